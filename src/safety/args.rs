@@ -1,7 +1,7 @@
-//! Splits arguments into options and operands, by the grammar of a row.
+//! Splits arguments into options and operands, using the grammar of a row.
 //!
-//! One tokenizer for two readers. Whoever proves safety takes only what the row knows
-//! by its exact name ([`Token::known`]); whoever looks for danger also takes
+//! One tokenizer with two kinds of callers. A check that proves safety takes only what the
+//! row lists by its exact name ([`Token::known`]); a check that looks for danger also takes
 //! abbreviations and letters out of clusters ([`hit`]).
 
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ pub struct Token<'a> {
     /// Index into the arguments.
     pub at: usize,
     pub part: Part<'a>,
-    /// Whether its value is the argument behind it.
+    /// Whether its value is the next argument.
     pub separate: bool,
 }
 
@@ -28,9 +28,9 @@ pub enum Part<'a> {
 pub enum Takes {
     Nothing,
     Value(ValueKind),
-    /// A value only behind `=`, or attached to the letter.
+    /// A value only after `=`, or attached to the letter.
     Attached(ValueKind),
-    /// Nothing, and it stands among the dangers.
+    /// No value, and it is listed among the dangers.
     Risky,
 }
 
@@ -84,8 +84,8 @@ pub fn read<'a>(args: &'a [String], spec: &Spec) -> Vec<Token<'a>> {
     reader.out
 }
 
-/// Where the `--` stands that ends the options, or the end of the arguments: options
-/// that are put in front of it are read as such.
+/// The index of the `--` that ends the options, or the end of the arguments: options
+/// inserted before it are read as options.
 pub fn end_of_options(args: &[String], tokens: &[Token<'_>]) -> usize {
     let taken = |at: usize| {
         tokens.iter().any(|token| token.at == at || token.separate && token.at + 1 == at)
@@ -141,7 +141,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// A `--` behind an option nobody knows may be its value, and then ends nothing.
+    /// A `--` after an unknown option may be its value, and then ends nothing.
     fn may_be_eaten(&self) -> bool {
         matches!(
             self.out.last().map(|token| &token.part),

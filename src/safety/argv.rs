@@ -1,8 +1,9 @@
-//! A program and its arguments as one line a person can read and edit, and back.
+//! Writes a program and its arguments as one line that a user can read and edit, and reads
+//! it back.
 //!
-//! Not a shell: nothing is expanded, and whatever only a shell would understand (a
-//! pipe, a redirection) is refused, so that nobody takes it for one. What [`join`]
-//! writes, [`split`] reads back exactly, whatever the arguments hold.
+//! Not a shell: nothing is expanded, and anything only a shell would understand (a pipe, a
+//! redirection) is refused, so that the line is not mistaken for a shell's. [`split`] reads
+//! back exactly what [`join`] writes, whatever the arguments contain.
 
 use std::ops::Range;
 
@@ -11,14 +12,14 @@ use crate::words::{Say, screen as words};
 
 /// Characters that need no quotes.
 const PLAIN: &str = "-_./,:=+@%^";
-/// What only a shell gives a meaning to, when it stands unquoted.
+/// Characters that mean something only to a shell, when unquoted.
 const OPERATORS: &str = "|&;<>()`";
 
 /// One argument as it is shown: quoted where it must be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Token {
     pub text: String,
-    /// Byte ranges of `text` that stand for characters one could not see.
+    /// Byte ranges of `text` that represent invisible characters.
     pub marks: Vec<Range<usize>>,
 }
 
@@ -66,7 +67,7 @@ fn ansi_quoted(escaped: &Escaped) -> Token {
 /// Reads a line back into words.
 ///
 /// # Errors
-/// A sentence for the person, when a quote stays open or the line wants a shell.
+/// A sentence for the user, when a quote stays open or the line needs a shell.
 pub fn split(line: &str) -> Result<Vec<String>, Say> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

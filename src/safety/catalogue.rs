@@ -1,5 +1,5 @@
-//! Every rule id there is, with the tier it brings and why: what `[safety] lift` can
-//! name, and what a reason in a modal refers to.
+//! Every rule id, with its tier and its reason: the names that `[safety] lift` accepts and
+//! that the reasons in a modal refer to.
 //!
 //! Most ids follow from the tables: a row's name, its sub-commands, its dangers. What
 //! code adds beside them is listed here, and a test holds the list to the code.
@@ -16,7 +16,7 @@ use super::table::Spec;
 /// One rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleId {
-    /// `git.reset.hard`; `*.option` stands for the id of any row before the dot.
+    /// `git.reset.hard`; `*.option` represents the id of any row before the dot.
     pub id: String,
     pub tier: Tier,
     pub why: Say,

@@ -1,4 +1,4 @@
-//! What foreign text may show: no control character of it reaches the terminal.
+//! Makes foreign text safe to show: none of its control characters reaches the terminal.
 //!
 //! Two forms. [`Cleaner`] is for reading: whole terminal sequences fall out (colours
 //! of commands too), and every other character that hides, moves or reorders text
@@ -14,7 +14,7 @@ mod chars;
 
 use chars::{is_combining, is_emoji, is_hidden, is_lookalike_space, is_private};
 
-/// Marks that may stand on one letter; more of them only paint over other lines.
+/// Marks allowed on one letter; more of them only paint over other lines.
 const MARKS: u8 = 8;
 /// Characters of an unfinished sequence that are kept to be shown if it never ends.
 const HELD: usize = 4096;
@@ -74,7 +74,7 @@ impl Cleaner {
         self.settle(None, out);
     }
 
-    /// A sequence that never ended is no sequence: its characters are text.
+    /// An unterminated sequence is not a sequence: its characters are text.
     fn give_up(&mut self, out: &mut String) {
         let held = self.sequence.take();
         for c in held.chars() {
@@ -123,7 +123,7 @@ impl Cleaner {
         }
     }
 
-    /// A carriage return that is no part of a line's end.
+    /// A carriage return that is not part of a line's end.
     fn carry_back(&mut self, next: Option<char>, out: &mut String) {
         match self.source {
             Source::Text => self.base('\n', out),
@@ -172,7 +172,7 @@ pub fn clean(text: &str, source: Source) -> String {
     out
 }
 
-/// True for what is no text: a command printed the bytes of a program or an image.
+/// True for output that is not text: a command printed the bytes of a program or an image.
 pub fn is_binary(text: &str) -> bool {
     let odd = |c: &char| matches!(c, '\0' | '\u{fffd}');
     let (seen, bad) = text
@@ -187,7 +187,7 @@ pub fn is_binary(text: &str) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Escaped {
     pub text: String,
-    /// Byte ranges of `text` that stand for one unseen or misleading character each.
+    /// Byte ranges of `text` that each represent one invisible or misleading character.
     pub marks: Vec<Range<usize>>,
 }
 

@@ -1,5 +1,5 @@
-//! What a rule covers and what it leaves to a question, in sentences; and whether it can
-//! answer anything at all.
+//! Describes in sentences what a rule covers and what it leaves to a question, and whether
+//! it can answer anything at all.
 
 use std::path::Path;
 

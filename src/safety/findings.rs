@@ -1,4 +1,4 @@
-//! Gathers what a judgement finds, and makes the [`Risk`] of it.
+//! Collects the findings of a judgement and turns them into a [`Risk`].
 
 use crate::protocol::{Effect, Reason, Risk, Tier};
 use crate::words::Say;
@@ -27,8 +27,8 @@ pub struct Findings {
 /// What a line for a shell consists of, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// Every program that would run, also those behind wrappers and in texts, as it is
-    /// written; one with a path stands there by its last part too.
+    /// Every program that would run, also inside wrappers and texts, as it is written; one
+    /// with a path is listed by its last part too.
     pub programs: Vec<String>,
     /// In order, each once.
     pub warnings: Vec<Warning>,
@@ -86,7 +86,7 @@ impl Findings {
         self.list.iter().map(|finding| finding.reason.tier).max().unwrap_or(Tier::L1)
     }
 
-    /// Whether something above L0 was already said about this argument.
+    /// Whether this argument already has a finding above L0.
     pub fn warned(&self, arg: Option<usize>) -> bool {
         arg.is_some() && self.list.iter().any(|f| f.reason.arg == arg && f.reason.tier > Tier::L0)
     }
@@ -108,7 +108,7 @@ impl Findings {
         self.list.iter().map(|finding| finding.reason.rule.as_str())
     }
 
-    /// Notes a form people are told of by its name.
+    /// Records a form that the user is warned of by its name.
     pub fn warn(&mut self, warning: Warning) {
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
@@ -164,7 +164,7 @@ impl Findings {
         }
     }
 
-    /// What stands in the line, by name.
+    /// The names of the forms in the line.
     pub fn seen(&self) -> Seen {
         let mut warnings = self.warnings.clone();
         warnings.extend(self.effects.iter().copied().filter_map(Warning::of));
@@ -192,7 +192,7 @@ impl Findings {
     }
 }
 
-/// A text of the step as it stands in a reason: whole, or its start.
+/// A text of the step as it appears in a reason: whole, or its start.
 pub fn quoted(text: &str) -> String {
     const MOST: usize = 120;
     match text.char_indices().nth(MOST) {

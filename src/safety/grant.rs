@@ -1,4 +1,4 @@
-//! Whether a rule of the user answers the question a step would be.
+//! Decides whether a rule of the user answers the question that a step would ask.
 //!
 //! Two kinds do. A rule that was remembered ("don't ask again") brings the terms of the
 //! step it was given for: the folder it ran in, the reasons it was asked about, its
@@ -60,9 +60,9 @@ pub(super) struct Question<'a> {
 
 /// The largest program of a folder that is remembered by its content.
 const MOST_PROGRAM: usize = 4 * 1024 * 1024;
-/// An argument longer than this is no pattern the user reads.
+/// An argument longer than this is not a pattern the user reads.
 const MOST_ARG: usize = 200;
-/// Reasons of a program that lies in the folder; answered by its content alone.
+/// Reasons about a program in the folder; answered by its content alone.
 const OF_FOLDER: &[&str] = &["program.path", "program.folder"];
 
 /// Reasons that no rule of the user answers.
@@ -93,7 +93,7 @@ const FIRM: &[&str] = &[
     "plugin.run",
     "config.patch",
 ];
-/// What the model itself said a step needs, with the effect of it.
+/// What the model itself declared a step needs, with the effect of it.
 const REQUIRED: &[(&str, Effect)] =
     &[("requires.network", Effect::Network), ("requires.write", Effect::Write)];
 /// Effects an open rule never covers.
@@ -121,7 +121,7 @@ impl<'a> Question<'a> {
         asking.map(|finding| (finding.reason.rule.as_str(), finding.effects.as_slice()))
     }
 
-    /// The program lies in the workspace, whichever way it was named.
+    /// The program is in the workspace, however it was named.
     fn is_of_folder(&self) -> bool {
         is_of_folder(self.program, self.scene)
             || self.reasons().any(|(id, _)| OF_FOLDER.contains(&id))
@@ -201,7 +201,7 @@ fn required(id: &str) -> Option<Effect> {
     REQUIRED.iter().find(|(required, _)| *required == id).map(|(_, effect)| *effect)
 }
 
-/// The id of the row a command stands in: `git.stash.drop`.
+/// The id of a command's row: `git.stash.drop`.
 fn row_of(program: &str, args: &[String]) -> String {
     let short = program.rsplit('/').next().unwrap_or(program);
     let Some((mut spec, own)) = rules::find(short) else { return short.to_owned() };
@@ -327,10 +327,10 @@ fn is_same_script(asked: Question<'_>, known: Option<&Pinned>) -> bool {
 
 /// What an interpreter is given.
 enum Scripted {
-    /// It is no interpreter, or is given no file.
+    /// It is not an interpreter, or is not given a file.
     No,
     File(Pinned),
-    /// A name that is no file, or one that cannot be read.
+    /// A name that is not a file, or a file that cannot be read.
     Unread,
 }
 

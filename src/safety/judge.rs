@@ -1,9 +1,9 @@
 //! Judges one command: its name, then its row in the tables, then what it touches.
 //!
-//! Everything is collected and the highest tier wins. Wrappers, shell strings and
-//! `find -exec` come back here with the command they hide, so a hidden command meets
-//! the same tables. Whatever a later rule looks at (the repository a `git` step stands
-//! in, say) is one more function that adds findings in [`command`].
+//! Everything is collected and the highest tier wins. Wrappers, shell strings and `find
+//! -exec` come back here with the command they hide, so a hidden command meets the same
+//! tables. Anything a later rule looks at (the repository of a `git` step, say) is one more
+//! function that adds findings in [`command`].
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub struct Ground<'a> {
     pub cwd: PathBuf,
 }
 
-/// A command that stands in a row of the tables.
+/// A command that has a row in the tables.
 #[derive(Clone, Debug)]
 pub struct Call<'a> {
     /// The rule id of its row: `git.reset`.
@@ -42,7 +42,7 @@ pub struct Call<'a> {
     pub ground: &'a Ground<'a>,
 }
 
-/// Where the arguments of a command stand in the step that is judged.
+/// Where a command's arguments are in the step that is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seat {
     /// The first of them is this argument of the step.
@@ -56,7 +56,7 @@ pub enum Seat {
 const MOST_DEPTH: usize = 8;
 
 impl Seat {
-    /// The argument of the step that `at` stands for.
+    /// The argument of the step that `at` refers to.
     pub fn arg(self, at: usize) -> Option<usize> {
         match self {
             Seat::From(first) => Some(first + at),
@@ -74,7 +74,7 @@ impl Seat {
     }
 }
 
-/// Judges `name` with `args`; `named` is the argument the name stands in, if it does.
+/// Judges `name` with `args`; `named` is the argument that contains the name, if one does.
 pub fn command(
     name: &str,
     named: Option<usize>,
@@ -165,7 +165,7 @@ fn has_form(key: &str, call: &Call<'_>, findings: &mut Findings) -> bool {
 }
 
 fn fits(form: &Form, call: &Call<'_>, findings: &mut Findings) -> bool {
-    // A line for a shell stands where it stands, and takes no arguments from here.
+    // A shell line stays where it is, and takes no arguments from here.
     let (at, inserted) = form.inserted;
     let changed = form.empty_folder || !inserted.is_empty();
     if changed && !matches!(call.seat, Seat::From(_)) {
@@ -204,7 +204,7 @@ fn started(spec: &Spec, name: &str, ground: &Ground<'_>, findings: &mut Findings
 /// The row's verdict on a call.
 pub fn judge_row(spec: &Spec, call: &Call<'_>, findings: &mut Findings) {
     if let Some(form) = spec.quiet.iter().find(|form| same_words(form, call.args)) {
-        // Many programs look into the folder they stand in before they say their version.
+        // Many programs look into their current folder before they print their version.
         let version = VERSION.contains(form) && spec.quiet.contains(&VERSION[0]);
         match call.seat {
             Seat::From(_) => findings.launch.empty_folder |= version,
@@ -235,7 +235,7 @@ pub fn judge_row(spec: &Spec, call: &Call<'_>, findings: &mut Findings) {
     operands(spec, call, &tokens, findings);
 }
 
-/// `@FILE` stands for arguments that are read from a file, wherever it stands.
+/// `@FILE` means arguments read from a file, wherever it appears.
 fn argument_files(call: &Call<'_>, findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate().filter(|(_, arg)| arg.starts_with('@')) {
         let say = words::READS_ARGUMENTS.with("arg", quoted(arg));
@@ -345,7 +345,7 @@ fn too_many(call: &Call<'_>, words: &[(usize, &str)], most: usize, findings: &mu
     }
 }
 
-/// Looks at the values of options whose meaning nobody knows.
+/// Looks at the values of options with an unknown meaning.
 fn loose(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     for token in tokens {
         if let Part::Flag { value: Some(value), .. } = token.part {
@@ -386,8 +386,7 @@ fn sub_command(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mu
             loose(call, tokens, findings);
         }
     }
-    // An option nobody knows may take the next argument, and then the sub-command
-    // stands further on.
+    // An unknown option may take the next argument, and then the sub-command comes later.
     let doubtful = spec.grammar.order == Order::Posix
         && tokens.iter().any(|t| matches!(t.part, Part::Flag { known: None, value: None, .. }));
     if doubtful {
@@ -428,8 +427,8 @@ fn judge_sub(sub: &Spec, id: &str, call: &Call<'_>, at: usize, findings: &mut Fi
     }
 }
 
-/// The name a row may stand under; `None` when the program is no trusted one and
-/// everything there is to say was said.
+/// The name to look a row up by; `None` when the program is not trusted and every finding
+/// about it was added.
 fn identify<'n>(
     name: &'n str,
     named: Option<usize>,
@@ -480,7 +479,7 @@ fn identify<'n>(
     None
 }
 
-/// Whose program a name stands for.
+/// The owner of the program that a name refers to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Whose {
     /// One of the system's: the list of programs speaks of it.
@@ -489,7 +488,7 @@ enum Whose {
     Projects,
 }
 
-/// The program of the project's own, or of a toolchain manager, that a name stands for.
+/// The program of the project's own, or of a toolchain manager, that a name refers to.
 pub fn own_program(name: &str, ground: &Ground<'_>) -> Option<OwnProgram> {
     let scene = ground.scene;
     if !name.contains('/') {
@@ -497,7 +496,7 @@ pub fn own_program(name: &str, ground: &Ground<'_>) -> Option<OwnProgram> {
     }
     let path = paths::absolute(name, &ground.cwd, &scene.place.home);
     let path = path.to_string_lossy();
-    // What lies in a trusted folder is that, whatever else the folder is.
+    // A program in a trusted folder is a trusted one, whatever else the folder is.
     scene.world.program(&path).map_or_else(|| scene.world.own_program(&path), |_| None)
 }
 

@@ -1,5 +1,5 @@
-//! What a step is started with beyond its own words: what the judgement found out on the
-//! way, so that whoever starts it need not guess from strings.
+//! What starting a step needs beyond its own words: what the judgement found out on the
+//! way, so that the code that starts it need not guess from strings.
 //!
 //! Sealed with the step. What is added to a step is added only where it runs by itself;
 //! what the user approved starts exactly as they saw it.
@@ -11,8 +11,8 @@ use super::Program;
 /// Facts for the start of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Launch {
-    /// Programs the step is known to start besides its own: the one behind a wrapper, and
-    /// what its row names.
+    /// Programs the step is known to start besides its own: the one inside a wrapper, and
+    /// those its row names.
     pub starts: Vec<Program>,
     /// Folders or files of helpers that the row of a program names: git's own programs,
     /// an interpreter.
@@ -38,7 +38,7 @@ impl Launch {
     pub fn arguments(&self, args: &[String]) -> Vec<String> {
         let mut out = Vec::with_capacity(args.len() + self.inserted.len());
         for at in 0..=args.len() {
-            // What belongs behind the last argument may be said by any index beyond it.
+            // Any index beyond the last argument means after the last argument.
             let here = |index: usize| index == at || (at == args.len() && index > at);
             let added = self.inserted.iter().filter(|(index, _)| here(*index));
             out.extend(added.map(|(_, arg)| arg.clone()));
@@ -47,7 +47,7 @@ impl Launch {
         out
     }
 
-    /// Where the argument `at` of the step stands once everything is inserted.
+    /// The index of the step's argument `at` once everything is inserted.
     pub fn moved(&self, at: usize) -> usize {
         at + self.inserted.iter().filter(|(index, _)| *index <= at).count()
     }

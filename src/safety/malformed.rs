@@ -1,5 +1,5 @@
-//! Steps that are no commands at all: an empty program, NUL, look-alike letters, sizes
-//! beyond reason. Refused before anything else is asked.
+//! Refuses steps that are not commands at all: an empty program, NUL, look-alike letters,
+//! excessive sizes. Checked before anything else.
 
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
@@ -34,7 +34,7 @@ pub fn args(args: &[String], findings: &mut Findings) {
     if args.len() > MOST_ARGS || total > MOST_TOTAL {
         findings.add("malformed.size", Tier::L2, words::ARGS_TOO_LARGE, None, &[]);
     }
-    // The first of each kind is enough; thousands of reasons help nobody.
+    // The first of each kind is enough; thousands of reasons help no one.
     let find = |test: fn(&String) -> bool| args.iter().position(test);
     if let Some(at) = find(|arg| arg.len() > MOST_ARG) {
         findings.add("malformed.size", Tier::L2, words::ARG_TOO_LARGE, Some(at), &[]);

@@ -87,26 +87,26 @@ pub struct Place {
     pub readable: Vec<PathBuf>,
     /// Folders the user added to the session: read and changed as the workspace is.
     pub added: Vec<PathBuf>,
-    /// Our own folders, which stay closed wherever they lie.
+    /// Our own folders, which stay closed wherever they are.
     pub own: Vec<PathBuf>,
 }
 
 impl Place {
-    /// A trusted workspace that stands alone.
+    /// A trusted workspace without added folders.
     pub fn new(workspace: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Place {
         let workspace = workspace.into();
         let cwd = workspace.clone();
         Place { workspace, home: home.into(), cwd, trusted: true, ..Place::default() }
     }
 
-    /// The workspace or the added folder that a path lies in, the innermost of them.
+    /// The workspace or the added folder that contains a path, the innermost of them.
     pub fn root_of(&self, path: &Path) -> Option<&Path> {
         let roots = std::iter::once(&self.workspace).chain(&self.added);
         let holding = roots.filter(|root| path.starts_with(root));
         holding.max_by_key(|root| root.components().count()).map(PathBuf::as_path)
     }
 
-    /// Whether a path lies in the workspace or in a folder the user added.
+    /// Whether a path is in the workspace or in a folder the user added.
     pub fn holds(&self, path: &Path) -> bool {
         self.root_of(path).is_some()
     }
@@ -136,20 +136,20 @@ pub trait World: Send + Sync {
     /// after normalising `.` and `..`.
     fn real(&self, path: &Path) -> PathBuf;
     fn kind(&self, path: &Path) -> Kind;
-    /// The program a name stands for, looked up in trusted folders only.
+    /// The program a name refers to, looked up in trusted folders only.
     fn program(&self, name: &str) -> Option<Program>;
     /// A folder of the user's own `PATH` that holds such a program, where no trusted one
     /// does: it is named in a hint, nothing of it runs.
     fn elsewhere(&self, _name: &str) -> Option<PathBuf> {
         None
     }
-    /// The program that a name or an absolute path stands for in a folder of the project's
+    /// The program that a name or an absolute path refers to in a folder of the project's
     /// own programs, or of a toolchain manager. A bare name means one only where that
     /// folder comes first in the user's own `PATH`.
     fn own_program(&self, _name: &str) -> Option<OwnProgram> {
         None
     }
-    /// The executable file at an absolute path, wherever it lies: what a step runs that
+    /// The executable file at an absolute path, in any folder: the program of a step that
     /// names a file of the workspace.
     fn file(&self, _path: &Path) -> Option<Program> {
         None
@@ -167,8 +167,8 @@ pub trait World: Send + Sync {
     fn skill(&self, _name: &str) -> Option<Skilled> {
         None
     }
-    /// What lies in a folder, at most so many entries, links not followed. A folder that
-    /// cannot be read holds nothing: what runs as the user cannot read it either.
+    /// The entries of a folder, at most so many, links not followed. A folder that cannot
+    /// be read counts as empty: what runs as the user cannot read it either.
     fn entries(&self, _folder: &Path, _most: usize) -> Vec<(PathBuf, EntryKind)> {
         Vec::new()
     }
@@ -179,7 +179,7 @@ pub trait World: Send + Sync {
     fn last_seen(&self, _path: &Path) -> Option<String> {
         None
     }
-    /// What masks of this session stand for; `None`: nothing is masked.
+    /// The values behind the masks of this session; `None`: nothing is masked.
     fn secrets(&self) -> Option<&redact::Redactor> {
         None
     }
@@ -190,7 +190,7 @@ pub trait World: Send + Sync {
 pub enum Contents {
     Missing,
     Bytes(Vec<u8>),
-    /// It is there and is no file, too long, or not to be opened.
+    /// It exists and is not a file, is too long, or cannot be opened.
     Unreadable,
 }
 
@@ -285,7 +285,7 @@ pub struct Cleared {
     beyond_the_wall: bool,
 }
 
-/// A step that waits for a person.
+/// A step that waits for the user.
 #[derive(Debug)]
 pub struct Held {
     judged: Judged,
@@ -323,13 +323,12 @@ impl Judged {
 }
 
 impl Held {
-    /// A person said yes to exactly this.
+    /// The user approved exactly this.
     pub fn approve(self) -> Cleared {
         Cleared { judged: self.judged, seal: self.seal, beyond_the_wall: false }
     }
 
-    /// The user said yes to exactly this without the sandbox, which had denied it
-    /// something.
+    /// The user approved exactly this without the sandbox, which had denied it something.
     pub fn approve_beyond_the_wall(self) -> Cleared {
         Cleared { beyond_the_wall: true, ..self.approve() }
     }
@@ -378,7 +377,7 @@ impl Cleared {
         Cleared::new(judged)
     }
 
-    /// Changed behind the seal, as nothing but a test can.
+    /// Changed in spite of the seal, as only a test can.
     #[cfg(test)]
     pub fn tampered(mut self, change: impl FnOnce(&mut Judged)) -> Cleared {
         change(&mut self.judged);
@@ -449,11 +448,11 @@ fn is_unguarded(judged: &Judged) -> bool {
 
 /// Judges a line the user typed for their own shell (`!cmd`).
 ///
-/// It is the user's own word, so L0 and L1 run as they are, and an L2 is a question
-/// instead of a refusal: its risk is shown as the L2 it is, and it needs their yes. A
-/// program that is not on the list is an L1 here; the list is about what a model may
-/// propose. Only a line that is no text for a shell at all (a NUL in it) is refused.
-/// Nothing a model sends may come here.
+/// It is the user's own word, so L0 and L1 run as they are, and an L2 is a question instead
+/// of a refusal: its risk is shown as the L2 it is, and it needs their approval. A program
+/// that is not on the list is an L1 here; the list is about what a model may propose. Only
+/// a line that is not text for a shell at all (a NUL in it) is refused. Nothing a model
+/// sends may come here.
 pub fn assess_shell(id: &str, line: &str, scene: Scene<'_>) -> Verdict {
     let judged = pieces::line(id, line, scene);
     match judged.risk.tier {
@@ -463,9 +462,8 @@ pub fn assess_shell(id: &str, line: &str, scene: Scene<'_>) -> Verdict {
     }
 }
 
-/// Judges the taking back of a change, which a person wants: it runs as it is, and is
-/// asked about where the file is not as the change left it. Nothing a model sends may
-/// come here.
+/// Judges undoing a change, which the user asked for: it runs as it is, and is asked about
+/// where the file is not as the change left it. Nothing a model sends may come here.
 pub fn assess_restore(id: &str, restore: &tools::Restore, scene: Scene<'_>) -> Verdict {
     let judged = tools::restored(id, restore, scene);
     let changed = judged.risk.reasons.iter().any(|reason| reason.rule == "file.changed");
@@ -476,7 +474,7 @@ pub fn assess_restore(id: &str, restore: &tools::Restore, scene: Scene<'_>) -> V
     }
 }
 
-/// One row of the policy tables, as people are shown it.
+/// One row of the policy tables, as it is shown to the user.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
     /// Names that share the row, separated by blanks.

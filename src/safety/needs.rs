@@ -1,9 +1,9 @@
-//! What an approved step needs beyond the workspace: the caches its programs fill, and
-//! the credentials they were made to use.
+//! Collects what an approved step needs beyond the workspace: the caches its programs fill,
+//! and the credentials they were made to use.
 //!
-//! A row speaks for the rules of the policy that a judgement found, so what stands behind
-//! a wrapper or in a shell line counts too. A cache is written by a row that names it, and
-//! by a step that runs the project's own code, which may start any of these programs.
+//! A row applies to the policy rules that a judgement found, so a command inside a wrapper
+//! or in a shell line counts too. A cache is writable for a row that names it, and for a
+//! step that runs the project's own code, which may start any of these programs.
 //! Credentials are open to the row that names them, and to nothing else.
 
 use super::Judged;
@@ -16,8 +16,8 @@ use crate::words::{Say, Word, safety as words};
 pub struct Spot {
     /// Empty: no variable moves it.
     pub variable: &'static str,
-    /// Below the home; empty: it is nowhere unless the variable is set. An absolute path
-    /// stands for itself.
+    /// Below the home; empty: it has no place unless the variable is set. An absolute path
+    /// is used as it is.
     pub home: &'static str,
     /// Below either of them.
     pub rest: &'static str,
@@ -148,8 +148,8 @@ impl Need {
     }
 }
 
-/// Rules that start what somebody else wrote, and so may reach loopback or a registry;
-/// git's own hooks and what only writes files are not among them.
+/// Rules that start code the user did not write, and so may reach loopback or a registry;
+/// git's own hooks and rules that only write files are not among them.
 fn runs_code(rule: &str) -> bool {
     let first = rule.split('.').next().unwrap_or(rule);
     !LOCAL.contains(&first)
@@ -163,7 +163,7 @@ const LOCAL: &[&str] = &[
     "touch", "cp", "mv", "ln", "rm", "chmod", "tee", "patch", "unzip", "gzip", "gunzip",
 ];
 
-/// Whether a later step may start what lies there: no cache, though a row may fill it.
+/// Whether a later step may start what is there: not a cache, though a row may fill it.
 fn is_tool(spot: &Spot) -> bool {
     TOOLS.contains(&(spot.home, spot.rest))
 }

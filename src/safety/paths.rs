@@ -1,8 +1,8 @@
-//! Says what kind of place a path leads to.
+//! Classifies the place that a path leads to.
 //!
-//! Component by component, never by the start of a string, and twice: once as the path
-//! is written and once with every link resolved, so that neither a link nor a `..`
-//! behind one leads out unseen. The graver of both counts.
+//! Component by component, never by the start of a string, and twice: once as the path is
+//! written and once with every link resolved, so that neither a link nor a `..` after one
+//! leads out unseen. The more serious of the two counts.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -23,8 +23,8 @@ pub enum Class {
     Secret,
 }
 
-/// Classifies a path as it stands in an argument, seen from `cwd`. A program takes it by
-/// its letters; what whoever wrote it may have meant only adds.
+/// Classifies a path as it appears in an argument, seen from `cwd`. A program takes it
+/// literally; what its author may have meant only adds to that.
 pub fn classify(text: &str, cwd: &Path, scene: Scene<'_>) -> Class {
     let literal = classify_written(cwd.join(text), scene);
     match alias(text, cwd, &scene.place.home) {
@@ -49,8 +49,8 @@ fn classify_written(written: PathBuf, scene: Scene<'_>) -> Class {
     locate(&plain, scene).max(locate(&scene.world.real(&written), scene))
 }
 
-/// The absolute path a text stands for. A literal `~` or `$HOME` never reaches a shell,
-/// but whoever wrote it meant the home folder.
+/// The absolute path a text refers to. A literal `~` or `$HOME` never reaches a shell, but
+/// its author meant the home folder.
 pub fn absolute(text: &str, cwd: &Path, home: &Path) -> PathBuf {
     alias(text, cwd, home).unwrap_or_else(|| cwd.join(text))
 }
@@ -90,14 +90,14 @@ pub fn normal(path: &Path) -> PathBuf {
     out
 }
 
-/// Whether an argument of a program nobody knows more about may be a path.
+/// Whether an argument of an otherwise unknown program may be a path.
 pub fn looks_like_path(text: &str) -> bool {
     !text.contains("://")
         && (text.contains('/') || text.starts_with(['~', '.']) || is_sensitive_name(text))
 }
 
-/// Where credentials lie on a machine, whether or not they are there: what a sandbox
-/// keeps children from reading. Absolute, in no order.
+/// Where credentials are on a machine, whether or not they exist: what a sandbox keeps
+/// children from reading. Absolute, in no order.
 pub fn secret_places(home: &Path) -> Vec<PathBuf> {
     let pairs = SENSITIVE_PAIRS.iter().filter(|(folder, _)| *folder != ".git");
     let pairs = pairs.map(|(folder, file)| Path::new(folder).join(file));
@@ -148,7 +148,7 @@ pub(super) fn is_secret(path: &Path, place: &Place) -> bool {
         HOME_SECRETS.iter().any(|secret| rest.starts_with(secret))
             || rest.to_str().is_some_and(|rest| rest.starts_with('.') && rest.ends_with("_history"))
     });
-    // A folder `.ssh` anywhere is somebody's.
+    // A folder `.ssh` anywhere belongs to some user.
     let anywhere = path
         .components()
         .any(|part| SECRET_FOLDERS.iter().any(|folder| part.as_os_str() == *folder));
@@ -278,7 +278,7 @@ const SYSTEM_SECRETS: &[&str] = &[
     "/private/var/db",
     "/etc/letsencrypt",
 ];
-/// Where plain files lie among the devices.
+/// Where there are plain files among the devices.
 const MEMORY_FOLDERS: &[&str] = &["/dev/shm"];
 const PUBLIC: &[&str] = &[
     "/etc/os-release",

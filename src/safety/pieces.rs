@@ -1,5 +1,5 @@
-//! Judges what a template or a message brings along: shell pieces, which a person is
-//! always asked about, and files that are named.
+//! Judges what comes with a template or a message: shell commands, which always need the
+//! user's approval, and files it names.
 
 use serde_json::json;
 
@@ -21,8 +21,8 @@ pub(super) fn is_no_line(judged: &Judged) -> bool {
     judged.risk.reasons.iter().any(|reason| reason.rule == "malformed.nul")
 }
 
-/// Judges a shell piece of a template, with the arguments in it. Whatever its tier, a
-/// person is asked; only what is no text for a shell is refused.
+/// Judges a shell command of a template, with its arguments filled in. The user is asked
+/// whatever its tier; only text that is not for a shell is refused.
 pub fn assess_piece(id: &str, text: &str, scene: Scene<'_>) -> Verdict {
     let judged = line(id, text, scene);
     match is_no_line(&judged) {
@@ -31,9 +31,9 @@ pub fn assess_piece(id: &str, text: &str, scene: Scene<'_>) -> Verdict {
     }
 }
 
-/// Judges the reading of a file or folder that a person or a template names, exactly as
-/// `file.read` is judged for a model. Whatever is more than reading in the workspace, a
-/// person is asked about; no skill that was entered takes from what they name themselves.
+/// Judges the reading of a file or folder that the user or a template names, exactly as
+/// `file.read` is judged for a model. The user is asked about anything beyond reading in
+/// the workspace; a skill that was entered does not restrict what the user names.
 pub fn assess_mention(id: &str, path: &str, scene: Scene<'_>) -> Verdict {
     let policy = Policy { narrowed: None, ..scene.policy.clone() };
     let scene = Scene { policy: &policy, ..scene };

@@ -1,4 +1,4 @@
-//! What the user decided about the policy: settings and remembered rules.
+//! The user's settings and remembered rules for the policy.
 
 use std::fmt;
 
@@ -78,8 +78,8 @@ pub struct Rule {
 }
 
 impl Policy {
-    /// Whether a program of this name may be judged by what it does. `has_row`: it
-    /// stands in the tables, which is the built-in list.
+    /// Whether a program of this name may be judged by what it does. `has_row`: it is in
+    /// the tables, which are the built-in list.
     pub fn allows(&self, name: &str, has_row: bool) -> bool {
         let entries = || self.allowed_programs.iter().map(String::as_str);
         // A list that could mean everything would be no list.
@@ -103,7 +103,7 @@ impl Policy {
 }
 
 impl Rule {
-    /// Reads a rule as people write it. Quotes keep blanks together; a bare `*` at the
+    /// Parses a rule as the user writes it. Quotes keep blanks together; a bare `*` at the
     /// end lets any further arguments follow.
     pub fn parse(text: &str) -> Result<Rule, Say> {
         let mut words = split(text).ok_or_else(|| words::RULE_QUOTE.with("rule", text))?;
@@ -136,7 +136,7 @@ impl Rule {
     }
 }
 
-/// As people write it; [`Rule::parse`] reads it back.
+/// As the user writes it; [`Rule::parse`] reads it back.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&quote(&self.program))?;

@@ -1,7 +1,7 @@
-//! What a remembered rule reaches: which arguments of a program it covers.
+//! Decides which arguments of a program a remembered rule covers.
 //!
-//! The forms stand in a table of their own; this reads them. It is strict: where an
-//! argument could mean anything else, the rule does not reach it and the step asks.
+//! The forms are in a table of their own; this reads them. It is strict: where an argument
+//! could mean anything else, the rule does not cover it and the step asks.
 
 use super::rules;
 use super::rules::remembered::{FORMS, Operand, Reach, Rest};
@@ -21,7 +21,7 @@ pub trait Ground {
     fn is_inside(&self, text: &str) -> bool;
     /// One that steers programs.
     fn steers(&self, text: &str) -> bool;
-    /// A program of this name lies in the `node_modules/.bin` of the folder.
+    /// A program of this name is in the `node_modules/.bin` of the folder.
     fn has_local(&self, name: &str) -> bool;
 }
 
@@ -41,7 +41,7 @@ pub fn governing(program: &str, args: &[String]) -> Governed {
     })
 }
 
-/// Whether `*` behind the first `fixed` arguments covers the others. `by_hand`: the user
+/// Whether `*` after the first `fixed` arguments covers the others. `by_hand`: the user
 /// wrote the rule.
 pub fn covers_open(
     program: &str,
@@ -65,14 +65,14 @@ pub fn covers_open(
     }
 }
 
-/// Whether `*` would stand for a sub-command as well.
+/// Whether `*` would cover a sub-command as well.
 pub fn is_bare(governed: &Governed, program: &str, fixed: usize) -> bool {
     let mut missing = governed.start.split(' ').skip(1 + fixed);
     let named = missing.all(|word| word == "?");
     !named || (fixed == 0 && governed.words == 0 && has_subs(program))
 }
 
-/// Whether the program of the form lies here, where the form asks for it.
+/// Whether the program of the form is here, where the form requires it.
 pub fn is_local(governed: &Governed, args: &[String], ground: &dyn Ground) -> bool {
     let asks = match governed.reach {
         Reach::Open(rest) | Reach::ByHand(rest) | Reach::ExactOr(rest) => rest.local,
@@ -116,7 +116,7 @@ fn is_plain_name(text: &str) -> bool {
 
 struct Args<'a> {
     args: &'a [String],
-    /// The first that is no word of the form.
+    /// The first that is not a word of the form.
     from: usize,
     /// So many the rule names itself.
     fixed: usize,
@@ -150,7 +150,7 @@ impl Args<'_> {
                         Some(value) if at + 1 < self.fixed || !value.starts_with('-') => at += 2,
                         _ => return false,
                     },
-                    // What follows an option nobody knows may be its value.
+                    // The argument after an unknown option may be its value.
                     (None, true) if at + 1 < self.fixed || arg.contains('=') => at += 1,
                     (None, true) => return self.args.len() == self.fixed,
                     (None, false) => return false,

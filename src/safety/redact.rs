@@ -1,11 +1,11 @@
-//! Masks secrets in text before it leaves the machine or is kept.
+//! Masks secrets in text before it leaves the machine or is saved.
 //!
-//! Known values come first (keys of the settings, secrets of the environment), then
-//! the shapes that tokens are known by. A mask names the kind and four hex digits of
-//! a hash keyed for the session, so that two equal secrets can be seen to be equal:
-//! `‹secret:github-token #a1b2›`. It is a token for the value: where a file is written
-//! it is turned back ([`Redactor::reveal`]). Ordinary code must come through untouched,
-//! so what stands behind a name (`password = …`) is looked at twice.
+//! Known values come first (keys of the settings, secrets of the environment), then the
+//! known shapes of tokens. A mask names the kind and four hex digits of a hash keyed for
+//! the session, so that two equal secrets can be seen to be equal: `‹secret:github-token
+//! #a1b2›`. It is a token for the value: where a file is written it is turned back
+//! ([`Redactor::reveal`]). Ordinary code must come through untouched, so a value after a
+//! name (`password = …`) is checked twice.
 //!
 //! Not in here: where the secrets come from (`config`), and what may be shown at all
 //! (`clean`).
@@ -41,7 +41,7 @@ const WINDOW: usize = 4 * 1024;
 /// The most a [`Masking`] ever holds back, in bytes; past it, it lets go.
 const HELD_MOST: usize = 64 * 1024;
 
-/// Values that stand in variables with secret-sounding names and are none.
+/// Values of variables with secret-sounding names that are not secrets.
 const WORDS: &[&str] =
     &["disabled", "required", "optional", "password", "anonymous", "undefined", "changeme"];
 
@@ -61,7 +61,7 @@ const SECRET_ENDINGS: &[&str] = &[
     "PRIVATE",
 ];
 
-/// Last words of names that say where something lies, not what it is.
+/// Last words of names that say where something is, not what it is.
 const PLACES: &[&str] = &["SOCK", "FILE", "PATH", "DIR", "HOME", "TTY", "URL", "HOST", "NAME"];
 
 /// True when a variable of this name holds a secret (`OPENAI_API_KEY`, `DB_PASSWORD`;
@@ -89,11 +89,11 @@ pub struct Redactor {
 #[derive(PartialEq, Eq)]
 pub struct Revealed {
     pub text: String,
-    /// The masks, each once, with the values they stand for.
+    /// The masks, each once, with the values they replace.
     pub masks: Vec<(String, Arc<str>)>,
 }
 
-/// A mask that stands for no secret of this session.
+/// A mask that does not belong to a secret of this session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownMask(pub String);
 
@@ -139,8 +139,8 @@ impl Redactor {
         self.replaced(text, &hits)
     }
 
-    /// Both texts with the secrets of the first replaced wherever either has them. What
-    /// only the second has stays, to be seen.
+    /// Both texts with the secrets of the first replaced in either. Secrets only the second
+    /// has stay visible.
     pub fn mask_both<'t>(&self, old: &'t str, new: &'t str) -> (Cow<'t, str>, Cow<'t, str>) {
         self.mask(old);
         let of_old = self.hits(old);
@@ -151,11 +151,11 @@ impl Redactor {
         (self.replaced(old, &of_old), self.replaced(new, &of_new))
     }
 
-    /// Turns masks of this session back into what they stand for. One that stands in
-    /// `known` as it is, is text and stays.
+    /// Turns masks of this session back into their values. One that already appears
+    /// literally in `known` is text and stays.
     ///
     /// # Errors
-    /// A mask that stands for nothing.
+    /// A mask without a value.
     pub fn reveal(&self, text: &str, known: &str) -> Result<Revealed, UnknownMask> {
         let mut revealed = Revealed { text: String::with_capacity(text.len()), masks: Vec::new() };
         let mut at = 0;
@@ -178,12 +178,12 @@ impl Redactor {
         Ok(revealed)
     }
 
-    /// Masks these values from now on wherever they stand.
+    /// Masks these values from now on wherever they appear.
     pub fn learn_values<'t>(&self, values: impl Iterator<Item = &'t str>) {
         self.vault.learn(values);
     }
 
-    /// The first mask in a text that stands for a secret of this session.
+    /// The first mask in a text that belongs to a secret of this session.
     pub fn find_mask<'t>(&self, text: &'t str) -> Option<&'t str> {
         vault::masks(text)
             .filter_map(|place| text.get(place))
@@ -231,7 +231,8 @@ impl Redactor {
         }
     }
 
-    /// Masks what a step put out. What was proposed stays: it is the person's to read.
+    /// Masks the output of a step. The proposal stays as it is: the user must be able to
+    /// read it.
     pub fn mask_output(&self, observation: &mut Observation) {
         for text in [&mut observation.stdout, &mut observation.stderr] {
             if let Cow::Owned(masked) = self.mask(text) {
@@ -275,8 +276,8 @@ impl Redactor {
         merged(hits)
     }
 
-    /// A long random value is a secret from now on wherever it stands; a word is one only
-    /// behind its name. True: there is a new one.
+    /// A long random value is a secret from now on wherever it appears; a word is one only
+    /// after its name. True: there is a new one.
     fn learn(&self, text: &str, hits: &[Hit]) -> bool {
         let values = hits.iter().filter(|hit| hit.learned);
         let values = values.filter_map(|hit| text.get(hit.start..hit.end));
@@ -294,8 +295,8 @@ pub fn salt(kept: &str, folder: &Path) -> [u8; 16] {
     salt
 }
 
-/// Whether a value is so long and so mixed that it stands nowhere by chance. A word is
-/// not, whatever variable holds it.
+/// Whether a value is so long and so mixed that it does not appear anywhere by chance. A
+/// word is not, whatever variable holds it.
 pub fn is_random(value: &str) -> bool {
     let distinct: HashSet<char> = value.chars().take(256).collect();
     let long = value.len() >= 16 && distinct.len() >= 8;
@@ -310,7 +311,7 @@ pub fn is_random(value: &str) -> bool {
 /// `ſ` and the sign of Kelvin: small, they are an `s` and a `k`.
 const FOLDED: [char; 2] = ['\u{17f}', '\u{212a}'];
 
-/// True for a text in which something stands for a secret.
+/// True for a text that contains a placeholder for a secret.
 pub fn is_masked(text: &str) -> bool {
     text.contains(MARK) || text.contains(OLD_MARK)
 }
@@ -343,7 +344,7 @@ impl Compiled {
         }
     }
 
-    /// The shapes that may stand in the text, in the order of the table.
+    /// The shapes that may occur in the text, in the order of the table.
     fn hinted(&self, text: &str) -> impl Iterator<Item = (usize, &'static Shape)> {
         // Without the words nothing can be ruled out, nor where a letter that is not ASCII
         // counts as one that is.

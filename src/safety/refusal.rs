@@ -1,8 +1,8 @@
-//! Whether a rule of the user refuses a command.
+//! Decides whether a rule of the user refuses a command.
 //!
-//! Loosely, the other way round from rules that allow: by the last part of a path, with
-//! global options passed over, by other names of the same sub-command, and with words of
-//! the rule anywhere behind each other. Refusing too much costs a question.
+//! Matches loosely, unlike rules that allow: by the last part of a path, with global
+//! options skipped, by other names of the same sub-command, and with the words of the rule
+//! in order but not necessarily adjacent. Refusing too much costs a question.
 
 use super::args::{self, Part};
 use super::policy::Rule;
@@ -42,7 +42,7 @@ fn is_one_of(read: &Reading, ruled: &Reading, open: bool) -> bool {
     read.program == ruled.program && sub && rest
 }
 
-/// Whether the words stand there in this order, with others between them.
+/// Whether the words appear in this order, with others between them.
 fn is_within(words: &[String], line: &[String]) -> bool {
     let mut line = line.iter();
     words.iter().all(|word| line.any(|other| other == word))
@@ -78,7 +78,7 @@ fn readings(program: &str, args: &[String]) -> Vec<Reading> {
     out
 }
 
-/// What stands behind a word that is passed over: `docker container run`.
+/// The words after one that is skipped: `docker container run`.
 fn readings_of(own: &str, spec: &Spec, args: &[String]) -> Vec<Reading> {
     let first = verbs(spec, own, args).into_iter().next();
     let read = first.and_then(|at| Some((args.get(at)?.clone(), args.get(at + 1..)?)));
@@ -96,14 +96,14 @@ fn reading(program: &str, sub: Option<String>, rest: &[String]) -> Reading {
     Reading { program: program.to_owned(), sub, rest: rest.to_vec() }
 }
 
-/// Where the sub-command may stand.
+/// The positions where the sub-command may be.
 fn verbs(spec: &Spec, own: &str, args: &[String]) -> Vec<usize> {
     if spec.subs.is_empty() && alike(own).is_none() {
         return Vec::new();
     }
     let tokens = args::read(args, spec);
     let first = tokens.iter().find(|token| token.operand().is_some()).map(|token| token.at);
-    // An option nobody knows may have taken what looks like the sub-command.
+    // An unknown option may have taken what looks like the sub-command.
     let doubtful =
         tokens.iter().any(|t| matches!(t.part, Part::Flag { known: None, value: None, .. }));
     let from = first.map_or(args.len(), |at| at + 1);
@@ -113,8 +113,8 @@ fn verbs(spec: &Spec, own: &str, args: &[String]) -> Vec<usize> {
     first.into_iter().chain(others.map(|(at, _)| at)).collect()
 }
 
-/// The names a sub-command goes by in rules, each with how many words behind it belong to
-/// it.
+/// The names a sub-command has in rules, each with how many of the following words belong
+/// to it.
 fn names(spec: &Spec, own: &str, word: &str, rest: &[String]) -> Vec<(String, usize)> {
     let pairs = || alike(own).unwrap_or_default().split_ascii_whitespace();
     let partner = pairs().find_map(|pair| match pair.split_once('=') {

@@ -1,7 +1,6 @@
-//! Judges a script the model wants to run. To run one is to have messages answered: what
-//! it does beside that are steps of its own, each judged like any other. Which scripts
-//! there are for a model is the session's to say; in a folder that nobody trusts there
-//! are none.
+//! Judges a script the model wants to run. Running one only has messages answered: anything
+//! it does beyond that is a step of its own, judged like any other. The session decides
+//! which scripts a model may run; in a folder that is not trusted there are none.
 
 use serde_json::Value;
 

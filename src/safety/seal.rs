@@ -1,6 +1,6 @@
-//! A seal over what was judged: the file, the arguments byte for byte, the folder, and
-//! which of the two environments. Whoever starts a step compares it with what is about
-//! to start, so that nothing between a person's yes and the start can change it unseen.
+//! A fingerprint of what was judged: the file, the arguments byte for byte, the folder, and
+//! which of the two environments. It is compared with what is about to start, so that
+//! nothing can change unseen between the user's approval and the start.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

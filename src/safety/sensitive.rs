@@ -380,7 +380,8 @@ const TABLE: &[Names] = &[
         endings: &[],
         samples: true,
     },
-    // Keys, key stores, and what people typed. A key that is called a sample opens something.
+    // Keys, key stores, and histories of typed input. A key that is called a sample opens
+    // something.
     Names {
         stems: &[
             "*?.pem",

@@ -1,4 +1,4 @@
-//! Judges a skill the model asks for, and what an entered skill leaves the model.
+//! Judges a skill the model asks for, and which tools an entered skill leaves the model.
 //!
 //! To enter a skill is to read its text: its shell lines are not run for a model. But a
 //! skill that is meant to do more than read is not entered unseen.
@@ -22,7 +22,7 @@ pub struct Skilled {
     pub open: bool,
     /// `allowed-tools`, as the file names them.
     pub tools: Vec<String>,
-    /// Its shell lines, as they stand there.
+    /// Its shell lines, as they are written.
     pub shell: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ const NAMES: &[(&str, &str)] = &[
     ("Grep", "file.search"), ("Search", "file.search"),
     ("Glob", "file.list"), ("LS", "file.list"),
 ];
-/// Tools that only read, or only speak with the person.
+/// Tools that only read, or only talk to the user.
 const MILD: &[&str] = &["file.read", "file.list", "file.search", "skill", "ask", "plan"];
 /// Tools no skill takes away.
 const ALWAYS: &[&str] = &["skill", "ask", "plan"];
@@ -100,7 +100,7 @@ impl Narrowed {
     }
 }
 
-/// Our name of a tool, and what stands in its parentheses.
+/// Our name of a tool, and the text in its parentheses.
 fn ours(tool: &str) -> (&str, Option<&str>) {
     let (name, spec) = match tool.split_once('(') {
         Some((name, rest)) => (name, Some(rest.strip_suffix(')').unwrap_or(rest))),

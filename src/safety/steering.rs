@@ -1,9 +1,9 @@
-//! The files and folders of a project that steer programs: what they run and what agents
-//! are told. One list, for rules that are remembered, for the trust in a folder, and for
-//! what a project says of itself.
+//! The files and folders of a project that configure programs and agents: the commands they
+//! run and the instructions they read. One list, for rules that are remembered, for the
+//! trust in a folder, and for what a project says about itself.
 //!
-//! A name counts wherever it stands in a path, in upper or lower case, since file systems
-//! differ in that.
+//! A name counts anywhere in a path, in upper or lower case, since file systems differ in
+//! that.
 
 use std::path::{Component, Path};
 
@@ -23,8 +23,8 @@ use Reader::{Agents, Avocet, Tools};
 /// The notes of a project, of which a folder's first counts.
 pub const NOTES: [&str; 4] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"];
 
-/// Names, each of one component or of several in a row. `*` at one end stands for any
-/// start or end.
+/// Names, each of one component or of several in a row. `*` at one end matches any start or
+/// end.
 #[rustfmt::skip]
 const STEERING: &[(Reader, &str)] = &[
     (Avocet, ".avocet .agents .claude .gemini .codex .mcp.json .ai.yaml .ai"),
@@ -43,7 +43,7 @@ const STEERING: &[(Reader, &str)] = &[
     (Tools, ".tool-versions .mise.toml mise.toml .sdkmanrc .editorconfig-checker .terraformrc"),
 ];
 
-/// Who is steered by what lies at a path, seen from the workspace; `None`: nobody.
+/// What the file at a path steers, seen from the workspace; `None`: nothing.
 pub fn reader(path: &Path) -> Option<Reader> {
     let parts: Vec<String> = path
         .components()

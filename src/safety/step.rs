@@ -225,7 +225,7 @@ fn program(work: &Work, task: Option<&Task>, ground: &Ground<'_>) -> Option<Prog
     }
 }
 
-/// The program a name or a path in a command stands for.
+/// The program that a name or a path in a command refers to.
 fn named_program(name: &str, ground: &Ground<'_>) -> Option<Program> {
     let world = ground.scene.world;
     if let Some(own) = judge::own_program(name, ground) {

@@ -1,9 +1,9 @@
-//! What a row of the policy tables is made of. The rows stand in `rules/`.
+//! The types of a row of the policy tables. The rows are in `rules/`.
 //!
 //! A row that promises L0 is a proof: its flags are an allow-list, its operands have a
-//! kind, and whatever is not listed raises the step to a question. `dangers` name the
-//! forms people must be warned of; they are looked for with the permissive grammar, so
-//! that an abbreviation or a cluster does not hide one.
+//! kind, and anything not listed raises the step to a question. `dangers` name the forms
+//! that need a warning; they are looked for with the permissive grammar, so that an
+//! abbreviation or a cluster does not hide one.
 
 use crate::protocol::{Effect, Tier};
 use crate::words::Word;
@@ -15,8 +15,8 @@ use super::judge::Call;
 /// One program, or one sub-command of a program.
 #[derive(Clone, Copy)]
 pub struct Spec {
-    /// Names that share the row, separated by blanks. `mkfs.*` stands for every name
-    /// that begins with `mkfs.`.
+    /// Names that share the row, separated by blanks. `mkfs.*` matches every name that
+    /// begins with `mkfs.`.
     pub names: &'static str,
     /// The tier when nothing else is found.
     pub tier: Tier,
@@ -29,15 +29,14 @@ pub struct Spec {
     /// Argument lists that are harmless as a whole, such as `--version`.
     pub quiet: &'static [&'static str],
     pub check: Option<Check>,
-    /// Whether `@FILE` stands for arguments that are read from a file.
+    /// Whether `@FILE` means arguments read from a file.
     pub argument_files: bool,
     /// Whether what proves it harmless is a language in an argument, or what a repository
     /// says: then it is a proof only as long as something holds the step as well.
     pub by_language: bool,
     /// Programs it starts by itself, by name.
     pub starts: &'static [&'static str],
-    /// Folders or files of helpers it starts, seen from the folder above the one it lies
-    /// in.
+    /// Folders or files of helpers it starts, relative to the folder above its own.
     pub helpers: &'static [&'static str],
     /// Lines that keep the row's own tier, and lines that are raised above L0.
     pub examples: Examples,
@@ -48,12 +47,12 @@ pub type Check = fn(&Call<'_>, &[Token<'_>], &mut Findings);
 
 #[derive(Clone, Copy)]
 pub struct Grammar {
-    /// Harmless flags without a value: `-a --all`. `*`: every option is harmless.
-    /// `-NUM` stands for `-20`.
+    /// Harmless flags without a value: `-a --all`. `*`: every option is harmless. `-NUM`
+    /// matches `-20`.
     pub flags: &'static str,
-    /// Harmless flags with a value: `-k=text --key=text`; `--color=?text` takes one
-    /// only behind `=`. A value that is an argument of its own is judged as an operand
-    /// too, but for those of the kind `sure`. Kinds: see [`super::args::ValueKind`].
+    /// Harmless flags with a value: `-k=text --key=text`; `--color=?text` takes one only
+    /// after `=`. A value that is an argument of its own is judged as an operand too,
+    /// except those of the kind `sure`. Kinds: see [`super::args::ValueKind`].
     pub values: &'static str,
     pub order: Order,
     pub operands: Operands,
@@ -71,7 +70,7 @@ pub enum Order {
 pub enum Operands {
     /// There are none; one raises the step.
     None,
-    /// Words that are no files.
+    /// Words that are not files.
     Text,
     /// Files it reads, at most so many.
     Reads(usize),
@@ -81,7 +80,7 @@ pub enum Operands {
     Writes,
     /// Files it reads, and last the one it writes.
     ReadsThenWrites,
-    /// Words that may name files it reads, alone or behind a `:`.
+    /// Words that may name files it reads, alone or after a `:`.
     Named,
     /// Anything; what looks like a path is looked at.
     Loose,
@@ -89,7 +88,7 @@ pub enum Operands {
     Command(usize),
 }
 
-/// A form of a program that people must be warned of.
+/// A form of a program that needs a warning.
 #[derive(Clone, Copy)]
 pub struct Danger {
     /// The last part of the rule id: `hard` in `git.reset.hard`.
@@ -190,7 +189,7 @@ impl Spec {
         self
     }
 
-    /// `@FILE` stands for arguments that are read from a file.
+    /// `@FILE` means arguments read from a file.
     pub const fn argument_files(mut self) -> Spec {
         self.argument_files = true;
         self
@@ -202,8 +201,8 @@ impl Spec {
         self
     }
 
-    /// Folders or files of helpers it starts, seen from the folder above the one it lies
-    /// in: `lib/git-core`.
+    /// Folders or files of helpers it starts, relative to the folder above its own:
+    /// `lib/git-core`.
     pub const fn helpers(mut self, places: &'static [&'static str]) -> Spec {
         self.helpers = places;
         self

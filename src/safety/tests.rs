@@ -1,4 +1,4 @@
-//! The policy as people meet it, on a machine of the imagination.
+//! Tests of the policy as users meet it, on a made-up machine.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ mod remembered;
 mod scripted;
 mod shelves;
 
-/// A machine of the imagination: `/w` is the workspace, `/h` the home.
+/// A made-up machine: `/w` is the workspace, `/h` the home.
 #[derive(Default)]
 struct Fake {
     links: BTreeMap<&'static str, &'static str>,
@@ -514,7 +514,7 @@ fn a_file_a_person_names_is_judged_as_one_a_model_reads() {
             let mention = assess_mention("a", path, scene);
             let risk = mention.judged().risk.clone();
             assert_eq!((risk.tier, risk.rule.as_str()), (*tier, *rule), "{path}");
-            // Nothing a person names is refused, and nothing but plain reading is unasked.
+            // Nothing the user names is refused, and only plain reading is unasked.
             assert_eq!(matches!(mention, Verdict::Run(_)), *tier == Tier::L0, "{path}");
             assert!(!matches!(mention, Verdict::Refuse(_)), "{path}");
             if narrowed.is_none() {

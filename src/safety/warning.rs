@@ -1,4 +1,4 @@
-//! What a line for a shell holds that people are told by a short name.
+//! The forms in a shell line that are shown to the user by a short name.
 //!
 //! A name is stable, and says nothing about how grave it is: that is the tier's.
 
@@ -60,7 +60,7 @@ impl Warning {
         }
     }
 
-    /// The warning an effect stands for, if it is one.
+    /// The warning for an effect, if it has one.
     pub fn of(effect: Effect) -> Option<Warning> {
         match effect {
             Effect::Read | Effect::Terminal | Effect::Irreversible => None,

@@ -1,4 +1,5 @@
-//! Programs that run another one: what they hide is judged as a command of its own.
+//! Finds the command inside programs that run another one, and judges it as a command of
+//! its own.
 
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
@@ -10,8 +11,8 @@ use super::judge::{self, Call, Seat};
 use super::warning::Warning;
 use super::{rules, shell};
 
-/// Judges what stands behind `own` operands of the wrapper. Where the wrapper has an
-/// option nobody knows, whatever could be the command is looked at.
+/// Judges the command after `own` operands of the wrapper. If the wrapper has an unknown
+/// option, everything that could be the command is looked at.
 pub fn unwrap(call: &Call<'_>, tokens: &[Token<'_>], own: usize, findings: &mut Findings) {
     let mut operands = tokens.iter().filter(|token| token.operand().is_some()).skip(own);
     if let Some(first) = operands.next() {
@@ -155,8 +156,8 @@ fn variable(name: &str, value: &str, at: usize, call: &Call<'_>, findings: &mut 
     }
 }
 
-/// Whether a variable changes nothing but words and colours. Where languages and time
-/// zones are read from may be said as a path, and that is no name of one.
+/// Whether a variable changes only language and colours. The source of languages and time
+/// zones may be given as a path, which is not a name of one.
 pub fn is_harmless_variable(name: &str, value: &str) -> bool {
     let path = value.starts_with([':', '~', '.', '$']) || value.contains('/');
     (HARMLESS.contains(&name) || name.starts_with("LC_")) && !path
@@ -233,8 +234,8 @@ const CODE: &[(&str, crate::words::Word, Effect)] = &[
     ("%ENV", words::CODE_ENVIRONMENT, Effect::Secret),
 ];
 
-/// Judges the name and the arguments that stand behind `at`, for programs that carry a
-/// command in the middle of their own arguments and end it by themselves.
+/// Judges the name and the arguments after `at`, for programs that carry a command in the
+/// middle of their own arguments and end it themselves.
 pub fn section(call: &Call<'_>, at: usize, end: usize, findings: &mut Findings) {
     if let Some((name, rest)) = call.args.get(at..end).and_then(<[String]>::split_first) {
         let named = call.seat.arg(at);
@@ -274,8 +275,8 @@ pub fn git_exec(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) 
     }
 }
 
-/// `taskset MASK COMMAND`, `chrt PRIORITY COMMAND`: the command is the first word that
-/// is no number.
+/// `taskset MASK COMMAND`, `chrt PRIORITY COMMAND`: the command is the first word that is
+/// not a number.
 pub fn after_numbers(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     let number = |text: &str| {
         text.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b'x' | b',' | b'-' | b':'))

@@ -1,5 +1,5 @@
-//! A step as a text that a person changes, and what they made of it. Judging it again is
-//! the session's.
+//! Writes a step as text that the user can edit, and reads back the edited text. Judging it
+//! again is up to the session.
 
 use super::{argv, is_hidden};
 use crate::protocol::Work;
@@ -28,7 +28,7 @@ impl Form {
     /// What the text means.
     ///
     /// # Errors
-    /// A sentence for the person: nothing is there, a quote is open, it is no JSON.
+    /// A sentence for the user: it is empty, a quote is open, it is not JSON.
     pub fn read(&self, text: &str) -> Result<Work, Say> {
         match self {
             Form::Exec => {
@@ -70,7 +70,7 @@ pub fn line(work: &Work) -> Option<String> {
     }
 }
 
-/// JSON whose unseen characters, which stand in strings only, are escaped.
+/// JSON whose invisible characters, which occur in strings only, are escaped.
 fn seen(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {

@@ -1,7 +1,7 @@
-//! `awk` programs. Only what computes and prints to standard output is L0.
+//! Checks `awk` programs. Only computing and printing to standard output is L0.
 //!
 //! The programs called awk differ: in where a regular expression ends, in what `/` means
-//! behind a bracket, in what their builtins reach. Whatever two of them could read
+//! after a bracket, in what their builtins reach. Anything that two of them could read
 //! differently is not understood here, and so is asked about.
 
 use crate::protocol::{Effect, Tier};
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
             '[' | ',' | '?' | ':' | '~' | '^' | '%' => self.then(Last::Open, 1),
             '0'..='9' => self.number(),
             '.' if self.rest.get(1..)?.starts_with(|c: char| c.is_ascii_digit()) => self.number(),
-            // A field; what stands behind the sign is an operand of its own.
+            // A field; what follows the sign is an operand of its own.
             '$' => self.then(Last::Doubtful, 1),
             '|' if self.rest.starts_with("||") => self.then(Last::Open, 2),
             '&' if self.rest.starts_with("&&") => self.then(Last::Open, 2),
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
         self.skip(bytes)
     }
 
-    /// Greater than; behind `print` it would name a file.
+    /// Greater than; after `print` it would name a file.
     fn greater(&mut self) -> Option<()> {
         if self.prints || self.rest.starts_with(">>") {
             return None;
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
             }
             _ if KEYWORDS.contains(&word) => (Last::Doubtful, true),
             _ if BUILTINS.contains(&word) => (Last::Doubtful, called || word == "length"),
-            // A variable; one that is called is a function nobody here has defined.
+            // A variable; one that is called is a function not defined here.
             _ => (Last::Closed, !called),
         };
         known.then_some(())?;
@@ -272,7 +272,7 @@ fn set_end(set: &str) -> Option<usize> {
     }
 }
 
-/// Words that reach beyond the text that is read, whatever stands around them.
+/// Words that reach beyond the input text, whatever surrounds them.
 const RESERVED: &[&str] = &[
     "system",
     "getline",

@@ -1,4 +1,4 @@
-//! Statements for databases: those that lose data, and those that leave for a shell.
+//! Finds database statements that lose data or escape to a shell.
 
 use crate::protocol::Tier;
 use crate::words::safety as words;

@@ -1,4 +1,5 @@
-//! `find`: where to look, then an expression. Only tests, logic and printing are L0.
+//! Checks `find`: the places to search, then an expression. Only tests, logic and printing
+//! are L0.
 
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
@@ -109,8 +110,8 @@ fn is_plain_exec(
     true
 }
 
-/// What is found about a program that is given what was found, if it only reads that; the
-/// program stands at `at`, and is started once for each or for many.
+/// The findings about a program that is run on the found files, if it only reads them; the
+/// program is at `at`, and is started once for each file or for many.
 pub(super) fn reads_found(
     call: &Call<'_>,
     at: usize,
@@ -123,7 +124,7 @@ pub(super) fn reads_found(
     if !known {
         return None;
     }
-    // Some file or other, which no language takes for a program; where it stands for
+    // An arbitrary file name, which no language takes for a program; where it represents
     // many, one more could be a file that is written.
     let found = if each { &FOUND[..1] } else { FOUND };
     let filled: Vec<String> = args
@@ -140,7 +141,7 @@ pub(super) fn reads_found(
     (inner.tier_or(Tier::L1) == Tier::L0).then_some(inner)
 }
 
-/// Tests that only files pass which are no links and hold no credentials.
+/// Tests that only match files that are not links and do not hold credentials.
 fn left_out() -> impl Iterator<Item = String> {
     let links = ["!", "-type", "l"].map(str::to_owned);
     let test = |kind: &'static str| move |glob: String| ["!".to_owned(), kind.to_owned(), glob];

@@ -1,4 +1,5 @@
-//! What the harmless forms of a program may not hold. Each function only adds findings.
+//! Checks what the harmless forms of a program must not contain. Each function only adds
+//! findings.
 
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
@@ -10,7 +11,7 @@ use super::super::{rules, sensitive};
 use super::find::reads_found;
 use super::{jq, operands};
 
-/// Raises the call for what stands at `at`.
+/// Raises the call because of the argument at `at`.
 fn odd(call: &Call<'_>, at: usize, findings: &mut Findings) {
     let text = call.args.get(at).map_or("", String::as_str);
     let say = words::OPERAND_UNKNOWN.with("program", call.name.to_owned());
@@ -44,7 +45,7 @@ pub fn numbers_only(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findin
     odd_where(call, tokens, findings, |text| !number(text));
 }
 
-/// `git help`: the sub-command stands first, so no other folder was named before.
+/// `git help`: the sub-command comes first, so no other folder was named before it.
 pub fn first_word(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     if call.seat != Seat::From(1) {
         odd(call, 0, findings);
@@ -95,7 +96,7 @@ pub fn fd_reads(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
     let (Some((spec, _)), true) = (rules::find("fd"), ends && plain) else {
         return odd(call, at, findings);
     };
-    // Where no place is given for what is found, it stands at the end.
+    // Where no place is given for the matches, they go at the end.
     let mut filled = words.to_vec();
     if !filled.iter().any(|word| word == "{}") {
         filled.push("{}".to_owned());
@@ -115,7 +116,7 @@ pub fn fd_reads(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
         return odd(call, at, findings);
     }
     judge::judge_row(spec, &Call { args: before, ..call.clone() }, findings);
-    // What begins with `/` is nobody's option.
+    // An argument that begins with `/` is never an option.
     ["--type=file", "--absolute-path"].iter().for_each(|word| call.insert(0, word, findings));
     let folders = sensitive::closed_folders().map(str::to_owned);
     for glob in sensitive::sensitive_globs().chain(folders) {

@@ -1,5 +1,5 @@
-//! What the arguments of `git` mean where flags do not say it: names that are made,
-//! refs that are forced, paths that are everything.
+//! Checks arguments of `git` whose meaning flags do not give: names that are created, refs
+//! that are forced, paths that mean everything.
 
 use crate::protocol::{Effect, Tier};
 use crate::words::{Word, safety as words};
@@ -10,8 +10,8 @@ use super::super::judge::{Call, Seat};
 use super::super::repository::{self, Tracked, Worry};
 use super::{DELETES, operands};
 
-/// What the repository itself would make `git` start, wherever `-C` leads; and submodules,
-/// whose settings a second git would read without our overrules.
+/// What the repository itself would make `git` start, in any folder `-C` leads to; and
+/// submodules, whose settings a second git would read without our overrides.
 pub fn git_repository(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     if let Seat::From(first) = call.seat {
         findings.launch.git.get_or_insert(first);

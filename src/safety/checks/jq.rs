@@ -1,5 +1,5 @@
-//! `jq` filters. Only known functions are L0; the environment, other inputs and modules are
-//! not among them.
+//! Checks `jq` filters. Only known functions are L0; the environment, other inputs and
+//! modules are not among them.
 
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
@@ -22,7 +22,7 @@ pub fn jq(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 
 pub(super) fn is_plain_jq(filter: &str) -> bool {
     let mut rest = filter;
-    // The sign directly before, the one before that is no blank, and the open brackets.
+    // The previous character, the previous one that is not blank, and the open brackets.
     let (mut before, mut last, mut open) = (' ', ' ', Vec::new());
     while let Some(c) = rest.chars().next() {
         let word_end = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
@@ -51,7 +51,7 @@ pub(super) fn is_plain_jq(filter: &str) -> bool {
             rest = rest.get(c.len_utf8()..).unwrap_or_default();
             match (c, open.last()) {
                 ('(' | '[' | '{', _) => open.push(c),
-                // The text goes on behind what fills it.
+                // The text continues after the interpolation.
                 (')', Some(&FILLED)) => {
                     let Some((tail, opens)) = jq_string(rest) else { return false };
                     if !opens {

@@ -1,6 +1,6 @@
-//! Lines for a shell that git's settings and options hold, and variables of many programs:
-//! aliases, pagers, editors, filters, hooks of a transport. Each is judged as the line it
-//! is, so that what is refused in a shell is refused here, too.
+//! Judges shell lines in git's settings and options and in variables of many programs:
+//! aliases, pagers, editors, filters, transport hooks. Each is judged as the line it is, so
+//! that what is refused in a shell is refused here, too.
 
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
@@ -12,7 +12,7 @@ use super::super::policy::{quote, split};
 use super::super::repository::{self, Entry};
 use super::super::{Contents, rules, shell};
 
-/// Where a line stands.
+/// The place a line was found in.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     pub seat: Seat,
@@ -90,7 +90,7 @@ fn line_of(entry: &Entry) -> Option<String> {
     })
 }
 
-/// Sections whose values are no lines: addresses, folders, rules for transports.
+/// Sections whose values are not shell lines: addresses, folders, rules for transports.
 const NO_LINES: &[&str] = &["protocol", "url"];
 
 /// A variable in which programs look for a line.
@@ -192,7 +192,7 @@ fn is_alias(entry: &Entry, name: &str) -> bool {
     entry.section == "alias" && named.eq_ignore_ascii_case(name)
 }
 
-/// An alias with what stands behind its name: a line for a shell, or words of git.
+/// An alias with its value: a shell line, or words of git.
 fn runs_alias(value: &str, rest: &[String], site: Site<'_>, findings: &mut Findings) {
     let value = value.trim_start();
     if let Some(line) = value.strip_prefix('!') {
@@ -251,7 +251,7 @@ fn options(call: &Call<'_>, (at, name): (usize, &str), findings: &mut Findings) 
     }
 }
 
-/// `git config KEY VALUE`, wherever options stand between the two.
+/// `git config KEY VALUE`, with options anywhere between the two.
 pub fn git_config(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
     for (at, key) in call.args.iter().enumerate().filter(|(_, arg)| arg.contains('.')) {
         if let Some(entry) = Entry::of_pair(key).filter(|_| key.contains('=')) {

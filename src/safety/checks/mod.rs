@@ -1,5 +1,5 @@
-//! What a flag table cannot say about a program: small languages (`find`, `sed`, `jq`),
-//! operands that set instead of show, targets that are everything at once.
+//! Checks what a flag table cannot express about a program: small languages (`find`, `sed`,
+//! `jq`), operands that set instead of show, targets that mean everything at once.
 //!
 //! Each function only adds findings; a text it does not understand is raised.
 
@@ -49,7 +49,7 @@ const DELETES: &[Effect] = &[Effect::Delete, Effect::Irreversible];
 
 const OUT: &[Effect] = &[Effect::Outside];
 
-/// `date`: an operand that is no format sets the clock.
+/// `date`: an operand that is not a format sets the clock.
 pub fn date(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).find(|(_, text)| !text.starts_with('+')) {
         call.find("set", Tier::L2, words::SETS_CLOCK, at, POWER, findings);
@@ -93,8 +93,8 @@ pub fn printenv(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) 
     }
 }
 
-/// `ps`: names of programs; their arguments and environments, where passwords stand, are
-/// left out.
+/// `ps`: names of programs; their arguments and environments, which may contain passwords,
+/// are left out.
 pub fn ps(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     let harmless = [
         "aux", "a", "x", "ax", "au", "ux", "auxww", "axww", "l", "axl", "j", "f", "auxf", "axf",

@@ -1,4 +1,5 @@
-//! Paths in the arguments of `git`: what is shown of files of credentials.
+//! Checks paths in the arguments of `git`: whether the contents of credential files would
+//! be shown.
 //!
 //! Whatever shows what is in files leaves those files out, by arguments that are added at
 //! the start; who names one is asked. Where nothing can be left out, the user is asked.
@@ -40,7 +41,7 @@ pub fn git_object(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings
     }
 }
 
-/// Programs that show differences, where they are told of which files.
+/// Programs that show differences, when they are given the files.
 pub fn git_paths(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     let told = aimed(call, tokens, 0, findings);
     let shows = call.id == "git.show";
@@ -55,7 +56,7 @@ pub fn git_paths(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings)
     if call.id.contains(".stash.") {
         return git_stash(call, tokens, findings);
     }
-    // It follows exactly one file, and no more may be said.
+    // It follows exactly one file and accepts no other path.
     if let Some(token) = args::hit(tokens, "--follow") {
         return follows(call, tokens, token.at, findings);
     }
@@ -68,8 +69,8 @@ pub fn git_paths(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings)
     left_out(call, findings);
 }
 
-/// What stashes hold cannot be told by path, so it shows only where no file of
-/// credentials is tracked.
+/// The contents of stashes cannot be filtered by path, so they are shown only where no
+/// credential file is tracked.
 pub fn git_stash(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     if !shows_content(call, tokens) {
         return;
@@ -98,8 +99,8 @@ fn follows(call: &Call<'_>, tokens: &[Token<'_>], at: usize, findings: &mut Find
     }
 }
 
-/// `git show NUMBER`: most often a commit. One that is walked from is shown if it is that,
-/// and not if it is a file, whose name nobody would know.
+/// `git show NUMBER`: most often a commit. A number whose history is walked is shown if it
+/// is a commit, and not if it is a file, whose name would be unknown.
 fn shown_objects(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     let end = args::end_of_options(call.args, tokens);
     let named = |text: &str| may_be_file(text) || !is_there(call, text);
@@ -130,7 +131,7 @@ fn may_be_file(text: &str) -> bool {
     (4..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// What stays a file when it stands behind the number of one.
+/// A path that still names a file when it follows a commit number.
 const PEELED: &[&str] = &["^{}", "^{object}", "^{blob}"];
 
 fn is_log(call: &Call<'_>) -> bool {
@@ -195,7 +196,7 @@ const NAMES: &[&str] = &[
     "--quiet",
 ];
 
-/// Asks about patterns that are after credentials; true: files are told at all.
+/// Asks about patterns that target credentials; true: files are named at all.
 fn aimed(call: &Call<'_>, tokens: &[Token<'_>], skip: usize, findings: &mut Findings) -> bool {
     let end = args::end_of_options(call.args, tokens);
     let mut told = end + 1 < call.args.len();
@@ -216,8 +217,8 @@ fn is_there(call: &Call<'_>, text: &str) -> bool {
     matches!(kind, Kind::File | Kind::Folder)
 }
 
-/// A path without its magic, `:(top,icase)*.rs` or `:/src`; `None`: it is left out, or is
-/// no path.
+/// A path without its magic, `:(top,icase)*.rs` or `:/src`; `None`: it is excluded, or is
+/// not a path.
 fn pattern(text: &str) -> Option<&str> {
     let Some(magic) = text.strip_prefix(':') else { return Some(text) };
     if let Some(long) = magic.strip_prefix('(') {
@@ -229,7 +230,7 @@ fn pattern(text: &str) -> Option<&str> {
     (!short.contains(['!', '^'])).then_some(rest)
 }
 
-/// Leaves credentials out, wherever in the repository they lie.
+/// Excludes credentials, anywhere in the repository.
 pub(super) fn left_out(call: &Call<'_>, findings: &mut Findings) {
     let pairs = sensitive::SENSITIVE_PAIRS.iter().map(|(folder, file)| format!("{folder}/{file}"));
     let folders = sensitive::secret_folders().map(|folder| format!("{folder}/**"));

@@ -1,5 +1,5 @@
-//! Programs that read whole folders: files of credentials in them are left out, by
-//! arguments that are added at the start. Who names such a file is asked.
+//! Checks programs that read whole folders: credential files in them are excluded by
+//! arguments added at the start. Naming such a file directly is asked about.
 
 use std::path::Path;
 
@@ -81,7 +81,7 @@ pub fn rg(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
         pieces(call, token.at, findings);
     }
     let end = args::end_of_options(call.args, tokens);
-    // The last that fits decides, and these stand behind all that are given with `-g`.
+    // The last match decides, and these come after all that are given with `-g`.
     for glob in sensitive::sensitive_globs().chain(closed_paths()) {
         call.insert(end, &format!("--iglob=!{glob}"), findings);
     }

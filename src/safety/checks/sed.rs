@@ -1,4 +1,5 @@
-//! `sed` scripts. Only what prints, deletes or replaces on the way to standard output is L0.
+//! Checks `sed` scripts. Only printing, deleting or replacing on the way to standard output
+//! is L0.
 
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
@@ -46,11 +47,11 @@ fn sed_script(script: &str, at: usize, call: &Call<'_>, findings: &mut Findings)
 enum Brackets {
     /// Not at all: a pattern ends at the next sign that no backslash protects.
     Blind,
-    /// The sign may stand in them.
+    /// The delimiter may appear in them.
     Aware {
         /// A backslash protects in them too.
         escapes: bool,
-        /// `[:alpha:]`, `[.x.]` and `[=x=]` may stand in them.
+        /// `[:alpha:]`, `[.x.]` and `[=x=]` may appear in them.
         classes: bool,
     },
 }
@@ -76,7 +77,8 @@ fn is_plain_script(script: &str) -> bool {
     }
 }
 
-/// Reads a script by one way of reading brackets; what it does not know is no script.
+/// Parses a script with one of the two ways to read brackets; a command it does not know
+/// makes it fail.
 struct Reader<'a> {
     text: &'a str,
     at: usize,
@@ -89,7 +91,7 @@ struct Reader<'a> {
 /// reading on, and may never end.
 const PLAIN: &str = "pdq=lPnNgGhHx";
 
-/// What may stand behind a substitution.
+/// The flags that may follow a substitution.
 const FLAGS: &str = "gpIiMm0123456789";
 
 impl Reader<'_> {
@@ -224,7 +226,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// What stands between `[` and its `]`.
+    /// The text between `[` and its `]`.
     fn bracket(&mut self, escapes: bool, classes: bool) -> Option<()> {
         self.take(|c| c == '^');
         let mut first = true;
@@ -245,7 +247,7 @@ impl Reader<'_> {
     }
 }
 
-/// Where the text behind the next such sign begins that no backslash protects.
+/// The start of the text after the next delimiter that is not escaped with a backslash.
 fn delimited(text: &str, sign: char) -> Option<usize> {
     let mut protected = false;
     for (at, c) in text.char_indices() {

@@ -1,8 +1,8 @@
-//! Which characters hide, join or decorate: tables of ranges, no decisions.
+//! Tables of the characters that hide, join or decorate; no decisions are made here.
 
 use unicode_width::UnicodeWidthChar as _;
 
-/// Characters that take no cell, reorder the line, end it, or are no characters.
+/// Characters that take no cell, reorder the line, end it, or are noncharacters.
 #[rustfmt::skip]
 const HIDDEN: &[(char, char)] = &[
     ('\u{0}',     '\u{8}'),     // C0, without tab and line feed
@@ -30,8 +30,8 @@ const HIDDEN: &[(char, char)] = &[
     ('\u{e0000}', '\u{e0fff}'), // tags, more selectors
 ];
 
-/// Pictures that may be joined into one. Wider than the standard's list, which does
-/// no harm: it only lets a joiner stand between two of them.
+/// Pictures that may be joined into one. Wider than the standard's list, which does no
+/// harm: it only lets a joiner appear between two of them.
 #[rustfmt::skip]
 const EMOJI: &[(char, char)] = &[
     ('\u{a9}',    '\u{a9}'),
@@ -71,7 +71,7 @@ const PRIVATE: &[(char, char)] = &[
 ];
 
 pub(super) fn is_hidden(c: char) -> bool {
-    // Every plane ends with two code points that are no characters.
+    // Every plane ends with two noncharacters.
     among(HIDDEN, c) || u32::from(c) & 0xfffe == 0xfffe
 }
 

@@ -1,4 +1,4 @@
-//! What may be shown, and what of it can be read back.
+//! Tests which characters are shown, and what can be read back.
 
 use proptest::prelude::*;
 

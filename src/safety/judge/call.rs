@@ -1,5 +1,5 @@
-//! What a check does with the command it looks at: adds findings about its arguments,
-//! judges what stands inside it, and says what is added at its start.
+//! The interface between a check and the command it looks at: adds findings about its
+//! arguments, judges commands inside it, and collects arguments to insert at its start.
 
 use std::path::Path;
 
@@ -32,8 +32,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A part of a line for a shell starts as it is written, so the line is nobody's to run
-    /// but the user's.
+    /// A part of a shell line starts as it is written, so only the user may run the line.
     pub fn unguarded(&self, findings: &mut Findings) {
         let say = words::LINE_UNGUARDED.with("program", self.name.to_owned());
         findings.add(UNGUARDED, Tier::L0, say, self.seat.arg(0), &[]);

@@ -1,8 +1,8 @@
-//! Secrets behind their names: `DB_PASS=…`, `password: …`, `"token": "…"`.
+//! Finds secrets after their names: `DB_PASS=…`, `password: …`, `"token": "…"`.
 //!
-//! The name stands right before the value, on the same line, so nothing else of the text
+//! The name comes right before the value, on the same line, so nothing else of the text
 //! counts. Settings give almost any word after the name of a password; code gives names,
-//! calls and types there, so what is not written in quotes must look like no name.
+//! calls and types there, so a value without quotes must not look like a name.
 
 use std::ops::Range;
 
@@ -85,7 +85,7 @@ impl Ahead {
 
 const QUOTES: [u8; 3] = [b'"', b'\'', b'`'];
 
-/// Adds what stands behind its name.
+/// Adds the value that follows its name.
 pub(super) fn find(text: &str, hits: &mut Vec<Hit>) {
     let bytes = text.as_bytes();
     let mut ahead = Ahead::default();
@@ -185,7 +185,7 @@ struct Name<'t> {
     last: &'t str,
     start: usize,
     quoted: bool,
-    /// Blanks stand between it and the sign.
+    /// There are blanks between it and the sign.
     spaced: bool,
 }
 
@@ -376,7 +376,7 @@ impl Look<'_> {
         }
     }
 
-    /// `password = hunter2`: in most languages a name stands there.
+    /// `password = hunter2`: in most languages this is a name.
     fn spaced(&self) -> bool {
         !self.speaks
             && (shapes::varied(self.text)
@@ -402,7 +402,7 @@ impl Look<'_> {
         dotted || called || typed || text.contains("::") || text.contains("->")
     }
 
-    /// `Passwort`, `密码`: what a field is called for people.
+    /// `Passwort`, `密码`: labels of fields in natural language.
     fn is_label(&self) -> bool {
         let mut chars = self.text.chars();
         let first = chars.next().is_some_and(char::is_uppercase);
@@ -427,7 +427,7 @@ fn is_nothing(lower: &str) -> bool {
     NOTHING.contains(&lower.split('|').next().unwrap_or_default())
 }
 
-/// A path or an address says where something lies.
+/// A path or an address says where something is.
 fn is_place(text: &str) -> bool {
     let path = ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start));
     text.contains("://") || path && !shapes::varied(text)

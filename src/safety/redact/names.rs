@@ -1,4 +1,4 @@
-//! Names that secrets go by: of variables, settings and fields.
+//! Names of variables, settings and fields that hold secrets.
 
 /// What a name says of its value, from what needs least proof to what needs most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,7 +248,7 @@ const SHORT_SECRETS: &[&str] = &[
     "cookie",
     "private",
 ];
-/// Services whose bare name stands for the key to them.
+/// Services whose bare name is used for their key.
 const SERVICES: &[&str] = &[
     "mailgun",
     "twilio",

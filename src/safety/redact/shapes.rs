@@ -1,23 +1,23 @@
-//! The shapes secrets are known by, as a table.
+//! The known shapes of secrets, as a table.
 //!
-//! Word boundaries are ASCII ones: a key right behind a Chinese character is a key.
-//! Prefixes that cannot be anything else have no boundary in front, because text
-//! inside JSON has `\n` before them.
+//! Word boundaries are ASCII ones: a key right after a Chinese character is a key. Prefixes
+//! that cannot be anything else have no boundary in front, because text inside JSON has
+//! `\n` before them.
 
 use regex::Regex;
 
 /// One kind of secret. The group `s`, where there is one, is the secret; else all is.
 pub(super) struct Shape {
     pub kind: &'static str,
-    /// One of these stands in whatever the expression matches. Looking for them is cheap,
-    /// and most texts have none.
+    /// Every match of the expression contains one of these. Looking for them is cheap, and
+    /// most texts have none.
     pub hints: &'static [Hint],
     pub regex: &'static str,
     /// Whether what was found is one after all.
     sure: fn(&Found<'_>) -> bool,
 }
 
-/// A word that stands in what an expression matches, and what must come right behind it.
+/// A word that every match of an expression contains, and what must follow it directly.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hint {
     /// ASCII, in capitals or not.
@@ -49,7 +49,7 @@ const fn sign(word: &'static str) -> Hint {
 }
 
 impl Hint {
-    /// Whether what comes behind the word allows a match.
+    /// Whether the text after the word allows a match.
     pub fn holds(self, rest: &str) -> bool {
         match self.then {
             Then::Anything => true,
@@ -193,7 +193,7 @@ const AUTHORIZATION: &str = concat!(
     r#"(?i:bearer|basic|token)[ \t]+(?P<s>[^\s"'`\\,;<>{}$‹]{8,})"#,
 );
 
-/// What stands for a secret in documentation.
+/// Placeholders for secrets in documentation.
 const PLACEHOLDERS: &[&str] = &[
     "your",
     "example",
@@ -244,7 +244,7 @@ pub(super) fn open_block(text: &str) -> Option<usize> {
     (!rest.contains("-----END ") && body.chars().all(goes_on)).then_some(begin)
 }
 
-/// The offset behind the character at `at`.
+/// The offset after the character at `at`.
 fn after(text: &str, at: usize) -> usize {
     let next = text.get(at..).and_then(|rest| rest.chars().next());
     at + next.map_or(1, char::len_utf8)
@@ -262,7 +262,7 @@ fn not_masked(found: &Found<'_>) -> bool {
     !found.secret.contains('‹')
 }
 
-/// Nothing of the token's own alphabet follows, and it is no long name.
+/// Nothing of the token's own alphabet follows, and it is not a long name.
 fn ends_here(found: &Found<'_>) -> bool {
     let next = found.text.get(found.end..).and_then(|rest| rest.chars().next());
     let goes_on = next.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
@@ -309,7 +309,8 @@ pub(super) fn mixed(value: &str) -> bool {
         && value.contains(|c: char| c.is_ascii_digit())
 }
 
-/// Long, and changing often between small, great and digits: nobody names a variable so.
+/// Long, and changing often between lower case, upper case and digits: variables are not
+/// named like that.
 pub(super) fn varied(value: &str) -> bool {
     let class = |c: char| match c {
         'a'..='z' => 1,

@@ -1,4 +1,4 @@
-//! What stands for secrets in a session: each value has one mask, and each mask one value.
+//! Keeps the masks of a session: each value has one mask, and each mask one value.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ pub(super) const OLD_MARK: &str = "‹redacted:";
 
 /// All values that are remembered, in bytes. What comes later is masked for good.
 const MOST: usize = 8 * 1024 * 1024;
-/// Values that are looked for wherever they stand.
+/// Values that are masked wherever they appear.
 const LEARNED: usize = 2_000;
 /// Digits of a tag, unless another value has the same.
 const DIGITS: usize = 4;
@@ -41,7 +41,7 @@ struct Inner {
 }
 
 impl Vault {
-    /// What stands for a value from now on.
+    /// The mask for a value from now on.
     pub fn mask(&self, kind: &str, value: &str, salt: &[u8]) -> String {
         let mut inner = self.lock();
         let tag = match inner.tags.get(value) {
@@ -55,12 +55,12 @@ impl Vault {
         mask
     }
 
-    /// The value a mask stands for.
+    /// The value of a mask.
     pub fn value(&self, mask: &str) -> Option<Arc<str>> {
         self.lock().masks.get(mask).cloned()
     }
 
-    /// Looks for these values wherever they stand from now on. True: one is new.
+    /// Masks these values wherever they appear from now on. True: one is new.
     pub fn learn<'t>(&self, values: impl Iterator<Item = &'t str>) -> bool {
         let mut inner = self.lock();
         let before = inner.learned.len();
@@ -117,7 +117,8 @@ impl Inner {
     }
 }
 
-/// Where masks stand in a text: `‹secret:KIND #TAG›`, also such as no session ever gave.
+/// The positions of masks in a text: `‹secret:KIND #TAG›`, also of masks that no session
+/// issued.
 pub(super) fn masks(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut from = 0;
     std::iter::from_fn(move || {

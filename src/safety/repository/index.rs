@@ -1,4 +1,4 @@
-//! The list of tracked files that git keeps, as far as a judgement asks.
+//! Reads git's index of tracked files, as far as a judgement needs it.
 
 use super::super::paths;
 use super::Tracked;
@@ -16,7 +16,7 @@ const SPLIT: &[u8] = b"link";
 
 /// What is tracked. A list in another form than git's second to fourth is unknown.
 pub(super) fn tracked(bytes: &[u8]) -> Tracked {
-    // Which of the two lengths a content's name has is not said.
+    // The index does not say which of the two hash lengths it uses.
     let read = [20, 32].into_iter().find_map(|name| entries(bytes, name));
     read.unwrap_or(Tracked::Unknown)
 }

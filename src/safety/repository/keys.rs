@@ -1,8 +1,7 @@
-//! Which settings of a repository make git start a program, and which of their values
-//! are known to be harmless.
+//! The settings of a repository that make git start a program, and those of their values
+//! that are known to be harmless.
 //!
-//! The subsection does not matter: whoever may write `diff.x.command` may call `x` what
-//! they like.
+//! The subsection does not matter: whoever can write `diff.x.command` can choose any `x`.
 
 use super::settings::Entry;
 
@@ -26,8 +25,8 @@ use Harmless::{Switch, Unless, Values, Without};
 const NEVER: Harmless = Values(&[]);
 
 /// `extensions.worktreeConfig` is not among them: the file it names is read as well.
-/// Neither is `core.hooksPath` of a well-known hook manager: hooks do not run in steps
-/// that run by themselves, wherever they lie.
+/// Neither is `core.hooksPath` of a well-known hook manager: hooks do not run in steps that
+/// run by themselves, wherever they are.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     Row("core", "fsmonitor", Switch),

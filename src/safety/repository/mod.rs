@@ -1,10 +1,9 @@
-//! What a repository's own files would make git start.
+//! Finds the programs that a repository's own files would make git start.
 //!
 //! `git status` runs what `core.fsmonitor` names, `git blame` what a diff driver does;
-//! whoever hands over a repository hands these over with it. So before a git step runs
-//! by itself the files git would read are read here, and nothing of them is run. What
-//! could start a program, and whatever cannot be read as git would, makes a question of
-//! the step.
+//! these settings come with a repository that was passed on. So before a git step runs by
+//! itself, the files git would read are read here, and nothing of them is run. A setting
+//! that could start a program, or that cannot be read as git would, makes the step ask.
 //!
 //! Nothing is remembered between two steps: looking whether a file changed costs nearly
 //! what reading it costs, and a file changed twice within one tick of the clock would be
@@ -34,14 +33,15 @@ const MOST_FOLDERS: usize = 128;
 /// What was read of the repositories git could find from a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Every setting of a repository's own, includes followed, with the folder of the
-    /// file it stands in.
+    /// Every setting of a repository's own, includes followed, with the folder of the file
+    /// that contains it.
     pub settings: Vec<(Entry, PathBuf)>,
     /// Drivers that `info/attributes` names.
     pub drivers: Vec<String>,
     /// What could not be read as git would read it.
     pub unread: Option<PathBuf>,
-    /// A folder that is a repository without a working tree, below which git stands.
+    /// A folder that is a repository without a working tree, and contains git's current
+    /// folder.
     pub bare: Option<PathBuf>,
     /// Where it leads out of itself: each place as it is written, and where it leads.
     outward: Vec<(PathBuf, PathBuf)>,
@@ -118,7 +118,7 @@ fn starts(entry: &Entry, from: &Path, found: &Found, scene: Scene<'_>) -> bool {
     }
 }
 
-/// A file where the user's own settings of git lie: `~/.gitconfig-work`.
+/// A file with the user's own settings of git: `~/.gitconfig-work`.
 fn is_users_own(path: &str, from: &Path, scene: Scene<'_>) -> bool {
     let place = scene.place;
     let real = scene.world.real(&paths::absolute(path, from, &place.home));
@@ -172,7 +172,7 @@ impl Found {
         is_repository(world, &own, &common)
     }
 
-    /// A folder that git would take for a repository by what lies in it.
+    /// A folder that git would take for a repository because of its contents.
     fn look_bare(&mut self, world: &dyn World, folder: &Path) -> bool {
         let has = |name: &str, kind| world.kind(&folder.join(name)) == kind;
         let bare = has("HEAD", Kind::File)
@@ -186,7 +186,7 @@ impl Found {
         bare
     }
 
-    /// Where the settings lie that all working trees of a repository share.
+    /// The folder of the settings that all working trees of a repository share.
     fn common(&mut self, world: &dyn World, own: &Path) -> PathBuf {
         let file = own.join("commondir");
         match line(world, &file) {
@@ -230,7 +230,7 @@ impl Found {
                 return;
             };
             let folder = file.parent().unwrap_or(Path::new("/"));
-            // What lies below the home is the user's, or is a worry by itself.
+            // A file below the home is the user's, or is a worry by itself.
             let included = entries.iter().filter(|e| e.name == "path" && !e.value.starts_with('~'));
             let included = included.filter(|e| e.section.starts_with("include"));
             files.extend(included.map(|entry| folder.join(&entry.value)));

@@ -1,4 +1,4 @@
-//! Where a repository leads git to files that are not its own.
+//! Finds where a repository leads git to files outside it.
 //!
 //! Git prints what it finds there: lines of a log, of a list of references it cannot
 //! read, of another repository altogether. A clone brings none of this along; an archive
@@ -51,8 +51,8 @@ pub fn of(world: &dyn World, tree: &Path, own: &Path, common: &Path) -> Vec<(Pat
     out
 }
 
-/// Whether a repository that lies elsewhere says by itself that it belongs to this tree:
-/// as a further working tree, or as a submodule.
+/// Whether a repository elsewhere says itself that it belongs to this tree: as a further
+/// working tree, or as a submodule.
 fn points_back(world: &dyn World, tree: &Path, own: &Path) -> bool {
     if let Line::Text(text) = line(world, &own.join("gitdir")) {
         return world.real(&own.join(text)) == tree.join(".git");
@@ -90,7 +90,7 @@ fn links(world: &dyn World, own: &Path, common: &Path) -> (Vec<PathBuf>, bool) {
     (links, true)
 }
 
-/// Loose objects lie in folders of two digits.
+/// Loose objects are in folders of two digits.
 fn is_unread(name: &str, folder: &Path) -> bool {
     let object = name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     UNREAD.contains(&name) || object && folder.ends_with("objects")
@@ -111,7 +111,7 @@ fn alternates(world: &dyn World, common: &Path) -> Vec<(PathBuf, PathBuf)> {
     }
 }
 
-/// What of that lies where a step may not read unasked: said as it is written.
+/// Those paths that a step may not read unasked, as they are written.
 pub fn places(found: &Found, scene: Scene<'_>) -> impl Iterator<Item = String> {
     let closed = found.outward.iter().filter(move |(_, to)| {
         let class = paths::classify(&to.to_string_lossy(), Path::new("/"), scene);

@@ -13,12 +13,12 @@ pub struct Entry {
     pub section: String,
     pub subsection: Option<String>,
     pub name: String,
-    /// `true` where only the name stands.
+    /// `true` where there is only a name.
     pub value: String,
 }
 
 impl Entry {
-    /// A key as people write it, and its value; `None` for what is no key.
+    /// A key as the user writes it, and its value; `None` for what is not a key.
     pub fn of(key: &str, value: &str) -> Option<Entry> {
         let (section, rest) = key.split_once('.')?;
         let (subsection, name) = match rest.rsplit_once('.') {
@@ -35,7 +35,7 @@ impl Entry {
         Entry::of(key, value)
     }
 
-    /// The key as people write it.
+    /// The key as the user writes it.
     pub fn key(&self) -> String {
         match &self.subsection {
             Some(subsection) => format!("{}.{subsection}.{}", self.section, self.name),
@@ -79,7 +79,7 @@ impl Reader<'_> {
         while self.chars.next().is_some_and(|c| c != '\n') {}
     }
 
-    /// What stands behind `[`: `name]`, `name.sub]` or `name "sub"]`.
+    /// The text after `[`: `name]`, `name.sub]` or `name "sub"]`.
     fn section(&mut self) -> Option<(String, Option<String>)> {
         let mut name = String::new();
         loop {
@@ -98,7 +98,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A quoted subsection, and the bracket behind it.
+    /// A quoted subsection, and the bracket after it.
     fn subsection(&mut self) -> Option<String> {
         self.skip_blanks();
         if self.chars.next()? != '"' {

@@ -1,11 +1,11 @@
-//! Repositories of the imagination: files by name, and nothing else.
+//! Tests on made-up repositories: files by name, and nothing else.
 
 use std::collections::BTreeMap;
 
 use super::super::{Contents, Kind, Place, Policy, Program, Scene, World};
 use super::*;
 
-/// A tree of files. Folders are what lies above a file.
+/// A tree of files. A path with a file below it is a folder.
 struct Tree(BTreeMap<&'static str, &'static str>);
 
 impl World for Tree {

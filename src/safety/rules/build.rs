@@ -1,4 +1,4 @@
-//! Programs that build, test, install, or run what the project says.
+//! Programs that build, test, install, or run what the project defines.
 
 use super::super::table::{Danger, Spec};
 use super::super::{checks, wrappers};

@@ -1,4 +1,4 @@
-//! Looking at files and folders.
+//! Programs that show files and folders.
 
 use super::super::checks;
 use super::super::table::Operands::{Named, PatternThenReads, Reads, Text};

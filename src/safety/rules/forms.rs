@@ -1,8 +1,9 @@
-//! Harmless forms of programs that ask otherwise. Each is a proof of its own, beside the
-//! row of its program: what does not fit one of them in every part is judged by the row.
+//! Harmless forms of programs that otherwise ask. Each is a proof of its own, next to the
+//! row of its program: a command that does not match one of them in every part is judged by
+//! the row.
 //!
 //! Questions about a version are answered from an empty folder, since many programs look
-//! into the folder they stand in first.
+//! into their current folder first.
 
 use super::super::checks;
 use super::super::table::Operands::{Named, None as No, Reads, Text};
@@ -59,7 +60,7 @@ const FORMATS: &[&str] = &[
     "soelim", "zsoelim", "preconv", "iconv", "col", "ul", "sed", "locale", "gzip", "gunzip",
     "zcat", "bzip2", "xz", "zstd", "lzip", "sh", "cat", "man", "mandoc", "apropos", "whatis",
 ];
-/// Where man's own helpers lie.
+/// The folder of man's own helpers.
 const OF_MAN: &[&str] = &["lib/man-db", "libexec/man-db"];
 
 /// The forms of a program.
@@ -128,7 +129,7 @@ pub(super) const FORMS: &[Form] = &[
     // What is found is read, one by one or together.
     here(Spec::read("fd fdfind").flags("*").operands(Text).check(checks::fd_reads), &[]),
 
-    // What lies in an archive.
+    // The contents of an archive.
     here(Spec::read("tar bsdtar gtar").check(checks::tar_lists).operands(Text).flags("*").starts(UNPACKS), &[]),
     here(Spec::read("unzip").flags("-l -v -Z -t -q -qq -1 -h -z").operands(Reads(ANY)).check(checks::no_list_file), &["-l|-v|-Z|-t"]),
     here(Spec::read("zipinfo").flags("-1 -2 -s -m -l -v -h -t -T -z").operands(Reads(ANY)), &[]),
@@ -143,7 +144,7 @@ pub(super) const FORMS: &[Form] = &[
     here(Spec::ask("7z 7za 7zr", words::PACKS, &[Exec]).posix().subs(&[Spec::read("l t").flags("-slt -ba -bd").operands(Reads(ANY)).check(checks::no_list_file)]), &[]),
     here(Spec::read("ar").check(checks::ar_lists).operands(Text).flags("*"), &[]),
 
-    // Pagers, which print where nobody turns their pages.
+    // Pagers, which just print when there is no terminal to page in.
     here(Spec::read("less").flags("-N -n -R -r -S -s -F -X -i -I -M -m -E -e -Q -q -NUM --LINE-NUMBERS --RAW-CONTROL-CHARS --chop-long-lines --quit-if-one-screen --no-init --ignore-case --IGNORE-CASE")
         .operands(Reads(ANY)).check(checks::no_pager_command), &[]),
     here(Spec::read("more").flags("-d -f -l -p -c -s -u -NUM").operands(Reads(ANY)).check(checks::no_pager_command), &[]),
@@ -170,7 +171,7 @@ pub(super) const FORMS: &[Form] = &[
     here(Spec::read("lsb_release").flags("-a -d -i -r -c -s -v --all --description --id --release --codename --short --version").operands(No).starts(PYTHON), &[]),
     here(Spec::read("sw_vers findmnt ipcs").flags("-productName -productVersion -buildVersion -l -a -J -t -u -p -s -m -q --json --list --all").operands(No), &[]),
 
-    // git. What settings include is a file of its own, and may lie anywhere.
+    // git. An included settings file is a file of its own, and may be anywhere.
     Form {
         spec: Spec::read("git.config").flags("-l --list --get --get-all --get-regexp --get-urlmatch --show-origin --show-scope --global --local --system --worktree -z --null --name-only --bool --int --path --bool-or-int --no-includes")
             .values("--type=text --default=text").operands(Text).check(checks::git_setting),

@@ -1,4 +1,4 @@
-//! Asking the machine what it is.
+//! Programs that show facts about the machine.
 
 use super::super::checks;
 use super::super::table::Operands::Text;

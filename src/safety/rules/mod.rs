@@ -1,4 +1,4 @@
-//! The tables: which programs there are, what is harmless about them, what is not.
+//! The tables of known programs: what is harmless about them and what is not.
 //!
 //! A new fact is a new row, with lines that keep its tier and lines that are raised;
 //! a test runs them all. The names of all rows are the built-in list of programs.
@@ -37,7 +37,7 @@ const TABLES: &[&[Spec]] = &[
     forbidden::ROWS,
 ];
 
-/// The row a program stands in, and the name it goes by there.
+/// The row of a program, and the name it has there.
 pub fn find(name: &str) -> Option<(&'static Spec, &'static str)> {
     let exact = INDEX.names.get(name).copied();
     let within = exact.map_or(usize::MAX, |(at, ..)| at);
@@ -66,7 +66,7 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
 /// Rows with their place in the tables: the first that knows a name has it.
 struct Index {
     names: HashMap<&'static str, (usize, &'static Spec, &'static str)>,
-    /// Names that stand for all that begin so: `mkfs.`.
+    /// Names that match every name with this prefix: `mkfs.`.
     families: Vec<(usize, &'static str, &'static Spec)>,
 }
 

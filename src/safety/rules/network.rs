@@ -1,4 +1,4 @@
-//! Programs that reach other machines, and those that steer machines elsewhere.
+//! Programs that reach other machines, and those that control machines elsewhere.
 
 use super::super::checks;
 use super::super::table::Operands::Loose;

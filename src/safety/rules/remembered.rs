@@ -1,5 +1,5 @@
-//! What a rule that is remembered may cover, command by command: the arguments `*` stands
-//! for, or that there is no `*` at all.
+//! What a remembered rule may cover, command by command: the arguments that `*` covers, or
+//! that `*` is not allowed at all.
 //!
 //! A positive list, like the rows that promise L0: an option that is not named here, a
 //! path that leads out, a URL or another root is never covered by `*`, so each of them
@@ -8,8 +8,8 @@
 /// One form of a command line.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
-    /// Its first words. `a|b` stands for either, `?` for one plain name. The program is
-    /// named as its row names it, and a file of the folder by its own name.
+    /// Its first words. `a|b` matches either, `?` one plain name. The program is named as
+    /// its row names it, and a file of the folder by its own name.
     pub start: &'static str,
     pub reach: Reach,
 }
@@ -19,22 +19,22 @@ pub struct Form {
 pub enum Reach {
     /// It is asked about each time, and `*` covers nothing.
     Nothing,
-    /// It is asked about each time; a rule the user wrote covers what stands here.
+    /// It is asked about each time; a rule the user wrote covers the arguments listed here.
     ByHand(Rest),
-    /// Exactly these arguments; a rule the user wrote covers what stands here.
+    /// Exactly these arguments; a rule the user wrote covers the arguments listed here.
     ExactOr(Rest),
     /// Exactly these arguments.
     Exact,
-    /// Exactly these arguments, where the program lies in the `node_modules/.bin` of this
+    /// Exactly these arguments, where the program is in the `node_modules/.bin` of this
     /// folder.
     Local,
     /// Exactly these arguments, when the first one names a file.
     Script,
-    /// The words of the form, then what stands here.
+    /// The words of the form, then the arguments listed here.
     Open(Rest),
 }
 
-/// What `*` stands for.
+/// The arguments `*` covers.
 #[derive(Clone, Copy, Debug)]
 pub struct Rest {
     /// Options without a value.
@@ -42,13 +42,13 @@ pub struct Rest {
     /// Options whose value is a plain text: `--jobs`, `-j`.
     pub values: &'static str,
     pub operands: Operand,
-    /// Options behind `--`, without and with a value; operands are as before it.
+    /// Options after `--`, without and with a value; operands are as before it.
     pub behind: Option<(&'static str, &'static str)>,
-    /// The program must lie in the `node_modules/.bin` of this folder.
+    /// The program must be in the `node_modules/.bin` of this folder.
     pub local: bool,
 }
 
-/// What a word that is no option may be.
+/// The kinds of words that are not options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
     /// There are none.

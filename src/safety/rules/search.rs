@@ -1,4 +1,4 @@
-//! Searching text.
+//! Programs that search text.
 
 use super::super::checks;
 use super::super::table::Operands::PatternThenReads;

@@ -1,5 +1,5 @@
-//! Programs of a working day beyond the basics: small viewers, other repositories, the
-//! side tools of databases and systems.
+//! Everyday programs beyond the basics: small viewers, other version control systems, and
+//! the utilities of databases and systems.
 
 use super::super::checks;
 use super::super::table::Operands::{None, PatternThenReads, Reads, Text};

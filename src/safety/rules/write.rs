@@ -1,4 +1,4 @@
-//! Making, changing and removing files, and ending processes.
+//! Programs that create, change and remove files, and that end processes.
 
 use super::super::checks;
 use super::super::table::Operands::{Loose, ReadsThenWrites, Writes};

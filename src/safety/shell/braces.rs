@@ -1,11 +1,11 @@
-//! Spreads out braces as a shell does, so that an option that hides in them is seen:
-//! `{-rf,x}` is `-rf x`. For danger only; what braces stand for is never proof of safety.
+//! Expands braces as a shell does, so that an option hidden in them is seen: `{-rf,x}` is
+//! `-rf x`. For finding danger only; an expansion is never proof of safety.
 
-/// More words than this nobody wrote by hand; what is left over stays as it stands.
+/// More words than this are not written by hand; the rest stays as it is.
 const MOST: usize = 64;
 
-/// The words a text with braces stands for. Quotes are gone by now, so a quoted brace is
-/// spread too.
+/// The words that a text with braces expands to. Quotes are gone by now, so a quoted brace
+/// is expanded too.
 pub fn spread(text: &str) -> Vec<String> {
     let mut done = Vec::new();
     let mut open = vec![text.to_owned()];
@@ -21,7 +21,7 @@ pub fn spread(text: &str) -> Vec<String> {
     done
 }
 
-/// The first list that holds no other one: what stands before, inside and behind it.
+/// The first list that does not contain another one: the text before, inside and after it.
 fn innermost(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = None;
     let mut listed = false;

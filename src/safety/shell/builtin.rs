@@ -1,4 +1,5 @@
-//! What a shell does by itself: variables, folders, and text that is run as commands.
+//! Judges what a shell does by itself: variables, folders, and text that is run as
+//! commands.
 
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
@@ -185,7 +186,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// `cd`: a known folder of the workspace is fine, everything behind it runs there.
+    /// `cd`: a known folder of the workspace is fine, everything after it runs there.
     fn moved(&mut self, name: &str, rest: &[Word], findings: &mut Findings) {
         let target = rest.iter().find(|word| !word.text.starts_with('-') || word.text == "-");
         let known = target.filter(|word| {

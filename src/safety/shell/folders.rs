@@ -1,4 +1,5 @@
-//! The folders a line may be in: `cd` moves what stands behind it, if it goes well.
+//! The folders a line may be in: `cd` changes the folder of what follows it, if it
+//! succeeds.
 //!
 //! Paths are looked at from every folder that is possible, and the worst counts.
 
@@ -21,8 +22,8 @@ impl Folders {
         Folders { all: vec![cwd.clone()], now: vec![cwd], lost: false }
     }
 
-    /// Comes to the next command. Unless it stands behind a `&&`, the `cd` before it may
-    /// have failed, or may have been in a subshell.
+    /// Moves to the next command. Unless it comes after a `&&`, the `cd` before it may have
+    /// failed, or may have been in a subshell.
     pub fn arrive(&mut self, sure: bool) {
         if !sure {
             self.now.clone_from(&self.all);

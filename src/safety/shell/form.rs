@@ -1,4 +1,4 @@
-//! The forms of the language: conditions, loops, branches, functions.
+//! Parses the compound forms of the language: conditions, loops, branches, functions.
 
 use super::super::warning::Warning;
 use super::read::{Before, Form, Open, Reader};
@@ -6,7 +6,7 @@ use super::script::Word;
 use crate::words::safety as words;
 
 impl Reader<'_> {
-    /// Takes `()` behind the name of a function.
+    /// Takes `()` after the name of a function.
     pub(super) fn defines(&mut self) -> bool {
         let start = self.at;
         self.blanks();
@@ -173,7 +173,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `[[ … ]]`: words, and signs that are no operators here.
+    /// `[[ … ]]`: words, and signs that are not operators here.
     fn condition(&mut self, open: &mut Open) {
         open.begin(self.at.saturating_sub(2), self);
         open.simple.words.push(Word { text: "[[".into(), plain: "[[".into(), ..Word::default() });

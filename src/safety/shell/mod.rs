@@ -1,4 +1,4 @@
-//! Judges a line for a shell: every simple command by itself, the worst decides.
+//! Judges a shell line: every simple command by itself, and the worst decides.
 //!
 //! Quotes, operators, forms, substitutions and here-documents are understood. What is
 //! not, makes the line opaque, and it is never harmless then. Nothing in here is ever
@@ -61,7 +61,7 @@ pub fn judge_line(
     pieces
 }
 
-/// What is said about the line as a whole.
+/// The findings about the line as a whole.
 fn whole(line: &str, script: &Script, seat: Seat, findings: &mut Findings) {
     let arg = seat.arg(0);
     for form in &script.forms {
@@ -147,7 +147,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What expands among the words behind the name.
+    /// The expansions among the words after the name.
     fn words(&self, rest: &[Word], name: &Word, findings: &mut Findings) {
         let arg = self.seat.arg(0);
         let quiet = SHOWS_NAMES.contains(&name.text.as_str());
@@ -342,8 +342,8 @@ fn echoed(simple: &Simple) -> Option<String> {
     known.then(|| texts.join(" ").replace("\\n", "\n"))
 }
 
-/// A pattern that stands for names nobody knows yet. One that begins as an option does
-/// finds only options that are judged as what they begin with.
+/// A pattern for names that are not known yet. One that begins as an option does finds only
+/// options that are judged as what they begin with.
 fn is_open_pattern(word: &Word) -> bool {
     let option = word.text.starts_with('-')
         && word.text.find('=') < word.text.find(['*', '?', '['])
@@ -385,5 +385,5 @@ const INTERPRETERS: &[&str] = &[
     "pypy",
     "Rscript",
 ];
-/// Programs that show names, not what stands in the files.
+/// Programs that show names, not the contents of files.
 const SHOWS_NAMES: &[&str] = &["ls", "echo", "printf", "test", "[", "basename", "dirname"];

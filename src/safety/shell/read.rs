@@ -1,4 +1,4 @@
-//! Reads a line for a shell: its lists, loops and functions, down to simple commands.
+//! Parses a shell line: its lists, loops and functions, down to simple commands.
 //!
 //! One pass over the letters; nothing is guessed. What does not fit the grammar makes
 //! the line opaque, and the commands that can be seen are kept all the same.
@@ -41,7 +41,7 @@ pub(super) struct Reader<'s> {
     pub(super) bodies: &'s mut Vec<(usize, String)>,
     /// Here-documents that begin at the next newline.
     pub(super) waiting: Vec<Heredoc>,
-    /// Where a text that was cut out stands in the line.
+    /// The position in the line of a text that was cut out.
     origin: Option<usize>,
     /// The functions that are being defined, innermost last.
     pub(super) defining: Vec<String>,
@@ -80,7 +80,7 @@ pub(super) struct Open {
     pub(super) frames: Vec<Frame>,
 }
 
-/// What stands before the next word, besides the command it belongs to.
+/// What comes before the next word, besides the command it belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Before {
     Nothing,
@@ -93,7 +93,7 @@ pub(super) enum Before {
 /// A form that must be closed.
 pub(super) struct Frame {
     pub(super) kind: Form,
-    /// Whether what stands inside is fed by another command.
+    /// Whether the input of the inner commands comes from another command.
     pub(super) piped: bool,
     /// The number of functions being defined around it.
     pub(super) defining: usize,
@@ -186,7 +186,7 @@ impl<'s> Reader<'s> {
         self.depth -= 1;
     }
 
-    /// Takes the letters of an operator if they stand here.
+    /// Takes the letters of an operator if they come next.
     pub(super) fn take(&mut self, operator: &str) -> bool {
         let start = self.at;
         for c in operator.chars() {
@@ -237,7 +237,7 @@ impl<'s> Reader<'s> {
             }
             match c {
                 ' ' | '\t' => self.at += 1,
-                // Behind an operator the command may stand in the next line.
+                // After an operator the command may be on the next line.
                 '\n' if open.before == Before::Operator => self.newline(),
                 '\n' => {
                     self.finish(&mut open, false);

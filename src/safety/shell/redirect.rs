@@ -1,4 +1,4 @@
-//! Redirections, and the here-documents that begin behind the end of a line.
+//! Parses redirections, and the here-documents that begin after the end of a line.
 
 use super::super::warning::Warning;
 use super::read::{Heredoc, Open, Reader};
@@ -54,7 +54,7 @@ impl Reader<'_> {
         open.simple.redirects.push(Redirect { way, target });
     }
 
-    /// The end of a line, and the here-documents that begin behind it.
+    /// The end of a line, and the here-documents that begin after it.
     pub(super) fn newline(&mut self) {
         self.at += 1;
         for heredoc in std::mem::take(&mut self.waiting) {

@@ -1,4 +1,5 @@
-//! What a line for a shell consists of. Reading it is `read`'s, judging it the folder's.
+//! The syntax tree of a shell line. Parsing it is up to `read`, judging it to the parent
+//! module.
 
 use super::super::warning::Warning;
 use crate::words::Word as Say;
@@ -10,7 +11,7 @@ pub struct Script {
     pub commands: Vec<Simple>,
     /// Why the line cannot be understood as a whole, if so.
     pub opaque: Option<Say>,
-    /// The forms that stand in it: here-documents, subshells, substitutions.
+    /// The forms in it: here-documents, subshells, substitutions.
     pub forms: Vec<Warning>,
     /// Names the line gives to functions of its own.
     pub functions: Vec<String>,
@@ -23,7 +24,7 @@ pub struct Script {
 /// One simple command.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Simple {
-    /// As it stands in the line.
+    /// As it appears in the line.
     pub text: String,
     pub words: Vec<Word>,
     pub sets: Vec<Set>,
@@ -33,14 +34,14 @@ pub struct Simple {
     pub seat: Seat,
 }
 
-/// Where a simple command stands among the others.
+/// The position of a simple command among the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Seat {
     /// Where its text begins, in characters.
     pub start: usize,
     /// Its number, in the order they were begun.
     pub serial: usize,
-    /// True behind `&&`: the one before went well.
+    /// True after `&&`: the previous command succeeded.
     pub sure: bool,
     /// True when it reads what another command writes.
     pub piped: bool,
@@ -71,7 +72,7 @@ pub enum Way {
 /// One word, without its quotes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Word {
-    /// What expands stands in it as it was written: `a$x`.
+    /// Expansions in it are kept as written: `a$x`.
     pub text: String,
     /// The same without what expands: `a`.
     pub plain: String,

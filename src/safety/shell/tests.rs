@@ -1,4 +1,4 @@
-//! Lines of every form, and the commands they fall into.
+//! Tests which commands lines of every form fall into.
 
 use super::*;
 

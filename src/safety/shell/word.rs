@@ -1,5 +1,5 @@
-//! Reads one word: quotes, escapes and everything that expands, with the commands that
-//! stand inside substitutions. Lists of commands are `read`'s.
+//! Parses one word: quotes, escapes and everything that expands, with the commands inside
+//! substitutions. Lists of commands are up to `read`.
 
 use super::super::warning::Warning;
 use super::read::{End, Reader};
@@ -77,7 +77,7 @@ pub(super) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Reader<'_> {
-    /// Reads one word; empty when none stands here.
+    /// Reads one word; empty when there is none here.
     pub(super) fn word(&mut self) -> Draft {
         let mut draft = self.pattern_word();
         // `~-`, `~+`, `~2`: folders only the shell knows.
@@ -236,8 +236,8 @@ impl Reader<'_> {
         self.nested_only = nested_only;
     }
 
-    /// Arithmetic in two parentheses. False: it was none, and nothing was read; what
-    /// stands here is a subshell in a subshell then.
+    /// Arithmetic in two parentheses. False: it was not arithmetic, and nothing was read;
+    /// then this is a subshell in a subshell.
     pub(super) fn sum(&mut self) -> bool {
         let (start, known) = (self.at, self.script.commands.len());
         if !self.deeper() {
@@ -291,7 +291,7 @@ impl Reader<'_> {
         self.named(&written, draft, quoted);
     }
 
-    /// Reads over text up to `end`, and into the substitutions that stand in it.
+    /// Skips text up to `end`, and reads the substitutions in it.
     fn over(&mut self, end: char, quoted: bool) {
         if !self.deeper() {
             return;
@@ -313,7 +313,7 @@ impl Reader<'_> {
         self.depth -= 1;
     }
 
-    /// One letter, quote or expansion of a text that is no command.
+    /// One letter, quote or expansion of a text that is not a command.
     fn part(&mut self, scrap: &mut Draft, quoted: bool) {
         match self.peek() {
             Some('$') => self.dollar(scrap, quoted),
@@ -384,7 +384,7 @@ impl Reader<'_> {
         self.at += 1;
     }
 
-    /// One escape of `$'…'`, standing behind the backslash.
+    /// One escape of `$'…'`, starting after the backslash.
     fn code(&mut self, draft: &mut Draft) {
         let Some(c) = self.raw(0) else { return };
         self.at += 1;

@@ -1,4 +1,4 @@
-//! What is not known ends in a question or a refusal, never in a run.
+//! Tests that anything unknown ends in a question or a refusal, never in a run.
 
 use super::*;
 use crate::protocol::Shelter;

@@ -1,5 +1,5 @@
-//! The read-only commands of a working day: what is local and harmless runs by itself, and
-//! what reaches a network, a daemon or the project's own code asks.
+//! Tests the read-only commands of a working day: local and harmless ones run by
+//! themselves, and those that reach a network, a daemon or the project's own code ask.
 
 use super::*;
 

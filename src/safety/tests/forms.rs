@@ -1,4 +1,4 @@
-//! Harmless forms of programs that ask otherwise hold nothing else.
+//! Tests that harmless forms of programs that otherwise ask contain nothing else.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What the judgement hands on to whoever starts a step.
+//! Tests what the judgement passes on to the start of a step.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Lines for a shell inside settings, options and variables: what a shell would be refused
+//! Tests shell lines inside settings, options and variables: what a shell would be refused
 //! is refused there, too.
 
 use super::*;

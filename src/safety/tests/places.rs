@@ -1,4 +1,4 @@
-//! Where a workspace lies changes nothing about what may be done in it.
+//! Tests that the place of a workspace does not change what may be done in it.
 
 use super::*;
 

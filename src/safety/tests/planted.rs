@@ -1,4 +1,4 @@
-//! What a repository plants.
+//! Tests what a repository can plant.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Every row of the tables that reads files: whatever harmless options stand before, an
+//! Tests every row of the tables that reads files: whatever harmless options come first, an
 //! operand that is a secret, or a link to one, is never read without a question.
 
 use proptest::prelude::*;
@@ -75,7 +75,7 @@ fn there_are_rows_that_read() {
     assert!(readers.iter().any(|reader| reader.words[0] == "git" && reader.words.len() == 2));
 }
 
-/// Whoever adds a row whose words are no files has asked whether they may be.
+/// Adding a row whose words are not files requires checking whether they may be.
 #[test]
 fn rows_whose_words_are_no_files_are_these() {
     let mut found: Vec<&str> = rules::all()

@@ -1,5 +1,5 @@
-//! Rules of the user: what is offered to be remembered, what that covers, and what it
-//! never does.
+//! Tests the rules of the user: which are offered, what they cover, and what they never
+//! cover.
 
 use super::*;
 
@@ -394,7 +394,7 @@ fn a_program_that_npx_would_fetch_is_never_remembered() {
     assert!(answers(line, line));
     let granted = vec![grant(line).unwrap()];
     let policy = Policy { granted, ..Policy::default() };
-    // In `world()` nothing lies in `node_modules/.bin` that is a file.
+    // In `world()` the `node_modules/.bin` contains no files.
     assert!(matches!(judged_with(of(line), &policy, &place()), Verdict::Ask(_)));
 }
 

@@ -1,4 +1,4 @@
-//! Scripts as steps of the model.
+//! Tests scripts as steps of the model.
 
 use serde_json::json;
 

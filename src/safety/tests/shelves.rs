@@ -1,4 +1,5 @@
-//! Programs a project or a toolchain manager brought are asked about as what they are.
+//! Tests that programs from a project or a toolchain manager are asked about as what they
+//! are.
 
 use super::*;
 

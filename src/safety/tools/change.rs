@@ -1,6 +1,6 @@
-//! Judges what changes a file: `file.write` and `file.edit`. What the file becomes is
-//! worked out here, from what it is now; line ends, a mark at the start and the last
-//! line's end stay as they were.
+//! Judges changes to a file: `file.write` and `file.edit`. The new content is computed here
+//! from the current one; line ends, a byte order mark and the last line's end stay as they
+//! were.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -105,7 +105,7 @@ fn edited(
         return Ok((edit::apply(text, &real)?, None));
     }
     let done = edit::apply(text, &real).map_err(|fault| {
-        // What is nearest is told from the file as the model knows it.
+        // The nearest text is shown as the model knows the file.
         let detail = edit::apply(&masks.masked_before(), &edits).err().map(|fault| fault.detail);
         Fault { detail: detail.unwrap_or_default(), ..fault }
     })?;
@@ -114,7 +114,7 @@ fn edited(
     Ok((done, Some(shown)))
 }
 
-/// One edit for each element of `edits`, or the one that stands beside the path.
+/// One edit for each element of `edits`, or the single one next to the path.
 fn edits(input: &Input<'_>) -> Result<Vec<Edit>, Fault> {
     let Some(list) = input.list(EDITS)? else { return Ok(vec![one(input)?]) };
     if list.is_empty() {
@@ -254,7 +254,7 @@ pub fn change(
         }
         None => (old, new),
     };
-    // Where all lines end the same way, their ends are no news.
+    // Where all lines end the same way, their ends are not worth mentioning.
     let same = |text: &str| text.is_empty() || edit::has_crlf_only(text);
     let (old, new) = match same(&old) && same(&new) {
         true => (old.replace("\r\n", "\n"), new.replace("\r\n", "\n")),

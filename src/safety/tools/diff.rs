@@ -1,6 +1,6 @@
-//! The difference of two texts as a unified diff, line by line, as git prints it. It does
-//! not decide what may be written, and it draws nothing. Comparing is the library's; the
-//! hunks are set here, because its own printer shows more lines than it announces.
+//! Formats the difference of two texts as a unified diff, line by line, as git prints it.
+//! It does not decide what may be written, and it draws nothing. The library compares; the
+//! hunks are formatted here, because its own printer shows more lines than it announces.
 
 use std::fmt::Write as _;
 use std::ops::Range;

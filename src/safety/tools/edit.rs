@@ -1,5 +1,5 @@
-//! Exact search and replace. Every edit is matched against the text as it is, and all of
-//! them are done or none: outside of what was matched, no byte changes.
+//! Exact search and replace. Every edit is matched against the original text, and all of
+//! them are applied or none: outside the matches, no byte changes.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::words::{Say, safety as words};
 pub struct Edit {
     pub old: String,
     pub new: String,
-    /// Everywhere it stands, not only where it stands once.
+    /// Every occurrence, not only a single one.
     pub all: bool,
 }
 
@@ -22,12 +22,12 @@ pub struct Edited {
     pub note: Option<Say>,
 }
 
-/// Lines that are named where a text stands more than once.
+/// Lines that are named where a text occurs more than once.
 const NAMED: usize = 8;
 
 /// # Errors
-/// An edit that matches nowhere, or more often than it may, or meets another one; what
-/// is nearest to it is told.
+/// An edit that matches nowhere, or more often than it may, or overlaps another one; the
+/// error shows the nearest text.
 pub fn apply(text: &str, edits: &[Edit]) -> Result<Edited, Fault> {
     let mut cuts: Vec<(Range<usize>, String)> = Vec::new();
     let mut note = None;
@@ -70,7 +70,7 @@ pub fn apply(text: &str, edits: &[Edit]) -> Result<Edited, Fault> {
     Ok(Edited { text: out, note })
 }
 
-/// Where the old text stands, and what comes there. Models write line ends as `\n`: in a
+/// The position of the old text, and its replacement. Models write line ends as `\n`: in a
 /// file that ends all its lines with `\r\n` they mean those.
 fn find(text: &str, edit: &Edit) -> (Vec<Range<usize>>, String, bool) {
     let exact = places(text, &edit.old);

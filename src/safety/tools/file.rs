@@ -1,4 +1,4 @@
-//! Judges what only looks: `file.read`, `file.list`, `file.search`.
+//! Judges the tools that only read: `file.read`, `file.list`, `file.search`.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! A tool's input, read forgivingly: small models write `file_path` for `path`, numbers
-//! as texts and one text for a list. What is missing or of the wrong kind is named, with
+//! Reads a tool's input forgivingly: small models write `file_path` for `path`, numbers as
+//! texts and one text for a list. An error names what is missing or of the wrong kind, and
 //! what is expected.
 
 use serde_json::{Map, Value};

@@ -1,11 +1,11 @@
-//! Changes a JSON text as a person would: what does not change keeps its bytes, its
-//! place and its indentation.
+//! Edits a JSON text as a user would: unchanged parts keep their bytes, their place and
+//! their indentation.
 
 use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-/// A value, where it stands in its text, and its parts.
+/// A value, its position in its text, and its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     pub value: Value,
@@ -28,7 +28,7 @@ struct Field {
     node: Node,
 }
 
-/// How deep values may lie in each other.
+/// The maximum nesting depth of values.
 const DEEPEST: usize = 64;
 
 /// Reads a text; the fault says what is wrong and where.
@@ -231,7 +231,7 @@ impl Writer<'_> {
         self.joined(old, parts, spans, &inner, indent)
     }
 
-    /// The indentation of what stands inside, as the first of it has it.
+    /// The indentation of the contents, taken from the first of them.
     fn inner(&self, old: &Node, first: Option<usize>, indent: &str) -> String {
         let before = first.map(|first| self.slice(old.span.start + 1..first));
         match before.and_then(|before| before.rsplit_once('\n')) {

@@ -1,8 +1,8 @@
-//! Turns masks back where a file is written, and nowhere else.
+//! Turns masks back into values where a file is written, and nowhere else.
 //!
-//! A value that stands in the file already may be written there again. Anywhere else it
-//! is news, and a question of its own that no rule answers: what is written to a file can
-//! be sent from it. The value is in what is written; whatever is shown has the mask.
+//! A value that is already in the file may be written there again. Anywhere else it is new,
+//! and a question of its own that no rule answers: what is written to a file can be sent
+//! from it. The written text has the value; the shown text has the mask.
 
 use std::sync::Arc;
 
@@ -77,8 +77,8 @@ impl<'a> Masks<'a> {
         }
     }
 
-    /// What is shown of a change to `shown`, which has the masks where `after` has values.
-    /// What will stand there without its name is known by itself from now on.
+    /// The display of a change to `shown`, which has the masks where `after` has values. A
+    /// value that will be in the file without its name is masked everywhere from now on.
     pub fn shown(&self, shown: &str, after: &str) -> String {
         let Some(secrets) = self.secrets else { return shown.to_owned() };
         let again = secrets.mask(after);
@@ -98,8 +98,8 @@ fn unknown(UnknownMask(mask): UnknownMask) -> Fault {
     Fault::from(words::MASK_UNKNOWN.with("mask", mask))
 }
 
-/// Programs are given no secrets: a mask among what they are told would be written as it
-/// is, and not as what it stands for.
+/// Programs are given no secrets: a mask in their input would be written as it is, and not
+/// as its value.
 pub(in crate::safety) fn in_arguments(texts: &[&str], ground: &Ground<'_>, out: &mut Findings) {
     let Some(secrets) = ground.scene.world.secrets() else { return };
     if let Some(mask) = texts.iter().find_map(|text| secrets.find_mask(text)) {

@@ -1,4 +1,4 @@
-//! Masks in what a model writes.
+//! Tests masks in what a model writes.
 
 use serde_json::json;
 
@@ -56,7 +56,7 @@ fn an_edit_matches_a_line_with_a_secret() {
     let (bytes, diff) = after(verdict.judged());
     assert!(bytes == file.replace("a\nDB_PASS=s3cr3t", "DB_PASS=s3cr3t\nb"));
     assert!(!diff.contains("s3cr3t") && !diff.contains(KEY), "{diff}");
-    // What fits nowhere is told with what the model knows.
+    // An edit that matches nowhere is explained with the text the model knows.
     let edits = json!({"path": "conf", "old": format!("x{line}"), "new": "y"});
     let verdict = table.judged("file.edit", edits);
     let Some(Task::Fault(fault)) = &verdict.judged().task else { panic!("it fits nowhere") };

@@ -1,12 +1,12 @@
-//! Judges the tools beside `exec`: what their input asks for, and what that touches.
+//! Judges the tools other than `exec`: what their input asks for, and what that touches.
 //!
-//! The input is read here and nowhere else. What comes of it is a [`Task`]: exact, and
-//! sealed with the judgement, so that what runs is what was judged. For a change of a
-//! file the task holds what the file would become, worked out from what it is now, so
-//! that what a person is shown is what will be written.
+//! The input is read here and nowhere else. The result is a [`Task`]: exact, and sealed
+//! with the judgement, so that what runs is what was judged. For a change of a file the
+//! task holds the new content, computed from the current one, so that what the user is
+//! shown is what will be written.
 //!
-//! An input that makes no sense is no danger: it becomes a [`Task::Fault`], which does
-//! nothing but tell the model what is wrong.
+//! An input that makes no sense is not dangerous: it becomes a [`Task::Fault`], which only
+//! tells the model what is wrong.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,9 +49,9 @@ pub enum Task {
     Search(Search),
     Change(Box<Write>),
     Plugin(Plugin),
-    /// Answered by a person.
+    /// Answered by the user.
     Ask(Choice),
-    /// Shown to the person.
+    /// Shown to the user.
     Plan(Vec<PlanItem>),
 }
 
@@ -74,9 +74,9 @@ impl From<Say> for Fault {
 pub struct Spot {
     /// Absolute, links resolved.
     pub path: PathBuf,
-    /// As seen from the workspace where it lies inside, else absolute.
+    /// Relative to the workspace if it is inside, else absolute.
     pub shown: String,
-    /// Whether it lies in the workspace.
+    /// Whether it is in the workspace.
     pub inside: bool,
 }
 
@@ -138,7 +138,7 @@ pub struct Plugin {
     /// The script that `node` is given.
     pub bin: PathBuf,
     pub args: Vec<String>,
-    /// It talks with the person and needs the terminal.
+    /// It talks to the user and needs the terminal.
     pub interactive: bool,
 }
 
@@ -184,7 +184,7 @@ const TOOLS: &[(&str, Judge)] = &[
 /// Tools whose remembered yes covers what they do in the workspace.
 pub const REMEMBERED: &[&str] = &["file.write", "file.edit"];
 
-/// The task, and what is found about it. `None`: there is no such tool.
+/// The task, and the findings about it. `None`: there is no such tool.
 pub fn judge(name: &str, input: &Value, ground: &Ground<'_>, out: &mut Findings) -> Option<Task> {
     let Some((name, judge)) = TOOLS.iter().find(|(known, _)| *known == name) else {
         let known: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();

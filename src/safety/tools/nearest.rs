@@ -1,5 +1,5 @@
-//! Says why a text was not found: the region of the file that is nearest to it, and the
-//! first characters in which they differ.
+//! Explains why a text was not found: the region of the file nearest to it, and the first
+//! characters in which they differ.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ const WANTED: usize = 200;
 /// Lines of a region that are shown, and bytes of one.
 const SHOWN: usize = 30;
 const LINE: usize = 400;
-/// A line that is shared by everything says nothing of where it stands.
+/// A line that occurs everywhere does not help to find the place.
 const TELLING: usize = 4;
 
 /// The fault of an edit whose text is not in the file.
@@ -59,7 +59,7 @@ fn region(file: &[&str], wanted: &[&str]) -> Option<usize> {
     let mut best: Option<(usize, usize)> = None;
     for start in 0..file.len() {
         let there = file.get(start..).unwrap_or_default();
-        // A start that shares nothing with the first telling line is no start.
+        // A start that shares nothing with the first distinctive line does not count.
         let score: usize = wanted.iter().zip(there).map(|(a, b)| weigh(a, b)).sum();
         if score >= TELLING && best.is_none_or(|(most, _)| score > most) {
             best = Some((score, start));

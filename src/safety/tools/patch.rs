@@ -1,6 +1,6 @@
 //! Judges `config.json_patch` (001 §13): a change of one of a few JSON files, given as a
 //! JSON Patch (RFC 6902) or as keys to set and to unset. It is always asked about, and
-//! never loosens what holds an agent back.
+//! never loosens what restricts an agent.
 
 use serde_json::{Map, Value};
 
@@ -187,7 +187,7 @@ fn held_back(old: &Value, new: &Value, out: &mut Findings) {
             out.add_also(rule, tier, say, &[Effect::Write, Effect::Outside]);
         }
     }
-    // They may lie deeper, under `safety` or in a profile.
+    // They may be nested deeper, under `safety` or in a profile.
     for (name, value) in new {
         if let (Some(before @ Value::Object(_)), Value::Object(_)) = (old.get(name), value) {
             held_back(before, value, out);
@@ -197,7 +197,7 @@ fn held_back(old: &Value, new: &Value, out: &mut Findings) {
     }
 }
 
-/// Whether every element of one list stands in the other.
+/// Whether every element of one list is in the other.
 fn is_part(one: Option<&Value>, other: Option<&Value>) -> bool {
     let (Some(Value::Array(one)), Some(Value::Array(other))) = (one, other) else { return false };
     one.iter().all(|item| other.contains(item))

@@ -1,4 +1,4 @@
-//! Judges `plugin.run` (001 §12.1): a plugin of slothtool, found by its registry, run by
+//! Judges `plugin.run` (001 §12.1): a plugin of slothtool, found in its registry, run by
 //! `node`. The registry is read anew for each judgement and never written.
 
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ impl Registry {
         }
     }
 
-    /// An entry without a path is no plugin that could run.
+    /// An entry without a path cannot run.
     fn of(value: &Value) -> Option<Registry> {
         let plugins = value.get("plugins")?.as_object()?;
         let entry = |(alias, entry): (&String, &Value)| {
@@ -78,7 +78,7 @@ impl Registry {
         Some(Registry { entries: plugins.iter().filter_map(entry).collect() })
     }
 
-    /// By its alias, by the name of its package, or by the alias that name stands for.
+    /// By its alias, by the name of its package, or by the alias of that name.
     pub fn find(&self, name: &str) -> Option<&Entry> {
         let by = |test: &dyn Fn(&Entry) -> bool| self.entries.iter().find(|entry| test(entry));
         by(&|entry| entry.alias == name)

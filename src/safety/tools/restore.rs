@@ -1,5 +1,5 @@
-//! Judges the taking back of a change: not proposed by a model but wanted by the person,
-//! so it runs, unless the file is not what the change left behind.
+//! Judges undoing a change: the user asks for it, not a model, so it runs, unless the file
+//! is not as the change left it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Judges what only talks with the person: `ask` and `plan`. Neither touches anything.
+//! Judges the tools that only talk to the user: `ask` and `plan`. Neither touches anything.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What the tools are judged to be, against a machine made of a table.
+//! Tests how the tools are judged, against a machine made of a table.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
