@@ -1,26 +1,25 @@
-//! Time limits that count only time in which the program ran.
+//! Time limits that count only the time in which the program ran.
 //!
-//! A process that is stopped, and a machine that is suspended, do no work and hear
-//! nothing. When they go on, a timer that ran out meanwhile says nothing about the other
-//! side, so the limit begins anew.
+//! A stopped process or a suspended machine does no work and receives nothing. When it resumes, a
+//! timer that expired meanwhile says nothing about the other side, so the limit starts again.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-/// A timer that rings later than this did not ring because nothing ran.
+/// A timer that fires later than this was late because nothing ran.
 pub const LATE: Duration = Duration::from_millis(500);
 
-/// The time ran out.
+/// The time limit was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the time limit ran out")]
 pub struct Elapsed;
 
-/// Waits for `future` for at most `limit`. What is ready counts, even when the time has run
-/// out as well.
+/// Waits for `future` for at most `limit`. A future that is ready counts, even when the time has
+/// run out as well.
 ///
 /// # Errors
-/// [`Elapsed`] when the program ran for that long and nothing came.
+/// [`Elapsed`] when the program ran for that long and the future was not ready.
 pub async fn within<F: Future>(limit: Duration, future: F) -> Result<F::Output, Elapsed> {
     let mut future = std::pin::pin!(future);
     loop {
@@ -36,7 +35,7 @@ pub async fn within<F: Future>(limit: Duration, future: F) -> Result<F::Output, 
     }
 }
 
-/// One limit on several waits together.
+/// One time limit shared by several waits.
 #[derive(Debug)]
 pub struct Allowance {
     limit: Duration,
@@ -44,15 +43,15 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// Begins now.
+    /// Starts the limit now.
     pub fn new(limit: Duration) -> Allowance {
         Allowance { limit, end: Instant::now() + limit }
     }
 
-    /// Waits for `future` for what is left. What is ready counts, as in [`within`].
+    /// Waits for `future` for the rest of the time. A ready future counts, as in [`within`].
     ///
     /// # Errors
-    /// [`Elapsed`] when nothing is left.
+    /// [`Elapsed`] when no time is left.
     pub async fn wait<F: Future>(&mut self, future: F) -> Result<F::Output, Elapsed> {
         let mut future = std::pin::pin!(future);
         loop {
@@ -101,7 +100,7 @@ mod tests {
         let (limit, stop) = (Duration::from_millis(100), LATE + Duration::from_millis(200));
         let began = std::time::Instant::now();
         let mut stopped = false;
-        // Nothing else runs on this thread meanwhile, as in a process that is stopped.
+        // Nothing else runs on this thread meanwhile, as in a stopped process.
         let silent = std::future::poll_fn(|_| {
             while !std::mem::replace(&mut stopped, true) || began.elapsed() < stop {
                 std::thread::park_timeout(stop.saturating_sub(began.elapsed()));

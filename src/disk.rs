@@ -1,4 +1,5 @@
-//! Folders as every part that keeps files makes them. Not in here: what lies in them.
+//! Creates folders in the same way for every module that saves files. What they contain is up to
+//! those modules.
 
 use std::fs;
 use std::io;
@@ -9,10 +10,10 @@ use crate::words::{Word, exec as words};
 pub mod beside;
 pub mod owner;
 
-/// Makes a folder and those above it; one that is made is its owner's alone.
+/// Creates a folder and its parents; a new folder is accessible only to its owner.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub fn private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -21,7 +22,7 @@ pub fn private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// What of the system is used up, where an error says so.
+/// The system resource that is exhausted, where an error says so.
 pub fn used_up(error: &io::Error) -> Option<Word> {
     use rustix::io::Errno;
     let what = Errno::from_io_error(error)?;

@@ -1,34 +1,33 @@
-//! A coding agent for the terminal: you talk to a model, it proposes steps, and
-//! nothing runs that you did not allow.
+//! A coding agent for the terminal: you talk to a model, it proposes steps, and only steps that you
+//! allowed run.
 //!
-//! The modules below are listed from the outside in, on shelves. A module may use
-//! any module on a shelf below its own, and nothing else: neighbours do not know
-//! each other. `tests/architecture.rs` reads this list and holds the tree to it.
+//! The modules below are listed in layers, from the outside in. A module may use any module in a
+//! layer below its own, and nothing else: modules of one layer do not know each other.
+//! `tests/architecture.rs` reads this list and checks that the source follows it.
 //!
-//! Absences that are checked as well: `protocol`, `safety`, `context`, `prompt` and
-//! `agent::turn` know no `async`, no I/O and no clock. Only `tools::exec` starts
-//! processes, only `model` speaks HTTP, only `config` reads the environment, only
-//! `tui` names ratatui or crossterm, and nothing outside `safety` makes a
-//! [`safety::Cleared`] step.
+//! It also checks what must be absent: `protocol`, `safety`, `context`, `prompt` and `agent::turn`
+//! use no `async`, no I/O and no clock. Only `tools::exec` starts processes, only `model` speaks
+//! HTTP, only `config` reads the environment, only `tui` names ratatui or crossterm, and only
+//! `safety` makes a [`safety::Cleared`] step.
 
-// Top: builds every part and wires them, once.
+// Top: builds and connects all parts, once.
 pub mod app;
 
-// Surfaces: how people reach it.
+// Frontends: how users reach it.
 pub mod cli;
 pub mod tui;
 
-// Desk: what one line of input does.
+// Sessions: runs each line of input.
 pub mod commands;
 pub mod session;
 
 // Scripts: the ISDK language.
 pub mod script;
 
-// Loop: one user turn.
+// Loop: one turn of the user.
 pub mod agent;
 
-// Kept: what people write for the program, read from their files.
+// Extensions: reads the bots, commands and skills that users write.
 pub mod library;
 
 // Edges: network, processes, files.
@@ -37,7 +36,7 @@ pub mod model;
 pub mod store;
 pub mod tools;
 
-// Ground: what every edge does alike.
+// System: what the layers above share.
 pub mod deadline;
 pub mod disk;
 pub mod signals;
@@ -48,8 +47,8 @@ pub mod context;
 pub mod prompt;
 pub mod safety;
 
-// Protocol: the plain data that crosses between the shelves.
+// Protocol: the plain data that passes between the layers.
 pub mod protocol;
 
-// Words: the sentences people read.
+// Words: the sentences that users read.
 pub mod words;

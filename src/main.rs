@@ -1,4 +1,4 @@
-//! The program: one call.
+//! The entry point of the program.
 
 fn main() -> std::process::ExitCode {
     avocet::app::entry()

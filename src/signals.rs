@@ -1,9 +1,9 @@
-//! The signals the program answers to: those that end it and those that stop it.
+//! The signals the program handles: those that end it and those that stop it.
 //!
-//! A signal that is not listened to kills the program at once, and what it set on the
-//! terminal or started stays behind. So every signal that can be caught is, and each
-//! surface says what it does then. `KILL`, `STOP` and the faults of the processor
-//! (`SEGV`, `BUS`, `ILL`, `FPE`) cannot be.
+//! A signal without a handler kills the program at once, and leaves the terminal's modes and the
+//! child processes as they are. So every signal that can be caught is caught, and each frontend
+//! decides what to do then. `KILL`, `STOP` and the faults of the processor (`SEGV`, `BUS`, `ILL`,
+//! `FPE`) cannot be caught.
 
 use tokio::sync::mpsc::{Receiver, channel};
 
@@ -11,19 +11,19 @@ use tokio::sync::mpsc::{Receiver, channel};
 pub const INT: i32 = 2;
 /// Ctrl-\\.
 pub const QUIT: i32 = 3;
-/// The terminal is gone.
+/// The terminal was closed.
 pub const HUP: i32 = 1;
 
-/// What a signal asks of the program.
+/// What a signal asks the program to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// To end; its number.
+    /// Exit; the number of the signal.
     End(i32),
-    /// To hand the terminal back and stop, as Ctrl-Z does.
+    /// Restore the terminal and stop, as Ctrl-Z does.
     Stop,
-    /// The program runs again after it was stopped.
+    /// Continue after a stop.
     Continued,
-    /// The terminal has another size.
+    /// Adapt to the terminal's new size.
     Resized,
 }
 
@@ -69,18 +69,18 @@ const REAL_TIME: std::ops::RangeInclusive<i32> = 34..=64;
 #[cfg(not(target_os = "linux"))]
 const REAL_TIME: std::ops::RangeInclusive<i32> = 1..=0;
 
-/// A file that grows past its limit: the write fails and says so, which is enough.
+/// A file that exceeds its size limit: the write fails with an error, which is enough.
 #[cfg(unix)]
 const FILE_TOO_LARGE: i32 = 25;
 
-/// Every ending signal from now on, by number. Call it inside a runtime.
+/// Every ending signal from now on, by number. Must be called inside a runtime.
 pub fn ending() -> Receiver<i32> {
     let (sender, receiver) = channel(8);
     listen(ENDING.iter().copied().chain(REAL_TIME), sender, |number| number);
     receiver
 }
 
-/// Every signal a full screen answers to. Call it inside a runtime.
+/// Every signal that the full screen handles. Must be called inside a runtime.
 pub fn all() -> Receiver<Signal> {
     let (sender, receiver) = channel(8);
     let ending =
@@ -112,7 +112,7 @@ fn terminal() -> Vec<(i32, Signal)> {
     Vec::new()
 }
 
-/// One task for each signal, so that one that comes wakes one.
+/// One task per signal, so that a signal wakes only one task.
 #[cfg(unix)]
 fn listen<T: Send + 'static>(
     numbers: impl IntoIterator<Item = i32>,
@@ -129,7 +129,7 @@ fn listen<T: Send + 'static>(
             while coming.recv().await.is_some() && sender.send(of(number)).await.is_ok() {}
         });
     }
-    // Held by nobody: from now on the write fails instead.
+    // The handler stays after this is dropped: from now on the write fails instead.
     let _ = signal(SignalKind::from_raw(FILE_TOO_LARGE));
 }
 
@@ -144,8 +144,8 @@ fn listen<T: Send + 'static>(
     });
 }
 
-/// Stops this process until the shell lets it go on. With the signal that cannot be
-/// caught, since the others are.
+/// Stops this process until the shell continues it. Uses the signal that cannot be caught, since
+/// the others are caught.
 pub fn stop() {
     #[cfg(unix)]
     {

@@ -1,7 +1,7 @@
-//! The modes of a terminal that are nobody's in particular.
+//! Reads and sets the modes of a terminal, for every frontend.
 
-/// Sets ordinary modes where a program that was killed left the raw ones: a terminal that
-/// is found so would be given back so. Where they cannot be read there is no terminal.
+/// Sets ordinary modes if a killed program left the terminal in raw mode: otherwise the program
+/// would restore those raw modes when it exits. If the modes cannot be read, there is no terminal.
 #[cfg(unix)]
 pub fn mend(terminal: impl std::os::fd::AsFd) {
     use rustix::termios::{
@@ -19,15 +19,14 @@ pub fn mend(terminal: impl std::os::fd::AsFd) {
     let _ = tcsetattr(&terminal, OptionalActions::Now, &modes);
 }
 
-/// Hands on to whoever reads what was typed of a line that is not ended yet. Linux does so
-/// when the reading of whole lines is left and taken up again; elsewhere it comes with the
-/// end of its line.
+/// Passes the typed part of an unfinished line to the next reader. Linux does so when canonical
+/// mode is left and entered again; elsewhere the text arrives with the end of its line.
 #[cfg(target_os = "linux")]
 pub fn hand_on_typed() {
     use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcgetpgrp, tcsetattr};
 
     let keyboard = rustix::stdio::stdin();
-    // In the background the terminal is somebody else's.
+    // In the background, another program has the terminal.
     if tcgetpgrp(keyboard).ok() != Some(rustix::process::getpgrp()) {
         return;
     }
@@ -44,15 +43,15 @@ pub fn hand_on_typed() {
 #[cfg(not(target_os = "linux"))]
 pub fn hand_on_typed() {}
 
-/// Drops what was typed and not read, a line that is not ended yet too; true where there
-/// was any. A terminal that is gone has nothing to drop: the next read finds its end.
+/// Drops typed input that was not read, including an unfinished line; true if there was any. A
+/// closed terminal has nothing to drop: the next read finds the end of input.
 #[cfg(unix)]
 pub fn forget_typed() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
 
     let keyboard = rustix::stdio::stdin();
-    // In the background the terminal is another program's.
+    // In the background, another program has the terminal.
     if tcgetpgrp(keyboard).ok() != Some(rustix::process::getpgrp()) {
         return false;
     }
@@ -74,8 +73,8 @@ pub fn forget_typed() -> bool {
     false
 }
 
-/// Whether a terminal has the raw modes of a full screen. Shells that edit lines themselves
-/// leave signals and output as they are.
+/// Whether a terminal has the raw modes of a full screen. Shells with their own line editor leave
+/// signals and output as they are.
 #[cfg(unix)]
 pub fn is_raw(terminal: impl std::os::fd::AsFd) -> bool {
     use rustix::termios::{LocalModes, OutputModes, tcgetattr};
