@@ -1,5 +1,5 @@
-//! What can be typed after `avocet`, and what is meant by it. Parsing works nothing, so
-//! it cannot half fail; help is in English, as the names of the options are.
+//! Parses the command line into a request. Parsing does no work, so it cannot fail halfway; help is
+//! in English, like the names of the options.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -100,14 +100,14 @@ pub struct RunOptions {
     pub output_schema: Option<PathBuf>,
 }
 
-/// What was approved on the command line, before anything asks.
+/// What the command line approves before anything asks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Approved {
-    /// The shell pieces of the user's templates, but none of high risk.
+    /// The shell commands of the user's templates, except those of high risk.
     pub pieces: bool,
-    /// The model's steps that ask, by this option.
+    /// The model's steps that ask, approved by this option.
     pub steps: Option<&'static str>,
-    /// Among them those that may hand out credentials.
+    /// Also those that may hand out credentials.
     pub secrets: bool,
 }
 
@@ -140,7 +140,7 @@ pub enum Sub {
 declined where nobody can answer. --approve-steps approves those.")]
     Chat {
         /// The name of a file in the bots folder, without `.toml`.
-        // An id of its own: `--bot` has the other.
+        // It has its own id: `--bot` has the other one.
         #[arg(id = "named_bot", value_name = "BOT")]
         bot: Option<String>,
     },
@@ -290,10 +290,10 @@ pub enum Shell {
     PowerShell,
 }
 
-/// What is to be done.
+/// What the command line asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Way {
-    /// The full screen, perhaps with a first message.
+    /// The full screen, with an optional first message.
     Screen {
         prompt: Option<String>,
         bot: Option<String>,
@@ -309,12 +309,12 @@ pub enum Way {
     Script(RunScript),
     Policy(Policy),
     Model(Model),
-    /// Something about bots, commands or skills.
+    /// A subcommand for bots, commands or skills.
     Kept {
         kind: Kind,
         asked: Asked,
     },
-    /// A command of one's own, sent or only filled.
+    /// A user-defined command, sent or only expanded.
     Template {
         name: String,
         args: String,
@@ -331,32 +331,32 @@ pub enum Way {
 
 const APPROVE_STEPS: &str = "--approve-steps";
 
-/// Which ends of the program are terminals.
+/// Which standard streams are terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
     pub stdin: bool,
     pub stdout: bool,
 }
 
-/// Wrong use that the parser cannot see.
+/// Wrong use that the parser cannot detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.say())]
 pub enum WrongUse {
     TwoPrompts,
     TwoBots,
-    /// `-c` and an id, or a new conversation that is not saved and an old one.
+    /// `-c` together with an id, or an unsaved new conversation together with a saved one.
     TwoSessions,
-    /// Nobody is there to choose one.
+    /// There is no user to choose a conversation.
     NoSessionNamed,
-    /// A prompt before a command that takes none.
+    /// A prompt before a subcommand that does not take one.
     PromptAndCommand,
-    /// The screen was wanted where there is no terminal.
+    /// The screen was requested where there is no terminal.
     NoTerminal,
-    /// An option of conversations with something else.
+    /// An option for conversations where there is no conversation.
     OnlyChat {
         option: &'static str,
     },
-    /// An option of headless runs with something else.
+    /// An option for headless runs where the run is not headless.
     OnlyHeadless {
         option: &'static str,
     },
@@ -379,15 +379,15 @@ impl Spoken for WrongUse {
 }
 
 impl Cli {
-    /// Understands what was typed, the program's name first. The error is clap's own
-    /// page, which is also how `--help` and `--version` answer: see `report::usage`.
+    /// Parses the arguments, the program's name first. The error is clap's own page, which `--help`
+    /// and `--version` use as well: see `report::usage`.
     pub fn parse_from_args(
         args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     ) -> Result<Cli, clap::Error> {
         Cli::try_parse_from(args)
     }
 
-    /// The settings that options stand for, as `config::Sources::line` takes them.
+    /// The settings that the options set, as `config::Sources::line` takes them.
     pub fn settings(&self) -> Vec<(&'static str, String)> {
         let ModelOptions { model, base_url, profile, mode, .. } = &self.model;
         let LookOptions { lang, theme, no_color, linear: _ } = &self.look;
@@ -404,8 +404,8 @@ impl Cli {
         given.into_iter().filter_map(|(key, value)| Some((key, value.clone()?))).collect()
     }
 
-    /// What is approved ahead. Who sends a template or talks with a bot says `-y` to the
-    /// template, not to whatever the model makes of it.
+    /// What the command line approves in advance. With a template or a bot, `-y` approves the
+    /// template, not the steps that the model proposes after it.
     pub fn approved(&self) -> Approved {
         let templates = matches!(self.command, Some(Sub::Chat { .. } | Sub::Command(_)));
         let steps = match self.run.approve_steps {
@@ -415,8 +415,7 @@ impl Cli {
         Approved { pieces: self.run.yes, steps, secrets: self.run.approve_secrets }
     }
 
-    /// What is meant. Piped text, a redirected answer and `-p` mean a run without the
-    /// screen.
+    /// The request. Piped text, a redirected answer and `-p` each mean a run without the screen.
     pub fn way(self, ends: Ends) -> Result<Way, WrongUse> {
         let schema = self.run.output_schema.is_some();
         let json = self.run.json;
@@ -487,7 +486,7 @@ fn kept(sub: impl Into<(Kind, Asked)>) -> Way {
     Way::Kept { kind, asked }
 }
 
-/// The completion script of a shell.
+/// The completion script for a shell.
 pub fn completions(shell: Shell) -> Vec<u8> {
     let shell = match shell {
         Shell::Bash => clap_complete::Shell::Bash,

@@ -1,5 +1,4 @@
-//! `avocet config …`: what each answers, as text. Changing the file is
-//! [`config::edit`](crate::config::edit)'s.
+//! Answers `avocet config …` as text. [`config::edit`](crate::config::edit) changes the file.
 
 use std::path::Path;
 
@@ -12,14 +11,14 @@ use crate::config::{Layer, Loaded};
 use crate::model::shown_address;
 use crate::words::{Lang, Say, Spoken, cli as w};
 
-/// What is written: an answer for standard output, a word for standard error.
+/// The output: an answer for standard output, a message for standard error.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     Out(String),
     Told(Say),
 }
 
-/// Does what was asked. `file` is the user's settings file.
+/// Runs the subcommand. `file` is the user's settings file.
 pub fn run(
     command: &Config,
     file: &Path,
@@ -69,7 +68,7 @@ fn get(
     Ok(Answer::Out(text))
 }
 
-/// A value as it may be seen: an address without the password in it.
+/// A value as it may be shown: an address without its password.
 pub(super) fn shown(key: &str, value: Value) -> Value {
     match value {
         Value::Text(text) if key == ADDRESS || key.ends_with(".base_url") => {
@@ -112,7 +111,7 @@ mod tests {
     use super::*;
     use crate::config::{Environment, Paths, Sources, load};
 
-    /// What a command answers to a person with this file, and the file afterwards.
+    /// The output of a command for this file, and the file afterwards.
     fn asked(text: &str, command: &Config, json: bool) -> (String, String) {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::under(folder.path(), folder.path().to_owned());
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_says_what_it_did_and_where() {
+    fn a_change_reports_the_new_value_and_the_file() {
         let set = Config::Set { key: "mode".into(), value: "low".into() };
         let (said, file) = asked("# mine\n", &set, false);
         assert_eq!(

@@ -1,5 +1,5 @@
-//! `avocet doctor` and `/doctor`: what the program found about itself, as rows. A
-//! function of plain facts: looking is done by whoever calls.
+//! The rows of `avocet doctor` and `/doctor`: the state of settings, model and terminal. A function
+//! of plain facts; the caller gathers them.
 
 use std::path::PathBuf;
 
@@ -13,45 +13,45 @@ use crate::protocol::{NoteFact, Notice, Sandboxing};
 use crate::tools::temp::RunFolder;
 use crate::words::{Spoken, Value, cli as w, context, session, temp};
 
-/// What was found.
+/// The facts to report.
 #[derive(Debug)]
 pub struct Findings<'a> {
     pub paths: &'a Paths,
     pub loaded: &'a Loaded,
-    /// What the server said when it was asked.
+    /// The answer of the server.
     pub offer: &'a Offer,
     pub terminal: &'a Terminal,
     /// The folder of the session, and whether it is trusted.
     pub folder: PathBuf,
     pub trusted: bool,
-    /// What the project says of itself to agents; nothing where it is not trusted.
+    /// The project's instructions to agents; empty if the folder is not trusted.
     pub notes: &'a [NoteFact],
-    /// Why rules of the settings that allow answer nothing.
+    /// Why rules of the settings that allow steps have no effect.
     pub idle_rules: &'a [crate::words::Say],
-    /// The folders programs are looked up in.
+    /// The folders where programs are looked up.
     pub programs: &'a [PathBuf],
-    /// What trying the sandbox out came to.
+    /// The result of testing the sandbox.
     pub sandbox: &'a [Row],
-    /// Where temporary files lie.
+    /// The folder for temporary files.
     pub temp: &'a RunFolder,
     /// Every bot, command and skill.
     pub library: &'a Library,
 }
 
-/// What the terminal says of itself.
+/// The properties of the terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terminal {
     /// `TERM`, empty when it is not set.
     pub kind: String,
-    /// Columns and rows; `None` when it is no terminal.
+    /// Columns and rows; `None` when it is not a terminal.
     pub size: Option<(u16, u16)>,
     /// `COLORTERM`, empty when it is not set.
     pub color: String,
-    /// `LANG` or what stands in for it.
+    /// `LANG` or the variable that replaces it.
     pub locale: String,
 }
 
-/// The findings as rows.
+/// The facts as rows.
 pub fn rows(found: &Findings<'_>) -> Vec<Row> {
     let mut rows = vec![
         Row::heading(w::DOCTOR_PROGRAM),
@@ -74,7 +74,7 @@ pub fn rows(found: &Findings<'_>) -> Vec<Row> {
     rows
 }
 
-/// Failed when something keeps a session from working as it was meant to.
+/// Failed if something keeps a session from working as intended.
 pub fn exit(found: &Findings<'_>) -> Exit {
     match (found.offer, found.loaded.problems.is_empty()) {
         (Offer::Failed(_), _) => Exit::Model,
@@ -83,7 +83,7 @@ pub fn exit(found: &Findings<'_>) -> Exit {
     }
 }
 
-/// The rows as notices, for where only notices can be shown.
+/// The rows as notices, for frontends that can show only notices.
 pub fn notices(rows: &[Row]) -> Vec<Notice> {
     let notice = |row: &Row| {
         let say = match row {
@@ -108,7 +108,7 @@ fn files(paths: &Paths) -> Vec<Row> {
     ]
 }
 
-/// What is wrong first, then each value that somebody set, with the layer that won.
+/// First the problems, then each value that was set, with the layer it comes from.
 fn settings(loaded: &Loaded) -> Vec<Row> {
     let mut rows = vec![Row::heading(w::DOCTOR_SETTINGS)];
     let wrong = loaded.problems.iter().map(|problem| Row::pair(w::DOCTOR_WRONG, problem.say()));
@@ -127,7 +127,7 @@ fn settings(loaded: &Loaded) -> Vec<Row> {
     rows
 }
 
-/// What a word of an older version means today.
+/// Today's name for a word of an older version.
 fn older(word: &str) -> Option<Row> {
     let new = Sandboxing::parse(word)?.name();
     let say = crate::words::sandbox::OLD_WORD.with("old", word).with("new", new);
@@ -235,7 +235,7 @@ mod tests {
     const SERVER: &str = "[profiles.default]\nbase_url = \"http://x/v1\"\nhigh = \"m\"";
 
     #[test]
-    fn it_says_what_was_set_by_whom_and_shows_no_key() {
+    fn it_shows_the_layer_of_each_setting_and_no_key() {
         let (page, exit) = page_of(SERVER, &Offer::Models(vec!["m".into()]), Lang::En);
         assert!(page.contains("http://x/v1 (your settings, "), "{page}");
         assert!(page.contains("go to x without encryption (http://)"), "{page}");
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_listed_and_decides_the_exit_code() {
+    fn problems_are_listed_and_decide_the_exit_code() {
         let (page, exit) = page_of("mode = 3", &Offer::NoServer, Lang::Zh);
         assert!(page.contains("第 1 行第 8 列"), "{page}");
         assert_eq!(exit, Exit::Failed);

@@ -1,20 +1,20 @@
-//! How the program ends, as the shell that started it sees it.
+//! Exit codes of the program.
 
 use std::process::ExitCode;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     Done,
-    /// The work failed: the model answered with an error, a file could not be written.
+    /// The run failed: the model answered with an error, or a file could not be written.
     Failed,
     WrongUse,
-    /// A step was refused or declined, and the task could not finish without it.
+    /// A step was refused or rejected, and the task could not finish without it.
     Blocked,
     /// A limit was reached.
     Limit,
     /// The model or its server failed.
     Model,
-    /// A signal ended it, by its number.
+    /// A signal ended the program, by its number.
     Signal(u8),
 }
 
@@ -22,7 +22,7 @@ impl Exit {
     /// Ctrl-C.
     pub const INTERRUPTED: Exit = Exit::Signal(2);
 
-    /// A signal of this number ended the program.
+    /// The code for a program ended by the signal of this number.
     pub fn by_signal(number: i32) -> Exit {
         u8::try_from(number).map_or(Exit::INTERRUPTED, Exit::Signal)
     }

@@ -1,9 +1,9 @@
-//! One turn without a screen, as a pure machine: what each event of the session means
-//! for the two streams, for the session, and for how the program ends.
+//! One turn without a screen, as a state machine without I/O: maps each event of the session to
+//! output, to operations for the session, and to the exit code.
 //!
-//! The answer goes to standard output when the turn is over and nothing else does: a
-//! reply on the way to it is told on standard error, because only the end of a turn
-//! shows which reply was the answer. [`print`](super::print) writes and waits.
+//! Only the answer goes to standard output, when the turn is over. Earlier replies go to standard
+//! error, because only the end of a turn shows which reply was the answer. [`print`](super::print)
+//! writes and waits.
 
 use super::pieces::{self, Asking, Heard};
 use super::print::Options;
@@ -14,50 +14,50 @@ use crate::protocol::{
 };
 use crate::words::{Say, cli as w, prompt, session, with_sentences};
 
-/// What the driver must do.
+/// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// A line of the answer, for standard output.
     Out(String),
-    /// What was said on the way, for standard error.
+    /// A reply before the answer, for standard error.
     Tell(Said),
     Send(Op),
-    /// Asks the person at the terminal for a line.
+    /// Asks the user at the terminal for a line.
     Ask(Say),
     End(Exit),
 }
 
-/// What goes to standard error.
+/// A message for standard error.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
-    /// The model's own words, as they are.
+    /// The text of the model, unchanged.
     Text(String),
     Line(Say),
-    /// What belongs to a question, and is told wherever one is asked.
+    /// Text that belongs to a question, shown wherever the question is asked.
     Asked(Say),
     Notice(Notice),
 }
 
-/// The state of the one turn.
+/// The state of the turn.
 #[derive(Debug)]
 pub struct Headless<'a> {
     options: &'a Options,
     /// The last reply: the answer, if the turn ends with it.
     reply: Option<Replied>,
-    /// The tier of a step that did not run and that nothing later made up for.
+    /// The tier of a step that did not run and that no later step replaced.
     blocked: Option<Tier>,
     stop: Stop,
-    /// The shell pieces a person is asked about.
+    /// The template's shell commands that the user is asked about.
     asking: Option<Asking>,
     /// The folder that the last question offered to trust.
     untrusted: Option<String>,
 }
 
-/// Why the turn was stopped from here, if it was.
+/// Why this side stopped the turn, if it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
     No,
-    /// It paused at a limit, and nobody is there to say go on.
+    /// It paused at a limit, and there is no user to continue it.
     Paused,
     Interrupted,
 }
@@ -74,28 +74,28 @@ impl<'a> Headless<'a> {
         }
     }
 
-    /// A person pressed Ctrl-C.
+    /// The user pressed Ctrl-C.
     pub fn interrupt(&mut self) -> Vec<Effect> {
         let again = self.stop == Stop::Interrupted;
         self.stop = Stop::Interrupted;
         match again {
             true => vec![Effect::End(Exit::INTERRUPTED)],
             false => {
-                // The question stands on an unfinished line.
+                // The question is on an unfinished line.
                 let end = self.asking.take().map(|_| Effect::Tell(Said::Text(String::new())));
                 end.into_iter().chain([Effect::Send(Op::Stop)]).collect()
             }
         }
     }
 
-    /// Something was typed before the question could be read: it is asked again.
+    /// The user typed before the question could be read: it is asked again.
     pub fn typed_too_soon(&self) -> Vec<Effect> {
         let Some(asking) = &self.asking else { return vec![] };
         let say = prompt::TERMINAL_TOO_SOON.into();
         vec![Effect::Tell(Said::Asked(say)), Effect::Ask(asking.question())]
     }
 
-    /// A line of the person at the terminal; `None`: there are no more.
+    /// A line from the user at the terminal; `None` at the end of the input.
     pub fn typed(&mut self, line: Option<&str>) -> Vec<Effect> {
         let Some(asking) = &mut self.asking else { return vec![] };
         match asking.typed(line) {
@@ -110,7 +110,7 @@ impl<'a> Headless<'a> {
         }
     }
 
-    /// The session is gone before the turn was over.
+    /// The session closed before the turn was over.
     pub fn lost(&self) -> Vec<Effect> {
         match self.stop {
             Stop::Interrupted => vec![Effect::End(Exit::INTERRUPTED)],
@@ -127,7 +127,7 @@ impl<'a> Headless<'a> {
             effects.extend(with_sentences(event, self.options.voice.lang).map(Effect::Out));
         }
         let told = self.happened(event);
-        // In JSON everything was told by the event itself, except how it ends.
+        // In JSON the events already contain everything, except for how the run ends.
         let ended = told.iter().any(|effect| matches!(effect, Effect::End(_)));
         let kept = |effect: &Effect| {
             let asks = matches!(effect, Effect::Tell(Said::Asked(_)));
@@ -164,10 +164,10 @@ impl<'a> Headless<'a> {
                 let told = self.asked(ask);
                 self.behind_words(told)
             }
-            // Said with the question, unless a person answered it.
+            // Reported with the question, unless the user answered it.
             Event::Notice(it) if it.topic == Topic::PiecesDeclined && !self.options.asks => vec![],
             Event::Notice(notice) => vec![Effect::Tell(Said::Notice(notice.clone()))],
-            // There is no terminal to give over.
+            // There is no terminal to hand over.
             Event::Lend { ask } => vec![decide(*ask, Decision::Reject { word: None })],
             Event::Compacted(receipt) => told(receipt.say()),
             Event::TurnEnded { ending, .. } => self.ended(ending),
@@ -206,7 +206,7 @@ impl<'a> Headless<'a> {
         vec![]
     }
 
-    /// What the model said on the way comes first.
+    /// Puts the pending reply of the model before these effects.
     fn behind_words(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
         let mut all = self.on_the_way();
         all.extend(effects);
@@ -229,7 +229,7 @@ impl<'a> Headless<'a> {
                 self.untrusted = trust.as_ref().map(|trust| trust.folder.clone());
                 self.asked_for_step(ask.id, step, risk)
             }
-            // A question of no step is a script's: may it make this call?
+            // A question without a step comes from a script that wants to call a tool.
             Question::Choice { step, text, choices, .. } => {
                 if let Some(option) = self.options.approved.steps
                     && step.is_empty()
@@ -247,7 +247,7 @@ impl<'a> Headless<'a> {
                 ]
             }
             Question::Pieces { of, cwd, pieces } => self.asked_for_pieces(ask, (of, cwd), pieces),
-            // Nobody is there who could look at a folder.
+            // There is no user to inspect a folder.
             Question::Trust { .. } => vec![decide(ask.id, Decision::Reject { word: None })],
             Question::Pause { why } => {
                 self.stop = Stop::Paused;
@@ -257,11 +257,11 @@ impl<'a> Headless<'a> {
         }
     }
 
-    /// The option approves what asks by itself, not what a setting lifted out of L2.
+    /// The option approves steps that ask by default, not steps that a setting lowered from L2.
     fn asked_for_step(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<Effect> {
-        // Whoever said yes beforehand did not mean it without the sandbox.
+        // The option does not approve a step that runs without the sandbox.
         let may = risk.tier <= Tier::L1 && !risk.lifted && risk.rule != Denied::RULE;
-        // Nor that a credential is handed out, unless they named that.
+        // Nor does it hand out a credential, unless the other option names that.
         let may = may && (self.options.approved.secrets || !risk.hands_out_secrets(&step.work));
         let Some(option) = self.options.approved.steps.filter(|_| may) else {
             return vec![decide(ask, Decision::Reject { word: None })];
@@ -272,9 +272,9 @@ impl<'a> Headless<'a> {
         vec![Effect::Tell(Said::Line(line)), decide(ask, Decision::Approve)]
     }
 
-    /// The shell pieces of a template. A person at the terminal is asked about each that
-    /// no `-y` answers; where nobody is, each is told, and `-y` is no yes to one that is
-    /// grave: a message without it would be another one.
+    /// The shell commands of a template. A user at the terminal is asked about each one that `-y`
+    /// does not approve. Without a user, each is reported, and `-y` does not approve a command of
+    /// high risk: without its output the message would be another one.
     fn asked_for_pieces(
         &mut self,
         ask: &Ask,
@@ -316,13 +316,13 @@ impl<'a> Headless<'a> {
     fn observed(&mut self, observation: &Observation) -> Vec<Effect> {
         let Observation { step, risk, outcome, .. } = observation;
         self.blocked = match outcome {
-            // A person left this piece of the message out, and the message is what they want.
+            // The user left this part of the message out, and wants the message without it.
             Outcome::Declined if self.options.asks && matches!(step.work, Work::Shell { .. }) => {
                 self.blocked
             }
             Outcome::Declined | Outcome::Refused => Some(risk.tier),
-            // A later step makes up for one that did not run when it was no lesser one;
-            // for a refused step there is no equal, so any that worked does.
+            // A later step makes up for one that did not run if its tier is at least as high; a
+            // refused step has no equal, so any later step that worked makes up for it.
             Outcome::Ran | Outcome::Edited if observation.succeeded() => {
                 self.blocked.filter(|blocked| *blocked < Tier::L2 && risk.tier < *blocked)
             }
@@ -343,9 +343,9 @@ impl<'a> Headless<'a> {
                 Some(code) => told(w::STEP_EXIT.with("code", code)),
                 None => told(w::STEP_NO_EXIT),
             },
-            // Why no piece of a template runs was said with the question.
+            // The reason why no shell command of a template runs was reported with the question.
             Outcome::Declined if matches!(step.work, Work::Shell { .. }) => vec![],
-            // It only reads, so nothing but the limit of steps asked about it.
+            // The step only reads, so only the limit of steps asked about it.
             Outcome::Declined if risk.tier == Tier::L0 => {
                 let say = w::STEP_EACH_ASKS.with("step", shown::work(&step.work));
                 notice(Notice::warning(say).hint(w::STEP_EACH_ASKS_HINT))
@@ -416,7 +416,7 @@ impl<'a> Headless<'a> {
                 let out = Effect::Out(json.to_owned());
                 vec![out, Effect::End(self.unless_blocked(Exit::Done))]
             }
-            // What does not fit must not be taken for an answer by whoever reads it.
+            // A reader must not take an answer that does not fit the schema for the answer.
             Err(why) => vec![
                 Effect::Tell(Said::Text(message)),
                 Effect::Tell(Said::Notice(Notice::error(why))),
@@ -433,7 +433,7 @@ impl<'a> Headless<'a> {
     }
 }
 
-/// A piece that runs, or would, without a question.
+/// A shell command that runs, or would run, without a question.
 fn told_piece(of: &str, piece: &ShellPiece) -> Vec<Effect> {
     let why = piece.risk.why().filter(|_| piece.risk.tier > Tier::L0);
     let word = if why.is_some() { prompt::TOLD_PIECE } else { prompt::TOLD_PIECE_SAFE };

@@ -1,26 +1,26 @@
-//! Text that is piped in, and how it joins the prompt.
+//! Reads piped text and adds it to the prompt.
 
 use std::io::{self, BufRead, Read};
 
-/// The most that is taken of standard input, in bytes.
+/// The maximum size read from standard input, in bytes.
 pub const LONGEST: usize = 256 * 1024;
 
 /// Piped text, decoded lossily.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piped {
     pub text: String,
-    /// True when there was more, which was not read.
+    /// True if there was more text, which was not read.
     pub cut: bool,
 }
 
-/// Reads until the end or until there is enough.
+/// Reads until the end of the input or the limit.
 pub fn read(input: impl Read) -> io::Result<Piped> {
     let mut bytes = Vec::new();
     input.take(LONGEST as u64 + 1).read_to_end(&mut bytes)?;
     let cut = bytes.len() > LONGEST;
     bytes.truncate(LONGEST);
     if cut {
-        // Not in the middle of a character.
+        // Do not cut inside a character.
         let broken = bytes.utf8_chunks().last().is_some_and(|last| !last.invalid().is_empty());
         if broken {
             let tail = bytes.utf8_chunks().last().map_or(0, |last| last.invalid().len());
@@ -34,7 +34,7 @@ pub fn read(input: impl Read) -> io::Result<Piped> {
     Ok(Piped { text, cut })
 }
 
-/// The message: the prompt, then what was piped in. `None` when both are blank.
+/// The message: the prompt, then the piped text. `None` when both are blank.
 pub fn message(prompt: Option<&str>, piped: Option<&str>) -> Option<String> {
     let prompt = prompt.map(str::trim).filter(|text| !text.is_empty());
     let piped = piped.map(|text| text.trim_end_matches(['\r', '\n']));
@@ -45,23 +45,24 @@ pub fn message(prompt: Option<&str>, piped: Option<&str>) -> Option<String> {
     }
 }
 
-/// All of it, as it is; `None` when it is longer than `most` bytes.
+/// The whole input, unchanged; `None` when it is longer than `most` bytes.
 pub fn bytes(input: impl Read, most: usize) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     input.take(most as u64 + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() <= most).then_some(bytes))
 }
 
-/// The answer to a yes or no.
+/// The answer to a yes/no question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confirmed {
     Yes,
     No,
-    /// There is nobody to ask.
+    /// There is no user to ask.
     Nobody,
 }
 
-/// Reads a line as yes or no; an empty one is `usual`, and the end of the input nobody.
+/// Reads a line as yes or no; an empty line means `usual`, and the end of the input means that
+/// there is no user.
 pub fn confirmed(mut input: impl BufRead, usual: bool) -> Confirmed {
     let mut line = String::new();
     let read = (&mut input).take(1_000).read_line(&mut line);

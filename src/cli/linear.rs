@@ -1,9 +1,9 @@
-//! A conversation as plain lines, one after the other: for screen readers, for dumb
-//! terminals, for anybody who wants no screen. Nothing is ever drawn over, no cursor
-//! moves, and a question is answered by typing the number of a choice.
+//! A conversation as plain lines, one after the other, for screen readers, simple terminals and
+//! users who want no screen. Nothing is drawn over, the cursor never moves, and the user answers a
+//! question by typing the number of a choice.
 //!
-//! A pure machine: what the session tells and what the person types go in, what is to be
-//! written or sent comes out. [`run`] writes and waits.
+//! A state machine without I/O: takes the events of the session and the lines of the user, and
+//! returns what to write or send. [`run`] writes and waits.
 
 use super::pieces::tier_word;
 use super::{Clean, Exit, shown};
@@ -26,14 +26,14 @@ mod tests;
 use leaving::{Answer, Leaving};
 use question::Asked;
 
-/// What the driver must do.
+/// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// A whole line, made safe already.
+    /// A whole line, already made safe.
     Line(String),
     Notice(Notice),
     Page(Page),
-    /// The sign that something can be typed.
+    /// The prompt: the user can type.
     Prompt,
     Send(Op),
     End(Exit),
@@ -47,13 +47,13 @@ pub struct Linear {
     models: Vec<String>,
     kept: Catalogue,
     doing: Doing,
-    /// The answer as far as it came: what of it is written, and what waits for the end
-    /// of its line.
+    /// The answer so far: the part that is written, and the part that waits for the end of its
+    /// line.
     written: usize,
     rest: String,
     /// Commands that wait for the end of the turn.
     later: Vec<String>,
-    /// A command that is not built in, while what people keep is looked at once more.
+    /// A command that is not built in, while the extensions are read again.
     looking: Option<(String, Vec<Mention>)>,
     /// Whether the user can be asked before leaving.
     can_ask: bool,
@@ -65,7 +65,7 @@ pub struct Linear {
 
 #[derive(Debug)]
 enum Doing {
-    /// Nothing is known of the session yet.
+    /// Nothing is known about the session yet.
     Starting,
     Idle,
     Working,
@@ -93,7 +93,7 @@ impl Linear {
         }
     }
 
-    /// The same, where a user at a terminal answers what is asked before leaving.
+    /// The same, with a user at a terminal who answers questions before leaving.
     pub fn with_answers(mut self, can_ask: bool) -> Linear {
         self.can_ask = can_ask;
         self
@@ -103,14 +103,14 @@ impl Linear {
         self.knows_unsaved
     }
 
-    /// What stands first.
+    /// The first output.
     fn greet(&self) -> Vec<Effect> {
         let hello = w::HELLO.with("model", self.facts.model.as_str());
         let hello = hello.with("folder", self.facts.cwd.as_str());
         vec![self.say(hello), self.say(w::HELLO_HOW), Effect::Prompt]
     }
 
-    /// Ctrl-C: stops the turn; when none runs, leaves.
+    /// Ctrl-C: stops the turn; if none is running, leaves.
     pub fn interrupt(&mut self) -> Vec<Effect> {
         match self.doing {
             _ if self.leaving.is_some() => vec![Effect::End(Exit::Done)],
@@ -121,14 +121,14 @@ impl Linear {
         }
     }
 
-    /// Nothing more can be typed: a turn that runs is heard to its end.
+    /// The input ended: a running turn is followed to its end.
     pub fn closed(&mut self) -> Vec<Effect> {
         match self.doing {
             _ if self.leaving.is_some() => vec![Effect::End(Exit::Done)],
             Doing::Idle if self.looking.is_some() => Vec::new(),
             Doing::Idle => self.leave(),
             Doing::Starting | Doing::Working => Vec::new(),
-            // Nobody is left to answer.
+            // There is no user left to answer.
             Doing::Asked(_) => vec![self.say(w::INPUT_ENDED), Effect::Send(Op::Stop)],
         }
     }
@@ -141,7 +141,7 @@ impl Linear {
         matches!(self.doing, Doing::Asked(_))
     }
 
-    /// Leaves, unless something would be lost by it: that is asked.
+    /// Leaves, unless something would be lost: then it asks first.
     fn leave(&mut self) -> Vec<Effect> {
         let unsaved = self.facts.unsaved.as_ref().filter(|unsaved| !unsaved.elsewhere);
         let Some(unsaved) = unsaved.filter(|_| self.can_ask) else {
@@ -172,7 +172,7 @@ impl Linear {
         }
     }
 
-    /// A file that could not be written is said, and the question is asked again.
+    /// Reports a file that could not be written, and asks the question again.
     fn noticed(&mut self, notice: Notice) -> Vec<Effect> {
         let failed = notice.level != Level::Info;
         match &mut self.leaving {
@@ -184,7 +184,7 @@ impl Linear {
         }
     }
 
-    /// A line the person typed.
+    /// Handles a line that the user typed.
     pub fn typed(&mut self, text: &str) -> Vec<Effect> {
         if let Some(leaving) = &mut self.leaving {
             let answer = leaving.answer(text);
@@ -206,8 +206,8 @@ impl Linear {
         self.entered(text)
     }
 
-    /// A line that came before the question could be read: it answers nothing, and goes the
-    /// way of any other line.
+    /// Handles a line that was typed before the question could be read: it does not answer the
+    /// question, and is treated as any other line.
     pub fn typed_ahead(&mut self, text: &str) -> Vec<Effect> {
         if text.trim().is_empty() || text.trim_start().starts_with('/') {
             return self.entered(text);
@@ -222,7 +222,7 @@ impl Linear {
         says.into_iter().map(|say| self.say(say)).chain([Effect::Prompt]).collect()
     }
 
-    /// What came of a step that the person changed.
+    /// The verdict on a step that the user changed.
     fn judged(
         &mut self,
         ask: AskId,
@@ -251,15 +251,15 @@ impl Linear {
 
     fn prompt(&self) -> Vec<Effect> {
         match self.doing {
-            // The question before leaving has a sign of its own.
+            // The question before leaving has its own prompt.
             _ if self.leaving.is_some() => Vec::new(),
             Doing::Idle | Doing::Asked(_) => vec![Effect::Prompt],
             Doing::Starting | Doing::Working => Vec::new(),
         }
     }
 
-    /// A file may have come since they were read, so a name that is not built in waits
-    /// for a fresh look.
+    /// A file may have been added since the extensions were read, so a name that is not built in
+    /// waits until they are read again.
     fn command(&mut self, line: &str, mentions: Vec<Mention>) -> Vec<Effect> {
         let name = line.split_whitespace().next().unwrap_or_default();
         if self.is_asking() {
@@ -351,7 +351,7 @@ impl Linear {
         }
     }
 
-    /// An event of the session.
+    /// Handles an event of the session.
     pub fn heard(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::TurnStarted { .. } => {
@@ -397,7 +397,7 @@ impl Linear {
             Event::Rendered { text } => text.lines().map(|line| self.line(line)).collect(),
             Event::Steered { text } => vec![self.say(w::STEERED.with("text", text))],
             Event::Plan { items } => self.plan(&items),
-            // What reads the lines cannot let go of the terminal.
+            // The thread that reads lines cannot release the terminal.
             Event::Lend { ask } => {
                 vec![Effect::Send(Op::Decide { ask, decision: Decision::Reject { word: None } })]
             }
@@ -419,7 +419,7 @@ impl Linear {
         Vec::new()
     }
 
-    /// Trust is asked about while no turn runs; all else is asked by a turn that goes on.
+    /// Trust is asked about while no turn runs; every other question comes from a running turn.
     fn after_answer(&self) -> Doing {
         match &self.doing {
             Doing::Asked(asked) if asked.is_trust() => Doing::Idle,
@@ -427,7 +427,7 @@ impl Linear {
         }
     }
 
-    /// The first facts open the conversation.
+    /// The first session info opens the conversation.
     fn facts_came(&mut self, facts: Facts) -> Vec<Effect> {
         self.facts = facts;
         let is_lost = self.facts.unsaved.as_ref().is_some_and(|unsaved| !unsaved.elsewhere);
@@ -454,7 +454,7 @@ impl Linear {
         effects
     }
 
-    /// The last exchange of a session that goes on; all of it would be read out loud.
+    /// The last exchange of a resumed session; a screen reader would read all of it aloud.
     fn earlier(&mut self, events: &[Event]) -> Vec<Effect> {
         let started = events.iter().rposition(|event| matches!(event, Event::TurnStarted { .. }));
         let mut effects = Vec::new();
@@ -471,7 +471,7 @@ impl Linear {
         effects
     }
 
-    /// Whole lines are written when they are there: half a line read aloud is noise.
+    /// Lines are written only when complete: half a line read aloud is noise.
     fn streamed(&mut self, text: &str) -> Vec<Effect> {
         self.rest.push_str(text);
         let Some((whole, rest)) = self.rest.rsplit_once('\n') else { return Vec::new() };
@@ -481,8 +481,8 @@ impl Linear {
         whole.lines().map(|line| self.line(line)).collect()
     }
 
-    /// What has not been written yet. Where the whole is not what was streamed, all of
-    /// it is.
+    /// The part that has not been written yet. If the whole text differs from what was streamed,
+    /// all of it.
     fn replied(&mut self, replied: &Replied) -> Vec<Effect> {
         let left = replied.message.get(self.written..).unwrap_or(&replied.message);
         let mut lines: Vec<Effect> = left.lines().map(|line| self.line(line)).collect();
@@ -551,7 +551,7 @@ impl Linear {
     }
 
     fn asked(&mut self, ask: Ask) -> Vec<Effect> {
-        // What a step asks comes first.
+        // Before the choices, why the step asks.
         self.leaving = None;
         let asked = Asked::new(ask);
         let effects = self.ask_with(asked.says());
@@ -586,10 +586,10 @@ impl Linear {
     }
 }
 
-/// A command with all that is in it, on one line: what cannot be seen is spelt out.
+/// A command with all of its arguments, on one line; invisible characters are spelt out.
 fn exact(work: &Work) -> String {
     escape(&shown::work(work)).text
 }
 
-/// Lines of a step's output that are read out.
+/// The maximum number of lines of a step's output that are shown.
 const OUTPUT: usize = 40;

@@ -1,8 +1,7 @@
-//! The command line: what was typed, and everything that is answered without the screen.
+//! The command line: parses arguments and runs everything that needs no screen.
 //!
-//! [`args`] says what can be typed and works nothing; the other files each do one thing
-//! with values they are given, and write to where they are told. `app` brings both
-//! together.
+//! [`args`] parses the arguments and does no work; each of the other files does one thing with the
+//! values and writers it is given. `app` connects them.
 
 pub mod args;
 pub mod config;
@@ -28,5 +27,5 @@ pub mod take;
 pub use args::{Cli, Way};
 pub use exit::Exit;
 
-/// Makes foreign text safe for where it is written: a terminal, or not.
+/// Makes foreign text safe for its target: a terminal, or not.
 pub type Clean = fn(&str) -> String;

@@ -1,4 +1,4 @@
-//! `avocet model list`: what the server offers, and the built-in models.
+//! Lists the models of the server and the built-in models (`avocet model list`).
 
 use serde_json::json;
 
@@ -9,16 +9,16 @@ use crate::words::{Lang, Say, cli as w};
 
 use crate::commands::Row;
 
-/// What asking the server for its models came to.
+/// The result of asking the server for its models.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Offer {
-    /// No server is named anywhere.
+    /// No server is configured.
     NoServer,
     Models(Vec<String>),
     Failed(Say),
 }
 
-/// The models as rows; those of the profile are marked.
+/// The models as rows, with the profile's models marked.
 pub fn rows(settings: &Settings, offer: &Offer) -> Vec<Row> {
     let mut rows = Vec::new();
     if let Some(Connection { provider: ProviderSetting::OpenAi, base_url, .. }) =
@@ -42,7 +42,7 @@ pub fn rows(settings: &Settings, offer: &Offer) -> Vec<Row> {
     rows
 }
 
-/// The same, one JSON object.
+/// The same as one JSON object.
 pub fn json(settings: &Settings, offer: &Offer, lang: Lang) -> serde_json::Value {
     let connection = settings.connection.as_ref();
     let (models, problem) = match offer {
@@ -60,7 +60,7 @@ pub fn json(settings: &Settings, offer: &Offer, lang: Lang) -> serde_json::Value
     })
 }
 
-/// `low`, `high` or both, for the models of the profile in force.
+/// `low`, `high` or both, for the models of the active profile.
 fn mark(settings: &Settings, model: &str) -> String {
     let Some(connection) = &settings.connection else { return String::new() };
     let modes = [Mode::Low, Mode::High].into_iter();
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_does_not_answer_is_said_and_the_built_in_models_stay() {
+    fn a_server_without_an_answer_is_reported_and_the_built_in_models_stay() {
         let offer = Offer::Failed(w::NO_SERVER.into());
         let rows = rows(&settings(), &offer);
         assert!(rows.contains(&Row::line(w::NO_SERVER)));

@@ -1,9 +1,9 @@
-//! The one way to standard output and standard error, but for the full screen, which has
+//! The only writers to standard output and standard error, except for the full screen, which has
 //! its own.
 //!
-//! To a terminal goes nothing that could move its cursor, change its colours or ask it
-//! anything, wherever it comes from: a saved conversation, a file, a server, an argument.
-//! Into a file or a pipe everything goes as it is.
+//! Text for a terminal never moves its cursor, changes its colours or queries it, whatever its
+//! source: a saved conversation, a file, a server, an argument. Text for a file or a pipe is
+//! written unchanged.
 
 use std::io::{self, IsTerminal as _, Write};
 
@@ -14,7 +14,7 @@ use crate::safety::clean::{Source, clean};
 pub struct Output {
     stream: Stream,
     terminal: bool,
-    /// The beginning of a character whose end has not come.
+    /// The first bytes of a character that is not complete yet.
     begun: Vec<u8>,
 }
 
@@ -67,13 +67,14 @@ impl Write for Output {
 impl Drop for Output {
     fn drop(&mut self) {
         if !self.begun.is_empty() {
-            // There is nobody to tell.
+            // Standard error is closed, so this cannot be reported.
             let _ = write!(self.stream(), "{}", char::REPLACEMENT_CHARACTER);
         }
     }
 }
 
-/// The text of these bytes and of what began before; the beginning of a character stays.
+/// Decodes these bytes after the incomplete character before them; an incomplete character at the
+/// end is kept for the next call.
 fn decoded(begun: &mut Vec<u8>, bytes: &[u8]) -> String {
     let all = [std::mem::take(begun).as_slice(), bytes].concat();
     let mut text = String::with_capacity(all.len());

@@ -9,10 +9,10 @@ use super::report::{self, Voice};
 use crate::commands::Row;
 use crate::words::{Lang, Value};
 
-/// Labels wider than this do not push the values further right, in columns.
+/// In columns, a label wider than this does not push the values further right.
 const WIDEST: usize = 32;
 
-/// Writes rows with their values below each other.
+/// Writes rows with aligned values.
 pub fn write(out: &mut impl Write, rows: &[Row], voice: Voice) -> io::Result<()> {
     let shown = |value: &Value| (voice.clean)(&text(value, voice.lang)).replace('\n', " ");
     let labels = rows.iter().filter_map(|row| match row {
@@ -39,8 +39,8 @@ pub fn write(out: &mut impl Write, rows: &[Row], voice: Voice) -> io::Result<()>
     report::answer(out, page)
 }
 
-/// The rows as one JSON object: headings name objects, lines go into `lines`. Names are
-/// English in either language, because programs read them.
+/// The rows as one JSON object: headings name objects, lines go into `lines`. The names are English
+/// in both languages, because programs read them.
 pub fn json(rows: &[Row], lang: Lang) -> Json {
     let mut page = serde_json::Map::new();
     let mut section: Option<String> = None;
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_below_each_other_also_behind_wide_letters() {
+    fn values_are_aligned_also_after_wide_letters() {
         let mut out = Vec::new();
         write(&mut out, &rows(), Voice { lang: Lang::En, clean: str::to_owned }).unwrap();
         let expected = "This session\n  model   m\n  模型名  n n\n  end\n";

@@ -1,14 +1,14 @@
-//! The shell pieces of a template as lines of text, and the questions a person at a
-//! terminal answers about them, one a line, where there is no screen.
+//! Shows the shell commands of a template as lines of text, and asks the user at a terminal about
+//! each one, where there is no screen.
 
 use crate::protocol::{AskId, Decision, ShellPiece, Tier};
 use crate::safety::clean::escape;
 use crate::words::{Say, Word, linear, prompt as w, screen};
 
-/// What is typed for what is grave, so that no habit answers it.
+/// The word that approves a command of high risk, so that no habit approves it.
 pub const GRAVE: &str = "YES";
 
-/// All pieces, each with its commands and why it is more than reading.
+/// All commands, each with the programs it runs and why it does more than read.
 pub fn says(of: &str, cwd: &str, pieces: &[ShellPiece]) -> Vec<Say> {
     let mut says = vec![w::LINE_PIECES.with("of", escape(of).text).with("n", pieces.len())];
     for (at, piece) in pieces.iter().enumerate() {
@@ -30,7 +30,7 @@ pub fn says(of: &str, cwd: &str, pieces: &[ShellPiece]) -> Vec<Say> {
     says
 }
 
-/// A sentence about one piece.
+/// A sentence about one command.
 pub fn line(word: Word, at: usize, piece: &ShellPiece) -> Say {
     let tier = Say::from(tier_word(piece.risk.tier));
     word.with("n", at + 1).with("tier", tier).with("line", escape(&piece.line).text)
@@ -44,8 +44,8 @@ pub fn tier_word(tier: Tier) -> Word {
     }
 }
 
-/// What was typed without blanks around it, wide letters and digits made narrow: a
-/// keyboard that writes Chinese gives those.
+/// The typed text without surrounding blanks, and with wide letters and digits made narrow: a
+/// Chinese input method types wide ones.
 pub fn narrow(typed: &str) -> String {
     let narrow = |c: char| match u32::from(c) {
         wide @ 0xFF01..=0xFF5E => char::from_u32(wide - 0xFEE0).unwrap_or(c),
@@ -54,29 +54,30 @@ pub fn narrow(typed: &str) -> String {
     typed.trim().chars().map(narrow).collect()
 }
 
-/// The pieces of one template while a person is asked about them, one after the other.
+/// The shell commands of one template while the user is asked about them, one after the other.
 #[derive(Debug)]
 pub struct Asking {
     ask: AskId,
     pieces: Vec<ShellPiece>,
-    /// The one that is asked about.
+    /// The command that is asked about.
     at: usize,
-    /// The ids of those that may run.
+    /// The ids of the commands that may run.
     run: Vec<String>,
 }
 
-/// What a line turned out to be.
+/// The result of reading a line.
 #[derive(Debug, PartialEq)]
 pub enum Heard {
     /// The next question.
     Next(Say),
-    /// No answer: what is said, and the question once more.
+    /// Not an answer: a message, and the question again.
     Again(Say, Say),
     Decided(AskId, Decision),
 }
 
 impl Asking {
-    /// With `yes` said ahead only what is grave is asked about; `None`: nothing is.
+    /// Starts the questions. With `yes`, only commands of high risk are asked about; `None` if no
+    /// question is needed.
     pub fn new(ask: AskId, pieces: &[ShellPiece], yes: bool) -> Option<Asking> {
         let (run, pieces): (Vec<&ShellPiece>, Vec<&ShellPiece>) =
             pieces.iter().partition(|piece| yes && !piece.is_grave());
@@ -93,7 +94,7 @@ impl Asking {
         word.with("tier", tier).with("line", escape(&piece.line).text)
     }
 
-    /// `None`: the input is at its end, and nothing may run.
+    /// Reads a line as an answer; `None` is the end of the input, and then nothing may run.
     pub fn typed(&mut self, typed: Option<&str>) -> Heard {
         let reject = Decision::Reject { word: None };
         let (Some(typed), Some(piece)) = (typed, self.pieces.get(self.at)) else {
@@ -123,7 +124,7 @@ fn is_yes(typed: &str) -> bool {
     ["y", "yes", "是", "好"].contains(&typed.to_lowercase().as_str())
 }
 
-/// Enter alone is no yes.
+/// Enter alone does not approve.
 fn is_no(typed: &str) -> bool {
     ["", "n", "no", "否", "不"].contains(&typed.to_lowercase().as_str())
 }
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_word_in_capitals_runs_what_is_grave_whatever_was_said_ahead() {
+    fn only_the_word_in_capitals_approves_a_high_risk_command_even_with_yes() {
         for yes in [true, false] {
             let mut one = asking(&[("g", Tier::L2)], yes).unwrap();
             assert!(matches!(one.typed(Some("y")), Heard::Again(..)));
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_is_spelt_out() {
+    fn invisible_characters_are_spelt_out() {
         let one = asking(&[("a", Tier::L0)], false).unwrap();
         for lang in [Lang::En, Lang::Zh] {
             let said = one.question().text(lang);

@@ -1,7 +1,7 @@
-//! `avocet policy explain`: what the policy says about a command or a step of another
-//! tool, without doing it.
+//! Prints the policy's verdict on a command or on a step of another tool, without running it
+//! (`avocet policy explain`).
 //!
-//! Functions over parts; reading arguments and printing is the caller's.
+//! The caller parses arguments and prints; these functions take only what they need.
 
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -46,15 +46,15 @@ pub enum Policy {
     List,
 }
 
-/// The step a command is.
+/// The step for a command.
 pub fn command(program: &str, args: &[String]) -> Work {
     Work::Exec { program: program.to_owned(), args: args.to_vec() }
 }
 
-/// The step of a tool, from its input as JSON; nothing counts as `{}`.
+/// The step for a tool, from its input as JSON; empty input counts as `{}`.
 ///
 /// # Errors
-/// When the input is no JSON object, or what it would do depends on a conversation.
+/// When the input is not a JSON object, or its effect depends on a conversation.
 pub fn tool(name: &str, input: Option<&str>) -> Result<Work, Say> {
     let bad = |error: String| words::EXPLAIN_NO_OBJECT.with("error", error);
     let read = input.map_or(Ok(Value::Object(Map::new())), serde_json::from_str);
@@ -72,7 +72,7 @@ fn tool_of(name: &str, input: Map<String, Value>) -> Result<Work, Say> {
     Ok(Work::Tool { name: name.to_owned(), input: Value::Object(input) })
 }
 
-/// The verdict on one step, for people: several lines, no newline at the end.
+/// The verdict on one step, for users: several lines, without a newline at the end.
 pub fn explain_one(work: &Work, scene: Scene<'_>, lang: Lang) -> String {
     let verdict = judge(work, scene);
     let judged = verdict.judged();
@@ -100,7 +100,7 @@ pub fn explain_one(work: &Work, scene: Scene<'_>, lang: Lang) -> String {
     lines.join("\n")
 }
 
-/// What is judged: the program with where it was found, or the tool.
+/// The judged step: the program with its path, or the tool.
 fn what(work: &Work, judged: &Judged, lang: Lang) -> String {
     let found = judged.program.as_ref().map(|program| program.path.to_string_lossy());
     match work {
@@ -115,8 +115,7 @@ fn what(work: &Work, judged: &Judged, lang: Lang) -> String {
     }
 }
 
-/// What would come of a step of a tool: what is wrong with its input, or what would become
-/// of the file.
+/// The result that a step of a tool would have: the error in its input, or the change to the file.
 fn outcome_of(judged: &Judged, lang: Lang) -> Vec<String> {
     match &judged.task {
         Some(Task::Fault(fault)) => {
@@ -192,8 +191,8 @@ struct Asked {
     trusted: Option<bool>,
 }
 
-/// The arguments of a program, those of the template a shell line comes from, or the input
-/// of a tool.
+/// The arguments of a program, those of the template that a shell line comes from, or the input of
+/// a tool.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Args {
@@ -292,11 +291,11 @@ fn described(judged: &Judged, lang: Lang) -> Value {
     out
 }
 
-/// The answer on a line. With `args` it is a piece of a template: judged with them in it
-/// as text, and as it would be if only the quotes of the template held them.
+/// The answer to a line. With `args` it is a shell command of a template: judged with them inserted
+/// as text, and as if only the quotes of the template contained them.
 fn described_line(line: &str, args: Option<&str>, scene: Scene<'_>, lang: Lang) -> Value {
     let lines = match args {
-        // Where the arguments cannot stand safely, only what they could do counts.
+        // If the arguments cannot be inserted safely, only what they could do counts.
         Some(args) => std::iter::once(line.replace("{{args}}", args))
             .chain(template::filled_line(line, args))
             .collect(),
@@ -322,13 +321,13 @@ fn described_line(line: &str, args: Option<&str>, scene: Scene<'_>, lang: Lang) 
     answer
 }
 
-/// The names of the effects, as they stand in JSON.
+/// The names of the effects, as JSON spells them.
 fn effects(risk: &Risk) -> Vec<String> {
     let names = risk.effects.iter().filter_map(|effect| serde_json::to_value(effect).ok());
     names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
-/// A line in which every control character shows as what it is.
+/// A line with every control character spelt out.
 fn visible(line: &str) -> String {
     line.chars()
         .flat_map(|c| {
@@ -341,8 +340,8 @@ fn visible(line: &str) -> String {
 
 const MOST_LINE: usize = 4 * 1024 * 1024;
 
-/// Reads up to the next newline. False: the line was too long, and its rest was skipped.
-/// An empty line that is whole is the end.
+/// Reads up to the next newline. False if the line was too long and its rest was skipped. An empty
+/// line that is complete is the end of the input.
 fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let mut whole = true;
@@ -364,7 +363,7 @@ fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> 
     }
 }
 
-/// Every program of the tables, by the tier it gets when nothing else is found.
+/// Every program of the tables, by its tier when nothing else is found.
 pub fn list() -> Vec<Row> {
     let tiers =
         [(Tier::L0, words::LIST_L0), (Tier::L1, words::LIST_L1), (Tier::L2, words::LIST_L2)];
@@ -379,7 +378,7 @@ pub fn list() -> Vec<Row> {
     rows
 }
 
-/// Every rule, gravest first, by its id with the tier it brings and why.
+/// Every rule by id, highest risk first, with its tier and its reason.
 pub fn rules() -> Vec<Row> {
     let tiers =
         [(Tier::L2, words::RULES_L2), (Tier::L1, words::RULES_L1), (Tier::L0, words::RULES_L0)];
@@ -397,7 +396,7 @@ pub fn rules() -> Vec<Row> {
     rows
 }
 
-/// The folders of a session in `folder`, links resolved.
+/// The folders of a session in `folder`, with links resolved.
 pub fn place(folder: &Path, home: &Path, trusted: bool, world: &dyn World) -> Place {
     let (folder, home) = (world.real(folder), world.real(home));
     let readable = world.repository_around(&folder, &home).into_iter().collect();
@@ -486,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn an_untrusted_folder_raises_what_reads_its_settings() {
+    fn an_untrusted_folder_raises_the_tier_of_programs_that_read_its_settings() {
         let out =
             batch(b"{\"id\":1,\"program\":\"git\",\"args\":[\"status\"],\"trusted\":false}\n");
         assert_eq!(out[0]["tier"], "L1");
@@ -494,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn people_read_the_tier_the_rule_and_no_control_characters() {
+    fn users_read_the_tier_the_rule_and_no_control_characters() {
         let temp = tempfile::tempdir().unwrap();
         let system = System::new(temp.path(), temp.path(), &[]);
         let here = place(temp.path(), temp.path(), true, &system);
@@ -551,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn people_read_what_would_become_of_the_file() {
+    fn users_read_the_change_to_the_file() {
         let temp = tempfile::tempdir().unwrap();
         std::fs::write(temp.path().join("a.txt"), "one\n").unwrap();
         let system = System::new(temp.path(), temp.path(), &[]);

@@ -1,8 +1,7 @@
-//! Runs one turn without a screen: sends the message, follows the events, writes the
-//! answer to one stream and everything else to the other.
+//! Runs one turn without a screen: sends the message, follows the events, writes the answer to one
+//! stream and everything else to the other.
 //!
-//! What each event means is decided in `headless`; this file writes
-//! and waits.
+//! `headless` decides what each event means; this file writes and waits.
 
 use std::io::{self, BufRead, Read, Write};
 use std::time::{Duration, Instant};
@@ -23,35 +22,35 @@ use crate::words::{Say, cli as w};
 
 #[derive(Debug)]
 pub struct Options {
-    /// Events as JSON instead of the answer as text.
+    /// Write events as JSON instead of the answer as text.
     pub json: bool,
     pub approved: Approved,
-    /// The user sits at a terminal and is asked where no `-y` answers.
+    /// There is a user at a terminal, who is asked where `-y` does not answer.
     pub asks: bool,
     pub schema: Option<Schema>,
-    /// How standard error is spoken to.
+    /// Language and safety of the text on standard error.
     pub voice: Voice,
-    /// How the answer is made safe for standard output; a pipe gets it as it is.
+    /// Makes the answer safe for standard output; a pipe gets it unchanged.
     pub clean: Clean,
 }
 
-/// The ends of the session, and the signals.
+/// The channels of the session, and the signals.
 #[derive(Debug)]
 pub struct Wires {
     pub ops: Sender<Op>,
     pub events: Receiver<Event>,
-    /// The numbers of signals that end the program. A closed one means that none comes.
+    /// The numbers of signals that end the program. A closed channel means that none will come.
     pub signals: Receiver<i32>,
-    /// How long a turn may take to end after a signal: [`GRACE`], unless a test is in a hurry.
+    /// How long a turn may take to end after a signal: [`GRACE`], or less in a test.
     pub grace: Duration,
-    /// Cancelled when the program is being left, so that steps are given less time.
+    /// Cancelled when the program exits, so that steps get less time.
     pub leaving: CancellationToken,
 }
 
-/// Long enough for all signals of a step that is given little time.
+/// Long enough to send a step all its signals when it gets little time.
 pub const GRACE: Duration = Duration::from_millis(1400);
 
-/// Runs the turn that `first` begins. The session is told to shut down in the end, whatever the end was.
+/// Runs the turn that `first` begins. Always tells the session to shut down at the end.
 pub async fn run(
     first: Op,
     mut wires: Wires,
@@ -66,7 +65,7 @@ pub async fn run(
     let mut grace: Option<Instant> = None;
     let mut signal: Option<i32> = None;
     let mut line: Option<Line> = None;
-    // When the question that was written takes an answer.
+    // When the written question starts to accept an answer.
     let mut opens: Option<tokio::time::Instant> = None;
     let exit = loop {
         if effects.iter().any(|effect| matches!(effect, Effect::Ask(_))) {
@@ -107,7 +106,7 @@ pub async fn run(
             }
         };
     };
-    // A session that is gone already has nothing to shut down.
+    // A closed session does not need to be shut down.
     let _ = wires.ops.try_send(Op::Shutdown);
     match signal {
         Some(number) if exit == Exit::INTERRUPTED => Exit::by_signal(number),
@@ -115,18 +114,18 @@ pub async fn run(
     }
 }
 
-/// A question without a screen takes nothing that was typed before it had been there for
-/// so long.
+/// Without a screen, a question ignores input that was typed before it had been shown for this
+/// long.
 pub const QUIET: Duration = Duration::from_millis(700);
 
-/// What the user types for one question; `None`: the input is at its end.
+/// A line the user typed for a question; `None` at the end of the input.
 type Line = BoxFuture<'static, Option<String>>;
 
-/// Reads a line whenever one is wanted, and nothing otherwise: what is typed while no
-/// question is open is for whoever has the terminal next.
+/// Reads a line when one is requested, and only then: text typed while no question is open is for
+/// the next program that reads the terminal.
 pub type Person = Box<dyn FnMut() -> Line + Send>;
 
-/// The person at the terminal.
+/// The user at the terminal.
 pub fn person() -> Person {
     Box::new(|| {
         let read = || {
@@ -138,12 +137,12 @@ pub fn person() -> Person {
     })
 }
 
-/// Nobody is there.
+/// No user at the terminal.
 pub fn nobody() -> Person {
     Box::new(|| std::future::ready(None).boxed())
 }
 
-/// The most of a typed answer that is read, in bytes.
+/// The maximum length of a typed answer, in bytes.
 const LONGEST: u64 = 4096;
 
 async fn opening(at: Option<tokio::time::Instant>) {
@@ -174,7 +173,7 @@ async fn perform<O: Write, E: Write>(
             }
             Effect::Tell(said) => streams.tell(&said),
             Effect::Ask(question) => streams.ask(&question),
-            // A session that is gone closes its events too, which is where it is seen.
+            // A closed session closes its events too, which is noticed there.
             Effect::Send(op) => drop(ops.send(op).await),
             Effect::End(exit) => return Some(exit),
         }
@@ -189,7 +188,7 @@ struct Streams<'a, O, E> {
 }
 
 impl<O: Write, E: Write> Streams<'_, O, E> {
-    /// Writes a line of the answer. A reader that left has seen enough; any other fault
+    /// Writes a line of the answer. A reader that closed the pipe is not an error; any other error
     /// means that the answer is lost.
     fn out(&mut self, line: &str) -> Option<Exit> {
         let line = match self.options.json {
@@ -209,8 +208,8 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
         }
     }
 
-    /// Asks on an unfinished line, which the answer ends. What was typed before it answers
-    /// nothing, nor does what is typed before its sign.
+    /// Asks on an unfinished line, which the answer ends. Input typed before the question, or
+    /// before its prompt, does not answer it.
     fn ask(&mut self, question: &Say) {
         forget_typed();
         let voice = self.options.voice;
@@ -218,17 +217,17 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
         let _ = write!(self.err, "{text}").and_then(|()| self.err.flush());
     }
 
-    /// The sign that an answer can be typed.
+    /// The prompt for an answer.
     fn sign(&mut self) {
         let _ = write!(self.err, "> ").and_then(|()| self.err.flush());
     }
 
-    /// Ends the line of a question that no Enter has ended.
+    /// Ends the line of a question that was not answered with Enter.
     fn end_line(&mut self) {
         let _ = writeln!(self.err);
     }
 
-    /// Tells what happens. If standard error is closed, nobody wanted to know.
+    /// Reports progress. A closed standard error is not an error.
     fn tell(&mut self, said: &Said) {
         let voice = self.options.voice;
         let _ = match said {

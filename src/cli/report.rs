@@ -1,4 +1,4 @@
-//! Says what went wrong on the way: `error: …`, a blank line, `hint: …`.
+//! Writes messages to standard error: `error: …`, a blank line, `hint: …`.
 
 use std::io::{self, Write};
 
@@ -6,14 +6,14 @@ use super::{Clean, Exit, output};
 use crate::protocol::{Level, Notice};
 use crate::words::{Lang, cli as w};
 
-/// How sentences are written: in which language, and made safe for what.
+/// How to write sentences: their language, and what makes them safe.
 #[derive(Clone, Copy, Debug)]
 pub struct Voice {
     pub lang: Lang,
     pub clean: Clean,
 }
 
-/// Writes a notice. A stream that is closed is no error: there is nobody to tell.
+/// Writes a notice. A closed stream is not an error: there is no other place to report it.
 pub fn notice(out: &mut impl Write, notice: &Notice, voice: Voice) {
     let label = match notice.level {
         Level::Info => None,
@@ -31,10 +31,10 @@ pub fn notice(out: &mut impl Write, notice: &Notice, voice: Voice) {
     }
 }
 
-/// Writes the page that came instead of a parsed command line: help to standard output,
-/// wrong use to standard error.
+/// Writes clap's page instead of a parsed command line: help to standard output, wrong use to
+/// standard error.
 pub fn usage(page: &clap::Error) -> Exit {
-    // The only thing that can fail is a closed pipe.
+    // Only a closed pipe can make this fail.
     let text = page.render().to_string();
     match page.exit_code() {
         0 => {
@@ -48,7 +48,7 @@ pub fn usage(page: &clap::Error) -> Exit {
     }
 }
 
-/// Writes an answer. A closed pipe is no error; any other fault is the caller's to say.
+/// Writes an answer. A closed pipe is not an error; the caller reports any other error.
 pub fn answer(out: &mut impl Write, text: impl AsRef<[u8]>) -> io::Result<()> {
     match out.write_all(text.as_ref()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -16,7 +16,7 @@ pub struct Schema {
     text: Value,
 }
 
-/// Why there is no schema.
+/// Why a schema cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct SchemaError(Say);
@@ -44,20 +44,20 @@ impl Schema {
         let text: Value = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
         let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
         compiler.set_default_draft(Draft::V2020_12);
-        // The name is ours, so that a path with odd letters makes no odd address.
+        // We choose the name, so that unusual letters in a path do not make an unusual address.
         let why = |error: boon::CompileError| wrong(one_line(&format!("{error:#}")));
         compiler.add_resource("schema.json", text.clone()).map_err(why)?;
         let index = compiler.compile("schema.json", &mut schemas).map_err(why)?;
         Ok(Schema { schemas, index, text })
     }
 
-    /// The schema itself, for whoever tells the model about it.
+    /// The schema itself, to tell the model about it.
     pub fn value(&self) -> &Value {
         &self.text
     }
 
-    /// The JSON of an answer that fits: the whole of it, or the one fenced block it is.
-    /// The error names the path and the problem.
+    /// The JSON of a valid answer: the whole text, or its only fenced block. The error names the
+    /// path and the problem.
     pub fn check<'a>(&self, answer: &'a str) -> Result<&'a str, Say> {
         let json = unfenced(answer.trim());
         let value: Value = serde_json::from_str(json)
@@ -79,7 +79,7 @@ fn unreadable(file: &str, why: impl Into<crate::words::Value>) -> SchemaError {
     SchemaError(w::SCHEMA_UNREADABLE.with("file", file).with("why", why))
 }
 
-/// The deepest first cause: where it is, and what is wrong there.
+/// The deepest first cause: its path and the problem there.
 fn misfit(error: &ValidationError<'_, '_>) -> Say {
     let mut deepest = error;
     while let Some(cause) = deepest.causes.first() {
@@ -90,7 +90,7 @@ fn misfit(error: &ValidationError<'_, '_>) -> Say {
     w::ANSWER_MISFIT.with("path", path).with("why", one_line(&deepest.kind.to_string()))
 }
 
-/// The inside of a text that is one fenced block and nothing else.
+/// The contents of a text that is exactly one fenced block.
 fn unfenced(text: &str) -> &str {
     let inside = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
     let inside = inside.and_then(|rest| rest.split_once('\n'));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_is_none_is_said() {
+    fn an_invalid_schema_is_reported() {
         for text in ["{", "{\"type\":\"strnig\"}", "{\"$ref\":\"#/nowhere\"}"] {
             let error = Schema::parse("s.json", text).unwrap_err();
             assert!(error.say().text(Lang::En).contains("s.json"), "{text}");

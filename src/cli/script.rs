@@ -1,6 +1,6 @@
-//! A script without a screen: what its arguments mean, and what is written where.
+//! Runs a script without a screen: parses its arguments and writes its output.
 //!
-//! As text, prints and the result go to standard output; with `--json`, one object a line:
+//! As text, prints and the result go to standard output; with `--json`, one object per line:
 //!
 //! | object | when |
 //! |---|---|
@@ -19,27 +19,27 @@ use crate::script::{Done, Failure, Told};
 use crate::session::script::shown;
 use crate::words::{Lang, Say, Spoken, cli as words};
 
-/// What was typed behind the script, if anything was.
+/// The arguments after the script, if there are any.
 pub fn args(text: Option<&str>) -> Result<Args, Say> {
     text.map_or(Ok(Args::default()), Args::typed)
 }
 
-/// How a run is written.
+/// How to write a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
     pub json: bool,
-    /// Answers are shown as they come: for people who look.
+    /// Show answers as they arrive, for users who watch.
     pub live: bool,
     pub lang: Lang,
     pub clean: Clean,
 }
 
-/// Writes what a script tells.
+/// Writes the output of a script.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
     look: Look,
-    /// What of an answer stands on the line that is open.
+    /// The part of an answer on the line that is not finished.
     streamed: String,
 }
 
@@ -105,7 +105,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// The messages of one call of a dry run; its number where there are several.
+    /// The messages of one call of a dry run, with its number if there are several.
     pub fn messages(&mut self, messages: &Value, call: Option<usize>) -> io::Result<()> {
         match self.look.json {
             true => self.line(&json!({ "type": "messages", "messages": messages })),
@@ -132,7 +132,7 @@ impl<W: Write> Writer<W> {
         self.out.flush()
     }
 
-    /// Ends a line that an answer left open.
+    /// Ends a line that an answer left unfinished.
     fn close(&mut self) -> io::Result<()> {
         match std::mem::take(&mut self.streamed).is_empty() {
             true => Ok(()),

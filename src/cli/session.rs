@@ -1,5 +1,5 @@
-//! `avocet session …`: saved conversations from the shell. Texts to write and sentences
-//! to say; nothing is drawn in here.
+//! Answers `avocet session …`: saved conversations from the shell. Returns text and messages to
+//! write; nothing is drawn here.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
@@ -16,7 +16,7 @@ use crate::session::saved::{hits_page, list_page};
 use crate::store::{Disk, Hit, Listed, Store, StoreError};
 use crate::words::{Lang, Say, Spoken, cli as words};
 
-/// Conversations that are listed, and hits.
+/// The maximum number of listed conversations, and of hits.
 const LISTED: usize = 1_000;
 const HITS: usize = 200;
 
@@ -62,21 +62,21 @@ pub enum Session {
     },
 }
 
-/// What comes of it.
+/// The result of a subcommand.
 #[derive(Debug)]
 pub enum Answer {
     Page(Page),
-    /// For standard output.
+    /// Text for standard output.
     Out(String),
-    /// All of it is written.
+    /// Everything is written.
     Written,
-    /// It could not be.
+    /// Writing failed.
     Unwritten(io::Error),
-    /// For standard error.
+    /// A message for standard error.
     Told(Vec<Say>),
 }
 
-/// Where it looks and how it speaks.
+/// Where to read conversations and how to write about them.
 #[derive(Debug)]
 pub struct Desk<'a> {
     pub store: &'a Store,
@@ -84,16 +84,16 @@ pub struct Desk<'a> {
     pub redactor: &'a Redactor,
     pub json: bool,
     pub lang: Lang,
-    /// How what is shown is made safe for standard output; a pipe gets it as it is.
+    /// Makes the text safe for standard output; a pipe gets it unchanged.
     pub clean: Clean,
 }
 
-/// Does what was asked; beside it what is to be said about the file. A conversation that is
-/// shown goes to `out` piece by piece: it may be longer than memory. What turns out to be
-/// damaged on the way is mended, and asked for once more.
+/// Runs the subcommand, and returns what to report about the file as well. A shown conversation is
+/// written to `out` in parts: it may be larger than memory. If it turns out to be damaged, it is
+/// repaired and read once more.
 ///
 /// # Errors
-/// The sentence that says why it could not be done.
+/// The sentence that says why it failed.
 pub fn run(
     asked: &Session,
     desk: &Desk<'_>,
@@ -117,11 +117,11 @@ pub fn run(
     }
 }
 
-/// Why something could not be done.
+/// Why a subcommand failed.
 enum Wrong {
     Store(StoreError),
     Said(Say),
-    /// Nobody takes what is written.
+    /// The reader closed the pipe.
     Out(io::Error),
 }
 
@@ -131,12 +131,12 @@ impl From<StoreError> for Wrong {
     }
 }
 
-/// Where a conversation is written to, and how far that has come.
+/// Where a conversation is written, and how far that has come.
 struct Paged<'o> {
     out: &'o mut dyn Write,
-    /// Set once it was begun.
+    /// Set once writing has begun.
     pages: Option<Pages>,
-    /// The number of the last event that is written.
+    /// The number of the last written event.
     after: i64,
 }
 
@@ -180,7 +180,7 @@ fn list(disk: &Disk, desk: &Desk<'_>, here: bool) -> Result<Answer, Wrong> {
     let folder = here.then_some(folder.as_str());
     let listed = disk.list(folder, LISTED)?;
     if desk.json {
-        // Whoever reads this reads all of it.
+        // The reader of this format reads all of it.
         let all = if listed.len() < LISTED { listed } else { disk.list(folder, usize::MAX)? };
         return Ok(Answer::Out(lines(all.iter().map(listed_json))));
     }
@@ -192,7 +192,7 @@ fn said(error: StoreError) -> Say {
     error.say()
 }
 
-/// One JSON object a line.
+/// One JSON object per line.
 fn lines(values: impl Iterator<Item = Value>) -> String {
     values.map(|value| format!("{value}\n")).collect()
 }
@@ -224,7 +224,7 @@ fn time(milliseconds: i64) -> String {
     jiff::Timestamp::from_millisecond(milliseconds).map(|at| at.to_string()).unwrap_or_default()
 }
 
-/// Writes a conversation, event by event, from where it has come to.
+/// Writes a conversation, event by event, from where it stopped.
 fn write(
     disk: &Disk,
     id: &str,
@@ -234,7 +234,7 @@ fn write(
 ) -> Result<(), Wrong> {
     let known = disk.find(id)?;
     let mut out = BufWriter::new(&mut *to.out);
-    // It was masked when it was kept; other secrets may be known by now.
+    // It was masked when it was saved; other secrets may be known by now.
     let mut put = |text: &str| out.write_all(clean(&desk.redactor.mask(text)).as_bytes());
     if to.pages.is_none() {
         let pages = to.pages.insert(Pages::new(format, desk.lang));
@@ -266,7 +266,7 @@ fn format_of(named: Option<&str>, file: Option<&Path>, json: bool) -> ExportForm
     }
 }
 
-/// Follows no link and overwrites nothing.
+/// Follows no links and overwrites nothing.
 fn export(
     disk: &Disk,
     id: &str,
@@ -283,10 +283,10 @@ fn export(
             words::SESSION_UNWRITTEN.with("file", shown.as_str()).with("why", error.to_string()),
         ),
     };
-    // A name that is wrong leaves no file behind.
+    // A wrong name must not leave a file.
     disk.find(id)?;
     let path = desk.folder.join(file);
-    // What was said is the user's alone.
+    // The conversation is private to the user.
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -296,7 +296,7 @@ fn export(
     let written = write(disk, id, format, (desk, str::to_owned), &mut paged);
     let written = written.and_then(|()| to.sync_all().map_err(Wrong::Out));
     written.map_err(|wrong| {
-        // Half of a conversation is none; it was made a moment ago.
+        // Half of a conversation is useless; the file was created just now.
         let _ = std::fs::remove_file(&path);
         match wrong {
             Wrong::Out(error) => unwritten(error),
@@ -305,12 +305,12 @@ fn export(
     })
 }
 
-/// All of them, or none when one cannot be found.
+/// All of them, or none if one cannot be found.
 fn delete(disk: &mut Disk, ids: &[String], desk: &Desk<'_>) -> Result<Answer, Wrong> {
     let known = ids.iter().map(|id| disk.find(id)).collect::<Result<Vec<_>, _>>()?;
     let mut told = Vec::new();
     for one in known {
-        // The same one may be named twice.
+        // The same conversation may be named twice.
         match disk.delete(desk.store, &one.id) {
             Err(StoreError::NoSession { .. }) => continue,
             done => done?,

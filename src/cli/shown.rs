@@ -1,8 +1,8 @@
-//! A step as one line on the command line.
+//! Formats a step as one line for the command line.
 
 use crate::protocol::Work;
 
-/// The program with its arguments, each that needs it in quotes; a tool with its input.
+/// The program with its arguments, quoted where needed; a tool with its input.
 pub fn work(work: &Work) -> String {
     match work {
         Work::Exec { program, args } => {
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_argument_can_be_told_from_its_neighbours() {
+    fn adjacent_arguments_can_be_distinguished() {
         let args = ["commit", "-m", "it's\nme", "", "a b", "中文"];
         let expected = r"git commit -m 'it'\''s\nme' '' 'a b' 中文";
         assert_eq!(work(&Work::exec("git", &args)), expected);

@@ -1,19 +1,19 @@
-//! Which saved conversation a command line goes on with.
+//! The saved conversation that a command line resumes.
 
 use super::args::{Cli, Sub, WrongUse};
 
-/// Which saved conversation is taken up.
+/// Which saved conversation to resume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Take {
     /// The last one of the folder.
     Last,
     Id(String),
-    /// The person chooses one.
+    /// The user chooses one.
     Choose,
 }
 
 impl Cli {
-    /// Which saved conversation is taken up, if any.
+    /// The saved conversation to resume, if any.
     pub fn take(&self) -> Result<Option<Take>, WrongUse> {
         let named = match &self.command {
             Some(Sub::Resume { id: Some(id) }) => Some(Take::Id(id.clone())),

@@ -30,7 +30,7 @@ fn every_command_shows_an_example_in_its_help() {
 }
 
 #[test]
-fn what_is_typed_means_the_screen_or_one_turn() {
+fn arguments_mean_the_screen_or_one_turn() {
     let screen = |prompt: Option<&str>, bot: Option<&str>| {
         Ok(Way::Screen { prompt: prompt.map(Into::into), bot: bot.map(Into::into) })
     };
@@ -110,7 +110,7 @@ fn options_become_settings() {
 }
 
 #[test]
-fn a_judged_command_stands_behind_two_dashes_word_for_word() {
+fn a_command_to_judge_follows_two_dashes_word_for_word() {
     let explain = |batch: Option<&str>, words: &[&str]| {
         Ok(Way::Policy(Policy::Explain {
             batch: batch.map(Into::into),
@@ -131,7 +131,7 @@ fn a_judged_command_stands_behind_two_dashes_word_for_word() {
 }
 
 #[test]
-fn wrong_use_is_told_apart_from_a_wish_for_help() {
+fn wrong_use_differs_from_a_request_for_help() {
     let args = ["policy", "explain", "--args", "{}"];
     for line in [&["--nope"][..], &["--mode", "fast"], &["policy", "explain"], &["config"], &args] {
         assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line:?}");

@@ -1,5 +1,4 @@
-//! What can be typed after `avocet bot`, `avocet command` and `avocet skill`, and what is
-//! meant by it.
+//! Parses the arguments of `avocet bot`, `avocet command` and `avocet skill`.
 
 use clap::{Args, Subcommand};
 
@@ -156,7 +155,7 @@ pub struct Sampling {
     pub frequency_penalty: Option<f64>,
 }
 
-/// What is to be done with files of a kind.
+/// A request about files of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Asked {
     List,
@@ -180,7 +179,7 @@ impl From<BotSub> for (Kind, Asked) {
     }
 }
 
-/// What becomes of a template that was filled.
+/// What to do with an expanded template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
     Run,
@@ -188,7 +187,7 @@ pub enum Then {
 }
 
 impl CommandSub {
-    /// Name, arguments and purpose, where the command itself is wanted and not its file.
+    /// Name, arguments and purpose, if the command itself is requested and not its file.
     pub fn template(&self) -> Option<(&str, String, Then)> {
         match self {
             CommandSub::Run { name, args } => Some((name, args.join(" "), Then::Run)),

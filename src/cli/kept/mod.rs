@@ -1,6 +1,5 @@
-//! `avocet bot …`, `avocet command …`, `avocet skill …`: what each answers, as rows and
-//! JSON, and the text a new file begins with. Files are read and written by
-//! [`library`](crate::library); `app` brings both together.
+//! Answers `avocet bot …`, `avocet command …` and `avocet skill …` as rows and JSON, and drafts the
+//! text of a new file. [`library`](crate::library) reads and writes the files; `app` connects both.
 
 pub mod args;
 
@@ -15,7 +14,7 @@ use crate::library::examples::Copied;
 use crate::library::{Absent, By, File, Kind, Library, Owner, State, saved, skills};
 use crate::words::{Lang, Say, Spoken, library as w};
 
-/// All files of a kind: those that are used, by whose they are, then the others.
+/// All files of a kind: those in use, by origin, then the others.
 pub fn rows(library: &Library, kind: Kind) -> Vec<Row> {
     let files = || library.files.iter().filter(move |file| file.kind == kind);
     let mut rows = Vec::new();
@@ -51,7 +50,7 @@ pub fn rows(library: &Library, kind: Kind) -> Vec<Row> {
     rows
 }
 
-/// What became of every file, for `doctor`.
+/// The result of reading each file, for `doctor`.
 pub fn doctor_rows(library: &Library) -> Vec<Row> {
     let mut rows: Vec<Row> = library
         .files
@@ -73,7 +72,7 @@ fn is_used(file: &File) -> bool {
     matches!(file.state, State::Loaded { .. })
 }
 
-/// A refusal names its file itself.
+/// An error names its file itself.
 fn state_row(file: &File) -> Row {
     match &file.state {
         State::Refused { because } => Row::pair(file.name.as_str(), because.clone()),
@@ -98,7 +97,7 @@ fn about(library: &Library, file: &File) -> String {
     text.unwrap_or_default()
 }
 
-/// One object a file, each on a line of its own.
+/// One JSON object per file, each on its own line.
 pub fn list_json(library: &Library, kind: Kind, lang: Lang) -> String {
     let files = library.files.iter().filter(|file| file.kind == kind);
     files.map(|file| format!("{}\n", file_json(library, file, lang))).collect()
@@ -126,7 +125,7 @@ fn file_json(library: &Library, file: &File, lang: Lang) -> Json {
     object
 }
 
-/// One file with all that was read of it.
+/// One file with everything read from it.
 pub fn show_json(library: &Library, file: &File, lang: Lang) -> Json {
     let mut object = file_json(library, file, lang);
     match file.kind {
@@ -164,7 +163,7 @@ fn pairs(pairs: &[(String, String)]) -> Json {
     pairs.iter().map(|(name, value)| (name.clone(), Json::from(value.as_str()))).collect()
 }
 
-/// The file that has a name, whether it can be used or not.
+/// The file with this name, whether it can be used or not.
 pub fn find<'l>(library: &'l Library, kind: Kind, name: &str) -> Result<&'l File, Absent> {
     let spelt = match kind {
         Kind::Command => library.command(name).map(|command| command.name.as_str()).ok(),
@@ -205,7 +204,7 @@ pub fn text(kind: Kind, texts: &Texts, prompt: &str, sampling: &Sampling) -> Str
     saved::toml(&keys)
 }
 
-/// What the editor opens for a new file: what the options gave, and what to write where.
+/// The draft of a new file for the editor: the values of the options, and where to write the rest.
 pub fn draft(kind: Kind, texts: &Texts, sampling: &Sampling, lang: Lang) -> String {
     let about = match kind {
         Kind::Bot => w::DRAFT_BOT,
@@ -227,7 +226,7 @@ fn prompt_key(kind: Kind) -> &'static str {
     }
 }
 
-/// What `init-home` did in this folder, one row an example.
+/// What `init-home` did in this folder, one row per example.
 pub fn copied(done: &[Copied], folder: &Path) -> Vec<Row> {
     let name = |file: &Path| file.strip_prefix(folder).unwrap_or(file).display().to_string();
     let row = |copied: &Copied| match copied {
@@ -238,7 +237,7 @@ pub fn copied(done: &[Copied], folder: &Path) -> Vec<Row> {
     [heading].into_iter().chain(done.iter().map(row)).collect()
 }
 
-/// What `skill check` found.
+/// The findings of `skill check`.
 pub fn checked(file: &File) -> Vec<Say> {
     match &file.state {
         State::Loaded { remarks } if remarks.is_empty() => {
@@ -266,7 +265,7 @@ mod tests {
     const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
     #[test]
-    fn a_new_file_says_what_was_asked_for_and_nothing_else() {
+    fn a_new_file_contains_only_the_given_options() {
         let texts = Texts { description: Some("Re\"views".into()), prompt: None };
         let sampling =
             Sampling { temperature: Some(0.5), max_tokens: Some(9), ..Sampling::default() };

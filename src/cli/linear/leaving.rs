@@ -1,4 +1,4 @@
-//! Leaving while something is not saved: where to write it instead, as numbered lines.
+//! Asks where to write an unsaved conversation before leaving, as numbered lines.
 
 use crate::words::{Say, linear as w, screen as s};
 
@@ -9,26 +9,26 @@ pub struct Leaving {
     next: Next,
 }
 
-/// What the next line is.
+/// What the next line is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     /// The number of a choice.
     Choice,
     /// The path of a file.
     Path,
-    /// Nothing is waited for but the file that is being written.
+    /// Nothing: a file is being written.
     Written,
 }
 
-/// What a line turned out to be.
+/// The result of reading a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// Write it to this file, then leave.
+    /// Write the conversation to this file, then leave.
     Write(String),
-    /// Leave although it is lost.
+    /// Leave and lose the conversation.
     Lose,
     Stay,
-    /// All of these are said, and the user is asked again.
+    /// Show all of these lines and ask the user again.
     Lines(Vec<Say>),
 }
 
@@ -37,7 +37,7 @@ impl Leaving {
         Leaving { why, places, next: Next::Choice }
     }
 
-    /// The question from its beginning.
+    /// The whole question.
     pub fn ask(&mut self) -> Vec<Say> {
         self.next = Next::Choice;
         let places = self.places.iter().map(|path| s::LEAVE_WRITE.with("path", path.as_str()));

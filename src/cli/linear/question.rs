@@ -1,4 +1,4 @@
-//! A question as numbered lines, and what a typed line answers to it.
+//! Shows a question as numbered lines, and reads the lines that answer it.
 
 use crate::cli::pieces::{self, GRAVE, narrow, tier_word};
 use crate::protocol::{
@@ -16,22 +16,22 @@ pub struct Asked {
     doing: Doing,
 }
 
-/// What the next line is.
+/// What the next line is read as.
 #[derive(Debug)]
 enum Doing {
     /// The number of a choice.
     Choosing,
-    /// What is said to the model.
+    /// A message to the model.
     Wording,
-    /// The step as it should run instead.
+    /// The changed step to run instead.
     Changing,
-    /// A changed step is with the judge.
+    /// A changed step that waits for its verdict.
     Judged(Work),
-    /// A changed step was judged: a yes or no to it.
+    /// A yes or no to a changed step that has its verdict.
     Changed { work: Work, grave: bool },
-    /// The word that remembers or trusts.
+    /// The word that confirms remembering or trusting.
     Confirming(Pick),
-    /// A yes or no to one of the pieces; `run`: the ids of those before it.
+    /// A yes or no to one of the shell commands; `run`: the ids of the approved ones before it.
     Piece { at: usize, run: Vec<String> },
 }
 
@@ -45,25 +45,25 @@ enum Pick {
     Project,
     Stop,
     GoOn,
-    /// Decide about each piece.
+    /// Decide about each shell command.
     Each,
-    /// Change it first.
+    /// Change the step first.
     Edit,
     /// Trust the folder first.
     Trust,
 }
 
-/// What a line turned out to be.
+/// The result of reading a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Heard {
     Decided(Decision),
-    /// No answer; this is said, and the person is asked again.
+    /// Not an answer: show this message and ask again.
     Again(Say),
-    /// All of these are said, and the person is asked again.
+    /// Not an answer: show all of these lines and ask again.
     Lines(Vec<Say>),
-    /// This must be judged before anything can be said of it.
+    /// A changed step that needs a verdict before it can be approved.
     Judge(Work),
-    /// A slash command, which is no answer either but may be wanted now.
+    /// A slash command: not an answer, but the user may want it now.
     Command,
 }
 
@@ -150,7 +150,7 @@ impl Asked {
         matches!(self.ask.question, Question::Trust { .. })
     }
 
-    /// The word that takes what holds beyond this question: no stray number does.
+    /// The word that confirms a choice that lasts beyond this question: a mistyped number must not.
     fn word_of(&self, pick: Pick) -> Option<&'static str> {
         let trusts = self.is_trust();
         match pick {
@@ -168,7 +168,7 @@ impl Asked {
         }
     }
 
-    /// Anything but the word goes back to the choices.
+    /// Any other text goes back to the choices.
     fn confirmed_lasting(&self, pick: Pick, typed: &str) -> Heard {
         let word = self.word_of(pick);
         match word.is_some_and(|word| narrow(typed).eq_ignore_ascii_case(word)) {
@@ -187,7 +187,7 @@ impl Asked {
         }
     }
 
-    /// Shows the step as a line that can be typed again, changed.
+    /// Shows the step as a line that the user can type again, changed.
     fn change(&mut self) -> Heard {
         let Some((work, line)) = self.work().and_then(|work| Some((work, written::line(work)?)))
         else {
@@ -203,7 +203,7 @@ impl Asked {
         Heard::Lines(vec![line, how.into()])
     }
 
-    /// The step as it was typed; an empty line, or the same step, goes back.
+    /// Reads the typed step; an empty line, or the same step, goes back.
     fn changed(&mut self, typed: &str) -> Heard {
         let Some(work) = self.work() else { return Heard::Lines(self.says()) };
         if typed.is_empty() {
@@ -222,7 +222,7 @@ impl Asked {
         }
     }
 
-    /// What a changed step was found to be; nothing when nobody waits for it.
+    /// The verdict on a changed step; nothing if no question waits for it.
     pub fn judged(&mut self, work: &Work, risk: &Risk, change: Option<&Change>) -> Vec<Say> {
         if !matches!(&self.doing, Doing::Judged(waits) if waits == work) {
             return Vec::new();
@@ -268,7 +268,7 @@ impl Asked {
         }
     }
 
-    /// Asks about a piece; behind the last one it is decided.
+    /// Asks about a shell command; after the last one, the question is answered.
     fn next_piece(&mut self, at: usize, run: Vec<String>) -> Heard {
         let Some(piece) = self.pieces().get(at) else {
             return Heard::Decided(match run.is_empty() {
@@ -298,7 +298,7 @@ impl Asked {
         self.next_piece(at + 1, run)
     }
 
-    /// The choice of a number.
+    /// The choice with this number.
     fn picked(&self, typed: &str) -> Option<Pick> {
         self.choices.get(number(typed)?.checked_sub(1)?).map(|(pick, _)| *pick)
     }
@@ -336,11 +336,11 @@ impl Asked {
     }
 }
 
-/// The words that are typed in full to remember and to trust.
+/// The words that the user must type in full to remember and to trust.
 const REMEMBER: &str = "REMEMBER";
 const TRUST: &str = "TRUST";
 
-/// A number; digits of any width count.
+/// Parses a number; digits of any width count.
 fn number(typed: &str) -> Option<usize> {
     narrow(typed).parse().ok()
 }
@@ -388,7 +388,7 @@ fn choices(question: &Question) -> Vec<(Pick, Word)> {
     choices
 }
 
-/// What lies in a folder nobody trusts yet: named and measured, not shown.
+/// The contents of a folder that is not trusted yet: named and measured, not shown.
 fn trust(folder: &str, above: Option<&str>, because: &Say, found: &[Lying]) -> Vec<Say> {
     let mut says = vec![w::TRUST.with("folder", escape(folder).text), because.clone()];
     says.extend(findings(found));
@@ -396,7 +396,7 @@ fn trust(folder: &str, above: Option<&str>, because: &Say, found: &[Lying]) -> V
     says
 }
 
-/// What the question of a step says of the trust it offers.
+/// What the question about a step says about the trust it offers.
 fn offered(offer: &TrustOffer) -> Vec<Say> {
     let mut says = vec![w::TRUST_FIRST.with("folder", escape(&offer.folder).text)];
     says.extend(offer.hazard.clone());
@@ -414,10 +414,10 @@ fn findings(found: &[Lying]) -> Vec<Say> {
     says
 }
 
-/// So many files are named one by one.
+/// The maximum number of files listed by name.
 const LYING: usize = 12;
 
-/// What is asked about: all that the sheet of the screen shows, too.
+/// What is asked about, with everything that the screen shows.
 fn step(question: &Question) -> Vec<Say> {
     let Question::Step {
         step,
@@ -473,7 +473,7 @@ fn step(question: &Question) -> Vec<Say> {
     says
 }
 
-/// A step of which nothing is left out: of a tool all of its input.
+/// A complete step, with the whole input of a tool.
 fn whole(work: &Work) -> String {
     match work {
         Work::Tool { name, .. } => {
@@ -488,7 +488,7 @@ fn because(reason: &Reason) -> Say {
     w::BECAUSE.with("why", reason.say.clone()).with("rule", reason.rule.as_str())
 }
 
-/// A change line by line, as it would be made.
+/// A change, line by line, as it would be made.
 fn diff(tool: &str, change: &Change) -> Vec<Say> {
     let head = w::CHANGE
         .with("tool", tool)
@@ -499,7 +499,7 @@ fn diff(tool: &str, change: &Change) -> Vec<Say> {
     std::iter::once(head).chain(change.diff.lines().skip(2).map(line)).collect()
 }
 
-/// A question of the model, and how it is answered.
+/// A question of the model, and how to answer it.
 fn asks(text: &str, choices: &[String], free: bool) -> Vec<Say> {
     let mut says = vec![w::MODEL_ASKS.with("text", text)];
     for (at, choice) in choices.iter().enumerate() {

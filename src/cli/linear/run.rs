@@ -1,5 +1,4 @@
-//! Writes the lines of a linear conversation, and waits: for the session, for a typed
-//! line, for a signal.
+//! Writes the lines of a linear conversation, and waits for the session, a typed line or a signal.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -15,9 +14,9 @@ use crate::cli::{Exit, page};
 use crate::protocol::Op;
 use crate::{signals, terminal_modes};
 
-/// A typed line longer than this is cut: no message a model could read.
+/// The maximum length of a typed line; a longer one is cut, since no model could read it.
 const LONGEST: usize = 4 << 20;
-/// Lines that may wait to be taken.
+/// The maximum number of lines that wait to be read.
 const ROOM: usize = 1_024;
 /// What was handed on at the end of that time is heard within this.
 const MARGIN: Duration = Duration::from_millis(50);
@@ -31,12 +30,12 @@ pub struct Line {
     pub began: Instant,
 }
 
-/// What holds back the sign that an answer can be typed.
+/// Delays the prompt for an answer.
 #[derive(Debug, Default)]
 struct Gate {
-    /// When the question was written; `None`: the sign is there.
+    /// When the question was written; `None` once the prompt is shown.
     written: Option<Instant>,
-    /// Lines that began before are no answers.
+    /// Lines that began earlier are not answers.
     from: Option<Instant>,
 }
 
@@ -47,7 +46,7 @@ impl Gate {
         terminal_modes::hand_on_typed();
     }
 
-    /// Waits until the sign is due.
+    /// Waits until the prompt is due.
     async fn opens(&self) {
         match (self.written, self.from) {
             (Some(written), Some(from)) => {
@@ -64,15 +63,15 @@ impl Gate {
     }
 }
 
-/// What comes from standard input.
+/// An event of standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Typed {
     Line(Line),
-    /// The input ended. At a terminal, where Ctrl-D does that, more may come.
+    /// The input ended. At a terminal, where Ctrl-D does that, more may follow.
     End,
 }
 
-/// How a conversation was left.
+/// How the user left a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
     pub exit: Exit,
@@ -80,7 +79,7 @@ pub struct Left {
     pub knows_unsaved: bool,
 }
 
-/// Runs until the person leaves or the session ends.
+/// Runs until the user leaves or the session ends.
 pub async fn run(
     mut linear: Linear,
     first: Option<String>,
@@ -114,7 +113,7 @@ pub async fn run(
         if !linear.is_asking() {
             gate = Gate::default();
         }
-        // What was typed before a question came is taken before it, and answers nothing.
+        // Lines typed before a question are handled before it, and do not answer it.
         effects = tokio::select! {
             biased;
             Some(number) = wires.signals.recv() => match number {
@@ -164,18 +163,18 @@ fn write(out: &mut impl Write, effect: &Effect, voice: Voice) -> io::Result<()> 
     out.flush()
 }
 
-/// The lines of standard input, as they are typed. The thread ends with the input or
-/// with the program.
+/// Reads the lines of standard input as they are typed. The thread ends with the input or with the
+/// program.
 pub fn lines() -> Receiver<Typed> {
     let (sender, receiver) = channel(ROOM);
     let goes_on = io::stdin().is_terminal();
     let read = move || read(io::stdin().lock(), goes_on, &sender);
-    // Without a thread the input is at its end.
+    // Without a thread, the input counts as ended.
     let _ = std::thread::Builder::new().name("lines".into()).spawn(read);
     receiver
 }
 
-/// A terminal that went away ends its input again and again: the second end is the last.
+/// A closed terminal ends its input again and again: the second end is final.
 fn read(mut from: impl BufRead, goes_on: bool, to: &Sender<Typed>) {
     let mut ended = false;
     // Set while there was no room: what is read then may have come long before.

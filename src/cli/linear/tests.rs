@@ -1,4 +1,4 @@
-//! A conversation as lines: what is written and sent, by events and typed lines alone.
+//! A conversation as lines: checks the output and the operations that events and typed lines cause.
 
 use super::*;
 use crate::protocol::{
@@ -13,7 +13,7 @@ fn linear() -> Linear {
     linear
 }
 
-/// What is written, `>` for the prompt; what is sent is left out.
+/// The written lines, with `>` for the prompt, without what is sent.
 fn written(effects: &[Effect]) -> Vec<String> {
     effects
         .iter()
@@ -130,7 +130,7 @@ fn a_step_is_changed_as_a_line_judged_and_run_so() {
     let edit = lines.iter().position(|line| line.contains("change it first")).unwrap();
     let number = lines[edit].trim().split(':').next().unwrap().to_owned();
     let shown = written(&linear.typed(&number));
-    // It reads back as what it is, and what cannot be seen is spelt out.
+    // The printed step parses to the same step, and invisible characters are spelt out.
     let now = shown[0].strip_prefix("It is now: ").unwrap();
     let same = written(&linear.typed(now));
     assert!(same.iter().any(|line| line.contains("1: reject")), "nothing was changed: {same:?}");
@@ -192,7 +192,7 @@ fn asked_about_trust() -> Linear {
 }
 
 #[test]
-fn what_is_remembered_or_trusted_takes_its_word_in_full() {
+fn remembering_or_trusting_requires_the_whole_word() {
     for (number, scope) in [("5", Scope::Session), ("6", Scope::Project)] {
         let mut linear = asked(risk(Tier::L1, false)).0;
         assert!(written(&linear.typed(number))[0].contains("REMEMBER"));
@@ -293,7 +293,7 @@ fn a_diff_is_read_out_whole() {
     assert!((1..=1_000).all(|n| lines.contains(&format!("    +line {n}"))));
 }
 
-/// Asked about three pieces, the last of them grave.
+/// A question about three shell commands, the last one of high risk.
 fn asked_about_pieces() -> (Linear, Vec<String>) {
     let piece = |id: &str, line: &str, risk: Risk| ShellPiece {
         id: id.into(),
@@ -347,7 +347,7 @@ fn a_word_goes_with_the_rejection() {
 }
 
 #[test]
-fn what_is_grave_takes_the_whole_word() {
+fn a_high_risk_command_requires_the_whole_word() {
     let (mut linear, lines) = asked(risk(Tier::L2, true));
     assert!(lines.iter().all(|line| !line.contains("don't ask again")), "{lines:?}");
     assert_eq!(written(&linear.typed("4")), [w::NEEDS_YES.text(Lang::En), ">"]);
@@ -355,7 +355,7 @@ fn what_is_grave_takes_the_whole_word() {
 }
 
 #[test]
-fn what_is_typed_while_it_works_is_sent_and_what_needs_the_screen_says_so() {
+fn a_line_typed_during_a_turn_is_sent_and_one_that_needs_the_screen_says_so() {
     let mut linear = linear();
     linear.heard(started());
     let sent = Effect::Send(Op::Submit { text: "and then".into() });
@@ -410,7 +410,7 @@ fn a_command_of_ones_own_is_looked_for_before_it_is_sent() {
 }
 
 #[test]
-fn a_name_nobody_has_is_said_and_never_sent() {
+fn an_unknown_name_is_reported_and_never_sent() {
     let mut linear = linear();
     assert_eq!(linear.typed("/sumarize"), [Effect::Send(Op::Look)]);
     let effects = linear.heard(kept(&["summarize"]));
@@ -462,13 +462,13 @@ fn unsaved(elsewhere: bool) -> Event {
 }
 
 #[test]
-fn leaving_what_is_not_saved_asks_where_to_write_it() {
+fn leaving_an_unsaved_conversation_asks_where_to_write_it() {
     let mut linear = linear().with_answers(true);
     linear.heard(unsaved(false));
     let asked = written(&linear.typed("/exit"));
     assert!(asked[0].contains("The disk is full."), "{asked:?}");
     assert_eq!(asked.len(), 7, "{asked:?}");
-    // A number that is none, another place that is not named after all, staying.
+    // A number without a choice, another place with no path typed, then staying.
     assert_eq!(written(&linear.typed("9")), asked);
     assert_eq!(written(&linear.typed("0")), asked);
     assert_eq!(written(&linear.typed("2")).len(), 2);
@@ -491,13 +491,13 @@ fn leaving_what_is_not_saved_asks_where_to_write_it() {
 }
 
 #[test]
-fn what_is_not_saved_is_left_behind_only_knowingly() {
+fn an_unsaved_conversation_is_lost_only_knowingly() {
     let mut linear = linear().with_answers(true);
     linear.heard(unsaved(false));
     assert!(written(&linear.closed()).len() > 1);
     assert_eq!(linear.typed("3"), [Effect::End(Exit::Done)]);
     assert!(linear.knows_unsaved());
-    // A turn that ends meanwhile takes the question from nobody.
+    // A turn that ends meanwhile does not withdraw the question.
     let mut linear = self::linear().with_answers(true);
     linear.heard(started());
     linear.heard(unsaved(false));
@@ -512,7 +512,7 @@ fn what_is_not_saved_is_left_behind_only_knowingly() {
         assert_eq!(leave(&mut linear), [Effect::End(Exit::Done)]);
         assert!(!linear.knows_unsaved());
     }
-    // Nobody can answer.
+    // There is no user to answer.
     let mut linear = self::linear();
     linear.heard(unsaved(false));
     assert_eq!(linear.closed(), [Effect::End(Exit::Done)]);
@@ -520,7 +520,7 @@ fn what_is_not_saved_is_left_behind_only_knowingly() {
 }
 
 #[test]
-fn a_line_that_came_before_the_question_could_be_read_goes_on_as_what_it_is() {
+fn a_line_typed_before_the_question_could_be_read_is_treated_as_any_other() {
     for line in ["4", "YES", "remember", "1", "run it"] {
         let mut linear = asked(risk(Tier::L1, false)).0;
         let said = linear.typed_ahead(line);

@@ -1,4 +1,4 @@
-//! Whole headless turns, from scripted events to the two streams and the exit code.
+//! Whole headless turns: checks both streams and the exit code for scripted events.
 
 use tokio::sync::mpsc;
 
@@ -9,7 +9,7 @@ use crate::protocol::{
 };
 use crate::words::{Lang, Say};
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 struct Ran {
     exit: Exit,
@@ -45,7 +45,7 @@ fn schema(text: &str) -> Options {
     Options { schema: Some(Schema::read(&file).unwrap()), ..options() }
 }
 
-/// Plays the events to a headless turn that writes into `out`.
+/// Plays the events to a headless turn that writes to `out`.
 fn play_into(
     options: &Options,
     events: Vec<Event>,
@@ -63,7 +63,7 @@ fn play_into(
         for _ in 0..presses {
             presser.send(crate::signals::INT).await.unwrap();
         }
-        // With a press, the session stays: the end must come from the press.
+        // With Ctrl-C, the session stays open: the end must come from the key.
         let stays = (presses > 0).then_some(sender);
         let wires = Wires {
             ops,
@@ -156,7 +156,7 @@ fn pieces(risks: &[Risk]) -> Event {
 }
 
 #[test]
-fn r9s_differs_yes_prints_nothing_there_here_each_piece_is_told_before_it_runs() {
+fn yes_unlike_in_r9_reports_each_shell_command_before_it_runs() {
     let ran = play(
         &yes(),
         vec![pieces(&[risk(Tier::L0), risk(Tier::L1)]), replied("ok"), ended(Ending::Done)],
@@ -169,7 +169,7 @@ fn r9s_differs_yes_prints_nothing_there_here_each_piece_is_told_before_it_runs()
 }
 
 #[test]
-fn pieces_are_refused_where_nobody_can_allow_them_and_it_is_said() {
+fn shell_commands_are_refused_and_reported_where_no_user_can_allow_them() {
     let declined = Notice::warning(crate::words::prompt::PIECES_DECLINED)
         .about(crate::protocol::Topic::PiecesDeclined);
     let events = vec![pieces(&[risk(Tier::L0)]), Event::Notice(declined), ended(Ending::Stopped)];
@@ -190,7 +190,7 @@ fn yes_ahead_is_none_to_a_piece_of_high_risk() {
     }
 }
 
-/// The turn of a person at a terminal, what it does first, and what each line leads to.
+/// A turn with a user at a terminal, its first effects, and the effects of each line.
 fn at_a_terminal(options: Options, first: &Event, lines: &[Option<&str>]) -> Vec<Vec<Effect>> {
     let options = Options { asks: true, ..options };
     let mut turn = Headless::new(&options);
@@ -206,7 +206,7 @@ fn last_op(effects: &[Vec<Effect>]) -> Option<&Op> {
 }
 
 #[test]
-fn a_person_at_the_terminal_is_asked_about_each_piece_in_json_as_well() {
+fn a_user_at_the_terminal_is_asked_about_each_shell_command_in_json_as_well() {
     for options in [options(), json()] {
         let event = pieces(&[risk(Tier::L0), risk(Tier::L1)]);
         let effects = at_a_terminal(options, &event, &[Some("n"), Some("y")]);
@@ -222,7 +222,7 @@ fn a_person_at_the_terminal_is_asked_about_each_piece_in_json_as_well() {
 }
 
 #[test]
-fn what_a_person_did_not_allow_is_said_and_an_interrupt_ends_the_question() {
+fn a_rejected_shell_command_is_reported_and_an_interrupt_ends_the_question() {
     let options = Options { asks: true, ..options() };
     let mut turn = Headless::new(&options);
     turn.next(&pieces(&[risk(Tier::L0)]));
@@ -289,7 +289,7 @@ fn a_step_that_asks_is_declined_and_the_end_says_so() {
 }
 
 #[test]
-fn where_each_step_asks_it_is_said_that_the_limit_is_why() {
+fn a_question_caused_by_the_step_limit_names_the_limit() {
     let events = || vec![observed(Tier::L0, Outcome::Declined), ended(Ending::Done)];
     let ran = play(&options(), events());
     assert!(ran.err.contains("`safety.max_auto_steps_per_turn` is 0"), "{}", ran.err);
@@ -298,7 +298,7 @@ fn where_each_step_asks_it_is_said_that_the_limit_is_why() {
 }
 
 #[test]
-fn yes_allows_what_asks_by_itself_and_nothing_graver() {
+fn yes_allows_steps_that_ask_by_default_and_none_of_higher_risk() {
     let lifted = Risk { lifted: true, ..risk(Tier::L1) };
     let approve = Some(Decision::Approve);
     let reject = Some(Decision::Reject { word: None });
@@ -357,7 +357,7 @@ fn each_ending_has_its_exit_code() {
 }
 
 #[test]
-fn what_failed_is_said_as_an_error() {
+fn a_failure_is_reported_as_an_error() {
     let ran = play(&options(), vec![ended(Ending::Failed { why: say("no server") })]);
     assert!(ran.err.starts_with("error: ") && ran.err.contains("no server"), "{}", ran.err);
 }
@@ -388,7 +388,7 @@ fn json_is_one_event_a_line_and_nothing_else() {
 }
 
 #[test]
-fn in_json_the_reason_of_a_failure_is_still_said() {
+fn in_json_the_reason_of_a_failure_is_still_reported() {
     let ran = play(&json(), vec![ended(Ending::Failed { why: say("no server") })]);
     assert_eq!(ran.out.lines().count(), 1);
     assert!(ran.err.contains("no server"), "{}", ran.err);
@@ -428,7 +428,7 @@ fn a_turn_that_does_not_end_after_an_interrupt_is_left_after_a_while() {
 }
 
 #[test]
-fn a_session_that_is_gone_is_said() {
+fn a_closed_session_is_reported() {
     for events in [vec![], vec![Event::Closed]] {
         let ran = play(&options(), events);
         assert_eq!(ran.exit, Exit::Failed);
