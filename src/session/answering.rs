@@ -1,4 +1,4 @@
-//! Who answers: another model, another mode, what a search for models brought.
+//! Changes which model answers: another model, another mode, the result of a search for models.
 
 use super::run::Session;
 use super::{Found, Wanted, report};

@@ -1,7 +1,6 @@
-//! Keeps the context of a session small: before the first call of a turn it reads the
-//! project's notes when they changed and compresses the past when it is too long;
-//! `/compress` and `/recall` do so when a person wants it. What is cut and what is
-//! summed up decides `context::compact`.
+//! Keeps the context of a session small: before the first call of a turn, it reads changed project
+//! instructions and compresses a history that is too long; `/compress` and `/recall` do so at the
+//! user's request. `context::compact` decides what to cut and what to sum up.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,14 +26,14 @@ use crate::protocol::{
 use crate::safety::redact::Redactor;
 use crate::words::{Lang, Say, Spoken, context as words};
 
-/// Bytes of an answer that is to be a summary; a longer one is none.
+/// The maximum size of a summary, in bytes; a longer answer is not used.
 const LONGEST: usize = 64 * 1024;
 
-/// One of so many parts of a request's bytes that a recalled part may take.
+/// A recalled part may take one of this many parts of a request's bytes.
 const RECALLED: usize = 13;
 
-/// Who sums up: the profile's model for mode low where it is at the same server as the
-/// one that answers, so that nothing goes where the conversation does not go anyway.
+/// The model that sums up: the profile's model for mode low if it is at the same server as the
+/// model that answers, so that the conversation is sent to no other server.
 #[derive(Clone)]
 pub struct Summarizer {
     connect: Connect,
@@ -47,7 +46,7 @@ impl Summarizer {
         Summarizer { connect: Arc::clone(connect), now: now.clone(), lang }
     }
 
-    /// Made when it is needed. The guide cannot sum up.
+    /// Created when it is needed. The guide cannot sum up.
     fn model(&self) -> Option<Arc<dyn Model>> {
         match self.now.provider {
             Provider::Guide => None,
@@ -60,7 +59,7 @@ impl Summarizer {
     }
 }
 
-/// A look for the project's notes; `None` in it: they are as they were.
+/// A check of the project instructions; `None` in it: they have not changed.
 pub type NotesLook = tokio::task::JoinHandle<Option<Arc<Found>>>;
 
 fn look_aside(folder: &Path, known: &Arc<Found>, redactor: &Arc<Redactor>) -> NotesLook {
@@ -69,7 +68,7 @@ fn look_aside(folder: &Path, known: &Arc<Found>, redactor: &Arc<Redactor>) -> No
 }
 
 impl TurnHost {
-    /// What happens once before the first call of a turn.
+    /// The work before the first call of a turn.
     pub(super) async fn prepare(&mut self) {
         self.look_for_notes().await;
         if compact::is_due(&self.desk.history, self.desk.bounds) {
@@ -97,7 +96,7 @@ impl TurnHost {
         }
     }
 
-    /// First what needs no model; then, if that was not enough, one request.
+    /// First the parts that need no model; then, if that was not enough, one request.
     async fn tidy(&mut self) {
         let bounds = self.desk.bounds;
         let mut history = History::clone(&self.desk.history);
@@ -119,7 +118,7 @@ impl TurnHost {
         self.settle(history, receipt).await;
     }
 
-    /// Keeps the smaller past, and says what became of the rest.
+    /// Sets the compressed history, and reports what happened to the rest.
     async fn settle(&mut self, history: History, receipt: Receipt) {
         let history = Arc::new(history);
         self.desk.history = Arc::clone(&history);
@@ -131,7 +130,7 @@ impl TurnHost {
         }
     }
 
-    /// One request. The history changes only when a summary came of it.
+    /// Sends one request. The history changes only if it returns a summary.
     async fn sum(
         &mut self,
         history: &mut History,
@@ -155,7 +154,7 @@ impl TurnHost {
         Ok(Receipt { focus: focus.map(str::to_owned), ..receipt })
     }
 
-    /// The whole of an answer that nobody is shown.
+    /// A whole answer that is not shown to the user.
     async fn answer(
         &mut self,
         mut stream: futures_util::stream::BoxStream<
@@ -181,7 +180,7 @@ impl TurnHost {
         Ok(text)
     }
 
-    /// `/compress`: a turn of its own, so that it is seen, counted and stopped like one.
+    /// `/compress`: its own turn, so that it is shown, counted and stopped like one.
     async fn compress(mut self, turn: u64, focus: Option<String>, plan: Plan) -> Ended {
         let started = Instant::now();
         let words = focus.as_deref().map_or(String::new(), |focus| format!(" {focus}"));
@@ -212,7 +211,7 @@ impl TurnHost {
     }
 }
 
-/// What has changed since; `None`: nothing.
+/// The changes since; `None` if there are none.
 fn look(folder: &std::path::Path, known: &Found, redactor: &Redactor) -> Option<Arc<Found>> {
     if !known.is_old(folder) {
         return None;
@@ -222,7 +221,7 @@ fn look(folder: &std::path::Path, known: &Found, redactor: &Redactor) -> Option<
     Some(Arc::new(found))
 }
 
-/// The shape of the answer, for servers that hold a model to one.
+/// The JSON Schema of the answer, for servers that enforce one.
 fn schema() -> serde_json::Value {
     let texts = json!({ "type": "array", "items": { "type": "string" } });
     json!({
@@ -241,7 +240,7 @@ fn mask(redactor: &Redactor, summary: &mut Summary) {
 }
 
 impl Session {
-    /// The project's notes as they are now, once the session stands.
+    /// The current project instructions, once the session is open.
     pub(super) fn read_notes(&self) {
         if let Some(looking) = self.look_for_notes() {
             let notes = self.notes.clone();
@@ -253,7 +252,7 @@ impl Session {
         }
     }
 
-    /// Begins a look for the project's notes; none where the project does not count.
+    /// Starts a check of the project instructions; none if the project is not trusted.
     pub(super) fn look_for_notes(&self) -> Option<NotesLook> {
         let place = &self.guard.place;
         place.trusted.then(|| look_aside(&place.cwd, &self.found, &self.guard.redactor))
@@ -298,21 +297,21 @@ impl Session {
                 let task = tokio::spawn(host.compress(self.facts.turns, focus, plan));
                 self.set_running(cancel, ends, task);
             }
-            // A surface waits for the end of the turn before it sends this.
+            // A frontend waits for the end of the turn before it sends this.
             (None, Some(_)) => {}
         }
     }
 
-    /// The past is smaller from now on. It came before the turn that runs.
+    /// Replaces the history before the running turn with the compressed one.
     pub(super) async fn compacted(&mut self, history: Arc<History>) {
-        // Texts that were only made shorter are made so again when it is taken up.
+        // Texts that were only shortened are shortened again when the session is resumed.
         if !history.sums_up_like(&self.past.history) {
             self.saved.remember_whole(self.facts.turns.saturating_sub(1), &history).await;
         }
         self.past.history = history;
     }
 
-    /// `/recall ID`. What is not in memory any more is looked up where it is kept.
+    /// `/recall ID`. A part that is no longer in memory is read from the store.
     pub(super) async fn recall(&mut self, id: &str) {
         let text = match recalled(self.past.record(), id) {
             Some(text) => Some(text),
@@ -333,13 +332,13 @@ impl Session {
             true => words::RECALLED.with("id", id).with("size", size),
             false => words::RECALLED_ALREADY.with("id", id),
         };
-        // What a running turn leaves comes behind it.
+        // The entries of a running turn come after it.
         let behind = self.facts.turns - u64::from(!self.is_idle());
         self.saved.remember_whole(behind, &self.past.history).await;
         self.say(Notice::info(notice)).await;
     }
 
-    /// The first and last ids of each kind, of all that is kept and of what is only here.
+    /// The first and last ids of each kind, both saved and only in memory.
     async fn parts_there_are(&mut self) -> String {
         let mut ends = self.saved.ends().await;
         ends.extend(self.past.record().iter().cloned());
@@ -347,7 +346,7 @@ impl Session {
     }
 }
 
-/// The text of a part, from what was shown.
+/// The text of a part, from the shown events.
 fn recalled(record: &[Event], id: &str) -> Option<String> {
     match id.strip_prefix("turn_") {
         Some(number) => turn(record, number.parse().ok()?),
@@ -381,7 +380,7 @@ fn step(seen: &Observation) -> String {
     format!("ran: {line}\n{}{}\n", seen.stdout, seen.stderr)
 }
 
-/// The first and last ids there are of each kind.
+/// The first and last ids of each kind.
 fn known(record: &[Event]) -> String {
     let turns = record.iter().filter_map(|event| match event {
         Event::TurnStarted { turn, .. } => Some(format!("turn_{turn}")),

@@ -1,4 +1,4 @@
-//! A step a person changes at a question: judged at each key, as its turn would judge it.
+//! Judges a step that the user edits at a question, at each key, as its turn would.
 
 use super::run::Session;
 use super::skills::WithSkills;
@@ -6,8 +6,8 @@ use crate::protocol::{AskId, Event, Step, Work};
 use crate::safety::{self, Policy, Scene};
 
 impl Session {
-    /// What is typed in place of the step a question holds. A skill that was entered
-    /// holds for it as for the step itself.
+    /// The text that replaces the step of a question. The limits of an entered skill apply to it as
+    /// to the step itself.
     pub(super) async fn judge(&mut self, ask: AskId, work: Work) {
         let Some(running) = &self.running else { return };
         let Some(held) = running.held(ask) else { return };

@@ -1,10 +1,10 @@
-//! A conversation as a file: Markdown to read, JSON to work with, HTML to show.
-//! Pure text; writing it is the session's.
+//! Exports a conversation as Markdown to read, JSON to process, or HTML to publish. Returns text;
+//! the session writes it.
 
 use crate::protocol::{Event, ExportFormat, Observation, PlanItem, PlanState, Work};
 use crate::words::{Lang, session as words};
 
-/// The whole conversation in one format. Secrets are masked by the caller.
+/// The whole conversation in one format. The caller masks secrets.
 pub fn render(record: &[Event], format: ExportFormat, lang: Lang) -> String {
     let mut pages = Pages::new(format, lang);
     let mut out = pages.begin();
@@ -13,7 +13,7 @@ pub fn render(record: &[Event], format: ExportFormat, lang: Lang) -> String {
     out
 }
 
-/// A conversation that is written piece by piece, however long it is.
+/// A conversation written in parts, however long it is.
 #[derive(Debug)]
 pub struct Pages {
     format: ExportFormat,
@@ -27,7 +27,7 @@ impl Pages {
         Pages { format, lang, is_first: true }
     }
 
-    /// What stands before the first event.
+    /// The text before the first event.
     pub fn begin(&self) -> String {
         match self.format {
             ExportFormat::Md => format!("# {}\n", words::EXPORT_TITLE.text(self.lang)),
@@ -43,14 +43,14 @@ impl Pages {
             ExportFormat::Json => {
                 let comma = if is_first { "" } else { "," };
                 let json = serde_json::to_string_pretty(event).unwrap_or_default();
-                // No text of JSON has a line break in itself.
+                // A JSON text contains no line breaks.
                 format!("{comma}\n  {}", json.replace('\n', "\n  "))
             }
             ExportFormat::Html => html(event, self.lang),
         }
     }
 
-    /// What stands behind the last one.
+    /// The text after the last event.
     pub fn end(&self) -> &'static str {
         match self.format {
             ExportFormat::Md => "",
@@ -61,7 +61,7 @@ impl Pages {
     }
 }
 
-/// The ending a file of this format has.
+/// The file name extension of this format.
 pub fn ending(format: ExportFormat) -> &'static str {
     match format {
         ExportFormat::Md => "md",
@@ -70,7 +70,7 @@ pub fn ending(format: ExportFormat) -> &'static str {
     }
 }
 
-/// Whether an event is part of what is written.
+/// Whether an event is part of the export.
 pub fn is_told(event: &Event) -> bool {
     matches!(
         event,
@@ -112,7 +112,7 @@ fn planned(item: &PlanItem) -> String {
     format!("{mark} {}", item.text)
 }
 
-/// What happened to the conversation itself, in one sentence.
+/// A change of the conversation itself, in one sentence.
 fn aside(event: &Event, lang: Lang) -> Option<String> {
     let say = match event {
         Event::Undone { .. } => words::EXPORT_UNDONE.into(),
@@ -137,7 +137,7 @@ fn step_markdown(seen: &Observation) -> String {
     out
 }
 
-/// What it printed, with a line break behind it; nothing for nothing.
+/// Printed output, followed by a line break; nothing if it is empty.
 fn printed(seen: &Observation) -> String {
     let streams = [seen.stdout.trim_end(), seen.stderr.trim_end()];
     streams.iter().filter(|text| !text.is_empty()).map(|text| format!("{text}\n")).collect()
@@ -201,7 +201,7 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A step on one line, for reading only: what ran was never a line.
+/// A step on one line, for reading only: it did not run as a line.
 pub fn one_line(work: &Work) -> String {
     match work {
         Work::Exec { program, args } => {
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_and_what_was_taken_back_stand_in_what_is_read() {
+    fn a_plan_and_an_undo_appear_in_readable_formats() {
         let item = PlanItem { text: "write <it>".into(), state: PlanState::Doing };
         let record = [
             Event::Plan { items: vec![item] },

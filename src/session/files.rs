@@ -1,5 +1,5 @@
-//! The files a message names: judged, asked about where they lie outside or hold secrets,
-//! and read. One that is not there costs nobody their words.
+//! The files a message names: judged, asked about if they are outside the workspace or contain
+//! secrets, and read. A missing file does not stop the message.
 
 use super::prompting::{Filling, Stop};
 use crate::agent::Host;
@@ -8,22 +8,22 @@ use crate::safety::{self, Cleared, Held, Kind, Verdict};
 use crate::tools::attach::{self, Attachment};
 use crate::words::{Say, prompt as words};
 
-/// Files of one message.
+/// The maximum number of files in one message.
 const MOST: usize = 20;
 
-/// What was read for one message.
+/// The files read for one message.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
-    /// What goes behind the words.
+    /// The text appended to the message.
     pub blocks: Vec<Attachment>,
-    /// All of it, as people are told.
+    /// All of the files, as shown to the user.
     pub attached: Vec<Attached>,
-    /// How many were named.
+    /// How many files were named.
     named: usize,
 }
 
 impl Reading {
-    /// Puts a file behind the words. What cannot be is said; the words go on without it.
+    /// Appends a file to the message. Reports a file that cannot be read, and continues without it.
     pub async fn mentioned(
         &mut self,
         filling: &mut Filling<'_>,
@@ -40,7 +40,7 @@ impl Reading {
             return Ok(());
         }
         let Some(mention) = found(filling, mention) else {
-            // `@someone` is no file, and nobody has to be told.
+            // `@someone` is not a file, and needs no report.
             if mention.path.contains(['/', '.']) || mention.lines.is_some() {
                 warn(filling, words::ATTACH_MISSING.with("name", mention.written())).await;
             }
@@ -57,7 +57,7 @@ impl Reading {
     }
 }
 
-/// A file that stands in the middle of a template: without it there is no message.
+/// A file inside a template: without it there is no message.
 pub(super) async fn inserted(
     filling: &mut Filling<'_>,
     mention: &Mention,
@@ -73,9 +73,8 @@ async fn warn(filling: &mut Filling<'_>, say: Say) {
     filling.host.tell(Event::Notice(Notice::warning(say))).await;
 }
 
-/// The file that is there. Chinese is written without blanks, so that a path
-/// may have swallowed the words behind it: where there is no such file, a shorter one
-/// that ends before them counts.
+/// The existing file. Chinese is written without blanks, so a path may include the words after it:
+/// if there is no such file, a shorter path that ends before them counts.
 fn found(filling: &mut Filling<'_>, mention: &Mention) -> Option<Mention> {
     let scene = filling.host.scene();
     let there = |path: &str| {
@@ -95,7 +94,7 @@ fn found(filling: &mut Filling<'_>, mention: &Mention) -> Option<Mention> {
     Some(Mention { path: path.to_owned(), lines: None })
 }
 
-/// Judges and reads; what cannot be read is said, not an end.
+/// Judges and reads; reports a file that cannot be read, and continues.
 async fn read(
     filling: &mut Filling<'_>,
     mention: &Mention,

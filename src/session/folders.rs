@@ -1,4 +1,4 @@
-//! Folders the user adds to a session: `/add-dir` and `--add-dir`.
+//! Folders that the user adds to a session: `/add-dir` and `--add-dir`.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use crate::protocol::{Event, Notice, Topic};
 use crate::safety::{Kind, Place, World, absolute};
 use crate::words::{Say, session as words};
 
-/// The folder a text names, links resolved, if it may be added.
+/// The folder that a text names, with links resolved, if it may be added.
 ///
 /// # Errors
-/// A sentence that says why not.
+/// A sentence with the reason.
 pub fn admitted(text: &str, place: &Place, world: &dyn World) -> Result<PathBuf, Say> {
     let folder = world.real(&absolute(text, &place.cwd, &place.home));
     let shown = folder.display().to_string();
@@ -43,7 +43,7 @@ impl Session {
         self.say(notice).await;
     }
 
-    /// A new session has the folders that were added to the one before it.
+    /// A new session keeps the folders that were added to the one before it.
     pub(super) async fn keep_folders(&mut self) {
         let added = self.guard.place.added.iter().skip(self.given);
         let paths: Vec<String> = added.map(|folder| folder.display().to_string()).collect();
@@ -53,8 +53,8 @@ impl Session {
         }
     }
 
-    /// The folders of a session that is taken up, in place of those of the one before it. Each
-    /// is looked at anew: it may be gone, or be another place by now.
+    /// Replaces the added folders with those of the resumed session. Each is checked again: it may
+    /// have been removed or replaced.
     pub(super) async fn folders_again(&mut self, folders: &[String]) {
         self.guard.place.added.truncate(self.given);
         let (mut again, mut lost) = (Vec::new(), Vec::new());
@@ -83,7 +83,7 @@ impl Session {
         }
     }
 
-    /// What was added was the place itself: a link that lies there now was never seen.
+    /// The folder itself was added: the user never saw the link that replaces it now.
     fn admitted_again(&self, text: &str) -> Result<PathBuf, Say> {
         let folder = admitted(text, &self.guard.place, self.guard.world.as_ref())?;
         if folder.as_os_str() == text {

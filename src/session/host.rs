@@ -1,5 +1,5 @@
-//! What a running turn asks of the world: the model's answer, a person's decision, a
-//! step's run. It belongs to the turn's task, so it may wait.
+//! Serves the requests of a running turn: the model's answer, the user's decision, a step's run. It
+//! belongs to the turn's task, so it may wait.
 
 use std::sync::Arc;
 
@@ -30,14 +30,14 @@ use crate::safety::{Cleared, Grant, Narrowed, Place, Policy, Scene, Task, World}
 use crate::tools::{Input, Piped, Tool, Toolbox, Watch};
 use crate::words::session as words;
 
-/// What a turn tells the session it belongs to.
+/// A message from a turn to its session.
 #[derive(Debug)]
 pub enum Note {
-    /// The turn waits for a person.
+    /// The turn waits for the user.
     Asking(Box<Ask>),
-    /// It does not any more.
+    /// The turn does not wait any more.
     Answered,
-    /// A person wants this covered from now on.
+    /// The user wants a rule that covers this from now on.
     Remember {
         rule: String,
     },
@@ -47,35 +47,35 @@ pub enum Note {
     },
     /// The user trusts the folder, at the question of a step.
     Trusted,
-    /// A skill was entered, by its name, with this text.
+    /// A skill was entered: its name and its text.
     Entered {
         name: String,
         text: String,
     },
-    /// The start is over, and what people keep can be looked at.
+    /// The start is over, and the extensions can be read.
     LookNow,
-    /// What people keep was looked at.
+    /// The extensions were read.
     Looked {
         number: u64,
         looked: Looked,
     },
-    /// Kept for an export.
+    /// An event to keep for an export.
     Record(Box<Event>),
-    /// An entered skill holds the turn to its tools, or none does any more.
+    /// An entered skill limits the turn to its tools, or none does any more.
     Narrowed(Option<Narrowed>),
-    /// A step came to its end.
+    /// A step ended.
     Stepped,
-    /// The first of the words that were said to the turn has been heard.
+    /// The turn read the first of the messages sent to it.
     Heard,
-    /// How the request that is being answered divides.
+    /// The parts of the request that is being answered.
     Sent(Box<Ledger>),
-    /// The past is smaller now.
+    /// The history was compressed.
     Compacted(Arc<History>),
-    /// The project's notes as they are now.
+    /// The current project instructions.
     Notes(Arc<Found>),
 }
 
-/// What stays the same through a turn.
+/// The data that stays the same throughout a turn.
 #[derive(Clone)]
 pub struct Desk {
     pub model: Arc<dyn Model>,
@@ -89,7 +89,7 @@ pub struct Desk {
     pub tools: Toolbox,
     pub library: Arc<Library>,
     pub redactor: Arc<Redactor>,
-    /// Whether shell pieces that are not grave were approved ahead.
+    /// Whether shell commands that are not of high risk were approved in advance.
     pub approves_pieces: bool,
     pub cancel: CancellationToken,
 }
@@ -99,46 +99,46 @@ pub struct TurnHost {
     pub turn: u64,
     pub desk: Desk,
     pub outbox: Outbox,
-    /// What is on its way before anything that `outbox` sends from now on.
+    /// The events still to be delivered before anything that `outbox` sends from now on.
     pub ahead: Option<JoinHandle<()>>,
-    /// Words of the user are among it: no request leaves before they are in the file.
+    /// They include the user's message: no request is sent before it is saved.
     pub unwritten: bool,
     pub notes: mpsc::UnboundedSender<Note>,
     pub wires: Wires,
-    /// Bytes of the request that is being answered.
+    /// The size of the request that is being answered, in bytes.
     pub sent: usize,
-    /// What has come of it so far; it outlives a call that is dropped.
+    /// The reply so far; it outlives a call that is dropped.
     pub answer: Answer,
     pub bench: Bench,
-    /// What happens once before the first call has happened.
+    /// The work before the first call has been done.
     pub prepared: bool,
-    /// A look for the project's notes that is on its way.
+    /// A running check for changed project instructions.
     pub looking: Option<NotesLook>,
-    /// What summing up, and scripts, have cost.
+    /// The tokens used by summaries and scripts.
     pub summing: Usage,
     /// Scripts that run as steps.
     pub runner: offered::Runner,
-    /// What lies in the folder, for a question that offers trust in it.
+    /// The contents of the folder, for a question that offers trust in it.
     pub offer: TrustOffer,
 }
 
-/// What reaches a turn from its session.
+/// The channels from a session to its turn.
 pub struct Wires {
     pub decisions: mpsc::UnboundedReceiver<(AskId, Decision)>,
-    /// What the user says to the running turn.
+    /// The messages of the user to the running turn.
     pub steers: mpsc::UnboundedReceiver<String>,
 }
 
-/// What steps are judged by.
+/// The parts that judge steps.
 pub struct Bench {
-    /// The policy as it is now: a rule may be added while the turn runs.
+    /// The current policy: a rule may be added while the turn runs.
     changes: watch::Receiver<Policy>,
     policy: Policy,
     place: Place,
     world: Arc<dyn World>,
-    /// What an entered skill leaves.
+    /// The tools that an entered skill leaves.
     narrowed: Option<Narrowed>,
-    /// What trying the sandbox out came to; `None`: it was not waited for.
+    /// The result of testing the sandbox; `None`: not awaited yet.
     shelter: Option<Shelter>,
 }
 
@@ -162,12 +162,12 @@ impl Bench {
         self.place.trusted
     }
 
-    /// What is judged from now on is judged in a trusted folder.
+    /// From now on, steps are judged as in a trusted folder.
     pub fn trust(&mut self) {
         self.place.trusted = true;
     }
 
-    /// What the steps of a script are judged by.
+    /// The parts that judge the steps of a script.
     pub fn parts(&mut self) -> (Policy, Place, Arc<dyn World>) {
         let policy = self.scene().policy.clone();
         (policy, self.place.clone(), Arc::clone(&self.world))
@@ -196,7 +196,7 @@ impl Host for TurnHost {
         if !std::mem::replace(&mut self.prepared, true) {
             self.prepare().await;
         }
-        // What is masked first cannot be cut into something unknown.
+        // Masking first keeps a secret from being cut into an unknown part.
         let turn: Vec<Message> =
             call.messages.into_iter().map(|message| self.masked(message)).collect();
         let parts = window::Parts {
@@ -217,7 +217,7 @@ impl Host for TurnHost {
         self.send_ahead(vec![Event::ReplyStarted]);
         let stream = self.desk.model.stream(request);
         let answer = self.listen(stream).await?;
-        // What it proposes is judged next.
+        // The steps it proposes are judged next.
         self.sheltered().await;
         let usage = answer.usage.plus(std::mem::take(&mut self.summing));
         Ok(Answer { usage, ..answer })
@@ -240,7 +240,7 @@ impl Host for TurnHost {
         let decision = loop {
             match self.wires.decisions.recv().await {
                 Some((to, decision)) if to == id => break decision,
-                // An answer to a question that is gone.
+                // An answer to a question that was withdrawn.
                 Some(_) => {}
                 None => break Decision::Stop,
             }
@@ -295,11 +295,11 @@ impl Host for TurnHost {
     }
 }
 
-/// The terminal is asked for by a number no question has.
+/// The request for the terminal has a number that no question has.
 const TERMINAL: AskId = AskId(u64::MAX);
 
 impl TurnHost {
-    /// What the session has to know of an event that surfaces are told.
+    /// Notes for the session about an event sent to the frontends.
     fn take_note(&mut self, event: &Event) {
         if matches!(
             event,
@@ -325,8 +325,8 @@ impl TurnHost {
         }
     }
 
-    /// Waits until it is known whether the system holds steps: what is judged before would
-    /// run unasked where nothing does.
+    /// Waits until it is known whether the sandbox works: a step judged earlier would run without a
+    /// question on a system without one.
     pub(super) async fn sheltered(&mut self) {
         if self.bench.shelter.is_none()
             && let Some(shelter) = self.desk.tools.shelter().await
@@ -335,7 +335,7 @@ impl TurnHost {
         }
     }
 
-    /// Sends while the turn goes on. What is sent later in the usual way waits for it: see
+    /// Sends without waiting, while the turn continues. Later ordinary sends wait for it: see
     /// [`TurnHost::caught_up`].
     fn send_ahead(&mut self, events: Vec<Event>) {
         if events.is_empty() {
@@ -352,7 +352,7 @@ impl TurnHost {
         }));
     }
 
-    /// Waits for what was sent ahead.
+    /// Waits for the events that were sent in advance.
     async fn caught_up(&mut self) {
         if let Some(ahead) = &mut self.ahead {
             let _ = ahead.await;
@@ -360,7 +360,7 @@ impl TurnHost {
         }
     }
 
-    /// Borrows the terminal for a step; where there is none, the step says so itself.
+    /// Borrows the terminal for a step; if there is none, the step reports it itself.
     async fn run_in_terminal(&mut self, step: Cleared) -> Observation {
         self.outbox.send(Event::Lend { ask: TERMINAL }).await;
         let cancel = self.desk.cancel.clone();
@@ -387,19 +387,19 @@ impl TurnHost {
         seen
     }
 
-    /// Holds what follows to the tools of a skill; the latest counts.
+    /// Limits the following steps to the tools of a skill; the latest counts.
     pub(super) fn narrow(&mut self, narrowed: Option<Narrowed>) {
         self.note(Note::Narrowed(narrowed.clone()));
         self.bench.narrow(narrowed);
     }
 
-    /// A skill is in view from now on.
+    /// Puts a skill in view.
     pub(super) fn entered(&self, name: &str, text: &str) {
         self.note(Note::Entered { name: name.to_owned(), text: text.to_owned() });
     }
 
     pub(super) fn note(&self, note: Note) {
-        // A session that is gone needs no notes.
+        // A closed session needs no notes.
         let _ = self.notes.send(note);
     }
 
@@ -407,7 +407,7 @@ impl TurnHost {
         Message { content: self.desk.redactor.mask(&message.content).into_owned(), ..message }
     }
 
-    /// Reads the stream to its end, showing what grows on the way.
+    /// Reads the stream to its end, and shows the growing reply.
     async fn listen(
         &mut self,
         mut stream: futures_util::stream::BoxStream<'static, Result<Chunk, ModelError>>,
@@ -417,7 +417,7 @@ impl TurnHost {
             let chunk = if let Some(chunk) = stream.next().now_or_never() {
                 chunk
             } else {
-                // All that has come by now is taken.
+                // All chunks that have arrived are taken.
                 let due = self.outbox.due();
                 let now = Instant::now();
                 if due.is_some_and(|due| due <= now) {
@@ -470,13 +470,13 @@ impl TurnHost {
     }
 }
 
-/// Tokens of an answer whose server counts none: about four bytes each.
+/// The estimated tokens of an answer whose server counts none: about four bytes each.
 fn estimate(text: &str, sent: usize) -> Usage {
     let tokens = |bytes: usize| u64::try_from(bytes / 4).unwrap_or(u64::MAX);
     Usage { input_tokens: tokens(sent), output_tokens: tokens(text.len()), estimated: true }
 }
 
-/// Runs one cleared step, passing its output on as it comes.
+/// Runs one cleared step, and forwards its output as it arrives.
 pub async fn run_step(desk: &Desk, outbox: &mut Outbox, cleared: Cleared) -> Observation {
     let run = |tool: &dyn Tool, step, watch| {
         tool.run(step, watch).map(|seen| Piped { seen, output: None }).boxed()
@@ -484,7 +484,7 @@ pub async fn run_step(desk: &Desk, outbox: &mut Outbox, cleared: Cleared) -> Obs
     watched(desk, outbox, cleared, run).await.seen
 }
 
-/// Runs a shell piece of a template the same way, for all of its output.
+/// Runs a shell command of a template the same way, and collects its whole output.
 pub async fn pipe_step(desk: &Desk, outbox: &mut Outbox, cleared: Cleared, input: Input) -> Piped {
     watched(desk, outbox, cleared, |tool, step, watch| tool.pipe(step, input, watch)).await
 }

@@ -1,6 +1,6 @@
-//! What people keep, as a session knows it: read after it opened, looked at again when a
-//! line is sent and when somebody asks, and never in between. Reading is done aside, so
-//! that no question and no stop waits for it.
+//! The extensions of a session: read after it opened, checked again when a line is sent or a
+//! frontend asks, and never in between. Reading runs in the background, so that no question and no
+//! stop waits for it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,48 +20,48 @@ use crate::protocol::{Catalogue, Event, Mention, Notice, Op};
 use crate::store::Store;
 use crate::words::{Spoken, session as words};
 
-/// The folders to look into; true: those of the project as well.
+/// The folders to read; true: those of the project as well.
 pub type FindPlaces = Arc<dyn Fn(bool) -> Places + Send + Sync>;
 
-/// The library and the way to read it again.
+/// The extensions, and the function that reads them again.
 pub struct Kept {
     pub library: Arc<Library>,
     places: FindPlaces,
-    /// Where scripts lie.
+    /// The script folders.
     pub(super) find_scripts: FindScripts,
-    /// Those that lay there.
+    /// The script files that were there.
     pub(super) scripts: Arc<Scripts>,
-    /// What scripts remember.
+    /// The store for the data that scripts save.
     pub(super) store: Store,
-    /// Somebody waits for the answer, also if it is the same; at first everybody does.
+    /// A frontend waits for the answer, even if it is unchanged; at first every frontend does.
     asked: bool,
-    /// Counts the looks: one that was overtaken brings nothing.
+    /// Counts the reads: the result of an outdated one is dropped.
     number: u64,
-    /// The last look; `None`: it was taken in.
+    /// The last read; `None`: its result was taken.
     looking: Option<JoinHandle<Looked>>,
 }
 
-/// What a look found; what did not change is the same as before.
+/// The result of a read; unchanged parts are shared with the one before.
 #[derive(Clone, Debug)]
 pub struct Looked {
     library: Arc<Library>,
     scripts: Arc<Scripts>,
 }
 
-/// The scripts a session knows of.
+/// The scripts that a session knows.
 #[derive(Debug, Default)]
 pub struct Scripts {
     pub(super) places: ScriptPlaces,
     names: Vec<String>,
-    /// What can be given to each that takes something.
+    /// The inputs of each script that takes any.
     inputs: Vec<(String, Vec<String>)>,
-    /// Those the model may run by itself.
+    /// The scripts that the model may run.
     pub(super) offered: Arc<Vec<Offered>>,
 }
 
 impl Scripts {
-    /// Those that lie there now. Blocks. Without `all`, they are opened only when others lie
-    /// there than before.
+    /// Lists the current scripts. Blocks. Without `all`, it opens them only if the list of files
+    /// changed.
     fn read(before: Arc<Scripts>, places: ScriptPlaces, cwd: &Path, all: bool) -> Arc<Scripts> {
         let names = places.names(cwd);
         if !all && before.places == places && before.names == names {
@@ -74,7 +74,7 @@ impl Scripts {
 }
 
 impl Kept {
-    /// Nothing is read yet.
+    /// Nothing has been read yet.
     pub fn new(places: FindPlaces) -> Kept {
         Kept {
             library: Arc::default(),
@@ -88,24 +88,24 @@ impl Kept {
         }
     }
 
-    /// Scripts are looked for here; else there are only the built-in ones.
+    /// Sets the script folders; without any, there are only the built-in scripts.
     #[must_use]
     pub fn with_scripts(self, find_scripts: FindScripts) -> Kept {
         Kept { find_scripts, ..self }
     }
 
-    /// What scripts remember lies here.
+    /// Sets the store for the data that scripts save.
     #[must_use]
     pub fn remembering(self, store: Store) -> Kept {
         Kept { store, ..self }
     }
 
-    /// Nothing is kept anywhere.
+    /// No extensions at all.
     pub fn nothing() -> Kept {
         Kept::new(Arc::new(|_| Places::default()))
     }
 
-    /// Begins a look. What comes of it is also noted, for a session that does not wait.
+    /// Starts a read. Its result is also sent as a note, for a session that does not wait.
     fn look(&mut self, trusted: bool, cwd: PathBuf, notes: &UnboundedSender<Note>) {
         let before =
             Looked { library: Arc::clone(&self.library), scripts: Arc::clone(&self.scripts) };
@@ -122,7 +122,7 @@ impl Kept {
             let all = asked || !same;
             let scripts = Scripts::read(before.scripts, find_scripts(trusted), &cwd, all);
             let looked = Looked { library, scripts };
-            // A session that is gone needs no library.
+            // A closed session needs no extensions.
             let _ = notes.send(Note::Looked { number, looked: looked.clone() });
             looked
         }));
@@ -133,37 +133,37 @@ impl Kept {
     }
 }
 
-/// How long a session leaves the machine to the first frame and the first keys before it
-/// reads what people keep, unless that is wanted sooner.
+/// How long a session leaves the machine to the first frame and the first keys before it reads the
+/// extensions, unless they are needed sooner.
 const AFTER: Duration = Duration::from_millis(60);
 
 impl Session {
-    /// Has the first look begin when the start is over.
+    /// Schedules the first read for after the start.
     pub(super) fn look_soon(&self) {
         let notes = self.notes.clone();
         tokio::spawn(async move {
             tokio::time::sleep(AFTER).await;
-            // A session that is gone needs no library.
+            // A closed session needs no extensions.
             let _ = notes.send(Note::LookNow);
         });
     }
 
-    /// The start is over: looks, unless somebody wanted that before.
+    /// The start is over: reads, unless that was requested earlier.
     pub(super) fn look_now(&mut self) {
         if self.voice.kept.number == 0 {
             self.look();
         }
     }
 
-    /// Looks whether anything changed; the answer comes as a note.
+    /// Checks for changes; the result comes as a note.
     pub(super) fn look(&mut self) {
         let place = &self.guard.place;
         self.voice.kept.look(place.trusted, place.cwd.clone(), &self.notes);
     }
 
-    /// Looks and waits: what is sent now is sent with what is kept now.
+    /// Reads and waits, so that a message is sent with the current extensions.
     pub(super) async fn look_first(&mut self) {
-        // One that is on its way, as when the session has just opened, is fresh enough.
+        // A read that is already running, as right after the start, is recent enough.
         if self.voice.kept.looking.is_none() {
             self.look();
         }
@@ -176,14 +176,14 @@ impl Session {
         }
     }
 
-    /// What a look brought.
+    /// Takes the result of a read.
     pub(super) async fn looked(&mut self, number: u64, looked: Looked) {
         if number == self.voice.kept.number && self.voice.kept.looking.take().is_some() {
             self.take(looked).await;
         }
     }
 
-    /// It is told when it is new, or when somebody asked.
+    /// Reports it if it is new or was requested.
     async fn take(&mut self, looked: Looked) {
         let kept = &mut self.voice.kept;
         if !std::mem::take(&mut kept.asked) && kept.has(&looked) {
@@ -201,7 +201,7 @@ impl Session {
         self.outbox.send(Event::Catalogue(catalogue)).await;
     }
 
-    /// The ops that are about what people keep.
+    /// The ops about extensions.
     pub(super) async fn of_library(&mut self, op: Op) {
         match op {
             Op::SetBot { name } => self.set_bot(name).await,
@@ -213,7 +213,7 @@ impl Session {
         }
     }
 
-    /// Another bot, from the next turn on.
+    /// Switches to another bot, from the next turn on.
     async fn set_bot(&mut self, name: Option<String>) {
         self.look_first().await;
         let Some(name) = name else {
@@ -235,7 +235,7 @@ impl Session {
         }
     }
 
-    /// A command or a skill, filled with the file as it is now.
+    /// Expands a command or a skill from the current file.
     async fn invoke(&mut self, name: &str, args: &str, mentions: Vec<Mention>) {
         self.look_first().await;
         match fill::by_name(&self.voice.kept.library, name, args) {

@@ -1,8 +1,8 @@
-//! What a turn that broke off leaves behind: how it ends on the screen, and what of it
-//! the model is told. Pure; the events come from the store.
+//! Completes an interrupted turn: how it ends on the screen, and what the model learns of it. Pure;
+//! the events come from the store.
 //!
-//! A step is written down before it starts, so of one that was begun and not finished
-//! nobody knows what came of it, and one that was only asked about never ran.
+//! A step is recorded before it starts, so the result of a step that started and did not finish is
+//! unknown, and a step that was only asked about never ran.
 
 use crate::context::history::{History, Kept, Kind, Outline};
 use crate::protocol::{
@@ -11,10 +11,10 @@ use crate::protocol::{
 use crate::store::{Piece, Remembered};
 use crate::words::session as words;
 
-/// Bytes of a step's last output that are kept of one that broke off.
+/// The maximum length of the last output kept from an interrupted step, in bytes.
 const TAIL: usize = 128 * 1024;
 
-/// What is missing behind the last turn of these; empty when it came to its end.
+/// The events missing after the last turn of these; empty if it ended.
 pub fn closing(events: &[Event], cwd: &str) -> Vec<Event> {
     let begun = events.iter().rposition(|event| matches!(event, Event::TurnStarted { .. }));
     let Some(begun) = begun else { return Vec::new() };
@@ -44,10 +44,10 @@ pub fn closing(events: &[Event], cwd: &str) -> Vec<Event> {
     out
 }
 
-/// What is not finished yet.
+/// The parts that have not finished.
 #[derive(Default)]
 struct Open {
-    /// The reply as far as it grew.
+    /// The reply so far.
     reply: String,
     steps: Vec<OpenStep>,
 }
@@ -104,8 +104,8 @@ impl OpenStep {
     }
 }
 
-/// What stays of a turn, made from what happened in it. That of a turn that came to its
-/// end is kept as it was; this is for one that did not, and for one of which it is lost.
+/// The history entries of a turn, made from its events. A turn that ended keeps its own entries;
+/// this is for a turn that was interrupted or whose entries are lost.
 pub fn kept(events: &[Event]) -> Kept {
     let Some(Event::TurnStarted { text, origin, .. }) = events.first() else {
         return Kept::default();
@@ -138,7 +138,7 @@ pub fn kept(events: &[Event]) -> Kept {
         _ => None,
     });
     match ending {
-        // What it left could not be kept, such as on a full disk.
+        // Its entries could not be saved, for example on a full disk.
         Some(Ending::Cancelled) => kept.cancelled(),
         Some(Ending::Interrupted) | None => kept.interrupted(),
         Some(_) => {}
@@ -146,7 +146,7 @@ pub fn kept(events: &[Event]) -> Kept {
     kept
 }
 
-/// Puts a reply down with what came of it.
+/// Adds a reply with its results.
 fn settle(kept: &mut Kept, reply: &mut Option<(bool, String)>, seen: &mut Vec<Observation>) {
     match reply.take() {
         Some((_, message)) if !seen.is_empty() => kept.reply(Kind::Cmd, &message),
@@ -166,13 +166,13 @@ fn shell(text: &str, events: &[Event]) -> Kept {
     seen.filter(|_| !text.starts_with("!!")).unwrap_or_default()
 }
 
-/// The history as it goes to the model, from what was kept of it.
+/// The history for the model, from the saved entries.
 pub fn history(remembered: &[Remembered], broken: &[(u64, Piece)], cwd: &str) -> History {
     let mut history = History::default();
     for one in remembered {
         match one {
             Remembered::Whole { history: json, .. } => {
-                // What cannot be read any more leaves what came before it.
+                // An entry that can no longer be read keeps those before it.
                 if let Ok(outline) = serde_json::from_str::<Outline>(json) {
                     history = outline.over(history);
                 } else if let Ok(whole) = serde_json::from_str(json) {
@@ -187,7 +187,7 @@ pub fn history(remembered: &[Remembered], broken: &[(u64, Piece)], cwd: &str) ->
                 let events = events.map(|(_, piece)| events_of(piece)).unwrap_or_default();
                 let closing = closing(&events, cwd);
                 let all: Vec<Event> = events.into_iter().chain(closing).collect();
-                // It was masked when it was written down.
+                // It was masked when it was saved.
                 history.push(*turn, kept(&all), |_| {});
             }
         }
@@ -302,7 +302,7 @@ mod tests {
         assert!(seen.tool_result()["note"].as_str().is_some_and(|n| n.contains("outcome unknown")));
     }
 
-    /// What the model is sent next, behind the system's part.
+    /// The next messages to the model, after the system prompt.
     fn sent(history: &History) -> Vec<Message> {
         let turn = [Message::user("go on")];
         let parts = window::Parts { system: "s", notes: "", history, turn: &turn };
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_hears_what_happened_in_the_words_it_knows() {
+    fn the_model_reads_what_happened_in_familiar_words() {
         let history = after(&[
             started("fix it", Origin::Typed),
             Event::ReplyStarted,
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_came_to_its_end_is_not_called_interrupted_when_what_it_left_is_lost() {
+    fn a_finished_turn_is_not_called_interrupted_when_its_entries_are_lost() {
         let ended = |ending: Ending| {
             let usage = Usage::default();
             Event::TurnEnded { turn: 3, ending, usage, elapsed_ms: 0 }
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn the_history_is_what_was_kept_and_what_can_be_made() {
+    fn the_history_consists_of_saved_entries_and_those_made_from_events() {
         let mut whole = History::default();
         whole.push(1, kept(&[started("all before", Origin::Typed)]), |_| {});
         let mut second = History::default();
@@ -410,7 +410,7 @@ mod tests {
         assert!(at("all before") < at("second") && at("second") < at("third"), "{text}");
     }
     #[test]
-    fn what_was_summed_up_comes_back_with_the_turns_that_are_kept_beside_it() {
+    fn a_summary_is_restored_with_the_turns_kept_after_it() {
         let mut before = History::default();
         for turn in 1..=4 {
             let words = format!("words of {turn}");
@@ -429,7 +429,7 @@ mod tests {
         let whole = Remembered::Whole { turn: 4, history: outline };
         let again = history(&[turn(4), whole], &[], "/w");
         assert_eq!(again, summed);
-        // Turns before it, which a summary stands for, do not come back.
+        // Turns before it, which a summary replaces, are not restored.
         let outline = serde_json::to_string(&summed.outline()).expect("plain data");
         let whole = Remembered::Whole { turn: 4, history: outline };
         assert_eq!(history(&[turn(1), turn(2), turn(4), whole], &[], "/w"), summed);

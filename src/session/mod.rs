@@ -1,11 +1,10 @@
 //! One conversation in one folder: reads [`Op`]s, runs turns, writes [`Event`]s.
 //!
-//! `run` is the loop and stays a router; a running turn is a task of its own with a
-//! `host::Desk` as its host, so an op is answered at any moment. Two channels lead
-//! in and out; between the loop and its turn run three small ones (decisions down,
-//! the policy down, notes up), all of plain data.
+//! `run` is the loop and only dispatches; a running turn is its own task with a `host::Desk` as its
+//! host, so an op is answered at any moment. Two channels lead in and out; three small ones connect
+//! the loop and its turn (decisions down, the policy down, notes up), all with plain data.
 //!
-//! Not in here: what a line means (`commands`, `prompt`), and any surface.
+//! Not here: the meaning of a line (`commands`, `prompt`), and any frontend.
 
 use std::sync::Arc;
 
@@ -49,15 +48,15 @@ mod wall;
 
 pub use report::plugins as plugins_page;
 
-/// How many ops may wait for a session.
+/// The maximum number of ops that wait for a session.
 const ROOM: usize = 256;
 
-/// A session from outside.
+/// A handle to a session.
 #[derive(Debug)]
 pub struct Handle {
     pub ops: Sender<Op>,
     pub events: Receiver<Event>,
-    /// Ends when the session is closed and everything it started is gone, with what could not
+    /// Ends when the session is closed and everything it started has ended; returns what could not
     /// be saved.
     pub task: JoinHandle<Option<Rescue>>,
 }
@@ -66,65 +65,65 @@ pub struct Handle {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rescue {
     pub why: Say,
-    /// What a file with it is called.
+    /// The name for a file that contains it.
     pub name: String,
     /// Markdown, masked.
     pub text: String,
 }
 
-/// What a session is made of. Everything is built by `app` and handed over.
+/// The parts of a session. `app` builds them and passes them in.
 pub struct Parts {
-    /// What is known from the start; the session keeps it up to date.
+    /// The session info at the start; the session keeps it up to date.
     pub facts: Facts,
     pub reach: Reach,
     pub guard: Guard,
     pub tools: Toolbox,
     pub persona: Persona,
-    /// Where it is kept.
+    /// Where the session is saved.
     pub keep: saved::Keeping,
     /// Commands, skills and bots; read once the session is open.
     pub kept: library::Kept,
-    /// How much a request may hold.
+    /// The maximum size of a request.
     pub bounds: crate::context::window::Bounds,
-    /// Said once, when the session opens.
+    /// Notices shown once, when the session opens.
     pub greeting: Vec<crate::protocol::Notice>,
-    /// Whether the shell pieces of templates that are not grave run without a question.
+    /// Whether template shell commands that are not of high risk run without a question.
     pub approves_pieces: bool,
 }
 
-/// How models are reached.
+/// Connections to models.
 pub struct Reach {
-    /// The one that answers first.
+    /// The model that answers first.
     pub first: Connected,
-    /// Looks for models nearby, once, after the session opened.
+    /// Searches for models nearby, once, after the session has opened.
     pub discover: Option<BoxFuture<'static, Vec<Found>>>,
     pub ways: Ways,
 }
 
-/// What a session does not know how to do by itself.
+/// Actions that the session calls and `app` provides.
 pub struct Ways {
-    /// Connects to another model by what `/model` or `/mode` names.
+    /// Connects to another model, as named by `/model` or `/mode`.
     pub connect: Connect,
-    /// Collects what `/doctor` shows.
+    /// Collects the facts that `/doctor` shows.
     pub doctor: Doctor,
 }
 
-/// Connects; the language is for the guide, which speaks one at a time.
+/// Connects to a model; the language is for the guide, which speaks one at a time.
 pub type Connect = Arc<dyn Fn(&Wanted, Lang) -> Result<Connected, Say> + Send + Sync>;
 pub type KeepRule = Box<dyn FnMut(&Rule, Memory) -> Result<(), Say> + Send>;
 
-/// What happens to a rule that is remembered for this folder.
+/// Saves or forgets a rule for this folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// On these terms, where it was given for a step.
+    /// Allow on these terms, if the rule was made for a step.
     Keep(Option<Terms>),
     Forget,
 }
 
-/// True: the folder is trusted now.
+/// True if the folder is trusted now.
 pub type Doctor = Arc<dyn Fn(bool) -> BoxFuture<'static, crate::protocol::Page> + Send + Sync>;
 
-/// What a person wants to talk to.
+/// Which model the user wants.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
     /// A model by its name, at the same server or where it was found.
@@ -135,14 +134,14 @@ pub enum Wanted {
     Guide,
 }
 
-/// A model that can be called, and how it is spoken of.
+/// A callable model, and its name.
 #[derive(Clone)]
 pub struct Connected {
     pub model: Arc<dyn Model>,
     pub provider: Provider,
     /// Empty for a built-in one.
     pub base_url: String,
-    /// Asks the server which models it offers.
+    /// Asks the server for its list of models.
     pub list: Arc<dyn Fn() -> BoxFuture<'static, Result<Vec<String>, ModelError>> + Send + Sync>,
 }
 
@@ -151,23 +150,23 @@ pub struct Connected {
 pub struct Found {
     pub name: String,
     pub base_url: String,
-    /// The environment variable that holds its key.
+    /// The environment variable that contains its key.
     pub key_env: Option<String>,
     pub models: Vec<String>,
 }
 
-/// What judges and masks.
+/// The policy and the redactor.
 pub struct Guard {
     pub policy: Policy,
     pub place: Place,
     pub world: Arc<dyn World>,
     pub redactor: Arc<Redactor>,
-    /// Keeps a rule for this folder or forgets it; an error says why it could not.
+    /// Saves a rule for this folder or forgets it; an error says why it could not.
     pub keep_rule: KeepRule,
     pub trust: trust::Trust,
 }
 
-/// Who answers: the bot's part of the system prompt and its sampling.
+/// The bot's part of the system prompt and its sampling.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Persona {
     pub prompt: Option<String>,

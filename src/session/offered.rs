@@ -1,8 +1,8 @@
-//! Scripts as steps of the agent: which ones the model may run by itself, and how one
-//! runs inside a turn. It is one step of the turn; what it does to the machine are steps
-//! of their own, each judged and, where it takes a yes, put to the person.
+//! Scripts as steps of the agent: which scripts the model may run, and how one runs inside a turn.
+//! The script is one step of the turn; its own actions are steps too, each judged and, if needed,
+//! approved by the user.
 //!
-//! Not in here: `/run`, which is a turn of its own (`script`).
+//! Not here: `/run`, which is a turn of its own (`script`).
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,24 +29,24 @@ use crate::store::Store;
 use crate::tools::{Tool, Toolbox, Watch};
 use crate::words::{Lang, Say, Spoken, Word, prompt, script_run, session as words};
 
-/// What the list of them may take of the system prompt, in bytes.
+/// The maximum length of their list in the system prompt, in bytes.
 const BUDGET: usize = 2 * 1024;
-/// Most files of one folder that are looked into.
+/// The maximum number of files read from one folder.
 const MOST_FILES: usize = 200;
-/// What a model reads of one run, in bytes.
+/// The maximum length of one run's output for the model, in bytes.
 const LONGEST: usize = 64 * 1024;
-/// Questions of scripts are numbered beside those of turns.
+/// Questions of scripts have their own numbers, apart from those of turns.
 const ASKS: u64 = 1 << 52;
 
-/// A script that may be run as a step.
+/// A script that may run as a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offered {
     pub id: String,
-    /// One line: how it is called, and what for.
+    /// One line: its usage and its purpose.
     help: String,
 }
 
-/// What a turn needs to run them.
+/// The parts a turn needs to run scripts.
 pub struct Runner {
     places: ScriptPlaces,
     store: Store,
@@ -54,7 +54,7 @@ pub struct Runner {
     asked: u64,
 }
 
-/// The scripts of the script folders that say what they are for and are trusted. Blocks.
+/// The trusted scripts of the script folders that have a description. Blocks.
 pub(super) fn all(places: &ScriptPlaces) -> Vec<Offered> {
     let library = places.clone().library();
     let mut out: Vec<Offered> = Vec::new();
@@ -74,7 +74,7 @@ pub(super) fn all(places: &ScriptPlaces) -> Vec<Offered> {
     out
 }
 
-/// The system prompt with what it says of scripts.
+/// The system prompt with its section on scripts.
 pub(super) fn beside(prompt: String, offered: &[Offered]) -> String {
     if offered.is_empty() {
         return prompt;
@@ -96,7 +96,7 @@ pub(super) fn beside(prompt: String, offered: &[Offered]) -> String {
     out
 }
 
-/// The script and the arguments a step asks for.
+/// The script and the arguments that a step asks for.
 pub(super) fn asked(work: &Work) -> Option<(&str, Args)> {
     let Work::Tool { name, input } = work else { return None };
     let script = input.get("script").and_then(Value::as_str).filter(|_| name == SCRIPT_TOOL)?;
@@ -107,7 +107,7 @@ pub(super) fn asked(work: &Work) -> Option<(&str, Args)> {
     Some((script, args))
 }
 
-/// What a person in the terminal reads instead of the flags of a command line.
+/// Replaces a failure's hints about command-line flags with those for the terminal.
 pub(super) fn in_here(failure: Failure) -> Failure {
     let mut what = failure.what;
     let pairs = [
@@ -122,7 +122,7 @@ pub(super) fn in_here(failure: Failure) -> Failure {
     Failure { what, ..failure }
 }
 
-/// The tool `script.run`. The turn runs it, since a script may ask the person.
+/// The tool `script.run`. The turn runs it, since a script may ask the user.
 struct ScriptTool;
 
 impl Tool for ScriptTool {
@@ -150,7 +150,7 @@ impl Tool for ScriptTool {
 }
 
 impl Session {
-    /// The scripts a model may run now; the guide plays a part of its own.
+    /// The scripts a model may run now; the guide has its own way.
     pub(super) fn offered(&self) -> Arc<Vec<Offered>> {
         match self.voice.connected.provider {
             Provider::Guide => Arc::default(),
@@ -168,7 +168,7 @@ impl Session {
 
     pub(super) fn runner(&self) -> Runner {
         Runner {
-            // A turn begins with a look.
+            // A turn begins by reading the extensions again.
             places: self.voice.kept.scripts.places.clone(),
             store: self.voice.kept.store.clone(),
             lang: self.facts.lang,
@@ -177,7 +177,7 @@ impl Session {
     }
 }
 
-/// What has come of a script that runs as a step.
+/// The state of a script that runs as a step.
 #[derive(Default)]
 struct Heard {
     text: String,
@@ -225,7 +225,7 @@ impl TurnHost {
         seen
     }
 
-    /// What the script printed, and its value as text; `None`: it was stopped.
+    /// The script's printed text, and its value as text; `None` if it was stopped.
     async fn play(&mut self, id: &str, order: Order) -> (String, Option<Result<String, Say>>) {
         let (told, asking, mut ears) = hearing();
         let (policy, place, world) = self.bench.parts();
@@ -252,10 +252,10 @@ impl TurnHost {
                 () = stopped.cancelled() => break None,
                 Some(told) = ears.told.recv() => self.heard_of(id, told, &mut so_far).await,
                 Some((asked, answer)) = ears.asked.recv() => match self.put(asked).await {
-                    // A script that is gone needs no answer.
+                    // A script that ended needs no answer.
                     Some(said) => drop(answer.send(said)),
                     None => {
-                        // The person stopped at its question: the turn stops with it.
+                        // The user stopped at the script's question: the turn stops too.
                         self.desk.cancel.cancel();
                         break None;
                     }
@@ -269,7 +269,7 @@ impl TurnHost {
         };
         cancel.cancel();
         if came.is_none() {
-            // What it holds is let go of; a calculation that goes on has no way out.
+            // Releases what the script holds; a running computation cannot be interrupted.
             let _ = tokio::time::timeout(GRACE, running).await;
         }
         while let Ok(told) = ears.told.try_recv() {
@@ -300,7 +300,7 @@ impl TurnHost {
         }
     }
 
-    /// Puts a question of the script to the person; `None`: all of it is to stop.
+    /// Asks the user a script's question; `None`: stop everything.
     async fn put(&mut self, asked: Asked) -> Option<Said> {
         let lang = self.runner.lang;
         let question: Question = match asked {
@@ -332,7 +332,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scripts_that_say_what_they_are_for_are_offered_within_the_budget() {
+    fn scripts_with_a_description_are_offered_within_the_budget() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().canonicalize().unwrap();
         let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();

@@ -1,12 +1,10 @@
-//! The way out: events to the surfaces, through a bounded channel.
+//! Sends events to the frontends over a bounded channel.
 //!
-//! Text of a growing answer merges while the channel is full, so a slow terminal
-//! costs no memory and the model is never slowed by it; everything else waits for
-//! room, so nothing else is ever lost.
+//! Text deltas merge while the channel is full, so a slow terminal uses no memory and never slows
+//! the model; all other events wait for room, so nothing else is lost.
 //!
-//! What is shown is written down first: the recorder has each event in its file before
-//! a surface gets it. Growing text, and that a reply begins, is handed over and not waited
-//! for.
+//! Events are saved before they are shown: the recorder writes each event to its file before a
+//! frontend gets it. Text deltas and the start of a reply are passed on without waiting for that.
 
 use std::time::Duration;
 
@@ -16,14 +14,14 @@ use tokio::time::Instant;
 use crate::protocol::Event;
 use crate::store::{Recorder, is_kept};
 
-/// How many events may wait for a surface.
+/// The maximum number of events that wait for a frontend.
 pub const ROOM: usize = 256;
 
-/// How much text goes out as one piece, in bytes, before it is known whether more has come.
+/// The most text sent as one event without checking for more, in bytes.
 const PIECE: usize = 2048;
 
-/// How long text that trickles waits for more of it: no screen shows it faster, and each
-/// piece wakes the surface and the thread that writes.
+/// How long text waits for more text: no screen shows it faster, and each event wakes the frontend
+/// and the thread that writes.
 const BEAT: Duration = Duration::from_millis(40);
 
 #[derive(Clone, Debug)]
@@ -31,12 +29,12 @@ pub struct Outbox {
     events: Sender<Event>,
     /// Text that was gathered and not sent yet.
     gathered: Option<Event>,
-    /// When text went out last.
+    /// When text was last sent.
     released: Option<Instant>,
-    /// Text that found no room yet.
+    /// Text for which the channel had no room yet.
     waiting: Option<Event>,
     recorder: Option<Recorder>,
-    /// Text the recorder had no room for yet.
+    /// Text for which the recorder had no room yet.
     unwritten: Option<Event>,
 }
 
@@ -45,7 +43,7 @@ impl Outbox {
         Outbox { events, gathered: None, released: None, waiting: None, recorder, unwritten: None }
     }
 
-    /// Another way out, with all that waits in this one.
+    /// A second outbox for the same channel, with all that waits in this one.
     pub fn hand_over(&mut self) -> Outbox {
         Outbox {
             events: self.events.clone(),
@@ -57,8 +55,7 @@ impl Outbox {
         }
     }
 
-    /// Sends, waiting for room. A surface that is gone is no fault: what it would
-    /// have been told is dropped.
+    /// Sends, waiting for room. A closed frontend is not an error: its events are dropped.
     pub async fn send(&mut self, event: Event) {
         self.release();
         if is_kept(&event) {
@@ -68,8 +65,8 @@ impl Outbox {
         let _ = self.events.send(event).await;
     }
 
-    /// Takes text of which more may come soon, so that what comes together costs one event
-    /// and not thousands. It goes out with [`Outbox::release`], at [`Outbox::due`].
+    /// Gathers text that more may follow soon, so that text that arrives together is one event and
+    /// not thousands. [`Outbox::release`] sends it, at [`Outbox::due`].
     pub fn gather(&mut self, event: Event) {
         let rest = match &mut self.gathered {
             None => Some(event),
@@ -84,13 +81,13 @@ impl Outbox {
         }
     }
 
-    /// When what was gathered is to go out; `None` when there is nothing.
+    /// When the gathered text must be sent; `None` if there is none.
     pub fn due(&self) -> Option<Instant> {
         self.gathered.as_ref()?;
         Some(self.released.map_or_else(Instant::now, |released| released + BEAT))
     }
 
-    /// Sends what was gathered.
+    /// Sends the gathered text.
     pub fn release(&mut self) {
         if let Some(event) = self.gathered.take() {
             self.released = Some(Instant::now());
@@ -98,7 +95,7 @@ impl Outbox {
         }
     }
 
-    /// Sends text now if there is room, else keeps it and lets more of it join.
+    /// Sends text now if there is room; otherwise keeps it and appends later text.
     pub fn stream(&mut self, event: Event) {
         self.write_later(event.clone());
         let event = match self.waiting.take() {
@@ -125,7 +122,7 @@ impl Outbox {
                 recorder.append(&text).await;
             }
             match event {
-                // Shows nothing by itself: its place among the others is enough.
+                // Shows nothing by itself: only its position matters.
                 Event::ReplyStarted => recorder.hand(event).await,
                 _ => recorder.append(event).await,
             }
@@ -147,12 +144,12 @@ impl Outbox {
         self.unwritten = recorder.grow(event);
     }
 
-    /// True when text waits for room.
+    /// True while text waits for room.
     pub fn is_waiting(&self) -> bool {
         self.waiting.is_some()
     }
 
-    /// Waits until all text is out.
+    /// Waits until all text is sent.
     pub async fn flush(&mut self) {
         self.release();
         if let Ok(permit) = self.events.reserve().await
@@ -163,7 +160,7 @@ impl Outbox {
     }
 }
 
-/// Appends text of the same kind; gives back what is of another.
+/// Appends text of the same kind; returns text of another kind.
 fn joined(earlier: &mut Event, later: Event) -> Option<Event> {
     match (earlier, later) {
         (Event::Delta { text }, Event::Delta { text: more })
@@ -182,8 +179,8 @@ fn length(event: &Event) -> usize {
     }
 }
 
-/// Of two kinds of text in a full channel one stays. Thoughts are the one that may be
-/// lost: the answer is not.
+/// If two kinds of text wait for a full channel, only one is kept. Reasoning may be lost, the
+/// answer may not.
 fn graver(earlier: Event, later: Event) -> Event {
     match (&earlier, &later) {
         (Event::Delta { .. }, Event::Thought { .. }) => earlier,
@@ -202,7 +199,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn text_merges_while_nobody_reads_and_none_is_lost() {
+    async fn text_merges_while_the_channel_is_full_and_none_is_lost() {
         let (sender, mut receiver) = mpsc::channel(1);
         let mut outbox = Outbox::new(sender, None);
         for text in ["a", "b", "c"] {
@@ -215,7 +212,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn text_that_comes_together_goes_out_as_one_and_before_what_follows() {
+    async fn text_that_arrives_together_is_sent_as_one_event_before_the_next() {
         let (sender, mut receiver) = mpsc::channel(8);
         let mut outbox = Outbox::new(sender, None);
         let thought = Event::Thought { text: "hm".into() };
@@ -246,7 +243,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_first_word_goes_out_at_once_and_what_trickles_after_it_with_a_beat() {
+    async fn the_first_text_is_sent_at_once_and_later_text_at_intervals() {
         let (sender, mut receiver) = mpsc::channel(8);
         let mut outbox = Outbox::new(sender, None);
         assert_eq!(outbox.due(), None);
@@ -261,7 +258,7 @@ mod tests {
         let due = outbox.due().unwrap();
         assert!(before + BEAT <= due && due <= after + BEAT);
         assert!(receiver.try_recv().is_err(), "it waits for its beat");
-        // Another way out goes on with what waits in this one.
+        // A second outbox continues with the text that waits in this one.
         let mut other = outbox.hand_over();
         assert_eq!((outbox.due(), other.due()), (None, Some(due)));
         other.send(Event::Cleared).await;
@@ -283,7 +280,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_sent_comes_after_the_text_before_it() {
+    async fn an_event_comes_after_the_text_before_it() {
         let (sender, mut receiver) = mpsc::channel(1);
         let mut outbox = Outbox::new(sender, None);
         outbox.stream(delta("a"));
@@ -301,7 +298,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_surface_that_is_gone_stops_nobody() {
+    async fn a_closed_frontend_does_not_block_the_session() {
         let (sender, receiver) = mpsc::channel(1);
         drop(receiver);
         let mut outbox = Outbox::new(sender, None);

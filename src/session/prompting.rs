@@ -1,9 +1,9 @@
-//! From a prompt to one user message: its shell pieces are asked about together and run,
-//! the files it names are read, and what came of both stands where it belongs. Then the
-//! turn goes on as any other; where a piece failed, no model hears of it.
+//! Turns a prompt into one user message: asks about its shell commands together and runs them,
+//! reads the files it names, and inserts the results in their places. Then the turn goes on like
+//! any other; if a shell command failed, nothing is sent to a model.
 //!
-//! What is put in is text from here on. It is never read as a template again: a part of
-//! a prompt becomes a string, and nothing makes a part of a string.
+//! The inserted results are plain text. They are never parsed as a template again: a part of a
+//! prompt becomes a string, and a string never becomes a part.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,36 +24,36 @@ use crate::tools::attach;
 use crate::tools::{Input, Piped};
 use crate::words::{Say, prompt as words};
 
-/// What becomes of the filled prompt.
+/// What to do with the expanded prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
     Send,
-    /// It is told, and no model is asked.
+    /// It is shown, and no model is asked.
     Render,
 }
 
-/// What a model reads where a piece was not allowed to run.
+/// The text that replaces a shell command that was not allowed.
 const LEFT_OUT: &str = "[the user did not allow this command to run: {line}]";
-/// How much of what a failed piece complained about is shown.
+/// How much of a failed command's error output is shown, in bytes.
 const TAIL: usize = 400;
 
-/// Why a prompt came to nothing.
+/// Why a prompt was not sent.
 #[derive(Debug)]
 pub(super) enum Stop {
     Cancelled,
-    /// A person stopped at a question.
+    /// The user stopped at a question.
     Stopped,
     Unsent(Say),
 }
 
-/// The pieces of one prompt on their way, and the numbers they use up.
+/// The shell commands of one prompt, and the numbers they use.
 pub(super) struct Filling<'a> {
     pub host: &'a mut TurnHost,
     pub next_step: u64,
     pub next_ask: u64,
 }
 
-/// Fills the prompt and runs the turn with it. `start` has everything but the words.
+/// Expands the prompt and runs the turn with it. `start` contains everything except the message.
 pub async fn run(prompt: Prompt, start: Start, then: Then, mut host: TurnHost) -> Ended {
     let began = Instant::now();
     let opened =
@@ -89,8 +89,7 @@ pub async fn run(prompt: Prompt, start: Start, then: Then, mut host: TurnHost) -
     Ended { ending, kept: Kept::default(), usage, next_step, next_ask }
 }
 
-/// A person entered a skill: it stays in view. What it or a command names as its tools
-/// holds for the turn.
+/// The user entered a skill: it stays in view. The tools that it or a command names limit the turn.
 fn invoked(host: &mut TurnHost, source: Source, text: &str) {
     if source.kind == SourceKind::Skill {
         host.entered(&source.name, text);
@@ -141,7 +140,7 @@ impl Filling<'_> {
         id
     }
 
-    /// Asks a person; a cancel takes the question back.
+    /// Asks the user; a cancel withdraws the question.
     pub async fn ask(&mut self, question: Question) -> Result<Decision, Stop> {
         let id = AskId(self.next_ask);
         self.next_ask += 1;
@@ -160,7 +159,7 @@ impl Filling<'_> {
         }
     }
 
-    /// What each shell piece is replaced by, in order.
+    /// The replacement of each shell command, in order.
     async fn shell(&mut self, prompt: &Prompt, input: Input) -> Result<Vec<String>, Stop> {
         if prompt.shell().next().is_some() {
             self.host.sheltered().await;
@@ -213,8 +212,8 @@ impl Filling<'_> {
         Ok(outputs)
     }
 
-    /// What the user said to shell pieces when the program was started. Where one of them
-    /// is grave all are asked about, so that they are seen together.
+    /// The approval of shell commands from the start of the program. If one of them is of high
+    /// risk, all are asked about, so that the user sees them together.
     async fn ahead(&mut self, prompt: &Prompt, pieces: &[ShellPiece]) -> Option<Decision> {
         if !self.host.desk.approves_pieces || pieces.iter().any(ShellPiece::is_grave) {
             return None;
@@ -224,7 +223,7 @@ impl Filling<'_> {
         Some(Decision::Approve)
     }
 
-    /// Runs one piece. What it wrote, without its last newline.
+    /// Runs one shell command. Returns its output without the last newline.
     async fn piece(&mut self, piece: Cleared, input: &Input) -> Result<String, Stop> {
         let line = match &piece.judged().step.work {
             crate::protocol::Work::Shell { line } => line.clone(),
@@ -264,8 +263,8 @@ impl Filling<'_> {
         piped
     }
 
-    /// The piece once more, where the sandbox denied it something and the user wants it to
-    /// run without. Only a plain yes is one.
+    /// Runs the command again without the sandbox, if the sandbox denied it something and the user
+    /// approves. Only a plain yes approves.
     async fn beyond_the_wall(
         &mut self,
         seen: &Observation,
@@ -290,7 +289,7 @@ impl Filling<'_> {
         }
     }
 
-    /// These pieces do not run, and are shown as such.
+    /// Shows these commands as not run.
     async fn left(&mut self, pieces: &[Held], outcome: Outcome) {
         for piece in pieces {
             let judged = piece.judged();
@@ -323,7 +322,7 @@ fn question(prompt: &Prompt, pieces: &[ShellPiece], held: &[Held]) -> Question {
     Question::Pieces { of: of(prompt), cwd: cwd.unwrap_or_default(), pieces: pieces.to_vec() }
 }
 
-/// What the pieces belong to, as the user knows it.
+/// The owner of the shell commands, as the user knows it.
 fn of(prompt: &Prompt) -> String {
     match &prompt.source {
         Some(source) => format!("/{}", source.name),
@@ -331,8 +330,8 @@ fn of(prompt: &Prompt) -> String {
     }
 }
 
-/// The ids that may run; `None`: nothing may, and nothing is sent. A yes that names none
-/// is no yes to what is grave.
+/// The ids that may run; `None`: none may, and nothing is sent. An approval without ids does not
+/// approve a command of high risk.
 fn allowed(decision: Decision, pieces: &[ShellPiece]) -> Option<Vec<String>> {
     let mild = || pieces.iter().filter(|piece| !piece.is_grave()).map(|piece| piece.id.clone());
     let ids: Vec<String> = match decision {
@@ -349,7 +348,7 @@ fn allowed(decision: Decision, pieces: &[ShellPiece]) -> Option<Vec<String>> {
     (!ids.is_empty()).then_some(ids)
 }
 
-/// The last rows of what a piece complained about.
+/// The last lines of a command's error output.
 fn tail(stderr: &str) -> &str {
     let text = stderr.trim_end();
     let from = text.ceil_char_boundary(text.len().saturating_sub(TAIL));

@@ -1,4 +1,4 @@
-//! What a session says when it is asked about itself: models, offers, exports.
+//! The reports of a session about itself: models, usage, exports.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,11 +15,11 @@ use crate::safety::World;
 use crate::safety::tools::{Entry, Registry};
 use crate::words::{Say, Spoken, Word, context as said, session as words};
 
-/// How many model names a notice lists.
+/// The maximum number of model names in a notice.
 const NAMED: usize = 6;
 
-/// The models of a server as a page, and as names to complete; behind them what a
-/// search found elsewhere.
+/// The models of a server as a page, and as names to complete; after them, what a search found
+/// elsewhere.
 pub fn models(
     connected: &Connected,
     answer: Result<Vec<String>, ModelError>,
@@ -51,8 +51,7 @@ pub fn models(
     vec![Event::Page(Box::new(Page { title, rows })), Event::Models { names }]
 }
 
-/// What a search brought, as a sentence with what to type; `None` when nothing of it
-/// can be used.
+/// The result of a search, as a sentence with what to type; `None` if none of it can be used.
 pub fn offer(found: &Found) -> Option<Notice> {
     let model = found.models.first()?;
     let notice = match &found.key_env {
@@ -70,7 +69,7 @@ pub fn offer(found: &Found) -> Option<Notice> {
     )
 }
 
-/// How the next request divides, as bars; while a turn runs, the one that was sent.
+/// The parts of the next request as bars; while a turn runs, of the last request.
 pub fn context(session: &Session, sent: Option<&Ledger>) -> Page {
     let next = || {
         let system = session.system();
@@ -115,10 +114,10 @@ fn part(part: Part) -> Word {
     }
 }
 
-/// Cells of a whole bar.
+/// The width of a full bar, in cells.
 const BAR: usize = 24;
 
-/// A part of the whole as a bar, in bytes and in percent. What is there at all is seen.
+/// A share of the whole as a bar, in bytes and in percent. A share above zero is never invisible.
 fn bar(part: usize, whole: usize) -> String {
     let filled = (part * BAR).div_ceil(whole.max(1)).min(BAR);
     let percent = part * 100 / whole.max(1);
@@ -126,7 +125,7 @@ fn bar(part: usize, whole: usize) -> String {
     format!("{full}{empty} {:>9} {percent:>3} %", shown(part))
 }
 
-/// What slothtool's registry says now.
+/// The current registry of slothtool.
 pub fn plugins(home: &Path, world: &dyn World) -> Page {
     let rows = match Registry::read(home, world) {
         Err(why) => vec![Row::line(why)],
@@ -145,7 +144,7 @@ pub fn plugins(home: &Path, world: &dyn World) -> Page {
     Page { title: words::PLUGINS.into(), rows }
 }
 
-/// Tokens of the latest turns, and of all.
+/// Token counts of the latest turns, and their total.
 pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage) -> Page {
     let tokens = |usage: &Usage| -> Say {
         let word = if usage.estimated { words::USAGE_ABOUT } else { words::USAGE_TOKENS };
@@ -159,7 +158,7 @@ pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage) -> Page {
     Page { title: words::USAGE.into(), rows }
 }
 
-/// Writes the conversation; a file that is there already is left as it is.
+/// Writes the conversation; never changes an existing file.
 pub async fn export(session: &mut Session, format: ExportFormat, path: Option<String>) -> Notice {
     if session.past.record().is_empty() {
         return Notice::info(words::EXPORT_EMPTY);
@@ -190,10 +189,10 @@ fn target(cwd: &Path, format: ExportFormat, path: Option<String>) -> PathBuf {
 }
 
 async fn create(path: &Path, text: &str) -> io::Result<()> {
-    // `create_new` follows no link and overwrites nothing.
+    // `create_new` follows no links and overwrites nothing.
     let mut options = tokio::fs::OpenOptions::new();
     options.write(true).create_new(true);
-    // What was said is the user's alone.
+    // The conversation is private to the user.
     #[cfg(unix)]
     options.mode(0o600);
     let mut file = options.open(path).await?;

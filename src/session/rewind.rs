@@ -1,7 +1,7 @@
-//! `/rewind`: back to before a turn, with the chat, the files, or both. The chat goes
-//! first, so that putting files back is a turn behind what is left; that is `undo`'s, and
-//! what is kept of it is `saved`'s. The model is told what it could not know: files that
-//! are as they were, and files that still hold what it has forgotten.
+//! `/rewind`: back to before a turn, with the chat, the files, or both. The chat is rewound first,
+//! so that restoring files is a turn after the remaining ones; `undo` restores them, and `saved`
+//! records it. The model is told what it could not know: which files were restored, and which still
+//! contain changes that it has forgotten.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::context::history::Kept;
 use crate::protocol::{Event, Notice, Rewind};
 use crate::words::{Say, session as words};
 
-/// Paths that are named to the model.
+/// The maximum number of paths named to the model.
 const NAMED: usize = 50;
 
 impl Session {
@@ -47,7 +47,7 @@ impl Session {
         });
         match holds {
             true => self.saved.remember(before, &self.past.history).await,
-            // The turn it stands behind is long summed up.
+            // The turn before it was summed up long ago.
             false => self.saved.remember_all(before, &self.past.history).await,
         }
         if !changed.is_empty() {
@@ -56,8 +56,8 @@ impl Session {
         Ok(())
     }
 
-    /// The chat goes first, and what its turns did to files can be taken back until it is:
-    /// also when the program ends in between.
+    /// The chat is rewound first, and the file changes of its turns can be undone until then, even
+    /// if the program ends in between.
     async fn rewind_both(&mut self, turn: u64) -> Result<(), Say> {
         if self.cannot_undo() {
             return Err(words::UNDO_BUSY.into());
@@ -75,9 +75,8 @@ impl Session {
         Ok(())
     }
 
-    /// What the record says of files in place of the turns that are forgotten: files that
-    /// were put back in one of them are no less put back, and what they did to others can
-    /// still be taken back.
+    /// The record about files that replaces the forgotten turns: files restored in one of them stay
+    /// restored, and the changes to other files can still be undone.
     fn behind(&mut self, turn: u64, changed: &[Changed]) -> Behind {
         let record = self.past.record();
         let is_it =
@@ -112,19 +111,19 @@ impl Session {
     }
 }
 
-/// What stands in place of turns that are forgotten.
+/// The record that replaces forgotten turns.
 struct Behind {
-    /// What had stayed when the chat was taken back to this turn before.
+    /// Changes that were kept when the chat was rewound to this turn earlier.
     stayed: Vec<Changed>,
-    /// Files that were put back in them.
+    /// Files that were restored in them.
     undone: Vec<String>,
     events: Vec<Event>,
 }
 
-/// What the turn that puts files back is called.
+/// The name of the turn that restores files.
 const REWIND: &str = "/rewind";
 
-/// What the model is told of files of which it has forgotten what became.
+/// The report to the model about files whose changes it has forgotten.
 fn left(changed: &[Changed], undone: &[String]) -> Kept {
     let mut kept = Kept::default();
     let changed: Vec<&str> = changed.iter().map(|one| one.path.as_str()).collect();

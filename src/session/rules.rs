@@ -7,8 +7,8 @@ use crate::protocol::{Notice, Scope};
 use crate::safety::{self, Grant, Policy, Rule, Scene};
 use crate::words::{Say, session as words};
 
-/// `/allow`: covers it from now on. A program of the folder is allowed by the content it
-/// has now. What no rule covers is not added, and the user is told why.
+/// `/allow`: allows this from now on. A program in the folder is allowed with its current content.
+/// If no rule can cover it, none is added, and the user is told why.
 pub fn allow(guard: &mut Guard, text: &str) -> Notice {
     let rule = match Rule::parse(text) {
         Ok(rule) => rule,
@@ -27,7 +27,7 @@ pub fn allow(guard: &mut Guard, text: &str) -> Notice {
     notice
 }
 
-/// "Don't ask again": covers what the step was from now on, on its terms.
+/// "Don't ask again": allows this step from now on, on its terms.
 pub fn grant(guard: &mut Guard, grant: Grant, scope: Scope) -> Notice {
     let Grant { rule, terms } = &grant;
     let notice = match scope {
@@ -41,7 +41,7 @@ pub fn grant(guard: &mut Guard, grant: Grant, scope: Scope) -> Notice {
     notice
 }
 
-/// What each rule that allows covers, in the order of [`Policy::allowing`].
+/// What each allowing rule covers, in the order of [`Policy::allowing`].
 pub fn covers(policy: &Policy, folder: &Path) -> Vec<Vec<Say>> {
     let written = policy.allowed.iter().map(|rule| safety::covers(rule, None, folder));
     let granted = policy.granted.iter();
@@ -49,7 +49,7 @@ pub fn covers(policy: &Policy, folder: &Path) -> Vec<Vec<Say>> {
     written.chain(granted).collect()
 }
 
-/// Refuses it from now on, whatever else covers it.
+/// Refuses this from now on, even if another rule allows it.
 pub fn deny(guard: &mut Guard, text: &str) -> Notice {
     match Rule::parse(text) {
         Ok(rule) => {
@@ -61,8 +61,8 @@ pub fn deny(guard: &mut Guard, text: &str) -> Notice {
     }
 }
 
-/// Takes a rule back, whichever side it stands on. One of the settings file comes back
-/// with the next start, which is said.
+/// Removes a rule of either kind. A rule of the settings file returns with the next start, and the
+/// user is told so.
 pub fn revoke(guard: &mut Guard, text: &str) -> Notice {
     let rule = match Rule::parse(text) {
         Ok(rule) => rule,

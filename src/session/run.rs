@@ -1,5 +1,4 @@
-//! The loop of a session: an op, a note of the turn, or its end. A router; what each
-//! means stands in the functions below it.
+//! The loop of a session: dispatches each op, each note of the turn, and the turn's end.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,7 +28,7 @@ use crate::safety::{self, Policy};
 use crate::tools::{Tool, Toolbox, branch};
 use crate::words::{Say, session as words};
 
-/// The most commands a reply may hold, as the prompt says it.
+/// The maximum number of commands in a reply, as stated in the prompt.
 const MAX_COMMANDS: usize = 16;
 
 pub(super) struct Session {
@@ -41,24 +40,24 @@ pub(super) struct Session {
     pub saved: Saved,
     /// Messages that wait for the running turn to end.
     pub(super) queue: VecDeque<Words>,
-    /// How many of them, at the end, were left by an earlier session: they start nothing.
+    /// How many of them, at the end, come from an earlier session: they start nothing.
     pub(super) resting: usize,
     pub(super) running: Option<Running>,
     pub policy: watch::Sender<Policy>,
     pub(super) tools: Toolbox,
     pub notes: mpsc::UnboundedSender<Note>,
     pub reach: super::Ways,
-    /// What the project says of itself.
+    /// The project's instructions.
     pub found: Arc<crate::config::notes::Found>,
     pub bounds: Bounds,
-    /// Whether shell pieces that are not grave were approved when the program was started.
+    /// Whether shell commands that are not of high risk were approved at the start of the program.
     pub approves_pieces: bool,
-    /// How many of the added folders were given when the program was started: they are of
-    /// this run, and of no session.
+    /// How many of the added folders come from the command line: they belong to this run, not to a
+    /// session.
     pub given: usize,
 }
 
-/// Runs until `Op::Shutdown`, or until no surface is left.
+/// Runs until `Op::Shutdown`, or until no frontend is connected.
 pub async fn run(
     mut parts: Parts,
     saved: Saved,
@@ -102,7 +101,7 @@ async fn search(found: Option<BoxFuture<'static, Vec<Found>>>) -> Vec<Found> {
     }
 }
 
-/// The end of the running turn, or what made it break off.
+/// The end of the running turn, or the reason why it broke off.
 async fn ended(running: &mut Option<Running>) -> Result<Ended, String> {
     match running {
         Some(running) => (&mut running.task).await.map_err(|error| error.to_string()),
@@ -110,7 +109,7 @@ async fn ended(running: &mut Option<Running>) -> Result<Ended, String> {
     }
 }
 
-/// The session's ends of a turn's wires.
+/// The session's ends of a turn's channels.
 pub(super) type Ends = (mpsc::UnboundedSender<(AskId, Decision)>, mpsc::UnboundedSender<String>);
 
 pub(super) fn wires() -> (Wires, Ends) {
@@ -164,15 +163,15 @@ impl Session {
         self.read_notes();
     }
 
-    /// All that was noted until now.
+    /// All notes received so far.
     async fn heed(&mut self, notes: &mut mpsc::UnboundedReceiver<Note>) {
         while let Ok(note) = notes.try_recv() {
             self.note(note).await;
         }
     }
 
-    /// Comes to where a surface may be: one that saw a turn end finds it ended here, too,
-    /// and not still busy with its last steps.
+    /// Takes the end of a turn before the next op of a frontend: a frontend that saw the turn end
+    /// finds the session idle, and not still busy with the last steps.
     async fn settle(&mut self, notes: &mut mpsc::UnboundedReceiver<Note>) {
         self.heed(notes).await;
         if self.running.as_ref().is_some_and(|running| running.is_over) {
@@ -222,7 +221,7 @@ impl Session {
             Op::AddFolder { path } => self.add_folder(&path).await,
             Op::RunScript { script, args } => self.run_script(script, args).await,
             Op::Look | Op::SetBot { .. } | Op::Invoke { .. } => self.of_library(op).await,
-            // The loop ends before it comes here.
+            // The loop ends before this.
             Op::Shutdown => {}
         }
         trust::After::GoOn
@@ -264,7 +263,7 @@ impl Session {
 
     // Turns
 
-    /// What the turn does not hear before it ends is asked behind it.
+    /// Messages that the turn does not read before it ends are sent after it.
     async fn steer(&mut self, text: String) {
         match &mut self.running {
             Some(running) => {
@@ -376,13 +375,13 @@ impl Session {
         self.facts.branch = trusted.then(|| branch::of(&self.guard.place.cwd)).flatten();
         self.tell_facts().await;
         self.unheard(running.unheard).await;
-        // After a failure nothing starts by itself: the next would meet the same fault.
+        // After a failure nothing starts by itself: the next turn would hit the same error.
         if !failed {
             self.next_of_queue().await;
         }
     }
 
-    /// What was said to a turn that did not hear it is asked next.
+    /// Messages that the turn did not read are sent next.
     async fn unheard(&mut self, texts: VecDeque<String>) {
         if texts.is_empty() {
             return;
@@ -391,7 +390,7 @@ impl Session {
         self.queue_changed().await;
     }
 
-    /// Keeps what a turn added; true when it failed.
+    /// Adds the entries of a turn to the history; true if it failed.
     fn remember(&mut self, turn: u64, ended: Ended) -> bool {
         self.past.next_step = self.past.next_step.max(ended.next_step);
         self.past.next_ask = self.past.next_ask.max(ended.next_ask);
@@ -404,7 +403,7 @@ impl Session {
         matches!(ended.ending, Ending::Failed { .. } | Ending::Unsent { .. })
     }
 
-    /// A fault of our own must not take the conversation with it.
+    /// A bug of ours must not lose the conversation.
     async fn crashed(&mut self, turn: u64, why: String) {
         let why = words::TURN_CRASHED.with("why", why);
         let ending = Ending::Failed { why };
@@ -413,7 +412,7 @@ impl Session {
             .await;
     }
 
-    /// Stops what runs; the question of trust, which no turn asks, is left undecided.
+    /// Stops the running turn; the trust question, which belongs to no turn, stays open.
     async fn stop(&mut self) {
         if let Some(running) = &self.running {
             running.cancel.cancel();
@@ -446,7 +445,7 @@ impl Session {
         self.saved.leave(&mut self.facts).await;
         self.keep_folders().await;
         self.outbox.send(Event::Cleared).await;
-        // What waits is no part of the conversation: it stays.
+        // Waiting messages are not part of the conversation: they stay.
         if !self.queue.is_empty() {
             self.queue_changed().await;
         }
@@ -463,13 +462,13 @@ impl Session {
             return after;
         }
         if let Some(running) = &self.running {
-            // A turn that ended meanwhile has no questions left.
+            // A turn that ended meanwhile has no open questions.
             let _ = running.decisions.send((ask, decision));
         }
         trust::After::GoOn
     }
 
-    /// Where old contents of files are kept.
+    /// Where old contents of files are saved.
     pub(super) fn kept(&self) -> Option<&crate::tools::file::Kept> {
         self.tools.kept()
     }
@@ -560,7 +559,7 @@ impl Session {
         rescue
     }
 
-    /// All that is known of a conversation that could not be saved.
+    /// The whole record of a conversation that could not be saved.
     fn rescue(&mut self, why: Say) -> Rescue {
         let text = export::render(self.past.record(), ExportFormat::Md, self.facts.lang);
         Rescue {
@@ -570,7 +569,7 @@ impl Session {
         }
     }
 
-    /// What was written to another place is not lost any more.
+    /// A conversation that was written to another place is no longer lost.
     async fn exported(&mut self, notice: &Notice) {
         if let Some(unsaved) = &mut self.facts.unsaved
             && notice.level == Level::Info
@@ -582,7 +581,7 @@ impl Session {
     }
 }
 
-/// Which side a rule is added to.
+/// Whether a rule allows or refuses.
 #[derive(Clone, Copy)]
 enum Adding {
     Allow,

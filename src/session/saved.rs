@@ -1,6 +1,5 @@
-//! A session that is kept: taking one up again, forking, renaming, taking turns back,
-//! and what is told about the disk. What is written stands in `store`; every event
-//! reaches it through the outbox before it is shown.
+//! Saved sessions: resumes, forks, renames and rewinds them, and reports the state of the disk.
+//! `store` writes them; every event reaches it through the outbox before it is shown.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,17 +20,17 @@ use crate::store::{
 };
 use crate::words::{Say, Spoken, counted, session as words};
 
-/// Events that are shown at once when a session is taken up.
+/// The number of events shown at once when a session is resumed.
 const TAIL: usize = 200;
-/// Events of each piece that follows.
+/// The number of events in each later part.
 const PIECE: usize = 1_000;
-/// Bytes of events that are read back of one session; what is older is in its file.
+/// The maximum size of events read back from one session, in bytes; older ones stay in its file.
 const READ_BACK: usize = 48 << 20;
-/// Sessions that are listed, and hits.
+/// The maximum number of listed sessions, and of hits.
 const LISTED: usize = 300;
 const HITS: usize = 50;
 
-/// Where a session is kept, and which one is taken up.
+/// Where a session is saved, and which one to resume.
 #[derive(Clone, Debug)]
 pub struct Keeping {
     pub store: Store,
@@ -39,11 +38,11 @@ pub struct Keeping {
     pub replay: Replay,
 }
 
-/// How much of what happened before is told again.
+/// How many of the earlier events are shown again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replay {
     All,
-    /// The end of it.
+    /// The last ones.
     End,
     Nothing,
 }
@@ -53,7 +52,7 @@ pub enum Replay {
 pub enum Which {
     /// The last one of this folder.
     Last,
-    /// By its id, or the start of one.
+    /// By its id, or the beginning of one.
     Id(String),
 }
 
@@ -73,19 +72,19 @@ pub(super) struct Saved {
     resume: Option<Which>,
     replay: Replay,
     earlier: Option<Earlier>,
-    /// Bytes of events that were read back.
+    /// The size of the events read back, in bytes.
     read_back: usize,
     is_kept: bool,
 }
 
-/// What comes by itself.
+/// A message from the store.
 pub(super) enum Came {
     Fault(Fault),
     Earlier(Option<Result<Piece, StoreError>>),
 }
 
 impl Saved {
-    /// Starts what writes; nothing is opened yet.
+    /// Starts the thread that writes; nothing is opened yet.
     pub fn start(keeping: Keeping, facts: &mut Facts, redactor: Arc<Redactor>) -> Saved {
         let head = Head::new(&facts.cwd, facts.bot.as_deref());
         let is_kept = keeping.store.is_kept();
@@ -100,7 +99,7 @@ impl Saved {
         self.recorder.clone()
     }
 
-    /// The next thing that comes by itself.
+    /// The next message from the store.
     pub async fn next(&mut self) -> Came {
         let Saved { faults, earlier, .. } = self;
         let piece = async {
@@ -119,25 +118,25 @@ impl Saved {
         }
     }
 
-    /// A turn is about to begin, with this event if that is known: it is written meanwhile.
+    /// A turn is about to begin, with this event if it is known: it is written meanwhile.
     pub fn prepare(&self, start: Option<Event>) {
         self.recorder.prepare(start);
     }
 
-    /// Keeps what a turn left in the history.
+    /// Saves the history entries of a turn.
     pub async fn remember(&self, turn: u64, history: &History) {
         let Ok(json) = serde_json::to_string(&history.trace(turn)) else { return };
         self.recorder.ask(move |desk| desk.remember(turn, &json)).await;
     }
 
-    /// Keeps what the history is behind a turn beside its turns: earlier ones were summed up.
-    /// The turns that are left are kept already.
+    /// Saves the history after a turn without its turns: earlier ones were summed up. The remaining
+    /// turns are already saved.
     pub async fn remember_whole(&self, turn: u64, history: &History) {
         let Ok(json) = serde_json::to_string(&history.outline()) else { return };
         self.recorder.ask(move |desk| desk.remember_whole(turn, &json)).await;
     }
 
-    /// Keeps the whole history behind a turn, with all turns in it.
+    /// Saves the whole history after a turn, with all of its turns.
     pub async fn remember_all(&self, turn: u64, history: &History) {
         let Ok(json) = serde_json::to_string(history) else { return };
         self.recorder.ask(move |desk| desk.remember_whole(turn, &json)).await;
@@ -147,7 +146,7 @@ impl Saved {
         self.recorder.ask(move |desk| desk.retried(turn)).await;
     }
 
-    /// A new session begins with the next turn.
+    /// A new session starts with the next turn.
     pub async fn leave(&mut self, facts: &mut Facts) {
         let head = Head::new(&facts.cwd, facts.bot.as_deref());
         self.earlier = None;
@@ -159,19 +158,19 @@ impl Saved {
         self.recorder.ask(move |desk| desk.leave(head)).await;
     }
 
-    /// Waits until everything is written; why it could not be.
+    /// Waits until everything is written; returns the error if it could not be.
     pub async fn close(&self) -> Option<Say> {
         self.recorder.close().await
     }
 
-    /// What happened in a part that `/recall` names; empty when there is none.
+    /// The events of a part that `/recall` names; empty if there is none.
     pub async fn part(&self, id: &str) -> Vec<Event> {
         let id = id.to_owned();
         let piece = self.recorder.ask(move |desk| desk.part(&id)).await;
         piece.and_then(Result::ok).map(|piece| mend::events_of(&piece)).unwrap_or_default()
     }
 
-    /// The first and the last turn and step that are kept.
+    /// The first and the last saved turn and step.
     pub async fn ends(&self) -> Vec<Event> {
         let piece = self.recorder.ask(Desk::ends).await;
         piece.and_then(Result::ok).map(|piece| mend::events_of(&piece)).unwrap_or_default()
@@ -193,7 +192,7 @@ impl Saved {
 }
 
 impl Session {
-    /// Takes up what was asked for at the start.
+    /// Resumes the session requested at the start.
     pub(super) async fn resume_first(&mut self) {
         match self.saved.resume.take() {
             None => {}
@@ -214,7 +213,7 @@ impl Session {
         }
     }
 
-    /// What is not saved shows until it is, and what is wrong is said once.
+    /// Shows unsaved data until it is saved, and reports each problem once.
     async fn fault_came(&mut self, fault: Fault) {
         let notice = match &fault {
             Fault::NotSaved(why) => {
@@ -236,7 +235,7 @@ impl Session {
         self.say(notice).await;
     }
 
-    /// Where the conversation could be written to instead.
+    /// Another place to write the conversation.
     fn other_places(&self) -> Vec<String> {
         let name = format!("avocet-{}.md", self.facts.session);
         let folders = [self.guard.place.home.clone(), std::env::temp_dir()];
@@ -245,7 +244,7 @@ impl Session {
         free.map(|file| file.display().to_string()).collect()
     }
 
-    /// True, with a word, when going on elsewhere would lose what is not saved.
+    /// True, with a message, if moving to another session would lose unsaved data.
     pub(super) async fn would_lose(&mut self) -> bool {
         let Some(unsaved) = self.facts.unsaved.as_ref().filter(|unsaved| !unsaved.elsewhere) else {
             return false;
@@ -255,7 +254,7 @@ impl Session {
         true
     }
 
-    /// Something that an export holds, and a plan also the next request.
+    /// An event for exports; a plan also for the next request.
     pub(super) fn recorded(&mut self, event: Event) {
         if let (Event::Plan { items }, Some(turn)) = (&event, self.running_turn()) {
             let redactor = Arc::clone(&self.guard.redactor);
@@ -265,14 +264,14 @@ impl Session {
         self.past.note(event);
     }
 
-    /// A session that has no name yet is called after its first words.
+    /// Names an unnamed session after its first message.
     pub(super) fn entitle(&mut self, text: &str, origin: Origin) {
         if self.facts.title.is_empty() {
             self.facts.title = self.guard.redactor.mask(&title_of(text, origin)).into_owned();
         }
     }
 
-    /// True for what a window that only reads cannot do.
+    /// True for an op that a read-only window cannot do.
     pub(super) fn refuses(&self, op: &Op) -> bool {
         self.facts.read_only
             && matches!(
@@ -297,7 +296,7 @@ impl Session {
         self.say(notice).await;
     }
 
-    /// What a person wants of saved sessions.
+    /// The ops about saved sessions.
     pub(super) async fn saved_op(&mut self, op: Op) {
         let must_wait = matches!(op, Op::Resume { .. } | Op::Fork { .. } | Op::Rewind { .. });
         if must_wait && !self.is_idle() {
@@ -367,7 +366,7 @@ impl Session {
         let before = tail.events.first().filter(|_| tail.more).map(|first| first.seq);
         self.saved.read_back = tail.bytes;
         if self.saved.replay != Replay::Nothing {
-            // What closes a turn that broke off goes by the time of the last thing in it.
+            // The events that close an interrupted turn get the time of its last event.
             let at = times_of(&tail);
             self.outbox.send(Event::Earlier { events, at, more: before.is_some() }).await;
         }
@@ -379,7 +378,7 @@ impl Session {
         }
     }
 
-    /// What a turn that broke off said is from now on kept like that of any other.
+    /// From now on, the entries of an interrupted turn are saved like those of any other.
     async fn mend_history(&mut self, turn: u64, closing: &[Event]) {
         if closing.is_empty() {
             return;
@@ -438,7 +437,7 @@ impl Session {
     async fn list(&mut self) -> Result<(), Say> {
         let listed = self.saved.ask(|desk| desk.list(None, LISTED)).await?;
         let here = self.facts.cwd.clone();
-        // Those of this folder first, each as they were worked in.
+        // Sessions of this folder come first, each group by its last use.
         let (near, far): (Vec<Listed>, Vec<Listed>) =
             listed.into_iter().partition(|one| one.folder == here);
         let rows = near.into_iter().chain(far).map(row).collect();
@@ -487,7 +486,7 @@ impl Session {
         Ok(())
     }
 
-    /// Takes the chat back; files are `rewind`'s. `behind` is what stands there from now on.
+    /// Rewinds the chat; `rewind` handles files. `behind` is the record that follows it.
     pub(super) async fn forget_from(
         &mut self,
         turn: u64,
@@ -498,14 +497,14 @@ impl Session {
         let kept = behind.clone();
         let (text, history) =
             self.saved.ask(move |desk| desk.take_back(turn, &event, &kept)).await?;
-        // The words as they were typed, if they are still known.
+        // The message as typed, if it is still known.
         let typed = self.past.words_of(turn);
         self.past.history = Arc::new(mend::history(&history, &[], &self.facts.cwd));
         self.past.take_back(turn);
         behind.into_iter().for_each(|event| self.past.note(event));
         self.facts.turns = turn.saturating_sub(1);
         let text = typed.unwrap_or(text);
-        // A secret is in no file: what was typed before this program began has lost it.
+        // Secrets are not saved: a message typed before this program started has lost them.
         let masked = is_masked(&text);
         self.outbox.send(Event::Rewound { turn, text, what }).await;
         self.tell_facts().await;
@@ -516,13 +515,13 @@ impl Session {
     }
 }
 
-/// The last message, to be asked again.
+/// The last message, to ask it again.
 fn last_asked(events: &[Event], history: &History, turn: u64) -> Option<(Words, Mark)> {
     let (text, origin) = events.iter().rev().find_map(|event| match event {
         Event::TurnStarted { text, origin, .. } => Some((text.clone(), *origin)),
         _ => None,
     })?;
-    // The parts of a prompt that was filled are not known any more.
+    // The parts of an expanded prompt are no longer known.
     let plain = origin != Origin::Shell && !text.starts_with('/');
     plain.then(|| {
         let mut before = history.clone();
@@ -531,7 +530,7 @@ fn last_asked(events: &[Event], history: &History, turn: u64) -> Option<(Words, 
     })
 }
 
-/// A time in milliseconds since 1970 as a clock on the wall counts it in that zone.
+/// A time in milliseconds since 1970 as local time in that zone.
 pub fn on_the_wall(milliseconds: i64, zone: &jiff::tz::TimeZone) -> i64 {
     let Ok(at) = jiff::Timestamp::from_millisecond(milliseconds) else { return milliseconds };
     milliseconds + i64::from(zone.to_offset(at).seconds()) * 1_000
@@ -542,7 +541,7 @@ fn times_of(piece: &Piece) -> Vec<i64> {
     piece.events.iter().map(|kept| on_the_wall(kept.at, &zone)).collect()
 }
 
-/// A time as a person reads it, in the time zone of this machine.
+/// A time as the user reads it, in the time zone of this machine.
 pub fn when(milliseconds: i64) -> String {
     let Ok(at) = jiff::Timestamp::from_millisecond(milliseconds) else { return String::new() };
     at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
@@ -553,7 +552,7 @@ fn row(listed: Listed) -> SessionRow {
     SessionRow { id, title, folder, when: when(updated), preview, turns }
 }
 
-/// Saved sessions as a page; so many more are not on it.
+/// Saved sessions as a page, and the number of those left out.
 pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {
     let mut rows: Vec<Row> = listed
         .into_iter()
@@ -576,7 +575,7 @@ pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {
     Page { title: words::SESSIONS.into(), rows }
 }
 
-/// What was found in saved sessions, as a page of at most so many.
+/// Hits in saved sessions, as a page with a maximum length.
 pub fn hits_page(looked_for: &str, hits: Vec<Hit>, most: usize) -> Page {
     let more = hits.len() > most;
     let mut rows: Vec<Row> = hits

@@ -1,8 +1,8 @@
-//! `/run`: a script as a turn of its own. It runs on a thread with room for scripts in
-//! scripts; what it tells becomes events, what it asks is put to the person, and a stop
-//! ends it at once. What came of it is kept for the model as one entry.
+//! `/run`: a script as its own turn. It runs on a thread with enough stack for nested scripts; its
+//! output becomes events, its questions go to the user, and a stop ends it at once. The result is
+//! kept for the model as one entry.
 //!
-//! Not in here: what a script may ask of the world (`scripting`), and what it means
+//! Not here: the requests a script may make (`scripting`), and the meaning of a script
 //! (`crate::script`).
 
 use std::path::{Path, PathBuf};
@@ -32,19 +32,19 @@ use crate::script::source::{Files, Library, is_script, stem};
 use crate::script::{Done, Failure, Order, Told, built_in, run as run_order};
 use crate::words::{Lang, Say, Spoken, session as words};
 
-/// Most names that are offered.
+/// The maximum number of names offered.
 const MOST_NAMES: usize = 200;
-/// Most calls of other scripts that are told one by one.
+/// The maximum number of calls to other scripts that are listed one by one.
 const MOST_CALLS: usize = 32;
-/// What a model reads of a run, in bytes.
+/// The maximum length of a run's output for the model, in bytes.
 const MOST_KEPT: usize = 8 * 1024;
-/// How long a stopped script has to let go of what it holds.
+/// How long a stopped script has to release what it holds.
 pub(super) const GRACE: Duration = Duration::from_millis(300);
 
-/// Where scripts lie; true: those of the project as well.
+/// The script folders; true: those of the project as well.
 pub type FindScripts = Arc<dyn Fn(bool) -> ScriptPlaces + Send + Sync>;
 
-/// The folders of scripts, and those that are trusted, links resolved.
+/// The script folders, and the trusted ones among them, with links resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScriptPlaces {
     pub folders: Vec<PathBuf>,
@@ -57,8 +57,8 @@ impl ScriptPlaces {
         Library::new(Arc::new(disk), self.folders, built_in::SCRIPTS)
     }
 
-    /// What can be typed: scripts of the working folder, of these, and the built-in ones.
-    /// Blocks; reads names only.
+    /// The scripts that can be named: those of the working folder, of these folders, and the
+    /// built-in ones. Blocks; reads only names.
     pub fn names(&self, cwd: &Path) -> Vec<String> {
         let disk = Disk { trusted: Vec::new() };
         let folders = std::iter::once(cwd).chain(self.folders.iter().map(PathBuf::as_path));
@@ -77,7 +77,7 @@ impl ScriptPlaces {
         names
     }
 
-    /// What each of these names takes. Blocks; reads the scripts.
+    /// The inputs of each of these scripts. Blocks; reads the scripts.
     pub fn inputs(&self, cwd: &Path, names: &[String]) -> Vec<(String, Vec<String>)> {
         let library = self.clone().library();
         let inputs = |name: &String| {
@@ -89,7 +89,7 @@ impl ScriptPlaces {
     }
 }
 
-/// A value for a person: text as it is, anything else as JSON.
+/// A value for the user: text unchanged, anything else as JSON.
 pub fn shown(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -98,10 +98,10 @@ pub fn shown(value: &Value) -> String {
     }
 }
 
-/// One run, and what it is called.
+/// One run, and its name.
 struct Job {
     turn: u64,
-    /// As it was typed.
+    /// As typed.
     text: String,
     script: String,
     order: Result<Order, Say>,
@@ -112,19 +112,19 @@ struct Job {
     lang: Lang,
 }
 
-/// What comes out of a running script.
+/// A message from a running script.
 pub(super) struct Ears {
     pub told: mpsc::UnboundedReceiver<Told>,
     pub asked: mpsc::UnboundedReceiver<(Asked, oneshot::Sender<Said>)>,
 }
 
-/// Two ends of the way between a script and who listens to it.
+/// The two ends of the channel between a script and its listener.
 pub(super) fn hearing() -> (mpsc::UnboundedSender<Told>, Asking, Ears) {
     let (told, hear) = mpsc::unbounded_channel();
     let (ask, asked) = mpsc::unbounded_channel();
     let asking: Asking = Arc::new(move |question| {
         let (answer, answered) = oneshot::channel();
-        // Where the turn is over nobody answers, and that is a no.
+        // If the turn is over there is no answer, which counts as a no.
         let _ = ask.send((question, answer));
         async move { answered.await.unwrap_or(Said::No) }.boxed()
     });
@@ -172,7 +172,7 @@ impl Session {
 
     fn script_world(&self, host: &TurnHost) -> (ScriptHost, Ears) {
         let (told, asking, ears) = hearing();
-        // The guide plays a part of its own and cannot take another.
+        // The guide has its own role and cannot take another.
         let is_guide = self.voice.connected.provider == Provider::Guide;
         let world = ScriptHost {
             model: (!is_guide).then(|| Arc::clone(&host.desk.model)),
@@ -191,7 +191,7 @@ impl Session {
     }
 }
 
-/// Starts the script on a thread of its own. What it waits for is driven by this runtime.
+/// Starts the script on its own thread. This runtime drives what it waits for.
 pub(super) fn begin(
     order: Order,
     library: Library,
@@ -209,7 +209,7 @@ pub(super) fn begin(
             }
         });
     };
-    // A thread that cannot start drops the sender, which is heard.
+    // If the thread cannot start, the sender is dropped, and the receiver notices.
     drop(std::thread::Builder::new().stack_size(STACK).spawn(work));
     came
 }
@@ -232,7 +232,7 @@ async fn run(job: Job, mut host: TurnHost) -> Ended {
     Ended { ending, kept, usage, next_step, next_ask }
 }
 
-/// What a decision says to a script; `None`: the person wants all of it to stop.
+/// The meaning of a decision for a script; `None`: the user wants everything to stop.
 pub(super) fn said(decision: Decision) -> Option<Said> {
     let may =
         |text: &str| [Lang::En, Lang::Zh].iter().any(|lang| words::SCRIPT_MAY.text(*lang) == text);
@@ -261,22 +261,22 @@ pub(super) fn may_call(text: &str, lang: Lang) -> Question {
 enum Came {
     Ended(Result<Done, Say>),
     Cancelled,
-    /// The person stopped at a question.
+    /// The user stopped at a question.
     Stopped,
 }
 
-/// The turn of a script as it is shown.
+/// The shown turn of a script.
 struct Stage<'h> {
     host: &'h mut TurnHost,
-    /// The answer that is growing; `None`: none is.
+    /// The growing answer; `None` if there is none.
     growing: Option<String>,
-    /// What was said last, and all of it for the model.
+    /// The last answer, and all answers for the model.
     last: String,
     said: Vec<String>,
     seen: Vec<Observation>,
     calls: usize,
     usage: Usage,
-    /// The numbers the next step and the next question get.
+    /// The numbers of the next step and the next question.
     next: (u64, u64),
     lang: Lang,
 }
@@ -308,7 +308,7 @@ impl<'h> Stage<'h> {
                 () = cancel.cancelled() => break Came::Cancelled,
                 Some(told) = ears.told.recv() => self.told(told).await,
                 Some((asked, answer)) = ears.asked.recv() => match self.asked(asked).await {
-                    // A script that is gone needs no answer.
+                    // A script that ended needs no answer.
                     Ok(said) => drop(answer.send(said)),
                     Err(stop) => break stop,
                 },
@@ -321,7 +321,7 @@ impl<'h> Stage<'h> {
         };
         if !matches!(came, Came::Ended(_)) {
             cancel.cancel();
-            // What it holds is let go of; a calculation that goes on has no way out.
+            // Releases what the script holds; a running computation cannot be interrupted.
             let _ = tokio::time::timeout(GRACE, running).await;
         }
         while let Ok(told) = ears.told.try_recv() {
@@ -382,7 +382,7 @@ impl<'h> Stage<'h> {
         }
     }
 
-    /// The answer that grew is whole.
+    /// Ends the growing answer.
     async fn close(&mut self) {
         let Some(text) = self.growing.take() else { return };
         if !text.is_empty() {
@@ -406,13 +406,13 @@ impl<'h> Stage<'h> {
         self.host.tell(Event::Replied(replied)).await;
     }
 
-    /// Steps are numbered by the script's host.
+    /// The script's host numbers its steps.
     fn counted(&mut self, id: &str) {
         let number = id.rsplit('_').next().and_then(|digits| digits.parse::<u64>().ok());
         self.next.0 = self.next.0.max(number.map_or(0, |number| number.saturating_add(1)));
     }
 
-    /// Puts a question to the person; a cancel takes it back.
+    /// Asks the user a question; a cancel withdraws it.
     async fn asked(&mut self, asked: Asked) -> Result<Said, Came> {
         self.close().await;
         let question = self.question(asked);
@@ -445,7 +445,7 @@ impl<'h> Stage<'h> {
         }
     }
 
-    /// Shows the result, and says what the model will read of it.
+    /// Shows the result, and returns the text for the model.
     async fn finish(&mut self, came: Came) -> (Ending, String) {
         self.close().await;
         match came {

@@ -1,5 +1,5 @@
-//! What a running script asks of the world, answered with a session's parts: the model,
-//! files and programs behind the policy, and a person where one is there.
+//! Serves the requests of a running script with a session's parts: the model, files and programs
+//! subject to the policy, and the user if there is one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,48 +29,48 @@ use crate::store::{Pairs, Store, StoreError};
 use crate::tools::{Toolbox, Watch, attach};
 use crate::words::{Say, Spoken, script_run as words};
 
-/// What the IDs of steps begin with.
+/// The prefix of step IDs.
 pub const STEP: &str = "script_";
-/// Most bytes of a file that a script reads into a message.
+/// The maximum size of a file that a script reads into a message, in bytes.
 const MOST_READ: usize = 256 * 1024;
-/// Most bytes of a script or of a module.
+/// The maximum size of a script or module, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
-/// Most names of one folder.
+/// The maximum number of names from one folder.
 const MOST_NAMES: usize = 5000;
 
-/// What a person is asked on behalf of a script.
+/// A question to the user on behalf of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Asked {
-    /// A call that the script's permissions leave to them.
+    /// A call that the script's permissions leave to the user.
     Call(Say),
-    /// A step that the policy does not run by itself.
+    /// A step that the policy does not run without asking.
     Step {
         risk: Risk,
-        /// The same as a question to a person.
+        /// The same as a question for a frontend.
         question: Box<Question>,
     },
 }
 
-/// What a person said to it.
+/// The user's answer to a script's question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
     Yes,
     No,
     /// The folder is trusted from now on, and the step is judged again.
     Trust,
-    /// This step instead.
+    /// Run this step instead.
     Instead(Work),
 }
 
-/// Scripts inside scripts take stack, most of all in a build for tests.
+/// Nested scripts use a lot of stack, most of all in a debug build.
 pub const STACK: usize = 64 << 20;
 
-/// Puts a question to a person; `Said::No` where nobody is there.
+/// Asks the user a question; `Said::No` if there is no user.
 pub type Asking = Arc<dyn Fn(Asked) -> BoxFuture<'static, Said> + Send + Sync>;
 
-/// The world of one run.
+/// The host of one run.
 pub struct ScriptHost {
-    /// `None` where no model is set: a script may do without.
+    /// `None` if no model is set: a script may not need one.
     pub model: Option<Arc<dyn Model>>,
     pub tools: Toolbox,
     pub(super) policy: Policy,
@@ -80,12 +80,12 @@ pub struct ScriptHost {
     pub told: UnboundedSender<Told>,
     pub asking: Asking,
     pub cancel: CancellationToken,
-    /// What the IDs of its steps begin with, and the number of the last one.
+    /// The prefix of its step IDs, and the number of the last step.
     pub(super) numbers: (String, u64),
     pub(super) memory: Memory,
 }
 
-/// The store behind `pack://`, a collection at a time.
+/// The store for `pack://`, one collection at a time.
 #[derive(Debug)]
 pub struct Memory {
     store: Store,
@@ -98,7 +98,7 @@ impl Memory {
     }
 
     fn collection(&mut self, key: &Key) -> &mut Pairs {
-        // A sign that stands in neither name keeps `a/b` and `c` from being `a` and `b/c`.
+        // A separator that appears in neither name keeps `a/b` and `c` distinct from `a` and `b/c`.
         let name = format!("pack\u{1f}{}\u{1f}{}", key.database, key.table);
         let store = &self.store;
         self.open.entry(name).or_insert_with_key(|name| store.pairs(name))
@@ -151,7 +151,7 @@ impl ScriptHost {
         }
     }
 
-    /// What scripts remember lies in this store.
+    /// Sets the store for the data that scripts save.
     pub fn remember_in(&mut self, store: Store) {
         self.memory = Memory::of(store);
     }
@@ -165,7 +165,7 @@ impl ScriptHost {
         Message { content, ..message }
     }
 
-    /// The step, when it runs by itself or a person says yes.
+    /// The step, if it runs without asking or the user approves it.
     async fn cleared(&mut self, verdict: Verdict) -> Result<Cleared, Say> {
         match verdict {
             Verdict::Run(cleared) => Ok(cleared),
@@ -174,7 +174,7 @@ impl ScriptHost {
         }
     }
 
-    /// What was rewritten was seen with its tier before the yes.
+    /// The user saw the rewritten step with its tier before approving it.
     fn instead(&self, before: &Step, work: Work) -> Result<Cleared, Say> {
         let verdict = match &work {
             Work::Shell { line } => safety::assess_shell(&before.id, line, self.scene()),
@@ -193,7 +193,7 @@ impl ScriptHost {
         let judged = held.judged();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let why = risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());
-        // A file that is read into the script is read as it was named, or not.
+        // A file read into the script is read exactly as named, or not at all.
         let reads = step.work.tool() == "file.read";
         let mut question = Box::new(shell::question(&held));
         if let Question::Step { risk, trust, .. } = question.as_mut() {
@@ -228,8 +228,8 @@ impl ScriptHost {
         Ok(self.redactor.mask(&attachment.text).into_owned())
     }
 
-    /// Runs a step, and once more without the sandbox where that denied it something and
-    /// the person wants it so.
+    /// Runs a step, and runs it again without the sandbox if the sandbox denied it something and
+    /// the user approves.
     async fn tool(&mut self, cleared: Cleared) -> Result<String, Say> {
         let mut seen = self.observed(cleared).await?;
         if let Some(cleared) = self.beyond_the_wall(&seen).await {
@@ -244,7 +244,7 @@ impl ScriptHost {
         Err(words::STEP_FAILED.with("name", name).with("why", note))
     }
 
-    /// Only a plain yes is one.
+    /// Only a plain yes approves.
     async fn beyond_the_wall(&mut self, seen: &Observation) -> Option<Cleared> {
         if seen.denied.is_none() || seen.risk.tier == Tier::L0 {
             return None;
@@ -262,8 +262,8 @@ impl ScriptHost {
         format!("{}{:03}", self.numbers.0, self.numbers.1)
     }
 
-    /// Waits until it is known whether the system holds steps: what is judged before would
-    /// run unasked where nothing does.
+    /// Waits until it is known whether the sandbox works: a step judged earlier would run without a
+    /// question on a system without one.
     async fn sheltered(&mut self) {
         if self.policy.shelter == Shelter::Unknown
             && let Some(shelter) = self.tools.shelter().await
@@ -323,7 +323,7 @@ impl Host for ScriptHost {
                 Ok(Chunk::Thought(text)) => Some(Ok(Part::Thought(text))),
                 Ok(Chunk::Finished(cut)) => Some(Ok(Part::Finished(cut))),
                 Ok(Chunk::Usage(usage)) => {
-                    // Nobody listens any more: the run is being dropped.
+                    // The run is being dropped: there is no receiver.
                     let _ = told.send(Told::Used(usage));
                     None
                 }
@@ -335,7 +335,7 @@ impl Host for ScriptHost {
     }
 
     fn tell(&mut self, told: Told) {
-        // Nobody listens any more: the run is being dropped.
+        // The run is being dropped: there is no receiver.
         let _ = self.told.send(told);
     }
 
@@ -343,7 +343,7 @@ impl Host for ScriptHost {
         self.model.as_ref().map(|model| model.name().to_owned())
     }
 
-    // A script has a thread of its own: it may wait for the disk.
+    // A script has its own thread, so it may wait for the disk.
     fn knowledge(&mut self, key: Key) -> BoxFuture<'_, Result<Option<Value>, Say>> {
         future::ready(self.memory.get(&key)).boxed()
     }
@@ -381,10 +381,10 @@ impl Host for ScriptHost {
     }
 }
 
-/// The scripts on the disk. Links are followed, and count where they lead.
+/// The scripts on the disk. Links are followed, and the target's path counts.
 #[derive(Clone, Debug)]
 pub struct Disk {
-    /// Folders whose scripts a person trusts, links resolved.
+    /// Folders whose scripts the user trusts, links resolved.
     pub trusted: Vec<PathBuf>,
 }
 
@@ -405,7 +405,7 @@ impl Files for Disk {
         };
         match fs::metadata(path) {
             Ok(about) if about.is_file() => {}
-            // A pipe or a device would never end; a folder is no script.
+            // A pipe or a device would never end; a folder is not a script.
             Ok(_) => return Ok(None),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
@@ -428,7 +428,7 @@ impl Files for Disk {
             .take(MOST_NAMES)
             .map(|entry| Entry {
                 name: entry.file_name().to_string_lossy().into_owned(),
-                // A linked folder is not gone into: it may lead in a circle.
+                // Linked folders are not searched: a link may form a cycle.
                 is_folder: entry.file_type().is_ok_and(|kind| kind.is_dir()),
             })
             .collect();

@@ -1,5 +1,5 @@
-//! `!cmd`: a line for the user's own shell. It is a turn without a model: judged, run,
-//! shown, and kept for the next question unless it began with `!!`.
+//! Runs `!cmd`, a line for the user's own shell, as a turn without a model: judged, run, shown, and
+//! added to the next message unless it began with `!!`.
 
 use std::time::Instant;
 
@@ -13,12 +13,12 @@ use crate::protocol::{
 };
 use crate::safety::{self, Held, Verdict};
 
-/// One line, and what it is called.
+/// One line, and its name in the conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     pub turn: u64,
     pub line: String,
-    /// Whether the model gets to see what came of it.
+    /// Whether the model reads the result.
     pub keep: bool,
     pub step: u64,
     pub ask: AskId,
@@ -85,7 +85,7 @@ pub(super) async fn asked(
         }
         Decision::Edit(work) => {
             let Work::Shell { line } = work else { return declined(&held) };
-            // What was rewritten was seen with its tier before the yes.
+            // The user saw the rewritten line with its tier before approving it.
             let seen = match safety::assess_shell(&held.judged().step.id, &line, host.scene()) {
                 Verdict::Run(cleared) => run_step(&host.desk, &mut host.outbox, cleared).await,
                 Verdict::Ask(held) => run_step(&host.desk, &mut host.outbox, held.approve()).await,
@@ -129,7 +129,7 @@ pub(super) fn not_run(judged: &safety::Judged, outcome: Outcome) -> Observation 
     Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome)
 }
 
-/// What the model reads of it with the next question.
+/// The text that the model reads with the next message.
 pub fn kept(line: &str, seen: &Observation) -> Kept {
     let mut kept = Kept::default();
     kept.user(&format!("(The user ran `{line}`: {}.)", digest::ran(seen)));

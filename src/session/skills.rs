@@ -1,9 +1,9 @@
-//! Skills at work: the tool by which a model enters one, what judgement asks about them,
-//! and which stay in view (002 §2.2). The model chooses from the list in the system
-//! prompt; there are no keywords here.
+//! Skills in a session: the tool by which a model enters one, the policy's verdict on that, and the
+//! skills that stay in view (002 §2.2). The model chooses from the list in the system prompt; there
+//! are no keywords here.
 //!
-//! A model gets the text of a skill with its shell lines as they stand there: they are
-//! run only for a person who types `/name`.
+//! The model gets the text of a skill with its shell lines unexpanded: they run only when the user
+//! types `/name`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,11 +25,11 @@ use crate::safety::{
 use crate::tools::{Tool, Toolbox, Watch};
 use crate::words::{Lang, Say, Word, prompt as words};
 
-/// The longest text of a skill a model gets, in bytes.
+/// The maximum length of a skill's text for a model, in bytes.
 const LONGEST: usize = 24 * 1024;
-/// Skills that stay in view, the latest.
+/// The maximum number of skills that stay in view; the latest are kept.
 const KEPT: usize = 3;
-/// What stays in view of one, in bytes.
+/// The maximum length of a skill's text in view, in bytes.
 const PINNED: usize = 6 * 1024;
 
 /// The tool `skill`.
@@ -78,7 +78,7 @@ impl Tool for SkillTool {
     }
 }
 
-/// The name and the arguments a step asks with.
+/// The name and the arguments that a step asks for.
 pub(super) fn asked(work: &Work) -> Option<(&str, &str)> {
     let Work::Tool { name, input } = work else { return None };
     let text = |key: &str| input.get(key).and_then(Value::as_str);
@@ -102,7 +102,7 @@ fn template(skill: &Skill) -> Result<Template, Say> {
 
 const GUIDE: &str = include_str!("../../assets/prompts/skills.md");
 
-/// The system prompt with what it says of skills: which there are, and those in view.
+/// The system prompt with its section on skills: the list of skills, and those in view.
 pub(super) fn beside(prompt: String, library: &Library, active: &Active) -> String {
     let mut out = prompt;
     let list = library.skills.skills_prompt(BUDGET);
@@ -115,7 +115,7 @@ pub(super) fn beside(prompt: String, library: &Library, active: &Active) -> Stri
     out
 }
 
-/// The tools of a session, and the one that enters skills where there are any.
+/// The tools of a session, and the tool that enters skills if there are any.
 pub(super) fn toolbox(tools: &Toolbox, library: &Arc<Library>) -> Toolbox {
     match library.skills.is_empty() {
         true => tools.clone(),
@@ -123,7 +123,7 @@ pub(super) fn toolbox(tools: &Toolbox, library: &Arc<Library>) -> Toolbox {
     }
 }
 
-/// The machine, and the skills that are kept.
+/// Combines the machine and the known skills.
 pub(super) struct WithSkills {
     pub world: Arc<dyn World>,
     pub library: Arc<Library>,
@@ -181,7 +181,7 @@ impl World for WithSkills {
 
     fn skill(&self, name: &str) -> Option<Skilled> {
         let skill = self.library.skill(name).ok()?;
-        // One that cannot be read is entered by nobody; the tool says why.
+        // A skill that cannot be read is never entered; the tool says why.
         let shell = template(skill)
             .map(|template| template.shell().map(|line| line.source().to_owned()).collect());
         Some(Skilled {
@@ -192,20 +192,20 @@ impl World for WithSkills {
     }
 }
 
-/// What a turn is held to behind this skill; `None`: it names no tools.
+/// The tools that this skill allows for the rest of the turn; `None`: it names none.
 pub(super) fn narrowed(library: &Library, name: &str) -> Option<Narrowed> {
     let skill = library.skill(name).ok()?;
     let tools = skill.allowed_tools.clone();
     (!tools.is_empty()).then(|| Narrowed { skill: name.to_owned(), tools })
 }
 
-/// The skills in view: their texts stand in the system prompt, so that nothing that
-/// shortens the conversation takes them away.
+/// The skills in view: their texts are part of the system prompt, so that compressing the
+/// conversation does not remove them.
 #[derive(Debug, Default)]
 pub struct Active(Vec<(String, String)>);
 
 impl Active {
-    /// Puts a skill in view; the oldest of too many goes.
+    /// Puts a skill in view, and drops the oldest if there are too many.
     pub fn enter(&mut self, name: &str, text: &str) {
         self.0.retain(|(known, _)| known != name);
         self.0.push((name.to_owned(), digest::cut_middle(text, PINNED)));

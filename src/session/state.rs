@@ -1,4 +1,4 @@
-//! What a session holds between two ops.
+//! The state of a session between two ops.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,38 +16,38 @@ use crate::context::window::{History, Ledger, Mark};
 use crate::protocol::{Ask, AskId, Decision, Event, Facts, Question, Step, Usage, Work};
 use crate::safety::Narrowed;
 
-/// The most that is kept for an export, in bytes of output and answers.
+/// The most output and answers kept for an export, in bytes.
 const RECORD: usize = 16 * 1024 * 1024;
 
-/// Turns whose tokens are kept for `/usage`.
+/// The number of turns whose token counts are kept for `/usage`.
 const COSTS: usize = 20;
 
-/// Who answers, and how it is spoken to.
+/// Which model answers, and how it is addressed.
 pub struct Voice {
     pub connected: Connected,
     pub persona: Persona,
     pub kept: Kept,
-    /// What a search for models brought.
+    /// The result of a search for models.
     pub found: Vec<Found>,
 }
 
 /// The conversation so far.
 #[derive(Debug)]
 pub struct Past {
-    /// What goes to the model.
+    /// The history sent to the model.
     pub history: Arc<History>,
-    /// What was shown, for an export.
+    /// The shown events, for an export.
     record: VecDeque<Event>,
     bytes: usize,
-    /// The number the next step gets.
+    /// The number of the next step.
     pub next_step: u64,
-    /// The id the next question gets.
+    /// The id of the next question.
     pub next_ask: u64,
-    /// The last message, and where the history ended before it.
+    /// The last message, and the length of the history before it.
     pub asked: Option<(Words, Mark)>,
     /// The skills in view.
     pub active: Active,
-    /// Tokens of the latest turns, by their numbers, oldest first.
+    /// Token counts of the latest turns by number, oldest first.
     pub usage: VecDeque<(u64, Usage)>,
 }
 
@@ -77,12 +77,12 @@ impl Past {
         }
     }
 
-    /// What happened before all that is noted, as far as there is room.
+    /// Adds earlier events before the recorded ones, as far as there is room.
     pub fn note_before(&mut self, events: &[Event]) {
         for event in events.iter().rev() {
             let weight = weight(event);
             if self.bytes + weight > RECORD {
-                // What is older still finds no room either: a record has no gaps.
+                // Older events do not fit either: a record has no gaps.
                 self.bytes = RECORD;
                 return;
             }
@@ -91,12 +91,12 @@ impl Past {
         }
     }
 
-    /// True when nothing was said yet.
+    /// True while the conversation is empty.
     pub fn is_empty(&self) -> bool {
         self.record.is_empty() && self.history.is_empty()
     }
 
-    /// The words a turn began with.
+    /// The message that began a turn.
     pub fn words_of(&self, turn: u64) -> Option<String> {
         self.record.iter().rev().find_map(|event| match event {
             Event::TurnStarted { turn: number, text, .. } if *number == turn => Some(text.clone()),
@@ -104,7 +104,7 @@ impl Past {
         })
     }
 
-    /// Forgets what was shown from a turn on. The history is the caller's to set.
+    /// Removes the shown events from a turn on. The caller sets the history.
     pub fn take_back(&mut self, turn: u64) {
         let starts = |event: &Event| matches!(event, Event::TurnStarted { turn: number, .. } if *number == turn);
         if let Some(from) = self.record.iter().rposition(starts) {
@@ -114,7 +114,7 @@ impl Past {
         self.asked = None;
     }
 
-    /// Keeps what a turn cost.
+    /// Records the tokens of a turn.
     pub fn cost(&mut self, turn: u64, usage: Usage) {
         self.usage.push_back((turn, usage));
         if self.usage.len() > COSTS {
@@ -126,8 +126,8 @@ impl Past {
         self.record.make_contiguous()
     }
 
-    /// Forgets the conversation; steps and questions are counted on, so that an
-    /// answer to an old question can never meet a new one.
+    /// Clears the conversation; the numbers of steps and questions continue, so that an answer to
+    /// an old question never matches a new one.
     pub fn clear(&mut self) {
         *self = Past { next_step: self.next_step, next_ask: self.next_ask, ..Past::default() };
     }
@@ -147,37 +147,37 @@ fn weight(event: &Event) -> usize {
     }
 }
 
-/// The turn that runs.
+/// The running turn.
 #[derive(Debug)]
 pub struct Running {
     pub turn: u64,
-    /// Its end was told, and its task only has to come back with what it leaves.
+    /// Its end was shown, and only the result of its task is outstanding.
     pub is_over: bool,
     pub cancel: CancellationToken,
     pub decisions: UnboundedSender<(AskId, Decision)>,
     pub steers: UnboundedSender<String>,
-    /// What was said to the turn and not heard yet, oldest first.
+    /// Messages to the turn that it has not read yet, oldest first.
     pub unheard: VecDeque<String>,
-    /// How its last request divided.
+    /// The parts of its last request, by size.
     pub sent: Option<Box<Ledger>>,
     pub asking: Option<Box<Ask>>,
-    /// What an entered skill leaves it.
+    /// The tools that an entered skill leaves it.
     pub narrowed: Option<Narrowed>,
     pub task: JoinHandle<Ended>,
     pub after: After,
 }
 
-/// What happens once the running turn has ended.
+/// The action after the running turn has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
-    /// The queue goes on.
+    /// Continue with the queue.
     GoOn,
-    /// The conversation is emptied first.
+    /// Clear the conversation first.
     Clear,
 }
 
 impl Running {
-    /// The step a question holds, if the question is this one.
+    /// The step of a question, if this question is open.
     pub fn held(&self, ask: AskId) -> Option<&Step> {
         match self.asking.as_deref() {
             Some(Ask { id, question: Question::Step { step, .. } }) if *id == ask => Some(step),
@@ -186,13 +186,13 @@ impl Running {
     }
 }
 
-/// What the settings run behind changes of files.
+/// The checks that the settings run after file changes.
 pub fn check(facts: &Facts) -> Option<Work> {
     let (program, args) = facts.check.split_first()?;
     Some(Work::Exec { program: program.clone(), args: args.to_vec() })
 }
 
-/// The facts with what changes by itself filled in.
+/// The session info with its changing parts filled in.
 pub fn facts(known: &Facts, voice: &Voice) -> Facts {
     Facts {
         model: voice.connected.model.name().to_owned(),

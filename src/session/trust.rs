@@ -1,5 +1,5 @@
-//! The question whether this folder is trusted: when it is put, and what an answer
-//! changes. What was found there is handed over by `app`; nothing is read in here.
+//! The question whether this folder is trusted: when to ask it, and what an answer changes. `app`
+//! provides the findings; nothing is read here.
 
 use super::host::{Note, TurnHost};
 use super::run::Session;
@@ -7,36 +7,36 @@ use crate::protocol::{Ask, AskId, Decision, Event, Lying, Notice, Question, Shel
 use crate::tools::branch;
 use crate::words::{Say, sandbox as held, session as words};
 
-/// What a session needs to ask, and to keep the answer.
+/// The data for the question, and the function that saves the answer.
 pub struct Trust {
     pub found: Vec<Lying>,
-    /// Why the question comes by itself when the session opens; `None`: it does not.
+    /// Why the question is asked when the session opens; `None`: it is not.
     pub ask: Option<Say>,
-    /// Settings of the project wait for the next start.
+    /// Project settings take effect at the next start.
     pub settings: bool,
-    /// What makes trust in it a risk.
+    /// The risks of trusting it.
     pub hazard: Option<Say>,
-    /// The folder above, where trust in it is offered.
+    /// The parent folder, if trust in it is offered.
     pub above: Option<String>,
-    /// Keeps the answer; an error says why it could not.
+    /// Saves the answer; an error says why it could not.
     pub keep: Box<dyn FnMut(Given) -> Result<(), Say> + Send>,
-    /// The question that waits for its answer.
+    /// The question that is waiting for its answer.
     pub asking: Option<AskId>,
-    /// Notes that the user was told there is no sandbox; true for the first time.
+    /// Records that the user was told there is no sandbox; true for the first time.
     pub told_unheld: Box<dyn FnMut() -> bool + Send>,
 }
 
-/// What was answered.
+/// The answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given {
     Nothing,
     Folder,
-    /// This folder, the one above, and those in it.
+    /// This folder, its parent, and the folders in it.
     Above,
 }
 
 impl Trust {
-    /// For a surface that asks nobody.
+    /// For a frontend that cannot ask.
     pub fn silent() -> Trust {
         let keep = Box::new(|_| Ok(()));
         let found = Vec::new();
@@ -53,14 +53,14 @@ impl Trust {
         }
     }
 
-    /// What the question of a step says of the folder.
+    /// What the question of a step says about the folder.
     pub fn offer(&self) -> TrustOffer {
         let (hazard, found) = (self.hazard.clone(), self.found.clone());
         TrustOffer { folder: String::new(), hazard, found }
     }
 }
 
-/// Whether the session goes on.
+/// Whether the session continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
     GoOn,
@@ -68,14 +68,14 @@ pub enum After {
 }
 
 impl Session {
-    /// Puts the question that waits since the start.
+    /// Asks the question that has waited since the start.
     pub(super) async fn ask_trust_first(&mut self) {
         if let Some(because) = self.guard.trust.ask.take() {
             self.ask_trust(because).await;
         }
     }
 
-    /// `/trust`: how the folder stands, and the question again.
+    /// `/trust`: shows whether the folder is trusted, and asks again.
     pub(super) async fn ask_trust_again(&mut self) {
         let because = match self.guard.place.trusted {
             true => words::TRUST_IS,
@@ -102,7 +102,8 @@ impl Session {
         self.outbox.send(Event::Asked(Box::new(Ask { id, question }))).await;
     }
 
-    /// The answer. Only a plain yes trusts, and one that names the folder above trusts that.
+    /// Handles the answer. Only a plain yes grants trust, and one that names the parent folder
+    /// trusts that.
     pub(super) async fn trust_answered(&mut self, ask: AskId, decision: Decision) -> After {
         self.guard.trust.asking = None;
         self.outbox.send(Event::Answered { ask }).await;
@@ -118,7 +119,7 @@ impl Session {
             | Decision::ApproveAll { .. }
             | Decision::Answer { .. }
             | Decision::Edit(_) => Given::Nothing,
-            // It stays as it is, and the question may come again.
+            // It stays unchanged, and the question may return.
             Decision::Dismiss => {
                 let trusted = self.guard.place.trusted;
                 let word = if trusted { words::TRUST_STAYS } else { words::TRUST_STAYS_OFF };
@@ -133,7 +134,7 @@ impl Session {
         After::GoOn
     }
 
-    /// The user trusts the folder while a turn runs, whose steps are judged so already.
+    /// The user trusts the folder during a turn, whose steps are already judged that way.
     pub(super) async fn trusted_at_step(&mut self) {
         let notice = Notice::info(words::TRUST_GIVEN_AT_STEP);
         let notice = match self.guard.trust.settings {
@@ -159,7 +160,7 @@ impl Session {
 }
 
 impl TurnHost {
-    /// Says what lies in the folder, where a question offers trust in it; true if it does.
+    /// Shows the contents of the folder if a question offers trust in it; true if it does.
     pub(super) fn complete_offer(&self, ask: &mut Ask) -> bool {
         let Question::Step { trust: Some(trust), .. } = &mut ask.question else { return false };
         let TrustOffer { hazard, found, .. } = self.offer.clone();
@@ -167,7 +168,7 @@ impl TurnHost {
         true
     }
 
-    /// The next step is judged in a trusted folder, and the session keeps the answer.
+    /// Judges the next steps as in a trusted folder; the session saves the answer.
     pub(super) fn trust(&mut self) {
         self.bench.trust();
         self.note(Note::Trusted);
@@ -175,7 +176,7 @@ impl TurnHost {
 }
 
 impl Session {
-    /// What trying the sandbox out came to.
+    /// The result of testing the sandbox.
     pub(super) async fn sheltered(&mut self, shelter: Shelter) {
         self.facts.shelter = shelter;
         self.guard.policy.shelter = shelter;

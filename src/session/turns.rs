@@ -1,5 +1,5 @@
-//! How a turn begins: with a message, with a prompt that must be filled first, or with
-//! what waited. The loop is `run`'s.
+//! Starts turns: with a message, with a prompt that must be expanded first, or with a queued
+//! message. The loop is in `run`.
 
 use std::sync::Arc;
 
@@ -15,25 +15,25 @@ use crate::agent::turn::{Opening, Start, Turn};
 use crate::protocol::{AskId, Event, Notice, Origin, Prompt};
 use crate::words::session as words;
 
-/// What a turn is asked with.
+/// The input of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Words {
     Text(String),
     Prompt(Box<Prompt>),
-    /// A line for the person's own shell; `keep`: the model gets to see what came of it.
+    /// A line for the user's own shell; `keep`: the model reads the result.
     Shell {
         line: String,
         keep: bool,
     },
 }
 
-/// The signs before a line for the shell, and before a message that begins with one.
+/// The prefixes of a shell line, and of a message that begins with one.
 const KEPT: &str = "!";
 const APART: &str = "!!";
 const PLAIN: char = '\\';
 
 impl Words {
-    /// As the person typed it.
+    /// The text as the user typed it.
     pub fn shown(&self) -> String {
         match self {
             Words::Text(text) if is_signed(text) => format!("{PLAIN}{text}"),
@@ -44,7 +44,7 @@ impl Words {
         }
     }
 
-    /// What [`shown`](Words::shown) shows, without the files of a prompt.
+    /// The text of [`shown`](Words::shown), without the files of a prompt.
     fn read(text: String) -> Words {
         if let Some(line) = text.strip_prefix(APART) {
             return Words::Shell { line: line.to_owned(), keep: false };
@@ -59,8 +59,7 @@ impl Words {
     }
 }
 
-/// Whether a message would pass for a line for the shell, or for one that was kept from
-/// that.
+/// Whether a message would be read as a shell line, or as one that was escaped.
 fn is_signed(text: &str) -> bool {
     text.trim_start_matches(PLAIN).starts_with(KEPT)
 }
@@ -70,14 +69,14 @@ impl Session {
         if self.is_idle() && self.guard.trust.asking.is_none() {
             self.begin(words, Origin::Typed).await;
         } else {
-            // What rests from before comes behind what is said now.
+            // Messages left from an earlier session come after this one.
             let at = self.queue.len().saturating_sub(self.resting);
             self.queue.insert(at, words);
             self.queue_changed().await;
         }
     }
 
-    /// Fills a prompt for its text alone.
+    /// Expands a prompt for its text only.
     pub(super) async fn render(&mut self, prompt: Prompt) {
         if !self.is_idle() || self.guard.trust.asking.is_some() {
             self.say(Notice::warning(words::RENDER_BUSY)).await;
@@ -98,15 +97,15 @@ impl Session {
         }
     }
 
-    /// After a question that held up what was typed: what rests is not of now, and goes on
-    /// resting.
+    /// Continues after a question that delayed typed messages: those left from an earlier session
+    /// keep waiting.
     pub(super) async fn next_of_now(&mut self) {
         if self.queue.len() > self.resting {
             self.next_of_queue().await;
         }
     }
 
-    /// A person wants what waits to begin.
+    /// The user wants the waiting messages to start.
     pub(super) async fn run_queue(&mut self) {
         match () {
             () if self.queue.is_empty() => self.say(Notice::info(words::QUEUE_EMPTY)).await,
@@ -124,8 +123,7 @@ impl Session {
         }
     }
 
-    /// What waits from now on. A prompt that still stands there as it was typed keeps its
-    /// parts.
+    /// Replaces the queue. A prompt that is unchanged keeps its parts.
     pub(super) async fn set_queue(&mut self, texts: Vec<String>) {
         let mut before = std::mem::take(&mut self.queue);
         self.queue = texts
@@ -139,8 +137,8 @@ impl Session {
         self.queue_changed().await;
     }
 
-    /// Takes one out. It may have moved meanwhile, or have begun: nothing else is taken
-    /// out in its stead.
+    /// Removes one message. It may have moved or started meanwhile: no other message is removed
+    /// instead.
     pub(super) async fn unqueue(&mut self, at: usize, text: &str) {
         let same = self.queue.iter().enumerate().filter(|(_, waits)| waits.shown() == text);
         let nearest = same.map(|(found, _)| found).min_by_key(|found| found.abs_diff(at));
@@ -157,8 +155,8 @@ impl Session {
         self.outbox.send(Event::Queued { texts }).await;
     }
 
-    /// Both looks and the writing of the words go on side by side; the turn waits for the
-    /// notes when it needs them, and with its request for the words to be in the file.
+    /// Both checks and saving the message run at the same time; the turn waits for the instructions
+    /// when it needs them, and its request waits until the message is saved.
     async fn begin(&mut self, words: Words, origin: Origin) {
         let turn = self.facts.turns + 1;
         self.saved.prepare(match &words {
@@ -241,14 +239,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_is_read_back_as_what_it_was() {
+    fn a_queued_message_is_restored_unchanged() {
         let shell = |line: &str, keep| Words::Shell { line: line.into(), keep };
         let text = |text: &str| Words::Text(text.into());
         for (words, shown) in [
             (shell("ls -l", true), "!ls -l"),
             (shell("ls", false), "!!ls"),
             (text("hello"), "hello"),
-            // A message that only looks like a line for the shell never becomes one.
+            // A message that only looks like a shell line never becomes one.
             (text("!important"), "\\!important"),
             (text("\\!x"), "\\\\!x"),
             (text("\\d+"), "\\d+"),

@@ -1,10 +1,9 @@
-//! `/undo`: files as they were before the last turns that changed them. It is a turn
-//! without a model: each file is judged, asked about where it was changed since, put
-//! back, shown, and told to the model with the next message. Nothing of the conversation
-//! is deleted.
+//! `/undo`: restores files to their state before the last turns that changed them. It is a turn
+//! without a model: each file is judged, asked about if it was changed since, restored, shown, and
+//! reported to the model with the next message. It deletes nothing from the conversation.
 //!
-//! What changed is read from the session's own events; the old contents lie with the
-//! tools. What programs changed is not known here.
+//! The changes are read from the session's own events; the tools keep the old contents. Changes
+//! made by programs are not known here.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -24,13 +23,13 @@ use crate::safety::tools::Restore;
 use crate::safety::{self, Verdict};
 use crate::words::{counted, session as words};
 
-/// What one turn did to one file.
+/// The change of one file by one turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
     pub turn: u64,
-    /// It stayed when the chat of its turn was taken back.
+    /// It was kept when the chat of its turn was rewound.
     pub left: bool,
-    /// Absolute.
+    /// The absolute path.
     pub path: String,
     pub before: Option<String>,
     pub after: Option<String>,
@@ -38,7 +37,7 @@ pub struct Changed {
     pub removed: usize,
 }
 
-/// The changes that stand, oldest first: those that were taken back are left out.
+/// The changes in force, oldest first, without those that were undone.
 pub fn changes(record: &[Event]) -> Vec<Changed> {
     let (mut now, mut by_model) = (0, true);
     let mut out: Vec<Changed> = Vec::new();
@@ -50,7 +49,7 @@ pub fn changes(record: &[Event]) -> Vec<Changed> {
             Event::Observed(seen) if by_model && seen.succeeded() => {
                 out.extend(seen.change.as_ref().map(|change| changed(now, change)));
             }
-            // Only what was before it: a number comes again after turns were taken back.
+            // Only earlier changes: a number is used again after a rewind.
             Event::Undone { turns, left } => out.retain(|change| {
                 let gone = if change.left { left } else { turns };
                 !gone.contains(&change.turn)
@@ -79,13 +78,13 @@ fn changed(turn: u64, change: &Change) -> Changed {
 }
 
 impl Changed {
-    /// Where it stands: what stayed of a turn that was taken back comes before the turn
+    /// Its position: changes kept from a rewound turn come before the turn that reuses its number.
     /// that got its number.
     fn place(&self) -> Since {
         Since { turn: self.turn, own: !self.left }
     }
 
-    /// As it is told.
+    /// The name shown for it.
     pub fn told(&self) -> Change {
         Change {
             path: self.path.clone(),
@@ -98,32 +97,32 @@ impl Changed {
     }
 }
 
-/// From where on changes are taken back.
+/// The place from which changes are undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Since {
     pub turn: u64,
-    /// False: with what stayed when the chat of that number was taken back.
+    /// False: include the changes kept when the chat of that number was rewound.
     pub own: bool,
 }
 
 impl Since {
-    /// From the words of a turn on.
+    /// From the message of a turn on.
     pub fn turn(turn: u64) -> Since {
         Since { turn, own: true }
     }
 }
 
-/// Whose changes are taken back.
+/// Which changes are undone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Whose {
     pub turns: Vec<u64>,
     pub left: Vec<u64>,
-    /// Of the same numbers, but not taken back: it is told again behind the rest.
+    /// The same numbers, but not undone: they are recorded again after the rest.
     pub stays: Vec<Changed>,
 }
 
-/// What takes back the changes from a place on: each file once, from what it is now to
-/// what it was before the first of them.
+/// The steps that undo the changes from a place on: one per file, from its current contents to
+/// those before the first change.
 pub fn since(changes: &[Changed], from: Since) -> Vec<Changed> {
     let mut out: Vec<Changed> = Vec::new();
     for change in changes.iter().filter(|change| change.place() >= from) {
@@ -140,14 +139,14 @@ pub fn since(changes: &[Changed], from: Since) -> Vec<Changed> {
     out
 }
 
-/// From where on the last `n` turns that changed files are taken back.
+/// The place from which the last `n` turns that changed files are undone.
 fn first_of_last(changes: &[Changed], n: usize) -> Option<Since> {
     let places: BTreeSet<Since> = changes.iter().map(Changed::place).collect();
     let back = n.max(1).min(places.len());
     places.into_iter().rev().nth(back.checked_sub(1)?)
 }
 
-/// Says of changes of one turn that they stay.
+/// Records that the changes of one turn are kept.
 pub fn still_changed(stays: &[Changed]) -> Option<Event> {
     let turn = stays.first()?.turn;
     Some(Event::StillChanged { turn, files: stays.iter().map(Changed::told).collect() })
@@ -162,7 +161,7 @@ fn whose(changes: &[Changed], from: Since) -> Whose {
 }
 
 impl Session {
-    /// Takes back what the last `n` turns that changed files did to them.
+    /// Undoes the file changes of the last `n` turns that changed files.
     pub(super) async fn undo(&mut self, n: usize) {
         match first_of_last(&changes(self.past.record()), n) {
             Some(from) => self.put_back_since(from, "/undo").await,
@@ -170,8 +169,7 @@ impl Session {
         }
     }
 
-    /// Takes back what was done to files from a place on. `text` is what that is called in
-    /// the conversation.
+    /// Undoes the file changes from a place on. `text` names this in the conversation.
     pub(super) async fn put_back_since(&mut self, from: Since, text: &'static str) {
         if self.cannot_undo() {
             return self.say(Notice::warning(words::UNDO_BUSY)).await;
@@ -187,8 +185,8 @@ impl Session {
         !self.is_idle() || self.guard.trust.asking.is_some()
     }
 
-    /// Whose changes of files there are from this place on, and what puts those back.
-    /// What is lost is said.
+    /// Which file changes exist from this place on, and the steps that undo them. Reports changes
+    /// that cannot be undone.
     pub(super) async fn restores(&mut self, from: Since) -> (Whose, Vec<Restore>) {
         let all = changes(self.past.record());
         let mut back = Vec::new();
@@ -209,7 +207,7 @@ impl Session {
         (whose(&all, from), back)
     }
 
-    /// Starts the turn that does it.
+    /// Starts the turn that undoes the changes.
     pub(super) fn put_back(&mut self, whose: Whose, back: Vec<Restore>, text: &'static str) {
         self.facts.turns += 1;
         let job = Job {
@@ -226,7 +224,7 @@ impl Session {
         self.set_running(cancel, ends, task);
     }
 
-    /// The files this session changed, as a page.
+    /// The files that this session changed, as a page.
     pub(super) fn changes_page(&mut self) -> Page {
         let all = changes(self.past.record());
         let mut rows: Vec<Row> = since(&all, Since { turn: 0, own: false })
@@ -245,7 +243,7 @@ impl Session {
 
 struct Job {
     turn: u64,
-    /// What was asked for.
+    /// The request.
     text: &'static str,
     whose: Whose,
     back: Vec<Restore>,
@@ -297,8 +295,7 @@ async fn run(job: Job, mut host: TurnHost) -> Ended {
     Ended { ending, kept: told(&all, &back), usage, next_step: step, next_ask: ask }
 }
 
-/// What the model is told of it with the next message: also which files were to be put
-/// back and are not.
+/// The report for the model with the next message, including files that could not be restored.
 fn told(all: &[String], back: &[Observation]) -> Kept {
     let mut kept = Kept::default();
     let changes = back.iter().filter_map(|seen| seen.change.as_ref());
@@ -361,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stayed_of_a_turn_that_was_taken_back_is_undone_apart_from_the_turn_with_its_number() {
+    fn changes_kept_from_a_rewound_turn_are_undone_apart_from_the_turn_with_its_number() {
         let left = [change(2, "a", Some("0"), Some("1"))];
         let record = [started(1), stays(2, &left), started(2)];
         let all = changes(&record);
@@ -374,13 +371,13 @@ mod tests {
             whose(&both, Since { turn: 2, own: false }),
             Whose { turns: vec![2], left: vec![2], stays: vec![] }
         );
-        // The turn of that number is taken back, and what stayed still stays.
+        // The turn of that number is undone, and the kept changes are still kept.
         let undone = |turns: &[u64], left: &[u64]| {
             let (turns, left) = (turns.to_vec(), left.to_vec());
             changes(&[&record[..], &[Event::Undone { turns, left }]].concat()).len()
         };
         assert_eq!((undone(&[2], &[]), undone(&[], &[2]), undone(&[], &[1])), (1, 0, 1));
-        // A second one stands for both.
+        // A second record covers both.
         let again = changes(
             &[&record[..], &[stays(1, &[left[0].clone(), change(1, "c", None, Some("y"))])]]
                 .concat(),

@@ -1,13 +1,13 @@
-//! A shell piece of a template or a step of a script that the sandbox denied something: the
-//! same question as after a step of the model.
+//! A shell command of a template or a step of a script to which the sandbox denied something: asks
+//! the same question as after a step of the model.
 
 use super::shell;
 use crate::protocol::{Denied, Observation, Question, Step};
 use crate::safety::{self, Held, Verdict};
 
-/// The step as it would run again, and the question whether it does. `judge` judges it once
-/// more, for its first run may have changed what it is judged by. `None`: nothing was denied,
-/// or it is refused now.
+/// The step as it would run again, and the question whether it should. `judge` judges it again,
+/// since its first run may have changed what its verdict depends on. `None` if nothing was denied,
+/// or if it is refused now.
 pub(super) fn again(
     seen: &Observation,
     id: String,
