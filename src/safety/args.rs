@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn clusters_values_and_operands_are_told_apart() {
+    fn clusters_values_and_operands_are_distinguished() {
         assert_eq!(
             tokens("-ruk2 a -oX b", &SORT),
             ["0:-r()", "0:-u()", "0:-k(2)", "1:a", "2:-o(X)", "3:b"]
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_double_dash_behind_an_unknown_flag_ends_nothing() {
+    fn a_double_dash_after_an_unknown_flag_ends_nothing() {
         assert_eq!(tokens("-X -- -o x", &SORT), ["0:-X?()", "2:-o(x)"]);
         assert_eq!(tokens("-- -o x", &SORT), ["1:-o", "2:x"]);
     }

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_a_shell_understands_is_refused() {
+    fn syntax_only_a_shell_understands_is_refused() {
         for line in ["ls | wc", "a > b", "a && b", "a; b", "echo `id`", "'open", "a\\", r"$'\q'"] {
             assert!(split(line).is_err(), "{line}");
         }

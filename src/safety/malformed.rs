@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_look_alike_is_shown_as_what_it_imitates() {
+    fn a_look_alike_is_shown_with_the_letter_it_imitates() {
         assert_eq!(look_alike("гm"), "rm");
         assert_eq!(look_alike("ⅼs"), "ls");
         assert_eq!(look_alike("s\u{200b}udo"), "sudo");

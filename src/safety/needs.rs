@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_the_system_is_known() {
+    fn commands_that_change_the_system_are_known() {
         assert!(needs(&["apt"], &[Effect::Elevate, Effect::Network]).system);
         assert!(!needs(&["npm.ci"], &[Effect::Network, Effect::Exec]).system);
     }

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_refuses_its_sub_command_behind_options_and_by_its_other_names() {
+    fn a_rule_refuses_its_sub_command_after_options_and_by_its_other_names() {
         for (rule, line) in [
             ("git push *", "git -C . push"),
             ("git push *", "git --no-pager push origin"),

@@ -492,7 +492,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_pattern_after_credentials_is_told_from_one_that_also_fits_them() {
+    fn a_pattern_after_credentials_is_distinguished_from_one_that_also_fits_them() {
         for aims in [
             "*nv",
             "?env",
@@ -530,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn the_globs_fit_every_name_that_is_no_copy() {
+    fn the_globs_fit_every_name_that_is_not_a_copy() {
         let globs: Vec<String> = sensitive_globs().collect();
         for name in SENSITIVE.iter().filter(|name| !COPIES.iter().any(|end| name.ends_with(end))) {
             let name = name.to_ascii_lowercase();

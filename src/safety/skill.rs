@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skill_takes_away_what_it_does_not_name() {
+    fn a_skill_removes_the_tools_it_does_not_name() {
         let add = Work::exec("git", &["add", "a"]);
         let read = Work::Tool { name: "file.read".into(), input: json!({"path": "a"}) };
         let plan = Work::Tool { name: "plan".into(), input: json!({}) };

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_steers_wherever_it_stands_and_in_any_case() {
+    fn a_name_steers_anywhere_in_a_path_and_in_any_case() {
         for path in [
             "AGENTS.md",
             "a/b/agents.MD",
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_project_says_of_itself_steers() {
+    fn descriptions_of_a_project_steer() {
         for name in NOTES {
             assert_eq!(reader(Path::new(name)), Some(Reader::Agents), "{name}");
         }

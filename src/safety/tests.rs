@@ -156,7 +156,7 @@ fn every_row_keeps_its_examples() {
 }
 
 #[test]
-fn no_name_stands_in_two_rows() {
+fn no_name_is_in_two_rows() {
     fn names(specs: &[&table::Spec], wrong: &mut Vec<String>) {
         let mut seen = std::collections::BTreeSet::new();
         for spec in specs {
@@ -259,7 +259,7 @@ fn a_program_of_the_workspace_asks_and_one_from_elsewhere_is_refused() {
 }
 
 #[test]
-fn what_the_model_requires_only_raises() {
+fn requirements_of_the_model_only_raise_the_tier() {
     let with = |change: fn(&mut Requires)| {
         let mut step = step("ls", &[]);
         change(&mut step.requires);
@@ -296,7 +296,7 @@ fn a_lifted_refusal_is_a_marked_question_and_never_a_run() {
 }
 
 #[test]
-fn allow_sudo_asks_about_sudo_and_not_about_what_it_hides() {
+fn allow_sudo_asks_about_sudo_and_not_about_the_command_in_it() {
     let sudo = policy(|p| p.elevate = Limit::Ask);
     let asked = judged_with(step("sudo", &["ls"]), &sudo, &place());
     assert!(matches!(asked, Verdict::Ask(_)) && asked.judged().risk.lifted);
@@ -389,7 +389,7 @@ fn the_folder_a_step_runs_in_is_looked_at() {
 }
 
 #[test]
-fn a_tool_nobody_knows_is_refused() {
+fn an_unknown_tool_is_refused() {
     let work = Work::Tool { name: "nope".into(), input: serde_json::json!({}) };
     let step = Step { work, ..step("", &[]) };
     let verdict = judged_with(step, &Policy::default(), &place());
@@ -460,7 +460,7 @@ fn lines_that_only_read_are_l0_and_others_are_not() {
 }
 
 #[test]
-fn an_option_nobody_knows_does_not_hide_the_command_behind_it() {
+fn an_unknown_option_does_not_hide_the_command_after_it() {
     for line in [
         "bwrap --dev-bind / / rm -rf x",
         "nohup --zq y rm -rf x",

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_reads_back_as_exactly_this() {
+    fn a_written_step_reads_back_as_exactly_this() {
         let works = [
             Work::exec("git", &["commit", "-m", "it's\nme \u{202e}", "", "中 文"]),
             Work::Shell { line: "ls | wc -l".into() },

@@ -1,4 +1,4 @@
-//! Finds the repository that a folder is a part of, without starting git.
+//! Finds the repository that a folder belongs to, without starting git.
 //!
 //! Whoever delivers a folder may put anything called `.git` beside it. So no pointer is
 //! followed, and a repository counts only where it is plainly the user's own: a real
@@ -8,16 +8,17 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// More than this are no settings of a repository.
+/// A settings file larger than this is not a repository's.
 const LONGEST: u64 = 256 * 1024;
 
-/// The root of the repository around `folder`; `None` where the folder is the root
-/// itself, stands alone, or the repository is none to rely on. Both paths have their
+/// The root of the repository around `folder`; `None` where the folder is the root itself,
+/// is not in a repository, or the repository is not one to rely on. Both paths have their
 /// links resolved.
 pub fn repository(folder: &Path, home: &Path) -> Option<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
     let root = folder.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok())?;
-    // Above a home lies the home, and above a root of its own nothing of it.
+    // A tree above the home contains the home, and above a root of its own nothing belongs
+    // to it.
     let whole = root == Path::new("/") || home.starts_with(root) || root == folder;
     (!whole && is_own(root, user) && is_plain(&root.join(".git"), user)).then(|| root.to_owned())
 }
@@ -27,7 +28,7 @@ fn is_own(folder: &Path, user: u32) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|meta| own(&meta))
 }
 
-/// A repository whose tree is the folder it lies in.
+/// A repository whose tree is the folder that contains it.
 fn is_plain(git: &Path, user: u32) -> bool {
     let there = ["objects", "refs"].iter().all(|name| git.join(name).is_dir());
     let elsewhere = ["commondir", "gitdir", "config.worktree"];
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_home_and_what_lies_above_it_are_no_repository_around() {
+    fn a_home_and_the_folders_above_it_are_not_a_repository_around() {
         let tree = tree();
         tree.git("home", "[core]\n");
         assert_eq!(tree.found("home/mono"), None);
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_name_another_tree_are_no_reason_to_read_more() {
+    fn settings_that_name_another_tree_are_not_a_reason_to_read_more() {
         for config in [
             "[core]\n\tworktree = /\n",
             "[core]\n\tWorkTree=..\n",

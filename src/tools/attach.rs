@@ -1,8 +1,8 @@
-//! Reads what a message names: a text file, a part of one, or the names in a folder.
-//! Bounded, and never anything but what was judged: the path is the one of the judgement,
-//! links resolved, and no link that came since is followed.
+//! Reads the attachments a message names: a text file, a part of one, or the names in a
+//! folder. Bounded, and never anything but what was judged: the path is the one of the
+//! judgement, links resolved, and a link created since is not followed.
 //!
-//! For what a person or a template attaches. What a model wants to read is a tool's.
+//! For attachments of the user or of a template. A model reads files with a tool.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -35,7 +35,7 @@ pub struct Attachment {
 /// Reads what a step of the tool `file.read` names. Blocks.
 ///
 /// # Errors
-/// One sentence: it is no text, cannot be read, or has not the lines.
+/// One sentence: it is not text, cannot be read, or does not have these lines.
 pub fn read(step: &Cleared, mention: &Mention) -> Result<Attachment, Say> {
     read_most(step, mention, MOST)
 }
@@ -58,7 +58,7 @@ pub fn read_most(step: &Cleared, mention: &Mention, most: usize) -> Result<Attac
     Ok(Attachment { attached: Attached { name, size, cut }, text })
 }
 
-/// A sentence of our own, or what the system said.
+/// A sentence of our own, or the system's message.
 type Fault = Result<Say, io::Error>;
 
 fn content(
@@ -110,7 +110,7 @@ fn whole(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The two ends of a file nobody reads through.
+/// The two ends of a file too long to read whole.
 fn ends(file: &mut File, len: u64, most: usize) -> io::Result<Vec<u8>> {
     let mut head = vec![0; head(most)];
     file.read_exact(&mut head)?;
@@ -213,7 +213,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// How an attachment stands in a message: in a fence that nothing in it can close.
+/// The form of an attachment in a message: in a fence that nothing in it can close.
 pub fn block(attachment: &Attachment) -> String {
     let Attachment { attached: Attached { name, size, .. }, text } = attachment;
     let ticks = text.split(|c| c != '`').map(str::len).max().unwrap_or(0).max(2) + 1;
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused_with_its_type_and_size() {
+    fn a_file_that_is_not_text_is_refused_with_its_type_and_size() {
         for (bytes, kind) in [
             (&b"\x7fELF\x02\x01"[..], "ELF"),
             (b"\x89PNG\r\n", "PNG"),

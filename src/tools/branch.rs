@@ -1,11 +1,11 @@
-//! The branch of a folder, read from `.git/HEAD` without starting git. Follows no
-//! pointer out of the folder: a name for the status line is not worth a surprise.
+//! Reads the branch of a folder from `.git/HEAD` without starting git. Follows no pointer
+//! out of the folder: a name for the status line is not worth a surprise.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// More than this is no head.
+/// A file larger than this is not a `HEAD`.
 const LONGEST: u64 = 1024;
 
 /// The branch, or the first digits of a detached head; `None` where there is neither.

@@ -1,4 +1,4 @@
-//! Runs programs, and alone does.
+//! Runs programs; no other module does.
 //!
 //! A step's program is started as the file that was judged, with its arguments as
 //! they are: no shell, no lookup, nothing on its input, a clean environment, a session
@@ -69,7 +69,7 @@ pub struct Setup {
 pub struct Limits {
     /// One that runs by itself.
     pub alone: Duration,
-    /// One a person approved.
+    /// One the user approved.
     pub approved: Duration,
     /// A shell piece of a template.
     pub piece: Duration,
@@ -179,7 +179,7 @@ async fn run(exec: &Exec, step: &Cleared, input: Option<Input>, watch: &Watch) -
     let finished = watch::watch(running, watch, times, &exec.steps.leaving, output).await;
     let elapsed = began.elapsed();
     let walls = inside.as_ref().and_then(|inside| inside.walls().cloned());
-    // Its folder may hold much; nobody waits for its removal.
+    // Its folder may hold much; its removal is not waited for.
     tokio::task::spawn_blocking(move || drop(inside));
     let mut observation = not_run(judged, outcome(finished.how), Say::from(words::CANCELLED));
     observation.note = note(&finished, most);

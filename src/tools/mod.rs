@@ -1,6 +1,6 @@
-//! What steps are done with. A [`Tool`] takes a [`Cleared`] step, so none can be
-//! called around the policy, and it never fails: a program that does not start, a
-//! non-zero exit and a timeout are observations the model should read.
+//! The tools that execute steps. A [`Tool`] takes a [`Cleared`] step, so none can be called
+//! around the policy, and it never fails: a program that does not start, a non-zero exit
+//! and a timeout are observations the model should read.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub mod world;
 pub trait Tool: Send + Sync {
     fn name(&self) -> &'static str;
 
-    /// One line for people (`/tools`).
+    /// One line for users (`/tools`).
     fn about(&self) -> Word;
 
     /// One line for the model's system prompt.
@@ -91,7 +91,7 @@ impl Toolbox {
         Toolbox { tools, kept: None }
     }
 
-    /// With the place where the old contents of changed files lie.
+    /// With the folder of the old contents of changed files.
     #[must_use]
     pub fn keeping(self, kept: Option<file::Kept>) -> Toolbox {
         Toolbox { kept, ..self }
@@ -137,7 +137,7 @@ impl Toolbox {
     pub fn find(&self, work: &Work) -> Option<&Arc<dyn Tool>> {
         let name = match work {
             Work::Shell { .. } => "exec",
-            // Taking a change back is a change; only a person asks for it.
+            // Undoing a change is a change; only the user asks for it.
             Work::Tool { name, .. } if name == "file.restore" => "file.write",
             other => other.tool(),
         };

@@ -1,9 +1,9 @@
-//! Reads facts out of a command's output, so that the model gets a short list instead
-//! of a long text.
+//! Reads facts out of a command's output, so that the model gets a short list instead of a
+//! long text.
 //!
-//! Pure. `RECOGNISERS` says which program's output is read by what; the first reader
-//! that answers wins, and one that is not sure answers `None`. Nothing here judges
-//! success: the exit code stands beside it in the observation.
+//! Pure. `RECOGNISERS` maps each program to the readers of its output; the first reader
+//! that answers wins, and one that is not sure answers `None`. Nothing here judges success:
+//! the exit code is next to it in the observation.
 
 use serde_json::Value;
 
@@ -80,7 +80,7 @@ const SCRIPTS: &[&str] =
 const COMPILERS: &[&str] =
     &["gcc", "g++", "cc", "c++", "clang", "clang++", "make", "ninja", "cmake", "mypy", "pyright"];
 
-/// What can be told about an output; `None` when it is just text.
+/// The facts in an output; `None` when it is just text.
 pub fn parse(run: &Run<'_>) -> Option<Parsed> {
     let (program, args) = unwrapped(run.program, run.args);
     let (stdout, stderr) = (plain(run.stdout), plain(run.stderr));

@@ -1,4 +1,5 @@
-//! Holds steps back, in case a judgement was wrong or the user was shown too little.
+//! Restricts what steps can do, in case a judgement was wrong or the user was shown too
+//! little.
 //!
 //! On Linux Landlock and seccomp are put around a short-lived thread, which then starts
 //! the program: both pass on to children and nothing but that thread is touched. macOS
@@ -19,11 +20,12 @@
 //! What the user typed for their own shell is free, and so is what is made to change the
 //! system: a wall around the workspace would only break it.
 //!
-//! Not held: names of files below the workspace; code that a program loads into itself,
-//! which is no start; on Linux before 6.12 signals; sockets within the machine where the
-//! network is open, docker's among them, for no interface of Landlock up to 7 knows them
-//! by path; moves between folders on interface 1, which fail; in *work* modes and owners
-//! of files elsewhere that belong to the user. That it holds is tried out, not assumed.
+//! Not restricted: names of files below the workspace; code that a program loads into
+//! itself, which does not start a program; on Linux before 6.12 signals; sockets within the
+//! machine where the network is open, docker's among them, for no interface of Landlock up
+//! to 7 knows them by path; moves between folders on interface 1, which fail; in *work*
+//! modes and owners of files elsewhere that belong to the user. That it works is tried out,
+//! not assumed.
 //!
 //! Not in here: which step is held for what reason (`safety` judged it) and how it is
 //! started (`exec`).

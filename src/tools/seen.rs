@@ -1,5 +1,5 @@
-//! What the model saw of files: the digest of each as it was read, or as it was left by
-//! a step. A change that rests on an older one is said before it is made.
+//! Tracks which version of each file the model knows: its digest as it was read, or as a
+//! step left it. A change based on an older version is pointed out before it is made.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Files that are remembered.
 const MOST: usize = 20_000;
 
-/// One list for all who look at it. Digests are facts of a moment, so whoever comes
-/// later simply writes over them.
+/// One list for all who look at it. Digests are facts of a moment, so a later writer simply
+/// overwrites them.
 #[derive(Clone, Debug, Default)]
 pub struct Seen(Arc<Mutex<BTreeMap<PathBuf, String>>>);
 

@@ -1,9 +1,9 @@
 //! Finds the folders of programs that belong to a project or to a toolchain manager: a
 //! Python environment, `node_modules/.bin`, the shims of nvm or pyenv.
 //!
-//! Nothing of them is trusted: a delivered folder may hold any of these. They are told
-//! apart so that a question can say what they are, and so that what runs is the file that
-//! was named, not the one it links to.
+//! None of them is trusted: a delivered folder may hold any of these. They are
+//! distinguished so that a question can say what they are, and so that what runs is the
+//! file that was named, not the one it links to.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use super::world::{executable, is_ours};
 use crate::safety::{Link, OwnProgram, Program, Shelf};
 
-/// Where such folders may lie, links resolved, and the folders of the user's own `PATH`.
+/// Where such folders may be, links resolved, and the folders of the user's own `PATH`.
 #[derive(Clone, Debug, Default)]
 pub struct Shelves {
     /// The workspace and the repository around it.
@@ -25,8 +25,8 @@ pub struct Shelves {
     pub managers: Vec<PathBuf>,
 }
 
-/// A toolchain manager: the variable that moves its folder, where that is in a home
-/// otherwise, and where in it programs lie. `*` stands for one name.
+/// A toolchain manager: the variable that moves its folder, its place in a home otherwise,
+/// and the folder of programs in it. `*` matches one name.
 type Manager = (&'static str, &'static str, &'static [&'static str]);
 
 #[rustfmt::skip]
@@ -63,8 +63,8 @@ impl Shelves {
         Some(OwnProgram { program, folder, kind })
     }
 
-    /// What a bare name stands for in the user's own `PATH`, where one of these folders
-    /// comes before every trusted one that has it.
+    /// The program a bare name refers to in the user's own `PATH`, where one of these
+    /// folders comes before every trusted one that has it.
     pub fn named(&self, name: &str, is_trusted: impl Fn(&Path) -> bool) -> Option<OwnProgram> {
         for folder in &self.path {
             if !folder.is_absolute() || executable(&folder.join(name)).is_none() {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_an_environment_is_itself_and_not_what_it_links_to() {
+    fn a_program_of_an_environment_is_itself_and_not_the_target_of_its_link() {
         let desk = Desk::new();
         let python = desk.venv("ws/.venv");
         let own = desk.system(&[]).own_program(&python.to_string_lossy()).unwrap();
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_of_a_project_are_known_by_what_they_are() {
+    fn folders_of_a_project_are_known_by_their_contents() {
         let desk = Desk::new();
         desk.venv("ws/api/venv");
         desk.program("ws/node_modules/.bin/tsc");

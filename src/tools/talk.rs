@@ -1,5 +1,5 @@
-//! The tools that only talk with the person. The turn itself asks and shows; here they are
-//! named, and what comes to them all the same is told that nothing was done.
+//! The tools that only talk to the user. The turn itself asks and shows; here they are
+//! named, and a call that arrives all the same is answered that nothing was done.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
-//! The temporary folder of this run: everything temporary lies in it, it is its user's
-//! alone, and it goes when the program ends. What a run left that ended without a word
-//! is removed by a later one.
+//! Manages the temporary folder of this run: everything temporary is in it, only its user
+//! can access it, and it is removed when the program ends. A later run removes the folder
+//! of a run that ended without cleaning up.
 //!
 //! A run's folder is named `avocet-USER-PROCESS-START`, by numbers, and locked as long as
-//! the run lives. It belongs to nobody any more when no process of that number began at
-//! that time and its lock is free: the lock is for runs whose processes cannot be seen
-//! from here, in a container that shares the place.
+//! the run lives. It is abandoned when no process of that number began at that time and its
+//! lock is free: the lock is for runs whose processes cannot be seen from here, in a
+//! container that shares the place.
 //!
 //! The places are tried in order, because a `TMPDIR` may be missing, full, or closed to
 //! this user. Not in here: which places those are (`config` reads the environment).
@@ -63,7 +63,7 @@ pub struct TempFolder {
     path: PathBuf,
 }
 
-/// Why there is none: every place with what the system said.
+/// Why there is none: every place with the system's error.
 #[derive(Debug)]
 pub struct TempError {
     tried: Vec<(PathBuf, io::Error)>,
@@ -132,8 +132,8 @@ impl RunFolder {
         Err(TempError { tried })
     }
 
-    /// What is wrong with the first place, for whoever chose it, and which is taken
-    /// instead. Makes nothing.
+    /// What is wrong with the first place, for the user who chose it, and which is used
+    /// instead. Creates nothing.
     pub fn detour(&self) -> Option<Say> {
         let (first, rest) = self.places.split_first()?;
         let why = usable(first).err()?;
@@ -175,15 +175,15 @@ impl Drop for RunFolder {
     }
 }
 
-/// Others may take away what lies in a folder: it is open to all without being sticky, or
-/// it is another user's. Not root's, and not of somebody this system has no number for.
+/// Others may remove entries of a folder: it is open to all without being sticky, or it is
+/// another user's. Not root's, and not that of an owner this system has no number for.
 #[derive(Debug, thiserror::Error)]
 #[error("other users may replace what lies in it")]
 struct OpenToOthers;
 
 const NOBODY: u32 = 65_534;
 
-/// An error where what lies in a place is not safe from others.
+/// An error where the contents of a place are not safe from others.
 fn safe(place: &Path) -> io::Result<()> {
     let meta = fs::metadata(place)?;
     let open = meta.mode() & 0o1002 == 0o002;
@@ -230,7 +230,7 @@ impl TempFolder {
         &self.path
     }
 
-    /// Takes it out of the run's folder, so that it stays. Answers with where it lies.
+    /// Takes it out of the run's folder, so that it stays. Returns its new path.
     pub fn keep(self) -> PathBuf {
         let run = self.path.parent();
         let beside = run.and_then(Path::parent).zip(self.path.file_name());
@@ -330,8 +330,8 @@ fn sweep(places: &[PathBuf]) {
     }
 }
 
-/// Removes the folder of a run that ended, if it is this user's, no link, and locked by
-/// nobody.
+/// Removes the folder of a run that ended, if it is this user's, not a link, and not
+/// locked.
 fn remove_unowned(path: &Path) {
     let Ok(folder) = opened(path) else { return };
     let own = folder.metadata().is_ok_and(|meta| meta.uid() == getuid().as_raw());
@@ -356,7 +356,7 @@ fn remove(path: &Path) {
 /// Makes folders writable for their owner.
 fn open_up(path: &Path, deep: usize) {
     let Ok(folder) = opened(path).or_else(|_| {
-        // It may not even be readable; a folder of ours in a folder of ours is no link.
+        // It may not even be readable; a folder of ours in a folder of ours is not a link.
         let is_folder = fs::symlink_metadata(path)?.is_dir();
         let open = fs::Permissions::from_mode(0o700);
         if is_folder {
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_a_run_lies_in_one_private_folder_and_goes_with_it() {
+    fn all_of_a_run_is_in_one_private_folder_and_goes_with_it() {
         let place = place();
         let run = of(&place);
         assert!(names(place.path()).is_empty(), "nothing is made before it is needed");
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_step_closed_is_removed_too() {
+    fn folders_a_step_closed_are_removed_too() {
         let place = place();
         let run = of(&place);
         let folder = run.folder("step").unwrap();
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn what_dead_runs_left_is_swept_and_nothing_else() {
+    fn leftovers_of_dead_runs_are_removed_and_nothing_else() {
         let place = place();
         let own = getpid().as_raw_nonzero().get();
         let dead = left(place.path(), NO_PROCESS, 5);
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_outlives_the_run() {
+    fn a_kept_folder_outlives_the_run() {
         let place = place();
         let run = of(&place);
         let folder = run.folder("edit").unwrap();

@@ -1,6 +1,6 @@
-//! The names of what lies in a folder, one after the other as they are met: those near
-//! the top first. Only names are read, and the ignore files; nothing is opened, and no
-//! link is followed. Stop asking, and nothing more is read.
+//! Walks the names below a folder, one after the other as they are met: those near the top
+//! first. Only names are read, and the ignore files; nothing is opened, and no link is
+//! followed. Stop asking, and nothing more is read.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use ignore::{DirEntry, WalkBuilder};
 
 use crate::safety::is_hidden;
 
-/// How deep the first round goes. The second brings what lies below.
+/// The depth of the first round. The second brings what is below.
 const NEAR: usize = 2;
 /// A path longer than this is left out, in bytes.
 const LONGEST: usize = 1024;
 
-/// The paths below `root`, relative to it, with `/` between the parts and, for folders,
-/// at the end. Left out: what ignore files name, what is hidden, what is no readable
-/// text, what could not be written as one word in quotes, and names with letters that
-/// show nothing or turn round what stands beside them.
+/// The paths below `root`, relative to it, with `/` between the parts and, for folders, at
+/// the end. Left out: ignored names, hidden names, names that are not readable text or
+/// could not be written as one word in quotes, and names with letters that show nothing or
+/// reverse the text next to them.
 pub fn names(root: &Path) -> impl Iterator<Item = String> + use<> {
     let root = root.to_owned();
     let near = rounds(&root, Some(NEAR));
@@ -31,7 +31,7 @@ fn rounds(root: &Path, depth: Option<usize>) -> impl Iterator<Item = DirEntry> +
         .max_depth(depth)
         .follow_links(false)
         .hidden(true)
-        // A folder that is no repository yet has its ignore files all the same.
+        // A folder that is not a repository yet has its ignore files all the same.
         .require_git(false)
         .build()
         .filter_map(Result::ok)
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_near_comes_first() {
+    fn near_names_come_first() {
         let root = tree();
         let names: Vec<String> = names(root.path()).collect();
         let depth = |name: &String| name.trim_end_matches('/').matches('/').count();

@@ -1,10 +1,10 @@
-//! What the rules may ask of this machine: where a path leads, and which program a name
-//! stands for.
+//! Answers the rules' questions about this machine: where a path leads, and which program a
+//! name refers to.
 //!
-//! Programs are looked up in trusted folders only, never in `PATH`, so nothing that lies
-//! in the workspace or that another user may change can stand in for one. Reading is all
-//! that happens here: names, metadata, and the few small files the rules ask for;
-//! nothing is started.
+//! Programs are looked up in trusted folders only, never in `PATH`, so nothing that is in
+//! the workspace or that another user may change can take the place of one. Only reading
+//! happens here: names, metadata, and the few small files the rules ask for; nothing is
+//! started.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -29,7 +29,7 @@ pub struct System {
     seen: Seen,
     /// Folders of programs that are the project's own, or a toolchain manager's.
     shelves: Shelves,
-    /// What the masks of the session stand for.
+    /// The values of the session's masks.
     secrets: Option<Arc<Redactor>>,
 }
 
@@ -50,12 +50,12 @@ const FOLDERS: &[&str] = &[
     "/nix/var/nix/profiles/default/bin",
 ];
 
-/// How many links in a row are followed before a path is taken as it stands.
+/// How many links in a row are followed before a path is taken as it is.
 const MOST_LINKS: usize = 40;
 
 impl System {
     /// `extra`: folders of programs the user listed, which come first. A folder counts only
-    /// when it lies outside the workspace and nobody but root and the user may write to it.
+    /// when it is outside the workspace and only root and the user may write to it.
     pub fn new(workspace: &Path, home: &Path, extra: &[PathBuf]) -> System {
         let (workspace, home) = (real(workspace, MOST_LINKS), real(home, MOST_LINKS));
         let cargo = home.join(".cargo/bin");
@@ -82,13 +82,13 @@ impl System {
         System { seen, ..self }
     }
 
-    /// The same machine, with what masks stand for.
+    /// The same machine, with the values of masks.
     #[must_use]
     pub fn unmasking(self, secrets: Arc<Redactor>) -> System {
         System { secrets: Some(secrets), ..self }
     }
 
-    /// The same machine, which can say where else a program lies. `path`: as in the
+    /// The same machine, which also finds programs in other folders. `path`: as in the
     /// environment.
     #[must_use]
     pub fn knowing(self, path: Option<PathBuf>) -> System {
@@ -106,7 +106,7 @@ impl System {
 
     /// The `PATH` of every child: the trusted folders and nothing else.
     pub fn child_path(&self) -> OsString {
-        // A folder with `:` in its name cannot stand in a list.
+        // A folder with `:` in its name cannot be part of a list.
         let plain = self.folders.iter().filter(|folder| !folder.to_string_lossy().contains(':'));
         std::env::join_paths(plain).unwrap_or_default()
     }
@@ -272,7 +272,7 @@ fn trusted_folder(folder: &Path, workspace: &Path) -> Option<PathBuf> {
 }
 
 /// Whether a folder in a workspace as large as the machine is still the system's: root's,
-/// and nobody else's to change.
+/// and writable for root only.
 fn is_of_system(meta: &Metadata, workspace: &Path) -> bool {
     workspace == Path::new("/") && meta.uid() == 0 && meta.mode() & 0o022 == 0
 }
@@ -285,8 +285,8 @@ pub(super) fn is_ours(meta: &Metadata) -> bool {
     owned && meta.mode() & 0o002 == 0 && (admin || meta.mode() & 0o020 == 0)
 }
 
-/// The path as the kernel would walk it: `..` behind a link leaves the link's target.
-/// Where the path ends in nothing, a link to nothing is still followed.
+/// The path as the kernel would walk it: `..` after a link leaves the link's target. Where
+/// the path does not exist, a dangling link is still followed.
 fn real(path: &Path, links: usize) -> PathBuf {
     if let Ok(real) = fs::canonicalize(path) {
         return real;
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_others_may_change_or_a_link_into_the_workspace_is_no_program() {
+    fn a_file_others_may_change_or_a_link_into_the_workspace_is_not_a_program() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().canonicalize().unwrap();
         let workspace = folder(&root, "ws", 0o755);

@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_magic_of_a_path_is_no_part_of_its_pattern() {
+    fn the_magic_of_a_path_is_not_part_of_its_pattern() {
         for (text, found) in [
             ("*env", Some("*env")),
             (":(top,icase)*ENV", Some("*ENV")),
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_may_be_that_of_a_file_unless_what_follows_it_says_otherwise() {
+    fn a_number_may_be_that_of_a_file_unless_its_suffix_says_otherwise() {
         for text in ["4bcf", "4BCFE98e640c8284", "dead^{}", "beef^{blob}^{object}", "1234^{}^{}"] {
             assert!(may_be_file(text), "{text}");
         }

@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_that_fit_single_signs_are_told_from_those_that_spell_something_out() {
+    fn patterns_of_single_signs_are_distinguished_from_those_that_spell_something_out() {
         for whole in ["TODO", "fn [a-z_]+", "v[0-9]+ab", "TODO|FIXME", "foo.*bar", "class \\w+"] {
             assert!(spells_out(whole), "{whole}");
         }

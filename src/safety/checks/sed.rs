@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     #[allow(clippy::too_many_lines, reason = "a table")]
-    fn sed_scripts_that_only_print_are_told_from_those_that_write() {
+    fn sed_scripts_that_only_print_are_distinguished_from_those_that_write() {
         for good in [
             "1,40p",
             "5p",

@@ -49,7 +49,7 @@ fn a_sequence_that_never_ends_swallows_nothing() {
 }
 
 #[test]
-fn what_hides_or_reorders_is_shown() {
+fn characters_that_hide_or_reorder_are_shown() {
     let cases = [
         ("photo_\u{202e}gnp.exe", "photo_\\u{202e}gnp.exe"),
         ("a\u{200b}b\u{feff}", "a\\u{200b}b\\u{feff}"),
@@ -97,7 +97,7 @@ fn an_escaped_text_names_every_place_it_changed() {
 }
 
 #[test]
-fn programs_and_images_are_no_text() {
+fn programs_and_images_are_not_text() {
     assert!(is_binary("\u{7f}ELF\u{2}\u{1}\u{1}\0\0\0\0\0\0\0\0\0"));
     assert!(!is_binary("caf\u{fffd} is a word in Latin-1"));
     assert!(!is_binary(""));

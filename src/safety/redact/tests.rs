@@ -99,7 +99,7 @@ const BEGINNINGS: &[&str] = &[
 
 /// What is ruled out by its hints is never looked at.
 #[test]
-fn what_a_shape_matches_holds_one_of_its_hints() {
+fn every_match_of_a_shape_contains_one_of_its_hints() {
     let many = |len: usize| "aB3dE6gH9k".chars().cycle().take(len).collect::<String>();
     let hex = |len: usize| "0123456789abcdef".chars().cycle().take(len).collect::<String>();
     let great = |len: usize| "A1B2C3D4".chars().cycle().take(len).collect::<String>();
@@ -305,7 +305,7 @@ fn complete_lines_are_not_held_back() {
 }
 
 #[test]
-fn names_of_secrets_are_told_from_names_of_places() {
+fn names_of_secrets_are_distinguished_from_names_of_places() {
     for name in ["OPENAI_API_KEY", "GH_TOKEN", "DB_PASSWORD", "GHTOKEN", "AWS_SECRET_ACCESS_KEY"] {
         assert!(is_secret_name(name), "{name}");
     }
@@ -330,7 +330,7 @@ fn strings_inside_json_are_masked_and_keys_stay() {
 }
 
 #[test]
-fn what_only_looks_like_a_service_token_stays() {
+fn text_that_only_looks_like_a_service_token_stays() {
     for text in [
         "fw_rules_for_the_default_zone_of_the_machine",
         "key-value stores and key-0123456789",
@@ -413,7 +413,7 @@ const ORDINARY_LINES: &[&str] = &[
 ];
 
 #[test]
-fn what_stands_behind_the_name_of_a_secret_is_masked() {
+fn a_value_after_the_name_of_a_secret_is_masked() {
     let mut seen = Vec::new();
     for (line, secret) in SECRET_LINES {
         let fresh = Redactor::new([("", ""); 0], [7; 16]);
@@ -439,7 +439,7 @@ fn code_and_prose_that_speak_of_secrets_come_through() {
 }
 
 #[test]
-fn a_word_is_a_secret_behind_its_name_only_and_a_random_value_everywhere() {
+fn a_word_is_a_secret_after_its_name_only_and_a_random_value_everywhere() {
     let redactor = Redactor::new([("", ""); 0], [7; 16]);
     let masked = redactor.mask("POSTGRES_PASSWORD=postgres\nimage: postgres:15\n").into_owned();
     assert!(masked.starts_with("POSTGRES_PASSWORD=‹secret:password #"), "{masked}");
@@ -457,7 +457,7 @@ fn a_word_is_a_secret_behind_its_name_only_and_a_random_value_everywhere() {
 }
 
 #[test]
-fn a_mask_is_turned_back_and_one_that_stands_for_nothing_is_named() {
+fn a_mask_is_turned_back_and_one_without_a_value_is_named() {
     let redactor = redactor();
     for (kind, secret) in samples() {
         let text = format!("a {secret} b");
@@ -497,7 +497,7 @@ fn no_two_secrets_share_a_tag() {
 }
 
 #[test]
-fn a_change_shows_the_secrets_of_the_file_masked_and_what_is_new_in_the_open() {
+fn a_change_shows_secrets_of_the_file_masked_and_new_ones_in_the_open() {
     let redactor = redactor();
     let (old, new) =
         ("DB_PASS=s3cr3t\na\n", "DB_PASS=s3cr3t\nAPI_KEY=$(curl x)1\nOTHER_PASS=n3w\n");

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_would_refuse_is_not_guessed_at() {
+    fn settings_git_would_refuse_are_not_guessed_at() {
         for text in [
             "a = b",
             "[a",

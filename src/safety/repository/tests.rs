@@ -59,7 +59,7 @@ fn starts(setting: &str) -> Vec<Worry> {
 const HOSTILE: &str = "[core]\nfsmonitor = ./x\n";
 
 #[test]
-fn an_ordinary_repository_is_no_worry_wherever_one_stands_in_it() {
+fn an_ordinary_repository_is_not_a_worry_in_any_of_its_folders() {
     assert_eq!(worried(&[], "/h/w"), []);
     assert_eq!(worried(&[], "/h/w/src"), []);
     assert_eq!(worried(&[], "/"), []);
@@ -162,7 +162,7 @@ fn drivers_of_the_repositorys_own_attributes_are_worries() {
 }
 
 #[test]
-fn what_cannot_be_read_is_a_worry() {
+fn unreadable_settings_are_a_worry() {
     let long: &'static str = Box::leak("#".repeat(MOST + 1).into_boxed_str());
     for text in ["[core", "[include]\npath = config\n", long] {
         let found = worried(&[("/h/w/.git/config", text)], "/h/w");

@@ -129,7 +129,7 @@ fn substitutions_are_found_wherever_they_stand() {
 }
 
 #[test]
-fn what_is_not_understood_is_opaque() {
+fn a_line_that_is_not_understood_is_opaque() {
     for line in [
         "echo 'a",
         "echo \"a",

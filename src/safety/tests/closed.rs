@@ -92,7 +92,7 @@ fn where_nothing_holds_steps_those_whose_proof_is_a_language_ask_and_the_rest_ru
 }
 
 #[test]
-fn what_is_too_much_to_look_at_is_refused() {
+fn a_step_too_large_to_look_at_is_refused() {
     let many = vec!["a"; 4097];
     assert!(matches!(verdict("ls", &many), Verdict::Refuse(_)));
     let long = "a".repeat(64 * 1024 + 1);

@@ -30,7 +30,7 @@ fn of_a_days_harmless_reading_next_to_nothing_asks() {
 }
 
 #[test]
-fn what_reaches_a_network_a_daemon_or_the_projects_code_asks() {
+fn reaching_a_network_a_daemon_or_the_projects_code_asks() {
     let (all, asks) = asked("asks");
     assert_eq!(all, asks.len(), "of {all} only: {asks:?}");
 }

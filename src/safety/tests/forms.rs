@@ -11,7 +11,7 @@ fn judged(line: &str) -> Judged {
 
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table")]
-fn what_is_not_exactly_a_harmless_form_asks() {
+fn anything_but_exactly_a_harmless_form_asks() {
     for asked in [
         // Versions, and what only looks like one.
         "cargo --version build",
@@ -250,7 +250,7 @@ fn a_question_about_a_version_runs_where_nothing_lies() {
 }
 
 #[test]
-fn a_line_for_a_shell_stands_where_it_stands_and_has_the_users_environment() {
+fn a_line_for_a_shell_keeps_its_folder_and_has_the_users_environment() {
     for line in ["env", "printenv", "cargo --version", "go env"] {
         let verdict = shell_verdict(line);
         assert!(verdict.judged().risk.tier > Tier::L0, "{line}");
@@ -265,7 +265,7 @@ fn given(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_holds_a_form_is_added_at_the_start() {
+fn arguments_that_keep_a_form_harmless_are_added_at_the_start() {
     assert_eq!(given("lsof -i :80"), ["-n", "-i", ":80"]);
     assert_eq!(given("git config --list"), ["config", "--no-includes", "--list"]);
     assert_eq!(
@@ -284,7 +284,7 @@ fn what_holds_a_form_is_added_at_the_start() {
 }
 
 #[test]
-fn what_find_hands_on_is_no_link_and_holds_no_credentials() {
+fn find_passes_on_neither_links_nor_credentials() {
     let args = given("find . -name *.md -exec cat {} ;");
     let at = args.iter().position(|arg| arg == "-exec").unwrap();
     assert_eq!(args[..3], [".", "-name", "*.md"]);

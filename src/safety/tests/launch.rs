@@ -29,7 +29,7 @@ fn the_git_that_runs_is_found_by_judging_and_not_by_its_letters() {
 }
 
 #[test]
-fn what_a_wrapper_starts_is_named_and_resolved() {
+fn the_program_a_wrapper_starts_is_named_and_resolved() {
     assert_eq!(starts("ls"), [""; 0]);
     assert_eq!(starts("timeout 5 ls"), ["/bin/ls"]);
     assert_eq!(starts("env LANG=C timeout 5 nice ls"), ["/bin/timeout", "/bin/nice", "/bin/ls"]);
@@ -45,7 +45,7 @@ fn the_helpers_of_git_are_named_wherever_git_stands() {
 }
 
 #[test]
-fn what_is_approved_starts_as_it_was_seen() {
+fn an_approved_step_starts_as_it_was_seen() {
     let verdict = verdict("git", &["commit", "-m", "x"]);
     let launch = &verdict.judged().launch;
     assert_eq!((launch.git, launch.inserted.len(), launch.empty_folder), (Some(0), 0, false));
@@ -158,7 +158,7 @@ fn verdict_of(text: &str) -> Tier {
 }
 
 #[test]
-fn in_a_line_for_a_shell_what_would_be_held_by_added_arguments_asks() {
+fn a_form_that_needs_added_arguments_asks_in_a_line_for_a_shell() {
     for line in [
         "grep -rn x .",
         "rg x",
@@ -178,7 +178,7 @@ fn in_a_line_for_a_shell_what_would_be_held_by_added_arguments_asks() {
 }
 
 #[test]
-fn what_fd_hands_on_is_no_link_and_holds_no_credentials() {
+fn fd_passes_on_neither_links_nor_credentials() {
     for line in [
         "fd -e rs -x wc -l",
         "fd . src -X grep -n TODO",
@@ -214,7 +214,7 @@ fn what_fd_hands_on_is_no_link_and_holds_no_credentials() {
 }
 
 #[test]
-fn what_is_left_out_stands_behind_all_options_and_in_front_of_the_end_of_them() {
+fn exclusions_come_after_all_options_and_before_the_end_of_them() {
     let args = started("grep -r --include=*.rs -e x -- src");
     let end = args.iter().position(|arg| arg == "--").unwrap();
     let last = args.iter().rposition(|arg| arg.starts_with("--exclude")).unwrap();

@@ -148,7 +148,7 @@ fn ordinary_settings_still_ask_and_no_more() {
 }
 
 #[test]
-fn an_alias_of_the_repository_or_of_the_user_is_judged_as_what_it_stands_for() {
+fn an_alias_of_the_repository_or_of_the_user_is_judged_as_its_value() {
     for refused in ["git wipe", "git WIPE", "git drop", "git -C . drop", "git out --force"] {
         assert_eq!(with_aliases(refused, &[]), Tier::L2, "{refused}");
     }

@@ -35,7 +35,7 @@ const ANYWHERE: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_general_place_of_secrets_never_outweighs_a_workspace_that_lies_in_it() {
+fn a_general_place_of_secrets_never_outweighs_a_workspace_in_it() {
     for (workspace, home) in ANYWHERE {
         let place = at(workspace, home);
         for (program, args) in [
@@ -58,7 +58,7 @@ fn a_general_place_of_secrets_never_outweighs_a_workspace_that_lies_in_it() {
 }
 
 #[test]
-fn what_is_secret_by_its_own_name_stays_so_in_such_a_workspace() {
+fn a_file_secret_by_its_own_name_stays_so_in_such_a_workspace() {
     for (workspace, home) in ANYWHERE {
         let place = at(workspace, home);
         for secret in [".env", ".ssh/id_rsa", ".aws/credentials", "x/.netrc", "server.pem"] {
@@ -182,7 +182,7 @@ fn a_folder_the_user_added_is_as_the_workspace() {
 }
 
 #[test]
-fn what_is_too_much_or_not_the_projects_is_not_added() {
+fn folders_that_are_too_much_or_not_the_projects_are_not_added() {
     let place = Place { own: vec!["/data/avocet".into()], ..at("/w", "/h/u") };
     for (folder, refused) in [
         ("/", Some(words::ADD_TOO_MUCH)),

@@ -19,7 +19,7 @@ fn a_repository_that_would_start_programs_makes_a_question_of_every_git_step() {
 }
 
 #[test]
-fn no_rule_of_the_user_answers_what_a_repository_planted() {
+fn no_rule_of_the_user_answers_a_question_a_repository_planted() {
     let allowed = vec![Rule::parse("git add *").unwrap()];
     let policy = Policy { allowed, ..Policy::default() };
     let place = place();

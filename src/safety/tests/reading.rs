@@ -77,7 +77,7 @@ fn there_are_rows_that_read() {
 
 /// Adding a row whose words are not files requires checking whether they may be.
 #[test]
-fn rows_whose_words_are_no_files_are_these() {
+fn rows_whose_words_are_not_files_are_these() {
     let mut found: Vec<&str> = rules::all()
         .filter(|spec| spec.tier == Tier::L0 && spec.grammar.operands == Operands::Text)
         .filter(|spec| spec.check.is_none())

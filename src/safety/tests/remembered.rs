@@ -150,7 +150,7 @@ fn closed_sub_commands_are_offered_with_exact_arguments_only() {
 }
 
 #[test]
-fn what_runs_anything_or_sends_it_away_is_never_offered() {
+fn commands_that_run_anything_or_send_it_away_are_never_offered() {
     for line in [
         "bash -c ls",
         "env ls",
@@ -399,7 +399,7 @@ fn a_program_that_npx_would_fetch_is_never_remembered() {
 }
 
 #[test]
-fn a_refusal_of_the_user_is_found_behind_options_wrappers_and_other_names() {
+fn a_refusal_of_the_user_applies_after_options_in_wrappers_and_to_other_names() {
     for (rule, lines) in [
         (
             "git push *",
@@ -432,7 +432,7 @@ fn a_refusal_of_the_user_is_found_behind_options_wrappers_and_other_names() {
 }
 
 #[test]
-fn what_a_rule_covers_is_written_out_and_a_rule_that_covers_nothing_says_so() {
+fn the_coverage_of_a_rule_is_written_out_and_a_rule_that_covers_nothing_says_so() {
     let say = |rule: &str| {
         let rule = Rule::parse(rule).unwrap();
         let says = covers(&rule, None, Path::new("/w"));

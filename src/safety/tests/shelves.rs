@@ -70,7 +70,7 @@ fn a_program_of_an_environment_asks_and_runs_as_itself() {
 }
 
 #[test]
-fn an_activated_environment_is_what_a_bare_name_means() {
+fn a_bare_name_means_the_program_of_an_activated_environment() {
     let plain = judged(&Desk::default(), "python", &["x.py"]);
     assert_eq!(plain.program.unwrap().path, Path::new("/bin/python"));
     let world = Desk { activated: true };

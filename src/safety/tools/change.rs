@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_file_keeps_is_put_back_into_what_a_model_wrote() {
+    fn line_ends_and_the_mark_of_a_file_are_put_back_into_a_models_text() {
         let kept = |old: &str, text: &str| like(old, text).0.into_owned();
         assert_eq!(kept("a\r\nb\r\n", "x\ny\n"), "x\r\ny\r\n");
         assert_eq!(kept("a\r\nb\r\n", "x\ny"), "x\r\ny\r\n");

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_last_line_that_does_not_end_is_told_from_one_that_does() {
+    fn a_last_line_that_does_not_end_is_distinguished_from_one_that_does() {
         let said = "--- a\n+++ a\n@@ -1,2 +1,2 @@\n x\n-y\n+y\n\\ No newline at end of file\n";
         assert_eq!(diff("x\ny\n", "x\ny"), said);
     }

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_twice_is_counted_and_not_guessed() {
+    fn a_text_that_occurs_twice_is_counted_and_not_guessed() {
         let said = fault("x\ny\nx\n", &[edit("x", "z")]);
         assert!(said.contains("2 times") && said.contains("1, 3"), "{said}");
         let all = Edit { all: true, ..edit("x", "z") };

@@ -332,7 +332,7 @@ mod tests {
     const TEXT: &str = "{\n    \"z\": 1.50,\n    \"list\": [1, 2],\n    \"a\": {\"x\":\"\\u00e9\",  \"y\": 1e5}\n}\n";
 
     #[test]
-    fn what_does_not_change_keeps_its_bytes() {
+    fn unchanged_parts_keep_their_bytes() {
         let new = json!({"a": {"x": "é", "y": 3}, "list": [1, 2], "z": 1.5});
         assert_eq!(rewritten(TEXT, &new), TEXT.replace("1e5", "3"));
         let new = json!({"a": {"x": "é", "y": 100000.0}, "list": [1, 2, 3], "z": 1.5});
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_is_indented_like_the_rest() {
+    fn a_new_value_is_indented_like_the_rest() {
         let new =
             json!({"z": 1.5, "list": [1, 2], "a": {"x": "é", "y": 100000.0}, "n": {"k": [true]}});
         let expected =
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plain_json_is_refused() {
+    fn anything_but_plain_json_is_refused() {
         for text in ["{\"a\":1,\"a\":2}", "{\"a\":1,}", "// c\n{}", "{", "", &"[".repeat(500)] {
             assert!(parse(text).is_err(), "{text}");
         }

@@ -87,7 +87,7 @@ fn a_value_that_comes_into_another_file_is_a_question_no_rule_answers() {
 }
 
 #[test]
-fn a_mask_that_stands_for_nothing_is_refused_and_one_that_is_text_stays() {
+fn a_mask_without_a_value_is_refused_and_one_that_is_text_stays() {
     let table = table(&[("/w/doc.md", "see ‹secret:api-key #dead›\nb\n")]);
     let input = json!({"path": "x.py", "content": "K = \"‹secret:api-key #beef›\"\n"});
     let verdict = table.judged("file.write", input);
@@ -131,7 +131,7 @@ fn settings_are_patched_with_the_value() {
 }
 
 #[test]
-fn a_word_that_comes_to_stand_without_its_name_is_masked_from_then_on() {
+fn a_word_written_without_its_name_is_masked_from_then_on() {
     let table = table(&[("/w/.env", "DB_PASS=s3cr3t\n"), ("/w/a", "x\n")]);
     let mask = seen(&table, "DB_PASS=s3cr3t").replace("DB_PASS=", "");
     let verdict = table.judged("file.write", json!({"path": "a", "content": mask}));

@@ -152,7 +152,7 @@ mod tests {
     const FILE: &str = "fn a() {\n    one();\n}\n\nfn b() {\n\ttwo();\n\tthree();\n}\n";
 
     #[test]
-    fn the_nearest_region_is_shown_with_what_differs() {
+    fn the_nearest_region_is_shown_with_the_difference() {
         let said = detail(FILE, "fn b() {\n    two();\n    three();\n}");
         assert!(said.contains("lines 5-8"), "{said}");
         assert!(said.contains("6\t\ttwo();"), "{said}");

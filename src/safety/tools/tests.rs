@@ -137,7 +137,7 @@ fn reading_inside_runs_and_everything_else_asks() {
 }
 
 #[test]
-fn writing_always_asks_and_shows_what_will_be_written() {
+fn writing_always_asks_and_shows_the_new_content() {
     let table = Table::with(&[("/w/a.rs", "one\ntwo\n"), ("/w/.env", "K=1\n")]);
     let verdict = table.judged("file.edit", json!({"path": "a.rs", "old": "two", "new": "2"}));
     assert!(matches!(verdict, Verdict::Ask(_)));
@@ -186,7 +186,7 @@ fn a_remembered_yes_to_edits_covers_plain_files_of_the_workspace_and_no_others()
 }
 
 #[test]
-fn a_file_changed_on_disk_since_it_was_read_is_said() {
+fn a_file_changed_on_disk_since_it_was_read_is_reported() {
     let mut table = Table::with(&[("/w/a", "one\n")]);
     let write = || json!({"path": "a", "content": "two\n"});
     assert!(rules(&table.judged("file.write", write())).contains(&"file.unread"));
@@ -199,7 +199,7 @@ fn a_file_changed_on_disk_since_it_was_read_is_said() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told_and_does_nothing() {
+fn a_senseless_input_is_reported_and_does_nothing() {
     let table = Table::with(&[("/w/a", "one\n"), ("/w/b", "\u{1}")]);
     for (tool, input, part) in [
         ("file.read", json!({}), "needs the field `path`; given: -"),
@@ -253,7 +253,7 @@ fn small_models_may_name_fields_their_own_way() {
 }
 
 #[test]
-fn a_fault_about_a_file_outside_is_not_told_without_a_yes() {
+fn a_fault_about_a_file_outside_is_not_reported_without_approval() {
     let table = Table::with(&[("/o/secret", "hush\n")]);
     let verdict = table.judged("file.edit", json!({"path": "/o/secret", "old": "hus", "new": "x"}));
     assert!(matches!(verdict, Verdict::Ask(_)));

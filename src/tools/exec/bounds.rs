@@ -1,4 +1,4 @@
-//! How much a step that runs by itself may use, so that one which was misjudged, or a
+//! Limits the resources of a step that runs by itself, so that one that was misjudged, or a
 //! pattern that doubles its input, does not take the machine with it.
 //!
 //! The bounds are put on the child right after it has begun, for they belong to a whole

@@ -1,5 +1,5 @@
-//! What a child writes: a bounded part is kept, the rest is counted and dropped, so
-//! that a flood costs neither memory nor the child's patience.
+//! Captures a child's output: a bounded part is kept, the rest is counted and dropped, so
+//! that a flood neither costs memory nor blocks the child.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -86,7 +86,7 @@ impl Text {
         self.dropped == 0
     }
 
-    /// Complete lines only: what stands on both sides of a gap is left out.
+    /// Complete lines only: the partial lines on both sides of a gap are left out.
     pub(super) fn lines(&self) -> Cow<'_, str> {
         if self.is_whole() {
             return Cow::Borrowed(&self.front);
@@ -131,7 +131,7 @@ fn beginning(text: &str, bytes: usize, lines: usize) -> &str {
 fn end(text: &str, bytes: usize, lines: usize) -> &str {
     let start = text.ceil_char_boundary(text.len().saturating_sub(bytes));
     let most = text.get(start..).unwrap_or_default();
-    // A cut inside a line gives the line up, unless there is no other.
+    // A cut inside a line drops the line, unless there is no other.
     let whole = match most.split_once('\n') {
         Some((_, after)) if start > 0 && !after.is_empty() => after,
         _ => most,

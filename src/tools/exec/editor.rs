@@ -1,8 +1,8 @@
-//! Opens the person's own editor on a text. The editor has the terminal meanwhile;
-//! giving it and taking it back is the caller's.
+//! Opens the user's own editor on a text. The editor has the terminal meanwhile; handing
+//! the terminal over and taking it back is up to the caller.
 //!
-//! The text lies in a folder of its own that nobody else can look into, and is gone
-//! with it afterwards, unless it could not be read back: then it stays and is named.
+//! The text is in a folder of its own that no other user can look into, and is removed with
+//! it afterwards, unless it could not be read back: then it stays and is named.
 
 use std::fs;
 use std::io::{self, Write};
@@ -84,7 +84,7 @@ impl Editing {
     /// The text as the editor has left it, the last line's end taken off.
     ///
     /// # Errors
-    /// The sentence that says why it cannot be taken back, and where it lies now.
+    /// The sentence that says why the text cannot be read back, and where it is now.
     pub fn text(self) -> Result<String, Say> {
         match read(&self.file) {
             Ok(text) => Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned()),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_broken_editor_is_said_in_one_sentence() {
+    async fn a_broken_editor_is_reported_in_one_sentence() {
         let missing = edited("/no/such/editor", "x").await.unwrap_err();
         assert!(missing.contains("/no/such/editor"), "{missing}");
         let failing = edited("false", "x").await.unwrap_err();
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_taken_back_stays_and_is_named() {
+    async fn a_text_that_cannot_be_read_back_stays_and_is_named() {
         let said = edited("printf '\\377' >", "x").await.unwrap_err();
         let file = said.split('`').nth(1).expect("a file is named").to_owned();
         assert_eq!(fs::read(&file).unwrap(), b"\xff");
@@ -178,7 +178,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn nobody_else_can_read_it_and_nothing_is_left_behind() {
+    async fn no_other_user_can_read_it_and_nothing_is_left_over() {
         use std::os::unix::fs::PermissionsExt;
         let temp = RunFolder::default();
         let mut editing = Editing::start(&temp, "true", "secret").unwrap();

@@ -1,9 +1,9 @@
-//! What a child finds in its environment.
+//! Builds the environment of a child.
 //!
-//! A step that runs by itself (L0) starts from nothing and gets a short list; a step
-//! a person approved gets their own environment without the variables that make
-//! programs load or run something else. Our provider keys go to no child. Names are
-//! left out rather than set to nothing: git fails on an empty `GIT_EXTERNAL_DIFF`.
+//! A step that runs by itself (L0) starts from nothing and gets a short list; a step the
+//! user approved gets their own environment without the variables that make programs load
+//! or run something else. Our provider keys go to no child. Names are left out rather than
+//! set to nothing: git fails on an empty `GIT_EXTERNAL_DIFF`.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -30,14 +30,14 @@ pub struct Environment {
 /// Which of the two environments a step gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Care {
-    /// It runs without a person's yes.
+    /// It runs without the user's approval.
     Alone,
-    /// A person said yes to exactly this.
+    /// The user approved exactly this.
     Approved,
 }
 
-/// Copied for L0. `*` at the end stands for any rest. The homes of cargo and rustup
-/// are the user's own settings, as the home folder is.
+/// Copied for L0. `*` at the end matches any rest. The homes of cargo and rustup are the
+/// user's own settings, as the home folder is.
 const COPIED: &[&str] = &[
     "HOME",
     "USER",
@@ -129,8 +129,8 @@ impl Environment {
         out
     }
 
-    /// The user's variables that are kept, denied here and ours taken out. Names that
-    /// are no UTF-8 cannot be compared with a table and stay behind.
+    /// The user's variables that are passed on, without the denied ones and ours. Names
+    /// that are not UTF-8 cannot be compared with a table and are left out.
     fn copied(&self, kept: impl Fn(&str) -> bool) -> Variables {
         let passes = |name: &OsString| {
             name.to_str().is_some_and(|name| {
@@ -149,8 +149,8 @@ fn covers(row: &str, name: &str) -> bool {
     row.strip_suffix('*').map_or(row == name, |prefix| name.starts_with(prefix))
 }
 
-/// A `PATH` without `.`, empty and other relative folders: those depend on where the
-/// step stands.
+/// A `PATH` without `.`, empty and other relative folders: those depend on the step's
+/// current folder.
 fn absolute_only(path: &OsStr) -> OsString {
     let folders = std::env::split_paths(path)
         .filter(|folder: &std::path::PathBuf| Path::new(folder).is_absolute());
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_build_variables_reach_what_was_approved_and_nothing_that_runs_alone() {
+    fn the_users_build_variables_reach_approved_steps_and_no_step_that_runs_alone() {
         let (alone, approved) =
             (environment().variables(Care::Alone), environment().variables(Care::Approved));
         for name in ["CC", "NODE_OPTIONS", "CARGO_BUILD_JOBS"] {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn every_denied_name_is_covered_by_its_row_and_rows_stand_once() {
+    fn every_denied_name_is_covered_by_its_row_and_rows_are_unique() {
         let rows: Vec<&str> = DENIED.iter().chain(BUILDS).copied().collect();
         for (index, row) in rows.iter().enumerate() {
             assert!(covers(row, &row.replace('*', "X")), "{row}");

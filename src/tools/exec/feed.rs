@@ -1,4 +1,4 @@
-//! Gives a text to one of the system's own programs, such as the one that keeps the
+//! Passes a text to one of the system's own programs, such as the one that keeps the
 //! clipboard, or asks one for a short answer. Not for steps: nothing here comes from a
 //! model.
 
@@ -12,7 +12,8 @@ use crate::deadline::within;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-/// Where such programs lie: never looked up in a `PATH`, which may lead into a project.
+/// The folders of such programs: never looked up in a `PATH`, which may lead into a
+/// project.
 const FOLDERS: &[&str] = &[
     "/usr/bin",
     "/bin",
@@ -39,8 +40,8 @@ pub struct Feed {
 /// Starts the program and writes `input` to it.
 ///
 /// # Errors
-/// When there is no such program, it cannot be started, it fails, or it takes more than
-/// two seconds.
+/// When there is no such program, it cannot be started, it fails, or it takes more than two
+/// seconds.
 pub async fn feed(feed: &Feed, input: &[u8]) -> io::Result<()> {
     let path = find(feed.program).ok_or(io::ErrorKind::NotFound)?;
     within(MOST, run(path, feed, input)).await.map_err(|_| io::ErrorKind::TimedOut)??;
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_gets_the_text_and_only_what_it_was_given() {
+    async fn a_program_gets_the_text_and_nothing_else() {
         let reads =
             shell(&["-c", "test \"$(cat)\" = 中文 && test -z \"$HOME\" && test \"$MINE\" = 1"]);
         feed(&reads, "中文".as_bytes()).await.unwrap();
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_stays_in_the_background_is_not_waited_for() {
+    async fn a_process_that_stays_in_the_background_is_not_waited_for() {
         let keeps = shell(&["-c", "cat > /dev/null; sleep 1 & exit 0"]);
         let began = std::time::Instant::now();
         feed(&keeps, b"x").await.unwrap();

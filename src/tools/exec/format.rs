@@ -1,8 +1,8 @@
-//! Whether this machine can run a file, told from its first bytes before it is started.
+//! Decides from a file's first bytes whether this machine can run it, before it is started.
 //!
-//! The system's own start hands a file it cannot make out to `/bin/sh`, and no step may
-//! reach a shell that nobody named. So what is not a program for this machine, or a
-//! script that names its interpreter, is not started at all.
+//! The system's own start passes a file it does not recognise to `/bin/sh`, and no step may
+//! reach a shell that was not named. So a file that is neither a program for this machine
+//! nor a script that names its interpreter is not started at all.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
@@ -96,7 +96,7 @@ fn is_text(head: &[u8]) -> bool {
 
 fn number(bytes: &[u8], at: usize, wide: usize) -> Option<u64> {
     let part = bytes.get(at..at + wide)?;
-    // Which end comes first is told by the sixth byte.
+    // The sixth byte gives the byte order.
     let fold = |all: u64, byte: &u8| (all << 8) | u64::from(*byte);
     Some(match bytes.get(5) {
         Some(2) => part.iter().fold(0, fold),
@@ -132,8 +132,8 @@ fn beside(own: Option<(u8, u8, u64)>, other: Option<(u8, u8, u64)>) -> bool {
         && Path::new("/proc/sys/abi/vsyscall32").exists()
 }
 
-/// What the kernel asks of a program before it looks further: its type, and a table of
-/// parts that lies in the file.
+/// What the kernel checks in a program before it looks further: its type, and a table of
+/// parts that is inside the file.
 #[cfg(not(target_os = "macos"))]
 fn is_whole(head: &[u8], length: u64, file: &mut File) -> Option<bool> {
     const LOADED: u64 = 1;
@@ -187,8 +187,8 @@ const MACHINES: &[(u64, &str)] = &[
     (258, "LoongArch"),
 ];
 
-/// What a program was built for, where its head tells; `None`: it is no program, or one
-/// for this machine that is broken.
+/// The machine a program was built for, as far as its header says; `None`: it is not a
+/// program, or is a broken one for this machine.
 fn machine(head: &[u8]) -> Option<String> {
     if head.starts_with(b"MZ") {
         return Some("Windows".to_owned());
@@ -299,7 +299,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_program_of_another_machine_or_a_broken_one_is_told() {
+    fn a_program_of_another_machine_or_a_broken_one_is_recognised() {
         let other = if cfg!(target_arch = "x86_64") { (183, "ARM") } else { (62, "x86-64") };
         let why = said("run", &elf(other.0, 2)).unwrap_err();
         assert!(why.contains(other.1), "{why}");

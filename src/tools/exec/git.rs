@@ -1,14 +1,14 @@
-//! git without what a repository may have planted.
+//! Runs git without the programs that a repository may have planted.
 //!
 //! A repository's own configuration can name programs that `status`, `diff` or `log`
 //! would run. For steps that run by themselves it is overruled through the
 //! environment, and diff drivers are switched off by flags.
 //!
-//! Filters that the repository defines are emptied one by one, by name, which every
-//! version of git understands and which leaves line endings and the user's own filters
-//! (LFS) as they are. Where the names cannot be told, attributes are read from the
-//! empty tree instead. Whether git runs there by itself at all is the policy's part; it
-//! reads the same files with the same reader.
+//! Filters that the repository defines are emptied one by one, by name, which every version
+//! of git understands and which leaves line endings and the user's own filters (LFS) as
+//! they are. Where the names cannot be determined, attributes are read from the empty tree
+//! instead. Whether git runs there by itself at all is up to the policy; it reads the same
+//! files with the same reader.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -42,8 +42,8 @@ const OVERRULED: &[(&str, &str)] = &[
     ("stash.showIncludeUntracked", "false"),
 ];
 
-/// Flags put behind a sub-command, the first row that fits. Submodules are not looked
-/// into.
+/// Flags added after a sub-command; the first matching row applies. Submodules are not
+/// looked into.
 const FLAGS: &[(&str, &[&str])] = &[
     ("diff", DIFFS),
     ("diff-files", DIFFS),
@@ -76,8 +76,8 @@ const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 /// Filters that are emptied one by one.
 const FILTERS_MOST: usize = 64;
 
-/// What overrules cannot reach, for every git: nothing is fetched that is missing, and
-/// nobody's attributes but the tree's are read.
+/// What overrides cannot reach, for every git: missing objects are not fetched, and only
+/// the tree's own attributes are read.
 const SET: &[(&str, &str)] = &[("GIT_NO_LAZY_FETCH", "1"), ("GIT_ATTR_NOSYSTEM", "1")];
 
 /// What a repository's own configuration brings in.
@@ -108,8 +108,8 @@ pub(super) fn harden(variables: &mut Variables, cwd: &Path) {
     }
 }
 
-/// Sub-commands that write the list of tracked files anew where times alone have changed,
-/// whatever they are told about locks.
+/// Sub-commands that rewrite the index where only times have changed, whatever the setting
+/// for locks.
 const REFRESHES: &[&str] = &["diff", "describe"];
 
 /// The list of tracked files of the repository git will find, if the sub-command would
@@ -136,7 +136,7 @@ pub(super) fn use_copy(index: &Path, temp: &Path, variables: &mut Variables) {
     }
 }
 
-/// The args with what makes them harmless, right behind the sub-command.
+/// The arguments with the flags that make them harmless, directly after the sub-command.
 pub(super) fn args(args: &[String]) -> Vec<OsString> {
     let mut out: Vec<OsString> = args.iter().map(OsString::from).collect();
     let Some(at) = subcommand(args) else { return out };
@@ -151,14 +151,14 @@ pub(super) fn args(args: &[String]) -> Vec<OsString> {
     out
 }
 
-/// The folder git will stand in: `-C`, once or more, moves it.
+/// The folder git will run in: `-C`, once or more, moves it.
 pub(super) fn folder(cwd: &Path, args: &[String]) -> PathBuf {
     let before = args.get(..subcommand(args).unwrap_or(args.len())).unwrap_or_default();
     let moves = before.windows(2).filter(|pair| pair[0] == "-C");
     moves.fold(cwd.to_owned(), |folder, pair| folder.join(&pair[1]))
 }
 
-/// Where the sub-command stands, behind global options.
+/// The index of the sub-command, after global options.
 fn subcommand(args: &[String]) -> Option<usize> {
     let mut at = 0;
     while let Some(arg) = args.get(at) {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn harmless_flags_stand_right_behind_the_subcommand() {
+    fn harmless_flags_come_right_after_the_subcommand() {
         assert_eq!(
             hardened(&["-C", "sub", "diff", "--", "a"]),
             [
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_of_the_repository_and_of_what_it_includes_are_named() {
+    fn filters_of_the_repository_and_of_its_includes_are_named() {
         let files = [
             ("config", "[include]\n\tpath = more\n[Filter \"a b\"]\nclean = x\n"),
             ("more", "[filter \"b\"]\n\tclean = x\n"),

@@ -1,11 +1,11 @@
-//! The processes a step leaves behind, and their end.
+//! Tracks and ends the processes that a step leaves running.
 //!
-//! A child leads a session and a process group of its own, so a signal reaches what
-//! it started. What leaves the group with `setsid` is found on Linux: we adopt
-//! orphans (child subreaper), so every descendant hangs below us in `/proc`, and it is
-//! a step's when it stands in the child's session, carries the step's mark in its
-//! environment or in a limit that it cannot shed ([`limit`]), or has a parent that does.
-//! So with several steps at once each has its own.
+//! A child leads a session and a process group of its own, so a signal reaches what it
+//! started. A process that leaves the group with `setsid` is found on Linux: we adopt
+//! orphans (child subreaper), so every descendant is below us in `/proc`, and it is a
+//! step's when it is in the child's session, carries the step's mark in its environment or
+//! in a limit that it cannot shed ([`limit`]), or has a parent that does. So with several
+//! steps at once each has its own.
 //!
 //! Not caught: a process that runs with other rights and cannot be ended. What is left
 //! when we are killed with SIGKILL is for [`StepWatch`] to end. On macOS, which has
@@ -28,7 +28,7 @@ mod limit;
 
 /// The variable that marks a step's processes.
 pub(super) const MARK: &str = "AVOCET_STEP";
-/// Its value for a program of ours that is no step's.
+/// Its value for a program of ours that does not belong to a step.
 pub(super) const NO_STEP: &str = "none";
 
 /// How often the sweep after a step tries, and how long it waits between.
@@ -55,8 +55,8 @@ pub(super) fn prepare() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Who is told of the processes of steps, so that they can be ended when this program is
-/// not there any more to do it.
+/// Is notified of the processes of steps, so that they can be ended when this program no
+/// longer runs to do it.
 pub trait StepWatch: fmt::Debug + Send + Sync {
     /// A step is about to start; its processes will carry this mark. What it takes to
     /// watch it is made ready now, where nothing holds the calling thread yet.
@@ -103,7 +103,7 @@ impl Mark {
         Mark(limit::fresh())
     }
 
-    /// As it stands in [`MARK`].
+    /// As it is written in [`MARK`].
     pub(super) fn text(self) -> String {
         format!("{:016x}", self.0)
     }
@@ -238,9 +238,9 @@ fn runs(pid: Pid) -> bool {
     return rustix::process::test_kill_process(pid).is_ok();
 }
 
-/// One start at a time in this process, whoever's step it is: what hangs below us without
-/// a mark while this is held can only be of the step that starts. The lock is on a file
-/// that the kernel has once for each process.
+/// One start at a time in this process, of any step: an unmarked process below us while
+/// this is held can only belong to the step that starts. The lock is on a file that the
+/// kernel has once for each process.
 #[derive(Debug)]
 pub(super) struct Turn(Option<std::fs::File>);
 

@@ -1,4 +1,4 @@
-//! Output while it comes: decoded across reads, masked, gathered into pieces, and
+//! Streams output while it arrives: decoded across reads, masked, gathered into pieces, and
 //! bounded, so that a flood does not fill the channel it is sent through.
 
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl Live {
     pub(super) fn flush(&mut self) {
         self.since = None;
         if !self.pending.is_empty() {
-            // Nobody listening is no reason to stop the step.
+            // A missing listener does not stop the step.
             let _ = self.to.send(std::mem::take(&mut self.pending));
         }
     }

@@ -1,5 +1,5 @@
-//! The tool `plugin.run`: a script of slothtool, given to `node`, run like any program a
-//! person approved. One that talks by itself gets no terminal from here.
+//! The tool `plugin.run`: a script of slothtool, passed to `node`, run like any program the
+//! user approved. One that needs a terminal of its own gets none from here.
 
 use std::io;
 use std::path::Path;
@@ -61,7 +61,7 @@ impl Tool for Plugins {
     }
 }
 
-/// A plugin that talks with the person, until it ends or the turn does.
+/// A plugin that talks to the user, until it ends or the turn does.
 async fn talk(step: &Cleared, watch: &Watch) -> Observation {
     let judged = step.judged();
     let (Some(Task::Plugin(plugin)), Some(node)) = (&judged.task, &judged.program) else {

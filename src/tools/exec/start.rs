@@ -1,5 +1,5 @@
-//! From a judged step to a running child: which file, which arguments, which
-//! environment. The one door to other programs.
+//! Starts a child from a judged step: which file, which arguments, which environment. Every
+//! other program is started here.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -40,7 +40,7 @@ struct Plan {
     cwd: PathBuf,
     /// What it reads; `None`: nothing.
     input: Option<Input>,
-    /// It stands in the folder it is given, where nothing lies.
+    /// It runs in its temporary folder, which is empty.
     empty_folder: bool,
     /// A list of git's that it uses a copy of.
     index: Option<PathBuf>,
@@ -122,7 +122,8 @@ async fn command(judged: &Judged, shell: &Path) -> Result<(PathBuf, Vec<String>)
 }
 
 impl Plan {
-    /// The same step, told of the folder it has and held by a program if that is how.
+    /// The same step, with its temporary folder in the environment, and wrapped in a
+    /// program if the sandbox works that way.
     fn inside(mut self, inside: Option<&Inside>) -> Plan {
         let Some(inside) = inside else { return self };
         self.variables.insert("TMPDIR".into(), inside.temp().into());
@@ -177,7 +178,7 @@ async fn resolved(name: &str, judged: &Judged) -> Result<PathBuf, NotStarted> {
     }
 }
 
-/// Why there is no program of this name.
+/// Why a program of this name was not found.
 fn missing(name: &str, cwd: &Path) -> Say {
     let path = cwd.join(name);
     match std::fs::metadata(&path) {

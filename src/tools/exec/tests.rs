@@ -1,4 +1,4 @@
-//! What needs a judgement made by hand: tiers, programs that do not start.
+//! Tests that need a judgement made by hand: tiers, programs that do not start.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::safety::Program;
 fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Judged {
     let name = program.file_name().expect("a name").to_string_lossy();
     let meta = std::fs::metadata(program).expect("a program");
-    // What the judgement would say of a git that stands alone or behind a wrapper.
+    // The judgement's result for a git that runs alone or in a wrapper.
     let behind = args.iter().position(|arg| *arg == "git").map(|at| at + 1);
     let git = if name == "git" { Some(0) } else { behind };
     Judged {
@@ -88,7 +88,7 @@ async fn a_step_that_runs_alone_sees_only_the_short_environment() {
 }
 
 #[tokio::test]
-async fn what_does_not_start_says_why() {
+async fn a_program_that_does_not_start_says_why() {
     let folder = folder();
     let path = folder.path();
     let cases: [(&[u8], u32, &str); 2] = [
@@ -167,7 +167,7 @@ async fn a_planted_repository_runs_nothing_when_git_runs_alone() {
 
 mod held;
 #[tokio::test]
-async fn what_is_not_what_was_judged_does_not_start() {
+async fn anything_but_what_was_judged_does_not_start() {
     let folder = folder();
     let echo = Path::new("/usr/bin/env");
     let asked = || Cleared::by_hand(judged(Tier::L1, folder.path(), echo, &["true"]));

@@ -1,5 +1,5 @@
-//! A running child from its start to the last of its processes: reads both pipes,
-//! keeps the time, and ends what has to end.
+//! Supervises a running child from its start to the last of its processes: reads both
+//! pipes, keeps the time, and ends what has to end.
 
 use std::pin::Pin;
 use std::process::ExitStatus;
@@ -51,7 +51,7 @@ pub(super) struct Finished {
     pub status: Option<std::io::Result<ExitStatus>>,
     pub output: Output,
     pub pipes: Pipes,
-    /// Processes that were ended behind the child.
+    /// Processes that were ended after the child.
     pub left: usize,
 }
 

@@ -1,10 +1,10 @@
-//! A second, small process that outlives this one by a moment and mends what its death
-//! left: a terminal in another state, steps that run on.
+//! Runs a small second process that outlives this one by a moment and repairs what its
+//! death left: a terminal in another state, steps that still run.
 //!
 //! It is this program again, in a mode of its own, and sleeps on a pipe that ends with us.
-//! What is to be mended it is told beforehand, a line each; after an orderly end there is
-//! nothing. Without it everything works, but for a death that no handler sees: `kill -9`,
-//! memory that is not to be had, a fault of the processor.
+//! It is sent what to repair beforehand, one line each; after an orderly end there is
+//! nothing. Without it everything works, except after a death that no handler sees: `kill
+//! -9`, no memory left, a fault of the processor.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, IsTerminal, PipeWriter, Write};
@@ -28,7 +28,7 @@ pub struct Watchdog {
     pipe: Arc<OnceLock<Option<PipeWriter>>>,
 }
 
-/// What the watchdog is told.
+/// The messages to the watchdog.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
@@ -61,8 +61,8 @@ impl Watchdog {
         self.tell(&Line::Released);
     }
 
-    /// One write, far shorter than what a pipe takes at once. A watchdog that is gone is
-    /// missed by nobody until we are gone as well.
+    /// One write, far shorter than what a pipe takes at once. A watchdog that has died
+    /// makes no difference until we are gone as well.
     fn tell(&self, line: &Line) {
         if let Some(Some(pipe)) = self.pipe.get()
             && let Ok(mut text) = serde_json::to_vec(line)

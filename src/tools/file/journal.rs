@@ -1,6 +1,6 @@
-//! The folders this run writes files in, so that a later run finds what is left half
-//! written there when this one is killed. A list for each run, in a folder of our own, that
-//! goes when the run ends.
+//! Records the folders this run writes files in, so that a later run finds half-written
+//! files there if this one is killed. One list for each run, in a folder of our own,
+//! removed when the run ends.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_dead_run_left_in_a_folder_it_noted_is_removed() {
+    fn files_a_dead_run_left_in_a_folder_it_noted_are_removed() {
         let root = tempfile::tempdir().unwrap();
         let (lists, work) = (root.path().join("lists"), root.path().join("a\nb"));
         fs::create_dir(&work).unwrap();

@@ -1,5 +1,5 @@
-//! Old contents of files that were changed, by their digest, so that a change can be
-//! taken back. Bounded: the oldest go first.
+//! Keeps the old contents of changed files, by their digest, so that a change can be
+//! undone. Bounded: the oldest go first.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -64,7 +64,7 @@ impl Kept {
         self.folder.join(first).join(rest)
     }
 
-    /// The oldest go until it is no more than it may be; what was kept just now stays.
+    /// Removes the oldest until the size is within the bound; the entry just added stays.
     fn prune(&self, newest: &Path) {
         let mut files: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
         for folder in entries(&self.folder) {
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_comes_back_and_the_oldest_goes_first() {
+    fn saved_content_comes_back_and_the_oldest_goes_first() {
         let folder = tempfile::tempdir().unwrap();
         let kept = Kept { folder: folder.path().join("deep/undo"), most: 10 };
         let old = kept.keep(b"123456").unwrap();

@@ -74,8 +74,8 @@ fn found(total: usize, stdout: String, truncated: bool) -> Done {
     Done { stdout, truncated, parsed: Some(parsed), ..Done::default() }
 }
 
-/// What lies below a folder: ignore files count, links are not followed. `all`: hidden
-/// and ignored names as well, but for what git keeps for itself.
+/// The names below a folder: ignore files count, links are not followed. `all`: hidden and
+/// ignored names as well, except git's own folder.
 pub(super) fn walk(root: &Path, all: bool) -> WalkBuilder {
     let mut walk = WalkBuilder::new(root);
     walk.follow_links(false)

@@ -1,5 +1,5 @@
-//! The tools for files, in this process: no child, no shell. What each does was worked
-//! out when it was judged; here it is done, once, and told.
+//! The file tools, which run in this process: no child, no shell. The judgement worked out
+//! what each does; here it is done, once, and reported.
 //!
 //! Reading and searching are bounded in bytes, lines and matches, and say what they left
 //! out. Writing is whole or not at all, keeps the old content first, and writes only over
@@ -32,7 +32,7 @@ mod write;
 pub use journal::Journal;
 pub use kept::Kept;
 
-/// One tool: its name, what people and what the model are told of it.
+/// One tool: its name, and its descriptions for the user and for the model.
 struct Row {
     name: &'static str,
     about: Word,

@@ -1,6 +1,6 @@
-//! Opens and changes files without following any link: folder by folder from the root,
-//! so that nothing that is swapped under way leads elsewhere. The paths are those that
-//! were judged, links resolved.
+//! Opens and changes files without following any link: folder by folder from the root, so
+//! that nothing that is swapped under way leads elsewhere. The paths are those that were
+//! judged, links resolved.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -88,7 +88,7 @@ impl Slot {
     /// replaced that came meanwhile.
     ///
     /// # Errors
-    /// What the system says; nothing is left behind then.
+    /// The system's error; nothing is left over then.
     pub fn put(&self, bytes: &[u8], old: Option<&There>) -> io::Result<()> {
         let temp = beside::name();
         let flags =

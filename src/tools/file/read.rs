@@ -1,4 +1,4 @@
-//! `file.read`: lines of a text file, each behind its number.
+//! `file.read`: lines of a text file, each after its number.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::words::tools as words;
 
 /// The largest file that is looked at, in bytes.
 const MOST: u64 = 16 * 1024 * 1024;
-/// Lines that are given when nobody says how many, and at most; bytes in all, and of one.
+/// The number of lines by default, and at most; the bytes in all, and of one line.
 const LINES: usize = 500;
 const MOST_LINES: usize = 2_000;
 const BYTES: usize = 40 * 1024;
@@ -81,7 +81,7 @@ fn lines(read: &Read, text: &str, whole: bool) -> Done {
     Done { stdout: out, truncated: cut, parsed: Some(parsed), note, ..Done::default() }
 }
 
-/// What a file that is no text is; `None` for text.
+/// The kind of a file that is not text; `None` for text.
 fn binary(bytes: &[u8]) -> Option<&'static str> {
     let start = bytes.get(..bytes.len().min(START)).unwrap_or_default();
     let known = KINDS.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, kind)| *kind);

@@ -1,4 +1,4 @@
-//! `file.search`: the lines below a folder that hold a text.
+//! `file.search`: the lines in files below a folder that contain a text.
 
 use std::path::Path;
 
@@ -78,7 +78,7 @@ pub fn run(search: &Search, cancel: &CancellationToken) -> Done {
     found.done(note)
 }
 
-/// The expression. One that is none is looked for as it stands, which is said.
+/// The expression. An invalid one is searched for literally, and the result says so.
 fn expression(search: &Search) -> Result<(RegexMatcher, Option<Say>), Say> {
     let build = |text: &str| {
         RegexMatcherBuilder::new()

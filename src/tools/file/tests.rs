@@ -1,4 +1,4 @@
-//! The tools on real files: what is written, byte for byte, and what is refused.
+//! Tests the tools on real files: what is written, byte for byte, and what is refused.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -49,7 +49,7 @@ impl Bench {
         assess(step, Scene { policy: &policy, place: &self.place, world: &self.world })
     }
 
-    /// Judged, said yes to, run.
+    /// Judged, approved, run.
     async fn run(&self, name: &str, input: Value) -> Observation {
         let cleared = match self.judged(name, input) {
             Verdict::Run(cleared) => cleared,
@@ -139,7 +139,7 @@ async fn a_link_that_is_put_there_after_the_question_leads_nowhere() {
 }
 
 #[tokio::test]
-async fn what_was_tampered_with_behind_the_seal_is_not_written() {
+async fn a_change_that_was_tampered_with_is_not_written() {
     let bench = Bench::new();
     let path = bench.file("a", b"one\n");
     let Verdict::Ask(held) = bench.judged("file.write", json!({"path": "a", "content": "two\n"}))
@@ -156,7 +156,7 @@ async fn what_was_tampered_with_behind_the_seal_is_not_written() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_written_is_said_and_left_alone() {
+async fn a_file_that_cannot_be_written_is_reported_and_left_alone() {
     let bench = Bench::new();
     let path = bench.file("a", b"one\n");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
@@ -170,7 +170,7 @@ async fn what_cannot_be_written_is_said_and_left_alone() {
 }
 
 #[tokio::test]
-async fn reading_gives_numbered_lines_and_says_what_is_left_out() {
+async fn reading_gives_numbered_lines_and_names_the_ones_left_out() {
     let bench = Bench::new();
     let text: String = (1..=900).map(|n| format!("line {n}\n")).collect();
     bench.file("long", text.as_bytes());
@@ -190,7 +190,7 @@ async fn reading_gives_numbered_lines_and_says_what_is_left_out() {
 }
 
 #[tokio::test]
-async fn what_is_no_text_is_named_with_its_size_and_a_near_name_is_offered() {
+async fn a_file_that_is_not_text_is_named_with_its_size_and_a_near_name_is_offered() {
     let bench = Bench::new();
     bench.file("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
     bench.file("latin", b"caf\xe9");
@@ -226,7 +226,7 @@ fn tree(bench: &Bench) {
 }
 
 #[tokio::test]
-async fn a_search_stays_inside_and_passes_over_what_is_ignored_secret_or_binary() {
+async fn a_search_stays_inside_and_skips_ignored_secret_and_binary_files() {
     let bench = Bench::new();
     tree(&bench);
     let seen = bench.run("file.search", json!({"query": "needle"})).await;

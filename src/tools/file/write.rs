@@ -1,5 +1,5 @@
-//! What changes a file: the old content is kept, then the new one put in its place, if
-//! the file is still the one that was judged.
+//! Changes a file: saves the old content, then puts the new one in its place, if the file
+//! is still the one that was judged.
 
 use std::io;
 
@@ -103,7 +103,7 @@ fn back_up(write: &Write, old: &[u8]) -> io::Result<()> {
     copies.sort_unstable();
     let most = copies.len().saturating_sub(BACKUPS);
     for copy in copies.into_iter().take(most) {
-        // One that stays is no harm.
+        // One that stays does no harm.
         let _ = std::fs::remove_file(copy);
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! How a run of tests ended: counts, and the names of what failed.
+//! Reads the result of a test run: counts, and the names of what failed.
 
 use std::collections::BTreeMap;
 
@@ -79,7 +79,8 @@ pub(super) fn cargo(run: &Run<'_>) -> Option<Items> {
     if counted { Some(summary.items()) } else { nextest(run) }
 }
 
-/// `thread 'a::b' panicked at src/a.rs:7:9:`, with a number behind the name of late.
+/// `thread 'a::b' panicked at src/a.rs:7:9:`, with a number after the name in recent
+/// versions.
 fn panic_place(line: &str) -> Option<(&str, String, u64)> {
     let (name, rest) = line.strip_prefix("thread '")?.split_once('\'')?;
     let (_, place) = rest.split_once("panicked at ")?;
@@ -210,7 +211,7 @@ fn go_json(text: &str) -> Option<Items> {
     (!ends.is_empty()).then(|| summary.items())
 }
 
-/// Jest, Vitest, node's own runner and Mocha, also behind a script's name.
+/// Jest, Vitest, node's own runner and Mocha, also when run by a script's name.
 pub(super) fn javascript(run: &Run<'_>) -> Option<Items> {
     // Jest reports on stderr, the others on stdout.
     let lines: Vec<&str> = run.stdout.lines().chain(run.stderr.lines()).collect();

@@ -1,4 +1,5 @@
-//! What was run, behind wrappers and flags, and its output without colours.
+//! Finds the command that was run, after wrappers and flags, and strips colours from its
+//! output.
 
 use std::borrow::Cow;
 
@@ -50,7 +51,7 @@ pub fn words(line: &str) -> Option<(String, Vec<String>)> {
     Some((program, words.collect()))
 }
 
-/// True when one of the flags stands before `--`: `n` for `-n` and `-rn`, `name` for
+/// True when one of the flags appears before `--`: `n` for `-n` and `-rn`, `name` for
 /// `--name` and `--name=…`.
 pub(super) fn has(args: &[String], short: &str, long: &[&str]) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| match arg.strip_prefix("--") {
@@ -61,7 +62,7 @@ pub(super) fn has(args: &[String], short: &str, long: &[&str]) -> bool {
     })
 }
 
-/// The first word that is no flag, and what follows it.
+/// The first word that is not a flag, and what follows it.
 pub(super) fn subcommand(args: &[String]) -> Option<(&str, &[String])> {
     let mut at = 0;
     while let Some(arg) = args.get(at) {

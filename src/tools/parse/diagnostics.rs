@@ -1,4 +1,4 @@
-//! What compilers and linters complain about: file, line, column, severity, code,
+//! Reads the diagnostics of compilers and linters: file, line, column, severity, code,
 //! message.
 
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ impl Found<'_> {
 const CARGO_ENDS: &[&str] =
     &["could not compile", "aborting due to", "build failed", "test failed"];
 
-/// Cargo and rustc, for people or as JSON lines.
+/// Cargo and rustc, in the human-readable form or as JSON lines.
 pub(super) fn rust(run: &Run<'_>) -> Option<Items> {
     let checks = ["check", "build", "clippy", "fix", "doc", "rustc"];
     let judged = run.program != "cargo"
@@ -84,7 +84,7 @@ fn rust_header(line: &str) -> Option<Found<'_>> {
     Some(Found { severity, code, message, ..Found::default() })
 }
 
-/// Points somewhere, or says something that is no summary.
+/// Has a location, or a message that is not a summary.
 fn worth(found: &Found<'_>) -> bool {
     let summary = CARGO_ENDS.iter().any(|end| found.message.contains(end))
         || found.message.contains(" generated ");
@@ -304,7 +304,7 @@ fn is_exception(text: &str) -> bool {
             .any(|end| last.ends_with(end))
 }
 
-/// `go build`, `go vet`: `./a.go:10:2: undefined: x`, at times behind `vet: `.
+/// `go build`, `go vet`: `./a.go:10:2: undefined: x`, sometimes after `vet: `.
 pub(super) fn go(run: &Run<'_>) -> Option<Items> {
     let mut items = Items::default();
     for line in run.stderr.lines().chain(run.stdout.lines()) {

@@ -1,4 +1,4 @@
-//! Lists of files, from the programs that list them.
+//! Reads lists of files from the programs that list them.
 
 use serde_json::{Value, json};
 
@@ -120,7 +120,7 @@ fn joined(folder: &str, name: &str) -> String {
 /// A line of `ls -l`: what it is, how large, and the name, which may hold spaces.
 fn long_line(line: &str, folder: &str) -> Option<Value> {
     let mut fields = Fields { rest: line };
-    // Inode and blocks stand in front when they are asked for.
+    // Inode and blocks come first when they are asked for.
     let mode = (0..3).find_map(|_| fields.next().filter(|field| is_mode(field)))?;
     let mut size = None;
     let mut date = 0;

@@ -1,4 +1,4 @@
-//! What git says about a repository.
+//! Reads git's reports about a repository.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ const STATES: &[(char, &str)] = &[
     ('!', "ignored"),
 ];
 
-/// The headings of the long form, and on which side their files stand.
+/// The headings of the long form, and the side that the files below each are on.
 const HEADINGS: &[(&str, &str)] = &[
     ("Changes to be committed:", "staged"),
     ("Changes not staged for commit:", "unstaged"),
@@ -108,7 +108,7 @@ fn entry(path: &str, from: Option<&str>, index: char, tree: char) -> Value {
     ])
 }
 
-/// The form for people: headings, and files behind a tab.
+/// The human-readable form: headings, and files after a tab.
 fn long(text: &str) -> Option<Items> {
     let known = |line: &str| HEADINGS.iter().find(|(heading, _)| *heading == line.trim());
     let clean = text.contains("nothing to commit");

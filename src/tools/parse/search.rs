@@ -1,4 +1,4 @@
-//! Matches of a search: `file:line:text` in its variants.
+//! Reads the matches of a search: `file:line:text` in its variants.
 
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ const OTHER_OUTPUT: &[&str] = &[
     "name-only",
 ];
 
-/// A place in a file, and what stands behind it in the line.
+/// A location in a file, and the rest of the line after it.
 pub(super) struct Position<'l> {
     pub file: &'l str,
     pub line: u64,

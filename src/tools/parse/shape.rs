@@ -1,4 +1,4 @@
-//! The shape of an output that is one JSON value: its top level, not its depth.
+//! Describes the shape of an output that is one JSON value: its top level, not its depth.
 
 use serde_json::{Value, json};
 

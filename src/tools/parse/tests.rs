@@ -1,4 +1,4 @@
-//! Outputs as the programs write them, and what is read out of them.
+//! Tests what is read out of outputs as the programs write them.
 
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ mod searches {
     }
 
     #[test]
-    fn nothing_found_is_said_and_a_failure_is_not_nothing() {
+    fn an_empty_result_is_reported_and_a_failure_is_not_one() {
         assert_eq!(ended("rg -n x", "", "", 1), is("search_matches", json!([])));
         assert_eq!(ended("rg -n x", "", "No such file", 2), None);
     }
@@ -83,7 +83,7 @@ mod searches {
     }
 
     #[test]
-    fn colours_are_no_part_of_it() {
+    fn colours_are_not_part_of_it() {
         let out = "\u{1b}[35ma.rs\u{1b}[0m:\u{1b}[32m7\u{1b}[0m:let \u{1b}[1;31mx\u{1b}[0m;\n";
         let item = json!([{ "file": "a.rs", "line": 7, "text": "let x;" }]);
         assert_eq!(told("rg -n --color=always x", out), is("search_matches", item));

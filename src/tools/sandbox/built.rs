@@ -1,4 +1,4 @@
-//! The layers that were made, kept for the next step that needs the same.
+//! Caches the layers that were made, for the next step that needs the same.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,7 +37,7 @@ struct Made {
     profile: Profile,
     lasting: PathBuf,
     files: Vec<(PathBuf, Option<Stamp>)>,
-    /// Trees that are told apart around our own folders.
+    /// Trees whose entries are listed one by one around our own folders.
     around: Vec<Trees>,
     layer: Arc<Layer>,
 }
@@ -200,7 +200,7 @@ fn identity(path: &Path) -> Option<Stamp> {
     stamp_of(path).map(|(device, inode, _)| (device, inode, 0))
 }
 
-/// The folders that are read, without what lies in another of them.
+/// The folders that are read, without those inside another of them.
 fn outermost(workspace: &Path, readable: &[PathBuf]) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> =
         readable.iter().map(PathBuf::as_path).chain([workspace]).map(Path::to_owned).collect();

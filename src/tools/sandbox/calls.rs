@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_call_stands_once_and_under_a_number_of_its_own() {
+    fn every_call_is_listed_once_and_under_a_number_of_its_own() {
         let all: Vec<&Call> =
             NEVER.iter().chain(NO_CHANGE).chain([&SOCKET, &SOCKET_PAIR, &IOCTL]).collect();
         for (at, call) in all.iter().enumerate() {

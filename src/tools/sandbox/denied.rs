@@ -1,10 +1,10 @@
-//! What a step that failed was kept from, as far as its own words tell.
+//! Finds out what the sandbox denied a failed step, as far as its output shows.
 //!
-//! The kernel says to nobody what it denied, but programs say what did not work. A line
-//! counts when it speaks of a missing permission and names, there or shortly before, a
-//! path that the sandbox keeps closed and the user's own rights do not; for the network,
-//! when the step had none and its words are those of a connection that failed. What is
-//! found becomes a sentence and an offer, never a permission.
+//! The kernel does not report what it denied, but programs say what did not work. A line
+//! counts when it speaks of a missing permission and names, there or shortly before, a path
+//! that the sandbox keeps closed and the user's own rights do not; for the network, when
+//! the step had none and its words are those of a connection that failed. A finding becomes
+//! a sentence and an offer, never a permission.
 
 use std::path::{Path, PathBuf};
 
@@ -69,8 +69,8 @@ const UNREACHABLE: &[&str] = &[
     "failed to establish a new connection",
 ];
 
-/// How far back a path may stand that an error is about, in lines, and what is named at
-/// most of each kind.
+/// How many lines before an error its path may be, and how many of each kind are named at
+/// most.
 const LINES_BEFORE: usize = 3;
 const MOST: usize = 3;
 
@@ -174,7 +174,7 @@ fn real(path: &Path) -> PathBuf {
     }
 }
 
-/// What in a line may be a path: what stands in quotes, and words with a slash.
+/// The parts of a line that may be paths: quoted text, and words with a slash.
 fn paths(line: &str) -> Vec<String> {
     let is_mark = |c: char| "'\"`‘’“”«»<>()[]{},;|".contains(c);
     let quoted = line.split(is_mark).map(str::trim);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_says_of_a_closed_path_is_understood_in_many_forms() {
+    fn messages_about_a_closed_path_are_understood_in_many_forms() {
         let field = Field::new();
         let out = field.at("out/new");
         let out = out.display();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_and_the_network_are_told_apart() {
+    fn credentials_and_the_network_are_distinguished() {
         let field = Field::new();
         let key = field.at("home/.ssh/id_rsa");
         let words = format!("Load key \"{}\": Permission denied", key.display());
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_for_its_own_reasons_is_not_blamed_on_the_sandbox() {
+    fn a_step_that_failed_for_its_own_reasons_is_not_blamed_on_the_sandbox() {
         let field = Field::new();
         for words in [
             "cat: missing: No such file or directory",

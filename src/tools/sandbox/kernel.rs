@@ -1,4 +1,4 @@
-//! Landlock and seccomp put around the calling thread, and so around what it starts.
+//! Puts Landlock and seccomp around the calling thread, and so around what it starts.
 //!
 //! A step that runs by itself passes two layers of Landlock: one for reading and starting,
 //! made once and used for many steps, and one for writing, which names its own folder. An
@@ -94,7 +94,8 @@ pub(super) fn reading(reading: &Reading<'_>) -> Result<Layer, String> {
 /// Makes the one layer of an approved step. One, because files are moved between folders
 /// only where no other layer has a word in it.
 pub(super) fn working(kernel: Kernel, working: &Working<'_>) -> Result<Layer, String> {
-    // Which sockets it reaches is what its network says: agents and displays lie anywhere.
+    // Its network setting decides which sockets it reaches: agents and displays can be
+    // anywhere.
     let writes = AccessFs::from_write(kernel.0) & !AccessFs::ResolveUnix;
     let read = BitFlags::from(AccessFs::ReadFile);
     let made = || -> Result<RulesetCreated, RulesetError> {
@@ -172,7 +173,7 @@ fn allow(
     let found = trees.iter().filter_map(|tree| {
         let tree: &Path = tree.as_ref();
         let access = if tree.is_dir() { access } else { access & AccessFs::from_file(ABI::V9) };
-        // Names of what is a file are nobody's to list.
+        // For a file no right is left: only folders have names to list.
         if access.is_empty() {
             return None;
         }

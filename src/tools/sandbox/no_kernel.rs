@@ -1,5 +1,5 @@
-//! Stands in for `kernel` on systems that are not Linux: there is no such kernel, so
-//! nothing of it can be had.
+//! Replaces `kernel` on systems that are not Linux: there is no such kernel, so nothing of
+//! it is available.
 
 use std::path::{Path, PathBuf};
 

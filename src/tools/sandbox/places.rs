@@ -1,4 +1,4 @@
-//! Which folders a sandboxed program may read and write, as a list of whole trees.
+//! Lists the folders a sandboxed program may read and write, as whole trees.
 //!
 //! Landlock can allow a tree and cannot take a part of it back, so around each place
 //! that stays closed its neighbours are allowed one by one. What that costs in truth:
@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::safety::{self, Spot};
 
-/// More entries than this in one folder are not told apart: it is allowed as a whole.
+/// A folder with more entries than this is not split up: it is allowed as a whole.
 const ENTRIES_MOST: usize = 2_000;
 
 /// A folder that changed this shortly before it was read may change again unseen: its
@@ -27,7 +27,7 @@ pub struct Places {
     pub home: PathBuf,
     /// Folders of trusted programs.
     pub programs: Vec<PathBuf>,
-    /// Our own folders, which no step reads or writes, wherever they lie.
+    /// Our own folders, which no step reads or writes, wherever they are.
     pub own: Vec<PathBuf>,
     /// Folders that a variable moves elsewhere, by its name: `CARGO_HOME`.
     pub moved: BTreeMap<String, PathBuf>,
@@ -109,12 +109,12 @@ const OF_GIT: &[&str] = &[
     ".terminfo",
 ];
 
-/// The devices that are no device, and those of an approved step.
+/// The harmless devices (not hardware), and those of an approved step.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 const MORE_DEVICES: &[&str] =
     &["/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm", "/dev/dri", "/dev/kfd", "/dev/snd"];
 
-/// Where people have their homes; only the user's own is open.
+/// The folders of users' homes; only the user's own is open.
 const HOMES: &[&str] = &["/home", "/Users"];
 
 /// Trees, and what they were made from.
@@ -126,7 +126,8 @@ pub(super) struct Trees {
     watched: Vec<(PathBuf, Stamp)>,
     /// False when some folder had too many entries.
     pub all_hidden: bool,
-    /// Our own folders, around which every entry is told apart, however many there are.
+    /// Our own folders, around which every entry is listed by itself, however many there
+    /// are.
     own: Vec<PathBuf>,
     made: Option<SystemTime>,
 }
@@ -162,7 +163,7 @@ impl Trees {
         let secrets = safety::secret_places(&places.home).into_iter();
         let mut closed: Vec<PathBuf> =
             secrets.chain(places.own.iter().cloned()).chain(credentials.cloned()).collect();
-        // Where one works is open, wherever that is.
+        // The workspace itself is open, wherever it is.
         closed.retain(|place| place.starts_with(root) && place != root);
         if root == Path::new("/") {
             closed.extend(["/dev".into(), "/proc".into()]);
@@ -236,17 +237,17 @@ impl Places {
         let users = toolchains.chain(of_git).chain(named_by_git(self));
         let users = users.chain(self.programs.iter().filter_map(|folder| prefix(folder, self)));
         let mut roots = outermost(users.collect());
-        // A variable that names the home, or what it lies in, names no toolchain.
+        // A variable that names the home, or a folder above it, does not name a toolchain.
         roots.retain(|root| !self.home.starts_with(root) && !self.workspace.starts_with(root));
         roots
     }
 
-    /// Where rustup keeps what `cargo` and `rustc` stand for.
+    /// The folder of the toolchains that rustup's `cargo` and `rustc` refer to.
     pub fn toolchains(&self) -> PathBuf {
         self.moved_or("RUSTUP_HOME", ".rustup", "toolchains").unwrap_or_default()
     }
 
-    /// Folders of programs, whose names are no secret: interpreters look there for what
+    /// Folders of programs, whose names are not secret: interpreters look there for what
     /// else is installed.
     pub fn program_folders(&self) -> Vec<PathBuf> {
         let folders =
@@ -270,7 +271,7 @@ impl Places {
         prefix(folder, self).filter(|above| !of_system && !inside && above.parent().is_some())
     }
 
-    /// Variables that move places, for whoever knows the environment.
+    /// Variables that move places, for a caller that knows the environment.
     pub fn variables() -> impl Iterator<Item = &'static str> {
         let toolchains = TOOLCHAINS.iter().map(|row| row.0).filter(|name| !name.is_empty());
         toolchains.chain(safety::place_variables())
@@ -296,8 +297,8 @@ pub(super) fn around_ours(tree: &Path, places: &Places) -> Trees {
     trees
 }
 
-/// Makes those of our own folders that would lie in what a step writes to, before it could:
-/// only around what is there can everything else be allowed one by one.
+/// Creates those of our own folders that would be inside what a step writes to, before a
+/// step could: only when they exist can everything else be allowed one by one.
 pub(super) fn make_ours(places: &Places, writes: &[PathBuf]) {
     let within = |own: &&PathBuf| writes.iter().any(|tree| own.starts_with(tree));
     for own in places.own.iter().filter(within).filter(|own| own.symlink_metadata().is_err()) {
@@ -350,16 +351,16 @@ fn named_by_git(places: &Places) -> Vec<PathBuf> {
     paths.filter(|path| path.is_file()).collect()
 }
 
-/// What no step that runs by itself reads, whatever tree it lies in.
+/// The paths that no step that runs by itself reads, in any tree.
 fn closed_to_readers(places: &Places) -> Vec<PathBuf> {
     let mut closed = closed(places);
     closed.extend(places.program_folders());
-    // Wherever they lie, they have lists of their own.
+    // Wherever they are, they have lists of their own.
     closed.extend([places.home.clone(), places.workspace.clone()]);
     closed
 }
 
-/// With links resolved, and without what lies in another of them.
+/// With links resolved, and without those inside another of them.
 fn outermost(roots: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> =
         roots.into_iter().filter_map(|root| root.canonicalize().ok()).collect();
@@ -368,12 +369,12 @@ fn outermost(roots: Vec<PathBuf>) -> Vec<PathBuf> {
     roots
 }
 
-/// Credentials, devices, other people's homes, our own folders. A link's target is closed
+/// Credentials, devices, other users' homes, our own folders. A link's target is closed
 /// with it.
 fn closed(places: &Places) -> Vec<PathBuf> {
     let homes = HOMES.iter().filter_map(|homes| entries(Path::new(homes), ENTRIES_MOST)).flatten();
     let others = homes.filter(|home| !places.home.starts_with(home));
-    // Programs for everybody lie there as if they were a user's.
+    // Programs for all users may be there, as if in another user's home.
     let others = others.filter(|home| !PROGRAM_TREES.iter().any(|tree| home == Path::new(tree)));
     let mut closed = safety::secret_places(&places.home);
     closed.extend(others);
@@ -399,8 +400,8 @@ fn is_secret_name(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(safety::is_sensitive_name)
 }
 
-/// What lies in a folder, one more than `most` at the most, links left out: what they lead
-/// to is listed where it lies. `None` when it cannot be read.
+/// The entries of a folder, one more than `most` at the most, links left out: a link's
+/// target is listed where it is. `None` when it cannot be read.
 fn entries(folder: &Path, most: usize) -> Option<Vec<PathBuf>> {
     let found = fs::read_dir(folder).ok()?.flatten();
     let plain = found.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));

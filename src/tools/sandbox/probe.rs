@@ -1,5 +1,5 @@
-//! Tries the sandbox out: what must not work inside is done inside, to things made for
-//! it alone.
+//! Tries the sandbox out: does inside it what must not work there, to things made only for
+//! this test.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;

@@ -1,4 +1,4 @@
-//! The profile that macOS' `sandbox-exec` is given: a text, made from paths alone.
+//! Writes the profile for macOS' `sandbox-exec`: a text, made from paths alone.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use super::Profile;
 use super::places::Places;
 use crate::safety;
 
-/// Where the program lies that puts a profile around another.
+/// The path of the program that puts a profile around another.
 pub(super) const PROGRAM: &str = "/usr/bin/sandbox-exec";
 
 /// What belongs to the system and is read by programs of all kinds.
@@ -45,7 +45,7 @@ pub(super) fn profile(places: &Places, profile: &Profile, temp: &Path, run: &[Pa
             text.allow("file-read-data", trees.iter().chain(worked_in).map(PathBuf::as_path));
             text.deny_credentials(places, &[]);
             text.deny_names();
-            // What may be started must be read for that, wherever it lies.
+            // A file that may be started must be readable for that, wherever it is.
             text.allow("file-read-data", run.iter().map(PathBuf::as_path));
             text.push("(deny process-exec*)");
             text.allow("process-exec*", run.iter().map(PathBuf::as_path));
@@ -124,7 +124,7 @@ fn regex(glob: &str) -> String {
     out
 }
 
-/// A path as a string of the profile's language. What is no UTF-8 cannot be written
+/// A path as a string of the profile's language. A path that is not UTF-8 cannot be written
 /// there; the replacement names nothing, so it allows nothing.
 fn quoted(path: &Path) -> String {
     let escaped = path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_runs_by_itself_starts_what_it_is_and_nothing_else() {
+    fn a_step_that_runs_by_itself_starts_its_program_and_nothing_else() {
         let text = read(&["/usr/bin/sed"]);
         let none = at(&text, "(deny process-exec*)");
         assert!(none < at(&text, "(allow process-exec* (subpath \"/usr/bin/sed\"))"));

@@ -1,8 +1,8 @@
-//! Which files a step that runs by itself may start: its program, what the system needs to
-//! start that, and what its row names. `/bin/sh` is not among them for `sed`.
+//! Finds the files that a step that runs by itself may start: its program, what the system
+//! needs to start that, and what its row names. `/bin/sh` is not among them for `sed`.
 //!
-//! Where one file is many programs (busybox) it may start as any of them: the kernel is
-//! told files, not names.
+//! Where one file is many programs (busybox) it may start as any of them: the kernel gets
+//! files, not names.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -14,12 +14,12 @@ const MOST_DEPTH: usize = 4;
 /// Bytes at the start of a file that say how it is started.
 const HEAD: u64 = 4096;
 
-/// Where programs and what they start lie on this machine.
+/// Where programs and what they start are on this machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shelves<'a> {
     /// Folders a bare name is looked up in.
     pub folders: &'a [PathBuf],
-    /// Where rustup keeps what `cargo` and `rustc` stand for.
+    /// The folder of the toolchains that rustup's `cargo` and `rustc` refer to.
     pub toolchains: &'a Path,
     /// Trees of programs, for what is a script of a version manager.
     pub trees: &'a [PathBuf],
@@ -50,7 +50,7 @@ fn add(path: &Path, shelves: Shelves<'_>, depth: usize, found: &mut Vec<PathBuf>
     let is_proxy = real.file_name().is_some_and(|name| name == "rustup");
     if is_proxy && shelves.toolchains.is_dir() {
         found.push(shelves.toolchains.to_owned());
-        // A proxy may need no loader where what it stands for does.
+        // A proxy may need no loader where the program it runs does.
         found.extend(loader_of_the_system());
     }
     if let Some(manager) = of_manager(&real) {
@@ -74,7 +74,7 @@ fn add(path: &Path, shelves: Shelves<'_>, depth: usize, found: &mut Vec<PathBuf>
     }
 }
 
-/// The folder of a version manager whose stand-in this is: `~/.pyenv/shims/python`.
+/// The folder of the version manager that this shim belongs to: `~/.pyenv/shims/python`.
 fn of_manager(program: &Path) -> Option<&Path> {
     let folder = program.parent()?;
     folder.ends_with("shims").then(|| folder.parent()).flatten()
@@ -87,7 +87,7 @@ fn loader_of_the_system() -> Option<PathBuf> {
 
 fn head(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // What is no plain file may wait for ever.
+    // Reading anything but a plain file may wait for ever.
     if fs::metadata(path).is_ok_and(|meta| meta.is_file())
         && let Ok(file) = File::open(path)
     {
@@ -96,7 +96,8 @@ fn head(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// What the first line of a script names, and behind `env` the program that is looked up.
+/// The program that the first line of a script names, and after `env` the one that is
+/// looked up.
 fn interpreters(line: &[u8], folders: &[PathBuf]) -> Vec<PathBuf> {
     let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let text = String::from_utf8_lossy(line);
@@ -123,7 +124,8 @@ fn loader(head: &[u8]) -> Option<PathBuf> {
         let add = |sum: u64, byte: &u8| (sum << 8) | u64::from(*byte);
         Some(if little { part.iter().rev().fold(0, add) } else { part.iter().fold(0, add) })
     };
-    // Where the table of segments begins, and per segment where its place and length stand.
+    // Where the table of segments begins, and the positions of offset and length in each
+    // segment.
     let (table, size, count) = if wide { (0x20, 0x36, 0x38) } else { (0x1c, 0x2a, 0x2c) };
     let (offset, length, word) = if wide { (8, 32, 8) } else { (4, 16, 4) };
     let at = |value: u64| usize::try_from(value).ok();
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_may_start_its_interpreter_also_behind_env() {
+    fn a_script_may_start_its_interpreter_also_after_env() {
         let folder = tempfile::tempdir().unwrap();
         let shell = Path::new("/bin/sh").canonicalize().unwrap();
         for first in ["#!/bin/sh -e", "#! /usr/bin/env sh", "#!/usr/bin/env -S A=b sh -e"] {
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_program_is_read_without_harm() {
+    fn a_file_that_is_not_a_program_is_read_without_harm() {
         let folder = tempfile::tempdir().unwrap();
         let odd = folder.path().join("odd");
         let long = [&b"\x7fELF\x02\x01"[..], &[0xff; 4000]].concat();

@@ -1,5 +1,5 @@
-//! What Landlock can hold, by the number of its interface. What a kernel cannot is held
-//! another way, or said.
+//! The rights Landlock can restrict, by the number of its interface. Where a kernel lacks
+//! one, another means is used, or the gap is reported.
 
 /// One version of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_version_of_the_interface_holds_what_it_holds() {
+    fn each_version_of_the_interface_restricts_what_it_supports() {
         let held = |abi: i32| {
             let rights = Rights::of(abi);
             let all = [rights.moves, rights.cutting, rights.ports, rights.devices, rights.signals];

@@ -1,5 +1,5 @@
 //! Temporary folders of steps: one each for those that run by themselves, and one of the
-//! session for approved ones, so that what one leaves there the next can take.
+//! session for approved ones, so that the next step can use what one leaves there.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -13,7 +13,7 @@ use crate::words::Say;
 #[derive(Debug, Default)]
 pub(super) struct Temps {
     run: Arc<RunFolder>,
-    /// Where the folders of steps that run by themselves lie.
+    /// The parent folder of the folders of steps that run by themselves.
     root: Mutex<Option<Arc<TempFolder>>>,
     shared: Mutex<Option<Arc<TempFolder>>>,
 }
@@ -21,7 +21,7 @@ pub(super) struct Temps {
 /// The folder of one step.
 #[derive(Debug)]
 pub(super) enum Temp {
-    /// Gone with this value; the folder it lies in with the last of them.
+    /// Removed with this value; the folder that contains it with the last of them.
     Own {
         folder: TempFolder,
         root: Arc<TempFolder>,
@@ -72,7 +72,7 @@ impl Temps {
         Ok(Temp::Shared(self.there(&self.shared, "work")?))
     }
 
-    /// The folder, made again where somebody tidied it away.
+    /// The folder, created again if it was tidied away.
     fn there(
         &self,
         kept: &Mutex<Option<Arc<TempFolder>>>,

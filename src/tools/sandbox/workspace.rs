@@ -1,9 +1,10 @@
-//! Where credentials lie in the workspace, kept up to date without walking it at each step.
+//! Finds the credentials in the workspace, and keeps the list up to date without walking it
+//! at each step.
 //!
-//! Folders are looked through once, those next to the root first, and each is looked
-//! through again only when it changed: its own time stamp says so. A bound keeps that
-//! cheap, and where it is reached the rest is open; it is said, and recursive readers are
-//! told by their arguments to leave such files out as well.
+//! Folders are searched once, those next to the root first, and each is searched again only
+//! when its own time stamp says that it changed. A bound keeps that cheap, and beyond it
+//! the rest is open; this is reported, and recursive readers get arguments to leave such
+//! files out as well.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_are_found_and_what_changed_is_looked_at_again() {
+    fn credentials_are_found_and_changed_folders_are_searched_again() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().canonicalize().unwrap();
         fs::create_dir_all(root.join("apps/web")).unwrap();

@@ -1,5 +1,5 @@
-//! The processes of this machine as `/proc` shows them, and which of them are a
-//! step's. Linux only.
+//! Reads the processes of this machine from `/proc`, and finds those that belong to a step.
+//! Linux only.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -93,9 +93,9 @@ pub(super) fn end_marked(leader: Option<Pid>, mark: &str) {
     }
 }
 
-/// Marks what a step started before its leader was marked. Until two looks find nothing
-/// without a mark: what is marked passes it on, what is not yet may start another, and
-/// what is just becoming another program is not told from others at once.
+/// Marks what a step started before its leader was marked. Repeats until two looks find
+/// nothing without a mark: a marked process passes the mark on, an unmarked one may start
+/// another, and one in the middle of an exec cannot be told from others at once.
 pub(super) fn catch_up(leader: Pid, mark: Mark) {
     let own = getpid().as_raw_nonzero().get();
     let (leader, text) = (leader.as_raw_nonzero().get(), mark.text());
@@ -130,9 +130,9 @@ pub(super) fn catch_up(leader: Pid, mark: Mark) {
     }
 }
 
-/// Whether a process that hangs directly below us, in a session that is not ours, can be
-/// an orphan of this step: it runs a program, and its environment is no other step's and
-/// that of no helper of ours.
+/// Whether a process directly below us, in a session that is not ours, can be an orphan of
+/// this step: it runs a program, and its environment belongs neither to another step nor to
+/// a helper of ours.
 fn names_no_other(pid: i32, mark: &str) -> bool {
     let program = |pid: &str| std::fs::read_link(format!("/proc/{pid}/exe")).ok();
     let mut line = String::new();
@@ -177,8 +177,8 @@ const AGAIN: std::time::Duration = std::time::Duration::from_millis(20);
 const LOOKS: u32 = 10;
 
 /// The processes below this one. A kernel that lists the children of a process saves
-/// looking at all the others of the machine. A child whose parent ends between two lists
-/// stands in neither, so they count when nothing has changed from one look to the next.
+/// looking at all the others of the machine. A child whose parent ends between two lists is
+/// in neither, so the result counts when nothing has changed from one look to the next.
 fn below(own: i32) -> Vec<Process> {
     let mut text = String::new();
     if !read("/proc/thread-self/children", &mut text) {
@@ -250,7 +250,8 @@ fn seen_now(pid: i32) -> Option<Process> {
 
 /// A short file of `/proc` in one go; false where there is none.
 fn read(path: &str, text: &mut String) -> bool {
-    // It says that it is empty, so whoever trusts it begins with a few bytes at a time.
+    // It reports a length of zero, and a reader that trusts that begins with a few bytes at
+    // a time.
     let mut bytes = Vec::with_capacity(1024);
     let read = std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes));
     text.clear();
@@ -318,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steps_processes_are_told_from_others() {
+    fn a_steps_processes_are_distinguished_from_others() {
         let all = [
             a(10, 1, 10),  // we
             a(20, 10, 20), // another step's child

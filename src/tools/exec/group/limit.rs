@@ -13,7 +13,7 @@ const ROOM: u64 = 1 << 24;
 /// A new mark, small enough for the limit that holds for us.
 pub(super) fn fresh() -> u64 {
     match getrlimit(Resource::Rttime).maximum {
-        // We are somebody's step ourselves, and theirs is the hard limit.
+        // We run inside a step ourselves, and the hard limit is that step's.
         Some(most) if (ROOM..2 * LEAST).contains(&most) => fastrand::u64(most / 2..most),
         _ => fastrand::u64(LEAST..2 * LEAST),
     }

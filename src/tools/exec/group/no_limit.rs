@@ -1,4 +1,4 @@
-//! Stands in for the mark in a limit where the system has no such limit.
+//! Replaces the mark in a limit on systems without such a limit.
 
 pub(super) fn fresh() -> u64 {
     fastrand::u64(..)

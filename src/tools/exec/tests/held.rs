@@ -1,6 +1,6 @@
-//! Steps that were misjudged on purpose: each is called L0 by hand, tries to do what no
-//! L0 step may, and must leave no mark. Where the machine has no sandbox, the tests say
-//! so and hold nothing.
+//! Tests steps that were misjudged on purpose: each is called L0 by hand, tries to do what
+//! no L0 step may, and must leave no mark. Where the machine has no sandbox, the tests say
+//! so and check nothing.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -65,7 +65,7 @@ impl Field {
         Field { root, sandbox, exec }
     }
 
-    /// `None`, said aloud, where this machine cannot hold anything.
+    /// `None`, with a printed notice, where this machine has no sandbox.
     fn held(setting: Sandboxing) -> Option<Field> {
         Field::new(setting).if_held()
     }
@@ -380,7 +380,7 @@ async fn a_misjudged_step_starts_nothing_but_its_own_program() {
 }
 
 #[tokio::test]
-async fn credentials_of_the_workspace_are_closed_to_what_runs_by_itself_also_new_ones() {
+async fn credentials_of_the_workspace_are_closed_to_steps_that_run_by_themselves_also_new_ones() {
     let Some(field) = Field::held(Sandboxing::Work) else { return };
     let write = |name: &str| std::fs::write(field.at(name), "SECRET\n").expect("a file");
     for name in ["ws/.env", "ws/sub/server.pem"] {
@@ -443,7 +443,7 @@ async fn credentials_are_open_to_the_row_that_needs_them_alone() {
 }
 
 #[tokio::test]
-async fn what_runs_by_itself_is_bounded_and_what_only_reserves_memory_starts() {
+async fn a_step_that_runs_by_itself_is_bounded_and_one_that_only_reserves_memory_starts() {
     let Some(field) = Field::held(Sandboxing::Read) else { return };
     let limits =
         field.reads("/usr/bin/sed", &["-n", "/data size\\|file size/p", "/proc/self/limits"]);
@@ -499,7 +499,7 @@ async fn our_own_folder_stays_closed_among_a_great_many_entries() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn every_version_of_the_kernels_interface_holds_what_it_can() {
+async fn every_version_of_the_kernels_interface_restricts_all_it_can() {
     if Field::held(Sandboxing::Work).is_none() {
         return;
     }
