@@ -184,7 +184,7 @@ fn a_list_of_conversations_that_is_cut_says_how_many_more_there_are() {
     let fixed = ["--trust", work.to_str().unwrap(), "--base-url", &nobody, "--model", "loop-1"];
     let args = [&fixed[..], &["--linear"]].concat();
     let mut screen = Screen::start(&args, &envs, &work, (100, 30));
-    screen.wait_for("/exit leaves");
+    screen.wait_for("/exit quits");
     screen.press("/sessions\r");
     screen.wait_for("and 707 more");
     screen.press("/exit\r");

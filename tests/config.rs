@@ -235,7 +235,7 @@ fn a_built_in_model_is_named_like_any_other() {
 fn what_is_wrong_is_said_with_file_line_column_key_and_what_was_expected() {
     let cases = [
         ("mode = \"medium\"", "line 1, column 8: `mode` must be one of low, high, not `medium`."),
-        ("\n\ntheme = 3", "line 3, column 9: `theme` must be a text in quotes, not `3`."),
+        ("\n\ntheme = 3", "line 3, column 9: `theme` must be a quoted string, not `3`."),
         ("them = \"dark\"", "line 1, column 1: there is no key `them`. Did you mean `theme`?"),
         ("weather = 1", "line 1, column 1: there is no key `weather`."),
         (
@@ -268,7 +268,7 @@ fn what_is_wrong_is_said_with_file_line_column_key_and_what_was_expected() {
         ),
         (
             "profile = \"x\"",
-            "there is no profile `x`. Describe it in the settings file under `[profiles.x]`.",
+            "there is no profile `x`. Define it in the settings file under `[profiles.x]`.",
         ),
     ];
     for (text, expected) in cases {
@@ -485,7 +485,7 @@ fn an_edit_that_makes_no_sense_is_refused_with_a_sentence() {
         (
             "api_key",
             "sk-1",
-            "`api_key` cannot be set in the file. A key is kept in the environment: name its variable with `api_key_env` in a profile.",
+            "`api_key` cannot be set in the file. Keys belong in the environment: name the variable with `api_key_env` in a profile.",
         ),
         (
             "safety.allow_sudo",

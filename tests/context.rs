@@ -325,12 +325,14 @@ async fn the_ledger_says_how_a_request_divides() {
     talk.facts(|facts| !facts.notes.is_empty()).await;
     talk.fill(2, 100).await;
     let page = talk.ledger().await;
-    for label in ["system prompt: ", "project notes: ", "past turns: ", "free: ", "at most: "] {
+    for label in
+        ["system prompt: ", "project instructions: ", "past turns: ", "free: ", "at most: "]
+    {
         assert!(page.contains(label), "{label} in {page}");
     }
     assert!(page.contains("15.6 KB, about 6000 tokens"), "{page}");
-    assert!(page.contains("project notes: AGENTS.md (9 B)"), "{page}");
-    assert!(page.contains("go with it: 2; too old for it: 0"), "{page}");
+    assert!(page.contains("project instructions: AGENTS.md (9 B)"), "{page}");
+    assert!(page.contains("included: 2; too old to include: 0"), "{page}");
 }
 
 #[tokio::test]

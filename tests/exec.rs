@@ -222,7 +222,7 @@ async fn exit_codes_and_both_streams_come_back() {
 async fn a_death_by_signal_is_named() {
     let seen = Bench::new().script("kill -SEGV $$", &[]).await;
     assert_eq!(seen.exit_code, None);
-    assert_eq!(note(&seen), "It was ended by the signal SIGSEGV.");
+    assert_eq!(note(&seen), "It was killed by signal SIGSEGV.");
 }
 
 #[tokio::test]
@@ -415,7 +415,7 @@ async fn a_daemon_that_holds_the_pipe_does_not_hold_the_step() {
     let began = Instant::now();
     let seen = bench.script("echo first; sleep 1000 & echo $! > pid", &[]).await;
     assert_eq!((seen.exit_code, seen.stdout.as_str()), (Some(0), "first\n"));
-    assert!(note(&seen).starts_with("A background process kept the output open"));
+    assert!(note(&seen).starts_with("A background process held the output open"));
     assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
     assert!(gone(bench.pid("pid").await));
 }
@@ -473,7 +473,10 @@ async fn a_program_that_is_not_there_is_an_observation() {
     let watch = Watch { cancel: bench.cancel.clone(), output };
     let seen = bench.exec().run(cleared, watch).await;
     assert_eq!(seen.exit_code, None);
-    assert_eq!(note(&seen), "There is no program `no-such-program` in the trusted folders.");
+    assert_eq!(
+        note(&seen),
+        "`no-such-program` was not found in the trusted program folders. /doctor lists them."
+    );
 }
 
 #[tokio::test]

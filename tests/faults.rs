@@ -134,7 +134,7 @@ fn a_screen_that_has_too_little_says_so_and_leaves_the_terminal_as_it_was() {
         let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
         let mut screen = Screen::start_program("/bin/sh", &args, &envs, &bench.work(), (80, 24));
         assert_eq!(screen.wait_for_exit(), 1, "{limit}: {}", screen.text());
-        screen.wait_for("too little to start");
+        screen.wait_for("Not enough system resources");
         assert_eq!(screen.modes(), Modes::default(), "{limit}");
     }
 }

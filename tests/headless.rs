@@ -381,7 +381,9 @@ fn a_secret_is_written_back_as_its_value_and_is_sent_and_kept_nowhere() {
         let body = request.json().to_string();
         assert!(!body.contains(key) && !body.contains("s3cr3tpw"), "{body}");
     }
-    assert!(server.requests().last().unwrap().json().to_string().contains("stands for no secret"));
+    assert!(
+        server.requests().last().unwrap().json().to_string().contains("does not match any secret")
+    );
     for secret in [key, "s3cr3tpw"] {
         assert_eq!(holding(&bench.root.path().join("avocet"), secret), Vec::<PathBuf>::new());
     }
@@ -907,5 +909,5 @@ fn what_waits_for_trust_is_named_where_it_is_missed() {
     }
     // In a folder that is trusted nothing waits.
     let trusted = out(&bench.run(&["skill", "list"]));
-    assert!(trusted.contains("tidy") && !trusted.contains("wait for trust"), "{trusted}");
+    assert!(trusted.contains("tidy") && !trusted.contains("once you trust it"), "{trusted}");
 }

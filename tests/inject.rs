@@ -271,7 +271,7 @@ fn what_things_are_called_controls_nothing() {
     screen.wait_for("all over");
     no_sequence_reached(&screen, "the words of a person");
     say(&mut screen, &format!("/rename renamed{all}"));
-    screen.wait_for("The conversation is called");
+    screen.wait_for("Conversation renamed");
     say(&mut screen, "/sessions");
     assert!(screen.shows_within("conversations", Duration::from_secs(10)), "{}", screen.text());
     no_sequence_reached(&screen, "the titles of sessions");

@@ -1118,7 +1118,9 @@ fn isdk_118_a_file_of_javascript_imports_nothing_from_outside_its_folder() {
         script.file("script.ai.yaml", "-> ./sub/main\n").run().error()
     };
     let outside = ("sub/a.mjs", "import { b } from '../b.mjs'\nexport function a() { return b }");
-    assert!(said(&[outside, ("b.mjs", "export const b = 1")]).contains("out of the folder"));
+    assert!(
+        said(&[outside, ("b.mjs", "export const b = 1")]).contains("outside the script's folder")
+    );
     let round = said(&[
         ("sub/a.mjs", "import './b.mjs'\nexport function a() {}"),
         ("sub/b.mjs", "import './a.mjs'"),

@@ -384,10 +384,10 @@ fn a_list_says_of_each_file_what_became_of_it() {
     let output = bench.run(&["command", "list"]);
     exits(&output, 0);
     for line in [
-        "your own, in .r9s",
+        "yours, in .r9s",
         "Generate a commit message",
-        "comes first",
-        "a built-in command has this name",
+        "takes precedence",
+        "a built-in command has the same name",
         "torn.toml, line 1",
         "`a b` is not a usable name",
     ] {
@@ -402,7 +402,7 @@ fn a_list_says_of_each_file_what_became_of_it() {
     assert_eq!(state("summarize"), ["loaded", "shadowed"]);
     assert_eq!((state("help"), state("torn")), (vec!["shadowed"], vec!["refused"]));
     let doctor = out(&bench.run(&["doctor"]));
-    for line in ["command commit-msg", "bot reviewer", "comes first", "torn.toml, line 1"] {
+    for line in ["command commit-msg", "bot reviewer", "takes precedence", "torn.toml, line 1"] {
         assert!(doctor.contains(line), "{line}: {doctor}");
     }
 }
@@ -426,7 +426,7 @@ fn a_file_is_made_from_options_or_from_what_is_piped_and_never_over_another() {
     exits(&bench.run(&args), 0);
     let shown = bench.run(&["bot", "show", "terse"]);
     assert_eq!(out(&shown), bench.read("avocet/bots/terse.toml"));
-    assert!(out(&shown).contains("temperature = 0.1") && err(&shown).contains("your own"));
+    assert!(out(&shown).contains("temperature = 0.1") && err(&shown).contains("yours"));
     let json: Value =
         serde_json::from_str(&out(&bench.run(&["bot", "show", "terse", "--json"]))).unwrap();
     assert_eq!(
@@ -435,7 +435,7 @@ fn a_file_is_made_from_options_or_from_what_is_piped_and_never_over_another() {
     );
     let again = bench.run(&args);
     exits(&again, 1);
-    assert!(err(&again).contains("there already"), "{}", err(&again));
+    assert!(err(&again).contains("already exists"), "{}", err(&again));
 
     exits(
         &bench.pipe(
@@ -520,7 +520,7 @@ fn the_examples_are_copied_once_and_each_of_them_works() {
     let output = bench.run(&["init-home"]);
     exits(&output, 0);
     assert!(
-        out(&output).contains("written") && out(&output).contains("left as it is"),
+        out(&output).contains("written") && out(&output).contains("not changed"),
         "{}",
         out(&output)
     );

@@ -343,7 +343,7 @@ fn rewind(seed: u64) -> &'static str {
     }
 }
 
-/// Names of files that can still be put back though their turn is gone.
+/// File names that can still be put back though their turn is gone.
 fn still_changed(kept: &[Event]) -> Vec<String> {
     let files = kept.iter().filter_map(|event| match event {
         Event::StillChanged { files, .. } => Some(files),

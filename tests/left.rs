@@ -140,9 +140,9 @@ fn a_program_of_another_machine_is_said_and_reaches_no_shell() {
     }
     fs::write(bench.work().join("closed.sh"), "#!/bin/sh\n").unwrap();
     let cases = [
-        ("./other", "another machine"),
+        ("./other", "another kind of machine"),
         ("./plain.sh", "names no interpreter"),
-        ("./closed.sh", "permissions do not let it be run"),
+        ("./closed.sh", "is not executable"),
     ];
     for (program, expected) in cases {
         let model = bench.script(&[&cmd(program, &[]), DONE]);
@@ -193,7 +193,7 @@ fn too_few_descriptors_are_one_sentence_and_a_failing_code() {
     let mut screen =
         Screen::start_program("/bin/sh", &["-c", &line], &envs, &bench.work(), (80, 24));
     assert_eq!(screen.wait_for_exit(), 1, "{}", screen.text());
-    screen.wait_for("too little to start");
+    screen.wait_for("Not enough system resources");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The plain mode, by the real program: what was typed before a question could be read
-//! answers nothing.
+//! not taken as an answer.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
@@ -49,7 +49,7 @@ fn on_a_terminal_nothing_that_came_before_a_question_could_be_read_answers_it() 
     screen.press("make it\r4");
     screen.wait_for("Type the number of a choice.\n>");
     screen.press("\r");
-    screen.wait_for("answers nothing");
+    screen.wait_for("not taken as an answer");
     assert!(!bench.work().join("made").exists());
     screen.wait_for("turn to end: 1.\n>");
     screen.press("4\r");
@@ -142,7 +142,7 @@ fn the_yes_to_a_shell_piece_is_typed_after_its_question_could_be_read() {
     // The letter stands there already when the question comes, with its Enter or without.
     screen.wait_for("[y/n]");
     screen.press("y");
-    screen.wait_for("answers nothing");
+    screen.wait_for("not taken as an answer");
     assert!(!bench.work().join("made").exists());
     // The question stands there again, and takes nothing yet.
     screen.press("y\r");

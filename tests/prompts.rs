@@ -399,7 +399,7 @@ async fn a_piece_that_takes_too_long_or_writes_too_much_is_an_error() {
     };
     let mut talk = Talk::within(limits);
     let seen = talk.render(command("!{sleep 30}", "")).await;
-    assert!(seen.unsent().contains("did not come to its end"), "{}", seen.unsent());
+    assert!(seen.unsent().contains("did not finish"), "{}", seen.unsent());
     let mut talk = Talk::start();
     let seen = talk.render(command("!{head -c 1048577 /dev/zero | tr '\\0' x}", "")).await;
     assert!(seen.unsent().contains("1024 KiB"), "{}", seen.unsent());

@@ -109,11 +109,11 @@ fn trust_is_asked_for_once() {
     screen.wait_for("AGENTS.md (5 bytes)");
     // The letter only marks it.
     screen.answer("Do you trust this folder?", "t");
-    screen.wait_for("Marked. Enter takes it.");
+    screen.wait_for("Marked. Enter confirms.");
     screen.press("\r");
-    screen.wait_for("This folder is trusted from now on.");
+    screen.wait_for("Folder trusted. Read-only commands now run without asking.");
     screen.press("/doctor\r");
-    screen.wait_for("Programs are looked up in");
+    screen.wait_for("Trusted program folders");
     // The page is longer than the screen.
     press_until(&mut screen, "\x1b[5~", "LANG");
     press_until(&mut screen, "\x1b[5~", "this folder is trusted");
@@ -121,13 +121,13 @@ fn trust_is_asked_for_once() {
     let mut again = bench.stranger(&[]);
     again.wait_for("guide");
     again.press("/trust\r");
-    again.answer("This folder is trusted now.", "\x1b");
-    again.wait_for("This folder stays trusted.");
+    again.answer("This folder is trusted.", "\x1b");
+    again.wait_for("This folder is still trusted.");
     again.press("/trust\r");
-    again.answer("This folder is trusted now.", "\r");
-    again.wait_for("This folder is trusted from now on.");
+    again.answer("This folder is trusted.", "\r");
+    again.wait_for("Folder trusted. Read-only commands now run without asking.");
     again.press("/trust\r");
-    again.answer("This folder is trusted now.", "n");
+    again.answer("This folder is trusted.", "n");
     again.wait_for("This folder is not trusted:");
     leave(&mut again);
 }
@@ -144,15 +144,15 @@ fn trust_taken_at_the_question_of_a_step_lets_it_run_and_is_remembered() {
     screen.wait_for("This folder is not trusted:");
     screen.press("look\r");
     screen.answer("AGENTS.md (5 bytes)", "t");
-    screen.wait_for("Marked. Enter takes it.");
+    screen.wait_for("Marked. Enter confirms.");
     screen.press("\r");
-    screen.wait_for("This folder is trusted from now on");
+    screen.wait_for("Folder trusted.");
     screen.wait_for("It is done.");
     leave(&mut screen);
     let mut again = bench.stranger(&args);
     again.wait_for("loop-1");
     again.press("/trust\r");
-    again.wait_for("This folder is trusted now.");
+    again.wait_for("This folder is trusted.");
 }
 
 #[test]
@@ -212,13 +212,13 @@ fn a_sentence_typed_over_the_question_of_trust_trusts_nothing() {
     // A letter marks, Enter takes.
     screen.press("\t");
     screen.answer("back to your draft", "t");
-    screen.wait_for("Marked. Enter takes it.");
+    screen.wait_for("Marked. Enter confirms.");
     screen.press("\x1b");
     screen.wait_for("Finish typing");
-    assert!(!screen.text().contains("trusted from now on"));
+    assert!(!screen.text().contains("Folder trusted"));
     screen.press("\x15");
     screen.answer("Do you trust this folder?", "\x1b");
-    screen.wait_for("nothing was decided");
+    screen.wait_for("Nothing was decided");
 }
 
 #[test]
@@ -459,7 +459,7 @@ fn what_was_being_written_and_what_waited_outlive_a_kill_and_start_nothing() {
 
     let mut screen = bench.against(&server);
     screen.wait_for("half a thought 一半");
-    screen.wait_for("1 message that was still queued is kept.");
+    screen.wait_for("1 queued message was restored.");
     assert_eq!(server.requests().len(), 1, "nothing started by itself");
     screen.press("\x15");
     screen.wait_gone("half a thought");
@@ -636,7 +636,7 @@ fn plain_lines_ask_by_number_and_move_no_cursor() {
     let mut screen = bench.start(&["--linear", "--base-url", &url, "--model", "loop-1"]);
     screen.wait_for("The model is loop-1.");
     screen.press("make it\r");
-    screen.wait_for("A step asks, 1 of 1, L1 confirm.");
+    screen.wait_for("A step needs your OK, 1 of 1, L1 confirm.");
     screen.wait_for("Type the number of a choice.\n>");
     screen.press("maybe\r");
     screen.wait_for("Nothing runs until you choose.\n>");
@@ -690,9 +690,9 @@ fn a_small_real_change_in_a_repository_read_changed_checked_and_undone() {
     let mut screen = bench.start(&["--model", &model]);
     screen.wait_for("scripted");
     screen.press("fix the total\r");
-    screen.wait_for("Make this change?");
+    screen.wait_for("Apply this change?");
     screen.wait_for("sum()");
-    screen.answer("Make this change?", "y");
+    screen.answer("Apply this change?", "y");
     screen.answer("Shall I stop here?", "a");
     screen.wait_for("The total is right now.");
     let after = before.replace("sum::<u64>() + 1", "sum()");
@@ -700,7 +700,7 @@ fn a_small_real_change_in_a_repository_read_changed_checked_and_undone() {
     assert_eq!(git(&["diff", "--stat"]).lines().count(), 2);
     screen.wait_for("Ask anything");
     screen.press("/undo\r");
-    screen.wait_for("One file is as it was.");
+    screen.wait_for("Restored 1 file.");
     assert_eq!(fs::read_to_string(work.join("src/price.rs")).unwrap(), before);
     assert_eq!(git(&["status", "--short"]), "");
 }
@@ -800,7 +800,7 @@ fn shell_pieces_of_a_command_are_asked_about_at_the_terminal() {
     screen.wait_for("echo done` (L1 confirm)? [y/n]");
     screen.press("what\r");
     // What is typed before the question stands there again answers nothing.
-    screen.wait_for("Type y to run it, n to leave it out.\nRun `touch made; echo done`");
+    screen.wait_for("Type y to run it, n to skip it.\nRun `touch made; echo done`");
     screen.press("n\r");
     screen.wait_for("did not allow this command");
     assert_eq!(screen.wait_for_exit(), 0);
@@ -838,7 +838,7 @@ fn y_answers_for_shell_pieces_on_the_screen_and_in_plain_lines_and_says_so() {
         screen.wait_for("The model's steps still ask.");
         screen.press("/two\r");
         screen.wait_for("Allowed by -y: the shell commands of /two (2).");
-        screen.wait_for(if linear { "A step asks, 1 of 1" } else { "mkdir folder" });
+        screen.wait_for(if linear { "A step needs your OK, 1 of 1" } else { "mkdir folder" });
         assert!(bench.work().join("made").exists());
         assert!(!bench.work().join("folder").exists(), "a step is no piece");
     }

@@ -184,7 +184,7 @@ fn a_dry_run_shows_every_call_that_can_be_known_and_says_why_not_the_rest() {
     assert_eq!(lines(&ran).iter().filter(|it| it["type"] == "messages").count(), 2);
     let ran = place.run(&["json", "--dry-run"], &[]);
     assert_eq!(ran.status.code(), Some(0));
-    assert!(err(&ran).contains("cannot be known"), "{}", err(&ran));
+    assert!(err(&ran).contains("cannot be predicted"), "{}", err(&ran));
     let ran = place.run(&["loop", "--dry-run"], &[]);
     assert!(out(&ran).contains("Call 32:") && !out(&ran).contains("Call 33:"));
     let ran = place.run(&["does", "--dry-run"], &[]);

@@ -111,7 +111,7 @@ fn a_run_without_a_screen_goes_on_where_the_last_one_ended() {
     let server = Server::start(vec![Reply::chat("Noted: 42."), Reply::chat("It was 42.")]);
     let none = bench.ask(&server, &["-c", "-p", "go on"]);
     exits(&none, 2);
-    assert!(err_of(&none).contains("No conversation was saved"), "{}", err_of(&none));
+    assert!(err_of(&none).contains("No conversation has been saved"), "{}", err_of(&none));
     exits(&bench.ask(&server, &["-p", "remember the number 42"]), 0);
     let second = bench.ask(&server, &["-c", "-p", "which number?"]);
     exits(&second, 0);
@@ -152,7 +152,7 @@ fn saved_conversations_are_listed_searched_shown_exported_and_deleted() {
         assert!(found.contains("请修复登录页面"), "{words}: {found}");
     }
     let nothing = bench.run(&["session", "search", "狗"]);
-    assert!(out_of(&nothing).contains("no saved conversation"), "{}", out_of(&nothing));
+    assert!(out_of(&nothing).contains("No saved conversation matches"), "{}", out_of(&nothing));
     let ids: Vec<String> =
         bench.listed().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
     let shown = out_of(&bench.run(&["session", "show", &ids[1]]));
@@ -166,7 +166,7 @@ fn saved_conversations_are_listed_searched_shown_exported_and_deleted() {
     }
     let again = bench.run(&["session", "export", &ids[0], "talk.md"]);
     exits(&again, 1);
-    assert!(err_of(&again).contains("there already"), "{}", err_of(&again));
+    assert!(err_of(&again).contains("already exists"), "{}", err_of(&again));
     let bytes = fs::read(bench.file()).unwrap();
     assert!(!String::from_utf8_lossy(&bytes).contains(&token));
     exits(&bench.run(&["session", "delete", &ids[0], "zzzz"]), 1);
@@ -192,13 +192,13 @@ fn a_conversation_that_is_open_elsewhere_is_not_written_to() {
     // A window may read it, and go on in a copy.
     let mut screen = bench.screen(&server, &["-c"]);
     screen.wait_for("hello there");
-    screen.wait_for("here it can only be read");
+    screen.wait_for("it is read-only here");
     screen.press("more");
     screen.wait_for("› more");
     screen.press("\r");
     screen.wait_gone("› more");
     screen.press("/fork 另一份\r");
-    screen.wait_for("From here on this is a copy");
+    screen.wait_for("This is now a copy");
     screen.press("more\r");
     screen.wait_for("Copy.");
     leave(&mut screen);
@@ -315,18 +315,14 @@ fn going_back_asks_what_to_take_back_and_the_model_is_told_of_the_files() {
         screen.wait_for("Alpha.");
         screen.wait_gone("Esc stops");
         screen.press("change it\r");
-        screen.answer("Make this change?", "y");
+        screen.answer("Apply this change?", "y");
         screen.wait_for("Beta.");
         screen.wait_gone("Esc stops");
         screen.press("/rewind 1\r");
-        screen.wait_for("What to take back");
+        screen.wait_for("What to undo");
         screen.press(key);
-        screen.wait_gone("What to take back");
-        screen.wait_for(if file == "1\n" {
-            "Files stay as they are"
-        } else {
-            "One file is as it was."
-        });
+        screen.wait_gone("What to undo");
+        screen.wait_for(if file == "1\n" { "Files stay as they are" } else { "Restored 1 file." });
         screen.wait_gone("Esc stops");
         assert_eq!(fs::read_to_string(&path).unwrap(), file);
         screen.press("\x15and now\r");
@@ -357,7 +353,7 @@ fn a_saved_conversation_is_chosen_from_a_list_that_can_be_searched() {
     screen.press("\r");
     screen.wait_for("数据库迁移完成。");
     screen.press("/rename 数据库的工作\r");
-    screen.wait_for("The conversation is called: 数据库的工作");
+    screen.wait_for("Conversation renamed: 数据库的工作");
     screen.press("/new\r");
     screen.wait_gone("数据库迁移完成。");
     screen.press("another one\r");
@@ -379,10 +375,10 @@ fn a_disk_that_fails_is_said_and_the_conversation_goes_on() {
     screen.wait_for("loop-1");
     screen.press("hi\r");
     screen.wait_for("Hello.");
-    screen.wait_for("not saved at the moment");
+    screen.wait_for("cannot be saved right now");
     screen.press("and now?\r");
     screen.wait_for("Still here.");
-    assert_eq!(screen.text().matches("not saved at the moment").count(), 1, "{}", screen.text());
+    assert_eq!(screen.text().matches("cannot be saved right now").count(), 1, "{}", screen.text());
     // The note has the file and what is wrong with it; the lowest line says it all the time.
     assert!(screen.text().contains("sessions.db") && screen.text().contains("directory"));
     assert!(screen.text().lines().last().unwrap_or_default().contains("not saved"));
@@ -394,11 +390,11 @@ fn a_disk_that_fails_is_said_and_the_conversation_goes_on() {
     screen.press("/new\r");
     screen.wait_for("would lose it");
     screen.press("\x04");
-    screen.wait_for("Name another place");
+    screen.wait_for("Choose another path");
     screen.press("\x1b");
-    screen.wait_gone("Name another place");
+    screen.wait_gone("Choose another path");
     screen.press("\x04");
-    screen.wait_for("Name another place");
+    screen.wait_for("Choose another path");
     screen.press("1");
     screen.wait_for_exit();
     let home = fs::read_dir(bench.root.path().join("home")).unwrap().flatten();
@@ -447,12 +443,12 @@ fn plain_lines_ask_before_what_is_not_saved_is_left_behind() {
         fs::create_dir_all(bench.root.path().join("home")).unwrap();
         let server = Server::start(vec![Reply::chat("Hello.")]);
         let mut screen = bench.screen(&server, &["--linear"]);
-        screen.wait_for("/exit leaves");
+        screen.wait_for("/exit quits");
         screen.press("one\r");
         screen.wait_for("Hello.");
-        screen.wait_for("not saved at the moment");
+        screen.wait_for("cannot be saved right now");
         screen.press(leave);
-        screen.wait_for("Leaving now loses it");
+        screen.wait_for("If you quit now");
         screen.wait_for("Type the number of a choice");
         // Staying is possible as long as nothing was chosen.
         let number = |screen: &Screen, words: &str| {
@@ -468,8 +464,8 @@ fn plain_lines_ask_before_what_is_not_saved_is_left_behind() {
         screen.wait_for("Type the number of a choice");
         for answer in answers {
             let line = match *answer {
-                "OTHER" => number(&screen, "Name another place"),
-                "LOSE" => number(&screen, "is lost"),
+                "OTHER" => number(&screen, "Choose another path"),
+                "LOSE" => number(&screen, "Quit without saving"),
                 "PLACE" => place(&bench).display().to_string(),
                 other => other.to_owned(),
             };
@@ -500,7 +496,7 @@ fn a_run_that_nobody_types_to_fails_where_it_cannot_be_saved_and_says_so() {
         let done = bench.ask(&server, way);
         exits(&done, 1);
         assert!(out_of(&done).contains("Hello."), "{way:?}: {}", out_of(&done));
-        assert!(err_of(&done).contains("is not saved"), "{way:?}: {}", err_of(&done));
+        assert!(err_of(&done).contains("not saved"), "{way:?}: {}", err_of(&done));
     }
 }
 
@@ -509,7 +505,7 @@ fn a_database_that_stays_locked_holds_up_no_way_of_leaving() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Hello."), Reply::chat("Never kept.")]);
     let mut screen = bench.screen(&server, &["--linear"]);
-    screen.wait_for("/exit leaves");
+    screen.wait_for("/exit quits");
     screen.press("one\r");
     screen.wait_for("Hello.");
     let other = rusqlite::Connection::open(bench.file()).unwrap();
@@ -711,7 +707,7 @@ fn on_a_full_disk_the_conversation_goes_on_and_is_saved_when_there_is_room() {
     screen.press("first\r");
     screen.wait_for("Short.");
     screen.press("second\r");
-    screen.wait_for("not saved at the moment");
+    screen.wait_for("cannot be saved right now");
     screen.press("third\r");
     screen.wait_for("Still here.");
     // Nobody has to say anything for it to be tried again.
@@ -775,7 +771,7 @@ fn on_a_disk_that_is_only_read_it_is_said_and_nothing_is_lost() {
     let said = bench.ask(&server, &["-p", "two"]);
     exits(&said, 1);
     assert_eq!(out_of(&said), "The second.\n");
-    assert!(err_of(&said).contains("is not saved at the moment"), "{}", err_of(&said));
+    assert!(err_of(&said).contains("cannot be saved right now"), "{}", err_of(&said));
     disk.remount("rw");
     exits(&bench.ask(&server, &["-c", "-p", "three"]), 0);
     assert!(last_sent(&server).contains("The first."), "{}", last_sent(&server));
@@ -791,7 +787,7 @@ fn a_folder_that_goes_while_the_conversation_is_open_is_made_again_with_all_of_i
     screen.wait_for("The first.");
     fs::remove_dir_all(bench.root.path().join("avocet/data")).unwrap();
     screen.press("two\r");
-    screen.wait_for("was written again to");
+    screen.wait_for("Everything was written to");
     screen.wait_for("The second.");
     leave(&mut screen);
     let shown = bench.run(&["session", "show", &bench.first_id()]);
@@ -850,7 +846,7 @@ fn a_file_that_is_replaced_while_the_conversation_is_open_gets_all_of_it() {
     screen.wait_gone("Esc stops");
     fs::rename(&backup, bench.file()).unwrap();
     screen.press("two\r");
-    screen.wait_for("was put in the place of");
+    screen.wait_for("was replaced by another file");
     screen.wait_for("The second.");
     leave(&mut screen);
     assert_eq!(bench.listed().len(), 2);

@@ -553,8 +553,8 @@ fn enter_runs_no_piece_and_nothing_marked_is_no_answer() {
 
 const CLOSED: Word = Word {
     key: "test.closed",
-    en: "is not to be entered without a person's word",
-    zh: "规定须经人同意才能进入",
+    en: "may be used only with the user's approval",
+    zh: "须经用户同意才能使用",
 };
 
 fn skill(id: &str, name: &str) -> Step {

@@ -537,7 +537,7 @@ async fn a_mode_says_who_answers_now() {
         parts.reach.ways.connect = Arc::new(|_, _| Ok(talk::connected(model(&[DONE]))));
     });
     talk.send(Op::SetMode { mode: Mode::Low }).await;
-    assert_eq!(talk.notice().await.say.text(Lang::En), "Mode low: `scripted` answers from now on.");
+    assert_eq!(talk.notice().await.say.text(Lang::En), "Mode low: switched to `scripted`.");
 }
 
 #[tokio::test]
@@ -1068,7 +1068,7 @@ async fn a_step_of_a_script_is_judged_and_can_be_rewritten_in_its_question() {
     assert!(began.is_empty() && !talk.folder().join("made").exists());
     let Ending::Failed { why } = ending else { panic!("{ending:?}") };
     let why = why.text(Lang::En);
-    assert!(why.contains("You did not let") && !why.contains("-y"), "{why}");
+    assert!(why.contains("You rejected") && !why.contains("-y"), "{why}");
 }
 
 #[tokio::test]

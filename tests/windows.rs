@@ -154,7 +154,7 @@ fn folders_that_two_windows_trust_at_once_are_all_trusted() {
             let mut screen = window(&bench, &folder, &["--linear"]);
             questions(&screen, 1);
             screen.press("2\rTRUST\r");
-            screen.wait_for("in full to take it");
+            screen.wait_for("in full to choose it");
             leave(&mut screen);
         }
     };

@@ -196,7 +196,7 @@ mod tests {
             ("`mode` is now low, in FILE.", "mode = \"low\"\n# mine\n")
         );
         let unset = Config::Unset { key: "mode".into() };
-        assert_eq!(asked(&file, &unset, false).0, "`mode` was taken out of FILE.");
+        assert_eq!(asked(&file, &unset, false).0, "Removed `mode` from FILE.");
         assert!(asked("", &unset, false).0.contains("nothing was changed"));
     }
 }

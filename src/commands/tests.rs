@@ -200,18 +200,18 @@ fn mistakes_are_reported_with_the_usage() {
     let cases = [
         ("/stauts", "There is no command `/stauts`. Did you mean `/status`?"),
         ("/weather Beijing", "There is no command `/weather`. `/help` lists the commands."),
-        ("/status now", "`/status` takes nothing behind it. Usage: /status"),
-        ("/steer", "`/steer` needs <message> behind it. Usage: /steer <message>"),
-        ("/mode", "`/mode` needs low|high behind it. Usage: /mode low|high"),
+        ("/status now", "`/status` takes no arguments. Usage: /status"),
+        ("/steer", "`/steer` needs <message>. Usage: /steer <message>"),
+        ("/mode", "`/mode` needs low|high. Usage: /mode low|high"),
         ("/mode fast", "`/mode` takes one of low, high, not `fast`. Usage: /mode low|high"),
         ("/theme lihgt", "There is no theme `lihgt`. Did you mean `light`?"),
-        ("/theme neon", "There is no theme `neon`. There are: dark, light."),
-        ("/rewind 1 all", "`all` cannot be taken back. Say `chat`, `files` or `both`."),
-        ("/copy 0", "`0` is not the number of an answer: 1 is the last one."),
-        ("/copy last", "`last` is not the number of an answer: 1 is the last one."),
+        ("/theme neon", "There is no theme `neon`. Available: dark, light."),
+        ("/rewind 1 all", "Cannot undo `all`. Use `chat`, `files` or `both`."),
+        ("/copy 0", "`0` is not an answer's number: 1 is the last one."),
+        ("/copy last", "`last` is not an answer's number: 1 is the last one."),
         (
             "/allow *",
-            "A rule begins with the name of a program. For example: `git push *`, or exactly `git push`.",
+            "A rule begins with the name of a program. For example `git push *`, or just `git push`.",
         ),
         ("/stop", "Nothing is running."),
     ];
@@ -233,7 +233,7 @@ fn a_model_the_server_does_not_list_is_tried_with_a_warning() {
 #[test]
 fn during_a_turn_each_command_behaves_as_its_row_says() {
     assert_eq!(busy().types("/stop"), Outcome::Send(Op::Stop));
-    assert!(busy().told("/new").starts_with("`/new` does not work while a turn runs."));
+    assert!(busy().told("/new").starts_with("`/new` is not available while a turn is running."));
     let Outcome::Many(outcomes) = busy().types("/mode low") else { panic!("two outcomes") };
     assert_eq!(outcomes[1], Outcome::Do(Act::Later("/mode low".into())));
     assert_eq!(desk().types("/mode low"), Outcome::Send(Op::SetMode { mode: Mode::Low }));
@@ -250,7 +250,7 @@ fn commands_that_must_run_at_once_do() {
 
 #[test]
 fn a_command_out_of_reach_is_neither_run_nor_offered() {
-    assert_eq!(far().told("/exit"), "`/exit` cannot be used from here.");
+    assert_eq!(far().told("/exit"), "`/exit` is not available here.");
     assert!(!far().offers("/").contains(&"/exit".to_owned()));
     assert!(desk().offers("/").contains(&"/exit".to_owned()));
     let categories = by_category(far().surface);
@@ -365,7 +365,7 @@ fn rules_are_numbered_consecutively_and_revoked_by_number() {
 #[test]
 fn the_tools_page_lists_each_tool() {
     let mut desk = desk();
-    assert_eq!(shown(desk.types("/tools")), ["There are none."]);
+    assert_eq!(shown(desk.types("/tools")), ["None."]);
     let about = words::commands::ABOUT_EXIT.into();
     desk.facts.tools = vec![ToolFact { name: "exec".into(), about }];
     assert_eq!(shown(desk.types("/tools")), ["exec: Leave"]);
@@ -378,7 +378,7 @@ fn help_explains_one_command_or_lists_all() {
     let one = shown(help_page(Some("/quit"), Surface::Local, &Catalogue::default()));
     assert_eq!(one, ["Leave", "usage: /exit", "also: /quit, /q", "category: Exit"]);
     let none = told(help_page(Some("quite"), Surface::Local, &Catalogue::default()));
-    assert_eq!(none, "There is no help about `quite`. Did you mean `quit`?");
+    assert_eq!(none, "There is no help on `quite`. Did you mean `quit`?");
 }
 
 fn entry(kind: EntryKind, name: &str, about: &str, state: EntryState) -> Entry {
@@ -392,7 +392,7 @@ fn keeper() -> Desk {
     let hidden = || EntryState::Hidden(words::commands::NO_RULES.into());
     let broken = EntryState::Broken(words::commands::NO_TOOLS.into());
     let entries = vec![
-        entry(Command, "summarize", "Sum up", EntryState::Usable),
+        entry(Command, "summarize", "Summarise", EntryState::Usable),
         entry(Command, "git:commit", "Commit", EntryState::Usable),
         entry(Command, "pdf", "The command", EntryState::Usable),
         entry(Skill, "pdf", "The skill", hidden()),
@@ -427,7 +427,7 @@ fn unlike_r9s_an_unknown_name_is_answered_with_similar_names_of_all_kinds() {
         keeper.told("/sumarize x"),
         "There is no command `/sumarize`. Did you mean `/summarize`?"
     );
-    assert_eq!(keeper.told("/torn"), "There are none.", "why it cannot be used");
+    assert_eq!(keeper.told("/torn"), "None.", "why it cannot be used");
     assert!(keeper.told("/weather").contains("`/help` lists"));
 }
 
@@ -440,16 +440,16 @@ fn custom_commands_and_skills_are_completed_and_explained_like_the_rest() {
     assert_eq!(keeper.offers("/torn"), [""; 0]);
     assert_eq!(keeper.offers("/help find"), ["/help find-bug"]);
     let page = |topic: &str| shown(help_page(Some(topic), Surface::Local, &keeper.kept));
-    assert_eq!(page("/summarize")[..2], ["Sum up", "usage: /summarize"]);
+    assert_eq!(page("/summarize")[..2], ["Summarise", "usage: /summarize"]);
     assert!(page("deploy").iter().any(|line| line.contains("only when you type it")));
     let all = shown(help_page(None, Surface::Local, &keeper.kept));
     for line in [
-        "# Commands of your own",
-        "/summarize: Sum up",
+        "# Your commands",
+        "/summarize: Summarise",
         "# Skills",
         "/find-bug: Find it",
-        "# Not usable",
-        "/torn: There are none.",
+        "# Unusable",
+        "/torn: None.",
     ] {
         assert!(all.contains(&line.to_owned()), "{line}: {all:?}");
     }
@@ -459,8 +459,8 @@ fn custom_commands_and_skills_are_completed_and_explained_like_the_rest() {
 fn commands_and_skills_are_listed_with_their_problems() {
     let keeper = keeper();
     let commands = shown(keeper.types("/commands"));
-    assert!(commands.contains(&"/summarize: Sum up".to_owned()), "{commands:?}");
-    assert!(commands.contains(&"/torn: There are none.".to_owned()), "{commands:?}");
+    assert!(commands.contains(&"/summarize: Summarise".to_owned()), "{commands:?}");
+    assert!(commands.contains(&"/torn: None.".to_owned()), "{commands:?}");
     let skills = shown(keeper.types("/skills"));
     assert!(
         skills.contains(&"/deploy: Deploy it (only when you type it)".to_owned()),
@@ -526,7 +526,7 @@ fn commands_over_a_question_are_rows_that_never_wait() {
     };
     for line in ["/new", "/allow git *", "/trust", "/nope", "/run a.yaml"] {
         let said = says(line);
-        let waits = said.contains("has to wait") || said.contains("Later");
+        let waits = said.contains("before using") || said.contains("Later");
         assert!(waits, "{line}: {said}");
     }
 }

@@ -91,7 +91,7 @@ mod tests {
         let (command, _) = of_command(&file, "提交", OWN, &text).unwrap();
         assert_eq!(command.prompt, "one\n\"two\" \\ {{args}}\n");
         let said = create(&paths, Kind::Command, "提交", &text).unwrap_err().text(Lang::En);
-        assert!(said.contains("is there already"), "{said}");
+        assert!(said.contains("already exists"), "{said}");
         assert!(create(&paths, Kind::Command, "x", "prompt = ").is_err());
         assert!(!root.path().join("own/commands/x.toml").exists());
         for name in ["../x", "a b", "", "a/b"] {

@@ -264,7 +264,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         for (name, text) in [
             ("good", "---\nname: good\ndescription: This skill should be used when it is.\n---\n"),
-            ("bad", "no front matter"),
+            ("bad", "front matter is missing"),
         ] {
             fs::create_dir_all(root.path().join(name)).unwrap();
             fs::write(root.path().join(name).join("SKILL.md"), text).unwrap();

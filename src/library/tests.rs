@@ -77,9 +77,9 @@ fn the_project_wins_over_the_user_and_both_over_other_agents() {
         desk.told(&desk.load(true)),
         [
             "command x: loaded",
-            "command x: not used: work/.avocet/commands/x.toml has this name and comes first",
-            "command x: not used: work/.avocet/commands/x.toml has this name and comes first",
-            "command x: not used: work/.avocet/commands/x.toml has this name and comes first",
+            "command x: not used: work/.avocet/commands/x.toml has the same name and takes precedence",
+            "command x: not used: work/.avocet/commands/x.toml has the same name and takes precedence",
+            "command x: not used: work/.avocet/commands/x.toml has the same name and takes precedence",
             "command y: loaded",
         ]
     );

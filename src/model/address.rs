@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn an_invalid_http_address_is_reported() {
         for given in ["", "ftp://x/v1", "http://", "file:///etc/passwd", "a b"] {
-            assert!(chat(given).contains("is no address"), "{given}");
+            assert!(chat(given).contains("is not a model server's address"), "{given}");
         }
     }
 

@@ -265,7 +265,7 @@ mod tests {
         let endless = [0x03, 0x40, 0x0c, 0, 0x0b];
         let why =
             |bytes: &[u8]| Module::read(bytes).unwrap().call("f", &[]).unwrap_err().to_string();
-        assert!(why(&module(&[], &[], &endless, false)).contains("computed for too long"));
+        assert!(why(&module(&[], &[], &endless, false)).contains("ran for too long"));
         let recursive = [0x10, 0];
         assert!(why(&module(&[], &[], &recursive, false)).contains("too deep"));
         // Asks for 10,000 pages more.

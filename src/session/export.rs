@@ -281,10 +281,16 @@ mod tests {
         ];
         assert!(record.iter().all(is_told));
         let text = render(&record, ExportFormat::Md, Lang::En);
-        assert!(text.contains("- [>] write <it>") && text.contains("put back"), "{text}");
+        assert!(
+            text.contains("- [>] write <it>") && text.contains("The files were restored"),
+            "{text}"
+        );
         assert!(text.contains("stay changed: 1"), "{text}");
         let page = render(&record, ExportFormat::Html, Lang::En);
-        assert!(page.contains("[&gt;] write &lt;it&gt;") && page.contains("put back"), "{page}");
+        assert!(
+            page.contains("[&gt;] write &lt;it&gt;") && page.contains("The files were restored"),
+            "{page}"
+        );
     }
 
     #[test]

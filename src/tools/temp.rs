@@ -178,7 +178,7 @@ impl Drop for RunFolder {
 /// Others may remove entries of a folder: it is open to all without being sticky, or it is
 /// another user's. Not root's, and not that of an owner this system has no number for.
 #[derive(Debug, thiserror::Error)]
-#[error("other users may replace what lies in it")]
+#[error("other users can replace its contents")]
 struct OpenToOthers;
 
 const NOBODY: u32 = 65_534;

@@ -1,9 +1,9 @@
 //! Words of `config`.
 
 words! { "config":
-    HOME_RELATIVE: "`HOME` is `{path}`, which is no full path: settings would be kept in another place from each folder. Set it to a full path, or `AVOCET_HOME` to a folder of your own.", "`HOME` 的值 `{path}` 不是绝对路径，设置会随所在目录变动。请改为绝对路径，或把 `AVOCET_HOME` 设为你自己的一个目录。";
-    STATE_REFUSED: "What you type and what you leave unsent are not kept from this session: `{folder}` cannot be written to: {why}.", "本次会话输入的内容和未发送的草稿不会保留：`{folder}` 无法写入：{why}。";
-    NO_HOME: "There is no home folder to keep settings in. Set `AVOCET_HOME` to a folder of your own.", "找不到存放设置的主目录。请把 `AVOCET_HOME` 设为你自己的一个目录。";
+    HOME_RELATIVE: "`HOME` is `{path}`, which is not an absolute path, so settings would depend on the current folder. Set it to an absolute path, or set `AVOCET_HOME` to a folder of yours.", "`HOME` 的值 `{path}` 不是绝对路径，设置会随所在目录变动。请改为绝对路径，或把 `AVOCET_HOME` 设为你自己的一个目录。";
+    STATE_REFUSED: "Input history and unsent drafts of this session will not be saved: `{folder}` is not writable: {why}.", "本次会话输入的内容和未发送的草稿不会保留：`{folder}` 无法写入：{why}。";
+    NO_HOME: "There is no home folder for the settings. Set `AVOCET_HOME` to a folder of yours.", "找不到存放设置的主目录。请把 `AVOCET_HOME` 设为你自己的一个目录。";
 
     // Where something stands.
     AT_PLACE: "{file}, line {line}, column {column}", "{file} 第 {line} 行第 {column} 列";
@@ -15,23 +15,23 @@ words! { "config":
     NOT_A_FILE: "{place}: is not a regular file, so it was not read.", "{place}：不是普通文件，因此没有读取。";
     NOT_TEXT: "{place}: is not UTF-8 text, so it was not read.", "{place}：不是 UTF-8 文本，因此没有读取。";
     TOO_LONG: "{place}: is longer than {limit} bytes, so it was not read.", "{place}：超过 {limit} 字节，因此没有读取。";
-    SYNTAX: "{place}: this is not valid TOML: {why}.", "{place}：不是有效的 TOML：{why}。";
+    SYNTAX: "{place}: not valid TOML: {why}.", "{place}：不是有效的 TOML：{why}。";
     UNKNOWN: "{place}: there is no key `{key}`.", "{place}：没有名为 `{key}` 的键。";
     UNKNOWN_NEAR: "{place}: there is no key `{key}`. Did you mean `{near}`?", "{place}：没有名为 `{key}` 的键。是不是想写 `{near}`？";
     ELSEWHERE: "{place}: `{key}` does not belong here. {where}", "{place}：`{key}` 不应写在这里。{where}";
     WRONG: "{place}: `{key}` must be {expected}, not {found}.", "{place}：`{key}` 应为{expected}，而这里是{found}。";
     BAD_NAME: "{place}: `{key}` is not a usable name. Use letters, digits, `-` and `_`.", "{place}：`{key}` 不能用作名称。请使用字母、数字、`-` 和 `_`。";
     MISSING: "{place}: `{key}` is missing or empty.", "{place}：缺少 `{key}`，或它是空的。";
-    LOOSENS: "{place}: a project may only tighten safety, so its `{key}` does not count.", "{place}：项目只能收紧安全设置，因此其中的 `{key}` 不生效。";
-    NOT_FOR_PROJECTS: "{place}: a project may only set safety keys, so its `{key}` does not count.", "{place}：项目只能设置安全相关的键，因此其中的 `{key}` 不生效。";
-    NO_PROFILE: "{place}: there is no profile `{key}`. There are: {known}.", "{place}：没有名为 `{key}` 的配置档。现有：{known}。";
-    NO_PROFILE_AT_ALL: "{place}: there is no profile `{key}`. Describe it in the settings file under `[profiles.{key}]`.", "{place}：没有名为 `{key}` 的配置档。请在设置文件的 `[profiles.{key}]` 下描述它。";
+    LOOSENS: "{place}: a project may only tighten safety, so its `{key}` is ignored.", "{place}：项目只能收紧安全设置，因此其中的 `{key}` 不生效。";
+    NOT_FOR_PROJECTS: "{place}: a project may only set safety keys, so its `{key}` is ignored.", "{place}：项目只能设置安全相关的键，因此其中的 `{key}` 不生效。";
+    NO_PROFILE: "{place}: there is no profile `{key}`. Available: {known}.", "{place}：没有名为 `{key}` 的配置方案。现有：{known}。";
+    NO_PROFILE_AT_ALL: "{place}: there is no profile `{key}`. Define it in the settings file under `[profiles.{key}]`.", "{place}：没有名为 `{key}` 的配置方案。请在设置文件的 `[profiles.{key}]` 下定义它。";
 
-    HINT_WHOLE: "Until it is mended it does not count, and safety stands at its strictest. The file was left as it is.", "修好之前它不生效，安全设置取最严格的值。文件保持原样。";
-    HINT_STRICTEST: "Until it is mended this key stands at its strictest.", "修好之前，这个键取最严格的值。";
+    HINT_WHOLE: "Until you fix it, it is ignored and the strictest safety settings apply. The file was not changed.", "修好之前忽略该文件，并采用最严格的安全设置。文件没有改动。";
+    HINT_STRICTEST: "Until you fix it, this key has its strictest value.", "修好之前，这个键取最严格的值。";
 
     // What a value must be; these stand inside a sentence.
-    A_TEXT: "a text in quotes", "带引号的文本";
+    A_TEXT: "a quoted string", "带引号的字符串";
     A_CHOICE: "one of {choices}", "以下之一：{choices}";
     A_FLAG: "`true` or `false`", "`true` 或 `false`";
     A_COUNT: "a whole number from {min} to {max}", "{min} 到 {max} 之间的整数";
@@ -41,9 +41,9 @@ words! { "config":
     A_LIST_OF_RULE_IDS: "a list of rule ids, as in `[\"git.reset.hard\"]`", "规则编号列表，例如 `[\"git.reset.hard\"]`";
     A_LIST_OF_RULES: "a list of rules, as in `[\"git push *\"]`, or with tests `{ rule = \"just *\", match = [\"just test\"] }`", "规则列表，例如 `[\"git push *\"]`，也可带测试：`{ rule = \"just *\", match = [\"just test\"] }`";
     RULE_FAILS: "{place}: `{key}`: {why}", "{place}：`{key}`：{why}";
-    RULE_MUST_MATCH: "the rule `{rule}` does not cover `{line}`, although its tests say so", "规则 `{rule}` 没有覆盖 `{line}`，与其自带的测试不符";
-    RULE_MUST_NOT_MATCH: "the rule `{rule}` covers `{line}`, although its tests say it must not", "规则 `{rule}` 覆盖了 `{line}`，与其自带的测试不符";
-    HINT_RULE: "A rule that allows is left out until it does what its tests say; one that forbids stays in force.", "允许类规则在通过自带测试之前不生效，禁止类规则仍然有效。";
+    RULE_MUST_MATCH: "the rule `{rule}` does not cover `{line}`, but its tests say it must", "规则 `{rule}` 没有覆盖 `{line}`，与其自带的测试不符";
+    RULE_MUST_NOT_MATCH: "the rule `{rule}` covers `{line}`, but its tests say it must not", "规则 `{rule}` 覆盖了 `{line}`，与其自带的测试不符";
+    HINT_RULE: "An allow rule is ignored until it passes its tests; a deny rule stays in force.", "允许类规则在通过自带测试之前不生效，禁止类规则仍然有效。";
     A_LIST_OF_PATHS: "a list of files, as in `[\"~/.tool/settings.json\"]`", "文件列表，例如 `[\"~/.tool/settings.json\"]`";
     A_LIST_OF_WORDS: "a program and its arguments, as in `[\"cargo\", \"check\"]`", "程序及其参数，例如 `[\"cargo\", \"check\"]`";
 
@@ -56,12 +56,12 @@ words! { "config":
     FOUND_MANY: "a list of {count} items", "含 {count} 项的列表";
 
     // Where a key belongs.
-    MODEL_IN_PROFILE: "In the settings file a model is the `low` or `high` of a profile; for one run use `--model`.", "在设置文件里，模型写作某个配置档的 `low` 或 `high`；只用一次可加 `--model`。";
-    BASE_URL_IN_PROFILE: "In the settings file it is the `base_url` of a profile; for one run use `--base-url`.", "在设置文件里，它写作某个配置档的 `base_url`；只用一次可加 `--base-url`。";
-    KEY_IN_ENVIRONMENT: "A key is kept in the environment: name its variable with `api_key_env` in a profile.", "密钥应放在环境变量里：在配置档中用 `api_key_env` 写出变量名。";
+    MODEL_IN_PROFILE: "In the settings file a model is the `low` or `high` of a profile; for one run use `--model`.", "在设置文件里，模型写作某个配置方案的 `low` 或 `high`；只用一次可加 `--model`。";
+    BASE_URL_IN_PROFILE: "In the settings file it is the `base_url` of a profile; for one run use `--base-url`.", "在设置文件里，它写作某个配置方案的 `base_url`；只用一次可加 `--base-url`。";
+    KEY_IN_ENVIRONMENT: "Keys belong in the environment: name the variable with `api_key_env` in a profile.", "密钥应放在环境变量里：在配置方案中用 `api_key_env` 写出变量名。";
     PROMPT_IN_BOT: "Write the text itself as `system_prompt`.", "请把文本直接写进 `system_prompt`。";
-    MODEL_OUTSIDE_BOT: "A bot does not choose the model: use `--model`, `AVOCET_MODEL` or a profile in the settings file.", "机器人不决定模型：请用 `--model`、`AVOCET_MODEL` 或设置文件中的配置档。";
-    BASE_URL_OUTSIDE_BOT: "A bot does not choose the server: use `--base-url`, `AVOCET_BASE_URL` or a profile in the settings file.", "机器人不决定服务器：请用 `--base-url`、`AVOCET_BASE_URL` 或设置文件中的配置档。";
+    MODEL_OUTSIDE_BOT: "A bot does not choose the model: use `--model`, `AVOCET_MODEL` or a profile in the settings file.", "助手不决定模型：请用 `--model`、`AVOCET_MODEL` 或设置文件中的配置方案。";
+    BASE_URL_OUTSIDE_BOT: "A bot does not choose the server: use `--base-url`, `AVOCET_BASE_URL` or a profile in the settings file.", "助手不决定服务器：请用 `--base-url`、`AVOCET_BASE_URL` 或设置文件中的配置方案。";
 
     // Which layer a value came from.
     FROM_BUILT_IN: "built in", "内置";
@@ -69,7 +69,7 @@ words! { "config":
     FROM_PROJECT: "the project, {file}", "项目，{file}";
     FROM_VARIABLE: "the variable {name}", "环境变量 {name}";
     FROM_COMMAND_LINE: "the command line", "命令行";
-    FROM_STRICTEST: "the strictest value, because {file} cannot be understood", "最严格的值，因为 {file} 无法理解";
+    FROM_STRICTEST: "the strictest value, because {file} could not be parsed", "最严格的值，因为 {file} 无法解析";
 
     // Changing a key.
     BAD_VALUE: "`{key}` must be {expected}, not {found}.", "`{key}` 应为{expected}，而不是{found}。";
@@ -79,20 +79,20 @@ words! { "config":
     NOT_SAVED: "{file} could not be written: {why}.", "{file} 无法写入：{why}。";
 
 
-    APPROVALS_BROKEN: "The rules remembered for this folder could not be read, so none counts: {file}.", "为此目录记住的规则无法读取，因此都不生效：{file}。";
+    APPROVALS_BROKEN: "The remembered rules for this folder could not be read, so none apply: {file}.", "为此目录记住的规则无法读取，因此都不生效：{file}。";
 
-    TRUST_BROKEN: "What was remembered about trusted folders could not be read, so no folder is trusted: {file}.", "无法读取受信任目录的记录，因此暂不信任任何目录：{file}。";
+    TRUST_BROKEN: "The list of trusted folders could not be read, so no folder is trusted: {file}.", "无法读取受信任目录的记录，因此暂不信任任何目录：{file}。";
 
     // Why the system said no; these stand inside a sentence.
-    IO_NOT_FOUND: "there is no such file or folder", "文件或目录不存在";
+    IO_NOT_FOUND: "no such file or folder", "文件或目录不存在";
     IO_PERMISSION: "permission denied", "没有权限";
     IO_FULL: "the disk is full", "磁盘已满";
     IO_READ_ONLY: "the file system is read-only", "文件系统只读";
     IO_LOCKED: "another Avocet has been changing it for too long; try again", "另一个 Avocet 占用该文件的时间过长，请重试";
     IO_OTHER: "{why}", "{why}";
-    HAZARD_ROOT: "Careful: this is the root of the whole system, not a project.", "注意：这是整个系统的根目录，不是一个项目。";
-    HAZARD_HOME: "Careful: your home folder lies in it, with everything of yours, not only a project.", "注意：其中包含你的主目录和全部个人文件，不只是一个项目。";
-    HAZARD_WRITABLE: "Careful: every user of this machine may change what lies in it.", "注意：本机的任何用户都可以更改其中的内容。";
+    HAZARD_ROOT: "Careful: this is the root of the file system, not a project.", "注意：这是文件系统的根目录，不是一个项目。";
+    HAZARD_HOME: "Careful: this contains your home folder and all your files, not just a project.", "注意：其中包含你的主目录和全部个人文件，不只是一个项目。";
+    HAZARD_WRITABLE: "Careful: every user of this machine can change its contents.", "注意：本机的任何用户都可以更改其中的内容。";
     HAZARD_OWNER: "Careful: it belongs to another user of this machine.", "注意：它属于本机的另一个用户。";
-    HAZARD_WIDE: "Careful: this is a folder of the system, not a project.", "注意：这是系统目录，不是一个项目。";
+    HAZARD_WIDE: "Careful: this is a system folder, not a project.", "注意：这是系统目录，不是一个项目。";
 }

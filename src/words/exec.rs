@@ -6,73 +6,73 @@ words! { "exec":
         "运行一个程序及其参数，从不经过 shell。";
 
     // Why a step did not start.
-    NOT_FOUND: "There is no program `{program}` in the trusted folders.",
-        "受信任的目录中没有程序 `{program}`。";
-    NOT_FOUND_HERE: "`{program}` lies in `{folder}`, which is not among the folders of trusted programs. To use what lies there, the user adds it: `program_folders = [\"{folder}\"]` under `[safety]` in config.toml.",
+    NOT_FOUND: "`{program}` was not found in the trusted program folders. /doctor lists them.",
+        "在受信任的程序目录中找不到 `{program}`。/doctor 会列出这些目录。";
+    NOT_FOUND_HERE: "`{program}` is in `{folder}`, which is not a trusted program folder. To use programs from there, the user adds it: `program_folders = [\"{folder}\"]` under `[safety]` in config.toml.",
         "`{program}` 位于 `{folder}`，该目录不在受信任的程序目录之列。若要使用其中的程序，请由用户在 config.toml 的 `[safety]` 中加入 `program_folders = [\"{folder}\"]`。";
-    NOT_AS_JUDGED: "What would run is not what was judged, so it was not started.", "将要运行的内容与判定时不一致，因此没有启动。";
+    NOT_AS_JUDGED: "The step no longer matches what was judged, so it was not started.", "将要运行的内容与判定时不一致，因此没有启动。";
     CHANGED: "`{path}` changed after it was judged, so it was not started. Propose the step again.",
         "`{path}` 在判定之后被改动，因此没有启动。请重新提出这一步。";
-    GONE: "`{path}`, or the interpreter its first line names, is not there.",
+    GONE: "`{path}`, or the interpreter in its first line, does not exist.",
         "`{path}`（或其首行指定的解释器）不存在。";
-    NOT_PERMITTED: "The system does not permit running `{path}`.",
+    NOT_PERMITTED: "The system does not allow running `{path}`.",
         "系统不允许运行 `{path}`。";
     WRONG_FORMAT: "`{path}` is not a program this machine can run.",
         "`{path}` 不是本机可以运行的程序。";
-    OTHER_MACHINE: "`{path}` is a program for another machine ({machine}), so it was not started.",
+    OTHER_MACHINE: "`{path}` is built for another kind of machine ({machine}), so it was not started.",
         "`{path}` 是为另一种机器（{machine}）构建的程序，因此没有启动。";
-    NO_INTERPRETER: "`{path}` is text, and its first line names no interpreter (`#!/…`), so nothing was started. Start its interpreter with it as an argument, or add that line.",
+    NO_INTERPRETER: "`{path}` is text, and its first line names no interpreter (`#!/…`), so it was not started. Pass it to its interpreter as an argument, or add that line.",
         "`{path}` 是文本，首行没有指定解释器（`#!/…`），因此没有启动。请把它作为参数交给解释器，或补上这一行。";
     EMPTY_FILE: "`{path}` is empty, so there is nothing to start.", "`{path}` 是空文件，没有可启动的内容。";
-    INTERPRETER_GONE: "The first line of `{path}` names the interpreter `{interpreter}`, which is not there.",
+    INTERPRETER_GONE: "The first line of `{path}` names the interpreter `{interpreter}`, which does not exist.",
         "`{path}` 首行指定的解释器 `{interpreter}` 不存在。";
-    INTERPRETER_RETURN: "The first line of `{path}` has a Windows line ending, so the interpreter it names is not found. Change the line endings of the file.",
+    INTERPRETER_RETURN: "The first line of `{path}` has a Windows line ending, so its interpreter is not found. Convert the line endings of the file.",
         "`{path}` 的首行是 Windows 换行符，因此找不到它指定的解释器。请转换该文件的换行符。";
-    INTERPRETER_CLOSED: "The first line of `{path}` names `{interpreter}` as its interpreter, which is not a program that may be run.",
+    INTERPRETER_CLOSED: "The first line of `{path}` names `{interpreter}` as its interpreter, which is not executable.",
         "`{path}` 首行指定的解释器 `{interpreter}` 不是可执行的程序。";
-    NOT_EXECUTABLE: "`{path}` is there, but its permissions do not let it be run (`chmod +x` would). Start its interpreter with it as an argument where it is a script.",
+    NOT_EXECUTABLE: "`{path}` exists but is not executable (`chmod +x` would make it so). If it is a script, pass it to its interpreter as an argument.",
         "`{path}` 存在，但没有执行权限（可用 `chmod +x` 添加）。如果它是脚本，请把它作为参数交给解释器。";
-    NOT_A_FILE: "`{path}` is a folder and no program.", "`{path}` 是目录，不是程序。";
-    FOLDER_CLOSED: "The permissions of the folder `{path}` do not let it be entered, so nothing was started.",
-        "文件夹 `{path}` 没有进入的权限，因此没有启动任何程序。";
-    NO_ROOM: "The system has no room for another program now, so `{path}` was not started: {why}.",
+    NOT_A_FILE: "`{path}` is a folder, not a program.", "`{path}` 是目录，不是程序。";
+    FOLDER_CLOSED: "The permissions of `{path}` do not allow entering it, so nothing was started.",
+        "目录 `{path}` 没有进入的权限，因此没有启动任何程序。";
+    NO_ROOM: "The system cannot start another program now, so `{path}` was not started: {why}.",
         "系统目前无法再启动程序，因此没有启动 `{path}`：{why}。";
-    NO_PROCESSES: "no process or thread is left for this user", "该用户可用的进程或线程已用尽";
-    NO_DESCRIPTORS: "no file can be opened any more", "已无法再打开文件";
-    NO_MEMORY: "the memory is used up", "内存已用尽";
-    TOO_LONG: "The arguments are longer than the system takes. Use fewer or shorter ones.",
+    NO_PROCESSES: "this user has no processes or threads left", "该用户可用的进程或线程已用尽";
+    NO_DESCRIPTORS: "no more files can be opened", "已无法再打开文件";
+    NO_MEMORY: "out of memory", "内存已用尽";
+    TOO_LONG: "The arguments are longer than the system allows. Use fewer or shorter ones.",
         "参数总长度超过系统上限，请减少或缩短参数。";
-    NUL_BYTE: "An argument holds a NUL byte, which no program can receive.",
+    NUL_BYTE: "An argument contains a NUL byte, which no program can receive.",
         "某个参数含有 NUL 字节，任何程序都无法接收。";
-    NO_FOLDER: "The folder `{path}` is not there, so nothing was started.",
-        "文件夹 `{path}` 不存在，因此没有启动任何程序。";
+    NO_FOLDER: "The folder `{path}` does not exist, so nothing was started.",
+        "目录 `{path}` 不存在，因此没有启动任何程序。";
     NOT_STARTED: "`{path}` did not start: {why}.",
         "`{path}` 未能启动：{why}。";
     NOT_A_PROGRAM: "`{tool}` is not a program, so exec did not run it.",
         "`{tool}` 不是程序，exec 没有运行它。";
 
     // How a step ended, where the exit code does not say it.
-    TIMED_OUT: "It was stopped after {seconds} s, the longest a step may take.",
+    TIMED_OUT: "It was stopped after {seconds} s, the time limit of a step.",
         "已运行 {seconds} 秒（单步时限），因此被停止。";
-    OUTGREW: "It was stopped when it had more than {most} processes and threads, the most a step that runs by itself may have.",
-        "它的进程与线程超过 {most} 个（自动运行步骤的上限），因此被停止。";
+    OUTGREW: "It was stopped because it had more than {most} processes and threads, the limit for a step that runs without asking.",
+        "它的进程与线程超过 {most} 个（无需询问的步骤的上限），因此被停止。";
     CANCELLED: "The user stopped it.",
         "用户停止了这一步。";
-    SIGNAL: "It was ended by the signal {signal}.",
+    SIGNAL: "It was killed by signal {signal}.",
         "它被信号 {signal} 终止。";
-    UNKILLABLE: "It does not react to any signal and was left behind.",
+    UNKILLABLE: "It does not respond to any signal and was abandoned.",
         "它对任何信号都没有反应，只好放弃等待。";
-    KEPT_OPEN: "A background process kept the output open; it was ended with the step.",
+    KEPT_OPEN: "A background process held the output open; it was ended with the step.",
         "有后台进程一直占用输出，已随这一步一起结束。";
-    LEFT_BEHIND: "Processes left running in the background were ended with the step: {count}.",
+    LEFT_BEHIND: "Background processes ended with the step: {count}.",
         "遗留在后台的进程已随这一步一起结束，数量：{count}。";
-    WAIT_FAILED: "The system could not say how it ended: {why}.",
+    WAIT_FAILED: "The system could not report how it ended: {why}.",
         "系统无法告知它是如何结束的：{why}。";
 
     /// The last line of live output.
-    NOT_LIVE: "… more output follows; it is not shown live any more.",
+    NOT_LIVE: "… more output follows; it is no longer shown live.",
         "……后面还有输出，不再实时显示。";
-    EDITOR_NOT_STARTED: "Your editor `{editor}` could not be started ({why}); the input is as it was. Check `VISUAL` and `EDITOR`.", "无法启动编辑器 `{editor}`（{why}），输入内容保持原样。请检查 `VISUAL` 与 `EDITOR`。";
-    EDITOR_FAILED: "Your editor `{editor}` did not end well ({why}); the input is as it was.", "编辑器 `{editor}` 异常结束（{why}），输入内容保持原样。";
-    EDITOR_UNREADABLE: "What your editor wrote lies in `{file}`, but it cannot be taken back: {why}. The input is as it was.", "编辑器写下的内容在 `{file}`，但无法取回：{why}。输入内容保持原样。";
+    EDITOR_NOT_STARTED: "Your editor `{editor}` could not be started ({why}); the input is unchanged. Check `VISUAL` and `EDITOR`.", "无法启动编辑器 `{editor}`（{why}），输入内容保持原样。请检查 `VISUAL` 与 `EDITOR`。";
+    EDITOR_FAILED: "Your editor `{editor}` failed ({why}); the input is unchanged.", "编辑器 `{editor}` 异常结束（{why}），输入内容保持原样。";
+    EDITOR_UNREADABLE: "Your editor's text is in `{file}`, but it could not be read back: {why}. The input is unchanged.", "编辑器写下的内容在 `{file}`，但无法读回：{why}。输入内容保持原样。";
 }

@@ -4,36 +4,36 @@ words! { "model":
     /// A sentence of ours, then the server's own words.
     SAYS: "{what} The server says: \"{said}\".", "{what}服务器说：“{said}”。";
 
-    ADDRESS: "`{given}` is no address of a model server. Give `base_url` as http://… or https://….", "`{given}` 不是模型服务器的地址。请把 `base_url` 写成 http://… 或 https://…。";
-    KEY_UNUSABLE: "The key in {key} holds characters that cannot be sent. Copy it again, on one line.", "{key} 中的密钥含有无法发送的字符。请重新复制，只占一行。";
+    ADDRESS: "`{given}` is not a model server's address. Write `base_url` as http://… or https://….", "`{given}` 不是模型服务器的地址。请把 `base_url` 写成 http://… 或 https://…。";
+    KEY_UNUSABLE: "The key in {key} contains characters that cannot be sent. Copy it again, on one line.", "{key} 中的密钥含有无法发送的字符。请重新复制，只占一行。";
     KEY_WRONG: "{url} does not accept the key. Check {key} and try again.", "{url} 不接受这个密钥。请检查 {key} 后重试。";
-    KEY_MISSING: "{url} wants a key. Set {key} and start again.", "{url} 需要密钥。请设置 {key} 后重新启动。";
+    KEY_MISSING: "{url} requires a key. Set {key} and restart.", "{url} 需要密钥。请设置 {key} 后重新启动。";
     FORBIDDEN: "{url} does not allow this key to use `{model}`. Choose another model with /model, or ask for access.", "{url} 不允许这个密钥使用 `{model}`。请用 /model 换一个模型，或申请权限。";
     FORBIDDEN_ALL: "{url} does not allow this key. Use another one, or ask for access.", "{url} 不允许使用这个密钥。请换一个密钥，或申请权限。";
     UNPAID: "The account behind this key at {url} has no credit left. Top it up or use another key.", "{url} 上这个密钥的账户余额已用完。请充值或换一个密钥。";
-    NO_MODEL: "{url} has no model `{model}`. See what it offers with /model.", "{url} 没有模型 `{model}`。用 /model 查看可用的模型。";
+    NO_MODEL: "{url} has no model `{model}`. List its models with /model.", "{url} 没有模型 `{model}`。用 /model 查看可用的模型。";
     NO_ENDPOINT: "Nothing answers at {url} (404). Check `base_url`: it usually ends in /v1.", "{url} 不存在（404）。请检查 `base_url`，它通常以 /v1 结尾。";
-    TOO_LONG: "The conversation is too long for `{model}`. Begin anew with /new, or choose a model that takes more.", "对话超出了 `{model}` 的长度上限。请用 /new 重新开始，或换一个上限更高的模型。";
+    TOO_LONG: "The conversation is too long for `{model}`. Start over with /new, or choose a model with a larger limit.", "对话超出了 `{model}` 的长度上限。请用 /new 重新开始，或换一个上限更高的模型。";
     REJECTED: "{url} rejected the request ({status}).", "{url} 拒绝了请求（{status}）。";
     BUSY: "{url} is busy (429). Wait a little and try again.", "{url} 正忙（429）。请稍候再试。";
     FAULTY: "{url} failed ({status}). That is on the server's side; try again in a while.", "{url} 出错（{status}）。问题在服务器一侧，请稍后再试。";
-    REDIRECTED: "{url} points to {to}. The key is not sent there by itself; set `base_url` to the new address if you trust it.", "{url} 指向 {to}。密钥不会自动发往那里；若信任它，请把 `base_url` 改为新地址。";
-    UNREACHABLE: "Cannot reach {url}: {why}. Check that the server runs and that `base_url` is right.", "无法连接 {url}：{why}。请确认服务器正在运行，且 `base_url` 正确。";
-    CLIENT: "No connection can be made from this machine: {why}.", "这台机器无法建立连接：{why}。";
+    REDIRECTED: "{url} redirects to {to}. The key is not sent there automatically; set `base_url` to the new address if you trust it.", "{url} 指向 {to}。密钥不会自动发往那里；若信任它，请把 `base_url` 改为新地址。";
+    UNREACHABLE: "Cannot reach {url}: {why}. Check that the server is running and that `base_url` is right.", "无法连接 {url}：{why}。请确认服务器正在运行，且 `base_url` 正确。";
+    CLIENT: "This machine cannot make connections: {why}.", "这台机器无法建立连接：{why}。";
     STALLED: "{url} sent nothing for {seconds} s. Try again, or allow more time with `idle_timeout`.", "{url} 已有 {seconds} 秒没有发送任何内容。请重试，或用 `idle_timeout` 放宽时限。";
     BROKEN: "The connection to {url} broke before the answer was complete. Try again.", "与 {url} 的连接在回答完成之前中断。请重试。";
     WEB_PAGE: "{url} answered with a web page, not with a model's answer. Check `base_url`: it usually ends in /v1.", "{url} 返回的是网页，而不是模型的回答。请检查 `base_url`，它通常以 /v1 结尾。";
-    FOREIGN: "{url} answered with something that is no chat completion. Check that `base_url` is an OpenAI-compatible server.", "{url} 返回的内容不是对话补全。请确认 `base_url` 是兼容 OpenAI 的服务器。";
-    REPORTED: "{url} stopped with an error while it answered.", "{url} 在回答途中报错并停止。";
-    TOO_LARGE: "The answer of {url} is larger than {mib} MiB and was cut off.", "{url} 的回答超过 {mib} MiB，已被截断。";
-    SCRIPT_UNREADABLE: "The replies in {file} cannot be read: {why}.", "无法读取 {file} 中的回复：{why}。";
-    SCRIPT_FAULTY: "{file}, line {line}: the directive is not understood: {why}.", "{file} 第 {line} 行：无法理解这条指令：{why}。";
-    SCRIPT_OVER: "All {count} replies of {file} are used up. Add another block to it, or start again.", "{file} 中的 {count} 条回复已全部用完。请再加一段，或重新开始。";
+    FOREIGN: "{url} answered with something other than a chat completion. Check that `base_url` is an OpenAI-compatible server.", "{url} 返回的内容不是对话补全。请确认 `base_url` 是兼容 OpenAI 的服务器。";
+    REPORTED: "{url} failed with an error in mid-answer.", "{url} 在回答途中报错并停止。";
+    TOO_LARGE: "The answer from {url} is larger than {mib} MiB and was cut off.", "{url} 的回答超过 {mib} MiB，已被截断。";
+    SCRIPT_UNREADABLE: "The replies in {file} could not be read: {why}.", "无法读取 {file} 中的回复：{why}。";
+    SCRIPT_FAULTY: "{file}, line {line}: unknown directive: {why}.", "{file} 第 {line} 行：无法理解这条指令：{why}。";
+    SCRIPT_OVER: "All {count} replies of {file} have been used. Add another block to it, or restart.", "{file} 中的 {count} 条回复已全部用完。请再加一段，或重新开始。";
 
     /// Why a server cannot be reached; each fits behind a colon.
-    WHY_REFUSED: "nothing listens there", "那里没有程序在监听";
-    WHY_NAME: "its name is not known", "找不到这个主机名";
-    WHY_SLOW: "it did not take the connection in time", "连接超时";
+    WHY_REFUSED: "nothing is listening there", "那里没有程序在监听";
+    WHY_NAME: "its host name is not known", "找不到这个主机名";
+    WHY_SLOW: "the connection timed out", "连接超时";
     WHY_EXPIRED: "its certificate has expired, or the clock of this machine is wrong: it says {now}", "证书已过期，或本机时钟有误：本机时间为 {now}";
     WHY_NOT_YET: "its certificate is not valid yet, or the clock of this machine is wrong: it says {now}", "证书尚未生效，或本机时钟有误：本机时间为 {now}";
     WHY_OTHER_NAME: "its certificate is for another name", "证书属于另一个名称";

@@ -2,20 +2,20 @@
 //! English, when it is asked to answer again.
 
 words! { "protocol":
-    NO_OBJECT: "The reply holds no JSON object.", "回复里没有 JSON 对象。";
-    TWO_OBJECTS: "The reply holds more than one JSON object; it must be exactly one.", "回复里有多个 JSON 对象，只能有一个。";
-    TWICE: "The key `{field}` stands twice.", "键 `{field}` 出现了两次。";
-    TOO_DEEP: "The reply nests deeper than {most} levels.", "回复的嵌套超过 {most} 层。";
-    TOO_LONG: "The reply has {bytes} bytes; at most {most} are read.", "回复有 {bytes} 字节，最多读取 {most} 字节。";
+    NO_OBJECT: "The reply contains no JSON object.", "回复里没有 JSON 对象。";
+    TWO_OBJECTS: "The reply contains more than one JSON object; it must be exactly one.", "回复里有多个 JSON 对象，只能有一个。";
+    TWICE: "Duplicate key `{field}`.", "键 `{field}` 重复。";
+    TOO_DEEP: "The reply is nested deeper than {most} levels.", "回复的嵌套超过 {most} 层。";
+    TOO_LONG: "The reply has {bytes} bytes; the limit is {most}.", "回复有 {bytes} 字节，上限为 {most}。";
     UNKNOWN_TYPE: "`type` is `{found}`; it must be `chat`, `cmd` or `error`.", "`type` 是 `{found}`，只能是 `chat`、`cmd` 或 `error`。";
     MISSING: "`{field}` is missing.", "缺少 `{field}`。";
     EMPTY: "`{field}` must not be empty.", "`{field}` 不能为空。";
     WRONG: "`{field}` must be {wanted}, but it is {found}.", "`{field}` 必须是{wanted}，现在是{found}。";
     WRONG_ITEM: "`{field}` must be a list of strings, but `{item}` is {found}.", "`{field}` 必须是字符串列表，而 `{item}` 是{found}。";
-    NO_COMMANDS: "`data.commands` is empty; a `cmd` reply proposes at least one step.", "`data.commands` 为空；`cmd` 回复至少要提出一个步骤。";
-    TOO_MANY: "`data.commands` holds {count} steps; at most {most} are allowed.", "`data.commands` 有 {count} 个步骤，最多允许 {most} 个。";
-    BOTH: "`{field}` names both a `program` and a `tool`; it must name one of them.", "`{field}` 同时写了 `program` 和 `tool`，只能写其中一个。";
-    NEITHER: "`{field}` names neither a `program` nor a `tool`.", "`{field}` 既没有 `program` 也没有 `tool`。";
+    NO_COMMANDS: "`data.commands` is empty; a `cmd` reply must propose at least one step.", "`data.commands` 为空；`cmd` 回复至少要提出一个步骤。";
+    TOO_MANY: "`data.commands` has {count} steps; at most {most} are allowed.", "`data.commands` 有 {count} 个步骤，最多允许 {most} 个。";
+    BOTH: "`{field}` has both a `program` and a `tool`; it must have exactly one of them.", "`{field}` 同时写了 `program` 和 `tool`，只能写其中一个。";
+    NEITHER: "`{field}` has neither a `program` nor a `tool`.", "`{field}` 既没有 `program` 也没有 `tool`。";
     NO_SHELL: "`{field}` asks for a shell; a step is a `program` with its `args`.", "`{field}` 要求使用 shell；一个步骤只能是 `program` 加 `args`。";
 
     A_STRING: "a string", "字符串";
@@ -29,5 +29,5 @@ words! { "protocol":
     IS_STRING: "a string", "字符串";
     IS_LIST: "a list", "列表";
     IS_OBJECT: "an object", "对象";
-    UNKNOWN_WORD: "(a sentence of another version: {key})", "（来自其他版本的语句：{key}）";
+    UNKNOWN_WORD: "(a sentence from another version: {key})", "（来自其他版本的语句：{key}）";
 }

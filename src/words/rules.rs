@@ -1,27 +1,27 @@
 //! Words of rules: what one covers, and why one covers nothing.
 
 words! { "rules":
-    EXACT: "It covers exactly these arguments, started in `{folder}`.", "只覆盖在 `{folder}` 中以完全相同的参数运行。";
-    OPEN: "It covers what begins so, followed by {what}, started in `{folder}`.", "覆盖在 `{folder}` 中以此开头、后接{what}的命令。";
-    OPERANDS_NONE: "nothing but options of its list", "（仅限）清单中的选项";
+    EXACT: "It covers exactly these arguments, run in `{folder}`.", "只覆盖在 `{folder}` 中以完全相同的参数运行。";
+    OPEN: "It covers commands that begin like this, followed by {what}, run in `{folder}`.", "覆盖在 `{folder}` 中以此开头、后接{what}的命令。";
+    OPERANDS_NONE: "nothing except options from its list", "（仅限）清单中的选项";
     OPERANDS_NAMES: "names", "名称";
-    OPERANDS_INSIDE: "names and paths of the workspace", "名称和工作区内的路径";
-    OPERANDS_REMOTE: "the name of a remote and of branches", "远程仓库名和分支名";
-    OPTIONS: "Options it covers: {options}.", "覆盖的选项：{options}。";
-    OPTIONS_MORE: "Options it covers: {options} and {count} more.", "覆盖的选项：{options}，另有 {count} 个。";
-    ASKS: "Avocet still asks about other options, paths outside the workspace, URLs, another folder to start in, and a program of the same name in the folder.", "以下情况仍会询问：其他选项、工作区外的路径、URL、在其他目录中启动，以及目录中的同名程序。";
-    REASONS: "It answers only these reasons: {reasons}.", "它只回答这些原因：{reasons}。";
-    UNBOUND: "As a text it covers nothing: a script is covered by its content. `/allow {rule}` covers the one that is there.", "仅凭文本不生效：脚本按其内容授权。`/allow {rule}` 可授权当前的脚本。";
-    PINNED: "It holds as long as the content of `{program}` does not change.", "仅在 `{program}` 的内容不变时有效。";
-    FILES: "It covers changes of files in `{folder}` that the model has read and that are as it read them, and new files.", "覆盖 `{folder}` 中模型读过且此后未被改动的文件，以及新建文件。";
-    FILES_ASK: "Avocet still asks about files that steer programs or agents (`AGENTS.md`, `package.json`, `.github/workflows`, build files and their like), credentials, `.git`, and files outside.", "以下文件仍会询问：影响程序或代理行为的文件（`AGENTS.md`、`package.json`、`.github/workflows`、构建文件等）、凭据、`.git` 以及目录外的文件。";
-    NO_STAR: "`*` covers nothing here: the rule covers only `{command}`, started in `{folder}`.", "`*` 在这里不覆盖任何参数：规则只覆盖在 `{folder}` 中运行的 `{command}`。";
+    OPERANDS_INSIDE: "names and paths inside the workspace", "名称和工作区内的路径";
+    OPERANDS_REMOTE: "the names of a remote and branches", "远程仓库名和分支名";
+    OPTIONS: "Covered options: {options}.", "覆盖的选项：{options}。";
+    OPTIONS_MORE: "Covered options: {options} and {count} more.", "覆盖的选项：{options}，另有 {count} 个。";
+    ASKS: "Avocet still asks about other options, paths outside the workspace, URLs, running in another folder, and a program of the same name in the folder.", "以下情况仍会询问：其他选项、工作区外的路径、URL、在其他目录中启动，以及目录中的同名程序。";
+    REASONS: "It answers only these reasons: {reasons}.", "它只适用于这些原因：{reasons}。";
+    UNBOUND: "As text it covers nothing: a script is covered by its content. `/allow {rule}` covers the current script.", "仅凭文本不生效：脚本按其内容授权。`/allow {rule}` 可授权当前的脚本。";
+    PINNED: "It applies as long as the content of `{program}` does not change.", "仅在 `{program}` 的内容不变时有效。";
+    FILES: "It covers new files in `{folder}`, and changes to files there that the model has read and that are unchanged since.", "覆盖 `{folder}` 中模型读过且此后未被改动的文件，以及新建文件。";
+    FILES_ASK: "Avocet still asks about files that steer programs or agents (`AGENTS.md`, `package.json`, `.github/workflows`, build files and the like), credentials, `.git`, and files outside.", "以下文件仍会询问：影响程序或智能体行为的文件（`AGENTS.md`、`package.json`、`.github/workflows`、构建文件等）、凭据、`.git` 以及目录外的文件。";
+    NO_STAR: "`*` covers nothing here: the rule covers only `{command}`, run in `{folder}`.", "`*` 在这里不覆盖任何参数：规则只覆盖在 `{folder}` 中运行的 `{command}`。";
     NOTHING: "It covers nothing: `{program}` can do anything with its arguments.", "不覆盖任何命令：`{program}` 可借参数做任何事。";
     NEVER_OPEN: "`{rule}` would cover nothing: `{program}` can do anything with its arguments. Allow a command with its exact arguments.", "`{rule}` 不会覆盖任何命令：`{program}` 可借参数做任何事。请用完整参数来允许某条命令。";
     NEVER_TOOL: "No rule covers `{rule}`. Of the tools, only `file.write *` and `file.edit *` can be allowed.", "没有规则能覆盖 `{rule}`。工具中只能允许 `file.write *` 和 `file.edit *`。";
-    NEVER_REFUSED: "`{rule}` is refused all the same: {why}", "`{rule}` 仍会被拒绝：{why}";
-    NEVER_ASKED: "`{rule}` is asked about all the same: {why}", "`{rule}` 仍会询问：{why}";
-    NEVER_NEEDED: "`{rule}` runs without asking anyway.", "`{rule}` 本来就无需询问。";
-    NARROWED: "One rule that an older version remembered here is kept and covers less now: `/permissions` shows what.", "旧版本在此记住的一条规则已保留，但覆盖范围变小，可用 `/permissions` 查看。";
-    NARROWED_MANY: "{n} rules that an older version remembered here are kept and cover less now: `/permissions` shows what.", "旧版本在此记住的 {n} 条规则已保留，但覆盖范围变小，可用 `/permissions` 查看。";
+    NEVER_REFUSED: "`{rule}` is still refused: {why}", "`{rule}` 仍会被拒绝：{why}";
+    NEVER_ASKED: "`{rule}` still asks: {why}", "`{rule}` 仍会询问：{why}";
+    NEVER_NEEDED: "`{rule}` already runs without asking.", "`{rule}` 本来就无需询问。";
+    NARROWED: "One rule remembered here by an older version was kept but now covers less: `/permissions` shows it.", "旧版本在此记住的一条规则已保留，但覆盖范围变小，可用 `/permissions` 查看。";
+    NARROWED_MANY: "{n} rules remembered here by an older version were kept but now cover less: `/permissions` shows them.", "旧版本在此记住的 {n} 条规则已保留，但覆盖范围变小，可用 `/permissions` 查看。";
 }

@@ -3,13 +3,13 @@
 words! { "sandbox":
     // Why a step did not start.
     /// It worked when it was tried out, and does not now.
-    NOT_APPLIED: "The sandbox could not be put around this step, so it was not started: {why}.",
-        "无法为这一步套上沙箱，因此没有启动：{why}。";
+    NOT_APPLIED: "The sandbox could not be applied to this step, so it was not started: {why}.",
+        "无法对这一步启用沙箱，因此没有启动：{why}。";
 
     // Why there is none.
-    NO_KERNEL: "the kernel offers no Landlock.", "内核不提供 Landlock。";
-    NO_SYSTEM: "this system offers none that is built in.", "本系统没有内置的沙箱。";
-    LEAKS: "it was tried out and did not hold {what}.", "试用时它没有拦住{what}。";
+    NO_KERNEL: "the kernel does not support Landlock.", "内核不支持 Landlock。";
+    NO_SYSTEM: "this system has no built-in sandbox.", "本系统没有内置的沙箱。";
+    LEAKS: "a test showed that it does not block {what}.", "测试时未能拦截{what}。";
     FAULT: "it could not be set up: {why}.", "无法建立：{why}。";
 
     // What was tried inside.
@@ -21,40 +21,40 @@ words! { "sandbox":
 
     // What `doctor` shows.
     DOCTOR: "Sandbox", "沙箱";
-    DOCTOR_L0: "steps that run by themselves (L0)", "自动运行的步骤（L0）";
+    DOCTOR_L0: "steps that run without asking (L0)", "无需询问的步骤（L0）";
     DOCTOR_L1: "steps you approve (L1)", "经你批准的步骤（L1）";
-    HELD: "profile `read`: they read the workspace, the system and toolchains; no writing, no network, no other program", "配置 `read`：只能读取工作区、系统与工具链；不能写入、不能联网、不能启动其他程序";
-    HELD_L1: "profile `work`: they write in the workspace, a temporary folder and caches; network where the step says so; credentials closed", "配置 `work`：只能写工作区、临时目录与缓存；仅在步骤声明时可联网；凭据不可读";
-    FREE_L1: "not held; `sandbox = \"work\"` under `[safety]` holds them too", "不受限；在 `[safety]` 下设 `sandbox = \"work\"` 可一并限制";
-    ABSENT_ASKS: "`sed`, `awk`, `jq`, `find` and `git` ask here each time: what shows them harmless is a language in an argument, and nothing would hold them.", "此处 `sed`、`awk`、`jq`、`find` 与 `git` 每次都会询问：它们是否无害取决于参数中的小语言，而这里没有沙箱可以兜底。";
+    HELD: "sandboxed, profile `read`: read the workspace, the system and toolchains; no writing, no network, no other programs", "沙箱配置 `read`：只能读取工作区、系统与工具链；不能写入、不能联网、不能启动其他程序";
+    HELD_L1: "sandboxed, profile `work`: write in the workspace, a temporary folder and caches; network where the step says so; credentials not readable", "沙箱配置 `work`：只能写工作区、临时目录与缓存；仅在步骤声明时可联网；凭据不可读";
+    FREE_L1: "not sandboxed; set `sandbox = \"work\"` under `[safety]` to sandbox them too", "不受限；在 `[safety]` 下设 `sandbox = \"work\"` 可一并限制";
+    ABSENT_ASKS: "`sed`, `awk`, `jq`, `find` and `git` always ask here: whether they are harmless depends on a language in their arguments, and there is no sandbox to stop them.", "此处 `sed`、`awk`、`jq`、`find` 与 `git` 每次都会询问：它们是否无害取决于参数中的小语言，而这里没有沙箱可以兜底。";
     /// The setting has a word of an older version.
-    OLD_WORD: "`{old}` is the older word for `{new}`", "`{old}` 是 `{new}` 的旧写法";
-    ABSENT: "not held: {why}", "不受限：{why}";
-    SET_OFF: "not held: your settings switch it off", "不受限：设置已将其关闭";
-    DOCTOR_KERNEL: "built from", "实现方式";
+    OLD_WORD: "`{old}` is the old name for `{new}`", "`{old}` 是 `{new}` 的旧写法";
+    ABSENT: "not sandboxed: {why}", "不受限：{why}";
+    SET_OFF: "not sandboxed: turned off in your settings", "不受限：设置已将其关闭";
+    DOCTOR_KERNEL: "uses", "实现方式";
     KERNEL: "Landlock (kernel ABI {abi}) and seccomp", "Landlock（内核 ABI {abi}）与 seccomp";
-    SEATBELT: "sandbox-exec (not tried out by us on this system)", "sandbox-exec（我们未在此系统上实测）";
-    DOCTOR_SECRETS: "credentials in known places", "已知位置的凭据";
+    SEATBELT: "sandbox-exec (not tested by us on this system)", "sandbox-exec（我们未在此系统上实测）";
+    DOCTOR_SECRETS: "credentials in known locations", "已知位置的凭据";
     // What `/status` says of it.
-    IS_WORK: "`work`: L0 steps only read; approved ones stay in this folder", "`work`：L0 步骤只能读取；经批准的步骤限于此目录";
-    IS_READ: "`read`: L0 steps only read; approved ones are free", "`read`：L0 步骤只能读取；经批准的步骤不受限";
-    IS_ABSENT: "none on this system; `avocet doctor` says why", "此系统没有；原因见 `avocet doctor`";
-    IS_OFF: "off, by your settings", "已由设置关闭";
+    IS_WORK: "`work`: L0 steps only read; approved steps stay in this folder", "`work`：L0 步骤只能读取；经批准的步骤限于此目录";
+    IS_READ: "`read`: L0 steps only read; approved steps are not sandboxed", "`read`：L0 步骤只能读取；经批准的步骤不受限";
+    IS_ABSENT: "none on this system; see `avocet doctor`", "此系统没有；原因见 `avocet doctor`";
+    IS_OFF: "off in your settings", "已由设置关闭";
     /// Once for each user.
-    TOLD_ABSENT: "This system has no sandbox, so steps run as they are. `sed`, `awk`, `jq`, `find` and `git` ask each time, because nothing would hold them.", "此系统没有沙箱，步骤将不受限制地运行。`sed`、`awk`、`jq`、`find` 与 `git` 每次都会询问，因为没有沙箱可以兜底。";
-    TOLD_ABSENT_HINT: "`avocet doctor` says why. This is said only once.", "原因见 `avocet doctor`。此提示只出现一次。";
+    TOLD_ABSENT: "This system has no sandbox, so steps run without one. `sed`, `awk`, `jq`, `find` and `git` always ask, because nothing would stop them.", "此系统没有沙箱，步骤将不受限制地运行。`sed`、`awk`、`jq`、`find` 与 `git` 每次都会询问，因为没有沙箱可以兜底。";
+    TOLD_ABSENT_HINT: "`avocet doctor` shows why. This message appears only once.", "原因见 `avocet doctor`。此提示只出现一次。";
 
     // What a step was kept from; each ends a sentence that says so.
     DENIED_READ: "reading `{path}`", "读取 `{path}`";
     DENIED_WRITE: "changing `{path}`", "更改 `{path}`";
-    DENIED_NETWORK: "reaching the network", "访问网络";
+    DENIED_NETWORK: "using the network", "访问网络";
     DENIED_AND: "{first} and {second}", "{first}以及{second}";
     DENIED: "The sandbox kept it from {what}.", "沙箱阻止了它{what}。";
-    SECRETS_HIDDEN: "not readable inside; their names are", "沙箱内不可读，但文件名可见";
-    SECRETS_PARTLY: "not readable inside, except where a folder has too many entries", "沙箱内不可读，条目过多的目录除外";
+    SECRETS_HIDDEN: "contents hidden, names visible", "内容不可读，文件名可见";
+    SECRETS_PARTLY: "contents hidden, except in folders with too many entries", "内容不可读，条目过多的目录除外";
     DOCTOR_MOVES: "moves between folders", "在目录之间移动文件";
     MOVES_FAIL: "fail in approved steps: this kernel's Landlock cannot allow them", "在已批准的步骤中会失败：此内核的 Landlock 无法放行";
     DOCTOR_SIGNALS: "signals to other processes", "发往其他进程的信号";
-    SIGNALS_HELD: "held", "受限";
-    SIGNALS_FREE: "not held by this kernel", "此内核不限制";
+    SIGNALS_HELD: "blocked", "已拦截";
+    SIGNALS_FREE: "not blocked by this kernel", "此内核不拦截";
 }

@@ -323,9 +323,9 @@ fn a_rejected_step_goes_back_to_the_model_as_declined() {
     let sent = sent(&action);
     assert_eq!(sent[0]["outcome"], "declined");
     assert_eq!(sent[0]["exitCode"], Value::Null);
-    assert_eq!(sent[0]["note"], "The user said no: not on Friday");
+    assert_eq!(sent[0]["note"], "The user rejected this step: not on Friday");
     assert_eq!(sent[1]["outcome"], "cancelled");
-    assert_eq!(sent[1]["note"], "Not run: an earlier step of the same reply was not done.");
+    assert_eq!(sent[1]["note"], "Not run: an earlier step of the same reply did not complete.");
     assert_eq!(sent[1]["risk"]["tier"], "L0", "its own risk, not that of the step before");
     assert_eq!(sent[2], json!({"_event": "continue"}));
     assert_eq!(bench.outcomes(), ["cmd_001 declined", "cmd_002 cancelled"]);
@@ -350,7 +350,8 @@ fn a_refused_step_ends_the_list_before_it_and_is_announced_in_advance() {
         Event::Notice(notice) => Some((notice.level, notice.say.text(Lang::En))),
         _ => None,
     });
-    let said = "Step 2 of 3, `rm -rf build`, will be refused; it and what follows it will not run.";
+    let said =
+        "Step 2 of 3, `rm -rf build`, will be refused; it and the steps after it will not run.";
     assert_eq!(notice, Some((Level::Warning, said.to_owned())));
     assert_eq!(line(&action), "run ls");
     assert_eq!(line(&bench.exits(action, 0)), "call");
@@ -410,7 +411,7 @@ fn an_edited_step_runs_as_edited_and_the_model_is_told() {
     let sent = sent(&action);
     assert_eq!(sent[0]["outcome"], "edited");
     assert_eq!(sent[0]["args"], json!(["commit", "-m", "a b"]));
-    assert_eq!(sent[0]["note"], "The user put this in place of `git push --dry-run`.");
+    assert_eq!(sent[0]["note"], "The user replaced `git push --dry-run` with this step.");
 }
 
 #[test]
@@ -423,7 +424,10 @@ fn an_edit_is_reported_even_when_the_step_timed_out() {
     bench.next(Input::Observed(seen));
     let seen = bench.observations().next().expect("one");
     assert_eq!(seen.outcome, Outcome::TimedOut);
-    assert_eq!(note(seen), "The user put this in place of `git add .`. The user said no.");
+    assert_eq!(
+        note(seen),
+        "The user replaced `git add .` with this step. The user rejected this step."
+    );
 }
 
 #[test]
@@ -434,7 +438,7 @@ fn an_edit_that_must_not_run_is_refused() {
     assert_eq!(line(&action), "call");
     assert_eq!(bench.outcomes(), ["cmd_001 refused", "cmd_002 cancelled"]);
     let seen = bench.observations().next().expect("one");
-    assert_eq!(note(seen), "The user put this in place of `git add .`.");
+    assert_eq!(note(seen), "The user replaced `git add .` with this step.");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn a_question_is_numbered_lines_with_all_one_needs_to_judge() {
     let (_, lines) = asked(risk(Tier::L1, false));
     let text = lines.join("\n");
     for part in [
-        "A step asks, 1 of 1, L1 confirm.",
+        "A step needs your OK, 1 of 1, L1 confirm.",
         "git push",
         "/usr/bin/git",
         "The reason: pushes (git.push)",
@@ -127,7 +127,7 @@ fn judged(work: &Work, risk: Risk) -> Event {
 #[test]
 fn a_step_is_changed_as_a_line_judged_and_run_so() {
     let (mut linear, lines) = asked(risk(Tier::L1, false));
-    let edit = lines.iter().position(|line| line.contains("change it first")).unwrap();
+    let edit = lines.iter().position(|line| line.contains("edit it first")).unwrap();
     let number = lines[edit].trim().split(':').next().unwrap().to_owned();
     let shown = written(&linear.typed(&number));
     // The printed step parses to the same step, and invisible characters are spelt out.
@@ -144,14 +144,14 @@ fn a_step_is_changed_as_a_line_judged_and_run_so() {
     assert_eq!(linear.heard(judged(&stale, risk(Tier::L0, false))), []);
     let said = written(&linear.heard(judged(&work, risk(Tier::L1, false))));
     assert!(said[0].contains("git push 'a b'") && said[1].contains("pushes"), "{said:?}");
-    assert!(written(&linear.typed("yes"))[0].contains("no number of a choice"));
+    assert!(written(&linear.typed("yes"))[0].contains("Choose a number from the list"));
     assert_eq!(linear.typed("2"), decides(Decision::Edit(work)));
 }
 
 #[test]
 fn a_changed_step_that_is_refused_or_grave_is_not_run_by_a_number() {
     let (mut linear, lines) = asked(risk(Tier::L1, false));
-    let edit = lines.iter().position(|line| line.contains("change it first")).unwrap();
+    let edit = lines.iter().position(|line| line.contains("edit it first")).unwrap();
     let number = lines[edit].trim().split(':').next().unwrap().to_owned();
     let work = Work::exec("rm", &["-rf", "/"]);
     linear.typed(&number);
@@ -267,7 +267,7 @@ fn a_command_over_a_question_works_or_says_that_it_waits() {
     for line in ["/new", "/allow git *", "/nope-nope", "/undo"] {
         let said = linear.typed(line);
         assert!(!said.iter().any(|effect| matches!(effect, Effect::Send(_))), "{line}");
-        assert!(written(&said)[0].contains("has to wait"), "{line}");
+        assert!(written(&said)[0].contains("before using"), "{line}");
     }
 }
 
@@ -524,7 +524,7 @@ fn a_line_typed_before_the_question_could_be_read_is_treated_as_any_other() {
     for line in ["4", "YES", "remember", "1", "run it"] {
         let mut linear = asked(risk(Tier::L1, false)).0;
         let said = linear.typed_ahead(line);
-        assert!(written(&said)[0].contains("answers nothing"), "{line}");
+        assert!(written(&said)[0].contains("not taken as an answer"), "{line}");
         assert_eq!(said[1], Effect::Send(Op::Submit { text: line.into() }), "{line}");
         assert_eq!(said.last(), Some(&Effect::Prompt));
         assert_eq!(linear.typed("4"), decides(Decision::Approve), "the question still waits");

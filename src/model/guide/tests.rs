@@ -127,8 +127,8 @@ fn matches_are_shown_as_parsed_or_from_the_output() {
     let item = json!({ "file": "src/a.rs", "line": 3, "text": "  // TODO: x" });
     parsed["parsed"] = json!({ "kind": "search_matches", "total": 2, "items": [item] });
     let heads = [
-        (printed, "`TODO` stands in **2 lines** of 1 file:"),
-        (parsed, "`TODO` stands in **2 lines**; these are the first:"),
+        (printed, "Found `TODO` on **2 lines** in 1 file:"),
+        (parsed, "Found `TODO` on **2 lines**; here are the first:"),
     ];
     for (finding, head) in heads {
         let answer = reply("find TODO", &[finding]);
@@ -137,7 +137,7 @@ fn matches_are_shown_as_parsed_or_from_the_output() {
         assert_eq!(answer["data"]["suggestions"][0], "Show src/a.rs:1-13");
     }
     let nothing = reply("find TODO", &[result("rg -n TODO .", 1, "")]);
-    assert_eq!(said(&nothing), "`TODO` is nowhere in here.");
+    assert_eq!(said(&nothing), "`TODO` was not found here.");
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_rejected_step_is_acknowledged() {
     let mut declined = not_run("cargo test", "declined");
     declined["note"] = json!(agent::DECLINED.en);
     let answer = reply("run the tests", &[listing.clone(), declined.clone()]);
-    assert_eq!(said(&answer), "All right, `cargo test` was not run. Nothing happened.");
+    assert_eq!(said(&answer), "OK, `cargo test` was not run.");
     declined["note"] = json!(agent::DECLINED_WORD.with("word", "not now").text(Lang::En));
     let answer = reply("run the tests", &[listing, declined]);
     assert!(said(&answer).ends_with("was not run. You said: not now"), "{answer}");

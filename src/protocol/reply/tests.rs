@@ -96,7 +96,7 @@ fn each_fault_names_its_field() {
         (r#"{"type":"chat","message":"","data":{"suggestions":"x"}}"#, "`data.suggestions` must be a list of strings, but it is a string."),
         (r#"{"type":"cmd","message":""}"#, "`data` is missing."),
         (r#"{"type":"cmd","data":{}}"#, "`data.commands` is missing."),
-        (r#"{"type":"chat","message":"a","message":"b"}"#, "The key `message` stands twice."),
+        (r#"{"type":"chat","message":"a","message":"b"}"#, "Duplicate key `message`."),
     ];
     for (text, expected) in cases {
         assert_eq!(fault(text), expected, "{text}");
@@ -107,27 +107,27 @@ fn each_fault_names_its_field() {
 fn each_fault_of_a_command_names_the_command() {
     #[rustfmt::skip]
     let cases = [
-        ("", "`data.commands` is empty; a `cmd` reply proposes at least one step."),
+        ("", "`data.commands` is empty; a `cmd` reply must propose at least one step."),
         (r#""ls -l""#, "`data.commands[0]` must be an object, but it is a string."),
-        ("{}", "`data.commands[0]` names neither a `program` nor a `tool`."),
-        (r#"{"program":"a","tool":"b"}"#, "`data.commands[0]` names both a `program` and a `tool`; it must name one of them."),
+        ("{}", "`data.commands[0]` has neither a `program` nor a `tool`."),
+        (r#"{"program":"a","tool":"b"}"#, "`data.commands[0]` has both a `program` and a `tool`; it must have exactly one of them."),
         (r#"{"program":" "}"#, "`data.commands[0].program` must not be empty."),
         (r#"{"program":"a"},{"program":"head","args":["-n",42]}"#, "`data.commands[1].args` must be a list of strings, but `data.commands[1].args[1]` is a number."),
         (r#"{"program":"a","requires":{"confirm":"yes"}}"#, "`data.commands[0].requires.confirm` must be true or false, but it is a string."),
         (r#"{"tool":"shell","input":{"line":"ls"}}"#, "`data.commands[0].tool` asks for a shell; a step is a `program` with its `args`."),
         (r#"{"tool":"exec"}"#, "`data.commands[0].input.program` is missing."),
-        (r#"{"program":"a","args":[],"args":["b"]}"#, "The key `data.commands[0].args` stands twice."),
+        (r#"{"program":"a","args":[],"args":["b"]}"#, "Duplicate key `data.commands[0].args`."),
     ];
     for (command, expected) in cases {
         assert_eq!(fault(&cmd(command)), expected, "{command}");
     }
     let many = cmd(&vec![r#"{"program":"ls"}"#; 65].join(","));
-    assert_eq!(fault(&many), "`data.commands` holds 65 steps; at most 64 are allowed.");
+    assert_eq!(fault(&many), "`data.commands` has 65 steps; at most 64 are allowed.");
 }
 
 #[test]
 fn a_second_object_is_never_silently_ignored() {
-    let both = "The reply holds more than one JSON object; it must be exactly one.";
+    let both = "The reply contains more than one JSON object; it must be exactly one.";
     let ls = r#"{"type":"cmd","data":{"commands":[{"program":"ls"}]}}"#;
     assert_eq!(fault(&format!("{ls} {HI}")), both);
     assert_eq!(fault(&format!("{ls}\n```json\n{HI}\n```")), both);
@@ -138,7 +138,7 @@ fn a_second_object_is_never_silently_ignored() {
 fn a_duplicate_key_is_named_even_after_prose() {
     assert_eq!(
         fault(r#"So: {"type":"chat","message":"a","type":"cmd"}"#),
-        "The key `type` stands twice."
+        "Duplicate key `type`."
     );
 }
 
@@ -149,11 +149,11 @@ fn exceeded_limits_are_reported() {
         format!(r#"{{"type":"chat","message":"m","data":{{"x":{nest}}}}}"#)
     };
     assert_eq!(valid(&deep(DEEPEST - 2)).0, chat("m"));
-    assert_eq!(fault(&deep(DEEPEST - 1)), "The reply nests deeper than 64 levels.");
+    assert_eq!(fault(&deep(DEEPEST - 1)), "The reply is nested deeper than 64 levels.");
     let long = format!(r#"{{"type":"chat","message":"{}"}}"#, "é".repeat(LONGEST / 2));
     assert!(fault(&long).contains("at most 4194304 are read"));
     let broken = format!("{{'a':{}", "[".repeat(100_000));
-    assert_eq!(fault(&broken), "The reply nests deeper than 64 levels.");
+    assert_eq!(fault(&broken), "The reply is nested deeper than 64 levels.");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn a_mask_without_a_value_is_refused_and_one_that_is_text_stays() {
     let verdict = table.judged("file.write", input);
     assert!(fault(&verdict).contains("‹secret:api-key #beef›"), "{}", fault(&verdict));
     let input = json!({"path": "doc.md", "old": "b", "new": "‹redacted:x #0000›"});
-    assert!(fault(&table.judged("file.edit", input)).contains("stands for no secret"));
+    assert!(fault(&table.judged("file.edit", input)).contains("does not match any secret"));
     let input = json!({"path": "doc.md", "content": "see ‹secret:api-key #dead›\nc\n"});
     let (bytes, _) = after(table.judged("file.write", input).judged());
     assert_eq!(bytes, "see ‹secret:api-key #dead›\nc\n");

@@ -136,7 +136,7 @@ fn isdk_048_a_natural_object_is_read_by_its_fields() {
         convert("nobj", "```json\n{\"full_name\": \"x\", \"age\": 1}\n```", Some(&schema)).unwrap(),
         json!({"full_name": "x", "age": 1})
     );
-    assert!(why("nobj", "nothing of it", Some(schema.clone())).contains("no field"));
+    assert!(why("nobj", "nothing of it", Some(schema.clone())).contains("none of the fields"));
     assert!(why("nobj", "full name: x", Some(schema)).contains("'age'"));
     assert_eq!(convert("nobj", "a: 1\nb: x y", None).unwrap(), json!({"a": "1", "b": "x y"}));
     assert_eq!(

@@ -143,7 +143,7 @@ fn a_template_that_grows_or_loops_without_end_is_stopped_with_a_sentence() {
     );
     assert!(
         fault(Format::Golang, "{{range 5000000}}{{range 5000000}}{{end}}{{end}}", &data)
-            .contains("more work")
+            .contains("exceeded the work limit")
     );
     assert!(
         fault(Format::Golang, "{{range 100000}}{{$.s}}{{end}}", &data).starts_with("The template")

@@ -162,6 +162,6 @@ mod tests {
         while let Ok(piece) = from.try_recv() {
             all.push_str(&piece);
         }
-        assert!(all.len() < MOST + 200 && all.ends_with("not shown live any more.\n"));
+        assert!(all.len() < MOST + 200 && all.ends_with("no longer shown live.\n"));
     }
 }

@@ -93,7 +93,7 @@ async fn a_program_that_does_not_start_says_why() {
     let path = folder.path();
     let cases: [(&[u8], u32, &str); 2] = [
         (b"#!/no/such/interpreter\n", 0o755, "interpreter"),
-        (b"#!/bin/sh\n", 0o644, "does not permit"),
+        (b"#!/bin/sh\n", 0o644, "does not allow"),
     ];
     for (text, mode, words) in cases {
         let prog = program(path, text, mode);
@@ -106,10 +106,10 @@ async fn a_program_that_does_not_start_says_why() {
     assert!(note_of(&seen).contains("NUL byte"));
     let long = "x".repeat(3_000_000);
     let seen = ran(judged(Tier::L1, path, &prog, &[&long]), None).await;
-    assert!(note_of(&seen).contains("longer than the system takes"), "{}", note_of(&seen));
+    assert!(note_of(&seen).contains("longer than the system allows"), "{}", note_of(&seen));
     let missing = path.join("gone");
     let seen = ran(judged(Tier::L1, &missing, &prog, &[]), None).await;
-    assert!(note_of(&seen).contains("is not there, so nothing was started"));
+    assert!(note_of(&seen).contains("does not exist, so nothing was started"));
 }
 
 #[tokio::test]

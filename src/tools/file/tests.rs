@@ -165,7 +165,7 @@ async fn a_file_that_cannot_be_written_is_reported_and_left_alone() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
     fs::write(bench.root.join("undo"), "no folder").unwrap();
     let seen = bench.run("file.edit", json!({"path": "a", "old": "one", "new": "two"})).await;
-    assert!(note(&seen).contains("could not be kept"), "{}", note(&seen));
+    assert!(note(&seen).contains("could not be backed up"), "{}", note(&seen));
     assert_eq!(fs::read(&path).unwrap(), b"one\n");
 }
 
@@ -199,7 +199,7 @@ async fn a_file_that_is_not_text_is_named_with_its_size_and_a_near_name_is_offer
     let said = note(&bench.run("file.read", json!({"path": "latin"})).await);
     assert!(said.contains("another encoding"), "{said}");
     let edit = json!({"path": "latin", "old": "caf", "new": "x"});
-    assert!(note(&bench.run("file.edit", edit).await).contains("no UTF-8"));
+    assert!(note(&bench.run("file.edit", edit).await).contains("is not UTF-8"));
     let said = note(&bench.run("file.read", json!({"path": "latni"})).await);
     assert!(said.contains("Beside it: latin"), "{said}");
     let said = note(&bench.run("file.read", json!({"path": "."})).await);
@@ -239,7 +239,7 @@ async fn a_search_stays_inside_and_skips_ignored_secret_and_binary_files() {
     let seen = bench.run("file.search", input).await;
     assert_eq!(seen.stdout, "src/a.rs:1: fn needle() {}\nsrc/a.rs:2- other\n");
     let seen = bench.run("file.search", json!({"pattern": "needle()("})).await;
-    assert!(note(&seen).contains("as it stands") && seen.exit_code == Some(1));
+    assert!(note(&seen).contains("searched for literally") && seen.exit_code == Some(1));
 }
 
 #[tokio::test]

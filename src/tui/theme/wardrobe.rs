@@ -91,6 +91,6 @@ mod tests {
         };
         let torn = why("torn");
         assert!(torn.contains("`torn`") && torn.contains("line 1"), "{torn}");
-        assert!(why("nope").contains("There are: auto, dark"), "{}", why("nope"));
+        assert!(why("nope").contains("Available: auto, dark"), "{}", why("nope"));
     }
 }

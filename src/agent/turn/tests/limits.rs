@@ -11,7 +11,7 @@ fn at_the_limit_the_turn_pauses_and_continuing_resets_the_count() {
     let mut action = bench.proposes(&["ls", "pwd", "ls -l", "ls -a", "whoami"]);
     action = bench.exits(action, 0);
     action = bench.exits(action, 0);
-    let why = "This turn has reached its limit of steps (2).";
+    let why = "This turn has reached its step limit (2).";
     assert_eq!(line(&action), format!("pause: {why}"));
     action = bench.decides(Decision::Approve);
     assert_eq!(line(&action), "run ls -l");
@@ -52,7 +52,7 @@ fn the_same_step_for_the_third_time_pauses() {
         let action = bench.proposes(&["git status"]);
         bench.exits(action, 0);
     }
-    let why = "The model proposes the same step for the third time: `git status`.";
+    let why = "The model proposed the same step three times: `git status`.";
     assert_eq!(line(&bench.proposes(&["git status"])), format!("pause: {why}"));
     assert_eq!(line(&bench.decides(Decision::Approve)), "run git status");
 }

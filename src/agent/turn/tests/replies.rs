@@ -53,7 +53,7 @@ fn only_the_message_of_a_reply_that_stays_broken_is_shown() {
     let mut bench = begun();
     bench.says(broken);
     let end = "failed: The model gave no valid reply twice in a row, so nothing of it was run. \
-        `data.commands` is empty; a `cmd` reply proposes at least one step.";
+        `data.commands` is empty; a `cmd` reply must propose at least one step.";
     assert_eq!(line(&bench.says(broken)), end);
     assert_eq!(bench.replied()[0].message, "I look.");
     assert!(bench.outcomes().is_empty());

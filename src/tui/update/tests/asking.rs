@@ -344,10 +344,10 @@ fn end_shows_the_rest_of_a_long_command_and_the_line_says_so() {
         let work = Work::Exec { program: "touch".into(), args };
         let mut state = opens(asks(work, risk(Tier::L1)));
         assert_eq!(press_at(&mut state, "y", 5_000), []);
-        assert!(row(&mut state, "Not all").contains("Lines 1–"), "the row says why");
+        assert!(row(&mut state, "not shown yet").contains("Lines 1–"), "the row says why");
         update(&mut state, Event::key(5_100, key));
         let seen = row(&mut state, "Lines ");
-        assert!(!seen.contains("Not all"), "{seen}");
+        assert!(!seen.contains("not shown yet"), "{seen}");
         assert_eq!(press_at(&mut state, "y", 5_200), decides(Decision::Approve));
     }
 }
@@ -384,7 +384,7 @@ fn pages_of_a_question_go_down_and_up() {
 fn a_low_risk_change_runs_unseen_by_a_second_press_that_is_not_held_down() {
     let mut state = opens(writes(300, risk(Tier::L1)));
     assert_eq!(press_at(&mut state, "y", 5_000), []);
-    assert!(row(&mut state, "y again").contains("Not all"));
+    assert!(row(&mut state, "y again").contains("not shown yet"));
     assert_eq!(press_at(&mut state, "y", 5_500), [], "it is held down");
     assert_eq!(press_at(&mut state, "y", 6_200), decides(Decision::Approve));
     let grave = Risk { effects: vec![protocol::Effect::Outside], ..risk(Tier::L1) };
@@ -405,7 +405,7 @@ fn a_high_risk_change_is_read_page_by_page() {
     update(&mut state, Event::key(5_000, KeyCode::End));
     draw(&mut state, SIZE);
     assert_eq!(press_at(&mut state, "Y", 5_100), []);
-    assert!(row(&mut state, "Not all").contains("Space"));
+    assert!(row(&mut state, "not shown yet").contains("Space"));
     update(&mut state, Event::key(5_150, KeyCode::Home));
     for at in 0..10 {
         draw(&mut state, SIZE);
@@ -420,8 +420,8 @@ fn a_larger_window_withdraws_the_note_about_unseen_rows() {
     let args: Vec<String> = (0..30).map(|n| format!("file {n}")).collect();
     let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     press_at(&mut state, "y", 5_000);
-    assert!(text(&mut state, SIZE).contains("Not all"));
-    assert!(!text(&mut state, (80, 60)).contains("Not all"));
+    assert!(text(&mut state, SIZE).contains("not shown yet"));
+    assert!(!text(&mut state, (80, 60)).contains("not shown yet"));
     assert_eq!(press_at(&mut state, "y", 5_100), decides(Decision::Approve));
 }
 
@@ -437,7 +437,7 @@ fn all_of_a_batch_must_be_seen_to_be_approved() {
     }));
     let mut state = opens(protocol::Event::Asked(ask));
     assert_eq!(press_at(&mut state, "a", 5_000), []);
-    assert!(row(&mut state, "Not all").contains("End shows the rest"));
+    assert!(row(&mut state, "not shown yet").contains("End shows the rest"));
     update(&mut state, Event::key(5_100, KeyCode::End));
     draw(&mut state, SIZE);
     let all = press_at(&mut state, "a", 5_200);

@@ -279,7 +279,7 @@ fn a_new_command_joins_the_open_list() {
     let entry = protocol::Entry {
         kind: protocol::EntryKind::Command,
         name: "summarize".into(),
-        about: "Sum up".into(),
+        about: "Summarise".into(),
         hint: String::new(),
         from: crate::words::library::OF_USER.into(),
         state: protocol::EntryState::Usable,
