@@ -325,8 +325,7 @@ async fn the_ledger_says_how_a_request_divides() {
     talk.facts(|facts| !facts.notes.is_empty()).await;
     talk.fill(2, 100).await;
     let page = talk.ledger().await;
-    for label in
-        ["system prompt: ", "project instructions: ", "past turns: ", "free: ", "at most: "]
+    for label in ["system prompt: ", "project instructions: ", "past turns: ", "free: ", "limit: "]
     {
         assert!(page.contains(label), "{label} in {page}");
     }

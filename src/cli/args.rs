@@ -12,7 +12,7 @@ pub use super::take::Take;
 use crate::library::Kind;
 use crate::words::{self, Say, Spoken};
 
-/// A coding agent for the terminal: it proposes, you decide, nothing else runs.
+/// A coding agent for the terminal. It proposes. You decide.
 #[derive(Clone, Debug, PartialEq, Parser)]
 #[command(name = "avocet", version, max_term_width = 100)]
 #[command(after_help = "Examples:
@@ -24,11 +24,11 @@ pub struct Cli {
     /// The first message.
     pub prompt: Option<String>,
 
-    /// Answer once on standard output, without the screen; piped text is added to PROMPT.
+    /// Answer once on standard output, without the full screen; piped text is added to PROMPT.
     #[arg(short, long, value_name = "PROMPT", num_args = 0..=1)]
     pub print: Option<Option<String>>,
 
-    /// Go on with the last conversation of this folder.
+    /// Continue the last conversation of this folder.
     #[arg(short = 'c', long = "continue")]
     pub go_on: bool,
 
@@ -43,28 +43,28 @@ pub struct Cli {
     pub command: Option<Sub>,
 }
 
-/// Who answers.
+/// Options that choose the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Model")]
 pub struct ModelOptions {
-    /// The model: a name the server knows, `guide`, or `scripted:FILE`.
+    /// The model: one of the server's names, `guide`, or `scripted:FILE`.
     #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
-    /// The server, up to and with `/v1`.
+    /// The server's URL, including `/v1`.
     #[arg(long, global = true, value_name = "URL")]
     pub base_url: Option<String>,
-    /// The profile of the settings file.
+    /// A profile from the settings file.
     #[arg(long, global = true, value_name = "NAME")]
     pub profile: Option<String>,
     /// Which of the profile's two models.
     #[arg(long, global = true, value_name = "low|high", value_parser = ["low", "high"], hide_possible_values = true)]
     pub mode: Option<String>,
-    /// The bot that gives the system prompt and the sampling.
+    /// The bot that sets the system prompt and the sampling.
     #[arg(long, global = true, value_name = "NAME")]
     pub bot: Option<String>,
 }
 
-/// Where and how it works.
+/// Options for where and how it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Run")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
@@ -75,24 +75,24 @@ pub struct RunOptions {
     /// Trust exactly this folder, for this run.
     #[arg(long, global = true, value_name = "DIR")]
     pub trust: Option<PathBuf>,
-    /// Add a folder to the session: it is read and changed as the folder to work in.
+    /// Add a folder to the session, to be read and changed like the working folder.
     #[arg(long, global = true, value_name = "DIR")]
     pub add_dir: Vec<PathBuf>,
-    /// Say yes to the shell pieces of your templates, never to one of high risk; with -p it
-    /// is also short for --approve-steps, and with `run` and `delete` it says yes to those.
+    /// Approve the shell commands of your templates, except high-risk ones; with -p it is also
+    /// short for --approve-steps, and with `run` and `delete` it approves those.
     #[arg(short, long, global = true)]
     pub yes: bool,
-    /// Without the screen: approve the model's steps that ask (tier L1), never those that
-    /// are refused, and none that may hand out credentials.
+    /// Without the full screen: approve the model's steps that ask (tier L1), but none that
+    /// are refused or may expose credentials.
     #[arg(long, global = true)]
     pub approve_steps: bool,
-    /// With approved steps: approve those that may hand out credentials, too.
+    /// With --approve-steps: also approve steps that may expose credentials.
     #[arg(long, global = true)]
     pub approve_secrets: bool,
-    /// Write JSON: the events of a run, one object a line.
+    /// Write JSON: the events of a run, one object per line.
     #[arg(long, global = true)]
     pub json: bool,
-    /// Save nothing of this conversation.
+    /// Do not save this conversation.
     #[arg(long, global = true)]
     pub no_save: bool,
     /// Check the final answer against a JSON Schema.
@@ -111,17 +111,17 @@ pub struct Approved {
     pub secrets: bool,
 }
 
-/// How it speaks and looks.
+/// Options for language and appearance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Look")]
 pub struct LookOptions {
-    /// The language people are spoken to in.
+    /// The language of the interface.
     #[arg(long, global = true, value_name = "en|zh", value_parser = ["en", "zh"], hide_possible_values = true)]
     pub lang: Option<String>,
     /// The theme of the screen.
     #[arg(long, global = true, value_name = "NAME")]
     pub theme: Option<String>,
-    /// Plain lines instead of the screen: for screen readers and simple terminals.
+    /// Plain lines instead of the full screen: for screen readers and simple terminals.
     #[arg(long, global = true)]
     pub linear: bool,
     /// No colours.
@@ -131,26 +131,26 @@ pub struct LookOptions {
 
 #[derive(Clone, Debug, PartialEq, Subcommand)]
 pub enum Sub {
-    /// Talk with a bot; piped text is the message, and the answer goes to standard output.
+    /// Chat with a bot; piped text is the message, and the answer goes to standard output.
     #[command(after_help = "Examples:
   git diff | avocet chat reviewer
   git diff | avocet chat fixer --approve-steps
 
--y says yes to the shell pieces of your templates; the model's steps still ask, or are
-declined where nobody can answer. --approve-steps approves those.")]
+-y approves the shell commands of your templates; the model's steps still ask, or are
+rejected if no user can answer. --approve-steps approves those.")]
     Chat {
         /// The name of a file in the bots folder, without `.toml`.
         // It has its own id: `--bot` has the other one.
         #[arg(id = "named_bot", value_name = "BOT")]
         bot: Option<String>,
     },
-    /// Take up a saved conversation; without an id, choose one.
+    /// Resume a saved conversation; without an id, choose one.
     #[command(after_help = "Examples:
   avocet resume
   avocet resume k7m2
   avocet -p \"go on\" resume k7m2")]
     Resume {
-        /// Its id, or the start of it; `avocet session list` shows them.
+        /// Its id, or the beginning of it; `avocet session list` shows the ids.
         id: Option<String>,
     },
     /// List, search, export and delete saved conversations.
@@ -163,28 +163,28 @@ declined where nobody can answer. --approve-steps approves those.")]
   avocet run summary \"$(cat notes.txt)\" --no-stream
   avocet run mine -s ~/scripts --check")]
     Run(RunScript),
-    /// Ask the safety policy what it would say; nothing is run.
+    /// Show the safety policy's verdict on a command; nothing is run.
     #[command(subcommand, after_help = "Example:\n  avocet policy explain -- git push --force")]
     Policy(Policy),
-    /// The models that can be used.
+    /// List the available models.
     #[command(subcommand, after_help = "Example:\n  avocet model list")]
     Model(Model),
-    /// Bots: who the model is, and how it is sampled.
+    /// Bots: system prompts with sampling settings.
     #[command(subcommand, after_help = "Example:\n  avocet bot list")]
     Bot(BotSub),
-    /// Commands of your own: prompt templates that are typed as `/name`.
+    /// Your commands: prompt templates, typed as `/name`.
     #[command(subcommand, after_help = "Example:\n  avocet command list")]
     Command(CommandSub),
-    /// Skills: folders of instructions the model enters when they are of use.
+    /// Skills: folders of instructions the model uses when they are useful.
     #[command(subcommand, after_help = "Example:\n  avocet skill list")]
     Skill(SkillSub),
-    /// Copy example bots, commands and skills into your own folder; nothing is overwritten.
+    /// Copy example bots, commands and skills into your folder; nothing is overwritten.
     #[command(after_help = "Example:\n  avocet init-home")]
     InitHome,
     /// Read and change the settings.
     #[command(subcommand, after_help = "Example:\n  avocet config set mode low")]
     Config(Config),
-    /// The plugins of slothtool.
+    /// The slothtool plugins.
     #[command(subcommand, after_help = "Example:\n  avocet plugin run loc src")]
     Plugin(Plugin),
     /// Check settings, model and terminal.
@@ -197,7 +197,7 @@ declined where nobody can answer. --approve-steps approves those.")]
     Completions { shell: Shell },
 }
 
-/// Which script is run, and how.
+/// The script to run, and how to run it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct RunScript {
     /// A file, or the ID of a script in this folder, a folder of `-s`, or built in.
@@ -206,19 +206,19 @@ pub struct RunScript {
     /// JSON, its relaxed form `{content: "x"}`, or text; `-` reads them from standard input.
     #[arg(value_name = "ARGS")]
     pub args: Option<String>,
-    /// Show answers when they are whole.
+    /// Show each answer only when it is complete.
     #[arg(long)]
     pub no_stream: bool,
-    /// A folder to look for scripts in; may be given several times.
+    /// A folder to search for scripts; may be given several times.
     #[arg(short, long, value_name = "DIR")]
     pub search: Vec<PathBuf>,
-    /// Print the messages that would be sent first, and ask no model.
+    /// Print the messages that would be sent first, without calling a model.
     #[arg(long, conflicts_with = "check")]
     pub dry_run: bool,
-    /// Read and check the script; nothing of it runs.
+    /// Check the script without running it.
     #[arg(long)]
     pub check: bool,
-    /// The bot of the command line; its parameters stand behind those of the script.
+    /// The bot given on the command line; the script's own parameters take precedence.
     #[arg(skip)]
     pub bot: Option<String>,
 }
@@ -227,22 +227,22 @@ pub use super::policy::Policy;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub enum Model {
-    /// List what the server offers, and the built-in models.
+    /// List the server's models and the built-in ones.
     #[command(after_help = "Example:\n  avocet model list --base-url http://127.0.0.1:11434/v1")]
     List,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum Plugin {
-    /// List what is installed.
+    /// List the installed plugins.
     #[command(after_help = "Example:\n  avocet plugin list --json")]
     List,
     /// Run a plugin in this terminal.
     #[command(after_help = "Example:\n  avocet plugin run loc src --top 5")]
     Run {
-        /// As `plugin list` shows it.
+        /// Its name, as `plugin list` shows it.
         alias: String,
-        /// What the plugin is given, as it is.
+        /// Arguments passed to the plugin unchanged.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
@@ -250,7 +250,7 @@ pub enum Plugin {
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum Config {
-    /// Say where the settings file lies.
+    /// Print the path of the settings file.
     #[command(after_help = "Example:\n  avocet config path")]
     Path,
     /// Show a setting, or all of them.
@@ -258,22 +258,22 @@ pub enum Config {
     Get {
         /// Dotted, as in `safety.allow_network`.
         key: Option<String>,
-        /// Say which layer the value comes from.
+        /// Show which layer the value comes from.
         #[arg(long = "where")]
         place: bool,
     },
-    /// Change a setting; comments in the file stay.
+    /// Change a setting; comments in the file are kept.
     #[command(after_help = "Examples:
   avocet config set profiles.default.base_url http://127.0.0.1:11434/v1
   avocet config set safety.allowed_programs +just,-curl")]
     Set {
         /// Dotted, as in `safety.allow_network`; `avocet config get` lists all.
         key: String,
-        /// The new value; a list is written with commas.
+        /// The new value; separate list items with commas.
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
-    /// Take a setting out of the file.
+    /// Remove a setting from the file.
     #[command(after_help = "Example:\n  avocet config unset theme")]
     Unset {
         /// Dotted, as in `safety.allow_network`.

@@ -193,7 +193,7 @@ mod tests {
         let (said, file) = asked("# mine\n", &set, false);
         assert_eq!(
             (said.as_str(), file.as_str()),
-            ("`mode` is now low, in FILE.", "mode = \"low\"\n# mine\n")
+            ("Set `mode` to low in FILE.", "mode = \"low\"\n# mine\n")
         );
         let unset = Config::Unset { key: "mode".into() };
         assert_eq!(asked(&file, &unset, false).0, "Removed `mode` from FILE.");

@@ -238,7 +238,7 @@ mod tests {
     fn it_shows_the_layer_of_each_setting_and_no_key() {
         let (page, exit) = page_of(SERVER, &Offer::Models(vec!["m".into()]), Lang::En);
         assert!(page.contains("http://x/v1 (your settings, "), "{page}");
-        assert!(page.contains("go to x without encryption (http://)"), "{page}");
+        assert!(page.contains("go to x unencrypted (http://)"), "{page}");
         assert!(page.contains("AVOCET_API_KEY") && !page.contains("sk-secret"), "{page}");
         assert!(page.contains("80 columns, 24 rows") && page.contains("/usr/bin"), "{page}");
         assert!(page.contains("AGENTS.md (32.0 KB of 39.0 KB)"), "{page}");

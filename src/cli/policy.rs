@@ -34,7 +34,7 @@ pub enum Policy {
         /// Its input, as a JSON object.
         #[arg(long, value_name = "JSON", requires = "tool")]
         args: Option<String>,
-        /// The program and its arguments, behind `--`.
+        /// The program and its arguments, after `--`.
         #[arg(last = true, value_name = "PROGRAM ARGS", required_unless_present_any = ["batch", "tool"])]
         words: Vec<String>,
     },
@@ -565,7 +565,7 @@ mod tests {
             "{text}"
         );
         let fault = tool("file.edit", Some("{}")).unwrap();
-        assert!(explain_one(&fault, scene, Lang::En).contains("with this input: "));
+        assert!(explain_one(&fault, scene, Lang::En).contains("this input would do nothing: "));
         assert!(tool("file.edit", Some("[1]")).is_err() && tool("skill", None).is_err());
     }
 }

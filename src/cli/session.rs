@@ -23,40 +23,40 @@ const HITS: usize = 200;
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum Session {
-    /// List them, the latest first.
+    /// List conversations, latest first.
     #[command(after_help = "Example:\n  avocet session list --here")]
     List {
-        /// Only those of this folder.
+        /// Only conversations of this folder.
         #[arg(long)]
         here: bool,
     },
-    /// Show one, as text.
+    /// Show a conversation as text.
     #[command(after_help = "Example:\n  avocet session show k7m2")]
     Show {
-        /// Its id, or the start of it.
+        /// Its id, or the beginning of it.
         id: String,
     },
-    /// Find those in which all of these words stand.
+    /// Find conversations containing all these words.
     #[command(after_help = "Example:\n  avocet session search login 错误")]
     Search {
         #[arg(required = true)]
         words: Vec<String>,
     },
-    /// Write one to a file, or to standard output; secrets are masked.
+    /// Write a conversation to a file or to standard output; secrets are masked.
     #[command(after_help = "Example:\n  avocet session export k7m2 talk.html")]
     Export {
-        /// Its id, or the start of it.
+        /// Its id, or the beginning of it.
         id: String,
-        /// A file that is not there yet; its ending says which format.
+        /// A file that does not exist yet; its extension sets the format.
         file: Option<PathBuf>,
-        /// The format, where the file's ending does not say it.
+        /// The format, if the file's extension does not set it.
         #[arg(long, value_name = "md|json|html", value_parser = ["md", "json", "html"], hide_possible_values = true)]
         format: Option<String>,
     },
-    /// Delete some, with all that was kept of them.
+    /// Delete conversations and everything saved for them.
     #[command(after_help = "Example:\n  avocet session delete k7m2")]
     Delete {
-        /// Their ids, or the starts of them.
+        /// Their ids, or the beginnings of them.
         #[arg(required = true)]
         ids: Vec<String>,
     },

@@ -368,7 +368,7 @@ fn the_tools_page_lists_each_tool() {
     assert_eq!(shown(desk.types("/tools")), ["None."]);
     let about = words::commands::ABOUT_EXIT.into();
     desk.facts.tools = vec![ToolFact { name: "exec".into(), about }];
-    assert_eq!(shown(desk.types("/tools")), ["exec: Leave"]);
+    assert_eq!(shown(desk.types("/tools")), ["exec: Quit"]);
 }
 
 #[test]
@@ -376,7 +376,7 @@ fn help_explains_one_command_or_lists_all() {
     let all = shown(help_page(None, Surface::Local, &Catalogue::default()));
     assert_eq!(all.len(), table::COMMANDS.len() + Category::ALL.len());
     let one = shown(help_page(Some("/quit"), Surface::Local, &Catalogue::default()));
-    assert_eq!(one, ["Leave", "usage: /exit", "also: /quit, /q", "category: Exit"]);
+    assert_eq!(one, ["Quit", "usage: /exit", "also: /quit, /q", "category: Exit"]);
     let none = told(help_page(Some("quite"), Surface::Local, &Catalogue::default()));
     assert_eq!(none, "There is no help on `quite`. Did you mean `quit`?");
 }
@@ -493,7 +493,7 @@ fn skills_omitted_from_the_models_list_are_reported_with_the_limit() {
     assert_eq!((named.as_str(), more.as_str()), ("Left out: s3, s4", "… and 1 more"));
     keeper.kept.untold = Untold { of: 6, cut: true, most: 8 * 1024, ..Untold::default() };
     let page = shown(keeper.types("/skills"));
-    assert!(page.last().unwrap().contains("all 6 stand in it"), "{page:?}");
+    assert!(page.last().unwrap().contains("all 6 are in it"), "{page:?}");
 }
 
 #[test]

@@ -122,7 +122,7 @@ mod tests {
             ("\u{feff}---\r\na: 1\r\n---\r\nbody", Some("a: 1\r\n"), "body"),
             ("---\n---\n", Some(""), ""),
             ("---\na: 1\n---", Some("a: 1\n"), ""),
-            ("no front", None, "front matter is missing"),
+            ("no front", None, "no front"),
             ("---\nno end", None, "---\nno end"),
             ("", None, ""),
         ];

@@ -1,4 +1,4 @@
-//! Words of `agent`: what a turn says about itself.
+//! Sentences of `agent`: limits, results and errors of a turn.
 
 words! { "agent":
     LIMIT: "This turn has reached its step limit ({n}).", "本轮已达到步数上限（{n} 步）。";

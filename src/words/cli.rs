@@ -1,11 +1,11 @@
-//! Words of `cli`.
+//! Sentences of `cli`.
 
 words! { "cli":
     ERROR: "error", "错误";
     WARNING: "warning", "警告";
     HINT: "hint", "提示";
 
-    // Wrong use.
+    // Wrong usage.
     TWO_PROMPTS: "Two prompts were given. Put the whole message in one pair of quotes.", "给了两条消息。请把整条消息放在一对引号里。";
     PROMPT_AND_COMMAND: "This command does not take a message. Put the message in quotes, or leave it out.", "此命令不接受消息。请把消息放在引号里，或去掉它。";
     TWO_BOTS: "Two different bots were given. Name only one.", "指定了两个不同的助手。请只指定一个。";
@@ -17,7 +17,7 @@ words! { "cli":
     COMMAND_ON_SCREEN: "`/{name}` works only on the full screen.", "`/{name}` 只能在全屏界面中使用。";
     COMMAND_ESCAPED: "To send a message that begins with `/`, type `\\/`.", "若消息本身以 `/` 开头，请输入 `\\/`。";
 
-    // On the way to an answer.
+    // Progress.
     STEP: "$ {step}", "$ {step}";
     STEP_EXIT: "  exit code {code}", "  退出码 {code}";
     STEP_NOT_STARTED: "  not started: {why}", "  未能启动：{why}";
@@ -39,7 +39,7 @@ words! { "cli":
     RETRYING: "Trying again in {wait} ms, attempt {attempt} of {of}: {why}", "{wait} 毫秒后重试，第 {attempt} 次，共 {of} 次：{why}";
     PAUSED_HINT: "Continuing needs the full screen: run it there, or raise `safety.max_auto_steps_per_turn` to allow more steps per turn.", "没有界面时无法确认继续。请在全屏界面中运行；若要每轮更多步骤，请调高 `safety.max_auto_steps_per_turn`。";
 
-    // How it ends.
+    // Results.
     MODEL_ERROR: "The model returned an error: {text}", "模型返回了错误：{text}";
     SESSION_LOST: "The session ended before the answer was complete.", "回答完成之前对话就结束了。";
     UNSAVED: "The conversation of this run was not saved: {why}", "本次运行的对话未能保存：{why}";
@@ -95,7 +95,7 @@ words! { "cli":
     DOCTOR_EXPOSED: "not encrypted", "未加密";
     DOCTOR_ANSWER: "answer", "应答";
     NOT_ASKED: "not contacted", "未连接";
-    REACHED: "reachable, {count} models", "已连通，{count} 个模型";
+    REACHED: "reachable; models: {count}", "已连通；模型 {count} 个";
     DOCTOR_KEPT: "Bots, commands and skills", "助手、命令和技能";
     DOCTOR_TERMINAL: "Terminal", "终端";
     DOCTOR_SIZE: "size", "大小";

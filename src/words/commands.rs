@@ -1,4 +1,4 @@
-//! Words of `commands`.
+//! Sentences of `commands`.
 
 words! { "commands":
     CATEGORY_SESSION: "Session", "对话";
@@ -7,7 +7,7 @@ words! { "commands":
     CATEGORY_INFO: "Info", "信息";
     CATEGORY_EXIT: "Exit", "退出";
 
-    // What each command does, one line.
+    // One line about each command.
     ABOUT_NEW: "Start a new conversation", "开始新的对话";
     ABOUT_STOP: "Stop the running turn", "停止本轮";
     ABOUT_QUEUE: "Queue a message, or send the queued ones", "将消息排队；不带消息则发送已排队的";
@@ -61,7 +61,7 @@ words! { "commands":
     NO_SWITCH: "`/{name}` takes `on` or `off`, not `{found}`.", "`/{name}` 只接受 `on` 或 `off`，而不是 `{found}`。";
     IN_USE: "in use", "使用中";
 
-    // What is wrong with a line.
+    // Errors in a command line.
     UNKNOWN: "There is no command `/{name}`.", "没有 `/{name}` 这个命令。";
     UNKNOWN_HINT: "`/help` lists the commands.", "`/help` 会列出所有命令。";
     NEAR: "Did you mean {near}?", "是不是想输入 {near}？";

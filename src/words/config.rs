@@ -1,16 +1,16 @@
-//! Words of `config`.
+//! Sentences of `config`.
 
 words! { "config":
     HOME_RELATIVE: "`HOME` is `{path}`, which is not an absolute path, so settings would depend on the current folder. Set it to an absolute path, or set `AVOCET_HOME` to a folder of yours.", "`HOME` 的值 `{path}` 不是绝对路径，设置会随所在目录变动。请改为绝对路径，或把 `AVOCET_HOME` 设为你自己的一个目录。";
     STATE_REFUSED: "Input history and unsent drafts of this session will not be saved: `{folder}` is not writable: {why}.", "本次会话输入的内容和未发送的草稿不会保留：`{folder}` 无法写入：{why}。";
     NO_HOME: "There is no home folder for the settings. Set `AVOCET_HOME` to a folder of yours.", "找不到存放设置的主目录。请把 `AVOCET_HOME` 设为你自己的一个目录。";
 
-    // Where something stands.
+    // Locations.
     AT_PLACE: "{file}, line {line}, column {column}", "{file} 第 {line} 行第 {column} 列";
     AT_VARIABLE: "The variable `{name}`", "环境变量 `{name}`";
     AT_COMMAND_LINE: "The command line", "命令行";
 
-    // What is wrong with it. `{place}` is one of the above, or a file.
+    // Errors. `{place}` is one of the above, or a file.
     UNREADABLE: "{place}: cannot be read: {why}.", "{place}：无法读取：{why}。";
     NOT_A_FILE: "{place}: is not a regular file, so it was not read.", "{place}：不是普通文件，因此没有读取。";
     NOT_TEXT: "{place}: is not UTF-8 text, so it was not read.", "{place}：不是 UTF-8 文本，因此没有读取。";
@@ -30,7 +30,7 @@ words! { "config":
     HINT_WHOLE: "Until you fix it, it is ignored and the strictest safety settings apply. The file was not changed.", "修好之前忽略该文件，并采用最严格的安全设置。文件没有改动。";
     HINT_STRICTEST: "Until you fix it, this key has its strictest value.", "修好之前，这个键取最严格的值。";
 
-    // What a value must be; these stand inside a sentence.
+    // Expected values; these are parts of a sentence.
     A_TEXT: "a quoted string", "带引号的字符串";
     A_CHOICE: "one of {choices}", "以下之一：{choices}";
     A_FLAG: "`true` or `false`", "`true` 或 `false`";
@@ -47,7 +47,7 @@ words! { "config":
     A_LIST_OF_PATHS: "a list of files, as in `[\"~/.tool/settings.json\"]`", "文件列表，例如 `[\"~/.tool/settings.json\"]`";
     A_LIST_OF_WORDS: "a program and its arguments, as in `[\"cargo\", \"check\"]`", "程序及其参数，例如 `[\"cargo\", \"check\"]`";
 
-    // What stands there instead; inside a sentence as well.
+    // Values found instead; also parts of a sentence.
     FOUND_VALUE: "`{value}`", "`{value}`";
     FOUND_FLAG: "`true` or `false`", "`true` 或 `false`";
     FOUND_DATE: "a date", "日期";
@@ -55,7 +55,7 @@ words! { "config":
     FOUND_TABLE: "a table", "表";
     FOUND_MANY: "a list of {count} items", "含 {count} 项的列表";
 
-    // Where a key belongs.
+    // The right place for a key.
     MODEL_IN_PROFILE: "In the settings file a model is the `low` or `high` of a profile; for one run use `--model`.", "在设置文件里，模型写作某个配置方案的 `low` 或 `high`；只用一次可加 `--model`。";
     BASE_URL_IN_PROFILE: "In the settings file it is the `base_url` of a profile; for one run use `--base-url`.", "在设置文件里，它写作某个配置方案的 `base_url`；只用一次可加 `--base-url`。";
     KEY_IN_ENVIRONMENT: "Keys belong in the environment: name the variable with `api_key_env` in a profile.", "密钥应放在环境变量里：在配置方案中用 `api_key_env` 写出变量名。";
@@ -63,7 +63,7 @@ words! { "config":
     MODEL_OUTSIDE_BOT: "A bot does not choose the model: use `--model`, `AVOCET_MODEL` or a profile in the settings file.", "助手不决定模型：请用 `--model`、`AVOCET_MODEL` 或设置文件中的配置方案。";
     BASE_URL_OUTSIDE_BOT: "A bot does not choose the server: use `--base-url`, `AVOCET_BASE_URL` or a profile in the settings file.", "助手不决定服务器：请用 `--base-url`、`AVOCET_BASE_URL` 或设置文件中的配置方案。";
 
-    // Which layer a value came from.
+    // The layer a value comes from.
     FROM_BUILT_IN: "built in", "内置";
     FROM_USER: "your settings, {file}", "你的设置，{file}";
     FROM_PROJECT: "the project, {file}", "项目，{file}";
@@ -83,7 +83,7 @@ words! { "config":
 
     TRUST_BROKEN: "The list of trusted folders could not be read, so no folder is trusted: {file}.", "无法读取受信任目录的记录，因此暂不信任任何目录：{file}。";
 
-    // Why the system said no; these stand inside a sentence.
+    // System errors; these are parts of a sentence.
     IO_NOT_FOUND: "no such file or folder", "文件或目录不存在";
     IO_PERMISSION: "permission denied", "没有权限";
     IO_FULL: "the disk is full", "磁盘已满";

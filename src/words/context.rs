@@ -1,5 +1,5 @@
-//! Words about the context: how it divides, what was dropped of it, and what a project
-//! says of itself.
+//! Sentences about the context: its usage, what was dropped from it, and the project's
+//! instructions.
 
 words! { "context":
     COMPACTING: "Summarising earlier turns…", "正在总结较早的对话…";

@@ -1,11 +1,11 @@
-//! Words of `exec`.
+//! Sentences of `exec`.
 
 words! { "exec":
     /// The tool's line in `/tools`.
     ABOUT: "Runs a program with its arguments, never through a shell.",
         "运行一个程序及其参数，从不经过 shell。";
 
-    // Why a step did not start.
+    // Reasons why a step did not start.
     NOT_FOUND: "`{program}` was not found in the trusted program folders. /doctor lists them.",
         "在受信任的程序目录中找不到 `{program}`。/doctor 会列出这些目录。";
     NOT_FOUND_HERE: "`{program}` is in `{folder}`, which is not a trusted program folder. To use programs from there, the user adds it: `program_folders = [\"{folder}\"]` under `[safety]` in config.toml.",
@@ -51,7 +51,7 @@ words! { "exec":
     NOT_A_PROGRAM: "`{tool}` is not a program, so exec did not run it.",
         "`{tool}` 不是程序，exec 没有运行它。";
 
-    // How a step ended, where the exit code does not say it.
+    // The end of a step, if the exit code does not tell it.
     TIMED_OUT: "It was stopped after {seconds} s, the time limit of a step.",
         "已运行 {seconds} 秒（单步时限），因此被停止。";
     OUTGREW: "It was stopped because it had more than {most} processes and threads, the limit for a step that runs without asking.",

@@ -1,9 +1,9 @@
-//! Words of `guide`: all that the offline guide says.
+//! Sentences of the offline guide.
 //!
-//! Its answers are Markdown. Suggestions are wishes it understands itself.
+//! Its answers are Markdown. Its suggestions are requests it understands itself.
 
 words! { "guide":
-    // Suggestions: a person may send them as they are.
+    // Suggestions; the user may send them unchanged.
     TRY_CHANGES: "What changed?", "改了什么？";
     TRY_HISTORY: "Show the recent commits", "最近的提交";
     TRY_FIND: "Find TODO", "查找 TODO";
@@ -21,7 +21,7 @@ words! { "guide":
     TIERS: "Every step is judged before it runs:\n\n| tier | what happens | for example |\n|---|---|---|\n| **L0** | runs at once: it only reads | `git status`, `ls`, `rg TODO` |\n| **L1** | asks you first: it may write, use the network or take long | `cargo test`, `git commit`, `npm install` |\n| **L2** | is refused: it cannot be undone or needs more rights | `sudo …`, `rm -rf …`, `git reset --hard` |\n\nThe question shows the exact program and arguments, the rule and its reason. `/permissions` shows the rules in force; `/allow` and `/deny` change them for this session.", "每一步运行前都会先评估风险：\n\n| 级别 | 怎么处理 | 例如 |\n|---|---|---|\n| **L0** | 直接运行：只读 | `git status`、`ls`、`rg TODO` |\n| **L1** | 先问你：可能写入、联网或耗时 | `cargo test`、`git commit`、`npm install` |\n| **L2** | 拒绝：不可恢复，或要求更高权限 | `sudo …`、`rm -rf …`、`git reset --hard` |\n\n询问时会显示确切的程序和参数、规则及其理由。`/permissions` 查看当前规则；`/allow` 和 `/deny` 在本次会话中修改。";
     CONNECT: "Any server that speaks OpenAI's chat completions will do.\n\n**Hosted**, for example OpenAI:\n\n```sh\nexport OPENAI_API_KEY=…\navocet --base-url https://api.openai.com/v1 --model MODEL\n```\n\n**llama.cpp**, on this machine:\n\n```sh\nllama-server -m model.gguf --port 8080\navocet --base-url http://127.0.0.1:8080/v1 --model default\n```\n\n**Ollama**, on this machine:\n\n```sh\nollama pull qwen3:8b\navocet --base-url http://127.0.0.1:11434/v1 --model qwen3:8b\n```\n\nTo keep it, write it into `config.toml` (`/doctor` says where that lies):\n\n```toml\n[profiles.default]\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:11434/v1\"\napi_key_env = \"OPENAI_API_KEY\"  # the variable's name, not the key\nhigh = \"qwen3:8b\"\n```", "任何兼容 OpenAI 对话补全接口的服务器都可以。\n\n**云端服务**，例如 OpenAI：\n\n```sh\nexport OPENAI_API_KEY=…\navocet --base-url https://api.openai.com/v1 --model 模型名\n```\n\n**llama.cpp**，在本机：\n\n```sh\nllama-server -m model.gguf --port 8080\navocet --base-url http://127.0.0.1:8080/v1 --model default\n```\n\n**Ollama**，在本机：\n\n```sh\nollama pull qwen3:8b\navocet --base-url http://127.0.0.1:11434/v1 --model qwen3:8b\n```\n\n要长期使用，请写入 `config.toml`（`/doctor` 会显示它的位置）：\n\n```toml\n[profiles.default]\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:11434/v1\"\napi_key_env = \"OPENAI_API_KEY\"  # 是变量名，不是密钥\nhigh = \"qwen3:8b\"\n```";
 
-    // Why a step is proposed, and what is expected of it.
+    // The reason for a step, and its expected result.
     WHY_CHANGES: "Checking what changed since the last commit.", "查看自上次提交以来的改动。";
     WANT_CHANGES: "The changed files and their line counts", "列出改动的文件和行数";
     WHY_HISTORY: "Reading the recent commits.", "读取最近的提交。";
@@ -44,7 +44,7 @@ words! { "guide":
     WHY_RUN: "You asked for `{line}`.", "你要求运行 `{line}`。";
     WANT_RUN: "Its output", "它的输出";
 
-    // What came of it.
+    // Results.
     CLEAN: "No changes: the working tree is clean.", "没有改动：工作区是干净的。";
     CHANGED: "**{count} changed** on `{branch}`:", "`{branch}` 上有 **{count} 处改动**：";
     CHANGED_HERE: "**{count} changed**:", "**{count} 处改动**：";
@@ -80,7 +80,7 @@ words! { "guide":
     MORE: "… and {count} more.", "……还有 {count} 项。";
     CUT: "The output was long; only its end is shown.", "输出很长，这里只是结尾。";
 
-    // What did not run.
+    // Steps that did not run.
     DECLINED: "OK, `{line}` was not run.", "好的，没有运行 `{line}`。";
     DECLINED_WORD: "OK, `{line}` was not run. You said: {word}", "好的，没有运行 `{line}`。你说：{word}";
     REFUSED: "`{line}` was refused: {reason}", "`{line}` 被拒绝：{reason}";

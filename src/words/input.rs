@@ -1,7 +1,7 @@
-//! Words of `input`.
+//! Sentences of the input line.
 
 words! { "input":
-    // The person's own editor.
+    // The user's editor.
     KEY_EDITOR: "Edit in your own editor", "用外部编辑器编辑";
     NO_EDITOR: "No editor is configured. Set `VISUAL` or `EDITOR`, for example `export EDITOR=nano`, and restart.", "没有指定编辑器。请设置 `VISUAL` 或 `EDITOR`（例如 `export EDITOR=nano`）后重新启动。";
     EDITOR_CUT: "The editor was closed with the program.", "编辑器随程序一同结束。";
@@ -17,7 +17,7 @@ words! { "input":
     FILES_CUT: "of the first {n}", "仅前 {n} 个";
     HINT_TAKE_FILE: "mention", "引用";
     HINT_ENTER_FOLDER: "complete or open folder", "补全或进入目录";
-    // Messages that wait.
+    // Queued messages.
     PLACE_QUEUE: "Keys: in the queue", "按键：查看排队消息时";
     KEY_QUEUE_EDIT: "Remove it from the queue and edit it", "移出队列并继续修改";
     KEY_QUEUE_REMOVE: "Delete it", "删除这条";
@@ -26,7 +26,7 @@ words! { "input":
     QUEUE_ONE_MORE: "and 1 more", "另有 1 条";
     QUEUE_KEPT_ONE: "1 queued message was restored. Enter on an empty input sends it, Up edits it; otherwise it is sent after your next message.", "上次还在排队的 1 条消息已保留。在空输入框按 Enter 发送，按 Up 选取；否则在你下一条消息之后发送。";
     QUEUE_KEPT: "{n} queued messages were restored. Enter on an empty input sends them, Up edits one; otherwise they are sent after your next message.", "上次还在排队的 {n} 条消息已保留。在空输入框按 Enter 依次发送，按 Up 选取；否则在你下一条消息之后发送。";
-    // Looking for what was sent before.
+    // Searching sent messages.
     SEARCH_LABEL: "search sent messages: ", "查找发送过的内容：";
     SEARCH_NONE: "no sent message contains this", "没有发送过包含它的内容";
     SEARCH_OLDEST: "nothing older", "没有更早的了";

@@ -1,18 +1,18 @@
-//! Words of `library`: bots, commands and skills as files.
+//! Sentences about bots, commands and skills as files.
 
 words! { "library":
-    // What a file is; these stand inside a sentence.
+    // Kinds of files; these are parts of a sentence.
     A_BOT: "bot", "助手";
     A_COMMAND: "command", "命令";
     A_SKILL: "skill", "技能";
 
-    // Whose it is.
+    // Owners.
     OF_PROJECT: "the project's", "项目的";
     OF_USER: "yours", "你自己的";
     OF_PROJECT_IN: "the project's, in {name}", "项目的，位于 {name}";
     OF_USER_IN: "yours, in {name}", "你自己的，位于 {name}";
 
-    // What became of it.
+    // States of a file.
     LOADED: "loaded", "已加载";
     LOADED_BUT: "loaded; {remark}", "已加载；{remark}";
     AND_ALSO: "{first}; {more}", "{first}；{more}";
@@ -22,7 +22,7 @@ words! { "library":
     SKILL_BEHIND_COMMAND: "typing `/` and this name runs a command; the model can still use the skill", "输入 `/` 加此名称会运行同名命令；模型仍可使用该技能";
     REFUSED: "refused: {why}", "已拒绝：{why}";
 
-    // There is none of that name.
+    // Unknown and unusable names.
     BAD_ASCII_NAME: "`{name}` is not a usable name for a {kind}. Names begin with a letter or digit and contain only letters, digits, `.`, `_` and `-`.", "`{name}` 不能用作{kind}名称。名称以字母或数字开头，只含字母、数字、`.`、`_` 和 `-`。";
     BAD_COMMAND_NAME: "`{name}` is not a usable name for a command. Names begin with a letter or digit of any script and contain only letters, digits, `.`, `_` and `-`.", "`{name}` 不能用作命令名称。名称以任意文字的字母或数字开头，只含字母、数字、`.`、`_` 和 `-`。";
     BAD_NAME: "`{name}` is not a usable name: letters, digits, `.`, `_` and `-`, beginning with a letter or digit", "`{name}` 不是可用的名称：只能含字母、数字、`.`、`_` 和 `-`，并以字母或数字开头";
@@ -39,7 +39,7 @@ words! { "library":
     NONE: "There is no {kind} `{name}`. Yours are in {folder}.", "没有名为 `{name}` 的{kind}。你的文件放在 {folder}。";
     NONE_NEAR: "There is no {kind} `{name}`. Did you mean {near}?", "没有名为 `{name}` 的{kind}。是不是想用 {near}？";
 
-    // Why a file is not read.
+    // Reasons why a file is not read.
     LEADS_OUT: "its link points outside what was shown when the folder was trusted", "其链接指向信任此目录时未展示的位置";
     MANY_FOLDERS: "{folder} has more than {most} folders; the rest was not searched", "{folder} 下的目录超过 {most} 个，其余未查看";
     NOT_YAML: "{place}: the front matter is not valid YAML: {why}.", "{place}：文件头不是有效的 YAML：{why}。";
@@ -50,7 +50,7 @@ words! { "library":
     NO_TEMPLATE: "{place}: there is no text to send.", "{place}：没有可发送的文本。";
     SKILL_GONE: "{place}: the skill no longer exists.", "{place}：该技能已不存在。";
 
-    // What is odd and does no harm.
+    // Harmless oddities.
     FRONT_MENDED: "the front matter is not valid YAML; it was read with its values quoted", "文件头不是有效的 YAML；已给其中的值加上引号后读取";
     NO_SKILL_NAME: "it has no `name`, so it is named after its folder `{folder}`", "没有 `name`，因此按目录名叫作 `{folder}`";
     ODD_NAME: "`{name}` should be lower-case letters, digits and single hyphens", "`{name}` 应只含小写字母、数字和单个连字符";
@@ -59,7 +59,7 @@ words! { "library":
     MODEL_IGNORED: "its `model` ({model}) is ignored: the settings choose the model", "其中的 `model`（{model}）不起作用：模型由设置决定";
     KEYS_IGNORED: "unknown keys are ignored: {keys}", "此处不识别的键不起作用：{keys}";
 
-    // Making, changing, deleting.
+    // Creating, changing, deleting.
     THERE_ALREADY: "{file} already exists and was not changed. Change it with `edit`.", "{file} 已经存在，没有改动。可用 `edit` 修改。";
     NOT_SAVED: "{file} could not be written: {why}.", "{file} 无法写入：{why}。";
     NOT_DELETED: "{file} could not be deleted: {why}.", "{file} 无法删除：{why}。";

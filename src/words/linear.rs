@@ -1,4 +1,4 @@
-//! Words of `linear`: full sentences, because they are read aloud.
+//! Sentences of the plain mode: complete ones, because screen readers read them aloud.
 
 words! { "linear":
     HELLO: "Avocet. The model is {model}. The folder is {folder}.", "Avocet。模型：{model}。目录：{folder}。";

@@ -1,7 +1,7 @@
-//! Words of `model`: what went wrong between here and a model, and what to do.
+//! Sentences of `model`: connection and server errors, with advice.
 
 words! { "model":
-    /// A sentence of ours, then the server's own words.
+    /// Avocet's sentence, then the server's own message.
     SAYS: "{what} The server says: \"{said}\".", "{what}服务器说：“{said}”。";
 
     ADDRESS: "`{given}` is not a model server's address. Write `base_url` as http://… or https://….", "`{given}` 不是模型服务器的地址。请把 `base_url` 写成 http://… 或 https://…。";
@@ -30,7 +30,7 @@ words! { "model":
     SCRIPT_FAULTY: "{file}, line {line}: unknown directive: {why}.", "{file} 第 {line} 行：无法理解这条指令：{why}。";
     SCRIPT_OVER: "All {count} replies of {file} have been used. Add another block to it, or restart.", "{file} 中的 {count} 条回复已全部用完。请再加一段，或重新开始。";
 
-    /// Why a server cannot be reached; each fits behind a colon.
+    /// Why a server cannot be reached; each fits after a colon.
     WHY_REFUSED: "nothing is listening there", "那里没有程序在监听";
     WHY_NAME: "its host name is not known", "找不到这个主机名";
     WHY_SLOW: "the connection timed out", "连接超时";

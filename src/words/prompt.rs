@@ -1,4 +1,4 @@
-//! Words of what is sent: templates, attachments, the pieces a person is asked about.
+//! Sentences about sent prompts: templates, attachments and questions about shell commands.
 
 words! { "prompt":
     TEMPLATE_LONG: "The template is longer than {most} KiB.", "模板超过 {most} KiB。";
@@ -22,7 +22,7 @@ words! { "prompt":
     SCRIPT_MALFORMED: "A script is run by `script`, with `args` as a map or a text.", "运行脚本需要 `script`，`args` 应为映射或文本。";
     SCRIPT_UNKNOWN: "There is no script `{name}` that may be run as a step.", "没有可作为步骤运行的脚本 `{name}`。";
     SCRIPT_RUNS: "Running the script `{name}` only has the model answer its messages; each of its steps is judged separately.", "运行脚本 `{name}` 只是让模型回答其中的消息；它的每一步都单独判定。";
-    // The sheet of the shell pieces.
+    // The dialog for shell commands of a template.
     PIECES_TITLE: "Run the shell commands of {of}?", "运行 {of} 中的 shell 命令？";
     PIECE_GRAVE: "High risk: only a capital Y on its row marks it.", "高风险：只有在这一行按大写 Y 才会标记。";
     PIECE_CAPITAL: "This command is high risk: only a capital Y marks it.", "这一条是高风险命令：只有大写 Y 才会标记。";
@@ -32,7 +32,7 @@ words! { "prompt":
     PICK_MARKED_SHORT: "Run marked", "运行标记项";
     HINT_MARK: "mark or not (1-9 too)", "标记或取消（也可按 1-9）";
     PIECES_ALLOWED: "Allowed by -y: the shell commands of {of} ({n}).", "由 -y 允许：{of} 的 shell 命令（{n} 条）。";
-    // The same as lines.
+    // The same in plain mode.
     LINE_PIECES: "{of} wants to run shell commands: {n}. Their output becomes part of your message.", "{of} 要运行 shell 命令：{n} 条，其输出会成为消息的一部分。";
     LINE_PIECE: "  {n}, {tier}: {line}", "  {n}，{tier}：{line}";
     LINE_PIECE_NOW: "Command {n}, {tier}: {line}. Type 1 to skip it, 2 to run it.", "第 {n} 条，{tier}：{line}。输入 1 不运行，输入 2 运行。";
@@ -52,7 +52,7 @@ words! { "prompt":
     TERMINAL_Y_OR_N: "Type y to run it, n to skip it.", "输入 y 运行，输入 n 不运行。";
     PIECE_NOT_BY_FLAG: "Nothing was sent: `{line}` is high risk, and `-y` does not approve it.", "没有发送：`{line}` 是高风险命令，`-y` 不足以批准。";
     PIECE_NOT_BY_FLAG_HINT: "run it in a terminal, where you can approve it on its own", "请在终端中运行，可在那里单独批准";
-    // What is attached.
+    // Sizes of attachments.
     SIZE_LINE: "1 line", "1 行";
     SIZE_LINES: "{n} lines", "{n} 行";
     SIZE_ENTRY: "1 name", "1 项";
@@ -67,7 +67,7 @@ words! { "prompt":
     ATTACH_MISSING: "There is no `{name}` here; the text was sent as it is.", "这里没有 `{name}`，文字已按原样发送。";
     ATTACH_DECLINED: "`{name}` was not attached.", "没有附上 `{name}`。";
     ATTACH_MANY: "Only the first {most} files were attached.", "只附上了前 {most} 个文件。";
-    // A message that could not be made.
+    // Messages that could not be built.
     INSERT_MISSING: "Nothing was sent: there is no file `{name}`.", "没有发送：找不到文件 `{name}`。";
     NOT_SENT: "Nothing was sent: {why}", "没有发送：{why}";
     PIECE_EXITED: "`{line}` ended with exit code {code}. {tail}", "`{line}` 以退出码 {code} 结束。{tail}";

@@ -1,5 +1,5 @@
-//! Words of `protocol`: what is wrong with a reply. The model reads them as well, in
-//! English, when it is asked to answer again.
+//! Sentences of `protocol`: errors in a reply. The model reads them as well, in English,
+//! when it is asked to answer again.
 
 words! { "protocol":
     NO_OBJECT: "The reply contains no JSON object.", "回复里没有 JSON 对象。";

@@ -1,4 +1,4 @@
-//! Words of rules: what one covers, and why one covers nothing.
+//! Sentences about rules: what a rule covers, and why it may cover nothing.
 
 words! { "rules":
     EXACT: "It covers exactly these arguments, run in `{folder}`.", "只覆盖在 `{folder}` 中以完全相同的参数运行。";

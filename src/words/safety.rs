@@ -1,7 +1,7 @@
-//! Words of `safety`: why a step runs, waits for a yes, or is refused.
+//! Sentences of `safety`: why a step runs, asks or is refused.
 
 words! { "safety":
-    // What the tables say about a program.
+    // Programs in the tables.
     ONLY_READS: "`{program}` only reads, and everything about it is known to be harmless.", "`{program}` 只读取，且每个参数都已知无害。";
     WRITES_FILES: "`{program}` makes or changes files.", "`{program}` 会新建或修改文件。";
     DELETES_FILES: "`{program}` deletes files; this cannot be undone.", "`{program}` 会删除文件，且无法恢复。";
@@ -134,7 +134,7 @@ words! { "safety":
     CWD_OUTSIDE: "Runs in `{path}`, outside the workspace.", "将在工作区之外的 `{path}` 中运行。";
     CWD_MISSING: "The folder `{path}` does not exist.", "目录 `{path}` 不存在。";
 
-    // The repository a git step stands in.
+    // The repository of a git step.
     GIT_CONFIG_EXEC: "The repository's own settings can start a program: `{setting}`.", "仓库自身的设置可能启动程序：`{setting}`。";
     GIT_DRIVER: "`.git/info/attributes` of this repository names the driver `{driver}`, which can start a program.", "此仓库的 `.git/info/attributes` 指定了驱动 `{driver}`，它可能启动程序。";
     GIT_UNREAD: "`{path}` belongs to the repository, but cannot be read as git would read it.", "`{path}` 属于该仓库，但无法按 git 的方式读取。";
@@ -186,7 +186,7 @@ words! { "safety":
     SHELL_UNFINISHED: "A quote or bracket in this line is not closed; it cannot be fully analysed.", "此行的引号或括号没有闭合，无法完全分析。";
     SHELL_TOO_DEEP: "This line is too long or nested too deeply to be analysed.", "此行过长或嵌套过深，无法分析。";
 
-    // What the model, the folder and the user say.
+    // Verdicts from the model, the folder and the user.
     REQUIRES_CONFIRM: "The model asks for your approval.", "模型要求你确认。";
     REQUIRES_ELEVATED: "The model says it needs elevated rights.", "模型表示需要提升权限。";
     REQUIRES_NETWORK: "The model says it uses the network.", "模型表示会访问网络。";
@@ -196,7 +196,7 @@ words! { "safety":
     RULES_L0: "Runs without asking", "直接运行";
     RULE_LINE: "{tier} · {why}", "{tier} · {why}";
     RULE_FIRM: "{tier} · cannot be lifted · {why}", "{tier} · 不可放宽 · {why}";
-    SANDBOX_ABSENT: "Whether it is harmless depends on a small language in its arguments or on the repository's settings, and this system has no sandbox to stop it if Avocet is wrong.", "它是否无害取决于参数中的小语言或仓库自身的设置，而此系统没有沙箱可以在判断有误时拦住它。";
+    SANDBOX_ABSENT: "Whether it is harmless depends on a small language in its arguments or on the repository's settings, and this system has no sandbox to stop it if Avocet is wrong.", "它是否无害取决于参数中的小语言或仓库自身的设置，而此系统没有沙箱可以在判定有误时拦住它。";
     SANDBOX_WORK: "Sandboxed: it can write only in this folder, a temporary folder and caches; the network is {network}.", "沙箱内运行：只能写此目录、临时目录与缓存；网络{network}。";
     SANDBOX_PIECE: "Sandboxed: it can write only in a temporary folder; the network is {network}.", "沙箱内运行：只能写临时目录；网络{network}。";
     SANDBOX_NONE_RULE: "It is not sandboxed.", "没有沙箱限制它。";
@@ -219,7 +219,7 @@ words! { "safety":
     ALLOWED: "Your rule `{rule}` lets it run without asking.", "你的规则 `{rule}` 允许其直接运行。";
     TOOL_UNKNOWN: "There is no tool `{tool}`. Available: {tools}.", "没有名为 `{tool}` 的工具。可用的有：{tools}。";
 
-    // Tools beside programs.
+    // Tools other than programs.
     TOOL_FAULT: "The input is invalid, so nothing is done.", "输入无效，因此什么都不会做。";
     TOOL_READS: "Only reads `{path}`.", "只读取 `{path}`。";
     TOOL_WRITES: "Writes `{path}`.", "会写入 `{path}`。";

@@ -1,25 +1,25 @@
-//! Words of the sandbox.
+//! Sentences about the sandbox.
 
 words! { "sandbox":
-    // Why a step did not start.
-    /// It worked when it was tried out, and does not now.
+    // Reasons why a step did not start.
+    /// It worked when it was tested, but does not now.
     NOT_APPLIED: "The sandbox could not be applied to this step, so it was not started: {why}.",
         "无法对这一步启用沙箱，因此没有启动：{why}。";
 
-    // Why there is none.
+    // Reasons why there is none.
     NO_KERNEL: "the kernel does not support Landlock.", "内核不支持 Landlock。";
     NO_SYSTEM: "this system has no built-in sandbox.", "本系统没有内置的沙箱。";
     LEAKS: "a test showed that it does not block {what}.", "测试时未能拦截{what}。";
     FAULT: "it could not be set up: {why}.", "无法建立：{why}。";
 
-    // What was tried inside.
+    // Tested operations.
     TRIED_READ: "reading a file elsewhere", "读取别处的文件";
     TRIED_WRITE: "writing a file", "写文件";
     TRIED_CHANGE: "changing a file's mode", "更改文件权限";
     TRIED_CONNECT: "connecting", "网络连接";
     TRIED_TEMP: "its own temporary folder", "它自己的临时目录";
 
-    // What `doctor` shows.
+    // Rows of `doctor`.
     DOCTOR: "Sandbox", "沙箱";
     DOCTOR_L0: "steps that run without asking (L0)", "无需询问的步骤（L0）";
     DOCTOR_L1: "steps you approve (L1)", "经你批准的步骤（L1）";
@@ -27,7 +27,7 @@ words! { "sandbox":
     HELD_L1: "sandboxed, profile `work`: write in the workspace, a temporary folder and caches; network where the step says so; credentials not readable", "沙箱配置 `work`：只能写工作区、临时目录与缓存；仅在步骤声明时可联网；凭据不可读";
     FREE_L1: "not sandboxed; set `sandbox = \"work\"` under `[safety]` to sandbox them too", "不受限；在 `[safety]` 下设 `sandbox = \"work\"` 可一并限制";
     ABSENT_ASKS: "`sed`, `awk`, `jq`, `find` and `git` always ask here: whether they are harmless depends on a language in their arguments, and there is no sandbox to stop them.", "此处 `sed`、`awk`、`jq`、`find` 与 `git` 每次都会询问：它们是否无害取决于参数中的小语言，而这里没有沙箱可以兜底。";
-    /// The setting has a word of an older version.
+    /// The setting uses a name from an older version.
     OLD_WORD: "`{old}` is the old name for `{new}`", "`{old}` 是 `{new}` 的旧写法";
     ABSENT: "not sandboxed: {why}", "不受限：{why}";
     SET_OFF: "not sandboxed: turned off in your settings", "不受限：设置已将其关闭";
@@ -35,16 +35,16 @@ words! { "sandbox":
     KERNEL: "Landlock (kernel ABI {abi}) and seccomp", "Landlock（内核 ABI {abi}）与 seccomp";
     SEATBELT: "sandbox-exec (not tested by us on this system)", "sandbox-exec（我们未在此系统上实测）";
     DOCTOR_SECRETS: "credentials in known locations", "已知位置的凭据";
-    // What `/status` says of it.
+    // The row of `/status`.
     IS_WORK: "`work`: L0 steps only read; approved steps stay in this folder", "`work`：L0 步骤只能读取；经批准的步骤限于此目录";
     IS_READ: "`read`: L0 steps only read; approved steps are not sandboxed", "`read`：L0 步骤只能读取；经批准的步骤不受限";
     IS_ABSENT: "none on this system; see `avocet doctor`", "此系统没有；原因见 `avocet doctor`";
     IS_OFF: "off in your settings", "已由设置关闭";
-    /// Once for each user.
+    /// Shown once per user.
     TOLD_ABSENT: "This system has no sandbox, so steps run without one. `sed`, `awk`, `jq`, `find` and `git` always ask, because nothing would stop them.", "此系统没有沙箱，步骤将不受限制地运行。`sed`、`awk`、`jq`、`find` 与 `git` 每次都会询问，因为没有沙箱可以兜底。";
     TOLD_ABSENT_HINT: "`avocet doctor` shows why. This message appears only once.", "原因见 `avocet doctor`。此提示只出现一次。";
 
-    // What a step was kept from; each ends a sentence that says so.
+    // Blocked operations; each ends a sentence.
     DENIED_READ: "reading `{path}`", "读取 `{path}`";
     DENIED_WRITE: "changing `{path}`", "更改 `{path}`";
     DENIED_NETWORK: "using the network", "访问网络";

@@ -1,4 +1,4 @@
-//! Words of `screen`.
+//! Sentences of the full screen.
 
 words! { "screen":
     // transcript
@@ -90,7 +90,7 @@ words! { "screen":
     COPIED_TMUX_ONLY: "Copied {n} characters, but only to tmux: its `set-clipboard` is off.", "已复制 {n} 个字符，但只在 tmux 内：其 `set-clipboard` 为 off。";
     COPIED_SENT: "Copied {n} characters (sent to the terminal by OSC 52, if it supports that).", "已用 OSC 52 把 {n} 个字符发送到终端（取决于终端是否支持）。";
     MODELS_ASKED: "Fetching the server's models.", "正在查询服务器的可用模型。";
-    // screen: what runs
+    // screen: activity
     DOING_THINKING: "Thinking", "思考中";
     DOING_WRITING: "Answering", "回答中";
     DOING_RUNNING: "Running {command}", "正在运行 {command}";
@@ -111,7 +111,7 @@ words! { "screen":
     LEAVE_OTHER: "Choose another path", "指定其他位置";
     LEAVE_LOSE: "Quit without saving", "不保存，直接退出";
     STATUS_TOKENS: "{in} in, {out} out", "输入 {in}，输出 {out}";
-    // screen: the start
+    // screen: the welcome screen
     START_ABOUT: "It proposes. You decide.", "它提议，你决定。";
     START_FOLDER: "folder", "目录";
     START_MODEL: "model", "模型";

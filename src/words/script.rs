@@ -1,4 +1,4 @@
-//! Words of `script`: what its templates, its engines and its output say.
+//! Sentences of `script`: errors of templates, engines and output.
 
 words! { "script":
     // Templates.

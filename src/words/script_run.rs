@@ -1,4 +1,4 @@
-//! Words of `script`: why a script cannot be read or run.
+//! Sentences of `script`: why a script cannot be read or run.
 
 words! { "script_run":
     AT: "{file}:{line}:{column}: {what}", "{file}:{line}:{column}：{what}";

@@ -1,4 +1,4 @@
-//! Words of a session: what it says beside the conversation.
+//! Sentences of a session: notices and pages next to the conversation.
 
 words! { "session":
     KEY_IN_THE_OPEN: "The API key and everything you send go to {host} unencrypted (http://): anyone on the way can read them.", "API 密钥和你发送的一切会以未加密的方式（http://）发往 {host}，途中任何人都能读取。";

@@ -1,4 +1,4 @@
-//! Words about keeping sessions.
+//! Sentences about saving sessions.
 
 words! { "store":
     NOT_SAVED: "This conversation cannot be saved right now: {why} It continues in memory and saving is retried; `/export` writes it elsewhere.", "目前无法保存这段对话：{why} 对话会留在内存中继续，并会再次尝试保存；也可以用 `/export` 写到别处。";

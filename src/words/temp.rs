@@ -1,4 +1,4 @@
-//! Words of temporary folders.
+//! Sentences about temporary folders.
 
 words! { "temp":
     NO_PLACE: "No temporary folder could be created ({tried}). Set `TMPDIR` to a writable folder with free space.",

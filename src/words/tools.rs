@@ -1,4 +1,4 @@
-//! Words of `tools`, but for `exec` and the sandbox.
+//! Sentences of `tools`, except `exec` and the sandbox.
 
 words! { "tools":
     ABOUT_READ: "Reads lines of a text file", "读取文本文件的若干行";

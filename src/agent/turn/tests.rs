@@ -361,7 +361,7 @@ fn a_refused_step_ends_the_list_before_it_and_is_announced_in_advance() {
 #[test]
 fn a_missing_program_is_reported_to_the_model_without_asking_the_user() {
     for (program, hint) in
-        [("absent", "trusted folders."), ("own", "program_folders = [\"/home/u/bin\"]")]
+        [("absent", "trusted program folders"), ("own", "program_folders = [\"/home/u/bin\"]")]
     {
         let mut bench = begun();
         bench.policy.unknown_program = Unknown::Confirm;

@@ -6,17 +6,16 @@ use crate::library::Kind;
 
 #[derive(Clone, Debug, PartialEq, Subcommand)]
 pub enum BotSub {
-    /// List all bots, also those that are not used, and why.
+    /// List all bots, including unused ones and why they are unused.
     #[command(after_help = "Example:\n  avocet bot list")]
     List,
-    /// Print the file of a bot.
+    /// Print a bot's file.
     #[command(after_help = "Example:\n  avocet bot show reviewer")]
     Show {
-        /// The name of its file, without `.toml`.
+        /// Its file name, without `.toml`.
         name: String,
     },
-    /// Make a bot; without --prompt its text is read from standard input, or written in
-    /// your editor.
+    /// Create a bot; without --prompt, its text comes from standard input or your editor.
     #[command(after_help = "Examples:
   avocet bot new reviewer --prompt \"You are a strict code reviewer.\" --temperature 0.2
   avocet bot new reviewer < prompt.txt")]
@@ -28,33 +27,33 @@ pub enum BotSub {
         #[command(flatten)]
         sampling: Sampling,
     },
-    /// Change a bot in your editor; what is wrong is not kept.
+    /// Edit a bot in your editor; invalid changes are discarded.
     #[command(after_help = "Example:\n  avocet bot edit reviewer")]
     Edit {
-        /// The name of its file, without `.toml`.
+        /// Its file name, without `.toml`.
         name: String,
     },
     /// Delete a bot; asks first.
     #[command(after_help = "Example:\n  avocet bot delete reviewer")]
     Delete {
-        /// The name of its file, without `.toml`.
+        /// Its file name, without `.toml`.
         name: String,
     },
 }
 
 #[derive(Clone, Debug, PartialEq, Subcommand)]
 pub enum CommandSub {
-    /// List all commands, also those that are not used, and why.
+    /// List all commands, including unused ones and why they are unused.
     #[command(after_help = "Example:\n  avocet command list")]
     List,
-    /// Print the file of a command.
+    /// Print a command's file.
     #[command(after_help = "Example:\n  avocet command show commit-msg")]
     Show {
-        /// As it is typed behind `/`.
+        /// Its name, as typed after `/`.
         name: String,
     },
-    /// Make a command; without --prompt its template is read from standard input, or
-    /// written in your editor.
+    /// Create a command; without --prompt, its template comes from standard input or your
+    /// editor.
     #[command(after_help = "Examples:
   avocet command new summarize --prompt \"Summarize this folder. {{args}}\"
   avocet command new commit-msg < template.txt")]
@@ -64,57 +63,57 @@ pub enum CommandSub {
         #[command(flatten)]
         texts: Texts,
     },
-    /// Send a command and print the answer; its shell pieces read standard input.
+    /// Send a command and print the answer; its shell commands can read standard input.
     #[command(after_help = "Examples:
   avocet command run commit-msg -y
   avocet command run summarize focus on risks --bot reviewer
   git log -5 | avocet command run changelog -y
 
--y says yes to the template's shell pieces, never to one of high risk; the model's steps
-still ask, or are declined where nobody can answer. --approve-steps approves those.")]
+-y approves the template's shell commands, except high-risk ones; the model's steps still
+ask, or are rejected if no user can answer. --approve-steps approves those.")]
     Run {
-        /// As it is typed behind `/`.
+        /// Its name, as typed after `/`.
         name: String,
-        /// What stands for {{args}}.
+        /// The value of {{args}}.
         args: Vec<String>,
     },
-    /// Print the text a command comes to; no model is asked.
+    /// Print the text a command expands to, without calling a model.
     #[command(after_help = "Example:
   avocet command render commit-msg -y
 
--y says yes to the template's shell pieces, never to one of high risk.")]
+-y approves the template's shell commands, except high-risk ones.")]
     Render {
-        /// As it is typed behind `/`.
+        /// Its name, as typed after `/`.
         name: String,
-        /// What stands for {{args}}.
+        /// The value of {{args}}.
         args: Vec<String>,
     },
-    /// Change a command in your editor; what is wrong is not kept.
+    /// Edit a command in your editor; invalid changes are discarded.
     #[command(after_help = "Example:\n  avocet command edit commit-msg")]
     Edit {
-        /// As it is typed behind `/`.
+        /// Its name, as typed after `/`.
         name: String,
     },
     /// Delete a command; asks first.
     #[command(after_help = "Example:\n  avocet command delete commit-msg")]
     Delete {
-        /// As it is typed behind `/`.
+        /// Its name, as typed after `/`.
         name: String,
     },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum SkillSub {
-    /// List all skills, also those that are not used, and why.
+    /// List all skills, including unused ones and why they are unused.
     #[command(after_help = "Example:\n  avocet skill list")]
     List,
-    /// Print the file of a skill.
+    /// Print a skill's file.
     #[command(after_help = "Example:\n  avocet skill show find-bug")]
     Show {
-        /// Its name, as its file says it.
+        /// Its name, as given in its file.
         name: String,
     },
-    /// Say what is wrong or odd about a skill.
+    /// Report problems in a skill.
     #[command(
         after_help = "Examples:\n  avocet skill check find-bug\n  avocet skill check ./skills/find-bug"
     )]
@@ -124,10 +123,10 @@ pub enum SkillSub {
     },
 }
 
-/// What a file is made of.
+/// The content of a new file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct Texts {
-    /// What it is for, in one line.
+    /// Its purpose, in one line.
     #[arg(long, value_name = "TEXT")]
     pub description: Option<String>,
     /// The text itself.
@@ -135,7 +134,7 @@ pub struct Texts {
     pub prompt: Option<String>,
 }
 
-/// How the model is sampled; what is not given is left to the server.
+/// Sampling settings; the server chooses those not given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Args)]
 pub struct Sampling {
     /// From 0 to 2.
@@ -144,7 +143,7 @@ pub struct Sampling {
     /// From 0 to 1.
     #[arg(long, value_name = "NUMBER")]
     pub top_p: Option<f64>,
-    /// The longest answer, in tokens.
+    /// The maximum length of an answer, in tokens.
     #[arg(long, value_name = "COUNT")]
     pub max_tokens: Option<i64>,
     /// From -2 to 2.

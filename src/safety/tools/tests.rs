@@ -204,7 +204,7 @@ fn a_senseless_input_is_reported_and_does_nothing() {
     for (tool, input, part) in [
         ("file.read", json!({}), "needs the field `path`; given: -"),
         ("file.read", json!({"pth": "a"}), "given: pth"),
-        ("file.read", json!({"path": 7}), "`path` must be a text, not 7"),
+        ("file.read", json!({"path": 7}), "`path` must be a string, not 7"),
         ("file.read", json!({"path": "a", "from": 9, "to": 2}), "`9-2` is no range"),
         ("file.edit", json!({"path": "a", "old": "one"}), "needs the field `new`"),
         (
@@ -217,7 +217,7 @@ fn a_senseless_input_is_reported_and_does_nothing() {
         ("file.edit", json!({"path": ".", "old": "1", "new": "2"}), "There is no file `.`"),
         ("file.write", json!({"path": "a", "content": "one\n"}), "nothing would change"),
         ("ask", json!({"question": " "}), "needs the field `question`"),
-        ("plan", json!({"items": [{"text": "x", "state": "soon"}]}), "`soon` is no state"),
+        ("plan", json!({"items": [{"text": "x", "state": "soon"}]}), "`soon` is not a state"),
     ] {
         let verdict = table.judged(tool, input);
         assert!(matches!(verdict, Verdict::Run(_)), "{tool}: nothing to ask about");

@@ -329,7 +329,7 @@ fn tight(sentence: &str) -> Limits {
 
 #[tokio::test]
 async fn every_limit_has_its_sentence_and_the_script_can_continue() {
-    let time = "computed for longer than 0.2 s";
+    let time = "ran for longer than 0.2 s";
     for (expr, sentence) in [
         ("(() => { for (;;) {} })()", time),
         ("(() => { try { for (;;) {} } catch { return 1 } finally { return 2 } })()", time),

@@ -201,7 +201,7 @@ async fn a_file_that_is_not_text_is_named_with_its_size_and_a_near_name_is_offer
     let edit = json!({"path": "latin", "old": "caf", "new": "x"});
     assert!(note(&bench.run("file.edit", edit).await).contains("is not UTF-8"));
     let said = note(&bench.run("file.read", json!({"path": "latni"})).await);
-    assert!(said.contains("Beside it: latin"), "{said}");
+    assert!(said.contains("Next to it: latin"), "{said}");
     let said = note(&bench.run("file.read", json!({"path": "."})).await);
     assert!(said.contains("folder"), "{said}");
 }
@@ -255,7 +255,7 @@ async fn a_list_has_names_with_their_kinds() {
     let seen = bench.run("file.list", json!({"depth": 1, "all": true})).await;
     assert!(seen.stdout.contains(".hidden\n") && seen.stdout.contains("target/\n"));
     let said = note(&bench.run("file.list", json!({"path": "sr"})).await);
-    assert!(said.contains("Beside it: src"), "{said}");
+    assert!(said.contains("Next to it: src"), "{said}");
 }
 
 #[tokio::test]

@@ -52,7 +52,7 @@ fn only_the_message_of_a_reply_that_stays_broken_is_shown() {
     let broken = r#"{"type":"cmd","message":"I look.","data":{"commands":[]}}"#;
     let mut bench = begun();
     bench.says(broken);
-    let end = "failed: The model gave no valid reply twice in a row, so nothing of it was run. \
+    let end = "failed: The model gave an invalid reply twice in a row, so none of it was run. \
         `data.commands` is empty; a `cmd` reply must propose at least one step.";
     assert_eq!(line(&bench.says(broken)), end);
     assert_eq!(bench.replied()[0].message, "I look.");
@@ -82,7 +82,7 @@ fn a_truncated_reply_is_shown_with_its_mark_and_does_not_run() {
     for text in [whole.as_str(), whole.split_at(whole.len() - 3).0] {
         let mut bench = begun();
         let action = bench.says_cut(text, Cut::Length);
-        assert!(line(&action).starts_with("failed: The answer reached the server's limit"));
+        assert!(line(&action).starts_with("failed: The answer reached the server's token limit"));
         let replied = bench.replied();
         assert_eq!((replied[0].message.as_str(), replied[0].cut), ("why", Some(Cut::Length)));
         assert!(bench.outcomes().is_empty());
@@ -94,7 +94,7 @@ fn a_truncated_chat_keeps_its_mark_even_if_it_is_valid() {
     for text in [HI, r#"{"type":"chat","message":"hi"#, "hi", "hi {\"type\":\"cm"] {
         let mut bench = begun();
         let action = bench.says_cut(text, Cut::Broken);
-        assert!(line(&action).starts_with("failed: The answer broke off"), "{text}");
+        assert!(line(&action).starts_with("failed: The connection dropped mid-answer"), "{text}");
         let replied = bench.replied();
         assert_eq!(
             (replied[0].message.as_str(), replied[0].cut),
