@@ -130,7 +130,7 @@ async fn a_folder_that_is_gone_or_leads_elsewhere_is_said_and_not_added_again() 
     let said: Vec<String> = said.iter().map(|notice| notice.say.text(Lang::En)).collect();
     assert_eq!(said.len(), 3, "{said:?}");
     assert!(said[1].contains("There is no folder") && said[1].contains("/lib"), "{said:?}");
-    assert!(said[2].contains("leads to `/etc` now"), "{said:?}");
+    assert!(said[2].contains("now points to `/etc`"), "{said:?}");
 }
 
 #[tokio::test]

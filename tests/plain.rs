@@ -44,14 +44,14 @@ fn on_a_terminal_nothing_that_came_before_a_question_could_be_read_answers_it() 
     let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
     let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
     let mut screen = Screen::start(&borrowed(&args), &envs, &bench.work(), (100, 40));
-    screen.wait_for("leaves.\n>");
+    screen.wait_for("quits.\n>");
     // The number stands there already when the question comes; its Enter comes long after.
     screen.press("make it\r4");
     screen.wait_for("Type the number of a choice.\n>");
     screen.press("\r");
     screen.wait_for("not taken as an answer");
     assert!(!bench.work().join("made").exists());
-    screen.wait_for("turn to end: 1.\n>");
+    screen.wait_for("turn ends: 1.\n>");
     screen.press("4\r");
     screen.wait_for("It is made.");
     screen.wait_for("That was a message.");
@@ -72,7 +72,7 @@ fn the_end_of_the_input_over_the_question_of_trust_is_said_and_ends_the_program(
     let (bench, server) = (Bench::new(), Server::start(asks()));
     let url = server.base_url();
     let mut screen = stranger(&bench, &["--linear", "--base-url", &url, "--model", "loop-1"]);
-    screen.wait_for("leaves it as it is.\n>");
+    screen.wait_for("changes nothing.\n>");
     screen.press("\x04");
     screen.wait_for("The input ended before the question was answered");
     assert_eq!(screen.wait_for_exit(), 0);
@@ -85,9 +85,9 @@ fn after_the_question_of_trust_a_conversation_goes_on_and_is_left_as_ever() {
         let (bench, server) = (Bench::new(), Server::start(vec![Reply::chat("Hello to you.")]));
         let url = server.base_url();
         let mut screen = stranger(&bench, &["--linear", "--base-url", &url, "--model", "loop-1"]);
-        screen.wait_for("An empty line leaves it as it is.\n>");
+        screen.wait_for("An empty line changes nothing.\n>");
         screen.press("\r");
-        screen.wait_for("asks again.\n>");
+        screen.wait_for("decide again.\n>");
         screen.press("hello\r");
         screen.wait_for("Hello to you.\n>");
         screen.press(leave);
@@ -146,7 +146,7 @@ fn the_yes_to_a_shell_piece_is_typed_after_its_question_could_be_read() {
     assert!(!bench.work().join("made").exists());
     // The question stands there again, and takes nothing yet.
     screen.press("y\r");
-    screen.wait_for("y\n\nWhat was typed");
+    screen.wait_for("y\n\nInput typed");
     assert!(!bench.work().join("made").exists());
     screen.wait_for("[y/n] >");
     screen.press("y\r");
@@ -169,5 +169,5 @@ fn that_a_key_goes_out_in_the_open_is_said_without_a_screen() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&said.stderr);
-    assert!(said.contains("far.invalid without encryption"), "{said}");
+    assert!(said.contains("far.invalid unencrypted"), "{said}");
 }

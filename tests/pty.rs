@@ -534,7 +534,7 @@ fn what_the_mouse_selects_goes_to_the_clipboard() {
     screen.press(&format!("\x1b[<0;3;{row}M\x1b[<32;5;{row}M\x1b[<32;8;{row}M\x1b[<0;8;{row}m"));
     // "Steady", in the form that OSC 52 wants.
     screen.wait_for_bytes("\x1b]52;c;U3RlYWR5");
-    screen.wait_for("Sent 6 characters by OSC 52");
+    screen.wait_for("Copied 6 characters");
     screen.press(&format!("\x1b[<0;14;{row}M\x1b[<0;14;{row}m\x1b[<0;14;{row}M\x1b[<0;14;{row}m"));
     screen.wait_for_bytes("\x1b]52;c;c2hl");
     leave(&mut screen);
@@ -639,7 +639,7 @@ fn plain_lines_ask_by_number_and_move_no_cursor() {
     screen.wait_for("A step needs your OK, 1 of 1, L1 confirm.");
     screen.wait_for("Type the number of a choice.\n>");
     screen.press("maybe\r");
-    screen.wait_for("Nothing runs until you choose.\n>");
+    screen.wait_for("Nothing runs until you do.\n>");
     assert!(!bench.work().join("made here").exists());
     screen.press("4\r");
     screen.wait_for("It is made.");

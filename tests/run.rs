@@ -246,7 +246,7 @@ fn a_check_runs_nothing() {
         .file("wrong.ai.yaml", "user: q\n$pritn: x\n");
     let ran = place.run(&["ok", "--check"], &[]);
     assert_eq!(ran.status.code(), Some(0));
-    assert!(out(&ran).contains("ok.ai.yaml is sound"), "{}", out(&ran));
+    assert!(out(&ran).contains("ok.ai.yaml: no problems found"), "{}", out(&ran));
     let ran = place.run(&["wrong", "--check"], &[]);
     assert_eq!(ran.status.code(), Some(1));
     assert!(

@@ -730,7 +730,7 @@ fn a_full_disk_holds_up_no_way_of_leaving() {
     let data = bench.root.path().join("avocet/data");
     let Some(_disk) = Disk::mount(data.clone(), 64) else { return };
     assert!(fs::write(data.join("full"), vec![b'x'; 1 << 20]).is_err(), "there was room");
-    for (way, begun) in [(&[][..], "Ask anything"), (&["--linear"][..], "/exit leaves")] {
+    for (way, begun) in [(&[][..], "Ask anything"), (&["--linear"][..], "/exit quits")] {
         let server = Server::start(vec![Reply::chat("Hello.")]);
         let mut screen = bench.screen(&server, way);
         screen.wait_for(begun);

@@ -695,7 +695,7 @@ async fn what_each_turn_cost_is_shown_with_the_sum() {
     let rows = talk.page().await;
     assert_eq!(rows.len(), 3, "{rows:?}");
     assert!(rows[0].starts_with("turn 1: about "), "{rows:?}");
-    assert!(rows[2].starts_with("in all: about "), "{rows:?}");
+    assert!(rows[2].starts_with("total: about "), "{rows:?}");
 }
 
 // Files

@@ -136,10 +136,7 @@ fn a_second_object_is_never_silently_ignored() {
 
 #[test]
 fn a_duplicate_key_is_named_even_after_prose() {
-    assert_eq!(
-        fault(r#"So: {"type":"chat","message":"a","type":"cmd"}"#),
-        "Duplicate key `type`."
-    );
+    assert_eq!(fault(r#"So: {"type":"chat","message":"a","type":"cmd"}"#), "Duplicate key `type`.");
 }
 
 #[test]

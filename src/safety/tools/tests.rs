@@ -205,7 +205,7 @@ fn a_senseless_input_is_reported_and_does_nothing() {
         ("file.read", json!({}), "needs the field `path`; given: -"),
         ("file.read", json!({"pth": "a"}), "given: pth"),
         ("file.read", json!({"path": 7}), "`path` must be a string, not 7"),
-        ("file.read", json!({"path": "a", "from": 9, "to": 2}), "`9-2` is no range"),
+        ("file.read", json!({"path": "a", "from": 9, "to": 2}), "`9-2` is not a line range"),
         ("file.edit", json!({"path": "a", "old": "one"}), "needs the field `new`"),
         (
             "file.edit",
