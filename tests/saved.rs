@@ -543,7 +543,10 @@ fn a_database_that_is_locked_from_the_start_costs_a_run_three_seconds_at_most() 
             exits(&done, 1);
             let (out, err) = (out_of(&done), err_of(&done));
             assert!(out.contains("Hello."), "{held}, {way:?}: {out}");
-            assert!(err.contains("is not saved") && err.contains("sessions.db"), "{way:?}: {err}");
+            assert!(
+                err.contains("cannot be saved right now") && err.contains("sessions.db"),
+                "{way:?}: {err}"
+            );
         }
     }
 }
@@ -753,7 +756,7 @@ fn a_full_disk_holds_up_no_way_of_leaving() {
         println!("{way:?}: {took:?}");
         assert!(took < Duration::from_secs(3), "{way:?}: {took:?}");
         exits(&done, 1);
-        assert!(err_of(&done).contains("is not saved"), "{way:?}: {}", err_of(&done));
+        assert!(err_of(&done).contains("cannot be saved right now"), "{way:?}: {}", err_of(&done));
     }
 }
 
