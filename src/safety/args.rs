@@ -23,7 +23,7 @@ pub enum Part<'a> {
     Operand(&'a str),
 }
 
-/// What a flag of the row takes.
+/// The values that a flag of the row takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     Nothing,
@@ -203,11 +203,12 @@ fn all_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What the row says about a flag of exactly this name.
+/// The row's entry for a flag of exactly this name.
 fn takes(spec: &Spec, name: &str) -> Option<Takes> {
     let grammar = &spec.grammar;
     let listed = grammar.flags == "*" || grammar.flags.split_ascii_whitespace().any(|f| f == name);
-    // Where a row says both, what follows may be an operand, and is looked at as one.
+    // Where a row has both entries, the next argument may be an operand, and is looked at
+    // as one.
     value_of(grammar.values, name)
         .filter(|takes| !(listed && matches!(takes, Takes::Value(_))))
         .or_else(|| danger_of(spec, name))

@@ -24,7 +24,7 @@ pub struct RuleId {
     pub lifts: bool,
 }
 
-/// What checks add to the id of a row.
+/// The suffixes that checks add to the id of a row.
 #[rustfmt::skip]
 const OF_ANY_ROW: &[(&str, Tier, Word)] = &[
     ("option",     Tier::L1, words::OPTION_UNKNOWN),

@@ -19,7 +19,7 @@ const MARKS: u8 = 8;
 /// Characters of an unfinished sequence that are kept to be shown if it never ends.
 const HELD: usize = 4096;
 
-/// Where a text comes from: it decides what a lone carriage return means.
+/// The source of a text: it decides what a lone carriage return means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
     /// A model, a file, a name: a carriage return ends a line.
@@ -68,7 +68,7 @@ impl Cleaner {
         }
     }
 
-    /// The text is over: what was held back is shown.
+    /// The text is over: held-back characters are shown.
     pub fn finish(&mut self, out: &mut String) {
         self.give_up(out);
         self.settle(None, out);
@@ -145,7 +145,7 @@ impl Cleaner {
         out.push(c);
     }
 
-    /// A mark on the last letter; without a letter it is shown as what it is.
+    /// A mark on the last letter; without a letter it is shown as an escape.
     fn combine(&mut self, c: char, out: &mut String) {
         if self.last.is_none() {
             return self.visible(c, out);
@@ -238,12 +238,12 @@ fn write_escape(c: char, out: &mut String) {
     };
 }
 
-/// What one more character did to an unfinished sequence.
+/// The effect of one more character on an unfinished sequence.
 enum Fed {
     Inside,
     /// It was whole: it falls out.
     Ended,
-    /// It cannot go on: what was held is text.
+    /// It cannot go on: the held-back characters are text.
     Broken,
 }
 

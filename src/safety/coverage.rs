@@ -15,7 +15,7 @@ use super::{Place, Policy, Scene, Verdict, assess, tools};
 /// Options that are named one by one.
 const NAMED: usize = 12;
 
-/// What the rule covers when it was given on these terms, or written by the user, in
+/// The coverage of the rule when it was given on these terms, or written by the user, in
 /// `folder`.
 pub fn covers(rule: &Rule, terms: Option<&Terms>, folder: &Path) -> Vec<Say> {
     let folder = terms.map_or(folder, |terms| &terms.folder).to_string_lossy().into_owned();
@@ -48,8 +48,8 @@ pub fn covers(rule: &Rule, terms: Option<&Terms>, folder: &Path) -> Vec<Say> {
     out
 }
 
-/// What is covered by its content alone, which a text cannot hold: a script, and a program
-/// named by a path below the folder.
+/// Programs covered by their content alone, which a text cannot hold: a script, and a
+/// program named by a path below the folder.
 fn is_unbound(rule: &Rule) -> bool {
     let reach = reach::governing(&rule.program, &rule.args).reach;
     let script = matches!(reach, Reach::Script) && names_file(&rule.args);
@@ -126,7 +126,7 @@ pub fn never(rule: &Rule, grant: Option<&Grant>, scene: Scene<'_>) -> Option<Say
             let say = words::NEVER_OPEN.with("rule", shown);
             Some(say.with("program", rule.program.as_str()))
         }
-        // More arguments may make of it what the rule covers.
+        // More arguments may turn it into something the rule covers.
         Verdict::Ask(_) if rule.open => None,
         Verdict::Ask(_) => Some(words::NEVER_ASKED.with("rule", shown).with("why", why)),
         Verdict::Run(_) if risk.tier == Tier::L0 && !rule.open => {

@@ -16,15 +16,15 @@ pub struct Findings {
     warnings: Vec<Warning>,
     /// A command reads settings of the folder it runs in.
     pub of_folder: bool,
-    /// What the start must know.
+    /// What the code that starts the step must know.
     pub launch: Launch,
     /// Programs that are started besides the step's own, as they are written.
     pub started: Vec<String>,
-    /// Whether what proves it harmless is a language in an argument.
+    /// Whether the proof that it is harmless rests on a language in an argument.
     pub by_language: bool,
 }
 
-/// What a line for a shell consists of, by name.
+/// The names of the forms in a line for a shell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
     /// Every program that would run, also inside wrappers and texts, as it is written; one
@@ -77,7 +77,7 @@ impl Findings {
         self.list.push(Finding { reason, effects: effects.to_vec() });
     }
 
-    /// The tier of what was found, or `otherwise` when nothing was.
+    /// The highest tier found, or `otherwise` when nothing was found.
     pub fn tier_or(&self, otherwise: Tier) -> Tier {
         self.list.iter().map(|finding| finding.reason.tier).max().unwrap_or(otherwise)
     }
@@ -134,7 +134,7 @@ impl Findings {
         self.programs.truncate(kept);
     }
 
-    /// Takes over what was found about a part.
+    /// Takes over the findings about a part.
     pub fn absorb(&mut self, part: &Findings) {
         for finding in &part.list {
             let Finding { reason, effects } = finding.clone();

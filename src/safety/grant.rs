@@ -26,7 +26,7 @@ pub struct Grant {
     pub terms: Terms,
 }
 
-/// What the step had that a rule was given for.
+/// The terms of the step that a rule was given for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// The folder it ran in, absolute.
@@ -115,7 +115,7 @@ pub(super) fn answer<'p>(asked: Question<'_>, policy: &'p Policy) -> Option<&'p 
 }
 
 impl<'a> Question<'a> {
-    /// What makes a question of it, with the effects of each reason.
+    /// The rules that make it a question, with the effects of each reason.
     fn reasons(&self) -> impl Iterator<Item = (&'a str, &'a [Effect])> {
         let asking = self.findings.iter().filter(|finding| finding.reason.tier > Tier::L0);
         asking.map(|finding| (finding.reason.rule.as_str(), finding.effects.as_slice()))
@@ -164,7 +164,7 @@ fn is_answered_by(rule: &Rule, asked: Question<'_>) -> bool {
     let tool = matches!(asked.work, Work::Tool { .. });
     let here = tool || asked.cwd == asked.scene.place.workspace;
     let own = !asked.is_of_folder() && is_same_program(rule, asked);
-    // What an interpreter is given is covered by its content, which a text cannot hold.
+    // A file passed to an interpreter is covered by its content, which a text cannot hold.
     if !own || !here || !reaches(rule, asked, true) || !is_same_script(asked, None) {
         return false;
     }
@@ -176,7 +176,8 @@ fn is_answered_by(rule: &Rule, asked: Question<'_>) -> bool {
     asked.reasons().all(needed) && (!rule.open || others.iter().all(|one| is_usual(*one, asked)))
 }
 
-/// What a row says of every step of it, and the user of a program they added.
+/// Reasons from the row that apply to every step of it, and from the user for a program
+/// they added.
 fn is_usual((id, effects): (&str, &[Effect]), asked: Question<'_>) -> bool {
     if effects.iter().any(|effect| GRAVE.contains(effect) || *effect == Effect::Outside) {
         return false;
@@ -325,7 +326,7 @@ fn is_same_script(asked: Question<'_>, known: Option<&Pinned>) -> bool {
     }
 }
 
-/// What an interpreter is given.
+/// The file passed to an interpreter.
 enum Scripted {
     /// It is not an interpreter, or is not given a file.
     No,
@@ -353,8 +354,8 @@ impl Scripted {
     }
 }
 
-/// What "don't ask again" would remember for a step; `None` where it is not offered: for
-/// what is refused, lifted, not fully understood, or has no way back.
+/// The rule that "don't ask again" would remember for a step; `None` where it is not
+/// offered: for a step that is refused, lifted, not fully understood, or has no way back.
 pub fn offered(judged: &Judged, scene: Scene<'_>) -> Option<Grant> {
     let risk = &judged.risk;
     let asking = || risk.reasons.iter().filter(|reason| reason.tier > Tier::L0);
@@ -435,8 +436,8 @@ pub(super) fn names_file(args: &[String]) -> bool {
     first.is_some_and(|first| !first.starts_with('-'))
 }
 
-/// What a rule that the user writes is bound to: a program of the folder, or the script
-/// that an interpreter is given. An error: it names neither.
+/// The content that a rule the user writes is bound to: a program of the folder, or the
+/// script passed to an interpreter. An error: it names neither.
 pub fn bound(rule: Rule, scene: Scene<'_>) -> Result<Grant, Rule> {
     let folder = scene.place.cwd.clone();
     let path = paths::absolute(&rule.program, &folder, &scene.place.home);

@@ -187,7 +187,7 @@ fn fits(form: &Form, call: &Call<'_>, findings: &mut Findings) -> bool {
     true
 }
 
-/// Notes what a row says its program starts.
+/// Records the programs that a row says its program starts.
 fn started(spec: &Spec, name: &str, ground: &Ground<'_>, findings: &mut Findings) {
     spec.starts.iter().for_each(|name| findings.start(name));
     if spec.helpers.is_empty() {
@@ -287,7 +287,7 @@ fn options(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
                 }
                 ValueKind::Glob | ValueKind::Text | ValueKind::Sure | ValueKind::Danger => {}
             },
-            // What is added at the start would be taken for the value.
+            // An argument added at the start would be taken for the value.
             (Some(Takes::Value(_)), None) => {
                 let say = words::OPTION_LACKS_VALUE.with("option", quoted(name));
                 let say = say.with("program", call.name.to_owned());
@@ -555,7 +555,7 @@ fn same_words(form: &str, args: &[String]) -> bool {
     form.split_ascii_whitespace().eq(args.iter().map(String::as_str))
 }
 
-/// What is left out is not read.
+/// A file that is left out is not read.
 fn names_secrets(glob: &str) -> bool {
     !glob.starts_with('!') && sensitive::aims_at_secrets(glob)
 }

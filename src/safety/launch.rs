@@ -26,7 +26,7 @@ pub struct Launch {
     pub empty_folder: bool,
     /// Folders it may read as it may the workspace.
     pub readable: Vec<PathBuf>,
-    /// Files and folders it reads that would stay closed: what the user is asked about by
+    /// Files and folders it reads that would stay closed: the user is asked about them by
     /// name.
     pub reads: Vec<PathBuf>,
     /// Folders it may write to as it may to the workspace.
@@ -34,7 +34,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The arguments of a step with what is inserted.
+    /// The arguments of a step with the insertions.
     pub fn arguments(&self, args: &[String]) -> Vec<String> {
         let mut out = Vec::with_capacity(args.len() + self.inserted.len());
         for at in 0..=args.len() {
@@ -52,7 +52,7 @@ impl Launch {
         at + self.inserted.iter().filter(|(index, _)| *index <= at).count()
     }
 
-    /// Without what only a step that runs by itself is given.
+    /// Without the arguments only a step that runs by itself gets.
     pub(super) fn for_approved(self) -> Launch {
         Launch { inserted: Vec::new(), empty_folder: false, ..self }
     }

@@ -130,7 +130,7 @@ impl Place {
     }
 }
 
-/// What a judgement may ask of the machine. Reads only.
+/// The questions a judgement may ask of the machine. Reads only.
 pub trait World: Send + Sync {
     /// The path with every link resolved, as far as it exists; the rest is appended
     /// after normalising `.` and `..`.
@@ -163,7 +163,7 @@ pub trait World: Send + Sync {
     fn runs(&self, _script: &str) -> bool {
         false
     }
-    /// What the skill of this name says of itself; `None`: there is none.
+    /// The declarations of the skill of this name; `None`: there is none.
     fn skill(&self, _name: &str) -> Option<Skilled> {
         None
     }
@@ -172,7 +172,7 @@ pub trait World: Send + Sync {
     fn entries(&self, _folder: &Path, _most: usize) -> Vec<(PathBuf, EntryKind)> {
         Vec::new()
     }
-    /// What a regular file holds, links followed. More than `most` bytes are none.
+    /// The contents of a regular file, links followed. More than `most` bytes are an error.
     fn read(&self, path: &Path, most: usize) -> Contents;
     /// The digest of a file's content as the model saw it last, or as it was left by us;
     /// `None`: the model has not seen it. The path has its links resolved.
@@ -185,7 +185,7 @@ pub trait World: Send + Sync {
     }
 }
 
-/// What reading a file came to.
+/// The result of reading a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Contents {
     Missing,
@@ -202,7 +202,7 @@ pub enum Kind {
     Other,
 }
 
-/// What an entry of a folder is.
+/// The kind of an entry of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     File,
@@ -224,7 +224,7 @@ pub struct Program {
     pub link: Option<Link>,
 }
 
-/// What identifies a link at the moment of judging.
+/// The identity of a link at the moment of judging.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     pub device: u64,
@@ -242,7 +242,7 @@ pub struct OwnProgram {
     pub kind: Shelf,
 }
 
-/// What such a folder is.
+/// The kind of such a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shelf {
     /// A Python environment.
@@ -257,7 +257,7 @@ pub enum Shelf {
     Listed,
 }
 
-/// The judgement, and with it what may happen next.
+/// The judgement, and with it the next possible action.
 #[derive(Debug)]
 pub enum Verdict {
     Run(Cleared),
@@ -296,7 +296,7 @@ pub struct Held {
 #[derive(Debug)]
 pub struct Refused(Judged);
 
-/// What was judged: the exact step, and what was found.
+/// The judged step: the exact step, and the findings about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     pub step: Step,
@@ -309,14 +309,14 @@ pub struct Judged {
     pub pieces: Vec<Piece>,
     /// The programs and forms that were met on the way.
     pub seen: Seen,
-    /// What a tool is to do; `None` for programs and lines.
+    /// The task of a tool; `None` for programs and lines.
     pub task: Option<Task>,
-    /// What a program is started with beyond its own words.
+    /// The inputs a program is started with beyond its own words.
     pub launch: Launch,
 }
 
 impl Judged {
-    /// What it does to a file, where that is known before it runs.
+    /// Its effect on a file, where that is known before it runs.
     pub fn change(&self) -> Option<&Change> {
         self.task.as_ref().and_then(Task::change)
     }
@@ -361,7 +361,7 @@ impl Cleared {
         Held { judged: self.judged, seal: self.seal }
     }
 
-    /// What was judged, to compare with what is about to start.
+    /// The fingerprint of the judged step, to compare with what is about to start.
     pub fn seal(&self) -> Seal {
         self.seal
     }
@@ -489,7 +489,7 @@ pub fn known() -> impl Iterator<Item = Known> {
     rules::all().map(|spec| Known { names: spec.names, tier: spec.tier, why: spec.why })
 }
 
-/// What a row that runs by itself promises: options that are harmless.
+/// The promises of a row that runs by itself: options that are harmless.
 #[derive(Clone, Debug)]
 pub struct Promised {
     /// The program, and its sub-command if it is one of those.
@@ -500,7 +500,7 @@ pub struct Promised {
     pub values: Vec<&'static str>,
 }
 
-/// The promises of every row, to be held against the real programs.
+/// The promises of every row, to be compared with the real programs.
 pub fn promises() -> impl Iterator<Item = Promised> {
     rules::all().flat_map(|spec| {
         let own = promised(Vec::new(), spec);

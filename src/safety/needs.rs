@@ -33,7 +33,7 @@ pub struct Need {
     pub credentials: &'static [Spot],
 }
 
-/// What one step may reach beyond the workspace.
+/// The places one step may reach beyond the workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// It may write here, and they are made where they are missing.
@@ -72,7 +72,7 @@ impl Needs {
     }
 }
 
-/// What a question says of the wall around the step it asks about, or that there is none.
+/// The sentence in a question about the sandbox around the step, or that there is none.
 pub fn wall(judged: &Judged, policy: &Policy) -> Vec<Reason> {
     // Of steps that only read the user is asked about the shell pieces of templates.
     let reads = judged.risk.tier == Tier::L0;
@@ -110,7 +110,7 @@ pub fn wall(judged: &Judged, policy: &Policy) -> Vec<Reason> {
     said
 }
 
-/// The risk as a question shows it: with what the wall around the step leaves open.
+/// The risk as a question shows it: with the openings in the sandbox around the step.
 pub fn with_wall(judged: &Judged, policy: &Policy) -> Risk {
     let mut risk = judged.risk.clone();
     risk.reasons.extend(wall(judged, policy));
@@ -225,7 +225,7 @@ const NEEDS: &[Need] = &[
     row("heroku", &[], &[home(".config/heroku"), NETRC]),
     row("vault", &[], &[home(".vault-token")]),
 
-    // Package managers and what they build.
+    // Package managers and the programs they build.
     row("cargo cross rustc rustfmt rustdoc", &[moved("CARGO_HOME", ".cargo", "registry"), moved("CARGO_HOME", ".cargo", "git"), moved("CARGO_HOME", ".cargo", ".package-cache"), moved("CARGO_HOME", ".cargo", ".package-cache-mutate"), moved("CARGO_HOME", ".cargo", ".global-cache"), moved("CARGO_TARGET_DIR", "", "")], &[]),
     row("cargo.add cargo.update cargo.fetch cargo.vendor cargo.generate-lockfile cargo.publish", &[], &[moved("CARGO_HOME", ".cargo", "credentials"), moved("CARGO_HOME", ".cargo", "credentials.toml"), GIT_STORE]),
     row("cargo.install cargo.uninstall", &[moved("CARGO_HOME", ".cargo", "bin"), moved("CARGO_HOME", ".cargo", ".crates.toml"), moved("CARGO_HOME", ".cargo", ".crates2.json")], &[moved("CARGO_HOME", ".cargo", "credentials"), moved("CARGO_HOME", ".cargo", "credentials.toml")]),

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use super::sensitive::{SECRET_FOLDERS, SENSITIVE_PAIRS, is_sensitive_name, plain_names};
 use super::{Place, Scene};
 
-/// What a path leads to, from harmless to grave.
+/// The kind of place a path leads to, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// The workspace, or `/dev/null`.
@@ -41,7 +41,7 @@ fn classify_written(written: PathBuf, scene: Scene<'_>) -> Class {
     if is_public(&plain) && is_public(&scene.world.real(&written)) {
         return Class::Public;
     }
-    // What only exists for the process that looks is not looked at through ours.
+    // A path that only exists for the process that looks is not looked at through ours.
     let looks = plain.starts_with("/proc") || plain.starts_with("/dev");
     if looks && !scene.place.may_read(&plain) {
         return locate(&plain, scene);
@@ -55,8 +55,8 @@ pub fn absolute(text: &str, cwd: &Path, home: &Path) -> PathBuf {
     alias(text, cwd, home).unwrap_or_else(|| cwd.join(text))
 }
 
-/// What a text may mean beyond its letters: `file://`, `~`, `$HOME`. No program takes it
-/// so, which is handed its arguments without a shell.
+/// A text's possible meaning beyond its letters: `file://`, `~`, `$HOME`. No program that
+/// gets its arguments without a shell takes it so.
 fn alias(text: &str, cwd: &Path, home: &Path) -> Option<PathBuf> {
     let plain = text.strip_prefix("file://").unwrap_or(text);
     for alias in ["~", "$HOME", "${HOME}"] {
@@ -104,7 +104,7 @@ pub fn secret_places(home: &Path) -> Vec<PathBuf> {
     let folders = SECRET_FOLDERS.iter().chain(HOME_SECRETS).map(PathBuf::from);
     let names = plain_names().map(PathBuf::from).chain(folders);
     let of_home = names.chain(pairs).map(|place| home.join(place));
-    // Whoever is root has their home there, and everything in it would be out of reach.
+    // Root has a home there, and everything in it would be out of reach.
     let system = SYSTEM_SECRETS.iter().map(PathBuf::from).filter(|place| !home.starts_with(place));
     of_home.chain(system).collect()
 }

@@ -20,17 +20,17 @@ pub struct Policy {
     pub elevate: Limit,
     /// Rule ids whose L2 becomes a question.
     pub lift: Vec<String>,
-    /// What runs without asking, when it is L1: rules as the user wrote them.
+    /// Rules for steps that run without asking, when they are L1, as the user wrote them.
     pub allowed: Vec<Rule>,
     /// The same, remembered on the terms of a step that was approved.
     pub granted: Vec<Grant>,
-    /// What is refused, before anything else.
+    /// Rules for steps that are refused, before anything else.
     pub denied: Vec<Rule>,
     /// Which steps the system holds, as far as that is known.
     pub shelter: Shelter,
     /// JSON files beside those of slothtool that `config.json_patch` may change.
     pub config_files: Vec<String>,
-    /// What the skill that was entered leaves, while its turn lasts.
+    /// The tools that the entered skill leaves, while its turn lasts.
     pub narrowed: Option<Narrowed>,
 }
 
@@ -118,8 +118,8 @@ impl Rule {
         }
     }
 
-    /// Whether a command line of plain words, quoted as rules are, is one the rule speaks
-    /// of; `None` for a line that is none.
+    /// Whether a command line of plain words, quoted as rules are, is one the rule applies
+    /// to; `None` for a line that is not of this form.
     pub fn takes(&self, line: &str) -> Option<bool> {
         let mut words = split(line)?.into_iter().map(|(word, _)| word);
         let program = words.next()?;

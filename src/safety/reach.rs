@@ -15,7 +15,7 @@ pub struct Governed {
     start: &'static str,
 }
 
-/// What the words of an operand are allowed to be, seen from where the command runs.
+/// The kinds of words an operand may be, seen from the command's folder.
 pub trait Ground {
     /// A file or folder of the workspace that holds no credentials.
     fn is_inside(&self, text: &str) -> bool;
@@ -25,8 +25,8 @@ pub trait Ground {
     fn has_local(&self, name: &str) -> bool;
 }
 
-/// The longest form that fits; what has none may be given plain words by a rule of the
-/// user's own hand.
+/// The longest matching form; for a command without one, a rule the user wrote may allow
+/// plain words.
 pub fn governing(program: &str, args: &[String]) -> Governed {
     let short = program.rsplit('/').next().unwrap_or(program);
     let own = rules::find(short).map_or(short, |(_, own)| own);
@@ -145,7 +145,7 @@ impl Args<'_> {
             } else {
                 match (option(arg, flags, values), own) {
                     (Some(Shape::Alone), _) => at += 1,
-                    // What begins like an option may be taken for one.
+                    // A word that begins like an option may be taken for one.
                     (Some(Shape::WithNext), _) => match self.args.get(at + 1) {
                         Some(value) if at + 1 < self.fixed || !value.starts_with('-') => at += 2,
                         _ => return false,
@@ -179,7 +179,7 @@ enum Shape {
     WithNext,
 }
 
-/// How far an option of the lists reaches; `None`: it is none of them.
+/// How many arguments an option of the lists takes up; `None`: it is not in them.
 fn option(arg: &str, flags: &str, values: &str) -> Option<Shape> {
     let listed = |list: &str, name: &str| list.split_ascii_whitespace().any(|own| own == name);
     if listed(flags, arg) {
@@ -196,7 +196,7 @@ fn option(arg: &str, flags: &str, values: &str) -> Option<Shape> {
     if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return listed(values, &format!("-{first}")).then_some(Shape::Alone);
     }
-    // `-am`: letters one by one, the last of which may take what follows.
+    // `-am`: letters one by one, the last of which may take the next argument.
     let last = letters.chars().next_back()?;
     let before = letters.chars().rev().skip(1);
     let known = before.into_iter().all(|letter| listed(flags, &format!("-{letter}")));

@@ -254,7 +254,7 @@ impl Redactor {
         Masking { redactor: Arc::clone(self), held: String::new() }
     }
 
-    /// What is to be masked, in order, without overlaps.
+    /// The ranges to mask, in order, without overlaps.
     fn hits(&self, text: &str) -> Vec<Hit> {
         let compiled = self.compiled.get_or_init(|| Compiled::new(&self.values));
         let mut hits = Vec::new();
@@ -285,7 +285,7 @@ impl Redactor {
     }
 }
 
-/// The salt of the sessions of one folder, from what is kept on this machine.
+/// The salt of the sessions of one folder, from a value saved on this machine.
 pub fn salt(kept: &str, folder: &Path) -> [u8; 16] {
     let mut hash = Sha256::new();
     hash.update(kept.trim().as_bytes());
@@ -330,7 +330,7 @@ impl Compiled {
             shape.hints.iter().map(move |hint| (index, *hint))
         };
         let hints: Vec<(usize, Hint)> = SHAPES.iter().enumerate().flat_map(hinted).collect();
-        // What is quick to build, not what is quickest to search: most runs mask little.
+        // Quick to build rather than quickest to search: most runs mask little.
         let words = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .ascii_case_insensitive(true)
@@ -424,12 +424,12 @@ impl Masking {
         self.redactor.mask(&ready).into_owned()
     }
 
-    /// The end of the stream: what was held back.
+    /// The end of the stream: returns the held-back text.
     pub fn finish(&mut self) -> String {
         self.redactor.mask(&std::mem::take(&mut self.held)).into_owned()
     }
 
-    /// Up to where the held text can be judged already.
+    /// The end of the part of the held-back text that can be judged already.
     fn cut(&self) -> usize {
         let held = self.held.as_str();
         let mut cut = held.rfind(['\n', '\r']).map_or(0, |at| at + 1);

@@ -10,8 +10,8 @@ use super::rules;
 use super::rules::remembered::{ABBREVIATES, ALIKE};
 use super::table::Spec;
 
-/// A reading of a command: its program and sub-command by the names of their rows, and
-/// what follows.
+/// A reading of a command: its program and sub-command by the names of their rows, and the
+/// rest.
 #[derive(Debug, PartialEq, Eq)]
 struct Reading {
     program: String,
@@ -25,7 +25,7 @@ pub fn refuses(rule: &Rule, program: &str, args: &[String]) -> bool {
         return true;
     }
     let mut ruled = readings(&rule.program, &rule.args);
-    // The rule means its first reading; the others are for what is refused.
+    // The rule means its first reading; the others are for the refused command.
     ruled.truncate(1);
     let readings = readings(program, args);
     ruled.iter().any(|ruled| readings.iter().any(|read| is_one_of(read, ruled, rule.open)))
@@ -122,7 +122,7 @@ fn names(spec: &Spec, own: &str, word: &str, rest: &[String]) -> Vec<(String, us
         _ => None,
     });
     let mut out = vec![(partner.unwrap_or(word).to_owned(), 0)];
-    // A script of that name is what the sub-command runs.
+    // The sub-command runs a script of that name.
     if partner.unwrap_or(word) == "run"
         && let Some(script) = rest.first()
         && ["test", "start", "stop", "restart"].contains(&script.as_str())

@@ -13,16 +13,16 @@ use crate::protocol::{Tier, Work};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seal([u8; 32]);
 
-/// What is about to start.
+/// The step that is about to start.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
     /// The file; `None` for a line, which goes to the user's own shell.
     pub program: Option<&'a Path>,
     pub args: &'a [String],
     pub cwd: &'a Path,
-    /// L0 runs alone; anything graver with the environment of what was approved.
+    /// L0 runs alone; anything more serious with the environment of an approved step.
     pub tier: Tier,
-    /// What is added to it.
+    /// The arguments added to it.
     pub launch: &'a Launch,
 }
 

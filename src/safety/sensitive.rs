@@ -134,8 +134,8 @@ impl Names {
     }
 }
 
-/// `.env*` without the samples that everybody has and may read: a glob cannot say what it
-/// does not fit, so it is spelled out letter by letter.
+/// `.env*` without the samples that everyone has and may read: a glob cannot express
+/// exclusions, so it is spelled out letter by letter.
 fn apart_from_samples(stem: &str) -> Vec<String> {
     const SAMPLE: [&str; 3] = ["example", "sample", "template"];
     if stem != ".env*" {
@@ -161,8 +161,8 @@ fn fits_any(globs: &[&str], name: &str) -> bool {
     globs.iter().any(|glob| fits(glob.as_bytes(), name.as_bytes()))
 }
 
-/// Whether a glob of `*`, `?` and `[…]` fits a whole name. Goes back to the last `*` only,
-/// which is enough and takes no more than the one length times the other.
+/// Whether a glob of `*`, `?` and `[…]` matches a whole name. Goes back to the last `*`
+/// only, which is enough and takes at most the one length times the other.
 fn fits(glob: &[u8], name: &[u8]) -> bool {
     let (mut g, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
@@ -199,7 +199,7 @@ fn one(glob: &[u8], byte: u8) -> Option<usize> {
     }
 }
 
-/// What editors and users append to the name of a copy.
+/// Suffixes that editors and users append to the name of a copy.
 const COPIES: &[&str] = &["~", ".bak", ".old", ".orig", ".save", ".backup", ".swp"];
 
 /// Words that say: this shows what such a file looks like.
@@ -266,7 +266,7 @@ const TABLE: &[Names] = &[
         endings: &[],
         samples: true,
     },
-    // Files whose names say what is in them.
+    // Files whose names describe their contents.
     Names {
         stems: &["*secret*", "*credential*", "*password*", "*passwd*", "creds", "*[-_.]creds"],
         endings: DATA,

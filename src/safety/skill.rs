@@ -15,7 +15,7 @@ use crate::words::prompt as words;
 /// The tool.
 pub const TOOL: &str = "skill";
 
-/// What a skill says of itself, as far as a judgement needs it.
+/// The declarations of a skill, as far as a judgement needs them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Skilled {
     /// The model may choose it by itself.
@@ -26,15 +26,15 @@ pub struct Skilled {
     pub shell: Vec<String>,
 }
 
-/// What a turn is held to since a skill was entered that names its tools. It only takes
-/// away: a step beyond them asks.
+/// The restrictions of a turn since a skill was entered that names its tools. They only
+/// take away: a step beyond them asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Narrowed {
     pub skill: String,
     pub tools: Vec<String>,
 }
 
-/// What others call our tools.
+/// Other agents' names for our tools.
 #[rustfmt::skip]
 const NAMES: &[(&str, &str)] = &[
     ("Bash", "exec"), ("Shell", "exec"),
@@ -80,7 +80,7 @@ pub(super) fn judge(input: &Value, ground: &Ground<'_>, findings: &mut Findings)
     }
 }
 
-/// Adds that a step is none of what the entered skill works with.
+/// Adds that a step is not among the tools of the entered skill.
 pub(super) fn narrow(work: &Work, policy: &Policy, findings: &mut Findings) {
     let Some(narrowed) = &policy.narrowed else { return };
     if !matches!(work, Work::Shell { .. }) && !narrowed.covers(work) {

@@ -7,7 +7,7 @@
 
 use std::path::{Component, Path};
 
-/// Who does what such a file says.
+/// The kind of program or agent that follows such a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     /// Avocet itself, once the folder is trusted.

@@ -66,7 +66,7 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
     (Judged { step, risk, program, cwd: ground.cwd, pieces, seen, task, launch }, allowed)
 }
 
-/// What was found out for the start, with every program resolved.
+/// The findings for the start, with every program resolved.
 fn launch(findings: &mut Findings, ground: &Ground<'_>) -> Launch {
     let mut launch = std::mem::take(&mut findings.launch);
     let place = ground.scene.place;
@@ -104,7 +104,7 @@ fn surroundings(ground: &Ground<'_>, findings: &mut Findings) {
         let say = words::CWD_OUTSIDE.with("path", shown);
         findings.add("cwd.outside", Tier::L1, say, None, &[Effect::Outside]);
     }
-    // What only reads, and by no settings of the project, needs no trust in it.
+    // A step that only reads, and by no settings of the project, needs no trust in it.
     let asks = findings.tier_or(Tier::L0) > Tier::L0;
     let steered = findings.of_folder && !findings.launch.empty_folder;
     if !ground.scene.place.trusted && (asks || steered) {
@@ -139,7 +139,7 @@ fn masks(work: &Work, ground: &Ground<'_>, findings: &mut Findings) {
     tools::masks::in_arguments(&texts, ground, findings);
 }
 
-/// What the model itself says a step needs. It can only add.
+/// The needs the model itself declares for a step. They can only add.
 fn required(requires: Requires, findings: &mut Findings) {
     let said = [
         (requires.confirm, "requires.confirm", Tier::L1, words::REQUIRES_CONFIRM, None),
@@ -164,7 +164,7 @@ fn required(requires: Requires, findings: &mut Findings) {
     }
 }
 
-/// What the user's settings refuse, then what they lift. True: an L2 became a question.
+/// Applies the user's refusals, then the rules they lift. True: an L2 became a question.
 fn limits(policy: &Policy, findings: &mut Findings) -> bool {
     if policy.network == Limit::Refuse && findings.has(Effect::Network) {
         findings.add("limit.network", Tier::L2, words::LIMIT_NETWORK, None, &[]);
@@ -176,7 +176,7 @@ fn limits(policy: &Policy, findings: &mut Findings) -> bool {
     }
     let mut lifted = false;
     for finding in findings.iter_mut().filter(|finding| finding.reason.tier == Tier::L2) {
-        // What elevates and nothing worse is what `allow_sudo` speaks of.
+        // `allow_sudo` applies to steps that elevate and do nothing worse.
         let elevates = policy.elevate == Limit::Ask
             && finding.effects.contains(&Effect::Elevate)
             && !finding.effects.contains(&Effect::Irreversible);
@@ -209,7 +209,7 @@ fn allowed(
     rule.is_some()
 }
 
-/// What would be started: the program, or for a line the shell.
+/// The program to start: the step's own, or for a line the shell.
 fn program(work: &Work, task: Option<&Task>, ground: &Ground<'_>) -> Option<Program> {
     let world = ground.scene.world;
     match work {

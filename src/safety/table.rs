@@ -31,8 +31,9 @@ pub struct Spec {
     pub check: Option<Check>,
     /// Whether `@FILE` means arguments read from a file.
     pub argument_files: bool,
-    /// Whether what proves it harmless is a language in an argument, or what a repository
-    /// says: then it is a proof only as long as something holds the step as well.
+    /// Whether the proof that it is harmless rests on a language in an argument or on a
+    /// repository's settings: then it is a proof only as long as a sandbox restricts the
+    /// step as well.
     pub by_language: bool,
     /// Programs it starts by itself, by name.
     pub starts: &'static [&'static str],
@@ -42,7 +43,7 @@ pub struct Spec {
     pub examples: Examples,
 }
 
-/// What a row adds beyond flags and operands. It may only add findings.
+/// The check a row adds beyond flags and operands. It may only add findings.
 pub type Check = fn(&Call<'_>, &[Token<'_>], &mut Findings);
 
 #[derive(Clone, Copy)]
@@ -68,7 +69,7 @@ pub enum Order {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operands {
-    /// There are none; one raises the step.
+    /// No operands are allowed; one raises the step.
     None,
     /// Words that are not files.
     Text,
@@ -208,7 +209,8 @@ impl Spec {
         self
     }
 
-    /// What proves it harmless is a language in an argument, or what a repository says.
+    /// The proof that it is harmless rests on a language in an argument, or on a
+    /// repository's settings.
     pub const fn by_language(mut self) -> Spec {
         self.by_language = true;
         self
@@ -226,7 +228,7 @@ impl Spec {
         self
     }
 
-    /// The name of the row that `name` goes by, if it is one of its names.
+    /// The name in the row that `name` matches, if it does.
     pub fn called(&self, name: &str) -> Option<&'static str> {
         self.names.split_ascii_whitespace().find_map(|own| match own.strip_suffix('*') {
             Some(start) => name.starts_with(start).then(|| start.trim_end_matches(['.', '-'])),

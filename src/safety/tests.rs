@@ -24,7 +24,7 @@ mod shelves;
 #[derive(Default)]
 struct Fake {
     links: BTreeMap<&'static str, &'static str>,
-    /// What `/w/.git/config` says.
+    /// The contents of `/w/.git/config`.
     settings: &'static str,
 }
 
@@ -483,7 +483,7 @@ fn wrappers_without_end_are_refused() {
     assert!(tier("nohup", &args) >= Tier::L1);
 }
 
-/// One place a path can lead to, what it is found to be, and how grave that is.
+/// One place a path can lead to, its expected classification, and how serious that is.
 const NAMED: &[(&str, Tier, &str)] = &[
     ("a.rs", Tier::L0, "file.read"),
     ("src/../a.rs", Tier::L0, "file.read"),

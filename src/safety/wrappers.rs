@@ -119,7 +119,7 @@ pub fn joined(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     dash_c(call, tokens, findings);
 }
 
-/// Interpreters: what they are given is a program. A look at the text names the worst.
+/// Interpreters: their argument is a program. A look at the text names the worst.
 pub fn code(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate() {
         scan(arg, call.seat.arg(at), &call.id, findings);
@@ -244,7 +244,7 @@ pub fn section(call: &Call<'_>, at: usize, end: usize, findings: &mut Findings) 
     }
 }
 
-/// `fd -x COMMAND`: what follows runs for each file.
+/// `fd -x COMMAND`: the rest runs for each file.
 pub fn fd_exec(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     let exec = |token: &&Token<'_>| {
         token.flag().is_some_and(|f| {

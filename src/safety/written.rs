@@ -25,7 +25,7 @@ impl Form {
         }
     }
 
-    /// What the text means.
+    /// The meaning of the text.
     ///
     /// # Errors
     /// A sentence for the user: it is empty, a quote is open, it is not JSON.

@@ -1,8 +1,8 @@
 //! Finds the repository that a folder belongs to, without starting git.
 //!
-//! Whoever delivers a folder may put anything called `.git` beside it. So no pointer is
-//! followed, and a repository counts only where it is plainly the user's own: a real
-//! folder, theirs, whose settings name no other tree.
+//! A delivered folder may have anything called `.git` beside it. So no pointer is followed,
+//! and a repository counts only where it is plainly the user's own: a real folder, theirs,
+//! whose settings name no other tree.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;

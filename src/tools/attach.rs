@@ -13,7 +13,7 @@ use crate::protocol::{Attached, Lines, Mention, Size};
 use crate::safety::{Cleared, Task};
 use crate::words::{Say, prompt as words};
 
-/// What one attachment may hold, in bytes; the middle of a longer one is left out.
+/// The size limit of one attachment, in bytes; the middle of a longer one is left out.
 const MOST: usize = 32 * 1024;
 /// The share of it that is its beginning: three of four parts.
 const fn head(most: usize) -> usize {
@@ -24,15 +24,15 @@ const LONGEST: u64 = 16 * 1024 * 1024;
 /// Names of a folder.
 const NAMES: usize = 500;
 
-/// What was read.
+/// The result of reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attachment {
     pub attached: Attached,
-    /// What the file holds, or the names, one a row.
+    /// The contents of the file, or the names, one a row.
     pub text: String,
 }
 
-/// Reads what a step of the tool `file.read` names. Blocks.
+/// Reads the file that a step of the tool `file.read` names. Blocks.
 ///
 /// # Errors
 /// One sentence: it is not text, cannot be read, or does not have these lines.
@@ -132,7 +132,7 @@ fn gap(bytes: u64) -> String {
     format!("[… the middle of {} is left out …]\n", size(bytes))
 }
 
-/// The bytes as text, or what they rather are.
+/// The bytes as text, or the type they seem to be.
 fn text(bytes: Vec<u8>, cut: bool) -> Result<String, &'static str> {
     let sample = bytes.get(..bytes.len().min(8 * 1024)).unwrap_or_default();
     if let Some((_, kind)) = KINDS.iter().find(|(magic, _)| sample.starts_with(magic)) {

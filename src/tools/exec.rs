@@ -50,7 +50,7 @@ use group::Steps;
 use start::NotStarted;
 use watch::{Finished, How, Output, Pipes, Times};
 
-/// What steps are run with.
+/// The parts that run steps.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The user's shell, absolute: what `!cmd` is given to with `-c`.
@@ -113,7 +113,7 @@ impl Exec {
         Exec { steps: Steps { told: Some(told), ..self.steps }, ..self }
     }
 
-    /// Ends what runs sooner once the program is being left.
+    /// Ends running steps sooner once the program is exiting.
     pub fn leaving(self, leaving: CancellationToken) -> Exec {
         Exec { steps: Steps { leaving, ..self.steps }, ..self }
     }
@@ -146,7 +146,7 @@ impl Tool for Exec {
     fn shelter(&self) -> BoxFuture<'static, Option<Shelter>> {
         let sandbox = Arc::clone(&self.sandbox);
         let tried = tokio::task::spawn_blocking(move || sandbox.shelter());
-        // What broke off while it was tried out holds nothing.
+        // A trial that broke off counts as no sandbox.
         async move { Some(tried.await.unwrap_or(Shelter::Absent)) }.boxed()
     }
 }
@@ -192,7 +192,7 @@ async fn run(exec: &Exec, step: &Cleared, input: Option<Input>, watch: &Watch) -
     Piped { seen: observation, output: output.filter(|output| output.len() <= PIECE) }
 }
 
-/// Says what the sandbox kept a step from that failed.
+/// Adds what the sandbox denied a failed step.
 fn kept_from(seen: &mut Observation, walls: &Walls, cwd: &Path) {
     if seen.exit_code == Some(0) {
         return;

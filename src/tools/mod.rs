@@ -60,10 +60,10 @@ pub trait Tool: Send + Sync {
     }
 }
 
-/// What a shell piece reads on its standard input.
+/// The standard input of a shell piece.
 pub type Input = Arc<[u8]>;
 
-/// What came of a shell piece.
+/// The result of a shell piece.
 #[derive(Clone, Debug)]
 pub struct Piped {
     pub seen: Observation,
@@ -75,7 +75,7 @@ pub struct Piped {
 #[derive(Clone, Debug)]
 pub struct Watch {
     pub cancel: CancellationToken,
-    /// Decoded output as it comes; what is sent here is bounded by the tool.
+    /// Decoded output as it arrives; the tool bounds what it sends here.
     pub output: UnboundedSender<String>,
 }
 
@@ -112,8 +112,8 @@ impl Toolbox {
         self.tools.iter().map(AsRef::as_ref)
     }
 
-    /// Which steps the system holds, by the first tool that knows; the others are not
-    /// asked. `None`: nothing is to be held.
+    /// The steps the system sandboxes, from the first tool that knows; the others are not
+    /// asked. `None`: nothing is to be sandboxed.
     pub fn shelter(&self) -> impl Future<Output = Option<Shelter>> + Send + use<> {
         let asked: Vec<_> = self.iter().map(Tool::shelter).collect();
         async move {
@@ -126,7 +126,7 @@ impl Toolbox {
         }
     }
 
-    /// Each by its name, and what it is for.
+    /// Each by its name and purpose.
     pub fn facts(&self) -> Vec<ToolFact> {
         let fact =
             |tool: &dyn Tool| ToolFact { name: tool.name().to_owned(), about: tool.about().into() };

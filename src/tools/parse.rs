@@ -21,13 +21,13 @@ pub use command::words;
 
 use command::{has, plain, unwrapped};
 
-/// What is listed at most; the total is counted on.
+/// The number of listed items at most; the total is counted on.
 const ITEMS_MOST: usize = 50;
 
 /// Characters of one text in an item.
 const TEXT_MOST: usize = 240;
 
-/// A command that has run, and what it wrote.
+/// A command that has run, and its output.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
     pub program: &'a str,
@@ -72,11 +72,11 @@ const RECOGNISERS: &[Recogniser] = &[
     Recogniser { kind: "json",           programs: &[],                                   read: shape::read },
 ];
 
-/// What runs JavaScript tests, itself or by a script's name.
+/// Commands that run JavaScript tests, directly or by a script's name.
 const SCRIPTS: &[&str] =
     &["jest", "vitest", "node", "mocha", "npm", "pnpm", "yarn", "bun", "deno", "make"];
 
-/// What writes `file:line:column: severity: message`.
+/// Programs that write `file:line:column: severity: message`.
 const COMPILERS: &[&str] =
     &["gcc", "g++", "cc", "c++", "clang", "clang++", "make", "ninja", "cmake", "mypy", "pyright"];
 

@@ -17,7 +17,7 @@
 //! | other processes | not traced, not signalled | not traced |
 //! | memory, processes | bounded (`exec`) | free |
 //!
-//! What the user typed for their own shell is free, and so is what is made to change the
+//! A line the user typed for their own shell is free, and so is a step made to change the
 //! system: a wall around the workspace would only break it.
 //!
 //! Not restricted: names of files below the workspace; code that a program loads into
@@ -27,7 +27,7 @@
 //! modes and owners of files elsewhere that belong to the user. That it works is tried out,
 //! not assumed.
 //!
-//! Not in here: which step is held for what reason (`safety` judged it) and how it is
+//! Not in here: which step is restricted for what reason (`safety` judged it) and how it is
 //! started (`exec`).
 
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ pub struct Sandbox {
     temps: Temps,
 }
 
-/// How much a step is held by what looks at its calls.
+/// How far a step is restricted by filters of its system calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Strict {
     /// It reads, and that is all.
@@ -82,28 +82,28 @@ enum Strict {
     },
 }
 
-/// What trying it out came to.
+/// The result of trying it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Found {
     Works(Means),
     Absent(Say),
 }
 
-/// What it is built from.
+/// The inputs it is built from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Means {
     Kernel(Kernel),
     Program,
 }
 
-/// Who a step comes from, as far as that decides how it is held.
+/// The origin of a step, as far as that decides how it is restricted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
     /// It was judged, and runs by itself or was approved.
     Judgement,
     /// A shell piece of a template.
     Template,
-    /// The user saw what the sandbox denied, and wants it without.
+    /// The user saw what the sandbox denied, and wants it to run without.
     BeyondTheWall,
 }
 
@@ -137,13 +137,13 @@ impl Profile {
     }
 }
 
-/// What a started step lives in.
+/// The surroundings of a started step.
 #[derive(Debug)]
 pub struct Inside {
     temp: Temp,
     /// The program that holds it, with the arguments that come first.
     pub wrapper: Option<(PathBuf, Vec<String>)>,
-    /// What it could not reach; `None`: nothing held it.
+    /// The places it could not reach; `None`: it was not restricted.
     walls: Option<Walls>,
 }
 
@@ -186,7 +186,8 @@ impl Sandbox {
         Sandbox { found: OnceLock::from(found), ..self }
     }
 
-    /// Which steps are held, tried out at the first call: a few milliseconds, blocking.
+    /// Which steps are restricted, tried out at the first call: a few milliseconds,
+    /// blocking.
     pub fn shelter(&self) -> Shelter {
         match (self.setting, self.found()) {
             (Sandboxing::Off, _) => Shelter::Off,
@@ -196,7 +197,7 @@ impl Sandbox {
         }
     }
 
-    /// Whether a held step's signals reach only processes of its own.
+    /// Whether a restricted step's signals reach only processes of its own.
     pub fn holds_signals(&self) -> bool {
         match self.found() {
             Found::Works(Means::Kernel(kernel)) => kernel.rights().signals,
@@ -204,7 +205,7 @@ impl Sandbox {
         }
     }
 
-    /// What `doctor` shows. Blocks as [`Sandbox::shelter`] does.
+    /// The state `doctor` shows. Blocks as [`Sandbox::shelter`] does.
     pub fn rows(&self) -> Vec<Row> {
         let mut rows = vec![Row::heading(words::DOCTOR)];
         match (self.setting, self.found()) {
@@ -254,7 +255,7 @@ impl Sandbox {
         })
     }
 
-    /// How this step is to be held; `None`: it is not.
+    /// How this step is to be restricted; `None`: it is not.
     fn profile(&self, judged: &Judged, from: From) -> Option<Profile> {
         let by_hand = matches!(judged.step.work, Work::Shell { .. }) && from != From::Template;
         match (self.setting, judged.risk.tier) {
@@ -268,7 +269,7 @@ impl Sandbox {
         }
     }
 
-    /// What an approved step may reach.
+    /// The places an approved step may reach.
     fn worker(&self, judged: &Judged) -> Option<Profile> {
         let (places, launch) = (&self.places, &judged.launch);
         let needs = Needs::of(&judged.risk);
@@ -321,7 +322,7 @@ impl Sandbox {
         let spawned = thread.spawn(move || {
             let _runtime = runtime.enter();
             let inside = self.enter(&profile, by_itself);
-            // Whoever waited may be gone; then the step is dropped here, and ends.
+            // The caller may be gone; then the step is dropped here, and ends.
             let _ = sender.send(inside.map(|inside| (start(inside.as_ref()), inside)));
         });
         spawned.map_err(|error| match crate::disk::used_up(&error) {
@@ -376,7 +377,8 @@ impl Sandbox {
         Ok(Inside { temp, wrapper, walls: Some(walls) })
     }
 
-    /// What a step that runs by itself has where nothing holds it: a folder of its own.
+    /// The surroundings of a step that runs by itself without a sandbox: a folder of its
+    /// own.
     fn bare(&self, judged: &Judged) -> Result<Option<Inside>, Say> {
         match judged.risk.tier {
             Tier::L0 => self.own_folder().map(Some),
@@ -389,12 +391,12 @@ impl Sandbox {
     }
 }
 
-/// How a step is held that runs by itself.
+/// How a step that runs by itself is restricted.
 fn reader(judged: &Judged) -> Profile {
     let launch = &judged.launch;
     let programs = judged.program.iter().chain(&launch.starts);
-    // What searches contents meets no credentials; what compares files with what is
-    // recorded would call a closed one changed.
+    // A search of contents must not meet credentials; a comparison with recorded files
+    // would call a closed one changed.
     let searches = |args: &[String]| args.iter().any(|arg| arg == "grep" || arg == "--no-index");
     let compares = match (&judged.step.work, launch.git) {
         (Work::Exec { args, .. }, Some(first)) => !searches(args.get(first..).unwrap_or_default()),

@@ -20,7 +20,7 @@ pub struct Shelves {
     pub home: PathBuf,
     /// Folders of the workspace that the user listed themselves.
     pub listed: Vec<PathBuf>,
-    /// The user's `PATH`, and where their toolchain managers keep what they keep.
+    /// The user's `PATH`, and the folders of their toolchain managers.
     pub path: Vec<PathBuf>,
     pub managers: Vec<PathBuf>,
 }
@@ -138,7 +138,7 @@ fn is_only_ours(folder: &Path) -> bool {
     fs::metadata(folder).is_ok_and(|meta| is_ours(&meta))
 }
 
-/// The program as it is named, with what it leads to where it is a link.
+/// The program as it is named, with its target where it is a link.
 fn itself(path: &Path) -> Option<Program> {
     let program = executable(path)?;
     let meta = fs::symlink_metadata(path).ok()?;

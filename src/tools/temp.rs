@@ -29,7 +29,7 @@ const PREFIX: &str = "avocet";
 /// How many names are tried where one is taken.
 const TRIES: u32 = 100;
 
-/// What is written to see whether there is room, in bytes.
+/// The size of the file written to see whether there is room, in bytes.
 const PAGE: usize = 4096;
 
 /// How deep a folder is made writable so that it can be removed.
@@ -57,7 +57,7 @@ struct Made {
     _lock: File,
 }
 
-/// A folder in it, for one purpose; gone with this value.
+/// A folder in it, for one purpose; removed with this value.
 #[derive(Debug)]
 pub struct TempFolder {
     path: PathBuf,
@@ -115,7 +115,7 @@ impl RunFolder {
         // The first, or what there was is gone or full.
         if state.made.is_empty() {
             let places = self.places.clone();
-            // Nobody waits for it; what it does not get done, a later run does.
+            // It is not waited for; a later run removes the rest.
             let _ = std::thread::Builder::new().name("sweep".into()).spawn(move || sweep(&places));
         }
         for place in &self.places {
@@ -148,7 +148,7 @@ impl RunFolder {
         })
     }
 
-    /// What `doctor` shows: the place, or what is wrong with it.
+    /// The line `doctor` shows: the place, or what is wrong with it.
     pub fn place(&self) -> Value {
         let first = || self.places.first().map(|place| place.display().to_string());
         self.detour().map_or_else(|| first().unwrap_or_default().into(), Value::from)
@@ -221,7 +221,7 @@ impl Made {
 }
 
 impl TempFolder {
-    /// A new folder in it, gone with its own value.
+    /// A new folder in it, removed with its own value.
     pub fn inner(&self, purpose: &str) -> io::Result<TempFolder> {
         fresh(&self.path, purpose).map(|path| TempFolder { path })
     }
@@ -318,7 +318,7 @@ fn is_of_a_dead_run(name: &str) -> bool {
     user == u64::from(getuid().as_raw()) && owner::is_gone(pid, start)
 }
 
-/// Removes what runs left that have ended, in every place.
+/// Removes the leftovers of ended runs, in every place.
 fn sweep(places: &[PathBuf]) {
     for place in places {
         let Ok(entries) = fs::read_dir(place) else { continue };
@@ -341,7 +341,7 @@ fn remove_unowned(path: &Path) {
     }
 }
 
-/// Removes a folder with what is in it. Links in it are removed and not followed.
+/// Removes a folder with its contents. Links in it are removed and not followed.
 fn remove(path: &Path) {
     for _ in 0..3 {
         match fs::remove_dir_all(path) {

@@ -25,7 +25,7 @@ pub struct System {
     /// Trusted folders of programs, links resolved, first wins.
     folders: Vec<PathBuf>,
     workspace: PathBuf,
-    /// What the model saw of files.
+    /// The files as the model saw them.
     seen: Seen,
     /// Folders of programs that are the project's own, or a toolchain manager's.
     shelves: Shelves,
@@ -76,7 +76,7 @@ impl System {
         System { folders, workspace, seen: Seen::default(), shelves, secrets: None }
     }
 
-    /// The same machine, with what the model sees of its files.
+    /// The same machine, with the model's view of its files.
     #[must_use]
     pub fn seeing(self, seen: Seen) -> System {
         System { seen, ..self }
@@ -96,7 +96,7 @@ impl System {
         System { shelves: Shelves { path, ..self.shelves }, ..self }
     }
 
-    /// The same machine, with what the environment says about toolchain managers.
+    /// The same machine, with the environment's settings for toolchain managers.
     #[must_use]
     pub fn managed(self, get: impl Fn(&str) -> Option<PathBuf>) -> System {
         let managers = shelves::variables().filter_map(get).filter(|root| root.is_absolute());

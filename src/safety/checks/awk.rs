@@ -48,14 +48,14 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// What stood last: it decides what a `/` begins.
+/// The previous token: it decides what a `/` begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Last {
     /// An operator, an opening bracket, the start of a statement: an operand follows.
     Open,
     /// A number, a text, a variable, a closed bracket: an operator follows.
     Closed,
-    /// What follows may be either, depending on the awk.
+    /// The next token may be either, depending on the awk.
     Doubtful,
 }
 
@@ -219,7 +219,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where a text ends that began before; `\` protects what follows it.
+/// The end of a text that began before; `\` protects the character after it.
 fn closing(text: &str, sign: char) -> Option<usize> {
     let mut protected = false;
     for (at, c) in text.char_indices() {
@@ -240,7 +240,8 @@ fn has_plain_brackets(body: &str) -> bool {
     while let Some(at) = rest.find(['[', '\\']) {
         let Some(behind) = rest.get(at + 1..) else { return false };
         if rest.get(at..).is_some_and(|rest| rest.starts_with('\\')) {
-            // What is protected opens nothing, and awks agree on it outside of brackets.
+            // A protected character opens nothing, and awks agree on it outside of
+            // brackets.
             let next = behind.chars().next().map_or(0, char::len_utf8);
             rest = behind.get(next..).unwrap_or_default();
             continue;

@@ -9,7 +9,7 @@ use super::super::judge::Call;
 use super::super::wrappers;
 use super::DELETES;
 
-/// What throws away more than a row, in small letters with single blanks.
+/// Statements that throw away more than a row, in lower case with single blanks.
 const LOSES: &[&str] = &[
     "drop table",
     "drop database",
@@ -32,7 +32,7 @@ const LOSES: &[&str] = &[
 ];
 /// Words of a command line that do the same, whole.
 const VERBS: &[&str] = &["drop", "del", "unlink", "--clean", "--drop", "truncate"];
-/// What begins a line for a shell.
+/// Prefixes of a line for a shell.
 const LEAVES: &[&str] = &[".shell ", ".system ", "\\! ", "\\!", "system "];
 
 /// Looks through the statements a database program is given.

@@ -87,8 +87,8 @@ fn find_exec(call: &Call<'_>, at: usize, findings: &mut Findings) -> usize {
     length + 2
 }
 
-/// `-exec` of a program that only reads what was found. Links and files of credentials
-/// are left out by tests in front of it: a link would be followed.
+/// `-exec` of a program that only reads the found files. Links and files of credentials are
+/// left out by tests in front of it: a link would be followed.
 fn is_plain_exec(
     call: &Call<'_>,
     at: usize,
@@ -154,7 +154,7 @@ fn left_out() -> impl Iterator<Item = String> {
 
 const FOUND: &[&str] = &["./found", "./found/a", "./found/b"];
 
-/// Programs that take what was found for a file and nothing else.
+/// Programs that take a found path for a file and nothing else.
 const EXEC_READS: &[&str] = &[
     "wc",
     "grep",

@@ -83,8 +83,8 @@ pub fn lsof_files(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings
     }
 }
 
-/// `fd PATTERN -x COMMAND`: the command only reads what is found, and neither links nor
-/// files of credentials are.
+/// `fd PATTERN -x COMMAND`: the command only reads the found files, and neither links nor
+/// files of credentials are among them.
 pub fn fd_reads(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
     let hands_on = |arg: &String| FD_EXEC.contains(&arg.as_str());
     let Some(at) = call.args.iter().position(hands_on) else { return odd(call, 0, findings) };
@@ -147,7 +147,7 @@ pub fn journal(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 
 const JOURNAL_FIELDS: &[&str] = &["json", "export", "verbose"];
 
-/// `git range-diff`: files of credentials are left out of what it compares.
+/// `git range-diff`: files of credentials are left out of the comparison.
 pub fn git_ranges(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     if super::args::hit(tokens, "-s|--no-patch").is_none() {
         super::pathspec::left_out(call, findings);
@@ -162,7 +162,7 @@ pub fn needs_in(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) 
     }
 }
 
-/// `yq FILTER FILE`: what comes first may be either.
+/// `yq FILTER FILE`: the first operand may be either.
 pub fn yq(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     match operands(tokens).next() {
         Some((at, filter)) if !jq::is_plain_jq(filter) => odd(call, at, findings),

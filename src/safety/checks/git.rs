@@ -63,7 +63,7 @@ pub fn git_dirty(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings)
     }
 }
 
-/// What values of options of history mean: `%G?` and `%(signature)` start the program that checks
+/// Values of options of history: `%G?` and `%(signature)` start the program that checks
 /// signatures.
 pub fn git_format(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     super::git_paths(call, tokens, findings);

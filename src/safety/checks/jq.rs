@@ -81,7 +81,7 @@ fn is_word(c: char) -> bool {
 /// An open `\(` in a text.
 const FILLED: char = '\\';
 
-/// What follows the rest of a text, and whether that is a filter which fills it.
+/// The rest of a text, and whether it is followed by a filter that fills it.
 fn jq_string(text: &str) -> Option<(&str, bool)> {
     let mut protected = false;
     for (at, c) in text.char_indices() {

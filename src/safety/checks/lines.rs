@@ -47,7 +47,7 @@ impl<'a> Site<'a> {
         findings.absorb(&found);
     }
 
-    /// Judges what may be a line: only what would be refused counts.
+    /// Judges a possible line: only what would be refused counts.
     fn may_hold(self, text: &str, findings: &mut Findings) {
         let mut found = Findings::default();
         self.holds(text, &mut found);
@@ -127,8 +127,8 @@ fn holds_line(name: &str) -> bool {
     NAMES.contains(&name) || ENDS.iter().any(|end| name.ends_with(end))
 }
 
-/// What `git` is given for this one call: `-c KEY=VALUE` in front of the sub-command, lines
-/// in its options, and the alias that its sub-command may be.
+/// The settings of `git` for this one call: `-c KEY=VALUE` in front of the sub-command,
+/// lines in its options, and the alias that its sub-command may be.
 pub fn git(
     call: &Call<'_>,
     tokens: &[Token<'_>],
@@ -206,7 +206,7 @@ fn runs_alias(value: &str, rest: &[String], site: Site<'_>, findings: &mut Findi
     judge::command("git", named, &args, site.seat, site.depth + 1, site.ground, findings);
 }
 
-/// What the user's own files of settings hold.
+/// The contents of the user's own settings files.
 fn users_settings(call: &Call<'_>) -> Vec<Entry> {
     const MOST: usize = 256 * 1024;
     let scene = call.ground.scene;

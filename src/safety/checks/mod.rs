@@ -184,7 +184,7 @@ pub fn sets(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     }
 }
 
-/// `diskutil` verbs that lose what was on a disk.
+/// `diskutil` verbs that lose the contents of a disk.
 pub fn disk(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     let verbs = [
         "erase",

@@ -1,8 +1,9 @@
 //! Checks paths in the arguments of `git`: whether the contents of credential files would
 //! be shown.
 //!
-//! Whatever shows what is in files leaves those files out, by arguments that are added at
-//! the start; who names one is asked. Where nothing can be left out, the user is asked.
+//! Commands that show the contents of files leave those files out, by arguments that are
+//! added at the start; naming one is asked about. Where nothing can be left out, the user
+//! is asked.
 
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;

@@ -13,7 +13,7 @@ use super::super::paths::{self, Class};
 use super::super::{EntryKind, Kind, sensitive};
 use super::{OUT, operands};
 
-/// `grep -r`: credentials are left out. Without it only what is named is read.
+/// `grep -r`: credentials are left out. Without it only named files are read.
 pub fn grep(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     let Some(at) = recursion(tokens) else { return };
     splits(call, tokens, "-F|--fixed-strings", findings);

@@ -194,7 +194,7 @@ impl Reader<'_> {
         Some(number)
     }
 
-    /// What follows `s` or `y`: `/…/…/`, or the same with another sign.
+    /// The part after `s` or `y`: `/…/…/`, or the same with another delimiter.
     fn halves(&mut self, replaces: bool) -> Option<()> {
         let sign = self.take(|sign| "/|#,@:!%_+~".contains(sign))?;
         self.pattern(sign)?;

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::names::{self, Class};
 use super::shapes::{self, Hit};
 
-/// A longer name is none.
+/// A longer name does not count.
 const NAME: usize = 64;
 /// A longer value is taken to here.
 const VALUE: usize = 8 * 1024;
@@ -39,7 +39,7 @@ struct Value<'t> {
     text: &'t str,
     start: usize,
     quoted: bool,
-    /// What comes right after it.
+    /// The text right after it.
     next: Option<char>,
     /// Nothing but a remark follows on its line.
     last: bool,
@@ -411,7 +411,7 @@ impl Look<'_> {
         title || foreign && !self.text.contains(|c: char| c.is_ascii_digit())
     }
 
-    /// What programs call things, and what forms say of a field.
+    /// Names that programs give things, and rules that forms have for a field.
     fn is_common(&self) -> bool {
         COMMON.contains(&self.lower)
     }
@@ -423,7 +423,7 @@ impl Look<'_> {
 
 /// `true`, `none`: no value at all.
 fn is_nothing(lower: &str) -> bool {
-    // `required|min:8`: what a form asks of a field.
+    // `required|min:8`: the rules of a form for a field.
     NOTHING.contains(&lower.split('|').next().unwrap_or_default())
 }
 

@@ -1,6 +1,6 @@
 //! Names of variables, settings and fields that hold secrets.
 
-/// What a name says of its value, from what needs least proof to what needs most.
+/// What a name says about its value, from the least proof needed to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// Any word may be one.
@@ -13,7 +13,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// What its mask calls it.
+    /// The kind in its mask.
     pub fn kind(self) -> &'static str {
         match self {
             Class::Password => "password",

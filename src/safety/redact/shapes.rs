@@ -13,7 +13,7 @@ pub(super) struct Shape {
     /// most texts have none.
     pub hints: &'static [Hint],
     pub regex: &'static str,
-    /// Whether what was found is one after all.
+    /// Whether a match is a secret after all.
     sure: fn(&Found<'_>) -> bool,
 }
 
@@ -209,10 +209,10 @@ const PLACEHOLDERS: &[&str] = &[
     "todo",
 ];
 
-/// Names of secrets: a value that is made of them names one and is none.
+/// Names of secrets: a value that is made of them names a secret and is not one itself.
 const NAMES: &[&str] = &["password", "passwd", "secret", "token", "apikey", "api_key", "key"];
 
-/// Adds what one shape finds in a text.
+/// Adds the matches of one shape in a text.
 pub(super) fn find(shape: &Shape, regex: &Regex, text: &str, hits: &mut Vec<Hit>) {
     let mut at = 0;
     while let Some(groups) = regex.captures_at(text, at) {
@@ -229,7 +229,7 @@ pub(super) fn find(shape: &Shape, regex: &Regex, text: &str, hits: &mut Vec<Hit>
             });
             at = secret.end();
         } else {
-            // What looked like a value may hold a name and a value of its own.
+            // A supposed value may contain a name and a value of its own.
             at = after(text, secret.start().max(whole.start()));
         }
     }

@@ -97,7 +97,7 @@ const BEGINNINGS: &[&str] = &[
     "\"token\" : \"", "\\\"secret\\\":\\\"", "'password': '",
 ];
 
-/// What is ruled out by its hints is never looked at.
+/// A shape ruled out by its hints is never looked for.
 #[test]
 fn every_match_of_a_shape_contains_one_of_its_hints() {
     let many = |len: usize| "aB3dE6gH9k".chars().cycle().take(len).collect::<String>();

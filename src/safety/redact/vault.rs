@@ -31,12 +31,12 @@ pub(super) struct Vault(Mutex<Inner>);
 #[derive(Default)]
 struct Inner {
     tags: HashMap<Arc<str>, String>,
-    /// Whose tag it is.
+    /// The owner of a tag.
     owners: HashMap<String, Arc<str>>,
     masks: HashMap<String, Arc<str>>,
     bytes: usize,
     learned: Vec<Arc<str>>,
-    /// Of what was learned; `None`: nothing, or not built yet.
+    /// Of the learned values; `None`: there are none, or it is not built yet.
     search: Option<Arc<AhoCorasick>>,
 }
 
@@ -74,7 +74,7 @@ impl Vault {
         inner.learned.len() > before
     }
 
-    /// What was learned, to look for it; `None`: nothing.
+    /// The search for the learned values; `None`: there are none.
     pub fn search(&self) -> Option<Arc<AhoCorasick>> {
         let mut inner = self.lock();
         if inner.learned.is_empty() {

@@ -14,7 +14,7 @@ const KIND: u32 = 0o170_000;
 /// The list goes on in another file.
 const SPLIT: &[u8] = b"link";
 
-/// What is tracked. A list in another form than git's second to fourth is unknown.
+/// The tracked files. A list in another form than git's second to fourth is unknown.
 pub(super) fn tracked(bytes: &[u8]) -> Tracked {
     // The index does not say which of the two hash lengths it uses.
     let read = [20, 32].into_iter().find_map(|name| entries(bytes, name));
@@ -50,7 +50,7 @@ fn entries(bytes: &[u8], name: usize) -> Option<Tracked> {
         credentials |= paths::holds_credentials(String::from_utf8_lossy(&path).as_ref().as_ref());
         at = end;
     }
-    // What follows begins with four letters, or is the checksum.
+    // The rest begins with four letters, or is the checksum.
     if bytes.get(at..at + 4) == Some(SPLIT) || bytes.len() < at + name {
         return None;
     }

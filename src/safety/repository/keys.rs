@@ -12,11 +12,11 @@ struct Row(&'static str, &'static str, Harmless);
 enum Harmless {
     /// Exactly these.
     Values(&'static [&'static str]),
-    /// A yes or a no in git's words, or one of nothing.
+    /// A boolean in git's words, or an empty one.
     Switch,
-    /// What does not begin with this.
+    /// Values without this prefix.
     Unless(&'static str),
-    /// What does not hold this.
+    /// Values that do not contain this.
     Without(&'static str),
 }
 

@@ -30,7 +30,7 @@ const MOST: usize = 256 * 1024;
 const MOST_FILES: usize = 16;
 const MOST_FOLDERS: usize = 128;
 
-/// What was read of the repositories git could find from a folder.
+/// The result of reading the repositories git could find from a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// Every setting of a repository's own, includes followed, with the folder of the file
@@ -38,7 +38,7 @@ pub struct Found {
     pub settings: Vec<(Entry, PathBuf)>,
     /// Drivers that `info/attributes` names.
     pub drivers: Vec<String>,
-    /// What could not be read as git would read it.
+    /// The parts that could not be read as git would read them.
     pub unread: Option<PathBuf>,
     /// A folder that is a repository without a working tree, and contains git's current
     /// folder.
@@ -47,11 +47,11 @@ pub struct Found {
     outward: Vec<(PathBuf, PathBuf)>,
     /// Working trees, with the `.git` each belongs to.
     trees: Vec<(PathBuf, PathBuf)>,
-    /// Lists of what is tracked, the innermost repository first.
+    /// Lists of tracked files, the innermost repository first.
     indexes: Vec<PathBuf>,
 }
 
-/// What the list of tracked files says.
+/// The contents of the list of tracked files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tracked {
     /// No file of credentials, and no repository in it.
@@ -130,7 +130,7 @@ fn is_users_own(path: &str, from: &Path, scene: Scene<'_>) -> bool {
 }
 
 impl Found {
-    /// What is tracked in the repository that git finds; where nothing is, nothing is
+    /// The tracked files in the repository that git finds; where there are none, nothing is
     /// worth a question.
     pub fn tracked(&self, world: &dyn World) -> Tracked {
         let Some(index) = self.index() else { return Tracked::Ordinary };
@@ -141,7 +141,7 @@ impl Found {
         }
     }
 
-    /// Where git keeps the list of what is tracked.
+    /// The path of git's list of tracked files.
     pub fn index(&self) -> Option<&Path> {
         self.indexes.first().map(PathBuf::as_path)
     }

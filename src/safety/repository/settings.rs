@@ -1,6 +1,6 @@
 //! Reads git's settings format, as strictly as git does. Pure: bytes in, entries out.
 //!
-//! What git would refuse is `None` here, so that a text both might read differently
+//! A text that git would refuse is `None` here, so that one both might read differently
 //! raises the step instead of passing it.
 
 use std::iter::Peekable;

@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Spec] = &[
         Spec::ask("build run test vet fmt generate mod get install list env version tool clean work doc bug fix", words::RUNS_PROJECT, INSTALL).keeps(&["go build ./...", "go mod tidy", "go vet -vettool=./evil ./...", "go version -m x"]),
     ]).keeps(&["go nobody"]),
     // Asked for their version they load the project too, look for it in the folders above,
-    // or fetch what it names.
+    // or fetch the version it names.
     Spec::ask("bazel bazelisk buck buck2 pants premake5 b2 xmake bmake tox nox waf mage mvnw gradlew", words::RUNS_PROJECT, BUILD)
         .keeps(&["bazel build //...", "bazel --version", "bazelisk --version", "pants --version", "premake5 --version", "b2 --version", "xmake --version", "bmake --version", "./gradlew test"]),
     Spec::ask("make gmake ninja cmake ctest meson scons task rake invoke earthly dagger autoconf automake autoreconf configure libtool gyp nmake msbuild xbuild ant", words::RUNS_PROJECT, BUILD)

@@ -68,7 +68,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("xxd")
         .flags("-a -b -C -e -E -i -p -ps -plain -postscript -u -U -autoskip -bits -capitalize -ebcdic -include")
         .values("-c=text -cols=text -g=text -groupsize=text -l=text -len=text -n=text -name=text -o=text -s=text -seek=text -R=text")
-        // The first operand ends its options; what follows is a file it writes.
+        // The first operand ends its options; the next is a file it writes.
         .posix().operands(Reads(1))
         .dangers(&[Danger::ask("revert", &["-r|-revert"], words::WRITES_A_FILE, &[Write])])
         .keeps(&["xxd a.bin", "xxd -l 64 -c 8 a.bin"]).raised(&["xxd a.bin out", "xxd a.bin -p", "xxd - -ps", "xxd -r a.txt", "xxd .env"]),

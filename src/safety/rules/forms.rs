@@ -126,7 +126,7 @@ pub(super) const FORMS: &[Form] = &[
         needs: &[], empty_folder: true, inserted: (0, &[]),
     },
 
-    // What is found is read, one by one or together.
+    // The found files are read, one by one or together.
     here(Spec::read("fd fdfind").flags("*").operands(Text).check(checks::fd_reads), &[]),
 
     // The contents of an archive.

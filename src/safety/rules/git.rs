@@ -178,7 +178,7 @@ const SUBS: &[Spec] = &[
     Spec::read("var").operands(Text).quiet(&["GIT_DEFAULT_BRANCH"]).flags("").check(checks::needs_quiet).keeps(&["git var GIT_DEFAULT_BRANCH"]).raised(&["git var -l"]),
     Spec::read("rerere").operands(None).quiet(&["status", "remaining"]).check(checks::needs_quiet).keeps(&["git rerere status"]).raised(&["git rerere", "git rerere clear", "git rerere diff"]),
 
-    // Reading or writing, by what follows.
+    // Reading or writing, depending on the next argument.
     Spec::ask("stash", words::GIT_WRITES, &[Write]).posix().subs(&[
         Spec::read("list").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format).keeps(&["git stash list"]).raised(&["git stash list --format=%GS", "git stash list -p -- .env"]),
         Spec::read("show").flags(concat!(diff_flags!(), "--include-untracked --only-untracked")).values(diff_values!()).operands(Text).dangers(DIFF_DANGERS).check(checks::git_stash).keeps(&["git stash show", "git stash show -p stash@{0}"]).raised(&["git stash show --ext-diff"]),

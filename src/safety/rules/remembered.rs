@@ -127,7 +127,7 @@ const UNITTEST: Rest = Rest::of(Inside)
 const GO: Rest = Rest::of(Inside)
     .flags("-v -x -n -race -short -benchmem -cover -failfast -json -trimpath -a")
     .values("-run -skip -bench -count -timeout -parallel -cpu -list -tags -p -shuffle -covermode -benchtime");
-/// What an npm script may be given.
+/// The arguments an npm script may get.
 const SCRIPT: Rest = Rest::of(Inside)
     .flags("-s --silent -q --quiet --if-present")
     .values("-w --workspace --filter -F")
@@ -155,7 +155,7 @@ const CHANGES: Rest = Rest::of(Changed);
 
 #[rustfmt::skip]
 pub const FORMS: &[Form] = &[
-    // What runs whatever it is given, or reaches another machine.
+    // Commands that run whatever they are given, or reach another machine.
     form("csh|tcsh|pwsh|powershell|env|xargs|sudo|su|doas|find|fd|fdfind|awk|gawk|mawk|nawk|sed|perl|tmux|screen|vim|vi|nvim|emacs|rm", Nothing),
     form("npx|bunx|pnpx|uvx|pipx|dlx", Nothing),
     form("docker|podman|nerdctl|buildah|docker-compose|podman-compose|kubectl|oc|helm|ssh|scp|sftp|ftp|rsync|curl|wget|nc|ncat|socat|telnet", Nothing),

@@ -94,7 +94,7 @@ impl Walk<'_, '_> {
         findings.forget_programs(kept);
     }
 
-    /// `command -v x` only looks; everything else runs what follows.
+    /// `command -v x` only looks; every other form runs the rest.
     fn passed(&mut self, name: &str, rest: &[Word], depth: usize, findings: &mut Findings) {
         let mut rest = rest;
         while let Some((first, behind)) = rest.split_first()

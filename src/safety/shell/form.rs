@@ -29,7 +29,7 @@ impl Reader<'_> {
         self.bodiless = true;
     }
 
-    /// A word of the grammar at the place of a command; false when it is none.
+    /// A word of the grammar at the place of a command; false when it is not one.
     pub(super) fn keyword(&mut self, word: &Word, open: &mut Open) -> bool {
         let Some(text) = KEYWORDS.iter().copied().find(|keyword| word.is(keyword)) else {
             return false;

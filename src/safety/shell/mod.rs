@@ -164,7 +164,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The command by its name; where the name is not plain, by what it seems to be.
+    /// The command by its name; where the name is not plain, by its likely name.
     fn named(&mut self, first: &Word, rest: &[Word], findings: &mut Findings) {
         if !first.text.is_ascii() {
             findings.warn(Warning::ControlChars);
@@ -292,7 +292,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What a shell or an interpreter is fed: text of the line is looked into, the rest
+    /// The input of a shell or an interpreter: text of the line is looked into, the rest
     /// cannot be.
     fn fed(&mut self, simple: &Simple, before: Option<&Simple>, findings: &mut Findings) {
         let words = &simple.words;
@@ -332,7 +332,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// What `echo` or `printf` writes, when it is known.
+/// The output of `echo` or `printf`, when it is known.
 fn echoed(simple: &Simple) -> Option<String> {
     let (first, rest) = simple.words.split_first()?;
     let known = ["echo", "printf"].contains(&first.text.as_str())

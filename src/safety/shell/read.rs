@@ -47,13 +47,13 @@ pub(super) struct Reader<'s> {
     pub(super) defining: Vec<String>,
     /// Whether the body of the last of them has not begun yet.
     pub(super) bodiless: bool,
-    /// Whether what is read here is fed by another command.
+    /// Whether the input of this part comes from another command.
     pub(super) piped: bool,
     /// Whether two parentheses were found to be no arithmetic.
     pub(super) nested_only: bool,
 }
 
-/// What ends a list of commands.
+/// The words and signs that end a list of commands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Text,
@@ -305,7 +305,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Where an operator waits for a command and none came, the line is none.
+    /// A line with an operator that waits for a command and gets none is invalid.
     fn without_operand(&mut self, open: &mut Open) {
         if std::mem::replace(&mut open.before, Before::Nothing) == Before::Operator {
             self.opaque(words::SHELL_NOT_UNDERSTOOD);

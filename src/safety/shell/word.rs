@@ -180,7 +180,7 @@ impl Reader<'_> {
         self.at += 1;
     }
 
-    /// What a `$` begins.
+    /// The expansion that a `$` begins.
     pub(super) fn dollar(&mut self, draft: &mut Draft, quoted: bool) {
         let start = self.at;
         self.at += 1;

@@ -59,7 +59,7 @@ fn where_the_folder_cannot_be_seen_nothing_runs_by_itself() {
 fn where_settings_of_a_repository_cannot_be_read_no_git_step_runs_by_itself() {
     let world = Mute { folders: false, files: true };
     for example in harmless().filter(|example| example.starts_with("git ")) {
-        // What prints its version looks at no repository.
+        // A program that prints its version looks at no repository.
         let version = ["git --version", "git -v", "git version", "git --no-pager --version"];
         if !version.contains(&example) {
             let verdict = on(&world, &Policy::default(), example);

@@ -13,7 +13,7 @@ fn judged(line: &str) -> Judged {
 #[allow(clippy::too_many_lines, reason = "a table")]
 fn anything_but_exactly_a_harmless_form_asks() {
     for asked in [
-        // Versions, and what only looks like one.
+        // Versions, and arguments that only look like one.
         "cargo --version build",
         "cargo build --version",
         "npm --version x",

@@ -61,7 +61,7 @@ fn a_question_for_a_version_is_answered_from_an_empty_folder() {
     }
 }
 
-/// What a step is started with.
+/// The inputs a step is started with.
 fn started(line: &str) -> Vec<String> {
     let words = words_of(line);
     launch(line).arguments(&words[1..])

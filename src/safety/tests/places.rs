@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A place, with what a file of the workspace is called there.
+/// A place, with the path of a file of the workspace there.
 fn at(workspace: &str, home: &str) -> Place {
     Place::new(workspace, home)
 }

@@ -28,7 +28,7 @@ const SECRETS: &[&str] = &[
     "/proc/self/environ",
 ];
 
-/// A row that runs by itself and reads what it is given.
+/// A row that runs by itself and reads its operands.
 #[derive(Clone, Debug)]
 struct Reader {
     /// The program, and its sub-command if it is one of those.

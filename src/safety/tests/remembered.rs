@@ -62,7 +62,7 @@ fn offers(line: &str) -> Option<String> {
     grant(line).map(|grant| grant.rule.to_string())
 }
 
-/// Whether what was remembered for `approved` lets `line` run.
+/// Whether the rule remembered for `approved` lets `line` run.
 fn answers(approved: &str, line: &str) -> bool {
     answers_in(approved, of(line), HERE)
 }
@@ -174,7 +174,7 @@ fn commands_that_run_anything_or_send_it_away_are_never_offered() {
     }
 }
 
-/// What each rule does not cover, though it begins as the rule does.
+/// Lines each rule does not cover, though they begin as the rule does.
 #[rustfmt::skip]
 const NOT: &[(&str, &[&str])] = &[
     ("git submodule update", &["git submodule foreach 'rm -r ~'", "git submodule update --init", "git submodule"]),

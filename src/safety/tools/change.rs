@@ -132,7 +132,8 @@ fn one(input: &Input<'_>) -> Result<Edit, Fault> {
     Ok(Edit { old, new, all: input.flag(ALL)? })
 }
 
-/// The text with what the file keeps: its mark, its line ends, the end of its last line.
+/// The text with the properties the file keeps: its mark, its line ends, the end of its
+/// last line.
 fn like<'a>(old: &str, text: &'a str) -> (Cow<'a, str>, Option<Say>) {
     let mut out = Cow::Borrowed(text);
     let mut kept: Option<Say> = None;
@@ -159,7 +160,7 @@ enum Needs {
     Part,
 }
 
-/// What the model saw of the file last, against what it is now.
+/// The file as the model last saw it, against the file now.
 fn known(
     spot: &Spot,
     before: Option<&[u8]>,
@@ -180,7 +181,7 @@ fn known(
     }
 }
 
-/// What writing there means.
+/// The kind of place, for writing.
 pub fn writes(spot: &Spot, class: Class, out: &mut Findings) {
     let say = words::TOOL_WRITES.with("path", quoted(&spot.shown));
     out.add("file.write", Tier::L1, say, None, &[Effect::Write]);
@@ -212,7 +213,7 @@ fn steers(spot: &Spot) -> bool {
     spot.inside && steering::reader(Path::new(&spot.shown)).is_some()
 }
 
-/// What a file becomes.
+/// The new content of a file.
 pub struct After<'a> {
     pub bytes: &'a [u8],
     /// How it is shown; `None`: as it is.
@@ -237,8 +238,8 @@ pub fn finish(
     Ok(Task::Change(Box::new(Write { spot, after, change, backup: false, note })))
 }
 
-/// What is shown of a change. The secrets of the file as it is are masked, also where
-/// they stay; whatever is new is shown.
+/// The display of a change. The secrets of the current file are masked, also where they
+/// stay; new text is shown.
 pub fn change(
     spot: &Spot,
     (before, after): (Option<&[u8]>, Option<&[u8]>),

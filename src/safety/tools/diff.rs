@@ -9,7 +9,7 @@ use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
 
 /// Lines around a change.
 const AROUND: u32 = 3;
-/// What git says below a last line that does not end.
+/// Git's line below a last line that does not end.
 const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 /// A unified diff, and how many lines come and go; an empty one when nothing differs.

@@ -76,7 +76,7 @@ pub fn search(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Res
     if query.is_empty() {
         return Err(input.missing(QUERY));
     }
-    // A field named `regex` or `pattern` says what it holds.
+    // A field named `regex` or `pattern` describes its contents.
     let named = input.get(&["query", "text", "search"]).is_none();
     let regex = match input.get(&["regex"]) {
         Some(Value::Bool(regex)) => *regex,

@@ -33,7 +33,7 @@ const DEEPEST: usize = 64;
 
 /// Reads a text; the fault says what is wrong and where.
 pub fn parse(text: &str) -> Result<Node, String> {
-    // What is valid at all is decided by the one reader everybody uses.
+    // The shared reader decides what is valid at all.
     serde_json::from_str::<Value>(text).map_err(|error| error.to_string())?;
     let mut reader = Reader { text, at: 0 };
     reader.node(0)
@@ -137,7 +137,7 @@ impl Reader<'_> {
     }
 }
 
-/// The text with `new` in place of what it held.
+/// The text with `new` in place of the old value.
 pub fn rewrite(text: &str, old: &Node, new: &Value) -> String {
     let writer = Writer { text, unit: unit(text), broken: text.trim().contains('\n') };
     let before = text.get(..old.span.start).unwrap_or_default();

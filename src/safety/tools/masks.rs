@@ -19,7 +19,7 @@ use crate::words::safety as words;
 pub(super) struct Masks<'a> {
     secrets: Option<&'a Redactor>,
     before: &'a str,
-    /// What was turned back, each once.
+    /// The values that were turned back, each once.
     used: Vec<(String, Arc<str>)>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Masks<'a> {
         let Some(secrets) = self.secrets.filter(|_| text.contains('‹')) else {
             return Ok(text.to_owned());
         };
-        // So that what the file itself holds is known, also after a session was resumed.
+        // So that the file's own values are known, also after a session was resumed.
         secrets.mask(self.before);
         let Revealed { text, masks } = secrets.reveal(text, self.before).map_err(unknown)?;
         for (mask, value) in masks {

@@ -17,7 +17,7 @@ fn table(files: &[(&str, &str)]) -> Table {
     table
 }
 
-/// What the model sees of a text.
+/// The text as the model sees it.
 fn seen(table: &Table, text: &str) -> String {
     table.secrets.as_ref().unwrap().mask(text).into_owned()
 }

@@ -39,7 +39,7 @@ pub use restore::{Restore, judge as restored};
 
 use input::Input;
 
-/// What a tool is to do.
+/// The task of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// The input asks for nothing that can be done.
@@ -55,7 +55,7 @@ pub enum Task {
     Plan(Vec<PlanItem>),
 }
 
-/// What is wrong with an input.
+/// The fault in an input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     pub say: Say,
@@ -118,11 +118,12 @@ pub struct Write {
     pub spot: Spot,
     /// The whole content; `None`: the file is deleted.
     pub after: Option<Arc<[u8]>>,
-    /// What is shown of it; `before` in it is what the file must be at the writing.
+    /// The part of it that is shown; `before` in it is the content the file must have when
+    /// it is written.
     pub change: Change,
     /// A copy of the old file is left beside it.
     pub backup: bool,
-    /// What was done to what the model wrote: line ends kept, a mark kept.
+    /// Changes made to the model's text: line ends kept, a mark kept.
     pub note: Option<Say>,
 }
 
@@ -150,7 +151,7 @@ pub struct Choice {
 }
 
 impl Plugin {
-    /// What `node` is given.
+    /// The arguments for `node`.
     pub fn command(&self) -> Vec<String> {
         let bin = self.bin.to_string_lossy().into_owned();
         std::iter::once(bin).chain(self.args.iter().cloned()).collect()
@@ -181,7 +182,7 @@ const TOOLS: &[(&str, Judge)] = &[
     ("plan", talk::plan),
 ];
 
-/// Tools whose remembered yes covers what they do in the workspace.
+/// Tools whose remembered approval covers what they do in the workspace.
 pub const REMEMBERED: &[&str] = &["file.write", "file.edit"];
 
 /// The task, and the findings about it. `None`: there is no such tool.
@@ -196,7 +197,7 @@ pub fn judge(name: &str, input: &Value, ground: &Ground<'_>, out: &mut Findings)
     let task = match judge(&Input::new(name, input), ground, &mut findings) {
         Ok(task) => task,
         Err(fault) => {
-            // What is wrong may quote the file: where reading it takes a yes, so does this.
+            // The fault may quote the file: where reading it needs approval, so does this.
             if findings.tier_or(Tier::L0) == Tier::L0 || !touches_others(&findings) {
                 findings = Findings::default();
                 findings.add("tool.fault", Tier::L0, words::TOOL_FAULT, None, &[]);
@@ -223,7 +224,7 @@ pub fn is_tool(name: &str) -> bool {
     TOOLS.iter().any(|(known, _)| *known == name)
 }
 
-/// What a rule would have to speak of.
+/// The terms a rule would have to cover.
 pub fn is_remembered(work: &Work) -> Option<&str> {
     match work {
         Work::Tool { name, .. } => REMEMBERED.contains(&name.as_str()).then_some(name),
@@ -231,15 +232,15 @@ pub fn is_remembered(work: &Work) -> Option<&str> {
     }
 }
 
-/// What a tool does with a path.
+/// The use a tool makes of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
     Reads,
     Writes,
 }
 
-/// Where a text leads. Nothing is written through a link out of the workspace; what is
-/// read through one is judged by where it leads, as for `cat`.
+/// The target of a path. Nothing is written through a link out of the workspace; reading
+/// through a link is judged by its target, as for `cat`.
 fn spot(
     text: &str,
     access: Access,
@@ -268,7 +269,7 @@ fn spot(
     Ok((Spot { path, shown, inside }, class))
 }
 
-/// What reading there means.
+/// The kind of place, for reading.
 fn reads(spot: &Spot, class: Class, findings: &mut Findings) {
     let path = quoted(&spot.shown);
     let (rule, why, effects): (_, _, &[Effect]) = match class {
@@ -284,7 +285,7 @@ fn reads(spot: &Spot, class: Class, findings: &mut Findings) {
     findings.add(rule, Tier::L1, why.with("path", path), None, effects);
 }
 
-/// The bytes of a file that is to be changed; `None`: there is none.
+/// The bytes of a file to change; `None`: there is none.
 fn content(spot: &Spot, ground: &Ground<'_>, most: usize) -> Result<Option<Vec<u8>>, Fault> {
     let world = ground.scene.world;
     match (world.read(&spot.path, most), world.kind(&spot.path)) {

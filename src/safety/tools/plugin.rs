@@ -18,10 +18,10 @@ const ALIAS: Names = &["alias", "plugin", "name"];
 const ARGS: Names = &["args", "arguments", "argv"];
 /// Of a registry and of a plugin's description, in bytes.
 const MOST: usize = 1024 * 1024;
-/// What asks a plugin for its conversation.
+/// Arguments that ask a plugin for its conversation.
 const INTERACTIVE: &[&str] = &["-i", "--interactive"];
 
-/// What slothtool knows of its plugins.
+/// slothtool's record of its plugins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registry {
     pub entries: Vec<Entry>,

@@ -14,14 +14,14 @@ use crate::words::safety as words;
 /// A file of this size was never changed by us, in bytes.
 const MOST: usize = 64 * 1024 * 1024;
 
-/// A file, and what it shall be again.
+/// A file, and the content to restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restore {
     /// Absolute.
     pub path: String,
     /// `None`: there was no file.
     pub before: Option<Vec<u8>>,
-    /// What the change left, as a digest; `None`: no file.
+    /// The content after the change, as a digest; `None`: no file.
     pub after: Option<String>,
 }
 
@@ -55,7 +55,7 @@ fn task(
     out: &mut Findings,
 ) -> Result<(Spot, Task), super::Fault> {
     let (spot, class) = spot(&restore.path, Access::Writes, ground, out)?;
-    // Where only a patch may write, only what a patch left is put back.
+    // Where only a patch may write, only a patch can be undone.
     if patch::is_listed(&spot, ground) {
         let say = words::TOOL_PATCHES.with("path", quoted(&spot.shown));
         out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);

@@ -14,7 +14,7 @@ const CHOICES: Names = &["choices", "options", "answers"];
 const ITEMS: Names = &["items", "steps", "plan", "todos", "tasks"];
 const TEXT: Names = &["text", "step", "title", "content", "task", "description"];
 const STATE: Names = &["state", "status"];
-/// What can be picked by a digit.
+/// Options that can be picked by a digit.
 const MOST_CHOICES: usize = 9;
 const MOST_ITEMS: usize = 40;
 /// Characters of a question, of a choice and of a line of the plan.

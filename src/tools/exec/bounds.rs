@@ -34,7 +34,8 @@ pub(super) fn holds(judged: &Judged) -> bool {
     judged.risk.tier == Tier::L0 && matches!(judged.step.work, Work::Exec { .. })
 }
 
-/// Bounds a child. One that is gone already needs none; what a system refuses is left.
+/// Bounds a child. One that has ended already needs none; a bound the system refuses is
+/// left out.
 #[cfg(target_os = "linux")]
 pub(super) fn put_on(child: Option<u32>) {
     let pid = child.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);

@@ -4,11 +4,11 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-/// What is kept of one stream, in bytes: its beginning and its end.
+/// The part kept of one stream, in bytes: its beginning and its end.
 pub(super) const HEAD: usize = 64 * 1024;
 pub(super) const TAIL: usize = 256 * 1024;
 
-/// What the model gets of one stream.
+/// The part of one stream that the model gets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
     pub bytes: usize,

@@ -17,7 +17,7 @@ use super::group::Tree;
 use crate::tools::temp::{RunFolder, TempFolder};
 use crate::words::{Say, exec as words};
 
-/// The longest text that is taken back, in bytes.
+/// The longest text that is read back, in bytes.
 const LONGEST: u64 = 4 << 20;
 /// Ours, and no concern of an editor.
 const OWN_KEY: &str = "AVOCET_API_KEY";
@@ -42,7 +42,7 @@ impl Editing {
         Editing::start_named(temp, editor, "message.md", text)
     }
 
-    /// The same for a file of this name, so that the editor knows what it is.
+    /// The same for a file of this name, so that the editor knows its type.
     ///
     /// # Errors
     /// The sentence that says why it did not start.

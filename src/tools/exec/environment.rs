@@ -12,7 +12,7 @@ use std::path::Path;
 /// The variables of a child, by name.
 pub type Variables = BTreeMap<OsString, OsString>;
 
-/// What children's environments are made from. Filled by `config`.
+/// The sources of children's environments. Filled by `config`.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     /// The user's own, as the process was started with.
@@ -23,7 +23,7 @@ pub struct Environment {
     pub own_keys: Vec<String>,
     /// Further names the user lets through to L0 steps.
     pub keep: Vec<String>,
-    /// What this machine sets for L0 steps: a private `TMPDIR`, `RUSTUP_TOOLCHAIN`.
+    /// Variables this machine sets for L0 steps: a private `TMPDIR`, `RUSTUP_TOOLCHAIN`.
     pub set: Vec<(String, String)>,
 }
 
@@ -74,7 +74,7 @@ const SET: &[(&str, &str)] = &[
     ("CARGO_NET_OFFLINE", "true"),
 ];
 
-/// Never copied from the user: each makes some program load or run what it names.
+/// Never copied from the user: each makes some program load or run the file it names.
 #[rustfmt::skip]
 const DENIED: &[&str] = &[
     "LD_*", "DYLD_*",
@@ -83,9 +83,8 @@ const DENIED: &[&str] = &[
     "BASH_ENV", "BASH_FUNC_*", "ENV", "ZDOTDIR", "PROMPT_COMMAND", "IFS", "CDPATH",
 ];
 
-/// Not copied for L0, whatever the settings keep: each names what a build or a program
-/// brings in. What was approved, and what the user typed, has them as in the user's own
-/// shell.
+/// Not copied for L0, whatever the settings keep: each names something a build or a program
+/// loads. Approved steps, and lines the user typed, have them as in the user's own shell.
 #[rustfmt::skip]
 const BUILDS: &[&str] = &[
     "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "PERL5OPT", "PERL5LIB", "PERL5DB", "RUBYOPT", "RUBYLIB",

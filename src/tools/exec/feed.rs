@@ -28,7 +28,7 @@ const MOST: Duration = Duration::from_secs(2);
 /// Bytes of an answer that are read.
 const ANSWER: u64 = 4 * 1024;
 
-/// A program of the system and what it is started with.
+/// A program of the system and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feed {
     pub program: &'static str,
@@ -48,7 +48,7 @@ pub async fn feed(feed: &Feed, input: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Starts the program and takes what it prints, 4 KiB of it at most.
+/// Starts the program and reads its output, 4 KiB of it at most.
 ///
 /// # Errors
 /// As [`feed`].
@@ -87,7 +87,8 @@ fn start(path: PathBuf, feed: &Feed, stdout: Stdio) -> io::Result<Box<dyn ChildW
             .stderr(Stdio::null());
     });
     command.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
-    // What keeps an X selection lives on in the background: only the child is waited for.
+    // A program that keeps an X selection lives on in the background: only the child is
+    // waited for.
     Ok(command.spawn()?.into_inner())
 }
 

@@ -123,7 +123,7 @@ fn runs_here(head: &[u8], length: u64, file: &mut File) -> bool {
     same && is_whole(head, length, file).unwrap_or(false)
 }
 
-/// What the kernel runs besides: 32-bit programs, where it was built for them.
+/// Further programs the kernel runs: 32-bit ones, where it was built for them.
 #[cfg(not(target_os = "macos"))]
 fn beside(own: Option<(u8, u8, u64)>, other: Option<(u8, u8, u64)>) -> bool {
     const X86: u64 = 3;

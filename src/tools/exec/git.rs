@@ -66,7 +66,7 @@ const FLAGS: &[(&str, &[&str])] = &[
 const SHOWS: &[&str] = &["--no-ext-diff", "--no-textconv"];
 const DIFFS: &[&str] = &["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
 
-/// What makes a filter do nothing.
+/// Settings that make a filter do nothing.
 const EMPTIED: &[(&str, &str)] =
     &[("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")];
 
@@ -80,7 +80,7 @@ const FILTERS_MOST: usize = 64;
 /// the tree's own attributes are read.
 const SET: &[(&str, &str)] = &[("GIT_NO_LAZY_FETCH", "1"), ("GIT_ATTR_NOSYSTEM", "1")];
 
-/// What a repository's own configuration brings in.
+/// Settings from a repository's own configuration.
 #[derive(Debug, PartialEq, Eq)]
 enum Filters {
     Named(BTreeSet<String>),

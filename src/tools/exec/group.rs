@@ -72,11 +72,11 @@ pub trait StepWatch: fmt::Debug + Send + Sync {
     fn ended(&self, leader: i32, mark: &str);
 }
 
-/// What all steps of one session share.
+/// State shared by all steps of one session.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Steps {
     pub told: Option<Arc<dyn StepWatch>>,
-    /// The program is being left: what runs is ended, and not waited for as long.
+    /// The program is exiting: running steps are ended, and not waited for as long.
     pub leaving: CancellationToken,
 }
 
@@ -138,8 +138,8 @@ impl Group {
         Some(Group { leader, mark, state: State::Running, told })
     }
 
-    /// Marks what the child started before it was marked itself. Looks at other processes,
-    /// so this is for a thread that nothing holds.
+    /// Marks the processes the child started before it was marked itself. Looks at other
+    /// processes, so this is for a thread that no sandbox restricts.
     pub(super) async fn catch_up(&self, mark: Mark) {
         catch_up(self.leader, mark).await;
     }
@@ -158,7 +158,7 @@ impl Group {
         let _ = kill_process_group(self.leader, signal);
     }
 
-    /// Ends what is left of a step whose child has been waited for, and says how many
+    /// Ends the rest of a step whose child has been waited for, and returns how many
     /// processes that were.
     pub(super) async fn end(mut self) -> usize {
         let ended = sweep(self.leader, self.mark.clone()).await;
@@ -175,7 +175,8 @@ impl Drop for Group {
             return;
         }
         self.signal(Signal::KILL);
-        // Here and now: what is dropped last ends with the program, and a task would too.
+        // Not in a task: a group that is dropped last, as the program exits, would never
+        // see it run.
         sweep_now(self.leader, &self.mark);
         told_ended(self.told.as_ref(), self.leader, &self.mark);
     }
@@ -187,7 +188,7 @@ fn told_ended(told: Option<&Arc<dyn StepWatch>>, leader: Pid, mark: &str) {
     }
 }
 
-/// Ends what is left of a step whose Avocet is gone. Without a leader it was just starting.
+/// Ends the rest of a step whose Avocet has ended. Without a leader it was just starting.
 pub(super) fn end_abandoned(leader: Option<i32>, mark: &str) {
     let leader = leader.and_then(Pid::from_raw);
     if let Some(leader) = leader {
@@ -264,7 +265,7 @@ impl Drop for Turn {
     }
 }
 
-/// Puts the mark in the limits of what a step started before its first process had it.
+/// Puts the mark in the limits of processes a step started before its first process had it.
 #[cfg(target_os = "linux")]
 async fn catch_up(leader: Pid, mark: Mark) {
     let _ = tokio::task::spawn_blocking(move || descendants::catch_up(leader, mark)).await;
@@ -299,7 +300,7 @@ async fn outgrows(_leader: Pid, _mark: &str, _most: usize) {
     std::future::pending().await
 }
 
-/// Kills and collects until nothing of a step is found, and counts what was killed.
+/// Kills and collects until no process of a step is found, and counts the killed ones.
 #[cfg(target_os = "linux")]
 async fn sweep(leader: Pid, mark: String) -> usize {
     let mut killed = std::collections::BTreeSet::new();

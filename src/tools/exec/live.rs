@@ -64,7 +64,7 @@ impl Live {
         }
     }
 
-    /// When what has gathered is due; `None` when nothing has.
+    /// When the gathered output is due; `None` when there is none.
     pub(super) fn due(&self) -> Option<Instant> {
         self.since.map(|since| since + GATHER)
     }
@@ -83,7 +83,7 @@ impl Decoder {
         Decoder { begun: Vec::new(), masking: redactor.map(Redactor::masking) }
     }
 
-    /// What can be shown after these bytes.
+    /// The output that can be shown after these bytes.
     pub(super) fn push(&mut self, bytes: &[u8]) -> String {
         let text = self.decode(bytes);
         match &mut self.masking {
@@ -92,7 +92,7 @@ impl Decoder {
         }
     }
 
-    /// What is left at the end of the stream.
+    /// The rest at the end of the stream.
     pub(super) fn finish(&mut self) -> String {
         let rest = String::from_utf8_lossy(&std::mem::take(&mut self.begun)).into_owned();
         match &mut self.masking {

@@ -118,7 +118,7 @@ pub fn in_terminal(program: &Path, args: &[String], folder: &Path) -> io::Result
 /// Ours, and no concern of a plugin.
 const OWN_KEY: &str = "AVOCET_API_KEY";
 
-/// What a plugin printed: its fields where it is JSON, else only how much it is.
+/// A plugin's output: its fields where it is JSON, else only its size.
 pub(super) fn output(stdout: &Text) -> Option<Parsed> {
     let text = stdout.lines();
     let shape = parse::parse(&parse::Run {

@@ -25,20 +25,20 @@ use crate::words::{Say, exec as words};
 pub(super) enum NotStarted {
     /// The machine could not.
     Unable(Say),
-    /// What would run is not what was judged.
+    /// The step to run is not the judged one.
     Changed(Say),
 }
 
 /// A child and its group.
 pub(super) type Running = (Box<dyn ChildWrapper>, Group);
 
-/// What is started, to the last detail.
+/// The complete description of the child to start.
 struct Plan {
     path: PathBuf,
     args: Vec<OsString>,
     variables: Variables,
     cwd: PathBuf,
-    /// What it reads; `None`: nothing.
+    /// Its input; `None`: nothing.
     input: Option<Input>,
     /// It runs in its temporary folder, which is empty.
     empty_folder: bool,
@@ -151,7 +151,7 @@ fn care(judged: &Judged) -> Care {
     }
 }
 
-/// What a step that runs by itself is given: arguments that make it harmless, and a
+/// Additions for a step that runs by itself: arguments that make it harmless, and a
 /// repository that can start nothing.
 async fn alone(mut plan: Plan, args: &[String], judged: &Judged) -> Plan {
     let launch = &judged.launch;
@@ -250,7 +250,7 @@ fn spawn(plan: Plan, mark: Mark, steps: &Steps) -> Result<Running, NotStarted> {
     let child = command.spawn();
     let child = child.map_err(|error| unable(reason(&plan.path, &error)))?;
     // The wrapper's own wait goes on until the whole group has ended, which adopted
-    // background processes may never do. The child itself is what is waited for.
+    // background processes may never do. So only the child itself is waited for.
     let mut child = child.into_inner();
     if let (Some(mut stdin), Some(input)) = (child.stdin().take(), plan.input) {
         // It may read none of it, and ends all the same.
@@ -261,7 +261,7 @@ fn spawn(plan: Plan, mark: Mark, steps: &Steps) -> Result<Running, NotStarted> {
     Ok((child, group))
 }
 
-/// One sentence for what the system answered.
+/// One sentence for the system's error.
 fn reason(path: &Path, error: &io::Error) -> Say {
     if let Some(what) = crate::disk::used_up(error) {
         return words::NO_ROOM.with("path", shown(path)).with("why", what);

@@ -30,7 +30,7 @@ const KILLED: Duration = Duration::from_secs(2);
 /// How long a child gets for each signal when the program is being left.
 const HURRY: Duration = Duration::from_millis(500);
 
-/// What is read at once, in bytes.
+/// The size of one read, in bytes.
 const READ: usize = 64 * 1024;
 
 /// How the time of a step ended.
@@ -43,7 +43,7 @@ pub(super) enum How {
     Outgrew,
 }
 
-/// What is known when nothing of a step runs any more.
+/// The result when no process of a step runs any more.
 #[derive(Debug)]
 pub(super) struct Finished {
     pub how: How,
@@ -58,7 +58,7 @@ pub(super) struct Finished {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pipes {
     Closed,
-    /// Another process held them longer than the child lived.
+    /// Another process kept them open longer than the child lived.
     KeptOpen,
 }
 
@@ -104,7 +104,7 @@ pub(super) async fn watch(
     };
     if how != How::Exited {
         let gently = [(Signal::INT, times.grace), (Signal::TERM, times.grace)];
-        // What multiplies is not given the time to.
+        // Processes that multiply do not get the time to.
         let gently = if how == How::Outgrew { &[][..] } else { &gently };
         for (signal, wait) in gently.iter().copied().chain([(Signal::KILL, KILLED)]) {
             group.signal(signal);
@@ -193,7 +193,7 @@ impl Output {
         }
     }
 
-    /// Sends what was held back.
+    /// Sends the held-back output.
     fn finish(&mut self) {
         for decoder in &mut self.decoders {
             let rest = decoder.finish();

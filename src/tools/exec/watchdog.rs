@@ -140,8 +140,8 @@ pub fn run() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The modes first: what a shell sets after us stays. In a session of its own a process
-/// may set them though it is not in the foreground.
+/// The modes first: a shell may set its own after us, and those stay. In a session of its
+/// own a process may set them though it is not in the foreground.
 fn give_back(restore: &str) {
     let mut terminal = io::stdout().lock();
     crate::terminal_modes::mend(&terminal);

@@ -28,7 +28,7 @@ impl Kept {
     /// Keeps a content; answers with its digest.
     ///
     /// # Errors
-    /// What the system says. Nothing is kept then.
+    /// The system's error. Nothing is saved then.
     pub fn keep(&self, bytes: &[u8]) -> io::Result<String> {
         let digest = digest(bytes);
         let path = self.path(&digest);
@@ -47,7 +47,7 @@ impl Kept {
         Ok(digest)
     }
 
-    /// What is kept under a digest; `None`: nothing, or it is not what it was.
+    /// The content saved under a digest; `None`: nothing, or it was altered.
     pub fn get(&self, wanted: &str) -> Option<Vec<u8>> {
         let sound = wanted.len() == 64 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit());
         let bytes = sound.then(|| fs::read(self.path(wanted)).ok()).flatten()?;

@@ -56,7 +56,7 @@ struct FileTool {
     desk: Desk,
 }
 
-/// What they share.
+/// State they share.
 #[derive(Clone, Debug, Default)]
 pub struct Desk {
     pub seen: Seen,
@@ -72,7 +72,7 @@ pub fn all(desk: &Desk) -> Vec<Arc<dyn Tool>> {
     ROWS.iter().map(tool).collect()
 }
 
-/// What came of a task.
+/// The result of a task.
 #[derive(Debug, Default)]
 struct Done {
     exit: i32,
@@ -167,7 +167,7 @@ fn cancelled() -> Done {
     }
 }
 
-/// One sentence for what the system answered.
+/// One sentence for the system's error.
 fn reason(shown: &str, path: &Path, error: &io::Error) -> Say {
     let word = match error.kind() {
         io::ErrorKind::NotFound => return near(shown, path),

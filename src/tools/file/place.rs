@@ -16,7 +16,7 @@ use rustix::io::Errno;
 
 use crate::disk::beside;
 
-/// Opening a folder only to name what is in it needs no right to read it.
+/// Opening a folder only to name its entries needs no right to read it.
 #[cfg(target_os = "linux")]
 const FOLDER: OFlags =
     OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -29,7 +29,7 @@ pub struct Slot {
     name: std::ffi::OsString,
 }
 
-/// What happens to folders on the way that are not there.
+/// How missing folders on the way are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     Fails,
@@ -44,7 +44,7 @@ pub struct There {
 
 impl Slot {
     /// # Errors
-    /// The path has no name at its end, or a folder on the way is none.
+    /// The path has no name at its end, or a component on the way is not a folder.
     pub fn of(path: &Path, missing: Missing) -> io::Result<Slot> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
         let mut folder = rustix::fs::open("/", FOLDER, Mode::empty())?;
@@ -112,7 +112,8 @@ impl Slot {
             let own = fstat(&file)?;
             if (own.st_uid, own.st_gid) != (stat.st_uid, stat.st_gid) {
                 let (uid, gid) = (stat.st_uid, stat.st_gid);
-                // Who may not give a file away keeps it: its content is what counts.
+                // Without the right to give a file away, it keeps the writer as owner: its
+                // content is what counts.
                 let _ = fchown(
                     &file,
                     Some(rustix::fs::Uid::from_raw(uid)),
@@ -139,7 +140,7 @@ impl Slot {
     }
 
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn remove(&self) -> io::Result<()> {
         unlinkat(&self.folder, &self.name, AtFlags::empty())?;
         self.settle();
@@ -171,10 +172,10 @@ impl There {
         self.stat.st_mode & 0o222 == 0
     }
 
-    /// What it holds, up to `most` bytes and one more.
+    /// Its contents, up to `most` bytes and one more.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn read(&mut self, most: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         (&mut self.file).take(most.saturating_add(1)).read_to_end(&mut bytes)?;

@@ -16,7 +16,7 @@ const LINES: usize = 500;
 const MOST_LINES: usize = 2_000;
 const BYTES: usize = 40 * 1024;
 const LINE: usize = 1_000;
-/// Bytes that are looked at to tell what a file is.
+/// Bytes that are looked at to recognise a file's type.
 const START: usize = 8 * 1024;
 
 pub fn run(read: &Read, seen: &Seen) -> Done {

@@ -60,7 +60,7 @@ pub fn run(search: &Search, cancel: &CancellationToken) -> Done {
             continue;
         }
         let Ok(inner) = entry.path().strip_prefix(&spot.path) else { continue };
-        // What holds credentials is read when it is named, and then it is asked about.
+        // Files of credentials are read only when named, and then it is asked about.
         let sensitive = entry.file_name().to_str().is_some_and(is_sensitive_name);
         let unwanted = glob.as_ref().is_some_and(|glob| !fits(glob, inner));
         if sensitive || unwanted || entry.metadata().is_ok_and(|meta| meta.len() > FILE) {

@@ -81,7 +81,7 @@ fn put(write: &Write, desk: &Desk) -> Result<(), NotDone> {
     }
 }
 
-/// A copy beside the file, and no more than the last few of them.
+/// A copy beside the file, keeping only the last few of them.
 fn back_up(write: &Write, old: &[u8]) -> io::Result<()> {
     let path = &write.spot.path;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

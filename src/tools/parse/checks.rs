@@ -8,7 +8,7 @@ use super::command::subcommand;
 use super::search::position;
 use super::{Items, Run, clip, has, object};
 
-/// What a run of tests came to.
+/// The result of a test run.
 #[derive(Debug, Default)]
 struct Summary {
     passed: usize,

@@ -117,7 +117,7 @@ fn joined(folder: &str, name: &str) -> String {
     }
 }
 
-/// A line of `ls -l`: what it is, how large, and the name, which may hold spaces.
+/// A line of `ls -l`: the type, the size, and the name, which may contain spaces.
 fn long_line(line: &str, folder: &str) -> Option<Value> {
     let mut fields = Fields { rest: line };
     // Inode and blocks come first when they are asked for.

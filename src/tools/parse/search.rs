@@ -31,10 +31,10 @@ const WITH_VALUE: &[&str] = &[
     "--sort",
 ];
 
-/// Short flags that take a value: what follows one in its cluster is the value.
+/// Short flags that take a value: the rest of the cluster is the value.
 const VALUED: &str = "efgtTABCmjdD";
 
-/// What makes the output something else than matches with their files.
+/// Flags that turn the output into something else than matches with their files.
 const OTHER_OUTPUT: &[&str] = &[
     "files",
     "count",

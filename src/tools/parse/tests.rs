@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// What a command's output tells: kind, total, items.
+/// The facts in a command's output: kind, total, items.
 fn told(line: &str, stdout: &str) -> Option<(String, usize, Value)> {
     ended(line, stdout, "", 0)
 }

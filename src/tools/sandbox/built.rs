@@ -31,7 +31,7 @@ struct Folder {
     trees: Option<Trees>,
 }
 
-/// A layer, for whom, and what it was made from.
+/// A layer, its user, and the inputs it was made from.
 #[derive(Debug)]
 struct Made {
     profile: Profile,
@@ -98,13 +98,13 @@ impl Built {
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
-        // A thread that broke off while it held this left every value whole.
+        // A thread that broke off while it had the lock left every value whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Kept {
-    /// Looks where something changed that readers depend on, and forgets what was made
+    /// Checks whether anything changed that readers depend on, and forgets what was made
     /// from it.
     fn refresh(&mut self, places: &Places, roots: &[PathBuf]) {
         let mut changed = false;
@@ -187,7 +187,7 @@ impl Kept {
     }
 }
 
-/// What a step that runs by itself may start.
+/// The programs a step that runs by itself may start.
 pub(super) fn startable(places: &Places, profile: &Profile) -> Vec<PathBuf> {
     let Profile::Read { programs, helpers, .. } = profile else { return Vec::new() };
     let (trees, toolchains) = (places.program_trees(), places.toolchains());

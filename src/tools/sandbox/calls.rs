@@ -1,7 +1,7 @@
 //! The system calls a sandboxed program may not make, as a filter for the kernel.
 //!
-//! A list of what is denied, because ordinary programs need most of the rest and the
-//! file system is Landlock's. Denied calls fail with "operation not permitted".
+//! A deny-list, because ordinary programs need most of the rest and the file system is
+//! Landlock's. Denied calls fail with "operation not permitted".
 
 use std::collections::BTreeMap;
 
@@ -150,7 +150,7 @@ fn deny(rules: &mut Rules, call: &Call, arch: &TargetArch, when: &[SeccompRule])
     rules.extend(number.map(|number| (number, when.to_vec())));
 }
 
-/// The first argument is none of these.
+/// The first argument is not one of these.
 fn none_of(families: &[u64]) -> Result<SeccompRule, seccompiler::BackendError> {
     let differs = families.iter().map(|family| is(0, *family, SeccompCmpOp::Ne));
     SeccompRule::new(differs.collect::<Result<Vec<_>, _>>()?)

@@ -74,13 +74,13 @@ const UNREACHABLE: &[&str] = &[
 const LINES_BEFORE: usize = 3;
 const MOST: usize = 3;
 
-/// What surrounds one step.
+/// The surroundings of one step.
 #[derive(Clone, Debug, Default)]
 pub struct Walls {
     home: PathBuf,
     /// It may write here.
     writes: Vec<PathBuf>,
-    /// It may not read here, but for what was opened.
+    /// It may not read here, except for the opened paths.
     closed: Vec<PathBuf>,
     opened: Vec<PathBuf>,
     /// Our own folders: in what leads to one nothing new can be made.
@@ -109,7 +109,7 @@ impl Walls {
         }
     }
 
-    /// What these words of a step that failed in `cwd` say it was kept from.
+    /// What the output of a step that failed in `cwd` shows it was denied.
     pub fn denied(&self, words: &str, cwd: &Path) -> Option<Denied> {
         let mut found = Denied::default();
         let lines: Vec<&str> = words.lines().collect();

@@ -18,7 +18,7 @@ use super::{Strict, calls};
 /// The device every step may write to.
 const NOTHING: &[&str] = &["/dev/null"];
 
-/// What the kernel offers, as far as we can use it.
+/// The kernel's features, as far as we can use them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Kernel(ABI);
 
@@ -42,7 +42,7 @@ impl Kernel {
         self.0 as i32
     }
 
-    /// What of a step this version can hold.
+    /// The restrictions this version supports.
     pub fn rights(self) -> Rights {
         Rights::of(self.abi())
     }
@@ -59,7 +59,7 @@ impl Kernel {
 #[derive(Debug)]
 pub(super) struct Layer(RulesetCreated);
 
-/// What a step that runs by itself may read and start.
+/// The files a step that runs by itself may read and start.
 #[derive(Debug)]
 pub(super) struct Reading<'a> {
     /// Contents and names.
@@ -70,7 +70,7 @@ pub(super) struct Reading<'a> {
     pub run: &'a [PathBuf],
 }
 
-/// What an approved step may read and write.
+/// The files an approved step may read and write.
 #[derive(Debug)]
 pub(super) struct Working<'a> {
     pub read: &'a [PathBuf],
@@ -78,7 +78,7 @@ pub(super) struct Working<'a> {
     pub network: bool,
 }
 
-/// Makes the layer for reading. Nothing is held yet.
+/// Makes the layer for reading. Nothing is restricted yet.
 pub(super) fn reading(reading: &Reading<'_>) -> Result<Layer, String> {
     let contents = AccessFs::ReadFile | AccessFs::ReadDir;
     let starts = contents | AccessFs::Execute;
@@ -128,7 +128,8 @@ pub(super) fn own_folder(kernel: Kernel, temp: &Path) -> Result<Layer, String> {
     made().map(Layer).map_err(|error| error.to_string())
 }
 
-/// Holds the calling thread for good. An error: do not go on, it may be held in part.
+/// Restricts the calling thread for good. An error: do not go on, it may be restricted in
+/// part.
 pub(super) fn restrict(kernel: Kernel, layers: &[&Layer], strict: Strict) -> Result<(), String> {
     let filter = calls::filter(strict, kernel.rights()).map_err(|error| error.to_string())?;
     let filter = filter.ok_or("there is no filter for this processor")?;

@@ -35,7 +35,7 @@ pub struct Places {
     pub offline: bool,
 }
 
-/// What belongs to the system and is read by programs of all kinds.
+/// System files that programs of all kinds read.
 const SYSTEM: &[&str] = &[
     "/usr",
     "/bin",
@@ -96,7 +96,7 @@ const TOOLCHAINS: &[(&str, &str, &str)] = &[
     ("", ".elan", ""), ("", ".foundry", ""), ("", ".swiftly", ""), ("", ".wasmtime", ""), ("", ".zvm", ""), ("", ".nix-profile", ""),
 ];
 
-/// What git reads of its user, and what others look for beside it.
+/// The user's files that git reads, and those that others look for beside them.
 const OF_GIT: &[&str] = &[
     ".gitconfig",
     ".config/git",
@@ -117,7 +117,7 @@ const MORE_DEVICES: &[&str] =
 /// The folders of users' homes; only the user's own is open.
 const HOMES: &[&str] = &["/home", "/Users"];
 
-/// Trees, and what they were made from.
+/// Trees, and the inputs they were made from.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trees {
     /// May be read, whole.
@@ -141,7 +141,7 @@ impl Trees {
         Trees { all_hidden: true, own, made, ..Trees::default() }
     }
 
-    /// What a step that runs by itself may read beside the workspace.
+    /// The places a step that runs by itself may read beside the workspace.
     pub fn of_system(places: &Places) -> Trees {
         let mut trees = Trees::new(places);
         let closed = closed_to_readers(places);
@@ -172,7 +172,7 @@ impl Trees {
         trees
     }
 
-    /// What an approved step may read: all but known places of credentials.
+    /// The places an approved step may read: all but known places of credentials.
     pub fn of_approved(places: &Places) -> Trees {
         let mut trees = Trees::new(places);
         let mut closed = closed(places);
@@ -186,7 +186,7 @@ impl Trees {
         trees
     }
 
-    /// Whether the list still says what is there.
+    /// Whether the list is still up to date.
     pub fn is_fresh(&self) -> bool {
         let made = self.made.unwrap_or(SystemTime::UNIX_EPOCH);
         self.watched
@@ -194,7 +194,7 @@ impl Trees {
             .all(|(folder, stamp)| stamp_of(folder) == Some(*stamp) && !is_recent(stamp.2, made))
     }
 
-    /// The trees that cover a folder except for what is closed.
+    /// The trees that cover a folder except for the closed paths.
     pub fn around(&mut self, folder: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
         if closed.iter().any(|place| place == folder) && folder != Path::new("/") {
             return Vec::new();
@@ -319,7 +319,7 @@ pub(super) fn is_recent(changed: i128, looked: SystemTime) -> bool {
     nanos(looked) - changed < nanos(SETTLED)
 }
 
-/// The folder above a folder of programs that the user listed holds what they need.
+/// The folder above a folder of programs that the user listed contains the files they need.
 fn prefix(folder: &Path, places: &Places) -> Option<PathBuf> {
     let above = folder.parent()?;
     let general = places.home.starts_with(above)
@@ -329,8 +329,8 @@ fn prefix(folder: &Path, places: &Places) -> Option<PathBuf> {
     (!general).then(|| above.to_owned())
 }
 
-/// Files that the user's own settings of git name: others they include, and what is left
-/// out or mapped everywhere.
+/// Files that the user's own settings of git name: included ones, and the ones for ignoring
+/// and mapping everywhere.
 fn named_by_git(places: &Places) -> Vec<PathBuf> {
     let files = [".gitconfig", ".config/git/config"].map(|name| places.home.join(name));
     let texts = files.iter().filter_map(|file| {

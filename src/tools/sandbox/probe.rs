@@ -11,7 +11,7 @@ use super::kernel::Kernel;
 use super::{Found, Means, Profile, Sandbox, profile};
 use crate::words::{Value, Word, sandbox as words};
 
-/// A port that need not be open: what is held back never gets to ask.
+/// A port that need not be open: a sandboxed call never gets to ask.
 const DISCARD: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9);
 
 /// Tries it out on a thread of its own. On macOS, where the sandbox is another program,

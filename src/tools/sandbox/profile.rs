@@ -9,7 +9,7 @@ use crate::safety;
 /// The path of the program that puts a profile around another.
 pub(super) const PROGRAM: &str = "/usr/bin/sandbox-exec";
 
-/// What belongs to the system and is read by programs of all kinds.
+/// System files that programs of all kinds read.
 const SYSTEM: &[&str] = &[
     "/System",
     "/Library",
@@ -25,12 +25,12 @@ const SYSTEM: &[&str] = &[
     "/dev",
 ];
 
-/// What every step may write to, and an approved one besides.
+/// The places every step may write to, and an approved one besides.
 const NOTHING: &[&str] = &["/dev/null"];
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/tty", "/dev/ptmx"];
 
-/// The text. The last rule that fits counts. `run`: what a step that runs by itself may
-/// start.
+/// The text. The last matching rule counts. `run`: the programs a step that runs by itself
+/// may start.
 pub(super) fn profile(places: &Places, profile: &Profile, temp: &Path, run: &[PathBuf]) -> String {
     let temp = temp.canonicalize().unwrap_or_else(|_| temp.to_owned());
     let mut text = Text(vec!["(version 1)".to_owned(), "(allow default)".to_owned()]);

@@ -21,7 +21,7 @@ pub(super) struct Shelves<'a> {
     pub folders: &'a [PathBuf],
     /// The folder of the toolchains that rustup's `cargo` and `rustc` refer to.
     pub toolchains: &'a Path,
-    /// Trees of programs, for what is a script of a version manager.
+    /// Trees of programs, for a script of a version manager.
     pub trees: &'a [PathBuf],
 }
 

@@ -88,8 +88,8 @@ impl Temps {
     }
 }
 
-/// Makes a cache where the folder above it, below the home, is there: the program would
-/// make it too, and cannot be allowed what is not there.
+/// Makes a cache where the folder above it, below the home, exists: the program would make
+/// it too, and a missing path cannot be allowed.
 pub(super) fn make(cache: &Path, home: &Path) {
     let above = cache.parent().filter(|above| above.starts_with(home) && above.is_dir());
     // A name with an ending is a file.

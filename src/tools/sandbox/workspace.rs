@@ -18,7 +18,7 @@ use crate::safety;
 const FOLDERS_MOST: usize = 1_000;
 const ENTRIES_MOST: usize = 100_000;
 
-/// Folders that hold what was made or fetched, in great numbers.
+/// Folders of built or fetched files, in great numbers.
 const PRUNED: &[&str] = &[
     "node_modules",
     "bower_components",
@@ -43,7 +43,7 @@ const PRUNED: &[&str] = &[
 /// Of a repository's own folder only the settings may hold credentials.
 const REPOSITORY: &str = ".git";
 
-/// What is known of one tree.
+/// The known state of one tree.
 #[derive(Debug)]
 pub(super) struct Workspace {
     root: PathBuf,

@@ -23,7 +23,7 @@ struct Process {
     since: u64,
 }
 
-/// What one round found.
+/// The result of one round.
 pub(super) struct Found {
     /// All that were killed so far.
     pub killed: BTreeSet<i32>,

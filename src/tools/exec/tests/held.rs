@@ -13,14 +13,15 @@ use crate::protocol::{Effect, Row, Sandboxing};
 use crate::tools::sandbox::Places;
 use crate::words::Value;
 
-/// A workspace, a home with a key in it, and what is outside of both.
+/// A workspace, a home with a key in it, and the files outside of both.
 struct Field {
     root: tempfile::TempDir,
     sandbox: Arc<Sandbox>,
     exec: Exec,
 }
 
-/// What of a file must not change: kind and mode, change of contents, contents.
+/// The properties of a file that must not change: kind and mode, change of contents,
+/// contents.
 type Mark = (u32, i64, i64, Vec<u8>);
 
 impl Field {
@@ -86,7 +87,7 @@ impl Field {
     async fn sh(&self, tier: Tier, effects: &[Effect], line: &str) -> Observation {
         let mut judged = judged(tier, &self.at("ws"), Path::new("/bin/sh"), &["-c", line]);
         judged.risk.effects = effects.to_vec();
-        // A shell and all there is: what a row would name that starts so much.
+        // A shell and all other programs, as a row would name them that starts so much.
         judged.launch.helpers = vec!["/usr".into(), "/bin".into()];
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
@@ -396,7 +397,7 @@ async fn credentials_of_the_workspace_are_closed_to_steps_that_run_by_themselves
     std::fs::write(field.at("ws/plain.txt"), "plain\n").expect("a file");
     let seen = field.alone("grep -rh SECRET .; cat plain.txt").await;
     assert_eq!(seen.stdout, "plain\n", "{}", seen.stderr);
-    // Whoever approved it wants the project's own code to find them.
+    // The user who approved it wants the project's own code to find them.
     let seen = field.approved("make", &[Effect::Exec], "cat .env").await;
     assert_eq!(seen.stdout, "SECRET\n", "{}", seen.stderr);
 }
@@ -469,7 +470,7 @@ async fn our_own_folder_is_made_before_a_step_could_make_it() {
     let seen = field.approved("make", &[Effect::Exec], line).await;
     assert_eq!(seen.stdout, "x\n", "{}", seen.stderr);
     assert!(!field.at("ws/own/deep/config.toml").exists());
-    // What comes beside it later is the workspace's.
+    // A file that comes beside it later is the workspace's.
     std::fs::create_dir(field.at("ws/later")).expect("a folder");
     let line = "rm -rf own; mv own away; ln -s sub own; echo x > later/new && cat later/new";
     let seen = field.approved("make", &[Effect::Exec], line).await;
