@@ -1,8 +1,8 @@
-//! What the writing thread holds: the file, the session that is written to, and what
-//! could not be written yet.
+//! The state of the writing thread: the file, the session it writes to, and the rows that could not
+//! be written yet.
 //!
-//! A file that cannot be written loses nothing: rows wait in memory, it is said once,
-//! and they are tried again before each next one. Not in here: the thread (`recorder`).
+//! A write error loses nothing: rows wait in memory, the error is reported once, and they are tried
+//! again before each later row. Not here: the thread (`recorder`).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,41 +20,41 @@ use crate::protocol::Event;
 use crate::safety::redact::Redactor;
 use crate::words::{Say, Spoken};
 
-/// Bytes of rows that wait for a disk; past it the oldest are lost.
+/// The maximum size of rows that wait for a disk, in bytes; beyond it the oldest are lost.
 const WAITING: usize = 32 << 20;
-/// How long a disk is left alone after a fault.
+/// How long a disk is left alone after an error.
 const AGAIN: Duration = Duration::from_secs(2);
-/// How long another window is waited for that was waited for in vain before.
+/// How long to wait for another window after an earlier wait for it failed.
 const HURRY: Duration = Duration::from_millis(100);
-/// How long text that grows may wait to be written.
+/// How long growing text may wait to be written.
 const GROWING: Duration = Duration::from_millis(100);
-/// Characters of a word that is still growing that may be written: the start of a
-/// secret, but not enough of one.
+/// How many characters of a growing word may be written: the start of a secret, but not enough of
+/// one.
 const BEGUN: usize = 12;
-/// A word longer than this is no secret.
+/// A word longer than this is not a secret.
 const LONGEST: usize = 4096;
-/// Bytes of a turn that is looked up.
+/// The maximum size of a turn that is looked up, in bytes.
 const PART: usize = 4 << 20;
-/// Bytes of history that a session goes on with.
+/// The maximum size of the history that a session resumes with, in bytes.
 const HISTORY: usize = 1 << 20;
 
 mod asked;
 
-/// What a session begins with.
+/// The data a session begins with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     pub id: String,
     /// Absolute, with links resolved.
     pub folder: String,
     pub bot: Option<String>,
-    /// A name a person gave it before it began.
+    /// A name that the user gave it before it began.
     pub title: Option<String>,
 }
 
 impl Head {
-    /// A new session in a folder. Ids are short enough to be typed.
+    /// A new session in a folder. Ids are short enough to type.
     pub fn new(folder: &str, bot: Option<&str>) -> Head {
-        // Without letters that are taken for digits or for each other.
+        // Without letters that look like digits or like each other.
         const LETTERS: &[u8] = b"abcdefghjkmnpqrstvwxyz23456789";
         let letter = |_| char::from(*fastrand::choice(LETTERS).unwrap_or(&b'a'));
         let id = (0..8).map(letter).collect();
@@ -65,22 +65,22 @@ impl Head {
 /// Whether anything is written.
 #[derive(Debug)]
 enum Hold {
-    /// It is not begun, or nobody else has it.
+    /// It has not begun, or no other window has it.
     Ours(Option<Lock>),
     /// Another window writes to it.
     ReadOnly,
 }
 
-/// A session as it is taken up again.
+/// A resumed session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resumed {
     pub known: Known,
-    /// The end of it.
+    /// Its last events.
     pub tail: Piece,
     pub history: Vec<Remembered>,
     /// The folders that were added to it.
     pub folders: Vec<String>,
-    /// Turns without messages that are to be made from what happened in them.
+    /// Turns without messages, to be made from their events.
     pub broken: Vec<(u64, Piece)>,
     /// Another window writes to it.
     pub read_only: bool,
@@ -97,17 +97,17 @@ pub struct Desk {
     /// Set once the session is in the file.
     key: Option<i64>,
     begun: bool,
-    /// What was said of the session before it began; it follows its first turn's start.
+    /// Events before the session began; they follow the start of its first turn.
     ahead: Vec<Event>,
     hold: Hold,
     growing: Option<(Event, Instant)>,
     waiting: Waiting,
     parts: Parts,
-    /// On its way from a file whose place another one has taken.
+    /// Copied out of a file that was replaced.
     carried: Option<Carried>,
-    /// What is said once the file that was gone is open again.
+    /// The report for when the removed file is open again.
     back: Option<Fault>,
-    /// The last try failed: none of the next ones holds anything up for long.
+    /// The last try failed: later tries delay nothing for long.
     in_vain: bool,
 }
 
@@ -116,7 +116,7 @@ pub struct Desk {
 struct Waiting {
     rows: VecDeque<Row>,
     weight: usize,
-    /// When the disk failed last, and why.
+    /// When the disk last failed, and why.
     failed: Option<Instant>,
     why: Option<Say>,
 }
@@ -158,7 +158,7 @@ impl Desk {
 
     // What happens
 
-    /// Takes an event in; it is in the file after the next [`Desk::flush`].
+    /// Takes an event; it is in the file after the next [`Desk::flush`].
     pub fn note(&mut self, event: Event) {
         let starts = matches!(event, Event::TurnStarted { .. });
         if !self.begun && matches!(event, Event::FolderAdded { .. }) {
@@ -178,7 +178,7 @@ impl Desk {
         }
     }
 
-    /// Opens the file ahead of what is to be written; where that fails, writing says so.
+    /// Opens the file before the first write; if that fails, writing reports it.
     pub fn prepare(&mut self) {
         if let Err(error) = self.open() {
             self.in_vain = true;
@@ -186,7 +186,7 @@ impl Desk {
         }
     }
 
-    /// Writes what waits. The answer is true when something grave is among it.
+    /// Writes the waiting rows. Returns true if something important is among them.
     pub fn flush(&mut self) -> bool {
         let grave = self.waiting.rows.iter().any(|row| row.kind.is_grave());
         if self.waiting.rows.is_empty() || self.is_resting() {
@@ -206,28 +206,27 @@ impl Desk {
         grave
     }
 
-    /// What was written lies on the disk itself after this, where it can be helped.
+    /// After this, the written data is on the disk itself, if the disk allows it.
     pub fn settle(&self) {
         if let Some(disk) = &self.disk {
             disk.settle();
         }
     }
 
-    /// When text that grows is to be written at the latest, and when a disk that failed is
-    /// tried again.
+    /// The latest time to write growing text, and the time to try a failed disk again.
     pub fn due(&self) -> Option<Instant> {
         let grown = self.growing.as_ref().map(|(_, since)| *since + GROWING);
         let again = self.waiting.failed.filter(|_| !self.waiting.rows.is_empty());
         grown.into_iter().chain(again.map(|failed| failed + AGAIN)).min()
     }
 
-    /// Takes in text that has grown for long enough, and tries what could not be written.
+    /// Takes text that has grown for long enough, and tries failed rows again.
     pub fn tick(&mut self) {
         self.ripen(Some(LONGEST));
         self.flush();
     }
 
-    /// Why something waits that could not be written; `None`: nothing does.
+    /// Why rows could not be written; `None` if none wait.
     pub fn unsaved(&self) -> Option<Say> {
         if self.waiting.rows.is_empty() {
             return None;
@@ -242,7 +241,7 @@ impl Desk {
             *failed = failed.checked_sub(AGAIN).unwrap_or(*failed);
         }
         self.flush();
-        // Whoever opens the session next may write at once.
+        // The next window that opens the session may write at once.
         if self.waiting.rows.is_empty() {
             if let Some(disk) = self.disk.take() {
                 disk.close();
@@ -267,8 +266,8 @@ impl Desk {
         self.growing = Some(event);
     }
 
-    /// Makes a row of what has grown. With `held`, a word at its end that might be the
-    /// start of a secret stays behind until it is whole.
+    /// Turns the grown text into a row. With `held`, a word at its end that might be the start of a
+    /// secret is held back until it is complete.
     fn ripen(&mut self, held: Option<usize>) {
         let Some((mut event, _)) = self.growing.take() else { return };
         if let Some(most) = held
@@ -351,19 +350,19 @@ impl Desk {
         Ok(())
     }
 
-    /// Somebody took the file away. While it is open, nothing of it is lost.
+    /// The file was removed. While it is open, nothing of it is lost.
     fn put_back(&mut self) -> Result<(), StoreError> {
         let Some(disk) = &self.disk else { return Ok(()) };
         self.back = disk.write_again(&self.store)?;
         self.disk = None;
-        // The locks went with it.
+        // The locks were removed with it.
         if matches!(self.hold, Hold::Ours(Some(_))) {
             self.hold = Hold::Ours(None);
         }
         Ok(())
     }
 
-    /// Somebody put another file in its place: the session goes on in that one.
+    /// Another file replaced it: the session continues in that one.
     fn carry(&mut self) -> Result<(), StoreError> {
         let Some(disk) = &mut self.disk else { return Ok(()) };
         let ours = self.key.filter(|_| !matches!(self.hold, Hold::ReadOnly));
@@ -379,7 +378,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Sets a damaged file aside. The session goes on under its own id.
+    /// Sets a damaged file aside. The session continues with its own id.
     fn mend(&mut self) -> Result<(), StoreError> {
         let Some(disk) = self.disk.take() else { return Ok(()) };
         let (mut disk, fault) = disk.mend(&self.store)?;
@@ -405,7 +404,7 @@ impl Desk {
             Some(file) => error.of_file(&file).say(),
             None => error.say(),
         };
-        // Another reason is news as well.
+        // A different reason is reported as well.
         if self.waiting.failed.is_none() || self.waiting.why.as_ref() != Some(&why) {
             self.tell(Fault::NotSaved(why.clone()));
         }
@@ -414,11 +413,11 @@ impl Desk {
     }
 
     fn tell(&self, fault: Fault) {
-        // Nobody listens any more when the session is gone.
+        // There is no receiver once the session has ended.
         let _ = self.faults.send(fault);
     }
 
-    /// A disk with so much room and no more.
+    /// A disk with a limited amount of room.
     #[cfg(test)]
     pub fn limit_pages(&self, pages: Option<u32>) {
         if let Some(disk) = &self.disk {
@@ -427,7 +426,7 @@ impl Desk {
         }
     }
 
-    /// A disk that is only read.
+    /// A read-only disk.
     #[cfg(test)]
     pub fn only_read(&self, only: bool) {
         if let Some(disk) = &self.disk {
@@ -436,7 +435,7 @@ impl Desk {
     }
 }
 
-/// Joins text of one kind; gives back what is of another.
+/// Joins text of one kind; returns text of another kind.
 pub(super) fn joined(earlier: &mut Event, later: Event) -> Option<Event> {
     match (earlier, later) {
         (Event::Delta { text }, Event::Delta { text: more })
@@ -463,7 +462,7 @@ fn growing_text(event: &mut Event) -> Option<&mut String> {
     }
 }
 
-/// Bytes at the end of a text that may go on as one token.
+/// The number of bytes at the end of a text that may continue as one token.
 fn unfinished(text: &str) -> usize {
     let token = |c: char| c.is_ascii_alphanumeric() || "_-./+=:~@%".contains(c);
     text.chars().rev().take_while(|c| token(*c)).count()

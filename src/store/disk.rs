@@ -1,11 +1,12 @@
-//! The file itself: made, opened, and set aside when it is damaged.
+//! The database file: creates it, opens it, and sets it aside when it is damaged.
 //!
-//! Every window holds a shared lock beside the file. Only who has that lock alone may
-//! set the file aside, so no window ever writes to one that another has moved away.
+//! Every window holds a shared lock next to the file. Only a window that holds that lock
+//! exclusively may set the file aside, so no window ever writes to a file that another has moved
+//! away.
 //!
-//! The last window that closes the file leaves nothing in the log beside it, so that the
-//! file alone is all there is to be copied. Not in here: whether a log is whole (`log`), and
-//! going on in a file that was put in the place of this one (`moved`).
+//! The last window that closes the file empties the log next to it, so that copying the file alone
+//! is enough. Not here: whether a log is complete (`log`), and continuing in a file that replaced
+//! this one (`moved`).
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -19,10 +20,10 @@ use super::schema::{self, MIGRATIONS};
 use super::{Fault, Store, StoreError, log, own_file, recover};
 use crate::disk::private_folder;
 
-/// Damaged files that are kept; the oldest give way.
+/// The maximum number of damaged files that are kept; the oldest are removed.
 const SET_ASIDE: usize = 3;
 
-/// How long one window waits for another to have written.
+/// How long one window waits for another to finish writing.
 pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An open file of sessions. Used from one thread at a time.
@@ -30,26 +31,24 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 pub struct Disk {
     pub(super) db: Connection,
     pub(super) file: Option<PathBuf>,
-    /// What the file was like when it was last looked at, where that is watched. Closed after
-    /// the database: as long as that is open, closing another handle of the file would give
-    /// up its locks.
+    /// The state of the file at the last check, if it is watched. Closed after the database: while
+    /// that is open, closing another handle of the file would release its locks.
     pub(super) witness: Option<Witness>,
     /// Held as long as the file is open.
     _shared: Option<File>,
 }
 
 impl Disk {
-    /// Opens the file, making or mending it where that is needed; beside it what is to
-    /// be said about that.
+    /// Opens the file, and creates or repairs it if needed; also returns what to report about that.
     ///
     /// # Errors
-    /// When it cannot be had: no folder, no room, a later version, damage that another
-    /// window holds on to.
+    /// When it cannot be opened: no folder, no room, a later version, or damage while another
+    /// window has it open.
     pub fn open(store: &Store) -> Result<(Disk, Option<Fault>), StoreError> {
         Disk::open_within(store, PATIENCE)
     }
 
-    /// The same, waiting for another window for so long at most.
+    /// The same, with a limit on the wait for another window.
     pub(super) fn open_within(
         store: &Store,
         patience: Duration,
@@ -68,7 +67,7 @@ impl Disk {
     ) -> Result<(Disk, Option<Fault>), StoreError> {
         private_folder(folder)?;
         let gate = own_file(&folder.join("sessions.lock"))?;
-        // Whoever comes first looks at what the last one left.
+        // The first window checks the state that the last one left.
         if gate.try_lock().is_ok() && !log::is_whole(file) {
             return set_aside(file, gate);
         }
@@ -83,13 +82,13 @@ impl Disk {
         }
     }
 
-    /// Sets this file aside and starts a new one with what can be read of it.
+    /// Sets this file aside and starts a new one with the data that can be read from it.
     ///
     /// # Errors
-    /// When another window has it open as well, or the new one cannot be had.
+    /// When another window has it open as well, or the new one cannot be created.
     pub fn mend(self, store: &Store) -> Result<(Disk, Option<Fault>), StoreError> {
         let Disk { db, file, witness, _shared } = self;
-        // Closing a damaged file may fail; it is left behind either way.
+        // Closing a damaged file may fail; it is abandoned either way.
         drop(db);
         drop((witness, _shared));
         let (Some(folder), Some(file)) = (&store.folder, file) else {
@@ -99,8 +98,8 @@ impl Disk {
         set_aside(&file, gate)
     }
 
-    /// The file was taken away while it was open: writes all of it again at its place. This
-    /// one is to be closed before that is opened.
+    /// The file was removed while it was open: writes all of it again at its path. Close this one
+    /// before opening that.
     ///
     /// # Errors
     /// When it cannot be written there.
@@ -110,37 +109,36 @@ impl Disk {
         // Only its owner may read it, also while it grows.
         own_file(file)?;
         let written = self.db.execute("VACUUM INTO ?1", [file.to_string_lossy()]);
-        // What is half written stands for nothing, and would be taken for another file.
+        // A half-written file is useless, and would be taken for another database.
         written.inspect_err(|_| recover::forget(file))?;
         self.leave_log();
         Ok(Some(Fault::PutBack { file: file.clone() }))
     }
 
-    /// Closing takes no log away from now on: the one at this place is not this file's.
+    /// From now on, closing does not remove the log: the one at this path belongs to another file.
     pub(super) fn leave_log(&self) {
-        // Where it cannot be set, the next one writes a log of its own.
+        // If this cannot be set, the next window writes its own log.
         let _ = self.db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
     }
 
-    /// Closes the file. The last one to do so writes what is in the log into the file and
-    /// takes the log away.
+    /// Closes the file. The last window to do so writes the log into the file and removes the log.
     pub fn close(mut self) {
         if self.stands() != Stands::There {
             self.leave_log();
         }
     }
 
-    /// Waits until what was written so far is on the disk itself, for a machine that
-    /// loses its power. Nothing that is shown waits for this.
+    /// Waits until everything written so far is on the disk, in case the machine loses power.
+    /// Nothing shown waits for this.
     pub fn settle(&self) {
         if let Some(file) = &self.file {
-            // A file system without this is as good as it gets.
+            // A file system without this cannot promise more.
             let _ = File::open(beside(file, "-wal")).and_then(|log| log.sync_data());
         }
     }
 }
 
-/// A name beside the file: SQLite puts its own endings behind the whole name.
+/// A path next to the file: SQLite appends its own suffixes to the whole name.
 pub(super) fn beside(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(ending);
@@ -164,12 +162,12 @@ fn connect_within(file: &Path, patience: Duration) -> Result<Connection, StoreEr
     if schema::version(&db)? > schema::newest() {
         return Err(newer());
     }
-    // Where shared memory cannot be had, SQLite stays with its journal, which is slower.
+    // Without shared memory, SQLite keeps its journal, which is slower.
     let _: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     let db = ready(db)?;
-    // A window that writes draws it the next time.
+    // The next window that writes creates it.
     let _ = draw_number(&db);
-    // The roots of the two tables that count: damage there shows at once.
+    // The roots of the two main tables: damage there shows at once.
     db.query_row("SELECT max(id) FROM events", [], |row| row.get::<_, Option<i64>>(0))?;
     db.query_row("SELECT max(touched) FROM sessions", [], |row| row.get::<_, Option<i64>>(0))?;
     Ok(db)
@@ -185,7 +183,7 @@ fn ready(mut db: Connection) -> Result<Connection, StoreError> {
     Ok(db)
 }
 
-/// Moves a damaged file away and pours what can be read of it into a new one.
+/// Moves a damaged file away and copies the readable data into a new one.
 fn set_aside(file: &Path, gate: File) -> Result<(Disk, Option<Fault>), StoreError> {
     gate.unlock()?;
     match gate.try_lock() {
@@ -216,7 +214,7 @@ fn set_aside(file: &Path, gate: File) -> Result<(Disk, Option<Fault>), StoreErro
     Ok((disk, Some(Fault::Recovered { aside, sessions, events, removed })))
 }
 
-/// The numbers of damaged files that lie there, oldest first, and the highest of them.
+/// The numbers of the damaged files, oldest first, and the highest number.
 fn set_aside_before(file: &Path) -> (Vec<u64>, u64) {
     let entries = file.parent().and_then(|folder| fs::read_dir(folder).ok());
     let names = entries
@@ -236,7 +234,7 @@ fn damaged_name(file: &Path, number: u64) -> PathBuf {
     file.with_file_name(format!("sessions.damaged-{number}.db"))
 }
 
-/// Takes a damaged file away; false when it stays.
+/// Removes a damaged file; false if it remains.
 fn forget(file: &Path) -> bool {
     for ending in ["-wal", "-shm"] {
         // Most have neither.

@@ -1,12 +1,11 @@
-//! Whether the log beside the file still holds what was written to it, and the file all of
-//! its pages. SQLite reads a log
-//! up to the first thing in it that is wrong and takes that for its end, so that a log that
-//! was cut or damaged would lose what follows without a word.
+//! Checks whether the log next to the file still contains everything written to it, and the file
+//! all of its pages. SQLite reads a log up to the first error and takes that for its end, so that a
+//! log that was cut or damaged would lose the rest silently.
 //!
-//! How much must be in the log stands in the file of shared memory beside it, which stays
-//! when a program is killed. Where that is missing, a log that does not end with a whole
-//! change counts as damaged. Both formats are SQLite's: <https://sqlite.org/walformat.html>.
-//! Not in here: what is done about it (`disk`).
+//! The file of shared memory next to it, which remains when a program is killed, says how much must
+//! be in the log. If it is missing, a log that does not end with a complete change counts as
+//! damaged. Both formats are SQLite's: <https://sqlite.org/walformat.html>. Not here: what to do
+//! about it (`disk`).
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -14,12 +13,12 @@ use std::path::Path;
 
 use super::disk::beside;
 
-/// Bytes before the first frame, and before the page of each.
+/// The size in bytes of the header before the first frame, and of the header before each page.
 const HEAD: usize = 32;
 const FRAME: usize = 24;
-/// How a database begins.
+/// The first bytes of a database.
 const NAME: &[u8] = b"SQLite format 3\0";
-/// The first number of a log; the lowest bit says how its sums are made.
+/// The first number of a log; the lowest bit says how its checksums are computed.
 const MAGIC: u32 = 0x377f_0682;
 /// Bytes of one of the two copies of what the shared memory says of the log, of what its own
 /// sum is made over, and where behind both stands how much of the log is in the file.
@@ -29,7 +28,7 @@ const IN_FILE: usize = 2 * INDEX;
 /// No page is longer.
 const LONGEST_PAGE: usize = 65_536;
 
-/// What the shared memory says of the log.
+/// The state of the log according to the shared memory.
 #[derive(Debug, PartialEq, Eq)]
 struct Index {
     salt: [u8; 8],
@@ -39,18 +38,18 @@ struct Index {
     in_file: u32,
 }
 
-/// What the log itself holds.
+/// The contents of the log itself.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Found {
     salt: [u8; 8],
-    /// Frames up to the last whole change.
+    /// Frames up to the last complete change.
     committed: u32,
-    /// Behind those stands something else than an older log.
+    /// The data after those is not from an older log.
     torn: bool,
 }
 
-/// Whether all that was committed to this file and its log can still be read. Only to be
-/// asked while nobody has the file open.
+/// Whether everything committed to this file and its log can still be read. Only valid while no
+/// window has the file open.
 pub fn is_whole(file: &Path) -> bool {
     let index = fs::read(beside(file, "-shm")).ok().and_then(|bytes| Index::read(&bytes));
     let log = beside(file, "-wal");
@@ -60,7 +59,7 @@ pub fn is_whole(file: &Path) -> bool {
             && is_as_long_as_it_says(file);
     }
     match (read(&log), index) {
-        // What cannot be read now cannot be judged; opening the file says why.
+        // A file that cannot be read now cannot be checked; opening it reports why.
         (Err(error), _) => error.kind() != io::ErrorKind::InvalidData,
         (Ok(_), Some(index)) if index.frames == 0 => true,
         (Ok(found), Some(index)) if found.salt == index.salt => found.committed >= index.frames,
@@ -68,26 +67,26 @@ pub fn is_whole(file: &Path) -> bool {
     }
 }
 
-/// Whether a file without a log was cut. SQLite itself does not mind half a page at the end.
+/// Whether a file without a log was cut. SQLite itself ignores half a page at the end.
 fn is_as_long_as_it_says(file: &Path) -> bool {
     let mut head = [0; 100];
     let Ok(mut from) = File::open(file) else { return true };
     let length = from.metadata().map_or(0, |file| file.len());
     if filled(&mut from, &mut head).is_ok_and(|read| read < head.len()) || !head.starts_with(NAME) {
-        // Empty, or something else, which opening it says.
+        // Empty, or not a database, which opening it reports.
         return true;
     }
     let page = u64::from(head[16]) << 8 | u64::from(head[17]);
-    // The length counts where it is as old as the last change.
+    // The length is valid if it is as old as the last change.
     let says = big(&head, 28).filter(|_| big(&head, 24) == big(&head, 92)).unwrap_or(0);
     page < 512 || (length % page == 0 && length >= page * u64::from(says))
 }
 
 impl Index {
-    /// `None`: it says nothing that can be relied on.
+    /// `None` if it contains nothing reliable.
     fn read(bytes: &[u8]) -> Option<Index> {
         let copies = [bytes.get(..INDEX)?, bytes.get(INDEX..IN_FILE)?];
-        // Of two copies that differ one was being written: what both say is sure.
+        // If two copies differ, one was being written: only what both say is certain.
         let mut known: Vec<Index> = copies.iter().filter_map(|copy| Index::copy(copy)).collect();
         known.sort_by_key(|index| index.frames);
         let mut index = known.into_iter().next()?;
@@ -139,7 +138,7 @@ fn read(log: &Path) -> io::Result<Found> {
             return Ok(found);
         }
         if frame.get(8..16) != Some(&salt[..]) {
-            // An older log may stand behind this one, but nothing more of this one.
+            // An older log may follow this one, but nothing more of this one.
             found.torn = number != found.committed + 1 || goes_on(&mut from, &mut frame, &salt)?;
             return Ok(found);
         }
@@ -156,7 +155,7 @@ fn read(log: &Path) -> io::Result<Found> {
     Ok(found)
 }
 
-/// Whether a frame of this log follows.
+/// Whether another frame of this log follows.
 fn goes_on(from: &mut impl Read, frame: &mut [u8], salt: &[u8]) -> io::Result<bool> {
     while filled(from, frame)? == frame.len() {
         if frame.get(8..16) == Some(salt) {
@@ -166,7 +165,7 @@ fn goes_on(from: &mut impl Read, frame: &mut [u8], salt: &[u8]) -> io::Result<bo
     Ok(false)
 }
 
-/// Fills a buffer as far as there is something; the answer is how far.
+/// Fills a buffer as far as there is data; returns the length.
 fn filled(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut at = 0;
     while let Some(rest) = buffer.get_mut(at..).filter(|rest| !rest.is_empty()) {
@@ -192,7 +191,7 @@ fn native(bytes: &[u8], at: usize) -> Option<u32> {
     four(bytes, at).map(u32::from_ne_bytes)
 }
 
-/// The running sums over more bytes.
+/// Continues the checksums with more bytes.
 fn sums(before: (u32, u32), bytes: &[u8], is_big: bool) -> (u32, u32) {
     let (mut first, mut second) = before;
     for pair in bytes.chunks_exact(8) {
@@ -212,7 +211,7 @@ mod tests {
 
     use super::*;
 
-    /// A file as a killed program leaves it: copied while it is open.
+    /// A file in the state a killed program leaves: copied while it is open.
     fn killed(folder: &Path) -> std::path::PathBuf {
         let (live, file) = (folder.join("live.db"), folder.join("left.db"));
         let db = Connection::open(&live).unwrap();
@@ -232,7 +231,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = killed(folder.path());
         assert!(is_whole(&file));
-        // Also where nothing says how long it is to be.
+        // Also if nothing says how long it should be.
         fs::remove_file(beside(&file, "-shm")).unwrap();
         assert!(is_whole(&file));
         assert!(is_whole(&folder.path().join("none.db")));
@@ -256,20 +255,20 @@ mod tests {
         }
         fs::remove_file(&log).unwrap();
         assert!(!is_whole(&file));
-        // Without the index a log that is cut between two changes cannot be told from a
-        // shorter one; anywhere else it can.
+        // Without the index, a log that is cut between two changes looks like a shorter one; a cut
+        // anywhere else is noticed.
         fs::write(&log, &whole[..whole.len() - 100]).unwrap();
         fs::remove_file(&index).unwrap();
         assert!(!is_whole(&file));
     }
 
     #[test]
-    fn what_was_never_committed_is_no_loss() {
+    fn a_lost_uncommitted_change_is_not_damage() {
         let folder = tempfile::tempdir().unwrap();
         let file = killed(folder.path());
         let log = beside(&file, "-wal");
         let mut bytes = fs::read(&log).unwrap();
-        // The first bytes of a change that the program did not live to end.
+        // The first bytes of a change that a killed program did not finish.
         let part = bytes[HEAD..HEAD + 3_000].to_vec();
         bytes.extend(part);
         fs::write(&log, &bytes).unwrap();

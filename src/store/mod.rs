@@ -1,5 +1,5 @@
-//! Sessions on disk: one SQLite file that every event is added to as it happens, so
-//! that a killed program loses nothing that was shown.
+//! Sessions on disk, in one SQLite file. Every event is added as it happens, so that a killed
+//! program loses nothing that was shown.
 //!
 //! | file | what it is for |
 //! |---|---|
@@ -13,9 +13,8 @@
 //! | `moved` | another file in the place of the open one |
 //! | `pairs` | named values, for scripts |
 //!
-//! Nothing is opened before something is to be kept or looked up. Secrets are masked
-//! before a byte reaches the file. Not in here: what a resumed session does with what
-//! it reads (`session`).
+//! Nothing is opened until something must be saved or looked up. Secrets are masked before any byte
+//! reaches the file. Not here: how a resumed session uses what it reads (`session`).
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -46,20 +45,20 @@ pub use read::Known;
 pub use recorder::Recorder;
 pub use rows::{is_kept, title_of};
 
-/// Where sessions are kept.
+/// Where sessions are saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
-    /// `None`: nowhere; all of it ends with the program.
+    /// `None`: nowhere; everything ends with the program.
     folder: Option<PathBuf>,
 }
 
 impl Store {
-    /// In the data folder of the person. Nothing is made or opened yet.
+    /// In the user's data folder. Nothing is created or opened yet.
     pub fn under(folder: PathBuf) -> Store {
         Store { folder: Some(folder) }
     }
 
-    /// Everything works, nothing stays.
+    /// Everything works, nothing is saved.
     pub fn in_memory() -> Store {
         Store { folder: None }
     }
@@ -73,16 +72,16 @@ impl Store {
         Some(self.folder.as_ref()?.join("sessions.db"))
     }
 
-    /// Named values that outlive a session, apart by `namespace`.
+    /// Named values that outlive a session, separate for each `namespace`.
     pub fn pairs(&self, namespace: &str) -> Pairs {
         Pairs::new(self.clone(), namespace)
     }
 
-    /// Takes a session for writing; `None` when another window has it. The lock goes
-    /// with the process, however that ends.
+    /// Locks a session for writing; `None` if another window has it. The lock ends with the
+    /// process, however that ends.
     ///
     /// # Errors
-    /// When the lock's file cannot be made.
+    /// When the lock file cannot be created.
     pub fn lock(&self, id: &str) -> io::Result<Option<Lock>> {
         let Some(folder) = &self.folder else { return Ok(Some(Lock(None))) };
         let folder = folder.join("locks");
@@ -95,20 +94,20 @@ impl Store {
         }
     }
 
-    /// Takes the lock's file away with its session.
+    /// Removes the lock file with its session.
     fn forget_lock(&self, id: &str) {
         if let Some(folder) = &self.folder {
-            // A file that stays is empty and means nothing.
+            // A file that remains is empty and has no effect.
             let _ = fs::remove_file(folder.join("locks").join(format!("{id}.lock")));
         }
     }
 }
 
-/// One window's hold on a session.
+/// The lock of one window on a session.
 #[derive(Debug)]
 pub struct Lock(#[expect(dead_code, reason = "held, not read")] Option<File>);
 
-/// Opens a file that is its owner's alone, and makes it where it is not.
+/// Opens a file that only its owner can access, and creates it if it is missing.
 fn own_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true);
@@ -117,7 +116,7 @@ fn own_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// A session as a list shows it.
+/// A session as shown in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     pub id: String,
@@ -129,7 +128,7 @@ pub struct Listed {
     pub turns: u64,
     /// The session it was forked from.
     pub parent: Option<String>,
-    /// The start of what was said last.
+    /// The start of the last message.
     pub preview: String,
 }
 
@@ -140,11 +139,11 @@ pub struct Hit {
     pub title: String,
     pub folder: String,
     pub at: i64,
-    /// What stands around the words, on one line.
+    /// The text around the words, on one line.
     pub around: String,
 }
 
-/// An event with its place in the order.
+/// An event with its position in the order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
     pub seq: i64,
@@ -152,40 +151,40 @@ pub struct Kept {
     pub event: Event,
 }
 
-/// A piece of a session, oldest first.
+/// A part of a session, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Piece {
     pub events: Vec<Kept>,
-    /// Rows that could not be read.
+    /// The number of rows that could not be read.
     pub unreadable: usize,
-    /// There is more before this.
+    /// There are earlier events.
     pub more: bool,
-    /// As the events lie in the file.
+    /// The events as they are in the file.
     pub bytes: usize,
 }
 
-/// One turn as it goes to the model, or the whole history at that point.
+/// One turn of the history for the model, or the whole history at that point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remembered {
-    /// What a turn left, as JSON; `None`: it never came to its end.
+    /// The entries of a turn, as JSON; `None` if it never ended.
     Turn { turn: u64, left: Option<String> },
-    /// All that was kept up to here, as JSON, in place of what came before.
+    /// The whole history up to here, as JSON, in place of the earlier one.
     Whole { turn: u64, history: String },
 }
 
-/// What a person is told about keeping sessions.
+/// What the user is told about saving sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing is saved at the moment; it is tried again.
+    /// Nothing is saved at the moment; saving is tried again.
     NotSaved(Say),
-    /// What could not be saved for a while is saved now.
+    /// Data that could not be saved for a while is saved now.
     SavedAgain,
-    /// The file was damaged: where it lies now, and what of it could be read.
-    /// So many older damaged files were removed.
+    /// The file was damaged: where it is now, and how much of it could be read.
+    /// The number of older damaged files that were removed.
     Recovered { aside: PathBuf, sessions: usize, events: usize, removed: usize },
-    /// The file was taken away while it was open, and all of it was written there again.
+    /// The file was removed while it was open, and all of it was written there again.
     PutBack { file: PathBuf },
-    /// Another file was put in its place, and the session was written there again.
+    /// Another file replaced it, and the session was written there again.
     Replaced { file: PathBuf },
 }
 
@@ -207,7 +206,7 @@ impl Spoken for Fault {
     }
 }
 
-/// Why something could not be kept or looked up.
+/// Why something could not be saved or looked up.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", self.say())]
 pub enum StoreError {
@@ -222,7 +221,7 @@ pub enum StoreError {
     NoSession {
         id: String,
     },
-    /// The start of an id that several have.
+    /// The start of an id that several sessions have.
     Several {
         id: String,
     },
@@ -230,10 +229,10 @@ pub enum StoreError {
     Held {
         id: String,
     },
-    /// Such as a turn that is not there.
+    /// For example a turn that does not exist.
     NothingThere,
     TooLong,
-    /// What is wrong, with the file it is wrong with.
+    /// The error, with the file it concerns.
     OfFile {
         file: PathBuf,
         error: Box<StoreError>,
@@ -243,7 +242,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// True when the file itself is broken.
+    /// True if the file itself is damaged.
     pub fn is_damage(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         match self {
@@ -255,7 +254,7 @@ impl StoreError {
         }
     }
 
-    /// The same error, which says the file and what the system has against it.
+    /// The same error with the file and the system's reason.
     fn of_file(self, file: &Path) -> StoreError {
         use rusqlite::ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
         let refused = |error: &rusqlite::Error| {
@@ -279,8 +278,8 @@ impl StoreError {
     }
 }
 
-/// What the system has against changing a file. The file is not opened: closing it again
-/// would give up the locks of a database that is open.
+/// The reason of the system against changing a file. The file is not opened: closing it again would
+/// release the locks of an open database.
 fn refusal(file: &Path) -> Option<io::Error> {
     let folder = file.parent()?;
     match fs::metadata(file) {
@@ -311,7 +310,7 @@ impl Spoken for StoreError {
     }
 }
 
-/// What the system says, without its number.
+/// The message of the system, without its number.
 fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error ") {

@@ -1,11 +1,10 @@
-//! Another file in the place of the open one: restored, synchronised or copied over while
-//! the program runs. It is noticed before anything is written; what is known of the session
-//! is carried over into the file that stands there now, and everything else is left as
-//! whoever put that file there wanted it.
+//! Detects another file in the place of the open one: restored, synchronised or copied over it
+//! while the program runs. This is noticed before anything is written; the session is copied into
+//! the new file, and everything else in that file stays as it is.
 //!
-//! A file is known by its device and inode, and by a number in its first bytes that each
-//! file of sessions draws for itself. The first bytes are read through a handle that stays
-//! open: closing one would give up the locks of the database.
+//! A file is identified by its device and inode, and by a random number in its first bytes. The
+//! first bytes are read through a handle that stays open: closing one would release the locks of
+//! the database.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,30 +17,30 @@ use super::disk::beside;
 use super::write::forget_words;
 use super::{Disk, Fault, StoreError, own_file, recover};
 
-/// Bytes at the start of a file that say what it is, and where in them the number of the
-/// file and the count of its changes stand.
+/// The number of bytes at the start of a file that identify it, and the offsets of the file's
+/// number and of its change counter in them.
 const HEAD: usize = 100;
 const NUMBER: usize = 68;
 const CHANGES: usize = 24;
 
-/// How the file at the path stands to the one that is open.
+/// How the file at the path compares with the open one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stands {
     There,
-    /// There is none.
+    /// There is no file.
     Gone,
-    /// It is another one.
+    /// It is another file.
     Replaced,
 }
 
-/// What the file was like when it was last looked at.
+/// The state of the file at the last check.
 #[derive(Debug)]
 pub(super) struct Witness {
     file: File,
-    /// The number it has drawn; its start has it as soon as the log is written into it.
+    /// Its random number; the start of the file contains it as soon as the log is written into it.
     number: u32,
     head: Option<[u8; HEAD]>,
-    /// Its log's device and inode.
+    /// The device and inode of its log.
     log: Option<(u64, u64)>,
 }
 
@@ -74,8 +73,8 @@ impl Witness {
         if head == self.head {
             return Stands::There;
         }
-        // Writing the log into the file changes its start, but neither its number nor the
-        // direction in which it counts.
+        // Writing the log into the file changes its start, but neither its number nor the direction
+        // in which its counter moves.
         let follows = match (&self.head, &head) {
             (Some(before), Some(now)) => {
                 number(now, NUMBER) == Some(self.number)
@@ -92,24 +91,24 @@ impl Witness {
     }
 }
 
-/// What was carried out of a file, and how it is known there.
+/// The data copied out of a file, and its key there.
 #[derive(Debug)]
 pub struct Carried {
     file: PathBuf,
-    /// Set when a session is in it.
+    /// Set if it contains a session.
     id: Option<String>,
 }
 
 impl Disk {
-    /// Watches from now on what becomes of the file at its place.
+    /// Watches the file at its path from now on.
     pub fn watch(&mut self) {
-        // Where it cannot be looked at, it counts as gone when it is.
+        // If it cannot be checked, it counts as removed once it is removed.
         let number = self.db.query_row("PRAGMA application_id", [], |row| row.get(0));
         let number = number.unwrap_or(0);
         self.witness = self.file.as_ref().and_then(|file| Witness::open(file, number).ok());
     }
 
-    /// How the file at the path stands to this one.
+    /// How the file at the path compares with this one.
     pub fn stands(&mut self) -> Stands {
         match (&self.file, &mut self.witness) {
             (Some(file), Some(witness)) => witness.judge(file),
@@ -118,10 +117,10 @@ impl Disk {
         }
     }
 
-    /// Takes a session out of a file whose place another one has taken, and closes it.
+    /// Copies a session out of a file that was replaced, and closes the file.
     ///
     /// # Errors
-    /// When there is no room for it beside the file.
+    /// When there is no room for the copy next to the file.
     pub fn carry(&mut self, key: Option<i64>) -> Result<Option<Carried>, StoreError> {
         let Some(file) = self.file.clone() else { return Ok(None) };
         let to = beside(&file, ".carried");
@@ -134,8 +133,8 @@ impl Disk {
             recover::copy_session(&self.db, &carry, key)?;
         }
         let id = carry.query_row("SELECT id FROM sessions", [], |row| row.get(0)).optional()?;
-        // The log at this place belongs to the file that stood here, not to the one that
-        // stands here now.
+        // The log at this path belongs to the file that was here before, not to the one that is
+        // here now.
         self.leave_log();
         let log = beside(&file, "-wal");
         let ours = self.witness.as_ref().and_then(|witness| witness.log);
@@ -152,8 +151,7 @@ impl Disk {
         Ok(Some(Carried { file: to, id }))
     }
 
-    /// Puts what was carried into this file, in place of an older state of the same session.
-    /// The answer is its key.
+    /// Copies the session into this file, in place of an older state of it. Returns its key.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -214,7 +212,7 @@ impl Disk {
         Ok(key)
     }
 
-    /// What is said of a file that took the place of another.
+    /// The report about a file that replaced another.
     pub fn replaced(&self) -> Option<Fault> {
         self.file.clone().map(|file| Fault::Replaced { file })
     }
@@ -229,7 +227,7 @@ fn identity(file: &Path) -> Option<(u64, u64)> {
     Some((meta.dev(), meta.ino()))
 }
 
-/// Gives a file of sessions a number of its own, where it has none.
+/// Gives a database a random number if it has none.
 ///
 /// # Errors
 /// When it cannot be written.

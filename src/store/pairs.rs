@@ -1,18 +1,17 @@
-//! Named values that outlive a session: what a script keeps. Each namespace is apart
-//! from all others.
+//! Named values that outlive a session, for scripts. Namespaces are separate from each other.
 
 use rusqlite::{OptionalExtension, params};
 
 use super::{Disk, Store, StoreError};
 
-/// Bytes of a name, and of a value.
+/// The maximum size of a name, and of a value, in bytes.
 const NAME: usize = 512;
 const VALUE: usize = 1 << 20;
-/// Bytes of all values of a namespace.
+/// The maximum size of all values of a namespace, in bytes.
 const ALL: i64 = 64 << 20;
 
-/// The values of one namespace. The file is opened with the first of them. Use it where
-/// waiting for a disk is allowed.
+/// The values of one namespace. The file is opened at the first use. Use it only where blocking on
+/// the disk is allowed.
 #[derive(Debug)]
 pub struct Pairs {
     store: Store,
@@ -36,7 +35,7 @@ impl Pairs {
         Ok(read.query_row(params![namespace, name], |row| row.get(0)).optional()?)
     }
 
-    /// Keeps a value in place of the one before it.
+    /// Saves a value in place of the previous one.
     ///
     /// # Errors
     /// When the file cannot be written, or a name or a value is too long.
@@ -63,7 +62,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// Forgets a value; true when there was one.
+    /// Deletes a value; true if it existed.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -76,7 +75,7 @@ impl Pairs {
         Ok(gone > 0)
     }
 
-    /// The names there are, in their order.
+    /// The existing names, in order.
     ///
     /// # Errors
     /// When the file cannot be read.

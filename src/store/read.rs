@@ -1,4 +1,4 @@
-//! What is looked up. Nothing in here changes the file.
+//! Reads from the database. Nothing here changes the file.
 
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
@@ -7,18 +7,18 @@ use super::write::num;
 use super::{Disk, Hit, Kept, Listed, Piece, Remembered, StoreError, rows};
 use crate::protocol::{Event, Usage};
 
-/// Characters of a preview, and of what stands around a hit.
+/// The number of characters of a preview, and of the text around a hit.
 const PREVIEW: usize = 120;
-/// Characters before a hit that are shown with it.
+/// The number of characters shown before a hit.
 const BEFORE: usize = 24;
-/// Bytes of a piece, and of the part of a turn that is read beyond that to begin with the
-/// turn.
+/// The size of a part in bytes, and how much more of a turn is read so that the part begins with
+/// the turn.
 const PIECE: i64 = 8 << 20;
 const TURN: i64 = 16 << 20;
-/// The trigram index knows nothing shorter, in characters.
+/// The trigram index finds nothing shorter, in characters.
 const INDEXED: usize = 3;
 
-/// What a session is, beside what happened in it.
+/// The data of a session, apart from its events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known {
     pub key: i64,
@@ -26,7 +26,7 @@ pub struct Known {
     pub folder: String,
     pub title: String,
     pub updated: i64,
-    /// The numbers to go on with.
+    /// The next numbers to use.
     pub next_step: u64,
     pub next_ask: u64,
     pub turn: u64,
@@ -35,7 +35,7 @@ pub struct Known {
 }
 
 impl Disk {
-    /// The latest sessions first; those of one folder only, where one is given.
+    /// The latest sessions first; only those of one folder, if given.
     pub fn list(&self, folder: Option<&str>, most: usize) -> Result<Vec<Listed>, StoreError> {
         let mut found = self.db.prepare_cached(
             "SELECT id, folder, title, created, updated,
@@ -59,7 +59,7 @@ impl Disk {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The words that were said last in a session, to be cut.
+    /// The last message of a session, not yet shortened.
     fn said_last(&self, key: i64) -> rusqlite::Result<String> {
         let mut read = self.db.prepare_cached(
             "SELECT body FROM events WHERE session = ?1 AND kind IN ('turn', 'whole', 'seen', 'other')
@@ -75,7 +75,7 @@ impl Disk {
         Ok(String::new())
     }
 
-    /// The session of an id, or of the start of one.
+    /// The session with this id, or with an id that begins like this.
     pub fn find(&self, id: &str) -> Result<Known, StoreError> {
         let id = id.trim().to_lowercase();
         let none = || StoreError::NoSession { id: id.clone() };
@@ -96,7 +96,7 @@ impl Disk {
         }
     }
 
-    /// The session that was worked in last in a folder.
+    /// The session that was last used in a folder.
     pub fn last(&self, folder: &str) -> Result<Option<Known>, StoreError> {
         let key: Option<i64> = self
             .db
@@ -139,12 +139,12 @@ impl Disk {
         Ok(known)
     }
 
-    /// About `most` events before `before`, or the last ones, from the start of a turn; fewer
-    /// where they are long.
+    /// About `most` events before `before`, or the last ones, from the start of a turn; fewer if
+    /// they are long.
     pub fn piece(&self, key: i64, before: Option<i64>, most: usize) -> Result<Piece, StoreError> {
         let before = before.unwrap_or(i64::MAX);
-        // Never half a turn, unless it is a very long one: what a block begins with must be
-        // there.
+        // Never half a turn, unless it is a very long one: the first event of a block must be
+        // included.
         let from: i64 = match self.edge(key, before, most)? {
             None => 0,
             Some(edge) => {
@@ -173,7 +173,7 @@ impl Disk {
         Ok(piece)
     }
 
-    /// The first of so many events before `before`, or of so many bytes; `None` when there
+    /// The first of the last events before `before`, limited by count and by bytes; `None` if there
     /// are no more than those.
     fn edge(&self, key: i64, before: i64, most: usize) -> Result<Option<i64>, StoreError> {
         let mut read = self.db.prepare_cached(
@@ -192,7 +192,7 @@ impl Disk {
         Ok(None)
     }
 
-    /// Bytes of the events from one to before another.
+    /// The size in bytes of the events from one up to another.
     fn weight(&self, key: i64, from: i64, before: i64) -> Result<i64, StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT coalesce(sum(octet_length(body)), 0) FROM events
@@ -201,8 +201,8 @@ impl Disk {
         Ok(read.query_row(params![key, from, before], |row| row.get(0))?)
     }
 
-    /// Reads all events of a session behind one of them, one by one; the answer is how many
-    /// could not be read.
+    /// Reads all events of a session after one of them, one by one; returns how many could not be
+    /// read.
     pub fn each_event<E>(
         &self,
         key: i64,
@@ -228,7 +228,7 @@ impl Disk {
         Ok(Ok(unreadable))
     }
 
-    /// How many sessions there are; of one folder only, where one is given.
+    /// The number of sessions; only of one folder, if given.
     pub fn count(&self, folder: Option<&str>) -> Result<usize, StoreError> {
         let mut read = self
             .db
@@ -236,12 +236,12 @@ impl Disk {
         Ok(read.query_row([folder], |row| count(row, 0))?.try_into().unwrap_or(usize::MAX))
     }
 
-    /// All events from one to before another.
+    /// All events from one up to another.
     pub fn events(&self, key: i64, from: i64, before: i64) -> Result<Piece, StoreError> {
         self.within(key, from, before, usize::MAX)
     }
 
-    /// The first events of those, up to so many bytes.
+    /// The first of those events, up to a size in bytes.
     fn within(&self, key: i64, from: i64, before: i64, most: usize) -> Result<Piece, StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT id, at, body FROM events
@@ -263,7 +263,7 @@ impl Disk {
         self.turn_within(key, turn, usize::MAX)
     }
 
-    /// Its first events, up to so many bytes.
+    /// Its first events, up to a size in bytes.
     pub fn turn_within(&self, key: i64, turn: u64, most: usize) -> Result<Piece, StoreError> {
         let start = |number: &str| {
             self.db
@@ -279,9 +279,9 @@ impl Disk {
         }
     }
 
-    /// What came of the step of this id, the last one where several have it.
+    /// The result of the step with this id, the last one if several have it.
     pub fn step(&self, key: i64, id: &str) -> Result<Piece, StoreError> {
-        // Steps have no index of their own: this looks at each, which a person waits for.
+        // Steps have no index of their own: this checks each one while the user waits.
         let mut read = self.db.prepare_cached(
             "SELECT id, at, body FROM events
              WHERE session = ?1 AND kind = 'seen' AND undone IS NULL
@@ -293,7 +293,7 @@ impl Disk {
         while let Some(row) = found.next()? {
             let mut piece = Piece::default();
             take(row, &mut piece)?;
-            // The words may stand elsewhere in it.
+            // The id may appear elsewhere in it.
             let is_it =
                 |kept: &Kept| matches!(&kept.event, Event::Observed(seen) if seen.step.id == id);
             if piece.events.iter().any(is_it) {
@@ -303,7 +303,7 @@ impl Disk {
         Ok(Piece::default())
     }
 
-    /// The folders that were added to a session, each once, the first one first.
+    /// The folders that were added to a session, each once, in order.
     pub fn folders(&self, key: i64) -> Result<Vec<String>, StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT id, at, body FROM events WHERE session = ?1 AND kind = 'folder' ORDER BY id",
@@ -323,7 +323,7 @@ impl Disk {
         Ok(folders)
     }
 
-    /// The first and the last turn, and the first and the last step that came to its end.
+    /// The first and the last turn, and the first and the last finished step.
     pub fn ends(&self, key: i64) -> Result<Piece, StoreError> {
         let mut piece = Piece::default();
         for (kind, order) in [("turn", "ASC"), ("turn", "DESC"), ("seen", "ASC"), ("seen", "DESC")]
@@ -340,8 +340,8 @@ impl Disk {
         Ok(piece)
     }
 
-    /// What goes to the model, oldest first: at most so many bytes. It begins where the whole
-    /// was kept last, or with the first turn that a summary there does not stand for.
+    /// The history for the model, oldest first, up to a size in bytes. It begins at the last saved
+    /// whole history, or with the first turn that a summary there does not replace.
     pub fn remembered(&self, key: i64, most: usize) -> Result<Vec<Remembered>, StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT turn, whole, body FROM history WHERE session = ?1 AND undone IS NULL
@@ -349,7 +349,7 @@ impl Disk {
         )?;
         let mut rows = read.query([key])?;
         let (mut found, mut size) = (Vec::new(), 0);
-        // Set once the whole was found: the first turn that belongs to it.
+        // Set once the whole history was found: the first turn that belongs to it.
         let mut since = None;
         while let Some(row) = rows.next()? {
             let (turn, whole): (u64, bool) = (count(row, 0)?, row.get(1)?);
@@ -378,9 +378,8 @@ impl Disk {
         Ok(found)
     }
 
-    /// Sessions in which all of these words stand, the latest first. The index only says
-    /// where to look: of words of one and two characters it knows nothing, and of longer ones
-    /// only that their parts are there.
+    /// Sessions that contain all of these words, the latest first. The index only says where to
+    /// look: it has no words of one or two characters, and of longer ones only their trigrams.
     pub fn search(&self, words: &str, most: usize) -> Result<Vec<Hit>, StoreError> {
         let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
         let Some(first) = words.first() else { return Ok(Vec::new()) };
@@ -422,7 +421,7 @@ impl Disk {
     }
 }
 
-/// Each three characters of a word that follow each other, as the index is asked for them.
+/// All trigrams of a word, quoted for the index.
 fn trigrams(word: &str) -> Vec<String> {
     let chars: Vec<char> = word.chars().collect();
     chars.windows(INDEXED).map(|three| quoted(&three.iter().collect::<String>())).collect()
@@ -432,7 +431,7 @@ fn quoted(word: &str) -> String {
     format!("\"{}\"", word.replace('"', "\"\""))
 }
 
-/// The first turn that is kept beside what was kept whole; `None`: it holds its turns itself.
+/// The first turn that is saved apart from the whole history; `None`: that includes its turns.
 fn since_of(history: &str) -> Option<u64> {
     #[derive(serde::Deserialize)]
     struct Outline {
@@ -441,7 +440,7 @@ fn since_of(history: &str) -> Option<u64> {
     serde_json::from_str(history).ok().map(|outline: Outline| outline.since)
 }
 
-/// Puts a row of number, time and body into a piece; the answer is its size.
+/// Adds a row of number, time and body to a part; returns its size.
 fn take(row: &Row<'_>, piece: &mut Piece) -> Result<usize, StoreError> {
     let (seq, at) = (row.get(0)?, row.get(1)?);
     let text = row.get_ref(2)?.as_str().ok();
@@ -456,7 +455,7 @@ fn count(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
     Ok(u64::try_from(row.get::<_, i64>(at)?).unwrap_or(0))
 }
 
-/// The line in which a word stands first, from a little before it.
+/// The line that first contains a word, from shortly before it.
 fn around(text: &str, word: &str) -> String {
     let lower = |text: &str| text.to_ascii_lowercase();
     let wanted = lower(word);

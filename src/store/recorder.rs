@@ -1,6 +1,6 @@
-//! The way to the thread that writes. Whoever shows an event hands it over first and
-//! waits until it is in the file, so nothing was ever shown that a killed program
-//! loses; text that grows is not waited for and is written within a moment.
+//! Sends events to the thread that writes. An event is sent before it is shown, and shown once it
+//! is in the file, so that a killed program loses nothing that was shown; growing text is not
+//! waited for and is written within a moment.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,35 +15,35 @@ use crate::protocol::Event;
 use crate::safety::redact::Redactor;
 use crate::words::{Say, store as words};
 
-/// Jobs that may wait.
+/// The maximum number of waiting jobs.
 const ROOM: usize = 1024;
-/// Jobs that are one group.
+/// The maximum number of jobs in a group.
 const GROUP: usize = 64;
-/// How long what is grave may lie where a machine that loses its power loses it. Waiting
-/// for the disk each time would hold up what comes next.
+/// How long important data may exist only where a power failure would lose it. Waiting for the disk
+/// each time would delay what comes next.
 const SETTLE: Duration = Duration::from_millis(50);
-/// A disk slower than this is not waited for, and how long the last words wait for it.
+/// A disk slower than this is not waited for; also how long the last write waits for it.
 const PATIENCE: Duration = Duration::from_millis(1_200);
 const FAREWELL: Duration = Duration::from_millis(1_500);
 
 enum Job {
-    /// To be in the file before the answer comes.
+    /// Must be in the file before the answer.
     Event(Box<Event>, oneshot::Sender<()>),
-    /// To be in the file at once; the same event follows to be waited for.
+    /// Must be in the file at once; the same event follows and is waited for.
     Early(Box<Event>),
-    /// To be in the file in its turn; nobody waits.
+    /// Is written in order; nothing waits for it.
     Later(Box<Event>),
     Do(Box<dyn FnOnce(&mut Desk) + Send>),
 }
 
-/// Hands events to the thread that writes. The thread ends when no copy is left.
+/// Sends events to the thread that writes. The thread ends when the last copy is dropped.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     jobs: Sender<Job>,
 }
 
 impl Recorder {
-    /// Starts the thread. It opens nothing before there is something to do.
+    /// Starts the thread. It opens nothing until there is work.
     pub fn start(
         store: Store,
         head: Head,
@@ -55,7 +55,7 @@ impl Recorder {
         let started =
             std::thread::Builder::new().name("store".into()).spawn(move || work(desk, waiting));
         if let Err(error) = started {
-            // Every job is dropped then, and dropping one answers it.
+            // Every job is then dropped, and dropping one answers it.
             tracing::warn!(%error, "no thread for the store");
         }
         Recorder { jobs }
@@ -69,24 +69,24 @@ impl Recorder {
         }
     }
 
-    /// Takes an event in its order, waiting for room but not until it is written.
+    /// Sends an event in order, waiting for room but not until it is written.
     pub async fn hand(&self, event: &Event) {
-        // A thread that is gone writes nothing.
+        // A thread that ended writes nothing.
         let _ = self.jobs.send(Job::Later(Box::new(event.clone()))).await;
     }
 
-    /// Has what a turn is known to start with written ahead, or at least the file opened,
-    /// without waiting. [`Recorder::append`] of the same event then waits for that one.
+    /// Starts writing the known first event of a turn, or at least opens the file, without waiting.
+    /// [`Recorder::append`] of the same event then waits for that one.
     pub fn prepare(&self, start: Option<Event>) {
         let job = match start {
             Some(event) => Job::Early(Box::new(event)),
             None => Job::Do(Box::new(Desk::prepare)),
         };
-        // Without room it is written, and the file opened, with what follows.
+        // Without room, it is written, and the file opened, with the next job.
         let _ = self.jobs.try_send(job);
     }
 
-    /// Takes text that grows, without waiting; gives it back when there is no room.
+    /// Sends growing text, without waiting; returns it if there is no room.
     pub fn grow(&self, event: Event) -> Option<Event> {
         match self.jobs.try_send(Job::Later(Box::new(event))) {
             Err(TrySendError::Full(Job::Later(event))) => Some(*event),
@@ -94,7 +94,7 @@ impl Recorder {
         }
     }
 
-    /// Has something done in order; `None` when the thread is gone.
+    /// Runs a job in order; `None` if the thread has ended.
     pub async fn ask<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&mut Desk) -> T + Send + 'static,
@@ -105,8 +105,7 @@ impl Recorder {
         answered.await.ok()
     }
 
-    /// Waits until all is written that was handed over, for a moment at most. The answer is
-    /// why it could not be.
+    /// Waits briefly until all jobs are written. Returns the error if they could not be.
     pub async fn close(&self) -> Option<Say> {
         let close = self.ask(|desk| {
             desk.close();
@@ -114,7 +113,7 @@ impl Recorder {
         });
         match timeout(FAREWELL, close).await {
             Ok(Some(unsaved)) => unsaved,
-            // Nothing was ever handed to a thread that could not be started.
+            // A thread that could not start never received anything.
             Ok(None) => None,
             Err(_) => Some(words::BUSY.into()),
         }
@@ -122,7 +121,7 @@ impl Recorder {
 }
 
 fn work(mut desk: Desk, mut jobs: Receiver<Job>) {
-    // Only to wait with a deadline; the thread itself may block as it likes.
+    // Only to wait with a deadline; the thread itself may block.
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else {
         return;
     };
@@ -153,8 +152,8 @@ fn work(mut desk: Desk, mut jobs: Receiver<Job>) {
     desk.close();
 }
 
-/// Takes in what waits already, writes it as one, then answers. `early` is written before it
-/// is waited for. True when something grave was among it.
+/// Takes all waiting jobs, writes them as one group, then answers. `early` is written before it is
+/// waited for. True if something important was among them.
 fn group(
     desk: &mut Desk,
     first: Job,
@@ -186,7 +185,7 @@ fn group(
     }
     let grave = desk.flush();
     for done in answers {
-        // Who asked may have given up.
+        // The receiver may have stopped waiting.
         let _ = done.send(());
     }
     grave

@@ -1,7 +1,6 @@
-//! What can be read of a damaged file. Tables are read in the order of their rows; a
-//! page that cannot be read is stepped over. When the very first page is gone, which
-//! says where the tables begin, that of a new file stands in for it: every file of one
-//! version is laid out alike.
+//! Recovers the readable data of a damaged file. Tables are read in the order of their rows;
+//! unreadable pages are skipped. If the first page, which says where the tables begin, is lost,
+//! that of a new file replaces it: all files of one version have the same layout.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,11 +14,11 @@ use super::disk::beside;
 use super::rows::said_in;
 use super::{Disk, StoreError, disk};
 
-/// How many rows are stepped over one by one before the steps grow.
+/// How many rows are skipped one by one before the steps grow.
 const SINGLE: i64 = 256;
-/// The bytes of a page; the first one is replaced as a whole.
+/// The size of a page in bytes; the first one is replaced as a whole.
 const PAGE: usize = 4096;
-/// A file that says it has more pages than this is not believed: 64 GiB.
+/// A larger number of pages in a file's header is not believed: 64 GiB.
 const MOST_PAGES: u64 = 1 << 24;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +43,7 @@ const EVENTS: Table =
 const HISTORY: Table = Table { name: "history", columns: "id, session, turn, whole, body, undone" };
 const PAIRS: Table = Table { name: "pairs", columns: "rowid, namespace, name, value" };
 
-/// Pours what can be read of `from` into a new and empty file.
+/// Copies the readable data of `from` into a new and empty file.
 pub fn pour(from: &Path, into: &mut Disk) -> Result<Found, StoreError> {
     if let Ok(old) = open(from)
         && let Ok(found) = pour_from(&old, into)
@@ -66,7 +65,7 @@ pub fn pour(from: &Path, into: &mut Disk) -> Result<Found, StoreError> {
     Ok(Found::default())
 }
 
-/// Opens a file to be read as it is; closing it changes nothing.
+/// Opens a file for reading as it is; closing it changes nothing.
 fn open(file: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(file, flags)?;
@@ -88,7 +87,7 @@ fn pour_from(old: &Connection, into: &mut Disk) -> Result<Found, StoreError> {
     Ok(found)
 }
 
-/// Copies one session with all of it that can be read.
+/// Copies one session with all of its readable data.
 ///
 /// # Errors
 /// When the new file cannot be written.
@@ -102,7 +101,7 @@ pub fn copy_session(old: &Connection, new: &Connection, key: i64) -> Result<(), 
     Ok(())
 }
 
-/// Copies the rows that can be read; rows that fit nowhere are left out.
+/// Copies the readable rows; rows that fit nowhere are left out.
 fn copy(
     old: &Connection,
     new: &Connection,
@@ -116,13 +115,13 @@ fn copy(
         new.prepare(&format!("INSERT OR IGNORE INTO {name}({columns}) VALUES ({marks})"))?;
     let mut copied = 0;
     each(old, table, only, |values| {
-        // A row that was damaged in itself may break a rule of the table.
+        // A damaged row may violate a constraint of the table.
         copied += add.execute(params_from_iter(values)).unwrap_or(0);
     });
     Ok(copied)
 }
 
-/// Reads a table by the numbers of its rows, past what cannot be read; with `only`, what has
+/// Reads a table by its row numbers and skips what cannot be read; with `only`, reads the rows with
 /// this number in this column.
 fn each(
     old: &Connection,
@@ -155,7 +154,7 @@ fn each(
                 Err(_) => break,
             }
         }
-        // Numbers begin with 1; behind a gap the steps grow, so that any gap ends.
+        // Numbers begin with 1; after a gap the steps grow, so that any gap ends.
         let step = 1_i64.checked_shl(u32::try_from((failed - SINGLE).max(0)).unwrap_or(0));
         after = after.max(0).saturating_add(step.unwrap_or(i64::MAX));
         failed += 1;
@@ -172,7 +171,7 @@ fn owned(value: ValueRef<'_>) -> Value {
     }
 }
 
-/// Sessions whose own row is lost, but not what happened in them.
+/// Sessions whose own row is lost, but whose events are not.
 fn orphans(old: &Connection, new: &Connection, found: &mut Found) -> Result<(), StoreError> {
     let mut keys: Vec<(i64, i64)> = Vec::new();
     each(old, &EVENTS, None, |values| {
@@ -194,7 +193,7 @@ fn orphans(old: &Connection, new: &Connection, found: &mut Found) -> Result<(), 
     Ok(())
 }
 
-/// Makes the words of the events after this one known to the search.
+/// Adds the words of the events after this one to the search index.
 pub fn index(new: &Connection, after: i64) -> Result<(), StoreError> {
     let mut read = new.prepare("SELECT id, body FROM main.events WHERE id > ?1 ORDER BY id")?;
     let mut rows = read.query([after])?;
@@ -205,7 +204,7 @@ pub fn index(new: &Connection, after: i64) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A copy of a file and its log, to be mended.
+/// A copy of a file and its log, to repair.
 fn copied(from: &Path) -> Result<PathBuf, StoreError> {
     let mended = beside(from, ".mend");
     forget(&mended);
@@ -217,8 +216,8 @@ fn copied(from: &Path) -> Result<PathBuf, StoreError> {
     Ok(mended)
 }
 
-/// Makes a file that was cut as long as it says it is, or SQLite reads nothing of it. Its
-/// end is then empty pages, which are stepped over.
+/// Extends a cut file to the length in its header, or SQLite reads nothing of it. Its end is then
+/// empty pages, which are skipped.
 fn lengthened(file: &Path) -> Result<(), StoreError> {
     let mut head = [0; 32];
     let mut file = OpenOptions::new().read(true).write(true).open(file)?;
@@ -236,8 +235,7 @@ fn lengthen(file: &File, pages: u64) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Gives a file the first page of a new one, and the others in which a new one describes its
-/// tables where those are lost.
+/// Gives a file the first page of a new one, and the other pages of the schema if those are lost.
 fn transplanted(mended: &Path) -> Result<(), StoreError> {
     let fresh = beside(mended, ".fresh");
     forget(&fresh);
@@ -248,7 +246,7 @@ fn transplanted(mended: &Path) -> Result<(), StoreError> {
     let Some(first) = page(1) else { return Ok(()) };
     let mut first = first.to_vec();
     let described = described(&first);
-    // How long the file is and which pages are free is not what the new one says.
+    // The file's length and its free pages are not those of the new one.
     for byte in first.iter_mut().take(40).skip(28) {
         *byte = 0;
     }
@@ -268,14 +266,14 @@ fn transplanted(mended: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The pages below the first one, where the description of the tables takes more than one.
+/// The pages below the first one, if the schema takes more than one page.
 fn described(first: &[u8]) -> Vec<usize> {
     let two = |at: usize| match first.get(at..at + 2) {
         Some([high, low]) => usize::from(*high) << 8 | usize::from(*low),
         _ => 0,
     };
     let four = |at: usize| two(at) << 16 | two(at + 2);
-    // The sort of the page stands behind the head of the file: 5 is one that names others.
+    // The type of the page follows the file header: 5 is an interior page.
     if first.get(100) != Some(&5) {
         return Vec::new();
     }

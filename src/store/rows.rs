@@ -1,18 +1,18 @@
-//! What of an event is kept: its JSON with secrets masked, the words in it that can be
-//! searched, and what a session is called after.
+//! Converts events to rows: JSON with secrets masked, the searchable words, and the title of the
+//! session.
 
 use crate::protocol::{Event, Observation, Origin, Question, Topic, Work};
 use crate::safety::clean::{self, Source};
 use crate::safety::redact::Redactor;
 
-/// Bytes of one event that can be searched.
+/// The maximum searchable size of one event, in bytes.
 const SEARCHED: usize = 64 * 1024;
-/// Bytes of a step's output that can be searched.
+/// The maximum searchable size of a step's output, in bytes.
 const OUTPUT: usize = 2 * 1024;
-/// Characters of a title.
+/// The maximum length of a title, in characters.
 const TITLE: usize = 60;
 
-/// One event on its way to the file.
+/// One event to be written to the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     pub at: i64,
@@ -20,16 +20,16 @@ pub struct Row {
     /// Set for the start of a turn.
     pub turn: Option<u64>,
     pub body: String,
-    /// The words in it that can be searched; empty for none.
+    /// Its searchable words; empty for none.
     pub said: String,
-    /// Numbers that the next step and question must stay above.
+    /// The next step and question need higher numbers than these.
     pub step: u64,
     pub ask: u64,
-    /// Tokens of a turn that ended: in, out, estimated.
+    /// The tokens of a turn that ended: in, out, estimated.
     pub usage: Option<(u64, u64, bool)>,
 }
 
-/// What the writer does beside adding a row.
+/// What the writer does besides adding a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     TurnStarted,
@@ -37,12 +37,12 @@ pub enum Kind {
     /// Begins a new growing reply.
     Begins,
     Delta,
-    /// Takes the place of the growing reply before it.
+    /// Replaces the growing reply before it.
     Whole,
     StepStarted,
     Output,
     Observed,
-    /// A folder of the session: taking turns back does not take it back.
+    /// A folder of the session: a rewind does not remove it.
     Folder,
     Other,
 }
@@ -79,7 +79,7 @@ impl Kind {
         }
     }
 
-    /// What must outlive a loss of power, as far as a disk can promise.
+    /// Events that must survive a power failure, as far as a disk can promise.
     pub fn is_grave(self) -> bool {
         match self {
             Kind::TurnStarted
@@ -92,7 +92,7 @@ impl Kind {
     }
 }
 
-/// Whether an event is part of what a session shows again later.
+/// Whether a session shows this event again later.
 pub fn is_kept(event: &Event) -> bool {
     match event {
         Event::TurnStarted { .. }
@@ -115,14 +115,14 @@ pub fn is_kept(event: &Event) -> bool {
         | Event::TurnEnded { .. }
         | Event::FolderAdded { .. }
         | Event::Page(_) => true,
-        // It would stand there once more with every start.
+        // It would appear once more with every start.
         Event::Notice(notice) => notice.topic != Topic::Resumed,
         Event::Asked(ask) => matches!(ask.question, Question::Step { .. }),
         _ => false,
     }
 }
 
-/// True for what comes in many small pieces and may wait a moment.
+/// True for text that comes in many small deltas and may wait a moment.
 pub fn grows(event: &Event) -> bool {
     matches!(event, Event::Delta { .. } | Event::Thought { .. } | Event::StepOutput { .. })
 }
@@ -189,12 +189,12 @@ fn numbers(event: &Event) -> (u64, u64) {
     }
 }
 
-/// The words of an event as it is kept that a person may look for later.
+/// The words of a saved event that the user may search for later.
 pub fn said_in(body: &str) -> String {
     serde_json::from_str(body).map(|event| said(&event)).unwrap_or_default()
 }
 
-/// The words of an event that a person may look for later.
+/// The words of an event that the user may search for later.
 pub fn said(event: &Event) -> String {
     let text = match event {
         Event::TurnStarted { text, .. } | Event::Steered { text } => text.clone(),
@@ -219,7 +219,7 @@ fn step_words(seen: &Observation) -> String {
     format!("{line}\n{output}")
 }
 
-/// What a session is called after the first words in it.
+/// The title of a session, from its first message.
 pub fn title_of(text: &str, origin: Origin) -> String {
     let text = match origin {
         Origin::Shell => text.trim_start_matches('!'),
@@ -228,7 +228,7 @@ pub fn title_of(text: &str, origin: Origin) -> String {
     one_line(text, TITLE)
 }
 
-/// The first line with something in it, safe to show and at most so many characters.
+/// The first line that is not blank, safe to show, with a maximum number of characters.
 pub fn one_line(text: &str, most: usize) -> String {
     let safe = clean::clean(head(text, SEARCHED), Source::Text);
     let line = safe.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
@@ -239,7 +239,7 @@ pub fn one_line(text: &str, most: usize) -> String {
     }
 }
 
-/// The start of a text, at most so many bytes.
+/// The start of a text, up to a size in bytes.
 pub fn head(text: &str, most: usize) -> &str {
     text.split_at(text.floor_char_boundary(most)).0
 }
@@ -250,7 +250,7 @@ mod tests {
     use crate::protocol::Notice;
 
     #[test]
-    fn that_a_session_is_continued_is_said_and_not_kept() {
+    fn a_continued_session_is_reported_and_not_saved() {
         use crate::words::session;
         let told = |say: crate::words::Word| Event::Notice(Notice::info(say));
         let resumed = Notice::info(session::RESUMED.with("title", "tests")).about(Topic::Resumed);

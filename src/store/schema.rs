@@ -1,5 +1,5 @@
-//! The tables, and how an older file becomes a newer one. A migration that was once
-//! given out is never changed: the next one is added behind it.
+//! The tables, and the migrations of older files. A released migration is never changed: the next
+//! one is added after it.
 //!
 //! `sessions` a row each · `events` what happened, in the order of `id` · `history` what
 //! goes to the model · `words` an index of what can be searched, by the `id` of the event,
@@ -10,7 +10,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::StoreError;
 
-/// Version n is what the first n of these make.
+/// Version n is the result of the first n of these.
 pub const MIGRATIONS: &[&str] = &[
     "CREATE TABLE sessions(
         key INTEGER PRIMARY KEY,
@@ -83,7 +83,7 @@ pub const MIGRATIONS: &[&str] = &[
     );",
 ];
 
-/// The version of a file that this program writes.
+/// The version of files that this program writes.
 pub fn newest() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
@@ -92,8 +92,8 @@ pub fn version(db: &Connection) -> Result<i64, StoreError> {
     Ok(db.query_row("PRAGMA user_version", [], |row| row.get(0))?)
 }
 
-/// Brings a file up to date, with these steps. Each is whole or not at all; two windows
-/// that start together do it once. False when the file is of a later version.
+/// Migrates a file to this version, step by step. Each step is atomic; two windows that start
+/// together do it once. False if the file is of a later version.
 pub fn migrate(db: &mut Connection, steps: &[&str]) -> Result<bool, StoreError> {
     let wanted = i64::try_from(steps.len()).unwrap_or(i64::MAX);
     let found = version(db)?;
@@ -101,7 +101,7 @@ pub fn migrate(db: &mut Connection, steps: &[&str]) -> Result<bool, StoreError> 
         return Ok(found == wanted);
     }
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another window may have done it while this one waited.
+    // Another window may have done it during the wait.
     let done = usize::try_from(version(&change)?).unwrap_or(0);
     for (step, number) in steps.iter().zip(1_i64..).skip(done) {
         change.execute_batch(step)?;

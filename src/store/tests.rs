@@ -120,7 +120,7 @@ fn nothing_is_made_before_the_first_turn() {
 }
 
 #[test]
-fn what_was_shown_comes_back_and_the_pieces_of_a_whole_reply_do_not() {
+fn shown_events_are_read_back_without_the_parts_of_a_complete_reply() {
     let mut bench = Bench::new();
     let mut desk = bench.desk();
     tell(&mut desk, [started(1, "看看"), Event::ReplyStarted, delta("He"), delta("llo")]);
@@ -144,7 +144,7 @@ fn what_was_shown_comes_back_and_the_pieces_of_a_whole_reply_do_not() {
 }
 
 #[test]
-fn output_gives_way_to_what_came_of_the_step() {
+fn the_result_of_a_step_replaces_its_output() {
     let mut bench = Bench::new();
     let mut desk = bench.desk();
     let step = seen("cmd_007", "").step;
@@ -186,7 +186,7 @@ fn output_of_a_step_that_broke_off_gives_way_when_the_step_is_closed_later() {
 }
 
 #[test]
-fn a_part_is_looked_up_by_its_id_however_far_back_it_lies() {
+fn a_part_is_found_by_its_id_however_far_back_it_is() {
     let mut bench = Bench::new();
     let mut desk = bench.desk();
     for number in 1..=300 {
@@ -302,7 +302,7 @@ fn a_second_window_only_reads_and_the_lock_goes_with_its_holder() {
 }
 
 #[test]
-fn a_clean_end_leaves_nothing_in_the_log_and_nothing_of_what_is_deleted_stays() {
+fn a_clean_end_empties_the_log_and_deleted_data_is_gone() {
     let mut bench = Bench::new();
     let files = [bench.file(), bench.file().with_extension("db-wal")];
     let stands_in = |file: &std::path::Path| {
@@ -376,7 +376,7 @@ fn a_turn_that_is_asked_again_is_heard_once_and_shown_twice() {
 }
 
 #[test]
-fn a_history_that_was_kept_whole_stands_for_all_before_it() {
+fn a_whole_saved_history_replaces_all_before_it() {
     let mut bench = Bench::new();
     let mut desk = bench.desk();
     turn(&mut desk, 1, "one", "ok");
@@ -386,7 +386,7 @@ fn a_history_that_was_kept_whole_stands_for_all_before_it() {
     let history = desk.resume(Some(&id), 9).unwrap().history;
     assert_eq!(history.len(), 2);
     assert_eq!(history[0], Remembered::Whole { turn: 1, history: r#"{"summary":"x"}"#.into() });
-    // Taken back with the turn it stands behind.
+    // Rewound with the turn it follows.
     let (_, history) = desk.take_back(1, &ended(1), &[]).unwrap();
     assert_eq!(history, []);
 }
@@ -521,7 +521,7 @@ fn named_values_are_kept_apart_and_have_their_limits() {
 }
 
 #[tokio::test]
-async fn what_was_appended_is_there_for_another_reader_at_once() {
+async fn an_appended_event_is_visible_to_another_reader_at_once() {
     let bench = Bench::new();
     let (faults, _told) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));

@@ -1,4 +1,4 @@
-//! What is added to the file. Each call is one transaction: whole or not at all.
+//! Writes to the database. Each call is one transaction.
 
 use std::collections::VecDeque;
 
@@ -9,10 +9,10 @@ use super::rows::{self, Kind, Row};
 use super::{Disk, Store, StoreError};
 use crate::protocol::Event;
 
-/// Bytes of a running step's output that are kept; older ones give way.
+/// The maximum size of a running step's output that is kept, in bytes; older output is dropped.
 const OUTPUT: usize = 128 * 1024;
 
-/// Rows that will be taken away once what they are parts of is whole.
+/// Rows to remove once the reply or step that they are parts of is complete.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts {
     reply: Vec<i64>,
@@ -20,8 +20,7 @@ pub struct Parts {
 }
 
 impl Disk {
-    /// Adds rows to a session, and makes the session with the first of them. The answer
-    /// is its key.
+    /// Adds rows to a session, and creates the session with the first of them. Returns its key.
     pub fn add(
         &mut self,
         key: Option<i64>,
@@ -43,7 +42,7 @@ impl Disk {
         Ok(key)
     }
 
-    /// What of the last turn of a session are parts of something that is not whole yet.
+    /// The rows in the last turn of a session that belong to something incomplete.
     pub fn parts(&self, key: i64) -> Result<Parts, StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT id, kind, length(CAST(body AS BLOB)) FROM events
@@ -67,7 +66,7 @@ impl Disk {
         Ok(parts)
     }
 
-    /// Keeps the messages of a turn that is over.
+    /// Saves the messages of a finished turn.
     pub fn remember(&mut self, key: i64, turn: u64, body: &str) -> Result<(), StoreError> {
         let done = self.db.execute(
             "UPDATE history SET body = ?3
@@ -83,7 +82,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Keeps the whole history as it is behind a turn, in place of what came before.
+    /// Saves the whole history after a turn, in place of the earlier one.
     pub fn remember_whole(&mut self, key: i64, turn: u64, body: &str) -> Result<(), StoreError> {
         self.db.execute(
             "INSERT INTO history(session, turn, whole, body) VALUES (?1, ?2, 1, ?3)",
@@ -92,9 +91,9 @@ impl Disk {
         Ok(())
     }
 
-    /// Takes turns back from `turn` on: from the history, and where `shown` is set also
-    /// from what is shown. The rows stay, and `event` says what happened; `behind` is added
-    /// with it. The answer is what that turn began with.
+    /// Removes turns from `turn` on from the history and, if `shown` is set, from the shown events.
+    /// The rows stay, and `event` records what happened; `behind` is added with it. Returns the
+    /// message that began that turn.
     pub fn take_back(
         &mut self,
         key: i64,
@@ -144,8 +143,8 @@ impl Disk {
         })
     }
 
-    /// Copies a session, without what was taken back, into a new one. The old one stays
-    /// as it is. The answer is the key of the new one.
+    /// Copies a session, without its undone rows, into a new one. The old one stays unchanged.
+    /// Returns the key of the new one.
     pub fn fork(&mut self, key: i64, head: &Head, title: Option<&str>) -> Result<i64, StoreError> {
         let change = self.change()?;
         let touched = next_touch(&change)?;
@@ -178,7 +177,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Deletes a session and all that was kept of it.
+    /// Deletes a session and all of its data.
     ///
     /// # Errors
     /// When a window has it open.
@@ -192,8 +191,8 @@ impl Disk {
         forget_words(&change, key)?;
         change.execute("DELETE FROM sessions WHERE key = ?1", [key])?;
         change.commit()?;
-        // Nor does it stay in the log, unless another window reads for longer than we wait:
-        // then until the log is next emptied.
+        // It is removed from the log as well, unless another window reads for longer than we wait:
+        // then it stays until the log is next emptied.
         let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         store.forget_lock(&known.id);
         Ok(())
@@ -204,7 +203,7 @@ impl Disk {
     }
 }
 
-/// A number of ours as SQLite has it.
+/// Converts one of our numbers for SQLite.
 pub(super) fn num(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -253,7 +252,7 @@ fn add_one(db: &Connection, key: i64, row: &Row, parts: &mut Parts) -> Result<()
     note(db, key, row)
 }
 
-/// Makes the words of an event known to the search.
+/// Adds the words of an event to the search index.
 pub(super) fn index(db: &Connection, id: i64, said: &str) -> Result<(), StoreError> {
     if !said.is_empty() {
         db.prepare_cached("INSERT INTO words(rowid, text) VALUES (?1, ?2)")?
@@ -262,7 +261,7 @@ pub(super) fn index(db: &Connection, id: i64, said: &str) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Takes the words of a session out of the index. To be called before its events go.
+/// Removes the words of a session from the index. Must be called before its events are removed.
 pub(super) fn forget_words(db: &Connection, key: i64) -> Result<(), StoreError> {
     db.execute("DELETE FROM said WHERE session = ?1", [key])?;
     db.execute(
@@ -272,7 +271,7 @@ pub(super) fn forget_words(db: &Connection, key: i64) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Takes away the pieces of what is whole now.
+/// Removes the parts of what is complete now.
 fn supersede(db: &Connection, id: i64, row: &Row, parts: &mut Parts) -> Result<(), StoreError> {
     let mut forget = db.prepare_cached("DELETE FROM events WHERE id = ?1")?;
     match row.kind {
@@ -304,7 +303,7 @@ fn supersede(db: &Connection, id: i64, row: &Row, parts: &mut Parts) -> Result<(
     Ok(())
 }
 
-/// What a row changes about its session.
+/// Applies the changes of a row to its session.
 fn note(db: &Connection, key: i64, row: &Row) -> Result<(), StoreError> {
     if let Some(turn) = row.turn {
         let touched = next_touch(db)?;
@@ -344,7 +343,7 @@ fn copy_events(db: &Connection, from: i64, to: i64) -> Result<(), StoreError> {
     )?;
     let mut add = db
         .prepare("INSERT INTO events(session, at, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
-    // What is added has another session, so the reading never meets it.
+    // The added rows have another session, so the query never reads them.
     let mut rows = read.query([from])?;
     while let Some(row) = rows.next()? {
         let (at, kind, turn): (i64, String, Option<i64>) = (row.get(0)?, row.get(1)?, row.get(2)?);

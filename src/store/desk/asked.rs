@@ -1,5 +1,5 @@
-//! What is asked of the file while a session is open: looking up, taking up, and what changes
-//! the session as a whole. All that waits is written first.
+//! The requests to an open session: look up, resume, and change the session as a whole. All waiting
+//! rows are written first.
 
 use super::{Desk, HISTORY, Head, Hold, PART, Resumed, Waiting, now};
 use crate::protocol::Event;
@@ -9,7 +9,7 @@ use crate::store::write::Parts;
 use crate::store::{Disk, Hit, Listed, Piece, Remembered, StoreError};
 
 impl Desk {
-    /// The file, with all written that waits; damage is mended and asked once more.
+    /// The file with all waiting rows written; repairs damage and tries once more.
     fn with<T>(
         &mut self,
         ask: impl Fn(&mut Disk) -> Result<T, StoreError>,
@@ -31,7 +31,7 @@ impl Desk {
         self.with(|disk| disk.list(folder, most))
     }
 
-    /// The latest sessions, and how many there are.
+    /// The latest sessions, and the number of all.
     pub fn listed(&mut self, most: usize) -> Result<(Vec<Listed>, usize), StoreError> {
         self.with(|disk| Ok((disk.list(None, most)?, disk.count(None)?)))
     }
@@ -40,8 +40,8 @@ impl Desk {
         self.with(|disk| disk.search(words, most))
     }
 
-    /// Takes up a session: the one of an id, or the last one in the folder. The end of
-    /// it comes with the answer, at most about so many events.
+    /// Resumes a session: the one with an id, or the last one in the folder. Returns its last
+    /// events, about this many at most.
     pub fn resume(&mut self, id: Option<&str>, most: usize) -> Result<Resumed, StoreError> {
         let folder = self.head.folder.clone();
         let known = self.with(|disk| match id {
@@ -64,9 +64,9 @@ impl Desk {
             .into_iter()
             .map(|turn| Ok((turn, self.with(|disk| disk.turn(key, turn))?)))
             .collect::<Result<_, StoreError>>()?;
-        // What closes a turn that broke off takes the place of its pieces.
+        // The events that close an interrupted turn replace its parts.
         let parts = self.with(|disk| disk.parts(key))?;
-        // From here on nothing can fail: what was written to before is let go of.
+        // From here on nothing can fail: the previous session is released.
         match lock {
             None => {}
             Some(Some(lock)) => self.hold = Hold::Ours(Some(lock)),
@@ -86,13 +86,13 @@ impl Desk {
         Ok(Resumed { known, tail, history, folders, broken, read_only })
     }
 
-    /// Events before those that were read already.
+    /// Events before those that were already read.
     pub fn before(&mut self, seq: i64, most: usize) -> Result<Piece, StoreError> {
         let Some(key) = self.key else { return Ok(Piece::default()) };
         self.with(|disk| disk.piece(key, Some(seq), most))
     }
 
-    /// The turn (`turn_3`) or the step (`cmd_012`) of an id; empty when it is not there.
+    /// The turn (`turn_3`) or the step (`cmd_012`) with an id; empty if it does not exist.
     pub fn part(&mut self, id: &str) -> Result<Piece, StoreError> {
         let Some(key) = self.key else { return Ok(Piece::default()) };
         match id.strip_prefix("turn_").map(str::parse) {
@@ -102,14 +102,14 @@ impl Desk {
         }
     }
 
-    /// The first and the last turn and step there are.
+    /// The first and the last existing turn and step.
     pub fn ends(&mut self) -> Result<Piece, StoreError> {
         let Some(key) = self.key else { return Ok(Piece::default()) };
         self.with(|disk| disk.ends(key))
     }
 
-    /// The next events belong to a session that has not begun. What could not be written of
-    /// this one is given up.
+    /// The next events belong to a new session. Rows of this one that could not be written are
+    /// dropped.
     pub fn leave(&mut self, head: Head) {
         self.ripen(None);
         self.flush();
@@ -123,12 +123,12 @@ impl Desk {
         self.parts = Parts::default();
     }
 
-    /// Keeps what a turn added to the history.
+    /// Saves the history entries of a turn.
     pub fn remember(&mut self, turn: u64, messages: &str) {
         self.keep(messages, |disk, key, body| disk.remember(key, turn, body));
     }
 
-    /// Keeps the whole history behind a turn.
+    /// Saves the whole history after a turn.
     pub fn remember_whole(&mut self, turn: u64, history: &str) {
         self.keep(history, |disk, key, body| disk.remember_whole(key, turn, body));
     }
@@ -139,14 +139,14 @@ impl Desk {
             self.redactor.mask_value(&mut value);
             value.to_string()
         });
-        // It was made of our own data a moment ago.
+        // It was created from our own data a moment ago.
         let Ok(masked) = masked else { return };
         if let Err(error) = self.with(|disk| put(disk, key, &masked)) {
             self.failed(error);
         }
     }
 
-    /// A turn is asked again: what it added to the history counts no more.
+    /// A turn is asked again: its history entries no longer count.
     pub fn retried(&mut self, turn: u64) {
         let Some(key) = self.key else { return };
         if let Err(error) = self.with(|disk| disk.take_back(key, turn, None, &[])) {
@@ -154,9 +154,8 @@ impl Desk {
         }
     }
 
-    /// Takes turns back from `turn` on. `event` says so in the session, and `behind` follows
-    /// it: all of it or nothing. The answer is what that turn began with, and the history
-    /// as it is now.
+    /// Rewinds turns from `turn` on. `event` records it in the session, and `behind` follows it, in
+    /// one transaction. Returns the message that began that turn, and the history as it is now.
     pub fn take_back(
         &mut self,
         turn: u64,
@@ -171,7 +170,7 @@ impl Desk {
         Ok((text.unwrap_or_default(), history))
     }
 
-    /// Goes on in a copy of the session. The answer is what is known of the copy.
+    /// Continues in a copy of the session. Returns the data of the copy.
     pub fn fork(&mut self, head: Head) -> Result<Known, StoreError> {
         let Some(key) = self.key else { return Err(StoreError::NothingThere) };
         let title = head.title.clone();
@@ -186,7 +185,7 @@ impl Desk {
         Ok(known)
     }
 
-    /// Gives the session a name; before it has begun, the name waits for that.
+    /// Names the session; before it has begun, the name waits for that.
     pub fn rename(&mut self, title: &str) -> Result<String, StoreError> {
         let title = rows::one_line(&self.redactor.mask(title), 120);
         match self.key {

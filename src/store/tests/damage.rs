@@ -1,4 +1,4 @@
-//! Files that were damaged, disks that fail: what is said, and what is still there.
+//! Damaged files and failing disks: what is reported, and what is still there.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn damaged(bench: &mut Bench, damage: impl FnOnce(&mut Vec<u8>)) -> String {
     id
 }
 
-/// What is told of the file.
+/// The reports about the file.
 fn not_saved(bench: &Bench, why: crate::words::Word) -> Fault {
     let file = bench.file().display().to_string();
     Fault::NotSaved(words::OF_FILE.with("file", file).with("why", Say::from(why)))
@@ -42,10 +42,10 @@ fn a_file_whose_head_is_gone_is_set_aside_and_read_all_the_same() {
 }
 
 #[test]
-fn pages_that_are_gone_cost_what_stood_on_them() {
+fn lost_pages_lose_only_their_own_data() {
     let mut bench = Bench::new();
     let id = damaged(&mut bench, |bytes| {
-        // Every ninth page behind the first ones, which hold the roots.
+        // Every ninth page after the first ones, which contain the roots.
         let pages = bytes.len() / 4096;
         for page in (30..pages).step_by(9) {
             bytes[page * 4096..page * 4096 + 2048].fill(0xA5);
@@ -92,9 +92,9 @@ fn a_damaged_file_that_another_window_has_open_is_left_where_it_is() {
 }
 
 #[test]
-fn a_disk_that_fails_is_said_once_and_nothing_is_lost_when_it_works_again() {
+fn a_failing_disk_is_reported_once_and_nothing_is_lost_when_it_works_again() {
     let mut bench = Bench::new();
-    // A folder stands where the file belongs.
+    // There is a folder in place of the file.
     fs::create_dir_all(bench.file()).unwrap();
     let mut desk = bench.desk();
     turn(&mut desk, 1, "one", "a");
@@ -108,7 +108,7 @@ fn a_disk_that_fails_is_said_once_and_nothing_is_lost_when_it_works_again() {
 }
 
 #[test]
-fn a_data_folder_that_is_a_file_is_said_and_the_conversation_goes_on() {
+fn a_data_folder_that_is_a_file_is_reported_and_the_conversation_continues() {
     let mut bench = Bench::new();
     fs::write(bench.folder.path().join("data"), "").unwrap();
     let mut desk = bench.desk();
@@ -118,7 +118,7 @@ fn a_data_folder_that_is_a_file_is_said_and_the_conversation_goes_on() {
 }
 
 #[test]
-fn a_full_disk_is_said_once_and_caught_up_with() {
+fn a_full_disk_is_reported_once_and_the_rows_are_written_later() {
     let mut bench = Bench::new();
     let mut desk = bench.desk();
     turn(&mut desk, 1, "one", "a");
@@ -151,7 +151,7 @@ fn a_file_that_is_taken_away_while_it_is_open_is_written_again_with_all_of_it() 
 }
 
 #[test]
-fn of_damaged_files_the_newest_are_kept_and_the_rest_is_said() {
+fn the_newest_damaged_files_are_kept_and_the_removal_of_others_is_reported() {
     let mut bench = Bench::new();
     let data = bench.folder.path().join("data");
     fs::create_dir_all(&data).unwrap();
@@ -168,10 +168,10 @@ fn of_damaged_files_the_newest_are_kept_and_the_rest_is_said() {
     assert_eq!([2, 9, 10, 11].map(there), [false, true, true, true]);
 }
 
-/// What a folder that cannot be written to says; nobody is above that but the root.
+/// The report for a folder that is not writable; only root can write to it anyway.
 #[cfg(unix)]
 #[test]
-fn a_disk_that_is_only_read_is_said_and_what_waits_is_written_when_it_can_be() {
+fn a_read_only_disk_is_reported_and_waiting_rows_are_written_later() {
     use std::os::unix::fs::PermissionsExt as _;
     let mut bench = Bench::new();
     let mut desk = bench.desk();
@@ -186,7 +186,7 @@ fn a_disk_that_is_only_read_is_said_and_what_waits_is_written_when_it_can_be() {
     assert_eq!(bench.told(), [Fault::SavedAgain]);
     assert_eq!(shown(&mut desk, &id).len(), 12);
     drop(desk);
-    // The same of a folder, where the one who tests is not above its rights.
+    // The same for a folder, unless the tests run as root.
     let data = bench.folder.path().join("data");
     fs::set_permissions(&data, fs::Permissions::from_mode(0o500)).unwrap();
     if fs::write(data.join("probe"), "").is_ok() {

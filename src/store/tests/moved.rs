@@ -1,11 +1,10 @@
-//! Logs that were cut, files that were cut, and files that were put in the place of the open
-//! one.
+//! Cut logs, cut files, and files that replaced the open one.
 
 use std::path::Path;
 
 use super::*;
 
-/// The folder of sessions as a killed program leaves it, copied while it is open.
+/// The folder of sessions in the state a killed program leaves, copied while it is open.
 fn killed(bench: &Bench) -> Bench {
     let left = Bench::new();
     copy(&bench.folder.path().join("data"), &left.folder.path().join("data"));
@@ -31,7 +30,7 @@ fn turns(desk: &mut Desk, numbers: std::ops::RangeInclusive<u64>) {
     }
 }
 
-/// The questions that are in the file, of one session.
+/// The questions of one session in the file.
 fn questions(store: &Store, id: &str) -> usize {
     let (disk, _) = Disk::open(store).unwrap();
     let Ok(known) = disk.find(id) else { return 0 };
@@ -40,7 +39,7 @@ fn questions(store: &Store, id: &str) -> usize {
 }
 
 #[test]
-fn what_a_killed_program_left_is_all_there_and_nothing_is_said() {
+fn a_killed_program_loses_nothing_and_nothing_is_reported() {
     let mut bench = Bench::new();
     let mut desk = bench.desk();
     turns(&mut desk, 1..=9);
@@ -52,7 +51,7 @@ fn what_a_killed_program_left_is_all_there_and_nothing_is_said() {
 }
 
 #[test]
-fn a_log_that_was_cut_damaged_or_removed_is_said_and_kept_aside() {
+fn a_cut_damaged_or_removed_log_is_reported_and_kept_aside() {
     let mut bench = Bench::new();
     let mut desk = bench.desk();
     turns(&mut desk, 1..=6);
@@ -149,7 +148,7 @@ fn a_file_that_takes_the_place_of_the_open_one_gets_all_of_the_session() {
         let id = desk.id().to_owned();
         let told = bench.told();
         assert!(matches!(told.as_slice(), [Fault::Replaced { .. }]), "{number}: {told:?}");
-        // Also when the program is killed now.
+        // Also if the program is killed now.
         let left = killed(&bench);
         assert_eq!(questions(&left.store(), &id), 5, "{number}");
         assert_eq!(questions(&left.store(), &theirs), 2, "{number}");
@@ -165,7 +164,7 @@ fn a_file_that_takes_the_place_of_the_open_one_gets_all_of_the_session() {
 }
 
 #[test]
-fn an_older_state_of_the_file_that_is_put_back_gets_what_was_said_since() {
+fn a_restored_older_file_gets_the_messages_since() {
     let mut bench = Bench::new();
     let mut desk = bench.desk();
     turns(&mut desk, 1..=2);
@@ -184,7 +183,7 @@ fn an_older_state_of_the_file_that_is_put_back_gets_what_was_said_since() {
 }
 
 #[test]
-fn what_another_window_writes_is_no_other_file() {
+fn a_write_of_another_window_does_not_count_as_another_file() {
     let mut bench = Bench::new();
     let (mut one, mut two) = (bench.desk(), bench.desk());
     for number in 1..=12 {
