@@ -1,12 +1,12 @@
-//! The rules the user said to remember for a project: one file a folder, outside the
+//! The rules that the user chose to remember for a project: one file per folder, outside the
 //! project, so that nothing in the project can write one.
 //!
-//! A rule is text as `/allow` takes it, with the terms it was given on: the folder inside
-//! the project, the reasons and effects of the step, and the content of a program of the
-//! project. A rule of an older version has none, and covers what one does that the user
-//! writes. What cannot be read is an empty list and is said: forgetting an approval costs
-//! a question, inventing one could cost the work. Each change reads the file again, so
-//! that two windows of one folder lose nothing of each other.
+//! A rule is text as `/allow` takes it, with the terms it was given on: the folder inside the
+//! project, the reasons and effects of the step, and the content of a program of the project. A
+//! rule of an older version has no terms, and covers what a rule written by the user covers. An
+//! unreadable file counts as an empty list and is reported: forgetting an approval costs a
+//! question, inventing one could cost the work. Each change reads the file again, so that two
+//! windows of one folder do not overwrite each other's rules.
 
 use std::fs;
 use std::io;
@@ -22,10 +22,10 @@ use crate::words::{self, Say};
 
 const VERSION: u32 = 2;
 const MOST: usize = 500;
-/// The longest rule, in bytes.
+/// The maximum length of a rule, in bytes.
 const LONGEST: usize = 4096;
 
-/// What is remembered for one folder.
+/// The remembered rules of one folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Approvals {
     file: PathBuf,
@@ -41,7 +41,7 @@ struct Kept {
     denied: Vec<String>,
 }
 
-/// A rule, and what it was given for.
+/// A rule, and the terms it was given on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
@@ -53,13 +53,13 @@ struct Row {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Given {
-    /// As seen from the project; empty for itself.
+    /// Relative to the project; empty for the project itself.
     cwd: String,
     reasons: Vec<String>,
     effects: Vec<Effect>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     program: Option<Named>,
-    /// The file that an interpreter is given.
+    /// The file that an interpreter runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     script: Option<Named>,
 }
@@ -72,7 +72,7 @@ struct Named {
     sha256: String,
 }
 
-/// What version 1 wrote: rules without terms.
+/// The format of version 1: rules without terms.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct First {
@@ -89,9 +89,9 @@ pub enum Side {
 }
 
 impl Approvals {
-    /// Reads what is kept in `store` for `folder`, whose links are resolved already. The
-    /// sentence says why nothing is remembered, when something should be, or that rules
-    /// of an older version cover less now; that is said once.
+    /// Reads the rules in `store` for `folder`, whose links are resolved already. The sentence says
+    /// why nothing is remembered although something should be, or that rules of an older version
+    /// now cover less; that is said once.
     pub fn open(store: &Path, folder: &Path) -> (Approvals, Option<Say>) {
         let folder = folder.to_string_lossy().into_owned();
         let file = store.join(format!("{}.json", name(&folder)));
@@ -110,7 +110,7 @@ impl Approvals {
         (approvals, said)
     }
 
-    /// The rules of one side, as text.
+    /// The rules that allow or those that refuse, as text.
     pub fn rules(&self, side: Side) -> Vec<String> {
         match side {
             Side::Allowed => self.kept.allowed.iter().map(|row| row.rule.clone()).collect(),
@@ -118,7 +118,7 @@ impl Approvals {
         }
     }
 
-    /// The rules that allow and bring their terms.
+    /// The allowing rules that have terms.
     pub fn granted(&self) -> Vec<Grant> {
         let folder = Path::new(&self.kept.folder);
         let rows = self.kept.allowed.iter().filter_map(|row| Some((row, row.given.as_ref()?)));
@@ -129,14 +129,14 @@ impl Approvals {
         rows.filter_map(grant).collect()
     }
 
-    /// The rules that allow and have none.
+    /// The allowing rules that have no terms.
     pub fn written(&self) -> Vec<Rule> {
         let rows = self.kept.allowed.iter().filter(|row| row.given.is_none());
         rows.filter_map(|row| Rule::parse(&row.rule).ok()).collect()
     }
 
-    /// Remembers a rule and takes it from the other side. Nothing is written when it is
-    /// known already.
+    /// Remembers a rule and removes it from the opposite list. Writes nothing if it is already
+    /// there.
     pub fn remember(&mut self, side: Side, rule: &str, terms: Option<&Terms>) -> io::Result<()> {
         let given = terms.map(|terms| Given::of(terms, Path::new(&self.kept.folder)));
         let row = Row { rule: rule.to_owned(), given };
@@ -159,7 +159,7 @@ impl Approvals {
         })
     }
 
-    /// Forgets a rule on both sides. Nothing is written when it is not known.
+    /// Forgets a rule in both lists. Writes nothing if it is in neither.
     pub fn forget(&mut self, rule: &str) -> io::Result<()> {
         self.change(|Kept { allowed, denied, .. }| {
             let before = allowed.len() + denied.len();
@@ -169,7 +169,7 @@ impl Approvals {
         })
     }
 
-    /// Changes what the file says now, which another window may have written.
+    /// Changes the current contents of the file, which another window may have written.
     fn change(&mut self, change: impl Fn(&mut Kept) -> bool) -> io::Result<()> {
         let _lock = saved::lock(&self.file)?;
         if let Ok(Some(read)) = self.read() {
@@ -178,7 +178,7 @@ impl Approvals {
         if change(&mut self.kept) { self.save() } else { Ok(()) }
     }
 
-    /// What the file says; `Err`: it cannot be read.
+    /// The contents of the file; `Err`: it cannot be read.
     fn read(&self) -> Result<Option<Read>, ()> {
         match saved::read(&self.file) {
             Ok(None) => Ok(None),
@@ -188,7 +188,7 @@ impl Approvals {
     }
 
     fn save(&self) -> io::Result<()> {
-        // What could not be read is kept beside, for the user to look at.
+        // An unreadable file is kept next to the new one, for the user to inspect.
         if self.read().is_err() && self.file.symlink_metadata().is_ok() {
             fs::rename(&self.file, self.file.with_extension("broken"))?;
         }
@@ -212,7 +212,7 @@ impl Given {
         }
     }
 
-    /// The terms; `None` where a folder would lie elsewhere.
+    /// The terms; `None` if a folder would be outside the project.
     fn terms(&self, folder: &Path) -> Option<Terms> {
         let inside = |text: &str| {
             let plain = |part| matches!(part, Component::Normal(_));
@@ -233,13 +233,13 @@ impl Given {
     }
 }
 
-/// A name made of the folder's path, so that any path makes a plain file name.
+/// A plain file name made from any folder's path.
 fn name(folder: &str) -> String {
     let digest = Sha256::digest(folder.as_bytes());
     digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a file says, and whether an older version wrote it.
+/// The contents of a file, and whether an older version wrote it.
 struct Read {
     kept: Kept,
     older: bool,
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_stands_on_one_side_only() {
+    fn a_rule_is_in_one_list_only() {
         let store = tempfile::tempdir().unwrap();
         let (mut approvals, _) = open(store.path());
         approvals.remember(Side::Allowed, "make", None).unwrap();
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_empty_is_said_and_is_kept_beside() {
+    fn an_unreadable_file_counts_as_empty_is_reported_and_kept() {
         let damages: [fn(&str) -> String; 5] = [
             |_| "{".into(),
             |text| text.replace("\"version\": 2", "\"version\": 3"),
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_of_an_older_version_are_kept_without_terms_and_that_is_said_once() {
+    fn rules_of_an_older_version_are_kept_without_terms_and_reported_once() {
         let store = tempfile::tempdir().unwrap();
         let (approvals, _) = open(store.path());
         let text = r#"{"version":1,"folder":"/work/project","allowed":["cargo test *"],"denied":["rm *"]}"#;

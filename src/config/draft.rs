@@ -1,6 +1,5 @@
-//! What stands in the input, and what waits, one small file a window and folder, so that
-//! the next start there can offer it, however the program came to its end. Not in here:
-//! when that is.
+//! Saves the text in the input and the queued messages, in one small file per window and folder, so
+//! that the next start there can offer them, however the program ended. Not here: when to save.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
@@ -12,26 +11,26 @@ use sha2::{Digest, Sha256};
 use super::saved;
 use crate::disk::private_folder;
 
-/// A draft whose file would be longer is not kept, in bytes: a message takes less.
+/// A draft with a larger file is not saved, in bytes: a message takes less.
 const LONGEST: usize = 8 * 1024 * 1024;
-/// Windows of one folder that have a file of their own; another one keeps nothing.
+/// The maximum number of windows of one folder with their own file; another one saves nothing.
 const WINDOWS: usize = 8;
 
-/// A text that was being written, its big pastes folded.
+/// An unfinished text, with its large pastes folded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
-    /// As it stood in the input.
+    /// The text as it was in the input.
     pub shown: String,
     #[serde(default)]
     pub pastes: Vec<Paste>,
-    /// Messages that waited for a turn to end, and commands that did.
+    /// Messages and commands that waited for a turn to end.
     #[serde(default)]
     pub queue: Vec<String>,
     #[serde(default)]
     pub later: Vec<String>,
 }
 
-/// What was pasted, and the mark that stands for it.
+/// A paste, and the placeholder for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paste {
     pub mark: String,
@@ -53,12 +52,12 @@ impl Draft {
 #[derive(Debug)]
 pub struct Slot {
     pub file: PathBuf,
-    /// Given up by the system when the program ends, however that is.
+    /// The system releases it when the program ends, however that happens.
     _lock: Option<File>,
 }
 
-/// The file of this window for a folder, whose links are resolved already, in `store`:
-/// one that an ended window has left something in, else the first that is free.
+/// The file of this window for a folder, whose links are resolved already, in `store`: one with a
+/// draft left by a closed window, or else the first free one.
 pub fn claim(store: &Path, folder: &Path) -> Option<Slot> {
     let mut free = None;
     for window in 1..=WINDOWS {
@@ -77,7 +76,7 @@ pub fn claim(store: &Path, folder: &Path) -> Option<Slot> {
     free
 }
 
-/// An error: another window has it. Where nothing can be locked, nobody has.
+/// An error: another window has it. If nothing can be locked, no window has it.
 fn lock(path: &Path) -> Result<Option<File>, ()> {
     let opened = path.parent().map_or(Ok(()), private_folder).and_then(|()| saved::append(path));
     let Ok(file) = opened else { return Ok(None) };
@@ -97,12 +96,12 @@ fn file(store: &Path, folder: &Path, window: usize) -> PathBuf {
     }
 }
 
-/// What is kept there; nothing when it cannot be read.
+/// The saved draft; nothing if it cannot be read.
 pub fn read(file: &Path) -> Draft {
     text(file).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-/// Keeps what stands in the input now; of an empty input nothing.
+/// Saves the current input; for an empty input nothing.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -116,7 +115,7 @@ pub fn keep(file: &Path, now: &Draft) -> io::Result<()> {
     saved::write(file, &text_of(now)?)
 }
 
-/// Keeps what changes in a moment, without waiting for the disk.
+/// Saves a draft that changes soon, without waiting for the disk.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -135,7 +134,7 @@ fn text_of(draft: &Draft) -> io::Result<String> {
     }
 }
 
-/// Only a regular file is opened, so a pipe in its place cannot hang the start.
+/// Opens only a regular file, so that a pipe in its place cannot block the start.
 fn text(file: &Path) -> Option<String> {
     if !fs::metadata(file).ok()?.is_file() {
         return None;
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn each_window_has_its_own_file_and_what_an_ended_one_left_is_offered_once() {
+    fn each_window_has_its_own_file_and_the_draft_of_a_closed_one_is_offered_once() {
         let root = tempfile::tempdir().unwrap();
         let (store, folder) = (root.path().join("drafts"), Path::new("/w"));
         let first = claim(&store, folder).unwrap();
@@ -195,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_no_draft() {
+    fn an_unreadable_file_is_not_a_draft() {
         let (folder, file) = at();
         assert_eq!(read(&file), Draft::default());
         fs::create_dir_all(file.parent().unwrap()).unwrap();

@@ -1,7 +1,7 @@
-//! Changes one key of the settings file and leaves the rest as it was: order, blank
-//! lines, comments, keys this version does not know.
+//! Changes one key of the settings file and keeps the rest: order, blank lines, comments, keys this
+//! version does not know.
 //!
-//! A file that is not TOML is left alone and reported; it is never written over.
+//! A file that is not TOML is left alone and reported, never overwritten.
 
 use std::io;
 use std::path::Path;
@@ -18,9 +18,9 @@ use crate::words::{self, Say, Spoken};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", self.say())]
 pub enum EditError {
-    /// The file or the key is wrong as it stands.
+    /// The file or the key is already wrong.
     Problem(Box<Problem>),
-    /// The value typed is of the wrong kind.
+    /// The typed value has the wrong type.
     Value {
         key: String,
         mismatch: Box<Mismatch>,
@@ -29,7 +29,7 @@ pub enum EditError {
         key: String,
         near: Option<String>,
     },
-    /// The key belongs elsewhere than in the file.
+    /// The key does not belong in the file.
     Elsewhere {
         key: String,
         place: Say,
@@ -63,8 +63,7 @@ impl Spoken for EditError {
     }
 }
 
-/// Writes `value`, as a person typed it, under `key`. Answers with the value as it was
-/// understood.
+/// Writes `value`, as the user typed it, under `key`. Returns the parsed value.
 pub fn set(file: &Path, key: &str, value: &str) -> Result<Value, EditError> {
     let value = check(key, value)?;
     let _lock = lock(file)?;
@@ -74,7 +73,7 @@ pub fn set(file: &Path, key: &str, value: &str) -> Result<Value, EditError> {
     Ok(value)
 }
 
-/// Takes `key` out; true when it was there.
+/// Removes `key`; true if it was there.
 pub fn unset(file: &Path, key: &str) -> Result<bool, EditError> {
     find(key)?;
     let _lock = lock(file)?;
@@ -118,8 +117,8 @@ fn open(file: &Path) -> Result<DocumentMut, EditError> {
     })
 }
 
-/// Puts a value where its dotted path says, making tables on the way. A comment behind
-/// the old value stays.
+/// Puts a value at its dotted path, creating tables on the way. A comment after the old value
+/// stays.
 fn put(table: &mut dyn TableLike, path: &str, value: &Value) -> Result<(), Fault> {
     let Some((section, rest)) = path.split_once('.') else {
         let mut new = value.toml();
@@ -144,7 +143,7 @@ fn put(table: &mut dyn TableLike, path: &str, value: &Value) -> Result<(), Fault
     }
 }
 
-/// A table that only holds tables needs no header of its own.
+/// A table that contains only tables needs no header of its own.
 fn section_item(rest: &str) -> Item {
     let mut table = Table::new();
     table.set_implicit(rest.contains('.'));

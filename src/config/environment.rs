@@ -1,5 +1,5 @@
-//! What the process was started with: the only place that reads it. Everyone else is
-//! given an [`Environment`], so a test makes its own.
+//! The environment of the process, read only here. All other code is given an [`Environment`], so a
+//! test makes its own.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -39,7 +39,7 @@ impl Environment {
         (!value.is_empty()).then(|| PathBuf::from(value))
     }
 
-    /// All of it, for what is passed on to children.
+    /// All variables, to pass on to children.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }

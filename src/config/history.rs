@@ -1,6 +1,5 @@
-//! The lines a person typed, kept from one start to the next: a file that is only added
-//! to, one JSON string a line, so that many windows can write at once and a damaged line
-//! costs that line alone.
+//! The lines that the user typed, saved between starts in an append-only file with one JSON string
+//! per line, so that several windows can write at once and a damaged line loses only itself.
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -8,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use super::saved;
 
-/// Entries kept in memory and after a clean-up.
+/// The number of entries kept in memory and after a clean-up.
 const MOST: usize = 1000;
-/// An entry longer than this is not kept, in bytes.
+/// An entry longer than this is not saved, in bytes.
 const LONGEST: usize = 32 * 1024;
-/// A file longer than this is cut down to its newest entries, in bytes.
+/// A file larger than this is cut to its newest entries, in bytes.
 const FULL: u64 = 2 * 1024 * 1024;
 
 #[derive(Clone, Debug)]
@@ -22,7 +21,7 @@ pub struct History {
 }
 
 impl History {
-    /// Reads what is there; a file that cannot be read is an empty history.
+    /// Reads the history; a file that cannot be read counts as empty.
     pub fn open(file: PathBuf) -> History {
         let (entries, _) = read(&file).unwrap_or_default();
         History { file, entries }
@@ -33,7 +32,7 @@ impl History {
         &self.entries
     }
 
-    /// Adds a line, unless it is blank, too long, or the one before it again.
+    /// Adds a line, unless it is blank, too long, or the same as the one before it.
     pub fn add(&mut self, entry: &str) -> io::Result<()> {
         let again = self.entries.last().is_some_and(|last| last == entry);
         if entry.trim().is_empty() || entry.len() > LONGEST || again {
@@ -44,24 +43,24 @@ impl History {
             self.entries.remove(0);
         }
         self.append(&line(entry))?;
-        // Not being able to tidy up is no reason to bother anyone.
+        // A failed clean-up is not worth reporting.
         let _ = self.tidy();
         Ok(())
     }
 
-    /// One write a line, so that two windows do not mix theirs.
+    /// One write per line, so that two windows do not mix theirs.
     fn append(&self, line: &str) -> io::Result<()> {
         let _lock = saved::lock(&self.file)?;
         saved::append(&self.file)?.write_all(line.as_bytes())
     }
 
-    /// Cuts a full file down to its newest entries, while no other window adds to it.
+    /// Cuts a full file to its newest entries, while no other window adds to it.
     fn tidy(&self) -> io::Result<()> {
         if fs::metadata(&self.file)?.len() <= FULL {
             return Ok(());
         }
         let _lock = saved::lock(&self.file)?;
-        // Read anew: others have written, or have tidied up just now.
+        // Read again: others have written, or have cleaned up just now.
         let (entries, full) = read(&self.file)?;
         let size = |entry: &String| entry.len() + 8;
         let mut room = usize::try_from(FULL / 2).unwrap_or(usize::MAX);

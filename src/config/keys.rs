@@ -1,12 +1,12 @@
-//! The table of settings: one row a key. Reading, checking, `config get|set|unset`, the
-//! environment and what a broken key falls to are all derived from it.
+//! The table of settings, one row per key. Reading, checking, `config get|set|unset`, the
+//! environment and the fallback of an invalid key are all derived from it.
 
 use super::strict::Key;
 use super::strict::Kind::{Choice, Count, Flag, List, Renamed, Text};
 use super::strict::ListOf::{Paths, Programs, RuleIds, Rules, Words};
 use crate::words::config as w;
 
-/// Every setting. A `*` stands for a name of the person's own.
+/// Every setting. A `*` stands for a name that the user chooses.
 #[rustfmt::skip]
 pub const KEYS: &[Key] = &[
     Key { path: "profile",                kind: Text,                                      built_in: "default", strictest: None,           variables: &["AVOCET_PROFILE"], elsewhere: None },
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_key_stands_once_and_its_built_in_value_is_of_its_kind() {
+    fn every_key_is_listed_once_and_its_built_in_value_has_its_type() {
         let mut seen = BTreeSet::new();
         for key in KEYS {
             assert!(seen.insert(key.path), "{} stands twice", key.path);
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_safety_key_falls_to_is_of_its_kind_and_never_from_the_environment() {
+    fn the_fallback_of_a_safety_key_has_its_type_and_is_never_from_the_environment() {
         for key in KEYS.iter().filter(|key| key.path.starts_with("safety.")) {
             assert!(key.variables.is_empty(), "{}: a variable may not change it", key.path);
             if let Some(strictest) = key.strictest {

@@ -1,10 +1,9 @@
-//! Puts the layers together: command line over environment over project over user over
-//! built in. Each value remembers the layer it came from.
+//! Merges the layers of settings: the command line overrides the environment, then the project, the
+//! user and the built-in values. Each value remembers the layer it came from.
 //!
-//! A project's file may only tighten safety. A safety key that cannot be understood
-//! falls to its strictest value, and a settings file that cannot be read at all makes
-//! every safety key do so: what a person meant to forbid must not be allowed because of
-//! a typing error.
+//! A project's file may only tighten safety. An invalid safety key falls back to its strictest
+//! value, and an unreadable settings file makes every safety key do so: a typing error must not
+//! allow what the user meant to forbid.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,18 +16,18 @@ use super::{Environment, Paths, saved};
 use crate::protocol::Sandboxing;
 use crate::words::{self, Say, Spoken};
 
-/// Where the layers come from.
+/// The sources of the layers.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'a> {
     pub paths: &'a Paths,
     pub environment: &'a Environment,
-    /// Key and value of each option that was given.
+    /// Key and value of each given option.
     pub line: &'a [(&'static str, String)],
     /// The project's files, outermost first; empty unless the folder is trusted.
     pub project: &'a [PathBuf],
 }
 
-/// Who gave a value.
+/// The layer that set a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layer {
     BuiltIn,
@@ -36,7 +35,7 @@ pub enum Layer {
     Project(PathBuf),
     Variable(String),
     CommandLine,
-    /// The strictest value, because what this file says cannot be understood.
+    /// The strictest value, because the value in this file is invalid.
     Strictest(PathBuf),
 }
 
@@ -55,7 +54,7 @@ impl Spoken for Layer {
     }
 }
 
-/// The settings in force, and how they came to be.
+/// The settings in force, and their origin.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub settings: Settings,
@@ -64,7 +63,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The value in force of a key, `None` when it has none or there is no such key.
+    /// The current value of a key, `None` if it has none or the key is unknown.
     pub fn get(&self, path: &str) -> Option<Value> {
         self.stack.get(path)
     }
@@ -91,8 +90,8 @@ impl Loaded {
     }
 }
 
-/// Reads every layer. Never fails: what cannot be understood is a problem in the answer,
-/// and the rest counts.
+/// Reads every layer. Never fails: an invalid part becomes a problem in the result, and the rest
+/// counts.
 pub fn load(sources: Sources<'_>) -> Loaded {
     let mut stack = Stack::default();
     let mut problems = user(sources.paths, &mut stack);
@@ -105,7 +104,7 @@ pub fn load(sources: Sources<'_>) -> Loaded {
     Loaded { settings, problems, stack }
 }
 
-/// Values by their dotted path, each with the layer that won so far.
+/// Values by their dotted path, each with the layer that has won so far.
 #[derive(Clone, Debug, Default)]
 pub struct Stack {
     values: BTreeMap<String, (Value, Layer)>,
@@ -130,7 +129,7 @@ impl Stack {
         self.get(path) == Some(Value::Flag(true))
     }
 
-    /// Zero for a key that is no count; the table's test holds that none is asked for.
+    /// Zero for a key that is not a number; a test of the table checks that none is requested.
     pub fn count(&self, path: &str) -> u64 {
         match self.get(path) {
             Some(Value::Count(count)) => count,
@@ -149,7 +148,7 @@ impl Stack {
         self.values.get(path).map_or(Layer::BuiltIn, |(_, layer)| layer.clone())
     }
 
-    /// The names that stand for the `*` of `profiles.*`.
+    /// The names in place of the `*` of `profiles.*`.
     pub fn profiles(&self) -> Vec<String> {
         let mut names: Vec<String> = self
             .values
@@ -192,13 +191,13 @@ fn read(file: &Path) -> Reading {
     }
 }
 
-/// Makes safety keys as strict as they get where the file cannot be understood.
+/// Makes safety keys as strict as possible if the file is invalid.
 fn fall_back(problems: &[Problem], file: &Path, stack: &mut Stack) {
     for problem in problems {
         let meant = match &problem.fault {
-            // The rule itself was dealt with where it was read.
+            // The rule itself was handled when it was read.
             Fault::Rule(_) => continue,
-            // A misspelt key was meant to be the one it nearly is.
+            // A misspelt key was probably meant to be the similar one.
             Fault::Unknown { near } => near.as_deref().or(problem.key.as_deref()),
             fault if fault.is_whole() => None,
             _ => problem.key.as_deref(),
@@ -210,7 +209,7 @@ fn fall_back(problems: &[Problem], file: &Path, stack: &mut Stack) {
                 Some(Key { path, strictest: Some(_), .. }) => {
                     strictest(|key| key.path == *path, file, stack);
                 }
-                // A list that forbids cannot be made stricter by itself.
+                // A list that forbids cannot be made stricter automatically.
                 _ if matches!(
                     problem.fault,
                     Fault::Wrong(_) | Fault::Unknown { near: Some(_) }
@@ -238,7 +237,7 @@ fn project(file: &Path, stack: &mut Stack) -> Vec<Problem> {
     fall_back(&problems, file, stack);
     for Found { path, value, place } in reading.found {
         let fault = if path.starts_with("project.") {
-            // What a project says of itself; what it runs is judged like any step.
+            // The project's own data; its commands are judged like any step.
             stack.set(&path, value, Layer::Project(file.to_owned()));
             continue;
         } else if path.starts_with("safety.") {
@@ -265,7 +264,7 @@ enum Tighter {
     No,
 }
 
-/// What a project's value makes of the one in force.
+/// Applies a project's value to the current one.
 fn tighter(path: &str, value: Value, stack: &Stack) -> Tighter {
     let now = stack.get(path);
     if now.as_ref() == Some(&value) {
@@ -276,7 +275,7 @@ fn tighter(path: &str, value: Value, stack: &Stack) -> Tighter {
             if new < now { Tighter::Yes(Value::Count(new)) } else { Tighter::No }
         }
         ("safety.allowed_programs", Value::List(new), Some(Value::List(mut now))) => {
-            // Only taking programs away is surely stricter.
+            // Only removing programs is certainly stricter.
             if !new.iter().all(|name| name.starts_with('-')) {
                 return Tighter::No;
             }
@@ -291,7 +290,7 @@ fn tighter(path: &str, value: Value, stack: &Stack) -> Tighter {
             let held = |word: &str| Sandboxing::parse(word).map(Sandboxing::strictness);
             if held(&new) > held(&now) { Tighter::Yes(Value::Text(new)) } else { Tighter::No }
         }
-        // Either of two words or flags: stricter is what the table calls strictest.
+        // One of two words or flags: the stricter one is the strictest value in the table.
         (path, value @ (Value::Text(_) | Value::Flag(_)), _) => {
             let strictest =
                 strict::find(KEYS, path).and_then(|key| key.kind.parse(key.strictest?).ok());
@@ -307,9 +306,9 @@ fn variables(environment: &Environment, stack: &mut Stack) -> Vec<Problem> {
         let set = key.variables.iter().find_map(|name| Some((*name, environment.get(name)?)));
         let Some((name, text)) = set else { continue };
         let text = match key.path {
-            // `NO_COLOR` counts by being there, whatever it holds.
+            // `NO_COLOR` counts if it is set, whatever its value.
             "color" => "never",
-            // Values are shown to people; the key itself goes to the connection alone.
+            // Values are shown to users; the key itself is passed only to the connection.
             "api_key" => "…",
             _ => text,
         };

@@ -1,5 +1,5 @@
-//! What the program notes for whoever looks for a fault: into a file, never the screen,
-//! and only when it was asked for. The file is made with the first line.
+//! Writes diagnostic logs to a file, never to the screen, and only on request. The file is created
+//! with the first line.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,13 +10,13 @@ use tracing_subscriber::EnvFilter;
 
 use super::saved;
 
-/// Nothing more is written to a file that has grown to this, in bytes.
+/// A file of this size gets no more lines, in bytes.
 const FULL: u64 = 16 * 1024 * 1024;
 
-/// Starts writing lines of this level and graver. Only the first call in a process
-/// counts; false when there was one before.
+/// Starts writing lines of this level and above. Only the first call in a process counts; false if
+/// there was one before.
 pub fn start(level: &str, file: PathBuf) -> bool {
-    // Our own lines only: those of libraries could hold what was sent.
+    // Our own lines only: those of libraries could contain request data.
     let filter = EnvFilter::new(format!("off,avocet={level}"));
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -26,7 +26,7 @@ pub fn start(level: &str, file: PathBuf) -> bool {
     tracing::subscriber::set_global_default(subscriber).is_ok()
 }
 
-/// A file that is opened when it is first written to.
+/// A file that is opened at the first write.
 #[derive(Debug)]
 struct Lazy {
     file: PathBuf,
@@ -40,7 +40,7 @@ enum Open {
         file: File,
         length: u64,
     },
-    /// It cannot be written, or is full: the program goes on without.
+    /// It cannot be written, or is full: the program continues without it.
     No,
 }
 
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_cannot_be_written_troubles_nobody() {
+    fn an_unwritable_log_causes_no_error() {
         let folder = tempfile::tempdir().unwrap();
         let mut log = Lazy { file: folder.path().to_owned(), open: Open::NotYet };
         log.write_all(b"one\n").unwrap();

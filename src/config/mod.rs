@@ -1,8 +1,8 @@
-//! Settings and the small files beside them: where they lie, what they say, which
-//! layer won, and how they are changed without losing a comment.
+//! Settings and the small files next to them: their paths, their contents, the layers of values,
+//! and edits that keep comments.
 //!
-//! The environment of the process is read here and nowhere else. Not in here: what a
-//! setting does. `app` hands each part the values it needs.
+//! The environment of the process is read here and nowhere else. Not here: the effect of a setting.
+//! `app` passes each part the values it needs.
 
 pub mod approvals;
 pub mod draft;

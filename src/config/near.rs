@@ -1,7 +1,7 @@
-//! Names that are nearly right, for "did you mean".
+//! Suggests names for "did you mean".
 
-/// The known names that are nearest to `name`, at most three, nearest first; none when
-/// all of them are far. A name that goes on where `name` ends counts as near.
+/// The known names nearest to `name`, at most three, nearest first; none if all of them are too
+/// different. A name that begins with `name` counts as near.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let far = (name.chars().count() / 3).clamp(1, 3);
     let mut near: Vec<(usize, &str)> = known
@@ -19,7 +19,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     near.into_iter().map(|(_, known)| known).collect()
 }
 
-/// How many letters must be put in, taken out, replaced or swapped with a neighbour.
+/// The number of letters to insert, delete, replace or swap with a neighbour.
 pub fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().take(LONGEST).collect();
     let b: Vec<char> = b.chars().take(LONGEST).collect();
@@ -39,7 +39,7 @@ pub fn distance(a: &str, b: &str) -> usize {
     last.last().copied().unwrap_or(0)
 }
 
-/// Names are short; what is longer is compared by its beginning.
+/// Names are short; only the beginning of a longer one is compared.
 const LONGEST: usize = 200;
 
 #[cfg(test)]

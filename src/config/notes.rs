@@ -1,9 +1,8 @@
-//! Finds and reads what a project says of itself: from the repository's root down to the
-//! working folder, at most one file a folder. Read them only where the folder is
-//! trusted.
+//! Finds and reads a project's instructions to agents: from the repository's root down to the
+//! working folder, at most one file per folder. Read them only if the folder is trusted.
 //!
-//! A link is followed as long as it stays in the project. What hides or reorders text
-//! is made visible, so that a model reads what a person sees.
+//! A link is followed as long as it stays in the project. Characters that hide or reorder text are
+//! made visible, so that a model reads what the user sees.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -17,25 +16,25 @@ use crate::safety::clean::{Source, clean};
 use crate::safety::{is_sensitive_name, steering};
 use crate::words::context as words;
 
-/// The first of these that a folder holds is read.
+/// The first of these that exists in a folder is read.
 pub const NAMES: [&str; 4] = steering::NOTES;
 
 /// The most that is read of one file.
 const READ: u64 = 1024 * 1024;
 
-/// What was read, and how to see that it changed.
+/// The instructions, and the state of the files to detect changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     pub notes: Notes,
-    /// What was left out, and why.
+    /// The parts that were left out, and why.
     pub notices: Vec<Notice>,
     stamps: Vec<Stamp>,
 }
 
-/// A file as it was: path, device, inode, bytes, when it changed.
+/// The state of a file: path, device, inode, size, modification time.
 type Stamp = (PathBuf, u64, u64, u64, (i64, i64));
 
-/// Reads the notes that count in `folder`, whose links are resolved.
+/// Reads the instructions that apply in `folder`, whose links are resolved.
 pub fn read(folder: &Path) -> Found {
     let root = root(folder);
     let mut found = Found { stamps: stamps(root, folder), ..Found::default() };
@@ -58,7 +57,7 @@ pub fn read(folder: &Path) -> Found {
 }
 
 impl Found {
-    /// True when reading again would find something else.
+    /// True if reading again would give another result.
     pub fn is_old(&self, folder: &Path) -> bool {
         self.stamps != stamps(root(folder), folder)
     }
@@ -68,7 +67,7 @@ fn root(folder: &Path) -> &Path {
     folder.ancestors().find(|ancestor| ancestor.join(".git").exists()).unwrap_or(folder)
 }
 
-/// One file a folder, outermost first.
+/// One file per folder, outermost first.
 fn stamps(root: &Path, folder: &Path) -> Vec<Stamp> {
     let mut folders: Vec<&Path> =
         folder.ancestors().take_while(|ancestor| ancestor.starts_with(root)).collect();
@@ -87,7 +86,7 @@ fn stamp(folder: &Path) -> Option<Stamp> {
 
 type Why = Box<dyn Fn(String) -> Notice>;
 
-/// The text; `None` for a file that went away meanwhile.
+/// The text; `None` for a file that was removed meanwhile.
 fn text(path: &Path, root: &Path) -> Result<Option<String>, Why> {
     let Ok(real) = path.canonicalize() else { return Ok(None) };
     let inside = root.canonicalize().is_ok_and(|root| real.starts_with(root));
@@ -104,7 +103,7 @@ fn text(path: &Path, root: &Path) -> Result<Option<String>, Why> {
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Some(text)),
-        // The bound may have cut a character; anything else is no text.
+        // The limit may have cut a character; anything else is not text.
         Err(error) if error.utf8_error().error_len().is_none() => {
             let whole = error.utf8_error().valid_up_to();
             let mut bytes = error.into_bytes();
@@ -115,7 +114,7 @@ fn text(path: &Path, root: &Path) -> Result<Option<String>, Why> {
     }
 }
 
-/// A file that usually holds credentials, or one of git's own.
+/// A file that usually contains credentials, or one of git's own.
 fn leads_to_secrets(real: &Path, root: &Path) -> bool {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let inner = real.strip_prefix(root).unwrap_or(real);
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_what_holds_credentials_is_not_followed() {
+    fn a_link_to_credentials_is_not_followed() {
         for target in [".env", ".git/config", "conf/.env.local", "deploy/key.pem"] {
             let (_outer, root) = project();
             let path = root.join(target);
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_no_text_is_said() {
+    fn a_cut_file_and_a_binary_file_are_reported() {
         let (_outer, root) = project();
         fs::write(root.join("AGENTS.md"), "x".repeat(MOST + 2048)).unwrap();
         fs::write(root.join("a/AGENTS.md"), b"\xff\xfe\x00").unwrap();

@@ -1,5 +1,5 @@
-//! Where everything lies: the platform's own folders, or all of it under
-//! `AVOCET_HOME`. Nothing in here reads or makes a file.
+//! The paths of all files: the platform's own folders, or everything under `AVOCET_HOME`. Reads and
+//! creates nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -8,23 +8,23 @@ use directories::{BaseDirs, ProjectDirs};
 use super::Environment;
 use crate::words::{self, Say, Spoken};
 
-/// The folders of this person, absolute.
+/// The user's folders, absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
-    /// Settings, bots, themes: what a person writes.
+    /// Settings, bots, themes: files that the user writes.
     pub config: PathBuf,
-    /// What the program keeps and would be missed.
+    /// Files of the program that the user would miss.
     pub data: PathBuf,
-    /// What the program keeps and would not: history of input, logs.
+    /// Files of the program that the user would not miss: history of input, logs.
     pub state: PathBuf,
     pub home: PathBuf,
 }
 
-/// Neither `AVOCET_HOME` nor a home folder is there.
+/// Neither `AVOCET_HOME` nor a home folder is set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no home folder")]
 pub struct NoHome {
-    /// `HOME`, where it would be another folder in each folder one stands in.
+    /// A relative `HOME`, which would mean another folder in each working folder.
     relative: Option<PathBuf>,
 }
 
@@ -69,16 +69,15 @@ impl Paths {
         })
     }
 
-    /// Everything that is the program's own: no step reads or writes there. What may be
-    /// one folder with something else is named in parts too.
+    /// The program's own files: no step reads or writes there. A folder that may be shared with
+    /// other files is also named by its parts.
     pub fn own(&self) -> Vec<PathBuf> {
         let parts = [self.settings(), self.bots(), self.scripts(), self.themes()];
         let folders = [&self.config, &self.data, &self.state].map(Clone::clone);
         folders.into_iter().chain(parts).collect()
     }
 
-    /// Why nothing can be written to the folder of what is typed and drafted, where that is
-    /// known before it is tried.
+    /// Why the folder for history and drafts is not writable, if that is known before writing.
     pub fn state_refused(&self) -> Option<Say> {
         use rustix::fs::{Access, access};
         let there = self.state.ancestors().find(|folder| folder.symlink_metadata().is_ok())?;
@@ -92,7 +91,7 @@ impl Paths {
         self.config.join("config.toml")
     }
 
-    /// The folder of the person's own bots.
+    /// The folder of the user's own bots.
     pub fn bots(&self) -> PathBuf {
         self.config.join("bots")
     }
@@ -106,7 +105,7 @@ impl Paths {
         self.config.join("themes")
     }
 
-    /// One file a project, each with the rules remembered for it.
+    /// One file per project, with the rules remembered for it.
     pub fn approvals(&self) -> PathBuf {
         self.data.join("approvals")
     }
@@ -126,7 +125,7 @@ impl Paths {
         self.data.join("trust.json")
     }
 
-    /// What the tags of masks are made with.
+    /// The key for the tags of masked secrets.
     pub fn masks(&self) -> PathBuf {
         self.state.join("masks")
     }
@@ -135,7 +134,7 @@ impl Paths {
         self.state.join("history")
     }
 
-    /// One file a folder, with what stood in its input.
+    /// One file per folder, with the draft of its input.
     pub fn drafts(&self) -> PathBuf {
         self.state.join("drafts")
     }
@@ -145,13 +144,12 @@ impl Paths {
     }
 }
 
-/// Folders of a project that are read from once it is trusted, and so can steer what
-/// the program does.
+/// Folders of a project that are read once it is trusted, and so can control what the program does.
 pub const STEERING: &[&str] =
     &[".avocet", ".agents/skills", ".claude/commands", ".claude/skills", ".gemini/commands"];
 
-/// The folders whose files count in `folder`, outermost first: itself and its ancestors
-/// up to the repository's root; outside a repository, only itself.
+/// The folders whose files apply in `folder`, outermost first: itself and its ancestors up to the
+/// repository's root; outside a repository, only itself.
 pub fn project_roots(folder: &Path) -> Vec<PathBuf> {
     let root = folder.ancestors().find(|ancestor| ancestor.join(".git").exists());
     let root = root.unwrap_or(folder);
@@ -164,8 +162,7 @@ pub fn project_roots(folder: &Path) -> Vec<PathBuf> {
     roots
 }
 
-/// The settings files of a project, outermost first. Read them only when the folder is
-/// trusted.
+/// The settings files of a project, outermost first. Read them only if the folder is trusted.
 pub fn project_files(folder: &Path) -> Vec<PathBuf> {
     let files = project_roots(folder).into_iter();
     let files = files.map(|root| root.join(".avocet").join("config.toml"));

@@ -1,5 +1,5 @@
-//! What can be wrong with a file or a variable that a person wrote: said with file,
-//! line, column, key and what was expected.
+//! Problems in a file or a variable that the user wrote, with file, line, column, key and the
+//! expected value.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,19 +7,19 @@ use std::path::PathBuf;
 use crate::protocol::Notice;
 use crate::words::{self, Say, Spoken, Value};
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", self.say())]
 pub struct Problem {
     pub written: Written,
-    /// Where in the file; `None` when it is about the whole of it.
+    /// The position in the file; `None` if it concerns the whole file.
     pub place: Option<Place>,
-    /// The key, `safety.lift`; `None` when it is about the whole file.
+    /// The key, `safety.lift`; `None` if it concerns the whole file.
     pub key: Option<String>,
     pub fault: Fault,
 }
 
-/// Who said it.
+/// The source of the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
     File(PathBuf),
@@ -27,7 +27,7 @@ pub enum Written {
     CommandLine,
 }
 
-/// A place in a text, both counted from 1; columns are characters.
+/// A position in a text, both counted from 1; columns are characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     pub line: usize,
@@ -45,37 +45,37 @@ pub enum Fault {
         /// Bytes.
         limit: u64,
     },
-    /// Not TOML; `why` is the parser's own sentence.
+    /// Not TOML; `why` is the parser's own message.
     Syntax {
         why: String,
     },
-    /// A key that must be there is not, or is empty.
+    /// A required key is missing or empty.
     Missing {
         key: &'static str,
     },
-    /// No such key; with one of nearly this name, where there is one.
+    /// An unknown key, with a similar known one if there is one.
     Unknown {
         near: Option<String>,
     },
-    /// A key that belongs elsewhere: the sentence says where.
+    /// A key that does not belong here: the sentence says where it belongs.
     Elsewhere(Say),
     /// Of the wrong type, or out of range.
     Wrong(Box<Mismatch>),
-    /// A rule that does not do what its own tests say.
+    /// A rule that fails its own tests.
     Rule(Say),
-    /// A name of the person's own that cannot be used.
+    /// A name chosen by the user that cannot be used.
     BadName,
-    /// A project asked for something only the person may ask for.
+    /// A project set something that only the user may set.
     Loosens,
-    /// A project set something that is no safety setting.
+    /// A project set something other than a safety setting.
     NotForProjects,
-    /// The profile in force is nowhere described.
+    /// The active profile is not defined anywhere.
     NoProfile {
         known: Vec<String>,
     },
 }
 
-/// What a value must be, and what it is.
+/// The expected value, and the actual one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch {
     pub expected: Say,
@@ -91,7 +91,7 @@ impl Fault {
         Fault::Unreadable { why: io_reason(error) }
     }
 
-    /// True when nothing of the file could be understood.
+    /// True if nothing of the file could be parsed.
     pub fn is_whole(&self) -> bool {
         match self {
             Fault::Unreadable { .. }
@@ -125,7 +125,7 @@ impl Problem {
         }
     }
 
-    /// What the program does about it until it is mended.
+    /// What the program does until the problem is fixed.
     pub fn hint(&self) -> Option<Say> {
         let of_safety = self.key.as_deref().is_some_and(|key| key.starts_with("safety."));
         match &self.fault {
@@ -184,7 +184,7 @@ impl Spoken for Problem {
     }
 }
 
-/// Why the system said no, in a person's words where it is a common one.
+/// The system's reason, in plain words if it is a common one.
 pub fn io_reason(error: &io::Error) -> Say {
     use words::config as w;
     match error.kind() {

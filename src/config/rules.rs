@@ -1,8 +1,8 @@
-//! Rules of the user with tests of their own: `{ rule = "just *", match = ["just test"],
-//! not_match = ["just deploy"] }` in place of the bare rule.
+//! The user's rules with their own tests: `{ rule = "just *", match = ["just test"], not_match =
+//! ["just deploy"] }` in place of the bare rule.
 //!
-//! A rule that allows and does not do what its tests say is left out; one that forbids
-//! stays in force, since leaving it out would allow something. Both are said.
+//! An allowing rule that fails its tests is left out; a forbidding one stays in force, since
+//! leaving it out would allow something. Both are reported.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use super::strict::{self, ListOf};
 use crate::safety::Rule;
 use crate::words::{self, Say};
 
-/// Where in the text, and what is wrong there.
+/// A position in the text, and the problem there.
 type Wrong = (Option<usize>, Fault);
 
-/// The rules of a list, and what is wrong with others of it.
+/// The rules of a list, and the problems with the others.
 pub(super) fn read(key: &str, items: &Array) -> (Vec<String>, Vec<Wrong>) {
     let forbids = key.ends_with("deny");
     let (mut rules, mut wrong) = (Vec::new(), Vec::new());
@@ -30,7 +30,7 @@ pub(super) fn read(key: &str, items: &Array) -> (Vec<String>, Vec<Wrong>) {
                 }
                 wrong.push((at, Fault::Rule(say)));
             }
-            // What nobody can read may have been meant to forbid something.
+            // A rule that cannot be parsed may have been meant to forbid something.
             Err(found) => {
                 let expected = words::config::A_LIST_OF_RULES.into();
                 wrong.push((at, Fault::wrong(expected, found)));
@@ -40,7 +40,7 @@ pub(super) fn read(key: &str, items: &Array) -> (Vec<String>, Vec<Wrong>) {
     (rules, wrong)
 }
 
-/// A rule, and which of its tests it fails.
+/// A rule, and the tests it fails.
 fn one(item: &Value) -> Result<(String, Option<Say>), Say> {
     let found = || strict::found(&Item::from(item.clone()));
     let Some(table) = item.as_inline_table() else {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_does_what_its_tests_say_counts() {
+    fn a_rule_that_passes_its_tests_counts() {
         let (lists, said) = of(r#"[safety]
 allow = ["git add *", { rule = "just *", match = ["just test"], not_match = ["justfile", "make x"] }]"#);
         assert_eq!(lists[0].1, ["git add *", "just *"]);
@@ -124,7 +124,7 @@ allow = ["git add *", { rule = "just *", match = ["just test"], not_match = ["ju
     }
 
     #[test]
-    fn what_is_no_rule_is_said() {
+    fn an_invalid_rule_is_reported() {
         for item in [
             "7",
             "\"*\"",

@@ -1,7 +1,6 @@
-//! Small files, read whole and written so that a crash leaves the old or the new one,
-//! never half of one. Who changes one reads it, changes it and writes it while it holds
-//! the file's lock, so that no change of another process is lost. Not in here: what is in
-//! them.
+//! Reads small files whole and writes them so that a crash leaves the old or the new one, never
+//! half of one. A process reads, changes and writes a file while it holds the file's lock, so that
+//! no change of another process is lost. Not here: their contents.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
@@ -14,19 +13,18 @@ use crate::disk::{beside, private_folder};
 /// The most that is read of a file; settings are a thousandth of it.
 pub const LONGEST: u64 = 1024 * 1024;
 
-/// How long a change waits for another process to have made its own, and how often it
-/// looks meanwhile.
+/// How long a change waits for another process to finish its own, and how often it checks
+/// meanwhile.
 const PATIENCE: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(2);
 
-/// One process's right to change a file, for as long as it is held; the system takes it
-/// back when the process ends.
+/// The lock of one process on a file; the system releases it when the process ends.
 #[derive(Debug)]
 #[must_use = "the file is locked for as long as this is held"]
 pub struct FileLock(#[expect(dead_code, reason = "held, not read")] Option<File>);
 
-/// The text of a file; `None` when there is none. Only a regular file is opened, so a
-/// pipe or a device in its place cannot hang the start.
+/// The text of a file; `None` if it does not exist. Opens only a regular file, so that a pipe or a
+/// device in its place cannot block the start.
 pub fn read(path: &Path) -> Result<Option<String>, Fault> {
     let kind = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -46,12 +44,12 @@ pub fn read(path: &Path) -> Result<Option<String>, Fault> {
     String::from_utf8(bytes).map(Some).map_err(|_| Fault::NotText)
 }
 
-/// Waits for the right to change a file. The lock is an empty file beside it, because the
-/// file itself is replaced by each change.
+/// Waits for the lock on a file. The lock is an empty file next to it, because the file itself is
+/// replaced by each change.
 ///
 /// # Errors
-/// `TimedOut` when another process has it for too long. Where nothing can be locked, the
-/// change itself says what is wrong, or goes on as if it were alone.
+/// `TimedOut` if another process holds it for too long. If nothing can be locked, the change itself
+/// reports the error, or continues without a lock.
 pub fn lock(path: &Path) -> io::Result<FileLock> {
     lock_within(path, PATIENCE)
 }
@@ -71,9 +69,9 @@ fn lock_within(path: &Path, patience: Duration) -> io::Result<FileLock> {
     }
 }
 
-/// Writes a file in one go: a temporary file beside it, to the disk, then renamed over
-/// it. A link is followed, so that a linked settings file stays one; an existing file
-/// keeps its permissions, a new one is its owner's alone.
+/// Writes a file atomically: a temporary file next to it, flushed to the disk, then renamed over
+/// it. A link is followed, so that a linked settings file stays a link; an existing file keeps its
+/// permissions, a new one is accessible only to its owner.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = parent(&path);
@@ -86,13 +84,13 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     }
     file.as_file().sync_all()?;
     file.persist(&path).map_err(|error| error.error)?;
-    // The rename itself reaches the disk with the folder; where folders cannot be
-    // opened, the file alone must do.
+    // The rename itself reaches the disk with the folder; if folders cannot be opened, flushing the
+    // file must be enough.
     let _ = File::open(&folder).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-/// Writes a file in one go, for as long as the machine runs: the disk is not waited for.
+/// Writes a file atomically for as long as the machine runs, without waiting for the disk.
 pub fn write_for_now(path: &Path, text: &str) -> io::Result<()> {
     let folder = parent(path);
     private_folder(&folder)?;
@@ -102,7 +100,7 @@ pub fn write_for_now(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file that is not there yet, as [`write()`] does; one that is there stays.
+/// Writes a new file, as [`write()`] does; an existing one stays unchanged.
 pub fn create(path: &Path, text: &str) -> io::Result<()> {
     let folder = parent(path);
     private_folder(&folder)?;
@@ -114,7 +112,7 @@ pub fn create(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a file for lines to be added, made for its owner alone.
+/// Opens a file for appending lines, created for its owner only.
 pub fn append(path: &Path) -> io::Result<File> {
     private_folder(&parent(path))?;
     let mut options = fs::OpenOptions::new();
@@ -150,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn one_at_a_time_may_change_a_file_and_who_waits_too_long_is_told() {
+    fn one_process_at_a_time_may_change_a_file_and_a_long_wait_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.toml");
         let held = lock(&path).unwrap();
@@ -158,7 +156,7 @@ mod tests {
         assert_eq!(refused.kind(), io::ErrorKind::TimedOut);
         drop(held);
         let _held = lock_within(&path, Duration::ZERO).unwrap();
-        // Another file has a lock of its own.
+        // Another file has its own lock.
         let _other = lock_within(&folder.path().join("trust.json"), Duration::ZERO).unwrap();
     }
 

@@ -1,7 +1,6 @@
-//! The settings in force, typed: what the layers come to once they are put together.
+//! The typed settings in force, merged from all layers.
 //!
-//! Reading them is [`load`](mod@super::load)'s; what they do is up to the parts they are
-//! given to.
+//! [`load`](mod@super::load) reads them; the modules that receive them give them their effect.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -16,43 +15,43 @@ use crate::words::Lang;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The profile in force.
+    /// The active profile.
     pub profile: String,
     pub mode: Mode,
     pub lang: Lang,
     pub look: Look,
-    /// What goes into the log file; `None`: nothing is logged.
+    /// The level of the log file; `None`: nothing is logged.
     pub log: Option<String>,
-    /// The model asked for by an option or a variable, for both modes.
+    /// The model set by an option or a variable, for both modes.
     pub model: Option<String>,
-    /// `None` when nothing says how to reach a model.
+    /// `None` if no setting says how to reach a model.
     pub connection: Option<Connection>,
     pub limits: Limits,
     pub sandbox: Sandboxing,
-    /// A program and its args that check the project; empty: none.
+    /// A program with its arguments that checks the project; empty: none.
     pub check: Vec<String>,
-    /// Further folders of trusted programs, absolute or from `~/`.
+    /// More folders of trusted programs, absolute or from `~/`.
     pub program_folders: Vec<String>,
     policy: Policy,
 }
 
-/// What only the screen asks for.
+/// Settings of the screen only.
 #[derive(Clone, Debug)]
 pub struct Look {
     /// `auto`, or the name of a theme.
     pub theme: String,
-    /// Whether the input has vi's keys.
+    /// Whether the input uses vi keys.
     pub vim: bool,
-    /// Whether times stand beside what was said and done.
+    /// Whether times are shown next to messages and steps.
     pub timestamps: bool,
     pub color: Color,
     pub notify: Notify,
 }
 
-/// How somebody who looks elsewhere is called.
+/// How to notify a user who looks elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Notify {
-    /// A notification where the terminal shows them, else the bell.
+    /// A notification if the terminal supports them, otherwise the bell.
     #[default]
     Auto,
     Bell,
@@ -67,26 +66,26 @@ pub enum Color {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Steps a turn runs by itself before it asks to go on; 0: it asks at each.
+    /// The number of steps a turn runs before it asks to continue; 0: it asks at each step.
     pub max_auto_steps: usize,
     /// How long a model may send nothing.
     pub idle_timeout: Duration,
     /// How long a step may run.
     pub step_timeout: Duration,
-    /// How long a shell piece of a template may run.
+    /// How long a shell command of a template may run.
     pub piece_timeout: Duration,
 }
 
-/// How a model is reached.
+/// The connection to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
     pub provider: ProviderSetting,
-    /// Up to and with `/v1`; empty for a built-in model.
+    /// The address up to and with `/v1`; empty for a built-in model.
     pub base_url: String,
     pub api_key: Option<Secret>,
-    /// The variable the key came from, or would have come from: for "set X".
+    /// The variable that the key came from, or should come from: for "set X".
     pub key_variable: String,
-    /// The models of the two modes; empty where the server must be asked.
+    /// The models of the two modes; empty if the server must be asked.
     pub low: String,
     pub high: String,
 }
@@ -128,7 +127,7 @@ impl ProviderSetting {
     }
 }
 
-/// A key. It is never shown, and leaves only through [`Secret::expose`].
+/// An API key. It is never shown, and can be read only through [`Secret::expose`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -148,17 +147,17 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The server that keys named `OPENAI_API_KEY` are for when no other is named.
+/// The server that keys named `OPENAI_API_KEY` are for if no other is named.
 const OPENAI: &str = "https://api.openai.com/v1";
 const OWN_KEY: &str = "AVOCET_API_KEY";
 
 impl Settings {
-    /// The built-in settings of a person without a file.
+    /// The built-in settings, for a user without a file.
     pub fn built_in() -> Settings {
         Settings::of(&Stack::default(), &Environment::default(), &mut Vec::new())
     }
 
-    /// The policy the settings describe. Rules remembered for a project come on top.
+    /// The policy of the settings. Rules remembered for a project are added to it.
     pub fn policy(&self) -> Policy {
         self.policy.clone()
     }
@@ -212,7 +211,7 @@ impl Look {
     }
 }
 
-/// A profile that was asked for and is nowhere described is a mistake worth a word.
+/// Reports a requested profile that is not defined anywhere.
 fn check_profile(profile: &str, stack: &Stack, problems: &mut Vec<Problem>) {
     let source = match stack.layer("profile") {
         Layer::BuiltIn => return,
@@ -278,7 +277,7 @@ fn connection(profile: &str, stack: &Stack, environment: &Environment) -> Option
     })
 }
 
-/// A built-in model: named by `--model`, or by the profile when no server is named over it.
+/// A built-in model: named by `--model`, or by the profile if no server overrides it.
 fn built_in_model(
     model: Option<&str>,
     of_profile: impl Fn(&str) -> Option<String>,
@@ -295,9 +294,9 @@ fn built_in_model(
     }
 }
 
-/// The key for the server in force. A key that lies in the environment for other
-/// programs (`R9S_…`, `OPENAI_…`) is never sent to a server that the settings file
-/// names: that one gets `AVOCET_API_KEY` or the variable its profile names.
+/// The key for the active server. A key that is in the environment for other programs (`R9S_…`,
+/// `OPENAI_…`) is never sent to a server that the settings file names: that one gets
+/// `AVOCET_API_KEY` or the variable its profile names.
 fn key(
     stack: &Stack,
     environment: &Environment,

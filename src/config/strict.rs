@@ -1,8 +1,7 @@
-//! Reads TOML against a table of keys: every key must be in the table and of its kind,
-//! and what is wrong is said with line and column. What is right is kept, so one wrong
-//! key does not cost the rest.
+//! Reads TOML against a table of keys: every key must be in the table and have its type, and errors
+//! are reported with line and column. Valid keys are kept, so one wrong key does not lose the rest.
 //!
-//! Not in here: which keys there are ([`keys`](super::keys), `bot`).
+//! Not here: the keys themselves ([`keys`](super::keys), `bot`).
 
 use std::path::Path;
 
@@ -16,14 +15,14 @@ use crate::words::{self, Say, Word};
 /// One row of a table of keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Dotted; `*` stands for one name of the person's own.
+    /// Dotted; `*` stands for one name that the user chooses.
     pub path: &'static str,
     pub kind: Kind,
-    /// The value when nobody says anything; empty: none.
+    /// The built-in value; empty: none.
     pub built_in: &'static str,
-    /// What it falls to when what is written cannot be understood; `None`: as above.
+    /// The fallback for an invalid value; `None`: the built-in value.
     pub strictest: Option<&'static str>,
-    /// Variables that set it, the first one winning.
+    /// Variables that set it; the first one wins.
     pub variables: &'static [&'static str],
     /// Set for a key that does not belong in a file: where it belongs.
     pub elsewhere: Option<Word>,
@@ -33,7 +32,7 @@ pub struct Key {
 pub enum Kind {
     Text,
     Choice(&'static [&'static str]),
-    /// The same, and the words that were in their place once.
+    /// The same, and the words that were used in older versions.
     Renamed(&'static [&'static str], &'static [&'static str]),
     Flag,
     Count {
@@ -47,7 +46,7 @@ pub enum Kind {
     List(ListOf),
 }
 
-/// What the texts of a list are.
+/// The type of the texts in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOf {
     /// `name`, `+name`, `-name`, or an absolute path in their place.
@@ -55,7 +54,7 @@ pub enum ListOf {
     RuleIds,
     /// `git push *`.
     Rules,
-    /// Of files, absolute or below the home folder (`~/…`).
+    /// Paths of files, absolute or below the home folder (`~/…`).
     Paths,
     /// A program, then its arguments.
     Words,
@@ -70,7 +69,7 @@ pub enum Value {
     List(Vec<String>),
 }
 
-/// A value that was read, and where it stands.
+/// A parsed value, and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     pub path: String,
@@ -78,21 +77,21 @@ pub struct Found {
     pub place: Option<Place>,
 }
 
-/// What a text says, and what is wrong with it.
+/// The values of a text, and its problems.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
     pub found: Vec<Found>,
     pub problems: Vec<Problem>,
 }
 
-/// The longest text a value may be, in bytes; a bot's prompt is the longest there is.
+/// The maximum length of a text value, in bytes; a bot's prompt is the longest one.
 const LONGEST: usize = 64 * 1024;
 const MOST_ITEMS: usize = 1000;
 
 /// Reads the text of `file`.
 pub fn read(file: &Path, text: &str, keys: &[Key]) -> Reading {
     let mut reader = Reader { file, text, keys, out: Reading::default() };
-    // Editors of one system put a mark before the first character.
+    // Some Windows editors put a byte order mark before the first character.
     match Document::parse(text.strip_prefix('\u{feff}').unwrap_or(text)) {
         Ok(document) => reader.table("", document.as_table()),
         Err(error) => {
@@ -109,7 +108,7 @@ pub fn find<'k>(keys: &'k [Key], path: &str) -> Option<&'k Key> {
     keys.iter().find(|key| covers(key.path, path))
 }
 
-/// The path in the table that is nearly `path`, for "did you mean".
+/// The path in the table nearest to `path`, for "did you mean".
 pub fn nearest(keys: &[Key], path: &str) -> Option<String> {
     let whole = keys.iter().filter(|key| key.elsewhere.is_none()).map(|key| key.path);
     let sections = whole.clone().filter_map(|path| Some(path.split_once('.')?.0));
@@ -195,8 +194,8 @@ impl Reader<'_> {
 }
 
 impl Kind {
-    /// A value as a person types it: in a variable, after `config set`, as an option.
-    /// A list is typed with commas between, or as TOML. The error says what was found.
+    /// Parses a value as the user types it: in a variable, after `config set`, as an option. A list
+    /// is typed with commas, or as TOML. The error says what was found.
     pub fn parse(&self, text: &str) -> Result<Value, Say> {
         let text = text.trim();
         let item = match self {
@@ -267,7 +266,7 @@ impl Kind {
 }
 
 impl Value {
-    /// As it would stand in a file.
+    /// As written in a file.
     pub fn toml(&self) -> toml_edit::Value {
         match self {
             Value::Text(text) => text.as_str().into(),
@@ -278,7 +277,7 @@ impl Value {
         }
     }
 
-    /// As a person reads it: text without quotes, the rest as in a file.
+    /// As shown to the user: text without quotes, the rest as in a file.
     pub fn shown(&self) -> String {
         match self {
             Value::Text(text) => text.clone(),
@@ -335,7 +334,7 @@ impl ListOf {
     }
 }
 
-/// What stands there, in a word; a short text is shown.
+/// The type of the item, in a word; a short text is shown.
 pub(super) fn found(item: &Item) -> Say {
     use words::config as w;
     match item.as_str() {
@@ -368,7 +367,7 @@ fn covers(pattern: &str, path: &str) -> bool {
     all && parts.next().is_none()
 }
 
-/// True when keys stand below this path.
+/// True if there are keys below this path.
 fn is_section(keys: &[Key], path: &str) -> bool {
     let depth = path.split('.').count();
     keys.iter().any(|key| {
@@ -378,7 +377,7 @@ fn is_section(keys: &[Key], path: &str) -> bool {
     })
 }
 
-/// A pattern with its `*` replaced by what stands there in `path`.
+/// A pattern with its `*` replaced by the name at that position of `path`.
 fn fill(pattern: &str, path: &str) -> String {
     let mut parts = path.split('.');
     let filled = pattern.split('.').map(|wanted| {
@@ -388,7 +387,7 @@ fn fill(pattern: &str, path: &str) -> String {
     filled.collect::<Vec<_>>().join(".")
 }
 
-/// A name may hold letters, digits, `_` and `-`; a dot would make a path ambiguous.
+/// A name may contain letters, digits, `_` and `-`; a dot would make a path ambiguous.
 fn is_name(name: &str) -> bool {
     let of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     !name.is_empty() && name.len() <= 64 && name.chars().all(of_name)

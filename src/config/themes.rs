@@ -1,11 +1,11 @@
-//! The person's own themes: the files, not what they mean.
+//! Reads the files of the user's own themes. What they mean is not decided here.
 
 use std::path::Path;
 
 use super::problem::Problem;
 use super::saved;
 
-/// More themes than anybody chooses from.
+/// The maximum number of themes, more than a user would choose from.
 const MOST: usize = 100;
 
 /// A theme file: its name without `.toml`, and its text.
@@ -15,8 +15,8 @@ pub struct File {
     pub text: String,
 }
 
-/// The themes of a folder by name, and what is wrong with those that cannot be read. A
-/// missing folder has none.
+/// The themes of a folder by name, and the problems with those that cannot be read. A missing
+/// folder has none.
 pub fn read(folder: &Path) -> (Vec<File>, Vec<Problem>) {
     let (mut files, mut problems) = (Vec::new(), Vec::new());
     let Ok(entries) = std::fs::read_dir(folder) else { return (files, problems) };
@@ -37,7 +37,7 @@ pub fn read(folder: &Path) -> (Vec<File>, Vec<Problem>) {
     (files, problems)
 }
 
-/// A name that can be typed behind `/theme`.
+/// A name that can be typed after `/theme`.
 fn is_name(name: &str) -> bool {
     let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "._-".contains(c);
     name.len() <= 64

@@ -1,12 +1,12 @@
-//! The toolchain that rustup would use where no project says otherwise. Steps that run by
-//! themselves are given it, so that no file of a project names the program that runs.
+//! The toolchain that rustup uses where no project overrides it. Steps that run without asking get
+//! it, so that no file of a project chooses the program that runs.
 
 use std::fs;
 use std::path::Path;
 
 use super::Environment;
 
-/// `stable-x86_64-unknown-linux-gnu`; `None` where rustup is not used, or has none.
+/// `stable-x86_64-unknown-linux-gnu`; `None` if rustup is not used, or has none.
 pub fn default(environment: &Environment, home: &Path) -> Option<String> {
     if let Some(named) = environment.get("RUSTUP_TOOLCHAIN").filter(|named| plain(named)) {
         return Some(named.to_owned());
@@ -18,7 +18,7 @@ pub fn default(environment: &Environment, home: &Path) -> Option<String> {
     plain(named).then(|| named.to_owned())
 }
 
-/// A name, and not a path to somewhere.
+/// A name, not a path.
 fn plain(name: &str) -> bool {
     let of_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     !name.is_empty() && name.len() < 200 && name.chars().all(of_name)

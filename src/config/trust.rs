@@ -1,11 +1,11 @@
-//! Which folders a person trusts: one file outside of all of them.
+//! The folders that the user trusts, in one file outside of all of them.
 //!
-//! A folder is its path and its place on the disk, so that another one under the same
-//! name is a stranger. Trust holds for exactly this folder, and for the files that steer
-//! programs as they were when the question was answered: new or changed ones bring the
-//! question back. They are named, measured and hashed here, and not interpreted. It is
-//! handed down only by a folder of which a person said so, and only to folders in which
-//! nothing steers programs. What cannot be read trusts nothing, and is said.
+//! A folder is identified by its path and its place on the disk, so that another one with the same
+//! name is unknown. Trust applies to exactly this folder, and to the files that control programs as
+//! they were when the user answered: new or changed ones bring the question back. They are named,
+//! measured and hashed here, and not interpreted. A folder passes its trust on only if the user
+//! said so, and only to folders in which no file controls programs. An unreadable file trusts
+//! nothing, and is reported.
 
 use std::fs;
 use std::io::{self, Read};
@@ -20,16 +20,16 @@ use crate::safety::steering;
 use crate::words::{self, Say, Word};
 
 const VERSION: u32 = 1;
-/// Folders that are remembered; files that are listed; how deep folders are looked into;
+/// The maximum number of remembered folders; of listed files; the depth of the search in folders;
 /// the most of one file that is hashed.
 const MOST: usize = 2000;
 const MOST_FILES: usize = 200;
 const DEEPEST: usize = 4;
 const HASHED: u64 = 1024 * 1024;
-/// Entries of a folder that holds too much to be read, by name, size and time alone.
+/// The entries of a folder that is too large to read, by name, size and time alone.
 const OUTLINED: usize = 10_000;
 
-/// The answers that were given.
+/// The remembered answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trust {
     file: PathBuf,
@@ -50,51 +50,51 @@ struct Row {
     device: u64,
     inode: u64,
     level: Level,
-    /// Of the files that steer programs.
+    /// The hash of the files that control programs.
     digest: String,
 }
 
-/// What a person answered.
+/// The user's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     Trusted,
-    /// Trusted, and with it the folders in it.
+    /// Trusted, together with the folders in it.
     Below,
     ReadOnly,
 }
 
-/// How a folder stands now.
+/// Whether a folder is trusted now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Nobody was asked about it.
+    /// The user was not asked about it.
     Unknown,
-    /// It was trusted, and what steers programs in it is not the same any more.
+    /// It was trusted, and the files in it that control programs have changed.
     Changed,
     Known(Level),
 }
 
-/// What lies in a folder that a person should know of before they answer.
+/// The contents of a folder that the user should know about before answering.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
     pub files: Vec<Lying>,
-    /// More lies there than is listed.
+    /// There are more files than listed.
     pub cut: bool,
     digest: String,
 }
 
-/// What is named besides the files that steer: whoever is asked may want to know of it.
+/// Files named besides those that control programs, since the user may want to know about them.
 const ALSO: &[&str] = &[".env", ".envrc", "scripts"];
 
-/// Names that are looked for, and whether a change of them brings the question back: of
-/// what Avocet itself reads, that is.
+/// Names to look for, and whether a change of them brings the question back: that is so for those
+/// that Avocet itself reads.
 fn looked_for() -> impl Iterator<Item = (&'static str, bool)> {
     let own = steering::names(steering::Reader::Avocet).map(|name| (name, true));
     let told = steering::names(steering::Reader::Agents).filter(|name| !name.contains('*'));
     own.chain(told.chain(ALSO.iter().copied()).map(|name| (name, false)))
 }
 
-/// Folders of the system that many share.
+/// System folders that many users share.
 const SYSTEM: &[&str] = &[
     "/tmp",
     "/var",
@@ -110,8 +110,8 @@ const SYSTEM: &[&str] = &[
     "/media",
 ];
 
-/// What makes a folder one that is better not trusted: it holds more than a project, or
-/// others may change what lies in it.
+/// Why a folder is better not trusted: it contains more than a project, or other users may change
+/// its contents.
 pub fn hazard(folder: &Path, home: &Path) -> Option<Word> {
     use std::os::unix::fs::MetadataExt;
     let meta = fs::metadata(folder).ok()?;
@@ -131,8 +131,8 @@ pub fn hazard(folder: &Path, home: &Path) -> Option<Word> {
 }
 
 impl Trust {
-    /// Reads what is kept in `file`. The sentence says why nothing is trusted, when
-    /// something should be.
+    /// Reads the answers in `file`. The sentence says why nothing is trusted although something
+    /// should be.
     pub fn open(file: PathBuf) -> (Trust, Option<Say>) {
         let empty = Kept { version: VERSION, folders: Vec::new() };
         let (kept, sound) = match saved::read(&file) {
@@ -145,7 +145,7 @@ impl Trust {
         (Trust { file, kept }, said)
     }
 
-    /// How `folder` stands, whose links are resolved already.
+    /// Whether `folder`, whose links are resolved already, is trusted.
     pub fn standing(&self, folder: &Path, survey: &Survey) -> Standing {
         let identity = identity(folder);
         let row = self.kept.folders.iter().find(|row| row.path == folder);
@@ -159,8 +159,8 @@ impl Trust {
         }
     }
 
-    /// Whether the nearest folder above that was answered for hands its trust down. Only
-    /// the path counts, never what a repository says of where it belongs.
+    /// Whether the nearest parent folder with an answer passes its trust on. Only the path counts,
+    /// never the data of a repository about where it belongs.
     fn is_below(&self, folder: &Path) -> bool {
         let above = folder.ancestors().skip(1);
         let mut rows = above.filter_map(|path| self.kept.folders.iter().find(|r| r.path == path));
@@ -181,7 +181,7 @@ impl Trust {
         self.save()
     }
 
-    /// Takes the file for a change, and takes over what other windows have changed in it.
+    /// Locks the file for a change, and reads the changes of other windows in it.
     fn lock(&mut self) -> io::Result<saved::FileLock> {
         let lock = saved::lock(&self.file)?;
         if let Ok(Some(text)) = saved::read(&self.file)
@@ -193,7 +193,7 @@ impl Trust {
     }
 
     fn save(&self) -> io::Result<()> {
-        // What could not be read is kept beside, for a person to look at.
+        // An unreadable file is kept next to the new one, for the user to inspect.
         let sound = matches!(saved::read(&self.file), Ok(Some(text)) if parse(&text).is_some());
         if !sound && self.file.symlink_metadata().is_ok() {
             fs::rename(&self.file, self.file.with_extension("broken"))?;
@@ -204,14 +204,14 @@ impl Trust {
 }
 
 impl Survey {
-    /// Whether anything lies there that steers programs, as far as it was looked at.
+    /// Whether any file that controls programs was found, as far as the search went.
     fn steers(&self) -> bool {
         self.cut || self.files.iter().any(|file| file.steers)
     }
 }
 
-/// The folder above, where it may be trusted with all that lies in it: not the root, not
-/// the home folder or one around it, and none that others may put something into.
+/// The parent folder, if it may be trusted with everything in it: not the root, not the home folder
+/// or a parent of it, and none that other users can write to.
 pub fn above<'f>(folder: &'f Path, home: &Path) -> Option<&'f Path> {
     use std::os::unix::fs::MetadataExt;
     let above = folder.parent()?;
@@ -232,8 +232,8 @@ fn identity(folder: &Path) -> Option<(u64, u64)> {
     Some((meta.dev(), meta.ino()))
 }
 
-/// Looks at what lies in `folder`, following no link; and at what lies above it, up to
-/// the root of its repository, and would count in it.
+/// Lists the contents of `folder`, following no link, and the files above it, up to the root of its
+/// repository, that would apply in it.
 pub fn survey(folder: &Path) -> Survey {
     let mut looking = Looking::default();
     for (name, steers) in looked_for() {
@@ -281,7 +281,7 @@ impl Looking {
         }
     }
 
-    /// What a link leads to is read as if it lay there, so a change of it is one of the
+    /// A link's target is read as if it were in the folder, so a change of it is a change of the
     /// folder. It is not listed.
     fn led(&mut self, path: &Path, depth: usize) {
         let Ok(meta) = fs::metadata(path) else { return };
@@ -309,7 +309,7 @@ impl Looking {
             .collect();
         names.sort_unstable();
         if depth >= DEEPEST || names.len() > MOST_FILES {
-            // Too much to be read is a change each time anything in it was written.
+            // A folder too large to read counts as changed each time anything in it was written.
             self.cut = true;
             self.digest.update(format!("{name}\0"));
             self.outline(path, 0, &mut OUTLINED.clone());
@@ -339,7 +339,7 @@ impl Looking {
     }
 }
 
-/// What a file holds, or where a link leads; for what is too long, its size and time.
+/// The contents of a file, or the target of a link; for a file that is too long, its size and time.
 fn fingerprint(path: &Path, meta: &fs::Metadata) -> Vec<u8> {
     if meta.is_symlink() {
         let target = fs::read_link(path).unwrap_or_default();

@@ -36,7 +36,7 @@ impl Desk {
 const TRUSTED: Standing = Standing::Known(Level::Trusted);
 
 #[test]
-fn nobody_is_trusted_before_they_were_asked_about_and_an_answer_is_remembered() {
+fn no_folder_is_trusted_before_the_question_and_an_answer_is_remembered() {
     let desk = Desk::new();
     assert_eq!(desk.standing(), Standing::Unknown);
     desk.trust();
@@ -67,7 +67,7 @@ fn windows_that_answer_for_their_folders_at_once_lose_nothing_of_each_other() {
 }
 
 #[test]
-fn trust_is_handed_down_where_a_person_said_so_and_nothing_steers() {
+fn trust_is_inherited_where_the_user_said_so_and_no_file_controls_programs() {
     let desk = Desk::new();
     let (plain, steered) = (desk.work().join("a/b"), desk.work().join("c"));
     fs::create_dir_all(&plain).unwrap();
@@ -79,12 +79,12 @@ fn trust_is_handed_down_where_a_person_said_so_and_nothing_steers() {
     assert_eq!(stands(&plain), TRUSTED);
     assert_eq!(stands(&steered), Standing::Unknown);
     assert_eq!(stands(desk.root.path()), Standing::Unknown);
-    // A nearer answer counts more.
+    // The answer for a nearer folder takes precedence.
     let near = desk.work().join("a");
     desk.open().set(&near, &survey(&near), Level::ReadOnly).unwrap();
     assert_eq!(stands(&near), Standing::Known(Level::ReadOnly));
     assert_eq!(stands(&plain), Standing::Unknown);
-    // Another folder in its place hands nothing down.
+    // A different folder at the same path passes no trust on.
     fs::rename(desk.work(), desk.root.path().join("old")).unwrap();
     fs::create_dir_all(desk.work().join("d")).unwrap();
     assert_eq!(stands(&desk.work().join("d")), Standing::Unknown);
@@ -129,7 +129,7 @@ fn another_folder_under_the_same_name_is_a_stranger() {
 }
 
 #[test]
-fn what_steers_programs_brings_the_question_back_when_it_is_new_or_changed() {
+fn new_or_changed_files_that_control_programs_bring_the_question_back() {
     for (name, text, expected) in [
         (".avocet/config.toml", "a = 2\n", Standing::Changed),
         (".avocet/commands/x.md", "!{ls}", Standing::Changed),
@@ -147,7 +147,7 @@ fn what_steers_programs_brings_the_question_back_when_it_is_new_or_changed() {
 }
 
 #[test]
-fn what_was_found_is_named_and_measured_and_links_are_not_followed() {
+fn found_files_are_named_and_measured_and_links_are_not_followed() {
     let desk = Desk::new();
     fs::write(desk.work().join("AGENTS.md"), "hello").unwrap();
     fs::create_dir(desk.root.path().join("secret")).unwrap();
@@ -161,7 +161,7 @@ fn what_was_found_is_named_and_measured_and_links_are_not_followed() {
 }
 
 #[test]
-fn what_a_linked_folder_leads_to_brings_the_question_back_when_it_changes() {
+fn a_change_in_a_linked_folder_brings_the_question_back() {
     for target in ["conf", "../conf"] {
         let desk = Desk::new();
         fs::remove_dir_all(desk.work().join(".avocet")).unwrap();
@@ -210,7 +210,7 @@ fn a_change_is_noticed_also_in_a_folder_that_holds_too_much_to_be_listed() {
 }
 
 #[test]
-fn what_other_agents_keep_above_the_folder_is_found_too() {
+fn files_of_other_agents_above_the_folder_are_found_too() {
     let desk = Desk::new();
     let deep = desk.work().join("deep");
     fs::create_dir_all(&deep).unwrap();
@@ -240,7 +240,7 @@ fn settings_above_the_folder_that_would_count_are_found() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_trusts_nothing_is_said_and_kept_beside() {
+fn an_unreadable_file_trusts_nothing_and_is_reported_and_kept() {
     let desk = Desk::new();
     desk.trust();
     fs::write(desk.file(), "{").unwrap();
