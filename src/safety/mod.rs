@@ -179,7 +179,7 @@ pub trait World: Send + Sync {
     fn last_seen(&self, _path: &Path) -> Option<String> {
         None
     }
-    /// The values behind the masks of this session; `None`: nothing is masked.
+    /// The values of the masks of this session; `None`: nothing is masked.
     fn secrets(&self) -> Option<&redact::Redactor> {
         None
     }

@@ -249,7 +249,7 @@ impl Sandbox {
 
     fn found(&self) -> &Found {
         self.found.get_or_init(|| match self.setting {
-            // Nobody asks it to hold anything.
+            // No setting asks it to restrict anything.
             Sandboxing::Off => Found::Absent(words::SET_OFF.into()),
             Sandboxing::Work | Sandboxing::Read => probe::tried(self),
         })

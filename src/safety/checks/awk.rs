@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
             }
             ')' => {
                 let condition = self.brackets.pop()?;
-                // Behind a condition a statement begins, which only some awks know.
+                // A statement may begin after a condition, which only some awks know.
                 self.last = if condition { Last::Doubtful } else { Last::Closed };
                 self.skip(1)
             }
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The end of a statement. Behind an operator or a comma the next line goes on with it.
+    /// The end of a statement. After an operator or a comma it continues on the next line.
     fn end(&mut self, sign: char) -> Option<()> {
         let within = !self.brackets.is_empty();
         match sign {

@@ -75,7 +75,7 @@ pub(super) struct Open {
     /// Whether the list is fed by another command.
     pub(super) piped: bool,
     pub(super) before: Before,
-    /// Behind `while` and `until`.
+    /// After `while` and `until`.
     pub(super) condition: Option<bool>,
     pub(super) frames: Vec<Frame>,
 }

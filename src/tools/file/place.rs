@@ -167,7 +167,7 @@ impl There {
         u64::try_from(self.stat.st_size).unwrap_or(0)
     }
 
-    /// Nobody may write to it.
+    /// No user may write to it.
     pub fn is_read_only(&self) -> bool {
         self.stat.st_mode & 0o222 == 0
     }
