@@ -256,7 +256,7 @@ fn what_things_are_called_controls_nothing() {
     assert!(screen.shows_within("zedscript", Duration::from_secs(10)), "{}", screen.text());
     no_sequence_reached(&screen, "the list of files");
     screen.press("\u{1b}");
-    screen.wait_gone("mention it");
+    screen.wait_gone("mention");
     screen.press("\u{15}");
     screen.wait_gone("@zed");
     say(&mut screen, "!ls");
