@@ -57,6 +57,7 @@ pub fn entry() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|mode| mode == watchdog::MODE) {
         return watchdog::run();
     }
+    output::report_panics();
     let cli = match Cli::parse_from_args(std::env::args_os()) {
         Ok(cli) => cli,
         Err(page) => return report::usage(&page).into(),
@@ -206,6 +207,7 @@ fn screen_config(
     let (themes, torn) = ground.themes();
     let history = History::open(ground.paths.history());
     let look = &ground.loaded.settings.look;
+    let secrets = Some(Arc::new(parts::redactor(ground, true)));
     let refused = ground.paths.state_refused().map(Notice::warning);
     tui::Config {
         lang: ground.lang(),
@@ -215,7 +217,7 @@ fn screen_config(
         facts,
         history: history.entries().to_vec(),
         draft: draft.as_deref().map(draft::read).unwrap_or_default(),
-        keep: tui::Kept { history: Some(ground.paths.history()), draft },
+        keep: tui::Kept { history: Some(ground.paths.history()), draft, secrets },
         editor: ground.editor(),
         temp: Arc::clone(&ground.temp),
         habits: tui::Habits { vim: look.vim, timestamps: look.timestamps },

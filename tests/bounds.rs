@@ -175,6 +175,8 @@ fn a_list_of_conversations_that_is_cut_says_how_many_more_there_are() {
     assert_eq!(all.lines().count(), 1_007);
     let found = bench.said(&["session", "search", "heron"]);
     assert!(found.contains("and more: only the latest"), "{}", found.lines().last().unwrap());
+    let all = bench.said(&["session", "search", "heron", "--json"]);
+    assert_eq!(all.lines().count(), 1_007);
     let one = bench.said(&["session", "search", "heron 512"]);
     assert!(!one.contains("and more"), "{one}");
 
@@ -193,6 +195,8 @@ fn a_list_of_conversations_that_is_cut_says_how_many_more_there_are() {
     screen.wait_for("Ask anything");
     screen.press("/sessions\r");
     screen.wait_for("707 more");
+    screen.press("/resume\r");
+    screen.wait_for("and 707 older");
     screen.signal("TERM");
     screen.wait_for_exit();
 }

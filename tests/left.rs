@@ -207,3 +207,35 @@ fn a_temporary_place_that_cannot_be_used_is_named_and_another_is_taken() {
     assert!(!err(&output).contains("not started"), "{}", err(&output));
     assert!(!missing.exists());
 }
+
+#[test]
+fn a_folder_that_may_not_be_entered_is_named() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    use std::os::unix::process::CommandExt;
+    let bench = Bench::new();
+    let closed = bench.work().join("closed");
+    fs::create_dir(&closed).unwrap();
+    let step = serde_json::json!({
+        "type": "cmd", "message": "a step",
+        "data": { "cwd": closed, "commands": [{ "program": "ls", "args": [] }], "expected_effect": "" }
+    });
+    let model = bench.script(&[&step.to_string(), DONE]);
+    let mut command = bench.command(&["--model", &model, "-y", "-p", "hello"], &bench.temp());
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    // The superuser may enter everything: an ordinary user has to try it.
+    let root = bench.root.path();
+    if chown(root, Some(65534), Some(65534)).is_ok() {
+        for folder in ["work", "home", "avocet", "temp", "replies.txt", "work/closed"] {
+            chown(root.join(folder), Some(65534), Some(65534)).unwrap();
+        }
+        command.uid(65534).gid(65534);
+    }
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(why) => return println!("the program cannot be run as an ordinary user: {why}"),
+    };
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
+    let said = err(&output) + &out(&output);
+    assert!(said.contains("closed"), "{said}");
+    assert!(!said.contains("running /usr/bin/ls"), "{said}");
+}

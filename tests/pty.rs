@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -842,4 +843,165 @@ fn y_answers_for_shell_pieces_on_the_screen_and_in_plain_lines_and_says_so() {
         assert!(bench.work().join("made").exists());
         assert!(!bench.work().join("folder").exists(), "a step is no piece");
     }
+}
+
+/// The models and the last words of all that was asked.
+fn asked(server: &Server) -> Vec<(String, String)> {
+    let of = |request: server::Seen| {
+        let body = request.json();
+        let last = body["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+        (body["model"].as_str().unwrap().to_owned(), last.as_str().unwrap().to_owned())
+    };
+    server.requests().into_iter().map(of).collect()
+}
+
+/// Begins a turn and lets these wait for its end.
+fn queues(screen: &mut Screen, server: &Server, lines: &[&str]) {
+    let home = screen.cursor().unwrap();
+    screen.press("zero\r");
+    server.wait_for_requests(1);
+    for line in lines {
+        screen.press(line);
+        screen.wait_for(line);
+        screen.press("\r");
+        screen.wait_for_column(home.0);
+    }
+}
+
+#[test]
+fn what_waits_runs_in_the_order_it_is_shown_in_whatever_was_edited_and_taken_out() {
+    let bench = Bench::new();
+    let slow = Reply::chat("Slowly.").pause(Duration::from_millis(500));
+    let replies = (1..=3).map(|n| Reply::chat(&format!("Answer {n}.")));
+    let server = Server::start([slow].into_iter().chain(replies).collect());
+    let mut screen = bench.against(&server);
+    queues(&mut screen, &server, &["one", "/model second", "two", "gone", "/model third", "three"]);
+    // The last is picked first; two up from it is the one to take out.
+    screen.press("\x1b[A");
+    screen.wait_for("three");
+    screen.press("\x1b[A\x1b[A");
+    screen.press("\x1b[3~");
+    screen.wait_gone("gone");
+    screen.press("\x1b");
+    screen.wait_for("Answer 3.");
+    screen.wait_gone("Esc stops");
+    let pair = |model: &str, text: &str| (model.to_owned(), text.to_owned());
+    let expected = [
+        pair("loop-1", "zero"),
+        pair("loop-1", "one"),
+        pair("second", "two"),
+        pair("third", "three"),
+    ];
+    assert_eq!(asked(&server), expected);
+}
+
+#[test]
+fn what_waits_keeps_its_order_after_a_stop() {
+    let bench = Bench::new();
+    let hanging = Reply::chat("Slowly.").hang_after(3);
+    let replies = (1..=3).map(|n| Reply::chat(&format!("Answer {n}.")));
+    let server = Server::start([hanging].into_iter().chain(replies).collect());
+    let mut screen = bench.against(&server);
+    queues(&mut screen, &server, &["one", "/model second", "two", "three"]);
+    screen.press("\x1b");
+    screen.wait_for("Stopped.");
+    screen.wait_gone("Esc stops");
+    if server.requests().len() == 1 {
+        screen.press("\r");
+    }
+    screen.wait_for("Answer 3.");
+    screen.wait_gone("Esc stops");
+    let pair = |model: &str, text: &str| (model.to_owned(), text.to_owned());
+    let expected = [
+        pair("loop-1", "zero"),
+        pair("loop-1", "one"),
+        pair("second", "two"),
+        pair("second", "three"),
+    ];
+    let asked: Vec<(String, String)> = asked(&server)
+        .into_iter()
+        // A turn that was stopped ends with the user's side, and the next begins with it.
+        .map(|(model, text)| (model, text.lines().last().unwrap().to_owned()))
+        .collect();
+    assert_eq!(asked, expected);
+}
+
+#[test]
+fn a_list_of_what_waits_says_how_many_more_there_are() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Slowly.").hang_after(3)]);
+    let mut screen = bench.against(&server);
+    queues(&mut screen, &server, &["one", "two", "three", "four", "five"]);
+    screen.wait_for("and 2 more");
+}
+
+#[test]
+fn a_message_that_is_cut_for_its_request_says_so() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Much."), Reply::chat("Little.")]);
+    let mut screen = bench.against(&server);
+    let lines: String = (0..40_000).map(|n| format!("line {n} and what is in it\n")).collect();
+    screen.paste(&lines);
+    screen.wait_for("pasted");
+    screen.press("\r");
+    screen.wait_for("too long for one request");
+    screen.wait_for("Much.");
+    assert!(last_sent(&server).contains("left out"));
+    screen.wait_gone("Esc stops");
+    screen.press("/clear\r");
+    screen.wait_gone("too long for one request");
+    screen.press("short\r");
+    screen.wait_for("Little.");
+    assert!(!screen.text().contains("too long for one request"), "{}", screen.text());
+}
+
+#[test]
+fn the_question_of_trust_warns_of_the_home_folder_the_root_and_what_others_may_change() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    let bench = Bench::new();
+    let folder = |name: &str, mode: u32| {
+        let path = bench.root.path().join(name);
+        fs::create_dir(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        path
+    };
+    let home = bench.root.path().join("home");
+    let others = folder("others", 0o755);
+    let mut cases = vec![
+        (home.clone(), Some("your home folder")),
+        (PathBuf::from("/"), Some("Careful")),
+        (PathBuf::from("/tmp"), Some("Careful")),
+        (folder("open", 0o777), Some("every user of this machine may change")),
+        (folder("sticky", 0o1777), Some("every user of this machine may change")),
+        (folder("plain", 0o755), None),
+    ];
+    match chown(&others, Some(4711), Some(4711)) {
+        Ok(()) => cases.push((others, Some("another user"))),
+        Err(why) => println!("no folder of another user: {why}"),
+    }
+    let avocet = bench.root.path().join("avocet");
+    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
+    for (folder, warning) in cases {
+        let screen = Screen::start(&["--model", "guide"], &envs, &folder, (100, 40));
+        screen.wait_for("Do you trust this folder?");
+        match warning {
+            Some(warning) => screen.wait_for(warning),
+            None => assert!(!screen.text().contains("Careful"), "{}", screen.text()),
+        }
+    }
+}
+
+#[test]
+fn a_list_of_commands_that_is_cut_says_how_many_more_there_are() {
+    let bench = Bench::new();
+    let folder = bench.root.path().join("avocet/commands");
+    fs::create_dir_all(&folder).unwrap();
+    for number in 0..300 {
+        fs::write(folder.join(format!("own{number}.toml")), "prompt = \"hello\"\n").unwrap();
+    }
+    let mut screen = bench.start(&[]);
+    screen.wait_for("not a language model");
+    screen.press("/own");
+    screen.wait_for("1/200");
+    screen.wait_for("and 100 more");
 }

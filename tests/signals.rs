@@ -383,3 +383,165 @@ fn answers_to_the_questions_of_others_are_not_typed() {
     screen.press("typed");
     screen.wait_for("› typed");
 }
+
+/// A program for the terminal that ends when it may, and says when it runs.
+fn editor(bench: &Bench, trapped: &str) -> String {
+    let path = bench.root.path().join("editor");
+    let lines = format!(
+        "#!/bin/sh\ntrap '' {trapped}\necho $$ > editor.pid\n\
+         while [ ! -e done ]; do sleep 0.05; done\n[ -z \"$1\" ] || echo edited > \"$1\"\n"
+    );
+    fs::write(&path, lines).unwrap();
+    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    path.display().to_string()
+}
+
+/// Another program has the terminal: the editor, or one that was started with `!`.
+fn lent(bench: &Bench, server: &Server, own: bool, trapped: &str) -> Screen {
+    let editor = editor(bench, trapped);
+    let (work, url) = (bench.work().display().to_string(), server.base_url());
+    let envs = bench.envs();
+    let mut envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
+    envs.push(("VISUAL", &editor));
+    let args = ["--trust", &work, "--base-url", &url, "--model", "loop-1"];
+    let mut screen = Screen::start(&args, &envs, &bench.work(), (80, 24));
+    screen.wait_for("loop-1");
+    match own {
+        true => {
+            screen.press("a draft");
+            screen.wait_for("a draft");
+            screen.press("\x07");
+        }
+        false => screen.press(&format!("!{editor}\r")),
+    }
+    becomes("it runs", || bench.work().join("editor.pid").exists());
+    screen
+}
+
+fn other_lives(bench: &Bench) -> bool {
+    let id = fs::read_to_string(bench.work().join("editor.pid")).unwrap();
+    std::path::Path::new(&format!("/proc/{}", id.trim())).exists()
+}
+
+#[test]
+fn ctrl_backslash_and_ctrl_c_in_the_editor_are_the_editors() {
+    for key in ["\x1c", "\x03"] {
+        let bench = Bench::new();
+        let server = Server::start(vec![Reply::chat("It is here.")]);
+        let mut screen = lent(&bench, &server, true, "INT QUIT");
+        screen.press(key);
+        // It is read in order: when the next one has come, so has this.
+        screen.press(key);
+        screen.wait_for_bytes(if key == "\x1c" { "^\\" } else { "^C" });
+        fs::write(bench.work().join("done"), "").unwrap();
+        screen.wait_for("edited");
+        screen.press("\r");
+        screen.wait_for("It is here.");
+    }
+}
+
+#[test]
+fn ctrl_backslash_that_ends_the_editor_leaves_the_draft_and_the_program() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("It is here.")]);
+    let mut screen = lent(&bench, &server, true, "HUP");
+    screen.press("\x1c");
+    screen.wait_for("a draft");
+    becomes("the editor is gone", || !other_lives(&bench));
+    screen.press("\r");
+    screen.wait_for("It is here.");
+}
+
+#[test]
+fn ctrl_z_in_the_editor_stops_both_and_both_go_on() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("It is here.")]);
+    let mut screen = lent(&bench, &server, true, "INT");
+    screen.press("\x1a");
+    becomes("it is stopped", || screen.is_stopped());
+    assert_eq!(screen.modes(), Modes::default());
+    let id = fs::read_to_string(bench.work().join("editor.pid")).unwrap();
+    // As a shell does it with `fg`.
+    kill("CONT", id.trim().parse().unwrap());
+    screen.signal("CONT");
+    fs::write(bench.work().join("done"), "").unwrap();
+    screen.wait_for("edited");
+    screen.press("\r");
+    screen.wait_for("It is here.");
+}
+
+#[test]
+fn a_signal_while_another_program_has_the_terminal_ends_both_and_gives_it_back() {
+    for own in [true, false] {
+        for (name, number) in [("TERM", 15), ("HUP", 1), ("USR1", 10), ("ABRT", 6), ("PWR", 30)] {
+            let bench = Bench::new();
+            let server = Server::start(vec![]);
+            let mut screen = lent(&bench, &server, own, "INT");
+            screen.signal(name);
+            assert_eq!(screen.wait_for_exit(), 128 + number, "{name}");
+            assert_eq!(screen.modes(), Modes::default(), "{name}");
+            becomes("the other is gone", || !other_lives(&bench));
+        }
+    }
+}
+
+/// What the program is at when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    Idle,
+    Streaming,
+    Asking,
+    Step,
+}
+
+fn at(bench: &Bench, at: At, seconds: &str) -> (Server, Screen) {
+    let reply = match at {
+        At::Idle | At::Streaming => Reply::chat("Slowly it comes.").hang_after(6),
+        At::Asking | At::Step => step("sleep", &[seconds]),
+    };
+    let server = Server::start(vec![reply]);
+    let mut screen = bench.against(&server);
+    if at != At::Idle {
+        screen.press("go\r");
+    }
+    match at {
+        At::Idle => {}
+        At::Streaming => screen.wait_for("Esc stops"),
+        At::Asking => screen.wait_for("Run this?"),
+        At::Step => {
+            screen.answer("Run this?", "y");
+            becomes("the step runs", || sleeps(seconds) == 1);
+        }
+    }
+    (server, screen)
+}
+
+const EVERY: [At; 4] = [At::Idle, At::Streaming, At::Asking, At::Step];
+
+#[test]
+fn whatever_goes_on_a_signal_gives_the_terminal_back_and_leaves_no_step() {
+    let mut number = 986_000 + std::process::id() % 1_000 * 1_000;
+    for now in EVERY {
+        for (name, code) in [("TERM", 15), ("HUP", 1), ("INT", 2), ("QUIT", 3), ("USR1", 10)] {
+            number += 1;
+            let (bench, seconds) = (Bench::new(), number.to_string());
+            let (_server, mut screen) = at(&bench, now, &seconds);
+            screen.signal(name);
+            assert_eq!(screen.wait_for_exit(), 128 + code, "{now:?} {name}");
+            assert_eq!(screen.modes(), Modes::default(), "{now:?} {name}");
+            assert_eq!(sleeps(&seconds), 0, "{now:?} {name}");
+        }
+    }
+}
+
+#[test]
+fn whatever_goes_on_a_terminal_that_goes_ends_it_and_leaves_no_step() {
+    let mut number = 985_000 + std::process::id() % 1_000 * 1_000;
+    for now in EVERY {
+        number += 1;
+        let (bench, seconds) = (Bench::new(), number.to_string());
+        let (_server, screen) = at(&bench, now, &seconds);
+        assert_eq!(screen.hang_up_and_wait(), 129, "{now:?}");
+        assert_eq!(sleeps(&seconds), 0, "{now:?}");
+    }
+}

@@ -5,6 +5,7 @@
 //! source: a saved conversation, a file, a server, an argument. Text for a file or a pipe is
 //! written unchanged.
 
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::{self, IsTerminal as _, Write};
 
 use crate::safety::clean::{Source, clean};
@@ -34,6 +35,21 @@ pub fn stdout() -> Output {
 pub fn stderr() -> Output {
     let stream = io::stderr();
     Output { terminal: stream.is_terminal(), stream: Stream::Err(stream), begun: Vec::new() }
+}
+
+/// Reports panics through the same door: their text may quote anything.
+pub fn report_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let thread = std::thread::current();
+        let name = thread.name().unwrap_or("?");
+        let trace = Backtrace::capture();
+        let mut out = stderr();
+        // There is no other place to tell it.
+        let _ = writeln!(out, "thread `{name}` {panic}");
+        if trace.status() == BacktraceStatus::Captured {
+            let _ = writeln!(out, "{trace}");
+        }
+    }));
 }
 
 impl Output {

@@ -150,10 +150,12 @@ fn answer(
         Session::List { here } => list(disk, desk, *here),
         Session::Search { words } => {
             let words = words.join(" ");
-            let hits = disk.search(&words, HITS + 1)?;
+            // A program gets all of them, a person the latest.
             match desk.json {
-                true => Ok(Answer::Out(lines(hits.iter().take(HITS).map(hit_json)))),
-                false => Ok(Answer::Page(hits_page(&words, hits, HITS))),
+                true => {
+                    Ok(Answer::Out(lines(disk.search(&words, usize::MAX)?.iter().map(hit_json))))
+                }
+                false => Ok(Answer::Page(hits_page(&words, disk.search(&words, HITS + 1)?, HITS))),
             }
         }
         Session::Show { id } => {

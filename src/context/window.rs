@@ -85,6 +85,11 @@ impl Ledger {
         self.shares.iter().fold(Size::default(), |sum, share| sum + share.taken)
     }
 
+    /// Bytes of a part that found no room.
+    pub fn cut(&self, part: Part) -> usize {
+        self.shares.iter().filter(|share| share.part == part).map(|share| share.cut).sum()
+    }
+
     fn add(&mut self, part: Part, taken: Size, cut: usize) {
         if taken != Size::default() || cut > 0 {
             self.shares.push(Share { part, taken, cut });

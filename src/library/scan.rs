@@ -144,9 +144,15 @@ impl Walk<'_> {
         }
         self.out.seen.push(Seen::at(folder));
         let Ok(entries) = fs::read_dir(folder) else { return };
-        let mut entries: Vec<fs::DirEntry> = entries.flatten().take(MOST_ENTRIES).collect();
-        entries.sort_by_key(fs::DirEntry::file_name);
-        for entry in entries {
+        let mut entries = entries.flatten();
+        let mut found: Vec<fs::DirEntry> = entries.by_ref().take(MOST_ENTRIES).collect();
+        if entries.next().is_some() {
+            let folder = folder.display().to_string();
+            let cut = w::MANY_ENTRIES.with("folder", folder).with("most", MOST_ENTRIES);
+            self.out.cut.get_or_insert(cut);
+        }
+        found.sort_by_key(fs::DirEntry::file_name);
+        for entry in found {
             self.entry(&entry, prefix, depth);
         }
     }
@@ -241,6 +247,17 @@ mod tests {
         fn names(&self, kind: Kind, maker: Maker) -> Vec<String> {
             look(&self.place(kind, maker)).found.into_iter().map(|found| found.name).collect()
         }
+    }
+
+    #[test]
+    fn a_folder_that_holds_too_much_is_looked_into_in_part_and_it_is_said() {
+        let desk = Desk::new(&["in/a.toml"]);
+        for number in 0..=MOST_ENTRIES {
+            fs::write(desk.0.path().join(format!("in/{number}.toml")), "").unwrap();
+        }
+        let look = look(&desk.place(Kind::Command, Maker::Avocet));
+        assert_eq!(look.found.len(), MOST_ENTRIES);
+        assert!(look.cut.unwrap().text(Lang::En).contains("10000 entries"));
     }
 
     #[test]

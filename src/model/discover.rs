@@ -20,9 +20,6 @@ const LOCAL_WAIT: Duration = Duration::from_secs(1);
 /// How long a list of models may take.
 const LIST_WAIT: Duration = Duration::from_secs(15);
 
-/// Maximum number of models listed for one server.
-const MOST_MODELS: usize = 2_000;
-
 /// A server to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
@@ -147,7 +144,7 @@ fn names(value: &Value) -> Option<Vec<String>> {
         let name = fields.iter().find_map(|field| item.get(field)?.as_str()).or(item.as_str())?;
         Some(clean(name, None)).filter(|name| !name.is_empty())
     };
-    Some(list.iter().take(MOST_MODELS).filter_map(name).collect())
+    Some(list.iter().filter_map(name).collect())
 }
 
 #[cfg(test)]

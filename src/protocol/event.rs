@@ -152,6 +152,9 @@ pub enum Event {
     /// The saved sessions, the latest first.
     Sessions {
         rows: Vec<SessionRow>,
+        /// Older ones that are not among them.
+        #[serde(default)]
+        more: usize,
     },
     /// Commands, skills and bots as loaded; also the answer to `Op::Look`.
     Catalogue(Box<Catalogue>),

@@ -102,6 +102,14 @@ pub fn context(session: &Session, sent: Option<&Ledger>) -> Page {
     Page { title: title.into(), rows }
 }
 
+/// What to say of the first request of a turn: it holds the user's own words and no results
+/// yet, so what is cut there is theirs.
+pub fn cut(ledger: &Ledger) -> Option<Notice> {
+    let cut = ledger.cut(Part::Turn);
+    let say = said::MESSAGE_CUT.with("bytes", shown(cut));
+    (cut > 0).then(|| Notice::warning(say).hint(said::MESSAGE_CUT_HINT))
+}
+
 fn part(part: Part) -> Word {
     match part {
         Part::System => said::PART_SYSTEM,

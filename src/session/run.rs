@@ -20,7 +20,7 @@ use super::{Found, Guard, Parts, Rescue, export, report, rules, trust};
 use crate::agent::Answer;
 use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
-use crate::context::window::Bounds;
+use crate::context::window::{Bounds, Ledger};
 use crate::protocol::{
     AskId, Decision, Ending, Event, ExportFormat, Facts, Level, Notice, Op, Report, Usage,
 };
@@ -232,7 +232,7 @@ impl Session {
             Note::Asking(ask) => self.of_turn(|running| running.asking = Some(ask)),
             Note::Answered => self.of_turn(|running| running.asking = None),
             Note::Heard => self.of_turn(|running| drop(running.unheard.pop_front())),
-            Note::Sent(ledger) => self.of_turn(|running| running.sent = Some(ledger)),
+            Note::Sent(ledger) => self.sent(ledger).await,
             Note::Compacted(history) => self.compacted(history).await,
             Note::Notes(found) => self.noted(found).await,
             Note::Remember { rule } => self.add_rule(&rule, Adding::Allow).await,
@@ -252,6 +252,16 @@ impl Session {
             Note::Stepped => self.facts.steps += 1,
             Note::LookNow => self.look_now(),
             Note::Looked { number, looked } => self.looked(number, looked).await,
+        }
+    }
+
+    async fn sent(&mut self, ledger: Box<Ledger>) {
+        let Some(running) = &mut self.running else { return };
+        let is_first = running.sent.is_none();
+        let notice = report::cut(&ledger).filter(|_| is_first);
+        running.sent = Some(ledger);
+        if let Some(notice) = notice {
+            self.say(notice).await;
         }
     }
 

@@ -435,13 +435,14 @@ impl Session {
     }
 
     async fn list(&mut self) -> Result<(), Say> {
-        let listed = self.saved.ask(|desk| desk.list(None, LISTED)).await?;
+        let (listed, all) = self.saved.ask(|desk| desk.listed(LISTED)).await?;
+        let more = all.saturating_sub(listed.len());
         let here = self.facts.cwd.clone();
         // Sessions of this folder come first, each group by its last use.
         let (near, far): (Vec<Listed>, Vec<Listed>) =
             listed.into_iter().partition(|one| one.folder == here);
         let rows = near.into_iter().chain(far).map(row).collect();
-        self.outbox.send(Event::Sessions { rows }).await;
+        self.outbox.send(Event::Sessions { rows, more }).await;
         Ok(())
     }
 

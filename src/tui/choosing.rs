@@ -90,7 +90,7 @@ pub fn sessions(state: &mut State) -> Vec<Effect> {
     vec![Effect::Send(Op::Sessions)]
 }
 
-pub fn sessions_came(state: &mut State, rows: Vec<SessionRow>) {
+pub fn sessions_came(state: &mut State, rows: Vec<SessionRow>, more: usize) {
     let here = state.facts.cwd.clone();
     let row = |one: SessionRow| {
         let about = match one.folder == here {
@@ -103,6 +103,7 @@ pub fn sessions_came(state: &mut State, rows: Vec<SessionRow>) {
         && choose.topic() == Topic::Session
     {
         choose.fill(rows.into_iter().map(row).collect());
+        choose.more = more;
     }
 }
 

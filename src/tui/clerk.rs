@@ -3,6 +3,7 @@
 //! that was visible. A sent line stays in the draft until the session has written it to its file. A
 //! power failure loses at most what was typed since the last pause.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use super::state::State;
 use crate::config::draft::{self, Draft};
 use crate::config::history::History;
 use crate::protocol;
-use crate::safety::redact::{Redactor, is_masked};
+use crate::safety::redact::Redactor;
 use crate::words::Say;
 
 /// How long the thread may take to finish.
@@ -43,6 +44,8 @@ const HELD: Millis = 5_000;
 pub struct Files {
     pub history: Option<PathBuf>,
     pub draft: Option<PathBuf>,
+    /// Which secrets are masked in what was sent; `None`: those that are known by their shape.
+    pub secrets: Option<Arc<Redactor>>,
 }
 
 #[derive(Debug)]
@@ -64,6 +67,7 @@ pub struct Clerk {
     again: Millis,
     /// Lines that were sent but are not in the session yet, and how long to wait for that.
     sent: (VecDeque<String>, Millis),
+    secrets: Arc<Redactor>,
 }
 
 #[derive(Debug)]
@@ -79,8 +83,11 @@ impl Clerk {
     pub fn start(files: Files, offered: Draft) -> Clerk {
         let (desk, papers) = channel();
         let (over, done) = oneshot::channel();
+        let shapes = || Arc::new(Redactor::new([("", ""); 0], [0; 16]));
+        let secrets = files.secrets.clone().unwrap_or_else(shapes);
+        let known = Arc::clone(&secrets);
         let work = move || {
-            file_away(&files, &papers);
+            file_away(&files, &papers, &known);
             // The receiver may be gone.
             let _ = over.send(());
         };
@@ -97,6 +104,7 @@ impl Clerk {
             fresh: false,
             again: 0,
             sent: (VecDeque::new(), 0),
+            secrets,
         }
     }
 
@@ -197,10 +205,12 @@ impl Clerk {
         }
     }
 
-    /// The draft to offer after a kill.
+    /// The draft to offer after a kill. Text that is still being written stays as it is typed;
+    /// secrets in what was sent are masked.
     fn with_sent(&self, draft: Draft) -> Draft {
-        let input = (!draft.shown.trim().is_empty()).then_some(&draft.shown);
-        let lines: Vec<&str> = self.sent.0.iter().chain(input).map(String::as_str).collect();
+        let input = (!draft.shown.trim().is_empty()).then(|| draft.shown.as_str().into());
+        let sent = self.sent.0.iter().map(|line| self.secrets.mask(line));
+        let lines: Vec<Cow<'_, str>> = sent.chain(input).collect();
         Draft { shown: lines.join("\n"), ..draft }
     }
 
@@ -217,9 +227,8 @@ impl Clerk {
     }
 }
 
-fn file_away(files: &Files, papers: &Receiver<Paper>) {
+fn file_away(files: &Files, papers: &Receiver<Paper>, secrets: &Redactor) {
     let mut history = None;
-    let secrets = Redactor::new([("", ""); 0], [0; 16]);
     // Waiters for a draft also wait for the one that replaces it.
     let (mut waiting, mut owed) = (VecDeque::new(), Vec::new());
     while let Some(paper) = waiting.pop_front().or_else(|| papers.recv().ok()) {
@@ -233,15 +242,14 @@ fn file_away(files: &Files, papers: &Receiver<Paper>) {
             continue;
         }
         let written = match (paper, &files.history, &files.draft) {
-            // A line that contains a key is sent but not saved; a draft of one stays a draft.
-            (Paper::Line(line), Some(_), _) if is_masked(&secrets.mask(&line)) => Ok(()),
             (Paper::Line(line), Some(file), _) => {
+                let line = secrets.mask(&line);
                 history.get_or_insert_with(|| History::open(file.clone())).add(&line)
             }
-            (Paper::Draft(draft), _, Some(file)) => draft::keep(file, &draft),
+            (Paper::Draft(draft), _, Some(file)) => draft::keep(file, &masked(draft, secrets)),
             (Paper::Passing(draft, done), _, Some(file)) => {
                 owed.push(done);
-                draft::keep_for_now(file, &draft)
+                draft::keep_for_now(file, &masked(draft, secrets))
             }
             (Paper::Line(_), None, _) | (Paper::Draft(_) | Paper::Passing(..), _, None) => Ok(()),
         };
@@ -252,6 +260,14 @@ fn file_away(files: &Files, papers: &Receiver<Paper>) {
             owed.clear();
         }
     }
+}
+
+/// The draft with the secrets of its queued messages masked.
+fn masked(mut draft: Draft, secrets: &Redactor) -> Draft {
+    for line in draft.queue.iter_mut().chain(&mut draft.later) {
+        *line = secrets.mask(line).into_owned();
+    }
+    draft
 }
 
 /// Saves a setting, by its key and value, for the next start. It may wait for a disk.
@@ -286,7 +302,8 @@ mod tests {
     async fn everything_is_written_before_the_thread_ends() {
         let folder = tempfile::tempdir().expect("a folder");
         let (history, kept) = (folder.path().join("history"), folder.path().join("d.json"));
-        let files = Files { history: Some(history.clone()), draft: Some(kept.clone()) };
+        let draft = Some(kept.clone());
+        let files = Files { history: Some(history.clone()), draft, secrets: None };
         let mut clerk = Clerk::start(files, Draft::default());
         clerk.line("一".into(), 0);
         clerk.line("two".into(), 0);

@@ -28,6 +28,8 @@ const MOST: usize = 200;
 pub struct Palette {
     stage: Stage,
     found: Vec<Found>,
+    /// Candidates that are not kept.
+    more: usize,
     /// The row that the user selected; `None`: the first, because the selection was not moved.
     chosen: Option<usize>,
     /// The text of the input when the palette was opened over it.
@@ -85,10 +87,12 @@ impl Palette {
         let was_closed = self.stage == Stage::Closed;
         self.stage = stage(input);
         self.opened |= was_closed && self.stage == Stage::Name;
-        self.found = match self.stage {
+        let candidates = match self.stage {
             Stage::Closed => Vec::new(),
-            Stage::Name | Stage::Choice | Stage::Free => find(input, complete(call, input)),
+            Stage::Name | Stage::Choice | Stage::Free => complete(call, input),
         };
+        self.more = candidates.len().saturating_sub(MOST);
+        self.found = find(input, candidates);
         if input.is_empty() {
             self.draft = None;
         }
@@ -177,7 +181,10 @@ impl Palette {
         let now = self.chosen.unwrap_or(0);
         let category = self.current().and_then(|found| found.candidate.category);
         let category = category.map_or("", |category| category.name().text(lang));
-        let count = format!("{category}  {}/{}", now + 1, self.found.len());
+        let mut count = format!("{category}  {}/{}", now + 1, self.found.len());
+        if self.more > 0 {
+            count = format!("{count}  {}", words::QUEUE_MORE.with("n", self.more).text(lang));
+        }
         Rule::new(theme.border)
             .left(Span::styled(words::PALETTE_TITLE.text(lang), theme.accent))
             .right(Span::styled(count.trim_start().to_owned(), theme.dim))

@@ -1,6 +1,7 @@
 //! Notifies a user who is looking elsewhere: by a notification of the terminal, by its bell, or not
-//! at all. The text is always fixed.
+//! at all.
 
+use super::clean;
 use super::event::Effect;
 use super::state::{Attention, State};
 use crate::words::{Word, screen as words};
@@ -40,6 +41,7 @@ impl Ring {
 
     /// The sequence to write to the terminal.
     pub fn sequence(self, text: &str) -> String {
+        let text = clean::flat(text).replace(char::is_control, " ");
         match self {
             Ring::Off => String::new(),
             Ring::Bell => "\x07".to_owned(),

@@ -101,6 +101,7 @@ pub async fn run(
         aside,
         watchdog,
         next: Next::GoOn,
+        late_until: 0,
     };
     driver.pace.at_leisure();
     driver.outbox.extend(driver.state.requeued());
@@ -127,6 +128,9 @@ async fn farewell(ops: Sender<Op>, outbox: VecDeque<Op>) {
     }
 }
 
+/// How long a signal of the keyboard may take to come after the program it ended.
+const LATE: Millis = 500;
+
 struct Driver {
     state: State,
     screen: Screen,
@@ -140,6 +144,8 @@ struct Driver {
     aside: Aside,
     watchdog: Watchdog,
     next: Next,
+    /// Until then Ctrl-C and Ctrl-\\ may have been for the program that had the terminal.
+    late_until: Millis,
 }
 
 /// Workers besides the screen.
@@ -220,6 +226,11 @@ impl Driver {
 
     /// Runs a task that needs the terminal.
     async fn run_errand(&mut self, errand: Errand, signals: &mut Receiver<Signal>) {
+        self.errand(errand, signals).await;
+        self.late_until = self.now() + LATE;
+    }
+
+    async fn errand(&mut self, errand: Errand, signals: &mut Receiver<Signal>) {
         match errand {
             Errand::Editor(text) => self.edit(&text, signals).await,
             Errand::Lend(ask) => self.lend(ask, signals).await,
@@ -300,6 +311,7 @@ impl Driver {
 
     fn signalled(&mut self, signal: Signal) {
         match signal {
+            Signal::End(_) if !ends(signal) && self.now() < self.late_until => {}
             Signal::End(number) => self.next = Next::End(Cause::Signal(number)),
             Signal::Stop => self.next = Next::Errand(Errand::Suspend),
             Signal::Resized => self.take(Input::Resized),

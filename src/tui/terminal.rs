@@ -27,6 +27,7 @@ use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
 use super::careful::{Careful, Shared};
+use super::clean;
 use super::clipboard::Through;
 use super::transcript::Anchor;
 use crate::tools::exec::Watchdog;
@@ -179,6 +180,8 @@ impl Screen {
     /// # Errors
     /// When the terminal is gone.
     pub fn title(&mut self, title: &str) -> io::Result<()> {
+        // It leaves inside a sequence of the terminal: nothing in it may end that.
+        let title = clean::flat(title).replace(char::is_control, " ");
         execute!(self.terminal.backend_mut(), SetTitle(title))
     }
 
@@ -235,7 +238,7 @@ impl Screen {
         self.taken.give_back();
         self.away = true;
         let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes())?;
+        out.write_all(clean::text(text).as_bytes())?;
         out.flush()?;
         // The key that ends it must not need Enter, and is not echoed.
         enable_raw_mode()

@@ -454,7 +454,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         protocol::Event::Earlier { events, at, .. } => past::earlier(state, &events, &at),
         protocol::Event::Rewound { text, .. } => past::rewound(state, &text),
         protocol::Event::RewindAsked { turn, files } => choosing::what(state, turn, files),
-        protocol::Event::Sessions { rows } => choosing::sessions_came(state, rows),
+        protocol::Event::Sessions { rows, more } => choosing::sessions_came(state, rows, more),
         protocol::Event::Cleared => state.chips.set(&start::suggestions(state.dress.lang)),
         protocol::Event::Models { names } => {
             state.known.models = names;

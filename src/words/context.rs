@@ -42,6 +42,8 @@ words! { "context":
     LEDGER_TOKENS: "tokens", "词元";
     LEDGER_TOKENS_ARE: "about {taken} of {room}", "约 {taken} / {room}";
     LEDGER_TURNS: "Past turns included: {n}; too old to include: {out}.", "随请求发送的轮数：{n}；因太旧而不发送的：{out}。";
+    MESSAGE_CUT: "Your message is too long for one request: {bytes} from its middle were left out.", "消息过长，一次请求放不下：中间有 {bytes} 未发送。";
+    MESSAGE_CUT_HINT: "Send it in parts, or save it to a file and ask for the places that matter.", "请分几次发送，或存成文件后指明要看的部分。";
     LEDGER_CUT: "Truncated to fit: {part}, {bytes}.", "因空间不足而截去：{part}，{bytes}。";
     LEDGER_FULL: "Beyond {bytes}, the oldest past turns are summarised.", "过往对话达到 {bytes} 时，会总结最旧的部分。";
     NOTE: "{path} ({size})", "{path}（{size}）";

@@ -42,6 +42,7 @@ words! { "library":
     // Reasons why a file is not read.
     LEADS_OUT: "its link points outside what was shown when the folder was trusted", "其链接指向信任此目录时未展示的位置";
     MANY_FOLDERS: "{folder} has more than {most} folders; the rest was not searched", "{folder} 下的目录超过 {most} 个，其余未查看";
+    MANY_ENTRIES: "{folder} has more than {most} entries; the rest was not searched", "{folder} 下的条目超过 {most} 个，其余未查看";
     NOT_YAML: "{place}: the front matter is not valid YAML: {why}.", "{place}：文件头不是有效的 YAML：{why}。";
     NO_FRONT: "{place}: the front matter is missing. A skill begins with `---`, then `name:` and `description:`, then `---`.", "{place}：没有文件头。技能文件以 `---` 开头，接着是 `name:` 和 `description:`，再以 `---` 结束。";
     FRONT_TOO_LONG: "{place}: the front matter does not end within 64 KiB.", "{place}：文件头在 64 KiB 内没有结束。";

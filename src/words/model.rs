@@ -13,7 +13,7 @@ words! { "model":
     UNPAID: "The account behind this key at {url} has no credit left. Top it up or use another key.", "{url} 上这个密钥的账户余额已用完。请充值或换一个密钥。";
     NO_MODEL: "{url} has no model `{model}`. List its models with /model.", "{url} 没有模型 `{model}`。用 /model 查看可用的模型。";
     NO_ENDPOINT: "Nothing answers at {url} (404). Check `base_url`: it usually ends in /v1.", "{url} 不存在（404）。请检查 `base_url`，它通常以 /v1 结尾。";
-    TOO_LONG: "The conversation is too long for `{model}`. Start over with /new, or choose a model with a larger limit.", "对话超出了 `{model}` 的长度上限。请用 /new 重新开始，或换一个上限更高的模型。";
+    TOO_LONG: "The conversation is too long for `{model}`. Shorten it with /compress, start over with /new, or choose a model with a larger limit.", "对话超出了 `{model}` 的长度上限。请用 /compress 压缩、用 /new 重新开始，或换一个上限更高的模型。";
     REJECTED: "{url} rejected the request ({status}).", "{url} 拒绝了请求（{status}）。";
     BUSY: "{url} is busy (429). Wait a little and try again.", "{url} 正忙（429）。请稍候再试。";
     FAULTY: "{url} failed ({status}). That is on the server's side; try again in a while.", "{url} 出错（{status}）。问题在服务器一侧，请稍后再试。";

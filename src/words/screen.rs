@@ -85,6 +85,7 @@ words! { "screen":
     NO_SUCH_THEME: "There is no theme `{name}`. Available: {names}.", "没有主题 `{name}`。可用的有：{names}。";
     NOTHING_TO_COPY: "There is no answer to copy yet.", "还没有可复制的回答。";
     COPIED: "Copied {n} characters with {program}.", "已用 {program} 复制 {n} 个字符。";
+    DUMP_CUT: "The {n} parts before this are left out; `/export` writes them all.", "此前的 {n} 个部分未列出；`/export` 可写出全部。";
     DUMP_BACK: "Press any key to go back to Avocet.", "按任意键返回 Avocet。";
     COPIED_TMUX: "Copied {n} characters to tmux and to the terminal's clipboard, if it allows that.", "已复制 {n} 个字符到 tmux，并请求终端写入系统剪贴板。";
     COPIED_TMUX_ONLY: "Copied {n} characters, but only to tmux: its `set-clipboard` is off.", "已复制 {n} 个字符，但只在 tmux 内：其 `set-clipboard` 为 off。";
@@ -99,6 +100,7 @@ words! { "screen":
     DOING_REPAIRING: "Reply could not be parsed, asking again", "回复无法解析，正在重新请求";
     DOING_STOPPING: "Stopping", "正在停止";
     QUEUE_LABEL: "queued", "排队中";
+    CHOOSE_MORE: "and {n} older, found with /sessions and words", "另有 {n} 段较早的，可用 /sessions 加词语查找";
     QUEUE_MORE: "and {n} more", "另有 {n} 条";
     // screen: the status line
     STATUS_GUIDE: "offline guide, not a language model", "离线向导，不是语言模型";

@@ -209,6 +209,15 @@ impl Screen {
         });
     }
 
+    /// Waits until the cursor stands in this column and can be seen.
+    #[track_caller]
+    pub fn wait_for_column(&self, column: u16) {
+        self.wait_until(&format!("the cursor in column {column}"), |seen| {
+            let screen = seen.parser.screen();
+            !screen.hide_cursor() && screen.cursor_position().1 == column
+        });
+    }
+
     /// The modes a program must give back: all false at the end.
     pub fn modes(&self) -> Modes {
         let seen = self.seen.0.lock().unwrap();

@@ -121,11 +121,12 @@ fn lay_out(folder: &TempFolder, name: &str, text: &str) -> io::Result<PathBuf> {
 }
 
 /// A shell reads the line, as it does for every program that knows `VISUAL`; the file is
-/// an argument of its own.
+/// an argument of its own. Ctrl-C and Ctrl-\\ go to every program in the foreground and are
+/// for the editor: the shell outlives them, or the editor would go on without it.
 #[expect(clippy::disallowed_methods, reason = "a door to other programs, beside `start`")]
 fn command(editor: &str, file: &Path) -> Command {
     let mut command = Command::new("/bin/sh");
-    command.arg("-c").arg(format!("{editor} \"$1\"")).arg("avocet").arg(file);
+    command.arg("-c").arg(format!("trap : INT QUIT; {editor} \"$1\"")).arg("avocet").arg(file);
     command.env_remove(OWN_KEY);
     command
 }

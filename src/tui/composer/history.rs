@@ -2,7 +2,7 @@
 //! entries and saves each new one.
 
 /// Entries kept; the oldest is dropped.
-const KEPT: usize = 1_000;
+pub(super) const KEPT: usize = 1_000;
 
 #[derive(Clone, Debug, Default)]
 pub struct History {

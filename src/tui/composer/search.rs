@@ -8,11 +8,12 @@ use ratatui::text::{Line, Span};
 use tui_textarea::TextArea;
 use unicode_segmentation::UnicodeSegmentation as _;
 
+use super::history::KEPT;
 use super::plain_area;
 use crate::tui::clean;
 use crate::tui::paint::{self, Pen};
 use crate::tui::theme::Theme;
-use crate::words::input as words;
+use crate::words::{Lang, input as words};
 
 /// The longest query, in characters.
 const LONGEST: usize = 200;
@@ -21,6 +22,8 @@ const LONGEST: usize = 200;
 pub struct Search {
     query: String,
     hit: Hit,
+    /// Older messages than those searched may have been dropped.
+    is_full: bool,
     /// The text shown in place of the input.
     text: TextArea<'static>,
 }
@@ -48,7 +51,7 @@ impl Search {
     pub fn over(lines: Vec<String>) -> Search {
         let mut text = plain_area();
         text.set_lines(lines, (0, 0));
-        Search { query: String::new(), hit: Hit::Unasked, text }
+        Search { query: String::new(), hit: Hit::Unasked, is_full: false, text }
     }
 
     /// The current hit.
@@ -104,6 +107,7 @@ impl Search {
 
     fn look(&mut self, entries: &[String], before: usize) {
         let holds = |entry: &String| place(entry, &self.query).is_some();
+        self.is_full = entries.len() >= KEPT;
         let newest = entries.iter().take(before).rposition(holds);
         self.show(entries, newest.map_or(Hit::Nothing, Hit::At));
     }
@@ -133,16 +137,23 @@ impl Search {
         }
     }
 
+    /// The note beside the query; it also says when not everything was searched.
+    fn note(&self, lang: Lang) -> String {
+        match (self.hit, self.is_full) {
+            (Hit::Unasked | Hit::At(_), _) => String::new(),
+            (Hit::Last(_), true) => words::SEARCH_OLDEST_KEPT.with("n", KEPT).text(lang),
+            (Hit::Last(_), false) => words::SEARCH_OLDEST.text(lang).to_owned(),
+            (Hit::Nothing, true) => words::SEARCH_NONE_KEPT.with("n", KEPT).text(lang),
+            (Hit::Nothing, false) => words::SEARCH_NONE.text(lang).to_owned(),
+        }
+    }
+
     /// Draws the query in one row; returns the position of the cursor.
     pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Position {
         let label = words::SEARCH_LABEL.text(pen.lang);
         let room = usize::from(area.width).saturating_sub(clean::width(label) + 4);
         let query = tail(&self.query, room);
-        let note = match self.hit {
-            Hit::Unasked | Hit::At(_) => "",
-            Hit::Last(_) => words::SEARCH_OLDEST.text(pen.lang),
-            Hit::Nothing => words::SEARCH_NONE.text(pen.lang),
-        };
+        let note = self.note(pen.lang);
         let caret = 2 + clean::width(label) + clean::width(&query);
         let mut line = Line::from(vec![
             Span::styled(label, pen.theme.dim),
@@ -216,6 +227,19 @@ mod tests {
             search.add(&c.to_string(), &entries());
         }
         search
+    }
+
+    #[test]
+    fn where_older_ones_may_be_gone_it_says_how_many_it_looked_through() {
+        let many: Vec<String> = (0..KEPT).map(|n| format!("line {n}")).collect();
+        let mut search = Search::over(vec!["a draft".into()]);
+        search.add("nowhere", &many);
+        assert_eq!(search.note(Lang::En), "none of the last 1000 messages contains this");
+        let mut search = Search::over(vec!["a draft".into()]);
+        search.add("line 0", &many);
+        search.go_on(Way::Older, &many);
+        assert_eq!(search.note(Lang::En), "nothing older among the last 1000 messages");
+        assert_eq!(searched("nowhere").note(Lang::En), "no sent message contains this");
     }
 
     #[test]

@@ -84,6 +84,8 @@ pub struct Choose {
     typed: String,
     found: Vec<Found>,
     marked: usize,
+    /// How many more there are that are not among the rows.
+    pub more: usize,
     /// A note about the selected row.
     pub said: Option<Say>,
 }
@@ -98,8 +100,8 @@ struct Found {
 impl Choose {
     /// Selects the row with the value `now`, or the first.
     pub fn new(topic: Topic, rows: Vec<Row>, now: &str) -> Choose {
-        let mut choose =
-            Choose { topic, rows, typed: String::new(), found: Vec::new(), marked: 0, said: None };
+        let (typed, found) = (String::new(), Vec::new());
+        let mut choose = Choose { topic, rows, typed, found, marked: 0, more: 0, said: None };
         choose.find();
         choose.marked = choose.rows.iter().position(|row| row.value == now).unwrap_or(0);
         choose
@@ -270,7 +272,11 @@ impl Choose {
         let mut rule =
             Rule::new(pen.theme.border).left(Span::styled(self.topic.title().text(pen.lang), bold));
         if !self.found.is_empty() {
-            let count = format!("{}/{}", self.marked + 1, self.found.len());
+            let mut count = format!("{}/{}", self.marked + 1, self.found.len());
+            if self.more > 0 {
+                let more = words::CHOOSE_MORE.with("n", self.more).text(pen.lang);
+                count = format!("{count}  {more}");
+            }
             rule = rule.right(Span::styled(count, pen.theme.dim));
         }
         rule.draw(area, buf);

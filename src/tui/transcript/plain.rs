@@ -4,6 +4,7 @@ use super::Transcript;
 use super::reading::read;
 use super::scroll::{Setting, gap};
 use crate::tui::theme::Theme;
+use crate::words::screen as words;
 
 /// At most this many bytes are written, counted from the end.
 const MOST: usize = 32 << 20;
@@ -25,7 +26,9 @@ impl Transcript {
             let text = self.plain_block(block);
             size += text.len();
             parts.push(text);
-            if size > MOST {
+            if size > MOST && block > 0 {
+                let cut = words::DUMP_CUT.with("n", block).text(self.sheets.paper().lang);
+                parts.push(format!("{cut}\n\n"));
                 break;
             }
         }

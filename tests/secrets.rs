@@ -1,0 +1,182 @@
+//! Keys in what servers say and in what users type: masked wherever it is shown or kept.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+#[path = "support/bench.rs"]
+mod bench;
+#[path = "support/pty.rs"]
+mod pty;
+#[path = "support/server.rs"]
+mod server;
+
+use bench::Bench;
+use pty::Screen;
+use server::{Reply, Server, event};
+
+/// The key of the settings: no shape tells that it is one.
+const OWN: &str = "rather-plain-5Tf8Qz1Lm4Vx";
+
+fn keys() -> Vec<String> {
+    vec![
+        "sk-proj-aB3dE6gH9kaB3dE6gH9kaB3d".to_owned(),
+        format!("ghp_{}", "aB3d".repeat(9)),
+        "AKIAQ7ZK3T5M2X9WB4CD".to_owned(),
+        OWN.to_owned(),
+    ]
+}
+
+impl Bench {
+    fn envs(&self) -> Vec<(&'static str, String)> {
+        let path = |name: &str| self.root.path().join(name).display().to_string();
+        vec![
+            ("HOME", path("home")),
+            ("AVOCET_HOME", path("avocet")),
+            ("AVOCET_LOG", "trace".to_owned()),
+            ("AVOCET_API_KEY", OWN.to_owned()),
+        ]
+    }
+
+    fn screen(&self, server: &Server) -> Screen {
+        let (work, url) = (self.work().display().to_string(), server.base_url());
+        let envs = self.envs();
+        let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
+        let args = ["--trust", &work, "--base-url", &url, "--model", "loop-1"];
+        let screen = Screen::start(&args, &envs, &self.work(), (100, 40));
+        screen.wait_for("loop-1");
+        screen
+    }
+
+    /// Everything a run without the screen says.
+    fn run(&self, server: &Server, args: &[&str]) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
+        command.arg("--trust").arg(self.work()).args(["--base-url", &server.base_url()]);
+        command.args(["--model", "loop-1"]).args(args).current_dir(self.work());
+        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").envs(self.envs());
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let all = [output.stdout, output.stderr].concat();
+        String::from_utf8_lossy(&all).into_owned()
+    }
+
+    /// What is kept: settings, state, sessions, log.
+    #[track_caller]
+    fn keeps_no_key(&self) {
+        for key in keys() {
+            let files = holding(&self.root.path().join("avocet"), &key);
+            assert_eq!(files, Vec::<PathBuf>::new(), "{key}");
+        }
+    }
+}
+
+fn holding(folder: &Path, text: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            found.extend(holding(&path, text));
+        } else if let Ok(bytes) = fs::read(&path)
+            && bytes.windows(text.len()).any(|part| part == text.as_bytes())
+        {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[track_caller]
+fn holds_no_key(text: &str) {
+    for key in keys() {
+        assert!(!text.contains(&key), "{key}: {text}");
+    }
+}
+
+/// Answers that quote keys: refusals, failures, and an error in the middle of a stream.
+fn quoting() -> Vec<Reply> {
+    let said = format!("Incorrect key provided: {}.", keys().join(" and "));
+    let error = json!({ "error": { "message": said, "code": said, "type": said } });
+    let mut all: Vec<Reply> =
+        [400, 401, 402, 403, 404].iter().map(|status| Reply::json(*status, &error)).collect();
+    all.push(Reply::status(400).body(said.clone()));
+    all.push(Reply::events([event(&error)]));
+    all.push(Reply::status(200).header("content-type", "text/plain").body(said));
+    all
+}
+
+#[test]
+fn a_key_in_the_error_of_a_server_is_masked_in_every_way_without_a_screen() {
+    let bench = Bench::new();
+    for reply in quoting() {
+        for args in [&["-p", "x"][..], &["--json", "-p", "x"]] {
+            let said = bench.run(&Server::start(vec![reply.clone(); 6]), args);
+            assert!(said.len() > 20, "{said}");
+            holds_no_key(&said);
+        }
+    }
+    bench.keeps_no_key();
+}
+
+#[test]
+fn a_key_in_the_error_of_a_server_is_masked_on_the_screen_and_in_what_is_kept() {
+    for reply in quoting() {
+        let bench = Bench::new();
+        let server = Server::start(vec![reply]);
+        let mut screen = bench.screen(&server);
+        screen.press("hello\r");
+        server.wait_for_requests(1);
+        screen.wait_for("✗");
+        screen.wait_gone("Esc stops");
+        screen.press("\x04");
+        screen.wait_for_exit();
+        holds_no_key(&String::from_utf8_lossy(&screen.raw()));
+        bench.keeps_no_key();
+    }
+}
+
+#[test]
+fn a_conversation_that_is_too_long_is_offered_to_be_made_shorter() {
+    let said =
+        json!({ "error": { "message": "too many tokens", "code": "context_length_exceeded" } });
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::json(400, &said); 6]);
+    let mut screen = bench.screen(&server);
+    screen.press("hello\r");
+    screen.wait_for("/compress");
+    assert!(bench.run(&server, &["-p", "x"]).contains("/compress"));
+}
+
+#[test]
+fn a_key_that_was_typed_is_masked_in_the_history_and_in_the_draft_once_it_is_sent() {
+    let bench = Bench::new();
+    let slow = Reply::chat("It takes its time.").hang_after(3);
+    let server = Server::start(vec![Reply::chat("Noted."), slow]);
+    let mut screen = bench.screen(&server);
+    for key in keys() {
+        screen.press(&format!("keep {key} "));
+    }
+    screen.press("please\r");
+    screen.wait_for("Noted.");
+    screen.wait_gone("Esc stops");
+    bench.keeps_no_key();
+    let history = fs::read_to_string(bench.root.path().join("avocet/state/history")).unwrap();
+    assert!(history.contains("keep ") && history.contains("please"), "{history}");
+    // What waits for its turn was sent as well; a killed program leaves no key of it.
+    screen.press("go on\r");
+    server.wait_for_requests(2);
+    screen.press(&format!("and {} too\r", keys().join(" ")));
+    screen.wait_for("queued");
+    screen.press("half a thought");
+    let drafts = bench.root.path().join("avocet/state/drafts");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(15);
+    while holding(&drafts, "half a thought").is_empty() {
+        assert!(std::time::Instant::now() < deadline, "the draft is kept");
+        std::thread::yield_now();
+    }
+    screen.signal("KILL");
+    screen.wait_for_exit();
+    bench.keeps_no_key();
+}
