@@ -796,21 +796,22 @@ fn shell_pieces_of_a_command_are_asked_about_at_the_terminal() {
     let mut screen = bench.start_with(&render, &[]);
     screen.wait_for("/two wants to run shell commands: 2.");
     screen.wait_for("touch made");
-    screen.wait_for("Run `pwd` (L0 safe)? [y/n]");
+    screen.wait_for("Run `pwd` (L0 safe)? [y/n] >");
     screen.press("y\r");
-    screen.wait_for("echo done` (L1 confirm)? [y/n]");
+    screen.wait_for("echo done` (L1 confirm)? [y/n] >");
     screen.press("what\r");
-    // What is typed before the question stands there again answers nothing.
-    screen.wait_for("Type y to run it, n to skip it.\nRun `touch made; echo done`");
+    // What is typed before the question is asked again answers nothing.
+    let again = "Type y to run it, n to skip it.\nRun `touch made; echo done`";
+    screen.wait_for(&format!("{again} (L1 confirm)? [y/n] >"));
     screen.press("n\r");
     screen.wait_for("did not allow this command");
     assert_eq!(screen.wait_for_exit(), 0);
     assert!(!bench.work().join("made").exists());
 
     let mut screen = bench.start_with(&render, &[("LANG", "zh_CN.UTF-8")]);
-    screen.wait_for("运行 `pwd`（L0 安全）吗？[y/n]");
+    screen.wait_for("运行 `pwd`（L0 安全）吗？[y/n] >");
     screen.press("\r");
-    screen.wait_for("echo done`（L1 需确认）吗？[y/n]");
+    screen.wait_for("echo done`（L1 需确认）吗？[y/n] >");
     screen.press("否\r");
     screen.wait_for("没有发送");
     assert_eq!(screen.wait_for_exit(), 3);

@@ -34,13 +34,23 @@ fn window(bench: &Bench, folder: &Path, args: &[&str]) -> Screen {
     Screen::start(args, &envs, folder, (100, 50))
 }
 
-/// Waits until so many questions were asked.
+/// Waits until so many questions were asked and the last one takes an answer.
 #[track_caller]
 fn questions(screen: &Screen, count: usize) {
+    takes_a_line(screen, QUESTION, count);
+}
+
+/// Waits until `text` was printed so often, and after it the sign that a line is read.
+#[track_caller]
+fn takes_a_line(screen: &Screen, text: &str, count: usize) {
     let deadline = Instant::now() + Duration::from_secs(15);
-    let asked = || String::from_utf8_lossy(&screen.raw()).matches(QUESTION).count();
-    while asked() < count {
-        assert!(Instant::now() < deadline, "{count} questions: {}", screen.text());
+    let is_read = || {
+        let raw = String::from_utf8_lossy(&screen.raw()).into_owned();
+        let last = raw.rsplit(text).next().unwrap_or_default();
+        raw.matches(text).count() >= count && last.contains("> ")
+    };
+    while !is_read() {
+        assert!(Instant::now() < deadline, "{count} of {text:?}: {}", screen.text());
         thread::park_timeout(Duration::from_millis(2));
     }
 }
@@ -49,6 +59,9 @@ fn questions(screen: &Screen, count: usize) {
 const STEPS: usize = 25;
 
 const QUESTION: &str = "Type the number of a choice.";
+
+/// What a choice that lasts says before it takes its word.
+const IN_FULL: &str = "in full to choose it";
 
 fn leave(screen: &mut Screen) {
     screen.press("\x15/exit\r");
@@ -85,7 +98,9 @@ fn rules_that_two_windows_remember_at_once_are_all_kept() {
         for n in 0..rounds {
             asked += 1;
             questions(&screen, asked);
-            screen.press("6\rREMEMBER\r");
+            screen.press("6\r");
+            takes_a_line(&screen, IN_FULL, n + 1);
+            screen.press("REMEMBER\r");
             if (n + 1) % STEPS == 0 && n + 1 < rounds {
                 asked += 1;
                 questions(&screen, asked);
@@ -153,8 +168,9 @@ fn folders_that_two_windows_trust_at_once_are_all_trusted() {
             fs::create_dir(&folder).unwrap();
             let mut screen = window(&bench, &folder, &["--linear"]);
             questions(&screen, 1);
-            screen.press("2\rTRUST\r");
-            screen.wait_for("in full to choose it");
+            screen.press("2\r");
+            takes_a_line(&screen, IN_FULL, 1);
+            screen.press("TRUST\r");
             leave(&mut screen);
         }
     };

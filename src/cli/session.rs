@@ -12,7 +12,7 @@ use super::Clean;
 use crate::protocol::{ExportFormat, Page};
 use crate::safety::redact::Redactor;
 use crate::session::export::{self, Pages};
-use crate::session::saved::{hits_page, list_page};
+use crate::session::listing::{hits_page, list_page};
 use crate::store::{Disk, Hit, Listed, Store, StoreError};
 use crate::words::{Lang, Say, Spoken, cli as words};
 

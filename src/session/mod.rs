@@ -27,6 +27,7 @@ mod files;
 pub mod folders;
 mod host;
 pub mod library;
+pub mod listing;
 mod mend;
 mod offered;
 mod outbox;

@@ -7,16 +7,15 @@ use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 
+use super::listing::{hits_page, list_page};
 use super::run::Session;
 use super::turns::Words;
 use super::{export, mend};
 use crate::context::history::{History, Mark};
-use crate::protocol::{
-    Event, Facts, Notice, Op, Origin, Page, Rewind, Row, SessionRow, Topic, Unsaved,
-};
+use crate::protocol::{Event, Facts, Notice, Op, Origin, Rewind, SessionRow, Topic, Unsaved};
 use crate::safety::redact::{Redactor, is_masked};
 use crate::store::{
-    Desk, Fault, Head, Hit, Listed, Piece, Recorder, Resumed, Store, StoreError, title_of,
+    Desk, Fault, Head, Listed, Piece, Recorder, Resumed, Store, StoreError, title_of,
 };
 use crate::words::{Say, Spoken, counted, session as words};
 
@@ -551,50 +550,4 @@ pub fn when(milliseconds: i64) -> String {
 fn row(listed: Listed) -> SessionRow {
     let Listed { id, folder, title, updated, turns, preview, .. } = listed;
     SessionRow { id, title, folder, when: when(updated), preview, turns }
-}
-
-/// Saved sessions as a page, and the number of those left out.
-pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {
-    let mut rows: Vec<Row> = listed
-        .into_iter()
-        .map(|one| {
-            let turns = counted(one.turns as usize, words::TURNS_ONE, words::TURNS);
-            let about = words::LISTED
-                .with("when", when(one.updated))
-                .with("title", one.title)
-                .with("turns", turns)
-                .with("folder", one.folder);
-            Row::pair(one.id, about)
-        })
-        .collect();
-    if rows.is_empty() {
-        rows.push(Row::line(words::NO_SESSIONS));
-    }
-    if more > 0 {
-        rows.push(Row::line(words::MORE_SESSIONS.with("n", more)));
-    }
-    Page { title: words::SESSIONS.into(), rows }
-}
-
-/// Hits in saved sessions, as a page with a maximum length.
-pub fn hits_page(looked_for: &str, hits: Vec<Hit>, most: usize) -> Page {
-    let more = hits.len() > most;
-    let mut rows: Vec<Row> = hits
-        .into_iter()
-        .take(most)
-        .map(|hit| {
-            let about = words::HIT
-                .with("when", when(hit.at))
-                .with("title", hit.title)
-                .with("around", hit.around);
-            Row::pair(hit.id, about)
-        })
-        .collect();
-    if rows.is_empty() {
-        rows.push(Row::line(words::NO_HITS));
-    }
-    if more {
-        rows.push(Row::line(words::MORE_HITS.with("n", most)));
-    }
-    Page { title: words::HITS.with("words", looked_for.trim()), rows }
 }
