@@ -144,7 +144,7 @@ fn nothing_that_was_kept_steers_the_terminal_it_is_printed_on() {
         &["--help"],
         &["--version"],
     ];
-    for args in &many {
+    for args in many {
         steers_nothing(&bench.on_terminal(args), args);
     }
 }
