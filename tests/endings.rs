@@ -165,7 +165,6 @@ fn kill(signal: &str, id: u32) {
 }
 
 #[test]
-#[ignore = "fails on this version: to be mended"]
 fn a_signal_ends_a_printed_turn_with_all_its_step_started() {
     SIGNALS.iter().for_each(|signal| ends_by(Way::Print, *signal));
 }

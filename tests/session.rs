@@ -1311,7 +1311,6 @@ async fn finds_nothing_to_undo(talk: &mut Talk) {
 }
 
 #[tokio::test]
-#[ignore = "fails on this version: to be mended"]
 async fn files_that_stayed_when_the_chat_was_taken_back_can_be_undone() {
     for resume in [false, true] {
         let (mut talk, a, b) = left_behind(resume).await;
