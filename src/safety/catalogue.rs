@@ -56,6 +56,7 @@ const OF_ANY_ROW: &[(&str, Tier, Word)] = &[
     ("strips",     Tier::L1, words::STRIPS_ENVIRONMENT),
     ("submodules", Tier::L1, words::GIT_SUBMODULES),
     ("token",      Tier::L1, words::SHOWS_SECRETS),
+    ("value",      Tier::L1, words::OPTION_LACKS_VALUE),
     ("variable",   Tier::L1, words::SETS_VARIABLE),
 ];
 
@@ -152,6 +153,7 @@ const GENERAL: &[(&str, Tier, Word)] = &[
     ("shell.readonly",       Tier::L1, words::PRINTS_ENVIRONMENT),
     ("shell.typeset",        Tier::L1, words::PRINTS_ENVIRONMENT),
     ("shell.set",            Tier::L1, words::PRINTS_ENVIRONMENT),
+    ("shell.unguarded",      Tier::L0, words::LINE_UNGUARDED),
 ];
 
 /// All rules: first the general ones, then what any row may add, then the tables.

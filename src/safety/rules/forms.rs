@@ -103,7 +103,7 @@ pub(super) const FORMS: &[Form] = &[
     probe("zig nim crystal", &["version", "--version"]),
     probe("gcc g++ cc c++ clang clang++ gcc-* g++-* clang-* gfortran", &["--version", "-v", "-dumpversion", "-dumpmachine", "-dumpfullversion", "-print-search-dirs"]),
     probe("make gmake ninja cmake ctest", &["--version", "-v"]),
-    probe("rustup", &["show", "toolchain list -v", "show active-toolchain"]),
+    probe("rustup", &["toolchain list -v"]),
     probe("volta fnm asdf mise pyenv rbenv nodenv goenv jenv sdk brew nix", &["--version"]),
     probe("kustomize istioctl skaffold argocd flux eksctl k9s stern", &["version --client", "version --short", "--version"]),
     probe("pulumi doctl flyctl fly hcloud aws", &["--version", "version"]),
