@@ -561,8 +561,9 @@ async fn what_is_kept_of_many_turns_is_no_more_than_they_are() {
         let (took, said) = (bytes(&folder), turns * 2_000);
         println!("{turns} turns, {summaries} summaries asked for: {took} bytes kept");
         assert!(summaries > 0);
-        // 2,000 turns of 2 kB each: less than 20 MB.
-        assert!(took < said * 6, "{took} bytes of {said}");
+        // 2,000 turns of 2 kB each: less than 20 MB. In fewer, what an empty file takes counts.
+        let empty = if turns < 2_000 { 256 << 10 } else { 0 };
+        assert!(took < said * 5 + empty, "{took} bytes of {said}");
         drop(held);
     }
 }

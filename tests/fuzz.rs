@@ -33,7 +33,6 @@ fn the_seeds_of_arguments_hold() {
 }
 
 #[test]
-#[ignore = "fails on this version: to be mended"]
 fn the_seeds_of_shell_lines_hold() {
     replay("shell", holds::shell);
 }

@@ -195,13 +195,20 @@ impl Hostile {
 
     /// Asks for everything; how many steps waited for a yes. Nothing may fire.
     async fn survives(&self) -> usize {
-        let mut waited = 0;
+        self.waiting().await.len()
+    }
+
+    /// The questions of [`ASKED`] that wait for a yes; none of all fires.
+    async fn waiting(&self) -> Vec<&'static [&'static str]> {
+        let mut waiting = Vec::new();
         for args in ASKED {
             let ran = self.alone(args).await;
             assert!(!self.fired(), "git {args:?} ran the payload: {ran:?}");
-            waited += usize::from(ran.is_none());
+            if ran.is_none() {
+                waiting.push(*args);
+            }
         }
-        waited
+        waiting
     }
 
     /// Nothing fires, and every step says why it waits.
@@ -389,7 +396,6 @@ async fn an_empty_folder_named_git_hides_no_repository_above_it() {
 
 /// A second git looks into a submodule, and drops what the first was told.
 #[tokio::test]
-#[ignore = "fails on this version: to be mended"]
 async fn submodules_are_not_looked_into() {
     let hostile = Hostile::new();
     let inner = hostile.work().join("lib");
@@ -403,7 +409,9 @@ async fn submodules_are_not_looked_into() {
     hostile.git_in(&inner, &["config", "core.fsmonitor", &payload]);
     hostile.write(".gitmodules", "[submodule \"lib\"]\npath = lib\nurl = x\nignore = none\n");
     fires_by_itself(&hostile, &["status"]);
-    assert_eq!(hostile.survives().await, 0);
+    // A stash may change submodules, and git shows no part of one without the others.
+    let waiting = hostile.waiting().await;
+    assert_eq!(waiting, [["stash", "list", "-p"], ["stash", "show", "-p"]]);
     for args in [
         &["status", "--ignore-submodules=none"][..],
         &["diff", "--ignore-submodules=untracked"],
@@ -439,7 +447,6 @@ async fn what_the_environment_names_is_not_run() {
 
 /// Where rustup stands in front of them, these run what the folder names.
 #[tokio::test]
-#[ignore = "fails on this version: to be mended"]
 async fn a_toolchain_the_folder_names_waits_for_a_yes() {
     let hostile = Hostile::new();
     hostile.write("rust-toolchain.toml", "[toolchain]\npath = \"evil\"\n");

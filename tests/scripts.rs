@@ -185,7 +185,6 @@ fn examples() -> Vec<(String, Blocks)> {
 }
 
 #[test]
-#[ignore = "fails on this version: to be mended"]
 fn every_example_comes_out_as_it_says() {
     let cases = examples();
     assert!(cases.len() > 40, "{} cases", cases.len());

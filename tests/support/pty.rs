@@ -218,16 +218,15 @@ impl Screen {
         });
     }
 
+    /// Waits until the modes are these.
+    #[track_caller]
+    pub fn wait_for_modes(&self, modes: Modes) {
+        self.wait_until(&format!("{modes:?}"), |seen| modes_of(seen) == modes);
+    }
+
     /// The modes a program must give back: all false at the end.
     pub fn modes(&self) -> Modes {
-        let seen = self.seen.0.lock().unwrap();
-        let screen = seen.parser.screen();
-        Modes {
-            alternate: screen.alternate_screen(),
-            paste: screen.bracketed_paste(),
-            mouse: screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None,
-            hidden_cursor: screen.hide_cursor(),
-        }
+        modes_of(&self.seen.0.lock().unwrap())
     }
 
     /// Columns and rows, as when somebody drags the window.
@@ -300,6 +299,16 @@ pub struct Modes {
     pub paste: bool,
     pub mouse: bool,
     pub hidden_cursor: bool,
+}
+
+fn modes_of(seen: &Seen) -> Modes {
+    let screen = seen.parser.screen();
+    Modes {
+        alternate: screen.alternate_screen(),
+        paste: screen.bracketed_paste(),
+        mouse: screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None,
+        hidden_cursor: screen.hide_cursor(),
+    }
 }
 
 fn screen_text(seen: &Seen) -> String {
