@@ -6,7 +6,7 @@
 
 use avocet::context::history::{Kept, Kind};
 use avocet::context::window::{Bounds, History, Parts, request};
-use avocet::protocol::{Message, Observation, Outcome, Risk, Step, Tier, Work};
+use avocet::protocol::{Message, Observation, Outcome, Risk, Step, StepAction, Tier};
 use divan::Bencher;
 
 fn main() {
@@ -18,7 +18,7 @@ const EVENTS: [usize; 3] = [10, 1_000, 100_000];
 fn seen(number: usize) -> Observation {
     let step = Step {
         id: format!("cmd_{number:03}"),
-        work: Work::Exec { program: "rg".into(), args: vec!["foo".into(), "src".into()] },
+        work: StepAction::Exec { program: "rg".into(), args: vec!["foo".into(), "src".into()] },
         requires: Default::default(),
         cwd: None,
     };

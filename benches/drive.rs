@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use avocet::context::history::{History, Kept, Kind};
-use avocet::protocol::{Ending, Event, Origin, Replied, Usage};
+use avocet::protocol::{Event, ModelMessage, TurnOrigin, TurnOutcome, Usage};
 use avocet::safety::redact::Redactor;
 use avocet::store::{Desk, Head, Store};
 
@@ -188,16 +188,18 @@ fn keep(home: &Path, folder: &Path, events: usize) {
     for number in 0..events {
         let turn = (number / 10 + 1) as u64;
         desk.note(match number % 10 {
-            0 => {
-                Event::TurnStarted { turn, text: format!("Question {turn}"), origin: Origin::Typed }
-            }
+            0 => Event::TurnStarted {
+                turn,
+                text: format!("Question {turn}"),
+                origin: TurnOrigin::Typed,
+            },
             9 => {
                 let usage = Usage::default();
-                Event::TurnEnded { turn, ending: Ending::Done, usage, elapsed_ms: 900 }
+                Event::TurnEnded { turn, ending: TurnOutcome::Done, usage, elapsed_ms: 900 }
             }
             _ => {
                 let message = format!("Answer {number}");
-                Event::Replied(Replied { message, ..Replied::default() })
+                Event::Replied(ModelMessage { message, ..ModelMessage::default() })
             }
         });
         if number % 10 == 9 {

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "benches")]
 
 use avocet::commands::{Call, Surface};
-use avocet::protocol::{Catalogue, Facts};
+use avocet::protocol::{Extensions, SessionInfo};
 use avocet::tui::files::{Reach, Sieve};
 use avocet::tui::palette::Palette;
 use avocet::tui::theme::{Depth, Theme};
@@ -26,8 +26,8 @@ fn names(count: usize, name: impl Fn(usize) -> String) -> Vec<String> {
 #[divan::bench(args = ["/model ", "/model qwen", "/model q3c", "/model 通义", "/model nothing fits"])]
 fn a_key_over_ten_thousand_entries(bencher: Bencher<'_, '_>, line: &str) {
     let models = names(10_000, |n| format!("vendor-{}/qwen3-coder-{n}b-通义", n % 97));
-    let facts = Facts::default();
-    let kept = Catalogue::default();
+    let facts = SessionInfo::default();
+    let kept = Extensions::default();
     let call = Call {
         facts: &facts,
         models: &models,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use avocet::protocol::{Requires, Sandboxing, Step, Work};
+use avocet::protocol::{Requires, SandboxMode, Step, StepAction};
 use avocet::safety::{self, Place, Policy, Scene, Verdict};
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::sandbox::{Places, Sandbox};
@@ -30,12 +30,12 @@ struct Field {
 }
 
 impl Field {
-    fn new(setting: Sandboxing) -> Field {
+    fn new(setting: SandboxMode) -> Field {
         Field::holding(setting, 0)
     }
 
     /// With so many files in the folder, a hundred in each of its folders.
-    fn holding(setting: Sandboxing, files: usize) -> Field {
+    fn holding(setting: SandboxMode, files: usize) -> Field {
         let folder = tempfile::tempdir().unwrap();
         for at in 0..files {
             let inner = folder.path().join(format!("d{}", at / 100));
@@ -72,7 +72,7 @@ impl Field {
         let place = Place::new(here.clone(), here);
         let policy = Policy::default();
         let scene = Scene { policy: &policy, place: &place, world: &self.system };
-        let work = Work::exec("true", &[]);
+        let work = StepAction::exec("true", &[]);
         // Asked about, and yes was said.
         let requires = Requires { write: approved, ..Requires::default() };
         let step = Step { id: "1".into(), work, requires, cwd: None };
@@ -91,7 +91,7 @@ impl Field {
 /// In a folder without a repository, and with one whose settings are looked at each time.
 #[divan::bench(args = JUDGED)]
 fn judging(bencher: divan::Bencher<'_, '_>, line: &str) {
-    let field = Field::new(Sandboxing::Off);
+    let field = Field::new(SandboxMode::Off);
     let here = field.folder.path().canonicalize().unwrap();
     std::fs::create_dir_all(here.join("src")).unwrap();
     std::fs::write(here.join("src/main.rs"), "fn main() {}\n").unwrap();
@@ -105,7 +105,7 @@ fn judging(bencher: divan::Bencher<'_, '_>, line: &str) {
     let scene = Scene { policy: &policy, place: &place, world: &field.system };
     let (program, args) = line.split_once(' ').unwrap_or((line, ""));
     let args: Vec<&str> = args.split_whitespace().collect();
-    let work = Work::exec(program, &args);
+    let work = StepAction::exec(program, &args);
     let step = Step { id: "1".into(), work, requires: Requires::default(), cwd: None };
     bencher.with_inputs(|| step.clone()).bench_local_values(|step| safety::assess(step, scene));
 }
@@ -126,14 +126,14 @@ const JUDGED: &[&str] = &[
 /// Where the machine has none, all rows are the same. `work`: an approved step.
 #[divan::bench(args = ["off", "read", "work"], sample_count = 300, sample_size = 1)]
 fn a_step(bencher: divan::Bencher<'_, '_>, setting: &str) {
-    let field = Field::new(Sandboxing::parse(setting).unwrap());
+    let field = Field::new(SandboxMode::parse(setting).unwrap());
     bencher.bench_local(|| field.step(setting == "work"));
 }
 
 /// The same in a folder of 20,000 files, which is looked through at the first step.
 #[divan::bench(args = ["off", "read", "work"], sample_count = 300, sample_size = 1)]
 fn a_step_among_20000_files(bencher: divan::Bencher<'_, '_>, setting: &str) {
-    let field = Field::holding(Sandboxing::parse(setting).unwrap(), 20_000);
+    let field = Field::holding(SandboxMode::parse(setting).unwrap(), 20_000);
     field.step(setting == "work");
     bencher.bench_local(|| field.step(setting == "work"));
 }
@@ -142,7 +142,7 @@ fn a_step_among_20000_files(bencher: divan::Bencher<'_, '_>, setting: &str) {
 #[divan::bench(sample_count = 20, sample_size = 1)]
 fn the_first_step_among_20000_files(bencher: divan::Bencher<'_, '_>) {
     bencher
-        .with_inputs(|| Field::holding(Sandboxing::Read, 20_000))
+        .with_inputs(|| Field::holding(SandboxMode::Read, 20_000))
         .bench_local_values(|field| field.step(false));
 }
 
@@ -158,6 +158,6 @@ fn trying_it_out(bencher: divan::Bencher<'_, '_>) {
         ..Places::default()
     };
     bencher
-        .with_inputs(|| Sandbox::new(Sandboxing::Read, places()))
+        .with_inputs(|| Sandbox::new(SandboxMode::Read, places()))
         .bench_local_values(|sandbox| sandbox.shelter());
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use avocet::protocol::{Ending, Event, Origin, Replied, Usage};
+use avocet::protocol::{Event, ModelMessage, TurnOrigin, TurnOutcome, Usage};
 use avocet::safety::redact::Redactor;
 use avocet::store::{Desk, Head, Store};
 use divan::Bencher;
@@ -41,7 +41,7 @@ fn desk(folder: &tempfile::TempDir) -> Desk {
 
 fn reply(number: usize) -> Event {
     let message = format!("Answer {number}: it lies in `src/lexer.rs` and counts a tab as one.");
-    Event::Replied(Replied { message, ..Replied::default() })
+    Event::Replied(ModelMessage { message, ..ModelMessage::default() })
 }
 
 /// A turn is ten events here; a word stands in one turn of a thousand events.
@@ -51,11 +51,11 @@ fn event(number: usize) -> Event {
         0 => {
             let rare = if number.is_multiple_of(1_000) { " Is there a heron?" } else { "" };
             let text = format!("Where is the lexer, and what does it do with tabs?{rare}");
-            Event::TurnStarted { turn, text, origin: Origin::Typed }
+            Event::TurnStarted { turn, text, origin: TurnOrigin::Typed }
         }
         9 => {
             let usage = Usage { input_tokens: 900, output_tokens: 60, estimated: false };
-            Event::TurnEnded { turn, ending: Ending::Done, usage, elapsed_ms: 900 }
+            Event::TurnEnded { turn, ending: TurnOutcome::Done, usage, elapsed_ms: 900 }
         }
         _ => reply(number),
     }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "benches")]
 
-use avocet::protocol::{Event, Origin, Replied};
+use avocet::protocol::{Event, ModelMessage, TurnOrigin};
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::transcript::{Highlighter, Look, Scroll, Transcript};
 use avocet::words::Lang;
@@ -92,12 +92,12 @@ fn a_page_up_in(bencher: Bencher<'_, '_>, turns: u64) {
     let mut transcript = Transcript::default();
     for turn in 0..turns {
         let text = format!("question {turn}");
-        transcript.apply(&Event::TurnStarted { turn, text, origin: Origin::Typed });
+        transcript.apply(&Event::TurnStarted { turn, text, origin: TurnOrigin::Typed });
         let message = "Some **words**.\n\n- one\n- two\n\n```rust\nfn main() {}\n```\n".to_owned();
-        transcript.apply(&Event::Replied(Replied {
+        transcript.apply(&Event::Replied(ModelMessage {
             message,
             markdown: true,
-            ..Replied::default()
+            ..ModelMessage::default()
         }));
     }
     frame(&mut transcript, &theme, &mut buf);
@@ -137,7 +137,11 @@ fn a_frame_behind_lines(bencher: Bencher<'_, '_>, lines: usize) {
     let (theme, mut buf) = (theme(), Buffer::empty(AREA));
     let mut transcript = Transcript::default();
     let message = "A line of the answer that is of a usual length.\n\n".repeat(lines / 2);
-    transcript.apply(&Event::Replied(Replied { message, markdown: true, ..Replied::default() }));
+    transcript.apply(&Event::Replied(ModelMessage {
+        message,
+        markdown: true,
+        ..ModelMessage::default()
+    }));
     frame(&mut transcript, &theme, &mut buf);
     bencher.bench_local(|| frame(&mut transcript, &theme, &mut buf));
 }
@@ -148,7 +152,11 @@ fn first_highlight(bencher: Bencher<'_, '_>) {
     let (theme, mut buf) = (theme(), Buffer::empty(AREA));
     let mut transcript = Transcript::default();
     let message = "```rust\nfn main() {\n    println!(\"hi\");\n}\n```\n".to_owned();
-    transcript.apply(&Event::Replied(Replied { message, markdown: true, ..Replied::default() }));
+    transcript.apply(&Event::Replied(ModelMessage {
+        message,
+        markdown: true,
+        ..ModelMessage::default()
+    }));
     frame(&mut transcript, &theme, &mut buf);
     let snippet = transcript.uncoloured().unwrap();
     bencher.bench(|| Highlighter::default().paint(&snippet));

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use avocet::agent::Answer;
 use avocet::agent::turn::{Action, Input, Opening, Start, Turn};
-use avocet::protocol::{Observation, Origin, Outcome};
+use avocet::protocol::{Observation, Outcome, TurnOrigin};
 use avocet::safety::tools::digest;
 use avocet::safety::{Contents, Kind, Place, Policy, Program, Scene, World};
 use divan::Bencher;
@@ -44,7 +44,7 @@ fn run(replies: &[String]) -> usize {
     let mut turn = Turn::new(Start {
         turn: 1,
         text: "look".into(),
-        origin: Origin::Typed,
+        origin: TurnOrigin::Typed,
         opening: Opening::Tells,
         max_steps: 1_000,
         check: None,

@@ -31,7 +31,7 @@ use crate::cli::report::{self, Voice};
 use crate::cli::{Cli, Exit, output};
 use crate::config::draft;
 use crate::config::history::History;
-use crate::protocol::{Facts, Notice};
+use crate::protocol::{Notice, SessionInfo};
 use crate::session::Rescue;
 use crate::session::saved::{Replay, Which};
 use crate::tools::exec::watchdog;
@@ -200,7 +200,7 @@ fn screen(
 /// The initial configuration of the screen.
 fn screen_config(
     ground: &Ground,
-    facts: Facts,
+    facts: SessionInfo,
     first: Option<String>,
     draft: Option<PathBuf>,
 ) -> tui::Config {

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use avocet::context::history::{History, Kept, Kind};
-use avocet::protocol::{Ending, Event, Origin, Replied, Usage};
+use avocet::protocol::{Event, ModelMessage, TurnOrigin, TurnOutcome, Usage};
 use avocet::safety::redact::Redactor;
 use avocet::store::{Desk, Head, Store};
 
@@ -88,10 +88,13 @@ fn high_water(id: u32) -> Option<u64> {
 
 /// A turn of one question and one answer.
 fn turn(desk: &mut Desk, turn: u64, question: &str, answer: &str) {
-    desk.note(Event::TurnStarted { turn, text: question.to_owned(), origin: Origin::Typed });
-    desk.note(Event::Replied(Replied { message: answer.to_owned(), ..Replied::default() }));
+    desk.note(Event::TurnStarted { turn, text: question.to_owned(), origin: TurnOrigin::Typed });
+    desk.note(Event::Replied(ModelMessage {
+        message: answer.to_owned(),
+        ..ModelMessage::default()
+    }));
     let usage = Usage::default();
-    desk.note(Event::TurnEnded { turn, ending: Ending::Done, usage, elapsed_ms: 900 });
+    desk.note(Event::TurnEnded { turn, ending: TurnOutcome::Done, usage, elapsed_ms: 900 });
     let (mut kept, mut history) = (Kept::default(), History::default());
     kept.user(question);
     kept.reply(Kind::Chat, answer);

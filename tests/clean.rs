@@ -7,7 +7,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use avocet::protocol::{
-    Event, Notice, Observation, Origin, Outcome, Replied, Requires, Risk, Step, Tier, Work,
+    Event, ModelMessage, Notice, Observation, Outcome, Requires, Risk, Step, StepAction, Tier,
+    TurnOrigin,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::transcript::{Look, Scroll, Transcript};
@@ -91,7 +92,7 @@ fn drawn(transcript: &mut Transcript, width: u16) -> String {
     }
 }
 
-fn step(work: Work) -> Step {
+fn step(work: StepAction) -> Step {
     Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None }
 }
 
@@ -109,7 +110,7 @@ fn streamed(chunks: &[&str]) -> Transcript {
 
 fn printed(chunks: &[&str]) -> Transcript {
     let mut transcript = Transcript::default();
-    let step = step(Work::exec("cat", &["file"]));
+    let step = step(StepAction::exec("cat", &["file"]));
     transcript.apply(&Event::StepStarted { step: step.clone(), risk: risk() });
     for chunk in chunks {
         let text = (*chunk).to_owned();
@@ -121,12 +122,13 @@ fn printed(chunks: &[&str]) -> Transcript {
 /// Every other way into the transcript.
 fn ways(text: &str) -> Vec<(&'static str, Transcript)> {
     let mut whole = Transcript::default();
-    let reply = |markdown| Replied { message: text.into(), markdown, ..Replied::default() };
+    let reply =
+        |markdown| ModelMessage { message: text.into(), markdown, ..ModelMessage::default() };
     whole.apply(&Event::Replied(reply(true)));
     let mut plain = Transcript::default();
     plain.apply(&Event::Replied(reply(false)));
     let mut said = Transcript::default();
-    said.apply(&Event::TurnStarted { turn: 1, text: text.into(), origin: Origin::Queue });
+    said.apply(&Event::TurnStarted { turn: 1, text: text.into(), origin: TurnOrigin::Queue });
     let mut thought = Transcript::default();
     thought.apply(&Event::Thought { text: text.into() });
     thought.toggle_steps();
@@ -135,7 +137,7 @@ fn ways(text: &str) -> Vec<(&'static str, Transcript)> {
         stdout: text.into(),
         stderr: text.into(),
         exit_code: Some(1),
-        ..Observation::not_run(step(Work::exec("cat", &["file"])), text, risk(), Outcome::Ran)
+        ..Observation::not_run(step(StepAction::exec("cat", &["file"])), text, risk(), Outcome::Ran)
     };
     observed.apply(&Event::Observed(Box::new(seen)));
     observed.toggle_steps();
@@ -144,7 +146,10 @@ fn ways(text: &str) -> Vec<(&'static str, Transcript)> {
     let mut page = Transcript::default();
     page.page(
         screen::HINT,
-        vec![avocet::protocol::Row::line(text), avocet::protocol::Row::pair(screen::HINT, text)],
+        vec![
+            avocet::protocol::PageRow::line(text),
+            avocet::protocol::PageRow::pair(screen::HINT, text),
+        ],
     );
     vec![
         ("a whole reply", whole),
@@ -206,7 +211,7 @@ fn a_proposal_shows_what_it_hides() {
         let command = &reply["data"]["commands"][0];
         let args: Vec<&str> =
             command["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-        let work = Work::exec(command["program"].as_str().unwrap(), &args);
+        let work = StepAction::exec(command["program"].as_str().unwrap(), &args);
         let mut transcript = Transcript::default();
         transcript.apply(&Event::StepStarted { step: step(work), risk: risk() });
         // A NUL may be written in any of the usual forms.

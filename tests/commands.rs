@@ -8,7 +8,7 @@ use std::path::Path;
 
 use avocet::commands::table::COMMANDS;
 use avocet::commands::{Args, Call, Command, Outcome, Surface, dispatch, find, readme_table};
-use avocet::protocol::{Catalogue, Facts, Level, Row, Shelter};
+use avocet::protocol::{Extensions, NoticeLevel, PageRow, SandboxStatus, SessionInfo};
 use avocet::words::{Lang, Value, sandbox as held};
 
 #[test]
@@ -40,17 +40,17 @@ fn every_description_is_one_short_line() {
 }
 
 fn is_wrong(line: &str) -> bool {
-    let facts = Facts::default();
+    let facts = SessionInfo::default();
     let call = Call {
         facts: &facts,
         models: &[],
         themes: &["dark".to_owned()],
-        kept: &Catalogue::default(),
+        kept: &Extensions::default(),
         folders: &[],
         surface: Surface::Local,
         busy: false,
     };
-    matches!(dispatch(&call, line), Outcome::Say(notice) if notice.level == Level::Error)
+    matches!(dispatch(&call, line), Outcome::Say(notice) if notice.level == NoticeLevel::Error)
 }
 
 #[test]
@@ -79,24 +79,23 @@ fn every_row_checks_exactly_what_its_usage_line_promises() {
 #[test]
 fn status_says_which_steps_the_sandbox_holds() {
     for (shelter, said) in [
-        (Shelter::Held, held::IS_WORK),
-        (Shelter::ReadOnly, held::IS_READ),
-        (Shelter::Absent, held::IS_ABSENT),
-        (Shelter::Off, held::IS_OFF),
+        (SandboxStatus::Held, held::IS_WORK),
+        (SandboxStatus::ReadOnly, held::IS_READ),
+        (SandboxStatus::Absent, held::IS_ABSENT),
+        (SandboxStatus::Off, held::IS_OFF),
     ] {
-        let facts = Facts { shelter, ..Facts::default() };
+        let facts = SessionInfo { shelter, ..SessionInfo::default() };
         let call = Call {
             facts: &facts,
             models: &[],
             themes: &[],
-            kept: &Catalogue::default(),
+            kept: &Extensions::default(),
             folders: &[],
             surface: Surface::Local,
             busy: false,
         };
         let Outcome::Page { rows, .. } = dispatch(&call, "/status") else { panic!("a page") };
-        let is_said =
-            |row: &Row| matches!(row, Row::Pair { value, .. } if *value == Value::from(said));
+        let is_said = |row: &PageRow| matches!(row, PageRow::Pair { value, .. } if *value == Value::from(said));
         assert!(rows.iter().any(is_said), "{shelter:?}");
     }
 }

@@ -12,7 +12,7 @@ use avocet::context::history::size;
 use avocet::context::size::Size;
 use avocet::context::window::Bounds;
 use avocet::model::{Chunk, Model, ModelError, Request};
-use avocet::protocol::{Ending, Event, Message, Op, Page, Receipt, Report, Role};
+use avocet::protocol::{Compaction, Event, Message, Op, Page, Report, Role, TurnOutcome};
 use avocet::session::{self, Parts};
 use avocet::words::{Lang, context as words};
 use futures_util::StreamExt;
@@ -160,7 +160,7 @@ fn shown(page: &Page) -> String {
     page.rows.iter().map(talk::row).collect::<Vec<_>>().join("\n")
 }
 
-fn receipt(told: &[Event]) -> Option<&Receipt> {
+fn receipt(told: &[Event]) -> Option<&Compaction> {
     told.iter().find_map(|event| match event {
         Event::Compacted(receipt) => Some(&**receipt),
         _ => None,
@@ -179,7 +179,7 @@ async fn thirty_turns_with_large_outputs_stay_below_both_bounds() {
         }
         talk.model.will(chat(&format!("answer {turn}\n{}", "more ".repeat(400))));
         let told = talk.turn(&format!("question {turn} {}", "words ".repeat(100))).await;
-        assert!(matches!(told.last(), Some(Event::TurnEnded { ending: Ending::Done, .. })));
+        assert!(matches!(told.last(), Some(Event::TurnEnded { ending: TurnOutcome::Done, .. })));
         sizes.push(size(&talk.model.last()).bytes);
     }
     let requests = talk.model.requests();
@@ -229,7 +229,7 @@ async fn an_answer_that_is_no_summary_loses_nothing_and_the_turn_goes_on() {
             |event| matches!(event, Event::Notice(notice) if notice.say.word() == words::SUM_FAILED),
         );
         assert_eq!(warned.count(), 1);
-        assert!(matches!(told.last(), Some(Event::TurnEnded { ending: Ending::Done, .. })));
+        assert!(matches!(told.last(), Some(Event::TurnEnded { ending: TurnOutcome::Done, .. })));
         assert!(receipt(&told).is_none());
         assert!(all(&talk.model.last()).contains("question 1\n"), "the past is still there");
         let told = talk.turn("again").await;
@@ -248,7 +248,7 @@ async fn a_stop_while_earlier_turns_are_summed_up_is_heard_at_once() {
     talk.next(|event| matches!(event, Event::Compacting).then_some(())).await;
     talk.send(Op::Stop).await;
     let told = talk.until_it_ends().await;
-    assert!(matches!(told.last(), Some(Event::TurnEnded { ending: Ending::Cancelled, .. })));
+    assert!(matches!(told.last(), Some(Event::TurnEnded { ending: TurnOutcome::Cancelled, .. })));
     talk.turn("and now").await;
     assert_eq!(talk.model.summaries(), 2, "nothing came of the first");
     assert!(all(&talk.model.last()).contains("They look at files."));

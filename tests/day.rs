@@ -10,7 +10,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use avocet::protocol::{Observation, Requires, Step, Work};
+use avocet::protocol::{Observation, Requires, Step, StepAction};
 use avocet::safety::{self, Place, Policy, Scene, Verdict};
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::sandbox::Sandbox;
@@ -175,7 +175,7 @@ async fn ran(desk: &Desk, system: &System, exec: &Exec, line: &str) -> Option<Ob
     let policy = Policy::default();
     let scene = Scene { policy: &policy, place: &place, world: system };
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let work = Work::exec(program, &args);
+    let work = StepAction::exec(program, &args);
     let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
     let Verdict::Run(cleared) = safety::assess(step, scene) else { return None };
     cleared.judged().program.as_ref()?;

@@ -27,7 +27,8 @@ use avocet::agent::{Answer, Call, Host};
 use avocet::context::window::{Bounds, History, Parts, request};
 use avocet::model::ModelError;
 use avocet::protocol::{
-    Ask, Cut, Decision, Ending, Event, Message, Observation, Origin, Outcome, Question, Scope, Work,
+    ApprovalScope, Ask, Decision, Event, Message, Observation, Outcome, Question, StepAction,
+    Truncation, TurnOrigin, TurnOutcome,
 };
 use avocet::safety::tools::digest;
 use avocet::safety::{Cleared, Contents, Kind, Place, Policy, Program, Rule, Scene, World};
@@ -133,12 +134,12 @@ async fn play(case: &str) -> Stage {
         let start = Start {
             turn: turn as u64 + 1,
             text: text.to_owned(),
-            origin: Origin::Typed,
+            origin: TurnOrigin::Typed,
             opening: Opening::Tells,
             max_steps: limit,
             check: block(case, "check").map(|line| {
                 let words: Vec<&str> = line.trim().split(' ').collect();
-                Work::exec(words[0], &words[1..])
+                StepAction::exec(words[0], &words[1..])
             }),
             next_step,
             next_ask,
@@ -217,8 +218,8 @@ impl Host for Stage {
         let (first, rest) = reply.split_once('\n').unwrap_or((&reply, ""));
         let answer = |text: &str, cut| Answer { text: text.to_owned(), cut, ..Answer::default() };
         match first {
-            "cut: length" => Ok(answer(rest, Some(Cut::Length))),
-            "cut: broken" => Ok(answer(rest, Some(Cut::Broken))),
+            "cut: length" => Ok(answer(rest, Some(Truncation::Length))),
+            "cut: broken" => Ok(answer(rest, Some(Truncation::Broken))),
             "fails" => Err(ModelError::Address { given: "nowhere".into() }),
             "cancel" => {
                 self.heard = Some(answer(rest, None)).filter(|_| !rest.is_empty());
@@ -257,21 +258,21 @@ impl Host for Stage {
             ("stop", _) => Decision::Stop,
             ("reject", "") => Decision::Reject { word: None },
             ("reject", word) => Decision::Reject { word: Some(word.to_owned()) },
-            ("remember", "session") => Decision::Remember(Scope::Session),
-            ("remember", "project") => Decision::Remember(Scope::Project),
+            ("remember", "session") => Decision::Remember(ApprovalScope::Session),
+            ("remember", "project") => Decision::Remember(ApprovalScope::Project),
             ("answer", text) => Decision::Answer { text: text.to_owned() },
             ("save", text) => {
                 // Somebody else writes to the file while the question stands.
                 self.machine.files.insert("/work/a.txt".into(), text.replace("\\n", "\n"));
                 Decision::Approve
             }
-            ("edit", line) if line.starts_with('{') => Decision::Edit(Work::Tool {
+            ("edit", line) if line.starts_with('{') => Decision::Edit(StepAction::Tool {
                 name: "file.edit".into(),
                 input: serde_json::from_str(line).unwrap(),
             }),
             ("edit", line) => {
                 let words: Vec<&str> = line.split(' ').collect();
-                Decision::Edit(Work::exec(words[0], &words[1..]))
+                Decision::Edit(StepAction::exec(words[0], &words[1..]))
             }
             ("cancel", _) => {
                 self.cancel.cancel();
@@ -314,7 +315,7 @@ impl Host for Stage {
         }
     }
 
-    fn remember(&mut self, rule: String, scope: Scope) {
+    fn remember(&mut self, rule: String, scope: ApprovalScope) {
         self.note(format!("remember for the {scope:?}: {rule}").to_lowercase());
         self.policy.allowed.push(Rule::parse(&rule).expect("an offered rule can be read"));
     }
@@ -351,8 +352,8 @@ fn told(event: &Event) -> Option<String> {
         }
         Event::Notice(notice) => format!("notice: {}", notice.say),
         Event::TurnEnded { ending, .. } => match ending {
-            Ending::Limit { why } => format!("ended at a limit: {why}"),
-            Ending::Failed { why } => format!("failed: {why}"),
+            TurnOutcome::Limit { why } => format!("ended at a limit: {why}"),
+            TurnOutcome::Failed { why } => format!("failed: {why}"),
             other => format!("ended: {other:?}"),
         },
         Event::Plan { items } => {
@@ -369,13 +370,13 @@ fn shown(message: &Message) -> String {
     format!("{:?}: {}\n", message.role, message.content)
 }
 
-fn line(work: &Work) -> String {
+fn line(work: &StepAction) -> String {
     match work {
-        Work::Exec { program, args } => {
+        StepAction::Exec { program, args } => {
             std::iter::once(program).chain(args).cloned().collect::<Vec<_>>().join(" ")
         }
-        Work::Tool { name, input } => format!("{name} {input}"),
-        Work::Shell { line } => line.clone(),
+        StepAction::Tool { name, input } => format!("{name} {input}"),
+        StepAction::Shell { line } => line.clone(),
     }
 }
 

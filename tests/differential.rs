@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use avocet::protocol::{Observation, Requires, Step, Tier, Work};
+use avocet::protocol::{Observation, Requires, Step, StepAction, Tier};
 use avocet::safety::{self, Place, Policy, Promised, Scene, Verdict, World as _};
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::world::System;
@@ -148,7 +148,7 @@ impl Bench {
         let place = Place::new(self.work(), self.root().join("home"));
         let scene = Scene { policy: &policy, place: &place, world: &world };
         let (program, args) = words.split_first().unwrap();
-        let work = Work::Exec { program: program.clone(), args: args.to_vec() };
+        let work = StepAction::Exec { program: program.clone(), args: args.to_vec() };
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
         let Verdict::Run(cleared) = safety::assess(step, scene) else { return None };
         assert_eq!(cleared.judged().risk.tier, Tier::L0);

@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use avocet::protocol::{Observation, Outcome, Requires, Step, Work};
+use avocet::protocol::{Observation, Outcome, Requires, Step, StepAction};
 use avocet::safety::{
     self, Cleared, Contents, Kind, Place, Policy, Program, Scene, Unknown, Verdict, World,
 };
@@ -94,7 +94,7 @@ impl Bench {
     }
 
     /// A step that may run; `None` when the policy refuses it whoever approves.
-    fn judged(&self, work: Work) -> Option<Cleared> {
+    fn judged(&self, work: StepAction) -> Option<Cleared> {
         let policy = Policy { unknown_program: Unknown::Confirm, ..Policy::default() };
         let place = Place::new(self.root(), "/nonexistent");
         let folders = vec!["/usr/bin".into(), "/bin".into(), self.root()];
@@ -107,7 +107,7 @@ impl Bench {
         }
     }
 
-    fn cleared(&self, work: Work) -> Cleared {
+    fn cleared(&self, work: StepAction) -> Cleared {
         self.judged(work).expect("the policy lets a person approve it")
     }
 
@@ -135,7 +135,7 @@ impl Bench {
 
     fn start(
         &self,
-        work: Work,
+        work: StepAction,
     ) -> (impl Future<Output = Observation> + Send + use<>, UnboundedReceiver<String>) {
         let (output, live) = unbounded_channel();
         let watch = Watch { cancel: self.cancel.clone(), output };
@@ -144,7 +144,7 @@ impl Bench {
 
     /// A line for the shell, as a person types it.
     async fn shell(&self, line: &str) -> Observation {
-        self.start(Work::Shell { line: line.into() }).0.await
+        self.start(StepAction::Shell { line: line.into() }).0.await
     }
 
     /// A script of these lines, run by `sh` with these args.
@@ -152,10 +152,10 @@ impl Bench {
         self.start(self.script_work(lines, args)).0.await
     }
 
-    fn script_work(&self, lines: &str, args: &[&str]) -> Work {
+    fn script_work(&self, lines: &str, args: &[&str]) -> StepAction {
         std::fs::write(self.path("script.sh"), lines).unwrap();
         let all: Vec<&str> = std::iter::once("script.sh").chain(args.iter().copied()).collect();
-        Work::exec("sh", &all)
+        StepAction::exec("sh", &all)
     }
 
     /// The process number a script wrote into a file.
@@ -468,7 +468,7 @@ async fn bytes_that_are_no_text_and_a_missing_last_newline_are_fine() {
 async fn a_program_that_is_not_there_is_an_observation() {
     let bench = Bench::new();
     // A policy may refuse it before; then there is nothing to run.
-    let Some(cleared) = bench.judged(Work::exec("no-such-program", &[])) else { return };
+    let Some(cleared) = bench.judged(StepAction::exec("no-such-program", &[])) else { return };
     let (output, _live) = unbounded_channel();
     let watch = Watch { cancel: bench.cancel.clone(), output };
     let seen = bench.exec().run(cleared, watch).await;
@@ -483,7 +483,7 @@ async fn a_program_that_is_not_there_is_an_observation() {
 async fn a_program_changed_after_it_was_judged_is_not_started() {
     let bench = Bench::new();
     bench.program("mine", "#!/bin/sh\necho mine\n");
-    let Some(cleared) = bench.judged(Work::exec("mine", &[])) else { return };
+    let Some(cleared) = bench.judged(StepAction::exec("mine", &[])) else { return };
     bench.program("other", "#!/bin/sh\ntouch ran\n");
     std::fs::rename(bench.path("other"), bench.path("mine")).unwrap();
     let (output, _live) = unbounded_channel();

@@ -856,7 +856,7 @@ fn isdk_093_the_programs_own_tools_are_tools_of_a_script() {
     assert!(
         ran.system(0).contains("@exec(program=\"git\"") && ran.system(0).contains("@file.read")
     );
-    assert_eq!(ran.seen.steps[0], avocet::protocol::Work::exec("git", &["status", "-s"]));
+    assert_eq!(ran.seen.steps[0], avocet::protocol::StepAction::exec("git", &["status", "-s"]));
     assert!(ran.sent(1).join("\n").contains("ran git status -s"), "{:?}", ran.sent(1));
     assert_eq!(ran.seen.steps[1].tool(), "file.read");
     let denied = case("---\ntools: [exec]\npermissions: {ai: {call: [\"!exec\"]}, defaultAction: allow}\n---\nuser: q\n")

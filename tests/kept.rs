@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use avocet::config::Paths;
 use avocet::library::Places;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
-use avocet::protocol::{Catalogue, Decision, Event, Op, Params};
+use avocet::protocol::{Decision, Event, Extensions, Op, Params};
 use avocet::safety::Place;
 use avocet::session::library::{FindPlaces, Kept};
 use avocet::tools::Toolbox;
@@ -599,7 +599,7 @@ impl Talk {
         Talk { bench, line: Line::to(parts), asked }
     }
 
-    async fn catalogue(&mut self) -> Catalogue {
+    async fn catalogue(&mut self) -> Extensions {
         self.next(|event| match event {
             Event::Catalogue(kept) => Some(*kept),
             _ => None,

@@ -13,7 +13,7 @@ use avocet::model::{
     Chunk, Endpoint, Local, Model, ModelError, OpenAi, Pace, Request, Retry, Timeouts, Unreached,
     discover, list_models,
 };
-use avocet::protocol::{Cut, Message, Params, Usage};
+use avocet::protocol::{Message, Params, Truncation, Usage};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use server::{Reply, Server, delta, event, finish};
@@ -152,7 +152,7 @@ async fn tokens_and_cuts_are_told() {
     let expected = [
         Ok(Chunk::Text("half".into())),
         Ok(Chunk::Usage(usage)),
-        Ok(Chunk::Finished(Some(Cut::Length))),
+        Ok(Chunk::Finished(Some(Truncation::Length))),
     ];
     assert_eq!(call(&client(&server)).await, expected);
 }

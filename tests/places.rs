@@ -16,7 +16,9 @@ use std::process::Command;
 use std::sync::Arc;
 
 use avocet::model::Scripted;
-use avocet::protocol::{Decision, Event, Facts, Notice, Observation, Op, Question, Rewind, Scope};
+use avocet::protocol::{
+    ApprovalScope, Decision, Event, Notice, Observation, Op, Question, Rewind, SessionInfo,
+};
 use avocet::session::Parts;
 use avocet::tools::world::System;
 use avocet::words::{Lang, session as words};
@@ -60,7 +62,7 @@ impl Talk {
     }
 
     /// The facts once a session was taken up, and what was said about its folders.
-    async fn taken_up(&mut self) -> (Facts, Vec<Notice>) {
+    async fn taken_up(&mut self) -> (SessionInfo, Vec<Notice>) {
         self.send(Op::SetLang { lang: Lang::Zh }).await;
         let mut said = Vec::new();
         let facts = self
@@ -221,7 +223,7 @@ async fn an_environment_of_the_project_is_asked_about_once_as_what_it_is_and_run
     let (step, show) = (cmd(".venv/bin/python", PREFIX), cmd(".venv/bin/show", &[]));
     let mut talk = Talk::start(root, &[&step, DONE, &show, DONE, &show, DONE], |_| {});
     let prefix = format!("{}\n", venv.display());
-    for decision in [Decision::Approve, Decision::Remember(Scope::Session)] {
+    for decision in [Decision::Approve, Decision::Remember(ApprovalScope::Session)] {
         talk.says("run it").await;
         let said = answers(&mut talk, decision).await;
         assert!(said.contains("a program of the Python environment"), "{said}");
@@ -279,7 +281,7 @@ async fn programs_of_node_modules_and_shims_are_asked_about_as_what_they_are() {
             parts.guard.world = Arc::new(world.knowing(Some(path.into())));
         });
         talk.says("run it").await;
-        let said = answers(&mut talk, Decision::Remember(Scope::Session)).await;
+        let said = answers(&mut talk, Decision::Remember(ApprovalScope::Session)).await;
         assert!(said.contains(says), "{program}: {said}");
         let (seen, _) = ran(&mut talk).await;
         assert_eq!(seen[0].stdout, format!("as {}\n", path.display()), "{program}: {seen:?}");

@@ -11,7 +11,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use avocet::protocol::{Observation, Requires, Sandboxing, Shelter, Step, Work};
+use avocet::protocol::{Observation, Requires, SandboxMode, SandboxStatus, Step, StepAction};
 use avocet::safety::{self, Cleared, Place, Policy, Scene, Verdict, World};
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::sandbox::{Places, Sandbox};
@@ -63,7 +63,7 @@ impl Desk {
         let place = Place::new(self.workspace.clone(), self.home.clone());
         let policy = Policy::default();
         let scene = Scene { policy: &policy, place: &place, world: &self.system };
-        let work = Work::exec(words[0], &words[1..]);
+        let work = StepAction::exec(words[0], &words[1..]);
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
         safety::assess(step, scene)
     }
@@ -93,7 +93,7 @@ impl Desk {
         }
     }
 
-    fn exec(&self, setting: Sandboxing) -> (Exec, Shelter) {
+    fn exec(&self, setting: SandboxMode) -> (Exec, SandboxStatus) {
         let sandbox = Arc::new(Sandbox::new(setting, self.places()));
         let shelter = sandbox.shelter();
         let kept = ["RUSTUP_HOME", "CARGO_HOME", "PYENV_ROOT", "RUSTUP_TOOLCHAIN"];
@@ -115,8 +115,8 @@ impl Desk {
     /// of lines that ran.
     async fn is_the_same_inside(&self, lines: &[&str]) -> usize {
         let ((held, shelter), (free, _)) =
-            (self.exec(Sandboxing::Read), self.exec(Sandboxing::Off));
-        if shelter != Shelter::ReadOnly {
+            (self.exec(SandboxMode::Read), self.exec(SandboxMode::Off));
+        if shelter != SandboxStatus::ReadOnly {
             println!("SKIPPED, no sandbox on this machine");
             return usize::MAX;
         }
@@ -275,8 +275,8 @@ async fn a_workspace_on_tmpfs_and_a_home_that_is_a_link_are_read_as_others() {
     fs::write(desk.workspace.join(".env"), "SECRET=1\n").unwrap();
     let lines = ["ls", "cat a.txt", "grep -r one .", "git config --get user.name"];
     assert!(desk.is_the_same_inside(&lines).await >= 3);
-    let (held, shelter) = desk.exec(Sandboxing::Work);
-    if shelter != Shelter::Held {
+    let (held, shelter) = desk.exec(SandboxMode::Work);
+    if shelter != SandboxStatus::Held {
         return println!("SKIPPED, no sandbox on this machine");
     }
     let approve = |words: &[&str]| match desk.judge(words) {

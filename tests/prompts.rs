@@ -13,8 +13,9 @@ use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::prompt::line;
 use avocet::prompt::template::{Form, Template, Values};
 use avocet::protocol::{
-    AskId, Attached, Decision, Ending, Event, Facts, Notice, Observation, Op, Outcome, Prompt,
-    Question, Role, Size, Source, SourceKind, Tier, Work,
+    AskId, AttachmentInfo, AttachmentSize, Decision, Event, Notice, Observation, Op, Outcome,
+    Prompt, PromptSource, PromptSourceKind, Question, Role, SessionInfo, StepAction, Tier,
+    TurnOutcome,
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Place, Policy};
@@ -163,17 +164,17 @@ struct Seen {
     said: Vec<String>,
     asked: Vec<Question>,
     observed: Vec<Observation>,
-    attached: Vec<Attached>,
+    attached: Vec<AttachmentInfo>,
     notices: Vec<Notice>,
     rendered: Option<String>,
     suggestions: Vec<String>,
-    ending: Option<Ending>,
+    ending: Option<TurnOutcome>,
 }
 
 impl Seen {
     fn unsent(&self) -> String {
         match &self.ending {
-            Some(Ending::Unsent { why }) => why.to_string(),
+            Some(TurnOutcome::Unsent { why }) => why.to_string(),
             other => panic!("{other:?}"),
         }
     }
@@ -228,7 +229,11 @@ fn parts(folder: &Path, limits: Limits, replies: &[&str], heard: Heard) -> Parts
     });
     let page = || avocet::protocol::Page { title: Say::from(words::DOCTOR), rows: vec![] };
     Parts {
-        facts: Facts { cwd: ws.display().to_string(), max_steps: 25, ..Facts::default() },
+        facts: SessionInfo {
+            cwd: ws.display().to_string(),
+            max_steps: 25,
+            ..SessionInfo::default()
+        },
         reach: Reach {
             first: connected(replies, heard),
             discover: None,
@@ -260,7 +265,11 @@ fn command(template: &str, args: &str) -> Prompt {
     Prompt {
         shown: format!("/sum {args}"),
         parts: template.fill(&Values::new(args, None)),
-        source: Some(Source { kind: SourceKind::Command, name: "sum".into(), tools: vec![] }),
+        source: Some(PromptSource {
+            kind: PromptSourceKind::Command,
+            name: "sum".into(),
+            tools: vec![],
+        }),
         ..Prompt::default()
     }
 }
@@ -271,7 +280,7 @@ async fn a_template_is_one_user_message_with_the_output_in_its_place() {
     let prompt = command("Sum up ({{args}}):\n!{printf 'a\\nb\\n\\n'}\nEnd", "briefly");
     talk.send(Op::Prompt { prompt: Box::new(prompt) }).await;
     let seen = talk.until_the_end(all).await;
-    assert_eq!(seen.ending, Some(Ending::Done));
+    assert_eq!(seen.ending, Some(TurnOutcome::Done));
     assert_eq!(seen.said, ["/sum briefly"], "what was typed is what is shown");
     assert_eq!(talk.sent(), ["Sum up (briefly):\na\nb\n\nEnd"], "one trailing newline is gone");
     assert_eq!(seen.observed.len(), 1);
@@ -289,7 +298,7 @@ async fn all_pieces_are_asked_about_together_with_their_tiers_also_those_that_on
     assert_eq!(tiers, [Tier::L0, Tier::L1, Tier::L2]);
     let commands: Vec<&str> = pieces[1].commands.iter().map(|c| c.text.as_str()).collect();
     assert_eq!(commands, ["touch x", "ls"]);
-    assert_eq!(seen.ending, Some(Ending::Stopped));
+    assert_eq!(seen.ending, Some(TurnOutcome::Stopped));
     assert!(seen.observed.iter().all(|observed| observed.outcome == Outcome::Declined));
     assert!(seen.said().contains("Nothing was sent"), "{}", seen.said());
     assert!(!talk.path("x").exists() && talk.sent().is_empty());
@@ -419,7 +428,7 @@ async fn a_cancel_at_the_question_runs_nothing() {
     }
     talk.send(Op::Stop).await;
     let seen = talk.until_the_end(nobody).await;
-    assert_eq!(seen.ending, Some(Ending::Cancelled));
+    assert_eq!(seen.ending, Some(TurnOutcome::Cancelled));
     assert_eq!(seen.observed[0].outcome, Outcome::Cancelled);
     assert!(!talk.path("x").exists());
 }
@@ -430,7 +439,8 @@ async fn a_file_that_is_named_goes_with_the_message() {
     talk.write("src/main.rs", "fn main() {}\n// end\n");
     talk.types("看看@src/main.rs，谢谢").await;
     let seen = talk.until_the_end(nobody).await;
-    let attached = Attached { name: "@src/main.rs".into(), size: Size::Lines(2), cut: false };
+    let attached =
+        AttachmentInfo { name: "@src/main.rs".into(), size: AttachmentSize::Lines(2), cut: false };
     assert_eq!(seen.attached, [attached]);
     assert_eq!(
         talk.sent(),
@@ -695,9 +705,9 @@ async fn an_edited_step_is_judged_by_what_the_skill_left_as_the_step_itself_is()
     };
     // Without the skill, both would run unasked.
     let known = serde_json::json!({ "name": "look" });
-    let skill = Work::Tool { name: "skill".into(), input: known };
+    let skill = StepAction::Tool { name: "skill".into(), input: known };
     for (work, expected) in
-        [(Work::exec("pwd", &[]), (Tier::L1, "skill.narrow")), (skill, (Tier::L0, "skill"))]
+        [(StepAction::exec("pwd", &[]), (Tier::L1, "skill.narrow")), (skill, (Tier::L0, "skill"))]
     {
         talk.send(Op::Judge { ask, work }).await;
         let risk = loop {

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use avocet::protocol::partial::Partial;
-use avocet::protocol::reply::{Found, Reading, Reply, read};
+use avocet::protocol::reply::{ParsedReply, Reply, ReplyRepair, read};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -152,7 +152,7 @@ proptest! {
     #[test]
     fn any_text_is_read_and_nothing_falls_over(text in prop_oneof![scraps(), ".{0,200}"]) {
         let reading = read(&text);
-        if let Reading::Fallback { text: kept } = reading {
+        if let ParsedReply::Fallback { text: kept } = reading {
             prop_assert!(text.contains(&kept) || text.contains("_fallback"));
         }
     }
@@ -180,9 +180,9 @@ proptest! {
         let shown: String = pieces(&text, &cuts).iter().map(|piece| reader.push(piece)).collect();
         prop_assert_eq!(&shown, &message);
         match read(&text) {
-            Reading::Valid { reply: Reply::Chat { message: whole, .. }, found } => {
+            ParsedReply::Valid { reply: Reply::Chat { message: whole, .. }, found } => {
                 prop_assert_eq!(&whole, &message);
-                prop_assert_ne!(found, Found::Repaired);
+                prop_assert_ne!(found, ReplyRepair::Repaired);
             }
             other => prop_assert!(false, "{} is {:?}", text, other),
         }
@@ -200,8 +200,8 @@ proptest! {
         let whole = text.trim_start();
         let end = whole.rsplit_once('}').map_or(0, |(before, _)| before.chars().count());
         let part: String = whole.chars().take(cut.index(end + 1)).collect();
-        if let Reading::Valid { found, .. } = read(&part) {
-            prop_assert_eq!(found, Found::Repaired);
+        if let ParsedReply::Valid { found, .. } = read(&part) {
+            prop_assert_eq!(found, ReplyRepair::Repaired);
         }
     }
 }

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use avocet::protocol::{Observation, Requires, Step, Tier, Work};
+use avocet::protocol::{Observation, Requires, Step, StepAction, Tier};
 use avocet::safety::{self, Place, Policy, Scene, Verdict};
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::world::System;
@@ -151,7 +151,7 @@ impl Hostile {
             ..Place::new(self.work(), self.root().join("home"))
         };
         let scene = Scene { policy: &policy, place: &place, world: &world };
-        let work = Work::exec(program, args);
+        let work = StepAction::exec(program, args);
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
         safety::assess(step, scene)
     }

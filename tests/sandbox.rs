@@ -13,7 +13,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use avocet::protocol::{Observation, Outcome, Requires, Sandboxing, Shelter, Step, Work};
+use avocet::protocol::{
+    Observation, Outcome, Requires, SandboxMode, SandboxStatus, Step, StepAction,
+};
 use avocet::safety::{self, Cleared, Place, Policy, Scene, Verdict};
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::sandbox::{Places, Sandbox};
@@ -140,7 +142,7 @@ impl Field {
         }
     }
 
-    fn sandbox(&self, setting: Sandboxing) -> Arc<Sandbox> {
+    fn sandbox(&self, setting: SandboxMode) -> Arc<Sandbox> {
         Arc::new(Sandbox::new(setting, self.places()))
     }
 
@@ -163,7 +165,7 @@ impl Field {
         let place = Place::new(self.workspace(), self.home());
         let (policy, system) = (Policy::default(), self.system());
         let scene = Scene { policy: &policy, place: &place, world: &system };
-        let work = Work::exec(*program, args);
+        let work = StepAction::exec(*program, args);
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
         Some(safety::assess(step, scene))
     }
@@ -225,7 +227,7 @@ fn note(seen: &Observation) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_is_called_harmless_leaves_the_folder_as_it_was() {
     let field = Field::new();
-    let sandbox = field.sandbox(Sandboxing::Read);
+    let sandbox = field.sandbox(SandboxMode::Read);
     let exec = field.exec(&sandbox);
     let corpus = field.corpus();
     let programs: BTreeSet<&str> = corpus.iter().map(|words| words[0]).collect();
@@ -258,7 +260,7 @@ async fn whatever_is_called_harmless_leaves_the_folder_as_it_was() {
 #[tokio::test]
 async fn ordinary_reading_works_the_same_inside_and_outside() {
     let field = Field::new();
-    let (held, free) = (field.sandbox(Sandboxing::Read), field.sandbox(Sandboxing::Off));
+    let (held, free) = (field.sandbox(SandboxMode::Read), field.sandbox(SandboxMode::Off));
     let (held, free) = (field.exec(&held), field.exec(&free));
     let lines = [
         "cat a.txt",
@@ -292,12 +294,12 @@ async fn ordinary_reading_works_the_same_inside_and_outside() {
 #[tokio::test]
 async fn a_person_may_approve_what_writes_and_all_keeps_it_in_the_workspace() {
     let field = Field::new();
-    let free = field.exec(&field.sandbox(Sandboxing::Read));
+    let free = field.exec(&field.sandbox(SandboxMode::Read));
     fs::create_dir(field.at("elsewhere")).unwrap();
     let seen = run(&free, field.approved(&["touch", "../elsewhere/free"])).await;
     assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
-    let sandbox = field.sandbox(Sandboxing::Work);
-    if sandbox.shelter() != Shelter::Held {
+    let sandbox = field.sandbox(SandboxMode::Work);
+    if sandbox.shelter() != SandboxStatus::Held {
         return println!("SKIPPED, no sandbox on this machine");
     }
     let held = field.exec(&sandbox);
@@ -319,8 +321,8 @@ async fn a_person_may_approve_what_writes_and_all_keeps_it_in_the_workspace() {
 #[tokio::test]
 async fn off_says_so_and_holds_nothing() {
     let field = Field::new();
-    let sandbox = field.sandbox(Sandboxing::Off);
-    assert_eq!(sandbox.shelter(), Shelter::Off);
+    let sandbox = field.sandbox(SandboxMode::Off);
+    assert_eq!(sandbox.shelter(), SandboxStatus::Off);
     let rows = format!("{:?}", sandbox.rows());
     assert!(rows.contains(words::SET_OFF.en), "{rows}");
     let seen = run(&field.exec(&sandbox), field.harmless(&["cat", "b.txt"]).unwrap()).await;
@@ -331,9 +333,9 @@ async fn off_says_so_and_holds_nothing() {
 async fn without_a_sandbox_harmless_and_approved_steps_run_as_they_are() {
     let field = Field::new();
     let lacking = |setting| Arc::new(Sandbox::lacking(setting, words::NO_KERNEL));
-    for setting in [Sandboxing::Read, Sandboxing::Work] {
+    for setting in [SandboxMode::Read, SandboxMode::Work] {
         let sandbox = lacking(setting);
-        assert_eq!(sandbox.shelter(), Shelter::Absent);
+        assert_eq!(sandbox.shelter(), SandboxStatus::Absent);
         let exec = field.exec(&sandbox);
         let seen = run(&exec, field.harmless(&["cat", "b.txt"]).unwrap()).await;
         assert_eq!((seen.exit_code, seen.stdout.as_str()), (Some(0), "two\n1\n"));
@@ -348,7 +350,7 @@ async fn without_a_sandbox_harmless_and_approved_steps_run_as_they_are() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_held_is_the_step_and_never_this_process() {
     let field = Field::new();
-    let sandbox = field.sandbox(Sandboxing::Read);
+    let sandbox = field.sandbox(SandboxMode::Read);
     let exec = field.exec(&sandbox);
     let steps = (0..16).map(|_| run(&exec, field.harmless(&["cat", "a.txt"]).unwrap()));
     for seen in futures_util::future::join_all(steps).await {

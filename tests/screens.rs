@@ -5,10 +5,10 @@
 use std::collections::BTreeSet;
 
 use avocet::protocol::{
-    Ahead, Ask, AskId, Attached, Catalogue, Change, Decision, Effect as May, Ending, Entry,
-    EntryKind, EntryState, Event, Facts, Lying, Mode, Notice, Observation, Op, Origin, Outcome,
-    Piece, PlanItem, PlanState, Question, Reason, Replied, Requires, Risk, ShellPiece, Size, Step,
-    Tier, Usage, Work,
+    Ask, AskId, AttachmentInfo, AttachmentSize, Change, Decision, Effect as May, Event, Extension,
+    ExtensionKind, ExtensionState, Extensions, Mode, ModelMessage, Notice, Observation, Op,
+    Outcome, PlanItem, PlanState, Question, Reason, Requires, Risk, SessionInfo, Step, StepAction,
+    SubCommand, TemplateCommand, Tier, TurnOrigin, TurnOutcome, UntrustedFile, UpcomingStep, Usage,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{self, Config, Effect, Input, State};
@@ -130,8 +130,8 @@ fn picture(buf: &Buffer) -> String {
     out
 }
 
-fn facts(lang: Lang) -> Facts {
-    Facts {
+fn facts(lang: Lang) -> SessionInfo {
+    SessionInfo {
         model: "qwen3-coder".into(),
         provider: avocet::protocol::Provider::OpenAi,
         base_url: "http://127.0.0.1:8080/v1".into(),
@@ -142,12 +142,12 @@ fn facts(lang: Lang) -> Facts {
         branch: Some("main".into()),
         max_steps: 25,
         usage: Usage { input_tokens: 4_210, output_tokens: 912, estimated: false },
-        ..Facts::default()
+        ..SessionInfo::default()
     }
 }
 
-fn guide(lang: Lang) -> Facts {
-    Facts {
+fn guide(lang: Lang) -> SessionInfo {
+    SessionInfo {
         model: "guide".into(),
         provider: avocet::protocol::Provider::Guide,
         base_url: String::new(),
@@ -157,12 +157,12 @@ fn guide(lang: Lang) -> Facts {
 }
 
 fn started(text: &str) -> Event {
-    Event::TurnStarted { turn: 1, text: text.into(), origin: Origin::Typed }
+    Event::TurnStarted { turn: 1, text: text.into(), origin: TurnOrigin::Typed }
 }
 
 fn ended() -> Event {
     let usage = Usage { input_tokens: 2_100, output_tokens: 320, estimated: false };
-    Event::TurnEnded { turn: 1, ending: Ending::Done, usage, elapsed_ms: 4_200 }
+    Event::TurnEnded { turn: 1, ending: TurnOutcome::Done, usage, elapsed_ms: 4_200 }
 }
 
 fn delta(text: &str) -> Event {
@@ -170,10 +170,14 @@ fn delta(text: &str) -> Event {
 }
 
 fn says(message: &str) -> Event {
-    Event::Replied(Replied { message: message.into(), markdown: true, ..Replied::default() })
+    Event::Replied(ModelMessage {
+        message: message.into(),
+        markdown: true,
+        ..ModelMessage::default()
+    })
 }
 
-fn step(id: &str, work: Work) -> Step {
+fn step(id: &str, work: StepAction) -> Step {
     Step { id: id.into(), work, requires: Requires::default(), cwd: None }
 }
 
@@ -222,10 +226,10 @@ fn install_risk() -> Risk {
     )
 }
 
-fn ask(work: Work, risk: Risk, rule: Option<&str>, pieces: Vec<Piece>) -> Event {
+fn ask(work: StepAction, risk: Risk, rule: Option<&str>, pieces: Vec<SubCommand>) -> Event {
     let resolved = match &work {
-        Work::Exec { program, .. } => Some(format!("/usr/bin/{program}")),
-        Work::Tool { .. } | Work::Shell { .. } => None,
+        StepAction::Exec { program, .. } => Some(format!("/usr/bin/{program}")),
+        StepAction::Tool { .. } | StepAction::Shell { .. } => None,
     };
     Event::Asked(Box::new(Ask {
         id: AskId(7),
@@ -249,7 +253,7 @@ fn ask(work: Work, risk: Risk, rule: Option<&str>, pieces: Vec<Piece>) -> Event 
 }
 
 fn asks_to_install() -> Event {
-    let work = Work::exec("npm", &["install", "left-pad", "--save"]);
+    let work = StepAction::exec("npm", &["install", "left-pad", "--save"]);
     ask(work, install_risk(), Some("npm install *"), Vec::new())
 }
 
@@ -257,17 +261,17 @@ fn asks_to_install() -> Event {
 fn asks_with_more_behind(last: Risk) -> Event {
     let Event::Asked(mut asked) = asks_to_install() else { panic!("asks") };
     let Question::Step { rest, .. } = &mut asked.question else { panic!("a step") };
-    let ahead = |id: &str, work, risk| Ahead { id: id.into(), work, risk, change: None };
+    let ahead = |id: &str, work, risk| UpcomingStep { id: id.into(), work, risk, change: None };
     rest.extend([
-        ahead("cmd_003", Work::exec("npm", &["test"]), install_risk()),
-        ahead("cmd_004", Work::exec("git", &["status"]), reads()),
-        ahead("cmd_005", Work::exec("git", &["add", "package.json", "src/价格.ts"]), last),
+        ahead("cmd_003", StepAction::exec("npm", &["test"]), install_risk()),
+        ahead("cmd_004", StepAction::exec("git", &["status"]), reads()),
+        ahead("cmd_005", StepAction::exec("git", &["add", "package.json", "src/价格.ts"]), last),
     ]);
     Event::Asked(asked)
 }
 
 fn ran(id: &str, program: &str, args: &[&str], stdout: &str) -> [Event; 2] {
-    let step = step(id, Work::exec(program, args));
+    let step = step(id, StepAction::exec(program, args));
     let mut seen = Observation::not_run(step.clone(), "/home/ada/code/shop", reads(), Outcome::Ran);
     seen.exit_code = Some(0);
     seen.duration_ms = 42;
@@ -321,7 +325,7 @@ fn an_answer_is_shown_while_it_arrives() {
 #[test]
 fn an_answer_offers_what_to_say_next() {
     let mut screen = Screen::new(Lang::En, (80, 24));
-    let replied = Replied {
+    let replied = ModelMessage {
         message: ANSWER.into(),
         markdown: true,
         suggestions: vec![
@@ -329,7 +333,7 @@ fn an_answer_offers_what_to_say_next() {
             "Run the tests".into(),
             "Commit both files".into(),
         ],
-        ..Replied::default()
+        ..ModelMessage::default()
     };
     screen.hears(conversation()).hears([Event::Replied(replied), ended()]);
     screen.types("\t");
@@ -373,7 +377,7 @@ fn a_command_of_five_hundred_arguments_is_read_to_its_end_before_a_yes_counts() 
     let args: Vec<String> = (1..=500).map(|at| format!("argument-{at}")).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let writes = risk(Tier::L1, vec![reason(Tier::L1, "mkdir", WRITES, Some(499))], &[May::Write]);
-    let question = ask(Work::exec("mkdir", &args), writes, None, Vec::new());
+    let question = ask(StepAction::exec("mkdir", &args), writes, None, Vec::new());
     screen.hears(conversation()).hears([question]).waits(1_000);
     let approves = |screen: &mut Screen| {
         let effects = screen.press(KeyCode::Char('y'), KeyModifiers::NONE);
@@ -408,7 +412,7 @@ fn a_command_of_five_hundred_arguments_is_read_to_its_end_before_a_yes_counts() 
 #[test]
 fn what_could_not_be_seen_is_shown_escaped() {
     let mut screen = Screen::new(Lang::En, (80, 30));
-    let work = Work::exec(
+    let work = StepAction::exec(
         "git",
         &["commit", "-m", "fix: price\n\nrm -rf \u{202e}txt.exe", "--author=中文 <a@b>", ""],
     );
@@ -431,7 +435,7 @@ fn an_edited_step_shows_its_new_judgement() {
     screen.types("-dev");
     shows!("edit_judging", screen);
     let Some(Op::Judge { ask, work }) = screen.sent.last().cloned() else { panic!("judges") };
-    assert_eq!(work, Work::exec("npm", &["install", "left-pad", "--save-dev"]));
+    assert_eq!(work, StepAction::exec("npm", &["install", "left-pad", "--save-dev"]));
     screen.hears([Event::Judged { ask, work: work.clone(), risk: install_risk(), change: None }]);
     shows!("edit_judged", screen);
     screen.types("\n");
@@ -449,7 +453,7 @@ fn an_edit_that_is_refused_cannot_be_run() {
 fn a_shell_line_shows_each_of_its_commands() {
     for (lang, name) in [(Lang::En, "shell_en"), (Lang::Zh, "shell_zh")] {
         let mut screen = Screen::new(lang, (80, 24));
-        let piece = |text: &str, risk: Risk| Piece { text: text.into(), risk };
+        let piece = |text: &str, risk: Risk| SubCommand { text: text.into(), risk };
         let grave = risk(
             Tier::L2,
             vec![
@@ -465,20 +469,20 @@ fn a_shell_line_shows_each_of_its_commands() {
             piece("curl -s https://x.example/i.sh", install_risk()),
             piece("sh", grave.clone()),
         ];
-        screen.hears([ask(Work::Shell { line: line.into() }, grave, None, pieces)]);
+        screen.hears([ask(StepAction::Shell { line: line.into() }, grave, None, pieces)]);
         shows!(name, screen);
     }
 }
 
 /// The question about a template with a piece of each tier.
 fn asks_about_pieces() -> Event {
-    let piece = |id: &str, line: &str, risk: Risk, commands: &[(&str, Risk)]| ShellPiece {
+    let piece = |id: &str, line: &str, risk: Risk, commands: &[(&str, Risk)]| TemplateCommand {
         id: id.into(),
         line: line.into(),
         risk,
         commands: commands
             .iter()
-            .map(|(text, risk)| Piece { text: (*text).into(), risk: risk.clone() })
+            .map(|(text, risk)| SubCommand { text: (*text).into(), risk: risk.clone() })
             .collect(),
     };
     let deletes = risk(
@@ -559,7 +563,7 @@ const CLOSED: Word = Word {
 
 fn skill(id: &str, name: &str) -> Step {
     let input = serde_json::json!({ "name": name, "args": "" });
-    step(id, Work::Tool { name: "skill".into(), input })
+    step(id, StepAction::Tool { name: "skill".into(), input })
 }
 
 #[test]
@@ -581,7 +585,11 @@ fn the_screen_says_which_skill_was_chosen_and_why() {
                 Event::StepStarted { step: entered, risk: reads() },
                 Event::Observed(Box::new(seen)),
                 Event::ReplyStarted,
-                Event::Replied(Replied { message: what.into(), suggestions, ..Replied::default() }),
+                Event::Replied(ModelMessage {
+                    message: what.into(),
+                    suggestions,
+                    ..ModelMessage::default()
+                }),
                 ended(),
             ]);
             shows!(format!("skill_{name}{at}"), screen);
@@ -608,13 +616,16 @@ fn attachments_stand_below_the_words_as_units() {
     for (lang, name) in [(Lang::En, "en"), (Lang::Zh, "zh")] {
         for (size, at) in [((80, 24), ""), ((120, 40), "_wide")] {
             let mut screen = Screen::new(lang, size);
-            let item =
-                |name: &str, size: Size, cut: bool| Attached { name: name.into(), size, cut };
+            let item = |name: &str, size: AttachmentSize, cut: bool| AttachmentInfo {
+                name: name.into(),
+                size,
+                cut,
+            };
             let items = vec![
-                item("@src/main.rs", Size::Lines(120), false),
-                item("@\"docs/a b.md\":10-40", Size::Lines(31), false),
-                item("@logs/very.log", Size::Lines(20_000), true),
-                item("@src/", Size::Entries(14), false),
+                item("@src/main.rs", AttachmentSize::Lines(120), false),
+                item("@\"docs/a b.md\":10-40", AttachmentSize::Lines(31), false),
+                item("@logs/very.log", AttachmentSize::Lines(20_000), true),
+                item("@src/", AttachmentSize::Entries(14), false),
             ];
             screen.hears([
                 started("compare @src/main.rs @\"docs/a b.md\":10-40 @logs/very.log @src/"),
@@ -644,7 +655,8 @@ fn a_pause_asks_whether_to_go_on() {
 fn trust_is_asked_for_with_what_lies_in_the_folder() {
     let found =
         [(".avocet/config.toml", 120, true), ("AGENTS.md", 2048, false), (".env", 31, false)];
-    let found = found.map(|(name, bytes, steers)| Lying { name: name.into(), bytes, steers });
+    let found =
+        found.map(|(name, bytes, steers)| UntrustedFile { name: name.into(), bytes, steers });
     for (lang, name) in [(Lang::En, "trust_en"), (Lang::Zh, "trust_zh")] {
         let question = Question::Trust {
             folder: "/home/ada/code/shop".into(),
@@ -667,7 +679,7 @@ fn a_refused_step_is_told_with_its_reason() {
             vec![reason(Tier::L2, "rm.recursive", DELETES, Some(0))],
             &[May::Delete, May::Irreversible],
         );
-        let step = step("cmd_002", Work::exec("rm", &["-rf", "build"]));
+        let step = step("cmd_002", StepAction::exec("rm", &["-rf", "build"]));
         let seen = Observation::not_run(step, "/home/ada/code/shop", grave, Outcome::Refused);
         screen.hears(conversation()).hears([
             Event::Observed(Box::new(seen)),
@@ -680,8 +692,8 @@ fn a_refused_step_is_told_with_its_reason() {
 
 /// Somebody who keeps a few things.
 fn kept() -> Event {
-    use EntryKind::{Command, Skill};
-    let entry = |kind, name: &str, about: &str, hint: &str, state| Entry {
+    use ExtensionKind::{Command, Skill};
+    let entry = |kind, name: &str, about: &str, hint: &str, state| Extension {
         kind,
         name: name.into(),
         about: about.into(),
@@ -696,37 +708,37 @@ fn kept() -> Event {
             "commit-msg",
             "Write a commit message for what is staged",
             "",
-            EntryState::Usable,
+            ExtensionState::Usable,
         ),
-        entry(Command, "git:commit", "提交暂存的改动", "[scope]", EntryState::Usable),
+        entry(Command, "git:commit", "提交暂存的改动", "[scope]", ExtensionState::Usable),
         entry(
             Skill,
             "find-bug",
             "This skill should be used when something fails.",
             "[what goes wrong]",
-            EntryState::Usable,
+            ExtensionState::Usable,
         ),
         entry(
             Skill,
             "deploy",
             "This skill should be used when a release goes out.",
             "",
-            EntryState::Sensitive,
+            ExtensionState::Sensitive,
         ),
-        entry(Skill, "torn", "/home/a/skills/torn/SKILL.md", "", EntryState::Broken(broken)),
+        entry(Skill, "torn", "/home/a/skills/torn/SKILL.md", "", ExtensionState::Broken(broken)),
         entry(
             Command,
             "help",
             "/home/a/commands/help.toml",
             "",
-            EntryState::Hidden(library::SHADOWED_BUILT_IN.into()),
+            ExtensionState::Hidden(library::SHADOWED_BUILT_IN.into()),
         ),
     ];
     let bots = vec![
         ("reviewer".into(), "Reviews code strictly".into()),
         ("翻译".into(), "中英互译".into()),
     ];
-    Event::Catalogue(Box::new(Catalogue { entries, bots, ..Catalogue::default() }))
+    Event::Catalogue(Box::new(Extensions { entries, bots, ..Extensions::default() }))
 }
 
 #[test]
@@ -836,7 +848,7 @@ fn an_error_says_what_to_do() {
             Event::ReplyStarted,
             Event::TurnEnded {
                 turn: 1,
-                ending: Ending::Failed { why: DOWN.into() },
+                ending: TurnOutcome::Failed { why: DOWN.into() },
                 usage,
                 elapsed_ms: 900,
             },
@@ -902,7 +914,7 @@ fn talked(lang: Lang) -> Screen {
             "**解析器**在 `src/parser.rs` 中。\n\n- 解析器读取词法单元。\n- 然后生成语法树。\n",
         ),
     };
-    let reply = Replied { message: answer.into(), markdown: true, ..Replied::default() };
+    let reply = ModelMessage { message: answer.into(), markdown: true, ..ModelMessage::default() };
     screen.hears([started(asked), Event::Replied(reply), ended()]);
     screen
 }
@@ -1214,7 +1226,7 @@ const MORE: &[Situation] = &[
     }),
     ("the turn fails", |screen| {
         let why = session::TRUST_NEW.into();
-        let (ending, usage) = (Ending::Failed { why }, Usage::default());
+        let (ending, usage) = (TurnOutcome::Failed { why }, Usage::default());
         screen.hears(conversation()).hears([delta("Half an ans")]);
         screen.hears([Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 31_000 }]);
     }),
@@ -1284,9 +1296,9 @@ fn change() -> Change {
     }
 }
 
-fn edits() -> Work {
+fn edits() -> StepAction {
     let input = serde_json::json!({"path": "src/price.rs", "edits": [{"old": "a", "new": "b"}]});
-    Work::Tool { name: "file.edit".into(), input }
+    StepAction::Tool { name: "file.edit".into(), input }
 }
 
 fn asks_for_change() -> Event {

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
-    Decision, Ending, Event, ExportFormat, Mode, Op, Origin, Outcome, Question, Report, Rewind,
-    Tier, Work,
+    Decision, Event, ExportFormat, Mode, Op, Outcome, Question, Report, Rewind, StepAction, Tier,
+    TurnOrigin, TurnOutcome,
 };
 use avocet::session::library::Kept;
 use avocet::session::script::ScriptPlaces;
@@ -95,15 +95,15 @@ async fn a_message_sent_while_a_turn_runs_waits_for_its_end() {
         })
         .await;
     assert_eq!(queued, ["two"]);
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     let (text, origin) = talk
         .next(|event| match event {
             Event::TurnStarted { text, origin, .. } => Some((text, origin)),
             _ => None,
         })
         .await;
-    assert_eq!((text.as_str(), origin), ("two", Origin::Queue));
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!((text.as_str(), origin), ("two", TurnOrigin::Queue));
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
 }
 
 /// A session in a folder nobody answered for yet, and what was kept of the answer.
@@ -145,7 +145,7 @@ async fn nothing_starts_before_it_is_said_whether_the_folder_is_trusted() {
         })
         .await;
     assert_eq!(ran, Outcome::Ran);
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!(*kept.lock().unwrap(), [Given::Folder]);
 }
 
@@ -160,12 +160,12 @@ async fn in_a_folder_that_is_only_read_a_step_that_reads_its_settings_asks_until
     let Question::Step { risk, rule, .. } = question else { panic!("{question:?}") };
     assert_eq!((risk.rule.as_str(), rule), ("folder.untrusted", None));
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     talk.send(Op::Trust).await;
     let (ask, _) = talk.asked().await;
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     talk.says("again").await;
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!(*kept.lock().unwrap(), [Given::Nothing, Given::Folder]);
 }
 
@@ -195,9 +195,9 @@ async fn trust_given_at_the_question_of_a_step_holds_at_once_and_is_kept() {
             .await;
         assert_eq!(ran, Outcome::Ran);
     }
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     talk.says("again").await;
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!(*kept.lock().unwrap(), [Given::Nothing, Given::Folder]);
 }
 
@@ -211,7 +211,7 @@ async fn to_leave_the_question_of_trust_changes_nothing_and_keeps_nothing() {
     let (ask, question) = talk.asked().await;
     assert!(matches!(question, Question::Step { .. }), "{question:?}");
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     for decision in [Decision::Approve, Decision::Dismiss] {
         talk.send(Op::Trust).await;
         let (ask, _) = talk.asked().await;
@@ -242,7 +242,7 @@ async fn to_stop_over_the_question_of_trust_leaves_it_undecided_and_goes_on() {
         })
         .await;
     assert_eq!(answered, asked);
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!(*kept.lock().unwrap(), []);
 }
 
@@ -261,7 +261,7 @@ async fn the_folder_above_is_trusted_only_when_the_answer_names_it() {
         let steps = named.iter().map(|name| (*name).to_owned()).collect();
         talk.send(Op::Decide { ask, decision: Decision::ApproveAll { steps } }).await;
         talk.says("go").await;
-        assert_eq!(talk.ending().await, Ending::Done);
+        assert_eq!(talk.ending().await, TurnOutcome::Done);
         assert_eq!(*kept.lock().unwrap(), [expected], "{named:?}");
     }
 }
@@ -282,7 +282,7 @@ async fn a_queue_waits_after_a_failure_until_something_succeeds() {
     let mut talk = Talk::start(&[&unfinished, DONE, DONE]);
     talk.says("one").await;
     talk.says("two").await;
-    assert!(matches!(talk.ending().await, Ending::Failed { .. }));
+    assert!(matches!(talk.ending().await, TurnOutcome::Failed { .. }));
     talk.says("three").await;
     for expected in ["three", "two"] {
         let text = talk
@@ -359,7 +359,7 @@ async fn an_edit_is_judged_while_it_is_typed() {
     let mut talk = Talk::start(&[&cmd("mkdir", &["a"]), DONE]);
     talk.says("go").await;
     let (ask, _) = talk.asked().await;
-    let work = Work::exec("rm", &["-rf", "a"]);
+    let work = StepAction::exec("rm", &["-rf", "a"]);
     talk.send(Op::Judge { ask, work: work.clone() }).await;
     let (judged, tier) = talk
         .next(|event| match event {
@@ -369,7 +369,7 @@ async fn an_edit_is_judged_while_it_is_typed() {
         .await;
     assert_eq!((judged, tier), (work, Tier::L2));
     talk.send(Op::Decide { ask, decision: Decision::Stop }).await;
-    assert_eq!(talk.ending().await, Ending::Stopped);
+    assert_eq!(talk.ending().await, TurnOutcome::Stopped);
 }
 
 #[tokio::test]
@@ -385,10 +385,10 @@ async fn a_stop_takes_the_question_back() {
         })
         .await;
     assert_eq!(answered, ask);
-    assert_eq!(talk.ending().await, Ending::Cancelled);
+    assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     talk.says("again").await;
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert!(!talk.folder().join("a").exists(), "an answer that came too late runs nothing");
 }
 
@@ -409,7 +409,7 @@ async fn a_line_for_the_shell_runs_and_a_grave_one_asks() {
     let Question::Step { risk, pieces, .. } = question else { panic!("a step") };
     assert_eq!((risk.tier, pieces.len()), (Tier::L2, 1));
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
 }
 
 #[tokio::test]
@@ -427,7 +427,7 @@ async fn a_line_for_the_shell_that_is_typed_while_a_turn_runs_follows_it() {
         .await;
     assert_eq!(queued, ["!printf two", "!!printf three"]);
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     for expected in ["two", "three"] {
         let ran = talk
             .next(|event| match event {
@@ -436,7 +436,7 @@ async fn a_line_for_the_shell_that_is_typed_while_a_turn_runs_follows_it() {
             })
             .await;
         assert_eq!(ran, expected);
-        assert_eq!(talk.ending().await, Ending::Done);
+        assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
 }
 
@@ -457,7 +457,7 @@ async fn what_an_earlier_session_left_waiting_starts_only_when_it_is_wanted() {
     talk.send(Op::RunQueue).await;
     for expected in ["old one", "!printf old"] {
         assert_eq!(talk.started().await, expected);
-        assert_eq!(talk.ending().await, Ending::Done);
+        assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
     talk.send(Op::RunQueue).await;
     assert_eq!(talk.notice().await.say.word(), words::QUEUE_EMPTY);
@@ -472,7 +472,7 @@ async fn what_is_said_before_the_trust_question_is_answered_goes_before_what_was
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     for expected in ["new", "old"] {
         assert_eq!(talk.started().await, expected);
-        assert_eq!(talk.ending().await, Ending::Done);
+        assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
 }
 
@@ -483,7 +483,7 @@ async fn the_branch_that_is_shown_follows_what_a_step_did() {
     std::fs::create_dir(&git).unwrap();
     let head = "ref: refs/heads/topic";
     talk.send(Op::Shell { line: format!("echo '{head}' > .git/HEAD"), keep: false }).await;
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     let branch = talk
         .next(|event| match event {
             Event::Facts(facts) => Some(facts.branch),
@@ -499,7 +499,7 @@ async fn a_shutdown_does_not_wait_for_an_answer_about_the_shell() {
     talk.send(Op::Shell { line: "rm -rf gone".into(), keep: true }).await;
     talk.asked().await;
     talk.send(Op::Shutdown).await;
-    assert_eq!(talk.ending().await, Ending::Cancelled);
+    assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     talk.next(|event| matches!(event, Event::Closed).then_some(())).await;
 }
 
@@ -546,7 +546,7 @@ async fn a_fresh_conversation_stops_what_runs_and_starts_at_one() {
     talk.says("one").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
     talk.send(Op::New).await;
-    assert_eq!(talk.ending().await, Ending::Cancelled);
+    assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     talk.next(|event| matches!(event, Event::Cleared).then_some(())).await;
     talk.says("two").await;
     let turn = talk
@@ -563,7 +563,7 @@ async fn an_export_masks_secrets_and_overwrites_nothing() {
     let mut talk =
         Talk::start(&[r#"{"type":"chat","message":"It is sekret-value-1234.","data":{}}"#]);
     talk.says("tell me").await;
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     let export = || Op::Export { format: ExportFormat::Md, path: Some("talk.md".into()) };
     talk.send(export()).await;
     assert_eq!(talk.notice().await.say.word(), words::EXPORTED);
@@ -614,7 +614,7 @@ async fn a_rule_that_is_taken_back_counts_no_more() {
         })
         .await;
     assert_eq!(ran, Outcome::Ran);
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     talk.send(Op::Revoke { rule: "mkdir a".into() }).await;
     let left = talk
         .next(|event| match event {
@@ -638,9 +638,9 @@ async fn words_for_a_turn_that_ends_unheard_are_asked_behind_it() {
     talk.send(Op::Steer { text: "two".into() }).await;
     assert_eq!(talk.notice().await.say.word(), words::STEER_WAITS);
     talk.send(Op::Stop).await;
-    assert_eq!(talk.ending().await, Ending::Cancelled);
+    assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     assert_eq!(talk.started().await, "two");
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
 }
 
 #[tokio::test]
@@ -658,7 +658,7 @@ async fn words_for_a_turn_that_runs_are_heard_by_it() {
         })
         .await;
     assert_eq!(heard, "two");
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
 }
 
 #[tokio::test]
@@ -666,12 +666,12 @@ async fn a_message_is_asked_again_without_its_answer() {
     let mut talk = Talk::start(&[DONE, r#"{"type":"chat","message":"Bad.","data":{}}"#, DONE]);
     for words in ["zero", "one"] {
         talk.says(words).await;
-        assert_eq!(talk.ending().await, Ending::Done);
+        assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
     let before = talk.history_share().await;
     talk.send(Op::Retry).await;
     assert_eq!(talk.started().await, "one");
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     let after = talk.history_share().await;
     assert_eq!(before.len(), after.len());
     assert_eq!(before.last(), after.last(), "as many turns as before");
@@ -689,7 +689,7 @@ async fn what_each_turn_cost_is_shown_with_the_sum() {
     let mut talk = Talk::start(&[DONE, DONE]);
     for words in ["one", "two"] {
         talk.says(words).await;
-        assert_eq!(talk.ending().await, Ending::Done);
+        assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
     talk.send(Op::Report { report: Report::Usage }).await;
     let rows = talk.page().await;
@@ -714,7 +714,7 @@ async fn a_change_is_asked_about_with_its_diff_and_undo_puts_the_file_back() {
         assert!(change.diff.contains("@@"), "{}", change.diff);
         talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     }
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!(std::fs::read(&a).unwrap(), b"one\r\n2\r\n");
     assert_eq!(std::fs::read(&b).unwrap(), b"b\n");
 
@@ -728,7 +728,7 @@ async fn a_change_is_asked_about_with_its_diff_and_undo_puts_the_file_back() {
         })
         .await;
     assert_eq!(turns, [1]);
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!(std::fs::read(&a).unwrap(), b"one\r\ntwo\r\n");
     assert!(!b.exists());
     talk.send(Op::Undo { turns: 1 }).await;
@@ -745,7 +745,7 @@ async fn a_file_that_changed_since_the_model_read_it_is_said_to_have_changed() {
         let a = talk.folder().join("a.txt");
         std::fs::write(&a, "one\ntwo\n").unwrap();
         talk.says("read it").await;
-        assert_eq!(talk.ending().await, Ending::Done);
+        assert_eq!(talk.ending().await, TurnOutcome::Done);
         if let Some(text) = by_hand {
             std::fs::write(&a, text).unwrap();
         }
@@ -830,7 +830,7 @@ impl Talk {
     }
 
     /// The replies up to the end of the turn, and how it ended.
-    async fn played(&mut self) -> (Vec<String>, Ending) {
+    async fn played(&mut self) -> (Vec<String>, TurnOutcome) {
         let mut said = Vec::new();
         let ending = self
             .next(|event| match event {
@@ -861,11 +861,11 @@ async fn a_script_prints_and_answers_and_the_model_reads_of_it_once() {
     talk.runs("greets", "{who: 'Ann'}").await;
     assert_eq!(talk.started().await, "/run greets {who: 'Ann'}");
     let (said, ending) = talk.played().await;
-    assert_eq!(ending, Ending::Done);
+    assert_eq!(ending, TurnOutcome::Done);
     assert_eq!(said.get(1).map(String::as_str), Some("Hello Ann!"), "{said:?}");
     assert!(said.iter().any(|said| said == "done"), "{said:?}");
     talk.says("what came of it?").await;
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     let heard = heard.lock().unwrap().clone();
     assert!(heard[0].contains("Greet Ann"), "{heard:?}");
     assert_eq!(heard[1].matches("The user ran the script `greets`").count(), 1, "{heard:?}");
@@ -889,7 +889,7 @@ async fn a_script_asks_the_person_before_a_call_it_may_not_make_by_itself() {
         assert!(text.contains("weather"), "{text}");
         talk.send(Op::Decide { ask, decision: Decision::Answer { text: answer.into() } }).await;
         let (said, ending) = talk.played().await;
-        assert_eq!(ending == Ending::Done, expected, "{ending:?}");
+        assert_eq!(ending == TurnOutcome::Done, expected, "{ending:?}");
         assert_eq!(said == ["rain"], expected, "{said:?}");
     }
 }
@@ -901,9 +901,9 @@ async fn a_stop_ends_a_script_while_the_model_answers() {
     talk.runs("greets", "{who: 'Ann'}").await;
     talk.next(|event| matches!(event, Event::Delta { .. }).then_some(())).await;
     talk.send(Op::Stop).await;
-    assert_eq!(talk.ending().await, Ending::Cancelled);
+    assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     talk.says("go on").await;
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
 }
 
 #[tokio::test]
@@ -912,11 +912,11 @@ async fn of_a_script_in_an_untrusted_folder_only_the_messages_run() {
     let (mut talk, _) = scripts(&files, &["Hello."], false);
     talk.runs("greets", "{who: 'Ann'}").await;
     let (said, ending) = talk.played().await;
-    assert!(matches!(ending, Ending::Failed { .. }) && said.is_empty(), "{ending:?} {said:?}");
+    assert!(matches!(ending, TurnOutcome::Failed { .. }) && said.is_empty(), "{ending:?} {said:?}");
     talk.runs("plain", "").await;
-    assert_eq!(talk.played().await, (vec!["Hello.".to_owned()], Ending::Done));
+    assert_eq!(talk.played().await, (vec!["Hello.".to_owned()], TurnOutcome::Done));
     talk.runs("plain", "{broken: [").await;
-    assert!(matches!(talk.ending().await, Ending::Failed { .. }));
+    assert!(matches!(talk.ending().await, TurnOutcome::Failed { .. }));
 }
 
 /// A session whose folder of scripts has these.
@@ -972,7 +972,7 @@ async fn a_script_that_says_what_it_is_for_runs_as_a_step_of_the_agent() {
         (["script.run".to_owned()].as_slice(), "to Ann\n")
     );
     assert_eq!((seen.stdout.as_str(), seen.exit_code), ("to Ann\nHello Ann!", Some(0)));
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     let heard = heard.lock().unwrap().clone();
     assert!(heard[0].contains("- greets(who=…): greets people"), "{}", heard[0]);
     assert!(heard[0].contains("script.run") && !heard[0].contains("mute"), "{}", heard[0]);
@@ -995,7 +995,7 @@ async fn what_goes_wrong_in_a_script_is_its_observation() {
     assert_eq!((seen.exit_code, seen.outcome), (Some(1), Outcome::Ran));
     assert!(seen.stderr.contains("no luck") && seen.stderr.contains("bad.ai.yaml:4:1"));
     assert_eq!(talk.next(observed).await.outcome, Outcome::Refused);
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert!(heard.lock().unwrap()[1].contains("no luck"));
 }
 
@@ -1031,10 +1031,10 @@ async fn a_folder_that_is_not_trusted_offers_no_script() {
 const MAKES: &str = "---\ntitle: makes a folder\n---\n$exec: {id: exec, args: {program: mkdir, args: [made]}}\n$print: \"?='got ' + LatestResult.length\"\n";
 
 /// Steps that began and what came of them, up to the end of the turn.
-async fn steps(talk: &mut Talk, decide: Decision) -> (Vec<String>, Vec<String>, Ending) {
+async fn steps(talk: &mut Talk, decide: Decision) -> (Vec<String>, Vec<String>, TurnOutcome) {
     let (ask, question) = talk.asked().await;
     let Question::Step { step, .. } = question else { panic!("{question:?}") };
-    assert_eq!(step.work, avocet::protocol::Work::exec("mkdir", &["made"]));
+    assert_eq!(step.work, avocet::protocol::StepAction::exec("mkdir", &["made"]));
     talk.send(Op::Decide { ask, decision: decide }).await;
     let (mut began, mut ran) = (Vec::new(), Vec::new());
     let ending = talk
@@ -1058,15 +1058,15 @@ async fn steps(talk: &mut Talk, decide: Decision) -> (Vec<String>, Vec<String>, 
 async fn a_step_of_a_script_is_judged_and_can_be_rewritten_in_its_question() {
     let (mut talk, _) = scripts(&[("makes.ai.yaml", MAKES)], &[DONE], true);
     talk.runs("makes", "").await;
-    let other = avocet::protocol::Work::exec("mkdir", &["other"]);
+    let other = avocet::protocol::StepAction::exec("mkdir", &["other"]);
     let (began, ran, ending) = steps(&mut talk, Decision::Edit(other)).await;
-    assert_eq!(ending, Ending::Done);
+    assert_eq!(ending, TurnOutcome::Done);
     assert!(began[0].contains("other") && ran[0].contains("other"), "{began:?} {ran:?}");
     assert!(talk.folder().join("other").is_dir() && !talk.folder().join("made").exists());
     talk.runs("makes", "").await;
     let (began, _, ending) = steps(&mut talk, Decision::Reject { word: None }).await;
     assert!(began.is_empty() && !talk.folder().join("made").exists());
-    let Ending::Failed { why } = ending else { panic!("{ending:?}") };
+    let TurnOutcome::Failed { why } = ending else { panic!("{ending:?}") };
     let why = why.text(Lang::En);
     assert!(why.contains("You rejected") && !why.contains("-y"), "{why}");
 }
@@ -1077,7 +1077,7 @@ async fn a_step_of_a_script_inside_a_turn_is_judged_too() {
     let (mut talk, heard) = offering(&[("makes.ai.yaml", MAKES)], &[&step, DONE]);
     talk.says("make it").await;
     let (began, ran, ending) = steps(&mut talk, Decision::Approve).await;
-    assert_eq!((ending, began.len(), ran.len()), (Ending::Done, 1, 2));
+    assert_eq!((ending, began.len(), ran.len()), (TurnOutcome::Done, 1, 2));
     assert!(ran[0].contains("mkdir") && ran[1].contains("script.run"), "{ran:?}");
     assert!(talk.folder().join("made").is_dir());
     assert!(heard.lock().unwrap()[1].contains("got 0"));
@@ -1095,9 +1095,9 @@ async fn a_stop_ends_a_script_that_runs_as_a_step() {
         tokio::task::yield_now().await;
     }
     talk.send(Op::Stop).await;
-    assert_eq!(talk.ending().await, Ending::Cancelled);
+    assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     talk.says("go on").await;
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
 }
 
 #[tokio::test]
@@ -1123,7 +1123,7 @@ async fn a_script_that_is_added_while_a_session_runs_is_known_with_the_next_mess
     std::fs::write(talk.folder.path().join("late.ai.yaml"), GREETS).unwrap();
     talk.says("hello").await;
     assert!(talk.next(names).await.contains(&"late".into()));
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
 }
 
 #[tokio::test]
@@ -1131,7 +1131,7 @@ async fn the_terminal_names_no_flags_of_a_command_line() {
     let (mut talk, _) = scripts(&[("greets.ai.yaml", GREETS)], &[DONE], false);
     for (script, part) in [("nosuch", "nosuch"), ("greets", "/trust")] {
         talk.runs(script, "").await;
-        let Ending::Failed { why } = talk.ending().await else { panic!("it failed") };
+        let TurnOutcome::Failed { why } = talk.ending().await else { panic!("it failed") };
         for lang in [Lang::En, Lang::Zh] {
             let why = why.text(lang);
             assert!(why.contains(part), "{why}");
@@ -1151,7 +1151,7 @@ async fn changed_in_the_second_turn(talk: &mut Talk) -> (PathBuf, PathBuf) {
         let (ask, _) = talk.asked().await;
         talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     }
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!(std::fs::read(&a).unwrap(), b"1\r\n");
     assert!(b.exists());
     (a, b)
@@ -1223,7 +1223,7 @@ async fn a_rewind_of_the_files_leaves_the_chat() {
     let (a, b) = changed_in_the_second_turn(&mut talk).await;
     talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Files) }).await;
     assert_eq!(talk.started().await, "/rewind");
-    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"one\r\n".to_vec(), false));
     let told = exported(&mut talk).await;
     assert!(told.contains("first") && told.contains("second"), "{told}");
@@ -1317,7 +1317,7 @@ async fn files_that_stayed_when_the_chat_was_taken_back_can_be_undone() {
         assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"1\r\n".to_vec(), true));
         talk.send(Op::Undo { turns: 1 }).await;
         assert_eq!(talk.started().await, "/undo", "resumed: {resume}");
-        assert_eq!(talk.ending().await, Ending::Done);
+        assert_eq!(talk.ending().await, TurnOutcome::Done);
         assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"one\r\n".to_vec(), false));
         finds_nothing_to_undo(&mut talk).await;
     }
@@ -1340,7 +1340,7 @@ async fn an_undo_is_known_after_a_resume_and_in_an_export() {
     for words in ["first", "second"] {
         talk.says(words).await;
         talk.yes().await;
-        assert_eq!(talk.ending().await, Ending::Done);
+        assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
     talk.send(Op::Undo { turns: 1 }).await;
     talk.ending().await;
@@ -1382,7 +1382,7 @@ async fn a_patched_configuration_is_put_back_also_after_a_resume() {
         assert!(change.diff.contains("+    \"theme\": \"light\""), "{}", change.diff);
         assert_eq!(risk.tier, Tier::L1);
         talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
-        assert_eq!(talk.ending().await, Ending::Done);
+        assert_eq!(talk.ending().await, TurnOutcome::Done);
         let patched = std::fs::read_to_string(&file).unwrap();
         assert!(patched.contains("light") && !patched.contains("\"a\""), "{patched}");
         let names = || -> Vec<String> {
@@ -1404,7 +1404,7 @@ async fn a_patched_configuration_is_put_back_also_after_a_resume() {
                     asked += 1;
                     talk.send(Op::Decide { ask: ask.id, decision: Decision::Approve }).await;
                 }
-                Event::TurnEnded { ending, .. } => break assert_eq!(ending, Ending::Done),
+                Event::TurnEnded { ending, .. } => break assert_eq!(ending, TurnOutcome::Done),
                 Event::Observed(seen) => assert_eq!(seen.outcome, Outcome::Ran, "{seen:?}"),
                 _ => {}
             }

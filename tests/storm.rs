@@ -4,8 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use avocet::protocol::{
-    Ask, AskId, Cut, Ending, Event, Facts, Notice, Observation, Origin, Outcome, Piece, Question,
-    Reason, Replied, Requires, Risk, Step, Tier, Usage, Work,
+    Ask, AskId, Event, ModelMessage, Notice, Observation, Outcome, Question, Reason, Requires,
+    Risk, SessionInfo, Step, StepAction, SubCommand, Tier, Truncation, TurnOrigin, TurnOutcome,
+    Usage,
 };
 use avocet::tui::{self, Config, Input, State};
 use avocet::words::{Lang, screen as words};
@@ -64,24 +65,25 @@ fn risk(tier: Tier) -> Risk {
 }
 
 fn step(text: &str) -> Step {
-    let work = Work::Exec { program: "git".into(), args: vec![text.to_owned(), String::new()] };
+    let work =
+        StepAction::Exec { program: "git".into(), args: vec![text.to_owned(), String::new()] };
     Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None }
 }
 
 fn event() -> impl Strategy<Value = Event> {
     let tier = prop::sample::select(vec![Tier::L0, Tier::L1, Tier::L2]);
     (text(), tier, 0usize..16, 0u64..3).prop_map(|(text, tier, kind, id)| match kind {
-        0 => Event::TurnStarted { turn: 1, text, origin: Origin::Typed },
+        0 => Event::TurnStarted { turn: 1, text, origin: TurnOrigin::Typed },
         1 => Event::ReplyStarted,
         2..=4 => Event::Delta { text },
         5 => Event::Thought { text },
         6 => Event::Retrying { attempt: 1, of: 5, wait_ms: 900, why: words::HINT.into() },
-        7 => Event::Replied(Replied {
+        7 => Event::Replied(ModelMessage {
             message: text.clone(),
             markdown: tier != Tier::L0,
             suggestions: vec![text],
             error: tier == Tier::L2,
-            cut: (tier == Tier::L1).then_some(Cut::Broken),
+            cut: (tier == Tier::L1).then_some(Truncation::Broken),
         }),
         8 => Event::StepStarted { step: step(&text), risk: risk(tier) },
         9 => Event::StepOutput { id: "cmd_001".into(), text },
@@ -104,7 +106,7 @@ fn event() -> impl Strategy<Value = Event> {
                 expected: text.clone(),
                 number: 1,
                 of: 3,
-                pieces: vec![Piece { text: text.clone(), risk: risk(tier) }],
+                pieces: vec![SubCommand { text: text.clone(), risk: risk(tier) }],
                 rule: Some(text),
                 rule_covers: Vec::new(),
                 trust: None,
@@ -116,7 +118,7 @@ fn event() -> impl Strategy<Value = Event> {
         13 => Event::Queued { texts: vec![text.clone(), text] },
         14 => Event::TurnEnded {
             turn: 1,
-            ending: Ending::Cancelled,
+            ending: TurnOutcome::Cancelled,
             usage: Usage::default(),
             elapsed_ms: 90_000,
         },
@@ -159,7 +161,7 @@ proptest! {
         zh in any::<bool>(),
     ) {
         let lang = if zh { Lang::Zh } else { Lang::En };
-        let facts = Facts { lang, cwd: "/home/ada/中文 目录".into(), ..Facts::default() };
+        let facts = SessionInfo { lang, cwd: "/home/ada/中文 目录".into(), ..SessionInfo::default() };
         let mut state = State::new(Config { lang, facts, theme: "dark".into(), ..Config::default() });
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
         let mut now = 0;

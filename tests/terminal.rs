@@ -11,7 +11,7 @@ mod pty;
 
 use std::path::Path;
 
-use avocet::protocol::{Ending, Event, Facts, Op, Origin, Replied, Usage};
+use avocet::protocol::{Event, ModelMessage, Op, SessionInfo, TurnOrigin, TurnOutcome, Usage};
 use avocet::tui::{self, Config, terminal};
 use pty::{Modes, Screen};
 use tokio::sync::mpsc;
@@ -112,7 +112,8 @@ fn child_echoes() {
     let (ops, inbox) = mpsc::channel(16);
     let (outbox, events) = mpsc::channel(64);
     let session = std::thread::spawn(move || echo(inbox, &outbox));
-    let facts = Facts { model: "echo".into(), cwd: "/tmp/shop".into(), ..Facts::default() };
+    let facts =
+        SessionInfo { model: "echo".into(), cwd: "/tmp/shop".into(), ..SessionInfo::default() };
     let config = Config { facts, ..Config::default() };
     let keep: tui::Keep = std::sync::Arc::new(|_, _| Ok(()));
     let exit = runtime.block_on(tui::run(config, ops, events, keep)).unwrap();
@@ -133,11 +134,11 @@ fn echo(mut inbox: mpsc::Receiver<Op>, outbox: &mpsc::Sender<Event>) {
             _ => format!("{lines} lines came"),
         };
         let events = [
-            Event::TurnStarted { turn: 1, text, origin: Origin::Typed },
-            Event::Replied(Replied { message, ..Replied::default() }),
+            Event::TurnStarted { turn: 1, text, origin: TurnOrigin::Typed },
+            Event::Replied(ModelMessage { message, ..ModelMessage::default() }),
             Event::TurnEnded {
                 turn: 1,
-                ending: Ending::Done,
+                ending: TurnOutcome::Done,
                 usage: Usage::default(),
                 elapsed_ms: 1,
             },

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use avocet::model::Scripted;
 use avocet::prompt::template::{Form, Template, Values};
 use avocet::protocol::{
-    Decision, Ending, Event, Observation, Op, Prompt, Question, Risk, Sandboxing, Shelter,
+    Decision, Event, Observation, Op, Prompt, Question, Risk, SandboxMode, SandboxStatus,
+    TurnOutcome,
 };
 use avocet::safety::Cleared;
 use avocet::session::Parts;
@@ -58,7 +59,7 @@ impl Ground {
         self.at.join("outside/new")
     }
 
-    fn sandbox(&self, setting: Sandboxing) -> Sandbox {
+    fn sandbox(&self, setting: SandboxMode) -> Sandbox {
         let system = System::new(&self.ws(), &self.ws().join("home"), &[]);
         let places = Places {
             workspace: self.ws(),
@@ -92,8 +93,8 @@ impl Ground {
 
     /// `None`, and said, where this machine holds nothing.
     fn held(&self, replies: &[&str]) -> Option<Parts> {
-        let sandbox = self.sandbox(Sandboxing::Work);
-        if sandbox.shelter() != Shelter::Held {
+        let sandbox = self.sandbox(SandboxMode::Work);
+        if sandbox.shelter() != SandboxStatus::Held {
             println!("SKIPPED, no sandbox on this machine");
             return None;
         }
@@ -137,7 +138,7 @@ async fn a_shell_piece_that_met_the_sandbox_is_asked_about_again_and_runs_withou
     assert!(says(&risk, DENIED).contains(&named), "{risk:?}");
     assert!(!ground.outside().exists());
     decides(&line, ask, Decision::Approve).await;
-    assert_eq!(line.ending().await, Ending::Done);
+    assert_eq!(line.ending().await, TurnOutcome::Done);
     assert!(ground.outside().exists());
 }
 
@@ -156,7 +157,7 @@ async fn a_shell_piece_stays_held_without_a_plain_yes_whatever_was_said_ahead() 
         let (ask, question) = line.asked().await;
         assert!(matches!(&question, Question::Step { risk, .. } if risk.rule == DENIED));
         decides(&line, ask, decision).await;
-        assert!(matches!(line.ending().await, Ending::Unsent { .. }));
+        assert!(matches!(line.ending().await, TurnOutcome::Unsent { .. }));
         assert!(!ground.outside().exists());
     }
 }
@@ -172,7 +173,7 @@ async fn a_piece_that_only_reads_says_that_it_writes_only_in_a_temporary_folder(
     let said = says(&pieces[0].risk, "sandbox.work");
     assert!(said.contains("only in a temporary folder") && said.contains("closed"), "{said}");
     decides(&line, ask, Decision::Approve).await;
-    assert_eq!(line.ending().await, Ending::Done);
+    assert_eq!(line.ending().await, TurnOutcome::Done);
 }
 
 const MAKES: &str = "---\ntitle: makes a file\n---\n$exec: {id: exec, args: {program: touch, args: [../outside/new]}}\n";
@@ -205,15 +206,27 @@ async fn a_step_of_a_script_that_met_the_sandbox_is_asked_about_again() {
 
 #[tokio::test]
 async fn each_setting_is_said_by_the_question_the_facts_and_doctor() {
-    let rows: [(Sandboxing, Shelter, &str, Word, Word); 3] = [
-        (Sandboxing::Work, Shelter::Held, "sandbox.work", words::SANDBOX_WORK, held::HELD_L1),
-        (Sandboxing::Read, Shelter::ReadOnly, "sandbox.none", words::SANDBOX_READ, held::FREE_L1),
-        (Sandboxing::Off, Shelter::Off, "sandbox.none", words::SANDBOX_OFF, held::SET_OFF),
+    let rows: [(SandboxMode, SandboxStatus, &str, Word, Word); 3] = [
+        (
+            SandboxMode::Work,
+            SandboxStatus::Held,
+            "sandbox.work",
+            words::SANDBOX_WORK,
+            held::HELD_L1,
+        ),
+        (
+            SandboxMode::Read,
+            SandboxStatus::ReadOnly,
+            "sandbox.none",
+            words::SANDBOX_READ,
+            held::FREE_L1,
+        ),
+        (SandboxMode::Off, SandboxStatus::Off, "sandbox.none", words::SANDBOX_OFF, held::SET_OFF),
     ];
     for (setting, shelter, rule, said, shown) in rows {
         let ground = Ground::new();
         let sandbox = ground.sandbox(setting);
-        if sandbox.shelter() == Shelter::Absent {
+        if sandbox.shelter() == SandboxStatus::Absent {
             return println!("SKIPPED, no sandbox on this machine");
         }
         let doctor: Vec<String> = sandbox.rows().iter().map(row).collect();
@@ -235,12 +248,12 @@ async fn where_the_kernel_has_no_landlock_the_user_is_told_once() {
     let mut heard = Vec::new();
     for _ in 0..2 {
         let ground = Ground::new();
-        let exec = ground.exec(Sandbox::lacking(Sandboxing::Work, held::NO_KERNEL));
+        let exec = ground.exec(Sandbox::lacking(SandboxMode::Work, held::NO_KERNEL));
         let mut parts = ground.parts(&[DONE], Arc::new(exec));
         let told = Arc::clone(&told);
         parts.guard.trust.told_unheld = Box::new(move || told.fetch_add(1, Ordering::Relaxed) == 0);
         let mut line = Line::to(parts);
-        line.facts(|facts| facts.shelter == Shelter::Absent).await;
+        line.facts(|facts| facts.shelter == SandboxStatus::Absent).await;
         for event in line.turn("go").await {
             if let Event::Notice(notice) = event {
                 heard.push(notice.say);
@@ -277,7 +290,7 @@ impl Tool for Late {
         self.exec.pipe(step, input, watch)
     }
 
-    fn shelter(&self) -> BoxFuture<'static, Option<Shelter>> {
+    fn shelter(&self) -> BoxFuture<'static, Option<SandboxStatus>> {
         match self.asked.fetch_add(1, Ordering::Relaxed) {
             0 => std::future::pending().boxed(),
             _ => self.exec.shelter(),
@@ -293,7 +306,7 @@ const PRINTS: &str =
 async fn no_step_is_judged_before_it_is_known_whether_there_is_a_sandbox() {
     for by_script in [false, true] {
         let ground = Ground::new();
-        let exec = ground.exec(Sandbox::lacking(Sandboxing::Work, held::NO_KERNEL));
+        let exec = ground.exec(Sandbox::lacking(SandboxMode::Work, held::NO_KERNEL));
         let tool = Late { exec, asked: AtomicUsize::new(0) };
         let sed = cmd("sed", &["-n", "1p", "a.txt"]);
         let mut parts = ground.parts(&[&sed, DONE], Arc::new(tool));

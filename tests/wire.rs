@@ -12,7 +12,8 @@ use std::path::PathBuf;
 
 use avocet::context::history::History;
 use avocet::protocol::{
-    Decision, Ending, EntryState, Event, ExportFormat, Level, Op, Outcome, Question, Report, Row,
+    Decision, Event, ExportFormat, ExtensionState, NoticeLevel, Op, Outcome, PageRow, Question,
+    Report, TurnOutcome,
 };
 use avocet::words;
 use serde::Serialize;
@@ -85,27 +86,39 @@ fn every_event_is_read_and_written_as_it_was_recorded() {
         Event::Notice(notice) => Some(notice.level),
         _ => None,
     });
-    assert!([Level::Info, Level::Warning, Level::Error].into_iter().eq(levels.take(3)));
+    assert!(
+        [NoticeLevel::Info, NoticeLevel::Warning, NoticeLevel::Error]
+            .into_iter()
+            .eq(levels.take(3))
+    );
     let states = events.iter().find_map(|event| match event {
         Event::Catalogue(catalogue) => Some(&catalogue.entries),
         _ => None,
     });
     assert!(matches!(
         states.unwrap().iter().map(|entry| &entry.state).collect::<Vec<_>>()[..],
-        [EntryState::Usable, EntryState::Sensitive, EntryState::Hidden(_), EntryState::Broken(_)]
+        [
+            ExtensionState::Usable,
+            ExtensionState::Sensitive,
+            ExtensionState::Hidden(_),
+            ExtensionState::Broken(_)
+        ]
     ));
     let rows = events.iter().find_map(|event| match event {
         Event::Page(page) => Some(&page.rows[..]),
         _ => None,
     });
-    assert!(matches!(rows.unwrap(), [Row::Heading(_), Row::Pair { .. }, Row::Line(_)]));
+    assert!(matches!(rows.unwrap(), [PageRow::Heading(_), PageRow::Pair { .. }, PageRow::Line(_)]));
 }
 
 #[test]
 fn an_interruption_that_0_1_told_by_its_sentence_is_read_as_one() {
     let old = r#"{"event":"turn_ended","turn":1,"ending":{"failed":{"why":{"key":"session.INTERRUPTED","values":[]}}},"usage":{"input_tokens":0,"output_tokens":0,"estimated":false},"elapsed_ms":0}"#;
     let event: Event = serde_json::from_str(old).unwrap();
-    assert!(matches!(event, Event::TurnEnded { ending: Ending::Interrupted, .. }), "{event:?}");
+    assert!(
+        matches!(event, Event::TurnEnded { ending: TurnOutcome::Interrupted, .. }),
+        "{event:?}"
+    );
 }
 
 #[test]

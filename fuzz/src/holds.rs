@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use avocet::protocol::partial::Partial;
-use avocet::protocol::reply::{self, Reading, Reply};
-use avocet::protocol::{Requires, Risk, Step, Tier, Work};
+use avocet::protocol::reply::{self, ParsedReply, Reply};
+use avocet::protocol::{Requires, Risk, Step, StepAction, Tier};
 use avocet::safety::clean::{Cleaner, Source, clean, escape};
 use avocet::safety::tools::digest;
 use avocet::safety::{self, Contents, Kind, Place, Policy, Program, Rule, Scene, World, is_rule};
@@ -44,7 +44,7 @@ pub fn arguments(data: &[u8]) {
     let program = words.next().unwrap_or_default();
     let args: Vec<String> = words.collect();
     let hides = args.iter().any(|arg| arg.contains(safety::is_hidden));
-    let work = Work::Exec { program, args };
+    let work = StepAction::Exec { program, args };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
     let all = Requires { confirm: true, elevated: true, network: true, write: true };
     let stricter = Step { requires: all, ..step.clone() };
@@ -105,7 +105,7 @@ pub fn reply(data: &[u8]) {
     shown.push_str(&growing.push(second));
     let mut at_once = Partial::new();
     assert_eq!(at_once.push(&text), shown, "cut at {half}");
-    if let Reading::Valid { reply: Reply::Cmd { commands, .. }, .. } = reading {
+    if let ParsedReply::Valid { reply: Reply::Cmd { commands, .. }, .. } = reading {
         assert!(commands.len() <= reply::MOST_COMMANDS);
     }
 }

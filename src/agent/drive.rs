@@ -8,12 +8,12 @@ use tokio_util::sync::CancellationToken;
 use super::turn::{Action, Input, Told, Turn};
 use super::{Answer, Host};
 use crate::context::history::Kept;
-use crate::protocol::{Cut, Ending, Event, Usage};
+use crate::protocol::{Event, Truncation, TurnOutcome, Usage};
 
 /// The result of a turn, for the session to store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
-    pub ending: Ending,
+    pub ending: TurnOutcome,
     /// The turn's record for the conversation history.
     pub kept: Kept,
     pub usage: Usage,
@@ -86,7 +86,7 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
 /// The part of an answer that arrived before the call was dropped is kept, marked as cut off.
 fn broken_off(heard: Option<Answer>) -> Input {
     match heard {
-        Some(answer) => Input::Replied(Ok(Answer { cut: Some(Cut::Cancelled), ..answer })),
+        Some(answer) => Input::Replied(Ok(Answer { cut: Some(Truncation::Cancelled), ..answer })),
         None => Input::Cancelled,
     }
 }

@@ -6,7 +6,9 @@
 use std::future::Future;
 
 use crate::model::ModelError;
-use crate::protocol::{Ask, Cut, Decision, Event, Message, Observation, Scope, Usage};
+use crate::protocol::{
+    ApprovalScope, Ask, Decision, Event, Message, Observation, Truncation, Usage,
+};
 use crate::safety::{Cleared, Grant, Scene};
 
 pub mod drive;
@@ -52,10 +54,10 @@ pub trait Host: Send {
     }
 
     /// The user wants steps that this rule covers to run without a question.
-    fn remember(&mut self, rule: String, scope: Scope);
+    fn remember(&mut self, rule: String, scope: ApprovalScope);
 
     /// The same, limited to the terms of the step it was given for.
-    fn grant(&mut self, grant: Grant, scope: Scope) {
+    fn grant(&mut self, grant: Grant, scope: ApprovalScope) {
         self.remember(grant.rule.to_string(), scope);
     }
 }
@@ -75,5 +77,5 @@ pub struct Call {
 pub struct Answer {
     pub text: String,
     pub usage: Usage,
-    pub cut: Option<Cut>,
+    pub cut: Option<Truncation>,
 }

@@ -11,10 +11,10 @@ use std::collections::VecDeque;
 use super::drive::Ended;
 use super::{Answer, Call};
 use crate::model::ModelError;
-use crate::protocol::reply::{Found, Proposal, Reading, Reply, read};
+use crate::protocol::reply::{ParsedReply, Proposal, Reply, ReplyRepair, read};
 use crate::protocol::{
-    Ask, AskId, Cut, Decision, Ending, Event, Notice, Observation, Origin, Outcome, Question,
-    Replied, Scope, Step, Tier, Usage, Work,
+    ApprovalScope, Ask, AskId, Decision, Event, ModelMessage, Notice, Observation, Outcome,
+    Question, Step, StepAction, Tier, Truncation, TurnOrigin, TurnOutcome, Usage,
 };
 use crate::safety::{self, Cleared, Grant, Held, Judged, Scene, Verdict};
 use crate::words::{Say, Spoken, Word, agent as words};
@@ -40,13 +40,13 @@ pub struct Start {
     pub turn: u64,
     /// The user's message.
     pub text: String,
-    pub origin: Origin,
+    pub origin: TurnOrigin,
     /// Who tells the surfaces that the turn has begun.
     pub opening: Opening,
     /// Steps that run before the turn pauses; 0: ask at each.
     pub max_steps: usize,
     /// The project's check, which runs after a list of steps that changed files.
-    pub check: Option<Work>,
+    pub check: Option<StepAction>,
     /// The numbers of the first step and of the first question.
     pub next_step: u64,
     pub next_ask: u64,
@@ -79,14 +79,14 @@ pub enum Action {
     Call(Call),
     Ask(Box<Ask>),
     Run(Box<Cleared>),
-    End(Ending),
+    End(TurnOutcome),
 }
 
 /// A side effect for the host.
 #[derive(Debug, PartialEq)]
 pub enum Told {
     Event(Box<Event>),
-    Remember { grant: Box<Grant>, scope: Scope },
+    Remember { grant: Box<Grant>, scope: ApprovalScope },
 }
 
 #[derive(Debug)]
@@ -141,7 +141,7 @@ enum Waiting {
     },
     /// The end of a running step. `instead_of`: the step as the model had proposed it.
     Run {
-        instead_of: Option<Work>,
+        instead_of: Option<StepAction>,
     },
 }
 
@@ -201,7 +201,7 @@ impl Turn {
     }
 
     /// The result of the turn.
-    pub fn ended(&self, ending: Ending) -> Ended {
+    pub fn ended(&self, ending: TurnOutcome) -> Ended {
         Ended {
             ending,
             kept: self.said.kept(),
@@ -225,7 +225,7 @@ impl Turn {
                 self.call()
             }
             Input::Replied(Ok(answer)) => self.replied(answer, scene),
-            Input::Replied(Err(error)) => self.end(Ending::Failed { why: error.say() }),
+            Input::Replied(Err(error)) => self.end(TurnOutcome::Failed { why: error.say() }),
             Input::Decided(decision) => self.decided(decision, scene),
             Input::Observed(seen) => {
                 let again = self.denied_step(&seen, scene);
@@ -246,7 +246,7 @@ impl Turn {
         }
     }
 
-    fn end(&mut self, ending: Ending) -> Action {
+    fn end(&mut self, ending: TurnOutcome) -> Action {
         self.said.forget_repair();
         Action::End(ending)
     }
@@ -268,53 +268,73 @@ impl Turn {
             return self.cut_off(&reading, &answer.text, cut);
         }
         match reading {
-            Reading::Valid { reply: Reply::Chat { message, markdown, suggestions }, .. } => {
+            ParsedReply::Valid {
+                reply: Reply::Chat { message, markdown, suggestions }, ..
+            } => {
                 self.said.chat(&message);
-                self.show(Replied { message, markdown, suggestions, ..Replied::default() });
-                if self.steers.is_empty() { self.end(Ending::Done) } else { self.hear() }
+                self.show(ModelMessage {
+                    message,
+                    markdown,
+                    suggestions,
+                    ..ModelMessage::default()
+                });
+                if self.steers.is_empty() { self.end(TurnOutcome::Done) } else { self.hear() }
             }
-            Reading::Valid { reply: Reply::Error { message }, .. } => {
+            ParsedReply::Valid { reply: Reply::Error { message }, .. } => {
                 self.said.error(&message);
-                self.show(Replied { message, error: true, markdown: true, ..Replied::default() });
-                self.end(Ending::Error)
+                self.show(ModelMessage {
+                    message,
+                    error: true,
+                    markdown: true,
+                    ..ModelMessage::default()
+                });
+                self.end(TurnOutcome::Error)
             }
-            Reading::Valid { reply: Reply::Cmd { message, cwd, commands, expected }, found } => {
+            ParsedReply::Valid {
+                reply: Reply::Cmd { message, cwd, commands, expected },
+                found,
+            } => {
                 let batch = Batch { why: message, expected, ..Batch::default() };
                 self.proposed(batch, cwd, commands, found, scene)
             }
-            Reading::Invalid { .. } | Reading::Fallback { .. } => {
+            ParsedReply::Invalid { .. } | ParsedReply::Fallback { .. } => {
                 self.faulty(&reading, &answer.text)
             }
         }
     }
 
-    fn show(&mut self, replied: Replied) {
+    fn show(&mut self, replied: ModelMessage) {
         self.tell(Event::Replied(replied));
     }
 
     /// An incomplete reply is shown, and none of it is run.
-    fn cut_off(&mut self, reading: &Reading, text: &str, cut: Cut) -> Action {
+    fn cut_off(&mut self, reading: &ParsedReply, text: &str, cut: Truncation) -> Action {
         let message = said::readable(reading, text).unwrap_or_default();
         self.said.forget_repair();
         if !message.is_empty() {
             self.said.chat(&message);
         }
-        self.show(Replied { message, markdown: true, cut: Some(cut), ..Replied::default() });
+        self.show(ModelMessage {
+            message,
+            markdown: true,
+            cut: Some(cut),
+            ..ModelMessage::default()
+        });
         let why = match cut {
-            Cut::Cancelled => {
+            Truncation::Cancelled => {
                 self.said.cancelled();
-                return self.end(Ending::Cancelled);
+                return self.end(TurnOutcome::Cancelled);
             }
-            Cut::Broken => words::CUT_BROKEN,
-            Cut::Length => words::CUT_LENGTH,
-            Cut::Filtered => words::CUT_FILTERED,
+            Truncation::Broken => words::CUT_BROKEN,
+            Truncation::Length => words::CUT_LENGTH,
+            Truncation::Filtered => words::CUT_FILTERED,
         };
-        self.end(Ending::Failed { why: why.into() })
+        self.end(TurnOutcome::Failed { why: why.into() })
     }
 
     /// Asks once more. The second time, prose is taken as the intended answer; of a broken reply
     /// its message is shown, but the turn has failed.
-    fn faulty(&mut self, reading: &Reading, text: &str) -> Action {
+    fn faulty(&mut self, reading: &ParsedReply, text: &str) -> Action {
         let fault = reading.fault().unwrap_or_else(|| words::CUT_BROKEN.into());
         if !self.said.is_repairing() {
             self.said.repair(text, &fault);
@@ -324,11 +344,11 @@ impl Turn {
         let message = said::readable(reading, text);
         if let Some(message) = message.clone() {
             self.said.chat(&message);
-            self.show(Replied { message, markdown: true, ..Replied::default() });
+            self.show(ModelMessage { message, markdown: true, ..ModelMessage::default() });
         }
         match (reading, message) {
-            (Reading::Fallback { .. }, Some(_)) => self.end(Ending::Done),
-            _ => self.end(Ending::Failed { why: words::UNREADABLE.with("fault", fault) }),
+            (ParsedReply::Fallback { .. }, Some(_)) => self.end(TurnOutcome::Done),
+            _ => self.end(TurnOutcome::Failed { why: words::UNREADABLE.with("fault", fault) }),
         }
     }
 
@@ -337,15 +357,15 @@ impl Turn {
         mut batch: Batch,
         cwd: Option<String>,
         commands: Vec<Proposal>,
-        found: Found,
+        found: ReplyRepair,
         scene: Scene<'_>,
     ) -> Action {
         self.said.cmd(&batch.why, cwd.as_deref(), &commands);
         let message = batch.why.clone();
-        self.show(Replied { message, markdown: true, ..Replied::default() });
+        self.show(ModelMessage { message, markdown: true, ..ModelMessage::default() });
         for mut proposal in commands {
             // A repaired reply is never acted on without a question.
-            proposal.requires.confirm |= found == Found::Repaired;
+            proposal.requires.confirm |= found == ReplyRepair::Repaired;
             let id = format!("cmd_{:03}", self.next_step);
             self.next_step += 1;
             let cwd = cwd.clone();
@@ -413,7 +433,7 @@ impl Turn {
         }
     }
 
-    fn run(&mut self, cleared: Cleared, instead_of: Option<Work>) -> Action {
+    fn run(&mut self, cleared: Cleared, instead_of: Option<StepAction>) -> Action {
         self.waiting = Waiting::Run { instead_of };
         Action::Run(Box::new(cleared))
     }
@@ -481,7 +501,7 @@ impl Turn {
                 }
                 Decision::Reject { .. } | Decision::Dismiss | Decision::Trust | Decision::Stop => {
                     self.stop_batch(scene);
-                    self.end(Ending::Limit { why })
+                    self.end(TurnOutcome::Limit { why })
                 }
             },
             // A decision without a pending question: stop rather than guess what it was about.
@@ -587,7 +607,7 @@ impl Turn {
         self.stop_batch(scene);
         self.said.forget_repair();
         self.said.cancelled();
-        self.end(Ending::Cancelled)
+        self.end(TurnOutcome::Cancelled)
     }
 
     fn tell(&mut self, event: Event) {

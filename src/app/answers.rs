@@ -17,7 +17,7 @@ use crate::cli::{Exit, config, model, output, page, policy, session};
 use crate::config::{Connection, Environment, ProviderSetting};
 use crate::library::Library;
 use crate::model::list_models;
-use crate::protocol::{NoteFact, Notice, Page, Row, Work};
+use crate::protocol::{InstructionFile, Notice, Page, PageRow, StepAction};
 use crate::safety::Scene;
 use crate::session::Doctor;
 use crate::store::{Disk, StoreError};
@@ -66,7 +66,7 @@ pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
     }
 }
 
-fn explained(ground: &Ground, work: &Work, scene: Scene<'_>, json: bool) -> Exit {
+fn explained(ground: &Ground, work: &StepAction, scene: Scene<'_>, json: bool) -> Exit {
     let lang = ground.lang();
     let text = match json {
         true => policy::explain_json(work, scene, lang).to_string(),
@@ -258,7 +258,7 @@ fn idle_rules(
 }
 
 /// The instructions for agents in a trusted folder.
-fn notes(folder: &Path, trusted: bool) -> Vec<NoteFact> {
+fn notes(folder: &Path, trusted: bool) -> Vec<InstructionFile> {
     let found = trusted.then(|| crate::config::notes::read(folder));
     found.map_or_else(Vec::new, |found| found.notes.files)
 }
@@ -279,7 +279,7 @@ pub fn completions(ground: &Ground, shell: Shell) -> Exit {
     ended(ground, done)
 }
 
-pub fn answer_rows(ground: &Ground, rows: &[Row], json: bool) -> Exit {
+pub fn answer_rows(ground: &Ground, rows: &[PageRow], json: bool) -> Exit {
     let mut out = output::stdout();
     let done = if json {
         report::answer(&mut out, format!("{}\n", page::json(rows, ground.lang())))

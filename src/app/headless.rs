@@ -13,7 +13,7 @@ use crate::cli::{Exit, input, output};
 use crate::commands;
 use crate::library::{Kind, Library, fill};
 use crate::prompt::line::{self, Intent};
-use crate::protocol::{Mention, Notice, Op, Part, Prompt};
+use crate::protocol::{Mention, Notice, Op, Prompt, PromptPart};
 use crate::session;
 use crate::session::saved::Which;
 use crate::signals;
@@ -138,7 +138,7 @@ fn message(ground: &Ground, prompt: Option<&str>, piped: bool) -> Result<Op, Exi
     let parts = match prompt.map(line::read) {
         Some(Intent::Message { parts }) => parts,
         Some(Intent::Shell { .. } | Intent::Command { .. } | Intent::Empty) | None => {
-            prompt.map(|text| Part::Text(text.to_owned())).into_iter().collect()
+            prompt.map(|text| PromptPart::Text(text.to_owned())).into_iter().collect()
         }
     };
     let whole = input::message(Some(&line::text_of(&parts)), piped.as_deref());
@@ -150,16 +150,16 @@ fn message(ground: &Ground, prompt: Option<&str>, piped: bool) -> Result<Op, Exi
     if mentions.is_empty() {
         return Ok(Op::Submit { text: shown });
     }
-    let parts = vec![Part::Text(shown.clone())];
+    let parts = vec![PromptPart::Text(shown.clone())];
     let mut prompt = Prompt { shown, parts, ..Prompt::default() };
     prompt.attach(mentions);
     Ok(Op::Prompt { prompt: Box::new(prompt) })
 }
 
-fn mention(part: Part) -> Option<Mention> {
+fn mention(part: PromptPart) -> Option<Mention> {
     match part {
-        Part::Mention { mention, .. } => Some(mention),
-        Part::Text(_) | Part::Insert(_) | Part::Shell(_) => None,
+        PromptPart::Mention { mention, .. } => Some(mention),
+        PromptPart::Text(_) | PromptPart::Insert(_) | PromptPart::Shell(_) => None,
     }
 }
 
@@ -183,7 +183,7 @@ fn own(ground: &Ground, name: &str, args: &str, piped: bool) -> Result<Box<Promp
         let piped = input::read(io::stdin().lock()).map_err(|error| ground.broken(&error))?;
         let piped = piped.text.trim_end_matches(['\r', '\n']);
         if !piped.trim().is_empty() {
-            prompt.parts.push(Part::Text(format!("\n\n{piped}")));
+            prompt.parts.push(PromptPart::Text(format!("\n\n{piped}")));
         }
     }
     Ok(Box::new(prompt))

@@ -15,7 +15,7 @@ use crate::context::window::Bounds;
 use crate::disk::beside;
 use crate::library::bot;
 use crate::model::exposed_host;
-use crate::protocol::{Facts, Notice};
+use crate::protocol::{Notice, SessionInfo};
 use crate::safety::redact::{self, Redactor, is_random, is_secret_name};
 use crate::safety::{Limit, Policy, Rule};
 use crate::session::library::Kept;
@@ -87,7 +87,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         For::Script => None,
     };
     guard.trust.told_unheld = told_unheld(ground);
-    let facts = Facts {
+    let facts = SessionInfo {
         // So that the first frame shows it already.
         model: first.model.name().to_owned(),
         provider: first.provider,
@@ -315,10 +315,10 @@ fn untrusted(ground: &Ground) -> Option<Notice> {
     (!ground.trusted).then(|| Notice::info(words::TRUST_HELD_BACK).hint(how))
 }
 
-fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -> Facts {
+fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -> SessionInfo {
     let settings = &ground.loaded.settings;
     let shown = |rules: &[Rule]| rules.iter().map(ToString::to_string).collect();
-    Facts {
+    SessionInfo {
         profile: settings.profile.clone(),
         mode: settings.mode,
         lang: settings.lang,
@@ -334,7 +334,7 @@ fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -
         denied: shown(&policy.denied),
         max_steps: settings.limits.max_auto_steps,
         check: settings.check.clone(),
-        ..Facts::default()
+        ..SessionInfo::default()
     }
 }
 

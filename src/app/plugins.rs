@@ -5,7 +5,7 @@ use super::answers::answer_rows;
 use super::ground::Ground;
 use crate::cli::Exit;
 use crate::cli::args::Plugin;
-use crate::protocol::{Notice, Requires, Step, Work};
+use crate::protocol::{Notice, Requires, Step, StepAction};
 use crate::safety::{Scene, Task, assess};
 use crate::session::plugins_page;
 use crate::tools::exec::in_terminal;
@@ -25,7 +25,7 @@ fn run(ground: &Ground, world: &System, alias: &str, args: &[String]) -> Exit {
     let policy = ground.loaded.settings.policy();
     let place = ground.place();
     let input = serde_json::json!({ "alias": alias, "args": args });
-    let work = Work::Tool { name: "plugin.run".to_owned(), input };
+    let work = StepAction::Tool { name: "plugin.run".to_owned(), input };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
     let verdict = assess(step, Scene { policy: &policy, place: &place, world });
     let judged = verdict.judged();

@@ -18,7 +18,7 @@ use crate::cli::args::{Approved, RunScript};
 use crate::cli::output;
 use crate::cli::report::{self, Voice};
 use crate::cli::script::{self as surface, Look, Writer};
-use crate::protocol::{Denied, Message, Notice, Provider, Question, Tier, Work};
+use crate::protocol::{Message, Notice, Provider, Question, SandboxDenial, StepAction, Tier};
 use crate::script::host::Key;
 use crate::script::shape::Shape;
 use crate::script::source::Library;
@@ -235,7 +235,8 @@ fn asking(approved: Approved) -> Asking {
                     Question::Step { step, .. } => risk.hands_out_secrets(&step.work),
                     _ => true,
                 };
-                let mild = risk.tier <= Tier::L1 && !risk.lifted && risk.rule != Denied::RULE;
+                let mild =
+                    risk.tier <= Tier::L1 && !risk.lifted && risk.rule != SandboxDenial::RULE;
                 yes && mild && (approved.secrets || !hands_out)
             }
         };
@@ -309,7 +310,7 @@ impl Host for Dry {
         std::future::ready(true).boxed()
     }
 
-    fn step(&mut self, work: Work) -> BoxFuture<'_, Result<String, Say>> {
+    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, Say>> {
         match work.tool() {
             "file.read" => self.inner.step(work),
             tool => std::future::ready(Ok(format!("<output of {tool}>"))).boxed(),

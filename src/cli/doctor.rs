@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use super::Exit;
 use super::kept;
 use super::model::Offer;
-use crate::commands::Row;
+use crate::commands::PageRow;
 use crate::config::{Connection, Layer, Loaded, Paths, ProviderSetting};
 use crate::library::Library;
-use crate::protocol::{NoteFact, Notice, Sandboxing};
+use crate::protocol::{InstructionFile, Notice, SandboxMode};
 use crate::tools::temp::RunFolder;
 use crate::words::{Spoken, Value, cli as w, context, session, temp};
 
@@ -25,13 +25,13 @@ pub struct Findings<'a> {
     pub folder: PathBuf,
     pub trusted: bool,
     /// The project's instructions to agents; empty if the folder is not trusted.
-    pub notes: &'a [NoteFact],
+    pub notes: &'a [InstructionFile],
     /// Why rules of the settings that allow steps have no effect.
     pub idle_rules: &'a [crate::words::Say],
     /// The folders where programs are looked up.
     pub programs: &'a [PathBuf],
     /// The result of testing the sandbox.
-    pub sandbox: &'a [Row],
+    pub sandbox: &'a [PageRow],
     /// The folder for temporary files.
     pub temp: &'a RunFolder,
     /// Every bot, command and skill.
@@ -52,25 +52,25 @@ pub struct Terminal {
 }
 
 /// The facts as rows.
-pub fn rows(found: &Findings<'_>) -> Vec<Row> {
+pub fn rows(found: &Findings<'_>) -> Vec<PageRow> {
     let mut rows = vec![
-        Row::heading(w::DOCTOR_PROGRAM),
-        Row::pair(w::DOCTOR_VERSION, env!("CARGO_PKG_VERSION")),
-        Row::pair(w::DOCTOR_FOLDER, found.folder.display().to_string()),
-        Row::pair(w::DOCTOR_TRUST, if found.trusted { w::TRUSTED } else { w::NOT_TRUSTED }),
+        PageRow::heading(w::DOCTOR_PROGRAM),
+        PageRow::pair(w::DOCTOR_VERSION, env!("CARGO_PKG_VERSION")),
+        PageRow::pair(w::DOCTOR_FOLDER, found.folder.display().to_string()),
+        PageRow::pair(w::DOCTOR_TRUST, if found.trusted { w::TRUSTED } else { w::NOT_TRUSTED }),
     ];
-    rows.extend(found.notes.iter().map(|note| Row::pair(context::PART_NOTES, note.say())));
+    rows.extend(found.notes.iter().map(|note| PageRow::pair(context::PART_NOTES, note.say())));
     rows.extend(files(found.paths));
-    rows.push(Row::pair(temp::DOCTOR, found.temp.place()));
+    rows.push(PageRow::pair(temp::DOCTOR, found.temp.place()));
     rows.extend(settings(found.loaded));
-    rows.extend(found.idle_rules.iter().map(|why| Row::pair(w::DOCTOR_WRONG, why.clone())));
+    rows.extend(found.idle_rules.iter().map(|why| PageRow::pair(w::DOCTOR_WRONG, why.clone())));
     rows.extend(model(found));
-    rows.push(Row::heading(w::DOCTOR_KEPT));
+    rows.push(PageRow::heading(w::DOCTOR_KEPT));
     rows.extend(kept::doctor_rows(found.library));
     rows.extend(terminal(found.terminal));
     rows.extend(found.sandbox.iter().cloned());
-    rows.push(Row::heading(w::DOCTOR_PROGRAMS));
-    rows.extend(found.programs.iter().map(|folder| Row::line(folder.display().to_string())));
+    rows.push(PageRow::heading(w::DOCTOR_PROGRAMS));
+    rows.extend(found.programs.iter().map(|folder| PageRow::line(folder.display().to_string())));
     rows
 }
 
@@ -84,11 +84,13 @@ pub fn exit(found: &Findings<'_>) -> Exit {
 }
 
 /// The rows as notices, for frontends that can show only notices.
-pub fn notices(rows: &[Row]) -> Vec<Notice> {
-    let notice = |row: &Row| {
+pub fn notices(rows: &[PageRow]) -> Vec<Notice> {
+    let notice = |row: &PageRow| {
         let say = match row {
-            Row::Heading(text) | Row::Line(text) => w::DOCTOR_LINE.with("text", text.clone()),
-            Row::Pair { label, value } => {
+            PageRow::Heading(text) | PageRow::Line(text) => {
+                w::DOCTOR_LINE.with("text", text.clone())
+            }
+            PageRow::Pair { label, value } => {
                 w::DOCTOR_PAIR.with("label", label.clone()).with("value", value.clone())
             }
         };
@@ -97,60 +99,60 @@ pub fn notices(rows: &[Row]) -> Vec<Notice> {
     rows.iter().map(notice).collect()
 }
 
-fn files(paths: &Paths) -> Vec<Row> {
+fn files(paths: &Paths) -> Vec<PageRow> {
     let shown = |path: PathBuf| path.display().to_string();
     vec![
-        Row::heading(w::DOCTOR_FILES),
-        Row::pair(w::DOCTOR_SETTINGS_FILE, shown(paths.settings())),
-        Row::pair(w::DOCTOR_BOTS, shown(paths.bots())),
-        Row::pair(w::DOCTOR_DATA, shown(paths.data.clone())),
-        Row::pair(w::DOCTOR_LOG, shown(paths.log())),
+        PageRow::heading(w::DOCTOR_FILES),
+        PageRow::pair(w::DOCTOR_SETTINGS_FILE, shown(paths.settings())),
+        PageRow::pair(w::DOCTOR_BOTS, shown(paths.bots())),
+        PageRow::pair(w::DOCTOR_DATA, shown(paths.data.clone())),
+        PageRow::pair(w::DOCTOR_LOG, shown(paths.log())),
     ]
 }
 
 /// First the problems, then each value that was set, with the layer it comes from.
-fn settings(loaded: &Loaded) -> Vec<Row> {
-    let mut rows = vec![Row::heading(w::DOCTOR_SETTINGS)];
-    let wrong = loaded.problems.iter().map(|problem| Row::pair(w::DOCTOR_WRONG, problem.say()));
+fn settings(loaded: &Loaded) -> Vec<PageRow> {
+    let mut rows = vec![PageRow::heading(w::DOCTOR_SETTINGS)];
+    let wrong = loaded.problems.iter().map(|problem| PageRow::pair(w::DOCTOR_WRONG, problem.say()));
     rows.extend(wrong);
     let set = loaded.all().into_iter().filter(|(_, _, layer)| *layer != Layer::BuiltIn);
     rows.extend(set.flat_map(|(key, value, layer)| {
         let older = (key == "safety.sandbox").then(|| older(&value.shown())).flatten();
         let seen = super::config::shown(&key, value).shown();
         let value = w::DOCTOR_VALUE.with("value", seen);
-        let row = Row::pair(key, value.with("from", layer.say()));
+        let row = PageRow::pair(key, value.with("from", layer.say()));
         std::iter::once(row).chain(older)
     }));
     if rows.len() == 1 {
-        rows.push(Row::line(w::DOCTOR_ALL_BUILT_IN));
+        rows.push(PageRow::line(w::DOCTOR_ALL_BUILT_IN));
     }
     rows
 }
 
 /// Today's name for a word of an older version.
-fn older(word: &str) -> Option<Row> {
-    let new = Sandboxing::parse(word)?.name();
+fn older(word: &str) -> Option<PageRow> {
+    let new = SandboxMode::parse(word)?.name();
     let say = crate::words::sandbox::OLD_WORD.with("old", word).with("new", new);
-    (new != word).then(|| Row::line(say))
+    (new != word).then(|| PageRow::line(say))
 }
 
-fn model(found: &Findings<'_>) -> Vec<Row> {
-    let mut rows = vec![Row::heading(w::DOCTOR_MODEL)];
+fn model(found: &Findings<'_>) -> Vec<PageRow> {
+    let mut rows = vec![PageRow::heading(w::DOCTOR_MODEL)];
     match &found.loaded.settings.connection {
-        None => rows.push(Row::line(w::NO_SERVER)),
+        None => rows.push(PageRow::line(w::NO_SERVER)),
         Some(Connection {
             provider: ProviderSetting::Guide | ProviderSetting::Scripted(_),
             high,
             ..
         }) => {
-            rows.push(Row::pair(w::DOCTOR_PROVIDER, high.as_str()));
+            rows.push(PageRow::pair(w::DOCTOR_PROVIDER, high.as_str()));
         }
         Some(connection) => rows.extend(server(connection, found.offer)),
     }
     rows
 }
 
-fn server(connection: &Connection, offer: &Offer) -> Vec<Row> {
+fn server(connection: &Connection, offer: &Offer) -> Vec<PageRow> {
     let Connection { provider, base_url, api_key, key_variable, low, high } = connection;
     let key = match api_key {
         Some(_) => w::KEY_SET,
@@ -164,20 +166,20 @@ fn server(connection: &Connection, offer: &Offer) -> Vec<Row> {
     let exposed = crate::model::exposed_host(base_url, api_key.is_some());
     let exposed = exposed.map(|host| session::KEY_IN_THE_OPEN.with("host", host));
     let mut rows = vec![
-        Row::pair(w::DOCTOR_PROVIDER, provider.kind().name()),
-        Row::pair(w::DOCTOR_SERVER, crate::model::shown_address(base_url).as_str()),
-        Row::pair(w::DOCTOR_KEY, key.with("name", key_variable.as_str())),
-        Row::pair(
+        PageRow::pair(w::DOCTOR_PROVIDER, provider.kind().name()),
+        PageRow::pair(w::DOCTOR_SERVER, crate::model::shown_address(base_url).as_str()),
+        PageRow::pair(w::DOCTOR_KEY, key.with("name", key_variable.as_str())),
+        PageRow::pair(
             w::DOCTOR_MODELS,
             w::LOW_AND_HIGH.with("low", low.as_str()).with("high", high.as_str()),
         ),
-        Row::pair(w::DOCTOR_ANSWER, answer),
+        PageRow::pair(w::DOCTOR_ANSWER, answer),
     ];
-    rows.extend(exposed.map(|exposed| Row::pair(w::DOCTOR_EXPOSED, exposed)));
+    rows.extend(exposed.map(|exposed| PageRow::pair(w::DOCTOR_EXPOSED, exposed)));
     rows
 }
 
-fn terminal(terminal: &Terminal) -> Vec<Row> {
+fn terminal(terminal: &Terminal) -> Vec<PageRow> {
     let size: Value = match terminal.size {
         Some((columns, rows)) => w::SIZE.with("columns", columns).with("rows", rows).into(),
         None => w::NO_SIZE.into(),
@@ -187,11 +189,11 @@ fn terminal(terminal: &Terminal) -> Vec<Row> {
         text => Value::from(text),
     };
     vec![
-        Row::heading(w::DOCTOR_TERMINAL),
-        Row::pair("TERM", or_not_set(&terminal.kind)),
-        Row::pair(w::DOCTOR_SIZE, size),
-        Row::pair("COLORTERM", or_not_set(&terminal.color)),
-        Row::pair("LANG", or_not_set(&terminal.locale)),
+        PageRow::heading(w::DOCTOR_TERMINAL),
+        PageRow::pair("TERM", or_not_set(&terminal.kind)),
+        PageRow::pair(w::DOCTOR_SIZE, size),
+        PageRow::pair("COLORTERM", or_not_set(&terminal.color)),
+        PageRow::pair("LANG", or_not_set(&terminal.locale)),
     ]
 }
 
@@ -219,7 +221,7 @@ mod tests {
             terminal: &terminal,
             folder: "/work".into(),
             trusted: true,
-            notes: &[NoteFact { path: "AGENTS.md".into(), bytes: 40_000, sent: 32_768 }],
+            notes: &[InstructionFile { path: "AGENTS.md".into(), bytes: 40_000, sent: 32_768 }],
             programs: &["/usr/bin".into()],
             sandbox: &[],
             temp: &RunFolder::default(),

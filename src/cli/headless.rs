@@ -9,8 +9,8 @@ use super::pieces::{self, Asking, Heard};
 use super::print::Options;
 use super::{Exit, shown};
 use crate::protocol::{
-    Ask, AskId, Attached, Decision, Denied, Ending, Event, Notice, Observation, Op, Outcome,
-    Question, Replied, Risk, ShellPiece, Step, Tier, Topic, Work,
+    Ask, AskId, AttachmentInfo, Decision, Event, ModelMessage, Notice, Observation, Op, Outcome,
+    Question, Risk, SandboxDenial, Step, StepAction, TemplateCommand, Tier, Topic, TurnOutcome,
 };
 use crate::words::{Say, cli as w, prompt, session, with_sentences};
 
@@ -43,7 +43,7 @@ pub enum Said {
 pub struct Headless<'a> {
     options: &'a Options,
     /// The last reply: the answer, if the turn ends with it.
-    reply: Option<Replied>,
+    reply: Option<ModelMessage>,
     /// The tier of a step that did not run and that no later step replaced.
     blocked: Option<Tier>,
     stop: Stop,
@@ -202,7 +202,7 @@ impl<'a> Headless<'a> {
 
     /// The text of a prompt is the answer.
     fn rendered(&mut self, text: &str) -> Vec<Effect> {
-        self.reply = Some(Replied { message: text.to_owned(), ..Replied::default() });
+        self.reply = Some(ModelMessage { message: text.to_owned(), ..ModelMessage::default() });
         vec![]
     }
 
@@ -260,7 +260,7 @@ impl<'a> Headless<'a> {
     /// The option approves steps that ask by default, not steps that a setting lowered from L2.
     fn asked_for_step(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<Effect> {
         // The option does not approve a step that runs without the sandbox.
-        let may = risk.tier <= Tier::L1 && !risk.lifted && risk.rule != Denied::RULE;
+        let may = risk.tier <= Tier::L1 && !risk.lifted && risk.rule != SandboxDenial::RULE;
         // Nor does it hand out a credential, unless the other option names that.
         let may = may && (self.options.approved.secrets || !risk.hands_out_secrets(&step.work));
         let Some(option) = self.options.approved.steps.filter(|_| may) else {
@@ -279,7 +279,7 @@ impl<'a> Headless<'a> {
         &mut self,
         ask: &Ask,
         (of, cwd): (&str, &str),
-        pieces: &[ShellPiece],
+        pieces: &[TemplateCommand],
     ) -> Vec<Effect> {
         if self.options.asks
             && let Some(asking) = Asking::new(ask.id, pieces, self.options.approved.pieces)
@@ -317,7 +317,9 @@ impl<'a> Headless<'a> {
         let Observation { step, risk, outcome, .. } = observation;
         self.blocked = match outcome {
             // The user left this part of the message out, and wants the message without it.
-            Outcome::Declined if self.options.asks && matches!(step.work, Work::Shell { .. }) => {
+            Outcome::Declined
+                if self.options.asks && matches!(step.work, StepAction::Shell { .. }) =>
+            {
                 self.blocked
             }
             Outcome::Declined | Outcome::Refused => Some(risk.tier),
@@ -344,7 +346,7 @@ impl<'a> Headless<'a> {
                 None => told(w::STEP_NO_EXIT),
             },
             // The reason why no shell command of a template runs was reported with the question.
-            Outcome::Declined if matches!(step.work, Work::Shell { .. }) => vec![],
+            Outcome::Declined if matches!(step.work, StepAction::Shell { .. }) => vec![],
             // The step only reads, so only the limit of steps asked about it.
             Outcome::Declined if risk.tier == Tier::L0 => {
                 let say = w::STEP_EACH_ASKS.with("step", shown::work(&step.work));
@@ -368,35 +370,35 @@ impl<'a> Headless<'a> {
         }
     }
 
-    fn ended(&mut self, ending: &Ending) -> Vec<Effect> {
+    fn ended(&mut self, ending: &TurnOutcome) -> Vec<Effect> {
         let mut effects = Vec::new();
         let exit = match (self.stop, ending) {
-            (Stop::Interrupted, _) | (_, Ending::Cancelled) => Exit::INTERRUPTED,
-            (Stop::No | Stop::Paused, Ending::Done) => {
+            (Stop::Interrupted, _) | (_, TurnOutcome::Cancelled) => Exit::INTERRUPTED,
+            (Stop::No | Stop::Paused, TurnOutcome::Done) => {
                 effects.extend(self.answer());
                 return effects;
             }
             (Stop::Paused, _) => Exit::Limit,
-            (Stop::No, Ending::Limit { why }) => {
+            (Stop::No, TurnOutcome::Limit { why }) => {
                 effects.extend(notice(Notice::error(why.clone()).hint(w::PAUSED_HINT)));
                 Exit::Limit
             }
-            (Stop::No, Ending::Unsent { why }) => {
+            (Stop::No, TurnOutcome::Unsent { why }) => {
                 effects.extend(notice(Notice::error(why.clone())));
                 Exit::Failed
             }
-            (Stop::No, Ending::Failed { why }) => {
+            (Stop::No, TurnOutcome::Failed { why }) => {
                 effects.extend(self.on_the_way());
                 effects.extend(notice(Notice::error(why.clone())));
                 Exit::Model
             }
-            (Stop::No, Ending::Error) => {
+            (Stop::No, TurnOutcome::Error) => {
                 let text = self.reply.take().map(|reply| reply.message).unwrap_or_default();
                 effects.extend(notice(Notice::error(w::MODEL_ERROR.with("text", text))));
                 self.unless_blocked(Exit::Failed)
             }
-            (Stop::No, Ending::Stopped) => Exit::Blocked,
-            (Stop::No, Ending::Interrupted) => {
+            (Stop::No, TurnOutcome::Stopped) => Exit::Blocked,
+            (Stop::No, TurnOutcome::Interrupted) => {
                 effects.extend(notice(Notice::error(session::INTERRUPTED)));
                 Exit::Failed
             }
@@ -434,7 +436,7 @@ impl<'a> Headless<'a> {
 }
 
 /// A shell command that runs, or would run, without a question.
-fn told_piece(of: &str, piece: &ShellPiece) -> Vec<Effect> {
+fn told_piece(of: &str, piece: &TemplateCommand) -> Vec<Effect> {
     let why = piece.risk.why().filter(|_| piece.risk.tier > Tier::L0);
     let word = if why.is_some() { prompt::TOLD_PIECE } else { prompt::TOLD_PIECE_SAFE };
     let line = word.with("of", of).with("tier", piece.risk.tier.name());
@@ -449,7 +451,7 @@ fn decide(ask: AskId, decision: Decision) -> Effect {
     Effect::Send(Op::Decide { ask, decision })
 }
 
-fn attached(item: &Attached) -> Effect {
+fn attached(item: &AttachmentInfo) -> Effect {
     let line = prompt::LINE_ATTACHED.with("name", item.name.as_str());
     Effect::Tell(Said::Line(line.with("size", item.said())))
 }

@@ -10,9 +10,9 @@ use super::{Clean, Exit, shown};
 use crate::commands::{self, Act, Call, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{
-    Ask, AskId, Attached, Catalogue, Change, Decision, Ending, Event, ExportFormat, Facts, Level,
-    Mention, Notice, Observation, Op, Outcome as Came, Page, PlanItem, PlanState, Replied, Report,
-    Risk, Step, Tier, Work,
+    Ask, AskId, AttachmentInfo, Change, Decision, Event, ExportFormat, Extensions, Mention,
+    ModelMessage, Notice, NoticeLevel, Observation, Op, Outcome as Came, Page, PlanItem, PlanState,
+    Report, Risk, SessionInfo, Step, StepAction, Tier, TurnOutcome,
 };
 use crate::safety::clean::escape;
 use crate::words::{Lang, Say, Word, context, linear as w, prompt, session};
@@ -43,9 +43,9 @@ pub enum Effect {
 pub struct Linear {
     lang: Lang,
     clean: Clean,
-    facts: Facts,
+    facts: SessionInfo,
     models: Vec<String>,
-    kept: Catalogue,
+    kept: Extensions,
     doing: Doing,
     /// The answer so far: the part that is written, and the part that waits for the end of its
     /// line.
@@ -73,9 +73,9 @@ enum Doing {
 }
 
 impl Linear {
-    pub fn new(facts: Facts, lang: Lang, clean: Clean) -> Linear {
+    pub fn new(facts: SessionInfo, lang: Lang, clean: Clean) -> Linear {
         let (models, later, rest) = (Vec::new(), Vec::new(), String::new());
-        let (kept, doing) = (Catalogue::default(), Doing::Starting);
+        let (kept, doing) = (Extensions::default(), Doing::Starting);
         Linear {
             lang,
             clean,
@@ -174,7 +174,7 @@ impl Linear {
 
     /// Reports a file that could not be written, and asks the question again.
     fn noticed(&mut self, notice: Notice) -> Vec<Effect> {
-        let failed = notice.level != Level::Info;
+        let failed = notice.level != NoticeLevel::Info;
         match &mut self.leaving {
             Some(leaving) if leaving.is_writing() && failed => {
                 let says = leaving.ask();
@@ -226,7 +226,7 @@ impl Linear {
     fn judged(
         &mut self,
         ask: AskId,
-        work: &Work,
+        work: &StepAction,
         risk: &Risk,
         change: Option<&Change>,
     ) -> Vec<Effect> {
@@ -272,7 +272,7 @@ impl Linear {
         self.dispatch(line, mentions)
     }
 
-    fn kept_came(&mut self, kept: Catalogue) -> Vec<Effect> {
+    fn kept_came(&mut self, kept: Extensions) -> Vec<Effect> {
         self.kept = kept;
         match self.looking.take() {
             Some((line, mentions)) => self.dispatch(&line, mentions),
@@ -428,7 +428,7 @@ impl Linear {
     }
 
     /// The first session info opens the conversation.
-    fn facts_came(&mut self, facts: Facts) -> Vec<Effect> {
+    fn facts_came(&mut self, facts: SessionInfo) -> Vec<Effect> {
         self.facts = facts;
         let is_lost = self.facts.unsaved.as_ref().is_some_and(|unsaved| !unsaved.elsewhere);
         if self.leaving.is_some() && !is_lost {
@@ -483,7 +483,7 @@ impl Linear {
 
     /// The part that has not been written yet. If the whole text differs from what was streamed,
     /// all of it.
-    fn replied(&mut self, replied: &Replied) -> Vec<Effect> {
+    fn replied(&mut self, replied: &ModelMessage) -> Vec<Effect> {
         let left = replied.message.get(self.written..).unwrap_or(&replied.message);
         let mut lines: Vec<Effect> = left.lines().map(|line| self.line(line)).collect();
         if replied.cut.is_some() {
@@ -497,7 +497,7 @@ impl Linear {
         lines
     }
 
-    fn attached(&self, item: &Attached) -> Effect {
+    fn attached(&self, item: &AttachmentInfo) -> Effect {
         let name = escape(&item.name).text;
         self.say(prompt::LINE_ATTACHED.with("name", name).with("size", item.said()))
     }
@@ -559,14 +559,14 @@ impl Linear {
         effects
     }
 
-    fn ended(&mut self, ending: &Ending) -> Vec<Effect> {
+    fn ended(&mut self, ending: &TurnOutcome) -> Vec<Effect> {
         self.doing = Doing::Idle;
         let mut effects = match ending {
-            Ending::Done | Ending::Error => Vec::new(),
-            Ending::Cancelled | Ending::Stopped => vec![self.say(w::STOPPED)],
-            Ending::Limit { why } => vec![Effect::Notice(Notice::warning(why.clone()))],
-            Ending::Interrupted => vec![Effect::Notice(Notice::error(session::INTERRUPTED))],
-            Ending::Failed { why } | Ending::Unsent { why } => {
+            TurnOutcome::Done | TurnOutcome::Error => Vec::new(),
+            TurnOutcome::Cancelled | TurnOutcome::Stopped => vec![self.say(w::STOPPED)],
+            TurnOutcome::Limit { why } => vec![Effect::Notice(Notice::warning(why.clone()))],
+            TurnOutcome::Interrupted => vec![Effect::Notice(Notice::error(session::INTERRUPTED))],
+            TurnOutcome::Failed { why } | TurnOutcome::Unsent { why } => {
                 vec![Effect::Notice(Notice::error(why.clone()))]
             }
         };
@@ -587,7 +587,7 @@ impl Linear {
 }
 
 /// A command with all of its arguments, on one line; invisible characters are spelt out.
-fn exact(work: &Work) -> String {
+fn exact(work: &StepAction) -> String {
     escape(&shown::work(work)).text
 }
 

@@ -7,7 +7,7 @@ use crate::model::shown_address;
 use crate::protocol::Mode;
 use crate::words::{Lang, Say, cli as w};
 
-use crate::commands::Row;
+use crate::commands::PageRow;
 
 /// The result of asking the server for its models.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,26 +19,26 @@ pub enum Offer {
 }
 
 /// The models as rows, with the profile's models marked.
-pub fn rows(settings: &Settings, offer: &Offer) -> Vec<Row> {
+pub fn rows(settings: &Settings, offer: &Offer) -> Vec<PageRow> {
     let mut rows = Vec::new();
     if let Some(Connection { provider: ProviderSetting::OpenAi, base_url, .. }) =
         &settings.connection
     {
-        rows.push(Row::heading(shown_address(base_url)));
+        rows.push(PageRow::heading(shown_address(base_url)));
     }
     match offer {
-        Offer::NoServer => rows.push(Row::line(w::NO_SERVER)),
-        Offer::Failed(why) => rows.push(Row::line(why.clone())),
-        Offer::Models(models) if models.is_empty() => rows.push(Row::line(w::NO_MODELS)),
+        Offer::NoServer => rows.push(PageRow::line(w::NO_SERVER)),
+        Offer::Failed(why) => rows.push(PageRow::line(why.clone())),
+        Offer::Models(models) if models.is_empty() => rows.push(PageRow::line(w::NO_MODELS)),
         Offer::Models(models) => {
             rows.extend(
-                models.iter().map(|model| Row::pair(model.as_str(), mark(settings, model))),
+                models.iter().map(|model| PageRow::pair(model.as_str(), mark(settings, model))),
             );
         }
     }
-    rows.push(Row::heading(w::BUILT_IN_MODELS));
-    rows.push(Row::pair("guide", w::MODEL_GUIDE));
-    rows.push(Row::pair("scripted:FILE", w::MODEL_SCRIPTED));
+    rows.push(PageRow::heading(w::BUILT_IN_MODELS));
+    rows.push(PageRow::pair("guide", w::MODEL_GUIDE));
+    rows.push(PageRow::pair("scripted:FILE", w::MODEL_SCRIPTED));
     rows
 }
 
@@ -87,7 +87,11 @@ mod tests {
         let rows = rows(&settings(), &offer);
         assert_eq!(
             rows[..3],
-            [Row::heading("http://x/v1"), Row::pair("a", ""), Row::pair("b", "low, high")]
+            [
+                PageRow::heading("http://x/v1"),
+                PageRow::pair("a", ""),
+                PageRow::pair("b", "low, high")
+            ]
         );
     }
 
@@ -95,8 +99,8 @@ mod tests {
     fn a_server_without_an_answer_is_reported_and_the_built_in_models_stay() {
         let offer = Offer::Failed(w::NO_SERVER.into());
         let rows = rows(&settings(), &offer);
-        assert!(rows.contains(&Row::line(w::NO_SERVER)));
-        assert!(rows.contains(&Row::pair("guide", w::MODEL_GUIDE)));
+        assert!(rows.contains(&PageRow::line(w::NO_SERVER)));
+        assert!(rows.contains(&PageRow::pair("guide", w::MODEL_GUIDE)));
         assert!(json(&settings(), &offer, Lang::En)["problem"].is_string());
     }
 }

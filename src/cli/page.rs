@@ -6,34 +6,34 @@ use serde_json::{Value as Json, json};
 use unicode_width::UnicodeWidthStr;
 
 use super::report::{self, Voice};
-use crate::commands::Row;
+use crate::commands::PageRow;
 use crate::words::{Lang, Value};
 
 /// In columns, a label wider than this does not push the values further right.
 const WIDEST: usize = 32;
 
 /// Writes rows with aligned values.
-pub fn write(out: &mut impl Write, rows: &[Row], voice: Voice) -> io::Result<()> {
+pub fn write(out: &mut impl Write, rows: &[PageRow], voice: Voice) -> io::Result<()> {
     let shown = |value: &Value| (voice.clean)(&text(value, voice.lang)).replace('\n', " ");
     let labels = rows.iter().filter_map(|row| match row {
-        Row::Pair { label, .. } => Some(shown(label).width()),
-        Row::Heading(_) | Row::Line(_) => None,
+        PageRow::Pair { label, .. } => Some(shown(label).width()),
+        PageRow::Heading(_) | PageRow::Line(_) => None,
     });
     let width = labels.max().unwrap_or(0).min(WIDEST);
     let mut page = String::new();
     for row in rows {
         match row {
-            Row::Heading(heading) => {
+            PageRow::Heading(heading) => {
                 let gap = if page.is_empty() { "" } else { "\n" };
                 page += &format!("{gap}{}\n", shown(heading));
             }
-            Row::Pair { label, value } => {
+            PageRow::Pair { label, value } => {
                 let label = shown(label);
                 let pad = " ".repeat(width.saturating_sub(label.width()));
                 page += format!("  {label}{pad}  {}", shown(value)).trim_end();
                 page.push('\n');
             }
-            Row::Line(line) => page += &format!("  {}\n", shown(line)),
+            PageRow::Line(line) => page += &format!("  {}\n", shown(line)),
         }
     }
     report::answer(out, page)
@@ -41,7 +41,7 @@ pub fn write(out: &mut impl Write, rows: &[Row], voice: Voice) -> io::Result<()>
 
 /// The rows as one JSON object: headings name objects, lines go into `lines`. The names are English
 /// in both languages, because programs read them.
-pub fn json(rows: &[Row], lang: Lang) -> Json {
+pub fn json(rows: &[PageRow], lang: Lang) -> Json {
     let mut page = serde_json::Map::new();
     let mut section: Option<String> = None;
     for row in rows {
@@ -50,21 +50,21 @@ pub fn json(rows: &[Row], lang: Lang) -> Json {
             None => Some(&mut page),
         };
         match (row, target) {
-            (Row::Heading(heading), _) => {
+            (PageRow::Heading(heading), _) => {
                 let name = text(heading, Lang::En);
                 page.insert(name.clone(), json!({}));
                 section = Some(name);
             }
-            (Row::Pair { label, value }, Some(target)) => {
+            (PageRow::Pair { label, value }, Some(target)) => {
                 target.insert(text(label, Lang::En), Json::from(text(value, lang)));
             }
-            (Row::Line(line), Some(target)) => {
+            (PageRow::Line(line), Some(target)) => {
                 let lines = target.entry("lines").or_insert_with(|| json!([]));
                 if let Some(lines) = lines.as_array_mut() {
                     lines.push(Json::from(text(line, lang)));
                 }
             }
-            (Row::Pair { .. } | Row::Line(_), None) => {}
+            (PageRow::Pair { .. } | PageRow::Line(_), None) => {}
         }
     }
     Json::Object(page)
@@ -82,12 +82,12 @@ mod tests {
     use super::*;
     use crate::words::commands as w;
 
-    fn rows() -> Vec<Row> {
+    fn rows() -> Vec<PageRow> {
         vec![
-            Row::heading(w::STATUS_TITLE),
-            Row::pair(w::STATUS_MODEL, "m"),
-            Row::pair("模型名", "n\nn"),
-            Row::line("end"),
+            PageRow::heading(w::STATUS_TITLE),
+            PageRow::pair(w::STATUS_MODEL, "m"),
+            PageRow::pair("模型名", "n\nn"),
+            PageRow::line("end"),
         ]
     }
 

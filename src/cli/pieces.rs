@@ -1,7 +1,7 @@
 //! Shows the shell commands of a template as lines of text, and asks the user at a terminal about
 //! each one, where there is no screen.
 
-use crate::protocol::{AskId, Decision, ShellPiece, Tier};
+use crate::protocol::{AskId, Decision, TemplateCommand, Tier};
 use crate::safety::clean::escape;
 use crate::words::{Say, Word, linear, prompt as w, screen};
 
@@ -9,7 +9,7 @@ use crate::words::{Say, Word, linear, prompt as w, screen};
 pub const GRAVE: &str = "YES";
 
 /// All commands, each with the programs it runs and why it does more than read.
-pub fn says(of: &str, cwd: &str, pieces: &[ShellPiece]) -> Vec<Say> {
+pub fn says(of: &str, cwd: &str, pieces: &[TemplateCommand]) -> Vec<Say> {
     let mut says = vec![w::LINE_PIECES.with("of", escape(of).text).with("n", pieces.len())];
     for (at, piece) in pieces.iter().enumerate() {
         says.push(line(w::LINE_PIECE, at, piece));
@@ -31,7 +31,7 @@ pub fn says(of: &str, cwd: &str, pieces: &[ShellPiece]) -> Vec<Say> {
 }
 
 /// A sentence about one command.
-pub fn line(word: Word, at: usize, piece: &ShellPiece) -> Say {
+pub fn line(word: Word, at: usize, piece: &TemplateCommand) -> Say {
     let tier = Say::from(tier_word(piece.risk.tier));
     word.with("n", at + 1).with("tier", tier).with("line", escape(&piece.line).text)
 }
@@ -58,7 +58,7 @@ pub fn narrow(typed: &str) -> String {
 #[derive(Debug)]
 pub struct Asking {
     ask: AskId,
-    pieces: Vec<ShellPiece>,
+    pieces: Vec<TemplateCommand>,
     /// The command that is asked about.
     at: usize,
     /// The ids of the commands that may run.
@@ -78,8 +78,8 @@ pub enum Heard {
 impl Asking {
     /// Starts the questions. With `yes`, only commands of high risk are asked about; `None` if no
     /// question is needed.
-    pub fn new(ask: AskId, pieces: &[ShellPiece], yes: bool) -> Option<Asking> {
-        let (run, pieces): (Vec<&ShellPiece>, Vec<&ShellPiece>) =
+    pub fn new(ask: AskId, pieces: &[TemplateCommand], yes: bool) -> Option<Asking> {
+        let (run, pieces): (Vec<&TemplateCommand>, Vec<&TemplateCommand>) =
             pieces.iter().partition(|piece| yes && !piece.is_grave());
         let run = run.into_iter().map(|piece| piece.id.clone()).collect();
         let pieces: Vec<_> = pieces.into_iter().cloned().collect();
@@ -135,9 +135,14 @@ mod tests {
     use crate::protocol::Risk;
     use crate::words::Lang;
 
-    fn piece(id: &str, tier: Tier) -> ShellPiece {
+    fn piece(id: &str, tier: Tier) -> TemplateCommand {
         let risk = Risk { tier, rule: "x".into(), reasons: vec![], effects: vec![], lifted: false };
-        ShellPiece { id: id.into(), line: format!("run {id}\u{1b}[2J"), risk, commands: vec![] }
+        TemplateCommand {
+            id: id.into(),
+            line: format!("run {id}\u{1b}[2J"),
+            risk,
+            commands: vec![],
+        }
     }
 
     fn asking(tiers: &[(&str, Tier)], yes: bool) -> Option<Asking> {

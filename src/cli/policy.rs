@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::prompt::template;
-use crate::protocol::{Requires, Risk, Row, Step, Tier, Work};
+use crate::protocol::{PageRow, Requires, Risk, Step, StepAction, Tier};
 use crate::safety::{self, Judged, Place, Scene, Task, Verdict, World};
 use crate::tools::world::System;
 use crate::words::{Lang, Say, safety as words};
@@ -47,15 +47,15 @@ pub enum Policy {
 }
 
 /// The step for a command.
-pub fn command(program: &str, args: &[String]) -> Work {
-    Work::Exec { program: program.to_owned(), args: args.to_vec() }
+pub fn command(program: &str, args: &[String]) -> StepAction {
+    StepAction::Exec { program: program.to_owned(), args: args.to_vec() }
 }
 
 /// The step for a tool, from its input as JSON; empty input counts as `{}`.
 ///
 /// # Errors
 /// When the input is not a JSON object, or its effect depends on a conversation.
-pub fn tool(name: &str, input: Option<&str>) -> Result<Work, Say> {
+pub fn tool(name: &str, input: Option<&str>) -> Result<StepAction, Say> {
     let bad = |error: String| words::EXPLAIN_NO_OBJECT.with("error", error);
     let read = input.map_or(Ok(Value::Object(Map::new())), serde_json::from_str);
     match read {
@@ -65,15 +65,15 @@ pub fn tool(name: &str, input: Option<&str>) -> Result<Work, Say> {
     }
 }
 
-fn tool_of(name: &str, input: Map<String, Value>) -> Result<Work, Say> {
+fn tool_of(name: &str, input: Map<String, Value>) -> Result<StepAction, Say> {
     if name == safety::SKILL_TOOL {
         return Err(words::EXPLAIN_SKILL.into());
     }
-    Ok(Work::Tool { name: name.to_owned(), input: Value::Object(input) })
+    Ok(StepAction::Tool { name: name.to_owned(), input: Value::Object(input) })
 }
 
 /// The verdict on one step, for users: several lines, without a newline at the end.
-pub fn explain_one(work: &Work, scene: Scene<'_>, lang: Lang) -> String {
+pub fn explain_one(work: &StepAction, scene: Scene<'_>, lang: Lang) -> String {
     let verdict = judge(work, scene);
     let judged = verdict.judged();
     let outcome = match &verdict {
@@ -101,14 +101,14 @@ pub fn explain_one(work: &Work, scene: Scene<'_>, lang: Lang) -> String {
 }
 
 /// The judged step: the program with its path, or the tool.
-fn what(work: &Work, judged: &Judged, lang: Lang) -> String {
+fn what(work: &StepAction, judged: &Judged, lang: Lang) -> String {
     let found = judged.program.as_ref().map(|program| program.path.to_string_lossy());
     match work {
-        Work::Tool { name, .. } => {
+        StepAction::Tool { name, .. } => {
             let by = found.map_or(String::new(), |path| format!(" ({path})"));
             format!("{}: {name}{by}", words::EXPLAIN_TOOL.text(lang))
         }
-        Work::Exec { program, .. } | Work::Shell { line: program } => {
+        StepAction::Exec { program, .. } | StepAction::Shell { line: program } => {
             let found = found.unwrap_or(words::EXPLAIN_NOT_FOUND.text(lang).into());
             format!("{}: {program} ({found})", words::EXPLAIN_PROGRAM.text(lang))
         }
@@ -133,7 +133,7 @@ fn outcome_of(judged: &Judged, lang: Lang) -> Vec<String> {
 }
 
 /// The verdict on one step, as an answer of the batch without its `id`.
-pub fn explain_json(work: &Work, scene: Scene<'_>, lang: Lang) -> Value {
+pub fn explain_json(work: &StepAction, scene: Scene<'_>, lang: Lang) -> Value {
     let verdict = judge(work, scene);
     let mut answer = described(verdict.judged(), lang);
     let path = verdict.judged().program.as_ref().map(|program| program.path.to_string_lossy());
@@ -215,7 +215,7 @@ fn answer(line: &[u8], policy: &safety::Policy, here: &Place, lang: Lang) -> Val
         ..place(workspace, home, asked.trusted.unwrap_or(true), &system)
     };
     let scene = Scene { policy, place: &place, world: &system };
-    let judged = |work: &Work| Ok(described(judge(work, scene).judged(), lang));
+    let judged = |work: &StepAction| Ok(described(judge(work, scene).judged(), lang));
     let answered = match (&asked.program, &asked.tool, &asked.shell, &asked.args) {
         (Some(program), None, _, Some(Args::Words(args))) => judged(&command(program, args)),
         (Some(program), None, _, None) => judged(&command(program, &[])),
@@ -247,7 +247,7 @@ fn failure(line: &[u8], error: &str, lang: Lang) -> Value {
     json!({ "id": id, "error": words::BATCH_NOT_JSON.with("error", error).text(lang) })
 }
 
-fn judge(work: &Work, scene: Scene<'_>) -> Verdict {
+fn judge(work: &StepAction, scene: Scene<'_>) -> Verdict {
     let (id, requires) = (String::new(), Requires::default());
     safety::assess(Step { id, work: work.clone(), requires, cwd: None }, scene)
 }
@@ -276,7 +276,7 @@ fn described(judged: &Judged, lang: Lang) -> Value {
         "reasons": reasons,
         "effects": judged.risk.effects,
     });
-    if let Work::Tool { name, .. } = &judged.step.work {
+    if let StepAction::Tool { name, .. } = &judged.step.work {
         out["tool"] = json!(name);
     }
     match &judged.task {
@@ -364,33 +364,33 @@ fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> 
 }
 
 /// Every program of the tables, by its tier when nothing else is found.
-pub fn list() -> Vec<Row> {
+pub fn list() -> Vec<PageRow> {
     let tiers =
         [(Tier::L0, words::LIST_L0), (Tier::L1, words::LIST_L1), (Tier::L2, words::LIST_L2)];
     let mut rows = Vec::new();
     for (tier, heading) in tiers {
-        rows.push(Row::heading(heading));
+        rows.push(PageRow::heading(heading));
         for known in safety::known().filter(|known| known.tier == tier) {
             let first = known.names.split(' ').next().unwrap_or(known.names);
-            rows.push(Row::pair(known.names, known.why.with("program", first)));
+            rows.push(PageRow::pair(known.names, known.why.with("program", first)));
         }
     }
     rows
 }
 
 /// Every rule by id, highest risk first, with its tier and its reason.
-pub fn rules() -> Vec<Row> {
+pub fn rules() -> Vec<PageRow> {
     let tiers =
         [(Tier::L2, words::RULES_L2), (Tier::L1, words::RULES_L1), (Tier::L0, words::RULES_L0)];
     let known = safety::rule_ids();
     let mut rows = Vec::new();
     for (tier, heading) in tiers {
-        rows.push(Row::heading(heading));
+        rows.push(PageRow::heading(heading));
         for rule in known.iter().filter(|rule| rule.tier == tier) {
             let firm = tier == Tier::L2 && !rule.lifts;
             let word = if firm { words::RULE_FIRM } else { words::RULE_LINE };
             let line = word.with("tier", tier.name()).with("why", rule.why.clone());
-            rows.push(Row::pair(rule.id.as_str(), line));
+            rows.push(PageRow::pair(rule.id.as_str(), line));
         }
     }
     rows
@@ -423,7 +423,7 @@ mod tests {
     fn the_list_names_each_program_in_its_reason() {
         for lang in [Lang::En, Lang::Zh] {
             for row in list() {
-                let Row::Pair { label, value } = row else { continue };
+                let PageRow::Pair { label, value } = row else { continue };
                 let (label, why) = (label.text(lang), value.text(lang));
                 assert!(!why.contains('{'), "{label}: {why}");
             }
@@ -434,7 +434,7 @@ mod tests {
     fn every_rule_has_an_id_of_its_own_and_a_reason_without_gaps() {
         let mut seen = std::collections::BTreeSet::new();
         for row in rules() {
-            let Row::Pair { label, value } = row else { continue };
+            let PageRow::Pair { label, value } = row else { continue };
             let id = label.text(Lang::En);
             for lang in [Lang::En, Lang::Zh] {
                 assert!(!value.text(lang).contains('{'), "{id}: {}", value.text(lang));

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Clean, Exit, output};
-use crate::protocol::{Level, Notice};
+use crate::protocol::{Notice, NoticeLevel};
 use crate::words::{Lang, cli as w};
 
 /// How to write sentences: their language, and what makes them safe.
@@ -16,9 +16,9 @@ pub struct Voice {
 /// Writes a notice. A closed stream is not an error: there is no other place to report it.
 pub fn notice(out: &mut impl Write, notice: &Notice, voice: Voice) {
     let label = match notice.level {
-        Level::Info => None,
-        Level::Warning => Some(w::WARNING),
-        Level::Error => Some(w::ERROR),
+        NoticeLevel::Info => None,
+        NoticeLevel::Warning => Some(w::WARNING),
+        NoticeLevel::Error => Some(w::ERROR),
     };
     let sentence = (voice.clean)(&notice.say.text(voice.lang));
     let _ = match label {

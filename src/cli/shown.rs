@@ -1,16 +1,16 @@
 //! Formats a step as one line for the command line.
 
-use crate::protocol::Work;
+use crate::protocol::StepAction;
 
 /// The program with its arguments, quoted where needed; a tool with its input.
-pub fn work(work: &Work) -> String {
+pub fn work(work: &StepAction) -> String {
     match work {
-        Work::Exec { program, args } => {
+        StepAction::Exec { program, args } => {
             let words = std::iter::once(program).chain(args);
             words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
         }
-        Work::Tool { name, input } => Work::brief(name, input),
-        Work::Shell { line } => line.clone(),
+        StepAction::Tool { name, input } => StepAction::brief(name, input),
+        StepAction::Shell { line } => line.clone(),
     }
 }
 
@@ -36,6 +36,6 @@ mod tests {
     fn adjacent_arguments_can_be_distinguished() {
         let args = ["commit", "-m", "it's\nme", "", "a b", "中文"];
         let expected = r"git commit -m 'it'\''s\nme' '' 'a b' 中文";
-        assert_eq!(work(&Work::exec("git", &args)), expected);
+        assert_eq!(work(&StepAction::exec("git", &args)), expected);
     }
 }

@@ -1,8 +1,8 @@
 //! Generates the help from the table.
 
 use super::table::COMMANDS;
-use super::{Category, Command, Outcome, Row, Surface, dispatch, kept, refusal};
-use crate::protocol::Catalogue;
+use super::{Category, Command, Outcome, PageRow, Surface, dispatch, kept, refusal};
+use crate::protocol::Extensions;
 use crate::words::{Lang, commands as w};
 
 /// The commands available on a surface, by category; empty categories are omitted.
@@ -16,7 +16,7 @@ pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static Command>
 }
 
 /// Help about one command, or about all; an unknown topic is refused with similar names.
-pub fn page(topic: Option<&str>, surface: Surface<'_>, own: &Catalogue) -> Outcome {
+pub fn page(topic: Option<&str>, surface: Surface<'_>, own: &Extensions) -> Outcome {
     let Some(topic) = topic else { return all(surface, own) };
     let built_in = dispatch::find_in(COMMANDS, topic).map(one);
     built_in.or_else(|| kept::help(own, topic)).unwrap_or_else(|| {
@@ -26,25 +26,26 @@ pub fn page(topic: Option<&str>, surface: Surface<'_>, own: &Catalogue) -> Outco
     })
 }
 
-fn all(surface: Surface<'_>, own: &Catalogue) -> Outcome {
+fn all(surface: Surface<'_>, own: &Extensions) -> Outcome {
     let mut rows = Vec::new();
     for (category, commands) in by_category(surface) {
-        rows.push(Row::heading(category.name()));
-        rows.extend(commands.iter().map(|command| Row::pair(command.usage(), command.about)));
+        rows.push(PageRow::heading(category.name()));
+        rows.extend(commands.iter().map(|command| PageRow::pair(command.usage(), command.about)));
     }
     for (heading, entries) in kept::sections(own) {
-        rows.push(Row::Heading(heading));
-        rows.extend(entries.into_iter().map(|(usage, about)| Row::pair(usage, about)));
+        rows.push(PageRow::Heading(heading));
+        rows.extend(entries.into_iter().map(|(usage, about)| PageRow::pair(usage, about)));
     }
     Outcome::Page { title: w::HELP_TITLE.into(), rows }
 }
 
 fn one(command: &Command) -> Outcome {
-    let mut rows = vec![Row::line(command.about), Row::pair(w::HELP_USAGE, command.usage())];
+    let mut rows =
+        vec![PageRow::line(command.about), PageRow::pair(w::HELP_USAGE, command.usage())];
     if !command.aliases.is_empty() {
-        rows.push(Row::pair(w::HELP_ALIASES, slashed(command.aliases)));
+        rows.push(PageRow::pair(w::HELP_ALIASES, slashed(command.aliases)));
     }
-    rows.push(Row::pair(w::HELP_CATEGORY, command.category.name()));
+    rows.push(PageRow::pair(w::HELP_CATEGORY, command.category.name()));
     Outcome::Page { title: w::HELP_ABOUT.with("name", command.name), rows }
 }
 

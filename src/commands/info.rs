@@ -1,7 +1,7 @@
 //! Commands that show information and change nothing.
 
-use super::{Act, Call, Outcome, Row, Surface};
-use crate::protocol::{Facts, Notice, Op, Report, Shelter};
+use super::{Act, Call, Outcome, PageRow, Surface};
+use crate::protocol::{Notice, Op, Report, SandboxStatus, SessionInfo};
 use crate::words::{Say, Value, commands as w, sandbox as held, session};
 
 pub(super) fn help(_: &Call<'_>, topic: &str) -> Outcome {
@@ -33,8 +33,8 @@ pub(super) fn keys(_: &Call<'_>, _: &str) -> Outcome {
 }
 
 pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
-    let Facts { model, provider, base_url, profile, mode, lang, bot, .. } = call.facts;
-    let Facts { cwd, branch, turns, steps, usage, .. } = call.facts;
+    let SessionInfo { model, provider, base_url, profile, mode, lang, bot, .. } = call.facts;
+    let SessionInfo { cwd, branch, turns, steps, usage, .. } = call.facts;
     let session = format!("{}  {}", call.facts.session, call.facts.title);
     let tokens = match usage.estimated {
         true => w::TOKENS_ESTIMATED,
@@ -63,36 +63,36 @@ pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
     let exposed = exposed.filter(|host| base_url.starts_with("http:") && base_url.contains(*host));
     let exposed = exposed.map(|host| session::KEY_IN_THE_OPEN.with("host", host));
     let held = match call.facts.shelter {
-        Shelter::Unknown => None,
-        Shelter::Held => Some(held::IS_WORK),
-        Shelter::ReadOnly => Some(held::IS_READ),
-        Shelter::Absent => Some(held::IS_ABSENT),
-        Shelter::Off => Some(held::IS_OFF),
+        SandboxStatus::Unknown => None,
+        SandboxStatus::Held => Some(held::IS_WORK),
+        SandboxStatus::ReadOnly => Some(held::IS_READ),
+        SandboxStatus::Absent => Some(held::IS_ABSENT),
+        SandboxStatus::Off => Some(held::IS_OFF),
     };
     let filled = rows.into_iter().filter(|(_, value)| *value != Value::from(""));
-    let mut rows: Vec<Row> = filled.map(|(label, value)| Row::pair(label, value)).collect();
-    rows.extend(exposed.map(|exposed| Row::pair(w::STATUS_EXPOSED, exposed)));
+    let mut rows: Vec<PageRow> = filled.map(|(label, value)| PageRow::pair(label, value)).collect();
+    rows.extend(exposed.map(|exposed| PageRow::pair(w::STATUS_EXPOSED, exposed)));
     rows.extend(folders(call).into_iter().skip(1));
     let unsaved = call.facts.unsaved.as_ref();
-    rows.extend(unsaved.map(|unsaved| Row::pair(w::STATUS_UNSAVED, unsaved.why.clone())));
-    rows.extend(held.map(|held| Row::pair(w::STATUS_SANDBOX, held)));
-    rows.extend(call.facts.notes.iter().map(|note| Row::pair(w::STATUS_NOTES, note.say())));
+    rows.extend(unsaved.map(|unsaved| PageRow::pair(w::STATUS_UNSAVED, unsaved.why.clone())));
+    rows.extend(held.map(|held| PageRow::pair(w::STATUS_SANDBOX, held)));
+    rows.extend(call.facts.notes.iter().map(|note| PageRow::pair(w::STATUS_NOTES, note.say())));
     Outcome::Page { title: w::STATUS_TITLE.into(), rows }
 }
 
 /// The session's own folder, then those the user added.
-pub(super) fn folders(call: &Call<'_>) -> Vec<Row> {
-    let own = Row::pair(w::STATUS_FOLDER, call.facts.cwd.as_str());
-    let added = call.facts.added.iter().map(|path| Row::pair(w::STATUS_ADDED, path.as_str()));
+pub(super) fn folders(call: &Call<'_>) -> Vec<PageRow> {
+    let own = PageRow::pair(w::STATUS_FOLDER, call.facts.cwd.as_str());
+    let added = call.facts.added.iter().map(|path| PageRow::pair(w::STATUS_ADDED, path.as_str()));
     std::iter::once(own).chain(added).collect()
 }
 
 pub(super) fn tools(call: &Call<'_>, _: &str) -> Outcome {
     let tools = call.facts.tools.iter();
-    let mut rows: Vec<Row> =
-        tools.map(|tool| Row::pair(tool.name.as_str(), tool.about.clone())).collect();
+    let mut rows: Vec<PageRow> =
+        tools.map(|tool| PageRow::pair(tool.name.as_str(), tool.about.clone())).collect();
     if rows.is_empty() {
-        rows.push(Row::line(w::NO_TOOLS));
+        rows.push(PageRow::line(w::NO_TOOLS));
     }
     Outcome::Page { title: w::TOOLS_TITLE.into(), rows }
 }
@@ -109,7 +109,7 @@ pub(super) fn permissions(call: &Call<'_>, asked: &str) -> Outcome {
 
 /// Removing a denial allows something, so only a local user may do it.
 fn revoke(call: &Call<'_>, number: &str) -> Outcome {
-    let Facts { allowed, denied, .. } = call.facts;
+    let SessionInfo { allowed, denied, .. } = call.facts;
     let at = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let rule = at.and_then(|at| allowed.iter().chain(denied).nth(at));
     match (call.surface, rule) {
@@ -127,40 +127,40 @@ pub(super) fn rules_page(call: &Call<'_>) -> Outcome {
 }
 
 /// Numbered consecutively, as `revoke` counts them.
-fn both(facts: &Facts) -> Vec<Row> {
-    let Facts { allowed, allowed_covers, denied, .. } = facts;
+fn both(facts: &SessionInfo) -> Vec<PageRow> {
+    let SessionInfo { allowed, allowed_covers, denied, .. } = facts;
     let mut rows = rules(w::PERMISSIONS_ALLOWED.into(), allowed, allowed_covers, 1);
     rows.extend(rules(w::PERMISSIONS_DENIED.into(), denied, &[], 1 + allowed.len()));
-    rows.push(Row::line(w::HOW_TO_RULE));
+    rows.push(PageRow::line(w::HOW_TO_RULE));
     rows
 }
 
 fn permissions_page(call: &Call<'_>) -> Outcome {
-    let Facts { max_steps, .. } = call.facts;
+    let SessionInfo { max_steps, .. } = call.facts;
     let mut rows = vec![
-        Row::heading(w::PERMISSIONS_TIERS),
-        Row::pair("L0", w::TIER_L0),
-        Row::pair("L1", w::TIER_L1),
-        Row::pair("L2", w::TIER_L2),
+        PageRow::heading(w::PERMISSIONS_TIERS),
+        PageRow::pair("L0", w::TIER_L0),
+        PageRow::pair("L1", w::TIER_L1),
+        PageRow::pair("L2", w::TIER_L2),
     ];
     rows.extend(both(call.facts));
     let limit = match max_steps {
         0 => w::LIMIT_NONE.into(),
         steps => w::LIMIT_STEPS.with("steps", *steps),
     };
-    rows.extend([Row::heading(w::PERMISSIONS_LIMITS), Row::line(limit)]);
+    rows.extend([PageRow::heading(w::PERMISSIONS_LIMITS), PageRow::line(limit)]);
     Outcome::Page { title: w::PERMISSIONS_TITLE.into(), rows }
 }
 
-fn rules(heading: Value, rules: &[String], covers: &[Vec<Say>], first: usize) -> Vec<Row> {
-    let mut rows = vec![Row::Heading(heading)];
+fn rules(heading: Value, rules: &[String], covers: &[Vec<Say>], first: usize) -> Vec<PageRow> {
+    let mut rows = vec![PageRow::Heading(heading)];
     for (at, rule) in rules.iter().enumerate() {
-        rows.push(Row::line(format!("{}. {rule}", first + at)));
+        rows.push(PageRow::line(format!("{}. {rule}", first + at)));
         let says = covers.get(at).into_iter().flatten();
-        rows.extend(says.map(|say| Row::pair("", say.clone())));
+        rows.extend(says.map(|say| PageRow::pair("", say.clone())));
     }
     if rules.is_empty() {
-        rows.push(Row::line(w::NO_RULES));
+        rows.push(PageRow::line(w::NO_RULES));
     }
     rows
 }

@@ -1,8 +1,10 @@
 //! Custom commands and skills in addition to those of the table: runs, completes, explains and
 //! lists them from the current catalogue.
 
-use super::{Act, Call, Outcome, Row, refusal, short};
-use crate::protocol::{Catalogue, Entry, EntryKind, EntryState, Notice, Op, Untold};
+use super::{Act, Call, Outcome, PageRow, refusal, short};
+use crate::protocol::{
+    Extension, ExtensionKind, ExtensionState, Extensions, Notice, OmittedSkills, Op,
+};
 use crate::words::{Value, commands as w};
 
 /// Maximum number of rows in one list; the rest is counted.
@@ -15,7 +17,8 @@ pub(super) fn run(call: &Call<'_>, name: &str, args: &str, built_in: &[&str]) ->
         let (name, args) = (entry.name.clone(), args.to_owned());
         return Outcome::Send(Op::Invoke { name, args, mentions: Vec::new() });
     }
-    if let Some(Entry { state: EntryState::Broken(why), .. }) = call.kept.find_broken(name) {
+    if let Some(Extension { state: ExtensionState::Broken(why), .. }) = call.kept.find_broken(name)
+    {
         return Outcome::Say(Notice::error(why.clone()));
     }
     let kept = typed(call.kept).map(|entry| entry.name.as_str());
@@ -30,12 +33,12 @@ pub(super) fn run(call: &Call<'_>, name: &str, args: &str, built_in: &[&str]) ->
 }
 
 /// The entries that can be typed, commands first.
-pub(super) fn typed(kept: &Catalogue) -> impl Iterator<Item = &Entry> {
+pub(super) fn typed(kept: &Extensions) -> impl Iterator<Item = &Extension> {
     kept.entries.iter().filter(|entry| entry.can_be_typed())
 }
 
 /// The usage line: `/commit-msg [scope]`.
-pub fn usage(entry: &Entry) -> String {
+pub fn usage(entry: &Extension) -> String {
     match entry.hint.as_str() {
         "" => format!("/{}", entry.name),
         hint => format!("/{} {hint}", entry.name),
@@ -43,20 +46,20 @@ pub fn usage(entry: &Entry) -> String {
 }
 
 /// The sections of help below the table, each with its heading; empty ones are omitted.
-pub fn sections(kept: &Catalogue) -> Vec<(Value, Vec<(String, Value)>)> {
+pub fn sections(kept: &Extensions) -> Vec<(Value, Vec<(String, Value)>)> {
     let rows = |kind| {
         let typed = kept.of(kind).filter(|entry| entry.can_be_typed());
         capped(typed.map(|entry| (usage(entry), entry.about.as_str().into())).collect())
     };
     let unusable = kept.entries.iter().filter_map(|entry| match &entry.state {
-        EntryState::Hidden(why) | EntryState::Broken(why) => {
+        ExtensionState::Hidden(why) | ExtensionState::Broken(why) => {
             Some((format!("/{}", entry.name), Value::from(why.clone())))
         }
-        EntryState::Usable | EntryState::Sensitive => None,
+        ExtensionState::Usable | ExtensionState::Sensitive => None,
     });
     let sections = [
-        (w::OWN_COMMANDS, rows(EntryKind::Command)),
-        (w::SKILLS, rows(EntryKind::Skill)),
+        (w::OWN_COMMANDS, rows(ExtensionKind::Command)),
+        (w::SKILLS, rows(ExtensionKind::Skill)),
         (w::UNUSABLE, capped(unusable.collect())),
     ];
     let filled = sections.into_iter().filter(|(_, rows)| !rows.is_empty());
@@ -73,73 +76,73 @@ fn capped(mut rows: Vec<(String, Value)>) -> Vec<(String, Value)> {
 }
 
 /// Help about one entry.
-pub(super) fn help(kept: &Catalogue, name: &str) -> Option<Outcome> {
+pub(super) fn help(kept: &Extensions, name: &str) -> Option<Outcome> {
     let name = name.strip_prefix('/').unwrap_or(name);
     let entry = kept.find(name)?;
     let (title, category) = match entry.kind {
-        EntryKind::Command => (w::HELP_ABOUT, w::OWN_COMMANDS),
-        EntryKind::Skill => (w::HELP_ABOUT_SKILL, w::SKILLS),
+        ExtensionKind::Command => (w::HELP_ABOUT, w::OWN_COMMANDS),
+        ExtensionKind::Skill => (w::HELP_ABOUT_SKILL, w::SKILLS),
     };
     let mut rows = vec![
-        Row::line(entry.about.as_str()),
-        Row::pair(w::HELP_USAGE, usage(entry)),
-        Row::pair(w::HELP_CATEGORY, category),
-        Row::pair(w::HELP_FROM, entry.from.clone()),
+        PageRow::line(entry.about.as_str()),
+        PageRow::pair(w::HELP_USAGE, usage(entry)),
+        PageRow::pair(w::HELP_CATEGORY, category),
+        PageRow::pair(w::HELP_FROM, entry.from.clone()),
     ];
-    if entry.state == EntryState::Sensitive {
-        rows.push(Row::line(w::ONLY_TYPED));
+    if entry.state == ExtensionState::Sensitive {
+        rows.push(PageRow::line(w::ONLY_TYPED));
     }
     Some(Outcome::Page { title: title.with("name", entry.name.as_str()), rows })
 }
 
 pub(super) fn commands(call: &Call<'_>, _: &str) -> Outcome {
-    let mut rows = list(call, EntryKind::Command, w::NO_OWN_COMMANDS.into());
-    rows.extend(call.kept.waiting.clone().map(Row::line));
+    let mut rows = list(call, ExtensionKind::Command, w::NO_OWN_COMMANDS.into());
+    rows.extend(call.kept.waiting.clone().map(PageRow::line));
     Outcome::Page { title: w::OWN_COMMANDS.into(), rows }
 }
 
 pub(super) fn skills(call: &Call<'_>, _: &str) -> Outcome {
-    let mut rows = list(call, EntryKind::Skill, w::NO_SKILLS.into());
+    let mut rows = list(call, ExtensionKind::Skill, w::NO_SKILLS.into());
     rows.extend(untold(&call.kept.untold));
-    rows.extend(call.kept.waiting.clone().map(Row::line));
+    rows.extend(call.kept.waiting.clone().map(PageRow::line));
     Outcome::Page { title: w::SKILLS.into(), rows }
 }
 
 /// The skills that the model's list omits or shortens, and why.
-pub fn untold(untold: &Untold) -> Vec<Row> {
-    let Untold { of, count, names, cut, most } = untold;
+pub fn untold(untold: &OmittedSkills) -> Vec<PageRow> {
+    let OmittedSkills { of, count, names, cut, most } = untold;
     let most = most / 1024;
     if *count == 0 {
         let say = w::SKILLS_CUT.with("of", *of).with("most", most);
-        return cut.then(|| vec![Row::line(say)]).unwrap_or_default();
+        return cut.then(|| vec![PageRow::line(say)]).unwrap_or_default();
     }
     let say = w::SKILLS_UNTOLD.with("count", *count).with("of", *of).with("most", most);
     let names_say = w::SKILLS_UNTOLD_NAMES.with("names", names.join(", "));
     let more = count.saturating_sub(names.len());
-    let more = (more > 0).then(|| Row::line(w::AND_MORE.with("n", more)));
-    [Row::line(say), Row::line(names_say)].into_iter().chain(more).collect()
+    let more = (more > 0).then(|| PageRow::line(w::AND_MORE.with("n", more)));
+    [PageRow::line(say), PageRow::line(names_say)].into_iter().chain(more).collect()
 }
 
 /// Grouped by owner; unusable entries with the reason.
-fn list(call: &Call<'_>, kind: EntryKind, none: Value) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+fn list(call: &Call<'_>, kind: ExtensionKind, none: Value) -> Vec<PageRow> {
+    let mut rows: Vec<PageRow> = Vec::new();
     let mut heading = None;
-    let entries: Vec<&Entry> = call.kept.of(kind).collect();
+    let entries: Vec<&Extension> = call.kept.of(kind).collect();
     for entry in entries.iter().take(MOST) {
         if heading != Some(&entry.from) {
             heading = Some(&entry.from);
-            rows.push(Row::heading(entry.from.clone()));
+            rows.push(PageRow::heading(entry.from.clone()));
         }
         let about: Value = match &entry.state {
-            EntryState::Usable => entry.about.as_str().into(),
-            EntryState::Sensitive => w::SENSITIVE.with("about", entry.about.as_str()).into(),
-            EntryState::Hidden(why) | EntryState::Broken(why) => why.clone().into(),
+            ExtensionState::Usable => entry.about.as_str().into(),
+            ExtensionState::Sensitive => w::SENSITIVE.with("about", entry.about.as_str()).into(),
+            ExtensionState::Hidden(why) | ExtensionState::Broken(why) => why.clone().into(),
         };
-        rows.push(Row::pair(usage(entry), about));
+        rows.push(PageRow::pair(usage(entry), about));
     }
     match entries.len() {
-        0 => rows.push(Row::Line(none)),
-        count if count > MOST => rows.push(Row::line(w::AND_MORE.with("n", count - MOST))),
+        0 => rows.push(PageRow::Line(none)),
+        count if count > MOST => rows.push(PageRow::line(w::AND_MORE.with("n", count - MOST))),
         _ => {}
     }
     rows
@@ -178,16 +181,16 @@ pub fn run_op(typed: &str) -> Op {
 pub const NO_BOT: &str = "none";
 
 /// The bots as a page, for surfaces without a selection list.
-pub fn bots_page(kept: &Catalogue, now: Option<&str>) -> Outcome {
+pub fn bots_page(kept: &Extensions, now: Option<&str>) -> Outcome {
     let mark = |name: &str, about: &str| match now == Some(name) {
         true => w::IN_USE_NOW.with("about", about).into(),
         false => Value::from(about),
     };
     let bots = kept.bots.iter();
-    let mut rows: Vec<Row> =
-        bots.map(|(name, about)| Row::pair(name.as_str(), mark(name, about))).collect();
+    let mut rows: Vec<PageRow> =
+        bots.map(|(name, about)| PageRow::pair(name.as_str(), mark(name, about))).collect();
     if rows.is_empty() {
-        rows.push(Row::line(w::NO_BOTS));
+        rows.push(PageRow::line(w::NO_BOTS));
     }
     Outcome::Page { title: w::BOTS.into(), rows }
 }

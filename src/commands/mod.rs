@@ -7,8 +7,8 @@
 //! or call any of this.
 
 use crate::config::near;
-pub use crate::protocol::Row;
-use crate::protocol::{Catalogue, Facts, Notice, Op};
+pub use crate::protocol::PageRow;
+use crate::protocol::{Extensions, Notice, Op, SessionInfo};
 use crate::words::{Lang, Say, Word};
 
 mod complete;
@@ -193,12 +193,12 @@ pub enum Surface<'a> {
 /// The data a command may read.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    pub facts: &'a Facts,
+    pub facts: &'a SessionInfo,
     /// The models the server offers; empty if it has not been asked yet.
     pub models: &'a [String],
     pub themes: &'a [String],
     /// The custom commands, skills and bots loaded so far.
-    pub kept: &'a Catalogue,
+    pub kept: &'a Extensions,
     /// The folders at the path typed so far, in the form they are typed.
     pub folders: &'a [String],
     pub surface: Surface<'a>,
@@ -214,7 +214,7 @@ pub enum Outcome {
     /// For the user.
     Say(Notice),
     /// For the user, as aligned lines.
-    Page { title: Say, rows: Vec<Row> },
+    Page { title: Say, rows: Vec<PageRow> },
     /// For the surface.
     Do(Act),
     /// All of these, in order.

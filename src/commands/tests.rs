@@ -3,16 +3,17 @@
 use super::dispatch::{dispatch_in, find_in};
 use super::*;
 use crate::protocol::{
-    Entry, EntryKind, EntryState, ExportFormat, Mode, Report, ToolFact, Untold, Usage,
+    ExportFormat, Extension, ExtensionKind, ExtensionState, Mode, OmittedSkills, Report, ToolInfo,
+    Usage,
 };
 use crate::words;
 use crate::words::Value;
 
 struct Desk {
-    facts: Facts,
+    facts: SessionInfo,
     models: Vec<String>,
     themes: Vec<String>,
-    kept: Catalogue,
+    kept: Extensions,
     folders: Vec<String>,
     busy: bool,
     surface: Surface<'static>,
@@ -20,10 +21,11 @@ struct Desk {
 
 fn desk() -> Desk {
     let base_url = "http://127.0.0.1:8080/v1".into();
-    let facts = Facts { model: "large".into(), base_url, max_steps: 25, ..Facts::default() };
+    let facts =
+        SessionInfo { model: "large".into(), base_url, max_steps: 25, ..SessionInfo::default() };
     let models = vec!["Large".to_owned(), "small".to_owned()];
     let themes = vec!["dark".to_owned(), "light".to_owned()];
-    let kept = Catalogue::default();
+    let kept = Extensions::default();
     let folders = Vec::new();
     Desk { facts, models, themes, kept, folders, busy: false, surface: Surface::Local }
 }
@@ -73,9 +75,9 @@ fn shown(outcome: Outcome) -> Vec<String> {
     let Outcome::Page { rows, .. } = outcome else { return vec![told(outcome)] };
     rows.iter()
         .map(|row| match row {
-            Row::Heading(heading) => format!("# {}", text(heading)),
-            Row::Pair { label, value } => format!("{}: {}", text(label), text(value)),
-            Row::Line(line) => text(line),
+            PageRow::Heading(heading) => format!("# {}", text(heading)),
+            PageRow::Pair { label, value } => format!("{}: {}", text(label), text(value)),
+            PageRow::Line(line) => text(line),
         })
         .collect()
 }
@@ -87,7 +89,7 @@ fn runs(script: &str, args: &str) -> Outcome {
 #[test]
 fn scripts_are_completed_by_their_names() {
     let desk = Desk {
-        kept: Catalogue { scripts: vec!["summary".into()], ..Catalogue::default() },
+        kept: Extensions { scripts: vec!["summary".into()], ..Extensions::default() },
         ..desk()
     };
     let found: Vec<String> =
@@ -98,10 +100,10 @@ fn scripts_are_completed_by_their_names() {
 #[test]
 fn the_inputs_of_a_script_are_completed_after_its_name() {
     let desk = Desk {
-        kept: Catalogue {
+        kept: Extensions {
             scripts: vec!["tr".into()],
             inputs: vec![("tr".into(), vec!["content".into(), "target".into()])],
-            ..Catalogue::default()
+            ..Extensions::default()
         },
         ..desk()
     };
@@ -367,42 +369,42 @@ fn the_tools_page_lists_each_tool() {
     let mut desk = desk();
     assert_eq!(shown(desk.types("/tools")), ["None."]);
     let about = words::commands::ABOUT_EXIT.into();
-    desk.facts.tools = vec![ToolFact { name: "exec".into(), about }];
+    desk.facts.tools = vec![ToolInfo { name: "exec".into(), about }];
     assert_eq!(shown(desk.types("/tools")), ["exec: Quit"]);
 }
 
 #[test]
 fn help_explains_one_command_or_lists_all() {
-    let all = shown(help_page(None, Surface::Local, &Catalogue::default()));
+    let all = shown(help_page(None, Surface::Local, &Extensions::default()));
     assert_eq!(all.len(), table::COMMANDS.len() + Category::ALL.len());
-    let one = shown(help_page(Some("/quit"), Surface::Local, &Catalogue::default()));
+    let one = shown(help_page(Some("/quit"), Surface::Local, &Extensions::default()));
     assert_eq!(one, ["Quit", "usage: /exit", "also: /quit, /q", "category: Exit"]);
-    let none = told(help_page(Some("quite"), Surface::Local, &Catalogue::default()));
+    let none = told(help_page(Some("quite"), Surface::Local, &Extensions::default()));
     assert_eq!(none, "There is no help on `quite`. Did you mean `quit`?");
 }
 
-fn entry(kind: EntryKind, name: &str, about: &str, state: EntryState) -> Entry {
+fn entry(kind: ExtensionKind, name: &str, about: &str, state: ExtensionState) -> Extension {
     let from = words::commands::SKILLS.into();
-    Entry { kind, name: name.into(), about: about.into(), hint: String::new(), from, state }
+    Extension { kind, name: name.into(), about: about.into(), hint: String::new(), from, state }
 }
 
 /// A user with a few custom commands, skills and bots.
 fn keeper() -> Desk {
-    use EntryKind::{Command, Skill};
-    let hidden = || EntryState::Hidden(words::commands::NO_RULES.into());
-    let broken = EntryState::Broken(words::commands::NO_TOOLS.into());
+    use ExtensionKind::{Command, Skill};
+    let hidden = || ExtensionState::Hidden(words::commands::NO_RULES.into());
+    let broken = ExtensionState::Broken(words::commands::NO_TOOLS.into());
     let entries = vec![
-        entry(Command, "summarize", "Summarise", EntryState::Usable),
-        entry(Command, "git:commit", "Commit", EntryState::Usable),
-        entry(Command, "pdf", "The command", EntryState::Usable),
+        entry(Command, "summarize", "Summarise", ExtensionState::Usable),
+        entry(Command, "git:commit", "Commit", ExtensionState::Usable),
+        entry(Command, "pdf", "The command", ExtensionState::Usable),
         entry(Skill, "pdf", "The skill", hidden()),
-        entry(Skill, "find-bug", "Find it", EntryState::Usable),
-        entry(Skill, "deploy", "Deploy it", EntryState::Sensitive),
+        entry(Skill, "find-bug", "Find it", ExtensionState::Usable),
+        entry(Skill, "deploy", "Deploy it", ExtensionState::Sensitive),
         entry(Command, "help", "/x/help.toml", hidden()),
         entry(Command, "torn", "/x/torn.toml", broken),
     ];
     let bots = vec![("reviewer".to_owned(), "Reviews".to_owned())];
-    Desk { kept: Catalogue { entries, bots, ..Catalogue::default() }, ..desk() }
+    Desk { kept: Extensions { entries, bots, ..Extensions::default() }, ..desk() }
 }
 
 fn invoked(name: &str, args: &str) -> Outcome {
@@ -474,7 +476,9 @@ fn commands_and_skills_are_listed_with_their_problems() {
 fn skills_over_the_limit_are_counted() {
     let mut keeper = keeper();
     keeper.kept.entries = (0..5_000)
-        .map(|number| entry(EntryKind::Skill, &format!("s{number}"), "x", EntryState::Usable))
+        .map(|number| {
+            entry(ExtensionKind::Skill, &format!("s{number}"), "x", ExtensionState::Usable)
+        })
         .collect();
     let page = shown(keeper.types("/skills"));
     assert_eq!(page.last().unwrap(), "… and 4800 more");
@@ -486,12 +490,13 @@ fn skills_over_the_limit_are_counted() {
 fn skills_omitted_from_the_models_list_are_reported_with_the_limit() {
     let mut keeper = keeper();
     let names = vec!["s3".to_owned(), "s4".to_owned()];
-    keeper.kept.untold = Untold { of: 6, count: 3, names, cut: true, most: 8 * 1024 };
+    keeper.kept.untold = OmittedSkills { of: 6, count: 3, names, cut: true, most: 8 * 1024 };
     let page = shown(keeper.types("/skills"));
     let [.., say, named, more] = &page[..] else { panic!("{page:?}") };
     assert!(say.contains("8 KiB") && say.contains("3 of 6 are left out"), "{say}");
     assert_eq!((named.as_str(), more.as_str()), ("Left out: s3, s4", "… and 1 more"));
-    keeper.kept.untold = Untold { of: 6, cut: true, most: 8 * 1024, ..Untold::default() };
+    keeper.kept.untold =
+        OmittedSkills { of: 6, cut: true, most: 8 * 1024, ..OmittedSkills::default() };
     let page = shown(keeper.types("/skills"));
     assert!(page.last().unwrap().contains("all 6 are in it"), "{page:?}");
 }

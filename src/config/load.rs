@@ -13,7 +13,7 @@ use super::problem::{Fault, Problem, Written};
 use super::settings::Settings;
 use super::strict::{self, Found, Key, Reading, Value};
 use super::{Environment, Paths, saved};
-use crate::protocol::Sandboxing;
+use crate::protocol::SandboxMode;
 use crate::words::{self, Say, Spoken};
 
 /// The sources of the layers.
@@ -287,7 +287,7 @@ fn tighter(path: &str, value: Value, stack: &Stack) -> Tighter {
             Tighter::Yes(Value::List(now))
         }
         ("safety.sandbox", Value::Text(new), Some(Value::Text(now))) => {
-            let held = |word: &str| Sandboxing::parse(word).map(Sandboxing::strictness);
+            let held = |word: &str| SandboxMode::parse(word).map(SandboxMode::strictness);
             if held(&new) > held(&now) { Tighter::Yes(Value::Text(new)) } else { Tighter::No }
         }
         // One of two words or flags: the stricter one is the strictest value in the table.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::problem;
 use crate::context::notes::{self, MOST, Notes};
-use crate::protocol::{Notice, shown};
+use crate::protocol::{Notice, format_bytes};
 use crate::safety::clean::{Source, clean};
 use crate::safety::{is_sensitive_name, steering};
 use crate::words::context as words;
@@ -49,9 +49,9 @@ pub fn read(folder: &Path) -> Found {
     }
     found.notes = notes::join(files);
     found.notices.extend(found.notes.cut().map(|note| {
-        let cut = shown(note.bytes - note.sent);
+        let cut = format_bytes(note.bytes - note.sent);
         let say = words::NOTES_CUT.with("cut", cut).with("path", note.path.as_str());
-        Notice::warning(say.with("most", shown(MOST)))
+        Notice::warning(say.with("most", format_bytes(MOST)))
     }));
     found
 }

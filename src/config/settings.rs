@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::Environment;
 use super::load::{Layer, Stack};
 use super::problem::{Fault, Problem, Written};
-use crate::protocol::{self, Mode, Sandboxing, Shelter};
+use crate::protocol::{self, Mode, SandboxMode, SandboxStatus};
 use crate::safety::{Limit, Policy, Rule, Unknown};
 use crate::words::Lang;
 
@@ -27,7 +27,7 @@ pub struct Settings {
     /// `None` if no setting says how to reach a model.
     pub connection: Option<Connection>,
     pub limits: Limits,
-    pub sandbox: Sandboxing,
+    pub sandbox: SandboxMode,
     /// A program with its arguments that checks the project; empty: none.
     pub check: Vec<String>,
     /// More folders of trusted programs, absolute or from `~/`.
@@ -316,9 +316,9 @@ fn key(
     }
 }
 
-fn sandbox(stack: &Stack) -> Sandboxing {
+fn sandbox(stack: &Stack) -> SandboxMode {
     let named = stack.text("safety.sandbox");
-    named.and_then(|word| Sandboxing::parse(&word)).unwrap_or_default()
+    named.and_then(|word| SandboxMode::parse(&word)).unwrap_or_default()
 }
 
 fn policy(stack: &Stack) -> Policy {
@@ -338,7 +338,7 @@ fn policy(stack: &Stack) -> Policy {
         allowed: rules("safety.allow"),
         granted: Vec::new(),
         denied: rules("safety.deny"),
-        shelter: Shelter::Unknown,
+        shelter: SandboxStatus::Unknown,
         config_files: stack.list("safety.config_files"),
         narrowed: None,
     }

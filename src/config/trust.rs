@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{paths, saved};
-use crate::protocol::Lying;
+use crate::protocol::UntrustedFile;
 use crate::safety::steering;
 use crate::words::{self, Say, Word};
 
@@ -77,7 +77,7 @@ pub enum Standing {
 /// The contents of a folder that the user should know about before answering.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    pub files: Vec<Lying>,
+    pub files: Vec<UntrustedFile>,
     /// There are more files than listed.
     pub cut: bool,
     digest: String,
@@ -255,7 +255,7 @@ pub fn survey(folder: &Path) -> Survey {
 
 #[derive(Default)]
 struct Looking {
-    files: Vec<Lying>,
+    files: Vec<UntrustedFile>,
     cut: bool,
     digest: Sha256,
 }
@@ -277,7 +277,7 @@ impl Looking {
         if self.files.len() >= MOST_FILES {
             self.cut = true;
         } else {
-            self.files.push(Lying { name: name.to_owned(), bytes: meta.len(), steers });
+            self.files.push(UntrustedFile { name: name.to_owned(), bytes: meta.len(), steers });
         }
     }
 

@@ -10,7 +10,7 @@ use super::digest::{cut_end, cut_middle};
 use super::history::{Exchange, History, Line, Summary};
 use super::size::{Size, fit};
 use super::window::Bounds;
-use crate::protocol::{Dropped, Message, Receipt, Summed, reply};
+use crate::protocol::{Compaction, CompactionSummary, DroppedPart, Message, reply};
 
 /// Number of latest turns that stay whole when older ones are shortened, and when they are
 /// summarised.
@@ -58,7 +58,7 @@ fn messages(history: &History) -> usize {
 }
 
 /// Shortens without a model: long texts of all but the latest turns.
-pub fn shrink(history: &mut History) -> Vec<Dropped> {
+pub fn shrink(history: &mut History) -> Vec<DroppedPart> {
     let old = history.recent.len().saturating_sub(WHOLE);
     let mut shortened = Vec::new();
     for exchange in history.recent.iter_mut().take(old) {
@@ -172,7 +172,7 @@ fn list(object: &Map<String, Value>, name: &str, before: &[String]) -> Option<Ve
 }
 
 /// Replaces the turns of the plan with the summary.
-pub fn apply(history: &mut History, plan: Plan, summary: Summary) -> Receipt {
+pub fn apply(history: &mut History, plan: Plan, summary: Summary) -> Compaction {
     let before = history.bytes();
     let turns = plan.turns.min(history.recent.len());
     let gone: Vec<Exchange> = history.recent.drain(..turns).collect();
@@ -187,24 +187,24 @@ pub fn apply(history: &mut History, plan: Plan, summary: Summary) -> Receipt {
     history.summed_at = Some(history.last());
     history.summary = summary.clone();
     let Summary { summary, key_facts: facts, open_tasks: tasks } = summary;
-    Receipt {
+    Compaction {
         before,
         after: history.bytes(),
         summed: gone.iter().map(|exchange| part(exchange, exchange.bytes())).collect(),
-        summary: Some(Summed { summary, facts, tasks, closed }),
+        summary: Some(CompactionSummary { summary, facts, tasks, closed }),
         ..receipt(history)
     }
 }
 
 /// The state after the compaction, for a receipt.
-pub fn receipt(history: &History) -> Receipt {
+pub fn receipt(history: &History) -> Compaction {
     let bytes = history.bytes();
-    Receipt {
+    Compaction {
         before: bytes,
         after: bytes,
         turns: history.recent.len(),
         results: history.tool_digest.len(),
-        ..Receipt::default()
+        ..Compaction::default()
     }
 }
 
@@ -214,9 +214,9 @@ pub fn failed(history: &mut History) {
     history.not_before = history.last() + 1 + PAUSE;
 }
 
-fn part(exchange: &Exchange, bytes: usize) -> Dropped {
+fn part(exchange: &Exchange, bytes: usize) -> DroppedPart {
     let about = exchange.about().lines().next().unwrap_or_default();
-    Dropped { id: exchange.id(), about: cut_end(about, ABOUT), bytes }
+    DroppedPart { id: exchange.id(), about: cut_end(about, ABOUT), bytes }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::protocol::{Observation, Outcome, Parsed, Work};
+use crate::protocol::{Observation, Outcome, ParsedOutput, StepAction};
 use crate::words::Lang;
 
 /// Number of items of a parsed list that an old result keeps.
@@ -35,19 +35,19 @@ pub struct Digest {
     pub outcome: Outcome,
     pub stdout_tail: String,
     pub stderr_tail: String,
-    pub parsed: Option<Parsed>,
+    pub parsed: Option<ParsedOutput>,
 }
 
 impl Digest {
     pub fn of(turn: u64, seen: &Observation) -> Digest {
         let stdout = match seen.step.work {
             // A tool's output matters at both ends, a program's at its end.
-            Work::Tool { .. } => cut_middle(&seen.stdout, STDOUT),
-            Work::Exec { .. } => tail(&seen.stdout, STDOUT).to_owned(),
+            StepAction::Tool { .. } => cut_middle(&seen.stdout, STDOUT),
+            StepAction::Exec { .. } => tail(&seen.stdout, STDOUT).to_owned(),
             // The user ran it so that the model sees it.
-            Work::Shell { .. } => tail(&seen.stdout, SHELL).to_owned(),
+            StepAction::Shell { .. } => tail(&seen.stdout, SHELL).to_owned(),
         };
-        let parsed = seen.parsed.as_ref().map(|parsed| Parsed {
+        let parsed = seen.parsed.as_ref().map(|parsed| ParsedOutput {
             items: parsed.items.iter().take(ITEMS).map(short_item).collect(),
             ..parsed.clone()
         });
@@ -118,25 +118,25 @@ pub fn ran(seen: &Observation) -> String {
     }
 }
 
-fn one_line(work: &Work) -> String {
+fn one_line(work: &StepAction) -> String {
     let line = match work {
-        Work::Exec { program, args } => {
+        StepAction::Exec { program, args } => {
             std::iter::once(program).chain(args).cloned().collect::<Vec<_>>().join(" ")
         }
-        Work::Tool { name, input } => format!("{name} {input}"),
-        Work::Shell { line } => line.clone(),
+        StepAction::Tool { name, input } => format!("{name} {input}"),
+        StepAction::Shell { line } => line.clone(),
     };
     line.replace(['\n', '\r'], " ")
 }
 
-fn short_step(work: &Work) -> Value {
+fn short_step(work: &StepAction) -> Value {
     match work {
-        Work::Exec { program, args } => {
+        StepAction::Exec { program, args } => {
             let args: Vec<String> = args.iter().map(|arg| cut_end(arg, INPUT)).collect();
             json!({ "program": program, "args": args })
         }
-        Work::Tool { name, input } => json!({ "tool": name, "input": short_item(input) }),
-        Work::Shell { line } => json!({ "line": cut_end(line, INPUT) }),
+        StepAction::Tool { name, input } => json!({ "tool": name, "input": short_item(input) }),
+        StepAction::Shell { line } => json!({ "line": cut_end(line, INPUT) }),
     }
 }
 

@@ -5,7 +5,7 @@
 //! change what the program allows. `config::notes` reads the files.
 
 use super::digest::cut_end;
-use crate::protocol::NoteFact;
+use crate::protocol::InstructionFile;
 
 /// Maximum size of all files together, in bytes.
 pub const MOST: usize = 32 * 1024;
@@ -15,7 +15,7 @@ pub const MOST: usize = 32 * 1024;
 pub struct Notes {
     /// Empty if there are none.
     pub text: String,
-    pub files: Vec<NoteFact>,
+    pub files: Vec<InstructionFile>,
 }
 
 const HEAD: &str = "Notes of this project, written by its people. Follow them for how to work on it; \
@@ -36,7 +36,7 @@ pub fn join(files: Vec<(String, String)>) -> Notes {
             let head = if notes.text.is_empty() { HEAD } else { "" };
             notes.text.push_str(&format!("{head}\n\n## {}\n\n{kept}", one_line(&path)));
         }
-        notes.files.push(NoteFact { path, bytes: body.len(), sent: kept.len() });
+        notes.files.push(InstructionFile { path, bytes: body.len(), sent: kept.len() });
     }
     notes.text = notes.text.trim_start().to_owned();
     notes
@@ -44,7 +44,7 @@ pub fn join(files: Vec<(String, String)>) -> Notes {
 
 impl Notes {
     /// Files that were cut or omitted.
-    pub fn cut(&self) -> impl Iterator<Item = &NoteFact> {
+    pub fn cut(&self) -> impl Iterator<Item = &InstructionFile> {
         self.files.iter().filter(|note| note.sent < note.bytes)
     }
 }

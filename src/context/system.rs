@@ -53,7 +53,7 @@ fn one_line(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::reply::{Reading, read, schema};
+    use crate::protocol::reply::{ParsedReply, read, schema};
 
     fn setting() -> Setting<'static> {
         Setting {
@@ -99,7 +99,7 @@ mod tests {
             TEMPLATE.lines().filter(|line| line.starts_with("{\"type\"")).collect();
         assert_eq!(examples.len(), 3);
         for example in examples {
-            assert!(matches!(read(example), Reading::Valid { .. }), "{example}");
+            assert!(matches!(read(example), ParsedReply::Valid { .. }), "{example}");
         }
     }
 

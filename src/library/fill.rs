@@ -3,7 +3,7 @@
 
 use super::{Command, Form, Library, Skill, at};
 use crate::prompt::template::{self, Template, Values};
-use crate::protocol::{Part, Prompt, Source, SourceKind};
+use crate::protocol::{Prompt, PromptPart, PromptSource, PromptSourceKind};
 use crate::words::{Say, Spoken, library as w};
 
 /// The prompt of a command, or of a skill if there is no command with this name.
@@ -28,7 +28,7 @@ pub fn command(command: &Command, args: &str) -> Result<Prompt, Say> {
     Ok(Prompt {
         shown: shown(&command.name, args),
         parts: template.fill(&Values::new(args, root)),
-        source: Some(source(SourceKind::Command, &command.name, &command.allowed_tools)),
+        source: Some(source(PromptSourceKind::Command, &command.name, &command.allowed_tools)),
         input: None,
     })
 }
@@ -40,18 +40,18 @@ pub fn skill(skill: &Skill, args: &str) -> Result<Prompt, Say> {
     let template = Template::parse(&skill.body()?, template::Form::Markdown).map_err(wrong)?;
     let head =
         format!("The user entered the skill `{}`. Its files lie in {root:?}.\n\n", skill.name);
-    let mut parts = vec![Part::Text(head)];
+    let mut parts = vec![PromptPart::Text(head)];
     parts.extend(template.fill(&Values::new(args, Some(root))));
     Ok(Prompt {
         shown: shown(&skill.name, args),
         parts,
-        source: Some(source(SourceKind::Skill, &skill.name, &skill.allowed_tools)),
+        source: Some(source(PromptSourceKind::Skill, &skill.name, &skill.allowed_tools)),
         input: None,
     })
 }
 
-fn source(kind: SourceKind, name: &str, tools: &[String]) -> Source {
-    Source { kind, name: name.to_owned(), tools: tools.to_vec() }
+fn source(kind: PromptSourceKind, name: &str, tools: &[String]) -> PromptSource {
+    PromptSource { kind, name: name.to_owned(), tools: tools.to_vec() }
 }
 
 /// The input as typed.
@@ -81,9 +81,9 @@ mod tests {
     }
 
     fn texts(prompt: &Prompt) -> String {
-        let text = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Shell(line) => format!("<{line}>"),
+        let text = |part: &PromptPart| match part {
+            PromptPart::Text(text) => text.clone(),
+            PromptPart::Shell(line) => format!("<{line}>"),
             other => format!("{other:?}"),
         };
         prompt.parts.iter().map(text).collect()
@@ -117,7 +117,7 @@ mod tests {
             "The user entered the skill `pdf`. Its files lie in {folder:?}.\n\nRead {folder}/how.md for a.pdf\n"
         );
         assert_eq!(texts(&prompt), expected);
-        assert_eq!(prompt.source.unwrap().kind, SourceKind::Skill);
+        assert_eq!(prompt.source.unwrap().kind, PromptSourceKind::Skill);
     }
 
     #[test]

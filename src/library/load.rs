@@ -12,7 +12,7 @@ use super::{
     name, scan, skill, skills, wrong,
 };
 use crate::config::{Fault, near, saved};
-use crate::protocol::{Catalogue, Entry, EntryKind, EntryState};
+use crate::protocol::{Extension, ExtensionKind, ExtensionState, Extensions};
 use crate::safety::clean;
 use crate::words::{Say, Spoken, library as w};
 
@@ -248,17 +248,17 @@ impl Library {
     }
 
     /// The list for the frontends: commands, then skills, then the names of bots.
-    pub fn catalogue(&self) -> Catalogue {
-        let mut entries: Vec<Entry> = Vec::new();
+    pub fn catalogue(&self) -> Extensions {
+        let mut entries: Vec<Extension> = Vec::new();
         for command in &self.commands {
             let about = self.about(&command.description, &command.file);
-            entries.push(Entry {
-                kind: EntryKind::Command,
+            entries.push(Extension {
+                kind: ExtensionKind::Command,
                 name: command.name.clone(),
                 about,
                 hint: shown(&command.argument_hint),
                 from: command.owner.say(),
-                state: EntryState::Usable,
+                state: ExtensionState::Usable,
             });
         }
         // A set, because there may be thousands of skills.
@@ -267,14 +267,14 @@ impl Library {
             let taken = commands.contains(skill.name.as_str());
             let state = match () {
                 () if self.places.is_built_in(&skill.name) => {
-                    EntryState::Hidden(w::SHADOWED_BUILT_IN.into())
+                    ExtensionState::Hidden(w::SHADOWED_BUILT_IN.into())
                 }
-                () if taken => EntryState::Hidden(w::SKILL_BEHIND_COMMAND.into()),
-                () if skill.disable_model_invocation => EntryState::Sensitive,
-                () => EntryState::Usable,
+                () if taken => ExtensionState::Hidden(w::SKILL_BEHIND_COMMAND.into()),
+                () if skill.disable_model_invocation => ExtensionState::Sensitive,
+                () => ExtensionState::Usable,
             };
-            entries.push(Entry {
-                kind: EntryKind::Skill,
+            entries.push(Extension {
+                kind: ExtensionKind::Skill,
                 name: skill.name.clone(),
                 about: shown(&skill.description),
                 hint: shown(&skill.argument_hint),
@@ -285,7 +285,7 @@ impl Library {
         entries.extend(self.files.iter().filter_map(unusable));
         let bots = self.bots.iter().map(|bot| (bot.name.clone(), shown(&bot.description)));
         let untold = self.skills.untold(skills::BUDGET);
-        Catalogue {
+        Extensions {
             entries,
             bots: bots.collect(),
             scripts: Vec::new(),
@@ -304,20 +304,20 @@ impl Library {
 }
 
 /// A command or skill that takes up its name but cannot be used.
-fn unusable(file: &File) -> Option<Entry> {
+fn unusable(file: &File) -> Option<Extension> {
     let kind = match file.kind {
-        Kind::Command => EntryKind::Command,
-        Kind::Skill => EntryKind::Skill,
+        Kind::Command => ExtensionKind::Command,
+        Kind::Skill => ExtensionKind::Skill,
         Kind::Bot => return None,
     };
     let state = match &file.state {
-        State::Refused { because } => EntryState::Broken(because.clone()),
-        State::Shadowed { by: By::BuiltIn } => EntryState::Hidden(w::SHADOWED_BUILT_IN.into()),
+        State::Refused { because } => ExtensionState::Broken(because.clone()),
+        State::Shadowed { by: By::BuiltIn } => ExtensionState::Hidden(w::SHADOWED_BUILT_IN.into()),
         State::Shadowed { by: By::File(_) } | State::Loaded { .. } => return None,
     };
     let about = shown(&file.path.display().to_string());
     let (name, from) = (name::shown(&file.name), file.owner.say());
-    Some(Entry { kind, name, about, hint: String::new(), from, state })
+    Some(Extension { kind, name, about, hint: String::new(), from, state })
 }
 
 /// Longest text in a list, in characters.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::skill::one_line;
 use super::{Kind, Maker, Owner, Place, Skill, scan, skill};
-use crate::protocol::Untold;
+use crate::protocol::OmittedSkills;
 use crate::words::Say;
 
 /// Largest list of skills for the model, in bytes.
@@ -84,11 +84,11 @@ impl SkillsContext {
     }
 
     /// The skills that the model's list omits or shortens.
-    pub fn untold(&self, budget: usize) -> Untold {
+    pub fn untold(&self, budget: usize) -> OmittedSkills {
         let (_, shown, cut) = self.within(budget);
         let told = self.offered();
         let out = told.get(shown..).unwrap_or_default();
-        Untold {
+        OmittedSkills {
             of: told.len(),
             count: out.len(),
             names: out.iter().take(NAMED).map(|skill| skill.name.clone()).collect(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::config::Paths;
-use crate::protocol::EntryState;
+use crate::protocol::ExtensionState;
 use crate::words::Lang;
 
 struct Desk {
@@ -139,7 +139,7 @@ fn a_command_may_not_hide_a_built_in_one() {
     let said = library.command("help").unwrap_err().say().text(Lang::En);
     assert!(said.contains("`/help`"), "{said}");
     let skill = library.catalogue().entries.into_iter().find(|entry| entry.name == "help").unwrap();
-    assert!(matches!(skill.state, EntryState::Hidden(_)) && !skill.can_be_typed());
+    assert!(matches!(skill.state, ExtensionState::Hidden(_)) && !skill.can_be_typed());
     assert!(library.skill("help").is_ok(), "the model can enter it all the same");
 }
 
@@ -150,7 +150,7 @@ fn a_command_comes_before_a_skill_of_its_name() {
     desk.skill("own/skills/pdf", "This skill should be used when a PDF is read.");
     let library = desk.load(true);
     let found = library.catalogue().find("pdf").unwrap().kind;
-    assert_eq!(found, crate::protocol::EntryKind::Command);
+    assert_eq!(found, crate::protocol::ExtensionKind::Command);
     assert!(desk.told(&library)[1].contains("runs a command"), "{:?}", desk.told(&library));
 }
 
@@ -164,7 +164,7 @@ fn a_broken_file_keeps_its_name_and_gives_the_reason() {
     let said = library.command("x").unwrap_err().say().text(Lang::En);
     assert!(said.contains("work/.avocet/commands/x.toml, line 1"), "{said}");
     let broken = library.catalogue();
-    assert!(matches!(broken.find_broken("x").unwrap().state, EntryState::Broken(_)));
+    assert!(matches!(broken.find_broken("x").unwrap().state, ExtensionState::Broken(_)));
     assert!(desk.told(&library)[1].starts_with("command x: not used"));
 }
 

@@ -9,7 +9,7 @@
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 
-use crate::protocol::{Cut, Message, Params, Usage};
+use crate::protocol::{Message, Params, Truncation, Usage};
 use crate::words::Say;
 
 mod address;
@@ -67,5 +67,5 @@ pub enum Chunk {
     },
     Usage(Usage),
     /// The answer is complete, or was cut by the server.
-    Finished(Option<Cut>),
+    Finished(Option<Truncation>),
 }

@@ -38,7 +38,7 @@ use serde::Deserialize;
 use super::said::{Said, clean};
 use super::status::{self, Party};
 use super::{Chunk, Model, ModelError, Request};
-use crate::protocol::{Cut, Usage};
+use crate::protocol::{Truncation, Usage};
 
 /// Maximum size of a file of replies, in bytes.
 const FILE_CAP: u64 = 64 << 20;
@@ -193,8 +193,8 @@ fn end(how: &Directive, file: &str) -> Item {
             Err(ModelError::Reported { url, said: clean(said, None), passing: false })
         }
         (None, None) => Ok(Chunk::Finished(None)),
-        (None, Some(End::Length)) => Ok(Chunk::Finished(Some(Cut::Length))),
-        (None, Some(End::Filtered)) => Ok(Chunk::Finished(Some(Cut::Filtered))),
+        (None, Some(End::Length)) => Ok(Chunk::Finished(Some(Truncation::Length))),
+        (None, Some(End::Filtered)) => Ok(Chunk::Finished(Some(Truncation::Filtered))),
         (None, Some(End::Broken)) => Err(ModelError::Broken { url }),
     }
 }
@@ -269,7 +269,7 @@ mod tests {
             text("字二"),
             text("三"),
             Ok(Chunk::Usage(usage)),
-            Ok(Chunk::Finished(Some(Cut::Length))),
+            Ok(Chunk::Finished(Some(Truncation::Length))),
         ];
         assert_eq!(call(&model), expected);
         assert!(matches!(call(&model).as_slice(), [Err(ModelError::KeyWrong { .. })]));

@@ -14,7 +14,7 @@
 //! `/x` or `!x` further down is a message as a whole.
 
 use super::{args, mention};
-use crate::protocol::{Mention, Op, Part, Prompt};
+use crate::protocol::{Mention, Op, Prompt, PromptPart};
 
 /// The intent of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Intent {
     Empty,
     /// Text for the model, and the files mentioned in it.
     Message {
-        parts: Vec<Part>,
+        parts: Vec<PromptPart>,
     },
     /// A slash command, a user's command or a skill. `args` is the rest as typed, with the files
     /// mentioned in it.
@@ -117,33 +117,33 @@ pub fn read_beside(typed: &str, pasted: &[String]) -> Intent {
 }
 
 /// The text of a message, with the mentions as they were typed.
-pub fn text_of(parts: &[Part]) -> String {
+pub fn text_of(parts: &[PromptPart]) -> String {
     parts
         .iter()
         .map(|part| match part {
-            Part::Text(text) | Part::Mention { text, .. } => text.as_str(),
-            Part::Insert(_) | Part::Shell(_) => "",
+            PromptPart::Text(text) | PromptPart::Mention { text, .. } => text.as_str(),
+            PromptPart::Insert(_) | PromptPart::Shell(_) => "",
         })
         .collect()
 }
 
-fn mentions_of(parts: &[Part]) -> Vec<Mention> {
-    let mention = |part: &Part| match part {
-        Part::Mention { mention, .. } => Some(mention.clone()),
-        Part::Text(_) | Part::Insert(_) | Part::Shell(_) => None,
+fn mentions_of(parts: &[PromptPart]) -> Vec<Mention> {
+    let mention = |part: &PromptPart| match part {
+        PromptPart::Mention { mention, .. } => Some(mention.clone()),
+        PromptPart::Text(_) | PromptPart::Insert(_) | PromptPart::Shell(_) => None,
     };
     parts.iter().filter_map(mention).collect()
 }
 
 /// The operation that submits a message. `whole` restores folded pastes in a text; the restored
 /// text is not parsed.
-pub fn submit(parts: Vec<Part>, whole: impl Fn(&str) -> String) -> Op {
+pub fn submit(parts: Vec<PromptPart>, whole: impl Fn(&str) -> String) -> Op {
     let shown = whole(&text_of(&parts));
     if mentions_of(&parts).is_empty() {
         return Op::Submit { text: shown };
     }
     let unfolded = parts.into_iter().map(|part| match part {
-        Part::Text(text) => Part::Text(whole(&text)),
+        PromptPart::Text(text) => PromptPart::Text(whole(&text)),
         other => other,
     });
     let prompt = Prompt { shown, parts: unfolded.collect(), ..Prompt::default() };
@@ -185,21 +185,21 @@ fn shell(line: &str) -> Option<Intent> {
 }
 
 /// The text of a message, separated from the files it mentions.
-fn message(line: &str, pasted: &[String]) -> Vec<Part> {
+fn message(line: &str, pasted: &[String]) -> Vec<PromptPart> {
     let line = line.strip_prefix('\\').filter(|rest| rest.starts_with(['/', '!'])).unwrap_or(line);
     let mut parts = Vec::new();
     let mut done = 0;
     let words = |from: usize, to: usize| plain(line.get(from..to).unwrap_or_default());
     for found in named(line, pasted) {
         if found.from > done {
-            parts.push(Part::Text(words(done, found.from)));
+            parts.push(PromptPart::Text(words(done, found.from)));
         }
         let text = line.get(found.from..found.to).unwrap_or_default().to_owned();
-        parts.push(Part::Mention { text, mention: found.mention });
+        parts.push(PromptPart::Mention { text, mention: found.mention });
         done = found.to;
     }
     if done < line.len() {
-        parts.push(Part::Text(words(done, line.len())));
+        parts.push(PromptPart::Text(words(done, line.len())));
     }
     parts
 }
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     fn message(text: &str) -> Intent {
-        Intent::Message { parts: vec![Part::Text(text.into())] }
+        Intent::Message { parts: vec![PromptPart::Text(text.into())] }
     }
 
     fn command(name: &str, args: &str) -> Intent {
@@ -322,9 +322,9 @@ mod tests {
         let Intent::Message { parts } = read("check this @file, please") else { panic!() };
         let mention = Mention { path: "file".into(), lines: None };
         let expected = [
-            Part::Text("check this ".into()),
-            Part::Mention { text: "@file".into(), mention },
-            Part::Text(", please".into()),
+            PromptPart::Text("check this ".into()),
+            PromptPart::Mention { text: "@file".into(), mention },
+            PromptPart::Text(", please".into()),
         ];
         assert_eq!(parts, expected);
         assert_eq!(preprocess("check this @file").cleaned_content, "check this @file");
@@ -354,7 +354,7 @@ mod tests {
             panic!()
         };
         assert_eq!(prompt.shown, "@a.rs @b.rs");
-        assert_eq!(prompt.parts[1], Part::Text(" @b.rs".into()));
+        assert_eq!(prompt.parts[1], PromptPart::Text(" @b.rs".into()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Decides where a mention may begin, where it ends, and what it names. Whether the file exists is
 //! checked elsewhere.
 
-use crate::protocol::{Lines, Mention};
+use crate::protocol::{LineRange, Mention};
 
 /// A mention and its place: bytes from its `@` to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub fn read(text: &str) -> Option<(Mention, usize)> {
 }
 
 /// A whole text as a path, with the range of lines at its end, if it has one.
-pub fn ranged(text: &str) -> Option<(String, Option<Lines>)> {
+pub fn ranged(text: &str) -> Option<(String, Option<LineRange>)> {
     let inner = |text: &str| {
         let quoted = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         quoted.unwrap_or(text).to_owned()
@@ -119,7 +119,7 @@ fn hangs(last: char, path: &str) -> bool {
 }
 
 /// `:10`, `:10-40`, `:10-`; with its length in bytes.
-fn range(text: &str) -> Option<(Lines, usize)> {
+fn range(text: &str) -> Option<(LineRange, usize)> {
     let rest = text.strip_prefix(':')?;
     let (first, rest) = number(rest)?;
     let (last, rest) = match rest.strip_prefix('-') {
@@ -133,7 +133,7 @@ fn range(text: &str) -> Option<(Lines, usize)> {
     let goes_on =
         rest.chars().next().is_some_and(|c| c.is_ascii_alphanumeric() || "/_".contains(c));
     let sound = !goes_on && first > 0 && last.is_none_or(|last| last >= first);
-    sound.then(|| (Lines { first, last }, text.len() - rest.len()))
+    sound.then(|| (LineRange { first, last }, text.len() - rest.len()))
 }
 
 fn number(text: &str) -> Option<(usize, &str)> {
@@ -191,7 +191,7 @@ mod tests {
             assert_eq!(named(text), [mention], "{text}");
         }
         assert_eq!(find("@file:40-10")[0].mention.lines, None, "no such range");
-        let wanted = Some(Lines { first: 10, last: Some(40) });
+        let wanted = Some(LineRange { first: 10, last: Some(40) });
         assert_eq!(find("@file:10-40")[0].mention.lines, wanted);
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Risk, Step, Tier, Work};
+use super::{Change, Risk, Step, StepAction, Tier};
 use crate::words::Say;
 
 /// Identifies one question; an answer to another one is ignored.
@@ -47,7 +47,7 @@ pub enum Question {
         number: usize,
         of: usize,
         /// For a shell line: its simple commands, each with its own judgement.
-        pieces: Vec<Piece>,
+        pieces: Vec<SubCommand>,
         /// The exact rule "don't ask again" would add; `None` if it is not offered.
         rule: Option<String>,
         /// The extent and the limits of that rule, in sentences.
@@ -62,7 +62,7 @@ pub enum Question {
         change: Option<Change>,
         /// The later steps of the reply, in order.
         #[serde(default)]
-        rest: Vec<Ahead>,
+        rest: Vec<UpcomingStep>,
     },
     /// The model asks the user something. A rejection leaves it without an answer.
     Choice {
@@ -82,7 +82,7 @@ pub enum Question {
         of: String,
         /// The absolute folder they would run in.
         cwd: String,
-        pieces: Vec<ShellPiece>,
+        pieces: Vec<TemplateCommand>,
     },
     /// The turn paused by itself; should it continue?
     Pause { why: Say },
@@ -97,7 +97,7 @@ pub enum Question {
         above: Option<String>,
         /// Why the question is asked now.
         because: Say,
-        found: Vec<Lying>,
+        found: Vec<UntrustedFile>,
     },
 }
 
@@ -110,12 +110,12 @@ pub struct TrustOffer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hazard: Option<Say>,
     #[serde(default)]
-    pub found: Vec<Lying>,
+    pub found: Vec<UntrustedFile>,
 }
 
 /// A file in an untrusted folder: its name and size, without its content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lying {
+pub struct UntrustedFile {
     /// Relative to the folder.
     pub name: String,
     pub bytes: u64,
@@ -125,10 +125,10 @@ pub struct Lying {
 
 /// A later step, as judged now.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ahead {
+pub struct UpcomingStep {
     /// The step's own id.
     pub id: String,
-    pub work: Work,
+    pub work: StepAction,
     pub risk: Risk,
     #[serde(default)]
     pub change: Option<Change>,
@@ -136,16 +136,16 @@ pub struct Ahead {
 
 /// A shell piece of a template, with its arguments inserted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ShellPiece {
+pub struct TemplateCommand {
     /// The id of its step.
     pub id: String,
     pub line: String,
     pub risk: Risk,
     /// Its simple commands, each with its own judgement.
-    pub commands: Vec<Piece>,
+    pub commands: Vec<SubCommand>,
 }
 
-impl ShellPiece {
+impl TemplateCommand {
     /// Needs its own approval: an L2, including one that settings lifted.
     pub fn is_grave(&self) -> bool {
         self.risk.tier == Tier::L2 || self.risk.lifted
@@ -154,7 +154,7 @@ impl ShellPiece {
 
 /// One simple command of a shell line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Piece {
+pub struct SubCommand {
     pub text: String,
     pub risk: Risk,
 }
@@ -162,7 +162,7 @@ pub struct Piece {
 /// How long an approval is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scope {
+pub enum ApprovalScope {
     Session,
     Project,
 }
@@ -177,12 +177,12 @@ pub enum Decision {
     /// exactly these.
     ApproveAll { steps: Vec<String> },
     /// Run it, and anything its rule covers, without asking again.
-    Remember(Scope),
+    Remember(ApprovalScope),
     /// Trust the folder, then judge the step again: it runs, or is asked about for the remaining
     /// reasons. Only if the question offers it.
     Trust,
     /// Run this instead. It is judged again, and the model is told.
-    Edit(Work),
+    Edit(StepAction),
     /// The answer to a [`Question::Choice`].
     Answer { text: String },
     /// Do not run it; the text, if any, goes to the model.

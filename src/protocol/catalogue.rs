@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::words::Say;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Catalogue {
+pub struct Extensions {
     /// Commands, then skills, then unusable entries.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<Extension>,
     /// Names of bots, and their descriptions.
     pub bots: Vec<(String, String)>,
     /// Names of scripts that can be run.
@@ -19,7 +19,7 @@ pub struct Catalogue {
     pub inputs: Vec<(String, Vec<String>)>,
     /// Skills that do not fit in the model's list.
     #[serde(default)]
-    pub untold: Untold,
+    pub untold: OmittedSkills,
     /// What the folder contains that cannot be used until it is trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Say>,
@@ -27,7 +27,7 @@ pub struct Catalogue {
 
 /// Skills omitted from, or shortened in, the model's list because of its size limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Untold {
+pub struct OmittedSkills {
     /// Total number of skills for the model.
     pub of: usize,
     /// Number of omitted skills.
@@ -42,8 +42,8 @@ pub struct Untold {
 
 /// One command or skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
-    pub kind: EntryKind,
+pub struct Extension {
+    pub kind: ExtensionKind,
     /// Without the slash.
     pub name: String,
     /// One line, sanitised.
@@ -52,19 +52,19 @@ pub struct Entry {
     pub hint: String,
     /// Its owner.
     pub from: Say,
-    pub state: EntryState,
+    pub state: ExtensionState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum EntryKind {
+pub enum ExtensionKind {
     Command,
     Skill,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum EntryState {
+pub enum ExtensionState {
     Usable,
     /// A skill that only the user can enter.
     Sensitive,
@@ -74,20 +74,21 @@ pub enum EntryState {
     Broken(Say),
 }
 
-impl Entry {
+impl Extension {
     /// True if it can be typed.
     pub fn can_be_typed(&self) -> bool {
-        matches!(self.state, EntryState::Usable | EntryState::Sensitive)
+        matches!(self.state, ExtensionState::Usable | ExtensionState::Sensitive)
     }
 }
 
-impl Catalogue {
+impl Extensions {
     /// The entry with this name: a command before a skill, and for one in a folder the last part of
     /// its name if that is unique.
-    pub fn find(&self, name: &str) -> Option<&Entry> {
-        let whole = |entry: &&Entry| entry.can_be_typed() && entry.name == name;
-        let last =
-            |entry: &&Entry| entry.can_be_typed() && entry.name.rsplit(':').next() == Some(name);
+    pub fn find(&self, name: &str) -> Option<&Extension> {
+        let whole = |entry: &&Extension| entry.can_be_typed() && entry.name == name;
+        let last = |entry: &&Extension| {
+            entry.can_be_typed() && entry.name.rsplit(':').next() == Some(name)
+        };
         self.entries.iter().find(whole).or_else(|| {
             let mut ends = self.entries.iter().filter(last);
             ends.next().filter(|_| ends.next().is_none())
@@ -95,12 +96,12 @@ impl Catalogue {
     }
 
     /// An unusable entry with this name.
-    pub fn find_broken(&self, name: &str) -> Option<&Entry> {
-        let broken = |entry: &&Entry| matches!(entry.state, EntryState::Broken(_));
+    pub fn find_broken(&self, name: &str) -> Option<&Extension> {
+        let broken = |entry: &&Extension| matches!(entry.state, ExtensionState::Broken(_));
         self.entries.iter().filter(broken).find(|entry| entry.name == name)
     }
 
-    pub fn of(&self, kind: EntryKind) -> impl Iterator<Item = &Entry> {
+    pub fn of(&self, kind: ExtensionKind) -> impl Iterator<Item = &Extension> {
         self.entries.iter().filter(move |entry| entry.kind == kind)
     }
 }

@@ -6,7 +6,7 @@ use crate::words::{Say, sandbox as words};
 
 /// As far as it can be determined: paths as the user knows them, absolute.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Denied {
+pub struct SandboxDenial {
     #[serde(default)]
     pub reads: Vec<String>,
     #[serde(default)]
@@ -15,7 +15,7 @@ pub struct Denied {
     pub network: bool,
 }
 
-impl Denied {
+impl SandboxDenial {
     /// The rule of the question whether to run the step again without the sandbox.
     pub const RULE: &str = "sandbox.denied";
 

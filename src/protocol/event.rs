@@ -3,8 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
-    Ask, AskId, Attached, Catalogue, Change, Facts, Observation, Page, PlanItem, Receipt, Rewind,
-    Risk, SessionRow, Step, Work,
+    Ask, AskId, AttachmentInfo, Change, Compaction, Extensions, Observation, Page, PlanItem,
+    Rewind, Risk, SessionInfo, SessionRow, Step, StepAction,
 };
 use crate::words::{Say, session};
 
@@ -15,11 +15,11 @@ pub enum Event {
     TurnStarted {
         turn: u64,
         text: String,
-        origin: Origin,
+        origin: TurnOrigin,
     },
     /// A file attached to the message of the turn that began.
     Attached {
-        items: Vec<Attached>,
+        items: Vec<AttachmentInfo>,
     },
     /// The answer to an `Op::Render`.
     Rendered {
@@ -51,7 +51,7 @@ pub enum Event {
         fault: Say,
     },
     /// The reply is complete. `message` replaces the streamed text.
-    Replied(Replied),
+    Replied(ModelMessage),
     /// A step was cleared and is running.
     StepStarted {
         step: Step,
@@ -68,7 +68,7 @@ pub enum Event {
     /// The answer to `Op::Judge`, for exactly this work.
     Judged {
         ask: AskId,
-        work: Work,
+        work: StepAction,
         risk: Risk,
         #[serde(default)]
         change: Option<Box<Change>>,
@@ -113,11 +113,11 @@ pub enum Event {
     TurnEnded {
         turn: u64,
         #[serde(deserialize_with = "ending_of_any_version")]
-        ending: Ending,
+        ending: TurnOutcome,
         usage: Usage,
         elapsed_ms: u64,
     },
-    Facts(Box<Facts>),
+    Facts(Box<SessionInfo>),
     Notice(Notice),
     /// The answer to an `Op::Report`.
     Page(Box<Page>),
@@ -157,11 +157,11 @@ pub enum Event {
         more: usize,
     },
     /// Commands, skills and bots as loaded; also the answer to `Op::Look`.
-    Catalogue(Box<Catalogue>),
+    Catalogue(Box<Extensions>),
     /// Earlier turns are being summarised.
     Compacting,
     /// The context was compacted.
-    Compacted(Box<Receipt>),
+    Compacted(Box<Compaction>),
     /// The conversation was cleared.
     Cleared,
     /// The session has ended; no event follows.
@@ -171,7 +171,7 @@ pub enum Event {
 /// The source of a turn's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum TurnOrigin {
     Typed,
     Queue,
     /// `!cmd`: a shell line, no model.
@@ -182,7 +182,7 @@ pub enum Origin {
 
 /// A complete reply, as it is shown and stored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Replied {
+pub struct ModelMessage {
     pub message: String,
     /// `data.format` of a chat; false: show it as it is.
     pub markdown: bool,
@@ -190,12 +190,12 @@ pub struct Replied {
     /// True for a reply of type `error`.
     pub error: bool,
     /// Set if the stream ended before the reply did.
-    pub cut: Option<Cut>,
+    pub cut: Option<Truncation>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Cut {
+pub enum Truncation {
     Cancelled,
     /// The connection broke or the server reported an error midway.
     Broken,
@@ -208,7 +208,7 @@ pub enum Cut {
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ending {
+pub enum TurnOutcome {
     /// The model gave its answer.
     Done,
     /// The model answered with an error of its own.
@@ -233,9 +233,11 @@ pub enum Ending {
 }
 
 /// Version 0.1 distinguished an interrupted turn from a failed one only by its sentence.
-fn ending_of_any_version<'de, D: Deserializer<'de>>(from: D) -> Result<Ending, D::Error> {
-    Ok(match Ending::deserialize(from)? {
-        Ending::Failed { why } if why.word() == session::INTERRUPTED => Ending::Interrupted,
+fn ending_of_any_version<'de, D: Deserializer<'de>>(from: D) -> Result<TurnOutcome, D::Error> {
+    Ok(match TurnOutcome::deserialize(from)? {
+        TurnOutcome::Failed { why } if why.word() == session::INTERRUPTED => {
+            TurnOutcome::Interrupted
+        }
         other => other,
     })
 }
@@ -261,7 +263,7 @@ impl Usage {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Level {
+pub enum NoticeLevel {
     Info,
     Warning,
     Error,
@@ -270,7 +272,7 @@ pub enum Level {
 /// A sentence for the user that is not part of the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Notice {
-    pub level: Level,
+    pub level: NoticeLevel,
     pub say: Say,
     /// What to do about it.
     pub hint: Option<Say>,
@@ -299,15 +301,15 @@ impl Topic {
 
 impl Notice {
     pub fn info(say: impl Into<Say>) -> Notice {
-        Notice { level: Level::Info, say: say.into(), hint: None, topic: Topic::General }
+        Notice { level: NoticeLevel::Info, say: say.into(), hint: None, topic: Topic::General }
     }
 
     pub fn warning(say: impl Into<Say>) -> Notice {
-        Notice { level: Level::Warning, say: say.into(), hint: None, topic: Topic::General }
+        Notice { level: NoticeLevel::Warning, say: say.into(), hint: None, topic: Topic::General }
     }
 
     pub fn error(say: impl Into<Say>) -> Notice {
-        Notice { level: Level::Error, say: say.into(), hint: None, topic: Topic::General }
+        Notice { level: NoticeLevel::Error, say: say.into(), hint: None, topic: Topic::General }
     }
 
     #[must_use]

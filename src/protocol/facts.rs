@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Mode, Usage, shown};
+use super::{Mode, Usage, format_bytes};
 use crate::words::{Lang, Say, context as words};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Facts {
+pub struct SessionInfo {
     /// The current model, as the server names it.
     pub model: String,
     /// `openai`, `guide` or `scripted`.
@@ -30,7 +30,7 @@ pub struct Facts {
     /// Whether the folder is trusted.
     #[serde(default)]
     pub trusted: bool,
-    pub tools: Vec<ToolFact>,
+    pub tools: Vec<ToolInfo>,
     /// Rules in force in addition to the built-in policy, as `/allow` and `/deny` accept them.
     pub allowed: Vec<String>,
     pub denied: Vec<String>,
@@ -57,18 +57,18 @@ pub struct Facts {
     pub read_only: bool,
     /// Set while the conversation cannot be saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unsaved: Option<Unsaved>,
+    pub unsaved: Option<UnsavedWork>,
     /// Set once the sandbox has been tested, after the session opened.
     #[serde(default)]
-    pub shelter: Shelter,
+    pub shelter: SandboxStatus,
     /// Instruction files of the project sent with each request, outermost first.
     #[serde(default)]
-    pub notes: Vec<NoteFact>,
+    pub notes: Vec<InstructionFile>,
 }
 
 /// A conversation that is not saved, and the remedies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unsaved {
+pub struct UnsavedWork {
     /// The file, and its problem.
     pub why: Say,
     /// Files it could be written to instead; none of them exists yet.
@@ -79,7 +79,7 @@ pub struct Unsaved {
 
 /// An instruction file of the project, written for agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NoteFact {
+pub struct InstructionFile {
     /// Relative to the project's root.
     pub path: String,
     /// Its size in bytes, and the bytes of it that are sent.
@@ -111,9 +111,9 @@ impl Provider {
     }
 }
 
-impl NoteFact {
+impl InstructionFile {
     pub fn say(&self) -> Say {
-        let (sent, whole) = (shown(self.sent), shown(self.bytes));
+        let (sent, whole) = (format_bytes(self.sent), format_bytes(self.bytes));
         match self.sent == self.bytes {
             true => words::NOTE.with("path", self.path.as_str()).with("size", sent),
             false => words::NOTE_CUT
@@ -127,7 +127,7 @@ impl NoteFact {
 /// Whether the system confines steps, and which.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Shelter {
+pub enum SandboxStatus {
     /// Not tested yet.
     #[default]
     Unknown,
@@ -144,7 +144,7 @@ pub enum Shelter {
 /// `[safety] sandbox`: the steps to confine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sandboxing {
+pub enum SandboxMode {
     /// All: automatic ones can only read, approved ones can write to the workspace.
     #[default]
     Work,
@@ -153,13 +153,13 @@ pub enum Sandboxing {
     Off,
 }
 
-impl Sandboxing {
+impl SandboxMode {
     /// Parses the spelling of the settings file; `None` for any other word.
-    pub fn parse(text: &str) -> Option<Sandboxing> {
+    pub fn parse(text: &str) -> Option<SandboxMode> {
         match text {
-            "work" | "all" => Some(Sandboxing::Work),
-            "read" | "auto" => Some(Sandboxing::Read),
-            "off" => Some(Sandboxing::Off),
+            "work" | "all" => Some(SandboxMode::Work),
+            "read" | "auto" => Some(SandboxMode::Read),
+            "off" => Some(SandboxMode::Off),
             _ => None,
         }
     }
@@ -167,24 +167,24 @@ impl Sandboxing {
     /// The current spelling in the settings file.
     pub fn name(self) -> &'static str {
         match self {
-            Sandboxing::Work => "work",
-            Sandboxing::Read => "read",
-            Sandboxing::Off => "off",
+            SandboxMode::Work => "work",
+            SandboxMode::Read => "read",
+            SandboxMode::Off => "off",
         }
     }
 
     /// How many steps it confines, for comparing two values.
     pub fn strictness(self) -> u8 {
         match self {
-            Sandboxing::Work => 2,
-            Sandboxing::Read => 1,
-            Sandboxing::Off => 0,
+            SandboxMode::Work => 2,
+            SandboxMode::Read => 1,
+            SandboxMode::Off => 0,
         }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ToolFact {
+pub struct ToolInfo {
     pub name: String,
     pub about: Say,
 }

@@ -33,18 +33,28 @@ mod risk;
 mod step;
 mod unescape;
 
-pub use ask::{Ahead, Ask, AskId, Decision, Lying, Piece, Question, Scope, ShellPiece, TrustOffer};
-pub use catalogue::{Catalogue, Entry, EntryKind, EntryState, Untold};
+pub use ask::{
+    ApprovalScope, Ask, AskId, Decision, Question, SubCommand, TemplateCommand, TrustOffer,
+    UntrustedFile, UpcomingStep,
+};
+pub use catalogue::{Extension, ExtensionKind, ExtensionState, Extensions, OmittedSkills};
 pub use change::{Change, PlanItem, PlanState};
-pub use denied::Denied;
-pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Topic, Usage};
-pub use facts::{Facts, NoteFact, Provider, Sandboxing, Shelter, ToolFact, Unsaved};
+pub use denied::SandboxDenial;
+pub use event::{
+    Event, ModelMessage, Notice, NoticeLevel, Topic, Truncation, TurnOrigin, TurnOutcome, Usage,
+};
+pub use facts::{
+    InstructionFile, Provider, SandboxMode, SandboxStatus, SessionInfo, ToolInfo, UnsavedWork,
+};
 pub use message::{Message, Params, Role};
-pub use observation::{Observation, Outcome, Parsed};
+pub use observation::{Observation, Outcome, ParsedOutput};
 pub use op::{ExportFormat, Op, Report, Rewind, SessionRow};
-pub use page::{Page, Row};
-pub use prompt::{Attached, Lines, Mention, Part, Prompt, Size, Source, SourceKind};
-pub use receipt::{Dropped, Receipt, Summed, shown};
+pub use page::{Page, PageRow};
+pub use prompt::{
+    AttachmentInfo, AttachmentSize, LineRange, Mention, Prompt, PromptPart, PromptSource,
+    PromptSourceKind,
+};
+pub use receipt::{Compaction, CompactionSummary, DroppedPart, format_bytes};
 pub use reply::Reply;
 pub use risk::{Effect, Reason, Risk, Tier};
-pub use step::{Mode, Requires, Step, Work};
+pub use step::{Mode, Requires, Step, StepAction};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Change, Denied, Risk, Step, Work};
+use super::{Change, Risk, SandboxDenial, Step, StepAction};
 use crate::words::{Lang, Say};
 
 /// How a step ended.
@@ -42,7 +42,7 @@ impl Outcome {
 
 /// The result of parsing the output locally: `kind` and its fields, as sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Parsed {
+pub struct ParsedOutput {
     /// `search_matches`, `file_list`, `git_status`, `git_log`, `git_diff_stat`,
     /// `diagnostics`, `test_summary`, `json`, `plugin_output` or `text`.
     pub kind: String,
@@ -64,7 +64,7 @@ pub struct Observation {
     pub stderr: String,
     /// True if bytes of either stream are omitted here.
     pub truncated: bool,
-    pub parsed: Option<Parsed>,
+    pub parsed: Option<ParsedOutput>,
     pub risk: Risk,
     pub outcome: Outcome,
     /// A note by the user or the program: the text of a rejection, why it did not start, which
@@ -75,7 +75,7 @@ pub struct Observation {
     pub change: Option<Change>,
     /// What the sandbox denied it, if it failed and its output shows that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub denied: Option<Denied>,
+    pub denied: Option<SandboxDenial>,
 }
 
 impl Observation {
@@ -114,19 +114,19 @@ impl Observation {
         let mut out = json!({
             "_event": "tool_result",
             "tool": match &self.step.work {
-                Work::Exec { .. } => "cmd",
+                StepAction::Exec { .. } => "cmd",
                 other => other.tool(),
             },
             "id": self.step.id,
             "cwd": self.cwd,
         });
         match &self.step.work {
-            Work::Exec { program, args } => {
+            StepAction::Exec { program, args } => {
                 out["program"] = json!(program);
                 out["args"] = json!(args);
             }
-            Work::Tool { input, .. } => out["input"] = short(input),
-            Work::Shell { line } => out["line"] = json!(line),
+            StepAction::Tool { input, .. } => out["input"] = short(input),
+            StepAction::Shell { line } => out["line"] = json!(line),
         }
         out["exitCode"] = json!(self.exit_code);
         out["durationMs"] = json!(self.duration_ms);

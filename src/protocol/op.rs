@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AskId, Decision, Mention, Mode, Prompt, Work};
+use super::{AskId, Decision, Mention, Mode, Prompt, StepAction};
 use crate::words::Lang;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub enum Op {
     /// Asks how `work` would be judged in place of the step of the question `ask`.
     Judge {
         ask: AskId,
-        work: Work,
+        work: StepAction,
     },
     /// A message for the running turn, delivered at its next step; an ordinary message if none
     /// runs.

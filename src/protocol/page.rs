@@ -7,13 +7,13 @@ use crate::words::{Say, Value};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Page {
     pub title: Say,
-    pub rows: Vec<Row>,
+    pub rows: Vec<PageRow>,
 }
 
 /// One line of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Row {
+pub enum PageRow {
     Heading(Value),
     /// A label and its value; the values of a page are aligned in a column.
     Pair {
@@ -23,16 +23,16 @@ pub enum Row {
     Line(Value),
 }
 
-impl Row {
-    pub fn heading(text: impl Into<Value>) -> Row {
-        Row::Heading(text.into())
+impl PageRow {
+    pub fn heading(text: impl Into<Value>) -> PageRow {
+        PageRow::Heading(text.into())
     }
 
-    pub fn pair(label: impl Into<Value>, value: impl Into<Value>) -> Row {
-        Row::Pair { label: label.into(), value: value.into() }
+    pub fn pair(label: impl Into<Value>, value: impl Into<Value>) -> PageRow {
+        PageRow::Pair { label: label.into(), value: value.into() }
     }
 
-    pub fn line(text: impl Into<Value>) -> Row {
-        Row::Line(text.into())
+    pub fn line(text: impl Into<Value>) -> PageRow {
+        PageRow::Line(text.into())
     }
 }

@@ -11,9 +11,9 @@ use crate::words::{Say, counted, prompt as words};
 pub struct Prompt {
     /// As the user typed it; shown, and stored in the queue.
     pub shown: String,
-    pub parts: Vec<Part>,
+    pub parts: Vec<PromptPart>,
     /// The template of the parts; `None`: the user typed them.
-    pub source: Option<Source>,
+    pub source: Option<PromptSource>,
     /// The standard input of the shell pieces.
     pub input: Option<Vec<u8>>,
 }
@@ -21,7 +21,7 @@ pub struct Prompt {
 /// A piece of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum PromptPart {
     /// Goes to the model unchanged.
     Text(String),
     /// A mentioned file: `text` stays in place, the file's contents follow the message.
@@ -38,12 +38,12 @@ pub struct Mention {
     /// As written; a `/` at the end means a folder.
     pub path: String,
     /// The requested lines, counted from 1; `None`: all.
-    pub lines: Option<Lines>,
+    pub lines: Option<LineRange>,
 }
 
 /// Lines of a file, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lines {
+pub struct LineRange {
     pub first: usize,
     /// `None`: to the end.
     pub last: Option<usize>,
@@ -51,8 +51,8 @@ pub struct Lines {
 
 /// The template a prompt was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
-    pub kind: SourceKind,
+pub struct PromptSource {
+    pub kind: PromptSourceKind,
     pub name: String,
     /// `allowed-tools` of the file; empty if it has none.
     #[serde(default)]
@@ -61,35 +61,35 @@ pub struct Source {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum SourceKind {
+pub enum PromptSourceKind {
     Command,
     Skill,
 }
 
 /// An attachment of a message, as the user sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attached {
+pub struct AttachmentInfo {
     /// The mention as written, with its `@`.
     pub name: String,
-    pub size: Size,
+    pub size: AttachmentSize,
     /// True when its middle was omitted.
     pub cut: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Size {
+pub enum AttachmentSize {
     Lines(usize),
     /// Names in a folder.
     Entries(usize),
 }
 
-impl Attached {
+impl AttachmentInfo {
     /// Its size, in words.
     pub fn said(&self) -> Say {
         let size = match self.size {
-            Size::Lines(n) => counted(n, words::SIZE_LINE, words::SIZE_LINES),
-            Size::Entries(n) => counted(n, words::SIZE_ENTRY, words::SIZE_ENTRIES),
+            AttachmentSize::Lines(n) => counted(n, words::SIZE_LINE, words::SIZE_LINES),
+            AttachmentSize::Entries(n) => counted(n, words::SIZE_ENTRY, words::SIZE_ENTRIES),
         };
         if self.cut { words::SIZE_CUT.with("size", size) } else { size }
     }
@@ -102,9 +102,11 @@ impl Mention {
         let path = if blank { format!("\"{}\"", self.path) } else { self.path.clone() };
         match self.lines {
             None => format!("@{path}"),
-            Some(Lines { first, last: Some(last) }) if first == last => format!("@{path}:{first}"),
-            Some(Lines { first, last: Some(last) }) => format!("@{path}:{first}-{last}"),
-            Some(Lines { first, last: None }) => format!("@{path}:{first}-"),
+            Some(LineRange { first, last: Some(last) }) if first == last => {
+                format!("@{path}:{first}")
+            }
+            Some(LineRange { first, last: Some(last) }) => format!("@{path}:{first}-{last}"),
+            Some(LineRange { first, last: None }) => format!("@{path}:{first}-"),
         }
     }
 }
@@ -113,14 +115,14 @@ impl Prompt {
     /// Its shell lines, in order.
     pub fn shell(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Shell(line) => Some(line.as_str()),
-            Part::Text(_) | Part::Mention { .. } | Part::Insert(_) => None,
+            PromptPart::Shell(line) => Some(line.as_str()),
+            PromptPart::Text(_) | PromptPart::Mention { .. } | PromptPart::Insert(_) => None,
         })
     }
 
     /// Adds files the user mentioned next to it.
     pub fn attach(&mut self, mentions: impl IntoIterator<Item = Mention>) {
-        let silent = |mention| Part::Mention { text: String::new(), mention };
+        let silent = |mention| PromptPart::Mention { text: String::new(), mention };
         self.parts.extend(mentions.into_iter().map(silent));
     }
 }

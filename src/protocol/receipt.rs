@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Page, Row};
+use super::{Page, PageRow};
 use crate::words::{Say, context as words};
 
 /// Maximum number of parts listed one by one.
@@ -11,18 +11,18 @@ const NAMED: usize = 6;
 
 /// One compaction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Receipt {
+pub struct Compaction {
     /// What the user wanted to preserve above all.
     pub focus: Option<String>,
     /// Bytes of past turns before and after it.
     pub before: usize,
     pub after: usize,
     /// Parts that lost their middle.
-    pub shortened: Vec<Dropped>,
+    pub shortened: Vec<DroppedPart>,
     /// Turns that are no longer sent: the summary replaces them.
-    pub summed: Vec<Dropped>,
+    pub summed: Vec<DroppedPart>,
     /// `None`: nothing had to be summarised.
-    pub summary: Option<Summed>,
+    pub summary: Option<CompactionSummary>,
     /// Turns and results that are still sent unchanged.
     pub turns: usize,
     pub results: usize,
@@ -30,7 +30,7 @@ pub struct Receipt {
 
 /// A part that `/recall` restores.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dropped {
+pub struct DroppedPart {
     /// `turn_3`, `cmd_012`.
     pub id: String,
     /// The beginning of its text.
@@ -41,7 +41,7 @@ pub struct Dropped {
 
 /// The summary that replaces turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Summed {
+pub struct CompactionSummary {
     pub summary: String,
     pub facts: Vec<String>,
     pub tasks: Vec<String>,
@@ -49,17 +49,19 @@ pub struct Summed {
     pub closed: Vec<String>,
 }
 
-impl Receipt {
+impl Compaction {
     /// The result, in a sentence.
     pub fn say(&self) -> Say {
-        words::RECEIPT.with("before", shown(self.before)).with("after", shown(self.after))
+        words::RECEIPT
+            .with("before", format_bytes(self.before))
+            .with("after", format_bytes(self.after))
     }
 
     /// The page for the user.
     pub fn page(&self) -> Page {
         let mut rows = Vec::new();
         if let Some(focus) = &self.focus {
-            rows.push(Row::pair(words::RECEIPT_FOCUS, focus.as_str()));
+            rows.push(PageRow::pair(words::RECEIPT_FOCUS, focus.as_str()));
         }
         for (label, parts) in
             [(words::RECEIPT_SUMMED, &self.summed), (words::RECEIPT_SHORTENED, &self.shortened)]
@@ -67,38 +69,38 @@ impl Receipt {
             for part in parts.iter().take(NAMED) {
                 let about = words::RECEIPT_PART
                     .with("id", part.id.as_str())
-                    .with("size", shown(part.bytes))
+                    .with("size", format_bytes(part.bytes))
                     .with("about", part.about.as_str());
-                rows.push(Row::pair(label, about));
+                rows.push(PageRow::pair(label, about));
             }
             if parts.len() > NAMED {
                 let last = parts.last().map_or("", |part| part.id.as_str());
                 let more = words::RECEIPT_MORE.with("n", parts.len() - NAMED).with("last", last);
-                rows.push(Row::pair(label, more));
+                rows.push(PageRow::pair(label, more));
             }
         }
         let kept = words::RECEIPT_KEPT_WHAT.with("turns", self.turns).with("results", self.results);
-        rows.push(Row::pair(words::RECEIPT_KEPT, kept));
+        rows.push(PageRow::pair(words::RECEIPT_KEPT, kept));
         if let Some(summed) = &self.summary {
-            rows.push(Row::pair(words::RECEIPT_SUMMARY, summed.summary.as_str()));
+            rows.push(PageRow::pair(words::RECEIPT_SUMMARY, summed.summary.as_str()));
             let lists = [
                 (words::RECEIPT_FACT, &summed.facts),
                 (words::RECEIPT_TASK, &summed.tasks),
                 (words::RECEIPT_CLOSED, &summed.closed),
             ];
             for (label, items) in lists {
-                rows.extend(items.iter().map(|item| Row::pair(label, item.as_str())));
+                rows.extend(items.iter().map(|item| PageRow::pair(label, item.as_str())));
             }
         }
         if let Some(part) = self.summed.first().or(self.shortened.first()) {
-            rows.push(Row::line(words::RECEIPT_RECALL.with("id", part.id.as_str())));
+            rows.push(PageRow::line(words::RECEIPT_RECALL.with("id", part.id.as_str())));
         }
         Page { title: self.say(), rows }
     }
 }
 
 /// Bytes in a human-readable form.
-pub fn shown(bytes: usize) -> String {
+pub fn format_bytes(bytes: usize) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),
         _ => format!("{}.{} KB", bytes / 1024, bytes % 1024 * 10 / 1024),

@@ -8,8 +8,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use self::strict::Flaw;
-use super::Work;
+use self::strict::ReplyError;
+use super::StepAction;
 use super::step::Requires;
 use crate::words::{Say, protocol as words};
 
@@ -41,13 +41,13 @@ pub enum Reply {
 /// One element of `data.commands`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
-    pub work: Work,
+    pub work: StepAction,
     pub requires: Requires,
 }
 
 /// How the object was found in the model's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum ReplyRepair {
     Whole,
     Fenced,
     /// Between the first `{` and its matching `}`.
@@ -58,10 +58,10 @@ pub enum Found {
 
 /// A parsed reply, or its error.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reading {
+pub enum ParsedReply {
     Valid {
         reply: Reply,
-        found: Found,
+        found: ReplyRepair,
     },
     /// An object, but not a reply: `fault` names the field and the problem.
     Invalid {
@@ -74,13 +74,13 @@ pub enum Reading {
     },
 }
 
-impl Reading {
+impl ParsedReply {
     /// The error of an invalid reply; `None` for a valid one.
     pub fn fault(&self) -> Option<Say> {
         match self {
-            Reading::Valid { .. } => None,
-            Reading::Invalid { fault, .. } => Some(fault.clone()),
-            Reading::Fallback { .. } => Some(words::NO_OBJECT.into()),
+            ParsedReply::Valid { .. } => None,
+            ParsedReply::Invalid { fault, .. } => Some(fault.clone()),
+            ParsedReply::Fallback { .. } => Some(words::NO_OBJECT.into()),
         }
     }
 }
@@ -96,18 +96,18 @@ impl Reading {
 /// };
 /// assert_eq!((message.as_str(), found), ("hi", Found::Fenced));
 /// ```
-pub fn read(text: &str) -> Reading {
+pub fn read(text: &str) -> ParsedReply {
     if text.len() > LONGEST {
         let fault = words::TOO_LONG.with("bytes", text.len()).with("most", LONGEST);
         let kept = text.split_at(text.floor_char_boundary(LONGEST)).0;
-        return Reading::Invalid { fault, text: kept.to_owned() };
+        return ParsedReply::Invalid { fault, text: kept.to_owned() };
     }
     match find(after_thought(text)) {
         Search::Object(object, found) => understood(&object, found, text),
-        Search::Wrong(fault) => Reading::Invalid { fault, text: text.to_owned() },
+        Search::Wrong(fault) => ParsedReply::Invalid { fault, text: text.to_owned() },
         Search::Nothing => {
             let answer = Some(after_thought(text)).filter(|rest| !rest.is_empty());
-            Reading::Fallback { text: answer.unwrap_or(text).to_owned() }
+            ParsedReply::Fallback { text: answer.unwrap_or(text).to_owned() }
         }
     }
 }
@@ -142,14 +142,14 @@ fn after_thought(text: &str) -> &str {
 
 /// The result of the search for an object.
 enum Search {
-    Object(Map<String, Value>, Found),
+    Object(Map<String, Value>, ReplyRepair),
     Wrong(Say),
     Nothing,
 }
 
 fn find(text: &str) -> Search {
     match strict::object(text) {
-        Ok(object) => return Search::Object(object, Found::Whole),
+        Ok(object) => return Search::Object(object, ReplyRepair::Whole),
         Err(flaw) if flaw.is_final() => return Search::Wrong(flaw.say()),
         Err(_) => {}
     }
@@ -159,7 +159,7 @@ fn find(text: &str) -> Search {
             Ok(_) if holds_reply(before) || holds_reply(after) => {
                 return Search::Wrong(words::TWO_OBJECTS.into());
             }
-            Ok(object) => return Search::Object(object, Found::Fenced),
+            Ok(object) => return Search::Object(object, ReplyRepair::Fenced),
             Err(flaw) if flaw.is_final() => return Search::Wrong(flaw.say()),
             Err(_) => {}
         }
@@ -168,7 +168,7 @@ fn find(text: &str) -> Search {
         match strict::object(block) {
             Ok(object) if !like_a_reply(&object) => {}
             Ok(_) if holds_reply(after) => return Search::Wrong(words::TWO_OBJECTS.into()),
-            Ok(object) => return Search::Object(object, Found::Braces),
+            Ok(object) => return Search::Object(object, ReplyRepair::Braces),
             Err(flaw) if flaw.is_final() => return Search::Wrong(flaw.say()),
             Err(_) => {}
         }
@@ -176,14 +176,14 @@ fn find(text: &str) -> Search {
     repaired(text)
 }
 
-fn understood(object: &Map<String, Value>, found: Found, text: &str) -> Reading {
+fn understood(object: &Map<String, Value>, found: ReplyRepair, text: &str) -> ParsedReply {
     if object.get("_fallback") == Some(&Value::Bool(true)) {
         let inner = object.get("result").and_then(Value::as_str).unwrap_or(text);
-        return Reading::Fallback { text: inner.to_owned() };
+        return ParsedReply::Fallback { text: inner.to_owned() };
     }
     match shape::reply(object) {
-        Ok(reply) => Reading::Valid { reply, found },
-        Err(fault) => Reading::Invalid { fault, text: text.to_owned() },
+        Ok(reply) => ParsedReply::Valid { reply, found },
+        Err(fault) => ParsedReply::Invalid { fault, text: text.to_owned() },
     }
 }
 
@@ -192,10 +192,10 @@ fn understood(object: &Map<String, Value>, found: Found, text: &str) -> Reading 
 fn repaired(text: &str) -> Search {
     let Some(broken) = broken_object(text) else { return Search::Nothing };
     let Some(fixed) = repair::repair(broken) else {
-        return Search::Wrong(Flaw::TooDeep.say());
+        return Search::Wrong(ReplyError::TooDeep.say());
     };
     match strict::object(&fixed) {
-        Ok(object) if like_a_reply(&object) => Search::Object(object, Found::Repaired),
+        Ok(object) if like_a_reply(&object) => Search::Object(object, ReplyRepair::Repaired),
         Err(flaw) if flaw.is_final() => Search::Wrong(flaw.say()),
         Ok(_) | Err(_) => Search::Nothing,
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Work;
+use super::StepAction;
 use crate::words::Say;
 
 /// L0 runs, L1 asks, L2 is refused (001 §11). The highest that applies wins.
@@ -76,9 +76,9 @@ const GRAVE: &[Effect] = &[Effect::Secret, Effect::Elevate, Effect::Irreversible
 impl Risk {
     /// Whether it may hand out credentials: to the model, or to a file that is not a place for
     /// them. A file of credentials that a tool writes stays one.
-    pub fn hands_out_secrets(&self, work: &Work) -> bool {
+    pub fn hands_out_secrets(&self, work: &StepAction) -> bool {
         let kept = |reason: &Reason| reason.rule == "path.sensitive.write";
-        let into_place = matches!(work, Work::Tool { .. }) && self.reasons.iter().any(kept);
+        let into_place = matches!(work, StepAction::Tool { .. }) && self.reasons.iter().any(kept);
         self.effects.contains(&Effect::Secret) && !into_place
     }
 

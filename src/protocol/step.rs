@@ -33,7 +33,7 @@ impl Mode {
 /// The action of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Work {
+pub enum StepAction {
     /// A program and its arguments, each passed unchanged.
     Exec { program: String, args: Vec<String> },
     /// Another tool with its input.
@@ -43,9 +43,9 @@ pub enum Work {
     Shell { line: String },
 }
 
-impl Work {
-    pub fn exec(program: impl Into<String>, args: &[&str]) -> Work {
-        Work::Exec {
+impl StepAction {
+    pub fn exec(program: impl Into<String>, args: &[&str]) -> StepAction {
+        StepAction::Exec {
             program: program.into(),
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
         }
@@ -76,9 +76,9 @@ impl Work {
     /// The name of the tool that runs it.
     pub fn tool(&self) -> &str {
         match self {
-            Work::Exec { .. } => "exec",
-            Work::Shell { .. } => "shell",
-            Work::Tool { name, .. } => name,
+            StepAction::Exec { .. } => "exec",
+            StepAction::Shell { .. } => "shell",
+            StepAction::Tool { name, .. } => name,
         }
     }
 }
@@ -98,7 +98,7 @@ pub struct Requires {
 pub struct Step {
     /// `cmd_001`, counted through a session.
     pub id: String,
-    pub work: Work,
+    pub work: StepAction,
     #[serde(default)]
     pub requires: Requires,
     /// The folder to run in, as the model wrote it; `None`: the session's folder.

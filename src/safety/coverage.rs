@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::protocol::{Requires, Step, Tier, Work};
+use crate::protocol::{Requires, Step, StepAction, Tier};
 use crate::words::{Say, rules as words};
 
 use super::grant::{Grant, Terms, names_file};
@@ -115,7 +115,7 @@ pub fn never(rule: &Rule, grant: Option<&Grant>, scene: Scene<'_>) -> Option<Say
         ..scene.policy.clone()
     };
     let place = Place { trusted: true, ..scene.place.clone() };
-    let work = Work::Exec { program: rule.program.clone(), args: rule.args.clone() };
+    let work = StepAction::Exec { program: rule.program.clone(), args: rule.args.clone() };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
     let verdict = assess(step, Scene { policy: &policy, place: &place, ..scene });
     let risk = &verdict.judged().risk;

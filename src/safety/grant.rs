@@ -9,7 +9,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Effect, Requires, Step, Tier, Work};
+use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
 
 use super::findings::Findings;
 use super::paths::{self, Class};
@@ -51,7 +51,7 @@ pub struct Pinned {
 /// A step that would be asked about.
 #[derive(Clone, Copy)]
 pub(super) struct Question<'a> {
-    pub work: &'a Work,
+    pub work: &'a StepAction,
     pub cwd: &'a Path,
     pub program: Option<&'a Program>,
     pub findings: &'a Findings,
@@ -135,7 +135,7 @@ impl Grant {
             Some(pinned) => pinned.is(asked.program, asked.scene),
             None => !asked.is_of_folder() && is_same_program(&self.rule, asked),
         };
-        let tool = matches!(asked.work, Work::Tool { .. });
+        let tool = matches!(asked.work, StepAction::Tool { .. });
         let known = |(id, has): (&str, &[Effect])| match required(id) {
             Some(effect) => effects.contains(&effect),
             None => {
@@ -161,7 +161,7 @@ impl Pinned {
 
 /// Whether a rule the user wrote answers.
 fn is_answered_by(rule: &Rule, asked: Question<'_>) -> bool {
-    let tool = matches!(asked.work, Work::Tool { .. });
+    let tool = matches!(asked.work, StepAction::Tool { .. });
     let here = tool || asked.cwd == asked.scene.place.workspace;
     let own = !asked.is_of_folder() && is_same_program(rule, asked);
     // A file passed to an interpreter is covered by its content, which a text cannot hold.
@@ -183,14 +183,14 @@ fn is_usual((id, effects): (&str, &[Effect]), asked: Question<'_>) -> bool {
         return false;
     }
     match asked.work {
-        Work::Exec { program, args } => {
+        StepAction::Exec { program, args } => {
             let row = row_of(program, args);
             id == "program.added" || id == row || row.strip_prefix(id).is_some_and(begins_row) || {
                 id.strip_prefix(row.as_str()) == Some(".create")
             }
         }
-        Work::Tool { .. } => id == "file.write",
-        Work::Shell { .. } => false,
+        StepAction::Tool { .. } => id == "file.write",
+        StepAction::Shell { .. } => false,
     }
 }
 
@@ -218,7 +218,7 @@ fn row_of(program: &str, args: &[String]) -> String {
 
 /// Whether the rule names the very file that would run, in a folder of trusted programs.
 fn is_same_program(rule: &Rule, asked: Question<'_>) -> bool {
-    let Work::Exec { program, .. } = asked.work else { return true };
+    let StepAction::Exec { program, .. } = asked.work else { return true };
     if program == &rule.program && !program.contains('/') {
         return true;
     }
@@ -228,17 +228,17 @@ fn is_same_program(rule: &Rule, asked: Question<'_>) -> bool {
 
 fn reaches(rule: &Rule, asked: Question<'_>, by_hand: bool) -> bool {
     match asked.work {
-        Work::Exec { program, args } => {
+        StepAction::Exec { program, args } => {
             let here = Here { cwd: asked.cwd, scene: asked.scene };
             reaches_args(rule, program, args, by_hand, &here)
         }
-        Work::Tool { name, .. } => {
+        StepAction::Tool { name, .. } => {
             rule.open
                 && rule.args.is_empty()
                 && rule.program == *name
                 && tools::is_remembered(asked.work).is_some()
         }
-        Work::Shell { .. } => false,
+        StepAction::Shell { .. } => false,
     }
 }
 
@@ -318,7 +318,7 @@ fn pin(program: Option<&Program>, scene: Scene<'_>) -> Option<Pinned> {
 /// Whether the interpreter is given the script that a rule is bound to, with the content it
 /// had; true where it is given none.
 fn is_same_script(asked: Question<'_>, known: Option<&Pinned>) -> bool {
-    let Work::Exec { program, args } = asked.work else { return true };
+    let StepAction::Exec { program, args } = asked.work else { return true };
     match Scripted::of(program, args, asked.cwd, asked.scene) {
         Scripted::No => true,
         Scripted::File(script) => known == Some(&script),
@@ -374,23 +374,24 @@ pub fn offered(judged: &Judged, scene: Scene<'_>) -> Option<Grant> {
         false => None,
     };
     let rule = match &judged.step.work {
-        Work::Tool { .. } => {
+        StepAction::Tool { .. } => {
             let name = tools::is_remembered(&judged.step.work)?;
             Rule { program: name.to_owned(), args: Vec::new(), open: true }
         }
-        Work::Exec { program, args } => {
+        StepAction::Exec { program, args } => {
             let here = Here { cwd: &judged.cwd, scene };
             suggest(program, args, pinned.is_some(), &here)?
         }
-        Work::Shell { .. } => return None,
+        StepAction::Shell { .. } => return None,
     };
     let script = match &judged.step.work {
-        Work::Exec { program, args } => match Scripted::of(program, args, &judged.cwd, scene) {
+        StepAction::Exec { program, args } => match Scripted::of(program, args, &judged.cwd, scene)
+        {
             Scripted::No => None,
             Scripted::File(script) => Some(script),
             Scripted::Unread => return None,
         },
-        Work::Tool { .. } | Work::Shell { .. } => None,
+        StepAction::Tool { .. } | StepAction::Shell { .. } => None,
     };
     let reasons = asking().map(|reason| reason.rule.clone()).collect();
     let (folder, effects) = (judged.cwd.clone(), risk.effects.clone());
@@ -452,7 +453,7 @@ pub fn bound(rule: Rule, scene: Scene<'_>) -> Result<Grant, Rule> {
 
 /// The same for an interpreter that is given a script: what its step would be offered.
 fn interpreted(rule: Rule, scene: Scene<'_>) -> Result<Grant, Rule> {
-    let work = Work::Exec { program: rule.program.clone(), args: rule.args.clone() };
+    let work = StepAction::Exec { program: rule.program.clone(), args: rule.args.clone() };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
     let place = Place { trusted: true, ..scene.place.clone() };
     let policy = Policy { allowed: vec![], granted: vec![], ..scene.policy.clone() };

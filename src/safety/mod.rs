@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Change, Piece, Risk, Step, Tier};
+use crate::protocol::{Change, Risk, Step, SubCommand, Tier};
 use crate::words::{Word, safety as words};
 
 mod args;
@@ -306,7 +306,7 @@ pub struct Judged {
     /// The absolute folder it runs in.
     pub cwd: PathBuf,
     /// The simple commands of a shell line.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<SubCommand>,
     /// The programs and forms that were met on the way.
     pub seen: Seen,
     /// The task of a tool; `None` for programs and lines.

@@ -8,7 +8,7 @@
 
 use super::Judged;
 use super::policy::{Limit, Policy};
-use crate::protocol::{Denied, Effect, Reason, Risk, Shelter, Tier, Work};
+use crate::protocol::{Effect, Reason, Risk, SandboxDenial, SandboxStatus, StepAction, Tier};
 use crate::words::{Say, Word, safety as words};
 
 /// A place of the user: where a variable says, else below the home folder.
@@ -76,7 +76,7 @@ impl Needs {
 pub fn wall(judged: &Judged, policy: &Policy) -> Vec<Reason> {
     // Of steps that only read the user is asked about the shell pieces of templates.
     let reads = judged.risk.tier == Tier::L0;
-    let is_piece = matches!(judged.step.work, Work::Shell { .. });
+    let is_piece = matches!(judged.step.work, StepAction::Shell { .. });
     if judged.program.is_none() || (reads && !is_piece) {
         return Vec::new();
     }
@@ -84,11 +84,11 @@ pub fn wall(judged: &Judged, policy: &Policy) -> Vec<Reason> {
         |rule: &str, say: Say| Reason { rule: rule.into(), tier: Tier::L1, say, arg: None };
     let none = |say: Word| vec![reason("sandbox.none", say.into())];
     match policy.shelter {
-        Shelter::Unknown => return Vec::new(),
-        Shelter::Off => return none(words::SANDBOX_OFF),
-        Shelter::Absent => return none(words::SANDBOX_MISSING),
-        Shelter::ReadOnly if !reads => return none(words::SANDBOX_READ),
-        Shelter::ReadOnly | Shelter::Held => {}
+        SandboxStatus::Unknown => return Vec::new(),
+        SandboxStatus::Off => return none(words::SANDBOX_OFF),
+        SandboxStatus::Absent => return none(words::SANDBOX_MISSING),
+        SandboxStatus::ReadOnly if !reads => return none(words::SANDBOX_READ),
+        SandboxStatus::ReadOnly | SandboxStatus::Held => {}
     }
     let needs = Needs::of(&judged.risk);
     if needs.system {
@@ -118,12 +118,12 @@ pub fn with_wall(judged: &Judged, policy: &Policy) -> Risk {
 }
 
 /// The risk of running a step again without the sandbox, which denied it this.
-pub fn beyond_the_wall(judged: &Judged, denied: &Denied) -> Risk {
+pub fn beyond_the_wall(judged: &Judged, denied: &SandboxDenial) -> Risk {
     let mut risk = judged.risk.clone();
     let say = words::SANDBOX_DENIED.with("what", denied.what());
-    let reason = Reason { rule: Denied::RULE.to_owned(), tier: Tier::L1, say, arg: None };
+    let reason = Reason { rule: SandboxDenial::RULE.to_owned(), tier: Tier::L1, say, arg: None };
     risk.reasons.insert(0, reason);
-    Denied::RULE.clone_into(&mut risk.rule);
+    SandboxDenial::RULE.clone_into(&mut risk.rule);
     // A piece that only reads is one more question all the same.
     risk.tier = risk.tier.max(Tier::L1);
     risk

@@ -4,14 +4,14 @@
 use serde_json::json;
 
 use super::{Cleared, Held, Judged, Policy, Refused, Scene, Unknown, Verdict, step};
-use crate::protocol::{Requires, Step, Tier, Work};
+use crate::protocol::{Requires, Step, StepAction, Tier};
 
 /// Judges a line for the user's shell; a program that is not on the list is an L1, since
 /// the list is about what a model may propose.
 pub(super) fn line(id: &str, line: &str, scene: Scene<'_>) -> Judged {
     let policy = Policy { unknown_program: Unknown::Confirm, ..scene.policy.clone() };
     let scene = Scene { policy: &policy, ..scene };
-    let work = Work::Shell { line: line.to_owned() };
+    let work = StepAction::Shell { line: line.to_owned() };
     let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
     step::judge(step, scene).0
 }
@@ -37,7 +37,7 @@ pub fn assess_piece(id: &str, text: &str, scene: Scene<'_>) -> Verdict {
 pub fn assess_mention(id: &str, path: &str, scene: Scene<'_>) -> Verdict {
     let policy = Policy { narrowed: None, ..scene.policy.clone() };
     let scene = Scene { policy: &policy, ..scene };
-    let work = Work::Tool { name: "file.read".into(), input: json!({ "path": path }) };
+    let work = StepAction::Tool { name: "file.read".into(), input: json!({ "path": path }) };
     let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
     let (judged, _) = step::judge(step, scene);
     match judged.risk.tier {

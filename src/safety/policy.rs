@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::protocol::Shelter;
+use crate::protocol::SandboxStatus;
 use crate::words::{Say, safety as words};
 
 use super::grant::Grant;
@@ -27,7 +27,7 @@ pub struct Policy {
     /// Rules for steps that are refused, before anything else.
     pub denied: Vec<Rule>,
     /// Which steps the system holds, as far as that is known.
-    pub shelter: Shelter,
+    pub shelter: SandboxStatus,
     /// JSON files beside those of slothtool that `config.json_patch` may change.
     pub config_files: Vec<String>,
     /// The tools that the entered skill leaves, while its turn lasts.
@@ -46,7 +46,7 @@ impl Default for Policy {
             allowed: Vec::new(),
             granted: Vec::new(),
             denied: Vec::new(),
-            shelter: Shelter::Unknown,
+            shelter: SandboxStatus::Unknown,
             config_files: Vec::new(),
             narrowed: None,
         }

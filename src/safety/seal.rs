@@ -8,7 +8,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::{Judged, Launch, Task};
-use crate::protocol::{Tier, Work};
+use crate::protocol::{StepAction, Tier};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seal([u8; 32]);
@@ -47,9 +47,9 @@ impl Seal {
     pub(super) fn over(judged: &Judged) -> Seal {
         let program = judged.program.as_ref().map(|program| program.path.as_path());
         let (program, args) = match &judged.step.work {
-            Work::Exec { args, .. } => (program, args.clone()),
-            Work::Shell { line } => (None, vec!["-c".to_owned(), line.clone()]),
-            Work::Tool { name, input } => match &judged.task {
+            StepAction::Exec { args, .. } => (program, args.clone()),
+            StepAction::Shell { line } => (None, vec!["-c".to_owned(), line.clone()]),
+            StepAction::Tool { name, input } => match &judged.task {
                 // The file its script is given to, with the script as its first argument.
                 Some(Task::Plugin(plugin)) => (program, plugin.command()),
                 task => (None, of_task(name, input, task.as_ref())),

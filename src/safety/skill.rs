@@ -9,7 +9,7 @@ use super::findings::{Findings, quoted};
 use super::judge::{Ground, Seat};
 use super::policy::{Policy, Rule};
 use super::shell;
-use crate::protocol::{Effect, Tier, Work};
+use crate::protocol::{Effect, StepAction, Tier};
 use crate::words::prompt as words;
 
 /// The tool.
@@ -81,9 +81,9 @@ pub(super) fn judge(input: &Value, ground: &Ground<'_>, findings: &mut Findings)
 }
 
 /// Adds that a step is not among the tools of the entered skill.
-pub(super) fn narrow(work: &Work, policy: &Policy, findings: &mut Findings) {
+pub(super) fn narrow(work: &StepAction, policy: &Policy, findings: &mut Findings) {
     let Some(narrowed) = &policy.narrowed else { return };
-    if !matches!(work, Work::Shell { .. }) && !narrowed.covers(work) {
+    if !matches!(work, StepAction::Shell { .. }) && !narrowed.covers(work) {
         let say = words::SKILL_NARROWS.with("name", quoted(&narrowed.skill));
         findings.add("skill.narrow", Tier::L1, say, None, &[]);
     }
@@ -91,7 +91,7 @@ pub(super) fn narrow(work: &Work, policy: &Policy, findings: &mut Findings) {
 
 impl Narrowed {
     /// Whether the skill names what does this.
-    pub fn covers(&self, work: &Work) -> bool {
+    pub fn covers(&self, work: &StepAction) -> bool {
         ALWAYS.contains(&work.tool())
             || self.tools.iter().any(|tool| {
                 let (name, spec) = ours(tool);
@@ -111,8 +111,8 @@ fn ours(tool: &str) -> (&str, Option<&str>) {
 }
 
 /// `git add:*` and `git add *` mean any command that begins so, `git status` exactly that.
-fn within(spec: &str, work: &Work) -> bool {
-    let Work::Exec { program, args } = work else {
+fn within(spec: &str, work: &StepAction) -> bool {
+    let StepAction::Exec { program, args } = work else {
         return spec.is_empty() || spec == "*";
     };
     let spec = match spec.strip_suffix(":*") {
@@ -128,16 +128,16 @@ mod tests {
 
     use super::*;
 
-    fn covers(tools: &[&str], work: &Work) -> bool {
+    fn covers(tools: &[&str], work: &StepAction) -> bool {
         let tools = tools.iter().map(|tool| (*tool).to_owned()).collect();
         Narrowed { skill: "x".into(), tools }.covers(work)
     }
 
     #[test]
     fn a_skill_removes_the_tools_it_does_not_name() {
-        let add = Work::exec("git", &["add", "a"]);
-        let read = Work::Tool { name: "file.read".into(), input: json!({"path": "a"}) };
-        let plan = Work::Tool { name: "plan".into(), input: json!({}) };
+        let add = StepAction::exec("git", &["add", "a"]);
+        let read = StepAction::Tool { name: "file.read".into(), input: json!({"path": "a"}) };
+        let plan = StepAction::Tool { name: "plan".into(), input: json!({}) };
         let cases: &[(&[&str], bool, bool)] = &[
             (&["Bash"], true, false),
             (&["Bash(git add:*)"], true, false),

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::protocol::{Effect, Requires, Shelter, Step, Tier, Work};
+use crate::protocol::{Effect, Requires, SandboxStatus, Step, StepAction, Tier};
 use crate::words::safety as words;
 
 use super::findings::{Findings, quoted};
@@ -24,33 +24,33 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
     let mut findings = Findings::default();
     let (mut pieces, mut task) = (Vec::new(), None);
     match &step.work {
-        Work::Exec { program, args } => {
+        StepAction::Exec { program, args } => {
             malformed::args(args, &mut findings);
             judge::command(program, None, args, Seat::From(0), 0, &ground, &mut findings);
         }
-        Work::Shell { line } => {
+        StepAction::Shell { line } => {
             pieces = shell::judge_line(line, Seat::Line, 0, &ground, &mut findings)
         }
-        Work::Tool { name, input } if name == skill::TOOL => {
+        StepAction::Tool { name, input } if name == skill::TOOL => {
             skill::judge(input, &ground, &mut findings);
         }
-        Work::Tool { name, input } if name == scripted::TOOL => {
+        StepAction::Tool { name, input } if name == scripted::TOOL => {
             scripted::judge(input, &ground, &mut findings);
         }
-        Work::Tool { name, input } => {
+        StepAction::Tool { name, input } => {
             task = tools::judge(name, input, &ground, &mut findings);
         }
     }
-    if let Work::Tool { name, .. } = &step.work {
+    if let StepAction::Tool { name, .. } = &step.work {
         judge::denied(name, None, &[], &ground, &mut findings);
     }
     skill::narrow(&step.work, scene.policy, &mut findings);
     masks(&step.work, &ground, &mut findings);
-    if !matches!(step.work, Work::Tool { .. }) {
+    if !matches!(step.work, StepAction::Tool { .. }) {
         surroundings(&ground, &mut findings);
     }
     required(step.requires, &mut findings);
-    if scene.policy.shelter == Shelter::Absent
+    if scene.policy.shelter == SandboxStatus::Absent
         && findings.by_language
         && findings.tier() == Tier::L0
     {
@@ -120,21 +120,21 @@ fn is_at_home(ground: &Ground<'_>, findings: &Findings) -> bool {
 }
 
 /// Masks where they cannot be turned back.
-fn masks(work: &Work, ground: &Ground<'_>, findings: &mut Findings) {
+fn masks(work: &StepAction, ground: &Ground<'_>, findings: &mut Findings) {
     let (tool, line);
     let texts: Vec<&str> = match work {
-        Work::Exec { program, args } => {
+        StepAction::Exec { program, args } => {
             args.iter().map(String::as_str).chain([program.as_str()]).collect()
         }
-        Work::Shell { line: text } => {
+        StepAction::Shell { line: text } => {
             line = text;
             vec![line.as_str()]
         }
-        Work::Tool { name, input } if name == "plugin.run" => {
+        StepAction::Tool { name, input } if name == "plugin.run" => {
             tool = input.to_string();
             vec![tool.as_str()]
         }
-        Work::Tool { .. } => return,
+        StepAction::Tool { .. } => return,
     };
     tools::masks::in_arguments(&texts, ground, findings);
 }
@@ -191,7 +191,7 @@ fn limits(policy: &Policy, findings: &mut Findings) -> bool {
 /// Whether a rule of the user lets an L1 run unasked; says so. In a folder that is not
 /// trusted no rule does.
 fn allowed(
-    work: &Work,
+    work: &StepAction,
     program: Option<&Program>,
     ground: &Ground<'_>,
     findings: &mut Findings,
@@ -210,15 +210,15 @@ fn allowed(
 }
 
 /// The program to start: the step's own, or for a line the shell.
-fn program(work: &Work, task: Option<&Task>, ground: &Ground<'_>) -> Option<Program> {
+fn program(work: &StepAction, task: Option<&Task>, ground: &Ground<'_>) -> Option<Program> {
     let world = ground.scene.world;
     match work {
-        Work::Exec { program, args } if judge::shell_lookup(program, args).is_some() => {
+        StepAction::Exec { program, args } if judge::shell_lookup(program, args).is_some() => {
             world.program("sh")
         }
-        Work::Exec { program, .. } => named_program(program, ground),
-        Work::Shell { .. } => world.program("bash").or_else(|| world.program("sh")),
-        Work::Tool { .. } => match task {
+        StepAction::Exec { program, .. } => named_program(program, ground),
+        StepAction::Shell { .. } => world.program("bash").or_else(|| world.program("sh")),
+        StepAction::Tool { .. } => match task {
             Some(Task::Plugin(_)) => world.program("node"),
             _ => None,
         },

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::policy::Rule;
 use super::*;
-use crate::protocol::{Effect, Requires, Work};
+use crate::protocol::{Effect, Requires, StepAction};
 
 mod closed;
 mod day;
@@ -79,7 +79,7 @@ fn place() -> Place {
 }
 
 fn step(program: &str, args: &[&str]) -> Step {
-    let work = Work::exec(program, args);
+    let work = StepAction::exec(program, args);
     Step { id: String::new(), work, requires: Requires::default(), cwd: None }
 }
 
@@ -390,7 +390,7 @@ fn the_folder_a_step_runs_in_is_looked_at() {
 
 #[test]
 fn an_unknown_tool_is_refused() {
-    let work = Work::Tool { name: "nope".into(), input: serde_json::json!({}) };
+    let work = StepAction::Tool { name: "nope".into(), input: serde_json::json!({}) };
     let step = Step { work, ..step("", &[]) };
     let verdict = judged_with(step, &Policy::default(), &place());
     assert!(matches!(verdict, Verdict::Refuse(_)));
@@ -518,7 +518,7 @@ fn a_file_a_person_names_is_judged_as_one_a_model_reads() {
             assert_eq!(matches!(mention, Verdict::Run(_)), *tier == Tier::L0, "{path}");
             assert!(!matches!(mention, Verdict::Refuse(_)), "{path}");
             if narrowed.is_none() {
-                let work = Work::Tool {
+                let work = StepAction::Tool {
                     name: "file.read".into(),
                     input: serde_json::json!({ "path": path }),
                 };

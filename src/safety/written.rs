@@ -2,7 +2,7 @@
 //! again is up to the session.
 
 use super::{argv, is_hidden};
-use crate::protocol::Work;
+use crate::protocol::StepAction;
 use crate::words::{Say, screen as words};
 
 /// How the text is read.
@@ -17,11 +17,11 @@ pub enum Form {
 }
 
 impl Form {
-    pub fn of(work: &Work) -> Form {
+    pub fn of(work: &StepAction) -> Form {
         match work {
-            Work::Exec { .. } => Form::Exec,
-            Work::Shell { .. } => Form::Shell,
-            Work::Tool { name, .. } => Form::Tool { name: name.clone() },
+            StepAction::Exec { .. } => Form::Exec,
+            StepAction::Shell { .. } => Form::Shell,
+            StepAction::Tool { name, .. } => Form::Tool { name: name.clone() },
         }
     }
 
@@ -29,17 +29,17 @@ impl Form {
     ///
     /// # Errors
     /// A sentence for the user: it is empty, a quote is open, it is not JSON.
-    pub fn read(&self, text: &str) -> Result<Work, Say> {
+    pub fn read(&self, text: &str) -> Result<StepAction, Say> {
         match self {
             Form::Exec => {
                 let mut words = argv::split(text)?.into_iter();
                 let program = words.next().ok_or(words::EDIT_EMPTY)?;
-                Ok(Work::Exec { program, args: words.collect() })
+                Ok(StepAction::Exec { program, args: words.collect() })
             }
             Form::Shell if text.trim().is_empty() => Err(words::EDIT_EMPTY.into()),
-            Form::Shell => Ok(Work::Shell { line: text.to_owned() }),
+            Form::Shell => Ok(StepAction::Shell { line: text.to_owned() }),
             Form::Tool { name } => match serde_json::from_str(text) {
-                Ok(input) => Ok(Work::Tool { name: name.clone(), input }),
+                Ok(input) => Ok(StepAction::Tool { name: name.clone(), input }),
                 Err(fault) => Err(words::EDIT_NOT_JSON.with("why", fault.to_string())),
             },
         }
@@ -47,26 +47,26 @@ impl Form {
 }
 
 /// The step as a text that reads back as exactly this.
-pub fn text(work: &Work) -> String {
+pub fn text(work: &StepAction) -> String {
     match work {
-        Work::Tool { input, .. } => serde_json::to_string_pretty(input).unwrap_or_default(),
-        Work::Shell { line } => line.clone(),
-        Work::Exec { .. } => line(work).unwrap_or_default(),
+        StepAction::Tool { input, .. } => serde_json::to_string_pretty(input).unwrap_or_default(),
+        StepAction::Shell { line } => line.clone(),
+        StepAction::Exec { .. } => line(work).unwrap_or_default(),
     }
 }
 
 /// The same on one line, of which every character can be seen; `None`: it cannot be
 /// written so, because it is a shell's own text.
-pub fn line(work: &Work) -> Option<String> {
+pub fn line(work: &StepAction) -> Option<String> {
     match work {
-        Work::Exec { program, args } => {
+        StepAction::Exec { program, args } => {
             Some(argv::join(std::iter::once(program).chain(args).map(String::as_str)))
         }
-        Work::Shell { line } => {
+        StepAction::Shell { line } => {
             let unseen = |c: char| c.is_control() || is_hidden(c);
             (!line.contains(unseen)).then(|| line.clone())
         }
-        Work::Tool { input, .. } => Some(seen(&serde_json::to_string(input).ok()?)),
+        StepAction::Tool { input, .. } => Some(seen(&serde_json::to_string(input).ok()?)),
     }
 }
 
@@ -92,9 +92,9 @@ mod tests {
     #[test]
     fn a_written_step_reads_back_as_exactly_this() {
         let works = [
-            Work::exec("git", &["commit", "-m", "it's\nme \u{202e}", "", "中 文"]),
-            Work::Shell { line: "ls | wc -l".into() },
-            Work::Tool {
+            StepAction::exec("git", &["commit", "-m", "it's\nme \u{202e}", "", "中 文"]),
+            StepAction::Shell { line: "ls | wc -l".into() },
+            StepAction::Tool {
                 name: "file.read".into(),
                 input: json!({ "path": "a\nb\u{202e}\u{e0041}", "from": 2 }),
             },
@@ -107,7 +107,7 @@ mod tests {
             assert_eq!(form.read(&line), Ok(work.clone()));
         }
         for text in ["a\nb", "a\u{202e}b"] {
-            assert_eq!(line(&Work::Shell { line: text.into() }), None);
+            assert_eq!(line(&StepAction::Shell { line: text.into() }), None);
         }
     }
 }

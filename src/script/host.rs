@@ -5,7 +5,7 @@ use futures_util::future::{self, BoxFuture};
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 
-use crate::protocol::{Cut, Message, Observation, Params, Risk, Step, Usage, Work};
+use crate::protocol::{Message, Observation, Params, Risk, Step, StepAction, Truncation, Usage};
 use crate::words::{Say, script_run as words};
 
 /// Everything a running script needs from outside.
@@ -25,7 +25,7 @@ pub trait Host: Send {
     fn confirm(&mut self, question: Say) -> BoxFuture<'_, bool>;
 
     /// Runs a step through the safety policy and returns its output.
-    fn step(&mut self, work: Work) -> BoxFuture<'_, Result<String, Say>>;
+    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, Say>>;
 
     /// A value of the store of `pack://`; `None` if there is none.
     fn knowledge(&mut self, _key: Key) -> BoxFuture<'_, Result<Option<Value>, Say>> {
@@ -56,7 +56,7 @@ pub struct ModelCall {
 pub enum Part {
     Text(String),
     Thought(String),
-    Finished(Option<Cut>),
+    Finished(Option<Truncation>),
 }
 
 /// An event that a running script reports.

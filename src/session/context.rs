@@ -21,7 +21,8 @@ use crate::context::digest::cut_middle;
 use crate::context::history::{History, Kept, Summary};
 use crate::model::{Chunk, Model, Request};
 use crate::protocol::{
-    Ending, Event, Mode, Notice, Observation, Origin, Params, PlanItem, Provider, Receipt, shown,
+    Compaction, Event, Mode, Notice, Observation, Params, PlanItem, Provider, TurnOrigin,
+    TurnOutcome, format_bytes,
 };
 use crate::safety::redact::Redactor;
 use crate::words::{Lang, Say, Spoken, context as words};
@@ -102,12 +103,14 @@ impl TurnHost {
         let mut history = History::clone(&self.desk.history);
         let before = compact::receipt(&history).before;
         let shortened = compact::shrink(&mut history);
-        let mut receipt = Receipt { before, shortened, ..compact::receipt(&history) };
+        let mut receipt = Compaction { before, shortened, ..compact::receipt(&history) };
         let due = compact::is_due(&history, bounds) && compact::may(&history, Wish::Due);
         let plan = compact::plan(&history, bounds, Wish::Due).filter(|_| due);
         if let (Some(plan), Some(model)) = (plan, self.desk.low.model()) {
             match self.sum(&mut history, plan, None, model).await {
-                Ok(summed) => receipt = Receipt { before, shortened: receipt.shortened, ..summed },
+                Ok(summed) => {
+                    receipt = Compaction { before, shortened: receipt.shortened, ..summed }
+                }
                 Err(why) => {
                     compact::failed(&mut history);
                     self.tell(Event::Notice(Notice::warning(words::SUM_FAILED.with("why", why))))
@@ -119,7 +122,7 @@ impl TurnHost {
     }
 
     /// Sets the compressed history, and reports what happened to the rest.
-    async fn settle(&mut self, history: History, receipt: Receipt) {
+    async fn settle(&mut self, history: History, receipt: Compaction) {
         let history = Arc::new(history);
         self.desk.history = Arc::clone(&history);
         self.note(Note::Compacted(history));
@@ -137,7 +140,7 @@ impl TurnHost {
         plan: Plan,
         focus: Option<&str>,
         model: Arc<dyn Model>,
-    ) -> Result<Receipt, Say> {
+    ) -> Result<Compaction, Say> {
         self.tell(Event::Compacting).await;
         let messages = compact::ask(history, plan, focus, self.desk.bounds);
         let request = Request {
@@ -151,7 +154,7 @@ impl TurnHost {
         };
         mask(&self.desk.redactor, &mut summary);
         let receipt = compact::apply(history, plan, summary);
-        Ok(Receipt { focus: focus.map(str::to_owned), ..receipt })
+        Ok(Compaction { focus: focus.map(str::to_owned), ..receipt })
     }
 
     /// A whole answer that is not shown to the user.
@@ -185,11 +188,11 @@ impl TurnHost {
         let started = Instant::now();
         let words = focus.as_deref().map_or(String::new(), |focus| format!(" {focus}"));
         let text = format!("/compress{words}");
-        self.tell(Event::TurnStarted { turn, text, origin: Origin::Typed }).await;
+        self.tell(Event::TurnStarted { turn, text, origin: TurnOrigin::Typed }).await;
         let cancel = self.desk.cancel.clone();
         let ending = tokio::select! {
             biased;
-            () = cancel.cancelled() => Ending::Cancelled,
+            () = cancel.cancelled() => TurnOutcome::Cancelled,
             ending = self.compress_now(plan, focus) => ending,
         };
         let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -198,15 +201,15 @@ impl TurnHost {
         Ended { ending, kept: Kept::default(), usage, next_step: 0, next_ask: 0 }
     }
 
-    async fn compress_now(&mut self, plan: Plan, focus: Option<String>) -> Ending {
-        let Some(model) = self.desk.low.model() else { return Ending::Done };
+    async fn compress_now(&mut self, plan: Plan, focus: Option<String>) -> TurnOutcome {
+        let Some(model) = self.desk.low.model() else { return TurnOutcome::Done };
         let mut history = History::clone(&self.desk.history);
         match self.sum(&mut history, plan, focus.as_deref(), model).await {
             Ok(receipt) => {
                 self.settle(history, receipt).await;
-                Ending::Done
+                TurnOutcome::Done
             }
-            Err(why) => Ending::Failed { why: words::SUM_FAILED.with("why", why) },
+            Err(why) => TurnOutcome::Failed { why: words::SUM_FAILED.with("why", why) },
         }
     }
 }
@@ -327,7 +330,7 @@ impl Session {
         };
         let text = self.guard.redactor.mask(&text).into_owned();
         let text = cut_middle(&text, self.bounds.room.bytes / RECALLED);
-        let size = shown(text.len());
+        let size = format_bytes(text.len());
         let notice = match Arc::make_mut(&mut self.past.history).recall(id, text) {
             true => words::RECALLED.with("id", id).with("size", size),
             false => words::RECALLED_ALREADY.with("id", id),

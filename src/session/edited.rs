@@ -2,13 +2,13 @@
 
 use super::run::Session;
 use super::skills::WithSkills;
-use crate::protocol::{AskId, Event, Step, Work};
+use crate::protocol::{AskId, Event, Step, StepAction};
 use crate::safety::{self, Policy, Scene};
 
 impl Session {
     /// The text that replaces the step of a question. The limits of an entered skill apply to it as
     /// to the step itself.
-    pub(super) async fn judge(&mut self, ask: AskId, work: Work) {
+    pub(super) async fn judge(&mut self, ask: AskId, work: StepAction) {
         let Some(running) = &self.running else { return };
         let Some(held) = running.held(ask) else { return };
         let step = Step { work: work.clone(), ..held.clone() };
@@ -20,8 +20,8 @@ impl Session {
         };
         let scene = Scene { policy: &policy, place: &self.guard.place, world: &world };
         let verdict = match &work {
-            Work::Shell { line } => safety::assess_shell(&step.id, line, scene),
-            Work::Exec { .. } | Work::Tool { .. } => safety::assess(step, scene),
+            StepAction::Shell { line } => safety::assess_shell(&step.id, line, scene),
+            StepAction::Exec { .. } | StepAction::Tool { .. } => safety::assess(step, scene),
         };
         let judged = verdict.judged();
         let (risk, change) = (judged.risk.clone(), judged.change().cloned().map(Box::new));

@@ -1,7 +1,7 @@
 //! Exports a conversation as Markdown to read, JSON to process, or HTML to publish. Returns text;
 //! the session writes it.
 
-use crate::protocol::{Event, ExportFormat, Observation, PlanItem, PlanState, Work};
+use crate::protocol::{Event, ExportFormat, Observation, PlanItem, PlanState, StepAction};
 use crate::words::{Lang, session as words};
 
 /// The whole conversation in one format. The caller masks secrets.
@@ -202,15 +202,15 @@ fn escape(text: &str) -> String {
 }
 
 /// A step on one line, for reading only: it did not run as a line.
-pub fn one_line(work: &Work) -> String {
+pub fn one_line(work: &StepAction) -> String {
     match work {
-        Work::Exec { program, args } => {
+        StepAction::Exec { program, args } => {
             let mut words = vec![program.clone()];
             words.extend(args.iter().map(|arg| quoted(arg)));
             words.join(" ")
         }
-        Work::Tool { name, input } => Work::brief(name, input),
-        Work::Shell { line } => line.clone(),
+        StepAction::Tool { name, input } => StepAction::brief(name, input),
+        StepAction::Shell { line } => line.clone(),
     }
 }
 
@@ -226,12 +226,15 @@ fn quoted(arg: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Change, Origin, Outcome, Replied, Risk, Step, Tier};
+    use crate::protocol::{Change, ModelMessage, Outcome, Risk, Step, Tier, TurnOrigin};
 
     fn record() -> Vec<Event> {
         vec![
-            Event::TurnStarted { turn: 1, text: "<b>hi</b>".into(), origin: Origin::Typed },
-            Event::Replied(Replied { message: "1 < 2 & done".into(), ..Replied::default() }),
+            Event::TurnStarted { turn: 1, text: "<b>hi</b>".into(), origin: TurnOrigin::Typed },
+            Event::Replied(ModelMessage {
+                message: "1 < 2 & done".into(),
+                ..ModelMessage::default()
+            }),
         ]
     }
 
@@ -256,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_change_is_shown_with_its_diff() {
-        let work = Work::Tool { name: "file.edit".into(), input: serde_json::json!({}) };
+        let work = StepAction::Tool { name: "file.edit".into(), input: serde_json::json!({}) };
         let step = Step { id: "cmd_001".into(), work, requires: Default::default(), cwd: None };
         let (reasons, effects) = (Vec::new(), Vec::new());
         let risk = Risk { tier: Tier::L1, rule: "x".into(), reasons, effects, lifted: false };
@@ -295,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_step_with_spaces_is_quoted_for_reading() {
-        let work = Work::exec("git", &["commit", "-m", "it's done"]);
+        let work = StepAction::exec("git", &["commit", "-m", "it's done"]);
         assert_eq!(one_line(&work), r"git commit -m 'it'\''s done'");
     }
 }

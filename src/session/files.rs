@@ -3,7 +3,7 @@
 
 use super::prompting::{Filling, Stop};
 use crate::agent::Host;
-use crate::protocol::{Attached, Decision, Event, Mention, Notice, Question};
+use crate::protocol::{AttachmentInfo, Decision, Event, Mention, Notice, Question};
 use crate::safety::{self, Cleared, Held, Kind, Verdict};
 use crate::tools::attach::{self, Attachment};
 use crate::words::{Say, prompt as words};
@@ -17,7 +17,7 @@ pub(super) struct Reading {
     /// The text appended to the message.
     pub blocks: Vec<Attachment>,
     /// All of the files, as shown to the user.
-    pub attached: Vec<Attached>,
+    pub attached: Vec<AttachmentInfo>,
     /// How many files were named.
     named: usize,
 }

@@ -22,8 +22,8 @@ use crate::library::Library;
 use crate::model::{Chunk, Model, ModelError, Request};
 use crate::protocol::partial::Partial;
 use crate::protocol::{
-    Ask, AskId, Cut, Decision, Event, Message, Observation, Outcome, Params, Scope, Shelter,
-    TrustOffer, Usage, reply,
+    ApprovalScope, Ask, AskId, Decision, Event, Message, Observation, Outcome, Params,
+    SandboxStatus, Truncation, TrustOffer, Usage, reply,
 };
 use crate::safety::redact::Redactor;
 use crate::safety::{Cleared, Grant, Narrowed, Place, Policy, Scene, Task, World};
@@ -43,7 +43,7 @@ pub enum Note {
     },
     Granted {
         grant: Box<Grant>,
-        scope: Scope,
+        scope: ApprovalScope,
     },
     /// The user trusts the folder, at the question of a step.
     Trusted,
@@ -139,7 +139,7 @@ pub struct Bench {
     /// The tools that an entered skill leaves.
     narrowed: Option<Narrowed>,
     /// The result of testing the sandbox; `None`: not awaited yet.
-    shelter: Option<Shelter>,
+    shelter: Option<SandboxStatus>,
 }
 
 impl Bench {
@@ -153,7 +153,7 @@ impl Bench {
         self.narrowed = narrowed;
     }
 
-    fn sheltered(&mut self, shelter: Shelter) {
+    fn sheltered(&mut self, shelter: SandboxStatus) {
         self.policy.shelter = shelter;
         self.shelter = Some(shelter);
     }
@@ -286,11 +286,11 @@ impl Host for TurnHost {
         self.send_ahead(events);
     }
 
-    fn remember(&mut self, rule: String, _: Scope) {
+    fn remember(&mut self, rule: String, _: ApprovalScope) {
         self.note(Note::Remember { rule });
     }
 
-    fn grant(&mut self, grant: Grant, scope: Scope) {
+    fn grant(&mut self, grant: Grant, scope: ApprovalScope) {
         self.note(Note::Granted { grant: Box::new(grant), scope });
     }
 }
@@ -435,7 +435,7 @@ impl TurnHost {
                 Some(Ok(chunk)) => self.take(chunk, &mut growing).await,
                 Some(Err(error)) if self.answer.text.is_empty() => return Err(error),
                 Some(Err(error)) => {
-                    self.answer.cut = Some(Cut::Broken);
+                    self.answer.cut = Some(Truncation::Broken);
                     let notice = crate::protocol::Notice::error(crate::words::Spoken::say(&error));
                     self.outbox.send(Event::Notice(notice)).await;
                     break;

@@ -16,7 +16,7 @@ use super::run::Session;
 use super::script::{FindScripts, ScriptPlaces};
 use super::turns::Words;
 use crate::library::{Library, Places, fill};
-use crate::protocol::{Catalogue, Event, Mention, Notice, Op};
+use crate::protocol::{Event, Extensions, Mention, Notice, Op};
 use crate::store::Store;
 use crate::words::{Spoken, session as words};
 
@@ -191,7 +191,7 @@ impl Session {
         }
         let Looked { library, scripts } = looked;
         let (names, inputs) = (scripts.names.clone(), scripts.inputs.clone());
-        let catalogue = Box::new(Catalogue { scripts: names, inputs, ..library.catalogue() });
+        let catalogue = Box::new(Extensions { scripts: names, inputs, ..library.catalogue() });
         (kept.library, kept.scripts) = (library, scripts);
         let tools = self.toolbox().facts();
         if tools != self.facts.tools {

@@ -1,13 +1,13 @@
 //! Pages that list saved sessions, for the terminal and for commands without a screen.
 
 use super::saved::when;
-use crate::protocol::{Page, Row};
+use crate::protocol::{Page, PageRow};
 use crate::store::{Hit, Listed};
 use crate::words::{counted, session as words};
 
 /// Saved sessions as a page, and the number of those left out.
 pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {
-    let mut rows: Vec<Row> = listed
+    let mut rows: Vec<PageRow> = listed
         .into_iter()
         .map(|one| {
             let turns = counted(one.turns as usize, words::TURNS_ONE, words::TURNS);
@@ -16,14 +16,14 @@ pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {
                 .with("title", one.title)
                 .with("turns", turns)
                 .with("folder", one.folder);
-            Row::pair(one.id, about)
+            PageRow::pair(one.id, about)
         })
         .collect();
     if rows.is_empty() {
-        rows.push(Row::line(words::NO_SESSIONS));
+        rows.push(PageRow::line(words::NO_SESSIONS));
     }
     if more > 0 {
-        rows.push(Row::line(words::MORE_SESSIONS.with("n", more)));
+        rows.push(PageRow::line(words::MORE_SESSIONS.with("n", more)));
     }
     Page { title: words::SESSIONS.into(), rows }
 }
@@ -31,7 +31,7 @@ pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {
 /// Hits in saved sessions, as a page with a maximum length.
 pub fn hits_page(looked_for: &str, hits: Vec<Hit>, most: usize) -> Page {
     let more = hits.len() > most;
-    let mut rows: Vec<Row> = hits
+    let mut rows: Vec<PageRow> = hits
         .into_iter()
         .take(most)
         .map(|hit| {
@@ -39,14 +39,14 @@ pub fn hits_page(looked_for: &str, hits: Vec<Hit>, most: usize) -> Page {
                 .with("when", when(hit.at))
                 .with("title", hit.title)
                 .with("around", hit.around);
-            Row::pair(hit.id, about)
+            PageRow::pair(hit.id, about)
         })
         .collect();
     if rows.is_empty() {
-        rows.push(Row::line(words::NO_HITS));
+        rows.push(PageRow::line(words::NO_HITS));
     }
     if more {
-        rows.push(Row::line(words::MORE_HITS.with("n", most)));
+        rows.push(PageRow::line(words::MORE_HITS.with("n", most)));
     }
     Page { title: words::HITS.with("words", looked_for.trim()), rows }
 }

@@ -6,7 +6,8 @@
 
 use crate::context::history::{History, Kept, Kind, Outline};
 use crate::protocol::{
-    Cut, Ending, Event, Observation, Origin, Outcome, Question, Replied, Risk, Step, Usage,
+    Event, ModelMessage, Observation, Outcome, Question, Risk, Step, Truncation, TurnOrigin,
+    TurnOutcome, Usage,
 };
 use crate::store::{Piece, Remembered};
 use crate::words::session as words;
@@ -30,16 +31,16 @@ pub fn closing(events: &[Event], cwd: &str) -> Vec<Event> {
     rest.iter().for_each(|event| open.take(event));
     let mut out = Vec::new();
     if !open.reply.is_empty() {
-        let cut = Some(Cut::Broken);
-        out.push(Event::Replied(Replied {
+        let cut = Some(Truncation::Broken);
+        out.push(Event::Replied(ModelMessage {
             message: open.reply,
             markdown: true,
             cut,
-            ..Replied::default()
+            ..ModelMessage::default()
         }));
     }
     out.extend(open.steps.into_iter().map(|step| Event::Observed(Box::new(step.seen(cwd)))));
-    let ending = Ending::Interrupted;
+    let ending = TurnOutcome::Interrupted;
     out.push(Event::TurnEnded { turn: *turn, ending, usage: Usage::default(), elapsed_ms: 0 });
     out
 }
@@ -110,7 +111,7 @@ pub fn kept(events: &[Event]) -> Kept {
     let Some(Event::TurnStarted { text, origin, .. }) = events.first() else {
         return Kept::default();
     };
-    if *origin == Origin::Shell {
+    if *origin == TurnOrigin::Shell {
         return shell(text, events);
     }
     let mut kept = Kept::default();
@@ -139,8 +140,8 @@ pub fn kept(events: &[Event]) -> Kept {
     });
     match ending {
         // Its entries could not be saved, for example on a full disk.
-        Some(Ending::Cancelled) => kept.cancelled(),
-        Some(Ending::Interrupted) | None => kept.interrupted(),
+        Some(TurnOutcome::Cancelled) => kept.cancelled(),
+        Some(TurnOutcome::Interrupted) | None => kept.interrupted(),
         Some(_) => {}
     }
     kept
@@ -205,14 +206,14 @@ mod tests {
     use crate::context::compact;
     use crate::context::history::Summary;
     use crate::context::window::{self, Bounds};
-    use crate::protocol::{Ask, AskId, Message, Role, Tier, Work};
+    use crate::protocol::{Ask, AskId, Message, Role, StepAction, Tier};
 
-    fn started(text: &str, origin: Origin) -> Event {
+    fn started(text: &str, origin: TurnOrigin) -> Event {
         Event::TurnStarted { turn: 3, text: text.into(), origin }
     }
 
     fn step(id: &str) -> Step {
-        let work = Work::exec("cargo", &["test"]);
+        let work = StepAction::exec("cargo", &["test"]);
         Step { id: id.into(), work, requires: Default::default(), cwd: None }
     }
 
@@ -226,7 +227,7 @@ mod tests {
     }
 
     fn replied(message: &str) -> Event {
-        Event::Replied(Replied { message: message.into(), ..Replied::default() })
+        Event::Replied(ModelMessage { message: message.into(), ..ModelMessage::default() })
     }
 
     fn seen(id: &str) -> Event {
@@ -246,22 +247,29 @@ mod tests {
     fn a_turn_that_came_to_its_end_needs_nothing() {
         let ended = Event::TurnEnded {
             turn: 3,
-            ending: Ending::Done,
+            ending: TurnOutcome::Done,
             usage: Usage::default(),
             elapsed_ms: 0,
         };
-        assert_eq!(closing(&[started("x", Origin::Typed), replied("y"), ended], "/w"), []);
+        assert_eq!(closing(&[started("x", TurnOrigin::Typed), replied("y"), ended], "/w"), []);
         assert_eq!(closing(&[], "/w"), []);
     }
 
     #[test]
     fn a_reply_that_was_growing_is_kept_as_cut_off() {
         let delta = |text: &str| Event::Delta { text: text.into() };
-        let events =
-            [started("x", Origin::Typed), Event::ReplyStarted, delta("half an "), delta("answer")];
+        let events = [
+            started("x", TurnOrigin::Typed),
+            Event::ReplyStarted,
+            delta("half an "),
+            delta("answer"),
+        ];
         let closing = closing(&events, "/w");
         let Some(Event::Replied(reply)) = closing.first() else { panic!("{closing:?}") };
-        assert_eq!((reply.message.as_str(), reply.cut), ("half an answer", Some(Cut::Broken)));
+        assert_eq!(
+            (reply.message.as_str(), reply.cut),
+            ("half an answer", Some(Truncation::Broken))
+        );
         assert!(matches!(closing.last(), Some(Event::TurnEnded { turn: 3, .. })));
     }
 
@@ -286,7 +294,7 @@ mod tests {
             change: None,
         };
         let events = [
-            started("x", Origin::Typed),
+            started("x", TurnOrigin::Typed),
             replied("steps"),
             begun("cmd_001"),
             seen("cmd_001"),
@@ -321,7 +329,7 @@ mod tests {
     #[test]
     fn the_model_reads_what_happened_in_familiar_words() {
         let history = after(&[
-            started("fix it", Origin::Typed),
+            started("fix it", TurnOrigin::Typed),
             Event::ReplyStarted,
             replied("First a look."),
             begun("cmd_001"),
@@ -342,7 +350,7 @@ mod tests {
     #[test]
     fn the_next_request_is_valid_wherever_a_turn_broke_off() {
         let all = [
-            started("fix it", Origin::Typed),
+            started("fix it", TurnOrigin::Typed),
             Event::ReplyStarted,
             Event::Delta { text: "First".into() },
             replied("First a look."),
@@ -361,22 +369,22 @@ mod tests {
 
     #[test]
     fn a_finished_turn_is_not_called_interrupted_when_its_entries_are_lost() {
-        let ended = |ending: Ending| {
+        let ended = |ending: TurnOutcome| {
             let usage = Usage::default();
             Event::TurnEnded { turn: 3, ending, usage, elapsed_ms: 0 }
         };
-        let said = |ending: Ending| {
-            let events = [started("fix it", Origin::Typed), replied("Done."), ended(ending)];
+        let said = |ending: TurnOutcome| {
+            let events = [started("fix it", TurnOrigin::Typed), replied("Done."), ended(ending)];
             let sent = sent(&after(&events));
             sent.into_iter().map(|message| message.content).collect::<String>()
         };
-        assert!(!said(Ending::Done).contains("interrupted"));
-        assert!(said(Ending::Cancelled).contains("(cancelled by the user)"));
+        assert!(!said(TurnOutcome::Done).contains("interrupted"));
+        assert!(said(TurnOutcome::Cancelled).contains("(cancelled by the user)"));
     }
 
     #[test]
     fn a_line_that_was_kept_from_the_model_stays_so() {
-        let line = |text| [started(text, Origin::Shell), begun("cmd_001"), seen("cmd_001")];
+        let line = |text| [started(text, TurnOrigin::Shell), begun("cmd_001"), seen("cmd_001")];
         assert!(kept(&line("!!ls")).is_empty());
         assert!(!kept(&line("!ls")).is_empty());
         assert!(kept(&[]).is_empty());
@@ -385,9 +393,9 @@ mod tests {
     #[test]
     fn the_history_consists_of_saved_entries_and_those_made_from_events() {
         let mut whole = History::default();
-        whole.push(1, kept(&[started("all before", Origin::Typed)]), |_| {});
+        whole.push(1, kept(&[started("all before", TurnOrigin::Typed)]), |_| {});
         let mut second = History::default();
-        second.push(2, kept(&[started("second", Origin::Typed), replied("yes")]), |_| {});
+        second.push(2, kept(&[started("second", TurnOrigin::Typed), replied("yes")]), |_| {});
         let remembered = [
             Remembered::Turn { turn: 1, left: Some("{}".into()) },
             Remembered::Whole {
@@ -400,7 +408,7 @@ mod tests {
             },
             Remembered::Turn { turn: 3, left: None },
         ];
-        let event = started("third", Origin::Typed);
+        let event = started("third", TurnOrigin::Typed);
         let piece =
             Piece { events: vec![crate::store::Kept { seq: 1, at: 0, event }], ..Piece::default() };
         let history = history(&remembered, &[(3, piece)], "/w");
@@ -414,7 +422,7 @@ mod tests {
         let mut before = History::default();
         for turn in 1..=4 {
             let words = format!("words of {turn}");
-            before.push(turn, kept(&[started(&words, Origin::Typed), replied("yes")]), |_| {});
+            before.push(turn, kept(&[started(&words, TurnOrigin::Typed), replied("yes")]), |_| {});
         }
         let turn = |turn: u64| Remembered::Turn {
             turn,

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::JoinHandle;
 
 use crate::model::{Model, ModelError};
-use crate::protocol::{Event, Facts, Op, Params, Provider};
+use crate::protocol::{Event, Op, Params, Provider, SessionInfo};
 use crate::safety::redact::Redactor;
 use crate::safety::{Place, Policy, Rule, Terms, World};
 use crate::tools::Toolbox;
@@ -75,7 +75,7 @@ pub struct Rescue {
 /// The parts of a session. `app` builds them and passes them in.
 pub struct Parts {
     /// The session info at the start; the session keeps it up to date.
-    pub facts: Facts,
+    pub facts: SessionInfo,
     pub reach: Reach,
     pub guard: Guard,
     pub tools: Toolbox,

@@ -18,7 +18,7 @@ use super::scripting::{Asked, Memory, Said, ScriptHost};
 use crate::agent::Host as _;
 use crate::context::digest;
 use crate::protocol::{
-    Ask, AskId, Event, Notice, Observation, Outcome, Provider, Question, Usage, Work,
+    Ask, AskId, Event, Notice, Observation, Outcome, Provider, Question, StepAction, Usage,
 };
 use crate::safety::{Cleared, SCRIPT_TOOL};
 use crate::script::shape::Shape;
@@ -97,8 +97,8 @@ pub(super) fn beside(prompt: String, offered: &[Offered]) -> String {
 }
 
 /// The script and the arguments that a step asks for.
-pub(super) fn asked(work: &Work) -> Option<(&str, Args)> {
-    let Work::Tool { name, input } = work else { return None };
+pub(super) fn asked(work: &StepAction) -> Option<(&str, Args)> {
+    let StepAction::Tool { name, input } = work else { return None };
     let script = input.get("script").and_then(Value::as_str).filter(|_| name == SCRIPT_TOOL)?;
     let args = match input.get("args").cloned() {
         Some(Value::String(text)) => Args::typed(&text).unwrap_or_default(),
@@ -358,11 +358,11 @@ mod tests {
 
     #[test]
     fn a_step_names_a_script_and_its_arguments() {
-        let work = |input| Work::Tool { name: SCRIPT_TOOL.into(), input };
+        let work = |input| StepAction::Tool { name: SCRIPT_TOOL.into(), input };
         let named = work(json!({"script": "a", "args": {"x": 1}}));
         assert_eq!(asked(&named), Some(("a", Args::of(json!({"x": 1})))));
         let text = work(json!({"script": "a", "args": "{x: 1}"}));
         assert_eq!(asked(&text), asked(&named));
-        assert_eq!(asked(&Work::exec("ls", &[])), None);
+        assert_eq!(asked(&StepAction::exec("ls", &[])), None);
     }
 }

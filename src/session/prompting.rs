@@ -16,8 +16,8 @@ use crate::agent::drive::{Ended, drive};
 use crate::agent::turn::{Opening, Start, Turn};
 use crate::context::history::Kept;
 use crate::protocol::{
-    Ask, AskId, Decision, Ending, Event, Notice, Observation, Outcome, Part, Prompt, Question,
-    ShellPiece, Source, SourceKind, Step, Topic, Usage,
+    Ask, AskId, Decision, Event, Notice, Observation, Outcome, Prompt, PromptPart, PromptSource,
+    PromptSourceKind, Question, Step, TemplateCommand, Topic, TurnOutcome, Usage,
 };
 use crate::safety::{self, Cleared, Held, Narrowed, Policy, Verdict};
 use crate::tools::attach;
@@ -76,11 +76,11 @@ pub async fn run(prompt: Prompt, start: Start, then: Then, mut host: TurnHost) -
         }
         (Ok(text), Then::Render) => {
             host.tell(Event::Rendered { text }).await;
-            Ending::Done
+            TurnOutcome::Done
         }
-        (Err(Stop::Cancelled), _) => Ending::Cancelled,
-        (Err(Stop::Stopped), _) => Ending::Stopped,
-        (Err(Stop::Unsent(why)), _) => Ending::Unsent { why },
+        (Err(Stop::Cancelled), _) => TurnOutcome::Cancelled,
+        (Err(Stop::Stopped), _) => TurnOutcome::Stopped,
+        (Err(Stop::Unsent(why)), _) => TurnOutcome::Unsent { why },
     };
     let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let usage = Usage::default();
@@ -90,8 +90,8 @@ pub async fn run(prompt: Prompt, start: Start, then: Then, mut host: TurnHost) -
 }
 
 /// The user entered a skill: it stays in view. The tools that it or a command names limit the turn.
-fn invoked(host: &mut TurnHost, source: Source, text: &str) {
-    if source.kind == SourceKind::Skill {
+fn invoked(host: &mut TurnHost, source: PromptSource, text: &str) {
+    if source.kind == PromptSourceKind::Skill {
         host.entered(&source.name, text);
     }
     if !source.tools.is_empty() {
@@ -108,13 +108,13 @@ impl Filling<'_> {
         let mut text = String::new();
         for part in prompt.parts {
             match part {
-                Part::Text(words) => text.push_str(&words),
-                Part::Shell(_) => text.push_str(&outputs.next().unwrap_or_default()),
-                Part::Mention { text: words, mention } => {
+                PromptPart::Text(words) => text.push_str(&words),
+                PromptPart::Shell(_) => text.push_str(&outputs.next().unwrap_or_default()),
+                PromptPart::Mention { text: words, mention } => {
                     text.push_str(&words);
                     reading.mentioned(self, &mention).await?;
                 }
-                Part::Insert(mention) => {
+                PromptPart::Insert(mention) => {
                     let read = files::inserted(self, &mention).await?;
                     text.push_str(read.text.strip_suffix('\n').unwrap_or(&read.text));
                     reading.attached.push(read.attached);
@@ -178,7 +178,7 @@ impl Filling<'_> {
             return Ok(Vec::new());
         }
         let policy = self.host.scene().policy;
-        let pieces: Vec<ShellPiece> = held.iter().map(|held| shown(held, policy)).collect();
+        let pieces: Vec<TemplateCommand> = held.iter().map(|held| shown(held, policy)).collect();
         let decision = match self.ahead(prompt, &pieces).await {
             Some(decision) => Ok(decision),
             None => self.ask(question(prompt, &pieces, &held)).await,
@@ -214,8 +214,8 @@ impl Filling<'_> {
 
     /// The approval of shell commands from the start of the program. If one of them is of high
     /// risk, all are asked about, so that the user sees them together.
-    async fn ahead(&mut self, prompt: &Prompt, pieces: &[ShellPiece]) -> Option<Decision> {
-        if !self.host.desk.approves_pieces || pieces.iter().any(ShellPiece::is_grave) {
+    async fn ahead(&mut self, prompt: &Prompt, pieces: &[TemplateCommand]) -> Option<Decision> {
+        if !self.host.desk.approves_pieces || pieces.iter().any(TemplateCommand::is_grave) {
             return None;
         }
         let say = words::PIECES_ALLOWED.with("of", of(prompt)).with("n", pieces.len());
@@ -226,7 +226,7 @@ impl Filling<'_> {
     /// Runs one shell command. Returns its output without the last newline.
     async fn piece(&mut self, piece: Cleared, input: &Input) -> Result<String, Stop> {
         let line = match &piece.judged().step.work {
-            crate::protocol::Work::Shell { line } => line.clone(),
+            crate::protocol::StepAction::Shell { line } => line.clone(),
             _ => String::new(),
         };
         let mut piped = self.pipe(piece, input).await;
@@ -300,9 +300,9 @@ impl Filling<'_> {
     }
 }
 
-fn shown(held: &Held, policy: &Policy) -> ShellPiece {
+fn shown(held: &Held, policy: &Policy) -> TemplateCommand {
     let judged = held.judged();
-    ShellPiece {
+    TemplateCommand {
         id: judged.step.id.clone(),
         line: line_of(held).to_owned(),
         risk: safety::with_wall(judged, policy),
@@ -312,12 +312,12 @@ fn shown(held: &Held, policy: &Policy) -> ShellPiece {
 
 fn line_of(held: &Held) -> &str {
     match &held.judged().step.work {
-        crate::protocol::Work::Shell { line } => line,
+        crate::protocol::StepAction::Shell { line } => line,
         _ => "",
     }
 }
 
-fn question(prompt: &Prompt, pieces: &[ShellPiece], held: &[Held]) -> Question {
+fn question(prompt: &Prompt, pieces: &[TemplateCommand], held: &[Held]) -> Question {
     let cwd = held.first().map(|held| held.judged().cwd.display().to_string());
     Question::Pieces { of: of(prompt), cwd: cwd.unwrap_or_default(), pieces: pieces.to_vec() }
 }
@@ -332,7 +332,7 @@ fn of(prompt: &Prompt) -> String {
 
 /// The ids that may run; `None`: none may, and nothing is sent. An approval without ids does not
 /// approve a command of high risk.
-fn allowed(decision: Decision, pieces: &[ShellPiece]) -> Option<Vec<String>> {
+fn allowed(decision: Decision, pieces: &[TemplateCommand]) -> Option<Vec<String>> {
     let mild = || pieces.iter().filter(|piece| !piece.is_grave()).map(|piece| piece.id.clone());
     let ids: Vec<String> = match decision {
         Decision::ApproveAll { steps } => steps,

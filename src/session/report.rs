@@ -10,7 +10,7 @@ use super::run::Session;
 use super::{Connected, Found, export};
 use crate::context::window::{self, Ledger, Part, Parts};
 use crate::model::ModelError;
-use crate::protocol::{Event, ExportFormat, Notice, Page, Row, Usage, shown};
+use crate::protocol::{Event, ExportFormat, Notice, Page, PageRow, Usage, format_bytes};
 use crate::safety::World;
 use crate::safety::tools::{Entry, Registry};
 use crate::words::{Say, Spoken, Word, context as said, session as words};
@@ -33,15 +33,15 @@ pub fn models(
         Err(error) => return vec![Event::Notice(Notice::error(error.say()))],
     };
     let current = connected.model.name();
-    let mut rows: Vec<Row> = names
+    let mut rows: Vec<PageRow> = names
         .iter()
         .map(|name| match name == current {
-            true => Row::pair(name.as_str(), words::MODEL_NOW),
-            false => Row::pair(name.as_str(), ""),
+            true => PageRow::pair(name.as_str(), words::MODEL_NOW),
+            false => PageRow::pair(name.as_str(), ""),
         })
         .collect();
     for one in found.iter().filter(|one| one.base_url != connected.base_url) {
-        rows.extend(one.models.iter().map(|name| Row::pair(name.as_str(), one.name.as_str())));
+        rows.extend(one.models.iter().map(|name| PageRow::pair(name.as_str(), one.name.as_str())));
         names.extend(one.models.iter().cloned());
     }
     let title = match connected.base_url.as_str() {
@@ -79,25 +79,27 @@ pub fn context(session: &Session, sent: Option<&Ledger>) -> Page {
     };
     let ledger = sent.cloned().unwrap_or_else(next);
     let (room, taken) = (ledger.room, ledger.taken());
-    let mut rows: Vec<Row> = ledger
+    let mut rows: Vec<PageRow> = ledger
         .shares
         .iter()
-        .map(|share| Row::pair(part(share.part), bar(share.taken.bytes, room.bytes)))
+        .map(|share| PageRow::pair(part(share.part), bar(share.taken.bytes, room.bytes)))
         .collect();
     let free = room.bytes.saturating_sub(taken.bytes);
-    rows.push(Row::pair(said::LEDGER_FREE, bar(free, room.bytes)));
+    rows.push(PageRow::pair(said::LEDGER_FREE, bar(free, room.bytes)));
     let tokens = said::LEDGER_TOKENS_ARE.with("taken", taken.tokens).with("room", room.tokens);
-    rows.push(Row::pair(said::LEDGER_TOKENS, tokens));
-    let bound = said::LEDGER_BOUND_IS.with("bytes", shown(room.bytes)).with("tokens", room.tokens);
-    rows.push(Row::pair(said::LEDGER_BOUND, bound));
-    rows.extend(session.facts.notes.iter().map(|note| Row::pair(said::PART_NOTES, note.say())));
+    rows.push(PageRow::pair(said::LEDGER_TOKENS, tokens));
+    let bound =
+        said::LEDGER_BOUND_IS.with("bytes", format_bytes(room.bytes)).with("tokens", room.tokens);
+    rows.push(PageRow::pair(said::LEDGER_BOUND, bound));
+    rows.extend(session.facts.notes.iter().map(|note| PageRow::pair(said::PART_NOTES, note.say())));
     for share in ledger.shares.iter().filter(|share| share.cut > 0) {
-        let cut = said::LEDGER_CUT.with("part", part(share.part)).with("bytes", shown(share.cut));
-        rows.push(Row::line(cut));
+        let cut =
+            said::LEDGER_CUT.with("part", part(share.part)).with("bytes", format_bytes(share.cut));
+        rows.push(PageRow::line(cut));
     }
-    rows.push(Row::line(said::LEDGER_FULL.with("bytes", shown(session.bounds.full))));
+    rows.push(PageRow::line(said::LEDGER_FULL.with("bytes", format_bytes(session.bounds.full))));
     let turns = said::LEDGER_TURNS.with("n", ledger.turns).with("out", ledger.left_out);
-    rows.push(Row::line(turns));
+    rows.push(PageRow::line(turns));
     let title = if sent.is_some() { said::LEDGER_NOW } else { said::LEDGER };
     Page { title: title.into(), rows }
 }
@@ -106,7 +108,7 @@ pub fn context(session: &Session, sent: Option<&Ledger>) -> Page {
 /// yet, so what is cut there is theirs.
 pub fn cut(ledger: &Ledger) -> Option<Notice> {
     let cut = ledger.cut(Part::Turn);
-    let say = said::MESSAGE_CUT.with("bytes", shown(cut));
+    let say = said::MESSAGE_CUT.with("bytes", format_bytes(cut));
     (cut > 0).then(|| Notice::warning(say).hint(said::MESSAGE_CUT_HINT))
 }
 
@@ -130,21 +132,21 @@ fn bar(part: usize, whole: usize) -> String {
     let filled = (part * BAR).div_ceil(whole.max(1)).min(BAR);
     let percent = part * 100 / whole.max(1);
     let (full, empty) = ("█".repeat(filled), "░".repeat(BAR - filled));
-    format!("{full}{empty} {:>9} {percent:>3} %", shown(part))
+    format!("{full}{empty} {:>9} {percent:>3} %", format_bytes(part))
 }
 
 /// The current registry of slothtool.
 pub fn plugins(home: &Path, world: &dyn World) -> Page {
     let rows = match Registry::read(home, world) {
-        Err(why) => vec![Row::line(why)],
+        Err(why) => vec![PageRow::line(why)],
         Ok(registry) => {
             let entries = registry.unwrap_or_default().entries;
             let row = |entry: &Entry| {
                 let about = words::PLUGIN_ROW.with("name", entry.name.as_str());
-                Row::pair(entry.alias.as_str(), about.with("version", entry.version.as_str()))
+                PageRow::pair(entry.alias.as_str(), about.with("version", entry.version.as_str()))
             };
             match entries.is_empty() {
-                true => vec![Row::line(words::PLUGINS_NONE)],
+                true => vec![PageRow::line(words::PLUGINS_NONE)],
                 false => entries.iter().map(row).collect(),
             }
         }
@@ -158,11 +160,12 @@ pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage) -> Page {
         let word = if usage.estimated { words::USAGE_ABOUT } else { words::USAGE_TOKENS };
         word.with("input", usage.input_tokens).with("output", usage.output_tokens)
     };
-    let row =
-        |(turn, usage): &(u64, Usage)| Row::pair(words::USAGE_TURN.with("n", *turn), tokens(usage));
+    let row = |(turn, usage): &(u64, Usage)| {
+        PageRow::pair(words::USAGE_TURN.with("n", *turn), tokens(usage))
+    };
     let spent = |(_, usage): &&(u64, Usage)| usage.input_tokens + usage.output_tokens > 0;
-    let mut rows: Vec<Row> = turns.iter().filter(spent).map(row).collect();
-    rows.push(Row::pair(words::USAGE_ALL, tokens(&all)));
+    let mut rows: Vec<PageRow> = turns.iter().filter(spent).map(row).collect();
+    rows.push(PageRow::pair(words::USAGE_ALL, tokens(&all)));
     Page { title: words::USAGE.into(), rows }
 }
 
@@ -233,7 +236,7 @@ mod tests {
             models: vec!["qwen".into()],
         };
         let events = models(&guide, Ok(vec!["guide".into()]), &[found]);
-        let rows = vec![Row::pair("guide", words::MODEL_NOW), Row::pair("qwen", "Ollama")];
+        let rows = vec![PageRow::pair("guide", words::MODEL_NOW), PageRow::pair("qwen", "Ollama")];
         let page = Page { title: words::MODELS_HERE.into(), rows };
         let names = vec!["guide".to_owned(), "qwen".to_owned()];
         assert_eq!(events, [Event::Page(Box::new(page)), Event::Models { names }]);

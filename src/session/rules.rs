@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Guard, Memory};
-use crate::protocol::{Notice, Scope};
+use crate::protocol::{ApprovalScope, Notice};
 use crate::safety::{self, Grant, Policy, Rule, Scene};
 use crate::words::{Say, session as words};
 
@@ -28,14 +28,16 @@ pub fn allow(guard: &mut Guard, text: &str) -> Notice {
 }
 
 /// "Don't ask again": allows this step from now on, on its terms.
-pub fn grant(guard: &mut Guard, grant: Grant, scope: Scope) -> Notice {
+pub fn grant(guard: &mut Guard, grant: Grant, scope: ApprovalScope) -> Notice {
     let Grant { rule, terms } = &grant;
     let notice = match scope {
-        Scope::Session => Notice::info(words::ALLOWED.with("rule", rule.to_string())),
-        Scope::Project => match (guard.keep_rule)(rule, Memory::Keep(Some(terms.clone()))) {
-            Ok(()) => Notice::info(words::ALLOWED_PROJECT.with("rule", rule.to_string())),
-            Err(why) => Notice::warning(words::RULE_NOT_KEPT.with("why", why)),
-        },
+        ApprovalScope::Session => Notice::info(words::ALLOWED.with("rule", rule.to_string())),
+        ApprovalScope::Project => {
+            match (guard.keep_rule)(rule, Memory::Keep(Some(terms.clone()))) {
+                Ok(()) => Notice::info(words::ALLOWED_PROJECT.with("rule", rule.to_string())),
+                Err(why) => Notice::warning(words::RULE_NOT_KEPT.with("why", why)),
+            }
+        }
     };
     add(&mut guard.policy.granted, grant);
     notice

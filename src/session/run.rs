@@ -22,7 +22,8 @@ use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
 use crate::context::window::{Bounds, Ledger};
 use crate::protocol::{
-    AskId, Decision, Ending, Event, ExportFormat, Facts, Level, Notice, Op, Report, Usage,
+    AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, SessionInfo,
+    TurnOutcome, Usage,
 };
 use crate::safety::{self, Policy};
 use crate::tools::{Tool, Toolbox, branch};
@@ -32,7 +33,7 @@ use crate::words::{Say, session as words};
 const MAX_COMMANDS: usize = 16;
 
 pub(super) struct Session {
-    pub facts: Facts,
+    pub facts: SessionInfo,
     pub voice: Voice,
     pub past: Past,
     pub guard: Guard,
@@ -410,13 +411,13 @@ impl Session {
             Arc::make_mut(&mut self.past.history)
                 .push(turn, ended.kept, |text| *text = redactor.mask(text).into_owned());
         }
-        matches!(ended.ending, Ending::Failed { .. } | Ending::Unsent { .. })
+        matches!(ended.ending, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. })
     }
 
     /// A bug of ours must not lose the conversation.
     async fn crashed(&mut self, turn: u64, why: String) {
         let why = words::TURN_CRASHED.with("why", why);
-        let ending = Ending::Failed { why };
+        let ending = TurnOutcome::Failed { why };
         self.outbox
             .send(Event::TurnEnded { turn, ending, usage: Usage::default(), elapsed_ms: 0 })
             .await;
@@ -582,7 +583,7 @@ impl Session {
     /// A conversation that was written to another place is no longer lost.
     async fn exported(&mut self, notice: &Notice) {
         if let Some(unsaved) = &mut self.facts.unsaved
-            && notice.level == Level::Info
+            && notice.level == NoticeLevel::Info
             && !self.past.record().is_empty()
         {
             unsaved.elsewhere = true;

@@ -12,7 +12,9 @@ use super::run::Session;
 use super::turns::Words;
 use super::{export, mend};
 use crate::context::history::{History, Mark};
-use crate::protocol::{Event, Facts, Notice, Op, Origin, Rewind, SessionRow, Topic, Unsaved};
+use crate::protocol::{
+    Event, Notice, Op, Rewind, SessionInfo, SessionRow, Topic, TurnOrigin, UnsavedWork,
+};
 use crate::safety::redact::{Redactor, is_masked};
 use crate::store::{
     Desk, Fault, Head, Listed, Piece, Recorder, Resumed, Store, StoreError, title_of,
@@ -84,7 +86,7 @@ pub(super) enum Came {
 
 impl Saved {
     /// Starts the thread that writes; nothing is opened yet.
-    pub fn start(keeping: Keeping, facts: &mut Facts, redactor: Arc<Redactor>) -> Saved {
+    pub fn start(keeping: Keeping, facts: &mut SessionInfo, redactor: Arc<Redactor>) -> Saved {
         let head = Head::new(&facts.cwd, facts.bot.as_deref());
         let is_kept = keeping.store.is_kept();
         facts.session = if is_kept { head.id.clone() } else { String::new() };
@@ -146,7 +148,7 @@ impl Saved {
     }
 
     /// A new session starts with the next turn.
-    pub async fn leave(&mut self, facts: &mut Facts) {
+    pub async fn leave(&mut self, facts: &mut SessionInfo) {
         let head = Head::new(&facts.cwd, facts.bot.as_deref());
         self.earlier = None;
         (facts.title, facts.read_only) = (String::new(), false);
@@ -217,7 +219,7 @@ impl Session {
         let notice = match &fault {
             Fault::NotSaved(why) => {
                 let places = self.other_places();
-                let unsaved = Unsaved { why: why.clone(), places, elsewhere: false };
+                let unsaved = UnsavedWork { why: why.clone(), places, elsewhere: false };
                 self.facts.unsaved = Some(unsaved);
                 self.tell_facts().await;
                 Notice::warning(fault.say())
@@ -264,7 +266,7 @@ impl Session {
     }
 
     /// Names an unnamed session after its first message.
-    pub(super) fn entitle(&mut self, text: &str, origin: Origin) {
+    pub(super) fn entitle(&mut self, text: &str, origin: TurnOrigin) {
         if self.facts.title.is_empty() {
             self.facts.title = self.guard.redactor.mask(&title_of(text, origin)).into_owned();
         }
@@ -464,7 +466,7 @@ impl Session {
 
     async fn fork(&mut self, name: Option<String>) -> Result<(), Say> {
         let mut head = Head::new(&self.facts.cwd, self.facts.bot.as_deref());
-        head.title = name.map(|name| title_of(&name, Origin::Typed));
+        head.title = name.map(|name| title_of(&name, TurnOrigin::Typed));
         if self.facts.turns == 0 {
             return Err(words::NOTHING_TO_FORK.into());
         }
@@ -522,7 +524,7 @@ fn last_asked(events: &[Event], history: &History, turn: u64) -> Option<(Words, 
         _ => None,
     })?;
     // The parts of an expanded prompt are no longer known.
-    let plain = origin != Origin::Shell && !text.starts_with('/');
+    let plain = origin != TurnOrigin::Shell && !text.starts_with('/');
     plain.then(|| {
         let mut before = history.clone();
         before.rewind(turn);

@@ -23,8 +23,8 @@ use crate::agent::drive::Ended;
 use crate::context::digest;
 use crate::context::history::Kept;
 use crate::protocol::{
-    Ask, AskId, Decision, Ending, Event, Notice, Observation, Origin, Provider, Question, Replied,
-    Usage,
+    Ask, AskId, Decision, Event, ModelMessage, Notice, Observation, Provider, Question, TurnOrigin,
+    TurnOutcome, Usage,
 };
 use crate::script::shape::Shape;
 use crate::script::shape::input::Args;
@@ -217,7 +217,7 @@ pub(super) fn begin(
 async fn run(job: Job, mut host: TurnHost) -> Ended {
     let started = Instant::now();
     let Job { turn, text, script, order, library, world, wires, next, lang } = job;
-    let opened = Event::TurnStarted { turn, text: text.clone(), origin: Origin::Typed };
+    let opened = Event::TurnStarted { turn, text: text.clone(), origin: TurnOrigin::Typed };
     host.tell(opened).await;
     let mut stage = Stage::new(&mut host, next, lang);
     let came = match order {
@@ -402,7 +402,7 @@ impl<'h> Stage<'h> {
         if self.said.iter().map(String::len).sum::<usize>() < MOST_KEPT {
             self.said.push(digest::cut_middle(&message, MOST_KEPT));
         }
-        let replied = Replied { message, markdown, ..Replied::default() };
+        let replied = ModelMessage { message, markdown, ..ModelMessage::default() };
         self.host.tell(Event::Replied(replied)).await;
     }
 
@@ -446,7 +446,7 @@ impl<'h> Stage<'h> {
     }
 
     /// Shows the result, and returns the text for the model.
-    async fn finish(&mut self, came: Came) -> (Ending, String) {
+    async fn finish(&mut self, came: Came) -> (TurnOutcome, String) {
         self.close().await;
         match came {
             Came::Ended(Ok(done)) => {
@@ -454,14 +454,14 @@ impl<'h> Stage<'h> {
                 if text.trim() != self.last.trim() {
                     self.reply(text, true).await;
                 }
-                (Ending::Done, self.said.join("\n\n"))
+                (TurnOutcome::Done, self.said.join("\n\n"))
             }
             Came::Ended(Err(why)) => {
                 let read = format!("It failed: {}", why.text(Lang::En));
-                (Ending::Failed { why }, read)
+                (TurnOutcome::Failed { why }, read)
             }
-            Came::Cancelled => (Ending::Cancelled, "(cancelled by the user)".to_owned()),
-            Came::Stopped => (Ending::Stopped, "(stopped by the user)".to_owned()),
+            Came::Cancelled => (TurnOutcome::Cancelled, "(cancelled by the user)".to_owned()),
+            Came::Stopped => (TurnOutcome::Stopped, "(stopped by the user)".to_owned()),
         }
     }
 

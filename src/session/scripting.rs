@@ -18,7 +18,7 @@ use super::{Guard, shell, wall};
 use crate::agent::turn::trust;
 use crate::model::{Chunk, Model, Request};
 use crate::protocol::{
-    Mention, Message, Observation, Question, Requires, Risk, Shelter, Step, Tier, Work,
+    Mention, Message, Observation, Question, Requires, Risk, SandboxStatus, Step, StepAction, Tier,
 };
 use crate::safety::redact::Redactor;
 use crate::safety::{self, Cleared, Held, Place, Policy, Scene, Verdict, World};
@@ -59,7 +59,7 @@ pub enum Said {
     /// The folder is trusted from now on, and the step is judged again.
     Trust,
     /// Run this step instead.
-    Instead(Work),
+    Instead(StepAction),
 }
 
 /// Nested scripts use a lot of stack, most of all in a debug build.
@@ -175,10 +175,10 @@ impl ScriptHost {
     }
 
     /// The user saw the rewritten step with its tier before approving it.
-    fn instead(&self, before: &Step, work: Work) -> Result<Cleared, Say> {
+    fn instead(&self, before: &Step, work: StepAction) -> Result<Cleared, Say> {
         let verdict = match &work {
-            Work::Shell { line } => safety::assess_shell(&before.id, line, self.scene()),
-            Work::Exec { .. } | Work::Tool { .. } => {
+            StepAction::Shell { line } => safety::assess_shell(&before.id, line, self.scene()),
+            StepAction::Exec { .. } | StepAction::Tool { .. } => {
                 safety::assess(Step { work, ..before.clone() }, self.scene())
             }
         };
@@ -265,7 +265,7 @@ impl ScriptHost {
     /// Waits until it is known whether the sandbox works: a step judged earlier would run without a
     /// question on a system without one.
     async fn sheltered(&mut self) {
-        if self.policy.shelter == Shelter::Unknown
+        if self.policy.shelter == SandboxStatus::Unknown
             && let Some(shelter) = self.tools.shelter().await
         {
             self.policy.shelter = shelter;
@@ -361,11 +361,11 @@ impl Host for ScriptHost {
         (self.asking)(Asked::Call(question)).map(|said| said == Said::Yes).boxed()
     }
 
-    fn step(&mut self, work: Work) -> BoxFuture<'_, Result<String, Say>> {
+    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, Say>> {
         let id = self.next_id();
         async move {
             self.sheltered().await;
-            if let Work::Tool { name, input } = &work
+            if let StepAction::Tool { name, input } = &work
                 && name == "file.read"
             {
                 let path = input.get("path").and_then(Value::as_str);

@@ -9,7 +9,8 @@ use crate::agent::drive::Ended;
 use crate::context::digest;
 use crate::context::history::Kept;
 use crate::protocol::{
-    Ask, AskId, Decision, Ending, Event, Observation, Origin, Outcome, Question, Usage, Work,
+    Ask, AskId, Decision, Event, Observation, Outcome, Question, StepAction, TurnOrigin,
+    TurnOutcome, Usage,
 };
 use crate::safety::{self, Held, Verdict};
 
@@ -28,16 +29,16 @@ pub struct Line {
 pub async fn run(line: Line, mut host: TurnHost) -> Ended {
     let started = Instant::now();
     let text = if line.keep { format!("!{}", line.line) } else { format!("!!{}", line.line) };
-    host.tell(Event::TurnStarted { turn: line.turn, text, origin: Origin::Shell }).await;
+    host.tell(Event::TurnStarted { turn: line.turn, text, origin: TurnOrigin::Shell }).await;
     let id = format!("cmd_{:03}", line.step);
     let verdict = safety::assess_shell(&id, &line.line, host.scene());
     let (ending, seen) = match verdict {
         Verdict::Run(cleared) => {
-            (Ending::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
+            (TurnOutcome::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
         }
         Verdict::Ask(held) => asked(line.ask, held, &mut host).await,
         Verdict::Refuse(refused) => {
-            (Ending::Done, Some(not_run(refused.judged(), Outcome::Refused)))
+            (TurnOutcome::Done, Some(not_run(refused.judged(), Outcome::Refused)))
         }
     };
     let kept = match &seen {
@@ -67,7 +68,7 @@ pub(super) async fn asked(
     ask: AskId,
     held: Held,
     host: &mut TurnHost,
-) -> (Ending, Option<Observation>) {
+) -> (TurnOutcome, Option<Observation>) {
     let cancel = host.desk.cancel.clone();
     let decision = tokio::select! {
         biased;
@@ -76,32 +77,32 @@ pub(super) async fn asked(
     };
     let Some(decision) = decision else {
         host.tell(Event::Answered { ask }).await;
-        return (Ending::Cancelled, Some(not_run(held.judged(), Outcome::Cancelled)));
+        return (TurnOutcome::Cancelled, Some(not_run(held.judged(), Outcome::Cancelled)));
     };
     match decision {
         Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
             let cleared = held.approve();
-            (Ending::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
+            (TurnOutcome::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
         }
         Decision::Edit(work) => {
-            let Work::Shell { line } = work else { return declined(&held) };
+            let StepAction::Shell { line } = work else { return declined(&held) };
             // The user saw the rewritten line with its tier before approving it.
             let seen = match safety::assess_shell(&held.judged().step.id, &line, host.scene()) {
                 Verdict::Run(cleared) => run_step(&host.desk, &mut host.outbox, cleared).await,
                 Verdict::Ask(held) => run_step(&host.desk, &mut host.outbox, held.approve()).await,
                 Verdict::Refuse(refused) => not_run(refused.judged(), Outcome::Refused),
             };
-            (Ending::Done, Some(seen))
+            (TurnOutcome::Done, Some(seen))
         }
         Decision::Reject { .. } | Decision::Dismiss | Decision::Trust | Decision::Answer { .. } => {
             declined(&held)
         }
-        Decision::Stop => (Ending::Stopped, Some(not_run(held.judged(), Outcome::Declined))),
+        Decision::Stop => (TurnOutcome::Stopped, Some(not_run(held.judged(), Outcome::Declined))),
     }
 }
 
-fn declined(held: &Held) -> (Ending, Option<Observation>) {
-    (Ending::Done, Some(not_run(held.judged(), Outcome::Declined)))
+fn declined(held: &Held) -> (TurnOutcome, Option<Observation>) {
+    (TurnOutcome::Done, Some(not_run(held.judged(), Outcome::Declined)))
 }
 
 pub(super) fn question(held: &Held) -> Question {

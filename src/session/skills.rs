@@ -17,7 +17,7 @@ use crate::context::digest;
 use crate::library::skills::BUDGET;
 use crate::library::{Library, Skill};
 use crate::prompt::template::{Form, Template, Values};
-use crate::protocol::{Observation, Outcome, Step, Work};
+use crate::protocol::{Observation, Outcome, Step, StepAction};
 use crate::safety::redact::Redactor;
 use crate::safety::{
     Cleared, Contents, EntryKind, Kind, Narrowed, OwnProgram, Program, SKILL_TOOL, Skilled, World,
@@ -79,8 +79,8 @@ impl Tool for SkillTool {
 }
 
 /// The name and the arguments that a step asks for.
-pub(super) fn asked(work: &Work) -> Option<(&str, &str)> {
-    let Work::Tool { name, input } = work else { return None };
+pub(super) fn asked(work: &StepAction) -> Option<(&str, &str)> {
+    let StepAction::Tool { name, input } = work else { return None };
     let text = |key: &str| input.get(key).and_then(Value::as_str);
     (name == SKILL_TOOL).then(|| Some((text("name")?, text("args").unwrap_or_default())))?
 }

@@ -13,7 +13,9 @@ use super::turns::Words;
 use super::{Connected, Found, Persona};
 use crate::agent::drive::Ended;
 use crate::context::window::{History, Ledger, Mark};
-use crate::protocol::{Ask, AskId, Decision, Event, Facts, Question, Step, Usage, Work};
+use crate::protocol::{
+    Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, Usage,
+};
 use crate::safety::Narrowed;
 
 /// The most output and answers kept for an export, in bytes.
@@ -187,14 +189,14 @@ impl Running {
 }
 
 /// The checks that the settings run after file changes.
-pub fn check(facts: &Facts) -> Option<Work> {
+pub fn check(facts: &SessionInfo) -> Option<StepAction> {
     let (program, args) = facts.check.split_first()?;
-    Some(Work::Exec { program: program.clone(), args: args.to_vec() })
+    Some(StepAction::Exec { program: program.clone(), args: args.to_vec() })
 }
 
 /// The session info with its changing parts filled in.
-pub fn facts(known: &Facts, voice: &Voice) -> Facts {
-    Facts {
+pub fn facts(known: &SessionInfo, voice: &Voice) -> SessionInfo {
+    SessionInfo {
         model: voice.connected.model.name().to_owned(),
         provider: voice.connected.provider,
         base_url: voice.connected.base_url.clone(),

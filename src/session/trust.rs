@@ -3,13 +3,15 @@
 
 use super::host::{Note, TurnHost};
 use super::run::Session;
-use crate::protocol::{Ask, AskId, Decision, Event, Lying, Notice, Question, Shelter, TrustOffer};
+use crate::protocol::{
+    Ask, AskId, Decision, Event, Notice, Question, SandboxStatus, TrustOffer, UntrustedFile,
+};
 use crate::tools::branch;
 use crate::words::{Say, sandbox as held, session as words};
 
 /// The data for the question, and the function that saves the answer.
 pub struct Trust {
-    pub found: Vec<Lying>,
+    pub found: Vec<UntrustedFile>,
     /// Why the question is asked when the session opens; `None`: it is not.
     pub ask: Option<Say>,
     /// Project settings take effect at the next start.
@@ -177,12 +179,12 @@ impl TurnHost {
 
 impl Session {
     /// The result of testing the sandbox.
-    pub(super) async fn sheltered(&mut self, shelter: Shelter) {
+    pub(super) async fn sheltered(&mut self, shelter: SandboxStatus) {
         self.facts.shelter = shelter;
         self.guard.policy.shelter = shelter;
         self.policy.send_replace(self.guard.policy.clone());
         self.tell_facts().await;
-        if shelter == Shelter::Absent && (self.guard.trust.told_unheld)() {
+        if shelter == SandboxStatus::Absent && (self.guard.trust.told_unheld)() {
             let notice = Notice::warning(held::TOLD_ABSENT).hint(held::TOLD_ABSENT_HINT);
             self.say(notice).await;
         }

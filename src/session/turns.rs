@@ -12,7 +12,7 @@ use super::run::{Session, wires};
 use super::{shell, state};
 use crate::agent::drive::drive;
 use crate::agent::turn::{Opening, Start, Turn};
-use crate::protocol::{AskId, Event, Notice, Origin, Prompt};
+use crate::protocol::{AskId, Event, Notice, Prompt, TurnOrigin};
 use crate::words::session as words;
 
 /// The input of a turn.
@@ -67,7 +67,7 @@ fn is_signed(text: &str) -> bool {
 impl Session {
     pub(super) async fn submit(&mut self, words: Words) {
         if self.is_idle() && self.guard.trust.asking.is_none() {
-            self.begin(words, Origin::Typed).await;
+            self.begin(words, TurnOrigin::Typed).await;
         } else {
             // Messages left from an earlier session come after this one.
             let at = self.queue.len().saturating_sub(self.resting);
@@ -82,7 +82,7 @@ impl Session {
             self.say(Notice::warning(words::RENDER_BUSY)).await;
             return;
         }
-        self.fill(prompt, Origin::Typed, Then::Render);
+        self.fill(prompt, TurnOrigin::Typed, Then::Render);
     }
 
     pub(super) async fn retry(&mut self) {
@@ -92,7 +92,7 @@ impl Session {
             Some((words, mark)) => {
                 Arc::make_mut(&mut self.past.history).back_to(mark);
                 self.saved.retried(self.facts.turns).await;
-                self.begin(words, Origin::Typed).await;
+                self.begin(words, TurnOrigin::Typed).await;
             }
         }
     }
@@ -119,7 +119,7 @@ impl Session {
         if let Some(words) = self.queue.pop_front() {
             self.resting = self.resting.min(self.queue.len());
             self.queue_changed().await;
-            self.begin(words, Origin::Queue).await;
+            self.begin(words, TurnOrigin::Queue).await;
         }
     }
 
@@ -157,7 +157,7 @@ impl Session {
 
     /// Both checks and saving the message run at the same time; the turn waits for the instructions
     /// when it needs them, and its request waits until the message is saved.
-    async fn begin(&mut self, words: Words, origin: Origin) {
+    async fn begin(&mut self, words: Words, origin: TurnOrigin) {
         let turn = self.facts.turns + 1;
         self.saved.prepare(match &words {
             Words::Text(text) => Some(Event::TurnStarted { turn, text: text.clone(), origin }),
@@ -174,7 +174,7 @@ impl Session {
         self.start(words, origin, notes);
     }
 
-    fn start(&mut self, words: Words, origin: Origin, notes: Option<NotesLook>) {
+    fn start(&mut self, words: Words, origin: TurnOrigin, notes: Option<NotesLook>) {
         if let Words::Shell { line, keep } = words {
             return self.start_shell(line, keep);
         }
@@ -210,7 +210,7 @@ impl Session {
         self.set_running(cancel, ends, task);
     }
 
-    fn fill(&mut self, prompt: Prompt, origin: Origin, then: Then) {
+    fn fill(&mut self, prompt: Prompt, origin: TurnOrigin, then: Then) {
         let start = self.next_start(prompt.shown.clone(), origin);
         let (wires, ends) = wires();
         let cancel = CancellationToken::new();
@@ -219,7 +219,7 @@ impl Session {
         self.set_running(cancel, ends, task);
     }
 
-    fn next_start(&mut self, text: String, origin: Origin) -> Start {
+    fn next_start(&mut self, text: String, origin: TurnOrigin) -> Start {
         self.facts.turns += 1;
         Start {
             turn: self.facts.turns,

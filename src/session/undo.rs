@@ -17,7 +17,8 @@ use crate::agent::Host;
 use crate::agent::drive::Ended;
 use crate::context::history::Kept;
 use crate::protocol::{
-    AskId, Change, Ending, Event, Notice, Observation, Origin, Outcome, Page, Row, Usage,
+    AskId, Change, Event, Notice, Observation, Outcome, Page, PageRow, TurnOrigin, TurnOutcome,
+    Usage,
 };
 use crate::safety::tools::Restore;
 use crate::safety::{self, Verdict};
@@ -44,7 +45,7 @@ pub fn changes(record: &[Event]) -> Vec<Changed> {
     for event in record {
         match event {
             Event::TurnStarted { turn, origin, .. } => {
-                (now, by_model) = (*turn, *origin != Origin::Command);
+                (now, by_model) = (*turn, *origin != TurnOrigin::Command);
             }
             Event::Observed(seen) if by_model && seen.succeeded() => {
                 out.extend(seen.change.as_ref().map(|change| changed(now, change)));
@@ -227,15 +228,15 @@ impl Session {
     /// The files that this session changed, as a page.
     pub(super) fn changes_page(&mut self) -> Page {
         let all = changes(self.past.record());
-        let mut rows: Vec<Row> = since(&all, Since { turn: 0, own: false })
+        let mut rows: Vec<PageRow> = since(&all, Since { turn: 0, own: false })
             .into_iter()
             .map(|change| {
                 let sum = format!("+{} -{}", change.added, change.removed);
-                Row::pair(change.path, sum)
+                PageRow::pair(change.path, sum)
             })
             .collect();
         if rows.is_empty() {
-            rows.push(Row::line(words::CHANGED_NOTHING));
+            rows.push(PageRow::line(words::CHANGED_NOTHING));
         }
         Page { title: words::CHANGED_FILES.into(), rows }
     }
@@ -255,11 +256,11 @@ async fn run(job: Job, mut host: TurnHost) -> Ended {
     let started = Instant::now();
     let text = job.text.to_owned();
     let all: Vec<String> = job.back.iter().map(|restore| restore.path.clone()).collect();
-    host.tell(Event::TurnStarted { turn: job.turn, text, origin: Origin::Command }).await;
+    host.tell(Event::TurnStarted { turn: job.turn, text, origin: TurnOrigin::Command }).await;
     let (mut step, mut ask) = (job.step, job.ask);
-    let (mut ending, mut done) = (Ending::Done, Vec::new());
+    let (mut ending, mut done) = (TurnOutcome::Done, Vec::new());
     for restore in job.back {
-        if ending != Ending::Done {
+        if ending != TurnOutcome::Done {
             break;
         }
         let id = format!("cmd_{step:03}");
@@ -350,7 +351,7 @@ mod tests {
     }
 
     fn started(turn: u64) -> Event {
-        Event::TurnStarted { turn, text: "x".into(), origin: Origin::Typed }
+        Event::TurnStarted { turn, text: "x".into(), origin: TurnOrigin::Typed }
     }
 
     fn stays(turn: u64, all: &[Changed]) -> Event {

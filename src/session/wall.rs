@@ -2,7 +2,7 @@
 //! the same question as after a step of the model.
 
 use super::shell;
-use crate::protocol::{Denied, Observation, Question, Step};
+use crate::protocol::{Observation, Question, SandboxDenial, Step};
 use crate::safety::{self, Held, Verdict};
 
 /// The step as it would run again, and the question whether it should. `judge` judges it again,
@@ -19,7 +19,7 @@ pub(super) fn again(
     Some((held, question))
 }
 
-fn question(held: &Held, denied: &Denied) -> Question {
+fn question(held: &Held, denied: &SandboxDenial) -> Question {
     let mut question = shell::question(held);
     if let Question::Step { risk, .. } = &mut question {
         *risk = safety::beyond_the_wall(held.judged(), denied);

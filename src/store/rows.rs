@@ -1,7 +1,7 @@
 //! Converts events to rows: JSON with secrets masked, the searchable words, and the title of the
 //! session.
 
-use crate::protocol::{Event, Observation, Origin, Question, Topic, Work};
+use crate::protocol::{Event, Observation, Question, StepAction, Topic, TurnOrigin};
 use crate::safety::clean::{self, Source};
 use crate::safety::redact::Redactor;
 
@@ -207,12 +207,12 @@ pub fn said(event: &Event) -> String {
 
 fn step_words(seen: &Observation) -> String {
     let line = match &seen.step.work {
-        Work::Exec { program, args } => {
+        StepAction::Exec { program, args } => {
             let words = std::iter::once(program).chain(args);
             words.map(String::as_str).collect::<Vec<_>>().join(" ")
         }
-        Work::Tool { name, input } => format!("{name} {input}"),
-        Work::Shell { line } => line.clone(),
+        StepAction::Tool { name, input } => format!("{name} {input}"),
+        StepAction::Shell { line } => line.clone(),
     };
     let output = [seen.stdout.as_str(), seen.stderr.as_str()];
     let output = output.map(|text| head(text, OUTPUT)).join("\n");
@@ -220,10 +220,10 @@ fn step_words(seen: &Observation) -> String {
 }
 
 /// The title of a session, from its first message.
-pub fn title_of(text: &str, origin: Origin) -> String {
+pub fn title_of(text: &str, origin: TurnOrigin) -> String {
     let text = match origin {
-        Origin::Shell => text.trim_start_matches('!'),
-        Origin::Typed | Origin::Queue | Origin::Command => text,
+        TurnOrigin::Shell => text.trim_start_matches('!'),
+        TurnOrigin::Typed | TurnOrigin::Queue | TurnOrigin::Command => text,
     };
     one_line(text, TITLE)
 }

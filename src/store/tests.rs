@@ -7,7 +7,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use super::desk::joined;
 use super::*;
 use crate::protocol::{
-    Ending, Notice, Observation, Origin, Outcome, Replied, Risk, Step, Tier, Usage, Work,
+    ModelMessage, Notice, Observation, Outcome, Risk, Step, StepAction, Tier, TurnOrigin,
+    TurnOutcome, Usage,
 };
 use crate::safety::redact::Redactor;
 use crate::words::store as words;
@@ -55,16 +56,16 @@ impl Bench {
 }
 
 fn started(turn: u64, text: &str) -> Event {
-    Event::TurnStarted { turn, text: text.into(), origin: Origin::Typed }
+    Event::TurnStarted { turn, text: text.into(), origin: TurnOrigin::Typed }
 }
 
 fn replied(text: &str) -> Event {
-    Event::Replied(Replied { message: text.into(), ..Replied::default() })
+    Event::Replied(ModelMessage { message: text.into(), ..ModelMessage::default() })
 }
 
 fn ended(turn: u64) -> Event {
     let usage = Usage { input_tokens: 10, output_tokens: 5, estimated: false };
-    Event::TurnEnded { turn, ending: Ending::Done, usage, elapsed_ms: 1 }
+    Event::TurnEnded { turn, ending: TurnOutcome::Done, usage, elapsed_ms: 1 }
 }
 
 fn delta(text: &str) -> Event {
@@ -84,7 +85,7 @@ fn risk() -> Risk {
 fn seen(id: &str, stdout: &str) -> Observation {
     let step = Step {
         id: id.into(),
-        work: Work::exec("cargo", &["test"]),
+        work: StepAction::exec("cargo", &["test"]),
         requires: Default::default(),
         cwd: None,
     };
@@ -482,10 +483,10 @@ fn ids_can_be_typed_short() {
 
 #[test]
 fn a_session_is_called_after_its_first_words_until_it_has_a_name() {
-    assert_eq!(title_of("\n  fix   the\tbuild \nmore", Origin::Typed), "fix the build");
-    assert_eq!(title_of("!!git status", Origin::Shell), "git status");
-    assert_eq!(title_of(&"长".repeat(100), Origin::Typed), format!("{}…", "长".repeat(60)));
-    assert_eq!(title_of("\u{1b}[2Jred", Origin::Typed), "red");
+    assert_eq!(title_of("\n  fix   the\tbuild \nmore", TurnOrigin::Typed), "fix the build");
+    assert_eq!(title_of("!!git status", TurnOrigin::Shell), "git status");
+    assert_eq!(title_of(&"长".repeat(100), TurnOrigin::Typed), format!("{}…", "长".repeat(60)));
+    assert_eq!(title_of("\u{1b}[2Jred", TurnOrigin::Typed), "red");
     let mut bench = Bench::new();
     let mut desk = bench.desk();
     desk.rename("named before").unwrap();

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::sandbox::Sandbox;
 use super::sandbox::denied::Walls;
 use super::{Input, Piped, Tool, Watch, parse};
-use crate::protocol::{Observation, Outcome, Parsed, Shelter, Tier, Work};
+use crate::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, StepAction, Tier};
 use crate::safety::redact::Redactor;
 use crate::safety::{Cleared, Judged};
 use crate::words::{Lang, Say, Word, exec as words};
@@ -143,11 +143,11 @@ impl Tool for Exec {
         async move { run(&exec, &step, Some(input), &watch).await }.boxed()
     }
 
-    fn shelter(&self) -> BoxFuture<'static, Option<Shelter>> {
+    fn shelter(&self) -> BoxFuture<'static, Option<SandboxStatus>> {
         let sandbox = Arc::clone(&self.sandbox);
         let tried = tokio::task::spawn_blocking(move || sandbox.shelter());
         // A trial that broke off counts as no sandbox.
-        async move { Some(tried.await.unwrap_or(Shelter::Absent)) }.boxed()
+        async move { Some(tried.await.unwrap_or(SandboxStatus::Absent)) }.boxed()
     }
 }
 
@@ -233,11 +233,16 @@ async fn shape(observation: &mut Observation, setup: &Setup, output: Output) -> 
     whole
 }
 
-fn parsed(work: &Work, stdout: &Text, stderr: &Text, exit: Option<i32>) -> Option<Parsed> {
+fn parsed(
+    work: &StepAction,
+    stdout: &Text,
+    stderr: &Text,
+    exit: Option<i32>,
+) -> Option<ParsedOutput> {
     let (program, args) = match work {
-        Work::Exec { program, args } => (program.clone(), args.clone()),
-        Work::Shell { line } => parse::words(line)?,
-        Work::Tool { .. } => return plugins::output(stdout),
+        StepAction::Exec { program, args } => (program.clone(), args.clone()),
+        StepAction::Shell { line } => parse::words(line)?,
+        StepAction::Tool { .. } => return plugins::output(stdout),
     };
     parse::parse(&parse::Run {
         program: &program,

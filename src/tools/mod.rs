@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use crate::protocol::{Observation, Shelter, ToolFact, Work};
+use crate::protocol::{Observation, SandboxStatus, StepAction, ToolInfo};
 use crate::safety::Cleared;
 use crate::words::Word;
 
@@ -55,7 +55,7 @@ pub trait Tool: Send + Sync {
 
     /// Tries out whether the system holds the tool's steps back; `None` where there is
     /// nothing to hold.
-    fn shelter(&self) -> BoxFuture<'static, Option<Shelter>> {
+    fn shelter(&self) -> BoxFuture<'static, Option<SandboxStatus>> {
         std::future::ready(None).boxed()
     }
 }
@@ -114,7 +114,7 @@ impl Toolbox {
 
     /// The steps the system sandboxes, from the first tool that knows; the others are not
     /// asked. `None`: nothing is to be sandboxed.
-    pub fn shelter(&self) -> impl Future<Output = Option<Shelter>> + Send + use<> {
+    pub fn shelter(&self) -> impl Future<Output = Option<SandboxStatus>> + Send + use<> {
         let asked: Vec<_> = self.iter().map(Tool::shelter).collect();
         async move {
             for answer in asked {
@@ -127,18 +127,18 @@ impl Toolbox {
     }
 
     /// Each by its name and purpose.
-    pub fn facts(&self) -> Vec<ToolFact> {
+    pub fn facts(&self) -> Vec<ToolInfo> {
         let fact =
-            |tool: &dyn Tool| ToolFact { name: tool.name().to_owned(), about: tool.about().into() };
+            |tool: &dyn Tool| ToolInfo { name: tool.name().to_owned(), about: tool.about().into() };
         self.iter().map(fact).collect()
     }
 
     /// The tool that does this work; `None` when there is none of that name.
-    pub fn find(&self, work: &Work) -> Option<&Arc<dyn Tool>> {
+    pub fn find(&self, work: &StepAction) -> Option<&Arc<dyn Tool>> {
         let name = match work {
-            Work::Shell { .. } => "exec",
+            StepAction::Shell { .. } => "exec",
             // Undoing a change is a change; only the user asks for it.
-            Work::Tool { name, .. } if name == "file.restore" => "file.write",
+            StepAction::Tool { name, .. } if name == "file.restore" => "file.write",
             other => other.tool(),
         };
         self.tools.iter().find(|tool| tool.name() == name)

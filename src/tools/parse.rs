@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use crate::protocol::Parsed;
+use crate::protocol::ParsedOutput;
 
 mod checks;
 mod command;
@@ -81,7 +81,7 @@ const COMPILERS: &[&str] =
     &["gcc", "g++", "cc", "c++", "clang", "clang++", "make", "ninja", "cmake", "mypy", "pyright"];
 
 /// The facts in an output; `None` when it is just text.
-pub fn parse(run: &Run<'_>) -> Option<Parsed> {
+pub fn parse(run: &Run<'_>) -> Option<ParsedOutput> {
     let (program, args) = unwrapped(run.program, run.args);
     let (stdout, stderr) = (plain(run.stdout), plain(run.stderr));
     let run = Run { program: &program, args, stdout: &stdout, stderr: &stderr, ..*run };
@@ -115,8 +115,8 @@ impl Items {
         (says_something || !self.is_empty()).then_some(self)
     }
 
-    fn parsed(self, kind: &str) -> Parsed {
-        Parsed { kind: kind.to_owned(), total: self.total, items: self.items }
+    fn parsed(self, kind: &str) -> ParsedOutput {
+        ParsedOutput { kind: kind.to_owned(), total: self.total, items: self.items }
     }
 }
 

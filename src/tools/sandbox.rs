@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::temp::RunFolder;
-use crate::protocol::{Row, Sandboxing, Shelter, Tier, Work};
+use crate::protocol::{PageRow, SandboxMode, SandboxStatus, StepAction, Tier};
 use crate::safety::{Judged, Needs};
 use crate::words::{Say, Value, Word, sandbox as words};
 
@@ -65,7 +65,7 @@ use temps::{Temp, Temps};
 /// The sandbox of a session.
 #[derive(Debug)]
 pub struct Sandbox {
-    setting: Sandboxing,
+    setting: SandboxMode,
     places: Places,
     found: OnceLock<Found>,
     built: Built,
@@ -158,7 +158,7 @@ impl Inside {
 }
 
 impl Sandbox {
-    pub fn new(setting: Sandboxing, places: Places) -> Sandbox {
+    pub fn new(setting: SandboxMode, places: Places) -> Sandbox {
         let built = Built::default();
         Sandbox { setting, places, found: OnceLock::new(), built, temps: Temps::default() }
     }
@@ -170,11 +170,11 @@ impl Sandbox {
 
     /// One that holds nothing.
     pub fn off() -> Sandbox {
-        Sandbox::new(Sandboxing::Off, Places::default())
+        Sandbox::new(SandboxMode::Off, Places::default())
     }
 
     /// One as on a system that has none, and why it has none.
-    pub fn lacking(setting: Sandboxing, why: Word) -> Sandbox {
+    pub fn lacking(setting: SandboxMode, why: Word) -> Sandbox {
         let found = OnceLock::from(Found::Absent(why.into()));
         Sandbox { found, ..Sandbox::new(setting, Places::default()) }
     }
@@ -188,12 +188,12 @@ impl Sandbox {
 
     /// Which steps are restricted, tried out at the first call: a few milliseconds,
     /// blocking.
-    pub fn shelter(&self) -> Shelter {
+    pub fn shelter(&self) -> SandboxStatus {
         match (self.setting, self.found()) {
-            (Sandboxing::Off, _) => Shelter::Off,
-            (_, Found::Absent(_)) => Shelter::Absent,
-            (Sandboxing::Work, Found::Works(_)) => Shelter::Held,
-            (Sandboxing::Read, Found::Works(_)) => Shelter::ReadOnly,
+            (SandboxMode::Off, _) => SandboxStatus::Off,
+            (_, Found::Absent(_)) => SandboxStatus::Absent,
+            (SandboxMode::Work, Found::Works(_)) => SandboxStatus::Held,
+            (SandboxMode::Read, Found::Works(_)) => SandboxStatus::ReadOnly,
         }
     }
 
@@ -206,30 +206,30 @@ impl Sandbox {
     }
 
     /// The state `doctor` shows. Blocks as [`Sandbox::shelter`] does.
-    pub fn rows(&self) -> Vec<Row> {
-        let mut rows = vec![Row::heading(words::DOCTOR)];
+    pub fn rows(&self) -> Vec<PageRow> {
+        let mut rows = vec![PageRow::heading(words::DOCTOR)];
         match (self.setting, self.found()) {
-            (Sandboxing::Off, _) => rows.push(Row::pair(words::DOCTOR_L0, words::SET_OFF)),
+            (SandboxMode::Off, _) => rows.push(PageRow::pair(words::DOCTOR_L0, words::SET_OFF)),
             (_, Found::Absent(why)) => {
-                rows.push(Row::pair(words::DOCTOR_L0, words::ABSENT.with("why", why.clone())));
-                rows.push(Row::line(words::ABSENT_ASKS));
+                rows.push(PageRow::pair(words::DOCTOR_L0, words::ABSENT.with("why", why.clone())));
+                rows.push(PageRow::line(words::ABSENT_ASKS));
             }
             (setting, Found::Works(means)) => {
                 let approved = match setting {
-                    Sandboxing::Work => words::HELD_L1,
-                    Sandboxing::Read | Sandboxing::Off => words::FREE_L1,
+                    SandboxMode::Work => words::HELD_L1,
+                    SandboxMode::Read | SandboxMode::Off => words::FREE_L1,
                 };
-                rows.push(Row::pair(words::DOCTOR_L0, words::HELD));
-                rows.push(Row::pair(words::DOCTOR_L1, approved));
+                rows.push(PageRow::pair(words::DOCTOR_L0, words::HELD));
+                rows.push(PageRow::pair(words::DOCTOR_L1, approved));
                 rows.extend(self.means(*means));
             }
         }
         rows
     }
 
-    fn means(&self, means: Means) -> Vec<Row> {
+    fn means(&self, means: Means) -> Vec<PageRow> {
         let Means::Kernel(kernel) = means else {
-            return vec![Row::pair(words::DOCTOR_KERNEL, words::SEATBELT)];
+            return vec![PageRow::pair(words::DOCTOR_KERNEL, words::SEATBELT)];
         };
         let hidden = self.built.all_hidden(&self.places);
         let secrets = if hidden { words::SECRETS_HIDDEN } else { words::SECRETS_PARTLY };
@@ -237,12 +237,12 @@ impl Sandbox {
         let signals = if rights.signals { words::SIGNALS_HELD } else { words::SIGNALS_FREE };
         let version: Value = words::KERNEL.with("abi", kernel.abi().to_string()).into();
         let mut rows = vec![
-            Row::pair(words::DOCTOR_KERNEL, version),
-            Row::pair(words::DOCTOR_SECRETS, secrets),
-            Row::pair(words::DOCTOR_SIGNALS, signals),
+            PageRow::pair(words::DOCTOR_KERNEL, version),
+            PageRow::pair(words::DOCTOR_SECRETS, secrets),
+            PageRow::pair(words::DOCTOR_SIGNALS, signals),
         ];
         if !rights.moves {
-            rows.push(Row::pair(words::DOCTOR_MOVES, words::MOVES_FAIL));
+            rows.push(PageRow::pair(words::DOCTOR_MOVES, words::MOVES_FAIL));
         }
         rows
     }
@@ -250,22 +250,23 @@ impl Sandbox {
     fn found(&self) -> &Found {
         self.found.get_or_init(|| match self.setting {
             // No setting asks it to restrict anything.
-            Sandboxing::Off => Found::Absent(words::SET_OFF.into()),
-            Sandboxing::Work | Sandboxing::Read => probe::tried(self),
+            SandboxMode::Off => Found::Absent(words::SET_OFF.into()),
+            SandboxMode::Work | SandboxMode::Read => probe::tried(self),
         })
     }
 
     /// How this step is to be restricted; `None`: it is not.
     fn profile(&self, judged: &Judged, from: From) -> Option<Profile> {
-        let by_hand = matches!(judged.step.work, Work::Shell { .. }) && from != From::Template;
+        let by_hand =
+            matches!(judged.step.work, StepAction::Shell { .. }) && from != From::Template;
         match (self.setting, judged.risk.tier) {
-            (Sandboxing::Off, _) => None,
+            (SandboxMode::Off, _) => None,
             _ if by_hand || from == From::BeyondTheWall => None,
             (_, Tier::L0) if from == From::Judgement => Some(reader(judged)),
             // A piece of a template that only reads starts a shell, and what that needs.
             (_, Tier::L0) => self.worker(judged),
-            (Sandboxing::Read, _) => None,
-            (Sandboxing::Work, _) => self.worker(judged),
+            (SandboxMode::Read, _) => None,
+            (SandboxMode::Work, _) => self.worker(judged),
         }
     }
 
@@ -399,7 +400,9 @@ fn reader(judged: &Judged) -> Profile {
     // would call a closed one changed.
     let searches = |args: &[String]| args.iter().any(|arg| arg == "grep" || arg == "--no-index");
     let compares = match (&judged.step.work, launch.git) {
-        (Work::Exec { args, .. }, Some(first)) => !searches(args.get(first..).unwrap_or_default()),
+        (StepAction::Exec { args, .. }, Some(first)) => {
+            !searches(args.get(first..).unwrap_or_default())
+        }
         _ => false,
     };
     Profile::Read {

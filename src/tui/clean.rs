@@ -10,7 +10,7 @@ use ratatui::text::Line;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::protocol::Work;
+use crate::protocol::StepAction;
 use crate::safety::clean::{Source, clean, escape};
 
 mod rows;
@@ -105,9 +105,9 @@ pub fn expand(line: &str) -> String {
 }
 
 /// A step's work as a command line: for reading, never for running.
-pub fn command(work: &Work) -> String {
+pub fn command(work: &StepAction) -> String {
     match work {
-        Work::Exec { program, args } => {
+        StepAction::Exec { program, args } => {
             let mut out = quote(program);
             for arg in args {
                 out.push(' ');
@@ -115,8 +115,8 @@ pub fn command(work: &Work) -> String {
             }
             out
         }
-        Work::Tool { name, input } => flat(&Work::brief(name, input)),
-        Work::Shell { line } => flat(line),
+        StepAction::Tool { name, input } => flat(&StepAction::brief(name, input)),
+        StepAction::Shell { line } => flat(line),
     }
 }
 

@@ -19,7 +19,7 @@ use super::theme::{AUTO, Depth, Ground, Source, Theme, Wardrobe};
 use super::transcript::Transcript;
 use crate::commands::{self, Call, Surface};
 use crate::config::draft::Draft;
-use crate::protocol::{Catalogue, Facts, Notice, Op};
+use crate::protocol::{Extensions, Notice, Op, SessionInfo};
 use crate::tools::exec::Watchdog;
 use crate::words::{Lang, Say};
 
@@ -32,7 +32,7 @@ pub struct Config {
     /// The user's own themes.
     pub themes: Vec<Source>,
     pub around: Surroundings,
-    pub facts: Facts,
+    pub facts: SessionInfo,
     /// Sent messages, oldest first.
     pub history: Vec<String>,
     /// The text in the input when the last session ended.
@@ -73,7 +73,7 @@ pub struct State {
     pub(super) modals: Modals,
     pub(super) guard: Guard,
     pub(super) activity: Activity,
-    pub(super) facts: Facts,
+    pub(super) facts: SessionInfo,
     pub(super) known: Known,
     pub(super) dress: Dress,
     pub(super) person: Person,
@@ -86,7 +86,7 @@ pub struct Known {
     /// The models of the server.
     pub models: Vec<String>,
     /// The user's commands, skills and bots.
-    pub kept: Catalogue,
+    pub kept: Extensions,
     /// Folders that may complete a typed path.
     pub folders: Vec<String>,
     /// The files were read.
@@ -96,7 +96,7 @@ pub struct Known {
 impl Known {
     /// True for a user who has no extensions yet.
     pub fn keeps_nothing(&self) -> bool {
-        self.looked && self.kept == Catalogue::default()
+        self.looked && self.kept == Extensions::default()
     }
 }
 

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::clean;
 use super::paint::{self, Pen};
-use crate::protocol::{Facts, Provider, Shelter};
+use crate::protocol::{Provider, SandboxStatus, SessionInfo};
 use crate::words::{Lang, Word, screen as words};
 
 const GAP: usize = 3;
@@ -28,7 +28,7 @@ struct Part {
 }
 
 /// Draws facts on the left and key hints on the right.
-pub fn draw(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, facts: &Facts, hints: &[Hint]) {
+pub fn draw(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, facts: &SessionInfo, hints: &[Hint]) {
     let width = usize::from(area.width).saturating_sub(3);
     let right = hint_line(hints, pen, width / 2);
     let room = width.saturating_sub(right.width() + GAP);
@@ -62,7 +62,7 @@ fn hint_line(hints: &[Hint], pen: &Pen<'_>, room: usize) -> Line<'static> {
     line
 }
 
-fn parts(facts: &Facts, pen: &Pen<'_>) -> Vec<Part> {
+fn parts(facts: &SessionInfo, pen: &Pen<'_>) -> Vec<Part> {
     let theme = pen.theme;
     let part = |worth, text, style| Part { worth, text, style };
     let mut parts = vec![part(9, model(facts, pen.lang), theme.text)];
@@ -77,7 +77,7 @@ fn parts(facts: &Facts, pen: &Pen<'_>) -> Vec<Part> {
         parts.push(part(6, clean::flat(bot), theme.dim));
     }
     parts.push(part(7, clean::elide_middle(&folder(&facts.cwd), 32), theme.dim));
-    if matches!(facts.shelter, Shelter::Absent | Shelter::Off) {
+    if matches!(facts.shelter, SandboxStatus::Absent | SandboxStatus::Off) {
         parts.push(part(8, words::STATUS_NO_SANDBOX.text(pen.lang).to_owned(), theme.warn));
     }
     if let Some(branch) = &facts.branch {
@@ -115,14 +115,14 @@ fn fitting(mut parts: Vec<Part>, room: usize) -> Line<'static> {
 }
 
 /// The model's name, or that there is none.
-pub fn model(facts: &Facts, lang: Lang) -> String {
+pub fn model(facts: &SessionInfo, lang: Lang) -> String {
     match is_guide(facts) {
         true => words::STATUS_GUIDE.text(lang).to_owned(),
         false => clean::elide_middle(&facts.model, 32),
     }
 }
 
-pub fn is_guide(facts: &Facts) -> bool {
+pub fn is_guide(facts: &SessionInfo) -> bool {
     facts.provider == Provider::Guide
 }
 
@@ -162,11 +162,11 @@ mod tests {
         let theme = super::super::theme::Theme::default();
         let pen = Pen { theme: &theme, lang: Lang::En, now: Default::default() };
         let said = |shelter| {
-            let facts = Facts { shelter, ..Facts::default() };
+            let facts = SessionInfo { shelter, ..SessionInfo::default() };
             parts(&facts, &pen).iter().any(|part| part.text == "L0 without sandbox")
         };
-        assert!(said(Shelter::Absent) && said(Shelter::Off));
-        assert!(!said(Shelter::Held) && !said(Shelter::Unknown));
+        assert!(said(SandboxStatus::Absent) && said(SandboxStatus::Off));
+        assert!(!said(SandboxStatus::Held) && !said(SandboxStatus::Unknown));
     }
 
     #[test]

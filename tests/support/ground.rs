@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use avocet::protocol::{Requires, Risk, Step, Tier, Work};
+use avocet::protocol::{Requires, Risk, Step, StepAction, Tier};
 use avocet::safety::{Place, Policy, Scene, World, assess};
 use avocet::tools::world::System;
 
@@ -94,7 +94,7 @@ impl Ground {
             ..Place::new(self.ws.clone(), self.home.clone())
         };
         let scene = Scene { policy: &self.policy, place: &place, world: &self.system };
-        let work = Work::Exec { program: program.to_owned(), args };
+        let work = StepAction::Exec { program: program.to_owned(), args };
         let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
         assess(step, scene).judged().risk.clone()
     }

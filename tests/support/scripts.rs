@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use avocet::protocol::{Cut, Message, Work};
+use avocet::protocol::{Message, StepAction, Truncation};
 use avocet::script::host::Key;
 use avocet::script::run::Order;
 use avocet::script::shape::input::Args;
@@ -56,7 +56,7 @@ pub struct Seen {
     pub printed: Vec<Value>,
     pub deltas: String,
     pub asked: Vec<String>,
-    pub steps: Vec<Work>,
+    pub steps: Vec<StepAction>,
     pub noted: Vec<String>,
     /// Scripts in the order they began.
     pub called: Vec<String>,
@@ -97,7 +97,8 @@ impl Host for Canned {
         if let Some(thought) = reply.get("reasoning_content").and_then(Value::as_str) {
             parts.insert(0, Ok(Part::Thought(thought.to_owned())));
         }
-        let cut = (reply.get("finish_reason") == Some(&json!("length"))).then_some(Cut::Length);
+        let cut =
+            (reply.get("finish_reason") == Some(&json!("length"))).then_some(Truncation::Length);
         parts.push(Ok(Part::Finished(cut)));
         stream::iter(parts).boxed()
     }
@@ -145,15 +146,17 @@ impl Host for Canned {
         async move { Ok(before) }.boxed()
     }
 
-    fn step(&mut self, work: Work) -> BoxFuture<'_, Result<String, Say>> {
+    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, Say>> {
         self.seen.lock().unwrap().steps.push(work.clone());
         async move {
             match work {
-                Work::Tool { name, input } if name == "file.read" => {
+                StepAction::Tool { name, input } if name == "file.read" => {
                     let path = input["path"].as_str().unwrap_or_default().to_owned();
                     std::fs::read_to_string(&path).map_err(|error| word(&error.to_string()))
                 }
-                Work::Exec { program, args } => Ok(format!("ran {program} {}", args.join(" "))),
+                StepAction::Exec { program, args } => {
+                    Ok(format!("ran {program} {}", args.join(" ")))
+                }
                 other => Err(word(&format!("{other:?}"))),
             }
         }

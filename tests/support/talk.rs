@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use avocet::context::window::Bounds;
 use avocet::model::{Model, ModelError};
-use avocet::protocol::{AskId, Decision, Ending, Event, Facts, Notice, Op, Page, Question, Row};
+use avocet::protocol::{
+    AskId, Decision, Event, Notice, Op, Page, PageRow, Question, SessionInfo, TurnOutcome,
+};
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Place, Policy};
 use avocet::session::library::Kept;
@@ -96,7 +98,7 @@ impl Line {
         tokio::time::timeout(Duration::from_secs(30), wait).await.expect("it comes")
     }
 
-    pub async fn ending(&mut self) -> Ending {
+    pub async fn ending(&mut self) -> TurnOutcome {
         self.next(|event| match event {
             Event::TurnEnded { ending, .. } => Some(ending),
             _ => None,
@@ -152,7 +154,7 @@ impl Line {
         .await
     }
 
-    pub async fn facts(&mut self, mut wanted: impl FnMut(&Facts) -> bool) -> Facts {
+    pub async fn facts(&mut self, mut wanted: impl FnMut(&SessionInfo) -> bool) -> SessionInfo {
         self.next(|event| match event {
             Event::Facts(facts) if wanted(&facts) => Some(*facts),
             _ => None,
@@ -179,11 +181,11 @@ impl Line {
     }
 }
 
-pub fn row(row: &Row) -> String {
+pub fn row(row: &PageRow) -> String {
     let text = |value: &Value| value.text(Lang::En);
     match row {
-        Row::Heading(value) | Row::Line(value) => text(value),
-        Row::Pair { label, value } => format!("{}: {}", text(label), text(value)),
+        PageRow::Heading(value) | PageRow::Line(value) => text(value),
+        PageRow::Pair { label, value } => format!("{}: {}", text(label), text(value)),
     }
 }
 
@@ -215,7 +217,11 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> Parts {
     };
     Parts {
         keep: Keeping::nothing(),
-        facts: Facts { cwd: folder.display().to_string(), max_steps: 25, ..Facts::default() },
+        facts: SessionInfo {
+            cwd: folder.display().to_string(),
+            max_steps: 25,
+            ..SessionInfo::default()
+        },
         reach: Reach { first: connected(model), discover: None, ways },
         guard: Guard {
             policy: Policy::default(),

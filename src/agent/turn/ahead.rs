@@ -19,8 +19,8 @@ impl Ahead {
     }
 
     /// The form that surfaces show.
-    pub fn shown(&self) -> Vec<protocol::Ahead> {
-        let shown = |judged: &Judged| protocol::Ahead {
+    pub fn shown(&self) -> Vec<protocol::UpcomingStep> {
+        let shown = |judged: &Judged| protocol::UpcomingStep {
             id: judged.step.id.clone(),
             work: judged.step.work.clone(),
             risk: judged.risk.clone(),

@@ -2,7 +2,7 @@
 
 use super::limits::one_line;
 use super::{Action, Door, Told, Turn, trust};
-use crate::protocol::{Decision, Ending, Outcome, Step, Work};
+use crate::protocol::{Decision, Outcome, Step, StepAction, TurnOutcome};
 use crate::safety::{self, Grant, Judged, Scene, Verdict};
 use crate::words::{Say, agent as words};
 
@@ -46,7 +46,7 @@ impl Turn {
             Decision::Stop => {
                 self.not_run(door.judged(), Outcome::Declined, Some(words::DECLINED.into()));
                 self.stop_batch(scene);
-                self.end(Ending::Stopped)
+                self.end(TurnOutcome::Stopped)
             }
         }
     }
@@ -58,7 +58,12 @@ impl Turn {
     }
 
     /// A step the user edited is judged like any other; the user has already approved it.
-    pub(super) fn edited(&mut self, original: &Judged, work: Work, scene: Scene<'_>) -> Action {
+    pub(super) fn edited(
+        &mut self,
+        original: &Judged,
+        work: StepAction,
+        scene: Scene<'_>,
+    ) -> Action {
         let instead_of = original.step.work.clone();
         let step = Step { work, ..original.step.clone() };
         match safety::assess(step, scene) {

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::protocol::{Observation, Outcome, Step, Work};
+use crate::protocol::{Observation, Outcome, Step, StepAction};
 use crate::words::{Say, agent as words};
 
 /// This many identical steps or failures in a row count as a loop.
@@ -14,7 +14,7 @@ pub struct Limits {
     max_steps: usize,
     /// Number of steps that ran since the turn began or was last continued.
     ran: usize,
-    last: Option<Work>,
+    last: Option<StepAction>,
     same: usize,
     failed: Option<Failure>,
     failures: usize,
@@ -56,7 +56,7 @@ impl Limits {
         again.then(|| words::SAME_STEP.with("step", one_line(&next.work)))
     }
 
-    pub fn proposed(&mut self, work: &Work) {
+    pub fn proposed(&mut self, work: &StepAction) {
         if self.last.as_ref() == Some(work) {
             self.same += 1;
         } else {
@@ -89,9 +89,9 @@ impl Limits {
 
 fn failure(seen: &Observation) -> Option<Failure> {
     let name = match &seen.step.work {
-        Work::Exec { program, .. } => program,
-        Work::Tool { name, .. } => name,
-        Work::Shell { line } => line,
+        StepAction::Exec { program, .. } => program,
+        StepAction::Tool { name, .. } => name,
+        StepAction::Shell { line } => line,
     };
     match seen.outcome {
         Outcome::Refused => Some(Failure::Refused),
@@ -111,14 +111,14 @@ fn failure(seen: &Observation) -> Option<Failure> {
 }
 
 /// A step on one line, for sentences; an argument that contains spaces is quoted.
-pub fn one_line(work: &Work) -> String {
+pub fn one_line(work: &StepAction) -> String {
     let line = match work {
-        Work::Exec { program, args } => {
+        StepAction::Exec { program, args } => {
             let words = std::iter::once(program).chain(args).map(|word| quoted(word));
             words.collect::<Vec<_>>().join(" ")
         }
-        Work::Tool { name, input } => Work::brief(name, input),
-        Work::Shell { line } => line.clone(),
+        StepAction::Tool { name, input } => StepAction::brief(name, input),
+        StepAction::Shell { line } => line.clone(),
     };
     match line.char_indices().nth(MOST_SHOWN) {
         Some((end, _)) => format!("{}…", line.split_at(end).0),

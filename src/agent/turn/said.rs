@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::context::digest;
 use crate::context::history::{Kept, Kind};
-use crate::protocol::reply::{Proposal, Reading, Reply};
-use crate::protocol::{Message, Observation, Outcome, Role, Work, partial};
+use crate::protocol::reply::{ParsedReply, Proposal, Reply};
+use crate::protocol::{Message, Observation, Outcome, Role, StepAction, partial};
 use crate::safety::{Judged, Scene};
 use crate::words::{Lang, Say, exec};
 
@@ -135,16 +135,16 @@ impl Said {
 
 /// The readable part of an answer that is not acted on: the message of a reply, or prose. Raw JSON
 /// is never shown; `None` if there is nothing else.
-pub fn readable(reading: &Reading, text: &str) -> Option<String> {
+pub fn readable(reading: &ParsedReply, text: &str) -> Option<String> {
     let message = match reading {
-        Reading::Valid { reply, .. } => match reply {
+        ParsedReply::Valid { reply, .. } => match reply {
             Reply::Chat { message, .. } | Reply::Cmd { message, .. } | Reply::Error { message } => {
                 Some(message.clone())
             }
         },
-        Reading::Invalid { .. } => partial::message(text).or_else(|| prose(before_json(text))),
-        Reading::Fallback { text } if is_open(text) => prose(before_json(text)),
-        Reading::Fallback { text } => prose(text),
+        ParsedReply::Invalid { .. } => partial::message(text).or_else(|| prose(before_json(text))),
+        ParsedReply::Fallback { text } if is_open(text) => prose(before_json(text)),
+        ParsedReply::Fallback { text } => prose(text),
     };
     message.filter(|message| !message.trim().is_empty())
 }
@@ -173,16 +173,16 @@ pub fn not_run(judged: &Judged, outcome: Outcome, note: Option<Say>) -> Observat
     Observation { note, ..seen }
 }
 
-fn short(work: &Work) -> Value {
+fn short(work: &StepAction) -> Value {
     match work {
-        Work::Exec { program, args } => json!({ "program": program, "args": args }),
-        Work::Tool { name, input } => json!({ "tool": name, "input": input }),
-        Work::Shell { line } => json!({ "line": line }),
+        StepAction::Exec { program, args } => json!({ "program": program, "args": args }),
+        StepAction::Tool { name, input } => json!({ "tool": name, "input": input }),
+        StepAction::Shell { line } => json!({ "line": line }),
     }
 }
 /// Why a program cannot be started at all; `None` if it exists, or if the step is not a program.
 pub fn unstartable(judged: &Judged, scene: Scene<'_>) -> Option<Say> {
-    let Work::Exec { program, .. } = &judged.step.work else { return None };
+    let StepAction::Exec { program, .. } = &judged.step.work else { return None };
     if judged.program.is_some() || program.contains('/') {
         return None;
     }

@@ -2,7 +2,7 @@
 //! the turn itself asks, shows and answers.
 
 use super::{Action, Turn, Waiting, said};
-use crate::protocol::{Decision, Ending, Event, Observation, Outcome, Question};
+use crate::protocol::{Decision, Event, Observation, Outcome, Question, TurnOutcome};
 use crate::safety::{Cleared, Judged, Scene, Task};
 use crate::words::agent as words;
 
@@ -48,7 +48,7 @@ impl Turn {
             Decision::Stop => {
                 self.not_run(judged, Outcome::Declined, Some(words::UNANSWERED.into()));
                 self.stop_batch(scene);
-                return self.end(Ending::Stopped);
+                return self.end(TurnOutcome::Stopped);
             }
             Decision::Reject { word: Some(word) } => words::UNANSWERED_WORD.with("word", word),
             Decision::Reject { word: None }

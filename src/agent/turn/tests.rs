@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::model::ModelError;
-use crate::protocol::{Level, Message, Risk, Role};
+use crate::protocol::{Message, NoticeLevel, Risk, Role};
 use crate::safety::{Contents, Kind, Place, Policy, Program, Rule, Unknown, World};
 use crate::words::Lang;
 
@@ -58,7 +58,7 @@ impl Bench {
         let start = Start {
             turn: 7,
             text: "do it".into(),
-            origin: Origin::Typed,
+            origin: TurnOrigin::Typed,
             opening: Opening::Tells,
             max_steps,
             check: None,
@@ -84,7 +84,7 @@ impl Bench {
         self.next(Input::Replied(Ok(Answer { text: text.into(), ..Answer::default() })))
     }
 
-    fn says_cut(&mut self, text: &str, cut: Cut) -> Action {
+    fn says_cut(&mut self, text: &str, cut: Truncation) -> Action {
         let usage = Usage::default();
         self.next(Input::Replied(Ok(Answer { text: text.into(), usage, cut: Some(cut) })))
     }
@@ -125,7 +125,7 @@ impl Bench {
         })
     }
 
-    fn replied(&self) -> Vec<&Replied> {
+    fn replied(&self) -> Vec<&ModelMessage> {
         self.events()
             .filter_map(
                 |event| if let Event::Replied(replied) = event { Some(replied) } else { None },
@@ -192,8 +192,8 @@ fn line(action: &Action) -> String {
         },
         Action::Call(call) => format!("call{}", if call.repair { " again" } else { "" }),
         Action::End(ending) => match ending {
-            Ending::Limit { why } => format!("limit: {}", why.text(Lang::En)),
-            Ending::Failed { why } => format!("failed: {}", why.text(Lang::En)),
+            TurnOutcome::Limit { why } => format!("limit: {}", why.text(Lang::En)),
+            TurnOutcome::Failed { why } => format!("failed: {}", why.text(Lang::En)),
             other => format!("end {other:?}"),
         },
     }
@@ -226,13 +226,13 @@ fn a_turn_begins_with_the_words_and_ends_with_the_answer() {
         r#"{"type":"chat","message":"**hi**","data":{"format":"plain","suggestions":["more"]}}"#,
     );
     assert_eq!(line(&action), "end Done");
-    let replied = Replied {
+    let replied = ModelMessage {
         message: "**hi**".into(),
         suggestions: vec!["more".into()],
-        ..Replied::default()
+        ..ModelMessage::default()
     };
     assert_eq!(bench.replied(), [&replied]);
-    let started = Event::TurnStarted { turn: 7, text: "do it".into(), origin: Origin::Typed };
+    let started = Event::TurnStarted { turn: 7, text: "do it".into(), origin: TurnOrigin::Typed };
     assert_eq!(bench.events().next(), Some(&started));
     let kept =
         [Message::user("do it"), Message::assistant(r#"{"type":"chat","message":"**hi**"}"#)];
@@ -266,7 +266,7 @@ fn usage_is_added_up() {
         }
     }
     let sum = Usage { input_tokens: 20, output_tokens: 4, estimated: false };
-    assert_eq!(bench.turn.ended(Ending::Done).usage, sum);
+    assert_eq!(bench.turn.ended(TurnOutcome::Done).usage, sum);
 }
 
 // Steps
@@ -292,7 +292,7 @@ fn steps_are_numbered_through_the_session() {
     let action = bench.exits(action, 0);
     bench.exits(action, 0);
     assert_eq!(bench.outcomes(), ["cmd_041 ran", "cmd_042 ran"]);
-    assert_eq!(bench.turn.ended(Ending::Done).next_step, 43);
+    assert_eq!(bench.turn.ended(TurnOutcome::Done).next_step, 43);
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn a_refused_step_ends_the_list_before_it_and_is_announced_in_advance() {
     });
     let said =
         "Step 2 of 3, `rm -rf build`, will be refused; it and the steps after it will not run.";
-    assert_eq!(notice, Some((Level::Warning, said.to_owned())));
+    assert_eq!(notice, Some((NoticeLevel::Warning, said.to_owned())));
     assert_eq!(line(&action), "run ls");
     assert_eq!(line(&bench.exits(action, 0)), "call");
     assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_002 refused", "cmd_003 cancelled"]);
@@ -403,7 +403,7 @@ fn a_read_that_exits_with_1_does_not_end_the_list_a_change_does() {
 fn an_edited_step_runs_as_edited_and_the_model_is_told() {
     let mut bench = begun();
     bench.proposes(&["git push --dry-run", "ls"]);
-    let action = bench.decides(Decision::Edit(Work::exec("git", &["commit", "-m", "a b"])));
+    let action = bench.decides(Decision::Edit(StepAction::exec("git", &["commit", "-m", "a b"])));
     assert_eq!(line(&action), "run git commit -m \"a b\"");
     let action = bench.exits(action, 0);
     assert_eq!(line(&action), "run ls");
@@ -418,7 +418,7 @@ fn an_edited_step_runs_as_edited_and_the_model_is_told() {
 fn an_edit_is_reported_even_when_the_step_timed_out() {
     let mut bench = begun();
     bench.proposes(&["git add ."]);
-    let action = bench.decides(Decision::Edit(Work::exec("git", &["add", "a"])));
+    let action = bench.decides(Decision::Edit(StepAction::exec("git", &["add", "a"])));
     let mut seen = ran(action, None, Outcome::TimedOut);
     seen.note = Some(words::DECLINED.into());
     bench.next(Input::Observed(seen));
@@ -434,7 +434,7 @@ fn an_edit_is_reported_even_when_the_step_timed_out() {
 fn an_edit_that_must_not_run_is_refused() {
     let mut bench = begun();
     bench.proposes(&["git add .", "ls"]);
-    let action = bench.decides(Decision::Edit(Work::exec("git", &["reset", "--hard"])));
+    let action = bench.decides(Decision::Edit(StepAction::exec("git", &["reset", "--hard"])));
     assert_eq!(line(&action), "call");
     assert_eq!(bench.outcomes(), ["cmd_001 refused", "cmd_002 cancelled"]);
     let seen = bench.observations().next().expect("one");
@@ -448,9 +448,9 @@ fn a_remembered_step_runs_and_its_rule_goes_to_the_session() {
     let Action::Ask(ask) = &action else { panic!("asks") };
     let Question::Step { rule: Some(rule), .. } = &ask.question else { panic!("offers a rule") };
     let rule = rule.clone();
-    let action = bench.decides(Decision::Remember(Scope::Session));
+    let action = bench.decides(Decision::Remember(ApprovalScope::Session));
     assert_eq!(line(&action), "run npm install left-pad");
-    let Some(Told::Remember { grant, scope: Scope::Session }) = bench.told.last() else {
+    let Some(Told::Remember { grant, scope: ApprovalScope::Session }) = bench.told.last() else {
         panic!("tells the session")
     };
     assert_eq!(
@@ -463,7 +463,7 @@ fn a_remembered_step_runs_and_its_rule_goes_to_the_session() {
 fn a_rule_added_meanwhile_covers_the_steps_that_follow() {
     let mut bench = begun();
     bench.proposes(&["npm test a", "npm test b"]);
-    let action = bench.decides(Decision::Remember(Scope::Session));
+    let action = bench.decides(Decision::Remember(ApprovalScope::Session));
     let (program, args) = ("npm".to_owned(), vec!["test".to_owned()]);
     bench.policy.allowed.push(Rule { program, args, open: true });
     assert_eq!(line(&bench.exits(action, 0)), "run npm test b");
@@ -473,7 +473,7 @@ fn a_rule_added_meanwhile_covers_the_steps_that_follow() {
 fn remembering_without_an_offered_rule_approves_once() {
     let mut bench = begun();
     bench.proposes(&["bash -c ls"]);
-    assert_eq!(line(&bench.decides(Decision::Remember(Scope::Project))), "run bash -c ls");
+    assert_eq!(line(&bench.decides(Decision::Remember(ApprovalScope::Project))), "run bash -c ls");
     assert!(!bench.told.iter().any(|told| matches!(told, Told::Remember { .. })));
 }
 

@@ -2,7 +2,7 @@
 //! whether to run it again without the sandbox.
 
 use super::{Action, Turn, Waiting};
-use crate::protocol::{Decision, Denied, Ending, Observation, Question, Step, Tier};
+use crate::protocol::{Decision, Observation, Question, SandboxDenial, Step, Tier, TurnOutcome};
 use crate::safety::{self, Held, Scene};
 use crate::words::agent;
 
@@ -12,7 +12,7 @@ impl Turn {
         &mut self,
         seen: &Observation,
         scene: Scene<'_>,
-    ) -> Option<(Held, Denied)> {
+    ) -> Option<(Held, SandboxDenial)> {
         let denied = seen.denied.clone()?;
         if seen.risk.tier == Tier::L0 || !matches!(self.waiting, Waiting::Run { .. }) {
             return None;
@@ -24,7 +24,7 @@ impl Turn {
         Some((held, denied))
     }
 
-    pub(super) fn ask_wall(&mut self, held: Held, denied: &Denied) -> Action {
+    pub(super) fn ask_wall(&mut self, held: Held, denied: &SandboxDenial) -> Action {
         let judged = held.judged();
         let question = Question::Step {
             step: judged.step.clone(),
@@ -58,7 +58,7 @@ impl Turn {
             Decision::Approve => self.run(held.approve_beyond_the_wall(), None),
             Decision::Stop => {
                 self.stop_batch(scene);
-                self.end(Ending::Stopped)
+                self.end(TurnOutcome::Stopped)
             }
             Decision::Edit(work) => self.edited(held.judged(), work, scene),
             Decision::Reject { .. }

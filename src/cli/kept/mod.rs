@@ -9,13 +9,13 @@ use serde_json::{Value as Json, json};
 use toml_edit::Value as Toml;
 
 use self::args::{Sampling, Texts};
-use crate::commands::{self, Row};
+use crate::commands::{self, PageRow};
 use crate::library::examples::Copied;
 use crate::library::{Absent, By, File, Kind, Library, Owner, State, saved, skills};
 use crate::words::{Lang, Say, Spoken, library as w};
 
 /// All files of a kind: those in use, by origin, then the others.
-pub fn rows(library: &Library, kind: Kind) -> Vec<Row> {
+pub fn rows(library: &Library, kind: Kind) -> Vec<PageRow> {
     let files = || library.files.iter().filter(move |file| file.kind == kind);
     let mut rows = Vec::new();
     let mut owners: Vec<Owner> = Vec::new();
@@ -25,46 +25,49 @@ pub fn rows(library: &Library, kind: Kind) -> Vec<Row> {
         }
     }
     for owner in owners {
-        rows.push(Row::heading(owner.say()));
+        rows.push(PageRow::heading(owner.say()));
         for file in files().filter(|file| is_used(file) && file.owner == owner) {
-            rows.push(Row::pair(file.name.as_str(), about(library, file)));
+            rows.push(PageRow::pair(file.name.as_str(), about(library, file)));
             if let State::Loaded { remarks } = &file.state {
-                rows.extend(remarks.iter().map(|remark| Row::pair("", remark.clone())));
+                rows.extend(remarks.iter().map(|remark| PageRow::pair("", remark.clone())));
             }
         }
     }
     let others: Vec<&File> = files().filter(|file| !is_used(file)).collect();
     if !others.is_empty() {
-        rows.push(Row::heading(w::NOT_USED));
+        rows.push(PageRow::heading(w::NOT_USED));
         rows.extend(others.into_iter().map(state_row));
     }
-    rows.extend(library.cut.iter().map(|cut| Row::line(cut.clone())));
+    rows.extend(library.cut.iter().map(|cut| PageRow::line(cut.clone())));
     if kind == Kind::Skill {
         rows.extend(commands::untold(&library.skills.untold(skills::BUDGET)));
     }
     if rows.is_empty() {
         let folder = library.own_folder(kind).display().to_string();
-        rows.push(Row::line(w::NONE_AT_ALL.with("folder", folder)));
+        rows.push(PageRow::line(w::NONE_AT_ALL.with("folder", folder)));
     }
-    rows.extend(library.places().waiting.clone().map(Row::line));
+    rows.extend(library.places().waiting.clone().map(PageRow::line));
     rows
 }
 
 /// The result of reading each file, for `doctor`.
-pub fn doctor_rows(library: &Library) -> Vec<Row> {
-    let mut rows: Vec<Row> = library
+pub fn doctor_rows(library: &Library) -> Vec<PageRow> {
+    let mut rows: Vec<PageRow> = library
         .files
         .iter()
         .map(|file| {
             let label = w::LABEL.with("kind", file.kind.word()).with("name", file.name.as_str());
-            Row::pair(label, w::STATE_OF.with("state", file.state.say()).with("file", path(file)))
+            PageRow::pair(
+                label,
+                w::STATE_OF.with("state", file.state.say()).with("file", path(file)),
+            )
         })
         .collect();
-    rows.extend(library.cut.iter().map(|cut| Row::line(cut.clone())));
+    rows.extend(library.cut.iter().map(|cut| PageRow::line(cut.clone())));
     if rows.is_empty() {
-        rows.push(Row::line(w::NOTHING_KEPT));
+        rows.push(PageRow::line(w::NOTHING_KEPT));
     }
-    rows.extend(library.places().waiting.clone().map(Row::line));
+    rows.extend(library.places().waiting.clone().map(PageRow::line));
     rows
 }
 
@@ -73,12 +76,12 @@ fn is_used(file: &File) -> bool {
 }
 
 /// An error names its file itself.
-fn state_row(file: &File) -> Row {
+fn state_row(file: &File) -> PageRow {
     match &file.state {
-        State::Refused { because } => Row::pair(file.name.as_str(), because.clone()),
+        State::Refused { because } => PageRow::pair(file.name.as_str(), because.clone()),
         State::Loaded { .. } | State::Shadowed { .. } => {
             let state = w::STATE_OF.with("state", file.state.say());
-            Row::pair(file.name.as_str(), state.with("file", path(file)))
+            PageRow::pair(file.name.as_str(), state.with("file", path(file)))
         }
     }
 }
@@ -227,13 +230,13 @@ fn prompt_key(kind: Kind) -> &'static str {
 }
 
 /// What `init-home` did in this folder, one row per example.
-pub fn copied(done: &[Copied], folder: &Path) -> Vec<Row> {
+pub fn copied(done: &[Copied], folder: &Path) -> Vec<PageRow> {
     let name = |file: &Path| file.strip_prefix(folder).unwrap_or(file).display().to_string();
     let row = |copied: &Copied| match copied {
-        Copied::Written(file) => Row::pair(name(file), w::WRITTEN),
-        Copied::Kept(file) => Row::pair(name(file), w::KEPT),
+        Copied::Written(file) => PageRow::pair(name(file), w::WRITTEN),
+        Copied::Kept(file) => PageRow::pair(name(file), w::KEPT),
     };
-    let heading = Row::heading(folder.display().to_string());
+    let heading = PageRow::heading(folder.display().to_string());
     [heading].into_iter().chain(done.iter().map(row)).collect()
 }
 

@@ -2,8 +2,8 @@
 
 use crate::cli::pieces::{self, GRAVE, narrow, tier_word};
 use crate::protocol::{
-    Ask, AskId, Change, Decision, Lying, Question, Reason, Risk, Scope, ShellPiece, Tier,
-    TrustOffer, Work,
+    ApprovalScope, Ask, AskId, Change, Decision, Question, Reason, Risk, StepAction,
+    TemplateCommand, Tier, TrustOffer, UntrustedFile,
 };
 use crate::safety::clean::escape;
 use crate::safety::written::{self, Form};
@@ -26,9 +26,9 @@ enum Doing {
     /// The changed step to run instead.
     Changing,
     /// A changed step that waits for its verdict.
-    Judged(Work),
+    Judged(StepAction),
     /// A yes or no to a changed step that has its verdict.
-    Changed { work: Work, grave: bool },
+    Changed { work: StepAction, grave: bool },
     /// The word that confirms remembering or trusting.
     Confirming(Pick),
     /// A yes or no to one of the shell commands; `run`: the ids of the approved ones before it.
@@ -62,7 +62,7 @@ pub enum Heard {
     /// Not an answer: show all of these lines and ask again.
     Lines(Vec<Say>),
     /// A changed step that needs a verdict before it can be approved.
-    Judge(Work),
+    Judge(StepAction),
     /// A slash command: not an answer, but the user may want it now.
     Command,
 }
@@ -177,7 +177,7 @@ impl Asked {
         }
     }
 
-    fn work(&self) -> Option<&Work> {
+    fn work(&self) -> Option<&StepAction> {
         match &self.ask.question {
             Question::Step { step, .. } => Some(&step.work),
             Question::Choice { .. }
@@ -194,9 +194,9 @@ impl Asked {
             return Heard::Again(w::NO_CHOICE.into());
         };
         let how = match work {
-            Work::Exec { .. } => w::EDIT_HOW,
-            Work::Shell { .. } => w::EDIT_HOW_SHELL,
-            Work::Tool { .. } => w::EDIT_HOW_TOOL,
+            StepAction::Exec { .. } => w::EDIT_HOW,
+            StepAction::Shell { .. } => w::EDIT_HOW_SHELL,
+            StepAction::Tool { .. } => w::EDIT_HOW_TOOL,
         };
         let line = w::EDIT_NOW.with("line", line);
         self.doing = Doing::Changing;
@@ -223,7 +223,7 @@ impl Asked {
     }
 
     /// The verdict on a changed step; nothing if no question waits for it.
-    pub fn judged(&mut self, work: &Work, risk: &Risk, change: Option<&Change>) -> Vec<Say> {
+    pub fn judged(&mut self, work: &StepAction, risk: &Risk, change: Option<&Change>) -> Vec<Say> {
         if !matches!(&self.doing, Doing::Judged(waits) if waits == work) {
             return Vec::new();
         }
@@ -246,7 +246,7 @@ impl Asked {
         says
     }
 
-    fn confirmed(&mut self, work: Work, grave: bool, typed: &str) -> Heard {
+    fn confirmed(&mut self, work: StepAction, grave: bool, typed: &str) -> Heard {
         match (number(typed), grave) {
             (Some(1), _) => Heard::Lines(self.says()),
             (Some(2), false) => Heard::Decided(Decision::Edit(work)),
@@ -258,7 +258,7 @@ impl Asked {
         }
     }
 
-    fn pieces(&self) -> &[ShellPiece] {
+    fn pieces(&self) -> &[TemplateCommand] {
         match &self.ask.question {
             Question::Pieces { pieces, .. } => pieces,
             Question::Step { .. }
@@ -308,8 +308,8 @@ impl Asked {
             Pick::Reject | Pick::Word | Pick::Each | Pick::Edit => Decision::Reject { word: None },
             Pick::Run | Pick::GoOn => Decision::Approve,
             Pick::All => Decision::ApproveAll { steps: self.rest() },
-            Pick::Session => Decision::Remember(Scope::Session),
-            Pick::Project => Decision::Remember(Scope::Project),
+            Pick::Session => Decision::Remember(ApprovalScope::Session),
+            Pick::Project => Decision::Remember(ApprovalScope::Project),
             Pick::Stop => Decision::Stop,
             Pick::Trust => Decision::Trust,
         }
@@ -389,7 +389,7 @@ fn choices(question: &Question) -> Vec<(Pick, Word)> {
 }
 
 /// The contents of a folder that is not trusted yet: named and measured, not shown.
-fn trust(folder: &str, above: Option<&str>, because: &Say, found: &[Lying]) -> Vec<Say> {
+fn trust(folder: &str, above: Option<&str>, because: &Say, found: &[UntrustedFile]) -> Vec<Say> {
     let mut says = vec![w::TRUST.with("folder", escape(folder).text), because.clone()];
     says.extend(findings(found));
     says.extend(above.map(|above| w::TRUST_ABOVE.with("folder", escape(above).text)));
@@ -404,9 +404,10 @@ fn offered(offer: &TrustOffer) -> Vec<Say> {
     says
 }
 
-fn findings(found: &[Lying]) -> Vec<Say> {
-    let line =
-        |lying: &Lying| w::LYING.with("name", escape(&lying.name).text).with("bytes", lying.bytes);
+fn findings(found: &[UntrustedFile]) -> Vec<Say> {
+    let line = |lying: &UntrustedFile| {
+        w::LYING.with("name", escape(&lying.name).text).with("bytes", lying.bytes)
+    };
     let mut says: Vec<Say> = found.iter().take(LYING).map(line).collect();
     if found.len() > LYING {
         says.push(w::LYING_MORE.with("n", found.len() - LYING));
@@ -474,13 +475,13 @@ fn step(question: &Question) -> Vec<Say> {
 }
 
 /// A complete step, with the whole input of a tool.
-fn whole(work: &Work) -> String {
+fn whole(work: &StepAction) -> String {
     match work {
-        Work::Tool { name, .. } => {
+        StepAction::Tool { name, .. } => {
             let input = written::line(work).unwrap_or_default();
             escape(&format!("{name} {input}")).text
         }
-        Work::Exec { .. } | Work::Shell { .. } => super::exact(work),
+        StepAction::Exec { .. } | StepAction::Shell { .. } => super::exact(work),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::protocol::{
-    AskId, Decision, Entry, EntryKind, EntryState, Lying, Origin, Question, Reason, Requires, Risk,
-    Scope, ShellPiece, TrustOffer, Usage, Work,
+    ApprovalScope, AskId, Decision, Extension, ExtensionKind, ExtensionState, Question, Reason,
+    Requires, Risk, StepAction, TemplateCommand, TrustOffer, TurnOrigin, UntrustedFile, Usage,
 };
 
 fn linear() -> Linear {
-    let facts = Facts { model: "m-1".into(), cwd: "/work".into(), ..Facts::default() };
+    let facts = SessionInfo { model: "m-1".into(), cwd: "/work".into(), ..SessionInfo::default() };
     let mut linear = Linear::new(facts.clone(), Lang::En, str::to_owned);
     linear.heard(Event::Facts(Box::new(facts)));
     linear
@@ -28,7 +28,7 @@ fn written(effects: &[Effect]) -> Vec<String> {
 }
 
 fn started() -> Event {
-    Event::TurnStarted { turn: 1, text: "go".into(), origin: Origin::Typed }
+    Event::TurnStarted { turn: 1, text: "go".into(), origin: TurnOrigin::Typed }
 }
 
 fn delta(text: &str) -> Event {
@@ -36,11 +36,11 @@ fn delta(text: &str) -> Event {
 }
 
 fn says(message: &str) -> Event {
-    Event::Replied(Replied { message: message.into(), ..Replied::default() })
+    Event::Replied(ModelMessage { message: message.into(), ..ModelMessage::default() })
 }
 
 fn ended() -> Event {
-    let (ending, usage) = (Ending::Done, Usage::default());
+    let (ending, usage) = (TurnOutcome::Done, Usage::default());
     Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 1 }
 }
 
@@ -51,7 +51,7 @@ fn risk(tier: Tier, lifted: bool) -> Risk {
 }
 
 fn asks(risk: Risk) -> Event {
-    let work = Work::exec("git", &["push", "a\u{202e}b"]);
+    let work = StepAction::exec("git", &["push", "a\u{202e}b"]);
     let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
     let question = Question::Step {
         step,
@@ -120,7 +120,7 @@ fn a_question_is_numbered_lines_with_all_one_needs_to_judge() {
     assert!(text.contains("The model says: please 4: reject"), "{text}");
 }
 
-fn judged(work: &Work, risk: Risk) -> Event {
+fn judged(work: &StepAction, risk: Risk) -> Event {
     Event::Judged { ask: AskId(3), work: work.clone(), risk, change: None }
 }
 
@@ -136,11 +136,11 @@ fn a_step_is_changed_as_a_line_judged_and_run_so() {
     assert!(same.iter().any(|line| line.contains("1: reject")), "nothing was changed: {same:?}");
     linear.typed(&number);
     assert!(written(&linear.typed("git 'push"))[0].contains("is not closed"));
-    let work = Work::exec("git", &["push", "a b"]);
+    let work = StepAction::exec("git", &["push", "a b"]);
     let sent = linear.typed("git push 'a b'");
     assert_eq!(sent, [Effect::Send(Op::Judge { ask: AskId(3), work: work.clone() })]);
     assert!(written(&linear.typed("2"))[0].contains("being judged"), "no yes before it is");
-    let stale = Work::exec("git", &["pull"]);
+    let stale = StepAction::exec("git", &["pull"]);
     assert_eq!(linear.heard(judged(&stale, risk(Tier::L0, false))), []);
     let said = written(&linear.heard(judged(&work, risk(Tier::L1, false))));
     assert!(said[0].contains("git push 'a b'") && said[1].contains("pushes"), "{said:?}");
@@ -153,7 +153,7 @@ fn a_changed_step_that_is_refused_or_grave_is_not_run_by_a_number() {
     let (mut linear, lines) = asked(risk(Tier::L1, false));
     let edit = lines.iter().position(|line| line.contains("edit it first")).unwrap();
     let number = lines[edit].trim().split(':').next().unwrap().to_owned();
-    let work = Work::exec("rm", &["-rf", "/"]);
+    let work = StepAction::exec("rm", &["-rf", "/"]);
     linear.typed(&number);
     linear.typed("rm -rf /");
     let said = written(&linear.heard(judged(&work, risk(Tier::L2, false))));
@@ -193,7 +193,7 @@ fn asked_about_trust() -> Linear {
 
 #[test]
 fn remembering_or_trusting_requires_the_whole_word() {
-    for (number, scope) in [("5", Scope::Session), ("6", Scope::Project)] {
+    for (number, scope) in [("5", ApprovalScope::Session), ("6", ApprovalScope::Project)] {
         let mut linear = asked(risk(Tier::L1, false)).0;
         assert!(written(&linear.typed(number))[0].contains("REMEMBER"));
         let again = written(&linear.typed(number));
@@ -216,7 +216,7 @@ fn remembering_or_trusting_requires_the_whole_word() {
 fn the_question_of_a_step_that_waits_for_trust_takes_the_word_for_it() {
     let Event::Asked(mut ask) = asks(risk(Tier::L1, false)) else { panic!("asks") };
     let Question::Step { trust, .. } = &mut ask.question else { panic!("a step") };
-    let found = vec![Lying { name: "AGENTS.md".into(), bytes: 5, steers: true }];
+    let found = vec![UntrustedFile { name: "AGENTS.md".into(), bytes: 5, steers: true }];
     *trust = Some(Box::new(TrustOffer { folder: "/work".into(), hazard: None, found }));
     let mut linear = linear();
     linear.heard(started());
@@ -276,7 +276,7 @@ fn the_input_of_a_tool_is_read_out_whole() {
     let Event::Asked(mut ask) = asks(risk(Tier::L1, false)) else { panic!("asks") };
     let Question::Step { step, .. } = &mut ask.question else { panic!("a step") };
     let input = serde_json::json!({ "path": "a.json", "patch": "x".repeat(900) });
-    step.work = Work::Tool { name: "config.json_patch".into(), input };
+    step.work = StepAction::Tool { name: "config.json_patch".into(), input };
     let lines = written(&linear().heard(Event::Asked(ask))).join("\n");
     assert!(lines.contains(&"x".repeat(900)), "{lines}");
 }
@@ -295,7 +295,7 @@ fn a_diff_is_read_out_whole() {
 
 /// A question about three shell commands, the last one of high risk.
 fn asked_about_pieces() -> (Linear, Vec<String>) {
-    let piece = |id: &str, line: &str, risk: Risk| ShellPiece {
+    let piece = |id: &str, line: &str, risk: Risk| TemplateCommand {
         id: id.into(),
         line: line.into(),
         risk,
@@ -375,25 +375,25 @@ fn ctrl_c_stops_the_turn_and_then_leaves() {
 
 #[test]
 fn it_greets_once_the_session_says_who_answers() {
-    let facts = Facts { model: "m-2".into(), ..Facts::default() };
-    let mut linear = Linear::new(Facts::default(), Lang::En, str::to_owned);
+    let facts = SessionInfo { model: "m-2".into(), ..SessionInfo::default() };
+    let mut linear = Linear::new(SessionInfo::default(), Lang::En, str::to_owned);
     let lines = written(&linear.heard(Event::Facts(Box::new(facts.clone()))));
     assert!(lines.join(" ").contains("The model is m-2."), "{lines:?}");
     assert_eq!(linear.heard(Event::Facts(Box::new(facts))), []);
 }
 
 fn kept(names: &[&str]) -> Event {
-    let entry = |name: &&str| Entry {
-        kind: EntryKind::Command,
+    let entry = |name: &&str| Extension {
+        kind: ExtensionKind::Command,
         name: (*name).to_owned(),
         about: "about".into(),
         hint: String::new(),
         from: crate::words::library::OF_USER.into(),
-        state: EntryState::Usable,
+        state: ExtensionState::Usable,
     };
     let entries = names.iter().map(entry).collect();
     let bots = vec![("reviewer".to_owned(), "Reviews".to_owned())];
-    Event::Catalogue(Box::new(Catalogue { entries, bots, ..Catalogue::default() }))
+    Event::Catalogue(Box::new(Extensions { entries, bots, ..Extensions::default() }))
 }
 
 #[test]
@@ -457,8 +457,9 @@ async fn a_line_that_was_typed_before_a_question_came_answers_nothing() {
 
 fn unsaved(elsewhere: bool) -> Event {
     let why = Word { key: "test.full", en: "The disk is full.", zh: "磁盘已满。" }.into();
-    let unsaved = crate::protocol::Unsaved { why, places: vec!["/home/me/a.md".into()], elsewhere };
-    Event::Facts(Box::new(Facts { unsaved: Some(unsaved), ..Facts::default() }))
+    let unsaved =
+        crate::protocol::UnsavedWork { why, places: vec!["/home/me/a.md".into()], elsewhere };
+    Event::Facts(Box::new(SessionInfo { unsaved: Some(unsaved), ..SessionInfo::default() }))
 }
 
 #[test]

@@ -4,8 +4,8 @@ use tokio::sync::mpsc;
 
 use super::*;
 use crate::protocol::{
-    Ask, AskId, Decision, Ending, Level, Observation, Outcome, Question, Reason, Replied, Requires,
-    Risk, ShellPiece, Step, Tier, Usage, Work,
+    Ask, AskId, Decision, ModelMessage, NoticeLevel, Observation, Outcome, Question, Reason,
+    Requires, Risk, Step, StepAction, TemplateCommand, Tier, TurnOutcome, Usage,
 };
 use crate::words::{Lang, Say};
 
@@ -91,10 +91,10 @@ fn play(options: &Options, events: Vec<Event>) -> Ran {
 }
 
 fn replied(message: &str) -> Event {
-    Event::Replied(Replied { message: message.into(), ..Replied::default() })
+    Event::Replied(ModelMessage { message: message.into(), ..ModelMessage::default() })
 }
 
-fn ended(ending: Ending) -> Event {
+fn ended(ending: TurnOutcome) -> Event {
     Event::TurnEnded { turn: 1, ending, usage: Usage::default(), elapsed_ms: 5 }
 }
 
@@ -106,7 +106,7 @@ fn step(line: &str) -> Step {
     let mut words = line.split(' ');
     let program = words.next().unwrap();
     let args: Vec<&str> = words.collect();
-    let work = Work::exec(program, &args);
+    let work = StepAction::exec(program, &args);
     Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None }
 }
 
@@ -144,7 +144,7 @@ fn asked(risk: Risk) -> Event {
 }
 
 fn pieces(risks: &[Risk]) -> Event {
-    let piece = |(at, risk): (usize, &Risk)| ShellPiece {
+    let piece = |(at, risk): (usize, &Risk)| TemplateCommand {
         id: format!("cmd_00{}", at + 1),
         line: format!("line {}\u{1b}[2J", at + 1),
         risk: risk.clone(),
@@ -159,7 +159,7 @@ fn pieces(risks: &[Risk]) -> Event {
 fn yes_unlike_in_r9_reports_each_shell_command_before_it_runs() {
     let ran = play(
         &yes(),
-        vec![pieces(&[risk(Tier::L0), risk(Tier::L1)]), replied("ok"), ended(Ending::Done)],
+        vec![pieces(&[risk(Tier::L0), risk(Tier::L1)]), replied("ok"), ended(TurnOutcome::Done)],
     );
     let steps = vec!["cmd_001".to_owned(), "cmd_002".to_owned()];
     assert_eq!(decision(&ran), Some(&Decision::ApproveAll { steps }));
@@ -172,7 +172,8 @@ fn yes_unlike_in_r9_reports_each_shell_command_before_it_runs() {
 fn shell_commands_are_refused_and_reported_where_no_user_can_allow_them() {
     let declined = Notice::warning(crate::words::prompt::PIECES_DECLINED)
         .about(crate::protocol::Topic::PiecesDeclined);
-    let events = vec![pieces(&[risk(Tier::L0)]), Event::Notice(declined), ended(Ending::Stopped)];
+    let events =
+        vec![pieces(&[risk(Tier::L0)]), Event::Notice(declined), ended(TurnOutcome::Stopped)];
     let ran = play(&options(), events);
     assert_eq!(ran.err.matches("Nothing was sent").count(), 1, "{}", ran.err);
     assert_eq!(decision(&ran), Some(&Decision::Reject { word: None }));
@@ -183,7 +184,7 @@ fn shell_commands_are_refused_and_reported_where_no_user_can_allow_them() {
 #[test]
 fn yes_ahead_is_none_to_a_piece_of_high_risk() {
     for grave in [risk(Tier::L2), Risk { lifted: true, ..risk(Tier::L1) }] {
-        let ran = play(&yes(), vec![pieces(&[risk(Tier::L0), grave]), ended(Ending::Stopped)]);
+        let ran = play(&yes(), vec![pieces(&[risk(Tier::L0), grave]), ended(TurnOutcome::Stopped)]);
         assert_eq!(decision(&ran), Some(&Decision::Reject { word: None }));
         assert_eq!(ran.exit, Exit::Blocked);
         assert!(ran.err.contains("high risk"), "{}", ran.err);
@@ -231,15 +232,16 @@ fn a_rejected_shell_command_is_reported_and_an_interrupt_ends_the_question() {
     assert_eq!(turn.next(&Event::Notice(declined)).len(), 1);
     assert!(turn.interrupt().contains(&Effect::Send(Op::Stop)));
     assert!(turn.typed(Some("y")).is_empty(), "too late");
-    let ended = turn.next(&ended(Ending::Cancelled));
+    let ended = turn.next(&ended(TurnOutcome::Cancelled));
     assert!(ended.contains(&Effect::End(Exit::INTERRUPTED)), "{ended:?}");
 }
 
 #[test]
 fn a_rendered_prompt_is_the_answer_and_one_that_cannot_be_made_fails() {
-    let ran = play(&options(), vec![Event::Rendered { text: "a\nb".into() }, ended(Ending::Done)]);
+    let ran =
+        play(&options(), vec![Event::Rendered { text: "a\nb".into() }, ended(TurnOutcome::Done)]);
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "a\nb\n"));
-    let ran = play(&options(), vec![ended(Ending::Unsent { why: say("exit code 3") })]);
+    let ran = play(&options(), vec![ended(TurnOutcome::Unsent { why: say("exit code 3") })]);
     assert_eq!((ran.exit, ran.exit.code()), (Exit::Failed, 1));
     assert!(ran.err.contains("exit code 3"), "{}", ran.err);
 }
@@ -263,7 +265,7 @@ fn the_answer_alone_goes_to_standard_output() {
             Event::ReplyStarted,
             Event::Delta { text: "All ".into() },
             replied("All is well."),
-            ended(Ending::Done),
+            ended(TurnOutcome::Done),
         ],
     );
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "All is well.\n"));
@@ -280,7 +282,7 @@ fn a_step_that_asks_is_declined_and_the_end_says_so() {
             asked(risk(Tier::L1)),
             observed(Tier::L1, Outcome::Declined),
             replied("I could not push."),
-            ended(Ending::Done),
+            ended(TurnOutcome::Done),
         ],
     );
     assert_eq!(decision(&ran), Some(&Decision::Reject { word: None }));
@@ -290,7 +292,7 @@ fn a_step_that_asks_is_declined_and_the_end_says_so() {
 
 #[test]
 fn a_question_caused_by_the_step_limit_names_the_limit() {
-    let events = || vec![observed(Tier::L0, Outcome::Declined), ended(Ending::Done)];
+    let events = || vec![observed(Tier::L0, Outcome::Declined), ended(TurnOutcome::Done)];
     let ran = play(&options(), events());
     assert!(ran.err.contains("`safety.max_auto_steps_per_turn` is 0"), "{}", ran.err);
     assert!(!ran.err.contains("it pushes") && ran.err.contains("hint: "), "{}", ran.err);
@@ -308,12 +310,12 @@ fn yes_allows_steps_that_ask_by_default_and_none_of_higher_risk() {
         (risk(Tier::L2), &reject),
         (lifted, &reject),
     ] {
-        let ran = play(&yes(), vec![asked(risk.clone()), ended(Ending::Done)]);
+        let ran = play(&yes(), vec![asked(risk.clone()), ended(TurnOutcome::Done)]);
         assert_eq!(decision(&ran), expected.as_ref(), "{risk:?}");
     }
     let ran = play(
         &yes(),
-        vec![asked(risk(Tier::L1)), observed(Tier::L1, Outcome::Ran), ended(Ending::Done)],
+        vec![asked(risk(Tier::L1)), observed(Tier::L1, Outcome::Ran), ended(TurnOutcome::Done)],
     );
     assert_eq!(ran.exit, Exit::Done);
     assert!(ran.err.contains("it pushes"), "what was allowed is shown: {}", ran.err);
@@ -334,7 +336,7 @@ fn a_step_that_did_not_run_counts_until_one_makes_up_for_it() {
     for (steps, expected) in cases {
         let mut events: Vec<Event> =
             steps.iter().map(|(tier, outcome)| observed(*tier, *outcome)).collect();
-        events.push(ended(Ending::Done));
+        events.push(ended(TurnOutcome::Done));
         assert_eq!(play(&options(), events).exit, *expected, "{steps:?}");
     }
 }
@@ -342,23 +344,23 @@ fn a_step_that_did_not_run_counts_until_one_makes_up_for_it() {
 #[test]
 fn each_ending_has_its_exit_code() {
     let cases = [
-        (Ending::Done, Exit::Done, 0),
-        (Ending::Error, Exit::Failed, 1),
-        (Ending::Stopped, Exit::Blocked, 3),
-        (Ending::Limit { why: say("25 steps") }, Exit::Limit, 4),
-        (Ending::Failed { why: say("no server") }, Exit::Model, 5),
-        (Ending::Cancelled, Exit::INTERRUPTED, 130),
+        (TurnOutcome::Done, Exit::Done, 0),
+        (TurnOutcome::Error, Exit::Failed, 1),
+        (TurnOutcome::Stopped, Exit::Blocked, 3),
+        (TurnOutcome::Limit { why: say("25 steps") }, Exit::Limit, 4),
+        (TurnOutcome::Failed { why: say("no server") }, Exit::Model, 5),
+        (TurnOutcome::Cancelled, Exit::INTERRUPTED, 130),
     ];
     for (ending, expected, code) in cases {
         let ran = play(&options(), vec![replied("x"), ended(ending.clone())]);
         assert_eq!((ran.exit, ran.exit.code()), (expected, code), "{ending:?}");
-        assert_eq!(ran.out.is_empty(), ending != Ending::Done, "{ending:?}");
+        assert_eq!(ran.out.is_empty(), ending != TurnOutcome::Done, "{ending:?}");
     }
 }
 
 #[test]
 fn a_failure_is_reported_as_an_error() {
-    let ran = play(&options(), vec![ended(Ending::Failed { why: say("no server") })]);
+    let ran = play(&options(), vec![ended(TurnOutcome::Failed { why: say("no server") })]);
     assert!(ran.err.starts_with("error: ") && ran.err.contains("no server"), "{}", ran.err);
 }
 
@@ -366,7 +368,7 @@ fn a_failure_is_reported_as_an_error() {
 fn a_pause_at_a_limit_stops_the_turn_even_with_yes() {
     let question = Question::Pause { why: say("25 steps") };
     let pause = Event::Asked(Box::new(Ask { id: AskId(7), question }));
-    let ran = play(&yes(), vec![pause, ended(Ending::Stopped)]);
+    let ran = play(&yes(), vec![pause, ended(TurnOutcome::Stopped)]);
     assert_eq!(decision(&ran), Some(&Decision::Stop));
     assert_eq!(ran.exit, Exit::Limit);
 }
@@ -378,7 +380,7 @@ fn json_is_one_event_a_line_and_nothing_else() {
         Event::Delta { text: "a\nb".into() },
         replied("a\nb"),
         Event::Notice(Notice::warning(say("x"))),
-        ended(Ending::Done),
+        ended(TurnOutcome::Done),
     ];
     let ran = play(&json(), events.clone());
     let back: Vec<Event> =
@@ -389,7 +391,7 @@ fn json_is_one_event_a_line_and_nothing_else() {
 
 #[test]
 fn in_json_the_reason_of_a_failure_is_still_reported() {
-    let ran = play(&json(), vec![ended(Ending::Failed { why: say("no server") })]);
+    let ran = play(&json(), vec![ended(TurnOutcome::Failed { why: say("no server") })]);
     assert_eq!(ran.out.lines().count(), 1);
     assert!(ran.err.contains("no server"), "{}", ran.err);
 }
@@ -398,17 +400,18 @@ const NUMBER: &str = r#"{"type":"object","required":["n"],"properties":{"n":{"ty
 
 #[test]
 fn an_answer_that_fits_the_schema_is_its_json() {
-    let ran = play(&schema(NUMBER), vec![replied("```json\n{\"n\":1}\n```"), ended(Ending::Done)]);
+    let ran =
+        play(&schema(NUMBER), vec![replied("```json\n{\"n\":1}\n```"), ended(TurnOutcome::Done)]);
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "{\"n\":1}\n"));
 }
 
 #[test]
 fn an_answer_that_does_not_fit_is_no_answer() {
-    let ran = play(&schema(NUMBER), vec![replied("{\"n\":\"one\"}"), ended(Ending::Done)]);
+    let ran = play(&schema(NUMBER), vec![replied("{\"n\":\"one\"}"), ended(TurnOutcome::Done)]);
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Failed, ""));
     assert!(ran.err.contains("`/n`") && ran.err.contains("integer"), "{}", ran.err);
     let options = Options { json: true, ..schema(NUMBER) };
-    let ran = play(&options, vec![replied("{}"), ended(Ending::Done)]);
+    let ran = play(&options, vec![replied("{}"), ended(TurnOutcome::Done)]);
     assert_eq!(ran.exit, Exit::Failed);
     assert!(ran.err.contains("error: "), "{}", ran.err);
 }
@@ -451,7 +454,7 @@ impl Write for Broken {
 
 #[test]
 fn a_closed_pipe_is_no_error_and_a_full_disk_is_one() {
-    let events = || vec![replied("x"), ended(Ending::Done)];
+    let events = || vec![replied("x"), ended(TurnOutcome::Done)];
     let (exit, err, _) = play_into(&options(), events(), 0, Broken(io::ErrorKind::BrokenPipe));
     assert_eq!((exit, err.as_str()), (Exit::Done, ""));
     let (exit, err, _) = play_into(&options(), events(), 0, Broken(io::ErrorKind::StorageFull));
@@ -471,7 +474,7 @@ fn foreign_text_is_made_safe_on_both_streams() {
             Event::StepStarted { step: step("echo \x1b[31m"), risk: risk(Tier::L0) },
             Event::Notice(Notice::warning(say("\x1b]0;x"))),
             replied("\x1b[2J answer"),
-            ended(Ending::Done),
+            ended(TurnOutcome::Done),
         ],
     );
     assert!(!ran.out.contains('\x1b') && !ran.err.contains('\x1b'), "{ran:?}");
@@ -480,11 +483,13 @@ fn foreign_text_is_made_safe_on_both_streams() {
 
 #[test]
 fn a_notice_keeps_its_level() {
-    for (level, label) in
-        [(Level::Error, "error: "), (Level::Warning, "warning: "), (Level::Info, "The")]
-    {
+    for (level, label) in [
+        (NoticeLevel::Error, "error: "),
+        (NoticeLevel::Warning, "warning: "),
+        (NoticeLevel::Info, "The"),
+    ] {
         let notice = Notice { level, ..Notice::info(say("x")) };
-        let ran = play(&options(), vec![Event::Notice(notice), ended(Ending::Done)]);
+        let ran = play(&options(), vec![Event::Notice(notice), ended(TurnOutcome::Done)]);
         assert!(ran.err.starts_with(label), "{}", ran.err);
     }
 }

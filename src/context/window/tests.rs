@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::super::history::Kind;
 use super::*;
-use crate::protocol::{Observation, Outcome, Risk, Step, Tier, Work};
+use crate::protocol::{Observation, Outcome, Risk, Step, StepAction, Tier};
 
 fn contents(messages: &[Message]) -> Vec<&str> {
     messages.iter().map(|message| message.content.as_str()).collect()
@@ -16,7 +16,7 @@ fn chat(words: &str, answer: &str) -> Kept {
 }
 
 fn seen(id: &str, output: &str) -> Observation {
-    let work = Work::Exec { program: "rg".into(), args: vec!["foo".into()] };
+    let work = StepAction::Exec { program: "rg".into(), args: vec!["foo".into()] };
     let step = Step { id: id.into(), work, requires: Default::default(), cwd: None };
     let risk = Risk {
         tier: Tier::L0,

@@ -9,7 +9,7 @@ use super::super::said::{Said, clean, is_html};
 use super::super::sse::Event;
 use super::super::{Chunk, ModelError, status};
 use super::halves::Halves;
-use crate::protocol::{Cut, Usage};
+use crate::protocol::{Truncation, Usage};
 
 /// A byte order mark.
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -43,7 +43,7 @@ impl Kind {
 enum End {
     Open,
     /// A finish reason has arrived; token counts may still follow.
-    Finishing(Option<Cut>),
+    Finishing(Option<Truncation>),
     Done,
 }
 
@@ -254,8 +254,8 @@ impl Reader {
 
     fn reason(&mut self, reason: &str) -> Result<(), ModelError> {
         let cut = match reason.to_ascii_lowercase().as_str() {
-            "length" | "max_tokens" | "model_length" => Some(Cut::Length),
-            "content_filter" | "safety" | "recitation" => Some(Cut::Filtered),
+            "length" | "max_tokens" | "model_length" => Some(Truncation::Length),
+            "content_filter" | "safety" | "recitation" => Some(Truncation::Filtered),
             "error" | "abort" | "insufficient_system_resource" => {
                 let (url, said) = (self.url.clone(), clean(reason, None));
                 return Err(ModelError::Reported { url, said, passing: true });

@@ -2,7 +2,7 @@
 
 use super::{Bit, Form, Hole, Piece, put, shell};
 use crate::prompt::mention;
-use crate::protocol::Lines;
+use crate::protocol::LineRange;
 use crate::words::Say;
 
 /// Names of the folder of a skill.
@@ -114,7 +114,7 @@ fn command(text: &str) -> Result<Option<(Piece, usize)>, crate::words::Word> {
 /// `@path` at the start of `text`; the path may contain arguments.
 fn file(text: &str) -> Option<(Piece, usize)> {
     let mut path = Vec::new();
-    let mut lines: Option<Lines> = None;
+    let mut lines: Option<LineRange> = None;
     let mut at = 1;
     loop {
         let rest = text.get(at..)?;

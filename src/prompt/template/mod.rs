@@ -17,7 +17,7 @@
 use std::borrow::Cow;
 
 use super::{args, mention};
-use crate::protocol::{Lines, Mention, Part};
+use crate::protocol::{LineRange, Mention, PromptPart};
 use crate::words::{Say, Word, prompt as words};
 
 mod markdown;
@@ -52,8 +52,8 @@ enum Piece {
     Text(String),
     Hole(Hole),
     Shell(Line),
-    Insert { path: Vec<Bit>, lines: Option<Lines> },
-    Mention { path: Vec<Bit>, lines: Option<Lines> },
+    Insert { path: Vec<Bit>, lines: Option<LineRange> },
+    Mention { path: Vec<Bit>, lines: Option<LineRange> },
 }
 
 /// A part of a path.
@@ -140,21 +140,26 @@ impl Template {
     }
 
     /// Inserts the values. Arguments without a placeholder follow the text, so that none is lost.
-    pub fn fill(&self, values: &Values) -> Vec<Part> {
+    pub fn fill(&self, values: &Values) -> Vec<PromptPart> {
         let mut parts = Vec::new();
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => say(&mut parts, text),
                 Piece::Hole(hole) => say(&mut parts, values.get(*hole)),
-                Piece::Shell(line) => parts.push(Part::Shell(line.fill(values))),
+                Piece::Shell(line) => parts.push(PromptPart::Shell(line.fill(values))),
                 Piece::Insert { path, lines } => {
-                    parts.push(Part::Insert(Mention { path: joined(path, values), lines: *lines }));
+                    parts.push(PromptPart::Insert(Mention {
+                        path: joined(path, values),
+                        lines: *lines,
+                    }));
                 }
                 Piece::Mention { path, lines } => {
                     let mention = Mention { path: joined(path, values), lines: *lines };
                     match mention.path.is_empty() {
                         true => say(&mut parts, "@"),
-                        false => parts.push(Part::Mention { text: mention.written(), mention }),
+                        false => {
+                            parts.push(PromptPart::Mention { text: mention.written(), mention })
+                        }
                     }
                 }
             }
@@ -189,11 +194,11 @@ impl Template {
 }
 
 /// Adds text, merging it with text before it.
-fn say(parts: &mut Vec<Part>, text: &str) {
+fn say(parts: &mut Vec<PromptPart>, text: &str) {
     match parts.last_mut() {
         _ if text.is_empty() => {}
-        Some(Part::Text(last)) => last.push_str(text),
-        _ => parts.push(Part::Text(text.to_owned())),
+        Some(PromptPart::Text(last)) => last.push_str(text),
+        _ => parts.push(PromptPart::Text(text.to_owned())),
     }
 }
 
@@ -296,7 +301,7 @@ fn path(text: &str) -> Option<(Vec<Bit>, usize)> {
 }
 
 /// The path without the spaces around it, its quotes, and its range of lines.
-fn ranged(mut bits: Vec<Bit>) -> Option<(Vec<Bit>, Option<Lines>)> {
+fn ranged(mut bits: Vec<Bit>) -> Option<(Vec<Bit>, Option<LineRange>)> {
     if let Some(Bit::Text(first)) = bits.first_mut() {
         *first = first.trim_start().to_owned();
     }

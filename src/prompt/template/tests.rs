@@ -2,21 +2,21 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn braces(text: &str, args: &str) -> Vec<Part> {
+fn braces(text: &str, args: &str) -> Vec<PromptPart> {
     Template::parse(text, Form::Braces).unwrap().fill(&Values::new(args, None))
 }
 
-fn markdown(text: &str, args: &str) -> Vec<Part> {
+fn markdown(text: &str, args: &str) -> Vec<PromptPart> {
     let root = Some("/skills/my skill".to_owned());
     Template::parse(text, Form::Markdown).unwrap().fill(&Values::new(args, root))
 }
 
-fn text(text: &str) -> Part {
-    Part::Text(text.into())
+fn text(text: &str) -> PromptPart {
+    PromptPart::Text(text.into())
 }
 
-fn shell(line: &str) -> Part {
-    Part::Shell(line.into())
+fn shell(line: &str) -> PromptPart {
+    PromptPart::Shell(line.into())
 }
 
 fn mention(path: &str) -> Mention {
@@ -31,10 +31,10 @@ fn the_arguments_replace_their_placeholders() {
         [text("See:\n"), shell("git diff --staged"), text("\nDone")]
     );
     assert_eq!(braces("@{src/a b.rs:2-3} x", "")[0], {
-        let lines = Some(Lines { first: 2, last: Some(3) });
-        Part::Insert(Mention { path: "src/a b.rs".into(), lines })
+        let lines = Some(LineRange { first: 2, last: Some(3) });
+        PromptPart::Insert(Mention { path: "src/a b.rs".into(), lines })
     });
-    assert_eq!(braces("@{ docs/{{args}}.md }", "x"), [Part::Insert(mention("docs/x.md"))]);
+    assert_eq!(braces("@{ docs/{{args}}.md }", "x"), [PromptPart::Insert(mention("docs/x.md"))]);
 }
 
 #[test]
@@ -143,15 +143,15 @@ fn markdown_placeholders_are_recognised() {
         markdown("See @src/a.rs, and @$1.", "b.rs"),
         [
             text("See "),
-            Part::Mention { text: "@src/a.rs".into(), mention: mention("src/a.rs") },
+            PromptPart::Mention { text: "@src/a.rs".into(), mention: mention("src/a.rs") },
             text(", and "),
-            Part::Mention { text: "@b.rs".into(), mention: mention("b.rs") },
+            PromptPart::Mention { text: "@b.rs".into(), mention: mention("b.rs") },
             text("."),
         ]
     );
     assert_eq!(
         markdown("@src/$1/mod.rs", "x")[0],
-        Part::Mention { text: "@src/x/mod.rs".into(), mention: mention("src/x/mod.rs") }
+        PromptPart::Mention { text: "@src/x/mod.rs".into(), mention: mention("src/x/mod.rs") }
     );
 }
 
@@ -209,11 +209,11 @@ proptest! {
     #[test]
     fn inserted_text_never_becomes_a_piece(args in "[!{}@$`'\"a-z0-9 \n]{0,24}") {
         let parts = braces("{{args}} !{echo \"{{args}}\"} @{x} {{args}}", &args);
-        let shells = parts.iter().filter(|part| matches!(part, Part::Shell(_))).count();
-        let files = parts.iter().filter(|part| matches!(part, Part::Insert(_))).count();
+        let shells = parts.iter().filter(|part| matches!(part, PromptPart::Shell(_))).count();
+        let files = parts.iter().filter(|part| matches!(part, PromptPart::Insert(_))).count();
         prop_assert_eq!((shells, files), (1, 1));
         let parts = markdown("$ARGUMENTS !`echo $1` $1", &args);
-        let shells = parts.iter().filter(|part| matches!(part, Part::Shell(_))).count();
+        let shells = parts.iter().filter(|part| matches!(part, PromptPart::Shell(_))).count();
         prop_assert_eq!(shells, 1);
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::{Requires, Work};
+use super::super::{Requires, StepAction};
 use super::{MOST_COMMANDS, Proposal, Reply};
 use crate::words::{Say, Word, protocol as words};
 
@@ -76,16 +76,16 @@ fn proposal(part: &Part<'_>) -> Result<Proposal, Say> {
     Ok(Proposal { work, requires })
 }
 
-fn exec(part: &Part<'_>, program: String) -> Result<Work, Say> {
+fn exec(part: &Part<'_>, program: String) -> Result<StepAction, Say> {
     if program.trim().is_empty() {
         return Err(words::EMPTY.with("field", part.field("program")));
     }
-    Ok(Work::Exec { program, args: part.texts("args")? })
+    Ok(StepAction::Exec { program, args: part.texts("args")? })
 }
 
 /// `exec` as a tool name becomes the step it means, so that it is judged as one; there is no tool
 /// that takes a shell line.
-fn tool(part: &Part<'_>, name: String) -> Result<Work, Say> {
+fn tool(part: &Part<'_>, name: String) -> Result<StepAction, Say> {
     let empty = Object::new();
     let input = part.optional_object("input")?.unwrap_or(&empty);
     match name.as_str() {
@@ -97,7 +97,7 @@ fn tool(part: &Part<'_>, name: String) -> Result<Work, Say> {
         }
         "shell" => Err(words::NO_SHELL.with("field", part.field("tool"))),
         "" => Err(words::EMPTY.with("field", part.field("tool"))),
-        _ => Ok(Work::Tool { name, input: Value::Object(input.clone()) }),
+        _ => Ok(StepAction::Tool { name, input: Value::Object(input.clone()) }),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::words::{Say, protocol as words};
 
 /// Why a text is not one JSON object.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Flaw {
+pub(super) enum ReplyError {
     /// Not JSON, or an array, a string or the like.
     NoObject,
     /// A key is duplicated in the object at `path`.
@@ -22,26 +22,26 @@ pub(super) enum Flaw {
     TooDeep,
 }
 
-impl Flaw {
+impl ReplyError {
     /// True if the text is JSON as such, so that later attempts cannot do better.
     pub(super) fn is_final(&self) -> bool {
         match self {
-            Flaw::Twice { .. } | Flaw::TooDeep => true,
-            Flaw::NoObject => false,
+            ReplyError::Twice { .. } | ReplyError::TooDeep => true,
+            ReplyError::NoObject => false,
         }
     }
 
     pub(super) fn say(&self) -> Say {
         match self {
-            Flaw::NoObject => words::NO_OBJECT.into(),
-            Flaw::Twice { path, key } => words::TWICE.with("field", join(path, key)),
-            Flaw::TooDeep => words::TOO_DEEP.with("most", DEEPEST),
+            ReplyError::NoObject => words::NO_OBJECT.into(),
+            ReplyError::Twice { path, key } => words::TWICE.with("field", join(path, key)),
+            ReplyError::TooDeep => words::TOO_DEEP.with("most", DEEPEST),
         }
     }
 }
 
 /// The text as one JSON object.
-pub(super) fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
+pub(super) fn object(text: &str) -> Result<Map<String, Value>, ReplyError> {
     let mut found = None;
     let mut json = serde_json::Deserializer::from_str(text);
     let seed = Seed { path: String::new(), depth: 1, flaw: &mut found };
@@ -49,7 +49,7 @@ pub(super) fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
     match (value, found) {
         (Ok(Value::Object(object)), _) => Ok(object),
         (Err(_), Some(flaw)) => Err(flaw),
-        (Ok(_), _) | (Err(_), None) => Err(Flaw::NoObject),
+        (Ok(_), _) | (Err(_), None) => Err(ReplyError::NoObject),
     }
 }
 
@@ -63,7 +63,7 @@ fn join(path: &str, key: &str) -> String {
 struct Seed<'a> {
     path: String,
     depth: usize,
-    flaw: &'a mut Option<Flaw>,
+    flaw: &'a mut Option<ReplyError>,
 }
 
 impl Seed<'_> {
@@ -71,7 +71,7 @@ impl Seed<'_> {
         Seed { path, depth: self.depth + 1, flaw: self.flaw }
     }
 
-    fn fail<E: serde::de::Error>(&mut self, flaw: Flaw) -> E {
+    fn fail<E: serde::de::Error>(&mut self, flaw: ReplyError) -> E {
         *self.flaw = Some(flaw);
         E::custom("flaw")
     }
@@ -118,7 +118,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Value, A::Error> {
         if self.depth > DEEPEST {
-            return Err(self.fail(Flaw::TooDeep));
+            return Err(self.fail(ReplyError::TooDeep));
         }
         let mut out = Vec::new();
         loop {
@@ -132,13 +132,13 @@ impl<'de> Visitor<'de> for Seed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<Value, A::Error> {
         if self.depth > DEEPEST {
-            return Err(self.fail(Flaw::TooDeep));
+            return Err(self.fail(ReplyError::TooDeep));
         }
         let mut out = Map::new();
         while let Some(key) = fields.next_key::<String>()? {
             if out.contains_key(&key) {
                 let path = self.path.clone();
-                return Err(self.fail(Flaw::Twice { path, key }));
+                return Err(self.fail(ReplyError::Twice { path, key }));
             }
             let path = join(&self.path, &key);
             let value = fields.next_value_seed(self.below(path))?;

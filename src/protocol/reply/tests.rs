@@ -1,16 +1,16 @@
 use super::*;
 use crate::words::Lang;
 
-fn valid(text: &str) -> (Reply, Found) {
+fn valid(text: &str) -> (Reply, ReplyRepair) {
     match read(text) {
-        Reading::Valid { reply, found } => (reply, found),
+        ParsedReply::Valid { reply, found } => (reply, found),
         other => panic!("{text}: {other:?}"),
     }
 }
 
 fn fault(text: &str) -> String {
     match read(text) {
-        Reading::Invalid { fault, .. } => fault.text(Lang::En),
+        ParsedReply::Invalid { fault, .. } => fault.text(Lang::En),
         other => panic!("{text}: {other:?}"),
     }
 }
@@ -24,16 +24,16 @@ const HI: &str = r#"{"type":"chat","message":"hi"}"#;
 #[test]
 fn a_reply_is_found_by_each_attempt() {
     let cases = [
-        (HI.to_owned(), Found::Whole),
-        (format!("\u{feff}\n {HI} \n"), Found::Whole),
-        (format!("Here:\n```json\n{HI}\n```\nDone."), Found::Fenced),
-        (format!("Run `{{x}}`:\n```\ncode\n```\n```json\n{HI}\n```"), Found::Fenced),
-        (format!("Here: {HI} I hope {{this}} helps, {{}}."), Found::Braces),
-        (format!("[{HI}]"), Found::Braces),
-        (format!("<think>or {{\"type\":\"cmd\"}}?</think>\n{HI}"), Found::Whole),
-        ("{'type': 'chat', 'message': 'hi',}".to_owned(), Found::Repaired),
-        ("{\"type\":\"chat\",\"message\":\"hi".to_owned(), Found::Repaired),
-        ("```json\n{\"type\":\"chat\",\"message\":\"hi\",\n```".to_owned(), Found::Repaired),
+        (HI.to_owned(), ReplyRepair::Whole),
+        (format!("\u{feff}\n {HI} \n"), ReplyRepair::Whole),
+        (format!("Here:\n```json\n{HI}\n```\nDone."), ReplyRepair::Fenced),
+        (format!("Run `{{x}}`:\n```\ncode\n```\n```json\n{HI}\n```"), ReplyRepair::Fenced),
+        (format!("Here: {HI} I hope {{this}} helps, {{}}."), ReplyRepair::Braces),
+        (format!("[{HI}]"), ReplyRepair::Braces),
+        (format!("<think>or {{\"type\":\"cmd\"}}?</think>\n{HI}"), ReplyRepair::Whole),
+        ("{'type': 'chat', 'message': 'hi',}".to_owned(), ReplyRepair::Repaired),
+        ("{\"type\":\"chat\",\"message\":\"hi".to_owned(), ReplyRepair::Repaired),
+        ("```json\n{\"type\":\"chat\",\"message\":\"hi\",\n```".to_owned(), ReplyRepair::Repaired),
     ];
     for (text, found) in cases {
         assert_eq!(valid(&text), (chat("hi"), found), "{text}");
@@ -59,13 +59,13 @@ fn a_cmd_reply_becomes_proposals() {
         {"tool":"file.read","input":{"path":"a"}},
         {"tool":"exec","input":{"program":"ls"}}]}}"#;
     let (reply, found) = valid(text);
-    assert_eq!(found, Found::Whole);
+    assert_eq!(found, ReplyRepair::Whole);
     let requires = Requires { confirm: true, write: true, ..Requires::default() };
-    let tool = Work::Tool { name: "file.read".into(), input: json!({"path": "a"}) };
+    let tool = StepAction::Tool { name: "file.read".into(), input: json!({"path": "a"}) };
     let commands = vec![
-        Proposal { work: Work::exec("git", &["commit", "-m", "a b"]), requires },
+        Proposal { work: StepAction::exec("git", &["commit", "-m", "a b"]), requires },
         Proposal { work: tool, requires: Requires::default() },
-        Proposal { work: Work::exec("ls", &[]), requires: Requires::default() },
+        Proposal { work: StepAction::exec("ls", &[]), requires: Requires::default() },
     ];
     let cwd = Some("/w".to_owned());
     assert_eq!(reply, Reply::Cmd { message: "why".into(), cwd, commands, expected: "e".into() });
@@ -74,7 +74,8 @@ fn a_cmd_reply_becomes_proposals() {
 #[test]
 fn a_cmd_reply_may_omit_what_small_models_forget() {
     let (reply, _) = valid(r#"{"type":"cmd","data":{"commands":[{"program":"ls","args":null}]}}"#);
-    let commands = vec![Proposal { work: Work::exec("ls", &[]), requires: Requires::default() }];
+    let commands =
+        vec![Proposal { work: StepAction::exec("ls", &[]), requires: Requires::default() }];
     let expected = String::new();
     assert_eq!(reply, Reply::Cmd { message: String::new(), cwd: None, commands, expected });
 }
@@ -168,14 +169,14 @@ fn text_without_an_object_falls_back_to_prose() {
         "```json\n{\"name\":\"x\"}\n```",
         "<think>{",
     ] {
-        assert_eq!(read(text), Reading::Fallback { text: text.to_owned() }, "{text}");
+        assert_eq!(read(text), ParsedReply::Fallback { text: text.to_owned() }, "{text}");
     }
     let wrapped = fallback_json("Hello!").to_string();
     assert_eq!(
         wrapped,
         r#"{"result":"Hello!","_fallback":true,"_reason":"model_output_was_not_valid_json"}"#
     );
-    assert_eq!(read(&wrapped), Reading::Fallback { text: "Hello!".to_owned() });
+    assert_eq!(read(&wrapped), ParsedReply::Fallback { text: "Hello!".to_owned() });
 }
 
 #[test]

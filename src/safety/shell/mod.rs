@@ -4,7 +4,7 @@
 //! not, makes the line opaque, and it is never harmless then. Nothing in here is ever
 //! handed back to a shell: a line runs as it was typed.
 
-use crate::protocol::{Effect, Piece, Tier};
+use crate::protocol::{Effect, SubCommand, Tier};
 use crate::words::{Say, safety as words};
 
 use super::checks::{self, Site};
@@ -38,7 +38,7 @@ pub fn judge_line(
     depth: usize,
     ground: &Ground<'_>,
     findings: &mut Findings,
-) -> Vec<Piece> {
+) -> Vec<SubCommand> {
     if depth > MOST_DEPTH {
         opaque(words::SHELL_TOO_DEEP, seat, findings);
         return Vec::new();
@@ -53,7 +53,7 @@ pub fn judge_line(
         let mut found = Findings::default();
         walk.simple(simple, before, &mut found);
         findings.absorb(&found);
-        pieces.push(Piece { text: simple.text.clone(), risk: found.risk(false) });
+        pieces.push(SubCommand { text: simple.text.clone(), risk: found.risk(false) });
     }
     if script.commands.iter().all(|simple| simple.words.is_empty()) {
         findings.add("shell.empty", Tier::L1, words::SHELL_EMPTY, seat.arg(0), &[]);

@@ -1,7 +1,7 @@
 //! Tests that anything unknown ends in a question or a refusal, never in a run.
 
 use super::*;
-use crate::protocol::Shelter;
+use crate::protocol::SandboxStatus;
 
 /// A machine that cannot answer: which of its answers are missing.
 #[derive(Clone, Copy, Default)]
@@ -70,7 +70,7 @@ fn where_settings_of_a_repository_cannot_be_read_no_git_step_runs_by_itself() {
 
 #[test]
 fn where_nothing_holds_steps_those_whose_proof_is_a_language_ask_and_the_rest_run() {
-    let policy = Policy { shelter: Shelter::Absent, ..Policy::default() };
+    let policy = Policy { shelter: SandboxStatus::Absent, ..Policy::default() };
     let languages = ["sed", "gsed", "jq", "find", "git", "awk", "gawk", "mawk", "nawk"];
     let version = ["--version", "-V", "-v", "version", "--exec-path", "--no-pager", "--help"];
     for example in harmless() {

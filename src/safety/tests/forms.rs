@@ -260,7 +260,7 @@ fn a_line_for_a_shell_keeps_its_folder_and_has_the_users_environment() {
 fn given(line: &str) -> Vec<String> {
     let judged = judged(line);
     assert_eq!(judged.risk.tier, Tier::L0, "{line}: {:?}", judged.risk.reasons);
-    let Work::Exec { args, .. } = &judged.step.work else { panic!() };
+    let StepAction::Exec { args, .. } = &judged.step.work else { panic!() };
     judged.launch.arguments(args)
 }
 

@@ -169,11 +169,12 @@ fn a_form_that_needs_added_arguments_asks_in_a_line_for_a_shell() {
         "git log -p -- src | head",
     ] {
         let policy = Policy::default();
-        let step = Step { work: Work::Shell { line: line.into() }, ..step("x", &[]) };
+        let step = Step { work: StepAction::Shell { line: line.into() }, ..step("x", &[]) };
         let verdict = judged_with(step, &policy, &place());
         assert!(matches!(verdict, Verdict::Ask(_)), "{line}");
     }
-    let step = Step { work: Work::Shell { line: "cat a.txt | wc -l".into() }, ..step("x", &[]) };
+    let step =
+        Step { work: StepAction::Shell { line: "cat a.txt | wc -l".into() }, ..step("x", &[]) };
     assert!(matches!(judged_with(step, &Policy::default(), &place()), Verdict::Run(_)));
 }
 

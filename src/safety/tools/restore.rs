@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::change::{change, writes};
 use super::{Access, Spot, Task, Write, content, digest, patch, quoted, spot};
-use crate::protocol::{Effect, Requires, Step, Tier, Work};
+use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::judge::Ground;
 use crate::safety::{Judged, Launch, Scene};
@@ -35,8 +35,10 @@ pub fn judge(id: &str, restore: &Restore, scene: Scene<'_>) -> Judged {
         Ok((spot, _)) => spot.shown.clone(),
         Err(_) => restore.path.clone(),
     };
-    let work =
-        Work::Tool { name: "file.restore".to_owned(), input: serde_json::json!({ "path": shown }) };
+    let work = StepAction::Tool {
+        name: "file.restore".to_owned(),
+        input: serde_json::json!({ "path": shown }),
+    };
     let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
     let task = match task {
         Ok((_, task)) => task,

@@ -32,7 +32,7 @@ impl Table {
     }
 
     pub fn under(&self, policy: &Policy, name: &str, input: Value) -> Verdict {
-        let work = Work::Tool { name: name.into(), input };
+        let work = StepAction::Tool { name: name.into(), input };
         let step = Step { id: "x".into(), work, requires: Requires::default(), cwd: None };
         assess(step, Scene { policy, place: &place(), world: self })
     }

@@ -11,7 +11,7 @@ use super::super::run::{Frame, Halt, Run};
 use super::super::shape::input::Args;
 use super::super::source;
 use super::{Came, Given, memory};
-use crate::protocol::Work;
+use crate::protocol::StepAction;
 use crate::words::script_run as words;
 
 /// `$exec: {id, args}` runs another script.
@@ -70,7 +70,7 @@ pub fn read_file<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -
                 input.insert(name.to_owned(), value.clone());
             }
         }
-        let work = Work::Tool { name: "file.read".to_owned(), input: Value::Object(input) };
+        let work = StepAction::Tool { name: "file.read".to_owned(), input: Value::Object(input) };
         Ok(Some(Value::String(run.host.step(work).await?)))
     })
 }
@@ -105,7 +105,7 @@ pub fn fetch_url<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -
             return Err(words::NO_URL.with("url", quoted(&url)).into());
         }
         let args = ["-fsSL", "--max-time", "30", "--max-filesize", "8000000", "--", &url];
-        let work = Work::exec("curl", &args);
+        let work = StepAction::exec("curl", &args);
         let text = run.host.step(work).await?;
         Ok(Some(Value::String(text)))
     })

@@ -12,7 +12,7 @@ use super::talk::{Line, Parts, Titles, View, messages};
 use super::think::{self, Plan};
 use super::{Frame, Halt, LONGEST_TEXT, MOST_CALLS, Run};
 use crate::deadline::Allowance;
-use crate::protocol::{Cut, Message};
+use crate::protocol::{Message, Truncation};
 use crate::words::script_run as words;
 
 /// The model's reply.
@@ -21,7 +21,7 @@ pub struct Reply {
     /// The answer, without the reasoning.
     pub text: String,
     pub thinking: Option<String>,
-    pub cut: Option<Cut>,
+    pub cut: Option<Truncation>,
 }
 
 /// Options of one call.
@@ -146,7 +146,7 @@ impl Run {
             }
             let so_far = Growing { whole: &mut whole, thought: &mut thought };
             let cut = self.hear(frame, this, &manner, so_far, plan.as_ref(), shows).await?;
-            if cut != Some(Cut::Length) || tries >= manner.retries {
+            if cut != Some(Truncation::Length) || tries >= manner.retries {
                 break cut;
             }
             tries += 1;
@@ -173,7 +173,7 @@ impl Run {
         growing: Growing<'_>,
         plan: Option<&Plan>,
         shows: bool,
-    ) -> Result<Option<Cut>, Halt> {
+    ) -> Result<Option<Truncation>, Halt> {
         self.calls += 1;
         if self.calls > MOST_CALLS {
             return Err(words::TOO_MANY_CALLS.with("most", MOST_CALLS).into());
@@ -245,7 +245,7 @@ impl Run {
         };
         let hidden = hidden(frame, text, reply, &value);
         if frame.values.option("llmReturnResult").as_ref().and_then(Value::as_str) == Some(".") {
-            let reason = if reply.cut == Some(Cut::Length) { "length" } else { "stop" };
+            let reason = if reply.cut == Some(Truncation::Length) { "length" } else { "stop" };
             value =
                 json!({ "content": value, "finishReason": reason, "stop": reply.cut.is_none() });
             if let (Some(thinking), Value::Object(map)) = (&reply.thinking, &mut value) {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::tool_text::{Help, Param};
 use super::{Halt, Run};
-use crate::protocol::Work;
+use crate::protocol::StepAction;
 use crate::words::script_run as words;
 
 /// One of the program's own tools, as it is described to a model.
@@ -91,9 +91,9 @@ impl Own {
     }
 
     /// The step for these arguments.
-    pub fn work(&self, args: &Map<String, Value>) -> Result<Work, Halt> {
+    pub fn work(&self, args: &Map<String, Value>) -> Result<StepAction, Halt> {
         if self.id != "exec" {
-            return Ok(Work::Tool { name: self.id.to_owned(), input: json!(args) });
+            return Ok(StepAction::Tool { name: self.id.to_owned(), input: json!(args) });
         }
         let program = args.get("program").and_then(Value::as_str).map(str::trim);
         let program = program.filter(|it| !it.is_empty()).ok_or(words::EXEC_PROGRAM)?;
@@ -102,7 +102,7 @@ impl Own {
             Some(Value::Null) | None => Vec::new(),
             Some(one) => vec![super::values::text_of(one)],
         };
-        Ok(Work::Exec { program: program.to_owned(), args })
+        Ok(StepAction::Exec { program: program.to_owned(), args })
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::super::host::{Host, Key, ModelCall, Part, Told};
 use super::Run;
-use crate::protocol::Work;
+use crate::protocol::StepAction;
 use crate::words::{Say, script_run as words};
 
 type Parts = BoxStream<'static, Result<Part, Say>>;
@@ -20,7 +20,7 @@ pub enum Asked {
     Model(Box<ModelCall>, oneshot::Sender<Parts>),
     Told(Told),
     Confirm(Say, oneshot::Sender<bool>),
-    Step(Work, oneshot::Sender<Result<String, Say>>),
+    Step(StepAction, oneshot::Sender<Result<String, Say>>),
     Knowledge(Key, oneshot::Sender<Found>),
     Keep(Key, Option<Value>, oneshot::Sender<Found>),
 }
@@ -66,7 +66,7 @@ impl Host for Relay {
         self.ask(|give| Asked::Confirm(question, give)).map(|said| said == Some(true)).boxed()
     }
 
-    fn step(&mut self, work: Work) -> BoxFuture<'_, Result<String, Say>> {
+    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, Say>> {
         let answer = self.ask(|give| Asked::Step(work, give));
         answer.map(|came| came.unwrap_or_else(|| Err(words::STEP_BROKEN.into()))).boxed()
     }

@@ -9,7 +9,7 @@
 #[cfg(target_os = "linux")]
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
-use crate::protocol::{Tier, Work};
+use crate::protocol::{StepAction, Tier};
 use crate::safety::Judged;
 
 /// Bytes of its own that a step may have at least, and the part of the machine's memory
@@ -31,7 +31,7 @@ pub(super) const PROCESSES: u16 = 512;
 
 /// Whether a step is bounded at all: it runs by itself.
 pub(super) fn holds(judged: &Judged) -> bool {
-    judged.risk.tier == Tier::L0 && matches!(judged.step.work, Work::Exec { .. })
+    judged.risk.tier == Tier::L0 && matches!(judged.step.work, StepAction::Exec { .. })
 }
 
 /// Bounds a child. One that has ended already needs none; a bound the system refuses is

@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 
 use super::capture::Text;
 use super::{Exec, not_run, parse, run};
-use crate::protocol::{Observation, Outcome, Parsed};
+use crate::protocol::{Observation, Outcome, ParsedOutput};
 use crate::safety::{Cleared, Task};
 use crate::tools::{Tool, Watch};
 use crate::words::{Word, tools as words};
@@ -119,7 +119,7 @@ pub fn in_terminal(program: &Path, args: &[String], folder: &Path) -> io::Result
 const OWN_KEY: &str = "AVOCET_API_KEY";
 
 /// A plugin's output: its fields where it is JSON, else only its size.
-pub(super) fn output(stdout: &Text) -> Option<Parsed> {
+pub(super) fn output(stdout: &Text) -> Option<ParsedOutput> {
     let text = stdout.lines();
     let shape = parse::parse(&parse::Run {
         program: "",
@@ -129,7 +129,8 @@ pub(super) fn output(stdout: &Text) -> Option<Parsed> {
         exit: Some(0),
         whole: stdout.is_whole(),
     });
-    let lines = Parsed { kind: String::new(), total: text.lines().count(), items: Vec::new() };
+    let lines =
+        ParsedOutput { kind: String::new(), total: text.lines().count(), items: Vec::new() };
     let found = shape.unwrap_or(lines);
-    Some(Parsed { kind: "plugin_output".to_owned(), ..found })
+    Some(ParsedOutput { kind: "plugin_output".to_owned(), ..found })
 }

@@ -16,7 +16,7 @@ use super::super::sandbox::{From, Inside};
 use super::environment::{Care, Variables};
 use super::group::{self, Group, Mark, Steps, Turn};
 use super::{Exec, bounds, feed, format, git};
-use crate::protocol::{Tier, Work};
+use crate::protocol::{StepAction, Tier};
 use crate::safety::{Cleared, Judged, Link, Program, Seal, Start, Task};
 use crate::words::{Say, exec as words};
 
@@ -56,7 +56,7 @@ pub(super) async fn start(
     let (setup, care) = (&exec.setup, care(judged));
     let (path, args) = command(judged, &setup.shell).await?;
     enterable(&judged.cwd)?;
-    let program = (!matches!(judged.step.work, Work::Shell { .. })).then_some(path.as_path());
+    let program = (!matches!(judged.step.work, StepAction::Shell { .. })).then_some(path.as_path());
     let (cwd, tier, launch) = (&judged.cwd, judged.risk.tier, &judged.launch);
     let start = Start { program, args: &args, cwd, tier, launch };
     if Seal::of(start) != step.seal() {
@@ -78,7 +78,7 @@ pub(super) async fn start(
         // A template means this shell, whatever the user's own is.
         (plan.path, *flag) = (bash, "-lc".into());
     }
-    if care == Care::Alone && matches!(judged.step.work, Work::Exec { .. }) {
+    if care == Care::Alone && matches!(judged.step.work, StepAction::Exec { .. }) {
         plan = alone(plan, &args, judged).await;
     }
     format::check(&plan.path, &plan.cwd).map_err(unable)?;
@@ -112,9 +112,9 @@ pub(super) async fn start(
 /// The file a step starts and the arguments it was judged with.
 async fn command(judged: &Judged, shell: &Path) -> Result<(PathBuf, Vec<String>), NotStarted> {
     Ok(match &judged.step.work {
-        Work::Exec { program, args } => (resolved(program, judged).await?, args.clone()),
-        Work::Shell { line } => (shell.to_owned(), vec!["-c".to_owned(), line.clone()]),
-        Work::Tool { name, .. } => match &judged.task {
+        StepAction::Exec { program, args } => (resolved(program, judged).await?, args.clone()),
+        StepAction::Shell { line } => (shell.to_owned(), vec!["-c".to_owned(), line.clone()]),
+        StepAction::Tool { name, .. } => match &judged.task {
             Some(Task::Plugin(plugin)) => (resolved("node", judged).await?, plugin.command()),
             _ => return Err(unable(words::NOT_A_PROGRAM.with("tool", name.as_str()))),
         },
@@ -146,8 +146,8 @@ impl Plan {
 /// line for a shell is their own word whatever its tier.
 fn care(judged: &Judged) -> Care {
     match (judged.risk.tier, &judged.step.work) {
-        (Tier::L0, Work::Exec { .. } | Work::Tool { .. }) => Care::Alone,
-        (Tier::L0, Work::Shell { .. }) | (Tier::L1 | Tier::L2, _) => Care::Approved,
+        (Tier::L0, StepAction::Exec { .. } | StepAction::Tool { .. }) => Care::Alone,
+        (Tier::L0, StepAction::Shell { .. }) | (Tier::L1 | Tier::L2, _) => Care::Approved,
     }
 }
 

@@ -19,7 +19,7 @@ fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Judged {
     Judged {
         step: Step {
             id: "cmd_001".into(),
-            work: Work::exec(name, args),
+            work: StepAction::exec(name, args),
             requires: Requires::default(),
             cwd: None,
         },
@@ -173,8 +173,8 @@ async fn anything_but_what_was_judged_does_not_start() {
     let asked = || Cleared::by_hand(judged(Tier::L1, folder.path(), echo, &["true"]));
     assert_eq!(ran_sealed(asked(), None).await.outcome, Outcome::Ran);
     let changes: [fn(&mut Judged); 4] = [
-        |judged| judged.step.work = Work::exec("env", &["false"]),
-        |judged| judged.step.work = Work::Shell { line: "true".into() },
+        |judged| judged.step.work = StepAction::exec("env", &["false"]),
+        |judged| judged.step.work = StepAction::Shell { line: "true".into() },
         |judged| judged.cwd = "/".into(),
         |judged| judged.risk.tier = Tier::L0,
     ];

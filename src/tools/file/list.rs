@@ -7,7 +7,7 @@ use ignore::WalkBuilder;
 use tokio_util::sync::CancellationToken;
 
 use super::{Done, cancelled, reason};
-use crate::protocol::Parsed;
+use crate::protocol::ParsedOutput;
 use crate::safety::tools::List;
 use crate::words::{Say, tools as words};
 
@@ -70,7 +70,7 @@ pub fn run(list: &List, cancel: &CancellationToken) -> Done {
 }
 
 fn found(total: usize, stdout: String, truncated: bool) -> Done {
-    let parsed = Parsed { kind: "file_list".to_owned(), total, items: Vec::new() };
+    let parsed = ParsedOutput { kind: "file_list".to_owned(), total, items: Vec::new() };
     Done { stdout, truncated, parsed: Some(parsed), ..Done::default() }
 }
 

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::seen::Seen;
 use super::{Tool, Watch};
-use crate::protocol::{Change, Observation, Outcome, Parsed};
+use crate::protocol::{Change, Observation, Outcome, ParsedOutput};
 use crate::safety::tools::Fault;
 use crate::safety::{Cleared, Judged, Task};
 use crate::words::{Say, Word, tools as words};
@@ -78,7 +78,7 @@ struct Done {
     exit: i32,
     stdout: String,
     truncated: bool,
-    parsed: Option<Parsed>,
+    parsed: Option<ParsedOutput>,
     note: Option<Say>,
     change: Option<Change>,
     outcome: Option<Outcome>,

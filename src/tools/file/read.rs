@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::super::seen::Seen;
 use super::place::{Missing, Slot};
 use super::{Done, head, reason};
-use crate::protocol::Parsed;
+use crate::protocol::ParsedOutput;
 use crate::safety::tools::{Read, digest};
 use crate::words::tools as words;
 
@@ -77,7 +77,7 @@ fn lines(read: &Read, text: &str, whole: bool) -> Done {
     let cut = last < wanted || !whole;
     let note = (cut || read.from > 1 || last < total)
         .then(|| words::LINES_OF.with("from", read.from).with("to", last).with("total", total));
-    let parsed = Parsed { kind: "text".to_owned(), total, items: Vec::new() };
+    let parsed = ParsedOutput { kind: "text".to_owned(), total, items: Vec::new() };
     Done { stdout: out, truncated: cut, parsed: Some(parsed), note, ..Done::default() }
 }
 

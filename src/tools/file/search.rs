@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::list::{fits, matcher, walk};
 use super::{Done, cancelled, head, reason};
-use crate::protocol::Parsed;
+use crate::protocol::ParsedOutput;
 use crate::safety::is_sensitive_name;
 use crate::safety::tools::Search;
 use crate::words::{Say, tools as words};
@@ -155,8 +155,11 @@ impl Found {
 
     fn done(self, note: Option<Say>) -> Done {
         let items = self.files.iter().map(|(file, n)| json!({ "file": file, "matches": n }));
-        let parsed =
-            Parsed { kind: "search_matches".to_owned(), total: self.total, items: items.collect() };
+        let parsed = ParsedOutput {
+            kind: "search_matches".to_owned(),
+            total: self.total,
+            items: items.collect(),
+        };
         let cut = self.cut.then(|| {
             let files = self.files.len() + self.more_files;
             words::SEARCH_CUT.with("total", self.total).with("files", files)

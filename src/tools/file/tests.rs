@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::*;
-use crate::protocol::{Requires, Step, Work};
+use crate::protocol::{Requires, Step, StepAction};
 use crate::safety::{Place, Policy, Scene, Verdict, assess};
 use crate::tools::Toolbox;
 use crate::tools::world::System;
@@ -43,7 +43,7 @@ impl Bench {
     }
 
     fn judged(&self, name: &str, input: Value) -> Verdict {
-        let work = Work::Tool { name: name.into(), input };
+        let work = StepAction::Tool { name: name.into(), input };
         let step = Step { id: "x".into(), work, requires: Requires::default(), cwd: None };
         let policy = Policy::default();
         assess(step, Scene { policy: &policy, place: &self.place, world: &self.world })

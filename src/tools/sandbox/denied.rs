@@ -13,7 +13,7 @@ use rustix::fs::{Access, access};
 use super::Profile;
 use super::places::Places;
 use super::temps::Temp;
-use crate::protocol::Denied;
+use crate::protocol::SandboxDenial;
 use crate::safety;
 
 /// Words of the systems' own errors, in the forms that languages and tools give them.
@@ -110,8 +110,8 @@ impl Walls {
     }
 
     /// What the output of a step that failed in `cwd` shows it was denied.
-    pub fn denied(&self, words: &str, cwd: &Path) -> Option<Denied> {
-        let mut found = Denied::default();
+    pub fn denied(&self, words: &str, cwd: &Path) -> Option<SandboxDenial> {
+        let mut found = SandboxDenial::default();
         let lines: Vec<&str> = words.lines().collect();
         for (at, line) in lines.iter().enumerate() {
             let low = line.to_lowercase();
@@ -136,7 +136,7 @@ impl Walls {
                 }
             }
         }
-        (found != Denied::default()).then_some(found)
+        (found != SandboxDenial::default()).then_some(found)
     }
 
     /// Whether the sandbox keeps a path from the step that the user's own rights leave.
@@ -210,7 +210,7 @@ mod tests {
             self.root.path().canonicalize().unwrap().join(name)
         }
 
-        fn denied(&self, words: &str) -> Option<Denied> {
+        fn denied(&self, words: &str) -> Option<SandboxDenial> {
             let walls = Walls {
                 home: self.at("home"),
                 writes: vec![self.at("ws"), "/dev".into()],

@@ -48,16 +48,19 @@ fn control_characters_in_a_line_are_shown() {
 fn a_command_is_shown_as_a_command_line() {
     let cases = [
         (
-            Work::exec("git", &["commit", "-m", "fix: it's done"]),
+            StepAction::exec("git", &["commit", "-m", "fix: it's done"]),
             r"git commit -m 'fix: it'\''s done'",
         ),
-        (Work::exec("rg", &["", "a b", "$HOME", "中文"]), "rg '' 'a b' '$HOME' 中文"),
-        (Work::exec("echo", &["a\nb\u{202e}"]), r"echo $'a\nb\u{202e}'"),
-        (Work::exec("rg", &[r"\d+", r"\n"]), r"rg '\d+' $'\\n'"),
-        (Work::Shell { line: "ls | wc -l".into() }, "ls | wc -l"),
-        (Work::Tool { name: "file.read".into(), input: json!({"path": "a"}) }, "file.read a"),
+        (StepAction::exec("rg", &["", "a b", "$HOME", "中文"]), "rg '' 'a b' '$HOME' 中文"),
+        (StepAction::exec("echo", &["a\nb\u{202e}"]), r"echo $'a\nb\u{202e}'"),
+        (StepAction::exec("rg", &[r"\d+", r"\n"]), r"rg '\d+' $'\\n'"),
+        (StepAction::Shell { line: "ls | wc -l".into() }, "ls | wc -l"),
+        (StepAction::Tool { name: "file.read".into(), input: json!({"path": "a"}) }, "file.read a"),
         (
-            Work::Tool { name: "skill".into(), input: json!({"name": "tests", "args": "-v"}) },
+            StepAction::Tool {
+                name: "skill".into(),
+                input: json!({"name": "tests", "args": "-v"}),
+            },
             "skill tests -v",
         ),
     ];

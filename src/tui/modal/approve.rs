@@ -10,7 +10,7 @@ use super::command::{self, Facts};
 use super::on_sheet::OnSheet;
 use super::rows::{Longs, Rows};
 use super::sheet::Page;
-use crate::protocol::{Ahead, AskId, Change, Risk, Tier, TrustOffer, Work};
+use crate::protocol::{AskId, Change, Risk, StepAction, Tier, TrustOffer, UpcomingStep};
 use crate::tui::paint::Pen;
 use crate::words::{Say, screen as words};
 
@@ -23,7 +23,7 @@ pub struct Approve {
 /// The subject of the question, as the question brought it.
 #[derive(Debug)]
 pub struct Held {
-    pub work: Work,
+    pub work: StepAction,
     pub risk: Risk,
     pub resolved: Option<String>,
     pub cwd: String,
@@ -39,7 +39,7 @@ pub struct Held {
     /// Its change of a file.
     pub change: Option<Change>,
     /// The steps after it.
-    pub rest: Vec<Ahead>,
+    pub rest: Vec<UpcomingStep>,
 }
 
 impl Held {
@@ -62,17 +62,17 @@ impl Held {
     }
 
     /// The file that would run; known only for the program of the question.
-    fn path_of(&self, work: &Work) -> Option<&str> {
-        let program = |work: &Work| match work {
-            Work::Exec { program, .. } => Some(program.clone()),
-            Work::Tool { .. } | Work::Shell { .. } => None,
+    fn path_of(&self, work: &StepAction) -> Option<&str> {
+        let program = |work: &StepAction| match work {
+            StepAction::Exec { program, .. } => Some(program.clone()),
+            StepAction::Tool { .. } | StepAction::Shell { .. } => None,
         };
         self.resolved.as_deref().filter(|_| program(work) == program(&self.work))
     }
 }
 
 impl OnSheet for Approve {
-    fn parts(&mut self) -> (&mut Asking, Option<(&Work, &Risk)>) {
+    fn parts(&mut self) -> (&mut Asking, Option<(&StepAction, &Risk)>) {
         (&mut self.asking, Some((&self.held.work, &self.held.risk)))
     }
 
@@ -154,7 +154,7 @@ impl Approve {
 }
 
 /// A step after this one: its tier, and its whole command, since an approval may include it.
-fn ahead(step: &Ahead, width: usize, pen: &Pen<'_>, longs: &Longs) -> Rows {
+fn ahead(step: &UpcomingStep, width: usize, pen: &Pen<'_>, longs: &Longs) -> Rows {
     let tone = command::tone(&step.risk, pen).add_modifier(Modifier::BOLD);
     let label = format!("  {}", step.risk.tier.name());
     let room = width.saturating_sub(6);

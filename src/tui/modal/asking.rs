@@ -12,7 +12,7 @@ use super::command;
 use super::edit::{Editor, Judgement};
 use super::rows::Longs;
 use super::sheet::{self, Foot, Page, Sheet, Until};
-use crate::protocol::{AskId, Change, Decision, Op, Risk, Scope, Work};
+use crate::protocol::{ApprovalScope, AskId, Change, Decision, Op, Risk, StepAction};
 use crate::tui::composer::{Composer, Dress};
 use crate::tui::guard::Listening;
 use crate::tui::keys::{self, Action, Edit, Place, Scrolled};
@@ -108,7 +108,7 @@ impl Asking {
     /// The current content of the dialog, for a question about `work` with the assessment `risk`.
     pub fn subject<'a>(
         &'a self,
-        work: &'a Work,
+        work: &'a StepAction,
         risk: &'a Risk,
         change: Option<&'a Change>,
     ) -> Subject<'a> {
@@ -125,7 +125,7 @@ impl Asking {
         Subject { work: editor.work().unwrap_or(work), risk, change, standing, longs }
     }
 
-    pub fn judged(&mut self, work: Work, risk: Risk, change: Option<Change>) {
+    pub fn judged(&mut self, work: StepAction, risk: Risk, change: Option<Change>) {
         if let Doing::Editing(editor) = &mut self.doing {
             editor.judged(work, risk, change);
             self.sheet.forget();
@@ -137,7 +137,7 @@ impl Asking {
         &mut self,
         key: &KeyEvent,
         at: Millis,
-        held: Option<(&Work, &Risk)>,
+        held: Option<(&StepAction, &Risk)>,
         lang: Lang,
     ) -> Answer {
         if keys::action(Place::Anywhere, key) == Some(Action::Interrupt) {
@@ -171,7 +171,7 @@ impl Asking {
         key: &KeyEvent,
         at: Millis,
         before: Option<Refusal>,
-        held: Option<(&Work, &Risk)>,
+        held: Option<(&StepAction, &Risk)>,
         lang: Lang,
     ) -> Answer {
         if let Some(choice) = self.choices.picked(key) {
@@ -207,7 +207,7 @@ impl Asking {
     }
 
     /// Esc gives the answer that changes nothing.
-    fn reject(&mut self, held: Option<(&Work, &Risk)>) -> Answer {
+    fn reject(&mut self, held: Option<(&StepAction, &Risk)>) -> Answer {
         match (held, self.choices.only_halts()) {
             (None, true) => self.send(Decision::Stop),
             (None, false) if self.choices.is_trust() => self.send(Decision::Dismiss),
@@ -219,7 +219,7 @@ impl Asking {
         &mut self,
         choice: Choice,
         press: Press,
-        held: Option<(&Work, &Risk)>,
+        held: Option<(&StepAction, &Risk)>,
         lang: Lang,
     ) -> Answer {
         match choice.pick {
@@ -234,8 +234,8 @@ impl Asking {
                 let steps = self.choices.rest().to_vec();
                 self.approve(Decision::ApproveAll { steps }, press)
             }
-            Pick::Session => self.approve(Decision::Remember(Scope::Session), press),
-            Pick::Project => self.approve(Decision::Remember(Scope::Project), press),
+            Pick::Session => self.approve(Decision::Remember(ApprovalScope::Session), press),
+            Pick::Project => self.approve(Decision::Remember(ApprovalScope::Project), press),
             Pick::Word => {
                 self.doing = Doing::Wording(Box::new(Composer::new(Vec::new())));
                 Answer::Stay
@@ -460,7 +460,7 @@ pub fn with_draft(
 /// The content of a dialog: the step as proposed, or as edited.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    pub work: &'a Work,
+    pub work: &'a StepAction,
     pub risk: &'a Risk,
     /// Its change of a file, in the current text.
     pub change: Option<&'a Change>,

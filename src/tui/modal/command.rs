@@ -7,7 +7,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-use crate::protocol::{Effect, Reason, Risk, Tier, Work};
+use crate::protocol::{Effect, Reason, Risk, StepAction, Tier};
 use crate::safety::argv;
 use crate::safety::clean::escape;
 use crate::tui::paint::Pen;
@@ -27,11 +27,11 @@ struct Styled {
 }
 
 /// The rows of a step's work.
-pub fn work(work: &Work, risk: &Risk, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+pub fn work(work: &StepAction, risk: &Risk, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
     match work {
-        Work::Exec { program, args } => exec(program, args, risk, width, pen),
-        Work::Shell { line } => shown(line, pen.theme.text).rows(width, pen),
-        Work::Tool { name, input } => tool(name, input, width, pen),
+        StepAction::Exec { program, args } => exec(program, args, risk, width, pen),
+        StepAction::Shell { line } => shown(line, pen.theme.text).rows(width, pen),
+        StepAction::Tool { name, input } => tool(name, input, width, pen),
     }
 }
 
@@ -213,13 +213,13 @@ impl Facts {
     }
 
     /// Each reason with the argument it points at and the id of its rule.
-    pub fn reasons(&mut self, work: &Work, risk: &Risk, pen: &Pen<'_>) {
+    pub fn reasons(&mut self, work: &StepAction, risk: &Risk, pen: &Pen<'_>) {
         let grave: Vec<_> = risk.reasons.iter().filter(|reason| reason.tier > Tier::L0).collect();
         let rows = grave.iter().flat_map(|reason| self.reason(work, reason, pen)).collect();
         self.put(words::ASK_REASONS, rows, pen);
     }
 
-    fn reason(&self, work: &Work, reason: &Reason, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    fn reason(&self, work: &StepAction, reason: &Reason, pen: &Pen<'_>) -> Vec<Line<'static>> {
         let say = asked(&reason.say).text(pen.lang);
         let style = pen.theme.tier(reason.tier);
         let mut rows: Vec<Line<'static>> = match pointed(work, reason) {
@@ -256,10 +256,10 @@ impl Facts {
     }
 }
 
-fn pointed<'a>(work: &'a Work, reason: &Reason) -> Option<&'a str> {
+fn pointed<'a>(work: &'a StepAction, reason: &Reason) -> Option<&'a str> {
     match work {
-        Work::Exec { args, .. } => args.get(reason.arg?).map(String::as_str),
-        Work::Tool { .. } | Work::Shell { .. } => None,
+        StepAction::Exec { args, .. } => args.get(reason.arg?).map(String::as_str),
+        StepAction::Tool { .. } | StepAction::Shell { .. } => None,
     }
 }
 

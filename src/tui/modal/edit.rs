@@ -1,7 +1,7 @@
 //! Lets the user edit a step as text: each change is assessed again, and only text that was
 //! assessed and not denied can run.
 
-use crate::protocol::{Change, Risk, Tier, Work};
+use crate::protocol::{Change, Risk, StepAction, Tier};
 use crate::safety::written::{self, Form};
 use crate::tui::composer::Composer;
 use crate::words::{Lang, Say};
@@ -10,10 +10,10 @@ use crate::words::{Lang, Say};
 pub struct Editor {
     pub field: Composer,
     /// The meaning of the current text.
-    work: Result<Work, Say>,
+    work: Result<StepAction, Say>,
     form: Form,
     /// The last assessment, and the work it was about.
-    judged: Option<(Work, Risk)>,
+    judged: Option<(StepAction, Risk)>,
     /// The change that this work would make to a file.
     change: Option<Change>,
 }
@@ -30,7 +30,7 @@ pub enum Judgement<'a> {
 
 impl Editor {
     /// Begins with the step as proposed, which has been assessed already.
-    pub fn new(work: &Work, risk: Option<&Risk>, lang: Lang) -> Editor {
+    pub fn new(work: &StepAction, risk: Option<&Risk>, lang: Lang) -> Editor {
         let mut field = Composer::new(Vec::new());
         field.paste(&written::text(work), lang);
         let judged = risk.map(|risk| (work.clone(), risk.clone()));
@@ -39,7 +39,7 @@ impl Editor {
     }
 
     /// Parses the text again; returns the work if it changed and must be assessed.
-    pub fn changed(&mut self) -> Option<Work> {
+    pub fn changed(&mut self) -> Option<StepAction> {
         let now = self.form.read(&self.field.whole());
         if now == self.work {
             return None;
@@ -52,7 +52,7 @@ impl Editor {
 
     /// Takes an assessment. A late one for an earlier text must not replace the one for the current
     /// text: nothing would request that again.
-    pub fn judged(&mut self, work: Work, risk: Risk, change: Option<Change>) {
+    pub fn judged(&mut self, work: StepAction, risk: Risk, change: Option<Change>) {
         let late = matches!(self.judgement(), Judgement::Here(_)) && self.work() != Some(&work);
         if !late {
             (self.judged, self.change) = (Some((work, risk)), change);
@@ -73,12 +73,12 @@ impl Editor {
     }
 
     /// The work that would run.
-    pub fn work(&self) -> Option<&Work> {
+    pub fn work(&self) -> Option<&StepAction> {
         self.work.as_ref().ok()
     }
 
     /// The work, if it can be approved: assessed as it is, and not denied.
-    pub fn ready(&self) -> Option<&Work> {
+    pub fn ready(&self) -> Option<&StepAction> {
         match self.judgement() {
             Judgement::Here(risk) if risk.tier < Tier::L2 => self.work(),
             Judgement::Here(_) | Judgement::Awaited(_) | Judgement::Unreadable(_) => None,
@@ -94,14 +94,14 @@ mod tests {
         Risk { tier, rule: String::new(), reasons: vec![], effects: vec![], lifted: false }
     }
 
-    fn typed(editor: &mut Editor, text: &str) -> Option<Work> {
+    fn typed(editor: &mut Editor, text: &str) -> Option<StepAction> {
         editor.field.set(text, Lang::En);
         editor.changed()
     }
 
     #[test]
     fn a_late_assessment_of_an_earlier_text_is_ignored() {
-        let log = Work::exec("git", &["log"]);
+        let log = StepAction::exec("git", &["log"]);
         let mut editor = Editor::new(&log, Some(&risk(Tier::L0)), Lang::En);
         let earlier = typed(&mut editor, "git lo").expect("it must be judged");
         assert_eq!(typed(&mut editor, "git log"), None, "its judgement is known");

@@ -9,7 +9,7 @@ use super::Answer;
 use super::choice;
 use super::page::{List, Page};
 use crate::commands::{Command, Surface, by_category, kept_sections};
-use crate::protocol::Catalogue;
+use crate::protocol::Extensions;
 use crate::tui::keys::{self, Action, KEYS, Place};
 use crate::tui::paint::Pen;
 use crate::tui::{clean, status};
@@ -28,7 +28,7 @@ pub struct Help {
 }
 
 impl Help {
-    pub fn new(kept: &Catalogue) -> Help {
+    pub fn new(kept: &Extensions) -> Help {
         Help { page: Page::default(), kept: kept_sections(kept) }
     }
 

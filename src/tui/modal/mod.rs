@@ -11,7 +11,9 @@ use super::Millis;
 use super::guard::Listening;
 use super::keys::Scrolled;
 use super::paint::Pen;
-use crate::protocol::{Ask, AskId, Catalogue, Change, Facts, Op, Question, Risk, Work};
+use crate::protocol::{
+    Ask, AskId, Change, Extensions, Op, Question, Risk, SessionInfo, StepAction,
+};
 use crate::words::Lang;
 
 mod approve;
@@ -72,7 +74,7 @@ pub enum Answer {
 
 impl Modal {
     /// The modal for a question of the session.
-    pub fn asked(ask: Ask, facts: &Facts) -> Modal {
+    pub fn asked(ask: Ask, facts: &SessionInfo) -> Modal {
         let Ask { id, question } = ask;
         match question {
             Question::Pause { why } => Modal::Pause(Box::new(Pause::new(id, why))),
@@ -120,8 +122,10 @@ impl Modal {
                     rest,
                 };
                 match held.work {
-                    Work::Shell { .. } => Modal::Shell(Box::new(Shell::new(id, held, pieces))),
-                    Work::Exec { .. } | Work::Tool { .. } => {
+                    StepAction::Shell { .. } => {
+                        Modal::Shell(Box::new(Shell::new(id, held, pieces)))
+                    }
+                    StepAction::Exec { .. } | StepAction::Tool { .. } => {
                         Modal::Approve(Box::new(Approve::new(id, held)))
                     }
                 }
@@ -129,7 +133,7 @@ impl Modal {
         }
     }
 
-    pub fn help(kept: &Catalogue) -> Modal {
+    pub fn help(kept: &Extensions) -> Modal {
         Modal::Help(Help::new(kept))
     }
 
@@ -291,7 +295,7 @@ impl Modals {
         }
     }
 
-    pub fn judged(&mut self, ask: AskId, work: Work, risk: Risk, change: Option<Change>) {
+    pub fn judged(&mut self, ask: AskId, work: StepAction, risk: Risk, change: Option<Change>) {
         let asked = self.0.iter_mut().filter_map(Modal::asking).find(|asking| asking.id == ask);
         if let Some(asking) = asked {
             asking.judged(work, risk, change);

@@ -8,14 +8,14 @@ use ratatui::layout::{Position, Rect};
 use super::Answer;
 use super::asking::Asking;
 use super::sheet::{self, Page};
-use crate::protocol::{Risk, Work};
+use crate::protocol::{Risk, StepAction};
 use crate::tui::Millis;
 use crate::tui::paint::Pen;
 use crate::words::Lang;
 
 pub trait OnSheet {
     /// The common part, and the step in question where it can be edited.
-    fn parts(&mut self) -> (&mut Asking, Option<(&Work, &Risk)>);
+    fn parts(&mut self) -> (&mut Asking, Option<(&StepAction, &Risk)>);
 
     /// The content above the choices, at this width.
     fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page;

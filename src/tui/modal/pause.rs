@@ -6,7 +6,7 @@ use super::asking::Asking;
 use super::choice::{Care, Choices};
 use super::on_sheet::OnSheet;
 use super::sheet::Page;
-use crate::protocol::{AskId, Risk, Work};
+use crate::protocol::{AskId, Risk, StepAction};
 use crate::tui::clean;
 use crate::tui::paint::Pen;
 use crate::words::{Say, screen as words};
@@ -24,7 +24,7 @@ impl Pause {
 }
 
 impl OnSheet for Pause {
-    fn parts(&mut self) -> (&mut Asking, Option<(&Work, &Risk)>) {
+    fn parts(&mut self) -> (&mut Asking, Option<(&StepAction, &Risk)>) {
         (&mut self.asking, None)
     }
 

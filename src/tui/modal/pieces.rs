@@ -11,7 +11,7 @@ use super::choice::{Care, Choices};
 use super::command::{self, Facts};
 use super::on_sheet::OnSheet;
 use super::sheet::Page;
-use crate::protocol::{AskId, Risk, ShellPiece, Work};
+use crate::protocol::{AskId, Risk, StepAction, TemplateCommand};
 use crate::safety::clean::escape;
 use crate::tui::keys::{self, Action, Place};
 use crate::tui::paint::{self, Pen};
@@ -33,14 +33,14 @@ pub struct Pieces {
 
 #[derive(Debug)]
 struct Row {
-    piece: ShellPiece,
+    piece: TemplateCommand,
     marked: bool,
     /// Its first row on the page, when last drawn.
     line: usize,
 }
 
 impl OnSheet for Pieces {
-    fn parts(&mut self) -> (&mut Asking, Option<(&Work, &Risk)>) {
+    fn parts(&mut self) -> (&mut Asking, Option<(&StepAction, &Risk)>) {
         (&mut self.asking, None)
     }
 
@@ -112,7 +112,7 @@ impl OnSheet for Pieces {
 }
 
 impl Pieces {
-    pub fn new(id: AskId, of: String, cwd: String, pieces: Vec<ShellPiece>) -> Pieces {
+    pub fn new(id: AskId, of: String, cwd: String, pieces: Vec<TemplateCommand>) -> Pieces {
         let asking = Asking::new(id, Choices::for_pieces(), Care::Plain);
         let rows =
             pieces.into_iter().map(|piece| Row { marked: !piece.is_grave(), piece, line: 0 });
@@ -167,7 +167,7 @@ impl Pieces {
         let label = format!("{sigil}{mark} {} {}", at + 1, piece.risk.tier.name());
         let tone = command::tone(&piece.risk, pen).add_modifier(Modifier::BOLD);
         let tone = if here { pen.theme.selection.patch(tone) } else { tone };
-        let work = Work::Shell { line: piece.line.clone() };
+        let work = StepAction::Shell { line: piece.line.clone() };
         let mut rows =
             paint::labelled(&label, tone, COLUMN, command::work(&work, &piece.risk, room, pen));
         let indent = || Span::raw(" ".repeat(COLUMN));

@@ -10,7 +10,7 @@ use super::choice::Choices;
 use super::command::{self, Facts};
 use super::on_sheet::OnSheet;
 use super::sheet::Page;
-use crate::protocol::{AskId, Piece, Risk, Work};
+use crate::protocol::{AskId, Risk, StepAction, SubCommand};
 use crate::tui::paint::{self, Pen};
 use crate::words::screen as words;
 
@@ -18,11 +18,11 @@ use crate::words::screen as words;
 pub struct Shell {
     pub asking: Asking,
     held: Held,
-    pieces: Vec<Piece>,
+    pieces: Vec<SubCommand>,
 }
 
 impl OnSheet for Shell {
-    fn parts(&mut self) -> (&mut Asking, Option<(&Work, &Risk)>) {
+    fn parts(&mut self) -> (&mut Asking, Option<(&StepAction, &Risk)>) {
         (&mut self.asking, Some((&self.held.work, &self.held.risk)))
     }
 
@@ -40,7 +40,7 @@ impl OnSheet for Shell {
 }
 
 impl Shell {
-    pub fn new(id: AskId, held: Held, pieces: Vec<Piece>) -> Shell {
+    pub fn new(id: AskId, held: Held, pieces: Vec<SubCommand>) -> Shell {
         let choices = Choices::for_shell(held.care());
         Shell { asking: Asking::new(id, choices, held.care()), held, pieces }
     }

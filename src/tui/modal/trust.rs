@@ -8,7 +8,7 @@ use super::asking::Asking;
 use super::choice::{Care, Choices};
 use super::on_sheet::OnSheet;
 use super::sheet::Page;
-use crate::protocol::{AskId, Lying, Risk, TrustOffer, Work};
+use crate::protocol::{AskId, Risk, StepAction, TrustOffer, UntrustedFile};
 use crate::tui::clean;
 use crate::tui::paint::Pen;
 use crate::words::{Say, screen as words};
@@ -22,11 +22,11 @@ pub struct Trust {
     folder: String,
     above: Option<String>,
     because: Say,
-    found: Vec<Lying>,
+    found: Vec<UntrustedFile>,
 }
 
 impl OnSheet for Trust {
-    fn parts(&mut self) -> (&mut Asking, Option<(&Work, &Risk)>) {
+    fn parts(&mut self) -> (&mut Asking, Option<(&StepAction, &Risk)>) {
         (&mut self.asking, None)
     }
 
@@ -54,7 +54,7 @@ impl Trust {
         (folder, above): (String, Option<String>),
         trusted: bool,
         because: Say,
-        found: Vec<Lying>,
+        found: Vec<UntrustedFile>,
     ) -> Trust {
         let choices = Choices::for_trust(above.clone(), trusted);
         let asking = Asking::new(id, choices, Care::Plain);
@@ -77,7 +77,7 @@ pub(super) fn offered(offer: &TrustOffer, width: usize, pen: &Pen<'_>) -> Vec<Li
 }
 
 /// Files that steer programs come first.
-fn findings(found: &[Lying], width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+fn findings(found: &[UntrustedFile], width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
     if found.is_empty() {
         return rows(words::TRUST_NOTHING.text(pen.lang), width, pen.theme.dim);
     }

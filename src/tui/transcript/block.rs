@@ -13,7 +13,10 @@ use super::step::Step;
 use super::text::{Part, Text};
 use super::time::{self, When};
 use super::{page, plan};
-use crate::protocol::{Attached, Cut, Ending, Level, Notice, Origin, PlanItem, Row, Usage};
+use crate::protocol::{
+    AttachmentInfo, Notice, NoticeLevel, PageRow, PlanItem, Truncation, TurnOrigin, TurnOutcome,
+    Usage,
+};
 use crate::tui::{clean, glyph};
 use crate::words::{Say, screen, session};
 
@@ -61,11 +64,11 @@ pub(super) enum Body {
     /// `turn`: the turn that this message began.
     Said {
         text: Text,
-        origin: Origin,
+        origin: TurnOrigin,
         turn: Option<u64>,
     },
     /// The attachments of the message above.
-    Attached(Vec<Attached>),
+    Attached(Vec<AttachmentInfo>),
     Answer(Answer),
     Thought {
         text: Text,
@@ -82,15 +85,15 @@ pub(super) enum Body {
     Repair {
         fault: Say,
     },
-    Cut(Cut),
+    Cut(Truncation),
     End {
-        ending: Ending,
+        ending: TurnOutcome,
         usage: Usage,
         elapsed_ms: u64,
     },
     Page {
         title: Say,
-        rows: Vec<Row>,
+        rows: Vec<PageRow>,
     },
     Plan(Vec<PlanItem>),
 }
@@ -154,18 +157,18 @@ impl Block {
     pub fn mark(&self, paper: &Paper<'_>) -> Option<Span<'static>> {
         let theme = paper.theme;
         let (mark, style) = match &self.body {
-            Body::Said { origin: Origin::Shell, .. } => ("!", theme.user),
+            Body::Said { origin: TurnOrigin::Shell, .. } => ("!", theme.user),
             Body::Said { .. } => (glyph::SIGIL, theme.user),
             Body::Answer(Answer { state: AnswerState::Error, .. }) => (glyph::FAILED, theme.danger),
             Body::Step(step) => step.mark(paper),
-            Body::Notice(Notice { level: Level::Warning, .. }) => ("!", theme.warn),
-            Body::Notice(Notice { level: Level::Error, .. }) => (glyph::FAILED, theme.danger),
-            Body::End { ending: Ending::Failed { .. } | Ending::Unsent { .. }, .. } => {
-                (glyph::FAILED, theme.danger)
-            }
-            Body::End { ending: Ending::Limit { .. }, .. } | Body::Retry { .. } | Body::Cut(_) => {
-                ("!", theme.warn)
-            }
+            Body::Notice(Notice { level: NoticeLevel::Warning, .. }) => ("!", theme.warn),
+            Body::Notice(Notice { level: NoticeLevel::Error, .. }) => (glyph::FAILED, theme.danger),
+            Body::End {
+                ending: TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. }, ..
+            } => (glyph::FAILED, theme.danger),
+            Body::End { ending: TurnOutcome::Limit { .. }, .. }
+            | Body::Retry { .. }
+            | Body::Cut(_) => ("!", theme.warn),
             Body::Answer(_)
             | Body::Attached(_)
             | Body::Thought { .. }
@@ -313,7 +316,7 @@ impl Block {
 }
 
 /// `@src/main.rs  120 lines`, kept together on one row.
-fn attached(item: &Attached, paper: &Paper<'_>) -> Strip {
+fn attached(item: &AttachmentInfo, paper: &Paper<'_>) -> Strip {
     let size = format!("  {}", paper.say(&item.said()));
     let room = paper.measure().saturating_sub(clean::width(&size)).max(8);
     let name = clean::elide_middle(&clean::flat(&item.name), room);
@@ -368,9 +371,9 @@ fn set_thought(text: &Text, done: bool, paper: &Paper<'_>) -> Vec<Strip> {
 fn set_notice(notice: &Notice, paper: &Paper<'_>) -> Vec<Strip> {
     let theme = paper.theme;
     let style = match notice.level {
-        Level::Info => theme.info,
-        Level::Warning => theme.warn,
-        Level::Error => theme.danger,
+        NoticeLevel::Info => theme.info,
+        NoticeLevel::Warning => theme.warn,
+        NoticeLevel::Error => theme.danger,
     };
     let mut rows = sentence(&notice.say, style, paper);
     if let Some(hint) = &notice.hint {
@@ -382,18 +385,22 @@ fn set_notice(notice: &Notice, paper: &Paper<'_>) -> Vec<Strip> {
 }
 
 /// Short turns end without a line; all others show their outcome, duration and cost.
-fn set_end(ending: &Ending, usage: &Usage, elapsed_ms: u64, paper: &Paper<'_>) -> Vec<Strip> {
+fn set_end(ending: &TurnOutcome, usage: &Usage, elapsed_ms: u64, paper: &Paper<'_>) -> Vec<Strip> {
     let theme = paper.theme;
     let (say, style): (Option<Say>, Style) = match ending {
-        Ending::Done | Ending::Error => (None, theme.dim),
-        Ending::Cancelled | Ending::Stopped => (Some(screen::ENDED_STOPPED.into()), theme.dim),
-        Ending::Limit { why } => (Some(screen::ENDED_LIMIT.with("why", why.clone())), theme.warn),
-        Ending::Unsent { why } => (Some(why.clone()), theme.danger),
-        Ending::Interrupted => {
+        TurnOutcome::Done | TurnOutcome::Error => (None, theme.dim),
+        TurnOutcome::Cancelled | TurnOutcome::Stopped => {
+            (Some(screen::ENDED_STOPPED.into()), theme.dim)
+        }
+        TurnOutcome::Limit { why } => {
+            (Some(screen::ENDED_LIMIT.with("why", why.clone())), theme.warn)
+        }
+        TurnOutcome::Unsent { why } => (Some(why.clone()), theme.danger),
+        TurnOutcome::Interrupted => {
             let why = session::INTERRUPTED;
             (Some(screen::ENDED_FAILED.with("why", why)), theme.danger)
         }
-        Ending::Failed { why } => {
+        TurnOutcome::Failed { why } => {
             (Some(screen::ENDED_FAILED.with("why", why.clone())), theme.danger)
         }
     };
@@ -413,12 +420,12 @@ fn set_end(ending: &Ending, usage: &Usage, elapsed_ms: u64, paper: &Paper<'_>) -
     rows
 }
 
-fn cut_word(cut: Cut) -> crate::words::Word {
+fn cut_word(cut: Truncation) -> crate::words::Word {
     match cut {
-        Cut::Cancelled => screen::CUT_CANCELLED,
-        Cut::Broken => screen::CUT_BROKEN,
-        Cut::Length => screen::CUT_LENGTH,
-        Cut::Filtered => screen::CUT_FILTERED,
+        Truncation::Cancelled => screen::CUT_CANCELLED,
+        Truncation::Broken => screen::CUT_BROKEN,
+        Truncation::Length => screen::CUT_LENGTH,
+        Truncation::Filtered => screen::CUT_FILTERED,
     }
 }
 

@@ -13,7 +13,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use crate::protocol::{Event, Notice, Row};
+use crate::protocol::{Event, Notice, PageRow};
 use crate::tui::Millis;
 use crate::tui::theme::Theme;
 use crate::words::{Lang, Say};
@@ -155,7 +155,7 @@ impl Transcript {
     }
 
     /// Adds a titled block of lines.
-    pub fn page(&mut self, title: impl Into<Say>, body: Vec<Row>) {
+    pub fn page(&mut self, title: impl Into<Say>, body: Vec<PageRow>) {
         self.story.page(title.into(), body);
     }
 

@@ -2,20 +2,20 @@
 
 use super::block::{hanging, sentence};
 use super::paper::{Break, Paper, Para, Strip};
-use crate::protocol::Row;
+use crate::protocol::PageRow;
 use crate::tui::clean;
 use crate::words::Say;
 
 /// A label wider than this does not push all other values to the right.
 const LABEL: usize = 28;
 
-pub(super) fn set(title: &Say, rows: &[Row], paper: &Paper<'_>) -> Vec<Strip> {
+pub(super) fn set(title: &Say, rows: &[PageRow], paper: &Paper<'_>) -> Vec<Strip> {
     let theme = paper.theme;
     let indent = rows.iter().filter_map(|row| label_width(row, paper)).max().unwrap_or_default();
     let mut out = sentence(title, theme.markup.heading, paper);
     for row in rows {
         match row {
-            Row::Heading(text) => {
+            PageRow::Heading(text) => {
                 if out.len() > 1 {
                     out.push(Strip::default());
                 }
@@ -23,13 +23,13 @@ pub(super) fn set(title: &Say, rows: &[Row], paper: &Paper<'_>) -> Vec<Strip> {
                 let para = Para::styled(&text, theme.markup.strong);
                 out.extend(para.rows(paper.width, Break::Words));
             }
-            Row::Line(text) => {
+            PageRow::Line(text) => {
                 let text = clean::text(&text.text(paper.lang));
                 let para = Para::styled(&text, theme.text).expanded();
                 let by = if is_prose(&text) { Break::Words } else { Break::Columns };
                 out.extend(para.rows(paper.width, by));
             }
-            Row::Pair { label, value } => {
+            PageRow::Pair { label, value } => {
                 let label = clean::flat(&label.text(paper.lang));
                 let value = clean::text(&value.text(paper.lang));
                 let indent = indent.max(clean::width(&label) + 2);
@@ -45,10 +45,12 @@ fn is_prose(text: &str) -> bool {
     !text.starts_with([' ', '\t', '+', '-', '@']) && !text.contains("  ")
 }
 
-fn label_width(row: &Row, paper: &Paper<'_>) -> Option<usize> {
+fn label_width(row: &PageRow, paper: &Paper<'_>) -> Option<usize> {
     match row {
-        Row::Pair { label, .. } => Some(clean::width(&clean::flat(&label.text(paper.lang))) + 2)
-            .filter(|width| *width <= LABEL),
-        Row::Heading(_) | Row::Line(_) => None,
+        PageRow::Pair { label, .. } => {
+            Some(clean::width(&clean::flat(&label.text(paper.lang))) + 2)
+                .filter(|width| *width <= LABEL)
+        }
+        PageRow::Heading(_) | PageRow::Line(_) => None,
     }
 }

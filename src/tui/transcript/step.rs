@@ -9,7 +9,7 @@ use super::block::{Fold, hanging, sentence};
 use super::output::{Excerpt, Tail};
 use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::time;
-use crate::protocol::{Observation, Origin, Outcome, Parsed, Risk, Tier, Work};
+use crate::protocol::{Observation, Outcome, ParsedOutput, Risk, StepAction, Tier, TurnOrigin};
 use crate::tui::clean;
 use crate::tui::glyph::{DONE, FAILED, WHEEL};
 use crate::words::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
@@ -32,10 +32,10 @@ const COUNTS: &[(&str, Word, Word)] = &[
 #[derive(Debug)]
 pub(super) struct Step {
     pub id: String,
-    pub work: Work,
+    pub work: StepAction,
     pub risk: Risk,
     /// Typed by the user, or proposed by the model.
-    pub origin: Origin,
+    pub origin: TurnOrigin,
     pub state: State,
 }
 
@@ -126,7 +126,7 @@ impl Step {
     }
 
     pub fn is_typed(&self) -> bool {
-        self.origin == Origin::Shell
+        self.origin == TurnOrigin::Shell
     }
 
     /// A command that the user typed is directly above: it is not repeated, and its outcome follows
@@ -299,7 +299,7 @@ impl Step {
 }
 
 /// The first findings of a check, errors first: `src/a.rs:3:5 error: …`.
-fn diagnostics(parsed: &Parsed) -> Vec<String> {
+fn diagnostics(parsed: &ParsedOutput) -> Vec<String> {
     if parsed.kind != "diagnostics" {
         return Vec::new();
     }

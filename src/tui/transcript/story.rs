@@ -5,8 +5,8 @@ use super::step::{Done, State, Step};
 use super::text::{Form, Text};
 use super::time::When;
 use crate::protocol::{
-    Ask, Cut, Ending, Event, Level, Notice, Observation, Origin, PlanItem, Question, Replied,
-    Requires, Risk, Row, Step as Proposed, Usage, Work,
+    Ask, Event, ModelMessage, Notice, NoticeLevel, Observation, PageRow, PlanItem, Question,
+    Requires, Risk, Step as Proposed, StepAction, Truncation, TurnOrigin, TurnOutcome, Usage,
 };
 use crate::safety::clean::{Cleaner, Source};
 use crate::tui::clean;
@@ -23,7 +23,7 @@ pub(super) struct Story {
     answer: Option<Stream>,
     thought: Option<Stream>,
     /// The origin of this turn.
-    origin: Option<Origin>,
+    origin: Option<TurnOrigin>,
     /// Blocks from this index on were removed or replaced.
     cut: Option<usize>,
     /// The time of the current event.
@@ -43,7 +43,7 @@ impl Story {
             Event::TurnStarted { turn, text, origin } => self.turn(*turn, text, *origin),
             Event::Attached { items } => drop(self.push(Body::Attached(items.clone()))),
             Event::Rendered { text } => {
-                self.replied(&Replied { message: text.clone(), ..Replied::default() });
+                self.replied(&ModelMessage { message: text.clone(), ..ModelMessage::default() });
             }
             Event::Steered { text } => self.steered(text),
             Event::ReplyStarted => self.reply(),
@@ -145,7 +145,7 @@ impl Story {
         self.push(Body::Notice(notice));
     }
 
-    pub fn page(&mut self, title: Say, rows: Vec<Row>) {
+    pub fn page(&mut self, title: Say, rows: Vec<PageRow>) {
         self.push(Body::Page { title, rows });
     }
 
@@ -173,13 +173,13 @@ impl Story {
         self.cut_to(self.blocks.len().saturating_sub(1));
     }
 
-    fn turn(&mut self, turn: u64, text: &str, origin: Origin) {
+    fn turn(&mut self, turn: u64, text: &str, origin: TurnOrigin) {
         self.close(None);
         self.suggestions.clear();
         self.origin = Some(origin);
         let text = match origin {
-            Origin::Shell => text.trim_start_matches('!').trim_start(),
-            Origin::Typed | Origin::Queue | Origin::Command => text,
+            TurnOrigin::Shell => text.trim_start_matches('!').trim_start(),
+            TurnOrigin::Typed | TurnOrigin::Queue | TurnOrigin::Command => text,
         };
         let text = Text::whole(clean::text(text.trim_end()), Form::Plain);
         self.push(Body::Said { text, origin, turn: Some(turn) });
@@ -187,7 +187,7 @@ impl Story {
 
     fn steered(&mut self, text: &str) {
         let text = Text::whole(clean::text(text.trim_end()), Form::Plain);
-        self.push(Body::Said { text, origin: Origin::Typed, turn: None });
+        self.push(Body::Said { text, origin: TurnOrigin::Typed, turn: None });
     }
 
     fn reply(&mut self) {
@@ -225,7 +225,7 @@ impl Story {
 
     fn retry(&mut self, attempt: u32, of: u32, wait_ms: u64, why: &Say) {
         // Streamed text stays, marked as cut.
-        self.close(Some(Cut::Broken));
+        self.close(Some(Truncation::Broken));
         self.drop_retry();
         self.push(Body::Retry { attempt, of, wait_ms, why: why.clone() });
     }
@@ -245,7 +245,7 @@ impl Story {
         self.push(Body::Repair { fault: fault.clone() });
     }
 
-    fn replied(&mut self, replied: &Replied) {
+    fn replied(&mut self, replied: &ModelMessage) {
         self.end_thought();
         self.drop_retry();
         let source = clean::text(replied.message.trim_matches('\n'));
@@ -271,9 +271,9 @@ impl Story {
         // An error that arrived during the turn already says why it broke off.
         let told = matches!(
             self.blocks.last().map(|block| &block.body),
-            Some(Body::Notice(Notice { level: Level::Error, .. }))
+            Some(Body::Notice(Notice { level: NoticeLevel::Error, .. }))
         );
-        if let Some(cut) = replied.cut.filter(|cut| !(told && *cut == Cut::Broken)) {
+        if let Some(cut) = replied.cut.filter(|cut| !(told && *cut == Truncation::Broken)) {
             self.push(Body::Cut(cut));
         }
         self.suggestions = replied.suggestions.iter().map(|text| clean::flat(text)).collect();
@@ -294,7 +294,7 @@ impl Story {
                     id: proposed.id.clone(),
                     work: proposed.work.clone(),
                     risk: risk.clone(),
-                    origin: self.origin.unwrap_or(Origin::Typed),
+                    origin: self.origin.unwrap_or(TurnOrigin::Typed),
                     state,
                 };
                 self.push(Body::Step(Box::new(step)));
@@ -346,7 +346,7 @@ impl Story {
             Question::Step { step, risk, .. } => self.step(step, risk, State::Asked),
             Question::Pieces { pieces, .. } => {
                 for piece in pieces {
-                    let work = Work::Shell { line: piece.line.clone() };
+                    let work = StepAction::Shell { line: piece.line.clone() };
                     let (id, requires, cwd) = (piece.id.clone(), Requires::default(), None);
                     self.step(&Proposed { id, work, requires, cwd }, &piece.risk, State::Asked);
                 }
@@ -355,16 +355,16 @@ impl Story {
         }
     }
 
-    fn ended(&mut self, ending: &Ending, usage: Usage, elapsed_ms: u64) {
+    fn ended(&mut self, ending: &TurnOutcome, usage: Usage, elapsed_ms: u64) {
         self.close(None);
         self.drop_retry();
         // The ending already says why the answer is not whole.
         let said = match self.blocks.last().map(|block| &block.body) {
-            Some(Body::Cut(Cut::Cancelled)) => {
-                matches!(ending, Ending::Cancelled | Ending::Stopped)
+            Some(Body::Cut(Truncation::Cancelled)) => {
+                matches!(ending, TurnOutcome::Cancelled | TurnOutcome::Stopped)
             }
-            Some(Body::Cut(Cut::Broken)) => {
-                matches!(ending, Ending::Failed { .. } | Ending::Interrupted)
+            Some(Body::Cut(Truncation::Broken)) => {
+                matches!(ending, TurnOutcome::Failed { .. } | TurnOutcome::Interrupted)
             }
             _ => false,
         };
@@ -381,15 +381,15 @@ impl Story {
                 _ => {}
             }
         }
-        let usual = matches!(ending, Ending::Done | Ending::Error);
-        if !usual || (elapsed_ms >= LONG_TURN_MS && self.origin != Some(Origin::Shell)) {
+        let usual = matches!(ending, TurnOutcome::Done | TurnOutcome::Error);
+        if !usual || (elapsed_ms >= LONG_TURN_MS && self.origin != Some(TurnOrigin::Shell)) {
             self.push(Body::End { ending: ending.clone(), usage, elapsed_ms });
         }
         self.origin = None;
     }
 
     /// Ends all growing blocks; `cut`: why they are incomplete.
-    fn close(&mut self, cut: Option<Cut>) {
+    fn close(&mut self, cut: Option<Truncation>) {
         self.end_thought();
         let Some(mut stream) = self.answer.take() else { return };
         let Some(block) = self.blocks.get_mut(stream.block) else { return };

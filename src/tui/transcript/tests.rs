@@ -5,7 +5,8 @@ use ratatui::layout::Rect;
 
 use super::*;
 use crate::protocol::{
-    Cut, Ending, Observation, Origin, Outcome, Reason, Replied, Risk, Step, Tier, Usage, Work,
+    ModelMessage, Observation, Outcome, Reason, Risk, Step, StepAction, Tier, Truncation,
+    TurnOrigin, TurnOutcome, Usage,
 };
 use crate::tui::theme::Depth;
 use crate::words::screen;
@@ -86,7 +87,7 @@ fn row(buf: &Buffer, y: u16) -> String {
 }
 
 fn said(text: &str) -> Event {
-    Event::TurnStarted { turn: 1, text: text.into(), origin: Origin::Typed }
+    Event::TurnStarted { turn: 1, text: text.into(), origin: TurnOrigin::Typed }
 }
 
 fn delta(text: &str) -> Event {
@@ -98,11 +99,15 @@ fn thought(text: &str) -> Event {
 }
 
 fn replied(message: &str) -> Event {
-    Event::Replied(Replied { message: message.into(), markdown: true, ..Replied::default() })
+    Event::Replied(ModelMessage {
+        message: message.into(),
+        markdown: true,
+        ..ModelMessage::default()
+    })
 }
 
 fn step(id: &str, program: &str, args: &[&str]) -> Step {
-    let work = Work::exec(program, args);
+    let work = StepAction::exec(program, args);
     Step { id: id.into(), work, requires: crate::protocol::Requires::default(), cwd: None }
 }
 
@@ -144,16 +149,16 @@ fn ran(step: Step, exit_code: i32, stdout: &str, stderr: &str) -> Event {
     })
 }
 
-fn ended(ending: Ending) -> Event {
+fn ended(ending: TurnOutcome) -> Event {
     let usage = Usage { input_tokens: 3_210, output_tokens: 842, estimated: false };
     Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 72_000 }
 }
 
-fn cut(message: &str, cut: Cut) -> Event {
-    Event::Replied(Replied {
+fn cut(message: &str, cut: Truncation) -> Event {
+    Event::Replied(ModelMessage {
         message: message.into(),
         markdown: true,
         cut: Some(cut),
-        ..Replied::default()
+        ..ModelMessage::default()
     })
 }

@@ -6,8 +6,8 @@ use ratatui::backend::TestBackend;
 
 use super::*;
 use crate::protocol::{
-    Ask, AskId, Decision, Ending, Origin, Question, Reason, Replied, Requires, Risk, Scope, Step,
-    Tier, Usage, Work,
+    ApprovalScope, Ask, AskId, Decision, ModelMessage, Question, Reason, Requires, Risk, Step,
+    StepAction, Tier, TurnOrigin, TurnOutcome, Usage,
 };
 use crate::tui::state::Config;
 use crate::tui::view::view;
@@ -77,11 +77,11 @@ fn decides(decision: Decision) -> Vec<Effect> {
 }
 
 fn started() -> protocol::Event {
-    protocol::Event::TurnStarted { turn: 1, text: "go".into(), origin: Origin::Typed }
+    protocol::Event::TurnStarted { turn: 1, text: "go".into(), origin: TurnOrigin::Typed }
 }
 
 fn ended(elapsed_ms: u64) -> protocol::Event {
-    let (ending, usage) = (Ending::Done, Usage::default());
+    let (ending, usage) = (TurnOutcome::Done, Usage::default());
     protocol::Event::TurnEnded { turn: 1, ending, usage, elapsed_ms }
 }
 
@@ -92,7 +92,7 @@ fn risk(tier: Tier) -> Risk {
     Risk { tier, rule: "test.rule".into(), reasons: vec![reason], effects: vec![], lifted: false }
 }
 
-fn asks(work: Work, risk: Risk) -> protocol::Event {
+fn asks(work: StepAction, risk: Risk) -> protocol::Event {
     let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
     let question = Question::Step {
         step,
@@ -117,7 +117,7 @@ fn asks(work: Work, risk: Risk) -> protocol::Event {
 fn asked(risk: Risk) -> State {
     let mut state = screen();
     hear(&mut state, started());
-    hear(&mut state, asks(Work::exec("touch", &["a"]), risk));
+    hear(&mut state, asks(StepAction::exec("touch", &["a"]), risk));
     draw(&mut state, SIZE);
     state
 }
@@ -248,7 +248,10 @@ fn tab_cycles_through_the_suggestions_until_something_is_typed() {
     let mut state = screen();
     let suggestions = vec!["one".to_owned(), "two".to_owned()];
     hear(&mut state, started());
-    hear(&mut state, protocol::Event::Replied(Replied { suggestions, ..Replied::default() }));
+    hear(
+        &mut state,
+        protocol::Event::Replied(ModelMessage { suggestions, ..ModelMessage::default() }),
+    );
     hear(&mut state, ended(10));
     press(&mut state, "\t\t");
     assert_eq!(state.composer.shown(), "two");
@@ -280,7 +283,7 @@ fn nothing_wakes_an_idle_screen() {
     assert_eq!(state.wakes_at(500), None);
     hear(&mut state, started());
     assert_eq!(state.wakes_at(500), Some(625));
-    hear(&mut state, asks(Work::exec("touch", &["a"]), risk(Tier::L1)));
+    hear(&mut state, asks(StepAction::exec("touch", &["a"]), risk(Tier::L1)));
     assert_eq!(state.wakes_at(1_000), Some(1_700), "it says then that it takes keys");
     assert_eq!(state.wakes_at(1_700), None, "a question moves nothing");
     hear(&mut state, protocol::Event::Answered { ask: AskId(7) });
@@ -382,9 +385,9 @@ fn a_question_is_answered_by_letter_digit_or_arrows() {
         ("\x1b", Decision::Reject { word: None }),
         ("y", Decision::Approve),
         ("ｙ", Decision::Approve),
-        ("s\n", Decision::Remember(Scope::Session)),
-        ("p\n", Decision::Remember(Scope::Project)),
-        ("6\n", Decision::Remember(Scope::Session)),
+        ("s\n", Decision::Remember(ApprovalScope::Session)),
+        ("p\n", Decision::Remember(ApprovalScope::Project)),
+        ("6\n", Decision::Remember(ApprovalScope::Session)),
         ("x", Decision::Stop),
         ("5", Decision::Approve),
         ("５", Decision::Approve),
@@ -419,7 +422,7 @@ fn help_over_a_question_restarts_its_guard() {
 fn unseen_rows_cannot_be_approved() {
     let mut state = screen();
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
-    hear(&mut state, asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    hear(&mut state, asks(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     draw(&mut state, SIZE);
     assert_eq!(press(&mut state, "y"), []);
     for _ in 0..10 {
@@ -473,17 +476,17 @@ fn a_question_closes_with_its_turn() {
 fn an_edit_runs_only_when_exactly_it_was_assessed() {
     let mut state = asked(risk(Tier::L1));
     assert_eq!(press(&mut state, "e"), []);
-    let work = Work::exec("touch", &["ab"]);
+    let work = StepAction::exec("touch", &["ab"]);
     let judge = Effect::Send(Op::Judge { ask: AskId(7), work: work.clone() });
     assert_eq!(press(&mut state, "b"), [judge]);
     assert_eq!(press(&mut state, "\n"), [], "not judged yet");
-    let judged = |work: &Work, tier| protocol::Event::Judged {
+    let judged = |work: &StepAction, tier| protocol::Event::Judged {
         ask: AskId(7),
         work: work.clone(),
         risk: risk(tier),
         change: None,
     };
-    hear(&mut state, judged(&Work::exec("touch", &["a"]), Tier::L1));
+    hear(&mut state, judged(&StepAction::exec("touch", &["a"]), Tier::L1));
     draw(&mut state, SIZE);
     assert_eq!(press(&mut state, "\n"), [], "that was another text");
     hear(&mut state, judged(&work, Tier::L2));
@@ -509,7 +512,7 @@ fn the_transcript_scrolls_while_a_question_is_open() {
     for n in 0..40 {
         state.transcript.notice(Notice::info(words::SECONDS.with("s", n)));
     }
-    hear(&mut state, asks(Work::exec("touch", &["a"]), risk(Tier::L1)));
+    hear(&mut state, asks(StepAction::exec("touch", &["a"]), risk(Tier::L1)));
     draw(&mut state, SIZE);
     hold(&mut state, KeyCode::PageUp, KeyModifiers::NONE);
     draw(&mut state, SIZE);

@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::protocol::{Catalogue, Notice};
+use crate::protocol::{Extensions, Notice};
 use crate::tui::composer::Way;
 use crate::tui::event::Effect;
 use crate::tui::files;
@@ -22,7 +22,7 @@ pub(super) fn files_key(state: &mut State, action: Action) {
 }
 
 /// The user's extensions were read: one of them may be the command being completed.
-pub(super) fn kept_came(state: &mut State, kept: Catalogue) {
+pub(super) fn kept_came(state: &mut State, kept: Extensions) {
     state.known.looked = true;
     if state.known.kept == kept {
         return;

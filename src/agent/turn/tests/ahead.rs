@@ -6,7 +6,7 @@ use super::*;
 use crate::protocol::{self, Effect};
 
 /// At the question about the first of these lines, approves all listed steps.
-fn approves_all(bench: &mut Bench, lines: &[&str]) -> (Vec<protocol::Ahead>, Action) {
+fn approves_all(bench: &mut Bench, lines: &[&str]) -> (Vec<protocol::UpcomingStep>, Action) {
     let Action::Ask(ask) = bench.proposes(lines) else { panic!("asks") };
     let Question::Step { rest, .. } = ask.question else { panic!("asks about a step") };
     let steps = rest.iter().map(|step| step.id.clone()).collect();
@@ -30,7 +30,7 @@ fn a_question_shows_the_rest_of_the_list_with_its_tiers() {
     assert_eq!(shown, expected);
 }
 
-fn limits_line(step: &protocol::Ahead) -> String {
+fn limits_line(step: &protocol::UpcomingStep) -> String {
     super::super::limits::one_line(&step.work)
 }
 

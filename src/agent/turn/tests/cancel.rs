@@ -30,7 +30,7 @@ fn a_cancel_at_any_moment_leaves_a_valid_history() {
             bench.next(Input::Stopped(ran(action, None, Outcome::Cancelled)))
         }),
         ("in the middle of a reply", |bench| {
-            bench.says_cut(r#"{"type":"cmd","message":"I lo"#, Cut::Cancelled)
+            bench.says_cut(r#"{"type":"cmd","message":"I lo"#, Truncation::Cancelled)
         }),
     ];
     for (when, cancel) in moments {
@@ -53,10 +53,10 @@ fn a_cancel_at_any_moment_leaves_a_valid_history() {
 #[test]
 fn text_streamed_before_a_cancel_is_kept_with_its_mark() {
     let mut bench = begun();
-    bench.says_cut(r#"{"type":"chat","message":"half an ans"#, Cut::Cancelled);
+    bench.says_cut(r#"{"type":"chat","message":"half an ans"#, Truncation::Cancelled);
     let replied = bench.replied();
     assert_eq!(
         (replied[0].message.as_str(), replied[0].cut),
-        ("half an ans", Some(Cut::Cancelled))
+        ("half an ans", Some(Truncation::Cancelled))
     );
 }

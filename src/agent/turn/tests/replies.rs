@@ -81,10 +81,13 @@ fn a_truncated_reply_is_shown_with_its_mark_and_does_not_run() {
     let whole = cmd(&["ls"]);
     for text in [whole.as_str(), whole.split_at(whole.len() - 3).0] {
         let mut bench = begun();
-        let action = bench.says_cut(text, Cut::Length);
+        let action = bench.says_cut(text, Truncation::Length);
         assert!(line(&action).starts_with("failed: The answer reached the server's token limit"));
         let replied = bench.replied();
-        assert_eq!((replied[0].message.as_str(), replied[0].cut), ("why", Some(Cut::Length)));
+        assert_eq!(
+            (replied[0].message.as_str(), replied[0].cut),
+            ("why", Some(Truncation::Length))
+        );
         assert!(bench.outcomes().is_empty());
     }
 }
@@ -93,12 +96,12 @@ fn a_truncated_reply_is_shown_with_its_mark_and_does_not_run() {
 fn a_truncated_chat_keeps_its_mark_even_if_it_is_valid() {
     for text in [HI, r#"{"type":"chat","message":"hi"#, "hi", "hi {\"type\":\"cm"] {
         let mut bench = begun();
-        let action = bench.says_cut(text, Cut::Broken);
+        let action = bench.says_cut(text, Truncation::Broken);
         assert!(line(&action).starts_with("failed: The connection dropped mid-answer"), "{text}");
         let replied = bench.replied();
         assert_eq!(
             (replied[0].message.as_str(), replied[0].cut),
-            ("hi", Some(Cut::Broken)),
+            ("hi", Some(Truncation::Broken)),
             "{text}"
         );
     }

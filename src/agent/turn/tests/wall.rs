@@ -3,12 +3,12 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::protocol::{Denied, Shelter};
+use crate::protocol::{SandboxDenial, SandboxStatus};
 
 fn denied(action: Action) -> Observation {
     let mut seen = ran(action, Some(1), Outcome::Ran);
     let writes = vec!["/elsewhere/x".to_owned()];
-    seen.denied = Some(Denied { writes, ..Denied::default() });
+    seen.denied = Some(SandboxDenial { writes, ..SandboxDenial::default() });
     seen
 }
 
@@ -47,7 +47,7 @@ fn approval_runs_it_without_the_sandbox_and_the_list_continues() {
 fn rejection_gives_the_model_the_failure_and_only_plain_approval_runs_it() {
     let others = [
         Decision::Reject { word: None },
-        Decision::Remember(Scope::Project),
+        Decision::Remember(ApprovalScope::Project),
         Decision::ApproveAll { steps: vec![] },
         Decision::Answer { text: "y".into() },
     ];
@@ -70,7 +70,7 @@ fn a_step_that_ran_without_a_question_is_not_asked_about_after_a_denial() {
 #[test]
 fn a_question_says_how_the_sandbox_confines_the_step() {
     let mut bench = begun();
-    bench.policy.shelter = Shelter::Held;
+    bench.policy.shelter = SandboxStatus::Held;
     let Action::Ask(ask) = bench.proposes(&["git push"]) else { panic!("asks") };
     let Question::Step { risk, .. } = &ask.question else { panic!("a step") };
     let said = |rule: &str| {

@@ -70,9 +70,9 @@ fn the_reasons_to_finish_say_whether_it_was_cut() {
     let cases = [
         ("stop", None),
         ("tool_calls", None),
-        ("length", Some(Cut::Length)),
-        ("content_filter", Some(Cut::Filtered)),
-        ("SAFETY", Some(Cut::Filtered)),
+        ("length", Some(Truncation::Length)),
+        ("content_filter", Some(Truncation::Filtered)),
+        ("SAFETY", Some(Truncation::Filtered)),
     ];
     for (reason, cut) in cases {
         assert_eq!(feed(&[finish(reason)]), Ok(vec![Chunk::Finished(cut)]), "{reason}");
@@ -205,7 +205,7 @@ fn a_whole_body_is_one_answer() {
     let mut reader = reader();
     assert_eq!(reader.whole(body.to_string().as_bytes()), Ok(()));
     let usage = Usage { input_tokens: 2, output_tokens: 3, estimated: false };
-    let finished = Chunk::Finished(Some(Cut::Length));
+    let finished = Chunk::Finished(Some(Truncation::Length));
     assert_eq!(drain(&mut reader), [thought("hm"), text("hi"), Chunk::Usage(usage), finished]);
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::*;
 use super::judged;
-use crate::protocol::{Effect, Row, Sandboxing};
+use crate::protocol::{Effect, PageRow, SandboxMode};
 use crate::tools::sandbox::Places;
 use crate::words::Value;
 
@@ -25,12 +25,12 @@ struct Field {
 type Mark = (u32, i64, i64, Vec<u8>);
 
 impl Field {
-    fn new(setting: Sandboxing) -> Field {
+    fn new(setting: SandboxMode) -> Field {
         Field::owning(setting, "own", |sandbox| sandbox)
     }
 
     /// With our own folder there, and a sandbox made so.
-    fn owning(setting: Sandboxing, own: &str, make: impl FnOnce(Sandbox) -> Sandbox) -> Field {
+    fn owning(setting: SandboxMode, own: &str, make: impl FnOnce(Sandbox) -> Sandbox) -> Field {
         let root = tempfile::tempdir().expect("a folder");
         let at = root.path().canonicalize().expect("a folder");
         for folder in ["ws/sub", "ws/empty", "home/.ssh", "outside"] {
@@ -67,13 +67,13 @@ impl Field {
     }
 
     /// `None`, with a printed notice, where this machine has no sandbox.
-    fn held(setting: Sandboxing) -> Option<Field> {
+    fn held(setting: SandboxMode) -> Option<Field> {
         Field::new(setting).if_held()
     }
 
     fn if_held(self) -> Option<Field> {
         let field = self;
-        if field.sandbox.shelter() == Shelter::Held {
+        if field.sandbox.shelter() == SandboxStatus::Held {
             return Some(field);
         }
         println!("SKIPPED, no sandbox on this machine: {:?}", field.sandbox.rows());
@@ -163,7 +163,7 @@ const WRITERS: &[&str] = &[
 
 #[tokio::test]
 async fn a_misjudged_writer_changes_nothing_where_there_is_a_sandbox() {
-    let Some(field) = Field::held(Sandboxing::Read) else { return };
+    let Some(field) = Field::held(SandboxMode::Read) else { return };
     for line in WRITERS {
         let before = field.marks();
         let seen = field.alone(line).await;
@@ -176,7 +176,7 @@ async fn a_misjudged_writer_changes_nothing_where_there_is_a_sandbox() {
 
 #[tokio::test]
 async fn the_same_writers_do_leave_marks_without_a_sandbox() {
-    let field = Field::new(Sandboxing::Off);
+    let field = Field::new(SandboxMode::Off);
     for line in ["touch new", "chmod 777 a.txt", "touch -d 2001-01-01 a.txt", "./evil.sh"] {
         let before = field.marks();
         let seen = field.alone(line).await;
@@ -187,7 +187,7 @@ async fn the_same_writers_do_leave_marks_without_a_sandbox() {
 
 #[tokio::test]
 async fn a_misjudged_step_reaches_no_network_where_there_is_a_sandbox() {
-    let Some(field) = Field::held(Sandboxing::Read) else { return };
+    let Some(field) = Field::held(SandboxMode::Read) else { return };
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("a flag");
     let port = listener.local_addr().expect("an address").port();
@@ -218,7 +218,7 @@ async fn a_misjudged_step_reaches_no_network_where_there_is_a_sandbox() {
 
 #[tokio::test]
 async fn a_misjudged_step_reads_no_secret_and_starts_nothing_of_the_workspace() {
-    let Some(field) = Field::held(Sandboxing::Read) else { return };
+    let Some(field) = Field::held(SandboxMode::Read) else { return };
     let key = field.at("home/.ssh/id_rsa");
     let us = std::process::id();
     let lines = [
@@ -263,7 +263,7 @@ async fn the_kernels_side_doors_are_closed_where_there_is_a_sandbox() {
     if std::env::consts::ARCH != "x86_64" || !Path::new("/usr/bin/perl").exists() {
         return println!("SKIPPED: numbers of x86-64, called through perl");
     }
-    let Some(field) = Field::held(Sandboxing::Read) else { return };
+    let Some(field) = Field::held(SandboxMode::Read) else { return };
     for (name, call) in CALLS {
         // 1: not permitted. Anything else would come from the call itself.
         let line = format!("perl -e 'syscall({call}); print $!+0'");
@@ -278,7 +278,7 @@ async fn the_kernels_side_doors_are_closed_where_there_is_a_sandbox() {
 
 #[tokio::test]
 async fn a_signal_reaches_no_process_outside_where_the_kernel_holds_them() {
-    let Some(field) = Field::held(Sandboxing::Read) else { return };
+    let Some(field) = Field::held(SandboxMode::Read) else { return };
     let seen = field.alone(&format!("kill -0 {}", std::process::id())).await;
     if field.sandbox.holds_signals() {
         assert_ne!(seen.exit_code, Some(0));
@@ -289,7 +289,7 @@ async fn a_signal_reaches_no_process_outside_where_the_kernel_holds_them() {
 
 #[tokio::test]
 async fn a_step_has_a_private_folder_of_its_own_that_is_gone_afterwards() {
-    let Some(field) = Field::held(Sandboxing::Read) else { return };
+    let Some(field) = Field::held(SandboxMode::Read) else { return };
     let line =
         "echo x > $TMPDIR/x && cat $TMPDIR/x >/dev/null && stat -c %a $TMPDIR && echo $TMPDIR";
     let seen = field.alone(line).await;
@@ -305,14 +305,14 @@ async fn a_step_has_a_private_folder_of_its_own_that_is_gone_afterwards() {
 
 #[tokio::test]
 async fn approved_steps_are_free_where_only_the_others_are_held() {
-    let Some(field) = Field::held(Sandboxing::Read) else { return };
+    let Some(field) = Field::held(SandboxMode::Read) else { return };
     let seen = field.sh(Tier::L1, &[], "echo x > ../outside/free && cat ~/.ssh/id_rsa").await;
     assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
 }
 
 #[tokio::test]
 async fn an_approved_step_writes_in_the_workspace_alone() {
-    let Some(field) = Field::held(Sandboxing::Work) else { return };
+    let Some(field) = Field::held(SandboxMode::Work) else { return };
     let works = "echo x > new && chmod 700 new && mv new sub/ && ./evil.sh && echo y > $TMPDIR/y";
     let seen = field.sh(Tier::L1, &[Effect::Write], works).await;
     assert_eq!((seen.exit_code, seen.stdout.as_str()), (Some(0), "ran\n"), "{}", seen.stderr);
@@ -323,7 +323,7 @@ async fn an_approved_step_writes_in_the_workspace_alone() {
 
 #[tokio::test]
 async fn the_network_is_for_approved_steps_that_say_so() {
-    let Some(field) = Field::held(Sandboxing::Work) else { return };
+    let Some(field) = Field::held(SandboxMode::Work) else { return };
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("a flag");
     let port = listener.local_addr().expect("an address").port();
@@ -360,7 +360,7 @@ impl Field {
 
 #[tokio::test]
 async fn a_misjudged_step_starts_nothing_but_its_own_program() {
-    let Some(field) = Field::held(Sandboxing::Read) else { return };
+    let Some(field) = Field::held(SandboxMode::Read) else { return };
     let loader = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
     let loader = loader.iter().find(|path| Path::new(path).exists()).copied().unwrap_or("/none");
     let lines: &[(&str, &[&str])] = &[
@@ -382,7 +382,7 @@ async fn a_misjudged_step_starts_nothing_but_its_own_program() {
 
 #[tokio::test]
 async fn credentials_of_the_workspace_are_closed_to_steps_that_run_by_themselves_also_new_ones() {
-    let Some(field) = Field::held(Sandboxing::Work) else { return };
+    let Some(field) = Field::held(SandboxMode::Work) else { return };
     let write = |name: &str| std::fs::write(field.at(name), "SECRET\n").expect("a file");
     for name in ["ws/.env", "ws/sub/server.pem"] {
         write(name);
@@ -404,7 +404,7 @@ async fn credentials_of_the_workspace_are_closed_to_steps_that_run_by_themselves
 
 #[tokio::test]
 async fn our_own_folders_are_closed_even_inside_the_workspace() {
-    let field = Field::owning(Sandboxing::Work, "ws/own", |sandbox| sandbox);
+    let field = Field::owning(SandboxMode::Work, "ws/own", |sandbox| sandbox);
     let Some(field) = field.if_held() else { return };
     std::fs::create_dir(field.at("ws/own")).expect("a folder");
     std::fs::write(field.at("ws/own/config.toml"), "SECRET\n").expect("a file");
@@ -418,7 +418,7 @@ async fn our_own_folders_are_closed_even_inside_the_workspace() {
 
 #[tokio::test]
 async fn an_approved_step_fills_caches_and_meets_a_wall_elsewhere_that_it_names() {
-    let Some(field) = Field::held(Sandboxing::Work) else { return };
+    let Some(field) = Field::held(SandboxMode::Work) else { return };
     std::fs::create_dir_all(field.at("home/.npm")).expect("a folder");
     let install = "echo x > ~/.npm/x && cat ~/plain >/dev/null";
     let seen = field.approved("npm.install", &[Effect::Exec, Effect::Network], install).await;
@@ -434,7 +434,7 @@ async fn an_approved_step_fills_caches_and_meets_a_wall_elsewhere_that_it_names(
 
 #[tokio::test]
 async fn credentials_are_open_to_the_row_that_needs_them_alone() {
-    let Some(field) = Field::held(Sandboxing::Work) else { return };
+    let Some(field) = Field::held(SandboxMode::Work) else { return };
     let line = "cat ~/.ssh/id_rsa";
     let seen = field.approved("make", &[Effect::Exec], line).await;
     let denied = seen.denied.as_ref().map(|denied| denied.reads.clone());
@@ -445,7 +445,7 @@ async fn credentials_are_open_to_the_row_that_needs_them_alone() {
 
 #[tokio::test]
 async fn a_step_that_runs_by_itself_is_bounded_and_one_that_only_reserves_memory_starts() {
-    let Some(field) = Field::held(Sandboxing::Read) else { return };
+    let Some(field) = Field::held(SandboxMode::Read) else { return };
     let limits =
         field.reads("/usr/bin/sed", &["-n", "/data size\\|file size/p", "/proc/self/limits"]);
     let limits = limits.await.stdout;
@@ -464,7 +464,7 @@ async fn a_step_that_runs_by_itself_is_bounded_and_one_that_only_reserves_memory
 
 #[tokio::test]
 async fn our_own_folder_is_made_before_a_step_could_make_it() {
-    let field = Field::owning(Sandboxing::Work, "ws/own/deep", |sandbox| sandbox);
+    let field = Field::owning(SandboxMode::Work, "ws/own/deep", |sandbox| sandbox);
     let Some(field) = field.if_held() else { return };
     let line = "mkdir -p own/deep; echo x > own/deep/config.toml; echo x > sub/new; cat sub/new";
     let seen = field.approved("make", &[Effect::Exec], line).await;
@@ -483,7 +483,7 @@ async fn our_own_folder_is_made_before_a_step_could_make_it() {
 
 #[tokio::test]
 async fn our_own_folder_stays_closed_among_a_great_many_entries() {
-    let field = Field::owning(Sandboxing::Work, "ws/own", |sandbox| sandbox);
+    let field = Field::owning(SandboxMode::Work, "ws/own", |sandbox| sandbox);
     let Some(field) = field.if_held() else { return };
     std::fs::create_dir(field.at("ws/own")).expect("a folder");
     std::fs::write(field.at("ws/own/config.toml"), "SECRET\n").expect("a file");
@@ -501,18 +501,19 @@ async fn our_own_folder_stays_closed_among_a_great_many_entries() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn every_version_of_the_kernels_interface_restricts_all_it_can() {
-    if Field::held(Sandboxing::Work).is_none() {
+    if Field::held(SandboxMode::Work).is_none() {
         return;
     }
     for abi in 1..=7 {
-        let field = Field::owning(Sandboxing::Work, "own", |sandbox| sandbox.of_interface(abi));
-        if field.sandbox.shelter() != Shelter::Held {
+        let field = Field::owning(SandboxMode::Work, "own", |sandbox| sandbox.of_interface(abi));
+        if field.sandbox.shelter() != SandboxStatus::Held {
             println!("SKIPPED: this kernel is older than interface {abi}");
             continue;
         }
         let fails = Value::from(crate::words::sandbox::MOVES_FAIL);
         let rows = field.sandbox.rows();
-        let said = rows.iter().any(|row| matches!(row, Row::Pair { value, .. } if *value == fails));
+        let said =
+            rows.iter().any(|row| matches!(row, PageRow::Pair { value, .. } if *value == fails));
         assert_eq!(said, abi == 1, "{abi}");
         assert_eq!(field.sandbox.holds_signals(), abi >= 6, "{abi}");
         let before = field.marks();
@@ -549,7 +550,7 @@ async fn every_version_of_the_kernels_interface_restricts_all_it_can() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_step_that_multiplies_is_ended_whoever_runs_it() {
-    let field = Field::new(Sandboxing::Off);
+    let field = Field::new(SandboxMode::Off);
     let many = "i=0; while [ $i -lt 1500 ]; do sleep 61.5 & i=$((i+1)); done; echo all; wait";
     let began = Instant::now();
     let seen = field.alone(many).await;
@@ -568,7 +569,7 @@ async fn a_step_that_multiplies_is_ended_whoever_runs_it() {
 /// Runtimes that reserve much and start many threads.
 #[tokio::test]
 async fn runtimes_start_within_the_bounds_of_a_step_that_runs_by_itself() {
-    let Some(field) = Field::held(Sandboxing::Read) else { return };
+    let Some(field) = Field::held(SandboxMode::Read) else { return };
     std::fs::write(field.at("ws/a.json"), "{\"a\": [1, 2]}").expect("a file");
     let lines: &[(&str, &[&str], &str)] = &[
         ("/usr/bin/jq", &["-c", ".a", "a.json"], "[1,2]\n"),

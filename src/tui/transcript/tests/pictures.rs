@@ -3,7 +3,7 @@
 use ratatui::style::Modifier;
 
 use super::*;
-use crate::protocol::{Ask, AskId, Notice, Parsed, Question};
+use crate::protocol::{Ask, AskId, Notice, ParsedOutput, Question};
 use crate::words::agent;
 
 const MARKDOWN: &str = "# Where the time goes
@@ -105,7 +105,7 @@ fn a_table_whose_cells_wrap() {
 
 #[test]
 fn a_turn_with_steps() {
-    let found = Parsed { kind: "search_matches".into(), total: 12, items: vec![] };
+    let found = ParsedOutput { kind: "search_matches".into(), total: 12, items: vec![] };
     let search = step("cmd_001", "rg", &["-n", "fn next", "src"]);
     let found = Observation {
         exit_code: Some(0),
@@ -149,7 +149,7 @@ fn a_turn_with_steps() {
                 ..seen(fetch, Tier::L1, Outcome::Edited)
             }),
             replied("The lexer compared the wrong types. It is **fixed**."),
-            ended(Ending::Done),
+            ended(TurnOutcome::Done),
         ],
     );
 }
@@ -202,7 +202,7 @@ fn a_step_opened() {
 #[test]
 fn a_line_for_the_shell() {
     let shell = Step {
-        work: Work::Shell { line: "git log --oneline | head -2".into() },
+        work: StepAction::Shell { line: "git log --oneline | head -2".into() },
         ..step("cmd_001", "", &[])
     };
     pictures(
@@ -211,11 +211,11 @@ fn a_line_for_the_shell() {
             Event::TurnStarted {
                 turn: 1,
                 text: "!git log --oneline | head -2".into(),
-                origin: Origin::Shell,
+                origin: TurnOrigin::Shell,
             },
             started(shell.clone(), Tier::L1),
             ran(shell, 0, "b7f03dc Set out the shelves\n0c1d2e3 Begin\n", ""),
-            ended(Ending::Done),
+            ended(TurnOutcome::Done),
         ],
     );
 }
@@ -262,23 +262,23 @@ fn what_goes_wrong_with_a_reply() {
             retrying(1),
             retrying(2),
             delta("An answer"),
-            cut("An answer that was", Cut::Length),
-            ended(Ending::Done),
+            cut("An answer that was", Truncation::Length),
+            ended(TurnOutcome::Done),
             said("Second."),
             delta("{\"type\": "),
             Event::Repairing { fault: screen::STEP_KILLED.into() },
-            Event::Replied(Replied {
+            Event::Replied(ModelMessage {
                 message: "I cannot read that file.".into(),
                 error: true,
-                ..Replied::default()
+                ..ModelMessage::default()
             }),
-            ended(Ending::Error),
+            ended(TurnOutcome::Error),
             said("Third."),
             retrying(3),
-            ended(Ending::Failed { why: why.into() }),
+            ended(TurnOutcome::Failed { why: why.into() }),
             said("Fourth."),
             delta("I begin"),
-            ended(Ending::Cancelled),
+            ended(TurnOutcome::Cancelled),
             said("Fifth."),
             retrying(1),
         ],
@@ -300,11 +300,11 @@ fn notices_and_pages() {
     screen.transcript.page(
         screen::STEP_FOLDER,
         vec![
-            Row::pair(screen::STEP_FOLDER, "/home/ana/avocet"),
-            Row::pair(screen::STEP_EXIT_LABEL, screen::STEP_TRUNCATED),
-            Row::heading(screen::STEP_NOTE),
-            Row::line(screen::REPAIRING.with("fault", "x.")),
-            Row::line("    as it is\tand a tab"),
+            PageRow::pair(screen::STEP_FOLDER, "/home/ana/avocet"),
+            PageRow::pair(screen::STEP_EXIT_LABEL, screen::STEP_TRUNCATED),
+            PageRow::heading(screen::STEP_NOTE),
+            PageRow::line(screen::REPAIRING.with("fault", "x.")),
+            PageRow::line("    as it is\tand a tab"),
         ],
     );
     for lang in [Lang::En, Lang::Zh] {

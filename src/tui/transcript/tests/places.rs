@@ -150,12 +150,12 @@ fn a_step_opens_by_key_and_by_mouse() {
 #[test]
 fn suggestions_stay_until_something_follows() {
     let mut screen = Screen::new(80, 24);
-    let reply = Replied {
+    let reply = ModelMessage {
         message: "Done.".into(),
         suggestions: vec!["Test\x1b[2J it".into()],
-        ..Replied::default()
+        ..ModelMessage::default()
     };
-    screen.take([Event::Replied(reply), ended(Ending::Done)]);
+    screen.take([Event::Replied(reply), ended(TurnOutcome::Done)]);
     assert_eq!(screen.transcript.suggestions(), ["Test it"]);
     screen.take([said("No.")]);
     assert!(screen.transcript.suggestions().is_empty());
@@ -190,7 +190,7 @@ fn a_line_that_replaces_another_is_redrawn() {
     assert!(screen.text().contains("(1 of 5)"));
     screen.take([retrying(2)]);
     assert!(screen.text().contains("(2 of 5)"));
-    screen.take([ended(Ending::Failed { why: screen::CUT_BROKEN.into() })]);
+    screen.take([ended(TurnOutcome::Failed { why: screen::CUT_BROKEN.into() })]);
     assert!(screen.text().contains("The turn failed"), "{}", screen.text());
 }
 
@@ -255,8 +255,8 @@ pub(super) fn anything() -> impl Strategy<Value = Event> {
         1 => any::<String>().prop_map(move |text| ran(list.clone(), 1, &text, &text)),
         1 => Just(Event::Repairing { fault: screen::CUT_BROKEN.into() }),
         1 => Just(Event::Retrying { attempt: 1, of: 2, wait_ms: 1, why: screen::CUT_BROKEN.into() }),
-        1 => Just(ended(Ending::Cancelled)),
-        1 => Just(cut("x", Cut::Length)),
+        1 => Just(ended(TurnOutcome::Cancelled)),
+        1 => Just(cut("x", Truncation::Length)),
         1 => Just(Event::Cleared),
     ]
 }
@@ -321,8 +321,8 @@ proptest! {
 #[test]
 fn a_broken_stream_is_reported_once() {
     let why = Notice::error(screen::CUT_FILTERED);
-    let broken = Replied { cut: Some(Cut::Broken), ..Replied::default() };
-    let broken = Event::Replied(Replied { message: "Half an".into(), ..broken });
+    let broken = ModelMessage { cut: Some(Truncation::Broken), ..ModelMessage::default() };
+    let broken = Event::Replied(ModelMessage { message: "Half an".into(), ..broken });
     let mut screen =
         Screen::shown([said("hello"), delta("Half an"), Event::Notice(why), broken.clone()]);
     let text = screen.text();

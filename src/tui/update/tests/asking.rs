@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol::{Ahead, Change, Facts, Lying, TrustOffer};
+use crate::protocol::{Change, SessionInfo, TrustOffer, UntrustedFile, UpcomingStep};
 use crate::tui::guard::{Listening, QUIET};
 
 /// A turn is running, and a question opens at one second.
@@ -16,14 +16,14 @@ fn opens(question: protocol::Event) -> State {
 }
 
 fn touches() -> protocol::Event {
-    asks(Work::exec("touch", &["a"]), risk(Tier::L1))
+    asks(StepAction::exec("touch", &["a"]), risk(Tier::L1))
 }
 
 fn trusts(trusted: bool) -> State {
     let mut state = screen();
-    let facts = Facts { trusted, ..Facts::default() };
+    let facts = SessionInfo { trusted, ..SessionInfo::default() };
     hear(&mut state, protocol::Event::Facts(Box::new(facts)));
-    let found = vec![Lying { name: "AGENTS.md".into(), bytes: 5, steers: true }];
+    let found = vec![UntrustedFile { name: "AGENTS.md".into(), bytes: 5, steers: true }];
     let (folder, above) = ("/w".to_owned(), Some("/".to_owned()));
     let question = Question::Trust { folder, above, because: WHY.into(), found };
     hear(&mut state, protocol::Event::Asked(Box::new(Ask { id: AskId(7), question })));
@@ -43,7 +43,7 @@ fn listens(state: &State, at: Millis) -> Listening {
 fn a_step_that_waits_for_trust_is_answered_by_a_marked_row_and_enter() {
     let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
     let Question::Step { trust, .. } = &mut ask.question else { panic!("a step") };
-    let found = vec![Lying { name: "AGENTS.md".into(), bytes: 5, steers: true }];
+    let found = vec![UntrustedFile { name: "AGENTS.md".into(), bytes: 5, steers: true }];
     *trust = Some(Box::new(TrustOffer { folder: "/w".into(), hazard: None, found }));
     let mut state = opens(protocol::Event::Asked(ask));
     draw(&mut state, (100, 40));
@@ -154,7 +154,7 @@ fn an_emptied_draft_lets_keys_answer_after_the_pause() {
 #[test]
 fn the_end_of_the_conversation_does_not_count_as_the_end_of_the_question() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
-    let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    let mut state = opens(asks(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     let to_end = KeyEvent::new(KeyCode::End, KeyModifiers::CONTROL);
     update(&mut state, Event::key(1_100, to_end));
     draw(&mut state, SIZE);
@@ -190,7 +190,10 @@ fn a_letter_without_a_choice_begins_a_draft() {
 fn lasting_choices_take_enter_on_a_selected_row() {
     let mut state = opens(touches());
     assert_eq!(press_at(&mut state, "psp", 5_000), [], "letters only mark it");
-    assert_eq!(press_at(&mut state, "\n", 5_100), decides(Decision::Remember(Scope::Project)));
+    assert_eq!(
+        press_at(&mut state, "\n", 5_100),
+        decides(Decision::Remember(ApprovalScope::Project))
+    );
     let mut state = trusts(false);
     assert_eq!(press_at(&mut state, "tat", 5_000), []);
     assert_eq!(press_at(&mut state, "\n", 5_100), decides(Decision::Approve));
@@ -341,7 +344,7 @@ fn the_next_question_of_a_batch_needs_a_pause_too() {
 fn end_shows_the_rest_of_a_long_command_and_the_line_says_so() {
     for key in [KeyCode::End, KeyCode::Char('G')] {
         let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
-        let work = Work::Exec { program: "touch".into(), args };
+        let work = StepAction::Exec { program: "touch".into(), args };
         let mut state = opens(asks(work, risk(Tier::L1)));
         assert_eq!(press_at(&mut state, "y", 5_000), []);
         assert!(row(&mut state, "not shown yet").contains("Lines 1–"), "the row says why");
@@ -355,7 +358,7 @@ fn end_shows_the_rest_of_a_long_command_and_the_line_says_so() {
 #[test]
 fn blanks_in_an_empty_draft_scroll_the_question() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
-    let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    let mut state = opens(asks(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     for at in 0..6 {
         assert_eq!(press_at(&mut state, " ", 1_100 + at * 200), []);
         draw(&mut state, SIZE);
@@ -367,7 +370,7 @@ fn blanks_in_an_empty_draft_scroll_the_question() {
 #[test]
 fn pages_of_a_question_go_down_and_up() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
-    let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    let mut state = opens(asks(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     let first = row(&mut state, "Lines ");
     let mut lines = Vec::new();
     for (key, at) in [(KeyCode::PageDown, 5_000), (KeyCode::PageUp, 5_100), (KeyCode::End, 5_200)] {
@@ -401,7 +404,7 @@ fn a_low_risk_change_runs_unseen_by_a_second_press_that_is_not_held_down() {
 fn a_high_risk_change_is_read_page_by_page() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
     let grave = Risk { lifted: true, ..risk(Tier::L1) };
-    let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, grave));
+    let mut state = opens(asks(StepAction::Exec { program: "touch".into(), args }, grave));
     update(&mut state, Event::key(5_000, KeyCode::End));
     draw(&mut state, SIZE);
     assert_eq!(press_at(&mut state, "Y", 5_100), []);
@@ -418,7 +421,7 @@ fn a_high_risk_change_is_read_page_by_page() {
 #[test]
 fn a_larger_window_withdraws_the_note_about_unseen_rows() {
     let args: Vec<String> = (0..30).map(|n| format!("file {n}")).collect();
-    let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    let mut state = opens(asks(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     press_at(&mut state, "y", 5_000);
     assert!(text(&mut state, SIZE).contains("not shown yet"));
     assert!(!text(&mut state, (80, 60)).contains("not shown yet"));
@@ -429,9 +432,9 @@ fn a_larger_window_withdraws_the_note_about_unseen_rows() {
 fn all_of_a_batch_must_be_seen_to_be_approved() {
     let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
     let Question::Step { rest, .. } = &mut ask.question else { panic!("a step") };
-    rest.extend((0..30).map(|n| Ahead {
+    rest.extend((0..30).map(|n| UpcomingStep {
         id: format!("cmd_{n}"),
-        work: Work::exec("touch", &["b"]),
+        work: StepAction::exec("touch", &["b"]),
         risk: risk(Tier::L1),
         change: None,
     }));
@@ -454,12 +457,17 @@ fn all_of_a_batch_must_be_seen_to_be_approved() {
 fn no_argument_is_shown_without_its_middle() {
     let hidden = "getattr(__import__('o'+'s'),'sys'+'tem')('id')";
     let code = format!("{}{hidden}{}", "print(1);".repeat(60), ";print(2)".repeat(60));
-    let behind = Work::exec("python3", &["-c", &code]);
+    let behind = StepAction::exec("python3", &["-c", &code]);
     let protocol::Event::Asked(mut ask) = asks(behind.clone(), risk(Tier::L1)) else {
         panic!("asks")
     };
     let Question::Step { rest, .. } = &mut ask.question else { panic!("a step") };
-    rest.push(Ahead { id: "cmd_2".into(), work: behind, risk: risk(Tier::L1), change: None });
+    rest.push(UpcomingStep {
+        id: "cmd_2".into(),
+        work: behind,
+        risk: risk(Tier::L1),
+        change: None,
+    });
     let mut state = opens(protocol::Event::Asked(ask));
     let shown: String =
         text(&mut state, (80, 100)).lines().map(|row| row.trim().to_owned()).collect();
@@ -471,7 +479,7 @@ fn no_argument_is_shown_without_its_middle() {
 #[test]
 fn a_program_in_an_argument_is_shown_line_by_line() {
     let code = "import os\nfor name in os.listdir():\n\tprint(name)\nprint('done')\n";
-    let work = Work::exec("python3", &["-c", code]);
+    let work = StepAction::exec("python3", &["-c", code]);
     let mut state = opens(asks(work, risk(Tier::L1)));
     let shown = text(&mut state, SIZE);
     let rows: Vec<&str> = shown.lines().map(str::trim).collect();
@@ -480,7 +488,7 @@ fn a_program_in_an_argument_is_shown_line_by_line() {
     }
     // A single line, as in the question about a line typed by hand.
     let line = format!("cat <<'E'\n{}E", "a line of it\n".repeat(5));
-    let mut state = opens(asks(Work::Shell { line }, risk(Tier::L1)));
+    let mut state = opens(asks(StepAction::Shell { line }, risk(Tier::L1)));
     let shown = text(&mut state, SIZE);
     assert_eq!(shown.lines().filter(|row| row.trim() == r"a line of it\n").count(), 5, "{shown}");
 }
@@ -496,7 +504,7 @@ fn paths_and_names_are_shown_whole() {
     assert!(shown.contains(&path), "{shown}");
     let key = format!("{}-middle-{}", "k".repeat(60), "z".repeat(60));
     let input = serde_json::json!({ key.clone(): "value" });
-    let work = Work::Tool { name: "plugin.run".into(), input };
+    let work = StepAction::Tool { name: "plugin.run".into(), input };
     let mut state = opens(asks(work, risk(Tier::L1)));
     let shown: String = text(&mut state, SIZE).lines().map(|row| row.trim().to_owned()).collect();
     assert!(shown.contains(&key), "{shown}");

@@ -8,7 +8,7 @@ fn copying_goes_through_the_terminal_and_says_so() {
     let mut state = screen();
     assert_eq!(press(&mut state, "/copy\n"), []);
     hear(&mut state, started());
-    let replied = Replied { message: "the answer".into(), ..Replied::default() };
+    let replied = ModelMessage { message: "the answer".into(), ..ModelMessage::default() };
     hear(&mut state, protocol::Event::Replied(replied));
     hear(&mut state, ended(10));
     assert_eq!(press(&mut state, "/copy\n"), [Effect::Copy("the answer".into())]);

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol::{Ahead, ShellPiece};
+use crate::protocol::{TemplateCommand, UpcomingStep};
 use crate::tui::guard::QUIET;
 
 /// One event.
@@ -44,7 +44,7 @@ fn question(kind: Kind) -> Question {
         protocol::Event::Asked(ask) => ask.question,
         other => panic!("{other:?}"),
     };
-    let touch = || Work::exec("touch", &["a"]);
+    let touch = || StepAction::exec("touch", &["a"]);
     let choice = |choices: &[&str]| Question::Choice {
         text: "Which one?".into(),
         choices: choices.iter().map(|text| (*text).to_owned()).collect(),
@@ -54,12 +54,12 @@ fn question(kind: Kind) -> Question {
     match kind {
         Kind::Step => step(touch(), risk(Tier::L1)),
         Kind::Grave => step(touch(), Risk { lifted: true, ..risk(Tier::L1) }),
-        Kind::Line => step(Work::Shell { line: "touch a && touch b".into() }, risk(Tier::L1)),
+        Kind::Line => step(StepAction::Shell { line: "touch a && touch b".into() }, risk(Tier::L1)),
         Kind::Batch => {
             let mut question = step(touch(), risk(Tier::L1));
             if let Question::Step { rest, .. } = &mut question {
-                let (id, work) = ("cmd_002".to_owned(), Work::exec("touch", &["b"]));
-                rest.push(Ahead { id, work, risk: risk(Tier::L1), change: None });
+                let (id, work) = ("cmd_002".to_owned(), StepAction::exec("touch", &["b"]));
+                rest.push(UpcomingStep { id, work, risk: risk(Tier::L1), change: None });
             }
             question
         }
@@ -70,7 +70,7 @@ fn question(kind: Kind) -> Question {
         }
         Kind::Pieces => {
             let (id, line) = ("cmd_001".to_owned(), "touch a".to_owned());
-            let piece = ShellPiece { id, line, risk: risk(Tier::L1), commands: Vec::new() };
+            let piece = TemplateCommand { id, line, risk: risk(Tier::L1), commands: Vec::new() };
             Question::Pieces { of: "/x".into(), cwd: "/w".into(), pieces: vec![piece] }
         }
         Kind::Choices => choice(&["tabs", "spaces"]),

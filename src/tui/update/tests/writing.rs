@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::draft::Draft;
 use crate::prompt::line;
-use crate::protocol::{Part, Prompt};
+use crate::protocol::{Prompt, PromptPart};
 use crate::tui::files::{Found, Hit, Reach};
 
 #[test]
@@ -91,7 +91,7 @@ fn a_draft_is_restored_and_a_first_message_leaves_it() {
 fn names(shown: &str, files: &[&str]) -> Vec<Effect> {
     let line::Intent::Message { parts } = line::read(shown) else { panic!("{shown}") };
     let named = parts.iter().filter_map(|part| match part {
-        Part::Mention { mention, .. } => Some(mention.path.as_str()),
+        PromptPart::Mention { mention, .. } => Some(mention.path.as_str()),
         _ => None,
     });
     assert!(named.eq(files.iter().copied()), "{parts:?}");
@@ -276,15 +276,15 @@ fn a_new_command_joins_the_open_list() {
     let mut state = screen();
     press(&mut state, "/summ");
     assert!(!state.palette.is_open());
-    let entry = protocol::Entry {
-        kind: protocol::EntryKind::Command,
+    let entry = protocol::Extension {
+        kind: protocol::ExtensionKind::Command,
         name: "summarize".into(),
         about: "Summarise".into(),
         hint: String::new(),
         from: crate::words::library::OF_USER.into(),
-        state: protocol::EntryState::Usable,
+        state: protocol::ExtensionState::Usable,
     };
-    let kept = protocol::Catalogue { entries: vec![entry], ..protocol::Catalogue::default() };
+    let kept = protocol::Extensions { entries: vec![entry], ..protocol::Extensions::default() };
     hear(&mut state, protocol::Event::Catalogue(Box::new(kept)));
     assert!(state.palette.is_open());
     let invoked = Op::Invoke { name: "summarize".into(), args: String::new(), mentions: vec![] };
@@ -294,17 +294,17 @@ fn a_new_command_joins_the_open_list() {
 #[test]
 fn files_named_after_a_command_go_with_it() {
     let mut state = screen();
-    let kept = protocol::Catalogue {
-        entries: vec![protocol::Entry {
-            kind: protocol::EntryKind::Skill,
+    let kept = protocol::Extensions {
+        entries: vec![protocol::Extension {
+            kind: protocol::ExtensionKind::Skill,
             name: "explain".into(),
             about: "Explain".into(),
             hint: String::new(),
             from: crate::words::library::OF_USER.into(),
-            state: protocol::EntryState::Usable,
+            state: protocol::ExtensionState::Usable,
         }],
         bots: vec![],
-        ..protocol::Catalogue::default()
+        ..protocol::Extensions::default()
     };
     hear(&mut state, protocol::Event::Catalogue(Box::new(kept)));
     let sent = press(&mut state, "/explain @src/router.ts \n");
