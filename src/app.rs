@@ -35,7 +35,7 @@ use crate::protocol::{Notice, SessionInfo};
 use crate::session::Rescue;
 use crate::session::saved::{Replay, Which};
 use crate::tools::exec::watchdog;
-use crate::words::{Spoken, cli as words};
+use crate::words::{Localize, cli as words};
 use crate::{session, signals, tui};
 
 mod answers;

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::words::{Word, exec as words};
+use crate::words::{Phrase, exec as words};
 
 pub mod beside;
 pub mod owner;
@@ -23,7 +23,7 @@ pub fn private_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// The system resource that is exhausted, where an error says so.
-pub fn used_up(error: &io::Error) -> Option<Word> {
+pub fn used_up(error: &io::Error) -> Option<Phrase> {
     use rustix::io::Errno;
     let what = Errno::from_io_error(error)?;
     match what {

@@ -9,7 +9,7 @@ use std::path::Path;
 use avocet::commands::table::COMMANDS;
 use avocet::commands::{Args, Call, Command, Outcome, Surface, dispatch, find, readme_table};
 use avocet::protocol::{Extensions, NoticeLevel, PageRow, SandboxStatus, SessionInfo};
-use avocet::words::{Lang, Value, sandbox as held};
+use avocet::words::{Lang, PhraseValue, sandbox as held};
 
 #[test]
 fn no_name_or_alias_stands_twice() {
@@ -95,7 +95,7 @@ fn status_says_which_steps_the_sandbox_holds() {
             busy: false,
         };
         let Outcome::Page { rows, .. } = dispatch(&call, "/status") else { panic!("a page") };
-        let is_said = |row: &PageRow| matches!(row, PageRow::Pair { value, .. } if *value == Value::from(said));
+        let is_said = |row: &PageRow| matches!(row, PageRow::Pair { value, .. } if *value == PhraseValue::from(said));
         assert!(rows.iter().any(is_said), "{shelter:?}");
     }
 }

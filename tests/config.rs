@@ -11,7 +11,7 @@ use avocet::config::{
 };
 use avocet::protocol::Mode;
 use avocet::safety::{Limit, Rule, Unknown};
-use avocet::words::{Lang, Spoken};
+use avocet::words::{Lang, Localize};
 
 /// A person with a home and a project, each in a folder of its own.
 struct Desk {

@@ -25,7 +25,7 @@ use avocet::session::{self, Connected, Guard, Handle, Parts, Persona, Reach, Way
 use avocet::tools::Toolbox;
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::world::System;
-use avocet::words::{Lang, Say, session as words};
+use avocet::words::{Lang, LocalizedText, session as words};
 use futures_util::FutureExt;
 use futures_util::stream::BoxStream;
 
@@ -227,7 +227,8 @@ fn parts(folder: &Path, limits: Limits, replies: &[&str], heard: Heard) -> Parts
         redactor: None,
         lang: Lang::En,
     });
-    let page = || avocet::protocol::Page { title: Say::from(words::DOCTOR), rows: vec![] };
+    let page =
+        || avocet::protocol::Page { title: LocalizedText::from(words::DOCTOR), rows: vec![] };
     Parts {
         facts: SessionInfo {
             cwd: ws.display().to_string(),

@@ -12,7 +12,7 @@ use avocet::protocol::{
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{self, Config, Effect, Input, State};
-use avocet::words::{Lang, Word, library, session};
+use avocet::words::{Lang, Phrase, library, session};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -181,25 +181,25 @@ fn step(id: &str, work: StepAction) -> Step {
     Step { id: id.into(), work, requires: Requires::default(), cwd: None }
 }
 
-fn reason(tier: Tier, rule: &str, word: Word, arg: Option<usize>) -> Reason {
+fn reason(tier: Tier, rule: &str, word: Phrase, arg: Option<usize>) -> Reason {
     Reason { rule: rule.into(), tier, say: word.into(), arg }
 }
 
-const INSTALLS: Word = Word {
+const INSTALLS: Phrase = Phrase {
     key: "test.installs",
     en: "downloads a package and may run its scripts",
     zh: "会下载软件包并可能运行其脚本",
 };
-const WRITES: Word =
-    Word { key: "test.writes", en: "writes into the project", zh: "会写入项目目录" };
-const DELETES: Word = Word {
+const WRITES: Phrase =
+    Phrase { key: "test.writes", en: "writes into the project", zh: "会写入项目目录" };
+const DELETES: Phrase = Phrase {
     key: "test.deletes",
     en: "deletes a folder and all that is in it",
     zh: "会删除目录及其全部内容",
 };
-const PIPES: Word =
-    Word { key: "test.pipes", en: "runs what it downloads", zh: "会运行下载的内容" };
-const ONLY_READS: Word = Word { key: "test.reads", en: "only reads", zh: "只读取" };
+const PIPES: Phrase =
+    Phrase { key: "test.pipes", en: "runs what it downloads", zh: "会运行下载的内容" };
+const ONLY_READS: Phrase = Phrase { key: "test.reads", en: "only reads", zh: "只读取" };
 
 fn risk(tier: Tier, reasons: Vec<Reason>, effects: &[May]) -> Risk {
     Risk {
@@ -555,7 +555,7 @@ fn enter_runs_no_piece_and_nothing_marked_is_no_answer() {
     ));
 }
 
-const CLOSED: Word = Word {
+const CLOSED: Phrase = Phrase {
     key: "test.closed",
     en: "may be used only with the user's approval",
     zh: "须经用户同意才能使用",
@@ -640,7 +640,7 @@ fn attachments_stand_below_the_words_as_units() {
 
 #[test]
 fn a_pause_asks_whether_to_go_on() {
-    const WHY: Word = Word {
+    const WHY: Phrase = Phrase {
         key: "test.pause",
         en: "25 steps ran by themselves, which is the limit of one turn.",
         zh: "已自动运行 25 个步骤，达到单轮上限。",
@@ -824,17 +824,17 @@ fn what_waits_stands_over_the_input() {
 
 #[test]
 fn an_error_says_what_to_do() {
-    const DOWN: Word = Word {
+    const DOWN: Phrase = Phrase {
         key: "test.down",
         en: "The model at http://127.0.0.1:8080/v1 does not answer.",
         zh: "位于 http://127.0.0.1:8080/v1 的模型没有回应。",
     };
-    const THEME: Word = Word {
+    const THEME: Phrase = Phrase {
         key: "test.theme",
         en: "config.toml has no `[profiles.work]`.",
         zh: "config.toml 中没有 `[profiles.work]`。",
     };
-    const START: Word = Word {
+    const START: Phrase = Phrase {
         key: "test.start",
         en: "Add it, or choose another profile with --profile.",
         zh: "请补上，或用 --profile 选择其他配置。",

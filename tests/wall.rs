@@ -22,7 +22,7 @@ use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::sandbox::{Places, Sandbox};
 use avocet::tools::world::System;
 use avocet::tools::{Input, Piped, Tool, Toolbox, Watch};
-use avocet::words::{Lang, Word, safety as words, sandbox as held};
+use avocet::words::{Lang, Phrase, safety as words, sandbox as held};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use pretty_assertions::assert_eq;
@@ -206,7 +206,7 @@ async fn a_step_of_a_script_that_met_the_sandbox_is_asked_about_again() {
 
 #[tokio::test]
 async fn each_setting_is_said_by_the_question_the_facts_and_doctor() {
-    let rows: [(SandboxMode, SandboxStatus, &str, Word, Word); 3] = [
+    let rows: [(SandboxMode, SandboxStatus, &str, Phrase, Phrase); 3] = [
         (
             SandboxMode::Work,
             SandboxStatus::Held,
@@ -274,7 +274,7 @@ impl Tool for Late {
         "exec"
     }
 
-    fn about(&self) -> Word {
+    fn about(&self) -> Phrase {
         self.exec.about()
     }
 

@@ -17,7 +17,7 @@ use crate::protocol::{
     Question, Step, StepAction, Tier, Truncation, TurnOrigin, TurnOutcome, Usage,
 };
 use crate::safety::{self, Cleared, Grant, Held, Judged, Scene, Verdict};
-use crate::words::{Say, Spoken, Word, agent as words};
+use crate::words::{Localize, LocalizedText, Phrase, agent as words};
 
 mod ahead;
 mod check;
@@ -137,7 +137,7 @@ enum Waiting {
     },
     /// The user's decision whether to continue.
     Pause {
-        why: Say,
+        why: LocalizedText,
     },
     /// The end of a running step. `instead_of`: the step as the model had proposed it.
     Run {
@@ -469,7 +469,7 @@ impl Turn {
         self.question(question)
     }
 
-    fn pause(&mut self, why: Say) -> Action {
+    fn pause(&mut self, why: LocalizedText) -> Action {
         self.waiting = Waiting::Pause { why: why.clone() };
         self.question(Question::Pause { why })
     }
@@ -545,7 +545,7 @@ impl Turn {
         goes_on
     }
 
-    fn not_run(&mut self, judged: &Judged, outcome: Outcome, note: Option<Say>) {
+    fn not_run(&mut self, judged: &Judged, outcome: Outcome, note: Option<LocalizedText>) {
         let seen = said::not_run(judged, outcome, note);
         self.limits.observed(&seen);
         self.see(seen);
@@ -557,7 +557,7 @@ impl Turn {
     }
 
     /// Skips the rest of the list, and tells the model so.
-    fn skip_rest(&mut self, why: Word, scene: Scene<'_>) {
+    fn skip_rest(&mut self, why: Phrase, scene: Scene<'_>) {
         for step in std::mem::take(&mut self.batch.todo) {
             let verdict = safety::assess(step, scene);
             self.see(said::not_run(verdict.judged(), Outcome::Cancelled, Some(why.into())));

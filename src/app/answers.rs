@@ -22,7 +22,7 @@ use crate::safety::Scene;
 use crate::session::Doctor;
 use crate::store::{Disk, StoreError};
 use crate::tools::sandbox::Sandbox;
-use crate::words::{Spoken, cli as words};
+use crate::words::{Localize, cli as words};
 
 /// `policy explain` and `policy list`.
 pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
@@ -250,7 +250,7 @@ fn idle_rules(
     folder: &Path,
     home: &Path,
     world: &crate::tools::world::System,
-) -> Vec<crate::words::Say> {
+) -> Vec<crate::words::LocalizedText> {
     let policy = loaded.settings.policy();
     let place = policy::place(folder, home, true, world);
     let scene = Scene { policy: &policy, place: &place, world };

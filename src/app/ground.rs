@@ -28,7 +28,7 @@ use crate::tui::ring::Ring;
 use crate::tui::surroundings::knows_links;
 use crate::tui::theme::{Depth, Ground as Shade, Source};
 use crate::tui::{Clipboard, Keep, Surroundings};
-use crate::words::{Lang, Say, Spoken, cli as words};
+use crate::words::{Lang, Localize, LocalizedText, cli as words};
 
 #[derive(Debug)]
 pub struct Ground {
@@ -56,7 +56,7 @@ pub struct Ground {
 pub struct Known {
     pub kept: Trust,
     /// Why the trust store could not be read.
-    pub broken: Option<Say>,
+    pub broken: Option<LocalizedText>,
     pub survey: Survey,
     pub standing: Standing,
     /// `--trust` names exactly this folder.
@@ -330,6 +330,6 @@ fn folder(named: Option<&Path>, lang: Lang) -> Result<PathBuf, Failure> {
     }
 }
 
-fn failed(say: impl Into<crate::words::Say>, lang: Lang) -> Failure {
+fn failed(say: impl Into<crate::words::LocalizedText>, lang: Lang) -> Failure {
     Failure { notice: Box::new(Notice::error(say)), exit: Exit::WrongUse, voice: voice(lang) }
 }

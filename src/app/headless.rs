@@ -17,7 +17,7 @@ use crate::protocol::{Mention, Notice, Op, Prompt, PromptPart};
 use crate::session;
 use crate::session::saved::Which;
 use crate::signals;
-use crate::words::{Say, Spoken, cli as words, library as w};
+use crate::words::{Localize, LocalizedText, cli as words, library as w};
 
 /// The turn, and its options.
 pub struct Headless {
@@ -165,7 +165,7 @@ fn mention(part: PromptPart) -> Option<Mention> {
 
 /// The prompt of a user's command or skill.
 fn own(ground: &Ground, name: &str, args: &str, piped: bool) -> Result<Box<Prompt>, Exit> {
-    let wrong = |say: Say| ground.fail(&Notice::error(say), Exit::WrongUse);
+    let wrong = |say: LocalizedText| ground.fail(&Notice::error(say), Exit::WrongUse);
     let library = Library::load_kinds(&ground.places(), &[Kind::Command, Kind::Skill]);
     let mut prompt = fill::by_name(&library, name, args).map_err(wrong)?;
     if !piped {

@@ -15,7 +15,7 @@ use crate::library::{File, Kind, Library, State, examples, saved, skill};
 use crate::library::{Maker, Owner};
 use crate::protocol::Notice;
 use crate::tools::exec::editor::Editing;
-use crate::words::{Say, Spoken, library as w};
+use crate::words::{Localize, LocalizedText, library as w};
 
 /// The options of the subcommand.
 #[derive(Clone, Copy, Debug)]
@@ -57,11 +57,11 @@ pub fn init_home(ground: &Ground, json: bool) -> Exit {
     }
 }
 
-fn failed(ground: &Ground, why: Say) -> Exit {
+fn failed(ground: &Ground, why: LocalizedText) -> Exit {
     ground.fail(&Notice::error(why), Exit::Failed)
 }
 
-fn told(ground: &Ground, say: Say) -> Exit {
+fn told(ground: &Ground, say: LocalizedText) -> Exit {
     ground.fail(&Notice::info(say), Exit::Done)
 }
 
@@ -152,7 +152,7 @@ fn edited(
     ground: &Ground,
     file: &Path,
     text: &str,
-    check: impl Fn(&str) -> Result<(), Say>,
+    check: impl Fn(&str) -> Result<(), LocalizedText>,
 ) -> Result<Option<String>, Exit> {
     let Some(editor) = ground.editor() else {
         let notice = Notice::error(w::NO_EDITOR).hint(w::NO_EDITOR_HINT);
@@ -205,7 +205,7 @@ fn delete(ground: &Ground, file: &File, how: How) -> Exit {
 }
 
 /// Asks on standard error; reads a line of standard input, if that is a terminal.
-fn confirm(ground: &Ground, question: Say, usual: bool) -> Confirmed {
+fn confirm(ground: &Ground, question: LocalizedText, usual: bool) -> Confirmed {
     if !io::stdin().is_terminal() {
         return Confirmed::Nobody;
     }

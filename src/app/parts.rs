@@ -27,7 +27,7 @@ use crate::tools::sandbox::{Places, Sandbox};
 use crate::tools::seen::Seen;
 use crate::tools::world::{self, System};
 use crate::tools::{Tool, Toolbox, branch, file, talk};
-use crate::words::{Say, Spoken, session as words};
+use crate::words::{Localize, LocalizedText, session as words};
 
 /// The user interface that the session is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ fn sweep(ground: &Ground) {
 /// Builds everything; nothing is connected, started or searched for yet.
 pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, Failure> {
     let settings = &ground.loaded.settings;
-    let fail = |say: Say, exit| Failure {
+    let fail = |say: LocalizedText, exit| Failure {
         notice: Box::new(Notice::error(say)),
         exit,
         voice: ground.voice(),
@@ -119,7 +119,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     Ok(Parts { facts, reach, guard, tools, persona, keep, kept, bounds, greeting, approves_pieces })
 }
 
-fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {
+fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, LocalizedText> {
     let Some(name) = bot else { return Ok(Persona::default()) };
     let bot = bot::find(&ground.places(), name).map_err(|error| error.say())?;
     Ok(Persona { prompt: Some(bot.system_prompt), params: bot.params })
@@ -236,7 +236,11 @@ pub fn places(ground: &Ground, world: &System) -> Places {
 }
 
 /// The policy with the rules remembered for this folder, and the way to remember more.
-fn guard(ground: &Ground, world: System, redactor: Arc<Redactor>) -> (Guard, Option<Say>) {
+fn guard(
+    ground: &Ground,
+    world: System,
+    redactor: Arc<Redactor>,
+) -> (Guard, Option<LocalizedText>) {
     let mut policy = ground.loaded.settings.policy();
     let (mut approvals, said) = Approvals::open(&ground.paths.approvals(), &ground.folder);
     policy.allowed.extend(approvals.written());
@@ -278,7 +282,7 @@ fn trust(ground: &Ground) -> Trust {
         found: survey.files.clone(),
         ask: because,
         settings: !ground.trusted && !project_files(&ground.folder).is_empty(),
-        hazard: trust::hazard(&folder, &ground.paths.home).map(Say::from),
+        hazard: trust::hazard(&folder, &ground.paths.home).map(LocalizedText::from),
         above: above.as_ref().map(|above| above.display().to_string()),
         keep: Box::new(move |given| {
             let level = match given {

@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::protocol::{Mode, Provider};
 use crate::session::{Connect, Connected, Found, Wanted};
-use crate::words::{Lang, Say, Spoken, cli as words};
+use crate::words::{Lang, Localize, LocalizedText, cli as words};
 
 /// What a connection needs; owned, because the session keeps it.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ impl Knowledge {
     }
 
     /// The initial model.
-    pub fn first(&self, mode: Mode, lang: Lang) -> Result<Connected, Say> {
+    pub fn first(&self, mode: Mode, lang: Lang) -> Result<Connected, LocalizedText> {
         match &self.connection {
             None => Ok(guide(lang)),
             Some(connection) => self.by_settings(connection, connection.model(mode), lang),
@@ -51,7 +51,12 @@ impl Knowledge {
         })
     }
 
-    fn named(&self, name: &str, found: Option<&Found>, lang: Lang) -> Result<Connected, Say> {
+    fn named(
+        &self,
+        name: &str,
+        found: Option<&Found>,
+        lang: Lang,
+    ) -> Result<Connected, LocalizedText> {
         if name == "guide" {
             return Ok(guide(lang));
         }
@@ -76,7 +81,7 @@ impl Knowledge {
         connection: &Connection,
         model: &str,
         lang: Lang,
-    ) -> Result<Connected, Say> {
+    ) -> Result<Connected, LocalizedText> {
         match &connection.provider {
             ProviderSetting::Guide => Ok(guide(lang)),
             ProviderSetting::Scripted(file) => scripted(file),
@@ -93,7 +98,7 @@ impl Knowledge {
         key: Option<String>,
         key_name: &str,
         model: &str,
-    ) -> Result<Connected, Say> {
+    ) -> Result<Connected, LocalizedText> {
         let endpoint = Endpoint {
             base_url: base_url.to_owned(),
             api_key: key.clone(),
@@ -141,7 +146,7 @@ fn guide(lang: Lang) -> Connected {
     built_in(Arc::new(Guide::new(lang)), Provider::Guide)
 }
 
-fn scripted(file: &std::path::Path) -> Result<Connected, Say> {
+fn scripted(file: &std::path::Path) -> Result<Connected, LocalizedText> {
     let model = Scripted::open(file).map_err(|error| error.say())?;
     Ok(built_in(Arc::new(model), Provider::Scripted))
 }

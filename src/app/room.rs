@@ -8,7 +8,7 @@ use std::thread;
 use rustix::process::{Resource, getrlimit};
 
 use crate::disk::used_up;
-use crate::words::{Word, exec as words};
+use crate::words::{Phrase, exec as words};
 
 /// The most descriptors that a session needs without a step.
 const DESCRIPTORS: u32 = 31;
@@ -21,7 +21,7 @@ const MEMORY: usize = 48 * 1024 * 1024;
 const FEW: u64 = 4096;
 
 /// The resource that is lacking, if one is.
-pub fn lacking() -> Option<Word> {
+pub fn lacking() -> Option<Phrase> {
     if rustix::io::fcntl_dupfd_cloexec(io::stdin(), DESCRIPTORS.cast_signed()).is_err()
         && rustix::io::fcntl_dupfd_cloexec(io::stdin(), 0).is_ok()
     {

@@ -26,7 +26,7 @@ use crate::script::{Done, Failure, Host, ModelCall, Order, Part, Told, built_in,
 use crate::session::script::{FindScripts, ScriptPlaces};
 use crate::session::scripting::{Asked, Asking, Disk, STACK, Said, ScriptHost};
 use crate::signals;
-use crate::words::{Say, Spoken, cli as words};
+use crate::words::{Localize, LocalizedText, cli as words};
 
 /// Runs a script from the command line.
 pub fn script(ground: Ground, asked: &RunScript, json: bool, approved: Approved) -> Exit {
@@ -86,7 +86,7 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, approved: Approved)
 
 enum Ended {
     Done,
-    Failed(Say),
+    Failed(LocalizedText),
     Signal(i32),
 }
 
@@ -174,7 +174,7 @@ fn perform(
 }
 
 /// The arguments as typed; `-` reads them from standard input.
-fn typed(asked: &RunScript) -> Result<Option<String>, Say> {
+fn typed(asked: &RunScript) -> Result<Option<String>, LocalizedText> {
     match asked.args.as_deref() {
         Some("-") => {
             let mut text = String::new();
@@ -245,7 +245,7 @@ fn asking(approved: Approved) -> Asking {
     })
 }
 
-fn failed(ground: &Ground, json: bool, say: Say) -> Exit {
+fn failed(ground: &Ground, json: bool, say: LocalizedText) -> Exit {
     if json {
         let came = Err(Failure::new(say));
         return match Writer::new(output::stdout(), look(ground, json, true)).ended(&came) {
@@ -287,7 +287,7 @@ struct Dry {
 }
 
 impl Host for Dry {
-    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, Say>> {
+    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, LocalizedText>> {
         let Ok(mut seen) = self.seen.lock() else {
             return stream::iter([Err(words::DRY_RUN.into())]).boxed();
         };
@@ -306,11 +306,11 @@ impl Host for Dry {
         }
     }
 
-    fn confirm(&mut self, _: Say) -> BoxFuture<'_, bool> {
+    fn confirm(&mut self, _: LocalizedText) -> BoxFuture<'_, bool> {
         std::future::ready(true).boxed()
     }
 
-    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, Say>> {
+    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
         match work.tool() {
             "file.read" => self.inner.step(work),
             tool => std::future::ready(Ok(format!("<output of {tool}>"))).boxed(),
@@ -321,11 +321,15 @@ impl Host for Dry {
         self.inner.model_name()
     }
 
-    fn knowledge(&mut self, key: Key) -> BoxFuture<'_, Result<Option<Value>, Say>> {
+    fn knowledge(&mut self, key: Key) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         self.inner.knowledge(key)
     }
 
-    fn keep(&mut self, key: Key, _: Option<Value>) -> BoxFuture<'_, Result<Option<Value>, Say>> {
+    fn keep(
+        &mut self,
+        key: Key,
+        _: Option<Value>,
+    ) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         self.inner.knowledge(key)
     }
 }

@@ -10,7 +10,7 @@ use super::kept::args::{Asked, BotSub, CommandSub, SkillSub, Then};
 pub use super::session::Session;
 pub use super::take::Take;
 use crate::library::Kind;
-use crate::words::{self, Say, Spoken};
+use crate::words::{self, Localize, LocalizedText};
 
 /// A coding agent for the terminal. It proposes. You decide.
 #[derive(Clone, Debug, PartialEq, Parser)]
@@ -362,8 +362,8 @@ pub enum WrongUse {
     },
 }
 
-impl Spoken for WrongUse {
-    fn say(&self) -> Say {
+impl Localize for WrongUse {
+    fn say(&self) -> LocalizedText {
         use words::cli as w;
         match self {
             WrongUse::TwoPrompts => w::TWO_PROMPTS.into(),

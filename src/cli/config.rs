@@ -9,13 +9,13 @@ use crate::config::edit::{self, EditError};
 use crate::config::strict::Value;
 use crate::config::{Layer, Loaded};
 use crate::model::shown_address;
-use crate::words::{Lang, Say, Spoken, cli as w};
+use crate::words::{Lang, Localize, LocalizedText, cli as w};
 
 /// The output: an answer for standard output, a message for standard error.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     Out(String),
-    Told(Say),
+    Told(LocalizedText),
 }
 
 /// Runs the subcommand. `file` is the user's settings file.

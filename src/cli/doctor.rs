@@ -11,7 +11,7 @@ use crate::config::{Connection, Layer, Loaded, Paths, ProviderSetting};
 use crate::library::Library;
 use crate::protocol::{InstructionFile, Notice, SandboxMode};
 use crate::tools::temp::RunFolder;
-use crate::words::{Spoken, Value, cli as w, context, session, temp};
+use crate::words::{Localize, PhraseValue, cli as w, context, session, temp};
 
 /// The facts to report.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Findings<'a> {
     /// The project's instructions to agents; empty if the folder is not trusted.
     pub notes: &'a [InstructionFile],
     /// Why rules of the settings that allow steps have no effect.
-    pub idle_rules: &'a [crate::words::Say],
+    pub idle_rules: &'a [crate::words::LocalizedText],
     /// The folders where programs are looked up.
     pub programs: &'a [PathBuf],
     /// The result of testing the sandbox.
@@ -158,7 +158,7 @@ fn server(connection: &Connection, offer: &Offer) -> Vec<PageRow> {
         Some(_) => w::KEY_SET,
         None => w::KEY_NOT_SET,
     };
-    let answer: Value = match offer {
+    let answer: PhraseValue = match offer {
         Offer::NoServer => w::NOT_ASKED.into(),
         Offer::Models(models) => w::REACHED.with("count", models.len()).into(),
         Offer::Failed(why) => why.clone().into(),
@@ -180,13 +180,13 @@ fn server(connection: &Connection, offer: &Offer) -> Vec<PageRow> {
 }
 
 fn terminal(terminal: &Terminal) -> Vec<PageRow> {
-    let size: Value = match terminal.size {
+    let size: PhraseValue = match terminal.size {
         Some((columns, rows)) => w::SIZE.with("columns", columns).with("rows", rows).into(),
         None => w::NO_SIZE.into(),
     };
     let or_not_set = |text: &str| match text {
-        "" => Value::from(w::NOT_SET),
-        text => Value::from(text),
+        "" => PhraseValue::from(w::NOT_SET),
+        text => PhraseValue::from(text),
     };
     vec![
         PageRow::heading(w::DOCTOR_TERMINAL),

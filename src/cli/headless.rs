@@ -12,7 +12,7 @@ use crate::protocol::{
     Ask, AskId, AttachmentInfo, Decision, Event, ModelMessage, Notice, Observation, Op, Outcome,
     Question, Risk, SandboxDenial, Step, StepAction, TemplateCommand, Tier, Topic, TurnOutcome,
 };
-use crate::words::{Say, cli as w, prompt, session, with_sentences};
+use crate::words::{LocalizedText, cli as w, prompt, session, with_sentences};
 
 /// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub enum Effect {
     Tell(Said),
     Send(Op),
     /// Asks the user at the terminal for a line.
-    Ask(Say),
+    Ask(LocalizedText),
     End(Exit),
 }
 
@@ -32,9 +32,9 @@ pub enum Effect {
 pub enum Said {
     /// The text of the model, unchanged.
     Text(String),
-    Line(Say),
+    Line(LocalizedText),
     /// Text that belongs to a question, shown wherever the question is asked.
-    Asked(Say),
+    Asked(LocalizedText),
     Notice(Notice),
 }
 
@@ -336,7 +336,7 @@ impl<'a> Headless<'a> {
             | Outcome::NotStarted => self.blocked,
         };
         let why = risk.why().cloned().unwrap_or_else(|| w::NO_REASON.into());
-        let about = |word: crate::words::Word| {
+        let about = |word: crate::words::Phrase| {
             Notice::warning(word.with("step", shown::work(&step.work)).with("why", why.clone()))
         };
         match outcome {
@@ -456,7 +456,7 @@ fn attached(item: &AttachmentInfo) -> Effect {
     Effect::Tell(Said::Line(line.with("size", item.said())))
 }
 
-fn told(say: impl Into<Say>) -> Vec<Effect> {
+fn told(say: impl Into<LocalizedText>) -> Vec<Effect> {
     vec![Effect::Tell(Said::Line(say.into()))]
 }
 

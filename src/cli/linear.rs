@@ -15,7 +15,7 @@ use crate::protocol::{
     Report, Risk, SessionInfo, Step, StepAction, Tier, TurnOutcome,
 };
 use crate::safety::clean::escape;
-use crate::words::{Lang, Say, Word, context, linear as w, prompt, session};
+use crate::words::{Lang, LocalizedText, Phrase, context, linear as w, prompt, session};
 
 mod leaving;
 mod question;
@@ -218,7 +218,7 @@ impl Linear {
         effects
     }
 
-    fn ask_with(&self, says: Vec<Say>) -> Vec<Effect> {
+    fn ask_with(&self, says: Vec<LocalizedText>) -> Vec<Effect> {
         says.into_iter().map(|say| self.say(say)).chain([Effect::Prompt]).collect()
     }
 
@@ -502,9 +502,9 @@ impl Linear {
         self.say(prompt::LINE_ATTACHED.with("name", name).with("size", item.said()))
     }
 
-    fn step(&self, word: Word, step: &Step, tier: Tier) -> Effect {
+    fn step(&self, word: Phrase, step: &Step, tier: Tier) -> Effect {
         let say = word.with("step", exact(&step.work));
-        self.say(say.with("tier", Say::from(tier_word(tier))))
+        self.say(say.with("tier", LocalizedText::from(tier_word(tier))))
     }
 
     fn observed(&self, seen: &Observation) -> Vec<Effect> {
@@ -577,7 +577,7 @@ impl Linear {
         effects
     }
 
-    fn say(&self, say: impl Into<Say>) -> Effect {
+    fn say(&self, say: impl Into<LocalizedText>) -> Effect {
         self.line(&say.into().text(self.lang))
     }
 

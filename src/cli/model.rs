@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::config::{Connection, ProviderSetting, Settings};
 use crate::model::shown_address;
 use crate::protocol::Mode;
-use crate::words::{Lang, Say, cli as w};
+use crate::words::{Lang, LocalizedText, cli as w};
 
 use crate::commands::PageRow;
 
@@ -15,7 +15,7 @@ pub enum Offer {
     /// No server is configured.
     NoServer,
     Models(Vec<String>),
-    Failed(Say),
+    Failed(LocalizedText),
 }
 
 /// The models as rows, with the profile's models marked.

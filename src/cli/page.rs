@@ -7,14 +7,14 @@ use unicode_width::UnicodeWidthStr;
 
 use super::report::{self, Voice};
 use crate::commands::PageRow;
-use crate::words::{Lang, Value};
+use crate::words::{Lang, PhraseValue};
 
 /// In columns, a label wider than this does not push the values further right.
 const WIDEST: usize = 32;
 
 /// Writes rows with aligned values.
 pub fn write(out: &mut impl Write, rows: &[PageRow], voice: Voice) -> io::Result<()> {
-    let shown = |value: &Value| (voice.clean)(&text(value, voice.lang)).replace('\n', " ");
+    let shown = |value: &PhraseValue| (voice.clean)(&text(value, voice.lang)).replace('\n', " ");
     let labels = rows.iter().filter_map(|row| match row {
         PageRow::Pair { label, .. } => Some(shown(label).width()),
         PageRow::Heading(_) | PageRow::Line(_) => None,
@@ -70,10 +70,10 @@ pub fn json(rows: &[PageRow], lang: Lang) -> Json {
     Json::Object(page)
 }
 
-fn text(value: &Value, lang: Lang) -> String {
+fn text(value: &PhraseValue, lang: Lang) -> String {
     match value {
-        Value::Text(text) => text.clone(),
-        Value::Say(say) => say.text(lang),
+        PhraseValue::Text(text) => text.clone(),
+        PhraseValue::Say(say) => say.text(lang),
     }
 }
 

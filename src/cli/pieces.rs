@@ -3,19 +3,19 @@
 
 use crate::protocol::{AskId, Decision, TemplateCommand, Tier};
 use crate::safety::clean::escape;
-use crate::words::{Say, Word, linear, prompt as w, screen};
+use crate::words::{LocalizedText, Phrase, linear, prompt as w, screen};
 
 /// The word that approves a command of high risk, so that no habit approves it.
 pub const GRAVE: &str = "YES";
 
 /// All commands, each with the programs it runs and why it does more than read.
-pub fn says(of: &str, cwd: &str, pieces: &[TemplateCommand]) -> Vec<Say> {
+pub fn says(of: &str, cwd: &str, pieces: &[TemplateCommand]) -> Vec<LocalizedText> {
     let mut says = vec![w::LINE_PIECES.with("of", escape(of).text).with("n", pieces.len())];
     for (at, piece) in pieces.iter().enumerate() {
         says.push(line(w::LINE_PIECE, at, piece));
         if piece.commands.len() > 1 {
             for command in &piece.commands {
-                let tier = Say::from(tier_word(command.risk.tier));
+                let tier = LocalizedText::from(tier_word(command.risk.tier));
                 let text = escape(&command.text).text;
                 says.push(linear::PIECE.with("tier", tier).with("text", text));
             }
@@ -31,12 +31,12 @@ pub fn says(of: &str, cwd: &str, pieces: &[TemplateCommand]) -> Vec<Say> {
 }
 
 /// A sentence about one command.
-pub fn line(word: Word, at: usize, piece: &TemplateCommand) -> Say {
-    let tier = Say::from(tier_word(piece.risk.tier));
+pub fn line(word: Phrase, at: usize, piece: &TemplateCommand) -> LocalizedText {
+    let tier = LocalizedText::from(tier_word(piece.risk.tier));
     word.with("n", at + 1).with("tier", tier).with("line", escape(&piece.line).text)
 }
 
-pub fn tier_word(tier: Tier) -> Word {
+pub fn tier_word(tier: Tier) -> Phrase {
     match tier {
         Tier::L0 => screen::TIER_L0,
         Tier::L1 => screen::TIER_L1,
@@ -69,9 +69,9 @@ pub struct Asking {
 #[derive(Debug, PartialEq)]
 pub enum Heard {
     /// The next question.
-    Next(Say),
+    Next(LocalizedText),
     /// Not an answer: a message, and the question again.
-    Again(Say, Say),
+    Again(LocalizedText, LocalizedText),
     Decided(AskId, Decision),
 }
 
@@ -87,10 +87,10 @@ impl Asking {
     }
 
     /// The question that waits for a line.
-    pub fn question(&self) -> Say {
+    pub fn question(&self) -> LocalizedText {
         let Some(piece) = self.pieces.get(self.at) else { return w::PIECES_DECLINED.into() };
         let word = if piece.is_grave() { w::TERMINAL_GRAVE } else { w::TERMINAL_PIECE };
-        let tier = Say::from(tier_word(piece.risk.tier));
+        let tier = LocalizedText::from(tier_word(piece.risk.tier));
         word.with("tier", tier).with("line", escape(&piece.line).text)
     }
 

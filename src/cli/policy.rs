@@ -14,7 +14,7 @@ use crate::prompt::template;
 use crate::protocol::{PageRow, Requires, Risk, Step, StepAction, Tier};
 use crate::safety::{self, Judged, Place, Scene, Task, Verdict, World};
 use crate::tools::world::System;
-use crate::words::{Lang, Say, safety as words};
+use crate::words::{Lang, LocalizedText, safety as words};
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum Policy {
@@ -55,7 +55,7 @@ pub fn command(program: &str, args: &[String]) -> StepAction {
 ///
 /// # Errors
 /// When the input is not a JSON object, or its effect depends on a conversation.
-pub fn tool(name: &str, input: Option<&str>) -> Result<StepAction, Say> {
+pub fn tool(name: &str, input: Option<&str>) -> Result<StepAction, LocalizedText> {
     let bad = |error: String| words::EXPLAIN_NO_OBJECT.with("error", error);
     let read = input.map_or(Ok(Value::Object(Map::new())), serde_json::from_str);
     match read {
@@ -65,7 +65,7 @@ pub fn tool(name: &str, input: Option<&str>) -> Result<StepAction, Say> {
     }
 }
 
-fn tool_of(name: &str, input: Map<String, Value>) -> Result<StepAction, Say> {
+fn tool_of(name: &str, input: Map<String, Value>) -> Result<StepAction, LocalizedText> {
     if name == safety::SKILL_TOOL {
         return Err(words::EXPLAIN_SKILL.into());
     }

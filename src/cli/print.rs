@@ -18,7 +18,7 @@ use super::schema::Schema;
 use super::{Clean, Exit};
 use crate::protocol::{Event, Notice, Op};
 use crate::terminal_modes::forget_typed;
-use crate::words::{Say, cli as w};
+use crate::words::{LocalizedText, cli as w};
 
 #[derive(Debug)]
 pub struct Options {
@@ -210,7 +210,7 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
 
     /// Asks on an unfinished line, which the answer ends. Input typed before the question, or
     /// before its prompt, does not answer it.
-    fn ask(&mut self, question: &Say) {
+    fn ask(&mut self, question: &LocalizedText) {
         forget_typed();
         let voice = self.options.voice;
         let text = (voice.clean)(&question.text(voice.lang));

@@ -7,7 +7,7 @@ use boon::{Compiler, Draft, SchemaIndex, Schemas, ValidationError};
 use serde_json::Value;
 
 use crate::config::{problem::Fault, saved};
-use crate::words::{Say, Spoken, cli as w};
+use crate::words::{Localize, LocalizedText, cli as w};
 
 /// A schema that is ready to check answers.
 pub struct Schema {
@@ -19,10 +19,10 @@ pub struct Schema {
 /// Why a schema cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
-pub struct SchemaError(Say);
+pub struct SchemaError(LocalizedText);
 
-impl Spoken for SchemaError {
-    fn say(&self) -> Say {
+impl Localize for SchemaError {
+    fn say(&self) -> LocalizedText {
         self.0.clone()
     }
 }
@@ -58,7 +58,7 @@ impl Schema {
 
     /// The JSON of a valid answer: the whole text, or its only fenced block. The error names the
     /// path and the problem.
-    pub fn check<'a>(&self, answer: &'a str) -> Result<&'a str, Say> {
+    pub fn check<'a>(&self, answer: &'a str) -> Result<&'a str, LocalizedText> {
         let json = unfenced(answer.trim());
         let value: Value = serde_json::from_str(json)
             .map_err(|error| w::ANSWER_NO_JSON.with("why", error.to_string()))?;
@@ -75,12 +75,12 @@ impl fmt::Debug for Schema {
     }
 }
 
-fn unreadable(file: &str, why: impl Into<crate::words::Value>) -> SchemaError {
+fn unreadable(file: &str, why: impl Into<crate::words::PhraseValue>) -> SchemaError {
     SchemaError(w::SCHEMA_UNREADABLE.with("file", file).with("why", why))
 }
 
 /// The deepest first cause: its path and the problem there.
-fn misfit(error: &ValidationError<'_, '_>) -> Say {
+fn misfit(error: &ValidationError<'_, '_>) -> LocalizedText {
     let mut deepest = error;
     while let Some(cause) = deepest.causes.first() {
         deepest = cause;

@@ -17,10 +17,10 @@ use super::Clean;
 use crate::script::shape::input::Args;
 use crate::script::{Done, Failure, Told};
 use crate::session::script::shown;
-use crate::words::{Lang, Say, Spoken, cli as words};
+use crate::words::{Lang, Localize, LocalizedText, cli as words};
 
 /// The arguments after the script, if there are any.
-pub fn args(text: Option<&str>) -> Result<Args, Say> {
+pub fn args(text: Option<&str>) -> Result<Args, LocalizedText> {
     text.map_or(Ok(Args::default()), Args::typed)
 }
 
@@ -175,7 +175,10 @@ mod tests {
             json!({"content": "x", "target": "English"})
         );
         assert_eq!(args(Some("hello {x}")).unwrap().by_place, [json!("hello {x}")]);
-        assert_eq!(args(Some("[1, two]")).unwrap_err(), Say::from(words::ARGS_UNREADABLE));
+        assert_eq!(
+            args(Some("[1, two]")).unwrap_err(),
+            LocalizedText::from(words::ARGS_UNREADABLE)
+        );
         assert_eq!(args(None).unwrap(), Args::default());
     }
 

@@ -14,7 +14,7 @@ use crate::safety::redact::Redactor;
 use crate::session::export::{self, Pages};
 use crate::session::listing::{hits_page, list_page};
 use crate::store::{Disk, Hit, Listed, Store, StoreError};
-use crate::words::{Lang, Say, Spoken, cli as words};
+use crate::words::{Lang, Localize, LocalizedText, cli as words};
 
 /// The maximum number of listed conversations, and of hits.
 const LISTED: usize = 1_000;
@@ -73,7 +73,7 @@ pub enum Answer {
     /// Writing failed.
     Unwritten(io::Error),
     /// A message for standard error.
-    Told(Vec<Say>),
+    Told(Vec<LocalizedText>),
 }
 
 /// Where to read conversations and how to write about them.
@@ -98,7 +98,7 @@ pub fn run(
     asked: &Session,
     desk: &Desk<'_>,
     out: &mut dyn Write,
-) -> Result<(Answer, Option<Say>), Say> {
+) -> Result<(Answer, Option<LocalizedText>), LocalizedText> {
     let (mut disk, mut fault) = Disk::open(desk.store).map_err(said)?;
     let mut out = Paged { out, pages: None, after: 0 };
     let answer = match answer(asked, &mut disk, desk, &mut out) {
@@ -120,7 +120,7 @@ pub fn run(
 /// Why a subcommand failed.
 enum Wrong {
     Store(StoreError),
-    Said(Say),
+    Said(LocalizedText),
     /// The reader closed the pipe.
     Out(io::Error),
 }
@@ -190,7 +190,7 @@ fn list(disk: &Disk, desk: &Desk<'_>, here: bool) -> Result<Answer, Wrong> {
     Ok(Answer::Page(list_page(listed, more)))
 }
 
-fn said(error: StoreError) -> Say {
+fn said(error: StoreError) -> LocalizedText {
     error.say()
 }
 

@@ -3,7 +3,7 @@
 use super::dispatch::find_in;
 use super::table::COMMANDS;
 use super::{Args, Call, Category, Command, Source, kept};
-use crate::words::{Value, commands as w};
+use crate::words::{PhraseValue, commands as w};
 
 /// One possible completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Candidate {
     pub text: String,
     /// The hint for what may follow: `<message>`.
     pub hint: String,
-    pub about: Option<Value>,
+    pub about: Option<PhraseValue>,
     pub category: Option<Category>,
 }
 
@@ -149,7 +149,12 @@ fn last(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-fn about(call: &Call<'_>, command: &Command, value: &str, used: Option<&str>) -> Option<Value> {
+fn about(
+    call: &Call<'_>,
+    command: &Command,
+    value: &str,
+    used: Option<&str>,
+) -> Option<PhraseValue> {
     if used == Some(value) {
         return Some(w::IN_USE.into());
     }

@@ -2,7 +2,7 @@
 
 use super::{Act, Call, Outcome, PageRow, Surface};
 use crate::protocol::{Notice, Op, Report, SandboxStatus, SessionInfo};
-use crate::words::{Say, Value, commands as w, sandbox as held, session};
+use crate::words::{LocalizedText, PhraseValue, commands as w, sandbox as held, session};
 
 pub(super) fn help(_: &Call<'_>, topic: &str) -> Outcome {
     Outcome::Do(Act::Help((!topic.is_empty()).then(|| topic.to_owned())))
@@ -41,7 +41,7 @@ pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
         false => w::TOKENS,
     };
     let rows = [
-        (w::STATUS_MODEL, Value::from(model.as_str())),
+        (w::STATUS_MODEL, PhraseValue::from(model.as_str())),
         (w::STATUS_PROVIDER, provider.name().into()),
         (w::STATUS_SERVER, base_url.as_str().into()),
         (w::STATUS_PROFILE, profile.as_str().into()),
@@ -69,7 +69,7 @@ pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
         SandboxStatus::Absent => Some(held::IS_ABSENT),
         SandboxStatus::Off => Some(held::IS_OFF),
     };
-    let filled = rows.into_iter().filter(|(_, value)| *value != Value::from(""));
+    let filled = rows.into_iter().filter(|(_, value)| *value != PhraseValue::from(""));
     let mut rows: Vec<PageRow> = filled.map(|(label, value)| PageRow::pair(label, value)).collect();
     rows.extend(exposed.map(|exposed| PageRow::pair(w::STATUS_EXPOSED, exposed)));
     rows.extend(folders(call).into_iter().skip(1));
@@ -152,7 +152,12 @@ fn permissions_page(call: &Call<'_>) -> Outcome {
     Outcome::Page { title: w::PERMISSIONS_TITLE.into(), rows }
 }
 
-fn rules(heading: Value, rules: &[String], covers: &[Vec<Say>], first: usize) -> Vec<PageRow> {
+fn rules(
+    heading: PhraseValue,
+    rules: &[String],
+    covers: &[Vec<LocalizedText>],
+    first: usize,
+) -> Vec<PageRow> {
     let mut rows = vec![PageRow::Heading(heading)];
     for (at, rule) in rules.iter().enumerate() {
         rows.push(PageRow::line(format!("{}. {rule}", first + at)));

@@ -5,7 +5,7 @@ use super::{Act, Call, Outcome, PageRow, refusal, short};
 use crate::protocol::{
     Extension, ExtensionKind, ExtensionState, Extensions, Notice, OmittedSkills, Op,
 };
-use crate::words::{Value, commands as w};
+use crate::words::{PhraseValue, commands as w};
 
 /// Maximum number of rows in one list; the rest is counted.
 const MOST: usize = 200;
@@ -46,14 +46,14 @@ pub fn usage(entry: &Extension) -> String {
 }
 
 /// The sections of help below the table, each with its heading; empty ones are omitted.
-pub fn sections(kept: &Extensions) -> Vec<(Value, Vec<(String, Value)>)> {
+pub fn sections(kept: &Extensions) -> Vec<(PhraseValue, Vec<(String, PhraseValue)>)> {
     let rows = |kind| {
         let typed = kept.of(kind).filter(|entry| entry.can_be_typed());
         capped(typed.map(|entry| (usage(entry), entry.about.as_str().into())).collect())
     };
     let unusable = kept.entries.iter().filter_map(|entry| match &entry.state {
         ExtensionState::Hidden(why) | ExtensionState::Broken(why) => {
-            Some((format!("/{}", entry.name), Value::from(why.clone())))
+            Some((format!("/{}", entry.name), PhraseValue::from(why.clone())))
         }
         ExtensionState::Usable | ExtensionState::Sensitive => None,
     });
@@ -66,7 +66,7 @@ pub fn sections(kept: &Extensions) -> Vec<(Value, Vec<(String, Value)>)> {
     filled.map(|(heading, rows)| (heading.into(), rows)).collect()
 }
 
-fn capped(mut rows: Vec<(String, Value)>) -> Vec<(String, Value)> {
+fn capped(mut rows: Vec<(String, PhraseValue)>) -> Vec<(String, PhraseValue)> {
     let more = rows.len().saturating_sub(MOST);
     if more > 0 {
         rows.truncate(MOST);
@@ -124,7 +124,7 @@ pub fn untold(untold: &OmittedSkills) -> Vec<PageRow> {
 }
 
 /// Grouped by owner; unusable entries with the reason.
-fn list(call: &Call<'_>, kind: ExtensionKind, none: Value) -> Vec<PageRow> {
+fn list(call: &Call<'_>, kind: ExtensionKind, none: PhraseValue) -> Vec<PageRow> {
     let mut rows: Vec<PageRow> = Vec::new();
     let mut heading = None;
     let entries: Vec<&Extension> = call.kept.of(kind).collect();
@@ -133,7 +133,7 @@ fn list(call: &Call<'_>, kind: ExtensionKind, none: Value) -> Vec<PageRow> {
             heading = Some(&entry.from);
             rows.push(PageRow::heading(entry.from.clone()));
         }
-        let about: Value = match &entry.state {
+        let about: PhraseValue = match &entry.state {
             ExtensionState::Usable => entry.about.as_str().into(),
             ExtensionState::Sensitive => w::SENSITIVE.with("about", entry.about.as_str()).into(),
             ExtensionState::Hidden(why) | ExtensionState::Broken(why) => why.clone().into(),
@@ -184,7 +184,7 @@ pub const NO_BOT: &str = "none";
 pub fn bots_page(kept: &Extensions, now: Option<&str>) -> Outcome {
     let mark = |name: &str, about: &str| match now == Some(name) {
         true => w::IN_USE_NOW.with("about", about).into(),
-        false => Value::from(about),
+        false => PhraseValue::from(about),
     };
     let bots = kept.bots.iter();
     let mut rows: Vec<PageRow> =

@@ -9,7 +9,7 @@
 use crate::config::near;
 pub use crate::protocol::PageRow;
 use crate::protocol::{Extensions, Notice, Op, SessionInfo};
-use crate::words::{Lang, Say, Word};
+use crate::words::{Lang, LocalizedText, Phrase};
 
 mod complete;
 mod configuration;
@@ -38,7 +38,7 @@ pub struct Command {
     /// Without the slash: at most 32 of `[a-z0-9-]`.
     pub name: &'static str,
     pub aliases: &'static [&'static str],
-    pub about: Word,
+    pub about: Phrase,
     pub category: Category,
     pub args: Args,
     pub reach: Reach,
@@ -81,7 +81,7 @@ impl Category {
         Category::Exit,
     ];
 
-    pub fn name(self) -> Word {
+    pub fn name(self) -> Phrase {
         use crate::words::commands as w;
         match self {
             Category::Session => w::CATEGORY_SESSION,
@@ -214,7 +214,7 @@ pub enum Outcome {
     /// For the user.
     Say(Notice),
     /// For the user, as aligned lines.
-    Page { title: Say, rows: Vec<PageRow> },
+    Page { title: LocalizedText, rows: Vec<PageRow> },
     /// For the surface.
     Do(Act),
     /// All of these, in order.
@@ -257,10 +257,10 @@ pub enum Act {
 /// A refusal with names similar to the typed one, each prefixed with `lead`.
 fn refusal<'a>(
     lead: &str,
-    say: Word,
+    say: Phrase,
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
-    otherwise: impl Into<Say>,
+    otherwise: impl Into<LocalizedText>,
 ) -> Outcome {
     let near = near::nearest(name, known);
     let notice = Notice::error(say.with("name", short(name)));

@@ -7,7 +7,7 @@ use crate::protocol::{
     Usage,
 };
 use crate::words;
-use crate::words::Value;
+use crate::words::PhraseValue;
 
 struct Desk {
     facts: SessionInfo,
@@ -70,8 +70,9 @@ fn told(outcome: Outcome) -> String {
 
 /// A page as text, one line for each row.
 fn shown(outcome: Outcome) -> Vec<String> {
-    let text = |value: &Value| words::commands::USAGE.with("usage", value.clone()).text(Lang::En);
-    let text = |value: &Value| text(value).trim_start_matches("Usage: ").to_owned();
+    let text =
+        |value: &PhraseValue| words::commands::USAGE.with("usage", value.clone()).text(Lang::En);
+    let text = |value: &PhraseValue| text(value).trim_start_matches("Usage: ").to_owned();
     let Outcome::Page { rows, .. } = outcome else { return vec![told(outcome)] };
     rows.iter()
         .map(|row| match row {

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use super::saved;
 use crate::protocol::Effect;
 use crate::safety::{Grant, Pinned, Rule, Terms};
-use crate::words::{self, Say};
+use crate::words::{self, LocalizedText};
 
 const VERSION: u32 = 2;
 const MOST: usize = 500;
@@ -92,7 +92,7 @@ impl Approvals {
     /// Reads the rules in `store` for `folder`, whose links are resolved already. The sentence says
     /// why nothing is remembered although something should be, or that rules of an older version
     /// now cover less; that is said once.
-    pub fn open(store: &Path, folder: &Path) -> (Approvals, Option<Say>) {
+    pub fn open(store: &Path, folder: &Path) -> (Approvals, Option<LocalizedText>) {
         let folder = folder.to_string_lossy().into_owned();
         let file = store.join(format!("{}.json", name(&folder)));
         let empty = Kept { version: VERSION, folder, allowed: vec![], denied: vec![] };
@@ -264,11 +264,11 @@ fn of_first(first: First) -> Option<Kept> {
     (version == 1).then_some(Kept { version: VERSION, folder, allowed, denied })
 }
 
-fn narrowed(count: usize) -> Say {
-    words::counted(count, words::rules::NARROWED, words::rules::NARROWED_MANY)
+fn narrowed(count: usize) -> LocalizedText {
+    words::plural(count, words::rules::NARROWED, words::rules::NARROWED_MANY)
 }
 
-fn broken(file: &Path) -> Say {
+fn broken(file: &Path) -> LocalizedText {
     words::config::APPROVALS_BROKEN.with("file", file.display().to_string())
 }
 
@@ -276,7 +276,7 @@ fn broken(file: &Path) -> Say {
 mod tests {
     use super::*;
 
-    fn open(store: &Path) -> (Approvals, Option<Say>) {
+    fn open(store: &Path) -> (Approvals, Option<LocalizedText>) {
         Approvals::open(store, Path::new("/work/project"))
     }
 

@@ -12,7 +12,7 @@ use super::keys::KEYS;
 use super::problem::{self, Fault, Mismatch, Problem, Written};
 use super::saved;
 use super::strict::{self, Key, Value};
-use crate::words::{self, Say, Spoken};
+use crate::words::{self, Localize, LocalizedText};
 
 /// Why a key was not changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -32,16 +32,16 @@ pub enum EditError {
     /// The key does not belong in the file.
     Elsewhere {
         key: String,
-        place: Say,
+        place: LocalizedText,
     },
     NotSaved {
         file: String,
-        why: Say,
+        why: LocalizedText,
     },
 }
 
-impl Spoken for EditError {
-    fn say(&self) -> Say {
+impl Localize for EditError {
+    fn say(&self) -> LocalizedText {
         use words::config as w;
         match self {
             EditError::Problem(problem) => problem.say(),

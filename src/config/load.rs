@@ -14,7 +14,7 @@ use super::settings::Settings;
 use super::strict::{self, Found, Key, Reading, Value};
 use super::{Environment, Paths, saved};
 use crate::protocol::SandboxMode;
-use crate::words::{self, Say, Spoken};
+use crate::words::{self, Localize, LocalizedText};
 
 /// The sources of the layers.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +39,8 @@ pub enum Layer {
     Strictest(PathBuf),
 }
 
-impl Spoken for Layer {
-    fn say(&self) -> Say {
+impl Localize for Layer {
+    fn say(&self) -> LocalizedText {
         use words::config as w;
         let shown = |file: &Path| file.display().to_string();
         match self {
@@ -332,7 +332,7 @@ fn command_line(line: &[(&'static str, String)], stack: &mut Stack) -> Vec<Probl
     problems
 }
 
-fn wrong(key: &Key, written: Written, found: Say) -> Problem {
+fn wrong(key: &Key, written: Written, found: LocalizedText) -> Problem {
     let fault = Fault::wrong(key.kind.expected(), found);
     Problem { written, place: None, key: Some(key.path.to_owned()), fault }
 }

@@ -124,7 +124,7 @@ fn leads_to_secrets(real: &Path, root: &Path) -> bool {
     })
 }
 
-fn unreadable(why: crate::words::Say) -> Why {
+fn unreadable(why: crate::words::LocalizedText) -> Why {
     Box::new(move |path| {
         Notice::warning(words::NOTES_UNREADABLE.with("path", path).with("why", why.clone()))
     })

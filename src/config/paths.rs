@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use directories::{BaseDirs, ProjectDirs};
 
 use super::Environment;
-use crate::words::{self, Say, Spoken};
+use crate::words::{self, Localize, LocalizedText};
 
 /// The user's folders, absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,8 +28,8 @@ pub struct NoHome {
     relative: Option<PathBuf>,
 }
 
-impl Spoken for NoHome {
-    fn say(&self) -> Say {
+impl Localize for NoHome {
+    fn say(&self) -> LocalizedText {
         match &self.relative {
             Some(path) => words::config::HOME_RELATIVE.with("path", path.display().to_string()),
             None => words::config::NO_HOME.into(),
@@ -78,7 +78,7 @@ impl Paths {
     }
 
     /// Why the folder for history and drafts is not writable, if that is known before writing.
-    pub fn state_refused(&self) -> Option<Say> {
+    pub fn state_refused(&self) -> Option<LocalizedText> {
         use rustix::fs::{Access, access};
         let there = self.state.ancestors().find(|folder| folder.symlink_metadata().is_ok())?;
         let error = access(there, Access::WRITE_OK | Access::EXEC_OK).err()?;

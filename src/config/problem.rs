@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::protocol::Notice;
-use crate::words::{self, Say, Spoken, Value};
+use crate::words::{self, Localize, LocalizedText, PhraseValue};
 
 /// One problem.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -37,7 +37,7 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     Unreadable {
-        why: Say,
+        why: LocalizedText,
     },
     NotAFile,
     NotText,
@@ -58,11 +58,11 @@ pub enum Fault {
         near: Option<String>,
     },
     /// A key that does not belong here: the sentence says where it belongs.
-    Elsewhere(Say),
+    Elsewhere(LocalizedText),
     /// Of the wrong type, or out of range.
     Wrong(Box<Mismatch>),
     /// A rule that fails its own tests.
-    Rule(Say),
+    Rule(LocalizedText),
     /// A name chosen by the user that cannot be used.
     BadName,
     /// A project set something that only the user may set.
@@ -78,12 +78,12 @@ pub enum Fault {
 /// The expected value, and the actual one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch {
-    pub expected: Say,
-    pub found: Say,
+    pub expected: LocalizedText,
+    pub found: LocalizedText,
 }
 
 impl Fault {
-    pub fn wrong(expected: Say, found: Say) -> Fault {
+    pub fn wrong(expected: LocalizedText, found: LocalizedText) -> Fault {
         Fault::Wrong(Box::new(Mismatch { expected, found }))
     }
 
@@ -126,7 +126,7 @@ impl Problem {
     }
 
     /// What the program does until the problem is fixed.
-    pub fn hint(&self) -> Option<Say> {
+    pub fn hint(&self) -> Option<LocalizedText> {
         let of_safety = self.key.as_deref().is_some_and(|key| key.starts_with("safety."));
         match &self.fault {
             fault if fault.is_whole() => Some(words::config::HINT_WHOLE.into()),
@@ -136,7 +136,7 @@ impl Problem {
         }
     }
 
-    fn place(&self) -> Value {
+    fn place(&self) -> PhraseValue {
         let file = match &self.written {
             Written::Variable(name) => {
                 return words::config::AT_VARIABLE.with("name", name.as_str()).into();
@@ -155,8 +155,8 @@ impl Problem {
     }
 }
 
-impl Spoken for Problem {
-    fn say(&self) -> Say {
+impl Localize for Problem {
+    fn say(&self) -> LocalizedText {
         use words::config as w;
         let say = match &self.fault {
             Fault::Unreadable { why } => w::UNREADABLE.with("why", why.clone()),
@@ -185,7 +185,7 @@ impl Spoken for Problem {
 }
 
 /// The system's reason, in plain words if it is a common one.
-pub fn io_reason(error: &io::Error) -> Say {
+pub fn io_reason(error: &io::Error) -> LocalizedText {
     use words::config as w;
     match error.kind() {
         io::ErrorKind::NotFound => w::IO_NOT_FOUND.into(),

@@ -11,7 +11,7 @@ use toml_edit::{Array, Item, Value};
 use super::problem::Fault;
 use super::strict::{self, ListOf};
 use crate::safety::Rule;
-use crate::words::{self, Say};
+use crate::words::{self, LocalizedText};
 
 /// A position in the text, and the problem there.
 type Wrong = (Option<usize>, Fault);
@@ -41,7 +41,7 @@ pub(super) fn read(key: &str, items: &Array) -> (Vec<String>, Vec<Wrong>) {
 }
 
 /// A rule, and the tests it fails.
-fn one(item: &Value) -> Result<(String, Option<Say>), Say> {
+fn one(item: &Value) -> Result<(String, Option<LocalizedText>), LocalizedText> {
     let found = || strict::found(&Item::from(item.clone()));
     let Some(table) = item.as_inline_table() else {
         let text = item.as_str().filter(|text| ListOf::Rules.takes(text));
@@ -79,7 +79,7 @@ mod tests {
     use super::super::keys::KEYS;
     use super::super::strict::{self, Value};
 
-    use crate::words::{Lang, Spoken};
+    use crate::words::{Lang, Localize};
 
     fn of(text: &str) -> (Vec<(String, Vec<String>)>, Vec<String>) {
         let reading = strict::read(Path::new("config.toml"), text, KEYS);

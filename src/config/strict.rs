@@ -10,7 +10,7 @@ use toml_edit::{Document, Item, TableLike};
 use super::near;
 use super::problem::{Fault, Place, Problem, Written};
 use super::rules;
-use crate::words::{self, Say, Word};
+use crate::words::{self, LocalizedText, Phrase};
 
 /// One row of a table of keys.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub struct Key {
     /// Variables that set it; the first one wins.
     pub variables: &'static [&'static str],
     /// Set for a key that does not belong in a file: where it belongs.
-    pub elsewhere: Option<Word>,
+    pub elsewhere: Option<Phrase>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -196,7 +196,7 @@ impl Reader<'_> {
 impl Kind {
     /// Parses a value as the user types it: in a variable, after `config set`, as an option. A list
     /// is typed with commas, or as TOML. The error says what was found.
-    pub fn parse(&self, text: &str) -> Result<Value, Say> {
+    pub fn parse(&self, text: &str) -> Result<Value, LocalizedText> {
         let text = text.trim();
         let item = match self {
             Kind::Text | Kind::Choice(_) | Kind::Renamed(..) => {
@@ -217,7 +217,7 @@ impl Kind {
     }
 
     /// What a value must be.
-    pub fn expected(&self) -> Say {
+    pub fn expected(&self) -> LocalizedText {
         use words::config as w;
         match self {
             Kind::Text => w::A_TEXT.into(),
@@ -238,7 +238,7 @@ impl Kind {
     }
 
     /// The value of an item; the error says what is there instead.
-    fn check(&self, item: &Item) -> Result<Value, Say> {
+    fn check(&self, item: &Item) -> Result<Value, LocalizedText> {
         let value = match self {
             Kind::Text => item.as_str().and_then(text),
             Kind::Choice(choices) => {
@@ -292,7 +292,7 @@ fn text(text: &str) -> Option<Value> {
     (text.len() <= LONGEST).then(|| Value::Text(text.to_owned()))
 }
 
-fn list(of: ListOf, item: &Item) -> Result<Value, Say> {
+fn list(of: ListOf, item: &Item) -> Result<Value, LocalizedText> {
     let items = item.as_array().ok_or_else(|| found(item))?;
     if items.len() > MOST_ITEMS {
         return Err(words::config::FOUND_MANY.with("count", items.len()));
@@ -310,7 +310,7 @@ fn list(of: ListOf, item: &Item) -> Result<Value, Say> {
         Some(text) => Err(shown(text)),
         None => Err(found(&Item::from(value.clone()))),
     });
-    texts.collect::<Result<Vec<_>, Say>>().map(Value::List)
+    texts.collect::<Result<Vec<_>, LocalizedText>>().map(Value::List)
 }
 
 impl ListOf {
@@ -335,7 +335,7 @@ impl ListOf {
 }
 
 /// The type of the item, in a word; a short text is shown.
-pub(super) fn found(item: &Item) -> Say {
+pub(super) fn found(item: &Item) -> LocalizedText {
     use words::config as w;
     match item.as_str() {
         Some(text) => shown(text),
@@ -350,7 +350,7 @@ pub(super) fn found(item: &Item) -> Say {
     }
 }
 
-fn shown(text: &str) -> Say {
+fn shown(text: &str) -> LocalizedText {
     let mut short: String = text.chars().take(40).collect();
     if short.len() < text.len() {
         short.push('…');

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use super::{paths, saved};
 use crate::protocol::UntrustedFile;
 use crate::safety::steering;
-use crate::words::{self, Say, Word};
+use crate::words::{self, LocalizedText, Phrase};
 
 const VERSION: u32 = 1;
 /// The maximum number of remembered folders; of listed files; the depth of the search in folders;
@@ -112,7 +112,7 @@ const SYSTEM: &[&str] = &[
 
 /// Why a folder is better not trusted: it contains more than a project, or other users may change
 /// its contents.
-pub fn hazard(folder: &Path, home: &Path) -> Option<Word> {
+pub fn hazard(folder: &Path, home: &Path) -> Option<Phrase> {
     use std::os::unix::fs::MetadataExt;
     let meta = fs::metadata(folder).ok()?;
     let wide = SYSTEM.iter().any(|name| folder == Path::new(name));
@@ -133,7 +133,7 @@ pub fn hazard(folder: &Path, home: &Path) -> Option<Word> {
 impl Trust {
     /// Reads the answers in `file`. The sentence says why nothing is trusted although something
     /// should be.
-    pub fn open(file: PathBuf) -> (Trust, Option<Say>) {
+    pub fn open(file: PathBuf) -> (Trust, Option<LocalizedText>) {
         let empty = Kept { version: VERSION, folders: Vec::new() };
         let (kept, sound) = match saved::read(&file) {
             Ok(None) => (empty, true),

@@ -9,7 +9,7 @@ use crate::config::saved;
 use crate::config::strict::Kind::{Count, Number, Text};
 use crate::config::strict::{self, Found, Key, Value};
 use crate::protocol::Params;
-use crate::words::{self, Say, Spoken, Word};
+use crate::words::{self, Localize, LocalizedText, Phrase};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bot {
@@ -21,7 +21,7 @@ pub struct Bot {
     pub owner: Owner,
 }
 
-const fn key(path: &'static str, kind: strict::Kind, elsewhere: Option<Word>) -> Key {
+const fn key(path: &'static str, kind: strict::Kind, elsewhere: Option<Phrase>) -> Key {
     Key { path, kind, built_in: "", strictest: None, variables: &[], elsewhere }
 }
 
@@ -41,7 +41,7 @@ const KEYS: &[Key] = &[
 ];
 
 /// Parses a bot's file. The error names the first problem.
-pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<Bot, Say> {
+pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<Bot, LocalizedText> {
     let reading = strict::read(file, text, KEYS);
     if let Some(problem) = reading.problems.first() {
         return Err(problem.say());

@@ -8,7 +8,7 @@ use super::{Owner, wrong};
 use crate::config::strict::Kind::Text;
 use crate::config::strict::{self, Found, Key, Value};
 use crate::config::{Fault, Problem};
-use crate::words::{Say, Spoken};
+use crate::words::{Localize, LocalizedText};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
@@ -59,7 +59,7 @@ pub fn read(
     owner: Owner,
     form: Form,
     text: &str,
-) -> Result<(Command, Vec<String>), Say> {
+) -> Result<(Command, Vec<String>), LocalizedText> {
     let reading = strict::read(file, text, KEYS);
     let mut more = Vec::new();
     for problem in reading.problems {

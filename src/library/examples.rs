@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::io_say;
 use crate::config::{Paths, saved};
-use crate::words::{Say, library as w};
+use crate::words::{LocalizedText, library as w};
 
 /// A path below the config folder, and the text of the file.
 #[rustfmt::skip]
@@ -33,7 +33,7 @@ pub enum Copied {
 
 /// Copies the examples. Stops at the first that cannot be written; those before it have been
 /// copied.
-pub fn copy(paths: &Paths) -> Result<Vec<Copied>, Say> {
+pub fn copy(paths: &Paths) -> Result<Vec<Copied>, LocalizedText> {
     let mut done = Vec::new();
     for (name, text) in EXAMPLES {
         let file = paths.config.join(name);

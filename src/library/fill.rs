@@ -4,10 +4,10 @@
 use super::{Command, Form, Library, Skill, at};
 use crate::prompt::template::{self, Template, Values};
 use crate::protocol::{Prompt, PromptPart, PromptSource, PromptSourceKind};
-use crate::words::{Say, Spoken, library as w};
+use crate::words::{Localize, LocalizedText, library as w};
 
 /// The prompt of a command, or of a skill if there is no command with this name.
-pub fn by_name(library: &Library, name: &str, args: &str) -> Result<Prompt, Say> {
+pub fn by_name(library: &Library, name: &str, args: &str) -> Result<Prompt, LocalizedText> {
     match library.command(name) {
         Ok(found) => command(found, args),
         Err(absent) => match library.skill(name) {
@@ -18,7 +18,7 @@ pub fn by_name(library: &Library, name: &str, args: &str) -> Result<Prompt, Say>
 }
 
 /// The prompt of a command.
-pub fn command(command: &Command, args: &str) -> Result<Prompt, Say> {
+pub fn command(command: &Command, args: &str) -> Result<Prompt, LocalizedText> {
     let (form, root) = match command.form {
         Form::Toml | Form::Gemini => (template::Form::Braces, None),
         Form::Markdown => (template::Form::Markdown, Some(command.root().display().to_string())),
@@ -34,7 +34,7 @@ pub fn command(command: &Command, args: &str) -> Result<Prompt, Say> {
 }
 
 /// The prompt of a skill that the user enters: its text, and the folder of its files.
-pub fn skill(skill: &Skill, args: &str) -> Result<Prompt, Say> {
+pub fn skill(skill: &Skill, args: &str) -> Result<Prompt, LocalizedText> {
     let root = skill.root().display().to_string();
     let wrong = |why| at(&skill.file, None, w::TEMPLATE_WRONG).with("why", why);
     let template = Template::parse(&skill.body()?, template::Form::Markdown).map_err(wrong)?;

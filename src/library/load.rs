@@ -14,7 +14,7 @@ use super::{
 use crate::config::{Fault, near, saved};
 use crate::protocol::{Extension, ExtensionKind, ExtensionState, Extensions};
 use crate::safety::clean;
-use crate::words::{Say, Spoken, library as w};
+use crate::words::{Localize, LocalizedText, library as w};
 
 /// Everything found in all folders at one time.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub struct Library {
     /// Every file, in order of precedence.
     pub files: Vec<File>,
     /// The folders that were not fully searched, one sentence each.
-    pub cut: Vec<Say>,
+    pub cut: Vec<LocalizedText>,
     places: Places,
     seen: Vec<scan::Seen>,
 }
@@ -44,13 +44,13 @@ pub struct File {
 pub enum State {
     /// With its harmless oddities.
     Loaded {
-        remarks: Vec<Say>,
+        remarks: Vec<LocalizedText>,
     },
     Shadowed {
         by: By,
     },
     Refused {
-        because: Say,
+        because: LocalizedText,
     },
 }
 
@@ -73,8 +73,8 @@ pub enum By {
     BuiltIn,
 }
 
-impl Spoken for State {
-    fn say(&self) -> Say {
+impl Localize for State {
+    fn say(&self) -> LocalizedText {
         match self {
             State::Loaded { remarks } => match remarks.split_first() {
                 None => w::LOADED.into(),
@@ -108,11 +108,11 @@ pub enum Absent {
         near: Vec<String>,
         folder: PathBuf,
         /// What cannot be used until the folder is trusted.
-        waiting: Option<Box<Say>>,
+        waiting: Option<Box<LocalizedText>>,
     },
     /// The file exists but cannot be used.
     Broken {
-        because: Say,
+        because: LocalizedText,
     },
 }
 
@@ -133,8 +133,8 @@ impl Absent {
     }
 }
 
-impl Spoken for Absent {
-    fn say(&self) -> Say {
+impl Localize for Absent {
+    fn say(&self) -> LocalizedText {
         match self {
             Absent::BadName { kind: Kind::Command, name } => {
                 w::BAD_COMMAND_NAME.with("name", name::shown(name))
@@ -146,7 +146,9 @@ impl Spoken for Absent {
                 let (kind, name) = (*kind, name.clone());
                 let (near, folder) = (near.clone(), folder.clone());
                 let none = Absent::None { kind, name, near, folder, waiting: None };
-                w::NONE_WAITING.with("none", none.say()).with("waiting", Say::clone(waiting))
+                w::NONE_WAITING
+                    .with("none", none.say())
+                    .with("waiting", LocalizedText::clone(waiting))
             }
             Absent::None { kind, name, near, folder, .. } if near.is_empty() => w::NONE
                 .with("kind", kind.word())
@@ -436,7 +438,7 @@ pub fn of_command(
     name: &str,
     owner: Owner,
     text: &str,
-) -> Result<(Command, Vec<Say>), Say> {
+) -> Result<(Command, Vec<LocalizedText>), LocalizedText> {
     match owner.maker {
         Maker::Claude => claude::read(file, name, owner, text),
         Maker::Gemini => gemini::read(file, name, owner, text),

@@ -43,7 +43,7 @@ pub use skills::SkillsContext;
 
 use crate::config::problem::{Place as At, Problem, Written};
 use crate::config::{Fault, problem};
-use crate::words::{self, Say, Spoken, Word};
+use crate::words::{self, Localize, LocalizedText, Phrase};
 
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +65,7 @@ impl Kind {
         }
     }
 
-    pub fn word(self) -> Word {
+    pub fn word(self) -> Phrase {
         use words::library as w;
         match self {
             Kind::Bot => w::A_BOT,
@@ -76,7 +76,7 @@ impl Kind {
 }
 
 /// A sentence about a place in a file, or about the whole file.
-fn at(file: &std::path::Path, place: Option<At>, word: Word) -> Say {
+fn at(file: &std::path::Path, place: Option<At>, word: Phrase) -> LocalizedText {
     let file = file.display().to_string();
     match place {
         None => word.with("place", file),
@@ -88,11 +88,11 @@ fn at(file: &std::path::Path, place: Option<At>, word: Word) -> Say {
 }
 
 /// The problem of a TOML file, as one sentence.
-fn wrong(file: &std::path::Path, fault: Fault) -> Say {
+fn wrong(file: &std::path::Path, fault: Fault) -> LocalizedText {
     Problem { written: Written::File(PathBuf::from(file)), place: None, key: None, fault }.say()
 }
 
 /// Why one of the user's files could not be created, changed or deleted.
-fn io_say(word: Word, file: &std::path::Path, error: &std::io::Error) -> Say {
+fn io_say(word: Phrase, file: &std::path::Path, error: &std::io::Error) -> LocalizedText {
     word.with("file", file.display().to_string()).with("why", problem::io_reason(error))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Kind;
 use crate::config::{Paths, paths};
-use crate::words::{self, Say, Spoken};
+use crate::words::{self, Localize, LocalizedText};
 
 /// One folder of the search path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +36,8 @@ pub enum Maker {
     Gemini,
 }
 
-impl Spoken for Owner {
-    fn say(&self) -> Say {
+impl Localize for Owner {
+    fn say(&self) -> LocalizedText {
         use words::library as w;
         let name = match self.maker {
             Maker::Avocet if self.project => return w::OF_PROJECT.into(),
@@ -58,7 +58,7 @@ pub struct Places {
     /// Names of built-in commands, which no other command may take; in lower case.
     pub built_in: Vec<String>,
     /// What the folder contains that cannot be used until it is trusted.
-    pub waiting: Option<Say>,
+    pub waiting: Option<LocalizedText>,
 }
 
 /// The folders of other agents in a project or in the user's home.
@@ -145,8 +145,8 @@ impl Places {
             (count(Kind::Bot), words::library::WAIT_BOT, words::library::WAIT_BOTS),
         ];
         let mut found = counts.into_iter().filter(|(count, ..)| *count > 0);
-        let said = |(count, one, many): (usize, words::Word, words::Word)| {
-            words::counted(count, one, many)
+        let said = |(count, one, many): (usize, words::Phrase, words::Phrase)| {
+            words::plural(count, one, many)
         };
         let first = found.next().map(said);
         let what = found.fold(first, |what, next| {

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use super::load::{Absent, of_command};
 use super::{Kind, Maker, Owner, bot, io_say, name};
 use crate::config::{Paths, saved};
-use crate::words::{Say, Spoken, library as w};
+use crate::words::{Localize, LocalizedText, library as w};
 
 const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
 /// The path of a bot or a command with this name.
-pub fn file(paths: &Paths, kind: Kind, name: &str) -> Result<PathBuf, Say> {
+pub fn file(paths: &Paths, kind: Kind, name: &str) -> Result<PathBuf, LocalizedText> {
     if !name::is_usable(kind, name) {
         return Err(Absent::bad_name(kind, name).say());
     }
@@ -30,7 +30,7 @@ pub fn folder(paths: &Paths, kind: Kind) -> PathBuf {
 }
 
 /// Checks that this text is valid for that file.
-pub fn check(kind: Kind, owner: Owner, file: &Path, text: &str) -> Result<(), Say> {
+pub fn check(kind: Kind, owner: Owner, file: &Path, text: &str) -> Result<(), LocalizedText> {
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     match kind {
         Kind::Bot => bot::read(file, &name, owner, text).map(|_| ()),
@@ -41,7 +41,7 @@ pub fn check(kind: Kind, owner: Owner, file: &Path, text: &str) -> Result<(), Sa
 }
 
 /// Creates a new file; an existing one is left unchanged.
-pub fn create(paths: &Paths, kind: Kind, name: &str, text: &str) -> Result<PathBuf, Say> {
+pub fn create(paths: &Paths, kind: Kind, name: &str, text: &str) -> Result<PathBuf, LocalizedText> {
     let file = file(paths, kind, name)?;
     check(kind, OWN, &file, text)?;
     saved::create(&file, text).map_err(|error| match error.kind() {
@@ -52,13 +52,13 @@ pub fn create(paths: &Paths, kind: Kind, name: &str, text: &str) -> Result<PathB
 }
 
 /// Replaces the text of a file.
-pub fn replace(kind: Kind, owner: Owner, file: &Path, text: &str) -> Result<(), Say> {
+pub fn replace(kind: Kind, owner: Owner, file: &Path, text: &str) -> Result<(), LocalizedText> {
     check(kind, owner, file, text)?;
     saved::write(file, text).map_err(|error| io_say(w::NOT_SAVED, file, &error))
 }
 
 /// Deletes a file.
-pub fn delete(file: &Path) -> Result<(), Say> {
+pub fn delete(file: &Path) -> Result<(), LocalizedText> {
     fs::remove_file(file).map_err(|error| io_say(w::NOT_DELETED, file, &error))
 }
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Kind, Maker, Place, name, skill};
-use crate::words::{Say, library as w};
+use crate::words::{LocalizedText, library as w};
 
 /// How deep folders are searched, how many of them, and how many entries in one.
 const DEEPEST: usize = 6;
@@ -30,11 +30,11 @@ pub struct Found {
 pub struct Look {
     pub found: Vec<Found>,
     /// Files that are not read, with the reason.
-    pub refused: Vec<(Found, Say)>,
+    pub refused: Vec<(Found, LocalizedText)>,
     /// The state of every path that was examined.
     pub seen: Vec<Seen>,
     /// A note about folders that were skipped because there were too many.
-    pub cut: Option<Say>,
+    pub cut: Option<LocalizedText>,
 }
 
 /// The state of a path when it was examined; `None`: it did not exist.
@@ -200,7 +200,7 @@ impl Walk<'_> {
         }
     }
 
-    fn refuse(&mut self, found: Found, why: crate::words::Word) {
+    fn refuse(&mut self, found: Found, why: crate::words::Phrase) {
         let why = why.with("name", name::shown(&found.name));
         self.out.refused.push((found, why));
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::yaml::Node;
 use super::{Owner, at, front, name, wrong};
 use crate::config::saved;
-use crate::words::{Say, library as w};
+use crate::words::{LocalizedText, library as w};
 
 /// The name of the file.
 pub const FILE: &str = "SKILL.md";
@@ -52,7 +52,7 @@ impl Skill {
     }
 
     /// The text after the front matter, read now.
-    pub fn body(&self) -> Result<String, Say> {
+    pub fn body(&self) -> Result<String, LocalizedText> {
         let text = saved::read(&self.file).map_err(|fault| wrong(&self.file, fault))?;
         let text = text.ok_or_else(|| at(&self.file, None, w::SKILL_GONE))?;
         Ok(front::split(&text).body.to_owned())
@@ -60,7 +60,7 @@ impl Skill {
 }
 
 /// Parses the head of a skill. Harmless oddities are returned with it.
-pub fn read(file: &Path, owner: Owner) -> Result<(Skill, Vec<Say>), Say> {
+pub fn read(file: &Path, owner: Owner) -> Result<(Skill, Vec<LocalizedText>), LocalizedText> {
     let (text, whole) = front::head(file).map_err(|fault| wrong(file, fault))?;
     let folder = file.parent().and_then(Path::file_name).unwrap_or_default();
     let folder = folder.to_string_lossy().into_owned();
@@ -82,7 +82,8 @@ pub fn read(file: &Path, owner: Owner) -> Result<(Skill, Vec<Say>), Say> {
         owner,
     };
     pairs.into_iter().take(MOST).for_each(|(key, node)| skill.take(key, node));
-    let mut remarks: Vec<Say> = mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
+    let mut remarks: Vec<LocalizedText> =
+        mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
     remarks.extend(named(&mut skill, &folder)?);
     if skill.description.is_empty() {
         return Err(at(file, None, w::NO_DESCRIPTION));
@@ -119,7 +120,7 @@ impl Skill {
 
 /// Checks the name: one that cannot be typed or that leaves its folder is refused, one that merely
 /// differs from the format is loaded with a remark.
-fn named(skill: &mut Skill, folder: &str) -> Result<Vec<Say>, Say> {
+fn named(skill: &mut Skill, folder: &str) -> Result<Vec<LocalizedText>, LocalizedText> {
     let mut remarks = Vec::new();
     if skill.name.is_empty() {
         remarks.push(w::NO_SKILL_NAME.with("folder", name::shown(folder)));

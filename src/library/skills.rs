@@ -9,7 +9,7 @@ use std::path::Path;
 use super::skill::one_line;
 use super::{Kind, Maker, Owner, Place, Skill, scan, skill};
 use crate::protocol::OmittedSkills;
-use crate::words::Say;
+use crate::words::LocalizedText;
 
 /// Largest list of skills for the model, in bytes.
 pub const BUDGET: usize = 8 * 1024;
@@ -29,7 +29,7 @@ pub struct SkillsContext {
 }
 
 /// A file that is not a skill, and why.
-pub type Refused = (std::path::PathBuf, Say);
+pub type Refused = (std::path::PathBuf, LocalizedText);
 
 impl SkillsContext {
     /// Adds a skill; false if the name is taken, in which case nothing changes.

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::words::{Say, Spoken, Word, model as words};
+use crate::words::{Localize, LocalizedText, Phrase, model as words};
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", self.say())]
@@ -204,8 +204,8 @@ impl ModelError {
     }
 }
 
-impl Spoken for ModelError {
-    fn say(&self) -> Say {
+impl Localize for ModelError {
+    fn say(&self) -> LocalizedText {
         match self {
             ModelError::Address { given } => words::ADDRESS.with("given", given.as_str()),
             ModelError::KeyUnusable { key } => words::KEY_UNUSABLE.with("key", key.as_str()),
@@ -264,8 +264,8 @@ impl Spoken for ModelError {
     }
 }
 
-impl Spoken for Unreached {
-    fn say(&self) -> Say {
+impl Localize for Unreached {
+    fn say(&self) -> LocalizedText {
         match self {
             Unreached::Refused => words::WHY_REFUSED.into(),
             Unreached::Name => words::WHY_NAME.into(),
@@ -279,15 +279,15 @@ impl Spoken for Unreached {
     }
 }
 
-fn at(word: Word, url: &str) -> Say {
+fn at(word: Phrase, url: &str) -> LocalizedText {
     word.with("url", url)
 }
 
-fn in_file(word: Word, file: &str) -> Say {
+fn in_file(word: Phrase, file: &str) -> LocalizedText {
     word.with("file", file)
 }
 
-fn says(what: Say, said: &str) -> Say {
+fn says(what: LocalizedText, said: &str) -> LocalizedText {
     let said = said.trim_end_matches(['.', '。']);
     if said.is_empty() { what } else { words::SAYS.with("what", what).with("said", said) }
 }

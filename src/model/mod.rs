@@ -10,7 +10,7 @@ use futures_util::stream::BoxStream;
 use serde_json::Value;
 
 use crate::protocol::{Message, Params, Truncation, Usage};
-use crate::words::Say;
+use crate::words::LocalizedText;
 
 mod address;
 mod auto;
@@ -63,7 +63,7 @@ pub enum Chunk {
         attempt: u32,
         of: u32,
         wait_ms: u64,
-        why: Say,
+        why: LocalizedText,
     },
     Usage(Usage),
     /// The answer is complete, or was cut by the server.

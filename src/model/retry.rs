@@ -12,7 +12,7 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use tokio::time::sleep;
 
 use super::{Again, Chunk, Model, ModelError, Request};
-use crate::words::Spoken;
+use crate::words::Localize;
 
 /// How often to retry, and how long to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Change, Risk, Step, StepAction, Tier};
-use crate::words::Say;
+use crate::words::LocalizedText;
 
 /// Identifies one question; an answer to another one is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ pub enum Question {
         rule: Option<String>,
         /// The extent and the limits of that rule, in sentences.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        rule_covers: Vec<Say>,
+        rule_covers: Vec<LocalizedText>,
         /// Trust in the folder, if the step would be judged differently with it;
         /// [`Decision::Trust`] gives it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub enum Question {
         pieces: Vec<TemplateCommand>,
     },
     /// The turn paused by itself; should it continue?
-    Pause { why: Say },
+    Pause { why: LocalizedText },
     /// Is this folder trusted? An approval trusts it, a rejection leaves it untrusted, a stop exits
     /// the program. [`Decision::ApproveAll`] with `above` trusts that folder too, and the folders
     /// in it. The question does not belong to a turn.
@@ -96,7 +96,7 @@ pub enum Question {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         above: Option<String>,
         /// Why the question is asked now.
-        because: Say,
+        because: LocalizedText,
         found: Vec<UntrustedFile>,
     },
 }
@@ -108,7 +108,7 @@ pub struct TrustOffer {
     pub folder: String,
     /// The reason why trusting it is a risk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hazard: Option<Say>,
+    pub hazard: Option<LocalizedText>,
     #[serde(default)]
     pub found: Vec<UntrustedFile>,
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::Say;
+use crate::words::LocalizedText;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extensions {
@@ -22,7 +22,7 @@ pub struct Extensions {
     pub untold: OmittedSkills,
     /// What the folder contains that cannot be used until it is trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waiting: Option<Say>,
+    pub waiting: Option<LocalizedText>,
 }
 
 /// Skills omitted from, or shortened in, the model's list because of its size limit.
@@ -51,7 +51,7 @@ pub struct Extension {
     /// The hint for its arguments, from its file; one line, sanitised.
     pub hint: String,
     /// Its owner.
-    pub from: Say,
+    pub from: LocalizedText,
     pub state: ExtensionState,
 }
 
@@ -69,9 +69,9 @@ pub enum ExtensionState {
     /// A skill that only the user can enter.
     Sensitive,
     /// Another entry has the same name.
-    Hidden(Say),
+    Hidden(LocalizedText),
     /// It cannot be read.
-    Broken(Say),
+    Broken(LocalizedText),
 }
 
 impl Extension {

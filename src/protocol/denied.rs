@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::{Say, sandbox as words};
+use crate::words::{LocalizedText, sandbox as words};
 
 /// As far as it can be determined: paths as the user knows them, absolute.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,17 +20,17 @@ impl SandboxDenial {
     pub const RULE: &str = "sandbox.denied";
 
     /// `changing x and reaching the network`.
-    pub fn what(&self) -> Say {
+    pub fn what(&self) -> LocalizedText {
         let reads = self.reads.iter().map(|path| words::DENIED_READ.with("path", path.as_str()));
         let writes = self.writes.iter().map(|path| words::DENIED_WRITE.with("path", path.as_str()));
-        let network = self.network.then(|| Say::from(words::DENIED_NETWORK));
+        let network = self.network.then(|| LocalizedText::from(words::DENIED_NETWORK));
         let all = writes.chain(reads).chain(network);
         let joined = |first, second| words::DENIED_AND.with("first", first).with("second", second);
         all.reduce(joined).unwrap_or_else(|| words::DENIED_NETWORK.into())
     }
 
     /// As a sentence.
-    pub fn say(&self) -> Say {
+    pub fn say(&self) -> LocalizedText {
         words::DENIED.with("what", self.what())
     }
 }

@@ -6,7 +6,7 @@ use super::{
     Ask, AskId, AttachmentInfo, Change, Compaction, Extensions, Observation, Page, PlanItem,
     Rewind, Risk, SessionInfo, SessionRow, Step, StepAction,
 };
-use crate::words::{Say, session};
+use crate::words::{LocalizedText, session};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -44,11 +44,11 @@ pub enum Event {
         attempt: u32,
         of: u32,
         wait_ms: u64,
-        why: Say,
+        why: LocalizedText,
     },
     /// The reply was invalid; it is discarded and requested once more.
     Repairing {
-        fault: Say,
+        fault: LocalizedText,
     },
     /// The reply is complete. `message` replaces the streamed text.
     Replied(ModelMessage),
@@ -220,15 +220,15 @@ pub enum TurnOutcome {
     Interrupted,
     /// A limit was reached and the user did not continue.
     Limit {
-        why: Say,
+        why: LocalizedText,
     },
     /// A part of the message could not be prepared, so it was not sent to a model.
     Unsent {
-        why: Say,
+        why: LocalizedText,
     },
     /// The model or its server failed.
     Failed {
-        why: Say,
+        why: LocalizedText,
     },
 }
 
@@ -273,9 +273,9 @@ pub enum NoticeLevel {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Notice {
     pub level: NoticeLevel,
-    pub say: Say,
+    pub say: LocalizedText,
     /// What to do about it.
-    pub hint: Option<Say>,
+    pub hint: Option<LocalizedText>,
     /// The subject, for surfaces that treat some notices differently.
     #[serde(default, skip_serializing_if = "Topic::is_general")]
     pub topic: Topic,
@@ -300,20 +300,20 @@ impl Topic {
 }
 
 impl Notice {
-    pub fn info(say: impl Into<Say>) -> Notice {
+    pub fn info(say: impl Into<LocalizedText>) -> Notice {
         Notice { level: NoticeLevel::Info, say: say.into(), hint: None, topic: Topic::General }
     }
 
-    pub fn warning(say: impl Into<Say>) -> Notice {
+    pub fn warning(say: impl Into<LocalizedText>) -> Notice {
         Notice { level: NoticeLevel::Warning, say: say.into(), hint: None, topic: Topic::General }
     }
 
-    pub fn error(say: impl Into<Say>) -> Notice {
+    pub fn error(say: impl Into<LocalizedText>) -> Notice {
         Notice { level: NoticeLevel::Error, say: say.into(), hint: None, topic: Topic::General }
     }
 
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<Say>) -> Notice {
+    pub fn hint(mut self, hint: impl Into<LocalizedText>) -> Notice {
         self.hint = Some(hint.into());
         self
     }

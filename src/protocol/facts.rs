@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Mode, Usage, format_bytes};
-use crate::words::{Lang, Say, context as words};
+use crate::words::{Lang, LocalizedText, context as words};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionInfo {
@@ -36,7 +36,7 @@ pub struct SessionInfo {
     pub denied: Vec<String>,
     /// The extent of each allowing rule, in the same order.
     #[serde(default)]
-    pub allowed_covers: Vec<Vec<Say>>,
+    pub allowed_covers: Vec<Vec<LocalizedText>>,
     /// Number of steps a turn runs before it pauses.
     pub max_steps: usize,
     /// The project's check: a program and its args, run after changes of files.
@@ -70,7 +70,7 @@ pub struct SessionInfo {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnsavedWork {
     /// The file, and its problem.
-    pub why: Say,
+    pub why: LocalizedText,
     /// Files it could be written to instead; none of them exists yet.
     pub places: Vec<String>,
     /// The whole conversation has since been written to another place.
@@ -112,7 +112,7 @@ impl Provider {
 }
 
 impl InstructionFile {
-    pub fn say(&self) -> Say {
+    pub fn say(&self) -> LocalizedText {
         let (sent, whole) = (format_bytes(self.sent), format_bytes(self.bytes));
         match self.sent == self.bytes {
             true => words::NOTE.with("path", self.path.as_str()).with("size", sent),
@@ -186,5 +186,5 @@ impl SandboxMode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolInfo {
     pub name: String,
-    pub about: Say,
+    pub about: LocalizedText,
 }

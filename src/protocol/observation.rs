@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Change, Risk, SandboxDenial, Step, StepAction};
-use crate::words::{Lang, Say};
+use crate::words::{Lang, LocalizedText};
 
 /// How a step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,7 +69,7 @@ pub struct Observation {
     pub outcome: Outcome,
     /// A note by the user or the program: the text of a rejection, why it did not start, which
     /// signal ended it, that it was edited.
-    pub note: Option<Say>,
+    pub note: Option<LocalizedText>,
     /// Its change to a file.
     #[serde(default)]
     pub change: Option<Change>,

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::{Say, Value};
+use crate::words::{LocalizedText, PhraseValue};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Page {
-    pub title: Say,
+    pub title: LocalizedText,
     pub rows: Vec<PageRow>,
 }
 
@@ -14,25 +14,25 @@ pub struct Page {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PageRow {
-    Heading(Value),
+    Heading(PhraseValue),
     /// A label and its value; the values of a page are aligned in a column.
     Pair {
-        label: Value,
-        value: Value,
+        label: PhraseValue,
+        value: PhraseValue,
     },
-    Line(Value),
+    Line(PhraseValue),
 }
 
 impl PageRow {
-    pub fn heading(text: impl Into<Value>) -> PageRow {
+    pub fn heading(text: impl Into<PhraseValue>) -> PageRow {
         PageRow::Heading(text.into())
     }
 
-    pub fn pair(label: impl Into<Value>, value: impl Into<Value>) -> PageRow {
+    pub fn pair(label: impl Into<PhraseValue>, value: impl Into<PhraseValue>) -> PageRow {
         PageRow::Pair { label: label.into(), value: value.into() }
     }
 
-    pub fn line(text: impl Into<Value>) -> PageRow {
+    pub fn line(text: impl Into<PhraseValue>) -> PageRow {
         PageRow::Line(text.into())
     }
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::{Say, counted, prompt as words};
+use crate::words::{LocalizedText, plural, prompt as words};
 
 /// A user message being prepared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,10 +86,10 @@ pub enum AttachmentSize {
 
 impl AttachmentInfo {
     /// Its size, in words.
-    pub fn said(&self) -> Say {
+    pub fn said(&self) -> LocalizedText {
         let size = match self.size {
-            AttachmentSize::Lines(n) => counted(n, words::SIZE_LINE, words::SIZE_LINES),
-            AttachmentSize::Entries(n) => counted(n, words::SIZE_ENTRY, words::SIZE_ENTRIES),
+            AttachmentSize::Lines(n) => plural(n, words::SIZE_LINE, words::SIZE_LINES),
+            AttachmentSize::Entries(n) => plural(n, words::SIZE_ENTRY, words::SIZE_ENTRIES),
         };
         if self.cut { words::SIZE_CUT.with("size", size) } else { size }
     }

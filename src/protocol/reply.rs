@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use self::strict::ReplyError;
 use super::StepAction;
 use super::step::Requires;
-use crate::words::{Say, protocol as words};
+use crate::words::{LocalizedText, protocol as words};
 
 mod repair;
 mod schema;
@@ -65,7 +65,7 @@ pub enum ParsedReply {
     },
     /// An object, but not a reply: `fault` names the field and the problem.
     Invalid {
-        fault: Say,
+        fault: LocalizedText,
         text: String,
     },
     /// No object at all: the fallback of 001 §2, with the text as received.
@@ -76,7 +76,7 @@ pub enum ParsedReply {
 
 impl ParsedReply {
     /// The error of an invalid reply; `None` for a valid one.
-    pub fn fault(&self) -> Option<Say> {
+    pub fn fault(&self) -> Option<LocalizedText> {
         match self {
             ParsedReply::Valid { .. } => None,
             ParsedReply::Invalid { fault, .. } => Some(fault.clone()),
@@ -143,7 +143,7 @@ fn after_thought(text: &str) -> &str {
 /// The result of the search for an object.
 enum Search {
     Object(Map<String, Value>, ReplyRepair),
-    Wrong(Say),
+    Wrong(LocalizedText),
     Nothing,
 }
 

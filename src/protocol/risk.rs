@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::StepAction;
-use crate::words::Say;
+use crate::words::LocalizedText;
 
 /// L0 runs, L1 asks, L2 is refused (001 §11). The highest that applies wins.
 #[derive(
@@ -49,7 +49,7 @@ pub struct Reason {
     /// A stable id such as `git.reset.hard`; used by `lift` and `/allow`.
     pub rule: String,
     pub tier: Tier,
-    pub say: Say,
+    pub say: LocalizedText,
     /// Index into the args; `None` if it is about the program or the whole step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arg: Option<usize>,
@@ -91,7 +91,7 @@ impl Risk {
     }
 
     /// The sentence of the deciding reason.
-    pub fn why(&self) -> Option<&Say> {
+    pub fn why(&self) -> Option<&LocalizedText> {
         self.reasons.first().map(|reason| &reason.say)
     }
 }

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use crate::safety::clean::{Escaped, escape};
-use crate::words::{Say, screen as words};
+use crate::words::{LocalizedText, screen as words};
 
 /// Characters that need no quotes.
 const PLAIN: &str = "-_./,:=+@%^";
@@ -68,7 +68,7 @@ fn ansi_quoted(escaped: &Escaped) -> Token {
 ///
 /// # Errors
 /// A sentence for the user, when a quote stays open or the line needs a shell.
-pub fn split(line: &str) -> Result<Vec<String>, Say> {
+pub fn split(line: &str) -> Result<Vec<String>, LocalizedText> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut rest = line.chars().peekable();
@@ -96,7 +96,7 @@ pub fn split(line: &str) -> Result<Vec<String>, Say> {
 
 type Rest<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-fn single(rest: &mut Rest<'_>, word: &mut String) -> Result<(), Say> {
+fn single(rest: &mut Rest<'_>, word: &mut String) -> Result<(), LocalizedText> {
     for c in rest.by_ref() {
         match c {
             '\'' => return Ok(()),
@@ -106,7 +106,7 @@ fn single(rest: &mut Rest<'_>, word: &mut String) -> Result<(), Say> {
     Err(words::ARGV_OPEN_QUOTE.with("quote", "'"))
 }
 
-fn double(rest: &mut Rest<'_>, word: &mut String) -> Result<(), Say> {
+fn double(rest: &mut Rest<'_>, word: &mut String) -> Result<(), LocalizedText> {
     while let Some(c) = rest.next() {
         match c {
             '"' => return Ok(()),
@@ -120,7 +120,7 @@ fn double(rest: &mut Rest<'_>, word: &mut String) -> Result<(), Say> {
     Err(words::ARGV_OPEN_QUOTE.with("quote", "\""))
 }
 
-fn ansi(rest: &mut Rest<'_>, word: &mut String) -> Result<(), Say> {
+fn ansi(rest: &mut Rest<'_>, word: &mut String) -> Result<(), LocalizedText> {
     while let Some(c) = rest.next() {
         match c {
             '\'' => return Ok(()),
@@ -131,7 +131,7 @@ fn ansi(rest: &mut Rest<'_>, word: &mut String) -> Result<(), Say> {
     Err(words::ARGV_OPEN_QUOTE.with("quote", "$'"))
 }
 
-fn escaped_char(rest: &mut Rest<'_>) -> Result<char, Say> {
+fn escaped_char(rest: &mut Rest<'_>) -> Result<char, LocalizedText> {
     let c = rest.next().ok_or(words::ARGV_OPEN_ESCAPE)?;
     let hex: String = match c {
         'n' => return Ok('\n'),

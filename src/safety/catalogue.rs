@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::protocol::Tier;
-use crate::words::{Say, Word, prompt, safety as words};
+use crate::words::{LocalizedText, Phrase, prompt, safety as words};
 
 use super::rules;
 use super::table::Spec;
@@ -19,14 +19,14 @@ pub struct RuleId {
     /// `git.reset.hard`; `*.option` represents the id of any row before the dot.
     pub id: String,
     pub tier: Tier,
-    pub why: Say,
+    pub why: LocalizedText,
     /// Whether a setting can make a question of this refusal.
     pub lifts: bool,
 }
 
 /// The suffixes that checks add to the id of a row.
 #[rustfmt::skip]
-const OF_ANY_ROW: &[(&str, Tier, Word)] = &[
+const OF_ANY_ROW: &[(&str, Tier, Phrase)] = &[
     ("option",     Tier::L1, words::OPTION_UNKNOWN),
     ("operand",    Tier::L1, words::OPERAND_UNKNOWN),
     ("arguments",  Tier::L1, words::READS_ARGUMENTS),
@@ -62,7 +62,7 @@ const OF_ANY_ROW: &[(&str, Tier, Word)] = &[
 
 /// Rules that are about no program of the tables.
 #[rustfmt::skip]
-const GENERAL: &[(&str, Tier, Word)] = &[
+const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("malformed.program",    Tier::L2, words::PROGRAM_ODD),
     ("malformed.size",       Tier::L2, words::ARGS_TOO_LARGE),
     ("malformed.nul",        Tier::L2, words::ARG_NUL),
@@ -208,13 +208,13 @@ fn row(before: &str, spec: &Spec, out: &mut Vec<RuleId>) {
     }
 }
 
-fn one(id: String, tier: Tier, why: Word, program: &str) -> RuleId {
+fn one(id: String, tier: Tier, why: Phrase, program: &str) -> RuleId {
     let gaps = [
         "alias", "arg", "changes", "driver", "file", "folder", "line", "lines", "mask", "masks",
         "name", "option", "path", "real", "reason", "rule", "setting", "target", "tool", "tools",
         "variable", "version", "word",
     ];
-    let why = gaps.into_iter().fold(Say::from(why), |say, gap| say.with(gap, "…"));
+    let why = gaps.into_iter().fold(LocalizedText::from(why), |say, gap| say.with(gap, "…"));
     let lifts = tier == Tier::L2 && id != "denied" && !id.starts_with("malformed.");
     RuleId { id, tier, why: why.with("program", program), lifts }
 }

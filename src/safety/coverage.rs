@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::protocol::{Requires, Step, StepAction, Tier};
-use crate::words::{Say, rules as words};
+use crate::words::{LocalizedText, rules as words};
 
 use super::grant::{Grant, Terms, names_file};
 use super::policy::Rule;
@@ -17,7 +17,7 @@ const NAMED: usize = 12;
 
 /// The coverage of the rule when it was given on these terms, or written by the user, in
 /// `folder`.
-pub fn covers(rule: &Rule, terms: Option<&Terms>, folder: &Path) -> Vec<Say> {
+pub fn covers(rule: &Rule, terms: Option<&Terms>, folder: &Path) -> Vec<LocalizedText> {
     let folder = terms.map_or(folder, |terms| &terms.folder).to_string_lossy().into_owned();
     if tools::REMEMBERED.contains(&rule.program.as_str()) {
         return vec![words::FILES.with("folder", folder), words::FILES_ASK.into()];
@@ -57,7 +57,7 @@ fn is_unbound(rule: &Rule) -> bool {
     rule.program.starts_with("./") || script && named
 }
 
-fn open(rest: &Rest, folder: String) -> Vec<Say> {
+fn open(rest: &Rest, folder: String) -> Vec<LocalizedText> {
     let what = match rest.operands {
         Operand::None => words::OPERANDS_NONE,
         Operand::Name => words::OPERANDS_NAMES,
@@ -100,7 +100,7 @@ fn rest_of(rule: &Rule, by_hand: bool) -> Covered {
 
 /// Why a rule the user writes would answer nothing; `None`: it may answer something.
 /// `grant`: it is bound to the content of a program of the folder.
-pub fn never(rule: &Rule, grant: Option<&Grant>, scene: Scene<'_>) -> Option<Say> {
+pub fn never(rule: &Rule, grant: Option<&Grant>, scene: Scene<'_>) -> Option<LocalizedText> {
     let shown = rule.to_string();
     if tools::is_tool(&rule.program) {
         let known = tools::REMEMBERED.contains(&rule.program.as_str());

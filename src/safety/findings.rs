@@ -1,7 +1,7 @@
 //! Collects the findings of a judgement and turns them into a [`Risk`].
 
 use crate::protocol::{Effect, Reason, Risk, Tier};
-use crate::words::Say;
+use crate::words::LocalizedText;
 
 use super::Launch;
 use super::warning::Warning;
@@ -50,7 +50,7 @@ impl Findings {
         &mut self,
         rule: impl Into<String>,
         tier: Tier,
-        say: impl Into<Say>,
+        say: impl Into<LocalizedText>,
         arg: Option<usize>,
         effects: &[Effect],
     ) {
@@ -65,7 +65,7 @@ impl Findings {
     }
 
     /// Adds one of several reasons that share a rule, up to a few of them.
-    pub fn add_also(&mut self, rule: &str, tier: Tier, say: Say, effects: &[Effect]) {
+    pub fn add_also(&mut self, rule: &str, tier: Tier, say: LocalizedText, effects: &[Effect]) {
         const MOST: usize = 8;
         let before = self.list.iter().filter(|f| f.reason.rule == rule);
         let known = before.clone().any(|f| f.reason.say == say);

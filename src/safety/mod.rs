@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::protocol::{Change, Risk, Step, SubCommand, Tier};
-use crate::words::{Word, safety as words};
+use crate::words::{Phrase, safety as words};
 
 mod args;
 pub mod argv;
@@ -113,7 +113,7 @@ impl Place {
 
     /// Why a folder cannot be added to a session; `None`: it can. The path has its links
     /// resolved.
-    pub fn refusal(&self, folder: &Path) -> Option<Word> {
+    pub fn refusal(&self, folder: &Path) -> Option<Phrase> {
         let own = self.own.iter().any(|own| own.starts_with(folder) || folder.starts_with(own));
         if folder == Path::new("/") || self.home.starts_with(folder) {
             Some(words::ADD_TOO_MUCH)
@@ -481,7 +481,7 @@ pub struct Known {
     pub names: &'static str,
     /// The tier when nothing else is found.
     pub tier: Tier,
-    pub why: Word,
+    pub why: Phrase,
 }
 
 /// Every program the tables know.

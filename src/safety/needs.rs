@@ -9,7 +9,7 @@
 use super::Judged;
 use super::policy::{Limit, Policy};
 use crate::protocol::{Effect, Reason, Risk, SandboxDenial, SandboxStatus, StepAction, Tier};
-use crate::words::{Say, Word, safety as words};
+use crate::words::{LocalizedText, Phrase, safety as words};
 
 /// A place of the user: where a variable says, else below the home folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,9 +80,13 @@ pub fn wall(judged: &Judged, policy: &Policy) -> Vec<Reason> {
     if judged.program.is_none() || (reads && !is_piece) {
         return Vec::new();
     }
-    let reason =
-        |rule: &str, say: Say| Reason { rule: rule.into(), tier: Tier::L1, say, arg: None };
-    let none = |say: Word| vec![reason("sandbox.none", say.into())];
+    let reason = |rule: &str, say: LocalizedText| Reason {
+        rule: rule.into(),
+        tier: Tier::L1,
+        say,
+        arg: None,
+    };
+    let none = |say: Phrase| vec![reason("sandbox.none", say.into())];
     match policy.shelter {
         SandboxStatus::Unknown => return Vec::new(),
         SandboxStatus::Off => return none(words::SANDBOX_OFF),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::protocol::SandboxStatus;
-use crate::words::{Say, safety as words};
+use crate::words::{LocalizedText, safety as words};
 
 use super::grant::Grant;
 use super::skill::Narrowed;
@@ -105,7 +105,7 @@ impl Policy {
 impl Rule {
     /// Parses a rule as the user writes it. Quotes keep blanks together; a bare `*` at the
     /// end lets any further arguments follow.
-    pub fn parse(text: &str) -> Result<Rule, Say> {
+    pub fn parse(text: &str) -> Result<Rule, LocalizedText> {
         let mut words = split(text).ok_or_else(|| words::RULE_QUOTE.with("rule", text))?;
         let open = words.last().is_some_and(|(word, quoted)| word == "*" && !quoted);
         if open {

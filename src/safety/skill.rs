@@ -61,7 +61,7 @@ pub(super) fn judge(input: &Value, ground: &Ground<'_>, findings: &mut Findings)
         let say = words::SKILL_UNKNOWN.with("name", quoted(name));
         return findings.add("skill.unknown", Tier::L2, say, None, &[]);
     };
-    let say = |word: crate::words::Word| word.with("name", quoted(name));
+    let say = |word: crate::words::Phrase| word.with("name", quoted(name));
     findings.add(TOOL, Tier::L0, say(words::SKILL_ENTERS), None, &[Effect::Read]);
     if !skill.open {
         findings.add("skill.closed", Tier::L1, say(words::SKILL_CLOSED), None, &[]);

@@ -6,7 +6,7 @@
 //! abbreviation or a cluster does not hide one.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::Word;
+use crate::words::Phrase;
 
 use super::args::Token;
 use super::findings::Findings;
@@ -21,7 +21,7 @@ pub struct Spec {
     /// The tier when nothing else is found.
     pub tier: Tier,
     /// Why it is not L0; for an L0 row the sentence that says it only reads.
-    pub why: Word,
+    pub why: Phrase,
     pub effects: &'static [Effect],
     pub grammar: Grammar,
     pub dangers: &'static [Danger],
@@ -98,7 +98,7 @@ pub struct Danger {
     /// Each entry must be there in one of its spellings: `-r|-R|--recursive`. A
     /// spelling that ends in `=` takes a value.
     pub all: &'static [&'static str],
-    pub why: Word,
+    pub why: Phrase,
     pub effects: &'static [Effect],
 }
 
@@ -112,7 +112,7 @@ impl Spec {
     const fn new(
         names: &'static str,
         tier: Tier,
-        why: Word,
+        why: Phrase,
         effects: &'static [Effect],
         operands: Operands,
     ) -> Spec {
@@ -141,12 +141,12 @@ impl Spec {
     }
 
     /// A program that is always asked about.
-    pub const fn ask(names: &'static str, why: Word, effects: &'static [Effect]) -> Spec {
+    pub const fn ask(names: &'static str, why: Phrase, effects: &'static [Effect]) -> Spec {
         Spec::new(names, Tier::L1, why, effects, Operands::Loose)
     }
 
     /// A program that is refused.
-    pub const fn refuse(names: &'static str, why: Word, effects: &'static [Effect]) -> Spec {
+    pub const fn refuse(names: &'static str, why: Phrase, effects: &'static [Effect]) -> Spec {
         Spec::new(names, Tier::L2, why, effects, Operands::Loose)
     }
 
@@ -241,7 +241,7 @@ impl Danger {
     pub const fn ask(
         id: &'static str,
         all: &'static [&'static str],
-        why: Word,
+        why: Phrase,
         effects: &'static [Effect],
     ) -> Danger {
         Danger { id, tier: Tier::L1, all, why, effects }
@@ -250,7 +250,7 @@ impl Danger {
     pub const fn refuse(
         id: &'static str,
         all: &'static [&'static str],
-        why: Word,
+        why: Phrase,
         effects: &'static [Effect],
     ) -> Danger {
         Danger { id, tier: Tier::L2, all, why, effects }

@@ -207,7 +207,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 #[rustfmt::skip]
-const CODE: &[(&str, crate::words::Word, Effect)] = &[
+const CODE: &[(&str, crate::words::Phrase, Effect)] = &[
     ("rm -rf", words::CODE_DELETES, Effect::Delete),
     ("rmtree", words::CODE_DELETES, Effect::Delete),
     ("rmSync", words::CODE_DELETES, Effect::Delete),

@@ -3,7 +3,7 @@
 
 use super::{argv, is_hidden};
 use crate::protocol::StepAction;
-use crate::words::{Say, screen as words};
+use crate::words::{LocalizedText, screen as words};
 
 /// How the text is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Form {
     ///
     /// # Errors
     /// A sentence for the user: it is empty, a quote is open, it is not JSON.
-    pub fn read(&self, text: &str) -> Result<StepAction, Say> {
+    pub fn read(&self, text: &str) -> Result<StepAction, LocalizedText> {
         match self {
             Form::Exec => {
                 let mut words = argv::split(text)?.into_iter();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::fault::Fault;
 use super::syntax::Place;
-use crate::words::{Say, Spoken, Word, script_run as words};
+use crate::words::{Localize, LocalizedText, Phrase, script_run as words};
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,16 +22,16 @@ impl Spot {
 /// The reason a script stopped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    pub what: Say,
+    pub what: LocalizedText,
     pub spot: Option<Spot>,
 }
 
 impl Failure {
-    pub fn new(what: impl Into<Say>) -> Failure {
+    pub fn new(what: impl Into<LocalizedText>) -> Failure {
         Failure { what: what.into(), spot: None }
     }
 
-    pub fn at(what: impl Into<Say>, spot: Spot) -> Failure {
+    pub fn at(what: impl Into<LocalizedText>, spot: Spot) -> Failure {
         Failure { what: what.into(), spot: Some(spot) }
     }
 
@@ -43,8 +43,8 @@ impl Failure {
     }
 }
 
-impl Spoken for Failure {
-    fn say(&self) -> Say {
+impl Localize for Failure {
+    fn say(&self) -> LocalizedText {
         match &self.spot {
             None => self.what.clone(),
             Some(Spot { file, place }) => words::AT
@@ -70,14 +70,14 @@ impl From<Fault> for Failure {
     }
 }
 
-impl From<Say> for Failure {
-    fn from(what: Say) -> Failure {
+impl From<LocalizedText> for Failure {
+    fn from(what: LocalizedText) -> Failure {
         Failure::new(what)
     }
 }
 
-impl From<Word> for Failure {
-    fn from(what: Word) -> Failure {
+impl From<Phrase> for Failure {
+    fn from(what: Phrase) -> Failure {
         Failure::new(what)
     }
 }

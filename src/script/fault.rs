@@ -1,30 +1,30 @@
 //! The error of one part of a script: a sentence without a place. The caller that knows the file
 //! adds the place.
 
-use crate::words::{Say, Spoken, Word};
+use crate::words::{Localize, LocalizedText, Phrase};
 
 /// One sentence for the user: what happened, to what, what to do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
-pub struct Fault(pub Say);
+pub struct Fault(pub LocalizedText);
 
 /// Longest part of foreign text that a sentence quotes, in characters.
 const QUOTED: usize = 300;
 
-impl Spoken for Fault {
-    fn say(&self) -> Say {
+impl Localize for Fault {
+    fn say(&self) -> LocalizedText {
         self.0.clone()
     }
 }
 
-impl From<Say> for Fault {
-    fn from(say: Say) -> Fault {
+impl From<LocalizedText> for Fault {
+    fn from(say: LocalizedText) -> Fault {
         Fault(say)
     }
 }
 
-impl From<Word> for Fault {
-    fn from(word: Word) -> Fault {
+impl From<Phrase> for Fault {
+    fn from(word: Phrase) -> Fault {
         Fault(word.into())
     }
 }

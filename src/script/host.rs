@@ -6,12 +6,12 @@ use futures_util::stream::BoxStream;
 use serde_json::Value;
 
 use crate::protocol::{Message, Observation, Params, Risk, Step, StepAction, Truncation, Usage};
-use crate::words::{Say, script_run as words};
+use crate::words::{LocalizedText, script_run as words};
 
 /// Everything a running script needs from outside.
 pub trait Host: Send {
     /// Starts one model call; dropping the stream cancels it.
-    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, Say>>;
+    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, LocalizedText>>;
 
     /// The name of the model, if it has one.
     fn model_name(&self) -> Option<String> {
@@ -22,13 +22,13 @@ pub trait Host: Send {
     fn tell(&mut self, told: Told);
 
     /// Asks the user whether a script may make a call. `false` if there is no user.
-    fn confirm(&mut self, question: Say) -> BoxFuture<'_, bool>;
+    fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool>;
 
     /// Runs a step through the safety policy and returns its output.
-    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, Say>>;
+    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>>;
 
     /// A value of the store of `pack://`; `None` if there is none.
-    fn knowledge(&mut self, _key: Key) -> BoxFuture<'_, Result<Option<Value>, Say>> {
+    fn knowledge(&mut self, _key: Key) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         Box::pin(future::ready(Ok(None)))
     }
 
@@ -37,7 +37,7 @@ pub trait Host: Send {
         &mut self,
         _key: Key,
         _value: Option<Value>,
-    ) -> BoxFuture<'_, Result<Option<Value>, Say>> {
+    ) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         Box::pin(future::ready(Err(words::NO_STORE.into())))
     }
 }
@@ -81,7 +81,7 @@ pub enum Told {
     /// A script is called: its ID.
     Calling(String),
     /// A note for the user.
-    Note(Say),
+    Note(LocalizedText),
 }
 
 /// The address of a value in the knowledge store: `pack://id?tbl=collection&db=name`. Omitted parts

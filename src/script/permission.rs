@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::fault::{Fault, quoted};
 use super::template::print;
-use crate::words::{Say, script as words};
+use crate::words::{LocalizedText, script as words};
 
 /// Maximum number of rules in one script.
 const MOST_RULES: usize = 1000;
@@ -42,7 +42,7 @@ pub fn judge(permissions: &Value, name: &str, args: &Map<String, Value>) -> Resu
 
 /// A note for the user about `permissions` that do not do what they say: `overwriteAction` would
 /// lift the rules below it, and is ignored for safety.
-pub fn note(permissions: &Value) -> Option<Say> {
+pub fn note(permissions: &Value) -> Option<LocalizedText> {
     let overwrite = permissions.get("overwriteAction").filter(|action| !action.is_null());
     overwrite.map(|_| words::PERMISSION_OVERWRITE.into())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::failure::Failure;
 use super::syntax::{self, Document};
-use crate::words::{Say, script_run as words};
+use crate::words::{LocalizedText, script_run as words};
 
 /// How deep folders are searched, and how many entries are examined.
 const DEEPEST: usize = 4;
@@ -18,9 +18,9 @@ pub const ENDINGS: &[&str] = &[".ai.yaml", ".ai.yml"];
 /// Disk access of a search. Reads only.
 pub trait Files: Send + Sync {
     /// The text of a file; `None` if it does not exist.
-    fn read(&self, path: &Path) -> Result<Option<String>, Say>;
+    fn read(&self, path: &Path) -> Result<Option<String>, LocalizedText>;
     /// The bytes of a file that is not text.
-    fn bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, Say>;
+    fn bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, LocalizedText>;
     /// The names in a folder, sorted; empty if it does not exist.
     fn list(&self, folder: &Path) -> Vec<Entry>;
     /// Whether the user trusts this path.

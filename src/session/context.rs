@@ -25,7 +25,7 @@ use crate::protocol::{
     TurnOutcome, format_bytes,
 };
 use crate::safety::redact::Redactor;
-use crate::words::{Lang, Say, Spoken, context as words};
+use crate::words::{Lang, Localize, LocalizedText, context as words};
 
 /// The maximum size of a summary, in bytes; a longer answer is not used.
 const LONGEST: usize = 64 * 1024;
@@ -140,7 +140,7 @@ impl TurnHost {
         plan: Plan,
         focus: Option<&str>,
         model: Arc<dyn Model>,
-    ) -> Result<Compaction, Say> {
+    ) -> Result<Compaction, LocalizedText> {
         self.tell(Event::Compacting).await;
         let messages = compact::ask(history, plan, focus, self.desk.bounds);
         let request = Request {
@@ -164,7 +164,7 @@ impl TurnHost {
             'static,
             Result<Chunk, crate::model::ModelError>,
         >,
-    ) -> Result<String, Say> {
+    ) -> Result<String, LocalizedText> {
         let mut text = String::new();
         while let Some(chunk) = stream.next().await {
             match chunk.map_err(|error| error.say())? {

@@ -6,7 +6,7 @@ use crate::agent::Host;
 use crate::protocol::{AttachmentInfo, Decision, Event, Mention, Notice, Question};
 use crate::safety::{self, Cleared, Held, Kind, Verdict};
 use crate::tools::attach::{self, Attachment};
-use crate::words::{Say, prompt as words};
+use crate::words::{LocalizedText, prompt as words};
 
 /// The maximum number of files in one message.
 const MOST: usize = 20;
@@ -69,7 +69,7 @@ pub(super) async fn inserted(
     read.map_err(|why| Stop::Unsent(words::NOT_SENT.with("why", why)))
 }
 
-async fn warn(filling: &mut Filling<'_>, say: Say) {
+async fn warn(filling: &mut Filling<'_>, say: LocalizedText) {
     filling.host.tell(Event::Notice(Notice::warning(say))).await;
 }
 
@@ -98,7 +98,7 @@ fn found(filling: &mut Filling<'_>, mention: &Mention) -> Option<Mention> {
 async fn read(
     filling: &mut Filling<'_>,
     mention: &Mention,
-) -> Result<Result<Attachment, Say>, Stop> {
+) -> Result<Result<Attachment, LocalizedText>, Stop> {
     let id = filling.step_id();
     let cleared = match safety::assess_mention(&id, &mention.path, filling.host.scene()) {
         Verdict::Run(cleared) => cleared,

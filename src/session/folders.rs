@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use super::run::Session;
 use crate::protocol::{Event, Notice, Topic};
 use crate::safety::{Kind, Place, World, absolute};
-use crate::words::{Say, session as words};
+use crate::words::{LocalizedText, session as words};
 
 /// The folder that a text names, with links resolved, if it may be added.
 ///
 /// # Errors
 /// A sentence with the reason.
-pub fn admitted(text: &str, place: &Place, world: &dyn World) -> Result<PathBuf, Say> {
+pub fn admitted(text: &str, place: &Place, world: &dyn World) -> Result<PathBuf, LocalizedText> {
     let folder = world.real(&absolute(text, &place.cwd, &place.home));
     let shown = folder.display().to_string();
     if world.kind(&folder) != Kind::Folder {
@@ -84,7 +84,7 @@ impl Session {
     }
 
     /// The folder itself was added: the user never saw the link that replaces it now.
-    fn admitted_again(&self, text: &str) -> Result<PathBuf, Say> {
+    fn admitted_again(&self, text: &str) -> Result<PathBuf, LocalizedText> {
         let folder = admitted(text, &self.guard.place, self.guard.world.as_ref())?;
         if folder.as_os_str() == text {
             return Ok(folder);

@@ -436,7 +436,8 @@ impl TurnHost {
                 Some(Err(error)) if self.answer.text.is_empty() => return Err(error),
                 Some(Err(error)) => {
                     self.answer.cut = Some(Truncation::Broken);
-                    let notice = crate::protocol::Notice::error(crate::words::Spoken::say(&error));
+                    let notice =
+                        crate::protocol::Notice::error(crate::words::Localize::say(&error));
                     self.outbox.send(Event::Notice(notice)).await;
                     break;
                 }

@@ -18,7 +18,7 @@ use super::turns::Words;
 use crate::library::{Library, Places, fill};
 use crate::protocol::{Event, Extensions, Mention, Notice, Op};
 use crate::store::Store;
-use crate::words::{Spoken, session as words};
+use crate::words::{Localize, session as words};
 
 /// The folders to read; true: those of the project as well.
 pub type FindPlaces = Arc<dyn Fn(bool) -> Places + Send + Sync>;

@@ -3,14 +3,14 @@
 use super::saved::when;
 use crate::protocol::{Page, PageRow};
 use crate::store::{Hit, Listed};
-use crate::words::{counted, session as words};
+use crate::words::{plural, session as words};
 
 /// Saved sessions as a page, and the number of those left out.
 pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {
     let mut rows: Vec<PageRow> = listed
         .into_iter()
         .map(|one| {
-            let turns = counted(one.turns as usize, words::TURNS_ONE, words::TURNS);
+            let turns = plural(one.turns as usize, words::TURNS_ONE, words::TURNS);
             let about = words::LISTED
                 .with("when", when(one.updated))
                 .with("title", one.title)

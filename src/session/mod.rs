@@ -17,7 +17,7 @@ use crate::protocol::{Event, Op, Params, Provider, SessionInfo};
 use crate::safety::redact::Redactor;
 use crate::safety::{Place, Policy, Rule, Terms, World};
 use crate::tools::Toolbox;
-use crate::words::{Lang, Say};
+use crate::words::{Lang, LocalizedText};
 
 mod answering;
 mod context;
@@ -65,7 +65,7 @@ pub struct Handle {
 /// A conversation that could not be saved when it was closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rescue {
-    pub why: Say,
+    pub why: LocalizedText,
     /// The name for a file that contains it.
     pub name: String,
     /// Markdown, masked.
@@ -110,8 +110,8 @@ pub struct Ways {
 }
 
 /// Connects to a model; the language is for the guide, which speaks one at a time.
-pub type Connect = Arc<dyn Fn(&Wanted, Lang) -> Result<Connected, Say> + Send + Sync>;
-pub type KeepRule = Box<dyn FnMut(&Rule, Memory) -> Result<(), Say> + Send>;
+pub type Connect = Arc<dyn Fn(&Wanted, Lang) -> Result<Connected, LocalizedText> + Send + Sync>;
+pub type KeepRule = Box<dyn FnMut(&Rule, Memory) -> Result<(), LocalizedText> + Send>;
 
 /// Saves or forgets a rule for this folder.
 #[derive(Clone, Debug, PartialEq, Eq)]

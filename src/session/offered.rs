@@ -27,7 +27,7 @@ use crate::script::source::is_script;
 use crate::script::{Failure, Order, Told};
 use crate::store::Store;
 use crate::tools::{Tool, Toolbox, Watch};
-use crate::words::{Lang, Say, Spoken, Word, prompt, script_run, session as words};
+use crate::words::{Lang, Localize, LocalizedText, Phrase, prompt, script_run, session as words};
 
 /// The maximum length of their list in the system prompt, in bytes.
 const BUDGET: usize = 2 * 1024;
@@ -117,7 +117,7 @@ pub(super) fn in_here(failure: Failure) -> Failure {
         (script_run::STEP_DECLINED, script_run::STEP_DECLINED_HERE),
     ];
     if let Some((_, here)) = pairs.into_iter().find(|(word, _)| *word == what.word()) {
-        what = what.reworded(here);
+        what = what.with_phrase(here);
     }
     Failure { what, ..failure }
 }
@@ -130,7 +130,7 @@ impl Tool for ScriptTool {
         SCRIPT_TOOL
     }
 
-    fn about(&self) -> Word {
+    fn about(&self) -> Phrase {
         prompt::SCRIPT_ABOUT
     }
 
@@ -226,7 +226,11 @@ impl TurnHost {
     }
 
     /// The script's printed text, and its value as text; `None` if it was stopped.
-    async fn play(&mut self, id: &str, order: Order) -> (String, Option<Result<String, Say>>) {
+    async fn play(
+        &mut self,
+        id: &str,
+        order: Order,
+    ) -> (String, Option<Result<String, LocalizedText>>) {
         let (told, asking, mut ears) = hearing();
         let (policy, place, world) = self.bench.parts();
         let (cancel, stopped) = (self.desk.cancel.child_token(), self.desk.cancel.clone());

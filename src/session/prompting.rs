@@ -22,7 +22,7 @@ use crate::protocol::{
 use crate::safety::{self, Cleared, Held, Narrowed, Policy, Verdict};
 use crate::tools::attach;
 use crate::tools::{Input, Piped};
-use crate::words::{Say, prompt as words};
+use crate::words::{LocalizedText, prompt as words};
 
 /// What to do with the expanded prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(super) enum Stop {
     Cancelled,
     /// The user stopped at a question.
     Stopped,
-    Unsent(Say),
+    Unsent(LocalizedText),
 }
 
 /// The shell commands of one prompt, and the numbers they use.
@@ -236,7 +236,7 @@ impl Filling<'_> {
         let Piped { seen, output } = piped;
         let (outcome, code) = (seen.outcome, seen.exit_code);
         let tail = tail(&seen.stderr).to_owned();
-        let unsent = |word: crate::words::Word| {
+        let unsent = |word: crate::words::Phrase| {
             let say = word.with("line", short(&line)).with("tail", tail.clone());
             Err(Stop::Unsent(say.with("code", code.unwrap_or_default())))
         };

@@ -13,7 +13,7 @@ use crate::model::ModelError;
 use crate::protocol::{Event, ExportFormat, Notice, Page, PageRow, Usage, format_bytes};
 use crate::safety::World;
 use crate::safety::tools::{Entry, Registry};
-use crate::words::{Say, Spoken, Word, context as said, session as words};
+use crate::words::{Localize, LocalizedText, Phrase, context as said, session as words};
 
 /// The maximum number of model names in a notice.
 const NAMED: usize = 6;
@@ -112,7 +112,7 @@ pub fn cut(ledger: &Ledger) -> Option<Notice> {
     (cut > 0).then(|| Notice::warning(say).hint(said::MESSAGE_CUT_HINT))
 }
 
-fn part(part: Part) -> Word {
+fn part(part: Part) -> Phrase {
     match part {
         Part::System => said::PART_SYSTEM,
         Part::Notes => said::PART_NOTES,
@@ -156,7 +156,7 @@ pub fn plugins(home: &Path, world: &dyn World) -> Page {
 
 /// Token counts of the latest turns, and their total.
 pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage) -> Page {
-    let tokens = |usage: &Usage| -> Say {
+    let tokens = |usage: &Usage| -> LocalizedText {
         let word = if usage.estimated { words::USAGE_ABOUT } else { words::USAGE_TOKENS };
         word.with("input", usage.input_tokens).with("output", usage.output_tokens)
     };

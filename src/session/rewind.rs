@@ -9,13 +9,17 @@ use super::run::Session;
 use super::undo::{Changed, Since, Whose, changes, since};
 use crate::context::history::Kept;
 use crate::protocol::{Event, Notice, Rewind};
-use crate::words::{Say, session as words};
+use crate::words::{LocalizedText, session as words};
 
 /// The maximum number of paths named to the model.
 const NAMED: usize = 50;
 
 impl Session {
-    pub(super) async fn rewind(&mut self, turn: u64, what: Option<Rewind>) -> Result<(), Say> {
+    pub(super) async fn rewind(
+        &mut self,
+        turn: u64,
+        what: Option<Rewind>,
+    ) -> Result<(), LocalizedText> {
         let changed = since(&changes(self.past.record()), Since::turn(turn));
         match what {
             None if changed.is_empty() => self.rewind_chat(turn, &changed).await,
@@ -33,7 +37,7 @@ impl Session {
         }
     }
 
-    async fn rewind_chat(&mut self, turn: u64, changed: &[Changed]) -> Result<(), Say> {
+    async fn rewind_chat(&mut self, turn: u64, changed: &[Changed]) -> Result<(), LocalizedText> {
         let Behind { undone, events, .. } = self.behind(turn, changed);
         self.forget_from(turn, Rewind::Chat, events).await?;
         if changed.is_empty() && undone.is_empty() {
@@ -58,7 +62,7 @@ impl Session {
 
     /// The chat is rewound first, and the file changes of its turns can be undone until then, even
     /// if the program ends in between.
-    async fn rewind_both(&mut self, turn: u64) -> Result<(), Say> {
+    async fn rewind_both(&mut self, turn: u64) -> Result<(), LocalizedText> {
         if self.cannot_undo() {
             return Err(words::UNDO_BUSY.into());
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Guard, Memory};
 use crate::protocol::{ApprovalScope, Notice};
 use crate::safety::{self, Grant, Policy, Rule, Scene};
-use crate::words::{Say, session as words};
+use crate::words::{LocalizedText, session as words};
 
 /// `/allow`: allows this from now on. A program in the folder is allowed with its current content.
 /// If no rule can cover it, none is added, and the user is told why.
@@ -44,7 +44,7 @@ pub fn grant(guard: &mut Guard, grant: Grant, scope: ApprovalScope) -> Notice {
 }
 
 /// What each allowing rule covers, in the order of [`Policy::allowing`].
-pub fn covers(policy: &Policy, folder: &Path) -> Vec<Vec<Say>> {
+pub fn covers(policy: &Policy, folder: &Path) -> Vec<Vec<LocalizedText>> {
     let written = policy.allowed.iter().map(|rule| safety::covers(rule, None, folder));
     let granted = policy.granted.iter();
     let granted = granted.map(|one| safety::covers(&one.rule, Some(&one.terms), folder));

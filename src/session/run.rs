@@ -27,7 +27,7 @@ use crate::protocol::{
 };
 use crate::safety::{self, Policy};
 use crate::tools::{Tool, Toolbox, branch};
-use crate::words::{Say, session as words};
+use crate::words::{LocalizedText, session as words};
 
 /// The maximum number of commands in a reply, as stated in the prompt.
 const MAX_COMMANDS: usize = 16;
@@ -571,7 +571,7 @@ impl Session {
     }
 
     /// The whole record of a conversation that could not be saved.
-    fn rescue(&mut self, why: Say) -> Rescue {
+    fn rescue(&mut self, why: LocalizedText) -> Rescue {
         let text = export::render(self.past.record(), ExportFormat::Md, self.facts.lang);
         Rescue {
             why,

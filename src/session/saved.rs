@@ -19,7 +19,7 @@ use crate::safety::redact::{Redactor, is_masked};
 use crate::store::{
     Desk, Fault, Head, Listed, Piece, Recorder, Resumed, Store, StoreError, title_of,
 };
-use crate::words::{Say, Spoken, counted, session as words};
+use crate::words::{Localize, LocalizedText, plural, session as words};
 
 /// The number of events shown at once when a session is resumed.
 const TAIL: usize = 200;
@@ -160,7 +160,7 @@ impl Saved {
     }
 
     /// Waits until everything is written; returns the error if it could not be.
-    pub async fn close(&self) -> Option<Say> {
+    pub async fn close(&self) -> Option<LocalizedText> {
         self.recorder.close().await
     }
 
@@ -180,7 +180,7 @@ impl Saved {
     async fn ask<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&mut Desk) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, Say> {
+    ) -> Result<T, LocalizedText> {
         let gone = Err(StoreError::NothingThere);
         self.recorder.ask(ask).await.unwrap_or(gone).map_err(|error| error.say())
     }
@@ -403,7 +403,7 @@ impl Session {
             self.say(Notice::info(words::INTERRUPTED)).await;
         }
         if unreadable > 0 {
-            let say = counted(unreadable, words::UNREADABLE_ONE, words::UNREADABLE);
+            let say = plural(unreadable, words::UNREADABLE_ONE, words::UNREADABLE);
             self.say(Notice::warning(say)).await;
         }
         if let Some(folder) = elsewhere {
@@ -435,7 +435,7 @@ impl Session {
         }
     }
 
-    async fn list(&mut self) -> Result<(), Say> {
+    async fn list(&mut self) -> Result<(), LocalizedText> {
         let (listed, all) = self.saved.ask(|desk| desk.listed(LISTED)).await?;
         let more = all.saturating_sub(listed.len());
         let here = self.facts.cwd.clone();
@@ -447,7 +447,7 @@ impl Session {
         Ok(())
     }
 
-    async fn find(&mut self, asked: String) -> Result<(), Say> {
+    async fn find(&mut self, asked: String) -> Result<(), LocalizedText> {
         let page = match asked.trim() {
             "" => {
                 let (listed, all) = self.saved.ask(|desk| desk.listed(LISTED)).await?;
@@ -464,7 +464,7 @@ impl Session {
         Ok(())
     }
 
-    async fn fork(&mut self, name: Option<String>) -> Result<(), Say> {
+    async fn fork(&mut self, name: Option<String>) -> Result<(), LocalizedText> {
         let mut head = Head::new(&self.facts.cwd, self.facts.bot.as_deref());
         head.title = name.map(|name| title_of(&name, TurnOrigin::Typed));
         if self.facts.turns == 0 {
@@ -480,7 +480,7 @@ impl Session {
         Ok(())
     }
 
-    async fn rename(&mut self, name: String) -> Result<(), Say> {
+    async fn rename(&mut self, name: String) -> Result<(), LocalizedText> {
         let title = self.saved.ask(move |desk| desk.rename(&name)).await?;
         self.facts.title.clone_from(&title);
         self.tell_facts().await;
@@ -494,7 +494,7 @@ impl Session {
         turn: u64,
         what: Rewind,
         behind: Vec<Event>,
-    ) -> Result<(), Say> {
+    ) -> Result<(), LocalizedText> {
         let event = Event::Rewound { turn, text: String::new(), what };
         let kept = behind.clone();
         let (text, history) =

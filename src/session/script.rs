@@ -30,7 +30,7 @@ use crate::script::shape::Shape;
 use crate::script::shape::input::Args;
 use crate::script::source::{Files, Library, is_script, stem};
 use crate::script::{Done, Failure, Order, Told, built_in, run as run_order};
-use crate::words::{Lang, Say, Spoken, session as words};
+use crate::words::{Lang, Localize, LocalizedText, session as words};
 
 /// The maximum number of names offered.
 const MOST_NAMES: usize = 200;
@@ -104,7 +104,7 @@ struct Job {
     /// As typed.
     text: String,
     script: String,
-    order: Result<Order, Say>,
+    order: Result<Order, LocalizedText>,
     library: Library,
     world: ScriptHost,
     wires: Ears,
@@ -259,7 +259,7 @@ pub(super) fn may_call(text: &str, lang: Lang) -> Question {
 }
 
 enum Came {
-    Ended(Result<Done, Say>),
+    Ended(Result<Done, LocalizedText>),
     Cancelled,
     /// The user stopped at a question.
     Stopped,

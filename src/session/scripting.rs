@@ -27,7 +27,7 @@ use crate::script::source::{Entry, Files};
 use crate::script::{Host, ModelCall, Part, Told};
 use crate::store::{Pairs, Store, StoreError};
 use crate::tools::{Toolbox, Watch, attach};
-use crate::words::{Say, Spoken, script_run as words};
+use crate::words::{Localize, LocalizedText, script_run as words};
 
 /// The prefix of step IDs.
 pub const STEP: &str = "script_";
@@ -42,7 +42,7 @@ const MOST_NAMES: usize = 5000;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Asked {
     /// A call that the script's permissions leave to the user.
-    Call(Say),
+    Call(LocalizedText),
     /// A step that the policy does not run without asking.
     Step {
         risk: Risk,
@@ -104,12 +104,12 @@ impl Memory {
         self.open.entry(name).or_insert_with_key(|name| store.pairs(name))
     }
 
-    fn get(&mut self, key: &Key) -> Result<Option<Value>, Say> {
+    fn get(&mut self, key: &Key) -> Result<Option<Value>, LocalizedText> {
         let found = self.collection(key).get(&key.id).map_err(|error| not_kept(key, &error))?;
         Ok(found.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))))
     }
 
-    fn put(&mut self, key: &Key, value: Option<&str>) -> Result<Option<Value>, Say> {
+    fn put(&mut self, key: &Key, value: Option<&str>) -> Result<Option<Value>, LocalizedText> {
         let before = self.get(key)?;
         let pairs = self.collection(key);
         match value {
@@ -121,7 +121,7 @@ impl Memory {
     }
 }
 
-fn not_kept(key: &Key, error: &StoreError) -> Say {
+fn not_kept(key: &Key, error: &StoreError) -> LocalizedText {
     words::NOT_KEPT.with("name", key.id.clone()).with("why", error.say())
 }
 
@@ -166,7 +166,7 @@ impl ScriptHost {
     }
 
     /// The step, if it runs without asking or the user approves it.
-    async fn cleared(&mut self, verdict: Verdict) -> Result<Cleared, Say> {
+    async fn cleared(&mut self, verdict: Verdict) -> Result<Cleared, LocalizedText> {
         match verdict {
             Verdict::Run(cleared) => Ok(cleared),
             Verdict::Ask(held) => self.held(held).await,
@@ -175,7 +175,7 @@ impl ScriptHost {
     }
 
     /// The user saw the rewritten step with its tier before approving it.
-    fn instead(&self, before: &Step, work: StepAction) -> Result<Cleared, Say> {
+    fn instead(&self, before: &Step, work: StepAction) -> Result<Cleared, LocalizedText> {
         let verdict = match &work {
             StepAction::Shell { line } => safety::assess_shell(&before.id, line, self.scene()),
             StepAction::Exec { .. } | StepAction::Tool { .. } => {
@@ -189,7 +189,7 @@ impl ScriptHost {
         }
     }
 
-    async fn held(&mut self, held: Held) -> Result<Cleared, Say> {
+    async fn held(&mut self, held: Held) -> Result<Cleared, LocalizedText> {
         let judged = held.judged();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let why = risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());
@@ -214,7 +214,7 @@ impl ScriptHost {
     }
 
     /// Reads a file that a script names.
-    async fn read(&mut self, id: &str, path: &str) -> Result<String, Say> {
+    async fn read(&mut self, id: &str, path: &str) -> Result<String, LocalizedText> {
         let verdict = safety::assess_mention(id, path, self.scene());
         let cleared = self.cleared(verdict).await?;
         let mention = Mention { path: path.to_owned(), lines: None };
@@ -230,7 +230,7 @@ impl ScriptHost {
 
     /// Runs a step, and runs it again without the sandbox if the sandbox denied it something and
     /// the user approves.
-    async fn tool(&mut self, cleared: Cleared) -> Result<String, Say> {
+    async fn tool(&mut self, cleared: Cleared) -> Result<String, LocalizedText> {
         let mut seen = self.observed(cleared).await?;
         if let Some(cleared) = self.beyond_the_wall(&seen).await {
             seen = self.observed(cleared).await?;
@@ -272,7 +272,7 @@ impl ScriptHost {
         }
     }
 
-    async fn observed(&mut self, cleared: Cleared) -> Result<Observation, Say> {
+    async fn observed(&mut self, cleared: Cleared) -> Result<Observation, LocalizedText> {
         let (step, risk) = (cleared.judged().step.clone(), cleared.judged().risk.clone());
         let (work, id) = (step.work.clone(), step.id.clone());
         let Some(tool) = self.tools.find(&work).cloned() else {
@@ -293,7 +293,7 @@ impl ScriptHost {
     }
 }
 
-fn refusal(risk: &Risk) -> Say {
+fn refusal(risk: &Risk) -> LocalizedText {
     let why = risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());
     words::STEP_REFUSED.with("why", why)
 }
@@ -305,7 +305,7 @@ impl Drop for ScriptHost {
 }
 
 impl Host for ScriptHost {
-    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, Say>> {
+    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, LocalizedText>> {
         let Some(model) = self.model.clone() else {
             return stream::iter([Err(crate::words::cli::NO_CONNECTION.into())]).boxed();
         };
@@ -344,7 +344,7 @@ impl Host for ScriptHost {
     }
 
     // A script has its own thread, so it may wait for the disk.
-    fn knowledge(&mut self, key: Key) -> BoxFuture<'_, Result<Option<Value>, Say>> {
+    fn knowledge(&mut self, key: Key) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         future::ready(self.memory.get(&key)).boxed()
     }
 
@@ -352,16 +352,16 @@ impl Host for ScriptHost {
         &mut self,
         key: Key,
         value: Option<Value>,
-    ) -> BoxFuture<'_, Result<Option<Value>, Say>> {
+    ) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         let text = value.map(|value| self.redactor.mask(&value.to_string()).into_owned());
         future::ready(self.memory.put(&key, text.as_deref())).boxed()
     }
 
-    fn confirm(&mut self, question: Say) -> BoxFuture<'_, bool> {
+    fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool> {
         (self.asking)(Asked::Call(question)).map(|said| said == Said::Yes).boxed()
     }
 
-    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, Say>> {
+    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
         let id = self.next_id();
         async move {
             self.sheltered().await;
@@ -389,7 +389,7 @@ pub struct Disk {
 }
 
 impl Files for Disk {
-    fn read(&self, path: &Path) -> Result<Option<String>, Say> {
+    fn read(&self, path: &Path) -> Result<Option<String>, LocalizedText> {
         let Some(bytes) = self.bytes(path)? else { return Ok(None) };
         let name = path.display().to_string();
         match String::from_utf8(bytes) {
@@ -398,7 +398,7 @@ impl Files for Disk {
         }
     }
 
-    fn bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, Say> {
+    fn bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, LocalizedText> {
         let fault = |error: std::io::Error| {
             let name = path.display().to_string();
             words::UNREADABLE.with("name", name).with("why", error.to_string())

@@ -23,7 +23,7 @@ use crate::safety::{
     Cleared, Contents, EntryKind, Kind, Narrowed, OwnProgram, Program, SKILL_TOOL, Skilled, World,
 };
 use crate::tools::{Tool, Toolbox, Watch};
-use crate::words::{Lang, Say, Word, prompt as words};
+use crate::words::{Lang, LocalizedText, Phrase, prompt as words};
 
 /// The maximum length of a skill's text for a model, in bytes.
 const LONGEST: usize = 24 * 1024;
@@ -42,7 +42,7 @@ impl Tool for SkillTool {
         SKILL_TOOL
     }
 
-    fn about(&self) -> Word {
+    fn about(&self) -> Phrase {
         words::SKILL_ABOUT
     }
 
@@ -85,7 +85,7 @@ pub(super) fn asked(work: &StepAction) -> Option<(&str, &str)> {
     (name == SKILL_TOOL).then(|| Some((text("name")?, text("args").unwrap_or_default())))?
 }
 
-fn entered(library: &Library, step: &Step) -> Result<String, Say> {
+fn entered(library: &Library, step: &Step) -> Result<String, LocalizedText> {
     let (name, args) = asked(&step.work).unwrap_or_default();
     let skill = library.skill(name).map_err(|_| words::SKILL_UNKNOWN.with("name", name))?;
     let root = skill.root().display().to_string();
@@ -96,7 +96,7 @@ fn entered(library: &Library, step: &Step) -> Result<String, Say> {
     ))
 }
 
-fn template(skill: &Skill) -> Result<Template, Say> {
+fn template(skill: &Skill) -> Result<Template, LocalizedText> {
     Template::parse(&skill.body()?, Form::Markdown)
 }
 

@@ -7,21 +7,21 @@ use crate::protocol::{
     Ask, AskId, Decision, Event, Notice, Question, SandboxStatus, TrustOffer, UntrustedFile,
 };
 use crate::tools::branch;
-use crate::words::{Say, sandbox as held, session as words};
+use crate::words::{LocalizedText, sandbox as held, session as words};
 
 /// The data for the question, and the function that saves the answer.
 pub struct Trust {
     pub found: Vec<UntrustedFile>,
     /// Why the question is asked when the session opens; `None`: it is not.
-    pub ask: Option<Say>,
+    pub ask: Option<LocalizedText>,
     /// Project settings take effect at the next start.
     pub settings: bool,
     /// The risks of trusting it.
-    pub hazard: Option<Say>,
+    pub hazard: Option<LocalizedText>,
     /// The parent folder, if trust in it is offered.
     pub above: Option<String>,
     /// Saves the answer; an error says why it could not.
-    pub keep: Box<dyn FnMut(Given) -> Result<(), Say> + Send>,
+    pub keep: Box<dyn FnMut(Given) -> Result<(), LocalizedText> + Send>,
     /// The question that is waiting for its answer.
     pub asking: Option<AskId>,
     /// Records that the user was told there is no sandbox; true for the first time.
@@ -88,7 +88,7 @@ impl Session {
         }
     }
 
-    async fn ask_trust(&mut self, because: Say) {
+    async fn ask_trust(&mut self, because: LocalizedText) {
         let id = AskId(self.past.next_ask);
         self.past.next_ask += 1;
         self.guard.trust.asking = Some(id);

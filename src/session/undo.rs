@@ -22,7 +22,7 @@ use crate::protocol::{
 };
 use crate::safety::tools::Restore;
 use crate::safety::{self, Verdict};
-use crate::words::{counted, session as words};
+use crate::words::{plural, session as words};
 
 /// The change of one file by one turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -287,7 +287,7 @@ async fn run(job: Job, mut host: TurnHost) -> Ended {
         if let Some(event) = still_changed(&stays) {
             host.tell(event).await;
         }
-        let say = counted(back.len(), words::UNDONE_ONE, words::UNDONE_MANY);
+        let say = plural(back.len(), words::UNDONE_ONE, words::UNDONE_MANY);
         host.tell(Event::Notice(Notice::info(say))).await;
     }
     let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);

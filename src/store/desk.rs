@@ -18,7 +18,7 @@ use super::write::Parts;
 use super::{Disk, Fault, Lock, Piece, Remembered, Store, StoreError};
 use crate::protocol::Event;
 use crate::safety::redact::Redactor;
-use crate::words::{Say, Spoken};
+use crate::words::{Localize, LocalizedText};
 
 /// The maximum size of rows that wait for a disk, in bytes; beyond it the oldest are lost.
 const WAITING: usize = 32 << 20;
@@ -118,7 +118,7 @@ struct Waiting {
     weight: usize,
     /// When the disk last failed, and why.
     failed: Option<Instant>,
-    why: Option<Say>,
+    why: Option<LocalizedText>,
 }
 
 /// Milliseconds since 1970.
@@ -227,7 +227,7 @@ impl Desk {
     }
 
     /// Why rows could not be written; `None` if none wait.
-    pub fn unsaved(&self) -> Option<Say> {
+    pub fn unsaved(&self) -> Option<LocalizedText> {
         if self.waiting.rows.is_empty() {
             return None;
         }

@@ -24,7 +24,7 @@ use rustix::fs::{Access, access};
 
 use crate::disk::private_folder;
 use crate::protocol::Event;
-use crate::words::{Say, Spoken, store as words};
+use crate::words::{Localize, LocalizedText, store as words};
 
 mod desk;
 mod disk;
@@ -176,7 +176,7 @@ pub enum Remembered {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Nothing is saved at the moment; saving is tried again.
-    NotSaved(Say),
+    NotSaved(LocalizedText),
     /// Data that could not be saved for a while is saved now.
     SavedAgain,
     /// The file was damaged: where it is now, and how much of it could be read.
@@ -188,8 +188,8 @@ pub enum Fault {
     Replaced { file: PathBuf },
 }
 
-impl Spoken for Fault {
-    fn say(&self) -> Say {
+impl Localize for Fault {
+    fn say(&self) -> LocalizedText {
         match self {
             Fault::NotSaved(why) => words::NOT_SAVED.with("why", why.clone()),
             Fault::SavedAgain => words::SAVED_AGAIN.into(),
@@ -291,8 +291,8 @@ fn refusal(file: &Path) -> Option<io::Error> {
     }
 }
 
-impl Spoken for StoreError {
-    fn say(&self) -> Say {
+impl Localize for StoreError {
+    fn say(&self) -> LocalizedText {
         match self {
             StoreError::Newer { file } => words::NEWER.with("file", file.display().to_string()),
             StoreError::Damaged { file } => words::DAMAGED.with("file", file.display().to_string()),
@@ -319,7 +319,7 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-fn sql(error: &rusqlite::Error) -> Say {
+fn sql(error: &rusqlite::Error) -> LocalizedText {
     use rusqlite::ErrorCode::{
         CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, PermissionDenied, ReadOnly,
     };

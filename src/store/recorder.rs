@@ -13,7 +13,7 @@ use super::desk::{Desk, Head};
 use super::{Fault, Store};
 use crate::protocol::Event;
 use crate::safety::redact::Redactor;
-use crate::words::{Say, store as words};
+use crate::words::{LocalizedText, store as words};
 
 /// The maximum number of waiting jobs.
 const ROOM: usize = 1024;
@@ -106,7 +106,7 @@ impl Recorder {
     }
 
     /// Waits briefly until all jobs are written. Returns the error if they could not be.
-    pub async fn close(&self) -> Option<Say> {
+    pub async fn close(&self) -> Option<LocalizedText> {
         let close = self.ask(|desk| {
             desk.close();
             desk.unsaved()

@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_continued_session_is_reported_and_not_saved() {
         use crate::words::session;
-        let told = |say: crate::words::Word| Event::Notice(Notice::info(say));
+        let told = |say: crate::words::Phrase| Event::Notice(Notice::info(say));
         let resumed = Notice::info(session::RESUMED.with("title", "tests")).about(Topic::Resumed);
         assert!(!is_kept(&Event::Notice(resumed)));
         assert!(is_kept(&told(session::INTERRUPTED)));

@@ -11,7 +11,7 @@ use std::path::Path;
 use super::file::place::{Missing, Slot};
 use crate::protocol::{AttachmentInfo, AttachmentSize, LineRange, Mention};
 use crate::safety::{Cleared, Task};
-use crate::words::{Say, prompt as words};
+use crate::words::{LocalizedText, prompt as words};
 
 /// The size limit of one attachment, in bytes; the middle of a longer one is left out.
 const MOST: usize = 32 * 1024;
@@ -36,7 +36,7 @@ pub struct Attachment {
 ///
 /// # Errors
 /// One sentence: it is not text, cannot be read, or does not have these lines.
-pub fn read(step: &Cleared, mention: &Mention) -> Result<Attachment, Say> {
+pub fn read(step: &Cleared, mention: &Mention) -> Result<Attachment, LocalizedText> {
     read_most(step, mention, MOST)
 }
 
@@ -44,7 +44,11 @@ pub fn read(step: &Cleared, mention: &Mention) -> Result<Attachment, Say> {
 ///
 /// # Errors
 /// As for [`read`].
-pub fn read_most(step: &Cleared, mention: &Mention, most: usize) -> Result<Attachment, Say> {
+pub fn read_most(
+    step: &Cleared,
+    mention: &Mention,
+    most: usize,
+) -> Result<Attachment, LocalizedText> {
     let path = match &step.judged().task {
         Some(Task::Read(read)) if step.holds() => Some(read.spot.path.as_path()),
         _ => None,
@@ -59,7 +63,7 @@ pub fn read_most(step: &Cleared, mention: &Mention, most: usize) -> Result<Attac
 }
 
 /// A sentence of our own, or the system's message.
-type Fault = Result<Say, io::Error>;
+type Fault = Result<LocalizedText, io::Error>;
 
 fn content(
     path: &Path,

@@ -23,7 +23,7 @@ use super::{Input, Piped, Tool, Watch, parse};
 use crate::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, StepAction, Tier};
 use crate::safety::redact::Redactor;
 use crate::safety::{Cleared, Judged};
-use crate::words::{Lang, Say, Word, exec as words};
+use crate::words::{Lang, LocalizedText, Phrase, exec as words};
 
 mod bounds;
 mod capture;
@@ -124,7 +124,7 @@ impl Tool for Exec {
         "exec"
     }
 
-    fn about(&self) -> Word {
+    fn about(&self) -> Phrase {
         words::ABOUT
     }
 
@@ -157,7 +157,7 @@ async fn run(exec: &Exec, step: &Cleared, input: Option<Input>, watch: &Watch) -
     let setup = &exec.setup;
     let none = |outcome, say| Piped { seen: not_run(judged, outcome, say), output: None };
     if watch.cancel.is_cancelled() || exec.steps.leaving.is_cancelled() {
-        return none(Outcome::Cancelled, Say::from(words::CANCELLED));
+        return none(Outcome::Cancelled, LocalizedText::from(words::CANCELLED));
     }
     let began = Instant::now();
     let is_piece = input.is_some();
@@ -181,7 +181,8 @@ async fn run(exec: &Exec, step: &Cleared, input: Option<Input>, watch: &Watch) -
     let walls = inside.as_ref().and_then(|inside| inside.walls().cloned());
     // Its folder may hold much; its removal is not waited for.
     tokio::task::spawn_blocking(move || drop(inside));
-    let mut observation = not_run(judged, outcome(finished.how), Say::from(words::CANCELLED));
+    let mut observation =
+        not_run(judged, outcome(finished.how), LocalizedText::from(words::CANCELLED));
     observation.note = note(&finished, most);
     observation.exit_code = code(&finished);
     observation.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
@@ -254,7 +255,7 @@ fn parsed(
     })
 }
 
-fn not_run(judged: &Judged, outcome: Outcome, note: Say) -> Observation {
+fn not_run(judged: &Judged, outcome: Outcome, note: LocalizedText) -> Observation {
     let cwd = judged.cwd.to_string_lossy();
     let mut out = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
     out.note = Some(note);
@@ -282,7 +283,7 @@ fn code(finished: &Finished) -> Option<i32> {
 }
 
 /// The one thing most worth saying about how it ended.
-fn note(finished: &Finished, most: Duration) -> Option<Say> {
+fn note(finished: &Finished, most: Duration) -> Option<LocalizedText> {
     match &finished.status {
         None => return Some(words::UNKILLABLE.into()),
         Some(Err(error)) => return Some(words::WAIT_FAILED.with("why", error.to_string())),

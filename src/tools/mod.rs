@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::protocol::{Observation, SandboxStatus, StepAction, ToolInfo};
 use crate::safety::Cleared;
-use crate::words::Word;
+use crate::words::Phrase;
 
 mod around;
 pub mod attach;
@@ -31,7 +31,7 @@ pub trait Tool: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// One line for users (`/tools`).
-    fn about(&self) -> Word;
+    fn about(&self) -> Phrase;
 
     /// One line for the model's system prompt.
     fn prompt(&self) -> &'static str;

@@ -36,7 +36,7 @@ use std::sync::{Arc, OnceLock};
 use super::temp::RunFolder;
 use crate::protocol::{PageRow, SandboxMode, SandboxStatus, StepAction, Tier};
 use crate::safety::{Judged, Needs};
-use crate::words::{Say, Value, Word, sandbox as words};
+use crate::words::{LocalizedText, Phrase, PhraseValue, sandbox as words};
 
 mod built;
 #[cfg(target_os = "linux")]
@@ -86,7 +86,7 @@ enum Strict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Found {
     Works(Means),
-    Absent(Say),
+    Absent(LocalizedText),
 }
 
 /// The inputs it is built from.
@@ -174,7 +174,7 @@ impl Sandbox {
     }
 
     /// One as on a system that has none, and why it has none.
-    pub fn lacking(setting: SandboxMode, why: Word) -> Sandbox {
+    pub fn lacking(setting: SandboxMode, why: Phrase) -> Sandbox {
         let found = OnceLock::from(Found::Absent(why.into()));
         Sandbox { found, ..Sandbox::new(setting, Places::default()) }
     }
@@ -235,7 +235,7 @@ impl Sandbox {
         let secrets = if hidden { words::SECRETS_HIDDEN } else { words::SECRETS_PARTLY };
         let rights = kernel.rights();
         let signals = if rights.signals { words::SIGNALS_HELD } else { words::SIGNALS_FREE };
-        let version: Value = words::KERNEL.with("abi", kernel.abi().to_string()).into();
+        let version: PhraseValue = words::KERNEL.with("abi", kernel.abi().to_string()).into();
         let mut rows = vec![
             PageRow::pair(words::DOCTOR_KERNEL, version),
             PageRow::pair(words::DOCTOR_SECRETS, secrets),
@@ -311,7 +311,7 @@ impl Sandbox {
         judged: &Judged,
         from: From,
         start: impl FnOnce(Option<&Inside>) -> T + Send + 'static,
-    ) -> Result<(T, Option<Inside>), Say> {
+    ) -> Result<(T, Option<Inside>), LocalizedText> {
         let Some(profile) = self.profile(judged, from) else {
             let inside = self.bare(judged)?;
             return Ok((start(inside.as_ref()), inside));
@@ -334,7 +334,7 @@ impl Sandbox {
     }
 
     /// Holds the calling thread; nothing holds it where this system cannot.
-    fn enter(&self, profile: &Profile, by_itself: bool) -> Result<Option<Inside>, Say> {
+    fn enter(&self, profile: &Profile, by_itself: bool) -> Result<Option<Inside>, LocalizedText> {
         match self.found() {
             Found::Works(means) => {
                 let temp = self.temp(profile)?;
@@ -345,7 +345,7 @@ impl Sandbox {
         }
     }
 
-    fn temp(&self, profile: &Profile) -> Result<Temp, Say> {
+    fn temp(&self, profile: &Profile) -> Result<Temp, LocalizedText> {
         match profile {
             Profile::Read { .. } => self.temps.own(),
             Profile::Work { .. } => self.temps.shared(),
@@ -380,14 +380,14 @@ impl Sandbox {
 
     /// The surroundings of a step that runs by itself without a sandbox: a folder of its
     /// own.
-    fn bare(&self, judged: &Judged) -> Result<Option<Inside>, Say> {
+    fn bare(&self, judged: &Judged) -> Result<Option<Inside>, LocalizedText> {
         match judged.risk.tier {
             Tier::L0 => self.own_folder().map(Some),
             Tier::L1 | Tier::L2 => Ok(None),
         }
     }
 
-    fn own_folder(&self) -> Result<Inside, Say> {
+    fn own_folder(&self) -> Result<Inside, LocalizedText> {
         Ok(Inside { temp: self.temps.own()?, wrapper: None, walls: None })
     }
 }
@@ -413,6 +413,6 @@ fn reader(judged: &Judged) -> Profile {
     }
 }
 
-fn not_applied(why: String) -> Say {
+fn not_applied(why: String) -> LocalizedText {
     words::NOT_APPLIED.with("why", why)
 }

@@ -9,11 +9,11 @@ use futures_util::future::BoxFuture;
 use super::{Tool, Watch};
 use crate::protocol::{Observation, Outcome};
 use crate::safety::{Cleared, Task};
-use crate::words::{Say, Word, tools as words};
+use crate::words::{LocalizedText, Phrase, tools as words};
 
 struct Talk {
     name: &'static str,
-    about: Word,
+    about: Phrase,
     prompt: &'static str,
 }
 
@@ -37,7 +37,7 @@ impl Tool for Talk {
         self.name
     }
 
-    fn about(&self) -> Word {
+    fn about(&self) -> Phrase {
         self.about
     }
 
@@ -53,7 +53,7 @@ impl Tool for Talk {
         seen.exit_code = Some(2);
         seen.note = Some(match &judged.task {
             Some(Task::Fault(fault)) => fault.say.clone(),
-            _ => Say::from(words::NOBODY_HERE),
+            _ => LocalizedText::from(words::NOBODY_HERE),
         });
         std::future::ready(seen).boxed()
     }

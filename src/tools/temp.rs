@@ -22,7 +22,7 @@ use rustix::io::Errno;
 use rustix::process::getuid;
 
 use crate::disk::owner;
-use crate::words::{Say, Value, temp as words};
+use crate::words::{LocalizedText, PhraseValue, temp as words};
 
 const PREFIX: &str = "avocet";
 
@@ -70,7 +70,7 @@ pub struct TempError {
 }
 
 impl TempError {
-    pub fn say(&self) -> Say {
+    pub fn say(&self) -> LocalizedText {
         let tried =
             self.tried.iter().map(|(place, error)| format!("`{}`: {error}", place.display()));
         words::NO_PLACE.with("tried", tried.collect::<Vec<_>>().join("; "))
@@ -134,12 +134,13 @@ impl RunFolder {
 
     /// What is wrong with the first place, for the user who chose it, and which is used
     /// instead. Creates nothing.
-    pub fn detour(&self) -> Option<Say> {
+    pub fn detour(&self) -> Option<LocalizedText> {
         let (first, rest) = self.places.split_first()?;
         let why = usable(first).err()?;
         let others = why.get_ref().is_some_and(|inner| inner.is::<OpenToOthers>());
-        let why = if others { words::OPEN_TO_OTHERS.into() } else { Value::from(why.to_string()) };
-        let said = |word: crate::words::Word| {
+        let why =
+            if others { words::OPEN_TO_OTHERS.into() } else { PhraseValue::from(why.to_string()) };
+        let said = |word: crate::words::Phrase| {
             word.with("place", first.display().to_string()).with("why", why.clone())
         };
         Some(match rest.iter().find(|place| usable(place).is_ok()) {
@@ -149,9 +150,9 @@ impl RunFolder {
     }
 
     /// The line `doctor` shows: the place, or what is wrong with it.
-    pub fn place(&self) -> Value {
+    pub fn place(&self) -> PhraseValue {
         let first = || self.places.first().map(|place| place.display().to_string());
-        self.detour().map_or_else(|| first().unwrap_or_default().into(), Value::from)
+        self.detour().map_or_else(|| first().unwrap_or_default().into(), PhraseValue::from)
     }
 
     /// Removes everything; nothing can be made any more.

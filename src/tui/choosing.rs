@@ -8,10 +8,10 @@ use super::submit;
 use super::theme::{AUTO, Theme};
 use crate::commands::NO_BOT;
 use crate::protocol::{ExportFormat, Op, Report, Rewind, SessionRow};
-use crate::words::{Say, Word, screen as words};
+use crate::words::{LocalizedText, Phrase, screen as words};
 
 /// Descriptions of the built-in themes.
-const ABOUT: &[(&str, Word)] = &[
+const ABOUT: &[(&str, Phrase)] = &[
     (AUTO, words::THEME_AUTO),
     ("dark", words::THEME_DARK),
     ("light", words::THEME_LIGHT),
@@ -23,7 +23,7 @@ const ABOUT: &[(&str, Word)] = &[
 pub fn themes(state: &mut State) {
     let about = |name: &str| {
         let row = ABOUT.iter().find(|(known, _)| *known == name);
-        let about = Say::from(row.map_or(words::THEME_OWN, |(_, about)| *about));
+        let about = LocalizedText::from(row.map_or(words::THEME_OWN, |(_, about)| *about));
         Some(match name == state.dress.worn {
             true => words::THEME_WORN.with("about", about),
             false => about,
@@ -66,11 +66,11 @@ pub fn models_came(state: &mut State) {
 /// The bots, and the choice to continue without one.
 pub fn bots(state: &mut State) {
     let now = state.facts.bot.as_deref().unwrap_or(NO_BOT);
-    let about = |name: &str, about: Say| match name == now {
+    let about = |name: &str, about: LocalizedText| match name == now {
         true => words::CHOOSE_BOT_NOW.with("about", about),
         false => about,
     };
-    let row = |name: &str, said: Say| Row {
+    let row = |name: &str, said: LocalizedText| Row {
         value: name.to_owned(),
         about: Some(about(name, said)),
         ..Row::default()
@@ -240,7 +240,7 @@ pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec
 /// Shows a theme without changing the current one.
 fn try_on(state: &mut State, name: &str) {
     let dress = &mut state.dress;
-    let tried: Result<Theme, Say> = dress.wardrobe.theme(name, dress.depth, dress.ground);
+    let tried: Result<Theme, LocalizedText> = dress.wardrobe.theme(name, dress.depth, dress.ground);
     let said = match tried {
         Ok(theme) => {
             dress.theme = theme;

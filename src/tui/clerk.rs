@@ -21,7 +21,7 @@ use crate::config::draft::{self, Draft};
 use crate::config::history::History;
 use crate::protocol;
 use crate::safety::redact::Redactor;
-use crate::words::Say;
+use crate::words::LocalizedText;
 
 /// How long the thread may take to finish.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -271,12 +271,12 @@ fn masked(mut draft: Draft, secrets: &Redactor) -> Draft {
 }
 
 /// Saves a setting, by its key and value, for the next start. It may wait for a disk.
-pub type Keep = Arc<dyn Fn(&str, &str) -> Result<(), Say> + Send + Sync>;
+pub type Keep = Arc<dyn Fn(&str, &str) -> Result<(), LocalizedText> + Send + Sync>;
 
 /// Saves settings where waiting is allowed.
 pub struct Keeper {
     keep: Keep,
-    pub faults: (UnboundedSender<Say>, UnboundedReceiver<Say>),
+    pub faults: (UnboundedSender<LocalizedText>, UnboundedReceiver<LocalizedText>),
 }
 
 impl Keeper {

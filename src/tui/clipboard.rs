@@ -9,7 +9,7 @@ use std::future::pending;
 use tokio::task::JoinHandle;
 
 use crate::tools::exec::{Feed, ask, feed};
-use crate::words::{Say, screen as words};
+use crate::words::{LocalizedText, screen as words};
 
 /// Facts about the environment: plain data, gathered by the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub struct Copied {
 
 impl Copied {
     /// A message about the result.
-    pub fn say(self) -> Say {
+    pub fn say(self) -> LocalizedText {
         match self.program {
             Some("tmux") if self.held_back => words::COPIED_TMUX_ONLY.with("n", self.chars),
             Some("tmux") => words::COPIED_TMUX.with("n", self.chars),

@@ -7,7 +7,7 @@ use super::clipboard::Copied;
 use super::ring::Ring;
 use super::theme::Ground;
 use crate::protocol::{self, AskId, Op};
-use crate::words::Say;
+use crate::words::LocalizedText;
 
 /// Milliseconds since the screen began; the driver has the clock.
 pub type Millis = u64;
@@ -34,11 +34,11 @@ pub enum Input {
     Ground(Ground),
     Session(Box<protocol::Event>),
     /// A setting could not be saved, and why.
-    NotKept(Box<Say>),
+    NotKept(Box<LocalizedText>),
     /// Time passed.
     Tick,
     /// The external editor was closed: the text, or why there is none.
-    Edited(Result<String, Say>),
+    Edited(Result<String, LocalizedText>),
     /// The first message, sent as if typed.
     First(String),
 }

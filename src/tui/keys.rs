@@ -5,7 +5,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::words::{Lang, Word, input, screen as words};
+use crate::words::{Lang, Phrase, input, screen as words};
 
 /// The context of a key. The first context that knows a key wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ pub struct Key {
     pub place: Place,
     pub chords: &'static [Chord],
     pub action: Action,
-    pub about: Option<Word>,
+    pub about: Option<Phrase>,
 }
 
 const fn key(code: KeyCode) -> Chord {
@@ -267,7 +267,7 @@ pub const KEYS: &[Key] = &[
     row(Anywhere, &[ctrl('z')], Suspend, words::KEY_SUSPEND),
 ];
 
-const fn row(place: Place, chords: &'static [Chord], action: Action, about: Word) -> Key {
+const fn row(place: Place, chords: &'static [Chord], action: Action, about: Phrase) -> Key {
     Key { place, chords, action, about: Some(about) }
 }
 

@@ -13,7 +13,7 @@ use super::keys::Action;
 use super::paint::{self, Pen};
 use crate::config::draft::Draft;
 use crate::protocol::{Notice, Op};
-use crate::words::{counted, input, screen as words};
+use crate::words::{input, plural, screen as words};
 
 /// Messages that are shown; the rest are counted.
 const SHOWN: usize = 3;
@@ -73,7 +73,7 @@ impl Queue {
 
     /// Reports queued messages that were not typed in this session.
     pub fn kept(&self) -> Option<Notice> {
-        let say = || counted(self.len(), input::QUEUE_KEPT_ONE, input::QUEUE_KEPT);
+        let say = || plural(self.len(), input::QUEUE_KEPT_ONE, input::QUEUE_KEPT);
         (!self.is_empty()).then(|| Notice::info(say()))
     }
 
@@ -204,7 +204,7 @@ impl Queue {
             .map(|(at, text)| self.line(at, text, room, pen))
             .collect();
         if let Some(more) = all.checked_sub(shown).filter(|more| *more > 0) {
-            let more = counted(more, input::QUEUE_ONE_MORE, words::QUEUE_MORE).text(pen.lang);
+            let more = plural(more, input::QUEUE_ONE_MORE, words::QUEUE_MORE).text(pen.lang);
             lines.push(Line::from(Span::styled(format!("{NOT_CHOSEN}{more}"), pen.theme.dim)));
         }
         let lines = paint::labelled(label, pen.theme.dim, column, lines);

@@ -4,7 +4,7 @@
 use super::clean;
 use super::event::Effect;
 use super::state::{Attention, State};
-use crate::words::{Word, screen as words};
+use crate::words::{Phrase, screen as words};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ring {
@@ -61,7 +61,7 @@ pub fn asks(state: &State) -> Vec<Effect> {
     ring(state, words::RING_ASKS)
 }
 
-fn ring(state: &State, text: Word) -> Vec<Effect> {
+fn ring(state: &State, text: Phrase) -> Vec<Effect> {
     let text = || text.text(state.dress.lang);
     match (state.person.attention, state.person.ring) {
         (Attention::Here, _) | (Attention::Elsewhere, Ring::Off) => Vec::new(),

@@ -34,7 +34,7 @@ use crate::signals::{self, Signal};
 use crate::tools::exec::Watchdog;
 use crate::tools::exec::editor::Editing;
 use crate::tools::temp::RunFolder;
-use crate::words::{Say, input as words};
+use crate::words::{LocalizedText, input as words};
 
 /// Events that are processed before a frame is drawn, however many more wait.
 const BURST: usize = 1_024;
@@ -189,7 +189,7 @@ enum Woken {
     /// The session has room again.
     Room,
     /// A setting was not saved.
-    NotKept(Option<Say>),
+    NotKept(Option<LocalizedText>),
     /// Code was highlighted, or not.
     Painted(Option<Painted>),
     Copied(Copied),
@@ -468,7 +468,7 @@ impl Driver {
         &mut self,
         mut editing: Editing,
         signals: &mut Receiver<Signal>,
-    ) -> Result<String, Say> {
+    ) -> Result<String, LocalizedText> {
         let mut open = true;
         loop {
             let full = !self.outbox.is_empty();

@@ -8,10 +8,10 @@ use ratatui::text::{Line, Span};
 use super::paint::{self, Pen};
 use super::{clean, status};
 use crate::protocol::SessionInfo;
-use crate::words::{Lang, Word, library, screen as words};
+use crate::words::{Lang, Phrase, library, screen as words};
 
 /// The first suggestions.
-const SUGGESTIONS: &[Word] =
+const SUGGESTIONS: &[Phrase] =
     &[words::START_TRY_CHANGED, words::START_TRY_FIND, words::START_TRY_TESTS];
 
 pub fn suggestions(lang: Lang) -> Vec<&'static str> {

@@ -21,7 +21,7 @@ use crate::commands::{self, Call, Surface};
 use crate::config::draft::Draft;
 use crate::protocol::{Extensions, Notice, Op, SessionInfo};
 use crate::tools::exec::Watchdog;
-use crate::words::{Lang, Say};
+use crate::words::{Lang, LocalizedText};
 
 /// The initial configuration of the screen: plain data, gathered by the caller.
 #[derive(Clone, Debug, Default)]
@@ -131,7 +131,7 @@ pub struct Person {
     /// When Esc was last pressed.
     pub escaped: Option<Millis>,
     /// A temporary message, and when it ends.
-    pub told: Option<(Say, Millis)>,
+    pub told: Option<(LocalizedText, Millis)>,
     /// How the user is notified.
     pub ring: Ring,
 }
@@ -255,7 +255,7 @@ impl Dress {
         wardrobe: Wardrobe,
         around: &Surroundings,
         lang: Lang,
-    ) -> (Dress, Option<Say>) {
+    ) -> (Dress, Option<LocalizedText>) {
         let worn = if name.is_empty() { AUTO.to_owned() } else { name };
         let (theme, title) = (Theme::default(), String::new());
         let Surroundings { depth, ground, clock, .. } = *around;
@@ -274,7 +274,7 @@ impl Dress {
     ///
     /// # Errors
     /// The sentence that says why.
-    pub fn put_on(&mut self, name: &str) -> Result<(), Say> {
+    pub fn put_on(&mut self, name: &str) -> Result<(), LocalizedText> {
         self.theme = self.wardrobe.theme(name, self.depth, self.ground)?;
         name.clone_into(&mut self.worn);
         Ok(())

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::clean;
 use super::paint::{self, Pen};
 use crate::protocol::{Provider, SandboxStatus, SessionInfo};
-use crate::words::{Lang, Word, screen as words};
+use crate::words::{Lang, Phrase, screen as words};
 
 const GAP: usize = 3;
 
@@ -17,7 +17,7 @@ const GAP: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     pub key: &'static str,
-    pub does: Word,
+    pub does: Phrase,
 }
 
 /// One part of the line. Parts with the lowest worth are dropped first.

@@ -8,7 +8,7 @@
 use ratatui::style::{Modifier, Style};
 
 use crate::protocol::Tier;
-use crate::words::Say;
+use crate::words::LocalizedText;
 
 mod ground;
 mod paint;
@@ -99,7 +99,7 @@ impl Theme {
     }
 
     /// Parses a theme file. The error names the meaning and its problem.
-    pub fn parse(toml: &str, depth: Depth) -> Result<Theme, Say> {
+    pub fn parse(toml: &str, depth: Depth) -> Result<Theme, LocalizedText> {
         read::theme(toml, depth)
     }
 

@@ -14,7 +14,7 @@ use super::submit;
 use super::transcript::{Released, Scroll};
 use super::{choosing, ring, start, title};
 use crate::protocol::{self, Notice, Op};
-use crate::words::{Say, screen as words};
+use crate::words::{LocalizedText, screen as words};
 
 mod asking;
 mod past;
@@ -71,7 +71,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
 }
 
 /// Shows a temporary message over the input.
-fn told(state: &mut State, say: Say, at: Millis) -> Vec<Effect> {
+fn told(state: &mut State, say: LocalizedText, at: Millis) -> Vec<Effect> {
     state.person.told = Some((say, at + TOLD));
     Vec::new()
 }

@@ -14,7 +14,7 @@ use super::state::{Mouse, State};
 use super::status::{self, Hint};
 use super::transcript::{Look, Stage};
 use super::{clean, start};
-use crate::words::{counted, input, screen as words};
+use crate::words::{input, plural, screen as words};
 
 /// On a smaller screen only a sentence is shown.
 const SMALLEST: (u16, u16) = (20, 4);
@@ -313,7 +313,7 @@ fn below(state: &State, width: u16, pen: &Pen<'_>) -> Line<'static> {
     }
     let unseen = state.transcript.unseen();
     if unseen > 0 {
-        let say = counted(unseen, words::LINE_BELOW, words::LINES_BELOW).text(pen.lang);
+        let say = plural(unseen, words::LINE_BELOW, words::LINES_BELOW).text(pen.lang);
         return Line::styled(say, pen.theme.accent);
     }
     if !state.transcript.following() {

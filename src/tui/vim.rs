@@ -7,7 +7,7 @@
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use self::grid::{Cell, Grid};
-use crate::words::{Word, input as words};
+use crate::words::{Phrase, input as words};
 
 mod grid;
 
@@ -192,7 +192,7 @@ fn found<T: Copy>(table: &[(&str, T)], key: &str) -> Option<T> {
 
 impl Mode {
     /// The name in the status line.
-    pub fn name(self) -> Word {
+    pub fn name(self) -> Phrase {
         match self {
             Mode::Insert => words::VIM_INSERT,
             Mode::Normal => words::VIM_NORMAL,

@@ -46,7 +46,7 @@ pub mod temp;
 pub mod tools;
 
 /// Every area of the catalogue.
-const AREAS: &[&[Word]] = &[
+const AREAS: &[&[Phrase]] = &[
     agent::ALL,
     cli::ALL,
     commands::ALL,
@@ -73,7 +73,7 @@ const AREAS: &[&[Word]] = &[
 ];
 
 /// All rows of the catalogue.
-pub fn all() -> impl Iterator<Item = Word> {
+pub fn all() -> impl Iterator<Item = Phrase> {
     AREAS.iter().flat_map(|area| area.iter().copied())
 }
 
@@ -107,16 +107,16 @@ impl Lang {
 
 /// One sentence of the catalogue, with `{placeholders}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Word {
+pub struct Phrase {
     pub key: &'static str,
     pub en: &'static str,
     pub zh: &'static str,
 }
 
-impl Word {
+impl Phrase {
     /// The sentence with one placeholder filled.
-    pub fn with(self, name: &'static str, value: impl Into<Value>) -> Say {
-        Say::from(self).with(name, value)
+    pub fn with(self, name: &'static str, value: impl Into<PhraseValue>) -> LocalizedText {
+        LocalizedText::from(self).with(name, value)
     }
 
     /// The sentence without filling its placeholders.
@@ -129,49 +129,49 @@ impl Word {
 }
 
 /// A number in a sentence: `one` for exactly one, else `many` with its `{n}`.
-pub fn counted(n: usize, one: Word, many: Word) -> Say {
+pub fn plural(n: usize, one: Phrase, many: Phrase) -> LocalizedText {
     if n == 1 { one.into() } else { many.with("n", n) }
 }
 
 /// The value of a placeholder: plain text, or another sentence of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Value {
+pub enum PhraseValue {
     Text(String),
-    Say(Box<Say>),
+    Say(Box<LocalizedText>),
 }
 
-impl Value {
+impl PhraseValue {
     /// The text in one language.
     pub fn text(&self, lang: Lang) -> String {
         match self {
-            Value::Text(text) => text.clone(),
-            Value::Say(say) => say.text(lang),
+            PhraseValue::Text(text) => text.clone(),
+            PhraseValue::Say(say) => say.text(lang),
         }
     }
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Value {
-        Value::Text(text.to_owned())
+impl From<&str> for PhraseValue {
+    fn from(text: &str) -> PhraseValue {
+        PhraseValue::Text(text.to_owned())
     }
 }
 
-impl From<String> for Value {
-    fn from(text: String) -> Value {
-        Value::Text(text)
+impl From<String> for PhraseValue {
+    fn from(text: String) -> PhraseValue {
+        PhraseValue::Text(text)
     }
 }
 
-impl From<Say> for Value {
-    fn from(say: Say) -> Value {
-        Value::Say(Box::new(say))
+impl From<LocalizedText> for PhraseValue {
+    fn from(say: LocalizedText) -> PhraseValue {
+        PhraseValue::Say(Box::new(say))
     }
 }
 
-impl From<Word> for Value {
-    fn from(word: Word) -> Value {
-        Value::from(Say::from(word))
+impl From<Phrase> for PhraseValue {
+    fn from(word: Phrase) -> PhraseValue {
+        PhraseValue::from(LocalizedText::from(word))
     }
 }
 
@@ -188,33 +188,33 @@ value_from_number!(u16 u32 u64 usize i32 i64);
 
 /// A sentence with its values, which lower layers return instead of text.
 #[derive(Clone, PartialEq, Eq, Serialize)]
-pub struct Say {
+pub struct LocalizedText {
     #[serde(rename = "key", serialize_with = "key_only")]
-    word: Word,
-    values: Vec<(String, Value)>,
+    word: Phrase,
+    values: Vec<(String, PhraseValue)>,
 }
 
-impl Say {
+impl LocalizedText {
     /// The same sentence with one more placeholder filled.
     #[must_use]
-    pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Say {
+    pub fn with(mut self, name: &'static str, value: impl Into<PhraseValue>) -> LocalizedText {
         self.values.push((name.to_owned(), value.into()));
         self
     }
 
     /// The same values in another sentence.
     #[must_use]
-    pub fn reworded(self, word: Word) -> Say {
-        Say { word, ..self }
+    pub fn with_phrase(self, word: Phrase) -> LocalizedText {
+        LocalizedText { word, ..self }
     }
 
     /// The value of a placeholder, if it has one.
-    pub fn value(&self, name: &str) -> Option<&Value> {
+    pub fn value(&self, name: &str) -> Option<&PhraseValue> {
         self.values.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
     /// The row of the catalogue with this sentence.
-    pub fn word(&self) -> Word {
+    pub fn word(&self) -> Phrase {
         self.word
     }
 
@@ -247,20 +247,20 @@ pub fn fill(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
     out
 }
 
-impl From<Word> for Say {
-    fn from(word: Word) -> Say {
-        Say { word, values: Vec::new() }
+impl From<Phrase> for LocalizedText {
+    fn from(word: Phrase) -> LocalizedText {
+        LocalizedText { word, values: Vec::new() }
     }
 }
 
 /// English, for logs and for `std::error::Error`; user interfaces use [`Say::text`].
-impl fmt::Display for Say {
+impl fmt::Display for LocalizedText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(Lang::En))
     }
 }
 
-impl fmt::Debug for Say {
+impl fmt::Debug for LocalizedText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Say({:?})", self.text(Lang::En))
     }
@@ -271,7 +271,7 @@ impl fmt::Debug for Say {
 pub const RENAMED: &[(&str, &str)] = &[];
 
 /// The sentence with this key, which may be one of an earlier version.
-pub fn find(key: &str) -> Option<Word> {
+pub fn find(key: &str) -> Option<Phrase> {
     let now = RENAMED.iter().find(|(old, _)| *old == key).map_or(key, |(_, now)| *now);
     all().find(|word| word.key == now)
 }
@@ -297,7 +297,9 @@ fn add_sentences(value: &mut serde_json::Value, lang: Lang) {
                     .and_then(|key| key.as_str())
                     .is_some_and(|key| find(key).is_some());
             let say = is_sentence
-                .then(|| Say::deserialize(&serde_json::Value::Object(fields.clone())).ok())
+                .then(|| {
+                    LocalizedText::deserialize(&serde_json::Value::Object(fields.clone())).ok()
+                })
                 .flatten();
             for field in fields.values_mut() {
                 add_sentences(field, lang);
@@ -310,29 +312,29 @@ fn add_sentences(value: &mut serde_json::Value, lang: Lang) {
     }
 }
 
-fn key_only<S: serde::Serializer>(word: &Word, serializer: S) -> Result<S::Ok, S::Error> {
+fn key_only<S: serde::Serializer>(word: &Phrase, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(word.key)
 }
 
-impl<'de> Deserialize<'de> for Say {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Say, D::Error> {
+impl<'de> Deserialize<'de> for LocalizedText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<LocalizedText, D::Error> {
         #[derive(Deserialize)]
         struct Wire {
             key: String,
-            values: Vec<(String, Value)>,
+            values: Vec<(String, PhraseValue)>,
         }
         let wire = Wire::deserialize(deserializer)?;
         // A stored sentence may come from another version.
         match find(&wire.key) {
-            Some(word) => Ok(Say { word, values: wire.values }),
+            Some(word) => Ok(LocalizedText { word, values: wire.values }),
             None => Ok(protocol::UNKNOWN_WORD.with("key", wire.key)),
         }
     }
 }
 
 /// Types with a sentence for users: errors, endings, reasons.
-pub trait Spoken {
-    fn say(&self) -> Say;
+pub trait Localize {
+    fn say(&self) -> LocalizedText;
 }
 
 #[cfg(test)]
@@ -357,7 +359,7 @@ mod tests {
         assert_eq!(read[0]["text"], say.text(Lang::Zh));
         assert!(read[0]["values"][0][1]["text"].is_string(), "{json}");
         // The printed JSON can be read back unchanged.
-        assert_eq!(serde_json::from_str::<Vec<Say>>(&json).expect("a sentence"), [say]);
+        assert_eq!(serde_json::from_str::<Vec<LocalizedText>>(&json).expect("a sentence"), [say]);
     }
 
     #[test]
@@ -386,7 +388,7 @@ mod tests {
 
     #[test]
     fn a_value_that_looks_like_a_placeholder_stays_as_it_is() {
-        let word = Word { key: "t", en: "{a} and {b}", zh: "{a}与{b}" };
+        let word = Phrase { key: "t", en: "{a} and {b}", zh: "{a}与{b}" };
         let say = word.with("a", "{b}").with("b", "x");
         assert_eq!(say.text(Lang::En), "{b} and x");
         assert_eq!(say.text(Lang::Zh), "{b}与x");
@@ -395,14 +397,15 @@ mod tests {
     #[test]
     fn a_sentence_survives_a_round_trip_through_json() {
         let word = all().next().expect("the catalogue has rows");
-        let say = word.with("a", "x").with("b", Say::from(word));
+        let say = word.with("a", "x").with("b", LocalizedText::from(word));
         let json = serde_json::to_string(&say).expect("plain data");
-        assert_eq!(serde_json::from_str::<Say>(&json).expect("plain data"), say);
+        assert_eq!(serde_json::from_str::<LocalizedText>(&json).expect("plain data"), say);
     }
 
     #[test]
     fn a_sentence_of_another_version_is_read_all_the_same() {
-        let say: Say = serde_json::from_str(r#"{"key":"a.GONE","values":[]}"#).expect("read");
+        let say: LocalizedText =
+            serde_json::from_str(r#"{"key":"a.GONE","values":[]}"#).expect("read");
         assert!(say.text(Lang::En).contains("a.GONE"), "{say}");
     }
 

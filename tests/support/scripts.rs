@@ -10,7 +10,7 @@ use avocet::script::run::Order;
 use avocet::script::shape::input::Args;
 use avocet::script::source::{Entry, Files, Library};
 use avocet::script::{Done, Failure, Host, ModelCall, Part, Told, built_in, run};
-use avocet::words::Say;
+use avocet::words::LocalizedText;
 use futures_util::FutureExt;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
@@ -24,11 +24,11 @@ pub struct Disk {
 }
 
 impl Files for Disk {
-    fn read(&self, path: &Path) -> Result<Option<String>, Say> {
+    fn read(&self, path: &Path) -> Result<Option<String>, LocalizedText> {
         Ok(std::fs::read_to_string(path).ok())
     }
 
-    fn bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, Say> {
+    fn bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, LocalizedText> {
         Ok(std::fs::read(path).ok())
     }
 
@@ -77,7 +77,7 @@ fn named(key: &Key) -> String {
 }
 
 impl Host for Canned {
-    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, Say>> {
+    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, LocalizedText>> {
         self.seen.lock().unwrap().calls.push(call);
         let Some(reply) = self.replies.pop_front() else {
             return stream::iter([Err(word("no reply is left"))]).boxed();
@@ -89,7 +89,7 @@ impl Host for Canned {
             return stream::pending().boxed();
         }
         let text = |value: &Value| Ok(Part::Text(value.as_str().unwrap_or_default().to_owned()));
-        let mut parts: Vec<Result<Part, Say>> = match (&reply, reply.get("chunks")) {
+        let mut parts: Vec<Result<Part, LocalizedText>> = match (&reply, reply.get("chunks")) {
             (Value::String(_), _) => vec![text(&reply)],
             (_, Some(Value::Array(chunks))) => chunks.iter().map(text).collect(),
             _ => vec![text(&reply["content"])],
@@ -119,7 +119,7 @@ impl Host for Canned {
         }
     }
 
-    fn confirm(&mut self, question: Say) -> BoxFuture<'_, bool> {
+    fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool> {
         self.seen.lock().unwrap().asked.push(question.to_string());
         let says = self.says;
         async move { says }.boxed()
@@ -129,7 +129,7 @@ impl Host for Canned {
         Some("canned-7b".to_owned())
     }
 
-    fn knowledge(&mut self, key: Key) -> BoxFuture<'_, Result<Option<Value>, Say>> {
+    fn knowledge(&mut self, key: Key) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         let found = self.kept.get(&named(&key)).cloned();
         async move { Ok(found) }.boxed()
     }
@@ -138,7 +138,7 @@ impl Host for Canned {
         &mut self,
         key: Key,
         value: Option<Value>,
-    ) -> BoxFuture<'_, Result<Option<Value>, Say>> {
+    ) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         let before = match value {
             Some(value) => self.kept.insert(named(&key), value),
             None => self.kept.remove(&named(&key)),
@@ -146,7 +146,7 @@ impl Host for Canned {
         async move { Ok(before) }.boxed()
     }
 
-    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, Say>> {
+    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
         self.seen.lock().unwrap().steps.push(work.clone());
         async move {
             match work {
@@ -165,8 +165,8 @@ impl Host for Canned {
 }
 
 /// Any sentence, as a test says it.
-fn word(text: &str) -> Say {
-    avocet::words::Word { key: "test.SAID", en: "{text}", zh: "{text}" }.with("text", text)
+fn word(text: &str) -> LocalizedText {
+    avocet::words::Phrase { key: "test.SAID", en: "{text}", zh: "{text}" }.with("text", text)
 }
 
 /// Runs the script of a folder, with what a person would say and whether the folder is

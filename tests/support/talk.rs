@@ -23,7 +23,7 @@ use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::seen::Seen;
 use avocet::tools::world::System;
 use avocet::tools::{Toolbox, file};
-use avocet::words::{Lang, Say, Value, session as words};
+use avocet::words::{Lang, LocalizedText, PhraseValue, session as words};
 use futures_util::FutureExt;
 
 /// What the redactor of [`parts`] knows.
@@ -182,7 +182,7 @@ impl Line {
 }
 
 pub fn row(row: &PageRow) -> String {
-    let text = |value: &Value| value.text(Lang::En);
+    let text = |value: &PhraseValue| value.text(Lang::En);
     match row {
         PageRow::Heading(value) | PageRow::Line(value) => text(value),
         PageRow::Pair { label, value } => format!("{}: {}", text(label), text(value)),
@@ -210,7 +210,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> Parts {
         lang: Lang::En,
     });
     let place = Place::new(folder, folder.join("home"));
-    let page = || Page { title: Say::from(words::DOCTOR), rows: vec![] };
+    let page = || Page { title: LocalizedText::from(words::DOCTOR), rows: vec![] };
     let ways = Ways {
         connect: Arc::new(|_, _| Err(words::NO_MODELS.into())),
         doctor: Arc::new(move |_| async move { page() }.boxed()),

@@ -4,7 +4,7 @@ use super::limits::one_line;
 use super::{Action, Door, Told, Turn, trust};
 use crate::protocol::{Decision, Outcome, Step, StepAction, TurnOutcome};
 use crate::safety::{self, Grant, Judged, Scene, Verdict};
-use crate::words::{Say, agent as words};
+use crate::words::{LocalizedText, agent as words};
 
 impl Turn {
     pub(super) fn decided_step(
@@ -51,7 +51,7 @@ impl Turn {
         }
     }
 
-    fn declined(&mut self, door: &Door, note: Say, scene: Scene<'_>) -> Action {
+    fn declined(&mut self, door: &Door, note: LocalizedText, scene: Scene<'_>) -> Action {
         self.not_run(door.judged(), Outcome::Declined, Some(note));
         self.skip_rest(words::SKIPPED, scene);
         self.go_on(scene)

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::protocol::{Observation, Outcome, Step, StepAction};
-use crate::words::{Say, agent as words};
+use crate::words::{LocalizedText, agent as words};
 
 /// This many identical steps or failures in a row count as a loop.
 const LOOP: usize = 3;
@@ -40,7 +40,7 @@ impl Limits {
     }
 
     /// The reason to pause before this step, or before the next model call.
-    pub fn pause(&self, next: Option<&Step>) -> Option<Say> {
+    pub fn pause(&self, next: Option<&Step>) -> Option<LocalizedText> {
         if let Some(failure) = self.failed.as_ref().filter(|_| self.failures >= LOOP) {
             return Some(match failure {
                 Failure::Refused => words::REFUSALS.into(),

@@ -11,7 +11,7 @@ use crate::context::history::{Kept, Kind};
 use crate::protocol::reply::{ParsedReply, Proposal, Reply};
 use crate::protocol::{Message, Observation, Outcome, Role, StepAction, partial};
 use crate::safety::{Judged, Scene};
-use crate::words::{Lang, Say, exec};
+use crate::words::{Lang, LocalizedText, exec};
 
 /// How much of an invalid reply is sent back with its error, in bytes.
 const FAULTY: usize = 2_000;
@@ -66,7 +66,7 @@ impl Said {
     }
 
     /// Adds the invalid reply and its error; both are removed once a valid one arrives.
-    pub fn repair(&mut self, text: &str, fault: &Say) {
+    pub fn repair(&mut self, text: &str, fault: &LocalizedText) {
         self.before_repair = Some(self.messages.len());
         self.messages.push(Message::assistant(digest::cut_middle(text, FAULTY)));
         let event = json!({
@@ -167,7 +167,7 @@ fn before_json(text: &str) -> &str {
 }
 
 /// The observation of a step that was judged but did not run.
-pub fn not_run(judged: &Judged, outcome: Outcome, note: Option<Say>) -> Observation {
+pub fn not_run(judged: &Judged, outcome: Outcome, note: Option<LocalizedText>) -> Observation {
     let cwd = judged.cwd.display().to_string();
     let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
     Observation { note, ..seen }
@@ -181,7 +181,7 @@ fn short(work: &StepAction) -> Value {
     }
 }
 /// Why a program cannot be started at all; `None` if it exists, or if the step is not a program.
-pub fn unstartable(judged: &Judged, scene: Scene<'_>) -> Option<Say> {
+pub fn unstartable(judged: &Judged, scene: Scene<'_>) -> Option<LocalizedText> {
     let StepAction::Exec { program, .. } = &judged.step.work else { return None };
     if judged.program.is_some() || program.contains('/') {
         return None;

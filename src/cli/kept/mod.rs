@@ -12,7 +12,7 @@ use self::args::{Sampling, Texts};
 use crate::commands::{self, PageRow};
 use crate::library::examples::Copied;
 use crate::library::{Absent, By, File, Kind, Library, Owner, State, saved, skills};
-use crate::words::{Lang, Say, Spoken, library as w};
+use crate::words::{Lang, Localize, LocalizedText, library as w};
 
 /// All files of a kind: those in use, by origin, then the others.
 pub fn rows(library: &Library, kind: Kind) -> Vec<PageRow> {
@@ -241,14 +241,15 @@ pub fn copied(done: &[Copied], folder: &Path) -> Vec<PageRow> {
 }
 
 /// The findings of `skill check`.
-pub fn checked(file: &File) -> Vec<Say> {
+pub fn checked(file: &File) -> Vec<LocalizedText> {
     match &file.state {
         State::Loaded { remarks } if remarks.is_empty() => {
             vec![w::CHECKED.with("file", path(file))]
         }
         State::Loaded { remarks } => {
-            let of =
-                |say: &Say| w::CHECKED_ODD.with("file", path(file)).with("remark", say.clone());
+            let of = |say: &LocalizedText| {
+                w::CHECKED_ODD.with("file", path(file)).with("remark", say.clone())
+            };
             remarks.iter().map(of).collect()
         }
         State::Shadowed { .. } => {

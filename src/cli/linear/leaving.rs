@@ -1,10 +1,10 @@
 //! Asks where to write an unsaved conversation before leaving, as numbered lines.
 
-use crate::words::{Say, linear as w, screen as s};
+use crate::words::{LocalizedText, linear as w, screen as s};
 
 #[derive(Debug)]
 pub struct Leaving {
-    why: Say,
+    why: LocalizedText,
     places: Vec<String>,
     next: Next,
 }
@@ -29,22 +29,23 @@ pub enum Answer {
     Lose,
     Stay,
     /// Show all of these lines and ask the user again.
-    Lines(Vec<Say>),
+    Lines(Vec<LocalizedText>),
 }
 
 impl Leaving {
-    pub fn new(why: Say, places: Vec<String>) -> Leaving {
+    pub fn new(why: LocalizedText, places: Vec<String>) -> Leaving {
         Leaving { why, places, next: Next::Choice }
     }
 
     /// The whole question.
-    pub fn ask(&mut self) -> Vec<Say> {
+    pub fn ask(&mut self) -> Vec<LocalizedText> {
         self.next = Next::Choice;
         let places = self.places.iter().map(|path| s::LEAVE_WRITE.with("path", path.as_str()));
         let rest = [s::LEAVE_OTHER.into(), s::LEAVE_LOSE.into(), w::LEAVE_STAY.into()];
-        let choices = (1..).zip(places.chain(rest)).map(|(number, choice): (usize, Say)| {
-            w::CHOICE.with("n", number).with("choice", choice)
-        });
+        let choices =
+            (1..).zip(places.chain(rest)).map(|(number, choice): (usize, LocalizedText)| {
+                w::CHOICE.with("n", number).with("choice", choice)
+            });
         let title = w::LEAVE_TITLE.with("why", self.why.clone());
         [title].into_iter().chain(choices).chain([w::HOW.into()]).collect()
     }

@@ -7,12 +7,12 @@ use crate::protocol::{
 };
 use crate::safety::clean::escape;
 use crate::safety::written::{self, Form};
-use crate::words::{Say, Word, linear as w, prompt as p};
+use crate::words::{LocalizedText, Phrase, linear as w, prompt as p};
 
 #[derive(Debug)]
 pub struct Asked {
     ask: Ask,
-    choices: Vec<(Pick, Word)>,
+    choices: Vec<(Pick, Phrase)>,
     doing: Doing,
 }
 
@@ -58,9 +58,9 @@ enum Pick {
 pub enum Heard {
     Decided(Decision),
     /// Not an answer: show this message and ask again.
-    Again(Say),
+    Again(LocalizedText),
     /// Not an answer: show all of these lines and ask again.
-    Lines(Vec<Say>),
+    Lines(Vec<LocalizedText>),
     /// A changed step that needs a verdict before it can be approved.
     Judge(StepAction),
     /// A slash command: not an answer, but the user may want it now.
@@ -78,7 +78,7 @@ impl Asked {
     }
 
     /// The question, line by line.
-    pub fn says(&self) -> Vec<Say> {
+    pub fn says(&self) -> Vec<LocalizedText> {
         let mut says = match &self.ask.question {
             Question::Pause { why } => vec![why.clone(), w::PAUSE.into()],
             Question::Step { .. } => step(&self.ask.question),
@@ -89,7 +89,7 @@ impl Asked {
             Question::Choice { text, choices, free, .. } => return asks(text, choices, *free),
         };
         for (at, (_, word)) in self.choices.iter().enumerate() {
-            says.push(w::CHOICE.with("n", at + 1).with("choice", Say::from(*word)));
+            says.push(w::CHOICE.with("n", at + 1).with("choice", LocalizedText::from(*word)));
         }
         let how = match (self.is_grave(), self.is_trust()) {
             (true, _) => w::HOW_GRAVE,
@@ -223,11 +223,16 @@ impl Asked {
     }
 
     /// The verdict on a changed step; nothing if no question waits for it.
-    pub fn judged(&mut self, work: &StepAction, risk: &Risk, change: Option<&Change>) -> Vec<Say> {
+    pub fn judged(
+        &mut self,
+        work: &StepAction,
+        risk: &Risk,
+        change: Option<&Change>,
+    ) -> Vec<LocalizedText> {
         if !matches!(&self.doing, Doing::Judged(waits) if waits == work) {
             return Vec::new();
         }
-        let tier = Say::from(tier_word(risk.tier));
+        let tier = LocalizedText::from(tier_word(risk.tier));
         let step = w::EDITED.with("tier", tier).with("step", whole(work));
         let mut says = vec![step];
         if let Some(change) = change {
@@ -349,7 +354,7 @@ fn is_grave(risk: &Risk) -> bool {
     risk.lifted || risk.tier == Tier::L2
 }
 
-fn choices(question: &Question) -> Vec<(Pick, Word)> {
+fn choices(question: &Question) -> Vec<(Pick, Phrase)> {
     let (step, risk, rule, rest, trust) = match question {
         Question::Step { step, risk, rule, rest, trust, .. } => (step, risk, rule, rest, trust),
         Question::Choice { .. } => return Vec::new(),
@@ -389,7 +394,12 @@ fn choices(question: &Question) -> Vec<(Pick, Word)> {
 }
 
 /// The contents of a folder that is not trusted yet: named and measured, not shown.
-fn trust(folder: &str, above: Option<&str>, because: &Say, found: &[UntrustedFile]) -> Vec<Say> {
+fn trust(
+    folder: &str,
+    above: Option<&str>,
+    because: &LocalizedText,
+    found: &[UntrustedFile],
+) -> Vec<LocalizedText> {
     let mut says = vec![w::TRUST.with("folder", escape(folder).text), because.clone()];
     says.extend(findings(found));
     says.extend(above.map(|above| w::TRUST_ABOVE.with("folder", escape(above).text)));
@@ -397,18 +407,18 @@ fn trust(folder: &str, above: Option<&str>, because: &Say, found: &[UntrustedFil
 }
 
 /// What the question about a step says about the trust it offers.
-fn offered(offer: &TrustOffer) -> Vec<Say> {
+fn offered(offer: &TrustOffer) -> Vec<LocalizedText> {
     let mut says = vec![w::TRUST_FIRST.with("folder", escape(&offer.folder).text)];
     says.extend(offer.hazard.clone());
     says.extend(findings(&offer.found));
     says
 }
 
-fn findings(found: &[UntrustedFile]) -> Vec<Say> {
+fn findings(found: &[UntrustedFile]) -> Vec<LocalizedText> {
     let line = |lying: &UntrustedFile| {
         w::LYING.with("name", escape(&lying.name).text).with("bytes", lying.bytes)
     };
-    let mut says: Vec<Say> = found.iter().take(LYING).map(line).collect();
+    let mut says: Vec<LocalizedText> = found.iter().take(LYING).map(line).collect();
     if found.len() > LYING {
         says.push(w::LYING_MORE.with("n", found.len() - LYING));
     }
@@ -419,7 +429,7 @@ fn findings(found: &[UntrustedFile]) -> Vec<Say> {
 const LYING: usize = 12;
 
 /// What is asked about, with everything that the screen shows.
-fn step(question: &Question) -> Vec<Say> {
+fn step(question: &Question) -> Vec<LocalizedText> {
     let Question::Step {
         step,
         risk,
@@ -439,7 +449,7 @@ fn step(question: &Question) -> Vec<Say> {
     else {
         return Vec::new();
     };
-    let tier = Say::from(tier_word(risk.tier));
+    let tier = LocalizedText::from(tier_word(risk.tier));
     let ask = w::ASKS.with("n", *number).with("of", *of).with("tier", tier);
     let mut says = vec![ask];
     match change {
@@ -450,11 +460,11 @@ fn step(question: &Question) -> Vec<Say> {
     says.push(w::FOLDER.with("folder", escape(cwd).text));
     says.extend(risk.reasons.iter().map(because));
     for piece in pieces {
-        let tier = Say::from(tier_word(piece.risk.tier));
+        let tier = LocalizedText::from(tier_word(piece.risk.tier));
         says.push(w::PIECE.with("tier", tier).with("text", escape(&piece.text).text));
     }
     for ahead in rest {
-        let tier = Say::from(tier_word(ahead.risk.tier));
+        let tier = LocalizedText::from(tier_word(ahead.risk.tier));
         let step = match ahead.change {
             Some(_) => super::exact(&ahead.work),
             None => whole(&ahead.work),
@@ -485,12 +495,12 @@ fn whole(work: &StepAction) -> String {
     }
 }
 
-fn because(reason: &Reason) -> Say {
+fn because(reason: &Reason) -> LocalizedText {
     w::BECAUSE.with("why", reason.say.clone()).with("rule", reason.rule.as_str())
 }
 
 /// A change, line by line, as it would be made.
-fn diff(tool: &str, change: &Change) -> Vec<Say> {
+fn diff(tool: &str, change: &Change) -> Vec<LocalizedText> {
     let head = w::CHANGE
         .with("tool", tool)
         .with("path", escape(&change.path).text)
@@ -501,12 +511,12 @@ fn diff(tool: &str, change: &Change) -> Vec<Say> {
 }
 
 /// A question of the model, and how to answer it.
-fn asks(text: &str, choices: &[String], free: bool) -> Vec<Say> {
+fn asks(text: &str, choices: &[String], free: bool) -> Vec<LocalizedText> {
     let mut says = vec![w::MODEL_ASKS.with("text", text)];
     for (at, choice) in choices.iter().enumerate() {
         says.push(w::CHOICE.with("n", at + 1).with("choice", choice.as_str()));
     }
-    says.push(w::CHOICE.with("n", 0).with("choice", Say::from(w::NO_ANSWER)));
+    says.push(w::CHOICE.with("n", 0).with("choice", LocalizedText::from(w::NO_ANSWER)));
     says.push(if free { w::HOW_FREE } else { w::HOW }.into());
     says
 }

@@ -45,7 +45,7 @@ fn ended() -> Event {
 }
 
 fn risk(tier: Tier, lifted: bool) -> Risk {
-    let say = Word { key: "test.why", en: "pushes", zh: "推送" }.into();
+    let say = Phrase { key: "test.why", en: "pushes", zh: "推送" }.into();
     let reason = Reason { rule: "git.push".into(), tier, say, arg: None };
     Risk { tier, rule: "git.push".into(), reasons: vec![reason], effects: vec![], lifted }
 }
@@ -184,7 +184,7 @@ fn a_number_decides_and_nothing_else_does() {
 
 fn asked_about_trust() -> Linear {
     let mut linear = linear();
-    let because = Word { key: "test.why", en: "new", zh: "新" }.into();
+    let because = Phrase { key: "test.why", en: "new", zh: "新" }.into();
     let (folder, above) = ("/w".to_owned(), Some("/".to_owned()));
     let question = Question::Trust { folder, above, because, found: Vec::new() };
     linear.heard(Event::Asked(Box::new(Ask { id: AskId(3), question })));
@@ -456,7 +456,7 @@ async fn a_line_that_was_typed_before_a_question_came_answers_nothing() {
 }
 
 fn unsaved(elsewhere: bool) -> Event {
-    let why = Word { key: "test.full", en: "The disk is full.", zh: "磁盘已满。" }.into();
+    let why = Phrase { key: "test.full", en: "The disk is full.", zh: "磁盘已满。" }.into();
     let unsaved =
         crate::protocol::UnsavedWork { why, places: vec!["/home/me/a.md".into()], elsewhere };
     Event::Facts(Box::new(SessionInfo { unsaved: Some(unsaved), ..SessionInfo::default() }))

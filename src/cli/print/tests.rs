@@ -7,7 +7,7 @@ use crate::protocol::{
     Ask, AskId, Decision, ModelMessage, NoticeLevel, Observation, Outcome, Question, Reason,
     Requires, Risk, Step, StepAction, TemplateCommand, Tier, TurnOutcome, Usage,
 };
-use crate::words::{Lang, Say};
+use crate::words::{Lang, LocalizedText};
 
 /// The result of a run.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ fn ended(ending: TurnOutcome) -> Event {
     Event::TurnEnded { turn: 1, ending, usage: Usage::default(), elapsed_ms: 5 }
 }
 
-fn say(text: &str) -> Say {
+fn say(text: &str) -> LocalizedText {
     w::MODEL_ERROR.with("text", text)
 }
 

@@ -8,13 +8,18 @@ use std::path::Path;
 use crate::library::front;
 use crate::library::skill::{hint, one_line, tools};
 use crate::library::{Command, Form, Owner, at};
-use crate::words::{Say, library as w};
+use crate::words::{LocalizedText, library as w};
 
 /// Maximum length in characters of a description taken from the text itself.
 const DESCRIBED: usize = 100;
 
 /// Parses a command. Harmless oddities are returned with it.
-pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<(Command, Vec<Say>), Say> {
+pub fn read(
+    file: &Path,
+    name: &str,
+    owner: Owner,
+    text: &str,
+) -> Result<(Command, Vec<LocalizedText>), LocalizedText> {
     let parts = front::split(text);
     let (pairs, mended) = front::read(parts.front.unwrap_or_default())
         .map_err(|wrong| at(file, Some(wrong.place), w::NOT_YAML).with("why", wrong.why))?;
@@ -31,7 +36,8 @@ pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<(Comman
     if command.prompt.trim().is_empty() {
         return Err(at(file, None, w::NO_TEMPLATE));
     }
-    let mut remarks: Vec<Say> = mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
+    let mut remarks: Vec<LocalizedText> =
+        mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
     for (key, node) in &pairs {
         match key.as_str() {
             "description" => command.description = one_line(&node.flat()),
@@ -67,7 +73,7 @@ mod tests {
 
     const OWNER: Owner = Owner { maker: Maker::Claude, project: true };
 
-    fn of(text: &str) -> Result<(Command, Vec<Say>), String> {
+    fn of(text: &str) -> Result<(Command, Vec<LocalizedText>), String> {
         let file = Path::new("/p/.claude/commands/git/commit.md");
         read(file, "git:commit", OWNER, text).map_err(|say| say.text(Lang::En))
     }

@@ -3,10 +3,15 @@
 use std::path::Path;
 
 use crate::library::{Command, Form, Owner, command};
-use crate::words::{Say, library as w};
+use crate::words::{LocalizedText, library as w};
 
 /// Parses a command. Keys that only Gemini knows are reported and ignored.
-pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<(Command, Vec<Say>), Say> {
+pub fn read(
+    file: &Path,
+    name: &str,
+    owner: Owner,
+    text: &str,
+) -> Result<(Command, Vec<LocalizedText>), LocalizedText> {
     let (command, more) = command::read(file, name, owner, Form::Gemini, text)?;
     let remark = (!more.is_empty()).then(|| w::KEYS_IGNORED.with("keys", more.join(", ")));
     Ok((command, remark.into_iter().collect()))

@@ -6,7 +6,7 @@
 use super::report::{self, Say};
 use super::seen::Finding;
 use super::wish::Wish;
-use crate::words::{self, Lang, Word, guide as words_of};
+use crate::words::{self, Lang, Phrase, guide as words_of};
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Next {
@@ -61,13 +61,13 @@ fn may_replace(wish: &Wish, findings: &[Finding]) -> bool {
     findings.len() == 1 && matches!(wish, Wish::Find { .. } | Wish::Count { file: None, .. })
 }
 
-fn say(word: Word, lang: Lang) -> Next {
+fn say(word: Phrase, lang: Lang) -> Next {
     Next::Say(Say::new(word.text(lang), lang))
 }
 
 fn propose(
-    why: impl Into<words::Say>,
-    expected: Word,
+    why: impl Into<words::LocalizedText>,
+    expected: Phrase,
     commands: Vec<Vec<String>>,
     lang: Lang,
 ) -> Next {

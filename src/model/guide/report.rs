@@ -2,7 +2,7 @@
 
 use super::plan::HEAD;
 use super::seen::Finding;
-use crate::words::{self, Lang, Word, guide as words_of};
+use crate::words::{self, Lang, Phrase, guide as words_of};
 
 /// An answer.
 #[derive(Debug, PartialEq)]
@@ -15,7 +15,7 @@ pub(super) struct Say {
 const MOST: usize = 40;
 
 /// The default suggestions of an answer.
-const OFFERS: &[Word] = &[
+const OFFERS: &[Phrase] = &[
     words_of::TRY_CHANGES,
     words_of::TRY_FIND,
     words_of::TRY_LIST,
@@ -28,7 +28,7 @@ impl Say {
         Say::offering(text, OFFERS, lang)
     }
 
-    fn offering(text: impl Into<String>, offers: &[Word], lang: Lang) -> Say {
+    fn offering(text: impl Into<String>, offers: &[Phrase], lang: Lang) -> Say {
         let suggestions = offers.iter().map(|word| word.text(lang).to_owned()).collect();
         Say { text: text.into(), suggestions }
     }
@@ -109,7 +109,7 @@ pub(super) fn history(log: &Finding, lang: Lang) -> Say {
         return no_repository(log, lang);
     }
     let lines: Vec<&str> = log.stdout.lines().filter(|line| !line.is_empty()).collect();
-    let head = words::counted(lines.len(), words_of::LAST_COMMIT, words_of::COMMITS);
+    let head = words::plural(lines.len(), words_of::LAST_COMMIT, words_of::COMMITS);
     let mut text = head.text(lang);
     text.push_str(&fence("", &capped(&lines, lang)));
     Say::offering(text, &[words_of::TRY_CHANGES, words_of::TRY_TESTS], lang)
@@ -209,7 +209,7 @@ pub(super) fn listing(listing: &Finding, lang: Lang) -> Say {
         return Say::new(words_of::NOTHING_LISTED.text(lang), lang);
     }
     let count = listing.total.max(files.len());
-    let head = words::counted(count, words_of::LISTED_ONE, words_of::LISTED).text(lang);
+    let head = words::plural(count, words_of::LISTED_ONE, words_of::LISTED).text(lang);
     let names: Vec<&str> = files.iter().map(String::as_str).collect();
     let offers = [words_of::TRY_COUNT, words_of::TRY_CHANGES, words_of::TRY_TESTS];
     let mut say =
@@ -293,12 +293,12 @@ fn with_output(head: String, run: &Finding, lang: Lang) -> String {
     text
 }
 
-fn lines(count: usize) -> words::Say {
-    words::counted(count, words_of::ONE_LINE, words_of::LINES)
+fn lines(count: usize) -> words::LocalizedText {
+    words::plural(count, words_of::ONE_LINE, words_of::LINES)
 }
 
-fn some(files: usize) -> words::Say {
-    words::counted(files, words_of::ONE_FILE, words_of::SOME_FILES)
+fn some(files: usize) -> words::LocalizedText {
+    words::plural(files, words_of::ONE_FILE, words_of::SOME_FILES)
 }
 
 fn show(file: &str, lang: Lang) -> String {
@@ -309,7 +309,7 @@ fn show(file: &str, lang: Lang) -> String {
 fn capped(lines: &[&str], lang: Lang) -> String {
     let mut text = lines.iter().take(MOST).copied().collect::<Vec<_>>().join("\n");
     if lines.len() > MOST {
-        let more: words::Say = words_of::MORE.with("count", lines.len() - MOST);
+        let more: words::LocalizedText = words_of::MORE.with("count", lines.len() - MOST);
         text.push_str(&format!("\n{}", more.text(lang)));
     }
     text

@@ -3,7 +3,7 @@
 use super::{Bit, Form, Hole, Piece, put, shell};
 use crate::prompt::mention;
 use crate::protocol::LineRange;
-use crate::words::Say;
+use crate::words::LocalizedText;
 
 /// Names of the folder of a skill.
 const ROOTS: &[&str] = &["${SKILL_ROOT}", "${CLAUDE_SKILL_DIR}"];
@@ -28,7 +28,7 @@ pub(super) fn hole(text: &str) -> Option<(Hole, usize)> {
     (!money).then_some((Hole::Nth(usize::try_from(digit).ok()?), 2))
 }
 
-pub(super) fn read(text: &str) -> Result<Vec<Piece>, Say> {
+pub(super) fn read(text: &str) -> Result<Vec<Piece>, LocalizedText> {
     let mut pieces = Vec::new();
     let mut fence: Option<&str> = None;
     for (number, row) in text.split_inclusive('\n').enumerate() {
@@ -66,7 +66,7 @@ fn closes(open: &str, mark: &str, row: &str) -> bool {
     mark.starts_with(open) && row.trim().trim_start_matches(mark).is_empty()
 }
 
-fn line(row: &str, within: Within, pieces: &mut Vec<Piece>) -> Result<(), crate::words::Word> {
+fn line(row: &str, within: Within, pieces: &mut Vec<Piece>) -> Result<(), crate::words::Phrase> {
     let (mut at, mut from) = (0, 0);
     let mut before: Option<char> = None;
     let mut code = false;
@@ -100,7 +100,7 @@ fn line(row: &str, within: Within, pieces: &mut Vec<Piece>) -> Result<(), crate:
 }
 
 /// `` !`line` `` at the start of `text`.
-fn command(text: &str) -> Result<Option<(Piece, usize)>, crate::words::Word> {
+fn command(text: &str) -> Result<Option<(Piece, usize)>, crate::words::Phrase> {
     let Some((inner, _)) = text.strip_prefix("!`").and_then(|rest| rest.split_once('`')) else {
         return Ok(None);
     };

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 
 use super::{args, mention};
 use crate::protocol::{LineRange, Mention, PromptPart};
-use crate::words::{Say, Word, prompt as words};
+use crate::words::{LocalizedText, Phrase, prompt as words};
 
 mod markdown;
 mod shell;
@@ -104,7 +104,7 @@ impl Template {
     /// # Errors
     /// One sentence with the line, for a piece that is empty or has no end, for an argument in a
     /// place where no quoting works, and for a template beyond the limits.
-    pub fn parse(text: &str, form: Form) -> Result<Template, Say> {
+    pub fn parse(text: &str, form: Form) -> Result<Template, LocalizedText> {
         if text.len() > LONGEST {
             return Err(words::TEMPLATE_LONG.with("most", LONGEST / 1024));
         }
@@ -228,7 +228,7 @@ fn hole(text: &str, form: Form) -> Option<(Hole, usize)> {
     }
 }
 
-fn braces(text: &str) -> Result<Vec<Piece>, Say> {
+fn braces(text: &str) -> Result<Vec<Piece>, LocalizedText> {
     let mut pieces = Vec::new();
     let mut rest = text;
     let line_of = |rest: &str| line_number(text, text.len() - rest.len());
@@ -253,7 +253,7 @@ fn braces(text: &str) -> Result<Vec<Piece>, Say> {
             pieces.push(Piece::Shell(line));
             rest = behind.get(len..).unwrap_or_default();
         } else if let Some(behind) = sign.strip_prefix("@{") {
-            let at = |fault: Word| fault.with("line", line_of(sign));
+            let at = |fault: Phrase| fault.with("line", line_of(sign));
             let (path, len) = path(behind).ok_or_else(|| at(words::TEMPLATE_FILE_OPEN))?;
             let (path, lines) = ranged(path).ok_or_else(|| at(words::TEMPLATE_FILE_EMPTY))?;
             pieces.push(Piece::Insert { path, lines });

@@ -5,7 +5,7 @@
 //! a place that cannot hold any text as one word, the template is refused rather than filled.
 
 use super::{Form, Hole, Values, hole, quoted};
-use crate::words::{Word, prompt as words};
+use crate::words::{Phrase, prompt as words};
 
 /// A line with its placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Line {
 }
 
 /// Parses a line; also returns its length in bytes with its closing brace.
-pub(super) fn read(text: &str, form: Form, end: End) -> Result<(Line, usize), Word> {
+pub(super) fn read(text: &str, form: Form, end: End) -> Result<(Line, usize), Phrase> {
     let mut reader = Reader {
         text,
         form,
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Runs to the end of the line; returns its position.
-    fn run(&mut self) -> Result<usize, Word> {
+    fn run(&mut self) -> Result<usize, Phrase> {
         loop {
             let rest = self.rest();
             let Some(c) = rest.chars().next() else { return self.ended() };
@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Handles the end of the text.
-    fn ended(&mut self) -> Result<usize, Word> {
+    fn ended(&mut self) -> Result<usize, Phrase> {
         if self.end == End::Brace {
             return Err(words::TEMPLATE_SHELL_OPEN);
         }
@@ -197,7 +197,7 @@ impl<'a> Reader<'a> {
         matches!(hole, Hole::Nth(_)) && *self.top() == Within::Single
     }
 
-    fn hole(&mut self, hole: Hole, len: usize) -> Result<(), Word> {
+    fn hole(&mut self, hole: Hole, len: usize) -> Result<(), Phrase> {
         let within = *self.top();
         let quoting = match within {
             _ if self.lost => return Err(words::TEMPLATE_ARG_PLACE),
@@ -252,7 +252,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A backslash and the character it escapes. No value can be inserted there.
-    fn escaped(&mut self) -> Result<(), Word> {
+    fn escaped(&mut self) -> Result<(), Phrase> {
         self.step('\\');
         if hole(self.rest(), self.form).is_some() {
             return Err(words::TEMPLATE_ARG_PLACE);
@@ -264,7 +264,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn plain(&mut self, c: char) -> Result<(), Word> {
+    fn plain(&mut self, c: char) -> Result<(), Phrase> {
         if c == '\\' {
             return self.escaped();
         }
@@ -309,7 +309,7 @@ impl<'a> Reader<'a> {
         true
     }
 
-    fn double(&mut self, c: char) -> Result<(), Word> {
+    fn double(&mut self, c: char) -> Result<(), Phrase> {
         match c {
             '\\' => return self.escaped(),
             '"' => self.leave_at('"', c),
@@ -404,7 +404,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The texts of the pending here-documents, line by line.
-    fn here_documents(&mut self) -> Result<(), Word> {
+    fn here_documents(&mut self) -> Result<(), Phrase> {
         for here in std::mem::take(&mut self.waiting) {
             loop {
                 let rest = self.rest();

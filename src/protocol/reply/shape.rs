@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 
 use super::super::{Requires, StepAction};
 use super::{MOST_COMMANDS, Proposal, Reply};
-use crate::words::{Say, Word, protocol as words};
+use crate::words::{LocalizedText, Phrase, protocol as words};
 
 type Object = Map<String, Value>;
 
-pub(super) fn reply(object: &Object) -> Result<Reply, Say> {
+pub(super) fn reply(object: &Object) -> Result<Reply, LocalizedText> {
     let top = Part { object, path: "" };
     match top.required("type")? {
         Value::String(kind) => match kind.as_str() {
@@ -24,7 +24,7 @@ pub(super) fn reply(object: &Object) -> Result<Reply, Say> {
     }
 }
 
-fn chat(top: &Part<'_>) -> Result<Reply, Say> {
+fn chat(top: &Part<'_>) -> Result<Reply, LocalizedText> {
     let message = top.text("message")?;
     let Some(data) = top.optional_object("data")? else {
         return Ok(Reply::Chat { message, markdown: true, suggestions: Vec::new() });
@@ -34,7 +34,7 @@ fn chat(top: &Part<'_>) -> Result<Reply, Say> {
     Ok(Reply::Chat { message, markdown, suggestions: data.texts("suggestions")? })
 }
 
-fn cmd(top: &Part<'_>) -> Result<Reply, Say> {
+fn cmd(top: &Part<'_>) -> Result<Reply, LocalizedText> {
     let message = top.optional_text("message")?.unwrap_or_default();
     let data = match top.required("data")? {
         Value::Object(object) => Part { object, path: "data" },
@@ -65,7 +65,7 @@ fn cmd(top: &Part<'_>) -> Result<Reply, Say> {
     })
 }
 
-fn proposal(part: &Part<'_>) -> Result<Proposal, Say> {
+fn proposal(part: &Part<'_>) -> Result<Proposal, LocalizedText> {
     let requires = requires(part)?;
     let work = match (part.optional_text("program")?, part.optional_text("tool")?) {
         (Some(_), Some(_)) => return Err(words::BOTH.with("field", part.path)),
@@ -76,7 +76,7 @@ fn proposal(part: &Part<'_>) -> Result<Proposal, Say> {
     Ok(Proposal { work, requires })
 }
 
-fn exec(part: &Part<'_>, program: String) -> Result<StepAction, Say> {
+fn exec(part: &Part<'_>, program: String) -> Result<StepAction, LocalizedText> {
     if program.trim().is_empty() {
         return Err(words::EMPTY.with("field", part.field("program")));
     }
@@ -85,7 +85,7 @@ fn exec(part: &Part<'_>, program: String) -> Result<StepAction, Say> {
 
 /// `exec` as a tool name becomes the step it means, so that it is judged as one; there is no tool
 /// that takes a shell line.
-fn tool(part: &Part<'_>, name: String) -> Result<StepAction, Say> {
+fn tool(part: &Part<'_>, name: String) -> Result<StepAction, LocalizedText> {
     let empty = Object::new();
     let input = part.optional_object("input")?.unwrap_or(&empty);
     match name.as_str() {
@@ -101,7 +101,7 @@ fn tool(part: &Part<'_>, name: String) -> Result<StepAction, Say> {
     }
 }
 
-fn requires(part: &Part<'_>) -> Result<Requires, Say> {
+fn requires(part: &Part<'_>) -> Result<Requires, LocalizedText> {
     let Some(object) = part.optional_object("requires")? else {
         return Ok(Requires::default());
     };
@@ -126,7 +126,7 @@ impl<'a> Part<'a> {
         if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
     }
 
-    fn required(&self, name: &str) -> Result<&'a Value, Say> {
+    fn required(&self, name: &str) -> Result<&'a Value, LocalizedText> {
         self.object.get(name).ok_or_else(|| words::MISSING.with("field", self.field(name)))
     }
 
@@ -135,18 +135,18 @@ impl<'a> Part<'a> {
         self.object.get(name).filter(|value| !value.is_null())
     }
 
-    fn text(&self, name: &str) -> Result<String, Say> {
+    fn text(&self, name: &str) -> Result<String, LocalizedText> {
         match self.required(name)? {
             Value::String(text) => Ok(text.clone()),
             other => Err(wrong(&self.field(name), words::A_STRING, other)),
         }
     }
 
-    fn optional_text(&self, name: &str) -> Result<Option<String>, Say> {
+    fn optional_text(&self, name: &str) -> Result<Option<String>, LocalizedText> {
         self.optional(name).map(|_| self.text(name)).transpose()
     }
 
-    fn optional_object(&self, name: &str) -> Result<Option<&'a Object>, Say> {
+    fn optional_object(&self, name: &str) -> Result<Option<&'a Object>, LocalizedText> {
         match self.optional(name) {
             None => Ok(None),
             Some(Value::Object(object)) => Ok(Some(object)),
@@ -154,7 +154,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    fn flag(&self, name: &str) -> Result<bool, Say> {
+    fn flag(&self, name: &str) -> Result<bool, LocalizedText> {
         match self.optional(name) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
@@ -162,7 +162,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    fn texts(&self, name: &str) -> Result<Vec<String>, Say> {
+    fn texts(&self, name: &str) -> Result<Vec<String>, LocalizedText> {
         let list = match self.optional(name) {
             None => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
@@ -182,11 +182,11 @@ impl<'a> Part<'a> {
     }
 }
 
-fn wrong(field: &str, wanted: Word, found: &Value) -> Say {
+fn wrong(field: &str, wanted: Phrase, found: &Value) -> LocalizedText {
     words::WRONG.with("field", field).with("wanted", wanted).with("found", kind(found))
 }
 
-fn kind(value: &Value) -> Word {
+fn kind(value: &Value) -> Phrase {
     match value {
         Value::Null => words::IS_NULL,
         Value::Bool(_) => words::IS_BOOLEAN,

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 use super::DEEPEST;
-use crate::words::{Say, protocol as words};
+use crate::words::{LocalizedText, protocol as words};
 
 /// Why a text is not one JSON object.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +31,7 @@ impl ReplyError {
         }
     }
 
-    pub(super) fn say(&self) -> Say {
+    pub(super) fn say(&self) -> LocalizedText {
         match self {
             ReplyError::NoObject => words::NO_OBJECT.into(),
             ReplyError::Twice { path, key } => words::TWICE.with("field", join(path, key)),

@@ -2,7 +2,7 @@
 //! that are forced, paths that mean everything.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::{Word, safety as words};
+use crate::words::{Phrase, safety as words};
 
 use super::super::args::{self, Part, Token};
 use super::super::findings::{Findings, quoted};
@@ -107,7 +107,7 @@ pub fn git_tag(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     git_list(call, tokens, words::GIT_MAKES_TAG, findings);
 }
 
-fn git_list(call: &Call<'_>, tokens: &[Token<'_>], why: Word, findings: &mut Findings) {
+fn git_list(call: &Call<'_>, tokens: &[Token<'_>], why: Phrase, findings: &mut Findings) {
     git_format(call, tokens, findings);
     let list = "-l|--list|--contains|--no-contains|--merged|--no-merged|--points-at";
     let lists =

@@ -66,7 +66,7 @@ impl<'a> Call<'a> {
         &self,
         suffix: &str,
         tier: Tier,
-        say: impl Into<crate::words::Say>,
+        say: impl Into<crate::words::LocalizedText>,
         at: usize,
         effects: &[Effect],
         findings: &mut Findings,

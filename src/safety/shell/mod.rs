@@ -5,7 +5,7 @@
 //! handed back to a shell: a line runs as it was typed.
 
 use crate::protocol::{Effect, SubCommand, Tier};
-use crate::words::{Say, safety as words};
+use crate::words::{LocalizedText, safety as words};
 
 use super::checks::{self, Site};
 use super::findings::{Findings, quoted};
@@ -100,7 +100,7 @@ fn whole(line: &str, script: &Script, seat: Seat, findings: &mut Findings) {
     }
 }
 
-fn opaque(why: impl Into<Say>, seat: Seat, findings: &mut Findings) {
+fn opaque(why: impl Into<LocalizedText>, seat: Seat, findings: &mut Findings) {
     findings.add("shell.opaque", Tier::L1, why, seat.arg(0), &[]);
 }
 

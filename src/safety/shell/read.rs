@@ -5,7 +5,7 @@
 
 use super::super::warning::Warning;
 use super::script::{Script, Set, Simple, Trait, Way, Word};
-use crate::words::{Word as Say, safety as words};
+use crate::words::{Phrase as Say, safety as words};
 
 /// Takes a line apart.
 pub fn read(line: &str) -> Script {

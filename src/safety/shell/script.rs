@@ -2,7 +2,7 @@
 //! module.
 
 use super::super::warning::Warning;
-use crate::words::Word as Say;
+use crate::words::Phrase as Say;
 
 /// A line, taken apart.
 #[derive(Clone, Debug, Default, PartialEq)]

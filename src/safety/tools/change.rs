@@ -16,7 +16,7 @@ use crate::safety::findings::Findings;
 use crate::safety::judge::Ground;
 use crate::safety::paths::Class;
 use crate::safety::steering;
-use crate::words::{Say, safety as words};
+use crate::words::{LocalizedText, safety as words};
 
 /// A file larger than this is not changed, in bytes.
 const MOST: usize = 4 * 1024 * 1024;
@@ -134,9 +134,9 @@ fn one(input: &Input<'_>) -> Result<Edit, Fault> {
 
 /// The text with the properties the file keeps: its mark, its line ends, the end of its
 /// last line.
-fn like<'a>(old: &str, text: &'a str) -> (Cow<'a, str>, Option<Say>) {
+fn like<'a>(old: &str, text: &'a str) -> (Cow<'a, str>, Option<LocalizedText>) {
     let mut out = Cow::Borrowed(text);
-    let mut kept: Option<Say> = None;
+    let mut kept: Option<LocalizedText> = None;
     if edit::has_crlf_only(old) && !text.contains('\r') && text.contains('\n') {
         out = Cow::Owned(text.replace('\n', "\r\n"));
         kept = Some(words::KEPT_CRLF.into());
@@ -225,7 +225,7 @@ pub fn finish(
     spot: Spot,
     before: Option<Vec<u8>>,
     after: After<'_>,
-    note: Option<Say>,
+    note: Option<LocalizedText>,
     ground: &Ground<'_>,
 ) -> Result<Task, Fault> {
     if before.as_deref() == Some(after.bytes) {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::{Fault, nearest};
-use crate::words::{Say, safety as words};
+use crate::words::{LocalizedText, safety as words};
 
 /// One text for another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Edit {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edited {
     pub text: String,
-    pub note: Option<Say>,
+    pub note: Option<LocalizedText>,
 }
 
 /// Lines that are named where a text occurs more than once.
@@ -45,7 +45,7 @@ pub fn apply(text: &str, edits: &[Edit]) -> Result<Edited, Fault> {
         }
         let (places, new, ends) = find(text, edit);
         if ends {
-            note = Some(Say::from(words::KEPT_CRLF));
+            note = Some(LocalizedText::from(words::KEPT_CRLF));
         }
         match places.as_slice() {
             [] => return Err(nearest::mismatch(text, edit, number, edits.len())),
@@ -57,7 +57,7 @@ pub fn apply(text: &str, edits: &[Edit]) -> Result<Edited, Fault> {
     }
     cuts.sort_by_key(|(place, _)| (place.start, place.end));
     if cuts.windows(2).any(|two| matches!(two, [(a, _), (b, _)] if a.end > b.start)) {
-        return Err(Say::from(words::EDIT_OVERLAP).into());
+        return Err(LocalizedText::from(words::EDIT_OVERLAP).into());
     }
     let mut out = String::with_capacity(text.len());
     let mut done = 0;

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::Fault;
-use crate::words::{Word, safety as words};
+use crate::words::{Phrase, safety as words};
 
 /// The fields of one input.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +121,7 @@ impl<'a> Input<'a> {
             .into()
     }
 
-    fn wrong(&self, names: Names, wanted: Word, found: &Value) -> Fault {
+    fn wrong(&self, names: Names, wanted: Phrase, found: &Value) -> Fault {
         let name = names.iter().find(|name| self.fields().is_some_and(|f| f.contains_key(**name)));
         words::FIELD_WRONG
             .with("tool", self.tool)

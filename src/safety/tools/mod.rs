@@ -19,7 +19,7 @@ use super::judge::Ground;
 use super::paths::{self, Class};
 use super::{Contents, Kind};
 use crate::protocol::{Change, Effect, PlanItem, StepAction, Tier};
-use crate::words::{Say, safety as words};
+use crate::words::{LocalizedText, safety as words};
 
 mod change;
 mod diff;
@@ -58,13 +58,13 @@ pub enum Task {
 /// The fault in an input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    pub say: Say,
+    pub say: LocalizedText,
     /// More of it for the model: regions of files, as text.
     pub detail: String,
 }
 
-impl From<Say> for Fault {
-    fn from(say: Say) -> Fault {
+impl From<LocalizedText> for Fault {
+    fn from(say: LocalizedText) -> Fault {
         Fault { say, detail: String::new() }
     }
 }
@@ -124,7 +124,7 @@ pub struct Write {
     /// A copy of the old file is left beside it.
     pub backup: bool,
     /// Changes made to the model's text: line ends kept, a mark kept.
-    pub note: Option<Say>,
+    pub note: Option<LocalizedText>,
 }
 
 impl std::fmt::Debug for Write {
@@ -248,7 +248,7 @@ fn spot(
     findings: &mut Findings,
 ) -> Result<(Spot, Class), Fault> {
     if text.contains('\0') {
-        return Err(Say::from(words::PATH_NUL).into());
+        return Err(LocalizedText::from(words::PATH_NUL).into());
     }
     let scene = ground.scene;
     let written = paths::absolute(text, &ground.cwd, &scene.place.home);

@@ -12,7 +12,7 @@ use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::judge::Ground;
 use crate::safety::paths;
-use crate::words::{Say, safety as words};
+use crate::words::{LocalizedText, safety as words};
 
 /// A settings file is not larger, in bytes.
 const MOST: usize = 1024 * 1024;
@@ -179,11 +179,11 @@ fn held_back(old: &Value, new: &Value, out: &mut Findings) {
                 Loosens::WhenLonger => !is_part(after, before),
                 Loosens::Always => after.is_some(),
             };
-            let (rule, tier, word): (_, _, crate::words::Word) = match loosens {
+            let (rule, tier, word): (_, _, crate::words::Phrase) = match loosens {
                 true => ("config.loosens", Tier::L2, words::CONFIG_LOOSENS),
                 false => ("config.tightens", Tier::L1, words::CONFIG_TIGHTENS),
             };
-            let say: Say = word.with("key", *name);
+            let say: LocalizedText = word.with("key", *name);
             out.add_also(rule, tier, say, &[Effect::Write, Effect::Outside]);
         }
     }

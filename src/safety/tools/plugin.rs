@@ -12,7 +12,7 @@ use crate::safety::findings::Findings;
 use crate::safety::judge::Ground;
 use crate::safety::paths::{self, Class};
 use crate::safety::{Contents, World};
-use crate::words::{Say, safety as words};
+use crate::words::{LocalizedText, safety as words};
 
 const ALIAS: Names = &["alias", "plugin", "name"];
 const ARGS: Names = &["args", "arguments", "argv"];
@@ -46,7 +46,7 @@ impl Registry {
     ///
     /// # Errors
     /// A sentence that says what is wrong with it.
-    pub fn read(home: &Path, world: &dyn World) -> Result<Option<Registry>, Say> {
+    pub fn read(home: &Path, world: &dyn World) -> Result<Option<Registry>, LocalizedText> {
         let file = Registry::file(home);
         let broken = |why: String| {
             words::REGISTRY_BROKEN.with("file", file.display().to_string()).with("why", why)
@@ -101,7 +101,7 @@ pub fn judge(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Resu
     let alias = input.text(ALIAS)?;
     let args = input.texts(ARGS)?;
     if args.iter().any(|arg| arg.contains('\0')) {
-        return Err(Say::from(words::PATH_NUL).into());
+        return Err(LocalizedText::from(words::PATH_NUL).into());
     }
     let home = &scene.place.home;
     let registry = Registry::read(home, scene.world)?.ok_or_else(|| {
@@ -112,7 +112,7 @@ pub fn judge(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Resu
         words::NO_PLUGIN.with("alias", quoted(alias)).with("known", quoted(&known.join(", ")))
     })?;
     if scene.world.program("node").is_none() {
-        return Err(Say::from(words::NO_NODE).into());
+        return Err(LocalizedText::from(words::NO_NODE).into());
     }
     let root = scene.world.real(&home.join(".slothtool"));
     let bin = scene.world.real(&root.join(&entry.bin));

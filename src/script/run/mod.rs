@@ -16,7 +16,7 @@ use super::shape::input::{self, Args};
 use super::shape::{Item, Shape};
 use super::source::Library;
 use super::syntax::Node;
-use crate::words::{Say, Word, script_run as words};
+use crate::words::{LocalizedText, Phrase, script_run as words};
 
 mod answer;
 mod ask;
@@ -98,14 +98,14 @@ impl From<Fault> for Halt {
     }
 }
 
-impl From<Say> for Halt {
-    fn from(what: Say) -> Halt {
+impl From<LocalizedText> for Halt {
+    fn from(what: LocalizedText) -> Halt {
         Failure::new(what).into()
     }
 }
 
-impl From<Word> for Halt {
-    fn from(what: Word) -> Halt {
+impl From<Phrase> for Halt {
+    fn from(what: Phrase) -> Halt {
         Failure::new(what).into()
     }
 }
@@ -348,7 +348,7 @@ impl Run {
         }
     }
 
-    pub fn note(&mut self, say: impl Into<Say>) {
+    pub fn note(&mut self, say: impl Into<LocalizedText>) {
         self.host.tell(Told::Note(say.into()));
     }
 }

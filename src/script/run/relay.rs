@@ -10,17 +10,17 @@ use tokio::sync::{mpsc, oneshot};
 use super::super::host::{Host, Key, ModelCall, Part, Told};
 use super::Run;
 use crate::protocol::StepAction;
-use crate::words::{Say, script_run as words};
+use crate::words::{LocalizedText, script_run as words};
 
-type Parts = BoxStream<'static, Result<Part, Say>>;
-type Found = Result<Option<Value>, Say>;
+type Parts = BoxStream<'static, Result<Part, LocalizedText>>;
+type Found = Result<Option<Value>, LocalizedText>;
 
 /// A request to the host, and where the answer goes.
 pub enum Asked {
     Model(Box<ModelCall>, oneshot::Sender<Parts>),
     Told(Told),
-    Confirm(Say, oneshot::Sender<bool>),
-    Step(StepAction, oneshot::Sender<Result<String, Say>>),
+    Confirm(LocalizedText, oneshot::Sender<bool>),
+    Step(StepAction, oneshot::Sender<Result<String, LocalizedText>>),
     Knowledge(Key, oneshot::Sender<Found>),
     Keep(Key, Option<Value>, oneshot::Sender<Found>),
 }
@@ -62,11 +62,11 @@ impl Host for Relay {
         let _ = self.to.send(Asked::Told(told));
     }
 
-    fn confirm(&mut self, question: Say) -> BoxFuture<'_, bool> {
+    fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool> {
         self.ask(|give| Asked::Confirm(question, give)).map(|said| said == Some(true)).boxed()
     }
 
-    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, Say>> {
+    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
         let answer = self.ask(|give| Asked::Step(work, give));
         answer.map(|came| came.unwrap_or_else(|| Err(words::STEP_BROKEN.into()))).boxed()
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::super::failure::Failure;
 use super::super::fault::quoted;
 use super::super::text::relaxed;
-use crate::words::{Say, cli, script_run as words};
+use crate::words::{LocalizedText, cli, script_run as words};
 
 /// One declared input.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,7 +92,7 @@ impl Args {
     ///
     /// # Errors
     /// It begins like an object or a list but is not one.
-    pub fn typed(text: &str) -> Result<Args, Say> {
+    pub fn typed(text: &str) -> Result<Args, LocalizedText> {
         let trimmed = text.trim();
         if !trimmed.starts_with(['{', '[']) {
             return Ok(Args::of(Value::String(text.to_owned())));

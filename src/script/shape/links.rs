@@ -175,7 +175,7 @@ fn names(items: &[Node], file: &str, quiet: &mut bool) -> Result<Vec<Pick>, Fail
     Ok(out)
 }
 
-fn kind(name: &str) -> Result<Kind, crate::words::Say> {
+fn kind(name: &str) -> Result<Kind, crate::words::LocalizedText> {
     if let Some(module) = name.strip_prefix("js:") {
         return Ok(Kind::Module(module.to_owned()));
     }

@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::failure::{Failure, Spot};
-use crate::words::{Say, script_run as words};
+use crate::words::{LocalizedText, script_run as words};
 
 mod lines;
 mod tree;
@@ -65,6 +65,6 @@ pub fn parse(file: &str, text: &str) -> Result<Document, Failure> {
 }
 
 /// Parses one YAML value without positions, as a model writes it; the error gives the reason.
-pub fn yaml(text: &str) -> Result<Value, Say> {
+pub fn yaml(text: &str) -> Result<Value, LocalizedText> {
     tree::read(text, &|place| place).map(|node| node.to_value()).map_err(|(why, _)| why)
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use serde_json::{Map, Number, Value};
 
-use crate::words::{Say, script_run as words};
+use crate::words::{LocalizedText, script_run as words};
 
 /// Deepest nesting, and maximum number of nodes including those that aliases expand to.
 const DEEPEST: usize = 64;
@@ -94,7 +94,7 @@ impl Node {
     }
 }
 
-type Fault = (Say, Place);
+type Fault = (LocalizedText, Place);
 
 /// Parses the one document of a text; `source` maps a place to its real one.
 pub fn read(yaml: &str, source: &dyn Fn(Place) -> Place) -> Result<Node, Fault> {

@@ -17,9 +17,9 @@ fn damaged(bench: &mut Bench, damage: impl FnOnce(&mut Vec<u8>)) -> String {
 }
 
 /// The reports about the file.
-fn not_saved(bench: &Bench, why: crate::words::Word) -> Fault {
+fn not_saved(bench: &Bench, why: crate::words::Phrase) -> Fault {
     let file = bench.file().display().to_string();
-    Fault::NotSaved(words::OF_FILE.with("file", file).with("why", Say::from(why)))
+    Fault::NotSaved(words::OF_FILE.with("file", file).with("why", LocalizedText::from(why)))
 }
 
 #[test]

@@ -15,7 +15,7 @@ use tokio::process::{Child, Command};
 
 use super::group::Tree;
 use crate::tools::temp::{RunFolder, TempFolder};
-use crate::words::{Say, exec as words};
+use crate::words::{LocalizedText, exec as words};
 
 /// The longest text that is read back, in bytes.
 const LONGEST: u64 = 4 << 20;
@@ -38,7 +38,7 @@ impl Editing {
     ///
     /// # Errors
     /// The sentence that says why it did not start.
-    pub fn start(temp: &RunFolder, editor: &str, text: &str) -> Result<Editing, Say> {
+    pub fn start(temp: &RunFolder, editor: &str, text: &str) -> Result<Editing, LocalizedText> {
         Editing::start_named(temp, editor, "message.md", text)
     }
 
@@ -51,7 +51,7 @@ impl Editing {
         editor: &str,
         name: &str,
         text: &str,
-    ) -> Result<Editing, Say> {
+    ) -> Result<Editing, LocalizedText> {
         let failed = |error: io::Error| {
             words::EDITOR_NOT_STARTED.with("editor", editor).with("why", error.to_string())
         };
@@ -67,10 +67,10 @@ impl Editing {
     ///
     /// # Errors
     /// The sentence that says why there is none.
-    pub async fn closed(&mut self) -> Result<(), Say> {
+    pub async fn closed(&mut self) -> Result<(), LocalizedText> {
         let editor = self.editor.as_str();
         let wrong =
-            |word: crate::words::Word, why: String| word.with("editor", editor).with("why", why);
+            |word: crate::words::Phrase, why: String| word.with("editor", editor).with("why", why);
         match self.child.wait().await {
             Ok(status) if status.success() => Ok(()),
             Ok(status) if matches!(status.code(), Some(126 | 127)) => {
@@ -85,7 +85,7 @@ impl Editing {
     ///
     /// # Errors
     /// The sentence that says why the text cannot be read back, and where it is now.
-    pub fn text(self) -> Result<String, Say> {
+    pub fn text(self) -> Result<String, LocalizedText> {
         match read(&self.file) {
             Ok(text) => Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned()),
             Err(error) => {
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     async fn edited(editor: &str, text: &str) -> Result<String, String> {
-        let said = |say: Say| say.text(crate::words::Lang::En);
+        let said = |say: LocalizedText| say.text(crate::words::Lang::En);
         let temp = RunFolder::default();
         let mut editing = Editing::start(&temp, editor, text).map_err(said)?;
         editing.closed().await.map_err(said)?;

@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::words::{Say, Word, exec as words};
+use crate::words::{LocalizedText, Phrase, exec as words};
 
 /// As much of a file as the kernel looks at.
 const HEAD: usize = 256;
@@ -18,11 +18,11 @@ const HEAD: usize = 256;
 const DEEPEST: usize = 4;
 
 /// An error says why the file cannot run. What cannot be read here is left to the system.
-pub(super) fn check(path: &Path, cwd: &Path) -> Result<(), Say> {
+pub(super) fn check(path: &Path, cwd: &Path) -> Result<(), LocalizedText> {
     checked(path, cwd, DEEPEST)
 }
 
-fn checked(path: &Path, cwd: &Path, deep: usize) -> Result<(), Say> {
+fn checked(path: &Path, cwd: &Path, deep: usize) -> Result<(), LocalizedText> {
     let Some((head, length, mut file)) = opened(path) else { return Ok(()) };
     if let Some(line) = head.strip_prefix(b"#!") {
         let Some(interpreter) = interpreter(line) else {
@@ -43,7 +43,7 @@ fn checked(path: &Path, cwd: &Path, deep: usize) -> Result<(), Say> {
     })
 }
 
-fn about(word: Word, path: &Path) -> Say {
+fn about(word: Phrase, path: &Path) -> LocalizedText {
     word.with("path", path.display().to_string())
 }
 
@@ -68,8 +68,8 @@ fn interpreter(line: &[u8]) -> Option<PathBuf> {
     (!word.is_empty()).then(|| std::ffi::OsStr::from_bytes(word).into())
 }
 
-fn reachable(interpreter: &Path, script: &Path) -> Result<(), Say> {
-    let wrong = |word: Word| {
+fn reachable(interpreter: &Path, script: &Path) -> Result<(), LocalizedText> {
+    let wrong = |word: Phrase| {
         let say = about(word, script);
         say.with("interpreter", interpreter.display().to_string())
     };

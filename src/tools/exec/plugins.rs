@@ -15,7 +15,7 @@ use super::{Exec, not_run, parse, run};
 use crate::protocol::{Observation, Outcome, ParsedOutput};
 use crate::safety::{Cleared, Task};
 use crate::tools::{Tool, Watch};
-use crate::words::{Word, tools as words};
+use crate::words::{Phrase, tools as words};
 
 #[derive(Clone, Debug)]
 struct Plugins(Exec);
@@ -32,7 +32,7 @@ impl Tool for Plugins {
         "plugin.run"
     }
 
-    fn about(&self) -> Word {
+    fn about(&self) -> Phrase {
         words::ABOUT_PLUGIN
     }
 

@@ -18,15 +18,15 @@ use super::group::{self, Group, Mark, Steps, Turn};
 use super::{Exec, bounds, feed, format, git};
 use crate::protocol::{StepAction, Tier};
 use crate::safety::{Cleared, Judged, Link, Program, Seal, Start, Task};
-use crate::words::{Say, exec as words};
+use crate::words::{LocalizedText, exec as words};
 
 /// Why a step did not start, and whose decision that is.
 #[derive(Debug)]
 pub(super) enum NotStarted {
     /// The machine could not.
-    Unable(Say),
+    Unable(LocalizedText),
     /// The step to run is not the judged one.
-    Changed(Say),
+    Changed(LocalizedText),
 }
 
 /// A child and its group.
@@ -179,7 +179,7 @@ async fn resolved(name: &str, judged: &Judged) -> Result<PathBuf, NotStarted> {
 }
 
 /// Why a program of this name was not found.
-fn missing(name: &str, cwd: &Path) -> Say {
+fn missing(name: &str, cwd: &Path) -> LocalizedText {
     let path = cwd.join(name);
     match std::fs::metadata(&path) {
         Ok(meta) if name.contains('/') => {
@@ -262,7 +262,7 @@ fn spawn(plan: Plan, mark: Mark, steps: &Steps) -> Result<Running, NotStarted> {
 }
 
 /// One sentence for the system's error.
-fn reason(path: &Path, error: &io::Error) -> Say {
+fn reason(path: &Path, error: &io::Error) -> LocalizedText {
     if let Some(what) = crate::disk::used_up(error) {
         return words::NO_ROOM.with("path", shown(path)).with("why", what);
     }
@@ -280,7 +280,7 @@ fn reason(path: &Path, error: &io::Error) -> Say {
     word.with("path", shown(path)).with("why", error.to_string())
 }
 
-fn unable(say: Say) -> NotStarted {
+fn unable(say: LocalizedText) -> NotStarted {
     NotStarted::Unable(say)
 }
 

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Done, cancelled, reason};
 use crate::protocol::ParsedOutput;
 use crate::safety::tools::List;
-use crate::words::{Say, tools as words};
+use crate::words::{LocalizedText, tools as words};
 
 /// Names that are given, and that are counted.
 const NAMES: usize = 600;
@@ -91,7 +91,7 @@ pub(super) fn walk(root: &Path, all: bool) -> WalkBuilder {
     walk
 }
 
-pub(super) fn matcher(glob: &str) -> Result<GlobMatcher, Say> {
+pub(super) fn matcher(glob: &str) -> Result<GlobMatcher, LocalizedText> {
     let built = GlobBuilder::new(glob.trim_start_matches("./")).literal_separator(true).build();
     built
         .map(|glob| glob.compile_matcher())

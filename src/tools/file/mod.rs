@@ -19,7 +19,7 @@ use super::{Tool, Watch};
 use crate::protocol::{Change, Observation, Outcome, ParsedOutput};
 use crate::safety::tools::Fault;
 use crate::safety::{Cleared, Judged, Task};
-use crate::words::{Say, Word, tools as words};
+use crate::words::{LocalizedText, Phrase, tools as words};
 
 pub mod journal;
 mod kept;
@@ -35,7 +35,7 @@ pub use kept::Kept;
 /// One tool: its name, and its descriptions for the user and for the model.
 struct Row {
     name: &'static str,
-    about: Word,
+    about: Phrase,
     prompt: &'static str,
 }
 
@@ -79,13 +79,13 @@ struct Done {
     stdout: String,
     truncated: bool,
     parsed: Option<ParsedOutput>,
-    note: Option<Say>,
+    note: Option<LocalizedText>,
     change: Option<Change>,
     outcome: Option<Outcome>,
 }
 
 impl Done {
-    fn failed(note: impl Into<Say>) -> Done {
+    fn failed(note: impl Into<LocalizedText>) -> Done {
         Done { exit: 2, note: Some(note.into()), ..Done::default() }
     }
 }
@@ -101,7 +101,7 @@ impl Tool for FileTool {
         self.row.name
     }
 
-    fn about(&self) -> Word {
+    fn about(&self) -> Phrase {
         self.row.about
     }
 
@@ -168,7 +168,7 @@ fn cancelled() -> Done {
 }
 
 /// One sentence for the system's error.
-fn reason(shown: &str, path: &Path, error: &io::Error) -> Say {
+fn reason(shown: &str, path: &Path, error: &io::Error) -> LocalizedText {
     let word = match error.kind() {
         io::ErrorKind::NotFound => return near(shown, path),
         io::ErrorKind::PermissionDenied => words::NOT_PERMITTED,
@@ -182,7 +182,7 @@ fn reason(shown: &str, path: &Path, error: &io::Error) -> Say {
 }
 
 /// Names beside a file that is not there which it may have been meant to be.
-fn near(shown: &str, path: &Path) -> Say {
+fn near(shown: &str, path: &Path) -> LocalizedText {
     const LOOKED_AT: usize = 2_000;
     let plain = words::NOT_THERE.with("path", shown);
     let (Some(folder), Some(name)) =

@@ -12,7 +12,7 @@ use super::{Done, cancelled, head, reason};
 use crate::protocol::ParsedOutput;
 use crate::safety::is_sensitive_name;
 use crate::safety::tools::Search;
-use crate::words::{Say, tools as words};
+use crate::words::{LocalizedText, tools as words};
 
 /// Lines that are given, and matches that are counted.
 const LINES: usize = 200;
@@ -79,7 +79,7 @@ pub fn run(search: &Search, cancel: &CancellationToken) -> Done {
 }
 
 /// The expression. An invalid one is searched for literally, and the result says so.
-fn expression(search: &Search) -> Result<(RegexMatcher, Option<Say>), Say> {
+fn expression(search: &Search) -> Result<(RegexMatcher, Option<LocalizedText>), LocalizedText> {
     let build = |text: &str| {
         RegexMatcherBuilder::new()
             .case_insensitive(search.fold)
@@ -153,7 +153,7 @@ impl Found {
         self.out.push_str(&line);
     }
 
-    fn done(self, note: Option<Say>) -> Done {
+    fn done(self, note: Option<LocalizedText>) -> Done {
         let items = self.files.iter().map(|(file, n)| json!({ "file": file, "matches": n }));
         let parsed = ParsedOutput {
             kind: "search_matches".to_owned(),

@@ -6,7 +6,7 @@ use std::io;
 use super::place::{Missing, Slot, There};
 use super::{Desk, Done, reason};
 use crate::safety::tools::{Write, digest};
-use crate::words::{Say, tools as words};
+use crate::words::{LocalizedText, tools as words};
 
 /// A file this large was never judged, in bytes.
 const MOST: u64 = 64 * 1024 * 1024;
@@ -37,7 +37,7 @@ pub fn run(write: &Write, desk: &Desk) -> Done {
 enum NotDone {
     /// The file is not the one that was judged.
     Changed,
-    Said(Box<Say>),
+    Said(Box<LocalizedText>),
     Failed(io::Error),
 }
 

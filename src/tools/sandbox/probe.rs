@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::kernel::Kernel;
 use super::{Found, Means, Profile, Sandbox, profile};
-use crate::words::{Value, Word, sandbox as words};
+use crate::words::{Phrase, PhraseValue, sandbox as words};
 
 /// A port that need not be open: a sandboxed call never gets to ask.
 const DISCARD: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9);
@@ -30,8 +30,8 @@ pub(super) fn tried(sandbox: &Sandbox) -> Found {
 /// Tries it out with this kernel.
 pub(super) fn held(sandbox: &Sandbox, kernel: Kernel) -> Found {
     let means = Means::Kernel(kernel);
-    let failed = |error: std::io::Error| Value::from(error.to_string());
-    let tried = || -> Result<Option<Word>, Value> {
+    let failed = |error: std::io::Error| PhraseValue::from(error.to_string());
+    let tried = || -> Result<Option<Phrase>, PhraseValue> {
         let outside = sandbox.temps.beside()?;
         let reader = Profile::Read {
             programs: Vec::new(),
@@ -63,7 +63,7 @@ pub(super) fn held(sandbox: &Sandbox, kernel: Kernel) -> Found {
 }
 
 /// The first thing that is not as it must be.
-fn leak(outside: &Path, file: &Path, temp: &Path) -> Option<Word> {
+fn leak(outside: &Path, file: &Path, temp: &Path) -> Option<Phrase> {
     let refused = |done: std::io::Result<()>| {
         done.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
     };

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::temp::{RunFolder, TempFolder};
-use crate::words::Say;
+use crate::words::LocalizedText;
 
 /// The folders of a session, made when one is needed first.
 #[derive(Debug, Default)]
@@ -52,11 +52,11 @@ impl Temps {
     }
 
     /// A new folder that has nothing to do with any step.
-    pub fn beside(&self) -> Result<TempFolder, Say> {
+    pub fn beside(&self) -> Result<TempFolder, LocalizedText> {
         self.run.folder("probe").map_err(|error| error.say())
     }
 
-    pub fn own(&self) -> Result<Temp, Say> {
+    pub fn own(&self) -> Result<Temp, LocalizedText> {
         let root = self.there(&self.root, "steps")?;
         if let Ok(folder) = root.inner("step") {
             return Ok(Temp::Own { folder, root });
@@ -68,7 +68,7 @@ impl Temps {
         Ok(Temp::Own { folder, root })
     }
 
-    pub fn shared(&self) -> Result<Temp, Say> {
+    pub fn shared(&self) -> Result<Temp, LocalizedText> {
         Ok(Temp::Shared(self.there(&self.shared, "work")?))
     }
 
@@ -77,7 +77,7 @@ impl Temps {
         &self,
         kept: &Mutex<Option<Arc<TempFolder>>>,
         purpose: &str,
-    ) -> Result<Arc<TempFolder>, Say> {
+    ) -> Result<Arc<TempFolder>, LocalizedText> {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(folder) = kept.as_ref().filter(|folder| folder.path().is_dir()) {
             return Ok(Arc::clone(folder));

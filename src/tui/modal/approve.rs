@@ -12,7 +12,7 @@ use super::rows::{Longs, Rows};
 use super::sheet::Page;
 use crate::protocol::{AskId, Change, Risk, StepAction, Tier, TrustOffer, UpcomingStep};
 use crate::tui::paint::Pen;
-use crate::words::{Say, screen as words};
+use crate::words::{LocalizedText, screen as words};
 
 #[derive(Debug)]
 pub struct Approve {
@@ -33,7 +33,7 @@ pub struct Held {
     pub count: (usize, usize),
     pub rule: Option<String>,
     /// The commands that the rule would cover.
-    pub rule_covers: Vec<Say>,
+    pub rule_covers: Vec<LocalizedText>,
     /// The offer to trust the folder, where there is one.
     pub trust: Option<Box<TrustOffer>>,
     /// Its change of a file.

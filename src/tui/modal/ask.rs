@@ -17,7 +17,7 @@ use crate::tui::guard::Listening;
 use crate::tui::keys::{self, Action, Place, Scrolled};
 use crate::tui::paint::{self, Pen};
 use crate::tui::status::Hint;
-use crate::words::{Lang, Word, screen as words};
+use crate::words::{Lang, Phrase, screen as words};
 
 /// Rows of the field for a free answer.
 const FIELD: u16 = 6;
@@ -218,7 +218,7 @@ impl AskModal {
         let (sigil, style) =
             if chosen { ("› ", pen.theme.selection) } else { ("  ", pen.theme.text) };
         let letter_style = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);
-        let word = |word: Word| word.text(pen.lang).to_owned();
+        let word = |word: Phrase| word.text(pen.lang).to_owned();
         let text = match row {
             Row::Choice(at) => self.choices.get(at).cloned().unwrap_or_default(),
             Row::Own => word(words::CHOICE_OWN),

@@ -19,7 +19,7 @@ use crate::tui::keys::{self, Action, Edit, Place, Scrolled};
 use crate::tui::paint::Pen;
 use crate::tui::status::Hint;
 use crate::tui::{Millis, clean};
-use crate::words::{Lang, Say, Word, prompt, screen as words};
+use crate::words::{Lang, LocalizedText, Phrase, prompt, screen as words};
 
 /// A second press approves what was not all seen, but not while the key is held down.
 const HELD: Millis = 700;
@@ -46,7 +46,7 @@ enum Refusal {
         all: bool,
         at: Millis,
     },
-    Said(Word),
+    Said(Phrase),
 }
 
 #[derive(Debug)]
@@ -314,13 +314,13 @@ impl Asking {
         Answer::Send(Op::Judge { ask, work })
     }
 
-    fn said_no(&mut self, why: Word) -> Answer {
+    fn said_no(&mut self, why: Phrase) -> Answer {
         self.refuse(why);
         Answer::Stay
     }
 
     /// Says why a key did nothing.
-    pub fn refuse(&mut self, why: Word) {
+    pub fn refuse(&mut self, why: Phrase) {
         self.refused = Some(Refusal::Said(why));
     }
 
@@ -334,7 +334,7 @@ impl Asking {
     }
 
     /// The text before the keys: why the last key did nothing, or where keys go.
-    fn says(&self) -> (Option<Word>, Until) {
+    fn says(&self) -> (Option<Phrase>, Until) {
         let (refused, until) = match self.refused {
             Some(Refusal::Said(why)) => (why, Until::AnotherKey),
             Some(Refusal::Unseen { all, .. }) => {
@@ -346,7 +346,7 @@ impl Asking {
         (Some(refused), until)
     }
 
-    fn unseen_word(&self, all: bool) -> Word {
+    fn unseen_word(&self, all: bool) -> Phrase {
         match (self.care, self.slight && !all) {
             (Care::Grave, _) => words::REFUSED_UNSEEN_GRAVE,
             (Care::Plain, true) => words::REFUSED_UNSEEN_SLIGHT,
@@ -434,7 +434,7 @@ struct Press {
 }
 
 /// Where keys go, when that is not here.
-pub fn listens(listening: Listening) -> Option<Word> {
+pub fn listens(listening: Listening) -> Option<Phrase> {
     match listening {
         Listening::NotYet => Some(words::QUESTION_NOT_YET),
         Listening::ToDraft => Some(words::QUESTION_TO_DRAFT),
@@ -476,12 +476,12 @@ pub enum Standing<'a> {
     Judged,
     /// Edited; the assessment shown is of an earlier text.
     Awaited,
-    Unreadable(&'a Say),
+    Unreadable(&'a LocalizedText),
 }
 
 impl<'a> Subject<'a> {
     /// The head of the dialog, with the command as its first rows.
-    pub fn page(&self, title: Word, width: usize, pen: &Pen<'_>) -> Page {
+    pub fn page(&self, title: Phrase, width: usize, pen: &Pen<'_>) -> Page {
         let sure = matches!(self.standing, Standing::Proposed | Standing::Judged);
         let badge = match self.standing {
             Standing::Proposed | Standing::Judged => command::badge(self.risk),

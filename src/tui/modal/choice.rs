@@ -10,7 +10,7 @@ use crate::tui::glyph::{CHOSEN, NOT_CHOSEN};
 use crate::tui::keys;
 use crate::tui::paint::Pen;
 use crate::tui::status::Hint;
-use crate::words::{Word, prompt, screen as words};
+use crate::words::{Phrase, prompt, screen as words};
 
 /// The possible answers of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,18 +32,18 @@ pub enum Pick {
 pub struct Choice {
     pub letter: char,
     pub pick: Pick,
-    pub label: Word,
-    pub short: Word,
+    pub label: Phrase,
+    pub short: Phrase,
     /// It has effect beyond this question: its letter only selects it, Enter confirms.
     pub lasts: bool,
 }
 
-const fn choice(letter: char, pick: Pick, label: Word, short: Word) -> Choice {
+const fn choice(letter: char, pick: Pick, label: Phrase, short: Phrase) -> Choice {
     Choice { letter, pick, label, short, lasts: false }
 }
 
 /// A choice that is remembered, or that grants trust.
-const fn lasting(letter: char, pick: Pick, label: Word, short: Word) -> Choice {
+const fn lasting(letter: char, pick: Pick, label: Phrase, short: Phrase) -> Choice {
     Choice { letter, pick, label, short, lasts: true }
 }
 
@@ -323,7 +323,7 @@ pub fn answers(typed: char) -> bool {
 }
 
 /// The letters, for help.
-pub fn letters() -> Vec<(char, Word)> {
+pub fn letters() -> Vec<(char, Phrase)> {
     [REJECT, WORD, STOP, EDIT, RUN, ALL, SESSION, PROJECT, RUN_GRAVE]
         .iter()
         .map(|row| (row.letter, row.label))

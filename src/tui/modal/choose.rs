@@ -15,7 +15,7 @@ use super::Answer;
 use crate::tui::keys::{self, Action, Place};
 use crate::tui::paint::{self, Pen, Rule};
 use crate::tui::{clean, status};
-use crate::words::{Say, Word, screen as words};
+use crate::words::{LocalizedText, Phrase, screen as words};
 
 /// Rows visible at once.
 const ROWS: usize = 10;
@@ -59,7 +59,7 @@ pub struct Row {
     /// Shown in place of the value; empty: the value itself.
     pub label: String,
     /// A description next to it.
-    pub about: Option<Say>,
+    pub about: Option<LocalizedText>,
     /// More of it, shown while it is selected.
     pub more: String,
 }
@@ -87,7 +87,7 @@ pub struct Choose {
     /// How many more there are that are not among the rows.
     pub more: usize,
     /// A note about the selected row.
-    pub said: Option<Say>,
+    pub said: Option<LocalizedText>,
 }
 
 #[derive(Debug)]
@@ -356,7 +356,7 @@ impl Choose {
 }
 
 impl Topic {
-    fn title(self) -> Word {
+    fn title(self) -> Phrase {
         match self {
             Topic::Theme => words::CHOOSE_THEME,
             Topic::Model => words::CHOOSE_MODEL,
@@ -369,7 +369,7 @@ impl Topic {
     }
 
     /// The placeholder that says what typing does.
-    fn how(self) -> Word {
+    fn how(self) -> Phrase {
         match self {
             Topic::What { .. } => words::REWIND_KEYS,
             Topic::Leave => words::LEAVE_KEYS,
@@ -378,7 +378,7 @@ impl Topic {
     }
 
     /// The text while there are no rows.
-    fn waits(self) -> Word {
+    fn waits(self) -> Phrase {
         match self {
             Topic::Theme | Topic::Model | Topic::Bot => words::MODELS_ASKED,
             Topic::Session | Topic::Turn | Topic::What { .. } | Topic::Leave => {
@@ -391,7 +391,7 @@ impl Topic {
 /// A sample of each colour of the theme.
 fn swatch(pen: &Pen<'_>) -> Line<'static> {
     let theme = pen.theme;
-    let say = |word: Word, style| Span::styled(word.text(pen.lang).to_owned(), style);
+    let say = |word: Phrase, style| Span::styled(word.text(pen.lang).to_owned(), style);
     let parts = [
         say(words::TIER_L0, theme.ok),
         say(words::TIER_L1, theme.warn),

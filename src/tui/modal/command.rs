@@ -13,7 +13,7 @@ use crate::safety::clean::escape;
 use crate::tui::paint::Pen;
 use crate::tui::{clean, paint};
 use crate::words::safety::{ELEVATES, ELEVATES_ASKED};
-use crate::words::{Say, Word, screen as words};
+use crate::words::{LocalizedText, Phrase, screen as words};
 
 /// A text with this many line breaks is shown line by line, even if it fits on one row.
 const BROKEN: usize = 3;
@@ -172,13 +172,13 @@ impl Facts {
     }
 
     /// A text of the application or a path, with every character visible.
-    pub fn text(&mut self, label: Word, text: &str, style: Style, pen: &Pen<'_>) {
+    pub fn text(&mut self, label: Phrase, text: &str, style: Style, pen: &Pen<'_>) {
         let rows = shown(text, style).rows(self.width, pen);
         self.put(label, rows, pen);
     }
 
     /// Sentences that continue the fact above.
-    pub fn more(&mut self, says: &[Say], pen: &Pen<'_>) {
+    pub fn more(&mut self, says: &[LocalizedText], pen: &Pen<'_>) {
         for say in says {
             let rows = clean::wrap(&say.text(pen.lang), self.width);
             let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.dim)).collect();
@@ -187,7 +187,7 @@ impl Facts {
     }
 
     /// Words of the model: shown for information, never trusted, and in a few rows at most.
-    pub fn said(&mut self, label: Word, text: &str, pen: &Pen<'_>) {
+    pub fn said(&mut self, label: Phrase, text: &str, pen: &Pen<'_>) {
         if text.trim().is_empty() {
             return;
         }
@@ -250,7 +250,7 @@ impl Facts {
         rows
     }
 
-    fn put(&mut self, label: Word, rows: Vec<Line<'static>>, pen: &Pen<'_>) {
+    fn put(&mut self, label: Phrase, rows: Vec<Line<'static>>, pen: &Pen<'_>) {
         let label = clean::elide_end(label.text(pen.lang), self.column.saturating_sub(1));
         self.rows.extend(paint::labelled(&label, pen.theme.dim, self.column, rows));
     }
@@ -264,7 +264,7 @@ fn pointed<'a>(work: &'a StepAction, reason: &Reason) -> Option<&'a str> {
 }
 
 /// An effect, as it reads after "may".
-fn name(effect: Effect) -> Word {
+fn name(effect: Effect) -> Phrase {
     match effect {
         Effect::Read => words::EFFECT_READ,
         Effect::Write => words::EFFECT_WRITE,
@@ -281,7 +281,7 @@ fn name(effect: Effect) -> Word {
 }
 
 /// The tier in words, for the head of a question.
-pub fn badge(risk: &Risk) -> Word {
+pub fn badge(risk: &Risk) -> Phrase {
     match (risk.tier, risk.lifted) {
         (Tier::L0, _) => words::TIER_L0,
         (Tier::L1, false) => words::TIER_L1,
@@ -355,7 +355,7 @@ impl Styled {
 }
 
 /// A reason worded for the question: advice on how to be asked is out of place there.
-fn asked(say: &Say) -> Say {
+fn asked(say: &LocalizedText) -> LocalizedText {
     match (say.word(), say.value("program")) {
         (ELEVATES, Some(program)) => ELEVATES_ASKED.with("program", program.clone()),
         _ => say.clone(),

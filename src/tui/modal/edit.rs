@@ -4,13 +4,13 @@
 use crate::protocol::{Change, Risk, StepAction, Tier};
 use crate::safety::written::{self, Form};
 use crate::tui::composer::Composer;
-use crate::words::{Lang, Say};
+use crate::words::{Lang, LocalizedText};
 
 #[derive(Debug)]
 pub struct Editor {
     pub field: Composer,
     /// The meaning of the current text.
-    work: Result<StepAction, Say>,
+    work: Result<StepAction, LocalizedText>,
     form: Form,
     /// The last assessment, and the work it was about.
     judged: Option<(StepAction, Risk)>,
@@ -22,7 +22,7 @@ pub struct Editor {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Judgement<'a> {
     /// It cannot be parsed.
-    Unreadable(&'a Say),
+    Unreadable(&'a LocalizedText),
     /// Not assessed yet; the assessment of the text before stays in view meanwhile.
     Awaited(Option<&'a Risk>),
     Here(&'a Risk),

@@ -13,7 +13,7 @@ use crate::protocol::Extensions;
 use crate::tui::keys::{self, Action, KEYS, Place};
 use crate::tui::paint::Pen;
 use crate::tui::{clean, status};
-use crate::words::{Value, Word, screen as words};
+use crate::words::{Phrase, PhraseValue, screen as words};
 
 /// From this width on, keys and commands are side by side.
 const WIDE: u16 = 132;
@@ -24,7 +24,7 @@ const READABLE: usize = 96;
 pub struct Help {
     page: Page,
     /// The user's extensions, by headings.
-    kept: Vec<(Value, Vec<(String, Value)>)>,
+    kept: Vec<(PhraseValue, Vec<(String, PhraseValue)>)>,
 }
 
 impl Help {
@@ -130,7 +130,7 @@ const HINTS: &[status::Hint] = &[
     status::Hint { key: "Esc", does: words::HINT_CLOSE },
 ];
 
-const FIRST: &[(&str, Word)] = &[
+const FIRST: &[(&str, Phrase)] = &[
     ("Enter", words::HELP_ASK),
     ("/", words::HELP_COMMANDS),
     ("@", words::HELP_MENTION),
@@ -140,7 +140,7 @@ const FIRST: &[(&str, Word)] = &[
     ("/keys", words::HELP_KEYS),
 ];
 
-const PLACES: &[(Place, Word)] = &[
+const PLACES: &[(Place, Phrase)] = &[
     (Place::Input, words::PLACE_INPUT),
     (Place::EmptyInput, words::PLACE_EMPTY_INPUT),
     (Place::Anywhere, words::PLACE_ANYWHERE),

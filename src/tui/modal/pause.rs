@@ -9,16 +9,16 @@ use super::sheet::Page;
 use crate::protocol::{AskId, Risk, StepAction};
 use crate::tui::clean;
 use crate::tui::paint::Pen;
-use crate::words::{Say, screen as words};
+use crate::words::{LocalizedText, screen as words};
 
 #[derive(Debug)]
 pub struct Pause {
     pub asking: Asking,
-    why: Say,
+    why: LocalizedText,
 }
 
 impl Pause {
-    pub fn new(id: AskId, why: Say) -> Pause {
+    pub fn new(id: AskId, why: LocalizedText) -> Pause {
         Pause { asking: Asking::new(id, Choices::for_pause(), Care::Plain), why }
     }
 }

@@ -11,7 +11,7 @@ use super::sheet::Page;
 use crate::protocol::{AskId, Risk, StepAction, TrustOffer, UntrustedFile};
 use crate::tui::clean;
 use crate::tui::paint::Pen;
-use crate::words::{Say, screen as words};
+use crate::words::{LocalizedText, screen as words};
 
 /// Files that are named; the rest is only counted.
 const NAMED: usize = 12;
@@ -21,7 +21,7 @@ pub struct Trust {
     pub asking: Asking,
     folder: String,
     above: Option<String>,
-    because: Say,
+    because: LocalizedText,
     found: Vec<UntrustedFile>,
 }
 
@@ -53,7 +53,7 @@ impl Trust {
         id: AskId,
         (folder, above): (String, Option<String>),
         trusted: bool,
-        because: Say,
+        because: LocalizedText,
         found: Vec<UntrustedFile>,
     ) -> Trust {
         let choices = Choices::for_trust(above.clone(), trusted);

@@ -5,7 +5,7 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::paint::{SIXTEEN, hex, shown};
 use super::{Change, Depth, Markup, Syntax, Theme};
-use crate::words::{Say, screen};
+use crate::words::{LocalizedText, screen};
 
 /// Keys of the file that are not meanings.
 const ABOUT: &[&str] = &["name", "background"];
@@ -26,7 +26,7 @@ const MODIFIERS: &[(&str, Modifier)] = &[
     ("strike", Modifier::CROSSED_OUT),
 ];
 
-pub(super) fn theme(source: &str, depth: Depth) -> Result<Theme, Say> {
+pub(super) fn theme(source: &str, depth: Depth) -> Result<Theme, LocalizedText> {
     let reader = Reader { source, depth };
     let document = Document::parse(source).map_err(|error| {
         let why = error.message().lines().next().unwrap_or_default();
@@ -51,7 +51,7 @@ pub(super) fn theme(source: &str, depth: Depth) -> Result<Theme, Say> {
     })
 }
 
-fn markup(top: &Group<'_>) -> Result<Markup, Say> {
+fn markup(top: &Group<'_>) -> Result<Markup, LocalizedText> {
     let markup = top.group("markup", MARKUP)?;
     let syntax = top.group("syntax", SYNTAX)?;
     Ok(Markup {
@@ -75,7 +75,7 @@ fn markup(top: &Group<'_>) -> Result<Markup, Say> {
     })
 }
 
-fn change(top: &Group<'_>) -> Result<Change, Say> {
+fn change(top: &Group<'_>) -> Result<Change, LocalizedText> {
     let change = top.group("change", CHANGE)?;
     Ok(Change {
         added: change.style("added")?,
@@ -107,7 +107,7 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn group(&self, name: &'a str, names: &[&str]) -> Result<Group<'a>, Say> {
+    fn group(&self, name: &'a str, names: &[&str]) -> Result<Group<'a>, LocalizedText> {
         let table = match self.item(name) {
             None => None,
             Some(item) => Some(item.as_table_like().ok_or_else(|| self.misshaped(name))?),
@@ -131,21 +131,21 @@ impl<'a> Group<'a> {
         if self.name.is_empty() { name.to_owned() } else { format!("{}.{name}", self.name) }
     }
 
-    fn misshaped(&self, name: &str) -> Say {
+    fn misshaped(&self, name: &str) -> LocalizedText {
         screen::THEME_SHAPE.with("name", self.path(name)).with("line", self.line(name))
     }
 
-    fn unknown(&self, name: &str, line: usize) -> Say {
+    fn unknown(&self, name: &str, line: usize) -> LocalizedText {
         screen::THEME_UNKNOWN.with("name", self.path(name)).with("line", line)
     }
 
-    fn known(&self, names: &[&[&str]]) -> Result<(), Say> {
+    fn known(&self, names: &[&[&str]]) -> Result<(), LocalizedText> {
         let Some(table) = self.table else { return Ok(()) };
         let odd = table.iter().find(|(key, _)| !names.iter().any(|list| list.contains(key)));
         odd.map_or(Ok(()), |(key, _)| Err(self.unknown(key, self.line(key))))
     }
 
-    fn style(&self, name: &str) -> Result<Style, Say> {
+    fn style(&self, name: &str) -> Result<Style, LocalizedText> {
         let item =
             self.item(name).ok_or_else(|| screen::THEME_MISSING.with("name", self.path(name)))?;
         let style = match (item.as_str(), item.as_table_like()) {
@@ -159,7 +159,7 @@ impl<'a> Group<'a> {
         Ok(if bare { style.add_modifier(Modifier::REVERSED) } else { style })
     }
 
-    fn painted(&self, name: &str, parts: &dyn TableLike) -> Result<Style, Say> {
+    fn painted(&self, name: &str, parts: &dyn TableLike) -> Result<Style, LocalizedText> {
         let mut style = Style::new();
         for (key, item) in parts.iter() {
             let wish = |wish| parts.get(wish).and_then(Item::as_str);
@@ -186,7 +186,12 @@ impl<'a> Group<'a> {
     }
 
     /// `wish`: the name that the author chose for sixteen colours.
-    fn color(&self, name: &str, text: &str, wish: Option<&str>) -> Result<Option<Color>, Say> {
+    fn color(
+        &self,
+        name: &str,
+        text: &str,
+        wish: Option<&str>,
+    ) -> Result<Option<Color>, LocalizedText> {
         let depth = self.reader.depth;
         if text == "default" {
             return Ok(None);
@@ -199,7 +204,7 @@ impl<'a> Group<'a> {
         Ok(shown(rgb, wish.transpose()?, depth))
     }
 
-    fn no_color(&self, name: &str, text: &str) -> Say {
+    fn no_color(&self, name: &str, text: &str) -> LocalizedText {
         let say = screen::THEME_COLOR.with("color", text).with("name", self.path(name));
         say.with("line", self.line(name))
     }

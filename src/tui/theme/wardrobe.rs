@@ -2,7 +2,7 @@
 //! name. Reads no files: the caller supplies the sources.
 
 use super::{Depth, Ground, Theme};
-use crate::words::{Say, screen};
+use crate::words::{LocalizedText, screen};
 
 /// The name of the theme that follows the terminal's background.
 pub const AUTO: &str = "auto";
@@ -41,7 +41,7 @@ impl Wardrobe {
     ///
     /// # Errors
     /// A sentence for an unknown name, or for an invalid file.
-    pub fn theme(&self, name: &str, depth: Depth, ground: Ground) -> Result<Theme, Say> {
+    pub fn theme(&self, name: &str, depth: Depth, ground: Ground) -> Result<Theme, LocalizedText> {
         let name = if name == AUTO { ground.theme() } else { name };
         if let Some(own) = self.own.iter().find(|own| own.name == name) {
             return Theme::parse(&own.toml, depth)

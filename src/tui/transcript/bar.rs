@@ -11,7 +11,7 @@ use super::time::grouped;
 use crate::tui::clean;
 use crate::tui::keys::{self, Action, Place};
 use crate::tui::paint::{self, Pen};
-use crate::words::{Say, screen};
+use crate::words::{LocalizedText, screen};
 
 impl Transcript {
     /// Opens the search, or its words for editing.
@@ -142,13 +142,13 @@ fn tail(words: &str, room: usize) -> &str {
     words.get(at..).unwrap_or_default()
 }
 
-fn count(found: &Found<'_>) -> Say {
+fn count(found: &Found<'_>) -> LocalizedText {
     let of = grouped(found.of as u64);
     let of = if found.more { format!("{of}+") } else { of };
     match (found.words.is_empty(), found.of) {
-        (true, _) => Say::from(screen::SEARCH_ASK),
-        (false, 0) if found.more => Say::from(screen::SEARCH_READING),
-        (false, 0) => Say::from(screen::SEARCH_NONE),
+        (true, _) => LocalizedText::from(screen::SEARCH_ASK),
+        (false, 0) if found.more => LocalizedText::from(screen::SEARCH_READING),
+        (false, 0) => LocalizedText::from(screen::SEARCH_NONE),
         (false, _) => screen::SEARCH_COUNT.with("n", grouped(found.at as u64)).with("of", of),
     }
 }

@@ -18,7 +18,7 @@ use crate::protocol::{
     Usage,
 };
 use crate::tui::{clean, glyph};
-use crate::words::{Say, screen, session};
+use crate::words::{LocalizedText, screen, session};
 
 /// Columns before the text of every block, where its mark is.
 pub(super) const GUTTER: usize = 2;
@@ -80,10 +80,10 @@ pub(super) enum Body {
         attempt: u32,
         of: u32,
         wait_ms: u64,
-        why: Say,
+        why: LocalizedText,
     },
     Repair {
-        fault: Say,
+        fault: LocalizedText,
     },
     Cut(Truncation),
     End {
@@ -92,7 +92,7 @@ pub(super) enum Body {
         elapsed_ms: u64,
     },
     Page {
-        title: Say,
+        title: LocalizedText,
         rows: Vec<PageRow>,
     },
     Plan(Vec<PlanItem>),
@@ -387,7 +387,7 @@ fn set_notice(notice: &Notice, paper: &Paper<'_>) -> Vec<Strip> {
 /// Short turns end without a line; all others show their outcome, duration and cost.
 fn set_end(ending: &TurnOutcome, usage: &Usage, elapsed_ms: u64, paper: &Paper<'_>) -> Vec<Strip> {
     let theme = paper.theme;
-    let (say, style): (Option<Say>, Style) = match ending {
+    let (say, style): (Option<LocalizedText>, Style) = match ending {
         TurnOutcome::Done | TurnOutcome::Error => (None, theme.dim),
         TurnOutcome::Cancelled | TurnOutcome::Stopped => {
             (Some(screen::ENDED_STOPPED.into()), theme.dim)
@@ -420,7 +420,7 @@ fn set_end(ending: &TurnOutcome, usage: &Usage, elapsed_ms: u64, paper: &Paper<'
     rows
 }
 
-fn cut_word(cut: Truncation) -> crate::words::Word {
+fn cut_word(cut: Truncation) -> crate::words::Phrase {
     match cut {
         Truncation::Cancelled => screen::CUT_CANCELLED,
         Truncation::Broken => screen::CUT_BROKEN,
@@ -429,7 +429,7 @@ fn cut_word(cut: Truncation) -> crate::words::Word {
     }
 }
 
-pub(super) fn sentence(say: &Say, style: Style, paper: &Paper<'_>) -> Vec<Strip> {
+pub(super) fn sentence(say: &LocalizedText, style: Style, paper: &Paper<'_>) -> Vec<Strip> {
     Para::styled(&paper.say(say), style).expanded().rows(paper.measure(), Break::Words)
 }
 

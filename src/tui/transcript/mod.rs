@@ -16,7 +16,7 @@ use ratatui::style::{Modifier, Style};
 use crate::protocol::{Event, Notice, PageRow};
 use crate::tui::Millis;
 use crate::tui::theme::Theme;
-use crate::words::{Lang, Say};
+use crate::words::{Lang, LocalizedText};
 
 mod bar;
 mod block;
@@ -155,7 +155,7 @@ impl Transcript {
     }
 
     /// Adds a titled block of lines.
-    pub fn page(&mut self, title: impl Into<Say>, body: Vec<PageRow>) {
+    pub fn page(&mut self, title: impl Into<LocalizedText>, body: Vec<PageRow>) {
         self.story.page(title.into(), body);
     }
 

@@ -4,12 +4,12 @@ use super::block::{hanging, sentence};
 use super::paper::{Break, Paper, Para, Strip};
 use crate::protocol::PageRow;
 use crate::tui::clean;
-use crate::words::Say;
+use crate::words::LocalizedText;
 
 /// A label wider than this does not push all other values to the right.
 const LABEL: usize = 28;
 
-pub(super) fn set(title: &Say, rows: &[PageRow], paper: &Paper<'_>) -> Vec<Strip> {
+pub(super) fn set(title: &LocalizedText, rows: &[PageRow], paper: &Paper<'_>) -> Vec<Strip> {
     let theme = paper.theme;
     let indent = rows.iter().filter_map(|row| label_width(row, paper)).max().unwrap_or_default();
     let mut out = sentence(title, theme.markup.heading, paper);

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::highlight::{Painted, Paints};
 use crate::tui::clean;
 use crate::tui::theme::Theme;
-use crate::words::{Lang, Say, Word};
+use crate::words::{Lang, LocalizedText, Phrase};
 
 /// Prose is not laid out wider than this, however wide the screen is.
 pub(super) const MEASURE: usize = 100;
@@ -41,12 +41,12 @@ impl Paper<'_> {
         paints.get((block, part, nth))
     }
 
-    pub fn word(&self, word: Word) -> &'static str {
+    pub fn word(&self, word: Phrase) -> &'static str {
         word.text(self.lang)
     }
 
     /// A sentence with its values made safe to print.
-    pub fn say(&self, say: &Say) -> String {
+    pub fn say(&self, say: &LocalizedText) -> String {
         clean::text(&say.text(self.lang))
     }
 }

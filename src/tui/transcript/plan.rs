@@ -6,12 +6,12 @@ use ratatui::style::Modifier;
 use super::block::hanging;
 use super::paper::{Paper, Strip};
 use crate::protocol::{PlanItem, PlanState};
-use crate::words::{counted, screen};
+use crate::words::{plural, screen};
 
 pub(super) fn set(items: &[PlanItem], paper: &Paper<'_>) -> Vec<Strip> {
     let theme = paper.theme;
     let done = items.iter().filter(|item| item.state == PlanState::Done).count();
-    let of = counted(items.len(), screen::PLAN_ONE, screen::PLAN_MANY);
+    let of = plural(items.len(), screen::PLAN_ONE, screen::PLAN_MANY);
     let head = screen::PLAN_HEAD.with("done", done).with("of", of);
     let mut rows = super::block::sentence(&head, theme.dim, paper);
     for item in items {

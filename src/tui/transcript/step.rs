@@ -13,7 +13,7 @@ use crate::protocol::{Observation, Outcome, ParsedOutput, Risk, StepAction, Tier
 use crate::tui::clean;
 use crate::tui::glyph::{DONE, FAILED, WHEEL};
 use crate::words::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
-use crate::words::{Say, Word, exec, screen};
+use crate::words::{LocalizedText, Phrase, exec, screen};
 
 /// Rows of a failed step's last output while it is folded.
 const FAILURE: usize = 3;
@@ -22,7 +22,7 @@ const TYPED: usize = 40;
 /// The facts at the right leave the command at least this many columns.
 const COMMAND: usize = 24;
 /// The counts that `parsed` may contain, with their singular and plural sentences.
-const COUNTS: &[(&str, Word, Word)] = &[
+const COUNTS: &[(&str, Phrase, Phrase)] = &[
     ("search_matches", screen::COUNT_MATCH, screen::COUNT_MATCHES),
     ("file_list", screen::COUNT_FILE, screen::COUNT_FILES),
     ("git_log", screen::COUNT_COMMIT, screen::COUNT_COMMITS),
@@ -58,11 +58,11 @@ pub(super) struct Done {
     stdout: Excerpt,
     stderr: Excerpt,
     truncated: bool,
-    count: Option<Say>,
+    count: Option<LocalizedText>,
     /// The first findings of a check, one per line.
     found: Vec<String>,
     outcome: Outcome,
-    note: Option<Say>,
+    note: Option<LocalizedText>,
     change: Option<Changed>,
 }
 
@@ -79,7 +79,7 @@ impl Done {
         let count = seen.parsed.as_ref().and_then(|parsed| {
             let (_, one, many) = COUNTS.iter().find(|(kind, ..)| *kind == parsed.kind)?;
             Some(match parsed.total {
-                1 => Say::from(*one),
+                1 => LocalizedText::from(*one),
                 n => many.with("n", time::grouped(n as u64)),
             })
         });
@@ -271,7 +271,7 @@ impl Step {
     /// Unfolded: its folder, the reasons, its output, its outcome.
     fn details(&self, done: &Done, paper: &Paper<'_>) -> Vec<Strip> {
         let mut rows = Vec::new();
-        let mut pair = |word: Word, text: String| {
+        let mut pair = |word: Phrase, text: String| {
             let label = paper.word(word);
             rows.extend(hanging(label, 12, &text, paper.theme.text, paper));
         };
@@ -369,8 +369,8 @@ fn outcome(done: &Done, paper: &Paper<'_>) -> Vec<(String, Style)> {
 
 /// Notes are written for the model: the user does not need to read their own answer, or what the
 /// row already says.
-fn to_person(note: &Say) -> Option<Say> {
-    let said = |word: Word, name| Some(word.with(name, note.value(name)?.clone()));
+fn to_person(note: &LocalizedText) -> Option<LocalizedText> {
+    let said = |word: Phrase, name| Some(word.with(name, note.value(name)?.clone()));
     match note.word() {
         DECLINED | SKIPPED | CANCELLED | exec::CANCELLED => None,
         DECLINED_WORD => said(screen::STEP_WORD, "word"),

@@ -10,7 +10,7 @@ use crate::protocol::{
 };
 use crate::safety::clean::{Cleaner, Source};
 use crate::tui::clean;
-use crate::words::Say;
+use crate::words::LocalizedText;
 
 /// Turns shorter than this end without a line of their own.
 const LONG_TURN_MS: u64 = 20_000;
@@ -145,7 +145,7 @@ impl Story {
         self.push(Body::Notice(notice));
     }
 
-    pub fn page(&mut self, title: Say, rows: Vec<PageRow>) {
+    pub fn page(&mut self, title: LocalizedText, rows: Vec<PageRow>) {
         self.push(Body::Page { title, rows });
     }
 
@@ -223,7 +223,7 @@ impl Story {
         }
     }
 
-    fn retry(&mut self, attempt: u32, of: u32, wait_ms: u64, why: &Say) {
+    fn retry(&mut self, attempt: u32, of: u32, wait_ms: u64, why: &LocalizedText) {
         // Streamed text stays, marked as cut.
         self.close(Some(Truncation::Broken));
         self.drop_retry();
@@ -237,7 +237,7 @@ impl Story {
         }
     }
 
-    fn repair(&mut self, fault: &Say) {
+    fn repair(&mut self, fault: &LocalizedText) {
         self.end_thought();
         if let Some(stream) = self.answer.take() {
             self.cut_to(stream.block);

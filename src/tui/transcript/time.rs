@@ -1,10 +1,10 @@
 //! Formats durations, times and counts for display.
 
 use crate::tui::Millis;
-use crate::words::{Say, screen};
+use crate::words::{LocalizedText, screen};
 
 /// `0.4 s`, `12 s`, `3 m 5 s`, `2 h 1 m`.
-pub(super) fn say(ms: u64) -> Say {
+pub(super) fn say(ms: u64) -> LocalizedText {
     let seconds = ms / 1000;
     match seconds {
         _ if ms < 50 => screen::TIME_NONE.into(),

@@ -11,7 +11,7 @@ use crate::protocol::{
 };
 use crate::tui::state::Config;
 use crate::tui::view::view;
-use crate::words::{Lang, Word};
+use crate::words::{Lang, Phrase};
 
 mod asking;
 mod copying;
@@ -85,7 +85,7 @@ fn ended(elapsed_ms: u64) -> protocol::Event {
     protocol::Event::TurnEnded { turn: 1, ending, usage, elapsed_ms }
 }
 
-const WHY: Word = Word { key: "test.why", en: "writes", zh: "会写入" };
+const WHY: Phrase = Phrase { key: "test.why", en: "writes", zh: "会写入" };
 
 fn risk(tier: Tier) -> Risk {
     let reason = Reason { rule: "test.rule".into(), tier, say: WHY.into(), arg: Some(0) };

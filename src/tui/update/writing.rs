@@ -9,7 +9,7 @@ use crate::tui::files;
 use crate::tui::keys::{self, Action, Edit, Place};
 use crate::tui::queue;
 use crate::tui::state::State;
-use crate::words::Say;
+use crate::words::LocalizedText;
 
 /// A key in the list of files.
 pub(super) fn files_key(state: &mut State, action: Action) {
@@ -54,7 +54,7 @@ pub(super) fn refresh_files(state: &mut State) {
 }
 
 /// The external editor was closed.
-pub(super) fn edited(state: &mut State, edited: Result<String, Say>) -> Vec<Effect> {
+pub(super) fn edited(state: &mut State, edited: Result<String, LocalizedText>) -> Vec<Effect> {
     match edited {
         Ok(text) => {
             state.composer.rewrite(&text, state.dress.lang);

@@ -11,7 +11,7 @@ use super::super::*;
 use super::judged;
 use crate::protocol::{Effect, PageRow, SandboxMode};
 use crate::tools::sandbox::Places;
-use crate::words::Value;
+use crate::words::PhraseValue;
 
 /// A workspace, a home with a key in it, and the files outside of both.
 struct Field {
@@ -510,7 +510,7 @@ async fn every_version_of_the_kernels_interface_restricts_all_it_can() {
             println!("SKIPPED: this kernel is older than interface {abi}");
             continue;
         }
-        let fails = Value::from(crate::words::sandbox::MOVES_FAIL);
+        let fails = PhraseValue::from(crate::words::sandbox::MOVES_FAIL);
         let rows = field.sandbox.rows();
         let said =
             rows.iter().any(|row| matches!(row, PageRow::Pair { value, .. } if *value == fails));
