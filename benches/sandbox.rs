@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use avocet::protocol::{Requires, SandboxMode, Step, StepAction};
-use avocet::safety::{self, Place, Policy, Scene, Verdict};
+use avocet::safety::{self, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::sandbox::{Places, Sandbox};
 use avocet::tools::world::System;
@@ -69,9 +69,9 @@ impl Field {
     /// Runs `true`, approved where the sandbox for approved steps is meant.
     fn step(&self, approved: bool) {
         let here = self.folder.path().canonicalize().unwrap();
-        let place = Place::new(here.clone(), here);
+        let place = Workspace::new(here.clone(), here);
         let policy = Policy::default();
-        let scene = Scene { policy: &policy, place: &place, world: &self.system };
+        let scene = PolicyContext { policy: &policy, place: &place, world: &self.system };
         let work = StepAction::exec("true", &[]);
         // Asked about, and yes was said.
         let requires = Requires { write: approved, ..Requires::default() };
@@ -100,9 +100,9 @@ fn judging(bencher: divan::Bencher<'_, '_>, line: &str) {
         std::fs::write(here.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         std::fs::write(here.join(".git/config"), "[core]\n\tbare = false\n").unwrap();
     }
-    let place = Place::new(here.clone(), here);
+    let place = Workspace::new(here.clone(), here);
     let policy = Policy::default();
-    let scene = Scene { policy: &policy, place: &place, world: &field.system };
+    let scene = PolicyContext { policy: &policy, place: &place, world: &field.system };
     let (program, args) = line.split_once(' ').unwrap_or((line, ""));
     let args: Vec<&str> = args.split_whitespace().collect();
     let work = StepAction::exec(program, &args);

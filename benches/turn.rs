@@ -9,7 +9,7 @@ use avocet::agent::Answer;
 use avocet::agent::turn::{Action, Input, Opening, Start, Turn};
 use avocet::protocol::{Observation, Outcome, TurnOrigin};
 use avocet::safety::tools::digest;
-use avocet::safety::{Contents, Kind, Place, Policy, Program, Scene, World};
+use avocet::safety::{Contents, Machine, PathKind, Policy, PolicyContext, Program, Workspace};
 use divan::Bencher;
 
 fn main() {
@@ -37,10 +37,10 @@ fn a_turn_of_steps(bencher: Bencher<'_, '_>, steps: usize) {
 
 fn run(replies: &[String]) -> usize {
     let folder = PathBuf::from("/work");
-    let place = Place::new(folder, "/home/ann");
+    let place = Workspace::new(folder, "/home/ann");
     let policy = Policy::default();
     let machine = Machine::EMPTY;
-    let scene = || Scene { policy: &policy, place: &place, world: &machine };
+    let scene = || PolicyContext { policy: &policy, place: &place, world: &machine };
     let mut turn = Turn::new(Start {
         turn: 1,
         text: "look".into(),

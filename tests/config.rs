@@ -10,7 +10,7 @@ use avocet::config::{
     Environment, Layer, Loaded, Paths, ProviderSetting, Sources, edit, load, paths::project_files,
 };
 use avocet::protocol::Mode;
-use avocet::safety::{Limit, Rule, Unknown};
+use avocet::safety::{Limit, PolicyRule, Unknown};
 use avocet::words::{Lang, Localize};
 
 /// A person with a home and a project, each in a folder of its own.
@@ -115,7 +115,7 @@ fn a_whole_file_is_understood() {
         (Limit::Refuse, Limit::Ask, Limit::Ask)
     );
     assert_eq!(policy.lift, ["git.reset.hard"]);
-    let rule = |open| Rule { program: "git".into(), args: vec!["push".into()], open };
+    let rule = |open| PolicyRule { program: "git".into(), args: vec!["push".into()], open };
     assert_eq!((policy.allowed, policy.denied), (vec![rule(true)], vec![rule(false)]));
     assert_eq!(settings.limits.max_auto_steps, 7);
     assert_eq!(settings.limits.idle_timeout.as_secs(), 5);

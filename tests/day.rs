@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use avocet::protocol::{Observation, Requires, Step, StepAction};
-use avocet::safety::{self, Place, Policy, Scene, Verdict};
+use avocet::safety::{self, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::sandbox::Sandbox;
 use avocet::tools::world::System;
@@ -171,9 +171,9 @@ fn words_of(line: &str) -> Vec<String> {
 async fn ran(desk: &Desk, system: &System, exec: &Exec, line: &str) -> Option<Observation> {
     let words = words_of(line);
     let (program, args) = words.split_first()?;
-    let place = Place::new(desk.at("ws"), desk.at("home"));
+    let place = Workspace::new(desk.at("ws"), desk.at("home"));
     let policy = Policy::default();
-    let scene = Scene { policy: &policy, place: &place, world: system };
+    let scene = PolicyContext { policy: &policy, place: &place, world: system };
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let work = StepAction::exec(program, &args);
     let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };

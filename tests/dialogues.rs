@@ -31,7 +31,9 @@ use avocet::protocol::{
     Truncation, TurnOrigin, TurnOutcome,
 };
 use avocet::safety::tools::digest;
-use avocet::safety::{Cleared, Contents, Kind, Place, Policy, Program, Rule, Scene, World};
+use avocet::safety::{
+    Cleared, Contents, Machine, PathKind, Policy, PolicyContext, PolicyRule, Program, Workspace,
+};
 use avocet::words::Lang;
 use pretty_assertions::assert_str_eq;
 use tokio_util::sync::CancellationToken;
@@ -169,7 +171,7 @@ struct Stage {
     heard: Option<Answer>,
     cancel: CancellationToken,
     policy: Policy,
-    place: Place,
+    place: Workspace,
     machine: Machine,
     events: String,
     sent: String,
@@ -193,7 +195,7 @@ impl Stage {
             cancel: CancellationToken::new(),
             policy: Policy::default(),
             machine: Machine { files: files(case) },
-            place: Place::new("/work", "/home/ann"),
+            place: Workspace::new("/work", "/home/ann"),
             events: String::new(),
             sent: String::new(),
         }
@@ -205,8 +207,8 @@ impl Stage {
 }
 
 impl Host for Stage {
-    fn scene(&mut self) -> Scene<'_> {
-        Scene { policy: &self.policy, place: &self.place, world: &self.machine }
+    fn scene(&mut self) -> PolicyContext<'_> {
+        PolicyContext { policy: &self.policy, place: &self.place, world: &self.machine }
     }
 
     async fn reply(&mut self, call: Call) -> Result<Answer, ModelError> {
@@ -317,7 +319,7 @@ impl Host for Stage {
 
     fn remember(&mut self, rule: String, scope: ApprovalScope) {
         self.note(format!("remember for the {scope:?}: {rule}").to_lowercase());
-        self.policy.allowed.push(Rule::parse(&rule).expect("an offered rule can be read"));
+        self.policy.allowed.push(PolicyRule::parse(&rule).expect("an offered rule can be read"));
     }
 }
 

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use avocet::protocol::{Observation, Requires, Step, StepAction, Tier};
-use avocet::safety::{self, Place, Policy, Promised, Scene, Verdict, World as _};
+use avocet::safety::{self, Machine as _, Policy, PolicyContext, Promised, Verdict, Workspace};
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::world::System;
 use avocet::tools::{Tool, Watch};
@@ -145,8 +145,8 @@ impl Bench {
     /// What a step that runs by itself shows; `None`: it does not.
     async fn alone(&self, words: &[String]) -> Option<Observation> {
         let (policy, world) = (Policy::default(), self.system());
-        let place = Place::new(self.work(), self.root().join("home"));
-        let scene = Scene { policy: &policy, place: &place, world: &world };
+        let place = Workspace::new(self.work(), self.root().join("home"));
+        let scene = PolicyContext { policy: &policy, place: &place, world: &world };
         let (program, args) = words.split_first().unwrap();
         let work = StepAction::Exec { program: program.clone(), args: args.to_vec() };
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use avocet::protocol::{Observation, Outcome, Requires, Step, StepAction};
 use avocet::safety::{
-    self, Cleared, Contents, Kind, Place, Policy, Program, Scene, Unknown, Verdict, World,
+    self, Cleared, Contents, Machine, PathKind, Policy, PolicyContext, Program, Unknown, Verdict,
+    Workspace,
 };
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::{Tool, Watch};
@@ -26,17 +27,17 @@ struct Machine {
     folders: Vec<PathBuf>,
 }
 
-impl World for Machine {
+impl Machine for Machine {
     fn real(&self, path: &Path) -> PathBuf {
         path.canonicalize().unwrap_or_else(|_| path.to_owned())
     }
 
-    fn kind(&self, path: &Path) -> Kind {
+    fn kind(&self, path: &Path) -> PathKind {
         match std::fs::metadata(path) {
-            Err(_) => Kind::Missing,
-            Ok(meta) if meta.is_file() => Kind::File,
-            Ok(meta) if meta.is_dir() => Kind::Folder,
-            Ok(_) => Kind::Other,
+            Err(_) => PathKind::Missing,
+            Ok(meta) if meta.is_file() => PathKind::File,
+            Ok(meta) if meta.is_dir() => PathKind::Folder,
+            Ok(_) => PathKind::Other,
         }
     }
 
@@ -96,9 +97,9 @@ impl Bench {
     /// A step that may run; `None` when the policy refuses it whoever approves.
     fn judged(&self, work: StepAction) -> Option<Cleared> {
         let policy = Policy { unknown_program: Unknown::Confirm, ..Policy::default() };
-        let place = Place::new(self.root(), "/nonexistent");
+        let place = Workspace::new(self.root(), "/nonexistent");
         let folders = vec!["/usr/bin".into(), "/bin".into(), self.root()];
-        let scene = Scene { policy: &policy, place: &place, world: &Machine { folders } };
+        let scene = PolicyContext { policy: &policy, place: &place, world: &Machine { folders } };
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
         match safety::assess(step, scene) {
             Verdict::Run(cleared) => Some(cleared),

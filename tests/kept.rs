@@ -14,7 +14,7 @@ use avocet::config::Paths;
 use avocet::library::Places;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{Decision, Event, Extensions, Op, Params};
-use avocet::safety::Place;
+use avocet::safety::Workspace;
 use avocet::session::library::{FindPlaces, Kept};
 use avocet::tools::Toolbox;
 use avocet::tools::world::System;
@@ -592,7 +592,7 @@ impl Talk {
         let (ws, home) = (bench.work(), bench.path("home"));
         let world = System::new(&ws, &home, &[]);
         let mut parts = talk::parts(&ws, Arc::new(Keeping(Arc::clone(&asked))));
-        parts.guard.place = Place { trusted, ..Place::new(ws, home) };
+        parts.guard.place = Workspace { trusted, ..Workspace::new(ws, home) };
         parts.guard.world = Arc::new(world);
         parts.tools = Toolbox::new(vec![]);
         parts.kept = Kept::new(places);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use avocet::protocol::{Observation, Requires, SandboxMode, SandboxStatus, Step, StepAction};
-use avocet::safety::{self, Cleared, Place, Policy, Scene, Verdict, World};
+use avocet::safety::{self, Cleared, Machine, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::sandbox::{Places, Sandbox};
 use avocet::tools::world::System;
@@ -60,9 +60,9 @@ impl Desk {
     }
 
     fn judge(&self, words: &[&str]) -> Verdict {
-        let place = Place::new(self.workspace.clone(), self.home.clone());
+        let place = Workspace::new(self.workspace.clone(), self.home.clone());
         let policy = Policy::default();
-        let scene = Scene { policy: &policy, place: &place, world: &self.system };
+        let scene = PolicyContext { policy: &policy, place: &place, world: &self.system };
         let work = StepAction::exec(words[0], &words[1..]);
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
         safety::assess(step, scene)

@@ -18,7 +18,7 @@ use avocet::protocol::{
     TurnOutcome,
 };
 use avocet::safety::redact::Redactor;
-use avocet::safety::{Place, Policy};
+use avocet::safety::{Policy, Workspace};
 use avocet::session::library::Kept;
 use avocet::session::trust::Trust;
 use avocet::session::{self, Connected, Guard, Handle, Parts, Persona, Reach, Ways};
@@ -245,7 +245,7 @@ fn parts(folder: &Path, limits: Limits, replies: &[&str], heard: Heard) -> Parts
         },
         guard: Guard {
             policy: Policy::default(),
-            place: Place::new(ws, home),
+            place: Workspace::new(ws, home),
             world: Arc::new(world),
             redactor: Arc::new(Redactor::new([("key", "sekret-value-1234")], [7; 16])),
             keep_rule: Box::new(|_, _| Ok(())),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use avocet::protocol::{Observation, Requires, Step, StepAction, Tier};
-use avocet::safety::{self, Place, Policy, Scene, Verdict};
+use avocet::safety::{self, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::world::System;
 use avocet::tools::{Tool, Watch};
@@ -146,11 +146,11 @@ impl Hostile {
 
     fn judged_as(&self, program: &str, args: &[&str]) -> Verdict {
         let (policy, world) = (Policy::default(), self.system());
-        let place = Place {
+        let place = Workspace {
             cwd: self.work().join(self.inside),
-            ..Place::new(self.work(), self.root().join("home"))
+            ..Workspace::new(self.work(), self.root().join("home"))
         };
-        let scene = Scene { policy: &policy, place: &place, world: &world };
+        let scene = PolicyContext { policy: &policy, place: &place, world: &world };
         let work = StepAction::exec(program, args);
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
         safety::assess(step, scene)

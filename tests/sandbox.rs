@@ -16,7 +16,7 @@ use std::sync::Arc;
 use avocet::protocol::{
     Observation, Outcome, Requires, SandboxMode, SandboxStatus, Step, StepAction,
 };
-use avocet::safety::{self, Cleared, Place, Policy, Scene, Verdict};
+use avocet::safety::{self, Cleared, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::sandbox::{Places, Sandbox};
 use avocet::tools::world::System;
@@ -162,9 +162,9 @@ impl Field {
 
     fn judge(&self, words: &[&str]) -> Option<Verdict> {
         let (program, args) = words.split_first()?;
-        let place = Place::new(self.workspace(), self.home());
+        let place = Workspace::new(self.workspace(), self.home());
         let (policy, system) = (Policy::default(), self.system());
-        let scene = Scene { policy: &policy, place: &place, world: &system };
+        let scene = PolicyContext { policy: &policy, place: &place, world: &system };
         let work = StepAction::exec(*program, args);
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
         Some(safety::assess(step, scene))

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use avocet::cli::policy::explain_batch;
 use avocet::protocol::Tier;
-use avocet::safety::Place;
+use avocet::safety::Workspace;
 use avocet::words::Lang;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -34,7 +34,7 @@ struct Case {
 /// Asks about lines as another program would, one answer each.
 fn ask(ground: &Ground, lines: &[Value]) -> Vec<Value> {
     let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let here = Place::new(ground.ws.clone(), ground.home.clone());
+    let here = Workspace::new(ground.ws.clone(), ground.home.clone());
     let mut out = Vec::new();
     explain_batch(Cursor::new(input), &mut out, &ground.policy, &here, Lang::En).unwrap();
     String::from_utf8(out).unwrap().lines().map(|l| serde_json::from_str(l).unwrap()).collect()

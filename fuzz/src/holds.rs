@@ -6,9 +6,12 @@ use std::path::PathBuf;
 use avocet::protocol::partial::Partial;
 use avocet::protocol::reply::{self, ParsedReply, Reply};
 use avocet::protocol::{Requires, Risk, Step, StepAction, Tier};
-use avocet::safety::clean::{Cleaner, Source, clean, escape};
+use avocet::safety::clean::{Cleaner, TextSource, clean, escape};
 use avocet::safety::tools::digest;
-use avocet::safety::{self, Contents, Kind, Place, Policy, Program, Rule, Scene, World, is_rule};
+use avocet::safety::{
+    self, Contents, Machine, PathKind, Policy, PolicyContext, PolicyRule, Program, Workspace,
+    is_rule,
+};
 use avocet::script::syntax::{self, Node, Tree};
 use avocet::script::text::{Draft, args, relaxed};
 use avocet::script::tool_text;
@@ -18,10 +21,10 @@ mod machine;
 
 use machine::Machine;
 
-fn with_scene<T>(judge: impl FnOnce(Scene<'_>) -> T) -> T {
+fn with_scene<T>(judge: impl FnOnce(PolicyContext<'_>) -> T) -> T {
     let folder = PathBuf::from("/w");
-    let place = Place::new(folder, "/h");
-    judge(Scene { policy: &Policy::default(), place: &place, world: &Machine::EMPTY })
+    let place = Workspace::new(folder, "/h");
+    judge(PolicyContext { policy: &Policy::default(), place: &place, world: &Machine::EMPTY })
 }
 
 fn sound(risk: &Risk) {
@@ -36,8 +39,8 @@ fn sound(risk: &Risk) {
 /// a character in it that hides, and a rule read from it reads back.
 pub fn arguments(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    if let Ok(rule) = Rule::parse(&text) {
-        let again = Rule::parse(&rule.to_string());
+    if let Ok(rule) = PolicyRule::parse(&text) {
+        let again = PolicyRule::parse(&rule.to_string());
         assert_eq!(again.as_ref().ok(), Some(&rule), "{rule} does not read back");
     }
     let mut words = text.split('\n').map(str::to_owned);
@@ -75,7 +78,7 @@ pub fn shell(data: &[u8]) {
 pub fn cleaner(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let half = text.floor_char_boundary(text.len() / 2);
-    for source in [Source::Text, Source::Command] {
+    for source in [TextSource::Text, TextSource::Command] {
         let whole = clean(&text, source);
         let controls = |c: char| c.is_control() && c != '\n' && c != '\t';
         assert!(!whole.contains(controls), "{whole:?}");

@@ -9,7 +9,7 @@ use crate::model::ModelError;
 use crate::protocol::{
     ApprovalScope, Ask, Decision, Event, Message, Observation, Truncation, Usage,
 };
-use crate::safety::{Cleared, Grant, Scene};
+use crate::safety::{Cleared, Grant, PolicyContext};
 
 pub mod drive;
 pub mod turn;
@@ -17,7 +17,7 @@ pub mod turn;
 /// The interface from a turn to its environment. Implemented by a session and by tests.
 pub trait Host: Send {
     /// The current context for judging steps; the policy may have changed since the last one.
-    fn scene(&mut self) -> Scene<'_>;
+    fn scene(&mut self) -> PolicyContext<'_>;
 
     /// Calls the model with the messages since the turn began. Streams to the surfaces itself;
     /// returns the whole text.

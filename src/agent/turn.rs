@@ -16,7 +16,7 @@ use crate::protocol::{
     ApprovalScope, Ask, AskId, Decision, Event, ModelMessage, Notice, Observation, Outcome,
     Question, Step, StepAction, Tier, Truncation, TurnOrigin, TurnOutcome, Usage,
 };
-use crate::safety::{self, Cleared, Grant, Held, Judged, Scene, Verdict};
+use crate::safety::{self, Assessment, Cleared, Grant, NeedsApproval, PolicyContext, Verdict};
 use crate::words::{Localize, LocalizedText, Phrase, agent as words};
 
 mod ahead;
@@ -129,11 +129,11 @@ enum Waiting {
     },
     /// The user's answer to a question of the model.
     Choice {
-        judged: Box<Judged>,
+        judged: Box<Assessment>,
     },
     /// The user's decision whether a step that the sandbox denied something runs without it.
     Wall {
-        held: Box<Held>,
+        held: Box<NeedsApproval>,
     },
     /// The user's decision whether to continue.
     Pause {
@@ -149,12 +149,12 @@ enum Waiting {
 /// user wants to be asked at each.
 #[derive(Debug)]
 enum Door {
-    Held(Held),
+    Held(NeedsApproval),
     Cleared(Cleared),
 }
 
 impl Door {
-    fn judged(&self) -> &Judged {
+    fn judged(&self) -> &Assessment {
         match self {
             Door::Held(held) => held.judged(),
             Door::Cleared(cleared) => cleared.judged(),
@@ -212,7 +212,7 @@ impl Turn {
     }
 
     /// Advances the state machine by one step.
-    pub fn next(&mut self, input: Input, scene: Scene<'_>) -> Action {
+    pub fn next(&mut self, input: Input, scene: PolicyContext<'_>) -> Action {
         match input {
             Input::Begin => {
                 if self.start.opening == Opening::Tells {
@@ -261,7 +261,7 @@ impl Turn {
         })
     }
 
-    fn replied(&mut self, answer: Answer, scene: Scene<'_>) -> Action {
+    fn replied(&mut self, answer: Answer, scene: PolicyContext<'_>) -> Action {
         self.usage = self.usage.plus(answer.usage);
         let reading = read(&answer.text);
         if let Some(cut) = answer.cut {
@@ -358,7 +358,7 @@ impl Turn {
         cwd: Option<String>,
         commands: Vec<Proposal>,
         found: ReplyRepair,
-        scene: Scene<'_>,
+        scene: PolicyContext<'_>,
     ) -> Action {
         self.said.cmd(&batch.why, cwd.as_deref(), &commands);
         let message = batch.why.clone();
@@ -380,7 +380,7 @@ impl Turn {
 
     /// Announces, before the first step runs, that a later one will be refused: it may matter to
     /// the user's decision about the first.
-    fn announce_refusal(&mut self, scene: Scene<'_>) {
+    fn announce_refusal(&mut self, scene: PolicyContext<'_>) {
         let refused =
             |step: &Step| matches!(safety::assess(step.clone(), scene), Verdict::Refuse(_));
         let ahead = self.batch.todo.iter().enumerate().skip(1).find(|(_, step)| refused(step));
@@ -398,7 +398,7 @@ impl Turn {
     // Steps
 
     /// Goes to the next step of the list, or back to the model.
-    fn go_on(&mut self, scene: Scene<'_>) -> Action {
+    fn go_on(&mut self, scene: PolicyContext<'_>) -> Action {
         if !self.steers.is_empty() {
             self.skip_rest(words::STEERED, scene);
             return self.hand_back();
@@ -439,11 +439,11 @@ impl Turn {
     }
 
     /// If the user wants to be asked at each step, unless they approved it in advance.
-    fn asks_all_the_same(&self, judged: &Judged) -> bool {
+    fn asks_all_the_same(&self, judged: &Assessment) -> bool {
         self.limits.asks_at_each() && !self.batch.approved.covers(judged)
     }
 
-    fn ask(&mut self, door: Door, scene: Scene<'_>) -> Action {
+    fn ask(&mut self, door: Door, scene: PolicyContext<'_>) -> Action {
         let ahead = Ahead::look(&self.batch.todo, scene);
         let judged = door.judged();
         let grant = safety::offered(judged, scene).map(Box::new);
@@ -480,7 +480,7 @@ impl Turn {
         Action::Ask(Box::new(Ask { id, question }))
     }
 
-    fn decided(&mut self, decision: Decision, scene: Scene<'_>) -> Action {
+    fn decided(&mut self, decision: Decision, scene: PolicyContext<'_>) -> Action {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
             Waiting::Step { door, grant, ahead } => {
                 if let Decision::ApproveAll { steps } = &decision {
@@ -545,7 +545,7 @@ impl Turn {
         goes_on
     }
 
-    fn not_run(&mut self, judged: &Judged, outcome: Outcome, note: Option<LocalizedText>) {
+    fn not_run(&mut self, judged: &Assessment, outcome: Outcome, note: Option<LocalizedText>) {
         let seen = said::not_run(judged, outcome, note);
         self.limits.observed(&seen);
         self.see(seen);
@@ -557,7 +557,7 @@ impl Turn {
     }
 
     /// Skips the rest of the list, and tells the model so.
-    fn skip_rest(&mut self, why: Phrase, scene: Scene<'_>) {
+    fn skip_rest(&mut self, why: Phrase, scene: PolicyContext<'_>) {
         for step in std::mem::take(&mut self.batch.todo) {
             let verdict = safety::assess(step, scene);
             self.see(said::not_run(verdict.judged(), Outcome::Cancelled, Some(why.into())));
@@ -585,13 +585,13 @@ impl Turn {
         self.call()
     }
 
-    fn stop_batch(&mut self, scene: Scene<'_>) {
+    fn stop_batch(&mut self, scene: PolicyContext<'_>) {
         self.skip_rest(words::CANCELLED, scene);
         let seen = std::mem::take(&mut self.batch.seen);
         self.said.results(&seen);
     }
 
-    fn cancelled(&mut self, scene: Scene<'_>) -> Action {
+    fn cancelled(&mut self, scene: PolicyContext<'_>) -> Action {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
             Waiting::Step { door, .. } => {
                 let note = Some(words::CANCELLED.into());

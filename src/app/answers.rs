@@ -18,7 +18,7 @@ use crate::config::{Connection, Environment, ProviderSetting};
 use crate::library::Library;
 use crate::model::list_models;
 use crate::protocol::{InstructionFile, Notice, Page, PageRow, StepAction};
-use crate::safety::Scene;
+use crate::safety::PolicyContext;
 use crate::session::Doctor;
 use crate::store::{Disk, StoreError};
 use crate::tools::sandbox::Sandbox;
@@ -31,7 +31,7 @@ pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
     // asks.
     let place = policy::place(&ground.folder, &ground.paths.home, true, &world);
     let rules = ground.loaded.settings.policy();
-    let scene = Scene { policy: &rules, place: &place, world: &world };
+    let scene = PolicyContext { policy: &rules, place: &place, world: &world };
     let lang = ground.lang();
     ground.say_problems();
     match asked {
@@ -66,7 +66,7 @@ pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
     }
 }
 
-fn explained(ground: &Ground, work: &StepAction, scene: Scene<'_>, json: bool) -> Exit {
+fn explained(ground: &Ground, work: &StepAction, scene: PolicyContext<'_>, json: bool) -> Exit {
     let lang = ground.lang();
     let text = match json {
         true => policy::explain_json(work, scene, lang).to_string(),
@@ -253,7 +253,7 @@ fn idle_rules(
 ) -> Vec<crate::words::LocalizedText> {
     let policy = loaded.settings.policy();
     let place = policy::place(folder, home, true, world);
-    let scene = Scene { policy: &policy, place: &place, world };
+    let scene = PolicyContext { policy: &policy, place: &place, world };
     policy.allowed.iter().filter_map(|rule| crate::safety::never(rule, None, scene)).collect()
 }
 

@@ -110,14 +110,14 @@ impl Ground {
     }
 
     /// The folders that matter for an assessment.
-    pub fn place(&self) -> safety::Place {
+    pub fn place(&self) -> safety::Workspace {
         let place = policy::place(&self.folder, &self.paths.home, self.trusted, &self.world());
         let own = [&self.paths.config, &self.paths.data, &self.paths.state];
         let own = own.into_iter().map(|path| world::resolved(path));
         // A folder that contains the workspace or the home does not belong to this program alone.
         let holds = |own: &PathBuf| place.workspace.starts_with(own) || place.home.starts_with(own);
         let own = own.filter(|own| !holds(own)).collect();
-        safety::Place { own, added: self.added.clone(), ..place }
+        safety::Workspace { own, added: self.added.clone(), ..place }
     }
 
     /// This machine, as the rules query it.
@@ -300,7 +300,7 @@ fn temp_places(environment: &Environment, paths: &Paths) -> Vec<PathBuf> {
 
 /// Foreign text made safe for a terminal.
 pub fn clean(text: &str) -> String {
-    safety::clean::clean(text, safety::clean::Source::Text)
+    safety::clean::clean(text, safety::clean::TextSource::Text)
 }
 
 fn voice(lang: Lang) -> Voice {

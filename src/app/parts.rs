@@ -17,7 +17,7 @@ use crate::library::bot;
 use crate::model::exposed_host;
 use crate::protocol::{Notice, SessionInfo};
 use crate::safety::redact::{self, Redactor, is_random, is_secret_name};
-use crate::safety::{Limit, Policy, Rule};
+use crate::safety::{Limit, Policy, PolicyRule};
 use crate::session::library::Kept;
 use crate::session::saved::{Keeping, Replay};
 use crate::session::trust::{Given, Trust};
@@ -246,7 +246,7 @@ fn guard(
     policy.allowed.extend(approvals.written());
     policy.granted.extend(approvals.granted());
     let denied = approvals.rules(Side::Denied);
-    policy.denied.extend(denied.iter().filter_map(|rule| Rule::parse(rule).ok()));
+    policy.denied.extend(denied.iter().filter_map(|rule| PolicyRule::parse(rule).ok()));
     let guard = Guard {
         policy,
         place: ground.place(),
@@ -321,7 +321,7 @@ fn untrusted(ground: &Ground) -> Option<Notice> {
 
 fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -> SessionInfo {
     let settings = &ground.loaded.settings;
-    let shown = |rules: &[Rule]| rules.iter().map(ToString::to_string).collect();
+    let shown = |rules: &[PolicyRule]| rules.iter().map(ToString::to_string).collect();
     SessionInfo {
         profile: settings.profile.clone(),
         mode: settings.mode,

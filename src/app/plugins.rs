@@ -6,7 +6,7 @@ use super::ground::Ground;
 use crate::cli::Exit;
 use crate::cli::args::Plugin;
 use crate::protocol::{Notice, Requires, Step, StepAction};
-use crate::safety::{Scene, Task, assess};
+use crate::safety::{PolicyContext, ToolTask, assess};
 use crate::session::plugins_page;
 use crate::tools::exec::in_terminal;
 use crate::tools::world::System;
@@ -27,13 +27,13 @@ fn run(ground: &Ground, world: &System, alias: &str, args: &[String]) -> Exit {
     let input = serde_json::json!({ "alias": alias, "args": args });
     let work = StepAction::Tool { name: "plugin.run".to_owned(), input };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
-    let verdict = assess(step, Scene { policy: &policy, place: &place, world });
+    let verdict = assess(step, PolicyContext { policy: &policy, place: &place, world });
     let judged = verdict.judged();
     let plugin = match (&judged.task, &judged.program) {
-        (Some(Task::Fault(fault)), _) => {
+        (Some(ToolTask::Fault(fault)), _) => {
             return ground.fail(&Notice::error(fault.say.clone()), Exit::Failed);
         }
-        (Some(Task::Plugin(plugin)), Some(node))
+        (Some(ToolTask::Plugin(plugin)), Some(node))
             if judged.risk.tier < crate::protocol::Tier::L2 =>
         {
             (node.path.clone(), plugin.command())

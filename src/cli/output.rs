@@ -8,7 +8,7 @@
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::{self, IsTerminal as _, Write};
 
-use crate::safety::clean::{Source, clean};
+use crate::safety::clean::{TextSource, clean};
 
 /// One of the two streams.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Write for Output {
             return self.stream().write(bytes);
         }
         let text = decoded(&mut self.begun, bytes);
-        self.stream().write_all(clean(&text, Source::Text).as_bytes())?;
+        self.stream().write_all(clean(&text, TextSource::Text).as_bytes())?;
         Ok(bytes.len())
     }
 

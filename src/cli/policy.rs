@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::prompt::template;
 use crate::protocol::{PageRow, Requires, Risk, Step, StepAction, Tier};
-use crate::safety::{self, Judged, Place, Scene, Task, Verdict, World};
+use crate::safety::{self, Assessment, Machine, PolicyContext, ToolTask, Verdict, Workspace};
 use crate::tools::world::System;
 use crate::words::{Lang, LocalizedText, safety as words};
 
@@ -73,7 +73,7 @@ fn tool_of(name: &str, input: Map<String, Value>) -> Result<StepAction, Localize
 }
 
 /// The verdict on one step, for users: several lines, without a newline at the end.
-pub fn explain_one(work: &StepAction, scene: Scene<'_>, lang: Lang) -> String {
+pub fn explain_one(work: &StepAction, scene: PolicyContext<'_>, lang: Lang) -> String {
     let verdict = judge(work, scene);
     let judged = verdict.judged();
     let outcome = match &verdict {
@@ -101,7 +101,7 @@ pub fn explain_one(work: &StepAction, scene: Scene<'_>, lang: Lang) -> String {
 }
 
 /// The judged step: the program with its path, or the tool.
-fn what(work: &StepAction, judged: &Judged, lang: Lang) -> String {
+fn what(work: &StepAction, judged: &Assessment, lang: Lang) -> String {
     let found = judged.program.as_ref().map(|program| program.path.to_string_lossy());
     match work {
         StepAction::Tool { name, .. } => {
@@ -116,9 +116,9 @@ fn what(work: &StepAction, judged: &Judged, lang: Lang) -> String {
 }
 
 /// The result that a step of a tool would have: the error in its input, or the change to the file.
-fn outcome_of(judged: &Judged, lang: Lang) -> Vec<String> {
+fn outcome_of(judged: &Assessment, lang: Lang) -> Vec<String> {
     match &judged.task {
-        Some(Task::Fault(fault)) => {
+        Some(ToolTask::Fault(fault)) => {
             let say = fault.say.text(lang);
             vec![format!("{}: {say}", words::EXPLAIN_FAULT.text(lang))]
         }
@@ -133,7 +133,7 @@ fn outcome_of(judged: &Judged, lang: Lang) -> Vec<String> {
 }
 
 /// The verdict on one step, as an answer of the batch without its `id`.
-pub fn explain_json(work: &StepAction, scene: Scene<'_>, lang: Lang) -> Value {
+pub fn explain_json(work: &StepAction, scene: PolicyContext<'_>, lang: Lang) -> Value {
     let verdict = judge(work, scene);
     let mut answer = described(verdict.judged(), lang);
     let path = verdict.judged().program.as_ref().map(|program| program.path.to_string_lossy());
@@ -154,7 +154,7 @@ pub fn explain_batch(
     mut reader: impl BufRead,
     mut writer: impl Write,
     policy: &safety::Policy,
-    here: &Place,
+    here: &Workspace,
     lang: Lang,
 ) -> io::Result<()> {
     let mut line = Vec::new();
@@ -201,7 +201,7 @@ enum Args {
     Input(Map<String, Value>),
 }
 
-fn answer(line: &[u8], policy: &safety::Policy, here: &Place, lang: Lang) -> Value {
+fn answer(line: &[u8], policy: &safety::Policy, here: &Workspace, lang: Lang) -> Value {
     let asked: Asked = match serde_json::from_slice(line) {
         Ok(asked) => asked,
         Err(error) => return failure(line, &error.to_string(), lang),
@@ -210,11 +210,11 @@ fn answer(line: &[u8], policy: &safety::Policy, here: &Place, lang: Lang) -> Val
     let home = asked.home.as_deref().unwrap_or(&here.home);
     let cwd = asked.cwd.as_deref().or(asked.workspace.as_deref()).unwrap_or(&here.cwd);
     let system = System::new(workspace, home, &[]);
-    let place = Place {
+    let place = Workspace {
         cwd: system.real(&workspace.join(cwd)),
         ..place(workspace, home, asked.trusted.unwrap_or(true), &system)
     };
-    let scene = Scene { policy, place: &place, world: &system };
+    let scene = PolicyContext { policy, place: &place, world: &system };
     let judged = |work: &StepAction| Ok(described(judge(work, scene).judged(), lang));
     let answered = match (&asked.program, &asked.tool, &asked.shell, &asked.args) {
         (Some(program), None, _, Some(Args::Words(args))) => judged(&command(program, args)),
@@ -247,12 +247,12 @@ fn failure(line: &[u8], error: &str, lang: Lang) -> Value {
     json!({ "id": id, "error": words::BATCH_NOT_JSON.with("error", error).text(lang) })
 }
 
-fn judge(work: &StepAction, scene: Scene<'_>) -> Verdict {
+fn judge(work: &StepAction, scene: PolicyContext<'_>) -> Verdict {
     let (id, requires) = (String::new(), Requires::default());
     safety::assess(Step { id, work: work.clone(), requires, cwd: None }, scene)
 }
 
-fn described(judged: &Judged, lang: Lang) -> Value {
+fn described(judged: &Assessment, lang: Lang) -> Value {
     let reasons: Vec<Value> = judged
         .risk
         .reasons
@@ -280,7 +280,7 @@ fn described(judged: &Judged, lang: Lang) -> Value {
         out["tool"] = json!(name);
     }
     match &judged.task {
-        Some(Task::Fault(fault)) => out["fault"] = json!(fault.say.text(lang)),
+        Some(ToolTask::Fault(fault)) => out["fault"] = json!(fault.say.text(lang)),
         Some(task) => {
             if let Some(change) = task.change() {
                 out["change"] = json!(change);
@@ -293,7 +293,7 @@ fn described(judged: &Judged, lang: Lang) -> Value {
 
 /// The answer to a line. With `args` it is a shell command of a template: judged with them inserted
 /// as text, and as if only the quotes of the template contained them.
-fn described_line(line: &str, args: Option<&str>, scene: Scene<'_>, lang: Lang) -> Value {
+fn described_line(line: &str, args: Option<&str>, scene: PolicyContext<'_>, lang: Lang) -> Value {
     let lines = match args {
         // If the arguments cannot be inserted safely, only what they could do counts.
         Some(args) => std::iter::once(line.replace("{{args}}", args))
@@ -397,10 +397,10 @@ pub fn rules() -> Vec<PageRow> {
 }
 
 /// The folders of a session in `folder`, with links resolved.
-pub fn place(folder: &Path, home: &Path, trusted: bool, world: &dyn World) -> Place {
+pub fn place(folder: &Path, home: &Path, trusted: bool, world: &dyn Machine) -> Workspace {
     let (folder, home) = (world.real(folder), world.real(home));
     let readable = world.repository_around(&folder, &home).into_iter().collect();
-    Place { trusted, readable, ..Place::new(folder, home) }
+    Workspace { trusted, readable, ..Workspace::new(folder, home) }
 }
 
 #[cfg(test)]
@@ -498,7 +498,7 @@ mod tests {
         let system = System::new(temp.path(), temp.path(), &[]);
         let here = place(temp.path(), temp.path(), true, &system);
         let policy = safety::Policy::default();
-        let scene = Scene { policy: &policy, place: &here, world: &system };
+        let scene = PolicyContext { policy: &policy, place: &here, world: &system };
         let args = ["--output=\u{1b}[2J\u{202e}x".to_owned(), "a".to_owned()];
         let text = explain_one(&command("sort", &args), scene, Lang::En);
         assert!(text.starts_with("L1 · asks first · "), "{text}");
@@ -556,7 +556,7 @@ mod tests {
         let system = System::new(temp.path(), temp.path(), &[]);
         let here = place(temp.path(), temp.path(), true, &system);
         let policy = safety::Policy::default();
-        let scene = Scene { policy: &policy, place: &here, world: &system };
+        let scene = PolicyContext { policy: &policy, place: &here, world: &system };
         let input = r#"{"path":"a.txt","edits":[{"find":"one","replace":"two\u001b[2J"}]}"#;
         let text = explain_one(&tool("file.edit", Some(input)).unwrap(), scene, Lang::En);
         assert!(text.starts_with("L1 · asks first · ") && text.contains("file.edit"), "{text}");

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use super::saved;
 use crate::protocol::Effect;
-use crate::safety::{Grant, Pinned, Rule, Terms};
+use crate::safety::{Grant, Pinned, PolicyRule, Terms};
 use crate::words::{self, LocalizedText};
 
 const VERSION: u32 = 2;
@@ -123,16 +123,16 @@ impl Approvals {
         let folder = Path::new(&self.kept.folder);
         let rows = self.kept.allowed.iter().filter_map(|row| Some((row, row.given.as_ref()?)));
         let grant = |(row, given): (&Row, &Given)| {
-            let rule = Rule::parse(&row.rule).ok()?;
+            let rule = PolicyRule::parse(&row.rule).ok()?;
             Some(Grant { rule, terms: given.terms(folder)? })
         };
         rows.filter_map(grant).collect()
     }
 
     /// The allowing rules that have no terms.
-    pub fn written(&self) -> Vec<Rule> {
+    pub fn written(&self) -> Vec<PolicyRule> {
         let rows = self.kept.allowed.iter().filter(|row| row.given.is_none());
-        rows.filter_map(|row| Rule::parse(&row.rule).ok()).collect()
+        rows.filter_map(|row| PolicyRule::parse(&row.rule).ok()).collect()
     }
 
     /// Remembers a rule and removes it from the opposite list. Writes nothing if it is already
@@ -349,7 +349,7 @@ mod tests {
         approvals.remember(Side::Allowed, "./run.sh", Some(&terms)).unwrap();
         approvals.remember(Side::Allowed, "make", None).unwrap();
         let (again, said) = open(store.path());
-        let rule = |text| Rule::parse(text).unwrap();
+        let rule = |text| PolicyRule::parse(text).unwrap();
         assert_eq!(again.granted(), [Grant { rule: rule("./run.sh"), terms }]);
         assert_eq!(again.written(), [rule("make")]);
         assert_eq!(said, None);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::problem;
 use crate::context::notes::{self, MOST, Notes};
 use crate::protocol::{Notice, format_bytes};
-use crate::safety::clean::{Source, clean};
+use crate::safety::clean::{TextSource, clean};
 use crate::safety::{is_sensitive_name, steering};
 use crate::words::context as words;
 
@@ -42,7 +42,7 @@ pub fn read(folder: &Path) -> Found {
     for (path, ..) in &found.stamps {
         let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
         match text(path, root) {
-            Ok(Some(text)) => files.push((name, clean(&text, Source::Text))),
+            Ok(Some(text)) => files.push((name, clean(&text, TextSource::Text))),
             Ok(None) => {}
             Err(notice) => found.notices.push(notice(name)),
         }

@@ -10,7 +10,7 @@ use toml_edit::{Array, Item, Value};
 
 use super::problem::Fault;
 use super::strict::{self, ListOf};
-use crate::safety::Rule;
+use crate::safety::PolicyRule;
 use crate::words::{self, LocalizedText};
 
 /// A position in the text, and the problem there.
@@ -49,7 +49,7 @@ fn one(item: &Value) -> Result<(String, Option<LocalizedText>), LocalizedText> {
     };
     let text = table.get("rule").and_then(Value::as_str).filter(|text| ListOf::Rules.takes(text));
     let text = text.ok_or_else(found)?;
-    let rule = Rule::parse(text)?;
+    let rule = PolicyRule::parse(text)?;
     let mut failed = None;
     for (name, value) in table.iter() {
         let wanted = match name {

@@ -10,7 +10,7 @@ use super::Environment;
 use super::load::{Layer, Stack};
 use super::problem::{Fault, Problem, Written};
 use crate::protocol::{self, Mode, SandboxMode, SandboxStatus};
-use crate::safety::{Limit, Policy, Rule, Unknown};
+use crate::safety::{Limit, Policy, PolicyRule, Unknown};
 use crate::words::Lang;
 
 #[derive(Clone, Debug)]
@@ -323,8 +323,9 @@ fn sandbox(stack: &Stack) -> SandboxMode {
 
 fn policy(stack: &Stack) -> Policy {
     let limit = |path: &str| if stack.flag(path) { Limit::Ask } else { Limit::Refuse };
-    let rules =
-        |path: &str| stack.list(path).iter().filter_map(|text| Rule::parse(text).ok()).collect();
+    let rules = |path: &str| {
+        stack.list(path).iter().filter_map(|text| PolicyRule::parse(text).ok()).collect()
+    };
     Policy {
         allowed_programs: stack.list("safety.allowed_programs"),
         unknown_program: match stack.text("safety.unknown_program").as_deref() {

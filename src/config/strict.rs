@@ -327,7 +327,7 @@ impl ListOf {
                     let of_id = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
                     !text.is_empty() && text.chars().all(of_id)
                 }
-                ListOf::Rules => crate::safety::Rule::parse(text).is_ok(),
+                ListOf::Rules => crate::safety::PolicyRule::parse(text).is_ok(),
                 ListOf::Paths => text.starts_with('/') || text.starts_with("~/"),
                 ListOf::Words => true,
             }

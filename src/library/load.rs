@@ -327,7 +327,7 @@ const ABOUT: usize = 200;
 
 /// Text of a file as one displayable line.
 fn shown(text: &str) -> String {
-    let flat = skill::one_line(&clean::clean(text, clean::Source::Text));
+    let flat = skill::one_line(&clean::clean(text, clean::TextSource::Text));
     let mut short: String = flat.chars().take(ABOUT).collect();
     if short.len() < flat.len() {
         short.push('…');

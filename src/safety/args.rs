@@ -6,19 +6,19 @@
 
 use std::borrow::Cow;
 
-use super::table::{Order, Spec};
+use super::table::{ArgOrder, Spec};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token<'a> {
+pub struct ArgToken<'a> {
     /// Index into the arguments.
     pub at: usize,
-    pub part: Part<'a>,
+    pub part: ArgPart<'a>,
     /// Whether its value is the next argument.
     pub separate: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
+pub enum ArgPart<'a> {
     Flag { name: Cow<'a, str>, value: Option<&'a str>, known: Option<Takes> },
     Operand(&'a str),
 }
@@ -49,31 +49,31 @@ pub enum ValueKind {
     Danger,
 }
 
-impl<'a> Token<'a> {
+impl<'a> ArgToken<'a> {
     pub fn operand(&self) -> Option<&'a str> {
         match self.part {
-            Part::Operand(text) => Some(text),
-            Part::Flag { .. } => None,
+            ArgPart::Operand(text) => Some(text),
+            ArgPart::Flag { .. } => None,
         }
     }
 
     pub fn flag(&self) -> Option<&str> {
         match &self.part {
-            Part::Flag { name, .. } => Some(name),
-            Part::Operand(_) => None,
+            ArgPart::Flag { name, .. } => Some(name),
+            ArgPart::Operand(_) => None,
         }
     }
 }
 
 /// Splits `args` by the grammar of `spec`.
-pub fn read<'a>(args: &'a [String], spec: &Spec) -> Vec<Token<'a>> {
+pub fn read<'a>(args: &'a [String], spec: &Spec) -> Vec<ArgToken<'a>> {
     let mut reader = Reader { args, spec, at: 0, out: Vec::with_capacity(args.len()) };
     let mut ended = false;
     while let Some(arg) = args.get(reader.at) {
         if ended || !arg.starts_with('-') || arg == "-" {
-            reader.push(Part::Operand(arg));
+            reader.push(ArgPart::Operand(arg));
             reader.at += 1;
-            ended |= spec.grammar.order == Order::Posix;
+            ended |= spec.grammar.order == ArgOrder::Posix;
         } else if arg == "--" {
             ended = !reader.may_be_eaten();
             reader.at += 1;
@@ -86,7 +86,7 @@ pub fn read<'a>(args: &'a [String], spec: &Spec) -> Vec<Token<'a>> {
 
 /// The index of the `--` that ends the options, or the end of the arguments: options
 /// inserted before it are read as options.
-pub fn end_of_options(args: &[String], tokens: &[Token<'_>]) -> usize {
+pub fn end_of_options(args: &[String], tokens: &[ArgToken<'_>]) -> usize {
     let taken = |at: usize| {
         tokens.iter().any(|token| token.at == at || token.separate && token.at + 1 == at)
     };
@@ -96,9 +96,9 @@ pub fn end_of_options(args: &[String], tokens: &[Token<'_>]) -> usize {
 
 /// The first token that is one of the spellings, such as `-r|-R|--recursive`, read
 /// permissively: any unambiguous-looking start of a long name counts.
-pub fn hit<'t, 'a>(tokens: &'t [Token<'a>], spellings: &str) -> Option<&'t Token<'a>> {
+pub fn hit<'t, 'a>(tokens: &'t [ArgToken<'a>], spellings: &str) -> Option<&'t ArgToken<'a>> {
     tokens.iter().find(|token| {
-        let Part::Flag { name, known, .. } = &token.part else { return false };
+        let ArgPart::Flag { name, known, .. } = &token.part else { return false };
         spellings.split('|').map(|s| s.trim_end_matches('=')).any(|spelling| {
             let abbreviated = known.is_none()
                 && name.len() > 2
@@ -113,12 +113,12 @@ struct Reader<'a, 's> {
     args: &'a [String],
     spec: &'s Spec,
     at: usize,
-    out: Vec<Token<'a>>,
+    out: Vec<ArgToken<'a>>,
 }
 
 impl<'a> Reader<'a, '_> {
-    fn push(&mut self, part: Part<'a>) {
-        self.out.push(Token { at: self.at, part, separate: false });
+    fn push(&mut self, part: ArgPart<'a>) {
+        self.out.push(ArgToken { at: self.at, part, separate: false });
     }
 
     fn flag(
@@ -127,7 +127,7 @@ impl<'a> Reader<'a, '_> {
         value: Option<&'a str>,
         known: Option<Takes>,
     ) {
-        self.push(Part::Flag { name: name.into(), value, known });
+        self.push(ArgPart::Flag { name: name.into(), value, known });
     }
 
     /// A flag whose value is the next argument, if there is one.
@@ -145,7 +145,7 @@ impl<'a> Reader<'a, '_> {
     fn may_be_eaten(&self) -> bool {
         matches!(
             self.out.last().map(|token| &token.part),
-            Some(Part::Flag { known: None, value: None, .. })
+            Some(ArgPart::Flag { known: None, value: None, .. })
         )
     }
 
@@ -264,8 +264,8 @@ mod tests {
         read(&args, spec)
             .into_iter()
             .map(|token| match token.part {
-                Part::Operand(text) => format!("{}:{text}", token.at),
-                Part::Flag { name, value, known } => {
+                ArgPart::Operand(text) => format!("{}:{text}", token.at),
+                ArgPart::Flag { name, value, known } => {
                     let mark = if known.is_some() { "" } else { "?" };
                     format!("{}:{name}{mark}({})", token.at, value.unwrap_or_default())
                 }

@@ -17,23 +17,23 @@ const OPERATORS: &str = "|&;<>()`";
 
 /// One argument as it is shown: quoted where it must be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Token {
+pub struct ShownArg {
     pub text: String,
     /// Byte ranges of `text` that represent invisible characters.
     pub marks: Vec<Range<usize>>,
 }
 
 /// One argument, quoted so that its spaces, line ends and unseen characters show.
-pub fn quote(word: &str) -> Token {
+pub fn quote(word: &str) -> ShownArg {
     let escaped = escape(word);
     if escaped.text != word {
         return ansi_quoted(&escaped);
     }
     let plain = |c: char| c.is_alphanumeric() || PLAIN.contains(c);
     if !word.is_empty() && word.chars().all(plain) {
-        return Token { text: word.to_owned(), marks: Vec::new() };
+        return ShownArg { text: word.to_owned(), marks: Vec::new() };
     }
-    Token { text: format!("'{}'", word.replace('\'', r"'\''")), marks: Vec::new() }
+    ShownArg { text: format!("'{}'", word.replace('\'', r"'\''")), marks: Vec::new() }
 }
 
 /// A whole command as one line.
@@ -43,8 +43,8 @@ pub fn join<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
 
 /// The form `$'…'`. What is already escaped is kept; quotes and other backslashes are
 /// escaped here.
-fn ansi_quoted(escaped: &Escaped) -> Token {
-    let mut token = Token { text: "$'".to_owned(), marks: Vec::new() };
+fn ansi_quoted(escaped: &Escaped) -> ShownArg {
+    let mut token = ShownArg { text: "$'".to_owned(), marks: Vec::new() };
     let (mut done, end) = (0, escaped.text.len());
     for mark in escaped.marks.iter().cloned().chain(std::iter::once(end..end)) {
         for c in escaped.text.get(done..mark.start).unwrap_or_default().chars() {

@@ -21,7 +21,7 @@ const HELD: usize = 4096;
 
 /// The source of a text: it decides what a lone carriage return means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Source {
+pub enum TextSource {
     /// A model, a file, a name: a carriage return ends a line.
     #[default]
     Text,
@@ -32,7 +32,7 @@ pub enum Source {
 /// Cleans a text that may come in pieces, cut anywhere between two characters.
 #[derive(Default)]
 pub struct Cleaner {
-    source: Source,
+    source: TextSource,
     sequence: Sequence,
     returned: bool,
     /// A joiner that is kept only if the next character is an emoji.
@@ -45,7 +45,7 @@ pub struct Cleaner {
 }
 
 impl Cleaner {
-    pub fn new(source: Source) -> Cleaner {
+    pub fn new(source: TextSource) -> Cleaner {
         Cleaner { source, ..Cleaner::default() }
     }
 
@@ -126,9 +126,9 @@ impl Cleaner {
     /// A carriage return that is not part of a line's end.
     fn carry_back(&mut self, next: Option<char>, out: &mut String) {
         match self.source {
-            Source::Text => self.base('\n', out),
-            Source::Command if next.is_none() => {}
-            Source::Command => {
+            TextSource::Text => self.base('\n', out),
+            TextSource::Command if next.is_none() => {}
+            TextSource::Command => {
                 let start = out.rfind('\n').map_or(0, |at| at + 1);
                 out.truncate(start);
                 self.last = None;
@@ -164,7 +164,7 @@ impl Cleaner {
 }
 
 /// Cleans a whole text.
-pub fn clean(text: &str, source: Source) -> String {
+pub fn clean(text: &str, source: TextSource) -> String {
     let mut cleaner = Cleaner::new(source);
     let mut out = String::new();
     cleaner.push(text, &mut out);

@@ -7,17 +7,17 @@ use crate::protocol::{Requires, Step, StepAction, Tier};
 use crate::words::{LocalizedText, rules as words};
 
 use super::grant::{Grant, Terms, names_file};
-use super::policy::Rule;
+use super::policy::PolicyRule;
 use super::reach;
-use super::rules::remembered::{Operand, Reach, Rest};
-use super::{Place, Policy, Scene, Verdict, assess, tools};
+use super::rules::remembered::{Operand, Rest, RuleReach};
+use super::{Policy, PolicyContext, Verdict, Workspace, assess, tools};
 
 /// Options that are named one by one.
 const NAMED: usize = 12;
 
 /// The coverage of the rule when it was given on these terms, or written by the user, in
 /// `folder`.
-pub fn covers(rule: &Rule, terms: Option<&Terms>, folder: &Path) -> Vec<LocalizedText> {
+pub fn covers(rule: &PolicyRule, terms: Option<&Terms>, folder: &Path) -> Vec<LocalizedText> {
     let folder = terms.map_or(folder, |terms| &terms.folder).to_string_lossy().into_owned();
     if tools::REMEMBERED.contains(&rule.program.as_str()) {
         return vec![words::FILES.with("folder", folder), words::FILES_ASK.into()];
@@ -28,7 +28,7 @@ pub fn covers(rule: &Rule, terms: Option<&Terms>, folder: &Path) -> Vec<Localize
     let mut out = match rest_of(rule, terms.is_none()) {
         Covered::Nothing => vec![words::NOTHING.with("program", rule.program.as_str())],
         Covered::Exactly if rule.open => {
-            let exact = Rule { open: false, ..rule.clone() };
+            let exact = PolicyRule { open: false, ..rule.clone() };
             vec![words::NO_STAR.with("command", exact.to_string()).with("folder", folder)]
         }
         Covered::Exactly => vec![words::EXACT.with("folder", folder)],
@@ -50,9 +50,9 @@ pub fn covers(rule: &Rule, terms: Option<&Terms>, folder: &Path) -> Vec<Localize
 
 /// Programs covered by their content alone, which a text cannot hold: a script, and a
 /// program named by a path below the folder.
-fn is_unbound(rule: &Rule) -> bool {
+fn is_unbound(rule: &PolicyRule) -> bool {
     let reach = reach::governing(&rule.program, &rule.args).reach;
-    let script = matches!(reach, Reach::Script) && names_file(&rule.args);
+    let script = matches!(reach, RuleReach::Script) && names_file(&rule.args);
     let named = rule.args.iter().any(|arg| !arg.starts_with('-'));
     rule.program.starts_with("./") || script && named
 }
@@ -84,23 +84,29 @@ enum Covered {
     Open(Rest),
 }
 
-fn rest_of(rule: &Rule, by_hand: bool) -> Covered {
+fn rest_of(rule: &PolicyRule, by_hand: bool) -> Covered {
     let governed = reach::governing(&rule.program, &rule.args);
     match governed.reach {
         _ if !rule.open => Covered::Exactly,
-        Reach::Nothing => Covered::Nothing,
-        Reach::Script if !names_file(&rule.args) => Covered::Nothing,
-        Reach::ByHand(_) if !by_hand => Covered::Nothing,
+        RuleReach::Nothing => Covered::Nothing,
+        RuleReach::Script if !names_file(&rule.args) => Covered::Nothing,
+        RuleReach::ByHand(_) if !by_hand => Covered::Nothing,
         _ if reach::is_bare(&governed, &rule.program, rule.args.len()) => Covered::Nothing,
-        Reach::ExactOr(_) if !by_hand => Covered::Exactly,
-        Reach::Exact | Reach::Script | Reach::Local => Covered::Exactly,
-        Reach::Open(rest) | Reach::ByHand(rest) | Reach::ExactOr(rest) => Covered::Open(rest),
+        RuleReach::ExactOr(_) if !by_hand => Covered::Exactly,
+        RuleReach::Exact | RuleReach::Script | RuleReach::Local => Covered::Exactly,
+        RuleReach::Open(rest) | RuleReach::ByHand(rest) | RuleReach::ExactOr(rest) => {
+            Covered::Open(rest)
+        }
     }
 }
 
 /// Why a rule the user writes would answer nothing; `None`: it may answer something.
 /// `grant`: it is bound to the content of a program of the folder.
-pub fn never(rule: &Rule, grant: Option<&Grant>, scene: Scene<'_>) -> Option<LocalizedText> {
+pub fn never(
+    rule: &PolicyRule,
+    grant: Option<&Grant>,
+    scene: PolicyContext<'_>,
+) -> Option<LocalizedText> {
     let shown = rule.to_string();
     if tools::is_tool(&rule.program) {
         let known = tools::REMEMBERED.contains(&rule.program.as_str());
@@ -114,10 +120,10 @@ pub fn never(rule: &Rule, grant: Option<&Grant>, scene: Scene<'_>) -> Option<Loc
         narrowed: None,
         ..scene.policy.clone()
     };
-    let place = Place { trusted: true, ..scene.place.clone() };
+    let place = Workspace { trusted: true, ..scene.place.clone() };
     let work = StepAction::Exec { program: rule.program.clone(), args: rule.args.clone() };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
-    let verdict = assess(step, Scene { policy: &policy, place: &place, ..scene });
+    let verdict = assess(step, PolicyContext { policy: &policy, place: &place, ..scene });
     let risk = &verdict.judged().risk;
     let why = risk.reasons.first().map(|reason| reason.say.clone())?;
     match verdict {

@@ -26,7 +26,7 @@ pub struct Findings {
 
 /// The names of the forms in a line for a shell.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct SeenPrograms {
     /// Every program that would run, also inside wrappers and texts, as it is written; one
     /// with a path is listed by its last part too.
     pub programs: Vec<String>,
@@ -165,13 +165,13 @@ impl Findings {
     }
 
     /// The names of the forms in the line.
-    pub fn seen(&self) -> Seen {
+    pub fn seen(&self) -> SeenPrograms {
         let mut warnings = self.warnings.clone();
         warnings.extend(self.effects.iter().copied().filter_map(Warning::of));
         warnings.sort_unstable();
         warnings.dedup();
         let opaque = self.list.iter().any(|finding| finding.reason.rule == "shell.opaque");
-        Seen { programs: self.programs.clone(), warnings, opaque }
+        SeenPrograms { programs: self.programs.clone(), warnings, opaque }
     }
 
     /// Counts one more command; false when there are too many of them to look at.

@@ -12,17 +12,19 @@ use std::path::{Path, PathBuf};
 use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
 
 use super::findings::Findings;
-use super::paths::{self, Class};
-use super::policy::{Policy, Rule};
-use super::reach::{self, Ground};
-use super::rules::remembered::Reach;
+use super::paths::{self, PathClass};
+use super::policy::{Policy, PolicyRule};
+use super::reach::{self, OperandScope};
+use super::rules::remembered::RuleReach;
 use super::table::Operands;
-use super::{Contents, Judged, Kind, Place, Program, Scene, rules, steering, tools};
+use super::{
+    Assessment, Contents, PathKind, PolicyContext, Program, Workspace, rules, steering, tools,
+};
 
 /// A rule with the terms it was given on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
-    pub rule: Rule,
+    pub rule: PolicyRule,
     pub terms: Terms,
 }
 
@@ -50,12 +52,12 @@ pub struct Pinned {
 
 /// A step that would be asked about.
 #[derive(Clone, Copy)]
-pub(super) struct Question<'a> {
+pub(super) struct GrantQuestion<'a> {
     pub work: &'a StepAction,
     pub cwd: &'a Path,
     pub program: Option<&'a Program>,
     pub findings: &'a Findings,
-    pub scene: Scene<'a>,
+    pub scene: PolicyContext<'a>,
 }
 
 /// The largest program of a folder that is remembered by its content.
@@ -105,7 +107,7 @@ pub(super) fn is_firm(reason: &str) -> bool {
 }
 
 /// The rule that lets the step run without a question.
-pub(super) fn answer<'p>(asked: Question<'_>, policy: &'p Policy) -> Option<&'p Rule> {
+pub(super) fn answer<'p>(asked: GrantQuestion<'_>, policy: &'p Policy) -> Option<&'p PolicyRule> {
     if asked.reasons().any(|(id, _)| is_firm(id)) {
         return None;
     }
@@ -114,7 +116,7 @@ pub(super) fn answer<'p>(asked: Question<'_>, policy: &'p Policy) -> Option<&'p 
     granted.map(|grant| &grant.rule).chain(written).next()
 }
 
-impl<'a> Question<'a> {
+impl<'a> GrantQuestion<'a> {
     /// The rules that make it a question, with the effects of each reason.
     fn reasons(&self) -> impl Iterator<Item = (&'a str, &'a [Effect])> {
         let asking = self.findings.iter().filter(|finding| finding.reason.tier > Tier::L0);
@@ -129,7 +131,7 @@ impl<'a> Question<'a> {
 }
 
 impl Grant {
-    fn answers(&self, asked: Question<'_>) -> bool {
+    fn answers(&self, asked: GrantQuestion<'_>) -> bool {
         let Terms { folder, reasons, effects, pinned, script } = &self.terms;
         let same_file = match pinned {
             Some(pinned) => pinned.is(asked.program, asked.scene),
@@ -153,14 +155,14 @@ impl Grant {
 
 impl Pinned {
     /// Whether this is the program, with the content it had.
-    fn is(&self, program: Option<&Program>, scene: Scene<'_>) -> bool {
+    fn is(&self, program: Option<&Program>, scene: PolicyContext<'_>) -> bool {
         program.is_some_and(|program| program.path == self.path)
             && pin(program, scene).as_ref() == Some(self)
     }
 }
 
 /// Whether a rule the user wrote answers.
-fn is_answered_by(rule: &Rule, asked: Question<'_>) -> bool {
+fn is_answered_by(rule: &PolicyRule, asked: GrantQuestion<'_>) -> bool {
     let tool = matches!(asked.work, StepAction::Tool { .. });
     let here = tool || asked.cwd == asked.scene.place.workspace;
     let own = !asked.is_of_folder() && is_same_program(rule, asked);
@@ -178,7 +180,7 @@ fn is_answered_by(rule: &Rule, asked: Question<'_>) -> bool {
 
 /// Reasons from the row that apply to every step of it, and from the user for a program
 /// they added.
-fn is_usual((id, effects): (&str, &[Effect]), asked: Question<'_>) -> bool {
+fn is_usual((id, effects): (&str, &[Effect]), asked: GrantQuestion<'_>) -> bool {
     if effects.iter().any(|effect| GRAVE.contains(effect) || *effect == Effect::Outside) {
         return false;
     }
@@ -217,7 +219,7 @@ fn row_of(program: &str, args: &[String]) -> String {
 }
 
 /// Whether the rule names the very file that would run, in a folder of trusted programs.
-fn is_same_program(rule: &Rule, asked: Question<'_>) -> bool {
+fn is_same_program(rule: &PolicyRule, asked: GrantQuestion<'_>) -> bool {
     let StepAction::Exec { program, .. } = asked.work else { return true };
     if program == &rule.program && !program.contains('/') {
         return true;
@@ -226,7 +228,7 @@ fn is_same_program(rule: &Rule, asked: Question<'_>) -> bool {
     known.is_some() && known.as_ref() == asked.program
 }
 
-fn reaches(rule: &Rule, asked: Question<'_>, by_hand: bool) -> bool {
+fn reaches(rule: &PolicyRule, asked: GrantQuestion<'_>, by_hand: bool) -> bool {
     match asked.work {
         StepAction::Exec { program, args } => {
             let here = Here { cwd: asked.cwd, scene: asked.scene };
@@ -243,7 +245,7 @@ fn reaches(rule: &Rule, asked: Question<'_>, by_hand: bool) -> bool {
 }
 
 fn reaches_args(
-    rule: &Rule,
+    rule: &PolicyRule,
     program: &str,
     args: &[String],
     by_hand: bool,
@@ -267,15 +269,15 @@ fn is_wrapper(program: &str) -> bool {
 /// The folder a command runs in.
 struct Here<'a> {
     cwd: &'a Path,
-    scene: Scene<'a>,
+    scene: PolicyContext<'a>,
 }
 
-impl Ground for Here<'_> {
+impl OperandScope for Here<'_> {
     fn is_inside(&self, text: &str) -> bool {
         let place = self.scene.place;
         let path = self.scene.world.real(&paths::absolute(text, self.cwd, &place.home));
         place.root_of(&path).is_some()
-            && paths::classify(text, self.cwd, self.scene) == Class::Inside
+            && paths::classify(text, self.cwd, self.scene) == PathClass::Inside
     }
 
     fn steers(&self, text: &str) -> bool {
@@ -288,12 +290,12 @@ impl Ground for Here<'_> {
         let folders = self.cwd.ancestors();
         let mut inside = folders.take_while(|dir| dir.starts_with(&self.scene.place.workspace));
         inside.any(|dir| {
-            self.scene.world.kind(&dir.join("node_modules/.bin").join(name)) == Kind::File
+            self.scene.world.kind(&dir.join("node_modules/.bin").join(name)) == PathKind::File
         })
     }
 }
 
-fn is_of_folder(program: Option<&Program>, scene: Scene<'_>) -> bool {
+fn is_of_folder(program: Option<&Program>, scene: PolicyContext<'_>) -> bool {
     program.is_some_and(|program| program.path.starts_with(&scene.place.workspace))
 }
 
@@ -302,7 +304,7 @@ fn steers(path: &Path, root: &Path) -> bool {
 }
 
 /// The content of a program that is to be remembered by it.
-fn pin(program: Option<&Program>, scene: Scene<'_>) -> Option<Pinned> {
+fn pin(program: Option<&Program>, scene: PolicyContext<'_>) -> Option<Pinned> {
     let program = program?;
     let path = program.path.clone();
     let digest = match scene.world.read(&path, MOST_PROGRAM) {
@@ -317,7 +319,7 @@ fn pin(program: Option<&Program>, scene: Scene<'_>) -> Option<Pinned> {
 
 /// Whether the interpreter is given the script that a rule is bound to, with the content it
 /// had; true where it is given none.
-fn is_same_script(asked: Question<'_>, known: Option<&Pinned>) -> bool {
+fn is_same_script(asked: GrantQuestion<'_>, known: Option<&Pinned>) -> bool {
     let StepAction::Exec { program, args } = asked.work else { return true };
     match Scripted::of(program, args, asked.cwd, asked.scene) {
         Scripted::No => true,
@@ -336,8 +338,8 @@ enum Scripted {
 }
 
 impl Scripted {
-    fn of(program: &str, args: &[String], cwd: &Path, scene: Scene<'_>) -> Scripted {
-        let takes_file = matches!(reach::governing(program, args).reach, Reach::Script);
+    fn of(program: &str, args: &[String], cwd: &Path, scene: PolicyContext<'_>) -> Scripted {
+        let takes_file = matches!(reach::governing(program, args).reach, RuleReach::Script);
         let names: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
         if !takes_file || names.is_empty() {
             return Scripted::No;
@@ -356,7 +358,7 @@ impl Scripted {
 
 /// The rule that "don't ask again" would remember for a step; `None` where it is not
 /// offered: for a step that is refused, lifted, not fully understood, or has no way back.
-pub fn offered(judged: &Judged, scene: Scene<'_>) -> Option<Grant> {
+pub fn offered(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Grant> {
     let risk = &judged.risk;
     let asking = || risk.reasons.iter().filter(|reason| reason.tier > Tier::L0);
     let firm = |id: &str| is_firm(id) || id == "program.added";
@@ -376,7 +378,7 @@ pub fn offered(judged: &Judged, scene: Scene<'_>) -> Option<Grant> {
     let rule = match &judged.step.work {
         StepAction::Tool { .. } => {
             let name = tools::is_remembered(&judged.step.work)?;
-            Rule { program: name.to_owned(), args: Vec::new(), open: true }
+            PolicyRule { program: name.to_owned(), args: Vec::new(), open: true }
         }
         StepAction::Exec { program, args } => {
             let here = Here { cwd: &judged.cwd, scene };
@@ -399,7 +401,7 @@ pub fn offered(judged: &Judged, scene: Scene<'_>) -> Option<Grant> {
 }
 
 /// The rule for a command: the words of its form and `*`, or exactly these arguments.
-fn suggest(program: &str, args: &[String], of_folder: bool, here: &Here<'_>) -> Option<Rule> {
+fn suggest(program: &str, args: &[String], of_folder: bool, here: &Here<'_>) -> Option<PolicyRule> {
     let short = program.rsplit('/').next().unwrap_or(program);
     let row = rules::find(short);
     let known = row.is_some_and(|(spec, _)| spec.tier == Tier::L1);
@@ -410,19 +412,19 @@ fn suggest(program: &str, args: &[String], of_folder: bool, here: &Here<'_>) -> 
         return None;
     }
     let governed = reach::governing(program, args);
-    let exact = || Rule { program: program.to_owned(), args: args.to_vec(), open: false };
+    let exact = || PolicyRule { program: program.to_owned(), args: args.to_vec(), open: false };
     if !reach::is_local(&governed, args, here) {
         return None;
     }
     match governed.reach {
-        Reach::Nothing | Reach::ByHand(_) => None,
-        Reach::Script => names_file(args).then(exact),
-        Reach::Exact | Reach::ExactOr(_) | Reach::Local => Some(exact()),
-        Reach::Open(_) if reach::covers_open(program, args, governed.words, false, here) => {
+        RuleReach::Nothing | RuleReach::ByHand(_) => None,
+        RuleReach::Script => names_file(args).then(exact),
+        RuleReach::Exact | RuleReach::ExactOr(_) | RuleReach::Local => Some(exact()),
+        RuleReach::Open(_) if reach::covers_open(program, args, governed.words, false, here) => {
             let args = args.iter().take(governed.words).cloned().collect();
-            Some(Rule { program: program.to_owned(), args, open: true })
+            Some(PolicyRule { program: program.to_owned(), args, open: true })
         }
-        Reach::Open(_) => Some(exact()),
+        RuleReach::Open(_) => Some(exact()),
     }
 }
 
@@ -439,7 +441,7 @@ pub(super) fn names_file(args: &[String]) -> bool {
 
 /// The content that a rule the user writes is bound to: a program of the folder, or the
 /// script passed to an interpreter. An error: it names neither.
-pub fn bound(rule: Rule, scene: Scene<'_>) -> Result<Grant, Rule> {
+pub fn bound(rule: PolicyRule, scene: PolicyContext<'_>) -> Result<Grant, PolicyRule> {
     let folder = scene.place.cwd.clone();
     let path = paths::absolute(&rule.program, &folder, &scene.place.home);
     let named = rule.program.contains('/').then(|| scene.world.file(&path)).flatten();
@@ -452,12 +454,12 @@ pub fn bound(rule: Rule, scene: Scene<'_>) -> Result<Grant, Rule> {
 }
 
 /// The same for an interpreter that is given a script: what its step would be offered.
-fn interpreted(rule: Rule, scene: Scene<'_>) -> Result<Grant, Rule> {
+fn interpreted(rule: PolicyRule, scene: PolicyContext<'_>) -> Result<Grant, PolicyRule> {
     let work = StepAction::Exec { program: rule.program.clone(), args: rule.args.clone() };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
-    let place = Place { trusted: true, ..scene.place.clone() };
+    let place = Workspace { trusted: true, ..scene.place.clone() };
     let policy = Policy { allowed: vec![], granted: vec![], ..scene.policy.clone() };
-    let scene = Scene { policy: &policy, place: &place, ..scene };
+    let scene = PolicyContext { policy: &policy, place: &place, ..scene };
     let offered = offered(super::assess(step, scene).judged(), scene);
     offered.filter(|grant| grant.rule == rule && grant.terms.script.is_some()).ok_or(rule)
 }

@@ -10,14 +10,16 @@ use std::path::{Path, PathBuf};
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
-use super::args::{self, Part, Takes, Token, ValueKind};
+use super::args::{self, ArgPart, ArgToken, Takes, ValueKind};
 use super::checks;
 use super::findings::{Findings, quoted};
 use super::paths;
 use super::policy::Unknown;
-use super::rules::forms::Form;
-use super::table::{Operands, Order, Spec};
-use super::{Kind, OwnProgram, Scene, Shelf, malformed, refusal, rules, sensitive, wrappers};
+use super::rules::forms::CommandForm;
+use super::table::{ArgOrder, Operands, Spec};
+use super::{
+    OwnProgram, PathKind, PolicyContext, Shelf, malformed, refusal, rules, sensitive, wrappers,
+};
 
 mod call;
 
@@ -25,26 +27,26 @@ pub use call::UNGUARDED;
 
 /// Where a command is judged.
 #[derive(Clone, Debug)]
-pub struct Ground<'a> {
-    pub scene: Scene<'a>,
+pub struct JudgeContext<'a> {
+    pub scene: PolicyContext<'a>,
     pub cwd: PathBuf,
 }
 
 /// A command that has a row in the tables.
 #[derive(Clone, Debug)]
-pub struct Call<'a> {
+pub struct Invocation<'a> {
     /// The rule id of its row: `git.reset`.
     pub id: String,
     pub name: &'a str,
     pub args: &'a [String],
-    pub seat: Seat,
+    pub seat: ArgPosition,
     pub depth: usize,
-    pub ground: &'a Ground<'a>,
+    pub ground: &'a JudgeContext<'a>,
 }
 
 /// Where a command's arguments are in the step that is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seat {
+pub enum ArgPosition {
     /// The first of them is this argument of the step.
     From(usize),
     /// They are a part of this argument.
@@ -55,21 +57,21 @@ pub enum Seat {
 
 const MOST_DEPTH: usize = 8;
 
-impl Seat {
+impl ArgPosition {
     /// The argument of the step that `at` refers to.
     pub fn arg(self, at: usize) -> Option<usize> {
         match self {
-            Seat::From(first) => Some(first + at),
-            Seat::Within(arg) => Some(arg),
-            Seat::Line => None,
+            ArgPosition::From(first) => Some(first + at),
+            ArgPosition::Within(arg) => Some(arg),
+            ArgPosition::Line => None,
         }
     }
 
     /// The seat of what begins at `at`.
-    pub fn after(self, at: usize) -> Seat {
+    pub fn after(self, at: usize) -> ArgPosition {
         match self {
-            Seat::From(first) => Seat::From(first + at),
-            Seat::Within(_) | Seat::Line => self,
+            ArgPosition::From(first) => ArgPosition::From(first + at),
+            ArgPosition::Within(_) | ArgPosition::Line => self,
         }
     }
 }
@@ -79,9 +81,9 @@ pub fn command(
     name: &str,
     named: Option<usize>,
     args: &[String],
-    seat: Seat,
+    seat: ArgPosition,
     depth: usize,
-    ground: &Ground<'_>,
+    ground: &JudgeContext<'_>,
     findings: &mut Findings,
 ) {
     if depth > MOST_DEPTH || !findings.another_command() {
@@ -92,7 +94,7 @@ pub fn command(
         return;
     }
     findings.see(name);
-    if named.is_some() || seat == Seat::Line {
+    if named.is_some() || seat == ArgPosition::Line {
         findings.start(name);
     }
     denied(name, named, args, ground, findings);
@@ -108,7 +110,7 @@ pub fn command(
     findings.of_folder |=
         whose == Whose::Projects || row.is_none_or(|(spec, _)| spec.tier != Tier::L0);
     if let Some((spec, id)) = row {
-        let call = Call { id: id.to_owned(), name: short, args, seat, depth, ground };
+        let call = Invocation { id: id.to_owned(), name: short, args, seat, depth, ground };
         started(spec, name, ground, findings);
         match args {
             [only] if is_help(only) && answers_help(spec) => {
@@ -122,8 +124,8 @@ pub fn command(
 
 /// `type NAME` and `command -v NAME`, which a shell answers by itself: one is started for
 /// it, with the words as its own arguments.
-fn asks_shell(name: &str, args: &[String], seat: Seat, findings: &mut Findings) -> bool {
-    let Some(line) = shell_lookup(name, args).filter(|_| seat == Seat::From(0)) else {
+fn asks_shell(name: &str, args: &[String], seat: ArgPosition, findings: &mut Findings) -> bool {
+    let Some(line) = shell_lookup(name, args).filter(|_| seat == ArgPosition::From(0)) else {
         return false;
     };
     let say = words::ONLY_READS.with("program", name.to_owned());
@@ -151,11 +153,11 @@ pub fn shell_lookup(name: &str, args: &[String]) -> Option<&'static str> {
 
 /// Whether the whole of a call is one of the harmless forms of its program, which then is
 /// all there is to say.
-fn has_form(key: &str, call: &Call<'_>, findings: &mut Findings) -> bool {
+fn has_form(key: &str, call: &Invocation<'_>, findings: &mut Findings) -> bool {
     let given = if key == "jq" { checks::unnamed(call.args) } else { None };
     if let (Some(args), Some((spec, _))) = (given, rules::find(key)) {
         let mut found = Findings::default();
-        judge_row(spec, &Call { args: &args, ..call.clone() }, &mut found);
+        judge_row(spec, &Invocation { args: &args, ..call.clone() }, &mut found);
         if found.tier_or(Tier::L1) == Tier::L0 && found.launch == super::Launch::default() {
             findings.absorb(&found);
             return true;
@@ -164,11 +166,11 @@ fn has_form(key: &str, call: &Call<'_>, findings: &mut Findings) -> bool {
     rules::forms::of(key).any(|form| fits(form, call, findings))
 }
 
-fn fits(form: &Form, call: &Call<'_>, findings: &mut Findings) -> bool {
+fn fits(form: &CommandForm, call: &Invocation<'_>, findings: &mut Findings) -> bool {
     // A shell line stays where it is, and takes no arguments from here.
     let (at, inserted) = form.inserted;
     let changed = form.empty_folder || !inserted.is_empty();
-    if changed && !matches!(call.seat, Seat::From(_)) {
+    if changed && !matches!(call.seat, ArgPosition::From(_)) {
         return false;
     }
     let tokens = args::read(call.args, &form.spec);
@@ -188,7 +190,7 @@ fn fits(form: &Form, call: &Call<'_>, findings: &mut Findings) -> bool {
 }
 
 /// Records the programs that a row says its program starts.
-fn started(spec: &Spec, name: &str, ground: &Ground<'_>, findings: &mut Findings) {
+fn started(spec: &Spec, name: &str, ground: &JudgeContext<'_>, findings: &mut Findings) {
     spec.starts.iter().for_each(|name| findings.start(name));
     if spec.helpers.is_empty() {
         return;
@@ -197,19 +199,19 @@ fn started(spec: &Spec, name: &str, ground: &Ground<'_>, findings: &mut Findings
     let Some(program) = world.program(name) else { return };
     let Some(above) = program.path.parent().and_then(Path::parent) else { return };
     let places = spec.helpers.iter().map(|place| above.join(place));
-    let there = places.filter(|place| world.kind(place) != Kind::Missing);
+    let there = places.filter(|place| world.kind(place) != PathKind::Missing);
     findings.launch.helpers.extend(there);
 }
 
 /// The row's verdict on a call.
-pub fn judge_row(spec: &Spec, call: &Call<'_>, findings: &mut Findings) {
+pub fn judge_row(spec: &Spec, call: &Invocation<'_>, findings: &mut Findings) {
     if let Some(form) = spec.quiet.iter().find(|form| same_words(form, call.args)) {
         // Many programs look into their current folder before they print their version.
         let version = VERSION.contains(form) && spec.quiet.contains(&VERSION[0]);
         match call.seat {
-            Seat::From(_) => findings.launch.empty_folder |= version,
-            Seat::Within(_) | Seat::Line if version => call.unguarded(findings),
-            Seat::Within(_) | Seat::Line => {}
+            ArgPosition::From(_) => findings.launch.empty_folder |= version,
+            ArgPosition::Within(_) | ArgPosition::Line if version => call.unguarded(findings),
+            ArgPosition::Within(_) | ArgPosition::Line => {}
         }
         let say = words::ONLY_READS.with("program", call.name.to_owned());
         findings.add(call.id.clone(), Tier::L0, say, None, &[Effect::Read]);
@@ -236,7 +238,7 @@ pub fn judge_row(spec: &Spec, call: &Call<'_>, findings: &mut Findings) {
 }
 
 /// `@FILE` means arguments read from a file, wherever it appears.
-fn argument_files(call: &Call<'_>, findings: &mut Findings) {
+fn argument_files(call: &Invocation<'_>, findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate().filter(|(_, arg)| arg.starts_with('@')) {
         let say = words::READS_ARGUMENTS.with("arg", quoted(arg));
         let say = say.with("program", call.name.to_owned());
@@ -244,12 +246,12 @@ fn argument_files(call: &Call<'_>, findings: &mut Findings) {
     }
 }
 
-fn base(spec: &Spec, call: &Call<'_>, arg: Option<usize>, findings: &mut Findings) {
+fn base(spec: &Spec, call: &Invocation<'_>, arg: Option<usize>, findings: &mut Findings) {
     let say = spec.why.with("program", quoted(&call.id.replace('.', " ")));
     findings.add(call.id.clone(), spec.tier, say, arg, spec.effects);
 }
 
-fn dangers(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+fn dangers(spec: &Spec, call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for danger in spec.dangers {
         let hits: Option<Vec<_>> =
             danger.all.iter().map(|spellings| args::hit(tokens, spellings)).collect();
@@ -263,9 +265,9 @@ fn dangers(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Fi
 
 /// Raises whatever option is not on the row's list, and looks at the files that
 /// options name.
-fn options(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+fn options(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for token in tokens {
-        let Part::Flag { name, value, known } = &token.part else { continue };
+        let ArgPart::Flag { name, value, known } = &token.part else { continue };
         match (known, value) {
             (None | Some(Takes::Risky | Takes::Value(ValueKind::Danger)), _) => {
                 if !findings.warned(call.seat.arg(token.at)) {
@@ -298,7 +300,7 @@ fn options(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     }
 }
 
-fn operands(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+fn operands(spec: &Spec, call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let words: Vec<(usize, &str)> =
         tokens.iter().filter_map(|t| t.operand().map(|text| (t.at, text))).collect();
     match spec.grammar.operands {
@@ -337,7 +339,7 @@ fn operands(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mut F
     }
 }
 
-fn too_many(call: &Call<'_>, words: &[(usize, &str)], most: usize, findings: &mut Findings) {
+fn too_many(call: &Invocation<'_>, words: &[(usize, &str)], most: usize, findings: &mut Findings) {
     if let Some((at, text)) = words.get(most) {
         let say = words::OPERAND_UNKNOWN.with("arg", quoted(text));
         let say = say.with("program", call.name.to_owned());
@@ -346,11 +348,11 @@ fn too_many(call: &Call<'_>, words: &[(usize, &str)], most: usize, findings: &mu
 }
 
 /// Looks at the values of options with an unknown meaning.
-fn loose(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+fn loose(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for token in tokens {
-        if let Part::Flag { value: Some(value), .. } = token.part {
+        if let ArgPart::Flag { value: Some(value), .. } = token.part {
             loosely(call, value, token.at, findings);
-        } else if let (Part::Flag { known: None, .. }, Some(text)) =
+        } else if let (ArgPart::Flag { known: None, .. }, Some(text)) =
             (&token.part, call.args.get(token.at))
         {
             let attached = text.find(['/', '~']).and_then(|at| text.get(at..));
@@ -359,7 +361,7 @@ fn loose(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     }
 }
 
-fn loosely(call: &Call<'_>, text: &str, at: usize, findings: &mut Findings) {
+fn loosely(call: &Invocation<'_>, text: &str, at: usize, findings: &mut Findings) {
     if text.contains("://") && !text.starts_with("file:") {
         return;
     }
@@ -368,7 +370,12 @@ fn loosely(call: &Call<'_>, text: &str, at: usize, findings: &mut Findings) {
     }
 }
 
-fn sub_command(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+fn sub_command(
+    spec: &Spec,
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    findings: &mut Findings,
+) {
     let first = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
     let row = first.and_then(|(at, name)| {
         spec.subs.iter().find_map(|sub| sub.called(name).map(|id| (at, sub, id)))
@@ -377,7 +384,7 @@ fn sub_command(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mu
         Some((at, sub, id)) => {
             options(call, tokens, findings);
             let ground = moved(call.ground, tokens);
-            judge_sub(sub, id, &Call { ground: &ground, ..call.clone() }, at, findings);
+            judge_sub(sub, id, &Invocation { ground: &ground, ..call.clone() }, at, findings);
         }
         None => {
             base(spec, call, first.and_then(|(at, _)| call.seat.arg(at)), findings);
@@ -387,8 +394,8 @@ fn sub_command(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mu
         }
     }
     // An unknown option may take the next argument, and then the sub-command comes later.
-    let doubtful = spec.grammar.order == Order::Posix
-        && tokens.iter().any(|t| matches!(t.part, Part::Flag { known: None, value: None, .. }));
+    let doubtful = spec.grammar.order == ArgOrder::Posix
+        && tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, value: None, .. }));
     if doubtful {
         let from = first.map_or(0, |(at, _)| at);
         for (at, name) in call.args.iter().enumerate().skip(from) {
@@ -403,10 +410,10 @@ fn sub_command(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mu
 }
 
 /// The ground after `-C FOLDER` in front of a sub-command.
-fn moved<'a>(ground: &Ground<'a>, tokens: &[Token<'_>]) -> Ground<'a> {
+fn moved<'a>(ground: &JudgeContext<'a>, tokens: &[ArgToken<'_>]) -> JudgeContext<'a> {
     let mut moved = ground.clone();
     for token in tokens {
-        if let Part::Flag { name, value: Some(folder), .. } = &token.part
+        if let ArgPart::Flag { name, value: Some(folder), .. } = &token.part
             && name == "-C"
         {
             moved.cwd = moved.cwd.join(folder);
@@ -415,8 +422,8 @@ fn moved<'a>(ground: &Ground<'a>, tokens: &[Token<'_>]) -> Ground<'a> {
     moved
 }
 
-fn judge_sub(sub: &Spec, id: &str, call: &Call<'_>, at: usize, findings: &mut Findings) {
-    let inner = Call {
+fn judge_sub(sub: &Spec, id: &str, call: &Invocation<'_>, at: usize, findings: &mut Findings) {
+    let inner = Invocation {
         id: format!("{}.{id}", call.id),
         args: call.args.get(at + 1..).unwrap_or_default(),
         seat: call.seat.after(at + 1),
@@ -432,7 +439,7 @@ fn judge_sub(sub: &Spec, id: &str, call: &Call<'_>, at: usize, findings: &mut Fi
 fn identify<'n>(
     name: &'n str,
     named: Option<usize>,
-    ground: &Ground<'_>,
+    ground: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> Option<(&'n str, Whose)> {
     if BUILT_IN.contains(&name) {
@@ -489,7 +496,7 @@ enum Whose {
 }
 
 /// The program of the project's own, or of a toolchain manager, that a name refers to.
-pub fn own_program(name: &str, ground: &Ground<'_>) -> Option<OwnProgram> {
+pub fn own_program(name: &str, ground: &JudgeContext<'_>) -> Option<OwnProgram> {
     let scene = ground.scene;
     if !name.contains('/') {
         return scene.world.own_program(name);
@@ -505,7 +512,7 @@ fn allow_list(
     name: &str,
     named: Option<usize>,
     has_row: bool,
-    ground: &Ground<'_>,
+    ground: &JudgeContext<'_>,
     findings: &mut Findings,
 ) {
     if !ground.scene.policy.allows(short, has_row) {
@@ -517,7 +524,7 @@ fn allow_list(
     }
 }
 
-fn unknown_tier(ground: &Ground<'_>) -> Tier {
+fn unknown_tier(ground: &JudgeContext<'_>) -> Tier {
     match ground.scene.policy.unknown_program {
         Unknown::Refuse => Tier::L2,
         Unknown::Confirm => Tier::L1,
@@ -529,7 +536,7 @@ pub fn denied(
     name: &str,
     named: Option<usize>,
     args: &[String],
-    ground: &Ground<'_>,
+    ground: &JudgeContext<'_>,
     findings: &mut Findings,
 ) {
     let rule = ground.scene.policy.denied.iter().find(|rule| refusal::refuses(rule, name, args));

@@ -47,35 +47,35 @@ mod tests;
 
 pub use catalogue::{RuleId, is_rule, rules as rule_ids};
 pub use coverage::{covers, never};
-pub use findings::Seen;
+pub use findings::SeenPrograms;
 pub use grant::{Grant, Pinned, Terms, bound, offered};
 pub use launch::Launch;
 pub use malformed::is_hidden;
-pub use needs::{Needs, Spot, beyond_the_wall, variables as place_variables, wall, with_wall};
+pub use needs::{Needs, UserPath, beyond_the_wall, variables as place_variables, wall, with_wall};
 pub use paths::{absolute, is_closed, secret_places};
 pub use pieces::{assess_mention, assess_piece};
-pub use policy::{Limit, Policy, Rule, Unknown};
+pub use policy::{Limit, Policy, PolicyRule, Unknown};
 pub use scripted::TOOL as SCRIPT_TOOL;
-pub use seal::{Seal, Start};
+pub use seal::{LaunchRequest, Seal};
 pub use sensitive::{
     closed_folders, in_any_case, is_sensitive_name, secret_folders, sensitive_globs,
 };
-pub use skill::{Narrowed, Skilled, TOOL as SKILL_TOOL};
+pub use skill::{SkillInfo, TOOL as SKILL_TOOL, ToolRestriction};
 pub use step::UNTRUSTED;
-pub use tools::Task;
+pub use tools::ToolTask;
 pub use warning::Warning;
 
 /// Where a step would run, and under which policy.
 #[derive(Clone, Copy)]
-pub struct Scene<'a> {
+pub struct PolicyContext<'a> {
     pub policy: &'a Policy,
-    pub place: &'a Place,
-    pub world: &'a dyn World,
+    pub place: &'a Workspace,
+    pub world: &'a dyn Machine,
 }
 
 /// The folders a judgement speaks of, all absolute with links resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Workspace {
     pub workspace: PathBuf,
     pub home: PathBuf,
     /// The folder a step without a `cwd` of its own runs in.
@@ -91,12 +91,12 @@ pub struct Place {
     pub own: Vec<PathBuf>,
 }
 
-impl Place {
+impl Workspace {
     /// A trusted workspace without added folders.
-    pub fn new(workspace: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Place {
+    pub fn new(workspace: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Workspace {
         let workspace = workspace.into();
         let cwd = workspace.clone();
-        Place { workspace, home: home.into(), cwd, trusted: true, ..Place::default() }
+        Workspace { workspace, home: home.into(), cwd, trusted: true, ..Workspace::default() }
     }
 
     /// The workspace or the added folder that contains a path, the innermost of them.
@@ -131,11 +131,11 @@ impl Place {
 }
 
 /// The questions a judgement may ask of the machine. Reads only.
-pub trait World: Send + Sync {
+pub trait Machine: Send + Sync {
     /// The path with every link resolved, as far as it exists; the rest is appended
     /// after normalising `.` and `..`.
     fn real(&self, path: &Path) -> PathBuf;
-    fn kind(&self, path: &Path) -> Kind;
+    fn kind(&self, path: &Path) -> PathKind;
     /// The program a name refers to, looked up in trusted folders only.
     fn program(&self, name: &str) -> Option<Program>;
     /// A folder of the user's own `PATH` that holds such a program, where no trusted one
@@ -164,12 +164,12 @@ pub trait World: Send + Sync {
         false
     }
     /// The declarations of the skill of this name; `None`: there is none.
-    fn skill(&self, _name: &str) -> Option<Skilled> {
+    fn skill(&self, _name: &str) -> Option<SkillInfo> {
         None
     }
     /// The entries of a folder, at most so many, links not followed. A folder that cannot
     /// be read counts as empty: what runs as the user cannot read it either.
-    fn entries(&self, _folder: &Path, _most: usize) -> Vec<(PathBuf, EntryKind)> {
+    fn entries(&self, _folder: &Path, _most: usize) -> Vec<(PathBuf, FileKind)> {
         Vec::new()
     }
     /// The contents of a regular file, links followed. More than `most` bytes are an error.
@@ -195,7 +195,7 @@ pub enum Contents {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PathKind {
     Missing,
     File,
     Folder,
@@ -204,7 +204,7 @@ pub enum Kind {
 
 /// The kind of an entry of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryKind {
+pub enum FileKind {
     File,
     Folder,
     Link,
@@ -221,12 +221,12 @@ pub struct Program {
     pub modified: i128,
     /// Where the path is a link that is started as itself, as `.venv/bin/python` is:
     /// what identifies the link. The fields above are those of the file it leads to.
-    pub link: Option<Link>,
+    pub link: Option<LinkIdentity>,
 }
 
 /// The identity of a link at the moment of judging.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct LinkIdentity {
     pub device: u64,
     pub inode: u64,
     /// Nanoseconds since the epoch.
@@ -261,13 +261,13 @@ pub enum Shelf {
 #[derive(Debug)]
 pub enum Verdict {
     Run(Cleared),
-    Ask(Held),
-    Refuse(Refused),
+    Ask(NeedsApproval),
+    Refuse(DeniedStep),
 }
 
 impl Verdict {
     /// The step as a question, whether or not it would run by itself; `None`: it is refused.
-    pub fn asked(self) -> Option<Held> {
+    pub fn asked(self) -> Option<NeedsApproval> {
         match self {
             Verdict::Run(cleared) => Some(cleared.held()),
             Verdict::Ask(held) => Some(held),
@@ -279,7 +279,7 @@ impl Verdict {
 /// A step that may run, sealed as it was judged. Only this module makes one.
 #[derive(Debug)]
 pub struct Cleared {
-    judged: Judged,
+    judged: Assessment,
     seal: Seal,
     /// The user saw what the sandbox denied, and wants it to run without.
     beyond_the_wall: bool,
@@ -287,18 +287,18 @@ pub struct Cleared {
 
 /// A step that waits for the user.
 #[derive(Debug)]
-pub struct Held {
-    judged: Judged,
+pub struct NeedsApproval {
+    judged: Assessment,
     seal: Seal,
 }
 
 /// A step that does not run, with the reasons.
 #[derive(Debug)]
-pub struct Refused(Judged);
+pub struct DeniedStep(Assessment);
 
 /// The judged step: the exact step, and the findings about it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
+pub struct Assessment {
     pub step: Step,
     pub risk: Risk,
     /// The program that will run, resolved once; `None` for tools.
@@ -308,21 +308,21 @@ pub struct Judged {
     /// The simple commands of a shell line.
     pub pieces: Vec<SubCommand>,
     /// The programs and forms that were met on the way.
-    pub seen: Seen,
+    pub seen: SeenPrograms,
     /// The task of a tool; `None` for programs and lines.
-    pub task: Option<Task>,
+    pub task: Option<ToolTask>,
     /// The inputs a program is started with beyond its own words.
     pub launch: Launch,
 }
 
-impl Judged {
+impl Assessment {
     /// Its effect on a file, where that is known before it runs.
     pub fn change(&self) -> Option<&Change> {
-        self.task.as_ref().and_then(Task::change)
+        self.task.as_ref().and_then(ToolTask::change)
     }
 }
 
-impl Held {
+impl NeedsApproval {
     /// The user approved exactly this.
     pub fn approve(self) -> Cleared {
         Cleared { judged: self.judged, seal: self.seal, beyond_the_wall: false }
@@ -333,21 +333,21 @@ impl Held {
         Cleared { beyond_the_wall: true, ..self.approve() }
     }
 
-    fn new(judged: Judged) -> Held {
-        Held { seal: Seal::over(&judged), judged }
+    fn new(judged: Assessment) -> NeedsApproval {
+        NeedsApproval { seal: Seal::over(&judged), judged }
     }
 
-    pub fn judged(&self) -> &Judged {
+    pub fn judged(&self) -> &Assessment {
         &self.judged
     }
 }
 
 impl Cleared {
-    fn new(judged: Judged) -> Cleared {
+    fn new(judged: Assessment) -> Cleared {
         Cleared { seal: Seal::over(&judged), judged, beyond_the_wall: false }
     }
 
-    pub fn judged(&self) -> &Judged {
+    pub fn judged(&self) -> &Assessment {
         &self.judged
     }
 
@@ -357,8 +357,8 @@ impl Cleared {
     }
 
     /// Back to a question: the user is asked whether it shall run without the sandbox.
-    pub fn held(self) -> Held {
-        Held { judged: self.judged, seal: self.seal }
+    pub fn held(self) -> NeedsApproval {
+        NeedsApproval { judged: self.judged, seal: self.seal }
     }
 
     /// The fingerprint of the judged step, to compare with what is about to start.
@@ -373,35 +373,35 @@ impl Cleared {
 
     /// A judgement made by hand, as nothing but a test can.
     #[cfg(test)]
-    pub fn by_hand(judged: Judged) -> Cleared {
+    pub fn by_hand(judged: Assessment) -> Cleared {
         Cleared::new(judged)
     }
 
     /// Changed in spite of the seal, as only a test can.
     #[cfg(test)]
-    pub fn tampered(mut self, change: impl FnOnce(&mut Judged)) -> Cleared {
+    pub fn tampered(mut self, change: impl FnOnce(&mut Assessment)) -> Cleared {
         change(&mut self.judged);
         self
     }
 }
 
-impl Refused {
-    pub fn judged(&self) -> &Judged {
+impl DeniedStep {
+    pub fn judged(&self) -> &Assessment {
         &self.0
     }
 }
 
 impl Verdict {
-    pub fn judged(&self) -> &Judged {
+    pub fn judged(&self) -> &Assessment {
         match self {
             Verdict::Run(Cleared { judged, .. })
-            | Verdict::Ask(Held { judged, .. })
-            | Verdict::Refuse(Refused(judged)) => judged,
+            | Verdict::Ask(NeedsApproval { judged, .. })
+            | Verdict::Refuse(DeniedStep(judged)) => judged,
         }
     }
 }
 
-impl std::fmt::Debug for Scene<'_> {
+impl std::fmt::Debug for PolicyContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Scene").field("place", self.place).finish_non_exhaustive()
     }
@@ -430,19 +430,19 @@ impl std::fmt::Debug for Scene<'_> {
 /// assert!(matches!(assess(step(&["commit"]), scene), Verdict::Ask(_)));
 /// assert!(matches!(assess(step(&["reset", "--hard"]), scene), Verdict::Refuse(_)));
 /// ```
-pub fn assess(step: Step, scene: Scene<'_>) -> Verdict {
+pub fn assess(step: Step, scene: PolicyContext<'_>) -> Verdict {
     let (judged, allowed) = step::judge(step, scene);
     match judged.risk.tier {
-        Tier::L0 if is_unguarded(&judged) => Verdict::Ask(Held::new(judged)),
+        Tier::L0 if is_unguarded(&judged) => Verdict::Ask(NeedsApproval::new(judged)),
         Tier::L0 => Verdict::Run(Cleared::new(judged)),
         Tier::L1 if allowed => Verdict::Run(Cleared::new(judged)),
-        Tier::L1 => Verdict::Ask(Held::new(judged)),
-        Tier::L2 => Verdict::Refuse(Refused(judged)),
+        Tier::L1 => Verdict::Ask(NeedsApproval::new(judged)),
+        Tier::L2 => Verdict::Refuse(DeniedStep(judged)),
     }
 }
 
 /// Whether a part of it would need arguments that nothing can add.
-fn is_unguarded(judged: &Judged) -> bool {
+fn is_unguarded(judged: &Assessment) -> bool {
     judged.risk.reasons.iter().any(|reason| reason.rule == judge::UNGUARDED)
 }
 
@@ -453,30 +453,30 @@ fn is_unguarded(judged: &Judged) -> bool {
 /// that is not on the list is an L1 here; the list is about what a model may propose. Only
 /// a line that is not text for a shell at all (a NUL in it) is refused. Nothing a model
 /// sends may come here.
-pub fn assess_shell(id: &str, line: &str, scene: Scene<'_>) -> Verdict {
+pub fn assess_shell(id: &str, line: &str, scene: PolicyContext<'_>) -> Verdict {
     let judged = pieces::line(id, line, scene);
     match judged.risk.tier {
         Tier::L0 | Tier::L1 => Verdict::Run(Cleared::new(judged)),
-        Tier::L2 if pieces::is_no_line(&judged) => Verdict::Refuse(Refused(judged)),
-        Tier::L2 => Verdict::Ask(Held::new(judged)),
+        Tier::L2 if pieces::is_no_line(&judged) => Verdict::Refuse(DeniedStep(judged)),
+        Tier::L2 => Verdict::Ask(NeedsApproval::new(judged)),
     }
 }
 
 /// Judges undoing a change, which the user asked for: it runs as it is, and is asked about
 /// where the file is not as the change left it. Nothing a model sends may come here.
-pub fn assess_restore(id: &str, restore: &tools::Restore, scene: Scene<'_>) -> Verdict {
+pub fn assess_restore(id: &str, restore: &tools::Restore, scene: PolicyContext<'_>) -> Verdict {
     let judged = tools::restored(id, restore, scene);
     let changed = judged.risk.reasons.iter().any(|reason| reason.rule == "file.changed");
     match judged.risk.tier {
         Tier::L0 | Tier::L1 if !changed => Verdict::Run(Cleared::new(judged)),
-        Tier::L0 | Tier::L1 => Verdict::Ask(Held::new(judged)),
-        Tier::L2 => Verdict::Refuse(Refused(judged)),
+        Tier::L0 | Tier::L1 => Verdict::Ask(NeedsApproval::new(judged)),
+        Tier::L2 => Verdict::Refuse(DeniedStep(judged)),
     }
 }
 
 /// One row of the policy tables, as it is shown to the user.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub struct RuleInfo {
     /// Names that share the row, separated by blanks.
     pub names: &'static str,
     /// The tier when nothing else is found.
@@ -485,8 +485,8 @@ pub struct Known {
 }
 
 /// Every program the tables know.
-pub fn known() -> impl Iterator<Item = Known> {
-    rules::all().map(|spec| Known { names: spec.names, tier: spec.tier, why: spec.why })
+pub fn known() -> impl Iterator<Item = RuleInfo> {
+    rules::all().map(|spec| RuleInfo { names: spec.names, tier: spec.tier, why: spec.why })
 }
 
 /// The promises of a row that runs by itself: options that are harmless.

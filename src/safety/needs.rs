@@ -6,14 +6,14 @@
 //! step that runs the project's own code, which may start any of these programs.
 //! Credentials are open to the row that names them, and to nothing else.
 
-use super::Judged;
+use super::Assessment;
 use super::policy::{Limit, Policy};
 use crate::protocol::{Effect, Reason, Risk, SandboxDenial, SandboxStatus, StepAction, Tier};
 use crate::words::{LocalizedText, Phrase, safety as words};
 
 /// A place of the user: where a variable says, else below the home folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Spot {
+pub struct UserPath {
     /// Empty: no variable moves it.
     pub variable: &'static str,
     /// Below the home; empty: it has no place unless the variable is set. An absolute path
@@ -29,18 +29,18 @@ pub struct Need {
     /// Rules separated by blanks: `cargo` speaks for `cargo.test` too, `npm.ci` for
     /// itself.
     pub rules: &'static str,
-    pub caches: &'static [Spot],
-    pub credentials: &'static [Spot],
+    pub caches: &'static [UserPath],
+    pub credentials: &'static [UserPath],
 }
 
 /// The places one step may reach beyond the workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// It may write here, and they are made where they are missing.
-    pub own: Vec<Spot>,
+    pub own: Vec<UserPath>,
     /// It may write here, where they are.
-    pub caches: Vec<Spot>,
-    pub credentials: Vec<Spot>,
+    pub caches: Vec<UserPath>,
+    pub credentials: Vec<UserPath>,
     pub network: bool,
     /// It is made to change the system, which no wall around the workspace allows.
     pub system: bool,
@@ -73,7 +73,7 @@ impl Needs {
 }
 
 /// The sentence in a question about the sandbox around the step, or that there is none.
-pub fn wall(judged: &Judged, policy: &Policy) -> Vec<Reason> {
+pub fn wall(judged: &Assessment, policy: &Policy) -> Vec<Reason> {
     // Of steps that only read the user is asked about the shell pieces of templates.
     let reads = judged.risk.tier == Tier::L0;
     let is_piece = matches!(judged.step.work, StepAction::Shell { .. });
@@ -106,7 +106,7 @@ pub fn wall(judged: &Judged, policy: &Policy) -> Vec<Reason> {
         said.push(reason("sandbox.network", words::SANDBOX_NETWORK.into()));
     }
     if !needs.credentials.is_empty() {
-        let mut places: Vec<String> = needs.credentials.iter().map(Spot::shown).collect();
+        let mut places: Vec<String> = needs.credentials.iter().map(UserPath::shown).collect();
         places.dedup();
         let say = words::SANDBOX_CREDENTIALS.with("places", places.join(", "));
         said.push(reason("sandbox.credentials", say));
@@ -115,14 +115,14 @@ pub fn wall(judged: &Judged, policy: &Policy) -> Vec<Reason> {
 }
 
 /// The risk as a question shows it: with the openings in the sandbox around the step.
-pub fn with_wall(judged: &Judged, policy: &Policy) -> Risk {
+pub fn with_wall(judged: &Assessment, policy: &Policy) -> Risk {
     let mut risk = judged.risk.clone();
     risk.reasons.extend(wall(judged, policy));
     risk
 }
 
 /// The risk of running a step again without the sandbox, which denied it this.
-pub fn beyond_the_wall(judged: &Judged, denied: &SandboxDenial) -> Risk {
+pub fn beyond_the_wall(judged: &Assessment, denied: &SandboxDenial) -> Risk {
     let mut risk = judged.risk.clone();
     let say = words::SANDBOX_DENIED.with("what", denied.what());
     let reason = Reason { rule: SandboxDenial::RULE.to_owned(), tier: Tier::L1, say, arg: None };
@@ -133,7 +133,7 @@ pub fn beyond_the_wall(judged: &Judged, denied: &SandboxDenial) -> Risk {
     risk
 }
 
-impl Spot {
+impl UserPath {
     /// As the user would write it.
     fn shown(&self) -> String {
         let home = if self.home.starts_with('/') { String::new() } else { "~/".to_owned() };
@@ -168,7 +168,7 @@ const LOCAL: &[&str] = &[
 ];
 
 /// Whether a later step may start what is there: not a cache, though a row may fill it.
-fn is_tool(spot: &Spot) -> bool {
+fn is_tool(spot: &UserPath) -> bool {
     TOOLS.contains(&(spot.home, spot.rest))
 }
 
@@ -189,22 +189,26 @@ pub fn variables() -> impl Iterator<Item = &'static str> {
     spots.map(|spot| spot.variable).filter(|name| !name.is_empty())
 }
 
-const fn home(home: &'static str) -> Spot {
-    Spot { variable: "", home, rest: "" }
+const fn home(home: &'static str) -> UserPath {
+    UserPath { variable: "", home, rest: "" }
 }
 
-const fn moved(variable: &'static str, home: &'static str, rest: &'static str) -> Spot {
-    Spot { variable, home, rest }
+const fn moved(variable: &'static str, home: &'static str, rest: &'static str) -> UserPath {
+    UserPath { variable, home, rest }
 }
 
-const fn row(rules: &'static str, caches: &'static [Spot], credentials: &'static [Spot]) -> Need {
+const fn row(
+    rules: &'static str,
+    caches: &'static [UserPath],
+    credentials: &'static [UserPath],
+) -> Need {
     Need { rules, caches, credentials }
 }
 
-const SSH: Spot = home(".ssh");
-const NETRC: Spot = home(".netrc");
-const GIT_STORE: Spot = home(".git-credentials");
-const GIT_CONFIG: Spot = moved("XDG_CONFIG_HOME", ".config", "git/credentials");
+const SSH: UserPath = home(".ssh");
+const NETRC: UserPath = home(".netrc");
+const GIT_STORE: UserPath = home(".git-credentials");
+const GIT_CONFIG: UserPath = moved("XDG_CONFIG_HOME", ".config", "git/credentials");
 
 #[rustfmt::skip]
 const NEEDS: &[Need] = &[
@@ -303,7 +307,7 @@ mod tests {
         })
     }
 
-    fn holds(spots: &[Spot], home: &str) -> bool {
+    fn holds(spots: &[UserPath], home: &str) -> bool {
         spots.iter().any(|spot| spot.home == home)
     }
 
@@ -322,7 +326,7 @@ mod tests {
     fn code_of_the_project_may_fill_caches_and_put_no_program_anywhere() {
         let make = needs(&["make"], &[Effect::Exec, Effect::Write]);
         assert!(holds(&make.caches, ".npm") && holds(&make.caches, ".m2/repository"));
-        let bin = |spot: &Spot| is_tool(spot);
+        let bin = |spot: &UserPath| is_tool(spot);
         assert!(!make.caches.iter().any(bin) && !make.own.iter().any(bin));
         assert!(needs(&["cargo.install"], &[Effect::Exec]).own.iter().any(bin));
         let mkdir = needs(&["mkdir"], &[Effect::Write]);

@@ -7,11 +7,11 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::sensitive::{SECRET_FOLDERS, SENSITIVE_PAIRS, is_sensitive_name, plain_names};
-use super::{Place, Scene};
+use super::{PolicyContext, Workspace};
 
 /// The kind of place a path leads to, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
+pub enum PathClass {
     /// The workspace, or `/dev/null`.
     Inside,
     /// Machine data anybody may read, and the repository around the workspace.
@@ -25,7 +25,7 @@ pub enum Class {
 
 /// Classifies a path as it appears in an argument, seen from `cwd`. A program takes it
 /// literally; what its author may have meant only adds to that.
-pub fn classify(text: &str, cwd: &Path, scene: Scene<'_>) -> Class {
+pub fn classify(text: &str, cwd: &Path, scene: PolicyContext<'_>) -> PathClass {
     let literal = classify_written(cwd.join(text), scene);
     match alias(text, cwd, &scene.place.home) {
         Some(meant) => literal.max(classify_written(meant, scene)),
@@ -33,13 +33,13 @@ pub fn classify(text: &str, cwd: &Path, scene: Scene<'_>) -> Class {
     }
 }
 
-fn classify_written(written: PathBuf, scene: Scene<'_>) -> Class {
+fn classify_written(written: PathBuf, scene: PolicyContext<'_>) -> PathClass {
     let plain = normal(&written);
     if plain == Path::new("/dev/null") {
-        return Class::Inside;
+        return PathClass::Inside;
     }
     if is_public(&plain) && is_public(&scene.world.real(&written)) {
-        return Class::Public;
+        return PathClass::Public;
     }
     // A path that only exists for the process that looks is not looked at through ours.
     let looks = plain.starts_with("/proc") || plain.starts_with("/dev");
@@ -109,20 +109,20 @@ pub fn secret_places(home: &Path) -> Vec<PathBuf> {
     of_home.chain(system).collect()
 }
 
-fn locate(path: &Path, scene: Scene<'_>) -> Class {
+fn locate(path: &Path, scene: PolicyContext<'_>) -> PathClass {
     let place = scene.place;
     if path == Path::new("/dev/null") {
-        Class::Inside
+        PathClass::Inside
     } else if is_secret(path, place) {
-        Class::Secret
+        PathClass::Secret
     } else if let Some(inner) = place.root_of(path).and_then(|root| path.strip_prefix(root).ok()) {
-        if holds_credentials(inner) { Class::Sensitive } else { Class::Inside }
+        if holds_credentials(inner) { PathClass::Sensitive } else { PathClass::Inside }
     } else if holds_credentials(path) {
-        Class::Secret
+        PathClass::Secret
     } else if place.may_read(path) {
-        Class::Public
+        PathClass::Public
     } else {
-        Class::Outside
+        PathClass::Outside
     }
 }
 
@@ -143,7 +143,7 @@ pub(super) fn holds_credentials(path: &Path) -> bool {
         })
 }
 
-pub(super) fn is_secret(path: &Path, place: &Place) -> bool {
+pub(super) fn is_secret(path: &Path, place: &Workspace) -> bool {
     let of_home = path.strip_prefix(&place.home).is_ok_and(|rest| {
         HOME_SECRETS.iter().any(|secret| rest.starts_with(secret))
             || rest.to_str().is_some_and(|rest| rest.starts_with('.') && rest.ends_with("_history"))
@@ -156,14 +156,14 @@ pub(super) fn is_secret(path: &Path, place: &Place) -> bool {
 }
 
 /// Our own folders; where the user works below one, that is theirs.
-fn is_own(path: &Path, place: &Place) -> bool {
+fn is_own(path: &Path, place: &Workspace) -> bool {
     let works = |own: &Path| place.workspace.starts_with(own) && path.starts_with(&place.workspace);
     place.own.iter().any(|own| path.starts_with(own) && !works(own))
 }
 
 /// A general place says nothing about what the user keeps below it: neither about their
 /// home (`/root`) nor about a workspace they trust. It counts for its other parts.
-fn is_system_secret(path: &Path, place: &Place) -> bool {
+fn is_system_secret(path: &Path, place: &Workspace) -> bool {
     let chosen = |general: &Path| {
         let trusted = place.root_of(path).filter(|_| place.trusted);
         let home = Some(place.home.as_path()).filter(|home| path.starts_with(home));

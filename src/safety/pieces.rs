@@ -3,45 +3,47 @@
 
 use serde_json::json;
 
-use super::{Cleared, Held, Judged, Policy, Refused, Scene, Unknown, Verdict, step};
+use super::{
+    Assessment, Cleared, DeniedStep, NeedsApproval, Policy, PolicyContext, Unknown, Verdict, step,
+};
 use crate::protocol::{Requires, Step, StepAction, Tier};
 
 /// Judges a line for the user's shell; a program that is not on the list is an L1, since
 /// the list is about what a model may propose.
-pub(super) fn line(id: &str, line: &str, scene: Scene<'_>) -> Judged {
+pub(super) fn line(id: &str, line: &str, scene: PolicyContext<'_>) -> Assessment {
     let policy = Policy { unknown_program: Unknown::Confirm, ..scene.policy.clone() };
-    let scene = Scene { policy: &policy, ..scene };
+    let scene = PolicyContext { policy: &policy, ..scene };
     let work = StepAction::Shell { line: line.to_owned() };
     let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
     step::judge(step, scene).0
 }
 
 /// No text for a shell at all.
-pub(super) fn is_no_line(judged: &Judged) -> bool {
+pub(super) fn is_no_line(judged: &Assessment) -> bool {
     judged.risk.reasons.iter().any(|reason| reason.rule == "malformed.nul")
 }
 
 /// Judges a shell command of a template, with its arguments filled in. The user is asked
 /// whatever its tier; only text that is not for a shell is refused.
-pub fn assess_piece(id: &str, text: &str, scene: Scene<'_>) -> Verdict {
+pub fn assess_piece(id: &str, text: &str, scene: PolicyContext<'_>) -> Verdict {
     let judged = line(id, text, scene);
     match is_no_line(&judged) {
-        true => Verdict::Refuse(Refused(judged)),
-        false => Verdict::Ask(Held::new(judged)),
+        true => Verdict::Refuse(DeniedStep(judged)),
+        false => Verdict::Ask(NeedsApproval::new(judged)),
     }
 }
 
 /// Judges the reading of a file or folder that the user or a template names, exactly as
 /// `file.read` is judged for a model. The user is asked about anything beyond reading in
 /// the workspace; a skill that was entered does not restrict what the user names.
-pub fn assess_mention(id: &str, path: &str, scene: Scene<'_>) -> Verdict {
+pub fn assess_mention(id: &str, path: &str, scene: PolicyContext<'_>) -> Verdict {
     let policy = Policy { narrowed: None, ..scene.policy.clone() };
-    let scene = Scene { policy: &policy, ..scene };
+    let scene = PolicyContext { policy: &policy, ..scene };
     let work = StepAction::Tool { name: "file.read".into(), input: json!({ "path": path }) };
     let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
     let (judged, _) = step::judge(step, scene);
     match judged.risk.tier {
         Tier::L0 => Verdict::Run(Cleared::new(judged)),
-        Tier::L1 | Tier::L2 => Verdict::Ask(Held::new(judged)),
+        Tier::L1 | Tier::L2 => Verdict::Ask(NeedsApproval::new(judged)),
     }
 }

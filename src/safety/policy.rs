@@ -6,7 +6,7 @@ use crate::protocol::SandboxStatus;
 use crate::words::{LocalizedText, safety as words};
 
 use super::grant::Grant;
-use super::skill::Narrowed;
+use super::skill::ToolRestriction;
 
 /// The user's settings, as data. Project settings may only make it stricter.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,17 +21,17 @@ pub struct Policy {
     /// Rule ids whose L2 becomes a question.
     pub lift: Vec<String>,
     /// Rules for steps that run without asking, when they are L1, as the user wrote them.
-    pub allowed: Vec<Rule>,
+    pub allowed: Vec<PolicyRule>,
     /// The same, remembered on the terms of a step that was approved.
     pub granted: Vec<Grant>,
     /// Rules for steps that are refused, before anything else.
-    pub denied: Vec<Rule>,
+    pub denied: Vec<PolicyRule>,
     /// Which steps the system holds, as far as that is known.
     pub shelter: SandboxStatus,
     /// JSON files beside those of slothtool that `config.json_patch` may change.
     pub config_files: Vec<String>,
     /// The tools that the entered skill leaves, while its turn lasts.
-    pub narrowed: Option<Narrowed>,
+    pub narrowed: Option<ToolRestriction>,
 }
 
 impl Default for Policy {
@@ -70,7 +70,7 @@ pub enum Limit {
 /// A remembered rule: a program and the start of its args, `git push *`, or exactly
 /// these args, `git push`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct PolicyRule {
     pub program: String,
     pub args: Vec<String>,
     /// True when more args may follow (`*` at the end).
@@ -90,7 +90,7 @@ impl Policy {
     }
 
     /// Every rule that allows: those the user wrote, then those that were remembered.
-    pub fn allowing(&self) -> Vec<Rule> {
+    pub fn allowing(&self) -> Vec<PolicyRule> {
         let granted = self.granted.iter().map(|grant| &grant.rule);
         self.allowed.iter().chain(granted).cloned().collect()
     }
@@ -102,10 +102,10 @@ impl Policy {
     }
 }
 
-impl Rule {
+impl PolicyRule {
     /// Parses a rule as the user writes it. Quotes keep blanks together; a bare `*` at the
     /// end lets any further arguments follow.
-    pub fn parse(text: &str) -> Result<Rule, LocalizedText> {
+    pub fn parse(text: &str) -> Result<PolicyRule, LocalizedText> {
         let mut words = split(text).ok_or_else(|| words::RULE_QUOTE.with("rule", text))?;
         let open = words.last().is_some_and(|(word, quoted)| word == "*" && !quoted);
         if open {
@@ -113,7 +113,7 @@ impl Rule {
         }
         let mut words = words.into_iter().map(|(word, _)| word);
         match words.next().filter(|program| !program.is_empty() && program != "*") {
-            Some(program) => Ok(Rule { program, args: words.collect(), open }),
+            Some(program) => Ok(PolicyRule { program, args: words.collect(), open }),
             None => Err(words::RULE_EMPTY.into()),
         }
     }
@@ -137,7 +137,7 @@ impl Rule {
 }
 
 /// As the user writes it; [`Rule::parse`] reads it back.
-impl fmt::Display for Rule {
+impl fmt::Display for PolicyRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&quote(&self.program))?;
         for arg in &self.args {
@@ -187,8 +187,8 @@ pub(super) fn quote(word: &str) -> String {
 mod tests {
     use super::*;
 
-    fn rule(text: &str) -> Rule {
-        Rule::parse(text).unwrap()
+    fn rule(text: &str) -> PolicyRule {
+        PolicyRule::parse(text).unwrap()
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn a_rule_without_a_program_is_refused() {
         for text in ["", "  ", "*", "* x", "'", "a 'b"] {
-            assert!(Rule::parse(text).is_err(), "{text}");
+            assert!(PolicyRule::parse(text).is_err(), "{text}");
         }
     }
 

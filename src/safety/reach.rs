@@ -4,19 +4,19 @@
 //! could mean anything else, the rule does not cover it and the step asks.
 
 use super::rules;
-use super::rules::remembered::{FORMS, Operand, Reach, Rest};
+use super::rules::remembered::{FORMS, Operand, Rest, RuleReach};
 
 /// The form that counts for a command, and how many of its arguments are words of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Governed {
-    pub reach: Reach,
+    pub reach: RuleReach,
     pub words: usize,
     /// The words of the form, the program first.
     start: &'static str,
 }
 
 /// The kinds of words an operand may be, seen from the command's folder.
-pub trait Ground {
+pub trait OperandScope {
     /// A file or folder of the workspace that holds no credentials.
     fn is_inside(&self, text: &str) -> bool;
     /// One that steers programs.
@@ -34,7 +34,7 @@ pub fn governing(program: &str, args: &[String]) -> Governed {
         let words = fits(form.start, own, args)?;
         Some(Governed { reach: form.reach, words, start: form.start })
     });
-    let otherwise = Governed { reach: Reach::ExactOr(Rest::PLAIN), words: 0, start: "" };
+    let otherwise = Governed { reach: RuleReach::ExactOr(Rest::PLAIN), words: 0, start: "" };
     // Of two that are as long the later one counts.
     fitting.fold(otherwise, |best, next| {
         if best.start.is_empty() || next.words >= best.words { next } else { best }
@@ -48,16 +48,16 @@ pub fn covers_open(
     args: &[String],
     fixed: usize,
     by_hand: bool,
-    ground: &dyn Ground,
+    ground: &dyn OperandScope,
 ) -> bool {
     let governed = governing(program, args);
     let rest = match governed.reach {
-        Reach::Open(rest) => rest,
-        Reach::ByHand(rest) | Reach::ExactOr(rest) if by_hand => rest,
-        Reach::Exact | Reach::ExactOr(_) | Reach::Script | Reach::Local => {
+        RuleReach::Open(rest) => rest,
+        RuleReach::ByHand(rest) | RuleReach::ExactOr(rest) if by_hand => rest,
+        RuleReach::Exact | RuleReach::ExactOr(_) | RuleReach::Script | RuleReach::Local => {
             return args.len() == fixed;
         }
-        Reach::Nothing | Reach::ByHand(_) => return false,
+        RuleReach::Nothing | RuleReach::ByHand(_) => return false,
     };
     !is_bare(&governed, program, fixed) && is_local(&governed, args, ground) && {
         let args = Args { args, from: governed.words, fixed, rest: &rest, ground };
@@ -73,11 +73,11 @@ pub fn is_bare(governed: &Governed, program: &str, fixed: usize) -> bool {
 }
 
 /// Whether the program of the form is here, where the form requires it.
-pub fn is_local(governed: &Governed, args: &[String], ground: &dyn Ground) -> bool {
+pub fn is_local(governed: &Governed, args: &[String], ground: &dyn OperandScope) -> bool {
     let asks = match governed.reach {
-        Reach::Open(rest) | Reach::ByHand(rest) | Reach::ExactOr(rest) => rest.local,
-        Reach::Local => true,
-        Reach::Exact | Reach::Script | Reach::Nothing => false,
+        RuleReach::Open(rest) | RuleReach::ByHand(rest) | RuleReach::ExactOr(rest) => rest.local,
+        RuleReach::Local => true,
+        RuleReach::Exact | RuleReach::Script | RuleReach::Nothing => false,
     };
     !asks || args.first().is_some_and(|name| ground.has_local(name))
 }
@@ -121,7 +121,7 @@ struct Args<'a> {
     /// So many the rule names itself.
     fixed: usize,
     rest: &'a Rest,
-    ground: &'a dyn Ground,
+    ground: &'a dyn OperandScope,
 }
 
 impl Args<'_> {

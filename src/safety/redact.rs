@@ -29,7 +29,7 @@ mod names;
 mod shapes;
 mod vault;
 
-use shapes::{Hint, Hit, SHAPES, Shape};
+use shapes::{RequiredSuffix, SHAPES, SecretPattern, SecretSpan};
 use vault::{MARK, OLD_MARK, Vault};
 
 /// Shorter values are too likely to be ordinary words.
@@ -103,7 +103,7 @@ struct Compiled {
     /// The words of all hints, in the order of `hints`.
     words: Option<AhoCorasick>,
     /// Each with the number of its shape.
-    hints: Vec<(usize, Hint)>,
+    hints: Vec<(usize, RequiredSuffix)>,
     /// Each is compiled when one of its hints was met: most never are.
     shapes: Vec<OnceLock<Option<Regex>>>,
 }
@@ -190,7 +190,7 @@ impl Redactor {
             .find(|mask| self.vault.value(mask).is_some())
     }
 
-    fn replaced<'t>(&self, text: &'t str, hits: &[Hit]) -> Cow<'t, str> {
+    fn replaced<'t>(&self, text: &'t str, hits: &[SecretSpan]) -> Cow<'t, str> {
         if hits.is_empty() {
             return Cow::Borrowed(text);
         }
@@ -255,13 +255,13 @@ impl Redactor {
     }
 
     /// The ranges to mask, in order, without overlaps.
-    fn hits(&self, text: &str) -> Vec<Hit> {
+    fn hits(&self, text: &str) -> Vec<SecretSpan> {
         let compiled = self.compiled.get_or_init(|| Compiled::new(&self.values));
         let mut hits = Vec::new();
         for found in compiled.values.iter().flat_map(|values| values.find_iter(text)) {
             let kind = self.values.get(found.pattern().as_usize());
             let kind = kind.map_or_else(|| "secret".into(), |(name, _)| name.clone());
-            hits.push(Hit::at(kind, found.start(), found.end()));
+            hits.push(SecretSpan::at(kind, found.start(), found.end()));
         }
         for (index, shape) in compiled.hinted(text) {
             if let Some(regex) = compiled.shape(index) {
@@ -271,14 +271,14 @@ impl Redactor {
         lines::find(text, &mut hits);
         if let Some(learned) = self.vault.search() {
             let found = learned.find_iter(text);
-            hits.extend(found.map(|it| Hit::at("secret".into(), it.start(), it.end())));
+            hits.extend(found.map(|it| SecretSpan::at("secret".into(), it.start(), it.end())));
         }
         merged(hits)
     }
 
     /// A long random value is a secret from now on wherever it appears; a word is one only
     /// after its name. True: there is a new one.
-    fn learn(&self, text: &str, hits: &[Hit]) -> bool {
+    fn learn(&self, text: &str, hits: &[SecretSpan]) -> bool {
         let values = hits.iter().filter(|hit| hit.learned);
         let values = values.filter_map(|hit| text.get(hit.start..hit.end));
         self.vault.learn(values.filter(|value| is_random(value)))
@@ -326,10 +326,11 @@ impl Compiled {
     fn new(values: &[(String, String)]) -> Compiled {
         let forms = values.iter().map(|(_, form)| form);
         let values = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(forms).ok();
-        let hinted = |(index, shape): (usize, &'static Shape)| {
+        let hinted = |(index, shape): (usize, &'static SecretPattern)| {
             shape.hints.iter().map(move |hint| (index, *hint))
         };
-        let hints: Vec<(usize, Hint)> = SHAPES.iter().enumerate().flat_map(hinted).collect();
+        let hints: Vec<(usize, RequiredSuffix)> =
+            SHAPES.iter().enumerate().flat_map(hinted).collect();
         // Quick to build rather than quickest to search: most runs mask little.
         let words = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
@@ -345,7 +346,7 @@ impl Compiled {
     }
 
     /// The shapes that may occur in the text, in the order of the table.
-    fn hinted(&self, text: &str) -> impl Iterator<Item = (usize, &'static Shape)> {
+    fn hinted(&self, text: &str) -> impl Iterator<Item = (usize, &'static SecretPattern)> {
         // Without the words nothing can be ruled out, nor where a letter that is not ASCII
         // counts as one that is.
         let all = self.words.is_none() || text.contains(FOLDED);
@@ -391,9 +392,9 @@ fn forms(value: &str) -> Vec<String> {
 }
 
 /// Sorts, and joins what overlaps under the name of what begins first.
-fn merged(mut hits: Vec<Hit>) -> Vec<Hit> {
+fn merged(mut hits: Vec<SecretSpan>) -> Vec<SecretSpan> {
     hits.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end)));
-    let mut out: Vec<Hit> = Vec::with_capacity(hits.len());
+    let mut out: Vec<SecretSpan> = Vec::with_capacity(hits.len());
     for hit in hits {
         match out.last_mut() {
             Some(last) if hit.start < last.end => {

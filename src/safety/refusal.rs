@@ -4,8 +4,8 @@
 //! options skipped, by other names of the same sub-command, and with the words of the rule
 //! in order but not necessarily adjacent. Refusing too much costs a question.
 
-use super::args::{self, Part};
-use super::policy::Rule;
+use super::args::{self, ArgPart};
+use super::policy::PolicyRule;
 use super::rules;
 use super::rules::remembered::{ABBREVIATES, ALIKE};
 use super::table::Spec;
@@ -20,7 +20,7 @@ struct Reading {
 }
 
 /// Whether `rule` refuses `program` with `args`.
-pub fn refuses(rule: &Rule, program: &str, args: &[String]) -> bool {
+pub fn refuses(rule: &PolicyRule, program: &str, args: &[String]) -> bool {
     if rule.matches(program, args) {
         return true;
     }
@@ -105,7 +105,7 @@ fn verbs(spec: &Spec, own: &str, args: &[String]) -> Vec<usize> {
     let first = tokens.iter().find(|token| token.operand().is_some()).map(|token| token.at);
     // An unknown option may have taken what looks like the sub-command.
     let doubtful =
-        tokens.iter().any(|t| matches!(t.part, Part::Flag { known: None, value: None, .. }));
+        tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, value: None, .. }));
     let from = first.map_or(args.len(), |at| at + 1);
     let others = args.iter().enumerate().skip(from).filter(|(_, arg)| {
         doubtful && !arg.starts_with('-') && spec.subs.iter().any(|sub| sub.called(arg).is_some())
@@ -149,7 +149,7 @@ mod tests {
         let mut words = line.split(' ').map(str::to_owned);
         let program = words.next().unwrap();
         let args: Vec<String> = words.collect();
-        refuses(&Rule::parse(rule).unwrap(), &program, &args)
+        refuses(&PolicyRule::parse(rule).unwrap(), &program, &args)
     }
 
     #[test]

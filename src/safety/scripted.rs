@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::findings::{Findings, quoted};
-use super::judge::Ground;
+use super::judge::JudgeContext;
 use crate::protocol::{Effect, Tier};
 use crate::words::prompt as words;
 
@@ -13,7 +13,7 @@ use crate::words::prompt as words;
 pub const TOOL: &str = "script.run";
 
 /// Judges `{script, args}`.
-pub(super) fn judge(input: &Value, ground: &Ground<'_>, findings: &mut Findings) {
+pub(super) fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Findings) {
     let known = |key: &String| matches!(key.as_str(), "script" | "args");
     let args = input.get("args");
     let sound = input.as_object().is_some_and(|fields| fields.keys().all(known))

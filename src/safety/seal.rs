@@ -7,7 +7,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::{Judged, Launch, Task};
+use super::{Assessment, Launch, ToolTask};
 use crate::protocol::{StepAction, Tier};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Seal([u8; 32]);
 
 /// The step that is about to start.
 #[derive(Clone, Copy, Debug)]
-pub struct Start<'a> {
+pub struct LaunchRequest<'a> {
     /// The file; `None` for a line, which goes to the user's own shell.
     pub program: Option<&'a Path>,
     pub args: &'a [String],
@@ -27,7 +27,7 @@ pub struct Start<'a> {
 }
 
 impl Seal {
-    pub fn of(start: Start<'_>) -> Seal {
+    pub fn of(start: LaunchRequest<'_>) -> Seal {
         let mut hash = Sha256::new();
         let alone = [u8::from(start.tier == Tier::L0), u8::from(start.program.is_some())];
         let folders = [start.program.unwrap_or(Path::new("")), start.cwd];
@@ -44,26 +44,26 @@ impl Seal {
     }
 
     /// Over a judgement.
-    pub(super) fn over(judged: &Judged) -> Seal {
+    pub(super) fn over(judged: &Assessment) -> Seal {
         let program = judged.program.as_ref().map(|program| program.path.as_path());
         let (program, args) = match &judged.step.work {
             StepAction::Exec { args, .. } => (program, args.clone()),
             StepAction::Shell { line } => (None, vec!["-c".to_owned(), line.clone()]),
             StepAction::Tool { name, input } => match &judged.task {
                 // The file its script is given to, with the script as its first argument.
-                Some(Task::Plugin(plugin)) => (program, plugin.command()),
+                Some(ToolTask::Plugin(plugin)) => (program, plugin.command()),
                 task => (None, of_task(name, input, task.as_ref())),
             },
         };
         let (cwd, tier, launch) = (&judged.cwd, judged.risk.tier, &judged.launch);
-        Seal::of(Start { program, args: &args, cwd, tier, launch })
+        Seal::of(LaunchRequest { program, args: &args, cwd, tier, launch })
     }
 }
 
 /// The words a tool's step is sealed by: for a change, also which file becomes what.
-fn of_task(name: &str, input: &serde_json::Value, task: Option<&Task>) -> Vec<String> {
+fn of_task(name: &str, input: &serde_json::Value, task: Option<&ToolTask>) -> Vec<String> {
     let mut words = vec![name.to_owned(), input.to_string()];
-    if let Some(change) = task.and_then(Task::change) {
+    if let Some(change) = task.and_then(ToolTask::change) {
         words.push(change.path.clone());
         words.extend([&change.before, &change.after].map(|at| at.clone().unwrap_or_default()));
     }
@@ -76,7 +76,7 @@ mod tests {
 
     fn of(program: &str, args: &[&str], cwd: &str, tier: Tier) -> Seal {
         let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-        Seal::of(Start {
+        Seal::of(LaunchRequest {
             program: Some(Path::new(program)),
             args: &args,
             cwd: Path::new(cwd),
@@ -104,7 +104,7 @@ mod tests {
     fn whatever_is_added_to_a_step_is_under_the_seal() {
         let sealed = |launch: &Launch| {
             let (program, cwd) = (Some(Path::new("/bin/git")), Path::new("/w"));
-            Seal::of(Start { program, args: &[], cwd, tier: Tier::L0, launch })
+            Seal::of(LaunchRequest { program, args: &[], cwd, tier: Tier::L0, launch })
         };
         let plain = sealed(&Launch::default());
         for launch in [

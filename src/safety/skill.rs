@@ -6,8 +6,8 @@
 use serde_json::Value;
 
 use super::findings::{Findings, quoted};
-use super::judge::{Ground, Seat};
-use super::policy::{Policy, Rule};
+use super::judge::{ArgPosition, JudgeContext};
+use super::policy::{Policy, PolicyRule};
 use super::shell;
 use crate::protocol::{Effect, StepAction, Tier};
 use crate::words::prompt as words;
@@ -17,7 +17,7 @@ pub const TOOL: &str = "skill";
 
 /// The declarations of a skill, as far as a judgement needs them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Skilled {
+pub struct SkillInfo {
     /// The model may choose it by itself.
     pub open: bool,
     /// `allowed-tools`, as the file names them.
@@ -29,7 +29,7 @@ pub struct Skilled {
 /// The restrictions of a turn since a skill was entered that names its tools. They only
 /// take away: a step beyond them asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Narrowed {
+pub struct ToolRestriction {
     pub skill: String,
     pub tools: Vec<String>,
 }
@@ -49,7 +49,7 @@ const MILD: &[&str] = &["file.read", "file.list", "file.search", "skill", "ask",
 const ALWAYS: &[&str] = &["skill", "ask", "plan"];
 
 /// Judges `{name, args}`.
-pub(super) fn judge(input: &Value, ground: &Ground<'_>, findings: &mut Findings) {
+pub(super) fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Findings) {
     let text = |key: &str| input.get(key).and_then(Value::as_str);
     let known = |key: &String| matches!(key.as_str(), "name" | "args");
     let sound = input.as_object().is_some_and(|fields| fields.keys().all(known))
@@ -72,7 +72,7 @@ pub(super) fn judge(input: &Value, ground: &Ground<'_>, findings: &mut Findings)
     }
     for line in &skill.shell {
         let mut found = Findings::default();
-        shell::judge_line(line, Seat::Line, 0, ground, &mut found);
+        shell::judge_line(line, ArgPosition::Line, 0, ground, &mut found);
         if found.tier() > Tier::L0 {
             let say = say(words::SKILL_SHELL).with("line", quoted(line));
             return findings.add("skill.shell", Tier::L1, say, None, &[]);
@@ -89,7 +89,7 @@ pub(super) fn narrow(work: &StepAction, policy: &Policy, findings: &mut Findings
     }
 }
 
-impl Narrowed {
+impl ToolRestriction {
     /// Whether the skill names what does this.
     pub fn covers(&self, work: &StepAction) -> bool {
         ALWAYS.contains(&work.tool())
@@ -119,7 +119,7 @@ fn within(spec: &str, work: &StepAction) -> bool {
         Some(start) => format!("{start} *"),
         None => spec.to_owned(),
     };
-    spec == "*" || Rule::parse(&spec).is_ok_and(|rule| rule.matches(program, args))
+    spec == "*" || PolicyRule::parse(&spec).is_ok_and(|rule| rule.matches(program, args))
 }
 
 #[cfg(test)]
@@ -130,7 +130,7 @@ mod tests {
 
     fn covers(tools: &[&str], work: &StepAction) -> bool {
         let tools = tools.iter().map(|tool| (*tool).to_owned()).collect();
-        Narrowed { skill: "x".into(), tools }.covers(work)
+        ToolRestriction { skill: "x".into(), tools }.covers(work)
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::path::{Component, Path};
 
 /// The kind of program or agent that follows such a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
+pub enum SteeredBy {
     /// Avocet itself, once the folder is trusted.
     Avocet,
     /// Agents, as instructions.
@@ -18,7 +18,7 @@ pub enum Reader {
     Tools,
 }
 
-use Reader::{Agents, Avocet, Tools};
+use SteeredBy::{Agents, Avocet, Tools};
 
 /// The notes of a project, of which a folder's first counts.
 pub const NOTES: [&str; 4] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"];
@@ -26,7 +26,7 @@ pub const NOTES: [&str; 4] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md", "G
 /// Names, each of one component or of several in a row. `*` at one end matches any start or
 /// end.
 #[rustfmt::skip]
-const STEERING: &[(Reader, &str)] = &[
+const STEERING: &[(SteeredBy, &str)] = &[
     (Avocet, ".avocet .agents .claude .gemini .codex .mcp.json .ai.yaml .ai"),
     (Agents, "AGENTS.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md CONVENTIONS.md"),
     (Agents, ".cursor .cursorrules .cursorignore .windsurf .windsurfrules .clinerules .roo .roorules .roomodes .kilocode .amazonq .junie .continue .augment .opencode opencode.json .crush.json .aider* .goosehints .rules"),
@@ -44,7 +44,7 @@ const STEERING: &[(Reader, &str)] = &[
 ];
 
 /// What the file at a path steers, seen from the workspace; `None`: nothing.
-pub fn reader(path: &Path) -> Option<Reader> {
+pub fn reader(path: &Path) -> Option<SteeredBy> {
     let parts: Vec<String> = path
         .components()
         .filter_map(|part| match part {
@@ -56,12 +56,12 @@ pub fn reader(path: &Path) -> Option<Reader> {
         let names: Vec<String> = pattern.split('/').map(str::to_lowercase).collect();
         parts.windows(names.len()).any(|run| run.iter().zip(&names).all(|(a, b)| fits(b, a)))
     };
-    let named = |(_, names): &&(Reader, &str)| names.split_ascii_whitespace().any(here);
+    let named = |(_, names): &&(SteeredBy, &str)| names.split_ascii_whitespace().any(here);
     STEERING.iter().find(named).map(|(reader, _)| *reader)
 }
 
 /// The names that some reader looks for, as they are written.
-pub fn names(of: Reader) -> impl Iterator<Item = &'static str> {
+pub fn names(of: SteeredBy) -> impl Iterator<Item = &'static str> {
     let lists = STEERING.iter().filter(move |(reader, _)| *reader == of);
     lists.flat_map(|(_, names)| names.split_ascii_whitespace())
 }
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn descriptions_of_a_project_steer() {
         for name in NOTES {
-            assert_eq!(reader(Path::new(name)), Some(Reader::Agents), "{name}");
+            assert_eq!(reader(Path::new(name)), Some(SteeredBy::Agents), "{name}");
         }
     }
 }

@@ -7,29 +7,29 @@ use crate::protocol::{Effect, Requires, SandboxStatus, Step, StepAction, Tier};
 use crate::words::safety as words;
 
 use super::findings::{Findings, quoted};
-use super::grant::{self, Question};
-use super::judge::{self, Ground, Seat};
+use super::grant::{self, GrantQuestion};
+use super::judge::{self, ArgPosition, JudgeContext};
 use super::{
-    Judged, Kind, Launch, Limit, Policy, Program, Scene, Task, malformed, paths, scripted, shell,
-    skill, tools,
+    Assessment, Launch, Limit, PathKind, Policy, PolicyContext, Program, ToolTask, malformed,
+    paths, scripted, shell, skill, tools,
 };
 
 /// Its proof is a language in an argument, and nothing would hold it.
 const UNHELD: &str = "sandbox.absent.language";
 
 /// The judgement, and whether a rule of the user lets it run unasked.
-pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
+pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
     let cwd = folder(step.cwd.as_deref(), scene);
-    let ground = Ground { scene, cwd };
+    let ground = JudgeContext { scene, cwd };
     let mut findings = Findings::default();
     let (mut pieces, mut task) = (Vec::new(), None);
     match &step.work {
         StepAction::Exec { program, args } => {
             malformed::args(args, &mut findings);
-            judge::command(program, None, args, Seat::From(0), 0, &ground, &mut findings);
+            judge::command(program, None, args, ArgPosition::From(0), 0, &ground, &mut findings);
         }
         StepAction::Shell { line } => {
-            pieces = shell::judge_line(line, Seat::Line, 0, &ground, &mut findings)
+            pieces = shell::judge_line(line, ArgPosition::Line, 0, &ground, &mut findings)
         }
         StepAction::Tool { name, input } if name == skill::TOOL => {
             skill::judge(input, &ground, &mut findings);
@@ -63,11 +63,11 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
     let launch = launch(&mut findings, &ground);
     let risk = findings.risk(lifted);
     let launch = if risk.tier == Tier::L0 { launch } else { launch.for_approved() };
-    (Judged { step, risk, program, cwd: ground.cwd, pieces, seen, task, launch }, allowed)
+    (Assessment { step, risk, program, cwd: ground.cwd, pieces, seen, task, launch }, allowed)
 }
 
 /// The findings for the start, with every program resolved.
-fn launch(findings: &mut Findings, ground: &Ground<'_>) -> Launch {
+fn launch(findings: &mut Findings, ground: &JudgeContext<'_>) -> Launch {
     let mut launch = std::mem::take(&mut findings.launch);
     let place = ground.scene.place;
     launch.readable = place.readable.iter().chain(&place.added).cloned().collect();
@@ -83,7 +83,7 @@ fn launch(findings: &mut Findings, ground: &Ground<'_>) -> Launch {
 }
 
 /// The folder a step runs in, with links resolved.
-fn folder(asked: Option<&str>, scene: Scene<'_>) -> PathBuf {
+fn folder(asked: Option<&str>, scene: PolicyContext<'_>) -> PathBuf {
     let place = scene.place;
     match asked {
         Some(text) => scene.world.real(&paths::absolute(text, &place.cwd, &place.home)),
@@ -95,9 +95,9 @@ fn folder(asked: Option<&str>, scene: Scene<'_>) -> PathBuf {
 pub const UNTRUSTED: &str = "folder.untrusted";
 
 /// The folder it runs in, and whether the workspace is trusted.
-fn surroundings(ground: &Ground<'_>, findings: &mut Findings) {
+fn surroundings(ground: &JudgeContext<'_>, findings: &mut Findings) {
     let shown = quoted(&ground.cwd.to_string_lossy());
-    if ground.scene.world.kind(&ground.cwd) != Kind::Folder {
+    if ground.scene.world.kind(&ground.cwd) != PathKind::Folder {
         let say = words::CWD_MISSING.with("path", shown);
         findings.add("cwd.missing", Tier::L1, say, None, &[]);
     } else if !is_at_home(ground, findings) {
@@ -113,14 +113,14 @@ fn surroundings(ground: &Ground<'_>, findings: &mut Findings) {
 }
 
 /// Whether it runs in the workspace, or reads where the user's repository may be read.
-fn is_at_home(ground: &Ground<'_>, findings: &Findings) -> bool {
+fn is_at_home(ground: &JudgeContext<'_>, findings: &Findings) -> bool {
     let place = ground.scene.place;
     let reads = findings.tier_or(Tier::L0) == Tier::L0;
     place.holds(&ground.cwd) || (reads && place.may_read(&ground.cwd))
 }
 
 /// Masks where they cannot be turned back.
-fn masks(work: &StepAction, ground: &Ground<'_>, findings: &mut Findings) {
+fn masks(work: &StepAction, ground: &JudgeContext<'_>, findings: &mut Findings) {
     let (tool, line);
     let texts: Vec<&str> = match work {
         StepAction::Exec { program, args } => {
@@ -193,14 +193,14 @@ fn limits(policy: &Policy, findings: &mut Findings) -> bool {
 fn allowed(
     work: &StepAction,
     program: Option<&Program>,
-    ground: &Ground<'_>,
+    ground: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> bool {
     let scene = ground.scene;
     if !scene.place.trusted || findings.tier() != Tier::L1 {
         return false;
     }
-    let asked = Question { work, cwd: &ground.cwd, program, findings, scene };
+    let asked = GrantQuestion { work, cwd: &ground.cwd, program, findings, scene };
     let rule = grant::answer(asked, scene.policy).map(ToString::to_string);
     if let Some(rule) = &rule {
         let say = words::ALLOWED.with("rule", rule.as_str());
@@ -210,7 +210,11 @@ fn allowed(
 }
 
 /// The program to start: the step's own, or for a line the shell.
-fn program(work: &StepAction, task: Option<&Task>, ground: &Ground<'_>) -> Option<Program> {
+fn program(
+    work: &StepAction,
+    task: Option<&ToolTask>,
+    ground: &JudgeContext<'_>,
+) -> Option<Program> {
     let world = ground.scene.world;
     match work {
         StepAction::Exec { program, args } if judge::shell_lookup(program, args).is_some() => {
@@ -219,14 +223,14 @@ fn program(work: &StepAction, task: Option<&Task>, ground: &Ground<'_>) -> Optio
         StepAction::Exec { program, .. } => named_program(program, ground),
         StepAction::Shell { .. } => world.program("bash").or_else(|| world.program("sh")),
         StepAction::Tool { .. } => match task {
-            Some(Task::Plugin(_)) => world.program("node"),
+            Some(ToolTask::Plugin(_)) => world.program("node"),
             _ => None,
         },
     }
 }
 
 /// The program that a name or a path in a command refers to.
-fn named_program(name: &str, ground: &Ground<'_>) -> Option<Program> {
+fn named_program(name: &str, ground: &JudgeContext<'_>) -> Option<Program> {
     let world = ground.scene.world;
     if let Some(own) = judge::own_program(name, ground) {
         return Some(own.program);

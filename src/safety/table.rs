@@ -8,9 +8,9 @@
 use crate::protocol::{Effect, Tier};
 use crate::words::Phrase;
 
-use super::args::Token;
+use super::args::ArgToken;
 use super::findings::Findings;
-use super::judge::Call;
+use super::judge::Invocation;
 
 /// One program, or one sub-command of a program.
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ pub struct Spec {
 }
 
 /// The check a row adds beyond flags and operands. It may only add findings.
-pub type Check = fn(&Call<'_>, &[Token<'_>], &mut Findings);
+pub type Check = fn(&Invocation<'_>, &[ArgToken<'_>], &mut Findings);
 
 #[derive(Clone, Copy)]
 pub struct Grammar {
@@ -55,12 +55,12 @@ pub struct Grammar {
     /// after `=`. A value that is an argument of its own is judged as an operand too,
     /// except those of the kind `sure`. Kinds: see [`super::args::ValueKind`].
     pub values: &'static str,
-    pub order: Order,
+    pub order: ArgOrder,
     pub operands: Operands,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum ArgOrder {
     /// Options may follow operands.
     Gnu,
     /// The first operand ends the options.
@@ -121,7 +121,7 @@ impl Spec {
             tier,
             why,
             effects,
-            grammar: Grammar { flags: "", values: "", order: Order::Gnu, operands },
+            grammar: Grammar { flags: "", values: "", order: ArgOrder::Gnu, operands },
             dangers: &[],
             subs: &[],
             quiet: &[],
@@ -166,7 +166,7 @@ impl Spec {
     }
 
     pub const fn posix(mut self) -> Spec {
-        self.grammar.order = Order::Posix;
+        self.grammar.order = ArgOrder::Posix;
         self
     }
 

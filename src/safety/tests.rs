@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::policy::Rule;
+use super::policy::PolicyRule;
 use super::*;
 use crate::protocol::{Effect, Requires, StepAction};
 
@@ -28,7 +28,7 @@ struct Fake {
     settings: &'static str,
 }
 
-impl World for Fake {
+impl Machine for Fake {
     fn real(&self, path: &Path) -> PathBuf {
         let path = paths::normal(path);
         for (link, target) in &self.links {
@@ -39,8 +39,8 @@ impl World for Fake {
         path
     }
 
-    fn kind(&self, path: &Path) -> Kind {
-        if path.starts_with("/missing") { Kind::Missing } else { Kind::Folder }
+    fn kind(&self, path: &Path) -> PathKind {
+        if path.starts_with("/missing") { PathKind::Missing } else { PathKind::Folder }
     }
 
     fn program(&self, name: &str) -> Option<Program> {
@@ -74,8 +74,8 @@ fn world() -> Fake {
     Fake { links: links.into_iter().collect(), settings: "" }
 }
 
-fn place() -> Place {
-    Place::new("/w", "/h")
+fn place() -> Workspace {
+    Workspace::new("/w", "/h")
 }
 
 fn step(program: &str, args: &[&str]) -> Step {
@@ -83,8 +83,8 @@ fn step(program: &str, args: &[&str]) -> Step {
     Step { id: String::new(), work, requires: Requires::default(), cwd: None }
 }
 
-fn judged_with(step: Step, policy: &Policy, place: &Place) -> Verdict {
-    assess(step, Scene { policy, place, world: &world() })
+fn judged_with(step: Step, policy: &Policy, place: &Workspace) -> Verdict {
+    assess(step, PolicyContext { policy, place, world: &world() })
 }
 
 fn verdict(program: &str, args: &[&str]) -> Verdict {
@@ -94,7 +94,7 @@ fn verdict(program: &str, args: &[&str]) -> Verdict {
 /// The rule that would be offered to remember.
 fn offer(verdict: &Verdict) -> Option<String> {
     let (policy, place, world) = (Policy::default(), place(), world());
-    let scene = Scene { policy: &policy, place: &place, world: &world };
+    let scene = PolicyContext { policy: &policy, place: &place, world: &world };
     offered(verdict.judged(), scene).map(|grant| grant.rule.to_string())
 }
 
@@ -183,8 +183,8 @@ fn policy(change: impl FnOnce(&mut Policy)) -> Policy {
     policy
 }
 
-fn rule(text: &str) -> Rule {
-    Rule::parse(text).unwrap()
+fn rule(text: &str) -> PolicyRule {
+    PolicyRule::parse(text).unwrap()
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn allow_sudo_asks_about_sudo_and_not_about_the_command_in_it() {
 
 #[test]
 fn in_a_folder_that_is_not_trusted_plain_reading_runs_and_everything_else_asks() {
-    let place = Place { trusted: false, ..place() };
+    let place = Workspace { trusted: false, ..place() };
     let allowed = policy(|p| p.allowed = vec![rule("npm test *"), rule("touch a")]);
     for line in ["ls -la", "cat a.txt", "grep -rn x .", "rg x", "find . -name x", "head a | wc"] {
         let words: Vec<&str> = line.split(" | ").next().unwrap().split(' ').collect();
@@ -399,7 +399,7 @@ fn an_unknown_tool_is_refused() {
 
 fn shell_verdict(line: &str) -> Verdict {
     let (policy, place) = (Policy::default(), place());
-    assess_shell("", line, Scene { policy: &policy, place: &place, world: &world() })
+    assess_shell("", line, PolicyContext { policy: &policy, place: &place, world: &world() })
 }
 
 #[test]
@@ -505,11 +505,11 @@ const NAMED: &[(&str, Tier, &str)] = &[
 
 #[test]
 fn a_file_a_person_names_is_judged_as_one_a_model_reads() {
-    let skill = Narrowed { skill: "x".into(), tools: vec!["Bash".into()] };
+    let skill = ToolRestriction { skill: "x".into(), tools: vec!["Bash".into()] };
     for narrowed in [None, Some(skill)] {
         let policy = Policy { narrowed: narrowed.clone(), ..Policy::default() };
         let (place, world) = (place(), world());
-        let scene = Scene { policy: &policy, place: &place, world: &world };
+        let scene = PolicyContext { policy: &policy, place: &place, world: &world };
         for (path, tier, rule) in NAMED {
             let mention = assess_mention("a", path, scene);
             let risk = mention.judged().risk.clone();
@@ -568,7 +568,7 @@ fn a_folder_given_to_git_is_where_its_paths_begin() {
     let links = [("/w/src/log", "/h/.ssh")].into_iter().collect();
     let world = Fake { links, settings: "" };
     let (policy, place) = (Policy::default(), place());
-    let scene = Scene { policy: &policy, place: &place, world: &world };
+    let scene = PolicyContext { policy: &policy, place: &place, world: &world };
     let tier = |args: &[&str]| assess(step("git", args), scene).judged().risk.tier;
     assert_eq!(tier(&["-C", "src", "diff", "main.rs"]), Tier::L0);
     assert_eq!(tier(&["diff", "log"]), Tier::L0);

@@ -4,22 +4,22 @@
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
-use super::args::{Part, Token};
+use super::args::{ArgPart, ArgToken};
 use super::checks::{self, Site};
 use super::findings::{Findings, quoted};
-use super::judge::{self, Call, Seat};
+use super::judge::{self, ArgPosition, Invocation};
 use super::warning::Warning;
 use super::{rules, shell};
 
 /// Judges the command after `own` operands of the wrapper. If the wrapper has an unknown
 /// option, everything that could be the command is looked at.
-pub fn unwrap(call: &Call<'_>, tokens: &[Token<'_>], own: usize, findings: &mut Findings) {
+pub fn unwrap(call: &Invocation<'_>, tokens: &[ArgToken<'_>], own: usize, findings: &mut Findings) {
     let mut operands = tokens.iter().filter(|token| token.operand().is_some()).skip(own);
     if let Some(first) = operands.next() {
         call.inner(first.at, findings);
     }
     let doubtful =
-        tokens.iter().any(|t| matches!(t.part, Part::Flag { known: None, value: None, .. }));
+        tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, value: None, .. }));
     if doubtful {
         for (at, arg) in call.args.iter().enumerate() {
             let name = arg.rsplit('/').next().unwrap_or(arg);
@@ -31,9 +31,9 @@ pub fn unwrap(call: &Call<'_>, tokens: &[Token<'_>], own: usize, findings: &mut 
 }
 
 /// `env`: variables, then a command; alone it prints the environment.
-pub fn env(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn env(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for token in tokens {
-        if let Part::Flag { name, value: Some(value), .. } = &token.part
+        if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
             && matches!(name.as_ref(), "-S" | "--split-string")
         {
             string(value, token.at, call, findings);
@@ -56,22 +56,22 @@ pub fn env(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
             call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings)
         }
     }
-    if tokens.iter().any(|t| matches!(t.part, Part::Flag { known: None, .. })) {
+    if tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, .. })) {
         unwrap(call, tokens, 0, findings);
     }
 }
 
 /// Whether it prints what the step itself was given, and that is what a step is given
 /// that runs by itself; a line for a shell has the user's own environment.
-pub fn prints_own(call: &Call<'_>, tokens: &[Token<'_>]) -> bool {
-    let known = |token: &Token<'_>| !matches!(token.part, Part::Flag { known: None, .. });
-    matches!(call.seat, Seat::From(_)) && tokens.iter().all(known)
+pub fn prints_own(call: &Invocation<'_>, tokens: &[ArgToken<'_>]) -> bool {
+    let known = |token: &ArgToken<'_>| !matches!(token.part, ArgPart::Flag { known: None, .. });
+    matches!(call.seat, ArgPosition::From(_)) && tokens.iter().all(known)
 }
 
 /// Without its variables git would do what a repository's own settings say.
-fn strips(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+fn strips(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let names = ["-i", "--ignore-environment", "-u", "--unset"];
-    let git = tokens.iter().filter_map(Token::operand).any(|text| text.ends_with("git"));
+    let git = tokens.iter().filter_map(ArgToken::operand).any(|text| text.ends_with("git"));
     let flag = tokens.iter().find(|token| token.flag().is_some_and(|flag| names.contains(&flag)));
     if let (true, Some(token)) = (git, flag) {
         call.find(
@@ -86,7 +86,7 @@ fn strips(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// `sh -c STRING`: the string is looked into, the rest is a script or a terminal.
-pub fn shell_string(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn shell_string(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let asked = tokens.iter().any(|token| {
         token
             .flag()
@@ -99,9 +99,9 @@ pub fn shell_string(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findin
 }
 
 /// Options whose value is a line for a shell: `script -c`, `npx -c`, `flock -c`.
-pub fn dash_c(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn dash_c(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for token in tokens {
-        if let Part::Flag { name, value: Some(value), .. } = &token.part
+        if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
             && matches!(name.as_ref(), "-c" | "--command" | "--call" | "-cmd")
         {
             string(value, token.at, call, findings);
@@ -110,7 +110,7 @@ pub fn dash_c(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// Programs that join their operands to a line for a shell: `watch`, `parallel`.
-pub fn joined(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn joined(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let first = tokens.iter().find(|token| token.operand().is_some());
     if let Some(first) = first {
         let line = call.args.get(first.at..).unwrap_or_default().join(" ");
@@ -120,7 +120,7 @@ pub fn joined(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// Interpreters: their argument is a program. A look at the text names the worst.
-pub fn code(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+pub fn code(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate() {
         scan(arg, call.seat.arg(at), &call.id, findings);
     }
@@ -137,20 +137,20 @@ pub fn scan(text: &str, arg: Option<usize>, id: &str, findings: &mut Findings) {
 }
 
 /// A line for a shell inside an argument.
-pub fn string(line: &str, at: usize, call: &Call<'_>, findings: &mut Findings) {
+pub fn string(line: &str, at: usize, call: &Invocation<'_>, findings: &mut Findings) {
     let arg = call.seat.arg(at);
     let say = words::SHELL_STRING.with("program", call.name.to_owned());
     findings.add("shell.string", Tier::L1, say, arg, &[Effect::Exec]);
-    let seat = arg.map_or(Seat::Line, Seat::Within);
+    let seat = arg.map_or(ArgPosition::Line, ArgPosition::Within);
     shell::judge_line(line, seat, call.depth + 1, call.ground, findings);
 }
 
-fn variable(name: &str, value: &str, at: usize, call: &Call<'_>, findings: &mut Findings) {
+fn variable(name: &str, value: &str, at: usize, call: &Invocation<'_>, findings: &mut Findings) {
     findings.warn(Warning::EnvAssign);
     if !is_harmless_variable(name, value) {
         let say = words::SETS_VARIABLE.with("name", quoted(name));
         call.find("variable", Tier::L1, say, at, &[Effect::Exec], findings);
-        let seat = call.seat.arg(at).map_or(Seat::Line, Seat::Within);
+        let seat = call.seat.arg(at).map_or(ArgPosition::Line, ArgPosition::Within);
         let site = Site { seat, depth: call.depth, ground: call.ground, program: call.name };
         checks::variable(name, value, site, findings);
     }
@@ -236,7 +236,7 @@ const CODE: &[(&str, crate::words::Phrase, Effect)] = &[
 
 /// Judges the name and the arguments after `at`, for programs that carry a command in the
 /// middle of their own arguments and end it themselves.
-pub fn section(call: &Call<'_>, at: usize, end: usize, findings: &mut Findings) {
+pub fn section(call: &Invocation<'_>, at: usize, end: usize, findings: &mut Findings) {
     if let Some((name, rest)) = call.args.get(at..end).and_then(<[String]>::split_first) {
         let named = call.seat.arg(at);
         let seat = call.seat.after(at + 1);
@@ -245,8 +245,8 @@ pub fn section(call: &Call<'_>, at: usize, end: usize, findings: &mut Findings) 
 }
 
 /// `fd -x COMMAND`: the rest runs for each file.
-pub fn fd_exec(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
-    let exec = |token: &&Token<'_>| {
+pub fn fd_exec(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let exec = |token: &&ArgToken<'_>| {
         token.flag().is_some_and(|f| {
             matches!(f, "-x" | "-X")
                 || (f.len() > 3 && ("--exec".starts_with(f) || "--exec-batch".starts_with(f)))
@@ -254,20 +254,23 @@ pub fn fd_exec(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     };
     let Some(token) = tokens.iter().find(exec) else { return };
     match &token.part {
-        Part::Flag { value: Some(value), .. } => {
+        ArgPart::Flag { value: Some(value), .. } => {
             let name = [(*value).to_owned()];
-            let inner = Call { args: &name, seat: Seat::From(token.at), ..call.clone() };
-            let inner = Call { seat: call.seat.after(token.at), ..inner };
+            let inner =
+                Invocation { args: &name, seat: ArgPosition::From(token.at), ..call.clone() };
+            let inner = Invocation { seat: call.seat.after(token.at), ..inner };
             inner.inner(0, findings);
         }
-        Part::Flag { value: None, .. } | Part::Operand(_) => call.inner(token.at + 1, findings),
+        ArgPart::Flag { value: None, .. } | ArgPart::Operand(_) => {
+            call.inner(token.at + 1, findings)
+        }
     }
 }
 
 /// `git rebase -x LINE`, `git difftool -x LINE`: the line goes to a shell.
-pub fn git_exec(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_exec(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for token in tokens {
-        if let Part::Flag { name, value: Some(value), .. } = &token.part
+        if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
             && matches!(name.as_ref(), "-x" | "--exec" | "--extcmd")
         {
             string(value, token.at, call, findings);
@@ -277,17 +280,18 @@ pub fn git_exec(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) 
 
 /// `taskset MASK COMMAND`, `chrt PRIORITY COMMAND`: the command is the first word that is
 /// not a number.
-pub fn after_numbers(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn after_numbers(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let number = |text: &str| {
         text.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b'x' | b',' | b'-' | b':'))
             && text.bytes().any(|b| b.is_ascii_digit())
     };
-    let numbers = tokens.iter().filter_map(Token::operand).take_while(|text| number(text)).count();
+    let numbers =
+        tokens.iter().filter_map(ArgToken::operand).take_while(|text| number(text)).count();
     unwrap(call, tokens, numbers, findings);
 }
 
 /// `flock FILE COMMAND` and `flock FILE -c LINE`.
-pub fn flock(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn flock(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let command = tokens.iter().filter(|token| token.operand().is_some()).nth(1);
     match command.and_then(|token| token.operand().map(|text| (token.at, text))) {
         Some((at, "-c" | "--command")) => {
@@ -301,7 +305,7 @@ pub fn flock(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// `npm exec -c LINE`.
-pub fn npm(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+pub fn npm(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate() {
         if let Some(line) = arg.strip_prefix("--call=") {
             string(line, at, call, findings);

@@ -7,7 +7,7 @@ use crate::words::{LocalizedText, screen as words};
 
 /// How the text is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum EditableForm {
     /// A program and its arguments, each in quotes where it needs them.
     Exec,
     /// A line for a shell.
@@ -16,12 +16,12 @@ pub enum Form {
     Tool { name: String },
 }
 
-impl Form {
-    pub fn of(work: &StepAction) -> Form {
+impl EditableForm {
+    pub fn of(work: &StepAction) -> EditableForm {
         match work {
-            StepAction::Exec { .. } => Form::Exec,
-            StepAction::Shell { .. } => Form::Shell,
-            StepAction::Tool { name, .. } => Form::Tool { name: name.clone() },
+            StepAction::Exec { .. } => EditableForm::Exec,
+            StepAction::Shell { .. } => EditableForm::Shell,
+            StepAction::Tool { name, .. } => EditableForm::Tool { name: name.clone() },
         }
     }
 
@@ -31,14 +31,14 @@ impl Form {
     /// A sentence for the user: it is empty, a quote is open, it is not JSON.
     pub fn read(&self, text: &str) -> Result<StepAction, LocalizedText> {
         match self {
-            Form::Exec => {
+            EditableForm::Exec => {
                 let mut words = argv::split(text)?.into_iter();
                 let program = words.next().ok_or(words::EDIT_EMPTY)?;
                 Ok(StepAction::Exec { program, args: words.collect() })
             }
-            Form::Shell if text.trim().is_empty() => Err(words::EDIT_EMPTY.into()),
-            Form::Shell => Ok(StepAction::Shell { line: text.to_owned() }),
-            Form::Tool { name } => match serde_json::from_str(text) {
+            EditableForm::Shell if text.trim().is_empty() => Err(words::EDIT_EMPTY.into()),
+            EditableForm::Shell => Ok(StepAction::Shell { line: text.to_owned() }),
+            EditableForm::Tool { name } => match serde_json::from_str(text) {
                 Ok(input) => Ok(StepAction::Tool { name: name.clone(), input }),
                 Err(fault) => Err(words::EDIT_NOT_JSON.with("why", fault.to_string())),
             },
@@ -100,7 +100,7 @@ mod tests {
             },
         ];
         for work in works {
-            let form = Form::of(&work);
+            let form = EditableForm::of(&work);
             assert_eq!(form.read(&text(&work)), Ok(work.clone()));
             let line = line(&work).unwrap();
             assert!(!line.contains(|c: char| c.is_control() || is_hidden(c)), "{line:?}");

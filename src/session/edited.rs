@@ -3,7 +3,7 @@
 use super::run::Session;
 use super::skills::WithSkills;
 use crate::protocol::{AskId, Event, Step, StepAction};
-use crate::safety::{self, Policy, Scene};
+use crate::safety::{self, Policy, PolicyContext};
 
 impl Session {
     /// The text that replaces the step of a question. The limits of an entered skill apply to it as
@@ -18,7 +18,7 @@ impl Session {
             library: std::sync::Arc::clone(&self.voice.kept.library),
             offered: self.offered(),
         };
-        let scene = Scene { policy: &policy, place: &self.guard.place, world: &world };
+        let scene = PolicyContext { policy: &policy, place: &self.guard.place, world: &world };
         let verdict = match &work {
             StepAction::Shell { line } => safety::assess_shell(&step.id, line, scene),
             StepAction::Exec { .. } | StepAction::Tool { .. } => safety::assess(step, scene),

@@ -4,7 +4,7 @@
 use super::prompting::{Filling, Stop};
 use crate::agent::Host;
 use crate::protocol::{AttachmentInfo, Decision, Event, Mention, Notice, Question};
-use crate::safety::{self, Cleared, Held, Kind, Verdict};
+use crate::safety::{self, Cleared, NeedsApproval, PathKind, Verdict};
 use crate::tools::attach::{self, Attachment};
 use crate::words::{LocalizedText, prompt as words};
 
@@ -80,7 +80,7 @@ fn found(filling: &mut Filling<'_>, mention: &Mention) -> Option<Mention> {
     let there = |path: &str| {
         let place = scene.place;
         let real = scene.world.real(&safety::absolute(path, &place.cwd, &place.home));
-        scene.world.kind(&real) != Kind::Missing
+        scene.world.kind(&real) != PathKind::Missing
     };
     if there(&mention.path) {
         return Some(mention.clone());
@@ -118,7 +118,7 @@ async fn read(
     }
 }
 
-async fn asked(filling: &mut Filling<'_>, held: Held) -> Result<Option<Cleared>, Stop> {
+async fn asked(filling: &mut Filling<'_>, held: NeedsApproval) -> Result<Option<Cleared>, Stop> {
     let judged = held.judged();
     let question = Question::Step {
         step: judged.step.clone(),

@@ -4,17 +4,21 @@ use std::path::PathBuf;
 
 use super::run::Session;
 use crate::protocol::{Event, Notice, Topic};
-use crate::safety::{Kind, Place, World, absolute};
+use crate::safety::{Machine, PathKind, Workspace, absolute};
 use crate::words::{LocalizedText, session as words};
 
 /// The folder that a text names, with links resolved, if it may be added.
 ///
 /// # Errors
 /// A sentence with the reason.
-pub fn admitted(text: &str, place: &Place, world: &dyn World) -> Result<PathBuf, LocalizedText> {
+pub fn admitted(
+    text: &str,
+    place: &Workspace,
+    world: &dyn Machine,
+) -> Result<PathBuf, LocalizedText> {
     let folder = world.real(&absolute(text, &place.cwd, &place.home));
     let shown = folder.display().to_string();
-    if world.kind(&folder) != Kind::Folder {
+    if world.kind(&folder) != PathKind::Folder {
         return Err(words::ADD_NO_FOLDER.with("path", shown));
     }
     match place.refusal(&folder) {

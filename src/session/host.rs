@@ -26,7 +26,9 @@ use crate::protocol::{
     SandboxStatus, Truncation, TrustOffer, Usage, reply,
 };
 use crate::safety::redact::Redactor;
-use crate::safety::{Cleared, Grant, Narrowed, Place, Policy, Scene, Task, World};
+use crate::safety::{
+    Cleared, Grant, Machine, Policy, PolicyContext, ToolRestriction, ToolTask, Workspace,
+};
 use crate::tools::{Input, Piped, Tool, Toolbox, Watch};
 use crate::words::session as words;
 
@@ -62,7 +64,7 @@ pub enum Note {
     /// An event to keep for an export.
     Record(Box<Event>),
     /// An entered skill limits the turn to its tools, or none does any more.
-    Narrowed(Option<Narrowed>),
+    Narrowed(Option<ToolRestriction>),
     /// A step ended.
     Stepped,
     /// The turn read the first of the messages sent to it.
@@ -134,21 +136,25 @@ pub struct Bench {
     /// The current policy: a rule may be added while the turn runs.
     changes: watch::Receiver<Policy>,
     policy: Policy,
-    place: Place,
-    world: Arc<dyn World>,
+    place: Workspace,
+    world: Arc<dyn Machine>,
     /// The tools that an entered skill leaves.
-    narrowed: Option<Narrowed>,
+    narrowed: Option<ToolRestriction>,
     /// The result of testing the sandbox; `None`: not awaited yet.
     shelter: Option<SandboxStatus>,
 }
 
 impl Bench {
-    pub fn new(mut changes: watch::Receiver<Policy>, place: Place, world: Arc<dyn World>) -> Bench {
+    pub fn new(
+        mut changes: watch::Receiver<Policy>,
+        place: Workspace,
+        world: Arc<dyn Machine>,
+    ) -> Bench {
         let policy = changes.borrow_and_update().clone();
         Bench { changes, policy, place, world, narrowed: None, shelter: None }
     }
 
-    fn narrow(&mut self, narrowed: Option<Narrowed>) {
+    fn narrow(&mut self, narrowed: Option<ToolRestriction>) {
         self.policy.narrowed = narrowed.clone();
         self.narrowed = narrowed;
     }
@@ -168,7 +174,7 @@ impl Bench {
     }
 
     /// The parts that judge the steps of a script.
-    pub fn parts(&mut self) -> (Policy, Place, Arc<dyn World>) {
+    pub fn parts(&mut self) -> (Policy, Workspace, Arc<dyn Machine>) {
         let policy = self.scene().policy.clone();
         (policy, self.place.clone(), Arc::clone(&self.world))
     }
@@ -177,18 +183,18 @@ impl Bench {
         &self.place.cwd
     }
 
-    fn scene(&mut self) -> Scene<'_> {
+    fn scene(&mut self) -> PolicyContext<'_> {
         if self.changes.has_changed().unwrap_or(false) {
             self.policy = self.changes.borrow_and_update().clone();
             self.policy.narrowed = self.narrowed.clone();
             self.policy.shelter = self.shelter.unwrap_or(self.policy.shelter);
         }
-        Scene { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
+        PolicyContext { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
     }
 }
 
 impl Host for TurnHost {
-    fn scene(&mut self) -> Scene<'_> {
+    fn scene(&mut self) -> PolicyContext<'_> {
         self.bench.scene()
     }
 
@@ -254,7 +260,8 @@ impl Host for TurnHost {
 
     async fn run(&mut self, step: Cleared) -> Observation {
         self.caught_up().await;
-        let wants = matches!(&step.judged().task, Some(Task::Plugin(plugin)) if plugin.interactive);
+        let wants =
+            matches!(&step.judged().task, Some(ToolTask::Plugin(plugin)) if plugin.interactive);
         let observation = match wants {
             true => self.run_in_terminal(step).await,
             false if offered::asked(&step.judged().step.work).is_some() => {
@@ -388,7 +395,7 @@ impl TurnHost {
     }
 
     /// Limits the following steps to the tools of a skill; the latest counts.
-    pub(super) fn narrow(&mut self, narrowed: Option<Narrowed>) {
+    pub(super) fn narrow(&mut self, narrowed: Option<ToolRestriction>) {
         self.note(Note::Narrowed(narrowed.clone()));
         self.bench.narrow(narrowed);
     }

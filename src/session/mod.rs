@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use crate::model::{Model, ModelError};
 use crate::protocol::{Event, Op, Params, Provider, SessionInfo};
 use crate::safety::redact::Redactor;
-use crate::safety::{Place, Policy, Rule, Terms, World};
+use crate::safety::{Machine, Policy, PolicyRule, Terms, Workspace};
 use crate::tools::Toolbox;
 use crate::words::{Lang, LocalizedText};
 
@@ -111,7 +111,7 @@ pub struct Ways {
 
 /// Connects to a model; the language is for the guide, which speaks one at a time.
 pub type Connect = Arc<dyn Fn(&Wanted, Lang) -> Result<Connected, LocalizedText> + Send + Sync>;
-pub type KeepRule = Box<dyn FnMut(&Rule, Memory) -> Result<(), LocalizedText> + Send>;
+pub type KeepRule = Box<dyn FnMut(&PolicyRule, Memory) -> Result<(), LocalizedText> + Send>;
 
 /// Saves or forgets a rule for this folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,8 +159,8 @@ pub struct Found {
 /// The policy and the redactor.
 pub struct Guard {
     pub policy: Policy,
-    pub place: Place,
-    pub world: Arc<dyn World>,
+    pub place: Workspace,
+    pub world: Arc<dyn Machine>,
     pub redactor: Arc<Redactor>,
     /// Saves a rule for this folder or forgets it; an error says why it could not.
     pub keep_rule: KeepRule,

@@ -19,7 +19,7 @@ use crate::protocol::{
     Ask, AskId, Decision, Event, Notice, Observation, Outcome, Prompt, PromptPart, PromptSource,
     PromptSourceKind, Question, Step, TemplateCommand, Topic, TurnOutcome, Usage,
 };
-use crate::safety::{self, Cleared, Held, Narrowed, Policy, Verdict};
+use crate::safety::{self, Cleared, NeedsApproval, Policy, ToolRestriction, Verdict};
 use crate::tools::attach;
 use crate::tools::{Input, Piped};
 use crate::words::{LocalizedText, prompt as words};
@@ -95,7 +95,7 @@ fn invoked(host: &mut TurnHost, source: PromptSource, text: &str) {
         host.entered(&source.name, text);
     }
     if !source.tools.is_empty() {
-        host.narrow(Some(Narrowed { skill: source.name, tools: source.tools }));
+        host.narrow(Some(ToolRestriction { skill: source.name, tools: source.tools }));
     }
 }
 
@@ -290,7 +290,7 @@ impl Filling<'_> {
     }
 
     /// Shows these commands as not run.
-    async fn left(&mut self, pieces: &[Held], outcome: Outcome) {
+    async fn left(&mut self, pieces: &[NeedsApproval], outcome: Outcome) {
         for piece in pieces {
             let judged = piece.judged();
             let cwd = judged.cwd.display().to_string();
@@ -300,7 +300,7 @@ impl Filling<'_> {
     }
 }
 
-fn shown(held: &Held, policy: &Policy) -> TemplateCommand {
+fn shown(held: &NeedsApproval, policy: &Policy) -> TemplateCommand {
     let judged = held.judged();
     TemplateCommand {
         id: judged.step.id.clone(),
@@ -310,14 +310,14 @@ fn shown(held: &Held, policy: &Policy) -> TemplateCommand {
     }
 }
 
-fn line_of(held: &Held) -> &str {
+fn line_of(held: &NeedsApproval) -> &str {
     match &held.judged().step.work {
         crate::protocol::StepAction::Shell { line } => line,
         _ => "",
     }
 }
 
-fn question(prompt: &Prompt, pieces: &[TemplateCommand], held: &[Held]) -> Question {
+fn question(prompt: &Prompt, pieces: &[TemplateCommand], held: &[NeedsApproval]) -> Question {
     let cwd = held.first().map(|held| held.judged().cwd.display().to_string());
     Question::Pieces { of: of(prompt), cwd: cwd.unwrap_or_default(), pieces: pieces.to_vec() }
 }

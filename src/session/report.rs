@@ -11,8 +11,8 @@ use super::{Connected, Found, export};
 use crate::context::window::{self, Ledger, Part, Parts};
 use crate::model::ModelError;
 use crate::protocol::{Event, ExportFormat, Notice, Page, PageRow, Usage, format_bytes};
-use crate::safety::World;
-use crate::safety::tools::{Entry, Registry};
+use crate::safety::Machine;
+use crate::safety::tools::{PluginEntry, Registry};
 use crate::words::{Localize, LocalizedText, Phrase, context as said, session as words};
 
 /// The maximum number of model names in a notice.
@@ -136,12 +136,12 @@ fn bar(part: usize, whole: usize) -> String {
 }
 
 /// The current registry of slothtool.
-pub fn plugins(home: &Path, world: &dyn World) -> Page {
+pub fn plugins(home: &Path, world: &dyn Machine) -> Page {
     let rows = match Registry::read(home, world) {
         Err(why) => vec![PageRow::line(why)],
         Ok(registry) => {
             let entries = registry.unwrap_or_default().entries;
-            let row = |entry: &Entry| {
+            let row = |entry: &PluginEntry| {
                 let about = words::PLUGIN_ROW.with("name", entry.name.as_str());
                 PageRow::pair(entry.alias.as_str(), about.with("version", entry.version.as_str()))
             };

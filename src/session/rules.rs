@@ -4,17 +4,18 @@ use std::path::Path;
 
 use super::{Guard, Memory};
 use crate::protocol::{ApprovalScope, Notice};
-use crate::safety::{self, Grant, Policy, Rule, Scene};
+use crate::safety::{self, Grant, Policy, PolicyContext, PolicyRule};
 use crate::words::{LocalizedText, session as words};
 
 /// `/allow`: allows this from now on. A program in the folder is allowed with its current content.
 /// If no rule can cover it, none is added, and the user is told why.
 pub fn allow(guard: &mut Guard, text: &str) -> Notice {
-    let rule = match Rule::parse(text) {
+    let rule = match PolicyRule::parse(text) {
         Ok(rule) => rule,
         Err(why) => return Notice::error(why),
     };
-    let scene = Scene { policy: &guard.policy, place: &guard.place, world: guard.world.as_ref() };
+    let scene =
+        PolicyContext { policy: &guard.policy, place: &guard.place, world: guard.world.as_ref() };
     let bound = safety::bound(rule.clone(), scene).ok();
     if let Some(why) = safety::never(&rule, bound.as_ref(), scene) {
         return Notice::error(why);
@@ -53,7 +54,7 @@ pub fn covers(policy: &Policy, folder: &Path) -> Vec<Vec<LocalizedText>> {
 
 /// Refuses this from now on, even if another rule allows it.
 pub fn deny(guard: &mut Guard, text: &str) -> Notice {
-    match Rule::parse(text) {
+    match PolicyRule::parse(text) {
         Ok(rule) => {
             let notice = Notice::info(words::DENIED.with("rule", rule.to_string()));
             add(&mut guard.policy.denied, rule);
@@ -66,7 +67,7 @@ pub fn deny(guard: &mut Guard, text: &str) -> Notice {
 /// Removes a rule of either kind. A rule of the settings file returns with the next start, and the
 /// user is told so.
 pub fn revoke(guard: &mut Guard, text: &str) -> Notice {
-    let rule = match Rule::parse(text) {
+    let rule = match PolicyRule::parse(text) {
         Ok(rule) => rule,
         Err(why) => return Notice::error(why),
     };

@@ -503,7 +503,7 @@ impl Session {
 
     async fn rules_changed(&mut self, notice: Notice) {
         self.policy.send_replace(self.guard.policy.clone());
-        let shown = |rules: &[safety::Rule]| rules.iter().map(ToString::to_string).collect();
+        let shown = |rules: &[safety::PolicyRule]| rules.iter().map(ToString::to_string).collect();
         self.facts.allowed = shown(&self.guard.policy.allowing());
         self.facts.allowed_covers = rules::covers(&self.guard.policy, &self.guard.place.cwd);
         self.facts.denied = shown(&self.guard.policy.denied);

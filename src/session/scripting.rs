@@ -21,7 +21,9 @@ use crate::protocol::{
     Mention, Message, Observation, Question, Requires, Risk, SandboxStatus, Step, StepAction, Tier,
 };
 use crate::safety::redact::Redactor;
-use crate::safety::{self, Cleared, Held, Place, Policy, Scene, Verdict, World};
+use crate::safety::{
+    self, Cleared, Machine, NeedsApproval, Policy, PolicyContext, Verdict, Workspace,
+};
 use crate::script::host::Key;
 use crate::script::source::{Entry, Files};
 use crate::script::{Host, ModelCall, Part, Told};
@@ -74,8 +76,8 @@ pub struct ScriptHost {
     pub model: Option<Arc<dyn Model>>,
     pub tools: Toolbox,
     pub(super) policy: Policy,
-    pub(super) place: Place,
-    pub(super) world: Arc<dyn World>,
+    pub(super) place: Workspace,
+    pub(super) world: Arc<dyn Machine>,
     pub(super) redactor: Arc<Redactor>,
     pub told: UnboundedSender<Told>,
     pub asking: Asking,
@@ -156,8 +158,8 @@ impl ScriptHost {
         self.memory = Memory::of(store);
     }
 
-    fn scene(&self) -> Scene<'_> {
-        Scene { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
+    fn scene(&self) -> PolicyContext<'_> {
+        PolicyContext { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
     }
 
     fn masked(&self, message: Message) -> Message {
@@ -189,7 +191,7 @@ impl ScriptHost {
         }
     }
 
-    async fn held(&mut self, held: Held) -> Result<Cleared, LocalizedText> {
+    async fn held(&mut self, held: NeedsApproval) -> Result<Cleared, LocalizedText> {
         let judged = held.judged();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let why = risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());

@@ -12,7 +12,7 @@ use crate::protocol::{
     Ask, AskId, Decision, Event, Observation, Outcome, Question, StepAction, TurnOrigin,
     TurnOutcome, Usage,
 };
-use crate::safety::{self, Held, Verdict};
+use crate::safety::{self, NeedsApproval, Verdict};
 
 /// One line, and its name in the conversation.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +66,7 @@ pub async fn run(line: Line, mut host: TurnHost) -> Ended {
 
 pub(super) async fn asked(
     ask: AskId,
-    held: Held,
+    held: NeedsApproval,
     host: &mut TurnHost,
 ) -> (TurnOutcome, Option<Observation>) {
     let cancel = host.desk.cancel.clone();
@@ -101,11 +101,11 @@ pub(super) async fn asked(
     }
 }
 
-fn declined(held: &Held) -> (TurnOutcome, Option<Observation>) {
+fn declined(held: &NeedsApproval) -> (TurnOutcome, Option<Observation>) {
     (TurnOutcome::Done, Some(not_run(held.judged(), Outcome::Declined)))
 }
 
-pub(super) fn question(held: &Held) -> Question {
+pub(super) fn question(held: &NeedsApproval) -> Question {
     let judged = held.judged();
     Question::Step {
         step: judged.step.clone(),
@@ -125,7 +125,7 @@ pub(super) fn question(held: &Held) -> Question {
     }
 }
 
-pub(super) fn not_run(judged: &safety::Judged, outcome: Outcome) -> Observation {
+pub(super) fn not_run(judged: &safety::Assessment, outcome: Outcome) -> Observation {
     let cwd = judged.cwd.display().to_string();
     Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome)
 }

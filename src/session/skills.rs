@@ -20,7 +20,8 @@ use crate::prompt::template::{Form, Template, Values};
 use crate::protocol::{Observation, Outcome, Step, StepAction};
 use crate::safety::redact::Redactor;
 use crate::safety::{
-    Cleared, Contents, EntryKind, Kind, Narrowed, OwnProgram, Program, SKILL_TOOL, Skilled, World,
+    Cleared, Contents, FileKind, Machine, OwnProgram, PathKind, Program, SKILL_TOOL, SkillInfo,
+    ToolRestriction,
 };
 use crate::tools::{Tool, Toolbox, Watch};
 use crate::words::{Lang, LocalizedText, Phrase, prompt as words};
@@ -125,17 +126,17 @@ pub(super) fn toolbox(tools: &Toolbox, library: &Arc<Library>) -> Toolbox {
 
 /// Combines the machine and the known skills.
 pub(super) struct WithSkills {
-    pub world: Arc<dyn World>,
+    pub world: Arc<dyn Machine>,
     pub library: Arc<Library>,
     pub offered: Arc<Vec<Offered>>,
 }
 
-impl World for WithSkills {
+impl Machine for WithSkills {
     fn real(&self, path: &Path) -> PathBuf {
         self.world.real(path)
     }
 
-    fn kind(&self, path: &Path) -> Kind {
+    fn kind(&self, path: &Path) -> PathKind {
         self.world.kind(path)
     }
 
@@ -155,7 +156,7 @@ impl World for WithSkills {
         self.world.repository_around(folder, home)
     }
 
-    fn entries(&self, folder: &Path, most: usize) -> Vec<(PathBuf, EntryKind)> {
+    fn entries(&self, folder: &Path, most: usize) -> Vec<(PathBuf, FileKind)> {
         self.world.entries(folder, most)
     }
 
@@ -179,12 +180,12 @@ impl World for WithSkills {
         self.world.secrets()
     }
 
-    fn skill(&self, name: &str) -> Option<Skilled> {
+    fn skill(&self, name: &str) -> Option<SkillInfo> {
         let skill = self.library.skill(name).ok()?;
         // A skill that cannot be read is never entered; the tool says why.
         let shell = template(skill)
             .map(|template| template.shell().map(|line| line.source().to_owned()).collect());
-        Some(Skilled {
+        Some(SkillInfo {
             open: !skill.disable_model_invocation,
             tools: skill.allowed_tools.clone(),
             shell: shell.unwrap_or_default(),
@@ -193,10 +194,10 @@ impl World for WithSkills {
 }
 
 /// The tools that this skill allows for the rest of the turn; `None`: it names none.
-pub(super) fn narrowed(library: &Library, name: &str) -> Option<Narrowed> {
+pub(super) fn narrowed(library: &Library, name: &str) -> Option<ToolRestriction> {
     let skill = library.skill(name).ok()?;
     let tools = skill.allowed_tools.clone();
-    (!tools.is_empty()).then(|| Narrowed { skill: name.to_owned(), tools })
+    (!tools.is_empty()).then(|| ToolRestriction { skill: name.to_owned(), tools })
 }
 
 /// The skills in view: their texts are part of the system prompt, so that compressing the

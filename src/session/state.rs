@@ -16,7 +16,7 @@ use crate::context::window::{History, Ledger, Mark};
 use crate::protocol::{
     Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, Usage,
 };
-use crate::safety::Narrowed;
+use crate::safety::ToolRestriction;
 
 /// The most output and answers kept for an export, in bytes.
 const RECORD: usize = 16 * 1024 * 1024;
@@ -164,7 +164,7 @@ pub struct Running {
     pub sent: Option<Box<Ledger>>,
     pub asking: Option<Box<Ask>>,
     /// The tools that an entered skill leaves it.
-    pub narrowed: Option<Narrowed>,
+    pub narrowed: Option<ToolRestriction>,
     pub task: JoinHandle<Ended>,
     pub after: After,
 }

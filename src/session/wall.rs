@@ -3,7 +3,7 @@
 
 use super::shell;
 use crate::protocol::{Observation, Question, SandboxDenial, Step};
-use crate::safety::{self, Held, Verdict};
+use crate::safety::{self, NeedsApproval, Verdict};
 
 /// The step as it would run again, and the question whether it should. `judge` judges it again,
 /// since its first run may have changed what its verdict depends on. `None` if nothing was denied,
@@ -12,14 +12,14 @@ pub(super) fn again(
     seen: &Observation,
     id: String,
     judge: impl FnOnce(Step) -> Verdict,
-) -> Option<(Held, Question)> {
+) -> Option<(NeedsApproval, Question)> {
     let denied = seen.denied.clone()?;
     let held = judge(Step { id, ..seen.step.clone() }).asked()?;
     let question = question(&held, &denied);
     Some((held, question))
 }
 
-fn question(held: &Held, denied: &SandboxDenial) -> Question {
+fn question(held: &NeedsApproval, denied: &SandboxDenial) -> Question {
     let mut question = shell::question(held);
     if let Question::Step { risk, .. } = &mut question {
         *risk = safety::beyond_the_wall(held.judged(), denied);

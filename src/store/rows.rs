@@ -2,7 +2,7 @@
 //! session.
 
 use crate::protocol::{Event, Observation, Question, StepAction, Topic, TurnOrigin};
-use crate::safety::clean::{self, Source};
+use crate::safety::clean::{self, TextSource};
 use crate::safety::redact::Redactor;
 
 /// The maximum searchable size of one event, in bytes.
@@ -202,7 +202,7 @@ pub fn said(event: &Event) -> String {
         Event::Observed(seen) => step_words(seen),
         _ => String::new(),
     };
-    head(&clean::clean(text.trim(), Source::Text), SEARCHED).to_owned()
+    head(&clean::clean(text.trim(), TextSource::Text), SEARCHED).to_owned()
 }
 
 fn step_words(seen: &Observation) -> String {
@@ -230,7 +230,7 @@ pub fn title_of(text: &str, origin: TurnOrigin) -> String {
 
 /// The first line that is not blank, safe to show, with a maximum number of characters.
 pub fn one_line(text: &str, most: usize) -> String {
-    let safe = clean::clean(head(text, SEARCHED), Source::Text);
+    let safe = clean::clean(head(text, SEARCHED), TextSource::Text);
     let line = safe.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
     match words.char_indices().nth(most) {

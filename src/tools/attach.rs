@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::file::place::{Missing, Slot};
 use crate::protocol::{AttachmentInfo, AttachmentSize, LineRange, Mention};
-use crate::safety::{Cleared, Task};
+use crate::safety::{Cleared, ToolTask};
 use crate::words::{LocalizedText, prompt as words};
 
 /// The size limit of one attachment, in bytes; the middle of a longer one is left out.
@@ -50,7 +50,7 @@ pub fn read_most(
     most: usize,
 ) -> Result<Attachment, LocalizedText> {
     let path = match &step.judged().task {
-        Some(Task::Read(read)) if step.holds() => Some(read.spot.path.as_path()),
+        Some(ToolTask::Read(read)) if step.holds() => Some(read.spot.path.as_path()),
         _ => None,
     };
     let name = mention.written();

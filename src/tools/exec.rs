@@ -22,7 +22,7 @@ use super::sandbox::denied::Walls;
 use super::{Input, Piped, Tool, Watch, parse};
 use crate::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, StepAction, Tier};
 use crate::safety::redact::Redactor;
-use crate::safety::{Cleared, Judged};
+use crate::safety::{Assessment, Cleared};
 use crate::words::{Lang, LocalizedText, Phrase, exec as words};
 
 mod bounds;
@@ -255,7 +255,7 @@ fn parsed(
     })
 }
 
-fn not_run(judged: &Judged, outcome: Outcome, note: LocalizedText) -> Observation {
+fn not_run(judged: &Assessment, outcome: Outcome, note: LocalizedText) -> Observation {
     let cwd = judged.cwd.to_string_lossy();
     let mut out = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
     out.note = Some(note);

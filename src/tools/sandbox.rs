@@ -35,7 +35,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::temp::RunFolder;
 use crate::protocol::{PageRow, SandboxMode, SandboxStatus, StepAction, Tier};
-use crate::safety::{Judged, Needs};
+use crate::safety::{Assessment, Needs};
 use crate::words::{LocalizedText, Phrase, PhraseValue, sandbox as words};
 
 mod built;
@@ -256,7 +256,7 @@ impl Sandbox {
     }
 
     /// How this step is to be restricted; `None`: it is not.
-    fn profile(&self, judged: &Judged, from: From) -> Option<Profile> {
+    fn profile(&self, judged: &Assessment, from: From) -> Option<Profile> {
         let by_hand =
             matches!(judged.step.work, StepAction::Shell { .. }) && from != From::Template;
         match (self.setting, judged.risk.tier) {
@@ -271,13 +271,13 @@ impl Sandbox {
     }
 
     /// The places an approved step may reach.
-    fn worker(&self, judged: &Judged) -> Option<Profile> {
+    fn worker(&self, judged: &Assessment) -> Option<Profile> {
         let (places, launch) = (&self.places, &judged.launch);
         let needs = Needs::of(&judged.risk);
         if needs.system {
             return None;
         }
-        let here = |spots: &[crate::safety::Spot]| -> Vec<PathBuf> {
+        let here = |spots: &[crate::safety::UserPath]| -> Vec<PathBuf> {
             spots.iter().filter_map(|spot| places.of_spot(spot)).collect()
         };
         let own = here(&needs.own);
@@ -308,7 +308,7 @@ impl Sandbox {
     /// that gave and what the step lives in. An error says why nothing was started.
     pub async fn start<T: Send + 'static>(
         self: Arc<Self>,
-        judged: &Judged,
+        judged: &Assessment,
         from: From,
         start: impl FnOnce(Option<&Inside>) -> T + Send + 'static,
     ) -> Result<(T, Option<Inside>), LocalizedText> {
@@ -380,7 +380,7 @@ impl Sandbox {
 
     /// The surroundings of a step that runs by itself without a sandbox: a folder of its
     /// own.
-    fn bare(&self, judged: &Judged) -> Result<Option<Inside>, LocalizedText> {
+    fn bare(&self, judged: &Assessment) -> Result<Option<Inside>, LocalizedText> {
         match judged.risk.tier {
             Tier::L0 => self.own_folder().map(Some),
             Tier::L1 | Tier::L2 => Ok(None),
@@ -393,7 +393,7 @@ impl Sandbox {
 }
 
 /// How a step that runs by itself is restricted.
-fn reader(judged: &Judged) -> Profile {
+fn reader(judged: &Assessment) -> Profile {
     let launch = &judged.launch;
     let programs = judged.program.iter().chain(&launch.starts);
     // A search of contents must not meet credentials; a comparison with recorded files

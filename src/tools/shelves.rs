@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::world::{executable, is_ours};
-use crate::safety::{Link, OwnProgram, Program, Shelf};
+use crate::safety::{LinkIdentity, OwnProgram, Program, Shelf};
 
 /// Where such folders may be, links resolved, and the folders of the user's own `PATH`.
 #[derive(Clone, Debug, Default)]
@@ -142,7 +142,7 @@ fn is_only_ours(folder: &Path) -> bool {
 fn itself(path: &Path) -> Option<Program> {
     let program = executable(path)?;
     let meta = fs::symlink_metadata(path).ok()?;
-    let link = meta.is_symlink().then(|| Link {
+    let link = meta.is_symlink().then(|| LinkIdentity {
         device: meta.dev(),
         inode: meta.ino(),
         modified: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),
@@ -156,7 +156,7 @@ mod tests {
 
     use super::super::world::System;
     use super::*;
-    use crate::safety::World as _;
+    use crate::safety::Machine as _;
 
     struct Desk {
         _temp: tempfile::TempDir,

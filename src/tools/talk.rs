@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 
 use super::{Tool, Watch};
 use crate::protocol::{Observation, Outcome};
-use crate::safety::{Cleared, Task};
+use crate::safety::{Cleared, ToolTask};
 use crate::words::{LocalizedText, Phrase, tools as words};
 
 struct Talk {
@@ -52,7 +52,7 @@ impl Tool for Talk {
             Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), Outcome::Ran);
         seen.exit_code = Some(2);
         seen.note = Some(match &judged.task {
-            Some(Task::Fault(fault)) => fault.say.clone(),
+            Some(ToolTask::Fault(fault)) => fault.say.clone(),
             _ => LocalizedText::from(words::NOBODY_HERE),
         });
         std::future::ready(seen).boxed()

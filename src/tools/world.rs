@@ -17,7 +17,7 @@ use super::around;
 use super::seen::Seen;
 use super::shelves::{self, Shelves};
 use crate::safety::redact::Redactor;
-use crate::safety::{Contents, EntryKind, Kind, OwnProgram, Program, World};
+use crate::safety::{Contents, FileKind, Machine, OwnProgram, PathKind, Program};
 
 /// The machine as it is.
 #[derive(Clone, Debug)]
@@ -125,12 +125,12 @@ impl System {
     }
 }
 
-impl World for System {
+impl Machine for System {
     fn real(&self, path: &Path) -> PathBuf {
         real(path, MOST_LINKS)
     }
 
-    fn kind(&self, path: &Path) -> Kind {
+    fn kind(&self, path: &Path) -> PathKind {
         kind(path)
     }
 
@@ -167,7 +167,7 @@ impl World for System {
         executable(&fs::canonicalize(path).ok()?)
     }
 
-    fn entries(&self, folder: &Path, most: usize) -> Vec<(PathBuf, EntryKind)> {
+    fn entries(&self, folder: &Path, most: usize) -> Vec<(PathBuf, FileKind)> {
         entries(folder, most)
     }
 
@@ -192,12 +192,12 @@ impl World for System {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Disk;
 
-impl World for Disk {
+impl Machine for Disk {
     fn real(&self, path: &Path) -> PathBuf {
         real(path, MOST_LINKS)
     }
 
-    fn kind(&self, path: &Path) -> Kind {
+    fn kind(&self, path: &Path) -> PathKind {
         kind(path)
     }
 
@@ -210,22 +210,22 @@ impl World for Disk {
     }
 }
 
-fn kind(path: &Path) -> Kind {
+fn kind(path: &Path) -> PathKind {
     match fs::metadata(path) {
-        Ok(meta) if meta.is_file() => Kind::File,
-        Ok(meta) if meta.is_dir() => Kind::Folder,
-        Ok(_) => Kind::Other,
-        Err(_) => Kind::Missing,
+        Ok(meta) if meta.is_file() => PathKind::File,
+        Ok(meta) if meta.is_dir() => PathKind::Folder,
+        Ok(_) => PathKind::Other,
+        Err(_) => PathKind::Missing,
     }
 }
 
-fn entries(folder: &Path, most: usize) -> Vec<(PathBuf, EntryKind)> {
+fn entries(folder: &Path, most: usize) -> Vec<(PathBuf, FileKind)> {
     let Ok(found) = fs::read_dir(folder) else { return Vec::new() };
     let kind = |entry: &fs::DirEntry| match entry.file_type() {
-        Ok(kind) if kind.is_symlink() => EntryKind::Link,
-        Ok(kind) if kind.is_dir() => EntryKind::Folder,
-        Ok(kind) if kind.is_file() => EntryKind::File,
-        Ok(_) | Err(_) => EntryKind::Other,
+        Ok(kind) if kind.is_symlink() => FileKind::Link,
+        Ok(kind) if kind.is_dir() => FileKind::Folder,
+        Ok(kind) if kind.is_file() => FileKind::File,
+        Ok(_) | Err(_) => FileKind::Other,
     };
     found.flatten().take(most).map(|entry| (entry.path(), kind(&entry))).collect()
 }

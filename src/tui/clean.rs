@@ -11,7 +11,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::protocol::StepAction;
-use crate::safety::clean::{Source, clean, escape};
+use crate::safety::clean::{TextSource, clean, escape};
 
 mod rows;
 
@@ -29,7 +29,7 @@ pub fn line(text: &str, style: Style) -> Line<'static> {
 
 /// The text without hidden characters and cursor movements; line breaks and tabs are kept.
 pub fn text(text: &str) -> String {
-    clean(text, Source::Text)
+    clean(text, TextSource::Text)
 }
 
 /// The text on one line: line breaks become `\n`, tabs spaces.

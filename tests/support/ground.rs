@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use avocet::protocol::{Requires, Risk, Step, StepAction, Tier};
-use avocet::safety::{Place, Policy, Scene, World, assess};
+use avocet::safety::{Machine, Policy, PolicyContext, Workspace, assess};
 use avocet::tools::world::System;
 
 /// A workspace with what the cases speak of, a home with secrets that are none, and
@@ -89,11 +89,11 @@ impl Ground {
     }
 
     pub fn risk_in(&self, cwd: &Path, program: &str, args: Vec<String>) -> Risk {
-        let place = Place {
+        let place = Workspace {
             cwd: self.system.real(&self.ws.join(cwd)),
-            ..Place::new(self.ws.clone(), self.home.clone())
+            ..Workspace::new(self.ws.clone(), self.home.clone())
         };
-        let scene = Scene { policy: &self.policy, place: &place, world: &self.system };
+        let scene = PolicyContext { policy: &self.policy, place: &place, world: &self.system };
         let work = StepAction::Exec { program: program.to_owned(), args };
         let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
         assess(step, scene).judged().risk.clone()

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{Contents, Kind, Program, World, digest};
+use super::{Contents, Machine, PathKind, Program, digest};
 
 #[derive(Debug, Default)]
 pub struct Machine {
@@ -18,13 +18,13 @@ impl Machine {
     pub const EMPTY: Machine = Machine { files: BTreeMap::new() };
 }
 
-impl World for Machine {
+impl Machine for Machine {
     fn real(&self, path: &Path) -> PathBuf {
         path.to_owned()
     }
 
-    fn kind(&self, _: &Path) -> Kind {
-        Kind::Folder
+    fn kind(&self, _: &Path) -> PathKind {
+        PathKind::Folder
     }
 
     fn program(&self, name: &str) -> Option<Program> {

@@ -13,7 +13,7 @@ use avocet::protocol::{
     AskId, Decision, Event, Notice, Op, Page, PageRow, Question, SessionInfo, TurnOutcome,
 };
 use avocet::safety::redact::Redactor;
-use avocet::safety::{Place, Policy};
+use avocet::safety::{Policy, Workspace};
 use avocet::session::library::Kept;
 use avocet::session::saved::{Keeping, Replay, Which};
 use avocet::session::trust::Trust;
@@ -209,7 +209,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> Parts {
         redactor: None,
         lang: Lang::En,
     });
-    let place = Place::new(folder, folder.join("home"));
+    let place = Workspace::new(folder, folder.join("home"));
     let page = || Page { title: LocalizedText::from(words::DOCTOR), rows: vec![] };
     let ways = Ways {
         connect: Arc::new(|_, _| Err(words::NO_MODELS.into())),

@@ -6,21 +6,21 @@
 use std::collections::VecDeque;
 
 use crate::protocol::{self, Reason, Step};
-use crate::safety::{self, Judged, Scene};
+use crate::safety::{self, Assessment, PolicyContext};
 
 /// The rest of a reply's list, as judged now.
 #[derive(Debug, Default)]
-pub struct Ahead(Vec<Judged>);
+pub struct Ahead(Vec<Assessment>);
 
 impl Ahead {
-    pub fn look(todo: &VecDeque<Step>, scene: Scene<'_>) -> Ahead {
+    pub fn look(todo: &VecDeque<Step>, scene: PolicyContext<'_>) -> Ahead {
         let judged = |step: &Step| safety::assess(step.clone(), scene).judged().clone();
         Ahead(todo.iter().map(judged).collect())
     }
 
     /// The form that surfaces show.
     pub fn shown(&self) -> Vec<protocol::UpcomingStep> {
-        let shown = |judged: &Judged| protocol::UpcomingStep {
+        let shown = |judged: &Assessment| protocol::UpcomingStep {
             id: judged.step.id.clone(),
             work: judged.step.work.clone(),
             risk: judged.risk.clone(),
@@ -41,16 +41,16 @@ impl Ahead {
 
 /// Steps approved in advance, as they were shown.
 #[derive(Debug, Default)]
-pub struct Approved(Vec<Judged>);
+pub struct Approved(Vec<Assessment>);
 
 impl Approved {
     /// True if the approval covers the step as judged now.
-    pub fn covers(&self, now: &Judged) -> bool {
+    pub fn covers(&self, now: &Assessment) -> bool {
         self.0.iter().any(|shown| shown.step == now.step && !is_worse(now, shown))
     }
 }
 
-fn is_worse(now: &Judged, shown: &Judged) -> bool {
+fn is_worse(now: &Assessment, shown: &Assessment) -> bool {
     // The same rule may raise another argument now, such as one that became a link.
     let is_shown = |now: &Reason| {
         shown.risk.reasons.iter().any(|known| (&known.rule, known.arg) == (&now.rule, now.arg))

@@ -4,7 +4,7 @@
 use super::limits::one_line;
 use super::{Door, Turn};
 use crate::protocol::{Event, Notice, Observation, Requires, Step};
-use crate::safety::{self, Scene};
+use crate::safety::{self, PolicyContext};
 use crate::words::agent as words;
 
 impl Turn {
@@ -35,7 +35,7 @@ impl Turn {
 
     /// True if the approved file has changed in the meantime: the user is asked again, with the
     /// change as it would be now.
-    pub(super) fn is_stale(&mut self, door: &Door, scene: Scene<'_>) -> bool {
+    pub(super) fn is_stale(&mut self, door: &Door, scene: PolicyContext<'_>) -> bool {
         let judged = door.judged();
         let Some(shown) = judged.change() else { return false };
         let now = safety::assess(judged.step.clone(), scene);

@@ -3,7 +3,7 @@
 use super::limits::one_line;
 use super::{Action, Door, Told, Turn, trust};
 use crate::protocol::{Decision, Outcome, Step, StepAction, TurnOutcome};
-use crate::safety::{self, Grant, Judged, Scene, Verdict};
+use crate::safety::{self, Assessment, Grant, PolicyContext, Verdict};
 use crate::words::{LocalizedText, agent as words};
 
 impl Turn {
@@ -12,7 +12,7 @@ impl Turn {
         door: Door,
         grant: Option<Box<Grant>>,
         decision: Decision,
-        scene: Scene<'_>,
+        scene: PolicyContext<'_>,
     ) -> Action {
         let yes = matches!(
             decision,
@@ -51,7 +51,7 @@ impl Turn {
         }
     }
 
-    fn declined(&mut self, door: &Door, note: LocalizedText, scene: Scene<'_>) -> Action {
+    fn declined(&mut self, door: &Door, note: LocalizedText, scene: PolicyContext<'_>) -> Action {
         self.not_run(door.judged(), Outcome::Declined, Some(note));
         self.skip_rest(words::SKIPPED, scene);
         self.go_on(scene)
@@ -60,9 +60,9 @@ impl Turn {
     /// A step the user edited is judged like any other; the user has already approved it.
     pub(super) fn edited(
         &mut self,
-        original: &Judged,
+        original: &Assessment,
         work: StepAction,
-        scene: Scene<'_>,
+        scene: PolicyContext<'_>,
     ) -> Action {
         let instead_of = original.step.work.clone();
         let step = Step { work, ..original.step.clone() };

@@ -10,7 +10,7 @@ use crate::context::digest;
 use crate::context::history::{Kept, Kind};
 use crate::protocol::reply::{ParsedReply, Proposal, Reply};
 use crate::protocol::{Message, Observation, Outcome, Role, StepAction, partial};
-use crate::safety::{Judged, Scene};
+use crate::safety::{Assessment, PolicyContext};
 use crate::words::{Lang, LocalizedText, exec};
 
 /// How much of an invalid reply is sent back with its error, in bytes.
@@ -167,7 +167,7 @@ fn before_json(text: &str) -> &str {
 }
 
 /// The observation of a step that was judged but did not run.
-pub fn not_run(judged: &Judged, outcome: Outcome, note: Option<LocalizedText>) -> Observation {
+pub fn not_run(judged: &Assessment, outcome: Outcome, note: Option<LocalizedText>) -> Observation {
     let cwd = judged.cwd.display().to_string();
     let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
     Observation { note, ..seen }
@@ -181,7 +181,7 @@ fn short(work: &StepAction) -> Value {
     }
 }
 /// Why a program cannot be started at all; `None` if it exists, or if the step is not a program.
-pub fn unstartable(judged: &Judged, scene: Scene<'_>) -> Option<LocalizedText> {
+pub fn unstartable(judged: &Assessment, scene: PolicyContext<'_>) -> Option<LocalizedText> {
     let StepAction::Exec { program, .. } = &judged.step.work else { return None };
     if judged.program.is_some() || program.contains('/') {
         return None;

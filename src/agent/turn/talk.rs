@@ -3,19 +3,19 @@
 
 use super::{Action, Turn, Waiting, said};
 use crate::protocol::{Decision, Event, Observation, Outcome, Question, TurnOutcome};
-use crate::safety::{Cleared, Judged, Scene, Task};
+use crate::safety::{Assessment, Cleared, PolicyContext, ToolTask};
 use crate::words::agent as words;
 
 /// Whether the step is one of those.
-pub(super) fn talks(judged: &Judged) -> bool {
-    matches!(judged.task, Some(Task::Ask(_) | Task::Plan(_)))
+pub(super) fn talks(judged: &Assessment) -> bool {
+    matches!(judged.task, Some(ToolTask::Ask(_) | ToolTask::Plan(_)))
 }
 
 impl Turn {
-    pub(super) fn talk(&mut self, cleared: &Cleared, scene: Scene<'_>) -> Action {
+    pub(super) fn talk(&mut self, cleared: &Cleared, scene: PolicyContext<'_>) -> Action {
         let judged = cleared.judged();
         match &judged.task {
-            Some(Task::Ask(choice)) => {
+            Some(ToolTask::Ask(choice)) => {
                 self.waiting = Waiting::Choice { judged: Box::new(judged.clone()) };
                 self.question(Question::Choice {
                     step: judged.step.id.clone(),
@@ -24,7 +24,7 @@ impl Turn {
                     free: choice.free,
                 })
             }
-            Some(Task::Plan(items)) => {
+            Some(ToolTask::Plan(items)) => {
                 self.tell(Event::Plan { items: items.clone() });
                 self.answered(judged, String::new());
                 self.go_on(scene)
@@ -36,9 +36,9 @@ impl Turn {
     /// Applies the user's answer to the model's question.
     pub(super) fn chosen(
         &mut self,
-        judged: &Judged,
+        judged: &Assessment,
         decision: Decision,
-        scene: Scene<'_>,
+        scene: PolicyContext<'_>,
     ) -> Action {
         let note = match decision {
             Decision::Answer { text } => {
@@ -64,7 +64,7 @@ impl Turn {
         self.go_on(scene)
     }
 
-    fn answered(&mut self, judged: &Judged, text: String) {
+    fn answered(&mut self, judged: &Assessment, text: String) {
         let seen = Observation {
             exit_code: Some(0),
             stdout: text,

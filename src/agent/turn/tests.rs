@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::model::ModelError;
 use crate::protocol::{Message, NoticeLevel, Risk, Role};
-use crate::safety::{Contents, Kind, Place, Policy, Program, Rule, Unknown, World};
+use crate::safety::{Contents, Machine, PathKind, Policy, PolicyRule, Program, Unknown, Workspace};
 use crate::words::Lang;
 
 mod ahead;
@@ -20,13 +20,13 @@ mod wall;
 /// A machine that has every program but `absent` and `own`, and an empty folder.
 struct Machine;
 
-impl World for Machine {
+impl Machine for Machine {
     fn real(&self, path: &Path) -> PathBuf {
         path.to_owned()
     }
 
-    fn kind(&self, _: &Path) -> Kind {
-        Kind::Folder
+    fn kind(&self, _: &Path) -> PathKind {
+        PathKind::Folder
     }
 
     fn program(&self, name: &str) -> Option<Program> {
@@ -48,7 +48,7 @@ impl World for Machine {
 struct Bench {
     turn: Turn,
     policy: Policy,
-    place: Place,
+    place: Workspace,
     told: Vec<Told>,
 }
 
@@ -68,13 +68,13 @@ impl Bench {
         Bench {
             turn: Turn::new(start),
             policy: Policy::default(),
-            place: Place::new(folder, "/home/ann"),
+            place: Workspace::new(folder, "/home/ann"),
             told: Vec::new(),
         }
     }
 
     fn next(&mut self, input: Input) -> Action {
-        let scene = Scene { policy: &self.policy, place: &self.place, world: &Machine };
+        let scene = PolicyContext { policy: &self.policy, place: &self.place, world: &Machine };
         let action = self.turn.next(input, scene);
         self.told.extend(self.turn.told());
         action
@@ -465,7 +465,7 @@ fn a_rule_added_meanwhile_covers_the_steps_that_follow() {
     bench.proposes(&["npm test a", "npm test b"]);
     let action = bench.decides(Decision::Remember(ApprovalScope::Session));
     let (program, args) = ("npm".to_owned(), vec!["test".to_owned()]);
-    bench.policy.allowed.push(Rule { program, args, open: true });
+    bench.policy.allowed.push(PolicyRule { program, args, open: true });
     assert_eq!(line(&bench.exits(action, 0)), "run npm test b");
 }
 

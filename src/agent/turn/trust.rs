@@ -1,21 +1,21 @@
 //! Offers trust in the folder when a step needs it.
 
 use crate::protocol::TrustOffer;
-use crate::safety::{Judged, Scene, UNTRUSTED};
+use crate::safety::{Assessment, PolicyContext, UNTRUSTED};
 
 /// The offer in the question, if trust would change the judgement. The caller adds the contents of
 /// the folder.
-pub fn offer(judged: &Judged, scene: Scene<'_>) -> Option<Box<TrustOffer>> {
+pub fn offer(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Box<TrustOffer>> {
     let folder = scene.place.cwd.display().to_string();
     (!scene.place.trusted && waits(judged))
         .then(|| Box::new(TrustOffer { folder, ..TrustOffer::default() }))
 }
 
 /// Whether the required trust has been given.
-pub fn gained(judged: &Judged, scene: Scene<'_>) -> bool {
+pub fn gained(judged: &Assessment, scene: PolicyContext<'_>) -> bool {
     scene.place.trusted && waits(judged)
 }
 
-fn waits(judged: &Judged) -> bool {
+fn waits(judged: &Assessment) -> bool {
     judged.risk.reasons.iter().any(|reason| reason.rule == UNTRUSTED)
 }

@@ -3,7 +3,7 @@
 
 use super::{Action, Turn, Waiting};
 use crate::protocol::{Decision, Observation, Question, SandboxDenial, Step, Tier, TurnOutcome};
-use crate::safety::{self, Held, Scene};
+use crate::safety::{self, NeedsApproval, PolicyContext};
 use crate::words::agent;
 
 impl Turn {
@@ -11,8 +11,8 @@ impl Turn {
     pub(super) fn denied_step(
         &mut self,
         seen: &Observation,
-        scene: Scene<'_>,
-    ) -> Option<(Held, SandboxDenial)> {
+        scene: PolicyContext<'_>,
+    ) -> Option<(NeedsApproval, SandboxDenial)> {
         let denied = seen.denied.clone()?;
         if seen.risk.tier == Tier::L0 || !matches!(self.waiting, Waiting::Run { .. }) {
             return None;
@@ -24,7 +24,7 @@ impl Turn {
         Some((held, denied))
     }
 
-    pub(super) fn ask_wall(&mut self, held: Held, denied: &SandboxDenial) -> Action {
+    pub(super) fn ask_wall(&mut self, held: NeedsApproval, denied: &SandboxDenial) -> Action {
         let judged = held.judged();
         let question = Question::Step {
             step: judged.step.clone(),
@@ -50,9 +50,9 @@ impl Turn {
     /// Only a plain approval runs it.
     pub(super) fn decided_wall(
         &mut self,
-        held: Held,
+        held: NeedsApproval,
         decision: Decision,
-        scene: Scene<'_>,
+        scene: PolicyContext<'_>,
     ) -> Action {
         match decision {
             Decision::Approve => self.run(held.approve_beyond_the_wall(), None),

@@ -6,7 +6,7 @@ use crate::protocol::{
     TemplateCommand, Tier, TrustOffer, UntrustedFile,
 };
 use crate::safety::clean::escape;
-use crate::safety::written::{self, Form};
+use crate::safety::written::{self, EditableForm};
 use crate::words::{LocalizedText, Phrase, linear as w, prompt as p};
 
 #[derive(Debug)]
@@ -209,7 +209,7 @@ impl Asked {
         if typed.is_empty() {
             return Heard::Lines(self.says());
         }
-        match Form::of(work).read(typed) {
+        match EditableForm::of(work).read(typed) {
             Ok(now) if now == *work => Heard::Lines(self.says()),
             Ok(now) => {
                 self.doing = Doing::Judged(now.clone());

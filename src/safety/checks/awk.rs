@@ -7,18 +7,18 @@
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
-use super::super::args::{Part, Token};
+use super::super::args::{ArgPart, ArgToken};
 use super::super::findings::Findings;
-use super::super::judge::Call;
+use super::super::judge::Invocation;
 use super::super::wrappers;
 use super::operands;
 
 /// `awk`: a program that reads its operands and prints, no more.
-pub fn awk(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn awk(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let program = operands(tokens).next();
     let mut odd = program.filter(|(_, program)| !is_plain_awk(program)).map(|(at, _)| at);
     for token in tokens {
-        if let Part::Flag { name, value: Some(value), .. } = &token.part
+        if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
             && name == "-v"
             && !is_plain_assignment(value)
         {

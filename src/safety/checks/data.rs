@@ -3,9 +3,9 @@
 use crate::protocol::Tier;
 use crate::words::safety as words;
 
-use super::super::args::Token;
+use super::super::args::ArgToken;
 use super::super::findings::Findings;
-use super::super::judge::Call;
+use super::super::judge::Invocation;
 use super::super::wrappers;
 use super::DELETES;
 
@@ -36,7 +36,7 @@ const VERBS: &[&str] = &["drop", "del", "unlink", "--clean", "--drop", "truncate
 const LEAVES: &[&str] = &[".shell ", ".system ", "\\! ", "\\!", "system "];
 
 /// Looks through the statements a database program is given.
-pub fn statements(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+pub fn statements(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate() {
         let plain = arg.to_ascii_lowercase();
         let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -4,14 +4,14 @@
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
-use super::super::args::Token;
+use super::super::args::ArgToken;
 use super::super::findings::{Findings, quoted};
-use super::super::judge::{self, Call, Seat};
+use super::super::judge::{self, ArgPosition, Invocation};
 use super::super::{sensitive, wrappers};
 use super::{DELETES, OUT};
 
 /// `find`: where to look, then an expression. Only tests, logic and printing are L0.
-pub fn find(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+pub fn find(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let mut at = find_places(call, findings);
     while let Some(word) = call.args.get(at).map(String::as_str) {
         let value = call.args.get(at + 1).map_or("", String::as_str);
@@ -46,7 +46,7 @@ pub fn find(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
 
 /// The starting points and the options before them; answers with where the expression
 /// begins.
-fn find_places(call: &Call<'_>, findings: &mut Findings) -> usize {
+fn find_places(call: &Invocation<'_>, findings: &mut Findings) -> usize {
     for (at, word) in call.args.iter().enumerate() {
         match word.as_str() {
             "-H" | "-P" | "--" => {}
@@ -71,7 +71,7 @@ fn find_places(call: &Call<'_>, findings: &mut Findings) -> usize {
     call.args.len()
 }
 
-fn find_exec(call: &Call<'_>, at: usize, findings: &mut Findings) -> usize {
+fn find_exec(call: &Invocation<'_>, at: usize, findings: &mut Findings) -> usize {
     let rest = call.args.get(at + 1..).unwrap_or_default();
     let one = rest.iter().position(|word| word == ";");
     let many = rest.windows(2).position(|w| w == ["{}", "+"]).map(|at| at + 1);
@@ -90,7 +90,7 @@ fn find_exec(call: &Call<'_>, at: usize, findings: &mut Findings) -> usize {
 /// `-exec` of a program that only reads the found files. Links and files of credentials are
 /// left out by tests in front of it: a link would be followed.
 fn is_plain_exec(
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     at: usize,
     words: &[String],
     each: bool,
@@ -98,7 +98,7 @@ fn is_plain_exec(
 ) -> bool {
     let before = at.checked_sub(1).and_then(|at| call.args.get(at)).map_or("", String::as_str);
     let known = call.args.get(at).is_some_and(|word| word == "-exec")
-        && matches!(call.seat, Seat::From(_))
+        && matches!(call.seat, ArgPosition::From(_))
         && !["!", "-not"].contains(&before);
     let Some(inner) = known.then(|| reads_found(call, at + 1, words, each)).flatten() else {
         return false;
@@ -113,7 +113,7 @@ fn is_plain_exec(
 /// The findings about a program that is run on the found files, if it only reads them; the
 /// program is at `at`, and is started once for each file or for many.
 pub(super) fn reads_found(
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     at: usize,
     words: &[String],
     each: bool,

@@ -4,23 +4,23 @@
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
-use super::super::args::{Part, Token};
+use super::super::args::{ArgPart, ArgToken};
 use super::super::findings::{Findings, quoted};
-use super::super::judge::{self, Call, Seat};
+use super::super::judge::{self, ArgPosition, Invocation};
 use super::super::{rules, sensitive};
 use super::find::reads_found;
 use super::{jq, operands};
 
 /// Raises the call because of the argument at `at`.
-fn odd(call: &Call<'_>, at: usize, findings: &mut Findings) {
+fn odd(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
     let text = call.args.get(at).map_or("", String::as_str);
     let say = words::OPERAND_UNKNOWN.with("program", call.name.to_owned());
     call.find("operand", Tier::L1, say.with("arg", quoted(text)), at, &[Effect::Exec], findings);
 }
 
 fn odd_where(
-    call: &Call<'_>,
-    tokens: &[Token<'_>],
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
     findings: &mut Findings,
     is_odd: impl Fn(&str) -> bool,
 ) {
@@ -36,47 +36,47 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+:".contains(c))
 }
 
-pub fn names_only(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn names_only(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     odd_where(call, tokens, findings, |text| !is_name(text));
 }
 
-pub fn numbers_only(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn numbers_only(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let number = |text: &str| text.len() < 7 && text.bytes().all(|byte| byte.is_ascii_digit());
     odd_where(call, tokens, findings, |text| !number(text));
 }
 
 /// `git help`: the sub-command comes first, so no other folder was named before it.
-pub fn first_word(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
-    if call.seat != Seat::From(1) {
+pub fn first_word(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    if call.seat != ArgPosition::From(1) {
         odd(call, 0, findings);
     }
     names_only(call, tokens, findings);
 }
 
 /// `@FILE` among the operands holds more of them.
-pub fn no_list_file(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn no_list_file(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     odd_where(call, tokens, findings, |text| text.starts_with(['@', '!']));
 }
 
 /// `less +COMMAND`.
-pub fn no_pager_command(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn no_pager_command(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     odd_where(call, tokens, findings, |text| text.starts_with('+'));
 }
 
 /// `bat cache --build`.
-pub fn no_cache(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn no_cache(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     odd_where(call, tokens, findings, |text| text == "cache");
 }
 
 /// `lsof +r` never ends, `+m` writes a file.
-pub fn lsof(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn lsof(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let known = ["+D", "+d", "+c", "+w", "+L"];
     odd_where(call, tokens, findings, |text| {
         text.starts_with('+') && !known.iter().any(|known| text.starts_with(known))
     });
 }
 
-pub fn lsof_files(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn lsof_files(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     lsof(call, tokens, findings);
     if operands(tokens).next().is_none() {
         odd(call, 0, findings);
@@ -85,7 +85,7 @@ pub fn lsof_files(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings
 
 /// `fd PATTERN -x COMMAND`: the command only reads the found files, and neither links nor
 /// files of credentials are among them.
-pub fn fd_reads(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+pub fn fd_reads(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let hands_on = |arg: &String| FD_EXEC.contains(&arg.as_str());
     let Some(at) = call.args.iter().position(hands_on) else { return odd(call, 0, findings) };
     let end = call.args.iter().skip(at).position(|arg| arg == ";").map(|end| at + end);
@@ -107,15 +107,15 @@ pub fn fd_reads(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
     let before = call.args.get(..at).unwrap_or_default();
     // Each kind adds to the others, and a link that is found would be followed.
     let linked = super::args::read(before, spec).iter().any(|token| match &token.part {
-        Part::Flag { name, value, .. } if matches!(name.as_ref(), "-t" | "--type") => {
+        ArgPart::Flag { name, value, .. } if matches!(name.as_ref(), "-t" | "--type") => {
             !value.is_some_and(|kind| FD_KINDS.contains(&kind))
         }
-        Part::Flag { .. } | Part::Operand(_) => false,
+        ArgPart::Flag { .. } | ArgPart::Operand(_) => false,
     });
     if linked {
         return odd(call, at, findings);
     }
-    judge::judge_row(spec, &Call { args: before, ..call.clone() }, findings);
+    judge::judge_row(spec, &Invocation { args: before, ..call.clone() }, findings);
     // An argument that begins with `/` is never an option.
     ["--type=file", "--absolute-path"].iter().for_each(|word| call.insert(0, word, findings));
     let folders = sensitive::closed_folders().map(str::to_owned);
@@ -130,14 +130,14 @@ const FD_EACH: &[&str] = &["-x", "--exec"];
 const FD_EXEC: &[&str] = &["-x", "--exec", "-X", "--exec-batch"];
 
 /// `journalctl -o json`: every field of an entry, the arguments of programs among them.
-pub fn journal(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
-    let told = |token: &&Token<'_>| match &token.part {
-        Part::Flag { name, value: Some(value), .. } => match name.as_ref() {
+pub fn journal(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let told = |token: &&ArgToken<'_>| match &token.part {
+        ArgPart::Flag { name, value: Some(value), .. } => match name.as_ref() {
             "-o" | "--output" => JOURNAL_FIELDS.iter().any(|kind| value.starts_with(kind)),
             "-F" | "--field" | "--output-fields" => value.to_ascii_uppercase().contains("CMDLINE"),
             _ => false,
         },
-        Part::Flag { .. } | Part::Operand(_) => false,
+        ArgPart::Flag { .. } | ArgPart::Operand(_) => false,
     };
     if let Some(token) = tokens.iter().find(told) {
         let say = words::PRINTS_ARGUMENTS;
@@ -148,22 +148,22 @@ pub fn journal(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 const JOURNAL_FIELDS: &[&str] = &["json", "export", "verbose"];
 
 /// `git range-diff`: files of credentials are left out of the comparison.
-pub fn git_ranges(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_ranges(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if super::args::hit(tokens, "-s|--no-patch").is_none() {
         super::pathspec::left_out(call, findings);
     }
 }
 
 /// `openssl req` without a request would make one.
-pub fn needs_in(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
-    let given = |token: &Token<'_>| matches!(&token.part, Part::Flag { name, value: Some(_), .. } if name == "-in");
+pub fn needs_in(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let given = |token: &ArgToken<'_>| matches!(&token.part, ArgPart::Flag { name, value: Some(_), .. } if name == "-in");
     if !tokens.iter().any(given) {
         odd(call, 0, findings);
     }
 }
 
 /// `yq FILTER FILE`: the first operand may be either.
-pub fn yq(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn yq(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     match operands(tokens).next() {
         Some((at, filter)) if !jq::is_plain_jq(filter) => odd(call, at, findings),
         Some(_) => {}
@@ -172,7 +172,7 @@ pub fn yq(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// `ar t ARCHIVE [MEMBER…]`.
-pub fn ar_lists(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+pub fn ar_lists(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let (mode, rest) = call.args.split_first().map_or(("", &[][..]), |(m, rest)| (m, rest));
     let mode = mode.strip_prefix('-').unwrap_or(mode);
     let lists = mode.starts_with('t') && mode.bytes().all(|byte| b"tvO".contains(&byte));
@@ -185,7 +185,7 @@ pub fn ar_lists(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
 
 /// `tar tf ARCHIVE`, in its old and its new spelling. A `:` in the name of the archive
 /// would name another machine, and a program to reach it.
-pub fn tar_lists(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+pub fn tar_lists(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let mut listing = Listing::default();
     let mut at = 0;
     while let Some(arg) = call.args.get(at) {
@@ -280,7 +280,7 @@ const LISTS: &[&str] = &[
 ];
 
 /// Settings whose values are secrets: they are asked for one by one.
-pub fn git_setting(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_setting(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let secret = |text: &str| {
         let text = text.to_ascii_lowercase();
         SECRET_SETTINGS.iter().any(|part| text.contains(part))
@@ -289,7 +289,7 @@ pub fn git_setting(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Finding
 }
 
 /// `git config NAME` reads; a second word would be its new value.
-pub fn git_one_setting(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_one_setting(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     git_setting(call, tokens, findings);
     let words: Vec<(usize, &str)> = operands(tokens).collect();
     match words.as_slice() {

@@ -4,21 +4,21 @@
 use crate::protocol::{Effect, Tier};
 use crate::words::{Phrase, safety as words};
 
-use super::super::args::{self, Part, Token};
+use super::super::args::{self, ArgPart, ArgToken};
 use super::super::findings::{Findings, quoted};
-use super::super::judge::{Call, Seat};
+use super::super::judge::{ArgPosition, Invocation};
 use super::super::repository::{self, Tracked, Worry};
 use super::{DELETES, operands};
 
 /// What the repository itself would make `git` start, in any folder `-C` leads to; and
 /// submodules, whose settings a second git would read without our overrides.
-pub fn git_repository(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
-    if let Seat::From(first) = call.seat {
+pub fn git_repository(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    if let ArgPosition::From(first) = call.seat {
         findings.launch.git.get_or_insert(first);
     }
     let moves = tokens.iter().filter_map(|token| match &token.part {
-        Part::Flag { name, value: Some(value), .. } if name == "-C" => Some(*value),
-        Part::Flag { .. } | Part::Operand(_) => None,
+        ArgPart::Flag { name, value: Some(value), .. } if name == "-C" => Some(*value),
+        ArgPart::Flag { .. } | ArgPart::Operand(_) => None,
     });
     let scene = call.ground.scene;
     let folder = moves.fold(call.ground.cwd.clone(), |folder, to| folder.join(to));
@@ -53,7 +53,7 @@ pub fn git_repository(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Find
 }
 
 /// `git describe --dirty` looks into every repository that is tracked in this one.
-pub fn git_dirty(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_dirty(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let Some(token) = args::hit(tokens, "--dirty|--broken") else { return };
     let scene = call.ground.scene;
     let found = repository::read(scene.world, &scene.world.real(&call.ground.cwd));
@@ -65,17 +65,17 @@ pub fn git_dirty(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings)
 
 /// Values of options of history: `%G?` and `%(signature)` start the program that checks
 /// signatures.
-pub fn git_format(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_format(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     super::git_paths(call, tokens, findings);
     for token in tokens {
         // `-L1,5:FILE`, `-L:FUNCTION:FILE`: the lines of a file through time.
-        if let Part::Flag { name, value: Some(value), .. } = &token.part
+        if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
             && name == "-L"
             && let Some((_, file)) = value.rsplit_once(':')
         {
             call.reads(file, token.at, findings);
         }
-        if let Part::Flag { name, value: Some(value), .. } = &token.part
+        if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
             && matches!(name.as_ref(), "--format" | "--pretty" | "--sort")
             && (value.contains("%G") || value.contains("signature") || value.contains("trust"))
         {
@@ -92,22 +92,22 @@ pub fn git_format(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings
 }
 
 /// `git diff`: where it may write, and which files it shows.
-pub fn git_diff(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     super::output(call, tokens, findings);
     super::git_paths(call, tokens, findings);
 }
 
 /// `git branch NAME` makes one; with a list option the name is a pattern.
-pub fn git_branch(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_branch(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     git_list(call, tokens, words::GIT_MAKES_BRANCH, findings);
 }
 
 /// `git tag NAME` makes one; with a list option the name is a pattern.
-pub fn git_tag(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_tag(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     git_list(call, tokens, words::GIT_MAKES_TAG, findings);
 }
 
-fn git_list(call: &Call<'_>, tokens: &[Token<'_>], why: Phrase, findings: &mut Findings) {
+fn git_list(call: &Invocation<'_>, tokens: &[ArgToken<'_>], why: Phrase, findings: &mut Findings) {
     git_format(call, tokens, findings);
     let list = "-l|--list|--contains|--no-contains|--merged|--no-merged|--points-at";
     let lists =
@@ -119,7 +119,7 @@ fn git_list(call: &Call<'_>, tokens: &[Token<'_>], why: Phrase, findings: &mut F
 }
 
 /// `git symbolic-ref HEAD x` moves it.
-pub fn git_symbolic_ref(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_symbolic_ref(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).nth(1) {
         call.find(
             "set",
@@ -133,7 +133,7 @@ pub fn git_symbolic_ref(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Fi
 }
 
 /// `git reflog` shows; `expire` and `delete` throw away the way back.
-pub fn git_reflog(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_reflog(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     git_format(call, tokens, findings);
     let first = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
     if let Some((at, "expire" | "delete" | "drop" | "write")) = first {
@@ -142,14 +142,14 @@ pub fn git_reflog(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings
 }
 
 /// `git bisect run COMMAND`.
-pub fn git_bisect(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_bisect(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, "run")) = operands(tokens).next() {
         call.inner(at + 1, findings);
     }
 }
 
 /// `git checkout -- .` throws away everything that was not committed.
-pub fn git_discard(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_discard(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let unstages =
         args::hit(tokens, "-S|--staged").is_some() && args::hit(tokens, "-W|--worktree").is_none();
     let everything = operands(tokens).find(|(_, text)| {
@@ -165,7 +165,7 @@ pub fn git_discard(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Finding
 }
 
 /// `+ref` forces and `:ref` deletes.
-pub fn git_push(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_push(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, text) in operands(tokens) {
         let (suffix, why) = match text.chars().next() {
             Some('+') => ("force", words::GIT_FORCES),

@@ -4,14 +4,14 @@
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
-use super::super::args::{self, Token};
+use super::super::args::{self, ArgToken};
 use super::super::findings::Findings;
-use super::super::judge::Call;
+use super::super::judge::Invocation;
 use super::operands;
 
 /// `jq`: a filter of known functions only; `env`, `input` and modules are not among
 /// them.
-pub fn jq(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn jq(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let file = args::hit(tokens, "-f|--from-file").is_some();
     if let (false, Some((at, filter))) = (file, operands(tokens).next())
         && !is_plain_jq(filter)

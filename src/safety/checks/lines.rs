@@ -5,25 +5,25 @@
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
-use super::super::args::{Part, Token};
+use super::super::args::{ArgPart, ArgToken};
 use super::super::findings::Findings;
-use super::super::judge::{self, Call, Ground, Seat};
+use super::super::judge::{self, ArgPosition, Invocation, JudgeContext};
 use super::super::policy::{quote, split};
-use super::super::repository::{self, Entry};
+use super::super::repository::{self, GitSetting};
 use super::super::{Contents, rules, shell};
 
 /// The place a line was found in.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
-    pub seat: Seat,
+    pub seat: ArgPosition,
     pub depth: usize,
-    pub ground: &'a Ground<'a>,
+    pub ground: &'a JudgeContext<'a>,
     pub program: &'a str,
 }
 
 impl<'a> Site<'a> {
-    fn of(call: &'a Call<'_>, at: usize) -> Site<'a> {
-        let seat = call.seat.arg(at).map_or(Seat::Line, Seat::Within);
+    fn of(call: &'a Invocation<'_>, at: usize) -> Site<'a> {
+        let seat = call.seat.arg(at).map_or(ArgPosition::Line, ArgPosition::Within);
         Site { seat, depth: call.depth, ground: call.ground, program: call.name }
     }
 
@@ -58,7 +58,7 @@ impl<'a> Site<'a> {
 
     /// The value of one of git's settings.
     fn setting(self, key: &str, value: &str, findings: &mut Findings) {
-        if let Some(line) = Entry::of(key, value).as_ref().and_then(line_of) {
+        if let Some(line) = GitSetting::of(key, value).as_ref().and_then(line_of) {
             self.holds(&line, findings);
         }
     }
@@ -76,7 +76,7 @@ impl<'a> Site<'a> {
 }
 
 /// The line that git would run for a setting, if it runs one.
-fn line_of(entry: &Entry) -> Option<String> {
+fn line_of(entry: &GitSetting) -> Option<String> {
     if !repository::starts_program(entry) || NO_LINES.contains(&entry.section.as_str()) {
         return None;
     }
@@ -130,9 +130,9 @@ fn holds_line(name: &str) -> bool {
 /// The settings of `git` for this one call: `-c KEY=VALUE` in front of the sub-command,
 /// lines in its options, and the alias that its sub-command may be.
 pub fn git(
-    call: &Call<'_>,
-    tokens: &[Token<'_>],
-    found: &repository::Found,
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    found: &repository::RepositorySettings,
     findings: &mut Findings,
 ) {
     let sub = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
@@ -153,7 +153,7 @@ pub fn git(
     if known && !given.iter().any(|(_, setting)| names_alias(setting, name)) {
         return;
     }
-    let own = given.iter().rev().filter_map(|(_, setting)| Entry::of_pair(setting));
+    let own = given.iter().rev().filter_map(|(_, setting)| GitSetting::of_pair(setting));
     let kept = found.settings.iter().rev().map(|(entry, _)| entry.clone());
     let users = users_settings(call);
     let alias = own.chain(kept).chain(users).find(|entry| is_alias(entry, name));
@@ -163,16 +163,16 @@ pub fn git(
     }
 }
 
-fn given<'a>(token: &Token<'a>) -> Option<(usize, &'a str)> {
+fn given<'a>(token: &ArgToken<'a>) -> Option<(usize, &'a str)> {
     match &token.part {
-        Part::Flag { name, value: Some(value), .. } if name == "-c" => Some((token.at, value)),
-        Part::Flag { .. } | Part::Operand(_) => None,
+        ArgPart::Flag { name, value: Some(value), .. } if name == "-c" => Some((token.at, value)),
+        ArgPart::Flag { .. } | ArgPart::Operand(_) => None,
     }
 }
 
 /// An alias of words of git, which this call names; whether it is called or not.
-fn alias_unused(call: &Call<'_>, at: usize, setting: &str, findings: &mut Findings) {
-    if let Some(entry) = Entry::of_pair(setting)
+fn alias_unused(call: &Invocation<'_>, at: usize, setting: &str, findings: &mut Findings) {
+    if let Some(entry) = GitSetting::of_pair(setting)
         && entry.section == "alias"
     {
         runs_alias(&entry.value, &[], Site::of(call, at), findings);
@@ -180,10 +180,10 @@ fn alias_unused(call: &Call<'_>, at: usize, setting: &str, findings: &mut Findin
 }
 
 fn names_alias(setting: &str, name: &str) -> bool {
-    Entry::of_pair(setting).is_some_and(|entry| is_alias(&entry, name))
+    GitSetting::of_pair(setting).is_some_and(|entry| is_alias(&entry, name))
 }
 
-fn is_alias(entry: &Entry, name: &str) -> bool {
+fn is_alias(entry: &GitSetting, name: &str) -> bool {
     let named = match &entry.subsection {
         Some(subsection) if entry.name == "command" => subsection.as_str(),
         Some(_) => return false,
@@ -207,7 +207,7 @@ fn runs_alias(value: &str, rest: &[String], site: Site<'_>, findings: &mut Findi
 }
 
 /// The contents of the user's own settings files.
-fn users_settings(call: &Call<'_>) -> Vec<Entry> {
+fn users_settings(call: &Invocation<'_>) -> Vec<GitSetting> {
     const MOST: usize = 256 * 1024;
     let scene = call.ground.scene;
     let files = [".gitconfig", ".config/git/config"].map(|file| scene.place.home.join(file));
@@ -227,7 +227,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("difftool mergetool", &["--extcmd"]),
 ];
 
-fn options(call: &Call<'_>, (at, name): (usize, &str), findings: &mut Findings) {
+fn options(call: &Invocation<'_>, (at, name): (usize, &str), findings: &mut Findings) {
     let rows = OPTIONS.iter().filter(|(subs, _)| subs.split(' ').any(|sub| sub == name));
     let options: Vec<&str> = rows.flat_map(|(_, options)| options.iter().copied()).collect();
     let sets = matches!(name, "clone" | "submodule" | "init");
@@ -252,9 +252,9 @@ fn options(call: &Call<'_>, (at, name): (usize, &str), findings: &mut Findings) 
 }
 
 /// `git config KEY VALUE`, with options anywhere between the two.
-pub fn git_config(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+pub fn git_config(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, key) in call.args.iter().enumerate().filter(|(_, arg)| arg.contains('.')) {
-        if let Some(entry) = Entry::of_pair(key).filter(|_| key.contains('=')) {
+        if let Some(entry) = GitSetting::of_pair(key).filter(|_| key.contains('=')) {
             Site::of(call, at).setting(&entry.key(), &entry.value, findings);
         }
         let behind = || call.args.iter().enumerate().skip(at + 1);

@@ -6,9 +6,9 @@
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
-use super::args::{self, Part, Token};
+use super::args::{self, ArgPart, ArgToken};
 use super::findings::{Findings, quoted};
-use super::judge::Call;
+use super::judge::Invocation;
 
 mod awk;
 mod data;
@@ -41,7 +41,7 @@ pub use recursive::{diff, grep, ls, rg};
 pub use remote::{destroys, docker, forge, prune};
 pub use sed::sed;
 
-fn operands<'a>(tokens: &[Token<'a>]) -> impl Iterator<Item = (usize, &'a str)> {
+fn operands<'a>(tokens: &[ArgToken<'a>]) -> impl Iterator<Item = (usize, &'a str)> {
     tokens.iter().filter_map(|token| token.operand().map(|text| (token.at, text)))
 }
 
@@ -50,14 +50,14 @@ const DELETES: &[Effect] = &[Effect::Delete, Effect::Irreversible];
 const OUT: &[Effect] = &[Effect::Outside];
 
 /// `date`: an operand that is not a format sets the clock.
-pub fn date(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn date(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).find(|(_, text)| !text.starts_with('+')) {
         call.find("set", Tier::L2, words::SETS_CLOCK, at, POWER, findings);
     }
 }
 
 /// `hostname NAME` gives the machine another name.
-pub fn hostname(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn hostname(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).next() {
         call.find("set", Tier::L2, words::SETS_HOSTNAME, at, POWER, findings);
     }
@@ -66,7 +66,7 @@ pub fn hostname(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) 
 const POWER: &[Effect] = &[Effect::Elevate, Effect::Irreversible];
 
 /// `kill`: `-1` as a target is every process there is, `1` is the first of all.
-pub fn kill(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+pub fn kill(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let everything = |(at, arg): &(usize, &String)| *at > 0 && *arg == "-1" || *arg == "1";
     if let Some((at, _)) = call.args.iter().enumerate().find(everything) {
         call.find("all", Tier::L2, words::KILLS_ALL, at, &[Effect::Irreversible], findings);
@@ -74,7 +74,7 @@ pub fn kill(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// `pkill`, `killall`: a pattern that fits every name.
-pub fn kill_by_name(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn kill_by_name(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) =
         operands(tokens).find(|(_, text)| ["", ".", ".*", "*", "^"].contains(text))
     {
@@ -83,7 +83,7 @@ pub fn kill_by_name(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findin
 }
 
 /// `printenv NAME` for a name that tells nothing.
-pub fn printenv(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn printenv(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let names: Vec<_> = operands(tokens).collect();
     let harmless =
         ["HOME", "USER", "SHELL", "LANG", "PWD", "TERM", "TZ", "EDITOR", "PATH", "LOGNAME"];
@@ -95,14 +95,14 @@ pub fn printenv(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) 
 
 /// `ps`: names of programs; their arguments and environments, which may contain passwords,
 /// are left out.
-pub fn ps(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn ps(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let harmless = [
         "aux", "a", "x", "ax", "au", "ux", "auxww", "axww", "l", "axl", "j", "f", "auxf", "axf",
         "c", "axc", "auxc", "axu", "axjf", "axj", "fax", "xa", "faux",
     ];
     let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b',');
     let odd = |(_, text): &(usize, &str)| !number(text) && !harmless.contains(text);
-    let format = |token: &&Token<'_>| matches!(token.part, Part::Flag { value: Some(v), .. } if v.contains("env"));
+    let format = |token: &&ArgToken<'_>| matches!(token.part, ArgPart::Flag { value: Some(v), .. } if v.contains("env"));
     let at = operands(tokens).find(odd).map(|(at, _)| at);
     if let Some(at) = at.or_else(|| tokens.iter().find(format).map(|token| token.at)) {
         call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, at, &[Effect::Secret], findings);
@@ -114,7 +114,7 @@ pub fn ps(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// `pgrep -l` shows names; some versions show whole lines once they have searched them.
-pub fn pgrep(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn pgrep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let full = args::hit(tokens, "-f|--full");
     let lists = args::hit(tokens, "-l|--list-name").is_some();
     if let (Some(token), true) = (full, lists && (cfg!(target_os = "macos") || call.is_busybox())) {
@@ -124,14 +124,14 @@ pub fn pgrep(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// For rows of which only the quiet forms are harmless.
-pub fn needs_quiet(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+pub fn needs_quiet(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let say = words::OPERAND_UNKNOWN.with("program", call.name.to_owned());
     let say = say.with("arg", quoted(&call.args.join(" ")));
     call.find("operand", Tier::L1, say, 0, &[Effect::Exec], findings);
 }
 
 /// A target of a write that is the root, the home folder or the whole workspace.
-pub fn removes(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn removes(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let recursive = args::hit(tokens, "-r|-R|--recursive").is_some();
     for (at, text) in operands(tokens) {
         let text = if text == "/" { text } else { text.trim_end_matches(['/', '*', '.']) };
@@ -144,14 +144,14 @@ pub fn removes(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// `ln`: a link that leads out of the workspace is a way out for everything after it.
-pub fn links(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn links(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, text) in operands(tokens) {
         call.reads(text, at, findings);
     }
 }
 
 /// Words that stop the machine, for the programs that manage it.
-pub fn power(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn power(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let words = [
         "poweroff",
         "reboot",
@@ -175,7 +175,7 @@ pub fn power(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// `timedatectl set-time`, `sysctl a=b`.
-pub fn sets(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn sets(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let set = |(_, text): &(usize, &str)| {
         text.starts_with("set-") || (call.name == "sysctl" && text.contains('='))
     };
@@ -185,7 +185,7 @@ pub fn sets(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// `diskutil` verbs that lose the contents of a disk.
-pub fn disk(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn disk(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let verbs = [
         "erase",
         "partition",
@@ -209,9 +209,9 @@ pub fn disk(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// `sort -o`-like options that write to their value.
-pub fn output(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn output(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for token in tokens {
-        if let Part::Flag { name, value: Some(value), .. } = &token.part
+        if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
             && matches!(
                 name.as_ref(),
                 "-o" | "--output"

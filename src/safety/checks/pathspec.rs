@@ -8,15 +8,15 @@
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
-use super::super::args::{self, Part, Token};
+use super::super::args::{self, ArgPart, ArgToken};
 use super::super::findings::{Findings, quoted};
-use super::super::judge::Call;
+use super::super::judge::Invocation;
 use super::super::repository::{self, Tracked};
-use super::super::{Kind, sensitive};
+use super::super::{PathKind, sensitive};
 use super::operands;
 
 /// `git grep`: it reads every file of the tree.
-pub fn git_grep(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let skip = usize::from(args::hit(tokens, "-e|-f").is_none());
     aimed(call, tokens, skip, findings);
     for (at, text) in operands(tokens).skip(skip) {
@@ -33,7 +33,7 @@ pub fn git_grep(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) 
 }
 
 /// `git cat-file`: a file by its number shows no name.
-pub fn git_object(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_object(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let content = args::hit(tokens, "-p").is_some()
         || operands(tokens).next().is_some_and(|(_, text)| text == "blob");
     let file = operands(tokens).find(|(_, text)| may_be_file(text));
@@ -43,7 +43,7 @@ pub fn git_object(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings
 }
 
 /// Programs that show differences, when they are given the files.
-pub fn git_paths(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_paths(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let told = aimed(call, tokens, 0, findings);
     let shows = call.id == "git.show";
     if shows {
@@ -72,7 +72,7 @@ pub fn git_paths(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings)
 
 /// The contents of stashes cannot be filtered by path, so they are shown only where no
 /// credential file is tracked.
-pub fn git_stash(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn git_stash(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if !shows_content(call, tokens) {
         return;
     }
@@ -86,11 +86,11 @@ pub fn git_stash(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings)
 }
 
 /// `--follow` shows one file; a folder would be shown with all that is in it.
-fn follows(call: &Call<'_>, tokens: &[Token<'_>], at: usize, findings: &mut Findings) {
+fn follows(call: &Invocation<'_>, tokens: &[ArgToken<'_>], at: usize, findings: &mut Findings) {
     let world = call.ground.scene.world;
     let end = args::end_of_options(call.args, tokens);
     let file = |text: &str| {
-        !text.starts_with(':') && world.kind(&call.ground.cwd.join(text)) != Kind::Folder
+        !text.starts_with(':') && world.kind(&call.ground.cwd.join(text)) != PathKind::Folder
     };
     let paths = operands(tokens).filter(|(at, text)| *at > end || is_there(call, text));
     let paths: Vec<_> = paths.collect();
@@ -102,7 +102,7 @@ fn follows(call: &Call<'_>, tokens: &[Token<'_>], at: usize, findings: &mut Find
 
 /// `git show NUMBER`: most often a commit. A number whose history is walked is shown if it
 /// is a commit, and not if it is a file, whose name would be unknown.
-fn shown_objects(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+fn shown_objects(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let end = args::end_of_options(call.args, tokens);
     let named = |text: &str| may_be_file(text) || !is_there(call, text);
     let objects = operands(tokens).filter(|(at, text)| *at < end && named(text));
@@ -118,7 +118,7 @@ fn shown_objects(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings)
     ["--do-walk", "--max-count=1"].iter().for_each(|word| call.insert(0, word, findings));
 }
 
-fn by_number(call: &Call<'_>, text: &str, at: usize, findings: &mut Findings) {
+fn by_number(call: &Invocation<'_>, text: &str, at: usize, findings: &mut Findings) {
     let say = words::GIT_NUMBER.with("arg", quoted(text));
     call.find("number", Tier::L1, say, at, &[Effect::Secret], findings);
 }
@@ -135,7 +135,7 @@ fn may_be_file(text: &str) -> bool {
 /// A path that still names a file when it follows a commit number.
 const PEELED: &[&str] = &["^{}", "^{object}", "^{blob}"];
 
-fn is_log(call: &Call<'_>) -> bool {
+fn is_log(call: &Invocation<'_>) -> bool {
     LOGS.iter().any(|end| call.id.ends_with(end))
 }
 
@@ -146,11 +146,11 @@ const LOGS: &[&str] = &[".log", ".whatchanged", ".reflog", ".list", ".shortlog",
 const PATCHES: &[&str] = &["git.diff", "git.show"];
 
 /// Whether more than names is shown.
-fn shows_content(call: &Call<'_>, tokens: &[Token<'_>]) -> bool {
+fn shows_content(call: &Invocation<'_>, tokens: &[ArgToken<'_>]) -> bool {
     let asked = |list: &[&str]| {
         tokens.iter().any(|token| match &token.part {
-            Part::Flag { name, .. } => list.contains(&name.as_ref()),
-            Part::Operand(_) => false,
+            ArgPart::Flag { name, .. } => list.contains(&name.as_ref()),
+            ArgPart::Operand(_) => false,
         })
     };
     asked(CONTENT) || PATCHES.contains(&call.id.as_str()) && !asked(NAMES)
@@ -198,7 +198,12 @@ const NAMES: &[&str] = &[
 ];
 
 /// Asks about patterns that target credentials; true: files are named at all.
-fn aimed(call: &Call<'_>, tokens: &[Token<'_>], skip: usize, findings: &mut Findings) -> bool {
+fn aimed(
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    skip: usize,
+    findings: &mut Findings,
+) -> bool {
     let end = args::end_of_options(call.args, tokens);
     let mut told = end + 1 < call.args.len();
     for (at, text) in operands(tokens).skip(skip) {
@@ -213,9 +218,9 @@ fn aimed(call: &Call<'_>, tokens: &[Token<'_>], skip: usize, findings: &mut Find
     told
 }
 
-fn is_there(call: &Call<'_>, text: &str) -> bool {
+fn is_there(call: &Invocation<'_>, text: &str) -> bool {
     let kind = call.ground.scene.world.kind(&call.ground.cwd.join(text));
-    matches!(kind, Kind::File | Kind::Folder)
+    matches!(kind, PathKind::File | PathKind::Folder)
 }
 
 /// A path without its magic, `:(top,icase)*.rs` or `:/src`; `None`: it is excluded, or is
@@ -232,7 +237,7 @@ fn pattern(text: &str) -> Option<&str> {
 }
 
 /// Excludes credentials, anywhere in the repository.
-pub(super) fn left_out(call: &Call<'_>, findings: &mut Findings) {
+pub(super) fn left_out(call: &Invocation<'_>, findings: &mut Findings) {
     let pairs = sensitive::SENSITIVE_PAIRS.iter().map(|(folder, file)| format!("{folder}/{file}"));
     let folders = sensitive::secret_folders().map(|folder| format!("{folder}/**"));
     for glob in sensitive::sensitive_globs().chain(pairs).chain(folders) {

@@ -6,15 +6,15 @@ use std::path::Path;
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
-use super::super::args::{self, Part, Token};
+use super::super::args::{self, ArgPart, ArgToken};
 use super::super::findings::{Findings, quoted};
-use super::super::judge::Call;
-use super::super::paths::{self, Class};
-use super::super::{EntryKind, Kind, sensitive};
+use super::super::judge::Invocation;
+use super::super::paths::{self, PathClass};
+use super::super::{FileKind, PathKind, sensitive};
 use super::{OUT, operands};
 
 /// `grep -r`: credentials are left out. Without it only named files are read.
-pub fn grep(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let Some(at) = recursion(tokens) else { return };
     splits(call, tokens, "-F|--fixed-strings", findings);
     let given = args::hit(tokens, "-e|--regexp|-f|--file").is_some();
@@ -36,19 +36,19 @@ pub fn grep(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// The argument that makes `grep` go through folders.
-fn recursion(tokens: &[Token<'_>]) -> Option<usize> {
-    let recursive = |token: &&Token<'_>| match &token.part {
-        Part::Flag { name, value: Some(value), .. } => {
+fn recursion(tokens: &[ArgToken<'_>]) -> Option<usize> {
+    let recursive = |token: &&ArgToken<'_>| match &token.part {
+        ArgPart::Flag { name, value: Some(value), .. } => {
             matches!(name.as_ref(), "-d" | "--directories") && value.starts_with('r')
         }
-        Part::Flag { .. } | Part::Operand(_) => false,
+        ArgPart::Flag { .. } | ArgPart::Operand(_) => false,
     };
     let flag = args::hit(tokens, "-r|-R|--recursive|--dereference-recursive");
     flag.or_else(|| tokens.iter().find(recursive)).map(|token| token.at)
 }
 
 /// A folder that is left out when it is met, and would be read because it is named.
-fn closed_folder(call: &Call<'_>, text: &str, at: usize, findings: &mut Findings) {
+fn closed_folder(call: &Invocation<'_>, text: &str, at: usize, findings: &mut Findings) {
     let world = call.ground.scene.world;
     let real = world.real(&call.ground.cwd.join(text));
     let closed = |path: &Path| {
@@ -62,7 +62,7 @@ fn closed_folder(call: &Call<'_>, text: &str, at: usize, findings: &mut Findings
 }
 
 /// `ls -LR`: goes through the folders that links lead to.
-pub fn ls(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn ls(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let deep = args::hit(tokens, "-R|--recursive").is_some();
     if let (true, Some(token)) = (deep, args::hit(tokens, "-L|--dereference")) {
         let text = call.args.get(token.at).map_or("", String::as_str);
@@ -72,7 +72,7 @@ pub fn ls(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// `rg`: reads all there is below, and credentials are left out.
-pub fn rg(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn rg(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if args::hit(tokens, "--files|--type-list").is_some() {
         return;
     }
@@ -97,15 +97,20 @@ fn closed_paths() -> impl Iterator<Item = String> {
 
 /// `-o` with a pattern that fits single signs: printed piece by piece, nothing would be
 /// recognised as a key any more.
-pub(super) fn splits(call: &Call<'_>, tokens: &[Token<'_>], fixed: &str, findings: &mut Findings) {
+pub(super) fn splits(
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    fixed: &str,
+    findings: &mut Findings,
+) {
     let Some(only) = args::hit(tokens, "-o|--only-matching") else { return };
     let given = tokens.iter().filter_map(|token| match &token.part {
-        Part::Flag { name, value: Some(value), .. }
+        ArgPart::Flag { name, value: Some(value), .. }
             if matches!(name.as_ref(), "-e" | "--regexp") =>
         {
             Some(*value)
         }
-        Part::Flag { .. } | Part::Operand(_) => None,
+        ArgPart::Flag { .. } | ArgPart::Operand(_) => None,
     });
     let mut patterns: Vec<&str> = given.collect();
     let file = args::hit(tokens, "-f|--file").is_some();
@@ -122,7 +127,7 @@ pub(super) fn splits(call: &Call<'_>, tokens: &[Token<'_>], fixed: &str, finding
     }
 }
 
-fn pieces(call: &Call<'_>, at: usize, findings: &mut Findings) {
+fn pieces(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
     let text = call.args.get(at).map_or("", String::as_str);
     let say = words::SPLITS_OUTPUT.with("arg", quoted(text));
     call.find("pieces", Tier::L1, say, at, &[Effect::Secret], findings);
@@ -158,18 +163,18 @@ fn run(way: &str) -> usize {
 }
 
 /// `diff` of folders: it follows the links in them, and reads every file.
-pub fn diff(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let world = call.ground.scene.world;
     let named = tokens.iter().filter_map(|token| match &token.part {
-        Part::Operand(text) => Some((token.at, *text)),
-        Part::Flag { name, value: Some(value), .. }
+        ArgPart::Operand(text) => Some((token.at, *text)),
+        ArgPart::Flag { name, value: Some(value), .. }
             if matches!(name.as_ref(), "--from-file" | "--to-file") =>
         {
             Some((token.at, *value))
         }
-        Part::Flag { .. } => None,
+        ArgPart::Flag { .. } => None,
     });
-    let folder = |text: &str| world.kind(&call.ground.cwd.join(text)) == Kind::Folder;
+    let folder = |text: &str| world.kind(&call.ground.cwd.join(text)) == PathKind::Folder;
     let folders: Vec<_> = named.filter(|(_, text)| folder(text)).collect();
     if folders.is_empty() {
         return;
@@ -210,7 +215,7 @@ const MOST_ENTRIES: usize = 20_000;
 
 /// A link that leads out, or a file of credentials, that a program meets which goes
 /// through a folder and follows links. Also the folder itself, where it holds too much.
-fn leads_to(call: &Call<'_>, text: &str, deep: bool) -> Option<String> {
+fn leads_to(call: &Invocation<'_>, text: &str, deep: bool) -> Option<String> {
     let scene = call.ground.scene;
     let world = scene.world;
     let mut seen = vec![world.real(&call.ground.cwd.join(text))];
@@ -225,15 +230,15 @@ fn leads_to(call: &Call<'_>, text: &str, deep: bool) -> Option<String> {
         for (path, kind) in entries {
             let shown = path.to_string_lossy().into_owned();
             let class = paths::classify(&shown, &call.ground.cwd, scene);
-            if !matches!(class, Class::Inside | Class::Public) {
+            if !matches!(class, PathClass::Inside | PathClass::Public) {
                 return Some(shown);
             }
             let real = match kind {
-                EntryKind::Folder => path,
-                EntryKind::Link => world.real(&path),
-                EntryKind::File | EntryKind::Other => continue,
+                FileKind::Folder => path,
+                FileKind::Link => world.real(&path),
+                FileKind::File | FileKind::Other => continue,
             };
-            if deep && world.kind(&real) == Kind::Folder && !seen.contains(&real) {
+            if deep && world.kind(&real) == PathKind::Folder && !seen.contains(&real) {
                 seen.push(real);
             }
         }

@@ -3,13 +3,13 @@
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
-use super::super::args::Token;
+use super::super::args::ArgToken;
 use super::super::findings::{Findings, quoted};
-use super::super::judge::Call;
+use super::super::judge::Invocation;
 use super::{DELETES, POWER, operands};
 
 /// `docker run` with the machine's own insides handed over.
-pub fn docker(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+pub fn docker(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate() {
         let root = arg.starts_with("/:")
             || arg.contains("=/:")
@@ -42,7 +42,7 @@ pub fn docker(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// Sub-commands of cloud tools that take things down, or change them without asking.
-pub fn destroys(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+pub fn destroys(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let verbs = [
         "destroy",
         "delete",
@@ -79,7 +79,7 @@ pub fn destroys(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// `docker volume rm`, `docker system prune`.
-pub fn prune(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn prune(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let volume = call.id.ends_with(".volume");
     let grave = |text: &str| text == "prune" || (volume && matches!(text, "rm" | "remove"));
     if let Some((at, _)) = operands(tokens).find(|(_, text)| grave(text)) {
@@ -88,7 +88,7 @@ pub fn prune(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 }
 
 /// `gh repo delete`, `gh auth token`.
-pub fn forge(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+pub fn forge(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let at = |word: &str| call.args.iter().position(|arg| arg == word);
     if let Some(at) = at("delete").or_else(|| at("DELETE")).or_else(|| at("-XDELETE")) {
         call.find(

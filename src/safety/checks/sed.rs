@@ -4,16 +4,16 @@
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
-use super::super::args::{self, Part, Token};
+use super::super::args::{self, ArgPart, ArgToken};
 use super::super::findings::Findings;
-use super::super::judge::Call;
+use super::super::judge::Invocation;
 use super::operands;
 
 /// `sed`: only printing, deleting and replacing on the way to standard output.
-pub fn sed(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+pub fn sed(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let mut given = false;
     for token in tokens {
-        let Part::Flag { name, value: Some(value), .. } = &token.part else { continue };
+        let ArgPart::Flag { name, value: Some(value), .. } = &token.part else { continue };
         match name.as_ref() {
             "-e" | "--expression" => {
                 given = true;
@@ -35,7 +35,7 @@ pub fn sed(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     }
 }
 
-fn sed_script(script: &str, at: usize, call: &Call<'_>, findings: &mut Findings) {
+fn sed_script(script: &str, at: usize, call: &Invocation<'_>, findings: &mut Findings) {
     if !is_plain_script(script) {
         call.find("script", Tier::L1, words::SED_SCRIPT, at, &[Effect::Write], findings);
     }

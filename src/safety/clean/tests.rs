@@ -5,11 +5,11 @@ use proptest::prelude::*;
 use super::*;
 
 fn text(text: &str) -> String {
-    clean(text, Source::Text)
+    clean(text, TextSource::Text)
 }
 
 fn output(text: &str) -> String {
-    clean(text, Source::Command)
+    clean(text, TextSource::Command)
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn nasty() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_control_is_left_and_a_cut_changes_nothing(dirty in nasty(), cut in 0usize..64) {
-        for source in [Source::Text, Source::Command] {
+        for source in [TextSource::Text, TextSource::Command] {
             let whole = clean(&dirty, source);
             prop_assert!(whole.chars().all(|c| c == '\n' || c == '\t' || !c.is_control()));
             let hides = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{200b}');

@@ -7,14 +7,14 @@ use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
 use super::super::findings::{Findings, quoted};
-use super::super::paths::{self, Class};
-use super::super::{Contents, Kind, steering};
-use super::{Call, Seat, command};
+use super::super::paths::{self, PathClass};
+use super::super::{Contents, PathKind, steering};
+use super::{ArgPosition, Invocation, command};
 
 /// A part of a line that is harmless only with arguments added at its start.
 pub const UNGUARDED: &str = "shell.unguarded";
 
-impl<'a> Call<'a> {
+impl<'a> Invocation<'a> {
     /// Judges the arguments from `at` on as a command of its own.
     pub fn inner(&self, at: usize, findings: &mut Findings) {
         if let Some((name, rest)) = self.args.get(at..).and_then(<[String]>::split_first) {
@@ -27,8 +27,8 @@ impl<'a> Call<'a> {
     /// Adds an argument in front of `at` when the step is started.
     pub fn insert(&self, at: usize, arg: &str, findings: &mut Findings) {
         match self.seat {
-            Seat::From(first) => findings.launch.inserted.push((first + at, arg.to_owned())),
-            Seat::Within(_) | Seat::Line => self.unguarded(findings),
+            ArgPosition::From(first) => findings.launch.inserted.push((first + at, arg.to_owned())),
+            ArgPosition::Within(_) | ArgPosition::Line => self.unguarded(findings),
         }
     }
 
@@ -78,7 +78,9 @@ impl<'a> Call<'a> {
     pub fn reads(&self, text: &str, at: usize, findings: &mut Findings) {
         // Most programs read what comes in for `-`; some open a file of that name.
         let text = match text {
-            "-" if self.ground.scene.world.kind(&self.ground.cwd.join("-")) == Kind::Missing => {
+            "-" if self.ground.scene.world.kind(&self.ground.cwd.join("-"))
+                == PathKind::Missing =>
+            {
                 return;
             }
             "-" => "./-",
@@ -87,10 +89,12 @@ impl<'a> Call<'a> {
         let arg = self.seat.arg(at);
         let (rule, why, effects): (_, _, &[Effect]) =
             match paths::classify(text, &self.ground.cwd, self.ground.scene) {
-                Class::Inside | Class::Public => return,
-                Class::Sensitive => ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret]),
-                Class::Outside => ("path.outside", words::PATH_OUTSIDE, &[Effect::Outside]),
-                Class::Secret => {
+                PathClass::Inside | PathClass::Public => return,
+                PathClass::Sensitive => {
+                    ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret])
+                }
+                PathClass::Outside => ("path.outside", words::PATH_OUTSIDE, &[Effect::Outside]),
+                PathClass::Secret => {
                     ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside])
                 }
             };
@@ -115,26 +119,30 @@ impl<'a> Call<'a> {
         let arg = self.seat.arg(at);
         let class = paths::classify(text, &self.ground.cwd, self.ground.scene);
         let (rule, tier, why) = match class {
-            Class::Inside if in_repository(text) => {
+            PathClass::Inside if in_repository(text) => {
                 ("path.git", Tier::L1, words::WRITES_REPOSITORY)
             }
-            Class::Inside if self.steers(text) => ("path.steers", Tier::L1, words::WRITES_STEERING),
-            Class::Inside => return,
-            Class::Sensitive => ("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE),
-            Class::Outside | Class::Public => {
+            PathClass::Inside if self.steers(text) => {
+                ("path.steers", Tier::L1, words::WRITES_STEERING)
+            }
+            PathClass::Inside => return,
+            PathClass::Sensitive => ("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE),
+            PathClass::Outside | PathClass::Public => {
                 ("path.outside.write", Tier::L1, words::WRITES_OUTSIDE)
             }
-            Class::Secret => ("path.secret.write", Tier::L2, words::WRITES_SECRET),
+            PathClass::Secret => ("path.secret.write", Tier::L2, words::WRITES_SECRET),
         };
         let effects: &[Effect] = match class {
-            Class::Inside | Class::Sensitive => &[Effect::Write],
-            Class::Public | Class::Outside | Class::Secret => &[Effect::Write, Effect::Outside],
+            PathClass::Inside | PathClass::Sensitive => &[Effect::Write],
+            PathClass::Public | PathClass::Outside | PathClass::Secret => {
+                &[Effect::Write, Effect::Outside]
+            }
         };
         findings.add(rule, tier, why.with("path", self.shown(text)), arg, effects);
     }
 }
 
-impl Call<'_> {
+impl Invocation<'_> {
     /// Whether a path of the workspace names what steers programs.
     fn steers(&self, text: &str) -> bool {
         let place = self.ground.scene.place;

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::names::{self, Class};
-use super::shapes::{self, Hit};
+use super::names::{self, NameClass};
+use super::shapes::{self, SecretSpan};
 
 /// A longer name does not count.
 const NAME: usize = 64;
@@ -86,7 +86,7 @@ impl Ahead {
 const QUOTES: [u8; 3] = [b'"', b'\'', b'`'];
 
 /// Adds the value that follows its name.
-pub(super) fn find(text: &str, hits: &mut Vec<Hit>) {
+pub(super) fn find(text: &str, hits: &mut Vec<SecretSpan>) {
     let bytes = text.as_bytes();
     let mut ahead = Ahead::default();
     let mut at = 0;
@@ -108,7 +108,7 @@ pub(super) fn find(text: &str, hits: &mut Vec<Hit>) {
     }
 }
 
-fn assigned(text: &str, at: usize, ahead: &mut Ahead) -> Option<Hit> {
+fn assigned(text: &str, at: usize, ahead: &mut Ahead) -> Option<SecretSpan> {
     let bytes = text.as_bytes();
     let (before, sign) = (at.checked_sub(1).and_then(|at| bytes.get(at)), bytes.get(at)?);
     let after = bytes.get(at + 1);
@@ -144,7 +144,7 @@ fn assigned(text: &str, at: usize, ahead: &mut Ahead) -> Option<Hit> {
 }
 
 /// `<password>value</password>`
-fn element(text: &str, at: usize) -> Option<Hit> {
+fn element(text: &str, at: usize) -> Option<SecretSpan> {
     let name = name_before(text, at)?;
     if name.spaced || name.quoted || !text.get(..name.start)?.ends_with('<') {
         return None;
@@ -158,7 +158,7 @@ fn element(text: &str, at: usize) -> Option<Hit> {
 }
 
 /// `--password value`
-fn flag(text: &str, at: usize, ahead: &mut Ahead) -> Option<Hit> {
+fn flag(text: &str, at: usize, ahead: &mut Ahead) -> Option<SecretSpan> {
     let rest = text.get(at + 2..)?;
     let part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let len = rest.find(|c| !part(c)).filter(|len| (2..=NAME).contains(len))?;
@@ -170,8 +170,8 @@ fn flag(text: &str, at: usize, ahead: &mut Ahead) -> Option<Hit> {
     (plain && is_secret(Form::Flag, class, name, &value)).then(|| hit(class, at, &value))
 }
 
-fn hit(class: Class, from: usize, value: &Value<'_>) -> Hit {
-    Hit {
+fn hit(class: NameClass, from: usize, value: &Value<'_>) -> SecretSpan {
+    SecretSpan {
         kind: class.kind().into(),
         from,
         start: value.start,
@@ -254,7 +254,7 @@ fn trimmed(text: &str, start: usize, end: usize, quoted: bool) -> Value<'_> {
 }
 
 /// Whether the value is a secret, given the form it is bound in and what its name says.
-fn is_secret(form: Form, class: Class, name: &str, value: &Value<'_>) -> bool {
+fn is_secret(form: Form, class: NameClass, name: &str, value: &Value<'_>) -> bool {
     let text = value.text;
     let looked = text.get(..text.floor_char_boundary(LOOKED_AT)).unwrap_or_default();
     let lower = looked.to_ascii_lowercase();
@@ -280,7 +280,7 @@ fn is_secret(form: Form, class: Class, name: &str, value: &Value<'_>) -> bool {
 
 struct Look<'a> {
     form: Form,
-    class: Class,
+    class: NameClass,
     value: &'a Value<'a>,
     text: &'a str,
     lower: &'a str,
@@ -292,15 +292,15 @@ impl Look<'_> {
     fn variable(&self, name: &str) -> bool {
         let digits = self.is_number();
         match self.class {
-            Class::Password => !self.speaks,
-            Class::Secret | Class::Key => {
+            NameClass::Password => !self.speaks,
+            NameClass::Secret | NameClass::Key => {
                 !self.speaks && self.text.len() >= 3 && (!digits || self.text.len() >= 6)
             }
-            Class::Token => {
+            NameClass::Token => {
                 let scheme = SCHEMES.contains(&self.lower);
                 !self.speaks && !scheme && self.text.len() >= 4 && (!digits || self.text.len() >= 6)
             }
-            Class::Service => {
+            NameClass::Service => {
                 !names::is_fingerprint(name) && self.text.len() >= 8 && shapes::mixed(self.text)
             }
         }
@@ -308,7 +308,7 @@ impl Look<'_> {
 
     fn flag(&self) -> bool {
         match self.class {
-            Class::Password => !self.speaks && !self.is_common(),
+            NameClass::Password => !self.speaks && !self.is_common(),
             _ => !self.speaks && shapes::mixed(self.text) && self.text.len() >= 6,
         }
     }
@@ -320,12 +320,12 @@ impl Look<'_> {
         }
         let bare_word = name == "pass";
         match self.class {
-            Class::Password if bare_word => shapes::mixed(self.text),
-            Class::Password => self.value.quoted || self.is_number() && self.text.len() >= 4,
-            Class::Secret => self.proven(6) || self.text.len() >= 8 && !self.is_number(),
-            Class::Key => names::is_opening_key(name) && self.proven(6),
-            Class::Token => self.proven(6),
-            Class::Service => false,
+            NameClass::Password if bare_word => shapes::mixed(self.text),
+            NameClass::Password => self.value.quoted || self.is_number() && self.text.len() >= 4,
+            NameClass::Secret => self.proven(6) || self.text.len() >= 8 && !self.is_number(),
+            NameClass::Key => names::is_opening_key(name) && self.proven(6),
+            NameClass::Token => self.proven(6),
+            NameClass::Service => false,
         }
     }
 
@@ -336,12 +336,12 @@ impl Look<'_> {
         }
         let bare_word = name == "pass";
         match self.class {
-            Class::Password if bare_word => shapes::mixed(self.text),
-            Class::Password => true,
-            Class::Secret => self.proven(6) || self.text.len() >= 8 && self.form != Form::Colon,
-            Class::Key => (capitals || names::is_opening_key(name)) && self.proven(8),
-            Class::Token => self.proven(8),
-            Class::Service => false,
+            NameClass::Password if bare_word => shapes::mixed(self.text),
+            NameClass::Password => true,
+            NameClass::Secret => self.proven(6) || self.text.len() >= 8 && self.form != Form::Colon,
+            NameClass::Key => (capitals || names::is_opening_key(name)) && self.proven(8),
+            NameClass::Token => self.proven(8),
+            NameClass::Service => false,
         }
     }
 
@@ -350,9 +350,9 @@ impl Look<'_> {
             return false;
         }
         match self.class {
-            Class::Password => !self.is_number() || self.text.len() >= 4,
-            Class::Service => false,
-            Class::Secret | Class::Key | Class::Token => self.proven(6),
+            NameClass::Password => !self.is_number() || self.text.len() >= 4,
+            NameClass::Service => false,
+            NameClass::Secret | NameClass::Key | NameClass::Token => self.proven(6),
         }
     }
 
@@ -367,12 +367,12 @@ impl Look<'_> {
         let ends = self.value.last || tight;
         match self.class {
             _ if of_npm => self.text.len() >= 6,
-            Class::Password if name == "pass" => shapes::mixed(self.text),
-            Class::Password => ends && !is_type(self.text) || shapes::mixed(self.text),
-            Class::Secret => self.proven(6),
-            Class::Key => names::is_opening_key(name) && self.proven(8),
-            Class::Token => self.proven(if self.form == Form::Tight { 6 } else { 8 }),
-            Class::Service => false,
+            NameClass::Password if name == "pass" => shapes::mixed(self.text),
+            NameClass::Password => ends && !is_type(self.text) || shapes::mixed(self.text),
+            NameClass::Secret => self.proven(6),
+            NameClass::Key => names::is_opening_key(name) && self.proven(8),
+            NameClass::Token => self.proven(if self.form == Form::Tight { 6 } else { 8 }),
+            NameClass::Service => false,
         }
     }
 
@@ -380,7 +380,7 @@ impl Look<'_> {
     fn spaced(&self) -> bool {
         !self.speaks
             && (shapes::varied(self.text)
-                || self.class == Class::Password && shapes::mixed(self.text))
+                || self.class == NameClass::Password && shapes::mixed(self.text))
     }
 
     /// Made of what names are not made of, and so long.

@@ -2,7 +2,7 @@
 
 /// What a name says about its value, from the least proof needed to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum NameClass {
     /// Any word may be one.
     Password,
     Secret,
@@ -12,21 +12,21 @@ pub(super) enum Class {
     Service,
 }
 
-impl Class {
+impl NameClass {
     /// The kind in its mask.
     pub fn kind(self) -> &'static str {
         match self {
-            Class::Password => "password",
-            Class::Key => "key",
-            Class::Token => "token",
-            Class::Secret | Class::Service => "secret",
+            NameClass::Password => "password",
+            NameClass::Key => "key",
+            NameClass::Token => "token",
+            NameClass::Secret | NameClass::Service => "secret",
         }
     }
 }
 
 /// The class of a name in any spelling: `DB_PASS`, `clientSecret`, `api-key`,
 /// `AWS_SECRET_ACCESS_KEY2`; `None` for `PASSWORD_MIN_LENGTH` or `sortKey`.
-pub(super) fn class(name: &str) -> Option<Class> {
+pub(super) fn class(name: &str) -> Option<NameClass> {
     let words = words(name);
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     while words.len() > 1
@@ -42,17 +42,17 @@ pub(super) fn class(name: &str) -> Option<Class> {
     let ends = |list: &[&str]| list.iter().any(|end| last.ends_with(end));
     let is = |list: &[&str]| list.contains(&last);
     let known = if (ends(PASSWORDS) || is(SHORT_PASSWORDS)) && !is(NO_PASSWORDS) {
-        Class::Password
+        NameClass::Password
     } else if is(&["key", "keys"]) {
-        return before.last().is_some_and(|word| !NO_KEYS.contains(word)).then_some(Class::Key);
+        return before.last().is_some_and(|word| !NO_KEYS.contains(word)).then_some(NameClass::Key);
     } else if ends(KEYS) {
-        Class::Key
+        NameClass::Key
     } else if (ends(TOKENS) || is(SHORT_TOKENS)) && !is(NO_TOKENS) {
-        Class::Token
+        NameClass::Token
     } else if ends(SECRETS) || is(SHORT_SECRETS) {
-        Class::Secret
+        NameClass::Secret
     } else if is(SERVICES) {
-        Class::Service
+        NameClass::Service
     } else {
         return None;
     };

@@ -7,11 +7,11 @@
 use regex::Regex;
 
 /// One kind of secret. The group `s`, where there is one, is the secret; else all is.
-pub(super) struct Shape {
+pub(super) struct SecretPattern {
     pub kind: &'static str,
     /// Every match of the expression contains one of these. Looking for them is cheap, and
     /// most texts have none.
-    pub hints: &'static [Hint],
+    pub hints: &'static [RequiredSuffix],
     pub regex: &'static str,
     /// Whether a match is a secret after all.
     sure: fn(&Found<'_>) -> bool,
@@ -19,7 +19,7 @@ pub(super) struct Shape {
 
 /// A word that every match of an expression contains, and what must follow it directly.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hint {
+pub(super) struct RequiredSuffix {
     /// ASCII, in capitals or not.
     pub word: &'static str,
     then: Then,
@@ -36,19 +36,19 @@ enum Then {
     Login,
 }
 
-const fn word(word: &'static str) -> Hint {
-    Hint { word, then: Then::Anything }
+const fn word(word: &'static str) -> RequiredSuffix {
+    RequiredSuffix { word, then: Then::Anything }
 }
 
-const fn run(word: &'static str, of: usize) -> Hint {
-    Hint { word, then: Then::Run(of) }
+const fn run(word: &'static str, of: usize) -> RequiredSuffix {
+    RequiredSuffix { word, then: Then::Run(of) }
 }
 
-const fn sign(word: &'static str) -> Hint {
-    Hint { word, then: Then::Sign }
+const fn sign(word: &'static str) -> RequiredSuffix {
+    RequiredSuffix { word, then: Then::Sign }
 }
 
-impl Hint {
+impl RequiredSuffix {
     /// Whether the text after the word allows a match.
     pub fn holds(self, rest: &str) -> bool {
         match self.then {
@@ -72,7 +72,7 @@ impl Hint {
 
 /// A secret in a text: byte offsets. `from` is where its name or scheme begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Hit {
+pub(super) struct SecretSpan {
     pub kind: String,
     pub from: usize,
     pub start: usize,
@@ -81,9 +81,9 @@ pub(super) struct Hit {
     pub learned: bool,
 }
 
-impl Hit {
-    pub fn at(kind: String, start: usize, end: usize) -> Hit {
-        Hit { kind, from: start, start, end, learned: false }
+impl SecretSpan {
+    pub fn at(kind: String, start: usize, end: usize) -> SecretSpan {
+        SecretSpan { kind, from: start, start, end, learned: false }
     }
 }
 
@@ -94,68 +94,68 @@ struct Found<'t> {
 }
 
 #[rustfmt::skip]
-pub(super) const SHAPES: &[Shape] = &[
-    Shape { kind: "aws-key", hints: &[run("AKIA", 16), run("ASIA", 16)],
+pub(super) const SHAPES: &[SecretPattern] = &[
+    SecretPattern { kind: "aws-key", hints: &[run("AKIA", 16), run("ASIA", 16)],
             regex: r"(?:AKIA|ASIA)[0-9A-Z]{16}", sure: always },
-    Shape { kind: "github-token", hints: &[run("ghp_", 36), run("gho_", 36), run("ghu_", 36), run("ghs_", 36), run("ghr_", 36), run("github_pat_", 22)],
+    SecretPattern { kind: "github-token", hints: &[run("ghp_", 36), run("gho_", 36), run("ghu_", 36), run("ghs_", 36), run("ghr_", 36), run("github_pat_", 22)],
             regex: r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[0-9A-Za-z_]{22,}", sure: always },
-    Shape { kind: "gitlab-token", hints: &[run("glpat-", 20)],
+    SecretPattern { kind: "gitlab-token", hints: &[run("glpat-", 20)],
             regex: r"glpat-[0-9A-Za-z_-]{20,}", sure: always },
-    Shape { kind: "slack-token", hints: &[run("xox", 12), run("xapp-", 3)],
+    SecretPattern { kind: "slack-token", hints: &[run("xox", 12), run("xapp-", 3)],
             regex: r"xox[abeprs]-[0-9A-Za-z_-]{10,}|xapp-[0-9]-[0-9A-Za-z_-]+", sure: has_digit },
-    Shape { kind: "api-key", hints: &[run("sk-", 20)],
+    SecretPattern { kind: "api-key", hints: &[run("sk-", 20)],
             regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>sk-(?:ant-|proj-|or-)?[0-9A-Za-z_-]{20,})", sure: has_digit },
-    Shape { kind: "google-key", hints: &[run("AIza", 35)],
+    SecretPattern { kind: "google-key", hints: &[run("AIza", 35)],
             regex: r"AIza[0-9A-Za-z_-]{35}", sure: always },
-    Shape { kind: "google-token", hints: &[run("ya29.", 16)],
+    SecretPattern { kind: "google-token", hints: &[run("ya29.", 16)],
             regex: r"ya29\.[0-9A-Za-z_-]{16,}", sure: always },
-    Shape { kind: "npm-token", hints: &[run("npm_", 36)],
+    SecretPattern { kind: "npm-token", hints: &[run("npm_", 36)],
             regex: r"npm_[A-Za-z0-9]{36}", sure: always },
-    Shape { kind: "pypi-token", hints: &[run("pypi-", 50)],
+    SecretPattern { kind: "pypi-token", hints: &[run("pypi-", 50)],
             regex: r"pypi-[0-9A-Za-z_-]{50,}", sure: always },
-    Shape { kind: "huggingface-token", hints: &[run("hf_", 30)],
+    SecretPattern { kind: "huggingface-token", hints: &[run("hf_", 30)],
             regex: r"hf_[A-Za-z0-9]{30,}", sure: always },
-    Shape { kind: "digitalocean-token", hints: &[run("dop_v1_", 64)],
+    SecretPattern { kind: "digitalocean-token", hints: &[run("dop_v1_", 64)],
             regex: r"dop_v1_[0-9a-f]{64}", sure: always },
-    Shape { kind: "sendgrid-key", hints: &[run("SG.", 22)],
+    SecretPattern { kind: "sendgrid-key", hints: &[run("SG.", 22)],
             regex: r"SG\.[0-9A-Za-z_-]{22}\.[0-9A-Za-z_-]{43}", sure: always },
-    Shape { kind: "stripe-key", hints: &[run("sk_live_", 16), run("sk_test_", 16), run("rk_live_", 16), run("rk_test_", 16)],
+    SecretPattern { kind: "stripe-key", hints: &[run("sk_live_", 16), run("sk_test_", 16), run("rk_live_", 16), run("rk_test_", 16)],
             regex: r"(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}", sure: always },
-    Shape { kind: "telegram-token", hints: &[run(":", 35)],
+    SecretPattern { kind: "telegram-token", hints: &[run(":", 35)],
             regex: r"(?-u:\b)[0-9]{8,10}:[0-9A-Za-z_-]{35}", sure: ends_here },
-    Shape { kind: "slack-webhook", hints: &[word("hooks.slack.com/")],
+    SecretPattern { kind: "slack-webhook", hints: &[word("hooks.slack.com/")],
             regex: r#"https://hooks\.slack\.com/(?P<s>[^\s"'`<>\\)]{8,})"#, sure: not_masked },
-    Shape { kind: "discord-webhook", hints: &[word("/api/webhooks/")],
+    SecretPattern { kind: "discord-webhook", hints: &[word("/api/webhooks/")],
             regex: r#"discord(?:app)?\.com/api/webhooks/(?P<s>[^\s"'`<>\\)]{8,})"#, sure: not_masked },
-    Shape { kind: "api-key", hints: &[run("gsk_", 40), run("xai-", 40), run("pplx-", 40), run("r8_", 30), run("nvapi-", 40), run("fw_", 24), run("csk-", 40)],
+    SecretPattern { kind: "api-key", hints: &[run("gsk_", 40), run("xai-", 40), run("pplx-", 40), run("r8_", 30), run("nvapi-", 40), run("fw_", 24), run("csk-", 40)],
             regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>gsk_[0-9A-Za-z]{40,}|xai-[0-9A-Za-z]{40,}|pplx-[0-9A-Za-z]{40,}|r8_[0-9A-Za-z]{30,}|nvapi-[0-9A-Za-z_-]{40,}|fw_[0-9A-Za-z]{24,}|csk-[0-9a-z]{40,})", sure: has_digit },
-    Shape { kind: "google-secret", hints: &[run("GOCSPX-", 20)],
+    SecretPattern { kind: "google-secret", hints: &[run("GOCSPX-", 20)],
             regex: r"GOCSPX-[0-9A-Za-z_-]{20,}", sure: always },
-    Shape { kind: "atlassian-token", hints: &[word("ATATT3"), word("ATCTT3")],
+    SecretPattern { kind: "atlassian-token", hints: &[word("ATATT3"), word("ATCTT3")],
             regex: r"ATATT3[0-9A-Za-z_=-]{40,}|ATCTT3[0-9A-Za-z_=-]{40,}", sure: always },
-    Shape { kind: "vault-token", hints: &[run("hvs.", 24), run("hvb.", 24), run("hvr.", 24), word(".atlasv1.")],
+    SecretPattern { kind: "vault-token", hints: &[run("hvs.", 24), run("hvb.", 24), run("hvr.", 24), word(".atlasv1.")],
             regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>hv[sbr]\.[0-9A-Za-z_-]{24,}|[0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z_=-]{50,})", sure: always },
-    Shape { kind: "shop-token", hints: &[run("shpat_", 32), run("shpca_", 32), run("shppa_", 32), run("shpss_", 32), run("sq0atp-", 22), run("sq0csp-", 22)],
+    SecretPattern { kind: "shop-token", hints: &[run("shpat_", 32), run("shpca_", 32), run("shppa_", 32), run("shpss_", 32), run("sq0atp-", 22), run("sq0csp-", 22)],
             regex: r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|sq0(?:atp|csp)-[0-9A-Za-z_-]{22,}", sure: always },
-    Shape { kind: "service-token", hints: SERVICE_HINTS,
+    SecretPattern { kind: "service-token", hints: SERVICE_HINTS,
             regex: SERVICES, sure: has_digit },
-    Shape { kind: "age-key", hints: &[run("AGE-SECRET-KEY-1", 58)],
+    SecretPattern { kind: "age-key", hints: &[run("AGE-SECRET-KEY-1", 58)],
             regex: r"AGE-SECRET-KEY-1[0-9A-Z]{58}", sure: always },
-    Shape { kind: "storage-key", hints: &[word("AccountKey="), word("SharedAccessKey=")],
+    SecretPattern { kind: "storage-key", hints: &[word("AccountKey="), word("SharedAccessKey=")],
             regex: r"(?:AccountKey|SharedAccessKey)=(?P<s>[0-9A-Za-z+/]{40,}={0,2})", sure: always },
-    Shape { kind: "jwt", hints: &[run("eyJ", 10)],
+    SecretPattern { kind: "jwt", hints: &[run("eyJ", 10)],
             regex: r"eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]+", sure: always },
-    Shape { kind: "private-key", hints: &[word("-----BEGIN ")],
+    SecretPattern { kind: "private-key", hints: &[word("-----BEGIN ")],
             regex: PRIVATE_KEY, sure: always },
-    Shape { kind: "private-key", hints: &[word("-----END ")],
+    SecretPattern { kind: "private-key", hints: &[word("-----END ")],
             regex: PRIVATE_KEY_REST, sure: always },
-    Shape { kind: "authorization", hints: &[sign("authorization")],
+    SecretPattern { kind: "authorization", hints: &[sign("authorization")],
             regex: AUTHORIZATION, sure: no_placeholder },
-    Shape { kind: "url-password", hints: &[Hint { word: "://", then: Then::Login }],
+    SecretPattern { kind: "url-password", hints: &[RequiredSuffix { word: "://", then: Then::Login }],
             regex: r#"[A-Za-z]://[^/\s:@"'`]*:(?P<s>[^/\s@"'`<>{}$*‹]{3,})@"#, sure: no_placeholder },
-    Shape { kind: "password", hints: &[word("login ")],
+    SecretPattern { kind: "password", hints: &[word("login ")],
             regex: r"login[ \t]+\S+[ \t]+password[ \t]+(?P<s>\S+)", sure: no_placeholder },
-    Shape { kind: "password", hints: &[word("curl ")],
+    SecretPattern { kind: "password", hints: &[word("curl ")],
             regex: r#"curl [^\n]{0,128}?(?:-u|--user)[ =]?["']?[^\s:"']{1,128}:(?P<s>[^\s"'<>{}$‹]{3,})"#, sure: no_placeholder },
 ];
 
@@ -169,7 +169,7 @@ const SERVICES: &str = concat!(
 );
 
 #[rustfmt::skip]
-const SERVICE_HINTS: &[Hint] = &[
+const SERVICE_HINTS: &[RequiredSuffix] = &[
     run("lin_api_", 32), run("ntn_", 40), word("dp.pt."), word("dp.st."), word("dp.ct."), word("dp.sa."),
     run("dapi", 32), run("PMAK-", 50), run("NRAK-", 27), word("sntrys_"), word("sntryu_"),
     run("dckr_pat_", 20), run("dckr_oat_", 20), word("pscale_tkn_"), word("pscale_pw_"),
@@ -213,14 +213,14 @@ const PLACEHOLDERS: &[&str] = &[
 const NAMES: &[&str] = &["password", "passwd", "secret", "token", "apikey", "api_key", "key"];
 
 /// Adds the matches of one shape in a text.
-pub(super) fn find(shape: &Shape, regex: &Regex, text: &str, hits: &mut Vec<Hit>) {
+pub(super) fn find(shape: &SecretPattern, regex: &Regex, text: &str, hits: &mut Vec<SecretSpan>) {
     let mut at = 0;
     while let Some(groups) = regex.captures_at(text, at) {
         let Some(whole) = groups.get(0) else { return };
         let secret = groups.name("s").unwrap_or(whole);
         let found = Found { text, secret: secret.as_str(), end: secret.end() };
         if (shape.sure)(&found) {
-            hits.push(Hit {
+            hits.push(SecretSpan {
                 kind: shape.kind.into(),
                 from: whole.start(),
                 start: secret.start(),

@@ -3,7 +3,7 @@
 //!
 //! The subsection does not matter: whoever can write `diff.x.command` can choose any `x`.
 
-use super::settings::Entry;
+use super::settings::GitSetting;
 
 /// A setting, by section and name; `*` is any name.
 struct Row(&'static str, &'static str, Harmless);
@@ -78,7 +78,7 @@ const ROWS: &[Row] = &[
 
 /// Whether git may start a program because of this setting. `core.worktree` and
 /// includes depend on where they lead, and are not answered here.
-pub fn starts_program(entry: &Entry) -> bool {
+pub fn starts_program(entry: &GitSetting) -> bool {
     let row = ROWS
         .iter()
         .find(|Row(section, name, _)| *section == entry.section && covers(name, &entry.name));
@@ -117,7 +117,7 @@ mod tests {
 
     fn raised(text: &str) -> Vec<String> {
         let entries = parse(text.as_bytes()).unwrap();
-        entries.iter().filter(|entry| starts_program(entry)).map(Entry::key).collect()
+        entries.iter().filter(|entry| starts_program(entry)).map(GitSetting::key).collect()
     }
 
     #[test]

@@ -12,7 +12,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Contents, Kind, Scene, World, paths};
+use super::{Contents, Machine, PathKind, PolicyContext, paths};
 
 mod index;
 mod keys;
@@ -22,7 +22,7 @@ mod settings;
 mod tests;
 
 pub use keys::starts_program;
-pub use settings::{Entry, parse};
+pub use settings::{GitSetting, parse};
 
 /// The most of one file that is read, in bytes; files that include each other; folders
 /// that are walked up.
@@ -32,10 +32,10 @@ const MOST_FOLDERS: usize = 128;
 
 /// The result of reading the repositories git could find from a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct RepositorySettings {
     /// Every setting of a repository's own, includes followed, with the folder of the file
     /// that contains it.
-    pub settings: Vec<(Entry, PathBuf)>,
+    pub settings: Vec<(GitSetting, PathBuf)>,
     /// Drivers that `info/attributes` names.
     pub drivers: Vec<String>,
     /// The parts that could not be read as git would read them.
@@ -79,8 +79,8 @@ pub enum Worry {
 
 /// Reads what git would, standing in `folder`: the repository it finds, and on the way
 /// up every one it might take for one.
-pub fn read(world: &dyn World, folder: &Path) -> Found {
-    let mut found = Found::default();
+pub fn read(world: &dyn Machine, folder: &Path) -> RepositorySettings {
+    let mut found = RepositorySettings::default();
     for (walked, folder) in folder.ancestors().enumerate() {
         if walked == MOST_FOLDERS {
             found.unread = Some(folder.to_owned());
@@ -93,7 +93,7 @@ pub fn read(world: &dyn World, folder: &Path) -> Found {
 }
 
 /// Everything in it that could start a program.
-pub fn worries(found: &Found, scene: Scene<'_>) -> Vec<Worry> {
+pub fn worries(found: &RepositorySettings, scene: PolicyContext<'_>) -> Vec<Worry> {
     let starts = found.settings.iter().filter(|(entry, from)| starts(entry, from, found, scene));
     let starts = starts.map(|(entry, _)| Worry::Starts(format!("{}={}", entry.key(), entry.value)));
     let drivers = found.drivers.iter().filter(|name| !keys::BUILT_IN.contains(&name.as_str()));
@@ -107,7 +107,12 @@ pub fn worries(found: &Found, scene: Scene<'_>) -> Vec<Worry> {
         .collect()
 }
 
-fn starts(entry: &Entry, from: &Path, found: &Found, scene: Scene<'_>) -> bool {
+fn starts(
+    entry: &GitSetting,
+    from: &Path,
+    found: &RepositorySettings,
+    scene: PolicyContext<'_>,
+) -> bool {
     match (entry.section.as_str(), entry.name.as_str()) {
         ("include" | "includeif", "path") => !is_users_own(&entry.value, from, scene),
         ("core", "worktree") => {
@@ -119,7 +124,7 @@ fn starts(entry: &Entry, from: &Path, found: &Found, scene: Scene<'_>) -> bool {
 }
 
 /// A file with the user's own settings of git: `~/.gitconfig-work`.
-fn is_users_own(path: &str, from: &Path, scene: Scene<'_>) -> bool {
+fn is_users_own(path: &str, from: &Path, scene: PolicyContext<'_>) -> bool {
     let place = scene.place;
     let real = scene.world.real(&paths::absolute(path, from, &place.home));
     let settings = real.strip_prefix(&place.home).is_ok_and(|inner| {
@@ -129,10 +134,10 @@ fn is_users_own(path: &str, from: &Path, scene: Scene<'_>) -> bool {
     settings && !place.holds(&real)
 }
 
-impl Found {
+impl RepositorySettings {
     /// The tracked files in the repository that git finds; where there are none, nothing is
     /// worth a question.
-    pub fn tracked(&self, world: &dyn World) -> Tracked {
+    pub fn tracked(&self, world: &dyn Machine) -> Tracked {
         let Some(index) = self.index() else { return Tracked::Ordinary };
         match world.read(index, index::MOST) {
             Contents::Missing => Tracked::Ordinary,
@@ -147,22 +152,22 @@ impl Found {
     }
 
     /// Looks at one folder; true when git would look no further up.
-    fn look(&mut self, world: &dyn World, folder: &Path) -> bool {
+    fn look(&mut self, world: &dyn Machine, folder: &Path) -> bool {
         let dot = folder.join(".git");
         let own = match world.kind(&dot) {
-            Kind::Folder => dot,
-            Kind::File => match pointer(world, &dot) {
+            PathKind::Folder => dot,
+            PathKind::File => match pointer(world, &dot) {
                 Some(own) => own,
                 None => {
                     self.unread.get_or_insert(dot);
                     return true;
                 }
             },
-            Kind::Other => {
+            PathKind::Other => {
                 self.unread.get_or_insert(dot);
                 return true;
             }
-            Kind::Missing => return self.look_bare(world, folder),
+            PathKind::Missing => return self.look_bare(world, folder),
         };
         let common = self.common(world, &own);
         self.trees.push((folder.to_owned(), common.clone()));
@@ -173,10 +178,10 @@ impl Found {
     }
 
     /// A folder that git would take for a repository because of its contents.
-    fn look_bare(&mut self, world: &dyn World, folder: &Path) -> bool {
+    fn look_bare(&mut self, world: &dyn Machine, folder: &Path) -> bool {
         let has = |name: &str, kind| world.kind(&folder.join(name)) == kind;
-        let bare = has("HEAD", Kind::File)
-            && (has("objects", Kind::Folder) || has("commondir", Kind::File));
+        let bare = has("HEAD", PathKind::File)
+            && (has("objects", PathKind::Folder) || has("commondir", PathKind::File));
         if bare {
             self.bare.get_or_insert(folder.to_owned());
             let common = self.common(world, folder);
@@ -187,7 +192,7 @@ impl Found {
     }
 
     /// The folder of the settings that all working trees of a repository share.
-    fn common(&mut self, world: &dyn World, own: &Path) -> PathBuf {
+    fn common(&mut self, world: &dyn Machine, own: &Path) -> PathBuf {
         let file = own.join("commondir");
         match line(world, &file) {
             Line::Missing => own.to_owned(),
@@ -199,7 +204,7 @@ impl Found {
         }
     }
 
-    fn repository(&mut self, world: &dyn World, own: &Path, common: &Path) {
+    fn repository(&mut self, world: &dyn Machine, own: &Path, common: &Path) {
         self.settings_from(world, vec![common.join("config"), own.join("config.worktree")]);
         let attributes = [common.join("info/attributes"), own.join("info/attributes")];
         let several = if own == common { 1 } else { 2 };
@@ -216,7 +221,7 @@ impl Found {
         }
     }
 
-    fn settings_from(&mut self, world: &dyn World, mut files: Vec<PathBuf>) {
+    fn settings_from(&mut self, world: &dyn Machine, mut files: Vec<PathBuf>) {
         let mut read = 0;
         while let Some(file) = files.pop() {
             read += 1;
@@ -240,18 +245,18 @@ impl Found {
 }
 
 /// Where a `.git` that is a file points to; `None` for what git would refuse.
-fn pointer(world: &dyn World, file: &Path) -> Option<PathBuf> {
+fn pointer(world: &dyn Machine, file: &Path) -> Option<PathBuf> {
     let Line::Text(text) = line(world, file) else { return None };
     let path = text.strip_prefix("gitdir: ")?;
     Some(file.parent()?.join(path))
 }
 
 /// Whether git is sure to take this for a repository and look no further.
-fn is_repository(world: &dyn World, own: &Path, common: &Path) -> bool {
+fn is_repository(world: &dyn Machine, own: &Path, common: &Path) -> bool {
     let Line::Text(head) = line(world, &own.join("HEAD")) else { return false };
     let commit = [40, 64].contains(&head.len()) && head.chars().all(|c| c.is_ascii_hexdigit());
     let named = head.strip_prefix("ref:").is_some_and(|name| name.trim().starts_with("refs/"));
-    let folder = |name| world.kind(&common.join(name)) == Kind::Folder;
+    let folder = |name| world.kind(&common.join(name)) == PathKind::Folder;
     (commit || named) && folder("objects") && folder("refs")
 }
 
@@ -262,7 +267,7 @@ enum Line {
 }
 
 /// The one line of a small file of git's own.
-fn line(world: &dyn World, file: &Path) -> Line {
+fn line(world: &dyn Machine, file: &Path) -> Line {
     match world.read(file, 16 * 1024) {
         Contents::Missing => Line::Missing,
         Contents::Unreadable => Line::Unreadable,

@@ -6,10 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::paths::{self, Class};
-use super::super::{Contents, EntryKind, Scene, World};
-use super::settings::Entry;
-use super::{Found, Line, MOST, line};
+use super::super::paths::{self, PathClass};
+use super::super::{Contents, FileKind, Machine, PolicyContext};
+use super::settings::GitSetting;
+use super::{Line, MOST, RepositorySettings, line};
 
 /// Settings whose value is a file that git reads, and may print.
 const FILES: &[(&str, &str)] = &[
@@ -30,7 +30,7 @@ const UNREAD: &[&str] = &["hooks", "modules", "lfs", "annex"];
 const MOST_ENTRIES: usize = 8_000;
 
 /// Every place where the repository of `tree` leads out of itself, and where to.
-pub fn of(world: &dyn World, tree: &Path, own: &Path, common: &Path) -> Vec<(PathBuf, PathBuf)> {
+pub fn of(world: &dyn Machine, tree: &Path, own: &Path, common: &Path) -> Vec<(PathBuf, PathBuf)> {
     let (real_tree, real_own) = (world.real(tree), world.real(own));
     let real_common = world.real(common);
     let inside = |path: &Path| path.starts_with(&real_own) || path.starts_with(&real_common);
@@ -53,7 +53,7 @@ pub fn of(world: &dyn World, tree: &Path, own: &Path, common: &Path) -> Vec<(Pat
 
 /// Whether a repository elsewhere says itself that it belongs to this tree: as a further
 /// working tree, or as a submodule.
-fn points_back(world: &dyn World, tree: &Path, own: &Path) -> bool {
+fn points_back(world: &dyn Machine, tree: &Path, own: &Path) -> bool {
     if let Line::Text(text) = line(world, &own.join("gitdir")) {
         return world.real(&own.join(text)) == tree.join(".git");
     }
@@ -66,7 +66,7 @@ fn points_back(world: &dyn World, tree: &Path, own: &Path) -> bool {
 }
 
 /// The links in a repository's folders; false: there were too many entries to look at.
-fn links(world: &dyn World, own: &Path, common: &Path) -> (Vec<PathBuf>, bool) {
+fn links(world: &dyn Machine, own: &Path, common: &Path) -> (Vec<PathBuf>, bool) {
     let mut folders = vec![common.to_owned()];
     if !own.starts_with(common) {
         folders.push(own.to_owned());
@@ -81,9 +81,9 @@ fn links(world: &dyn World, own: &Path, common: &Path) -> (Vec<PathBuf>, bool) {
         for (path, kind) in entries {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             match kind {
-                EntryKind::Link => links.push(path),
-                EntryKind::Folder if !is_unread(name, &folder) => folders.push(path),
-                EntryKind::File | EntryKind::Folder | EntryKind::Other => {}
+                FileKind::Link => links.push(path),
+                FileKind::Folder if !is_unread(name, &folder) => folders.push(path),
+                FileKind::File | FileKind::Folder | FileKind::Other => {}
             }
         }
     }
@@ -97,7 +97,7 @@ fn is_unread(name: &str, folder: &Path) -> bool {
 }
 
 /// Other repositories whose objects this one shows as its own.
-fn alternates(world: &dyn World, common: &Path) -> Vec<(PathBuf, PathBuf)> {
+fn alternates(world: &dyn Machine, common: &Path) -> Vec<(PathBuf, PathBuf)> {
     let objects = common.join("objects");
     let file = objects.join("info/alternates");
     match world.read(&file, MOST) {
@@ -112,19 +112,22 @@ fn alternates(world: &dyn World, common: &Path) -> Vec<(PathBuf, PathBuf)> {
 }
 
 /// Those paths that a step may not read unasked, as they are written.
-pub fn places(found: &Found, scene: Scene<'_>) -> impl Iterator<Item = String> {
+pub fn places(
+    found: &RepositorySettings,
+    scene: PolicyContext<'_>,
+) -> impl Iterator<Item = String> {
     let closed = found.outward.iter().filter(move |(_, to)| {
         let class = paths::classify(&to.to_string_lossy(), Path::new("/"), scene);
-        !matches!(class, Class::Inside | Class::Public) || !scene.place.may_read(to)
+        !matches!(class, PathClass::Inside | PathClass::Public) || !scene.place.may_read(to)
     });
     closed.map(|(from, to)| format!("{} -> {}", from.display(), to.display()))
 }
 
 /// Whether a setting names a file that is not of the working tree.
-pub fn names(entry: &Entry, found: &Found, scene: Scene<'_>) -> bool {
+pub fn names(entry: &GitSetting, found: &RepositorySettings, scene: PolicyContext<'_>) -> bool {
     let key = (entry.section.as_str(), entry.name.as_str());
     let inside = |tree: &Path| {
-        matches!(paths::classify(&entry.value, tree, scene), Class::Inside | Class::Public)
+        matches!(paths::classify(&entry.value, tree, scene), PathClass::Inside | PathClass::Public)
     };
     FILES.contains(&key)
         && !entry.value.is_empty()

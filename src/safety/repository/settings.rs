@@ -9,7 +9,7 @@ use std::str::Chars;
 /// One line of settings: `section.subsection.name = value`. Section and name are in
 /// lower case, as git compares them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct GitSetting {
     pub section: String,
     pub subsection: Option<String>,
     pub name: String,
@@ -17,22 +17,22 @@ pub struct Entry {
     pub value: String,
 }
 
-impl Entry {
+impl GitSetting {
     /// A key as the user writes it, and its value; `None` for what is not a key.
-    pub fn of(key: &str, value: &str) -> Option<Entry> {
+    pub fn of(key: &str, value: &str) -> Option<GitSetting> {
         let (section, rest) = key.split_once('.')?;
         let (subsection, name) = match rest.rsplit_once('.') {
             Some((subsection, name)) => (Some(subsection.to_owned()), name),
             None => (None, rest),
         };
         let (section, name) = (section.to_ascii_lowercase(), name.to_ascii_lowercase());
-        Some(Entry { section, subsection, name, value: value.to_owned() })
+        Some(GitSetting { section, subsection, name, value: value.to_owned() })
     }
 
     /// `KEY=VALUE`, as `-c` takes it.
-    pub fn of_pair(pair: &str) -> Option<Entry> {
+    pub fn of_pair(pair: &str) -> Option<GitSetting> {
         let (key, value) = pair.split_once('=').unwrap_or((pair, "true"));
-        Entry::of(key, value)
+        GitSetting::of(key, value)
     }
 
     /// The key as the user writes it.
@@ -45,7 +45,7 @@ impl Entry {
 }
 
 /// Every entry, in order; `None` for what git would not read either.
-pub fn parse(bytes: &[u8]) -> Option<Vec<Entry>> {
+pub fn parse(bytes: &[u8]) -> Option<Vec<GitSetting>> {
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
     if text.contains('\0') {
         return None;
@@ -62,7 +62,7 @@ pub fn parse(bytes: &[u8]) -> Option<Vec<Entry>> {
             c if c.is_ascii_alphabetic() => {
                 let (section, subsection) = section.clone()?;
                 let (name, value) = reader.entry(c)?;
-                out.push(Entry { section, subsection, name, value });
+                out.push(GitSetting { section, subsection, name, value });
             }
             _ => return None,
         }

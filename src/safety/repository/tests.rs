@@ -2,24 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{Contents, Kind, Place, Policy, Program, Scene, World};
+use super::super::{Contents, Machine, PathKind, Policy, PolicyContext, Program, Workspace};
 use super::*;
 
 /// A tree of files. A path with a file below it is a folder.
 struct Tree(BTreeMap<&'static str, &'static str>);
 
-impl World for Tree {
+impl Machine for Tree {
     fn real(&self, path: &Path) -> PathBuf {
         paths::normal(path)
     }
 
-    fn kind(&self, path: &Path) -> Kind {
+    fn kind(&self, path: &Path) -> PathKind {
         let path = paths::normal(path);
         let is_file = self.0.keys().any(|name| Path::new(name) == path);
         match self.0.keys().any(|name| Path::new(name).starts_with(&path)) {
-            _ if is_file => Kind::File,
-            true => Kind::Folder,
-            false => Kind::Missing,
+            _ if is_file => PathKind::File,
+            true => PathKind::Folder,
+            false => PathKind::Missing,
         }
     }
 
@@ -46,9 +46,9 @@ const PLAIN: &[(&str, &str)] = &[
 
 fn worried(files: &[(&'static str, &'static str)], folder: &str) -> Vec<Worry> {
     let tree = Tree(PLAIN.iter().chain(files).copied().collect());
-    let place = Place::new("/h/w", "/h");
+    let place = Workspace::new("/h/w", "/h");
     let policy = Policy::default();
-    let scene = Scene { policy: &policy, place: &place, world: &tree };
+    let scene = PolicyContext { policy: &policy, place: &place, world: &tree };
     worries(&read(&tree, Path::new(folder)), scene)
 }
 

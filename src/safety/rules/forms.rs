@@ -14,7 +14,7 @@ use crate::words::safety as words;
 const ANY: usize = usize::MAX;
 
 /// A form, and what must be there for it.
-pub struct Form {
+pub struct CommandForm {
     pub spec: Spec,
     /// Options without which it is another form, each in one of its spellings: `-l|--list`.
     pub needs: &'static [&'static str],
@@ -24,28 +24,28 @@ pub struct Form {
     pub inserted: (usize, &'static [&'static str]),
 }
 
-const fn here(spec: Spec, needs: &'static [&'static str]) -> Form {
-    Form { spec, needs, empty_folder: false, inserted: (0, &[]) }
+const fn here(spec: Spec, needs: &'static [&'static str]) -> CommandForm {
+    CommandForm { spec, needs, empty_folder: false, inserted: (0, &[]) }
 }
 
 /// In an empty folder.
-const fn apart(spec: Spec, needs: &'static [&'static str]) -> Form {
-    Form { empty_folder: true, ..here(spec, needs) }
+const fn apart(spec: Spec, needs: &'static [&'static str]) -> CommandForm {
+    CommandForm { empty_folder: true, ..here(spec, needs) }
 }
 
 /// Exactly these arguments, in an empty folder.
-const fn probe(names: &'static str, forms: &'static [&'static str]) -> Form {
+const fn probe(names: &'static str, forms: &'static [&'static str]) -> CommandForm {
     let spec = Spec::read(names).quiet(forms).check(checks::needs_quiet);
-    Form { spec, needs: &[], empty_folder: true, inserted: (0, &[]) }
+    CommandForm { spec, needs: &[], empty_folder: true, inserted: (0, &[]) }
 }
 
 const fn probe_by(
     starts: &'static [&'static str],
     names: &'static str,
     forms: &'static [&'static str],
-) -> Form {
+) -> CommandForm {
     let form = probe(names, forms);
-    Form { spec: form.spec.starts(starts), ..form }
+    CommandForm { spec: form.spec.starts(starts), ..form }
 }
 
 const VERSION: &[&str] = &["--version", "--help"];
@@ -64,12 +64,12 @@ const FORMATS: &[&str] = &[
 const OF_MAN: &[&str] = &["lib/man-db", "libexec/man-db"];
 
 /// The forms of a program.
-pub fn of(name: &str) -> impl Iterator<Item = &'static Form> {
+pub fn of(name: &str) -> impl Iterator<Item = &'static CommandForm> {
     FORMS.iter().filter(move |form| form.spec.called(name).is_some())
 }
 
 #[rustfmt::skip]
-pub(super) const FORMS: &[Form] = &[
+pub(super) const FORMS: &[CommandForm] = &[
     // Versions.
     probe("cargo", &["--version", "-V", "version", "-vV", "-Vv", "--version --verbose", "--list", "--help"]),
     probe("rustc rustdoc rustfmt", &["--version", "-V", "-vV", "-Vv", "--version --verbose", "--verbose --version", "--print sysroot", "--print target-list", "--print cfg", "--help"]),
@@ -112,7 +112,7 @@ pub(super) const FORMS: &[Form] = &[
     probe("qemu-system-* multipass limactl colima virsh VBoxManage skopeo", VERSION),
 
     // What is installed.
-    Form {
+    CommandForm {
         spec: Spec::ask("pip pip2 pip3 pip3.*", words::INSTALLS, &[Exec]).posix().starts(PYTHON).subs(&[
             Spec::read("list").flags("-e -l -v --editable --local --user --not-required --exclude-editable --include-editable --verbose").values("--format=text --exclude=text"),
             Spec::read("show").flags("-f -v --files --verbose").operands(Text),
@@ -121,7 +121,7 @@ pub(super) const FORMS: &[Form] = &[
         ]),
         needs: &[], empty_folder: true, inserted: (0, &["--disable-pip-version-check", "--no-input", "--no-cache-dir"]),
     },
-    Form {
+    CommandForm {
         spec: Spec::ask("go", words::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("env").flags("-json -changed").operands(Text).check(checks::names_only)]),
         needs: &[], empty_folder: true, inserted: (0, &[]),
     },
@@ -156,9 +156,9 @@ pub(super) const FORMS: &[Form] = &[
     apart(Spec::read("whatis apropos").flags("-r -w -l --regex --wildcard --long -e --exact -a --and").values("-s=text --sections=text --section=text").operands(Text).check(checks::names_only).starts(FORMATS).helpers(OF_MAN), &[]),
 
     // The machine.
-    Form { spec: Spec::read("lsof").flags("-P -n -t -l -a -R").values("-i=?text -s=?text -p=text -c=text -u=text").operands(Reads(ANY)).check(checks::lsof), needs: &["-i|-p|-c|-u|-t"], empty_folder: false, inserted: (0, &["-n"]) },
-    Form { spec: Spec::read("lsof").flags("-P -n -t -l -a").operands(Reads(ANY)).check(checks::lsof_files), needs: &[], empty_folder: false, inserted: (0, &["-n"]) },
-    Form { spec: Spec::read("netstat").flags("-t -u -l -n -p -a -r -i -s -x -e -4 -6 -o -W -w --tcp --udp --listening --numeric --programs --program --all --route --interfaces --statistics --extend --wide").operands(No), needs: &[], empty_folder: false, inserted: (0, &["-n"]) },
+    CommandForm { spec: Spec::read("lsof").flags("-P -n -t -l -a -R").values("-i=?text -s=?text -p=text -c=text -u=text").operands(Reads(ANY)).check(checks::lsof), needs: &["-i|-p|-c|-u|-t"], empty_folder: false, inserted: (0, &["-n"]) },
+    CommandForm { spec: Spec::read("lsof").flags("-P -n -t -l -a").operands(Reads(ANY)).check(checks::lsof_files), needs: &[], empty_folder: false, inserted: (0, &["-n"]) },
+    CommandForm { spec: Spec::read("netstat").flags("-t -u -l -n -p -a -r -i -s -x -e -4 -6 -o -W -w --tcp --udp --listening --numeric --programs --program --all --route --interfaces --statistics --extend --wide").operands(No), needs: &[], empty_folder: false, inserted: (0, &["-n"]) },
     here(Spec::read("top").flags("-b -H -i -1").values("-n=text -o=text -p=text -u=text -U=text -w=?text -d=text -E=text -e=text").operands(No), &["-b", "-n"]),
     here(Spec::read("journalctl").flags("-b -k -r -x -e -q -a -l -NUM --no-pager --boot --dmesg --reverse --quiet --utc --no-hostname --no-full --all --disk-usage --list-boots --user --system --catalog --pager-end --full")
         .values("-n=?text --lines=?text -u=text --unit=text --user-unit=text -p=text --priority=text -S=text --since=text -U=text --until=text -o=text --output=text -t=text --identifier=text -g=text --grep=text --case-sensitive=?text --boot=?text --output-fields=text -F=text --field=text")
@@ -172,17 +172,17 @@ pub(super) const FORMS: &[Form] = &[
     here(Spec::read("sw_vers findmnt ipcs").flags("-productName -productVersion -buildVersion -l -a -J -t -u -p -s -m -q --json --list --all").operands(No), &[]),
 
     // git. An included settings file is a file of its own, and may be anywhere.
-    Form {
+    CommandForm {
         spec: Spec::read("git.config").flags("-l --list --get --get-all --get-regexp --get-urlmatch --show-origin --show-scope --global --local --system --worktree -z --null --name-only --bool --int --path --bool-or-int --no-includes")
             .values("--type=text --default=text").operands(Text).check(checks::git_setting),
         needs: &["-l|--list|--get|--get-all|--get-regexp|--get-urlmatch"], empty_folder: false, inserted: (0, &["--no-includes"]),
     },
-    Form {
+    CommandForm {
         spec: Spec::read("git.config").flags("--show-origin --show-scope --global --local --system --worktree -z --null --bool --int --path --bool-or-int --no-includes")
             .values("--type=text --default=text").operands(Text).check(checks::git_one_setting),
         needs: &[], empty_folder: false, inserted: (0, &["--no-includes"]),
     },
-    Form {
+    CommandForm {
         spec: Spec::ask("git.config", words::GIT_CONFIGURES, &[Exec]).posix().check(checks::git_setting).subs(&[
             Spec::read("get").flags("--all --show-names --show-origin --show-scope --global --local --system --worktree -z --null --bool --int").values("--type=text --default=text --url=text --value=text").operands(Text),
             Spec::read("list").flags("--show-names --name-only --show-origin --show-scope --global --local --system --worktree -z --null").operands(No),

@@ -7,16 +7,16 @@
 
 /// One form of a command line.
 #[derive(Clone, Copy, Debug)]
-pub struct Form {
+pub struct RuleForm {
     /// Its first words. `a|b` matches either, `?` one plain name. The program is named as
     /// its row names it, and a file of the folder by its own name.
     pub start: &'static str,
-    pub reach: Reach,
+    pub reach: RuleReach,
 }
 
 /// How far a rule of this form reaches.
 #[derive(Clone, Copy, Debug)]
-pub enum Reach {
+pub enum RuleReach {
     /// It is asked about each time, and `*` covers nothing.
     Nothing,
     /// It is asked about each time; a rule the user wrote covers the arguments listed here.
@@ -93,12 +93,12 @@ impl Rest {
     }
 }
 
-const fn form(start: &'static str, reach: Reach) -> Form {
-    Form { start, reach }
+const fn form(start: &'static str, reach: RuleReach) -> RuleForm {
+    RuleForm { start, reach }
 }
 
 use Operand::{Changed, Inside, Name, None, Remote};
-use Reach::{ByHand, Exact, ExactOr, Local, Nothing, Open, Script};
+use RuleReach::{ByHand, Exact, ExactOr, Local, Nothing, Open, Script};
 
 macro_rules! cargo_flags {
     () => {
@@ -154,7 +154,7 @@ const FILES: Rest = Rest::of(Inside);
 const CHANGES: Rest = Rest::of(Changed);
 
 #[rustfmt::skip]
-pub const FORMS: &[Form] = &[
+pub const FORMS: &[RuleForm] = &[
     // Commands that run whatever they are given, or reach another machine.
     form("csh|tcsh|pwsh|powershell|env|xargs|sudo|su|doas|find|fd|fdfind|awk|gawk|mawk|nawk|sed|perl|tmux|screen|vim|vi|nvim|emacs|rm", Nothing),
     form("npx|bunx|pnpx|uvx|pipx|dlx", Nothing),

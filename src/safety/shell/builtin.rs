@@ -5,12 +5,12 @@ use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
 use super::super::findings::{Findings, quoted};
-use super::super::judge::{Call, Ground};
+use super::super::judge::{Invocation, JudgeContext};
 use super::super::paths;
 use super::super::warning::Warning;
 use super::super::wrappers;
 use super::read::read;
-use super::script::{Trait, Word};
+use super::script::{ShellWord, Trait};
 use super::word::identifiers;
 use super::{Walk, judge_line, opaque};
 
@@ -53,7 +53,7 @@ impl Walk<'_, '_> {
     pub(super) fn builtin(
         &mut self,
         name: &str,
-        rest: &[Word],
+        rest: &[ShellWord],
         depth: usize,
         findings: &mut Findings,
     ) {
@@ -75,7 +75,7 @@ impl Walk<'_, '_> {
     }
 
     /// Variables that a builtin gives a value by their names: `read PATH`, `printf -v PATH`.
-    pub(super) fn given(&self, rest: &[Word], findings: &mut Findings) {
+    pub(super) fn given(&self, rest: &[ShellWord], findings: &mut Findings) {
         for word in rest {
             let text = word.text.as_str();
             let attached = text.strip_prefix('-').and_then(|rest| rest.get(1..));
@@ -87,7 +87,7 @@ impl Walk<'_, '_> {
     }
 
     /// `[[ … ]]` only looks at files, as `test` does.
-    fn tested(&self, rest: &[Word], findings: &mut Findings) {
+    fn tested(&self, rest: &[ShellWord], findings: &mut Findings) {
         let args: Vec<String> = rest.iter().map(|word| word.text.clone()).collect();
         let kept = findings.programs();
         self.program("test", &args, self.depth, findings);
@@ -95,7 +95,7 @@ impl Walk<'_, '_> {
     }
 
     /// `command -v x` only looks; every other form runs the rest.
-    fn passed(&mut self, name: &str, rest: &[Word], depth: usize, findings: &mut Findings) {
+    fn passed(&mut self, name: &str, rest: &[ShellWord], depth: usize, findings: &mut Findings) {
         let mut rest = rest;
         while let Some((first, behind)) = rest.split_first()
             && first.text.starts_with('-')
@@ -115,7 +115,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn evaluated(&self, rest: &[Word], findings: &mut Findings) {
+    fn evaluated(&self, rest: &[ShellWord], findings: &mut Findings) {
         findings.warn(Warning::Eval);
         let arg = self.seat.arg(0);
         findings.add("shell.eval", Tier::L1, words::SHELL_EVALUATES, arg, &[Effect::Exec]);
@@ -128,7 +128,7 @@ impl Walk<'_, '_> {
     }
 
     /// `trap LINE SIGNAL…`: the line runs later.
-    fn trapped(&self, rest: &[Word], findings: &mut Findings) {
+    fn trapped(&self, rest: &[ShellWord], findings: &mut Findings) {
         findings.warn(Warning::Eval);
         let arg = self.seat.arg(0);
         findings.add("shell.eval", Tier::L1, words::SHELL_EVALUATES, arg, &[Effect::Exec]);
@@ -138,7 +138,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn aliased(&mut self, rest: &[Word], findings: &mut Findings) {
+    fn aliased(&mut self, rest: &[ShellWord], findings: &mut Findings) {
         findings.warn(Warning::Alias);
         for word in rest {
             if let Some((name, line)) = word.text.split_once('=') {
@@ -149,7 +149,7 @@ impl Walk<'_, '_> {
         opaque(words::SHELL_EVALUATES, self.seat, findings);
     }
 
-    fn sourced(&self, rest: &[Word], findings: &mut Findings) {
+    fn sourced(&self, rest: &[ShellWord], findings: &mut Findings) {
         let arg = self.seat.arg(0);
         findings.add("shell.source", Tier::L1, words::SHELL_EVALUATES, arg, &[Effect::Exec]);
         opaque(words::SHELL_EVALUATES, self.seat, findings);
@@ -163,15 +163,21 @@ impl Walk<'_, '_> {
 
     fn read(&self, path: &str, findings: &mut Findings) {
         for cwd in self.folders.iter() {
-            let ground = Ground { cwd: cwd.clone(), ..self.ground.clone() };
+            let ground = JudgeContext { cwd: cwd.clone(), ..self.ground.clone() };
             let (seat, depth) = (self.seat, self.depth);
-            let call =
-                Call { id: "shell".into(), name: "sh", args: &[], seat, depth, ground: &ground };
+            let call = Invocation {
+                id: "shell".into(),
+                name: "sh",
+                args: &[],
+                seat,
+                depth,
+                ground: &ground,
+            };
             call.reads(path, 0, findings);
         }
     }
 
-    fn exported(&self, name: &str, rest: &[Word], findings: &mut Findings) {
+    fn exported(&self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
         let mut named = false;
         for word in rest.iter().filter(|word| !word.text.starts_with('-')) {
             let variable = word.text.split(['=', '+', '[']).next().unwrap_or(&word.text);
@@ -187,7 +193,7 @@ impl Walk<'_, '_> {
     }
 
     /// `cd`: a known folder of the workspace is fine, everything after it runs there.
-    fn moved(&mut self, name: &str, rest: &[Word], findings: &mut Findings) {
+    fn moved(&mut self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
         let target = rest.iter().find(|word| !word.text.starts_with('-') || word.text == "-");
         let known = target.filter(|word| {
             name == "cd" && !word.expands() && !word.has(Trait::Pattern) && word.text != "-"
@@ -207,7 +213,7 @@ impl Walk<'_, '_> {
         self.folders.go(|here| paths::normal(&paths::absolute(&word.text, here, home)));
     }
 
-    fn changed(&mut self, name: &str, rest: &[Word], findings: &mut Findings) {
+    fn changed(&mut self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
         let arg = self.seat.arg(0);
         let flags = rest.iter().all(|word| {
             word.text.starts_with(['-', '+'])
@@ -234,8 +240,8 @@ impl Walk<'_, '_> {
     }
 
     /// `a[$(x)]` runs `x` although the word is quoted, wherever a name is expected.
-    pub(super) fn subscripts(&self, rest: &[Word], findings: &mut Findings) {
-        let runs = |word: &&Word| {
+    pub(super) fn subscripts(&self, rest: &[ShellWord], findings: &mut Findings) {
+        let runs = |word: &&ShellWord| {
             word.has(Trait::Quoted)
                 && !word.has(Trait::Substitution)
                 && word.text.contains('[')

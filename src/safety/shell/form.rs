@@ -1,11 +1,11 @@
 //! Parses the compound forms of the language: conditions, loops, branches, functions.
 
 use super::super::warning::Warning;
-use super::read::{Before, Form, Open, Reader};
-use super::script::Word;
+use super::read::{Before, CompoundForm, Open, ShellParser};
+use super::script::ShellWord;
 use crate::words::safety as words;
 
-impl Reader<'_> {
+impl ShellParser<'_> {
     /// Takes `()` after the name of a function.
     pub(super) fn defines(&mut self) -> bool {
         let start = self.at;
@@ -30,18 +30,18 @@ impl Reader<'_> {
     }
 
     /// A word of the grammar at the place of a command; false when it is not one.
-    pub(super) fn keyword(&mut self, word: &Word, open: &mut Open) -> bool {
+    pub(super) fn keyword(&mut self, word: &ShellWord, open: &mut Open) -> bool {
         let Some(text) = KEYWORDS.iter().copied().find(|keyword| word.is(keyword)) else {
             return false;
         };
         open.before = Before::Nothing;
         match text {
-            "if" => open.push(Form::If, self),
+            "if" => open.push(CompoundForm::If, self),
             "while" | "until" => {
-                open.push(Form::Loop, self);
+                open.push(CompoundForm::Loop, self);
                 open.condition = Some(text == "while");
             }
-            "{" => open.push(Form::Brace, self),
+            "{" => open.push(CompoundForm::Brace, self),
             "for" | "select" => self.counted(open),
             "case" => self.case(open),
             "function" => {
@@ -50,12 +50,12 @@ impl Reader<'_> {
                 self.defines();
                 self.function(name, open);
             }
-            "then" | "elif" | "else" => self.within(Form::If, open),
-            "do" => self.within(Form::Loop, open),
-            "fi" => self.close(Form::If, open),
-            "done" => self.close(Form::Loop, open),
-            "}" => self.close(Form::Brace, open),
-            "esac" => self.close(Form::Branch, open),
+            "then" | "elif" | "else" => self.within(CompoundForm::If, open),
+            "do" => self.within(CompoundForm::Loop, open),
+            "fi" => self.close(CompoundForm::If, open),
+            "done" => self.close(CompoundForm::Loop, open),
+            "}" => self.close(CompoundForm::Brace, open),
+            "esac" => self.close(CompoundForm::Branch, open),
             "time" => {
                 self.blanks();
                 self.take("-p");
@@ -74,13 +74,13 @@ impl Reader<'_> {
         self.defining.len().saturating_sub(own)
     }
 
-    fn within(&mut self, form: Form, open: &Open) {
+    fn within(&mut self, form: CompoundForm, open: &Open) {
         if open.form() != Some(form) {
             self.opaque(words::SHELL_NOT_UNDERSTOOD);
         }
     }
 
-    fn close(&mut self, form: Form, open: &mut Open) {
+    fn close(&mut self, form: CompoundForm, open: &mut Open) {
         self.within(form, open);
         open.before = Before::Form;
         if let Some(frame) = open.frames.pop() {
@@ -90,7 +90,7 @@ impl Reader<'_> {
 
     /// `for x in …` and `for ((…))`; `do` comes later.
     fn counted(&mut self, open: &mut Open) {
-        open.push(Form::Loop, self);
+        open.push(CompoundForm::Loop, self);
         self.blanks();
         if self.peek() == Some('(') && self.raw(1) == Some('(') {
             let start = self.at;
@@ -124,7 +124,7 @@ impl Reader<'_> {
         self.word();
         self.blank_lines();
         if self.word().word.is("in") {
-            open.push(Form::Pattern, self);
+            open.push(CompoundForm::Pattern, self);
         } else {
             self.opaque(words::SHELL_NOT_UNDERSTOOD);
         }
@@ -139,21 +139,21 @@ impl Reader<'_> {
             let start = self.at;
             let word = self.pattern_word().word;
             if word.is("esac") {
-                open.set_form(Form::Branch);
-                return self.close(Form::Branch, open);
+                open.set_form(CompoundForm::Branch);
+                return self.close(CompoundForm::Branch, open);
             }
             self.blanks();
             match self.peek() {
                 Some('|') => self.at += 1,
                 Some(')') => {
                     self.at += 1;
-                    return open.set_form(Form::Branch);
+                    return open.set_form(CompoundForm::Branch);
                 }
                 Some(_) if self.at > start => {}
                 Some(_) | None => {
                     self.opaque(words::SHELL_NOT_UNDERSTOOD);
                     self.at += 1;
-                    return open.set_form(Form::Branch);
+                    return open.set_form(CompoundForm::Branch);
                 }
             }
         }
@@ -176,7 +176,11 @@ impl Reader<'_> {
     /// `[[ … ]]`: words, and signs that are not operators here.
     fn condition(&mut self, open: &mut Open) {
         open.begin(self.at.saturating_sub(2), self);
-        open.simple.words.push(Word { text: "[[".into(), plain: "[[".into(), ..Word::default() });
+        open.simple.words.push(ShellWord {
+            text: "[[".into(),
+            plain: "[[".into(),
+            ..ShellWord::default()
+        });
         loop {
             self.blank_lines();
             let start = self.at;

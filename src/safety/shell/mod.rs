@@ -9,7 +9,7 @@ use crate::words::{LocalizedText, safety as words};
 
 use super::checks::{self, Site};
 use super::findings::{Findings, quoted};
-use super::judge::{self, Call, Ground, Seat};
+use super::judge::{self, ArgPosition, Invocation, JudgeContext};
 use super::warning::Warning;
 use super::{malformed, rules, sensitive, wrappers};
 
@@ -24,7 +24,7 @@ mod word;
 
 use folders::Folders;
 use read::read;
-use script::{Script, Simple, Trait, Way, Word};
+use script::{RedirectKind, Script, ShellWord, Simple, Trait};
 
 #[cfg(test)]
 mod tests;
@@ -34,9 +34,9 @@ const MOST_DEPTH: usize = 8;
 /// Judges a line: each simple command by itself, and all of them in `findings`.
 pub fn judge_line(
     line: &str,
-    seat: Seat,
+    seat: ArgPosition,
     depth: usize,
-    ground: &Ground<'_>,
+    ground: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> Vec<SubCommand> {
     if depth > MOST_DEPTH {
@@ -62,7 +62,7 @@ pub fn judge_line(
 }
 
 /// The findings about the line as a whole.
-fn whole(line: &str, script: &Script, seat: Seat, findings: &mut Findings) {
+fn whole(line: &str, script: &Script, seat: ArgPosition, findings: &mut Findings) {
     let arg = seat.arg(0);
     for form in &script.forms {
         findings.warn(*form);
@@ -100,11 +100,11 @@ fn whole(line: &str, script: &Script, seat: Seat, findings: &mut Findings) {
     }
 }
 
-fn opaque(why: impl Into<LocalizedText>, seat: Seat, findings: &mut Findings) {
+fn opaque(why: impl Into<LocalizedText>, seat: ArgPosition, findings: &mut Findings) {
     findings.add("shell.opaque", Tier::L1, why, seat.arg(0), &[]);
 }
 
-fn variable(name: &str, seat: Seat, findings: &mut Findings) {
+fn variable(name: &str, seat: ArgPosition, findings: &mut Findings) {
     let say = words::SETS_VARIABLE.with("name", quoted(name));
     let effects: &[Effect] = if wrappers::starts_programs(name) { &[Effect::Exec] } else { &[] };
     findings.add("shell.variable", Tier::L1, say, seat.arg(0), effects);
@@ -112,9 +112,9 @@ fn variable(name: &str, seat: Seat, findings: &mut Findings) {
 
 /// Goes through the commands of one line, keeping what earlier ones changed.
 struct Walk<'a, 'g> {
-    seat: Seat,
+    seat: ArgPosition,
     depth: usize,
-    ground: &'a Ground<'g>,
+    ground: &'a JudgeContext<'g>,
     script: &'a Script,
     folders: Folders,
     /// Names the line gave another meaning.
@@ -148,10 +148,10 @@ impl Walk<'_, '_> {
     }
 
     /// The expansions among the words after the name.
-    fn words(&self, rest: &[Word], name: &Word, findings: &mut Findings) {
+    fn words(&self, rest: &[ShellWord], name: &ShellWord, findings: &mut Findings) {
         let arg = self.seat.arg(0);
         let quiet = SHOWS_NAMES.contains(&name.text.as_str());
-        let unknown = |word: &&Word| {
+        let unknown = |word: &&ShellWord| {
             word.expands() || (is_open_pattern(word) && !(quiet && is_flat_pattern(&word.text)))
         };
         if let Some(word) = rest.iter().find(unknown) {
@@ -165,7 +165,7 @@ impl Walk<'_, '_> {
     }
 
     /// The command by its name; where the name is not plain, by its likely name.
-    fn named(&mut self, first: &Word, rest: &[Word], findings: &mut Findings) {
+    fn named(&mut self, first: &ShellWord, rest: &[ShellWord], findings: &mut Findings) {
         if !first.text.is_ascii() {
             findings.warn(Warning::ControlChars);
         }
@@ -189,7 +189,7 @@ impl Walk<'_, '_> {
     }
 
     /// The same command with its braces spread out, as the shell will: `rm {-rf,x}`.
-    fn spread(&self, name: &str, rest: &[Word], findings: &mut Findings) {
+    fn spread(&self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
         if rest.iter().any(|word| word.has(Trait::Braces)) && rules::find(name).is_some() {
             let args: Vec<String> =
                 rest.iter().flat_map(|word| braces::spread(&word.text)).collect();
@@ -200,7 +200,7 @@ impl Walk<'_, '_> {
     }
 
     /// A name that expands, without what expands in it: `{rm,-rf,x}`, `rm$IFS-rf`, `r$@m`.
-    fn guessed(&self, first: &Word, rest: &[Word], findings: &mut Findings) {
+    fn guessed(&self, first: &ShellWord, rest: &[ShellWord], findings: &mut Findings) {
         let plain = first.plain.replace(['{', '}', ','], " ").replace(malformed::is_hidden, "");
         let rest = rest.iter().map(|word| word.plain.as_str());
         let parts: Vec<String> = plain.split(' ').chain(rest).map(str::to_owned).collect();
@@ -213,7 +213,7 @@ impl Walk<'_, '_> {
     }
 
     /// A command by its plain name: of the line itself, of the shell, or a program.
-    fn run(&mut self, name: &str, rest: &[Word], depth: usize, findings: &mut Findings) {
+    fn run(&mut self, name: &str, rest: &[ShellWord], depth: usize, findings: &mut Findings) {
         let short = name.rsplit('/').next().unwrap_or(name);
         if depth > MOST_DEPTH {
             return opaque(words::SHELL_TOO_DEEP, self.seat, findings);
@@ -244,7 +244,7 @@ impl Walk<'_, '_> {
     /// A program, in every folder the line may have gone to.
     fn program(&self, name: &str, args: &[String], depth: usize, findings: &mut Findings) {
         for cwd in self.folders.iter() {
-            let ground = Ground { cwd: cwd.clone(), ..self.ground.clone() };
+            let ground = JudgeContext { cwd: cwd.clone(), ..self.ground.clone() };
             let arg = self.seat.arg(0);
             let kept = findings.programs();
             judge::command(name, arg, args, self.seat, depth, &ground, findings);
@@ -271,20 +271,26 @@ impl Walk<'_, '_> {
                 continue;
             }
             for cwd in self.folders.iter() {
-                let ground = Ground { cwd: cwd.clone(), ..self.ground.clone() };
+                let ground = JudgeContext { cwd: cwd.clone(), ..self.ground.clone() };
                 self.redirected(redirect.way, text, &ground, findings);
             }
         }
     }
 
-    fn redirected(&self, way: Way, text: &str, ground: &Ground<'_>, findings: &mut Findings) {
+    fn redirected(
+        &self,
+        way: RedirectKind,
+        text: &str,
+        ground: &JudgeContext<'_>,
+        findings: &mut Findings,
+    ) {
         let (seat, depth) = (self.seat, self.depth);
-        let call = Call { id: "shell".into(), name: "sh", args: &[], seat, depth, ground };
-        if matches!(way, Way::Read | Way::Both) && !text.is_empty() {
+        let call = Invocation { id: "shell".into(), name: "sh", args: &[], seat, depth, ground };
+        if matches!(way, RedirectKind::Read | RedirectKind::Both) && !text.is_empty() {
             call.reads(text, 0, findings);
         }
         let free = ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&text);
-        if matches!(way, Way::Write | Way::Both) && !free {
+        if matches!(way, RedirectKind::Write | RedirectKind::Both) && !free {
             let say = words::WRITES_A_FILE.with("arg", quoted(text));
             findings.add("shell.redirect", Tier::L1, say, seat.arg(0), &[Effect::Write]);
             findings.warn(Warning::RedirectWrite);
@@ -296,7 +302,7 @@ impl Walk<'_, '_> {
     /// cannot be.
     fn fed(&mut self, simple: &Simple, before: Option<&Simple>, findings: &mut Findings) {
         let words = &simple.words;
-        let interprets = |word: &Word| {
+        let interprets = |word: &ShellWord| {
             let name = word.text.rsplit('/').next().unwrap_or(&word.text);
             is_shell(name) || INTERPRETERS.iter().any(|own| name.starts_with(own))
         };
@@ -313,7 +319,7 @@ impl Walk<'_, '_> {
         let script = rest.iter().any(|word| !word.text.starts_with('-') || word.is("-c"));
         let stdin = rest.iter().any(|word| word.is("-s") || word.is("-"));
         let made = rest.iter().any(|w| w.has(Trait::Process) || w.has(Trait::Substitution));
-        let reads = simple.redirects.iter().any(|redirect| redirect.way != Way::Write);
+        let reads = simple.redirects.iter().any(|redirect| redirect.way != RedirectKind::Write);
         if (simple.seat.piped || reads) && (!script || stdin) || (made && shell) {
             findings.warn(Warning::PipeToShell);
             let arg = self.seat.arg(0);
@@ -344,7 +350,7 @@ fn echoed(simple: &Simple) -> Option<String> {
 
 /// A pattern for names that are not known yet. One that begins as an option does finds only
 /// options that are judged as what they begin with.
-fn is_open_pattern(word: &Word) -> bool {
+fn is_open_pattern(word: &ShellWord) -> bool {
     let option = word.text.starts_with('-')
         && word.text.find('=') < word.text.find(['*', '?', '['])
         && word.text.contains('=');

@@ -4,7 +4,7 @@
 //! the line opaque, and the commands that can be seen are kept all the same.
 
 use super::super::warning::Warning;
-use super::script::{Script, Set, Simple, Trait, Way, Word};
+use super::script::{RedirectKind, Script, Set, ShellWord, Simple, Trait};
 use crate::words::{Phrase as Say, safety as words};
 
 /// Takes a line apart.
@@ -17,8 +17,9 @@ pub fn read(line: &str) -> Script {
         script.note(Warning::MultiLine);
     }
     let mut bodies = Vec::new();
-    let mut reader = Reader::new(line.chars().take(MOST_LINE).collect(), &mut script, &mut bodies);
-    reader.list(End::Text);
+    let mut reader =
+        ShellParser::new(line.chars().take(MOST_LINE).collect(), &mut script, &mut bodies);
+    reader.list(ListEnd::Text);
     for (serial, body) in bodies {
         if let Some(simple) = script.commands.iter_mut().find(|s| s.seat.serial == serial) {
             simple.fed.get_or_insert_default().push_str(&body);
@@ -32,7 +33,7 @@ pub fn read(line: &str) -> Script {
 const MOST_LINE: usize = 1024 * 1024;
 const MOST_DEPTH: usize = 48;
 
-pub(super) struct Reader<'s> {
+pub(super) struct ShellParser<'s> {
     pub(super) chars: Vec<char>,
     pub(super) at: usize,
     pub(super) depth: usize,
@@ -55,13 +56,13 @@ pub(super) struct Reader<'s> {
 
 /// The words and signs that end a list of commands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ListEnd {
     Text,
     Parenthesis,
 }
 
 pub(super) struct Heredoc {
-    pub(super) delimiter: Word,
+    pub(super) delimiter: ShellWord,
     /// `<<-`: tabs in front of its lines do not count.
     pub(super) tabs: bool,
     pub(super) owner: usize,
@@ -77,7 +78,7 @@ pub(super) struct Open {
     pub(super) before: Before,
     /// After `while` and `until`.
     pub(super) condition: Option<bool>,
-    pub(super) frames: Vec<Frame>,
+    pub(super) frames: Vec<OpenCompound>,
 }
 
 /// What comes before the next word, besides the command it belongs to.
@@ -91,8 +92,8 @@ pub(super) enum Before {
 }
 
 /// A form that must be closed.
-pub(super) struct Frame {
-    pub(super) kind: Form,
+pub(super) struct OpenCompound {
+    pub(super) kind: CompoundForm,
     /// Whether the input of the inner commands comes from another command.
     pub(super) piped: bool,
     /// The number of functions being defined around it.
@@ -100,7 +101,7 @@ pub(super) struct Frame {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum CompoundForm {
     If,
     Loop,
     Brace,
@@ -110,13 +111,13 @@ pub(super) enum Form {
     Branch,
 }
 
-impl<'s> Reader<'s> {
+impl<'s> ShellParser<'s> {
     fn new(
         chars: Vec<char>,
         script: &'s mut Script,
         bodies: &'s mut Vec<(usize, String)>,
-    ) -> Reader<'s> {
-        Reader {
+    ) -> ShellParser<'s> {
+        ShellParser {
             chars,
             at: 0,
             depth: 0,
@@ -172,12 +173,12 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads a text that was cut out of the line.
-    pub(super) fn apart(&mut self, text: &str, start: usize, read: impl Fn(&mut Reader<'_>)) {
+    pub(super) fn apart(&mut self, text: &str, start: usize, read: impl Fn(&mut ShellParser<'_>)) {
         if !self.deeper() {
             return;
         }
         let start = self.origin.unwrap_or(start);
-        let mut inner = Reader::new(text.chars().collect(), self.script, self.bodies);
+        let mut inner = ShellParser::new(text.chars().collect(), self.script, self.bodies);
         inner.depth = self.depth;
         inner.origin = Some(start);
         inner.piped = self.piped;
@@ -223,15 +224,15 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads commands up to `end`.
-    pub(super) fn list(&mut self, end: End) {
+    pub(super) fn list(&mut self, end: ListEnd) {
         if !self.deeper() {
             return;
         }
         let around = self.piped;
         let mut open = Open::new(self);
-        let mut closed = end == End::Text;
+        let mut closed = end == ListEnd::Text;
         while let Some(c) = self.peek() {
-            if open.form() == Some(Form::Pattern) {
+            if open.form() == Some(CompoundForm::Pattern) {
                 self.pattern(&mut open);
                 continue;
             }
@@ -244,7 +245,7 @@ impl<'s> Reader<'s> {
                     self.newline();
                 }
                 '#' => self.comment(),
-                ')' if end == End::Parenthesis => {
+                ')' if end == ListEnd::Parenthesis => {
                     closed = true;
                     break;
                 }
@@ -256,10 +257,11 @@ impl<'s> Reader<'s> {
         }
         self.finish(&mut open, false);
         self.without_operand(&mut open);
-        if !closed || !open.frames.is_empty() || (end == End::Text && !self.waiting.is_empty()) {
+        if !closed || !open.frames.is_empty() || (end == ListEnd::Text && !self.waiting.is_empty())
+        {
             self.opaque(words::SHELL_UNFINISHED);
         }
-        self.at += usize::from(end == End::Parenthesis);
+        self.at += usize::from(end == ListEnd::Parenthesis);
         self.piped = around;
         self.depth -= 1;
     }
@@ -267,7 +269,7 @@ impl<'s> Reader<'s> {
     fn operator(&mut self, open: &mut Open) {
         if self.take("&>") {
             self.take(">");
-            return self.target(open, Way::Write);
+            return self.target(open, RedirectKind::Write);
         }
         let joins = self.peek() == Some('|') || self.peek_after() == self.peek();
         let nothing = open.from.is_none() && open.before == Before::Nothing;
@@ -275,11 +277,11 @@ impl<'s> Reader<'s> {
             self.opaque(words::SHELL_NOT_UNDERSTOOD);
         }
         self.without_operand(open);
-        let case = open.form() == Some(Form::Branch)
+        let case = open.form() == Some(CompoundForm::Branch)
             && [";;&", ";;", ";&"].iter().any(|operator| self.take(operator));
         if case {
             self.finish(open, false);
-            open.set_form(Form::Pattern);
+            open.set_form(CompoundForm::Pattern);
         } else if self.take("&&") {
             self.finish(open, true);
             open.before = Before::Operator;
@@ -324,7 +326,7 @@ impl<'s> Reader<'s> {
         self.script.note(Warning::Subshell);
         let named = self.defined_around();
         self.at += 1;
-        self.list(End::Parenthesis);
+        self.list(ListEnd::Parenthesis);
         self.defining.truncate(named);
         self.nested_only = nested_only;
     }
@@ -367,7 +369,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn set(&mut self, word: &Word, at: usize, open: &mut Open) {
+    fn set(&mut self, word: &ShellWord, at: usize, open: &mut Open) {
         let (name, value) = word.text.split_at_checked(at).unwrap_or_default();
         let name = name.split(['[', '+']).next().unwrap_or(name).to_owned();
         let value = value.trim_start_matches('=').to_owned();
@@ -420,7 +422,7 @@ impl<'s> Reader<'s> {
 }
 
 impl Open {
-    fn new(reader: &Reader<'_>) -> Open {
+    fn new(reader: &ShellParser<'_>) -> Open {
         Open {
             simple: Simple::default(),
             from: None,
@@ -435,7 +437,7 @@ impl Open {
         self.simple.words.is_empty() && self.simple.sets.is_empty()
     }
 
-    pub(super) fn begin(&mut self, at: usize, reader: &mut Reader<'_>) {
+    pub(super) fn begin(&mut self, at: usize, reader: &mut ShellParser<'_>) {
         self.before = Before::Nothing;
         if self.from.is_none() {
             self.from = Some(at);
@@ -450,18 +452,18 @@ impl Open {
         self.from = None;
     }
 
-    pub(super) fn form(&self) -> Option<Form> {
+    pub(super) fn form(&self) -> Option<CompoundForm> {
         self.frames.last().map(|frame| frame.kind)
     }
 
-    pub(super) fn set_form(&mut self, form: Form) {
+    pub(super) fn set_form(&mut self, form: CompoundForm) {
         if let Some(frame) = self.frames.last_mut() {
             frame.kind = form;
         }
     }
 
-    pub(super) fn push(&mut self, kind: Form, reader: &mut Reader<'_>) {
+    pub(super) fn push(&mut self, kind: CompoundForm, reader: &mut ShellParser<'_>) {
         let defining = reader.defined_around();
-        self.frames.push(Frame { kind, piped: reader.piped, defining });
+        self.frames.push(OpenCompound { kind, piped: reader.piped, defining });
     }
 }

@@ -1,11 +1,11 @@
 //! Parses redirections, and the here-documents that begin after the end of a line.
 
 use super::super::warning::Warning;
-use super::read::{Heredoc, Open, Reader};
-use super::script::{Redirect, Trait, Way};
+use super::read::{Heredoc, Open, ShellParser};
+use super::script::{Redirect, RedirectKind, Trait};
 use crate::words::safety as words;
 
-impl Reader<'_> {
+impl ShellParser<'_> {
     pub(super) fn redirection(&mut self, open: &mut Open) {
         open.begin(self.at, self);
         if self.take("<<<") {
@@ -20,21 +20,21 @@ impl Reader<'_> {
             self.script.note(Warning::HereDoc);
             self.waiting.push(Heredoc { delimiter, tabs, owner: open.simple.seat.serial });
         } else if self.take("<&") {
-            self.duplicate(open, Way::Read);
+            self.duplicate(open, RedirectKind::Read);
         } else if self.take(">&") {
-            self.duplicate(open, Way::Write);
+            self.duplicate(open, RedirectKind::Write);
         } else if self.take("<>") {
-            self.target(open, Way::Both);
+            self.target(open, RedirectKind::Both);
         } else if self.take("<") {
-            self.target(open, Way::Read);
+            self.target(open, RedirectKind::Read);
         } else {
             let _ = self.take(">>") || self.take(">|") || self.take(">");
-            self.target(open, Way::Write);
+            self.target(open, RedirectKind::Write);
         }
     }
 
     /// One stream joined to another; a file when no stream is named.
-    fn duplicate(&mut self, open: &mut Open, way: Way) {
+    fn duplicate(&mut self, open: &mut Open, way: RedirectKind) {
         self.blanks();
         let target = self.word().word;
         let stream = target.text.trim_end_matches('-');
@@ -43,7 +43,7 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn target(&mut self, open: &mut Open, way: Way) {
+    pub(super) fn target(&mut self, open: &mut Open, way: RedirectKind) {
         open.begin(self.at, self);
         self.blanks();
         let start = self.at;

@@ -26,17 +26,17 @@ pub struct Script {
 pub struct Simple {
     /// As it appears in the line.
     pub text: String,
-    pub words: Vec<Word>,
+    pub words: Vec<ShellWord>,
     pub sets: Vec<Set>,
     pub redirects: Vec<Redirect>,
     /// The text of a here-document or here-string it is fed.
     pub fed: Option<String>,
-    pub seat: Seat,
+    pub seat: CommandPosition,
 }
 
 /// The position of a simple command among the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Seat {
+pub struct CommandPosition {
     /// Where its text begins, in characters.
     pub start: usize,
     /// Its number, in the order they were begun.
@@ -58,12 +58,12 @@ pub struct Set {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Redirect {
-    pub way: Way,
-    pub target: Word,
+    pub way: RedirectKind,
+    pub target: ShellWord,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum RedirectKind {
     Read,
     Write,
     Both,
@@ -71,7 +71,7 @@ pub enum Way {
 
 /// One word, without its quotes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Word {
+pub struct ShellWord {
     /// Expansions in it are kept as written: `a$x`.
     pub text: String,
     /// The same without what expands: `a`.
@@ -95,7 +95,7 @@ pub enum Trait {
     Pattern,
 }
 
-impl Word {
+impl ShellWord {
     pub fn has(&self, which: Trait) -> bool {
         self.traits.contains(&which)
     }

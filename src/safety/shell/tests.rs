@@ -13,9 +13,9 @@ fn commands(line: &str) -> String {
             let mut out = words.join("|");
             for redirect in &simple.redirects {
                 let sign = match redirect.way {
-                    Way::Read => '<',
-                    Way::Write => '>',
-                    Way::Both => '&',
+                    RedirectKind::Read => '<',
+                    RedirectKind::Write => '>',
+                    RedirectKind::Both => '&',
                 };
                 out += &format!(" {sign}{}", redirect.target.text);
             }

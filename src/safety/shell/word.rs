@@ -2,14 +2,14 @@
 //! substitutions. Lists of commands are up to `read`.
 
 use super::super::warning::Warning;
-use super::read::{End, Reader};
-use super::script::{Trait, Word};
+use super::read::{ListEnd, ShellParser};
+use super::script::{ShellWord, Trait};
 use crate::words::safety as words;
 
 /// A word while it is read.
 #[derive(Default)]
-pub(super) struct Draft {
-    pub word: Word,
+pub(super) struct WordBuilder {
+    pub word: ShellWord,
     /// The text in front of an `=` that may set a variable.
     pub sets: Option<usize>,
     brace: Brace,
@@ -25,7 +25,7 @@ enum Brace {
     Listed,
 }
 
-impl Draft {
+impl WordBuilder {
     fn quoted(&mut self, c: char) {
         self.word.text.push(c);
         self.word.plain.push(c);
@@ -76,9 +76,9 @@ pub(super) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|name| !name.is_empty())
 }
 
-impl Reader<'_> {
+impl ShellParser<'_> {
     /// Reads one word; empty when there is none here.
-    pub(super) fn word(&mut self) -> Draft {
+    pub(super) fn word(&mut self) -> WordBuilder {
         let mut draft = self.pattern_word();
         // `~-`, `~+`, `~2`: folders only the shell knows.
         let tilde = draft.word.text.strip_prefix('~').and_then(|rest| rest.chars().next());
@@ -92,8 +92,8 @@ impl Reader<'_> {
     }
 
     /// Reads a word that is compared, so that signs for patterns find no files.
-    pub(super) fn pattern_word(&mut self) -> Draft {
-        let mut draft = Draft::default();
+    pub(super) fn pattern_word(&mut self) -> WordBuilder {
+        let mut draft = WordBuilder::default();
         while let Some(c) = self.peek() {
             match c {
                 '<' | '>' if self.peek_after() == Some('(') => self.process(c, &mut draft),
@@ -112,7 +112,7 @@ impl Reader<'_> {
         draft
     }
 
-    fn process(&mut self, way: char, draft: &mut Draft) {
+    fn process(&mut self, way: char, draft: &mut WordBuilder) {
         self.at += 1;
         let piped = std::mem::replace(&mut self.piped, way == '>');
         self.inner(draft, Trait::Process);
@@ -120,16 +120,16 @@ impl Reader<'_> {
     }
 
     /// `( … )` inside a word, standing at the parenthesis.
-    fn inner(&mut self, draft: &mut Draft, how: Trait) {
+    fn inner(&mut self, draft: &mut WordBuilder, how: Trait) {
         let start = self.at.saturating_sub(1);
         self.at += 1;
         self.script.note(Warning::Substitution);
-        self.list(End::Parenthesis);
+        self.list(ListEnd::Parenthesis);
         let written = self.slice(start, self.at);
         draft.expands(&written, how);
     }
 
-    fn escape(&mut self, draft: &mut Draft) {
+    fn escape(&mut self, draft: &mut WordBuilder) {
         match self.raw(1) {
             Some(c) => {
                 draft.word.mark(Trait::Quoted);
@@ -140,7 +140,7 @@ impl Reader<'_> {
         self.at += 2;
     }
 
-    fn single(&mut self, draft: &mut Draft) {
+    fn single(&mut self, draft: &mut WordBuilder) {
         self.at += 1;
         draft.word.mark(Trait::Quoted);
         loop {
@@ -154,7 +154,7 @@ impl Reader<'_> {
         self.at += 1;
     }
 
-    fn double(&mut self, draft: &mut Draft) {
+    fn double(&mut self, draft: &mut WordBuilder) {
         self.at += 1;
         draft.word.mark(Trait::Quoted);
         loop {
@@ -181,7 +181,7 @@ impl Reader<'_> {
     }
 
     /// The expansion that a `$` begins.
-    pub(super) fn dollar(&mut self, draft: &mut Draft, quoted: bool) {
+    pub(super) fn dollar(&mut self, draft: &mut WordBuilder, quoted: bool) {
         let start = self.at;
         self.at += 1;
         match self.peek() {
@@ -201,7 +201,7 @@ impl Reader<'_> {
         }
     }
 
-    fn variable(&mut self, start: usize, first: char, draft: &mut Draft, quoted: bool) {
+    fn variable(&mut self, start: usize, first: char, draft: &mut WordBuilder, quoted: bool) {
         self.at += 1;
         if first.is_ascii_alphabetic() || first == '_' {
             while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
@@ -213,7 +213,7 @@ impl Reader<'_> {
     }
 
     /// A variable: `$IFS` parts words, the state of the shell itself is a number.
-    fn named(&mut self, written: &str, draft: &mut Draft, quoted: bool) {
+    fn named(&mut self, written: &str, draft: &mut WordBuilder, quoted: bool) {
         if !quoted && matches!(written, "$IFS" | "${IFS}") {
             draft.word.plain.push(' ');
         }
@@ -226,7 +226,7 @@ impl Reader<'_> {
     }
 
     /// `$(…)` and `$((…))`, standing at the parenthesis.
-    fn substitution(&mut self, draft: &mut Draft) {
+    fn substitution(&mut self, draft: &mut WordBuilder) {
         let nested_only = self.nested_only;
         if self.raw(1) == Some('(') && !nested_only && self.sum() {
             draft.expands("$((…))", Trait::Variable);
@@ -258,7 +258,7 @@ impl Reader<'_> {
     }
 
     fn arithmetic(&mut self) -> bool {
-        let mut scrap = Draft::default();
+        let mut scrap = WordBuilder::default();
         let mut open = 0usize;
         loop {
             match self.peek() {
@@ -280,7 +280,7 @@ impl Reader<'_> {
     }
 
     /// `${…}`, standing at the brace.
-    fn parameter(&mut self, draft: &mut Draft, quoted: bool) {
+    fn parameter(&mut self, draft: &mut WordBuilder, quoted: bool) {
         let start = self.at.saturating_sub(1);
         self.at += 1;
         self.over('}', quoted);
@@ -296,7 +296,7 @@ impl Reader<'_> {
         if !self.deeper() {
             return;
         }
-        let mut scrap = Draft::default();
+        let mut scrap = WordBuilder::default();
         loop {
             match self.peek() {
                 None => {
@@ -314,7 +314,7 @@ impl Reader<'_> {
     }
 
     /// One letter, quote or expansion of a text that is not a command.
-    fn part(&mut self, scrap: &mut Draft, quoted: bool) {
+    fn part(&mut self, scrap: &mut WordBuilder, quoted: bool) {
         match self.peek() {
             Some('$') => self.dollar(scrap, quoted),
             Some('`') => self.backtick(scrap),
@@ -327,7 +327,7 @@ impl Reader<'_> {
 
     /// The substitutions of a text whose quotes mean nothing: a here-document.
     pub(super) fn text(&mut self) {
-        let mut scrap = Draft::default();
+        let mut scrap = WordBuilder::default();
         while let Some(c) = self.peek() {
             match c {
                 '$' => self.dollar(&mut scrap, true),
@@ -338,7 +338,7 @@ impl Reader<'_> {
         }
     }
 
-    fn backtick(&mut self, draft: &mut Draft) {
+    fn backtick(&mut self, draft: &mut WordBuilder) {
         let start = self.at;
         self.at += 1;
         let mut inner = String::new();
@@ -360,11 +360,11 @@ impl Reader<'_> {
         self.at += 1;
         self.script.note(Warning::Substitution);
         draft.expands("`…`", Trait::Substitution);
-        self.apart(&inner, start, |reader| reader.list(End::Text));
+        self.apart(&inner, start, |reader| reader.list(ListEnd::Text));
     }
 
     /// `$'…'`, standing at the quote.
-    fn coded(&mut self, draft: &mut Draft) {
+    fn coded(&mut self, draft: &mut WordBuilder) {
         self.at += 1;
         draft.word.mark(Trait::Quoted);
         draft.word.mark(Trait::Coded);
@@ -385,7 +385,7 @@ impl Reader<'_> {
     }
 
     /// One escape of `$'…'`, starting after the backslash.
-    fn code(&mut self, draft: &mut Draft) {
+    fn code(&mut self, draft: &mut WordBuilder) {
         let Some(c) = self.raw(0) else { return };
         self.at += 1;
         let number = match c {

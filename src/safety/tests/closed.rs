@@ -10,13 +10,13 @@ struct Mute {
     files: bool,
 }
 
-impl World for Mute {
+impl Machine for Mute {
     fn real(&self, path: &Path) -> PathBuf {
         paths::normal(path)
     }
 
-    fn kind(&self, _: &Path) -> Kind {
-        if self.folders { Kind::Other } else { Kind::Folder }
+    fn kind(&self, _: &Path) -> PathKind {
+        if self.folders { PathKind::Other } else { PathKind::Folder }
     }
 
     fn program(&self, _: &str) -> Option<Program> {
@@ -33,12 +33,12 @@ fn harmless() -> impl Iterator<Item = &'static str> {
     examples().filter(|example| line(example).tier == Tier::L0)
 }
 
-fn on(world: &dyn World, policy: &Policy, example: &str) -> Verdict {
+fn on(world: &dyn Machine, policy: &Policy, example: &str) -> Verdict {
     let words = words_of(example);
     let (program, args) = words.split_first().unwrap();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let place = place();
-    assess(step(program, &args), Scene { policy, place: &place, world })
+    assess(step(program, &args), PolicyContext { policy, place: &place, world })
 }
 
 #[test]

@@ -9,7 +9,7 @@ const DAY: &str = include_str!("../../../tests/fixtures/day.txt");
 const MOST: usize = 2;
 
 fn asked(kind: &str) -> (usize, Vec<String>) {
-    let place = Place { readable: vec!["/m".into()], ..Place::new("/m/apps/shop", "/h") };
+    let place = Workspace { readable: vec!["/m".into()], ..Workspace::new("/m/apps/shop", "/h") };
     let commands: Vec<&str> =
         DAY.lines().filter_map(|line| line.strip_prefix(kind).map(str::trim)).collect();
     let asks = commands.iter().filter(|command| {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn judged(line: &str) -> Judged {
+fn judged(line: &str) -> Assessment {
     let words = words_of(line);
     let (program, args) = words.split_first().unwrap();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();

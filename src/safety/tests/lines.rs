@@ -19,13 +19,13 @@ fn line(line: &str) -> Risk {
 /// A machine whose user has aliases of their own.
 struct Aliases;
 
-impl World for Aliases {
+impl Machine for Aliases {
     fn real(&self, path: &Path) -> PathBuf {
         paths::normal(path)
     }
 
-    fn kind(&self, _: &Path) -> Kind {
-        Kind::Folder
+    fn kind(&self, _: &Path) -> PathKind {
+        PathKind::Folder
     }
 
     fn program(&self, name: &str) -> Option<Program> {
@@ -49,9 +49,9 @@ fn with_aliases(line: &str, denied: &[&str]) -> Tier {
     let words = words_of(line);
     let (program, args) = words.split_first().unwrap();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let denied = denied.iter().map(|rule| Rule::parse(rule).unwrap()).collect();
+    let denied = denied.iter().map(|rule| PolicyRule::parse(rule).unwrap()).collect();
     let (policy, place) = (Policy { denied, ..Policy::default() }, place());
-    let scene = Scene { policy: &policy, place: &place, world: &Aliases };
+    let scene = PolicyContext { policy: &policy, place: &place, world: &Aliases };
     assess(step(program, &args), scene).judged().risk.tier
 }
 

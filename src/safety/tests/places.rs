@@ -3,15 +3,15 @@
 use super::*;
 
 /// A place, with the path of a file of the workspace there.
-fn at(workspace: &str, home: &str) -> Place {
-    Place::new(workspace, home)
+fn at(workspace: &str, home: &str) -> Workspace {
+    Workspace::new(workspace, home)
 }
 
-fn found(place: &Place, program: &str, args: &[&str]) -> Risk {
+fn found(place: &Workspace, program: &str, args: &[&str]) -> Risk {
     judged_with(step(program, args), &Policy::default(), place).judged().risk.clone()
 }
 
-fn tool(place: &Place, name: &str, input: serde_json::Value) -> Risk {
+fn tool(place: &Workspace, name: &str, input: serde_json::Value) -> Risk {
     let work = StepAction::Tool { name: name.into(), input };
     let step = Step { work, ..step("", &[]) };
     judged_with(step, &Policy::default(), place).judged().risk.clone()
@@ -99,7 +99,7 @@ fn the_rest_of_a_general_place_stays_closed() {
 
 #[test]
 fn a_general_place_counts_until_the_workspace_in_it_is_trusted() {
-    let place = Place { trusted: false, ..at("/etc/ssh/p", "/h") };
+    let place = Workspace { trusted: false, ..at("/etc/ssh/p", "/h") };
     let read = tool(&place, "file.read", serde_json::json!({ "path": "a.txt" }));
     assert_eq!((read.tier, read.rule.as_str()), (Tier::L1, "path.secret"));
 }
@@ -109,7 +109,7 @@ fn a_link_out_of_a_workspace_among_devices_is_seen() {
     let links = [("/dev/shm/p/link", "/etc/shadow"), ("/dev/shm/p/note", "/outside/x")];
     let world = Fake { links: links.into_iter().collect(), settings: "" };
     let (policy, place) = (Policy::default(), at("/dev/shm/p", "/h"));
-    let scene = Scene { policy: &policy, place: &place, world: &world };
+    let scene = PolicyContext { policy: &policy, place: &place, world: &world };
     let rule = |path| assess(step("cat", &[path]), scene).judged().risk.rule.clone();
     assert_eq!(rule("link"), "path.secret");
     assert_eq!(rule("note"), "path.outside");
@@ -123,8 +123,8 @@ fn a_path_of_dots_is_named_in_full() {
     assert!(why.contains("`/w`"), "{why}");
 }
 
-fn within() -> Place {
-    Place { readable: vec!["/m".into()], ..at("/m/apps/shop", "/h") }
+fn within() -> Workspace {
+    Workspace { readable: vec!["/m".into()], ..at("/m/apps/shop", "/h") }
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_step_reads_from_any_folder_of_the_repository_and_changes_from_the_workspace
 
 #[test]
 fn a_folder_the_user_added_is_as_the_workspace() {
-    let place = Place { added: vec!["/lib/own".into()], ..at("/w", "/h") };
+    let place = Workspace { added: vec!["/lib/own".into()], ..at("/w", "/h") };
     assert_eq!(found(&place, "cat", &["/lib/own/a.txt"]).tier, Tier::L0);
     assert_eq!(found(&place, "cat", &["/lib/other/a.txt"]).rule, "path.outside");
     assert_eq!(found(&place, "cat", &["/lib/own/.env"]).rule, "path.sensitive");
@@ -183,7 +183,7 @@ fn a_folder_the_user_added_is_as_the_workspace() {
 
 #[test]
 fn folders_that_are_too_much_or_not_the_projects_are_not_added() {
-    let place = Place { own: vec!["/data/avocet".into()], ..at("/w", "/h/u") };
+    let place = Workspace { own: vec!["/data/avocet".into()], ..at("/w", "/h/u") };
     for (folder, refused) in [
         ("/", Some(words::ADD_TOO_MUCH)),
         ("/h", Some(words::ADD_TOO_MUCH)),
@@ -205,12 +205,12 @@ fn folders_that_are_too_much_or_not_the_projects_are_not_added() {
 
 #[test]
 fn our_own_folders_stay_closed_wherever_they_lie() {
-    let place = Place { own: vec!["/data/avocet".into()], ..at("/w", "/h") };
+    let place = Workspace { own: vec!["/data/avocet".into()], ..at("/w", "/h") };
     assert_eq!(found(&place, "cat", &["/data/avocet/config.toml"]).rule, "path.secret");
     let write = serde_json::json!({ "path": "/data/avocet/config.toml", "content": "x" });
     assert_eq!(tool(&place, "file.write", write).tier, Tier::L2);
-    let inside = Place { own: vec!["/w/.home".into()], ..at("/w", "/h") };
+    let inside = Workspace { own: vec!["/w/.home".into()], ..at("/w", "/h") };
     assert_eq!(found(&inside, "cat", &["/w/.home/config.toml"]).rule, "path.secret");
-    let working = Place { own: vec!["/data".into()], ..at("/data/ws", "/h") };
+    let working = Workspace { own: vec!["/data".into()], ..at("/data/ws", "/h") };
     assert_eq!(found(&working, "cat", &["a.txt"]).tier, Tier::L0);
 }

@@ -8,7 +8,7 @@ fn a_repository_that_would_start_programs_makes_a_question_of_every_git_step() {
     let place = place();
     let of = |settings| {
         let world = Fake { settings, ..world() };
-        let scene = Scene { policy: &policy, place: &place, world: &world };
+        let scene = PolicyContext { policy: &policy, place: &place, world: &world };
         let judged = assess(step("git", &["-C", ".", "status"]), scene).judged().clone();
         let offered = offered(&judged, scene);
         (judged.risk.tier, judged.risk.rule.clone(), offered)
@@ -20,12 +20,12 @@ fn a_repository_that_would_start_programs_makes_a_question_of_every_git_step() {
 
 #[test]
 fn no_rule_of_the_user_answers_a_question_a_repository_planted() {
-    let allowed = vec![Rule::parse("git add *").unwrap()];
+    let allowed = vec![PolicyRule::parse("git add *").unwrap()];
     let policy = Policy { allowed, ..Policy::default() };
     let place = place();
     let runs = |settings| {
         let world = Fake { settings, ..world() };
-        let scene = Scene { policy: &policy, place: &place, world: &world };
+        let scene = PolicyContext { policy: &policy, place: &place, world: &world };
         matches!(assess(step("git", &["add", "."]), scene), Verdict::Run(_))
     };
     assert!(runs("[core]\nbare = false\n"));

@@ -9,17 +9,17 @@ struct Folder {
     content: &'static str,
 }
 
-impl World for Folder {
+impl Machine for Folder {
     fn real(&self, path: &Path) -> PathBuf {
         paths::normal(path)
     }
 
-    fn kind(&self, path: &Path) -> Kind {
+    fn kind(&self, path: &Path) -> PathKind {
         match path.to_str() {
-            Some("/w/node_modules/.bin/tsc") => Kind::File,
-            Some(_) if path.extension().is_some() || path.ends_with("gradlew") => Kind::File,
-            Some(path) if path.contains("node_modules/.bin/") => Kind::Missing,
-            _ => Kind::Folder,
+            Some("/w/node_modules/.bin/tsc") => PathKind::File,
+            Some(_) if path.extension().is_some() || path.ends_with("gradlew") => PathKind::File,
+            Some(path) if path.contains("node_modules/.bin/") => PathKind::Missing,
+            _ => PathKind::Folder,
         }
     }
 
@@ -53,7 +53,7 @@ fn of(line: &str) -> Step {
 /// The rule that is offered for a command, with its terms.
 fn grant(line: &str) -> Option<Grant> {
     let (policy, place) = (Policy::default(), place());
-    let scene = Scene { policy: &policy, place: &place, world: &HERE };
+    let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
     let verdict = assess(of(line), scene);
     offered(verdict.judged(), scene)
 }
@@ -71,16 +71,16 @@ fn answers_in(approved: &str, step: Step, world: Folder) -> bool {
     let granted = vec![grant(approved).unwrap_or_else(|| panic!("`{approved}` offers no rule"))];
     let policy = Policy { granted, ..Policy::default() };
     let place = place();
-    let verdict = assess(step, Scene { policy: &policy, place: &place, world: &world });
+    let verdict = assess(step, PolicyContext { policy: &policy, place: &place, world: &world });
     matches!(verdict, Verdict::Run(_))
 }
 
 /// Whether a rule of the user's own hand lets `line` run.
 fn written(rule: &str, line: &str) -> bool {
-    let policy = Policy { allowed: vec![Rule::parse(rule).unwrap()], ..Policy::default() };
+    let policy = Policy { allowed: vec![PolicyRule::parse(rule).unwrap()], ..Policy::default() };
     let place = place();
     matches!(
-        assess(of(line), Scene { policy: &policy, place: &place, world: &HERE }),
+        assess(of(line), PolicyContext { policy: &policy, place: &place, world: &HERE }),
         Verdict::Run(_)
     )
 }
@@ -313,10 +313,10 @@ fn a_rule_for_a_program_of_the_folder_holds_while_its_content_does() {
     }
     let policy = Policy::default();
     let place = place();
-    let scene = Scene { policy: &policy, place: &place, world: &HERE };
-    let bound = bound(Rule::parse("./run.sh *").unwrap(), scene).unwrap();
+    let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
+    let bound = bound(PolicyRule::parse("./run.sh *").unwrap(), scene).unwrap();
     assert_eq!(bound.terms.pinned.unwrap().path, Path::new("/w/run.sh"));
-    assert!(super::super::bound(Rule::parse("cargo test *").unwrap(), scene).is_err());
+    assert!(super::super::bound(PolicyRule::parse("cargo test *").unwrap(), scene).is_err());
 }
 
 #[test]
@@ -325,7 +325,8 @@ fn a_rule_holds_in_the_folder_it_was_given_in_and_in_no_other() {
         let elsewhere = |line| Step { cwd: Some(cwd.into()), ..of(line) };
         for line in ["make", "npm run build", "cargo test", "git init", "touch a", "python3 x.py"] {
             assert!(!answers_in(line, elsewhere(line), HERE), "{line} in {cwd}");
-            let policy = Policy { allowed: vec![Rule::parse(line).unwrap()], ..Policy::default() };
+            let policy =
+                Policy { allowed: vec![PolicyRule::parse(line).unwrap()], ..Policy::default() };
             let verdict = judged_with(elsewhere(line), &policy, &place());
             assert!(!matches!(verdict, Verdict::Run(_)), "{line} in {cwd}");
         }
@@ -334,11 +335,11 @@ fn a_rule_holds_in_the_folder_it_was_given_in_and_in_no_other() {
     assert!(answers_in("make", here, HERE));
     // A rule given in a sub-folder holds there alone.
     let (policy, place) = (Policy::default(), place());
-    let scene = Scene { policy: &policy, place: &place, world: &HERE };
+    let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
     let sub = || Step { cwd: Some("sub".into()), ..of("make") };
     let grant = offered(assess(sub(), scene).judged(), scene).unwrap();
     let policy = Policy { granted: vec![grant], ..Policy::default() };
-    let scene = Scene { policy: &policy, ..scene };
+    let scene = PolicyContext { policy: &policy, ..scene };
     assert!(matches!(assess(sub(), scene), Verdict::Run(_)));
     assert!(matches!(assess(of("make"), scene), Verdict::Ask(_)));
 }
@@ -355,7 +356,8 @@ fn a_rule_answers_only_reasons_and_effects_that_the_approved_step_had() {
     // It writes anyway.
     assert!(answers_in("make", requires(|r| r.write = true), HERE));
     for line in ["make", "make *"] {
-        let policy = Policy { allowed: vec![Rule::parse(line).unwrap()], ..Policy::default() };
+        let policy =
+            Policy { allowed: vec![PolicyRule::parse(line).unwrap()], ..Policy::default() };
         let runs = |step| matches!(judged_with(step, &policy, &place()), Verdict::Run(_));
         assert!(!runs(requires(|r| r.confirm = true)), "{line}");
         assert!(!runs(requires(|r| r.network = true)), "{line}");
@@ -385,7 +387,7 @@ fn an_exact_rule_answers_no_reason_that_is_firm() {
 fn of_rule(line: &str) -> String {
     let words = words_of(line);
     let (program, args) = words.split_first().unwrap();
-    Rule { program: program.clone(), args: args.to_vec(), open: false }.to_string()
+    PolicyRule { program: program.clone(), args: args.to_vec(), open: false }.to_string()
 }
 
 #[test]
@@ -416,13 +418,14 @@ fn a_refusal_of_the_user_applies_after_options_in_wrappers_and_to_other_names() 
         ("cargo test *", &["cargo --quiet test", "cargo t", "cargo +nightly t", "./cargo test"]),
         ("npm install *", &["npm i x", "npm --silent add x"]),
     ] {
-        let policy = Policy { denied: vec![Rule::parse(rule).unwrap()], ..Policy::default() };
+        let policy = Policy { denied: vec![PolicyRule::parse(rule).unwrap()], ..Policy::default() };
         for line in lines {
             let verdict = judged_with(of(line), &policy, &place());
             assert!(matches!(verdict, Verdict::Refuse(_)), "`{rule}` lets `{line}` pass");
         }
     }
-    let policy = Policy { denied: vec![Rule::parse("file.write *").unwrap()], ..Policy::default() };
+    let policy =
+        Policy { denied: vec![PolicyRule::parse("file.write *").unwrap()], ..Policy::default() };
     let work = StepAction::Tool {
         name: "file.write".into(),
         input: serde_json::json!({"path": "a", "content": "x"}),
@@ -434,7 +437,7 @@ fn a_refusal_of_the_user_applies_after_options_in_wrappers_and_to_other_names() 
 #[test]
 fn the_coverage_of_a_rule_is_written_out_and_a_rule_that_covers_nothing_says_so() {
     let say = |rule: &str| {
-        let rule = Rule::parse(rule).unwrap();
+        let rule = PolicyRule::parse(rule).unwrap();
         let says = covers(&rule, None, Path::new("/w"));
         says.iter().map(|say| say.text(crate::words::Lang::En)).collect::<Vec<_>>().join(" ")
     };
@@ -449,8 +452,8 @@ fn the_coverage_of_a_rule_is_written_out_and_a_rule_that_covers_nothing_says_so(
     assert!(say("file.write *").contains("AGENTS.md"));
     let never = |rule: &str| {
         let (policy, place) = (Policy::default(), place());
-        let rule = Rule::parse(rule).unwrap();
-        never(&rule, None, Scene { policy: &policy, place: &place, world: &HERE })
+        let rule = PolicyRule::parse(rule).unwrap();
+        never(&rule, None, PolicyContext { policy: &policy, place: &place, world: &HERE })
             .map(|say| say.word().key)
     };
     for (rule, key) in [
@@ -475,7 +478,7 @@ fn the_coverage_of_a_rule_is_written_out_and_a_rule_that_covers_nothing_says_so(
 fn a_script_of_an_interpreter_is_covered_as_long_as_its_content_is_the_same() {
     let place = place();
     let judge = |policy: &Policy, line: &str, world: &Folder| {
-        assess(of(line), Scene { policy, place: &place, world }).judged().risk.tier
+        assess(of(line), PolicyContext { policy, place: &place, world }).judged().risk.tier
     };
     for line in
         ["python3 x.py", "python3 -u x.py --fast", "bash x.sh", "sh x.sh", "node x.js", "ruby x.rb"]
@@ -486,19 +489,20 @@ fn a_script_of_an_interpreter_is_covered_as_long_as_its_content_is_the_same() {
         let says: Vec<String> = says.iter().map(|say| say.text(crate::words::Lang::En)).collect();
         assert!(says.iter().any(|say| say.contains("the content of `x.")), "{says:?}");
         let policy = Policy { granted: vec![grant], ..Policy::default() };
-        let scene = Scene { policy: &policy, place: &place, world: &HERE };
+        let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
         assert!(matches!(assess(of(line), scene), Verdict::Run(_)), "{line}");
         assert_eq!(judge(&policy, line, &Folder { content: "two" }), Tier::L1);
-        let scene = Scene { world: &Folder { content: "two" }, ..scene };
+        let scene = PolicyContext { world: &Folder { content: "two" }, ..scene };
         assert!(matches!(assess(of(line), scene), Verdict::Ask(_)), "{line} was changed");
         // A rule that is only a text, as older versions kept it, covers no script.
-        let written = Policy { allowed: vec![Rule::parse(line).unwrap()], ..Policy::default() };
-        let scene = Scene { policy: &written, place: &place, world: &HERE };
+        let written =
+            Policy { allowed: vec![PolicyRule::parse(line).unwrap()], ..Policy::default() };
+        let scene = PolicyContext { policy: &written, place: &place, world: &HERE };
         assert!(matches!(assess(of(line), scene), Verdict::Ask(_)), "{line} is not bound");
-        let bound = bound(Rule::parse(line).unwrap(), scene).unwrap();
+        let bound = bound(PolicyRule::parse(line).unwrap(), scene).unwrap();
         assert_eq!(bound.terms.script.as_ref().map(|script| script.digest.len()), Some(64));
         let policy = Policy { granted: vec![bound], ..Policy::default() };
-        let scene = Scene { policy: &policy, place: &place, world: &HERE };
+        let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
         assert!(matches!(assess(of(line), scene), Verdict::Run(_)), "{line} by hand");
     }
 }

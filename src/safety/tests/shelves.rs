@@ -9,14 +9,14 @@ struct Desk {
     activated: bool,
 }
 
-impl World for Desk {
+impl Machine for Desk {
     fn real(&self, path: &Path) -> PathBuf {
         let path = paths::normal(path);
         if path == Path::new("/w/.venv/bin/python") { "/usr/bin/python3".into() } else { path }
     }
 
-    fn kind(&self, _: &Path) -> Kind {
-        Kind::Folder
+    fn kind(&self, _: &Path) -> PathKind {
+        PathKind::Folder
     }
 
     fn program(&self, name: &str) -> Option<Program> {
@@ -40,9 +40,9 @@ impl World for Desk {
     }
 }
 
-fn judged(world: &Desk, program: &str, args: &[&str]) -> Judged {
+fn judged(world: &Desk, program: &str, args: &[&str]) -> Assessment {
     let (policy, place) = (Policy::default(), place());
-    let scene = Scene { policy: &policy, place: &place, world };
+    let scene = PolicyContext { policy: &policy, place: &place, world };
     assess(step(program, args), scene).judged().clone()
 }
 
@@ -62,7 +62,7 @@ fn a_program_of_an_environment_asks_and_runs_as_itself() {
         let path = judged.program.as_ref().map(|program| program.path.clone()).unwrap();
         assert!(path.starts_with("/w/.venv/bin"), "{program}: {path:?}");
         let (policy, place) = (Policy::default(), place());
-        let scene = Scene { policy: &policy, place: &place, world: &world };
+        let scene = PolicyContext { policy: &policy, place: &place, world: &world };
         assert!(offered(&judged, scene).is_some(), "{program} can be remembered");
     }
     let outside = judged(&world, "/other/bin/python", &[]);

@@ -7,14 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::diff::unified;
-use super::edit::{self, Edit};
-use super::input::{Input, Names, PATH};
+use super::edit::{self, TextEdit};
+use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
-use super::{Access, Fault, Spot, Task, Write, content, digest, quoted, spot};
+use super::{Access, InputError, ResolvedPath, ToolTask, Write, content, digest, quoted, spot};
 use crate::protocol::{Change, Effect, Tier};
 use crate::safety::findings::Findings;
-use crate::safety::judge::Ground;
-use crate::safety::paths::Class;
+use crate::safety::judge::JudgeContext;
+use crate::safety::paths::PathClass;
 use crate::safety::steering;
 use crate::words::{LocalizedText, safety as words};
 
@@ -29,7 +29,11 @@ const OLD: Names = &["old", "old_string", "old_str", "oldText", "search", "find"
 const NEW: Names = &["new", "new_string", "new_str", "newText", "replace", "replacement", "after"];
 const ALL: Names = &["all", "replace_all", "replaceAll"];
 
-pub fn write(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+pub fn write(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let (spot, class) = spot(input.text(PATH)?, Access::Writes, ground, out)?;
     writes(&spot, class, out);
     let text = input.text(CONTENT)?;
@@ -42,10 +46,9 @@ pub fn write(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Resu
     let before = content(&spot, ground, MOST)?;
     let old = match &before {
         None => None,
-        Some(bytes) => Some(
-            std::str::from_utf8(bytes)
-                .map_err(|_| Fault::from(words::TOOL_NOT_TEXT.with("path", quoted(&spot.shown))))?,
-        ),
+        Some(bytes) => Some(std::str::from_utf8(bytes).map_err(|_| {
+            InputError::from(words::TOOL_NOT_TEXT.with("path", quoted(&spot.shown)))
+        })?),
     };
     let mut masks = Masks::new(ground, old.unwrap_or_default());
     let real = masks.reveal(text)?;
@@ -57,49 +60,53 @@ pub fn write(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Resu
     let shown = masks.any().then(|| masks.shown(&as_file(text).0, &after));
     masks.find(&spot, out);
     known(&spot, before.as_deref(), Needs::Whole, ground, out);
-    let after = After { bytes: after.as_bytes(), shown };
+    let after = FileAfter { bytes: after.as_bytes(), shown };
     finish(spot, before.clone(), after, note, ground)
 }
 
-pub fn edit(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+pub fn edit(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let (spot, class) = spot(input.text(PATH)?, Access::Writes, ground, out)?;
     writes(&spot, class, out);
     let edits = edits(input)?;
     let before = content(&spot, ground, MOST)?;
     let Some(bytes) = before else {
         return match edits.as_slice() {
-            [Edit { old, new, .. }] if old.is_empty() => {
+            [TextEdit { old, new, .. }] if old.is_empty() => {
                 let mut masks = Masks::new(ground, "");
                 let real = masks.reveal(new)?;
                 masks.find(&spot, out);
                 let shown = masks.any().then(|| masks.shown(new, &real));
-                finish(spot, None, After { bytes: real.as_bytes(), shown }, None, ground)
+                finish(spot, None, FileAfter { bytes: real.as_bytes(), shown }, None, ground)
             }
             _ => Err(words::TOOL_NO_FILE.with("path", quoted(&spot.shown)).into()),
         };
     };
     let text = std::str::from_utf8(&bytes)
-        .map_err(|_| Fault::from(words::TOOL_NOT_TEXT.with("path", quoted(&spot.shown))))?;
+        .map_err(|_| InputError::from(words::TOOL_NOT_TEXT.with("path", quoted(&spot.shown))))?;
     let mut masks = Masks::new(ground, text);
     let (done, shown) = edited(text, edits, &mut masks)?;
     masks.find(&spot, out);
     known(&spot, Some(&bytes), Needs::Part, ground, out);
-    let after = After { bytes: done.text.as_bytes(), shown };
+    let after = FileAfter { bytes: done.text.as_bytes(), shown };
     finish(spot, Some(bytes.clone()), after, done.note, ground)
 }
 
 /// The text with its edits done, and where masks were turned back, also as it is shown.
 fn edited(
     text: &str,
-    edits: Vec<Edit>,
+    edits: Vec<TextEdit>,
     masks: &mut Masks<'_>,
-) -> Result<(edit::Edited, Option<String>), Fault> {
+) -> Result<(edit::Edited, Option<String>), InputError> {
     let mut real = Vec::with_capacity(edits.len());
     let mut visible = Vec::with_capacity(edits.len());
     for edit in &edits {
         let (old, new) = (masks.reveal(&edit.old)?, masks.reveal(&edit.new)?);
-        visible.push(Edit { old: old.clone(), ..edit.clone() });
-        real.push(Edit { old, new, all: edit.all });
+        visible.push(TextEdit { old: old.clone(), ..edit.clone() });
+        real.push(TextEdit { old, new, all: edit.all });
     }
     if !masks.any() {
         return Ok((edit::apply(text, &real)?, None));
@@ -107,7 +114,7 @@ fn edited(
     let done = edit::apply(text, &real).map_err(|fault| {
         // The nearest text is shown as the model knows the file.
         let detail = edit::apply(&masks.masked_before(), &edits).err().map(|fault| fault.detail);
-        Fault { detail: detail.unwrap_or_default(), ..fault }
+        InputError { detail: detail.unwrap_or_default(), ..fault }
     })?;
     let shown = edit::apply(text, &visible).map(|shown| shown.text).unwrap_or_default();
     let shown = masks.shown(&shown, &done.text);
@@ -115,21 +122,21 @@ fn edited(
 }
 
 /// One edit for each element of `edits`, or the single one next to the path.
-fn edits(input: &Input<'_>) -> Result<Vec<Edit>, Fault> {
+fn edits(input: &InputFields<'_>) -> Result<Vec<TextEdit>, InputError> {
     let Some(list) = input.list(EDITS)? else { return Ok(vec![one(input)?]) };
     if list.is_empty() {
         return Err(input.missing(EDITS));
     }
     let all = list.iter().enumerate().map(|(at, value)| {
         let name = format!("file.edit: edits[{at}]");
-        one(&Input::new(&name, value))
+        one(&InputFields::new(&name, value))
     });
     all.collect()
 }
 
-fn one(input: &Input<'_>) -> Result<Edit, Fault> {
+fn one(input: &InputFields<'_>) -> Result<TextEdit, InputError> {
     let (old, new) = (input.text(OLD)?.to_owned(), input.text(NEW)?.to_owned());
-    Ok(Edit { old, new, all: input.flag(ALL)? })
+    Ok(TextEdit { old, new, all: input.flag(ALL)? })
 }
 
 /// The text with the properties the file keeps: its mark, its line ends, the end of its
@@ -162,10 +169,10 @@ enum Needs {
 
 /// The file as the model last saw it, against the file now.
 fn known(
-    spot: &Spot,
+    spot: &ResolvedPath,
     before: Option<&[u8]>,
     needs: Needs,
-    ground: &Ground<'_>,
+    ground: &JudgeContext<'_>,
     out: &mut Findings,
 ) {
     let Some(before) = before else { return };
@@ -182,23 +189,25 @@ fn known(
 }
 
 /// The kind of place, for writing.
-pub fn writes(spot: &Spot, class: Class, out: &mut Findings) {
+pub fn writes(spot: &ResolvedPath, class: PathClass, out: &mut Findings) {
     let say = words::TOOL_WRITES.with("path", quoted(&spot.shown));
     out.add("file.write", Tier::L1, say, None, &[Effect::Write]);
     let git = spot.path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
     let (rule, tier, why, effects): (_, _, _, &[Effect]) = match class {
-        Class::Inside if git => ("path.git", Tier::L1, words::WRITES_REPOSITORY, &[Effect::Exec]),
-        Class::Inside if steers(spot) => {
+        PathClass::Inside if git => {
+            ("path.git", Tier::L1, words::WRITES_REPOSITORY, &[Effect::Exec])
+        }
+        PathClass::Inside if steers(spot) => {
             ("path.steers", Tier::L1, words::WRITES_STEERING, &[Effect::Exec])
         }
-        Class::Inside => return,
-        Class::Sensitive => {
+        PathClass::Inside => return,
+        PathClass::Sensitive => {
             ("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE, &[Effect::Secret])
         }
-        Class::Outside | Class::Public => {
+        PathClass::Outside | PathClass::Public => {
             ("path.outside.write", Tier::L1, words::WRITES_OUTSIDE, &[Effect::Outside])
         }
-        Class::Secret => (
+        PathClass::Secret => (
             "path.secret.write",
             Tier::L2,
             words::WRITES_SECRET,
@@ -209,12 +218,12 @@ pub fn writes(spot: &Spot, class: Class, out: &mut Findings) {
 }
 
 /// Files that tell agents and programs what to do and what to run.
-fn steers(spot: &Spot) -> bool {
+fn steers(spot: &ResolvedPath) -> bool {
     spot.inside && steering::reader(Path::new(&spot.shown)).is_some()
 }
 
 /// The new content of a file.
-pub struct After<'a> {
+pub struct FileAfter<'a> {
     pub bytes: &'a [u8],
     /// How it is shown; `None`: as it is.
     pub shown: Option<String>,
@@ -222,12 +231,12 @@ pub struct After<'a> {
 
 /// The task of a file that becomes `after`.
 pub fn finish(
-    spot: Spot,
+    spot: ResolvedPath,
     before: Option<Vec<u8>>,
-    after: After<'_>,
+    after: FileAfter<'_>,
     note: Option<LocalizedText>,
-    ground: &Ground<'_>,
-) -> Result<Task, Fault> {
+    ground: &JudgeContext<'_>,
+) -> Result<ToolTask, InputError> {
     if before.as_deref() == Some(after.bytes) {
         return Err(words::NOTHING_CHANGES.with("path", quoted(&spot.shown)).into());
     }
@@ -235,15 +244,15 @@ pub fn finish(
     let mut change = change(&spot, (before.as_deref(), Some(seen)), ground);
     change.after = Some(digest(after.bytes));
     let after = Some(Arc::from(after.bytes));
-    Ok(Task::Change(Box::new(Write { spot, after, change, backup: false, note })))
+    Ok(ToolTask::Change(Box::new(Write { spot, after, change, backup: false, note })))
 }
 
 /// The display of a change. The secrets of the current file are masked, also where they
 /// stay; new text is shown.
 pub fn change(
-    spot: &Spot,
+    spot: &ResolvedPath,
     (before, after): (Option<&[u8]>, Option<&[u8]>),
-    ground: &Ground<'_>,
+    ground: &JudgeContext<'_>,
 ) -> Change {
     let text =
         |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();

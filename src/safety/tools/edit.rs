@@ -3,12 +3,12 @@
 
 use std::ops::Range;
 
-use super::{Fault, nearest};
+use super::{InputError, nearest};
 use crate::words::{LocalizedText, safety as words};
 
 /// One text for another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
+pub struct TextEdit {
     pub old: String,
     pub new: String,
     /// Every occurrence, not only a single one.
@@ -28,7 +28,7 @@ const NAMED: usize = 8;
 /// # Errors
 /// An edit that matches nowhere, or more often than it may, or overlaps another one; the
 /// error shows the nearest text.
-pub fn apply(text: &str, edits: &[Edit]) -> Result<Edited, Fault> {
+pub fn apply(text: &str, edits: &[TextEdit]) -> Result<Edited, InputError> {
     let mut cuts: Vec<(Range<usize>, String)> = Vec::new();
     let mut note = None;
     for (at, edit) in edits.iter().enumerate() {
@@ -72,7 +72,7 @@ pub fn apply(text: &str, edits: &[Edit]) -> Result<Edited, Fault> {
 
 /// The position of the old text, and its replacement. Models write line ends as `\n`: in a
 /// file that ends all its lines with `\r\n` they mean those.
-fn find(text: &str, edit: &Edit) -> (Vec<Range<usize>>, String, bool) {
+fn find(text: &str, edit: &TextEdit) -> (Vec<Range<usize>>, String, bool) {
     let exact = places(text, &edit.old);
     let plain = |text: &str| text.contains('\n') && !text.contains('\r');
     let means_crlf = has_crlf_only(text)
@@ -96,7 +96,7 @@ pub fn has_crlf_only(text: &str) -> bool {
     ends > 0 && text.matches("\r\n").count() == ends && text.matches('\r').count() == ends
 }
 
-fn ambiguous(text: &str, places: &[Range<usize>], number: usize) -> Fault {
+fn ambiguous(text: &str, places: &[Range<usize>], number: usize) -> InputError {
     let line = |place: &Range<usize>| {
         let before = text.get(..place.start).unwrap_or_default();
         (before.matches('\n').count() + 1).to_string()
@@ -119,15 +119,15 @@ mod tests {
     use super::*;
     use crate::words::Lang;
 
-    fn edit(old: &str, new: &str) -> Edit {
-        Edit { old: old.into(), new: new.into(), all: false }
+    fn edit(old: &str, new: &str) -> TextEdit {
+        TextEdit { old: old.into(), new: new.into(), all: false }
     }
 
-    fn done(text: &str, edits: &[Edit]) -> String {
+    fn done(text: &str, edits: &[TextEdit]) -> String {
         apply(text, edits).expect("it fits").text
     }
 
-    fn fault(text: &str, edits: &[Edit]) -> String {
+    fn fault(text: &str, edits: &[TextEdit]) -> String {
         let fault = apply(text, edits).expect_err("it does not fit");
         format!("{}\n{}", fault.say.text(Lang::En), fault.detail)
     }
@@ -163,7 +163,7 @@ mod tests {
     fn a_text_that_occurs_twice_is_counted_and_not_guessed() {
         let said = fault("x\ny\nx\n", &[edit("x", "z")]);
         assert!(said.contains("2 times") && said.contains("1, 3"), "{said}");
-        let all = Edit { all: true, ..edit("x", "z") };
+        let all = TextEdit { all: true, ..edit("x", "z") };
         assert_eq!(done("x\ny\nx\n", &[all]), "z\ny\nz\n");
     }
 
@@ -195,7 +195,7 @@ mod tests {
         fn no_edit_is_too_strange(
             text in any::<String>(), old in any::<String>(), new in any::<String>(), all in any::<bool>()
         ) {
-            let _ = apply(&text, &[Edit { old, new, all }]);
+            let _ = apply(&text, &[TextEdit { old, new, all }]);
         }
     }
 }

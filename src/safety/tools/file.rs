@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::input::{Input, Names, PATH};
-use super::{Access, Fault, List, Read, Search, Task, reads, spot};
+use super::input::{InputFields, Names, PATH};
+use super::{Access, InputError, ListTask, Read, SearchTask, ToolTask, reads, spot};
 use crate::safety::findings::Findings;
-use crate::safety::judge::Ground;
+use crate::safety::judge::JudgeContext;
 use crate::words::safety as words;
 
 const FROM: Names = &["from", "start", "start_line", "line_start", "offset", "line"];
@@ -17,12 +17,16 @@ const QUERY: Names = &["query", "text", "pattern", "regex", "search"];
 const SEARCHED: Names = &["glob", "include", "files"];
 const MOST_CONTEXT: usize = 20;
 
-pub fn read(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+pub fn read(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let (spot, class) = spot(input.text(PATH)?, Access::Reads, ground, out)?;
     reads(&spot, class, out);
     let (from, to) = match input.get(RANGE) {
         Some(range) => range_of(range)
-            .ok_or_else(|| Fault::from(words::RANGE_WRONG.with("found", range.to_string())))?,
+            .ok_or_else(|| InputError::from(words::RANGE_WRONG.with("found", range.to_string())))?,
         None => (input.number(FROM)?, input.number(TO)?),
     };
     let from = from.unwrap_or(1).max(1);
@@ -35,7 +39,7 @@ pub fn read(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Resul
         let found = format!("{from}-{}", to.unwrap_or_default());
         return Err(words::RANGE_WRONG.with("found", found).into());
     }
-    Ok(Task::Read(Read { spot, from, to }))
+    Ok(ToolTask::Read(Read { spot, from, to }))
 }
 
 /// `[10, 20]`, `"10-20"`, `"10:20"`.
@@ -58,17 +62,25 @@ fn range_of(value: &Value) -> Option<(Option<usize>, Option<usize>)> {
     }
 }
 
-pub fn list(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+pub fn list(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let (spot, class) =
         spot(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
     reads(&spot, class, out);
     let glob = input.optional_text(GLOB)?.map(str::to_owned);
     let depth = input.number(&["depth", "max_depth"])?;
     let all = input.flag(&["all", "hidden"])?;
-    Ok(Task::List(List { spot, glob, depth, all }))
+    Ok(ToolTask::List(ListTask { spot, glob, depth, all }))
 }
 
-pub fn search(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+pub fn search(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let (spot, class) =
         spot(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
     reads(&spot, class, out);
@@ -82,7 +94,7 @@ pub fn search(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Res
         Some(Value::Bool(regex)) => *regex,
         _ => named,
     };
-    Ok(Task::Search(Search {
+    Ok(ToolTask::Search(SearchTask {
         spot,
         query,
         regex,

@@ -4,12 +4,12 @@
 
 use serde_json::{Map, Value};
 
-use super::Fault;
+use super::InputError;
 use crate::words::{Phrase, safety as words};
 
 /// The fields of one input.
 #[derive(Clone, Copy, Debug)]
-pub struct Input<'a> {
+pub struct InputFields<'a> {
     tool: &'a str,
     value: &'a Value,
 }
@@ -20,9 +20,9 @@ pub type Names = &'static [&'static str];
 pub const PATH: Names =
     &["path", "file", "file_path", "filePath", "filename", "folder", "dir", "directory"];
 
-impl<'a> Input<'a> {
-    pub fn new(tool: &'a str, value: &'a Value) -> Input<'a> {
-        Input { tool, value }
+impl<'a> InputFields<'a> {
+    pub fn new(tool: &'a str, value: &'a Value) -> InputFields<'a> {
+        InputFields { tool, value }
     }
 
     /// All of it, as it came.
@@ -42,11 +42,11 @@ impl<'a> Input<'a> {
 
     /// # Errors
     /// It is missing, or no text.
-    pub fn text(&self, names: Names) -> Result<&'a str, Fault> {
+    pub fn text(&self, names: Names) -> Result<&'a str, InputError> {
         self.optional_text(names)?.ok_or_else(|| self.missing(names))
     }
 
-    pub fn optional_text(&self, names: Names) -> Result<Option<&'a str>, Fault> {
+    pub fn optional_text(&self, names: Names) -> Result<Option<&'a str>, InputError> {
         match self.get(names) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
@@ -54,12 +54,12 @@ impl<'a> Input<'a> {
         }
     }
 
-    pub fn number(&self, names: Names) -> Result<Option<usize>, Fault> {
+    pub fn number(&self, names: Names) -> Result<Option<usize>, InputError> {
         let Some(value) = self.get(names) else { return Ok(None) };
         number(value).map(Some).ok_or_else(|| self.wrong(names, words::FIELD_NUMBER, value))
     }
 
-    pub fn flag(&self, names: Names) -> Result<bool, Fault> {
+    pub fn flag(&self, names: Names) -> Result<bool, InputError> {
         match self.get(names) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
@@ -70,7 +70,7 @@ impl<'a> Input<'a> {
     }
 
     /// A list of texts; one text alone is a list of it, and a number a text.
-    pub fn texts(&self, names: Names) -> Result<Vec<String>, Fault> {
+    pub fn texts(&self, names: Names) -> Result<Vec<String>, InputError> {
         let list = match self.get(names) {
             None => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
@@ -90,7 +90,7 @@ impl<'a> Input<'a> {
     }
 
     /// A list that may have been written as the text of one.
-    pub fn list(&self, names: Names) -> Result<Option<Vec<Value>>, Fault> {
+    pub fn list(&self, names: Names) -> Result<Option<Vec<Value>>, InputError> {
         match self.get(names) {
             None => Ok(None),
             Some(Value::Array(list)) => Ok(Some(list.clone())),
@@ -103,7 +103,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    pub fn missing(&self, names: Names) -> Fault {
+    pub fn missing(&self, names: Names) -> InputError {
         let there: Vec<&str> = self
             .fields()
             .into_iter()
@@ -121,7 +121,7 @@ impl<'a> Input<'a> {
             .into()
     }
 
-    fn wrong(&self, names: Names, wanted: Phrase, found: &Value) -> Fault {
+    fn wrong(&self, names: Names, wanted: Phrase, found: &Value) -> InputError {
         let name = names.iter().find(|name| self.fields().is_some_and(|f| f.contains_key(**name)));
         words::FIELD_WRONG
             .with("tool", self.tool)

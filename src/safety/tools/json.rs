@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// A value, its position in its text, and its parts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct JsonNode {
     pub value: Value,
     span: Range<usize>,
     parts: Parts,
@@ -16,7 +16,7 @@ pub struct Node {
 #[derive(Clone, Debug, PartialEq)]
 enum Parts {
     None,
-    Items(Vec<Node>),
+    Items(Vec<JsonNode>),
     Fields(Vec<Field>),
 }
 
@@ -25,14 +25,14 @@ struct Field {
     name: String,
     /// Where its quoted name begins.
     start: usize,
-    node: Node,
+    node: JsonNode,
 }
 
 /// The maximum nesting depth of values.
 const DEEPEST: usize = 64;
 
 /// Reads a text; the fault says what is wrong and where.
-pub fn parse(text: &str) -> Result<Node, String> {
+pub fn parse(text: &str) -> Result<JsonNode, String> {
     // The shared reader decides what is valid at all.
     serde_json::from_str::<Value>(text).map_err(|error| error.to_string())?;
     let mut reader = Reader { text, at: 0 };
@@ -54,7 +54,7 @@ impl Reader<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn node(&mut self, depth: usize) -> Result<Node, String> {
+    fn node(&mut self, depth: usize) -> Result<JsonNode, String> {
         if depth > DEEPEST {
             return Err(format!("more than {DEEPEST} levels"));
         }
@@ -68,7 +68,7 @@ impl Reader<'_> {
                 let leaf = self.text.get(start..end).unwrap_or_default();
                 let value = serde_json::from_str(leaf).map_err(|error| error.to_string())?;
                 self.at = end;
-                Ok(Node { value, span: start..end, parts: Parts::None })
+                Ok(JsonNode { value, span: start..end, parts: Parts::None })
             }
         }
     }
@@ -89,7 +89,7 @@ impl Reader<'_> {
         self.at + length
     }
 
-    fn object(&mut self, start: usize, depth: usize) -> Result<Node, String> {
+    fn object(&mut self, start: usize, depth: usize) -> Result<JsonNode, String> {
         let (mut fields, mut map) = (Vec::new(), Map::new());
         self.at += 1;
         loop {
@@ -116,11 +116,11 @@ impl Reader<'_> {
         }
         self.at += 1;
         let value = Value::Object(map);
-        Ok(Node { value, span: start..self.at, parts: Parts::Fields(fields) })
+        Ok(JsonNode { value, span: start..self.at, parts: Parts::Fields(fields) })
     }
 
-    fn array(&mut self, start: usize, depth: usize) -> Result<Node, String> {
-        let mut items: Vec<Node> = Vec::new();
+    fn array(&mut self, start: usize, depth: usize) -> Result<JsonNode, String> {
+        let mut items: Vec<JsonNode> = Vec::new();
         self.at += 1;
         loop {
             self.blanks();
@@ -133,12 +133,12 @@ impl Reader<'_> {
         }
         self.at += 1;
         let value = items.iter().map(|item| item.value.clone()).collect();
-        Ok(Node { value, span: start..self.at, parts: Parts::Items(items) })
+        Ok(JsonNode { value, span: start..self.at, parts: Parts::Items(items) })
     }
 }
 
 /// The text with `new` in place of the old value.
-pub fn rewrite(text: &str, old: &Node, new: &Value) -> String {
+pub fn rewrite(text: &str, old: &JsonNode, new: &Value) -> String {
     let writer = Writer { text, unit: unit(text), broken: text.trim().contains('\n') };
     let before = text.get(..old.span.start).unwrap_or_default();
     let behind = text.get(old.span.end..).unwrap_or_default();
@@ -171,7 +171,7 @@ impl Writer<'_> {
         self.text.get(range).unwrap_or_default()
     }
 
-    fn node(&self, old: &Node, new: &Value, indent: &str) -> String {
+    fn node(&self, old: &JsonNode, new: &Value, indent: &str) -> String {
         if old.value == *new {
             return self.slice(old.span.clone()).to_owned();
         }
@@ -190,7 +190,7 @@ impl Writer<'_> {
 
     fn object(
         &self,
-        old: &Node,
+        old: &JsonNode,
         fields: &[Field],
         map: &Map<String, Value>,
         indent: &str,
@@ -210,9 +210,9 @@ impl Writer<'_> {
         self.joined(old, parts, same.then(|| spans.collect()), &inner, indent)
     }
 
-    fn array(&self, old: &Node, items: &[Node], list: &[Value], indent: &str) -> String {
+    fn array(&self, old: &JsonNode, items: &[JsonNode], list: &[Value], indent: &str) -> String {
         let inner = self.inner(old, items.first().map(|item| item.span.start), indent);
-        let same = |pair: &(&Node, &Value)| pair.0.value == *pair.1;
+        let same = |pair: &(&JsonNode, &Value)| pair.0.value == *pair.1;
         let head = items.iter().zip(list).take_while(same).count();
         let rest = items.len().min(list.len()) - head;
         let tail = items.iter().rev().zip(list.iter().rev()).take(rest).take_while(same).count();
@@ -232,7 +232,7 @@ impl Writer<'_> {
     }
 
     /// The indentation of the contents, taken from the first of them.
-    fn inner(&self, old: &Node, first: Option<usize>, indent: &str) -> String {
+    fn inner(&self, old: &JsonNode, first: Option<usize>, indent: &str) -> String {
         let before = first.map(|first| self.slice(old.span.start + 1..first));
         match before.and_then(|before| before.rsplit_once('\n')) {
             Some((_, own)) if own.trim().is_empty() => own.to_owned(),
@@ -244,7 +244,7 @@ impl Writer<'_> {
     /// old one was set, in one line or in several.
     fn joined(
         &self,
-        old: &Node,
+        old: &JsonNode,
         parts: Vec<String>,
         spans: Option<Vec<Range<usize>>>,
         inner: &str,

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Fault, Spot, quoted};
+use super::{InputError, ResolvedPath, quoted};
 use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
-use crate::safety::judge::Ground;
+use crate::safety::judge::JudgeContext;
 use crate::safety::redact::{Redactor, Revealed, UnknownMask};
 use crate::words::safety as words;
 
@@ -24,13 +24,13 @@ pub(super) struct Masks<'a> {
 }
 
 impl<'a> Masks<'a> {
-    pub fn new(ground: &Ground<'a>, before: &'a str) -> Masks<'a> {
+    pub fn new(ground: &JudgeContext<'a>, before: &'a str) -> Masks<'a> {
         let secrets = ground.scene.world.secrets();
         Masks { secrets, before, used: Vec::new() }
     }
 
     /// The text with the values in it.
-    pub fn reveal(&mut self, text: &str) -> Result<String, Fault> {
+    pub fn reveal(&mut self, text: &str) -> Result<String, InputError> {
         let Some(secrets) = self.secrets.filter(|_| text.contains('‹')) else {
             return Ok(text.to_owned());
         };
@@ -46,7 +46,7 @@ impl<'a> Masks<'a> {
     }
 
     /// The same for every string inside a value of JSON.
-    pub fn reveal_value(&mut self, value: &Value) -> Result<Value, Fault> {
+    pub fn reveal_value(&mut self, value: &Value) -> Result<Value, InputError> {
         Ok(match value {
             Value::String(text) => Value::String(self.reveal(text)?),
             Value::Array(items) => Value::Array(
@@ -54,7 +54,7 @@ impl<'a> Masks<'a> {
             ),
             Value::Object(fields) => {
                 let field = |(name, item): (&String, &Value)| {
-                    Ok::<_, Fault>((name.clone(), self.reveal_value(item)?))
+                    Ok::<_, InputError>((name.clone(), self.reveal_value(item)?))
                 };
                 Value::Object(fields.iter().map(field).collect::<Result<_, _>>()?)
             }
@@ -67,7 +67,7 @@ impl<'a> Masks<'a> {
     }
 
     /// Says which values come into a file that does not hold them yet.
-    pub fn find(&self, spot: &Spot, out: &mut Findings) {
+    pub fn find(&self, spot: &ResolvedPath, out: &mut Findings) {
         let new = self.used.iter().filter(|(_, value)| !self.before.contains(&**value));
         let masks: Vec<&str> = new.map(|(mask, _)| mask.as_str()).collect();
         if !masks.is_empty() {
@@ -94,13 +94,17 @@ impl<'a> Masks<'a> {
     }
 }
 
-fn unknown(UnknownMask(mask): UnknownMask) -> Fault {
-    Fault::from(words::MASK_UNKNOWN.with("mask", mask))
+fn unknown(UnknownMask(mask): UnknownMask) -> InputError {
+    InputError::from(words::MASK_UNKNOWN.with("mask", mask))
 }
 
 /// Programs are given no secrets: a mask in their input would be written as it is, and not
 /// as its value.
-pub(in crate::safety) fn in_arguments(texts: &[&str], ground: &Ground<'_>, out: &mut Findings) {
+pub(in crate::safety) fn in_arguments(
+    texts: &[&str],
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) {
     let Some(secrets) = ground.scene.world.secrets() else { return };
     if let Some(mask) = texts.iter().find_map(|text| secrets.find_mask(text)) {
         let say = words::MASK_IN_ARGUMENT.with("mask", mask);

@@ -7,7 +7,7 @@ use super::*;
 use crate::protocol::Requires;
 use crate::protocol::Step;
 use crate::safety::redact::Redactor;
-use crate::safety::{Judged, Policy, Rule, Verdict};
+use crate::safety::{Assessment, Policy, PolicyRule, Verdict};
 
 const KEY: &str = "sk-proj-aB3dE6gH9kaB3dE6gH9kaB3d";
 
@@ -22,9 +22,9 @@ fn seen(table: &Table, text: &str) -> String {
     table.secrets.as_ref().unwrap().mask(text).into_owned()
 }
 
-fn after(judged: &Judged) -> (String, String) {
+fn after(judged: &Assessment) -> (String, String) {
     match &judged.task {
-        Some(Task::Change(write)) => {
+        Some(ToolTask::Change(write)) => {
             let bytes = write.after.as_deref().unwrap_or_default();
             (String::from_utf8_lossy(bytes).into_owned(), write.change.diff.clone())
         }
@@ -59,7 +59,7 @@ fn an_edit_matches_a_line_with_a_secret() {
     // An edit that matches nowhere is explained with the text the model knows.
     let edits = json!({"path": "conf", "old": format!("x{line}"), "new": "y"});
     let verdict = table.judged("file.edit", edits);
-    let Some(Task::Fault(fault)) = &verdict.judged().task else { panic!("it fits nowhere") };
+    let Some(ToolTask::Fault(fault)) = &verdict.judged().task else { panic!("it fits nowhere") };
     assert!(!fault.detail.contains("s3cr3t"), "{}", fault.detail);
 }
 
@@ -68,7 +68,7 @@ fn a_value_that_comes_into_another_file_is_a_question_no_rule_answers() {
     let file = format!("API_KEY = \"{KEY}\"\n");
     let table = table(&[("/w/conf.py", &file), ("/w/.env", "A=1\n")]);
     let mask = seen(&table, KEY);
-    let rule = Rule::parse("file.write *").unwrap();
+    let rule = PolicyRule::parse("file.write *").unwrap();
     let mut policy = Policy::default();
     policy.allowed.push(rule);
     for (path, rule) in [("leak.txt", "secret.value"), (".env", "path.sensitive.write")] {
@@ -78,7 +78,7 @@ fn a_value_that_comes_into_another_file_is_a_question_no_rule_answers() {
         assert!(rules(&verdict).contains(&rule), "{path}: {:?}", rules(&verdict));
         assert!(rules(&verdict).contains(&"secret.value"), "{path}");
         let place = super::tests::place();
-        let scene = crate::safety::Scene { policy: &policy, place: &place, world: &table };
+        let scene = crate::safety::PolicyContext { policy: &policy, place: &place, world: &table };
         let offered = crate::safety::offered(verdict.judged(), scene);
         assert!(offered.is_none(), "it is not to be remembered");
         let (bytes, diff) = after(verdict.judged());
@@ -111,7 +111,7 @@ fn programs_are_given_no_secrets() {
     ] {
         let step = Step { id: "x".into(), work, requires: Requires::default(), cwd: None };
         let place = super::tests::place();
-        let scene = crate::safety::Scene { policy: &policy, place: &place, world: &table };
+        let scene = crate::safety::PolicyContext { policy: &policy, place: &place, world: &table };
         let verdict = crate::safety::assess(step, scene);
         assert!(matches!(verdict, Verdict::Refuse(_)));
         assert!(rules(&verdict).contains(&"mask.argument"), "{:?}", rules(&verdict));

@@ -15,9 +15,9 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::findings::{Findings, quoted};
-use super::judge::Ground;
-use super::paths::{self, Class};
-use super::{Contents, Kind};
+use super::judge::JudgeContext;
+use super::paths::{self, PathClass};
+use super::{Contents, PathKind};
 use crate::protocol::{Change, Effect, PlanItem, StepAction, Tier};
 use crate::words::{LocalizedText, safety as words};
 
@@ -34,44 +34,44 @@ mod plugin;
 mod restore;
 mod talk;
 
-pub use plugin::{Entry, Registry, alias_of};
+pub use plugin::{PluginEntry, Registry, alias_of};
 pub use restore::{Restore, judge as restored};
 
-use input::Input;
+use input::InputFields;
 
 /// The task of a tool.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Task {
+pub enum ToolTask {
     /// The input asks for nothing that can be done.
-    Fault(Fault),
+    Fault(InputError),
     Read(Read),
-    List(List),
-    Search(Search),
+    List(ListTask),
+    Search(SearchTask),
     Change(Box<Write>),
-    Plugin(Plugin),
+    Plugin(PluginTask),
     /// Answered by the user.
-    Ask(Choice),
+    Ask(ChoiceTask),
     /// Shown to the user.
     Plan(Vec<PlanItem>),
 }
 
 /// The fault in an input.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fault {
+pub struct InputError {
     pub say: LocalizedText,
     /// More of it for the model: regions of files, as text.
     pub detail: String,
 }
 
-impl From<LocalizedText> for Fault {
-    fn from(say: LocalizedText) -> Fault {
-        Fault { say, detail: String::new() }
+impl From<LocalizedText> for InputError {
+    fn from(say: LocalizedText) -> InputError {
+        InputError { say, detail: String::new() }
     }
 }
 
 /// A place in the file system as it was judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct ResolvedPath {
     /// Absolute, links resolved.
     pub path: PathBuf,
     /// Relative to the workspace if it is inside, else absolute.
@@ -82,7 +82,7 @@ pub struct Spot {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    pub spot: Spot,
+    pub spot: ResolvedPath,
     /// The first line, counted from 1.
     pub from: usize,
     /// The last one; `None`: as many as are given at once.
@@ -90,8 +90,8 @@ pub struct Read {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct List {
-    pub spot: Spot,
+pub struct ListTask {
+    pub spot: ResolvedPath,
     pub glob: Option<String>,
     /// How many folders deep; `None`: all.
     pub depth: Option<usize>,
@@ -100,8 +100,8 @@ pub struct List {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Search {
-    pub spot: Spot,
+pub struct SearchTask {
+    pub spot: ResolvedPath,
     pub query: String,
     /// The query is a regular expression.
     pub regex: bool,
@@ -115,7 +115,7 @@ pub struct Search {
 /// One file, and what becomes of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Write {
-    pub spot: Spot,
+    pub spot: ResolvedPath,
     /// The whole content; `None`: the file is deleted.
     pub after: Option<Arc<[u8]>>,
     /// The part of it that is shown; `before` in it is the content the file must have when
@@ -134,7 +134,7 @@ impl std::fmt::Debug for Write {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plugin {
+pub struct PluginTask {
     pub alias: String,
     /// The script that `node` is given.
     pub bin: PathBuf,
@@ -144,13 +144,13 @@ pub struct Plugin {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct ChoiceTask {
     pub text: String,
     pub choices: Vec<String>,
     pub free: bool,
 }
 
-impl Plugin {
+impl PluginTask {
     /// The arguments for `node`.
     pub fn command(&self) -> Vec<String> {
         let bin = self.bin.to_string_lossy().into_owned();
@@ -158,16 +158,16 @@ impl Plugin {
     }
 }
 
-impl Task {
+impl ToolTask {
     pub fn change(&self) -> Option<&Change> {
         match self {
-            Task::Change(write) => Some(&write.change),
+            ToolTask::Change(write) => Some(&write.change),
             _ => None,
         }
     }
 }
 
-type Judge = fn(&Input<'_>, &Ground<'_>, &mut Findings) -> Result<Task, Fault>;
+type Judge = fn(&InputFields<'_>, &JudgeContext<'_>, &mut Findings) -> Result<ToolTask, InputError>;
 
 /// Every tool a model may name.
 const TOOLS: &[(&str, Judge)] = &[
@@ -186,7 +186,12 @@ const TOOLS: &[(&str, Judge)] = &[
 pub const REMEMBERED: &[&str] = &["file.write", "file.edit"];
 
 /// The task, and the findings about it. `None`: there is no such tool.
-pub fn judge(name: &str, input: &Value, ground: &Ground<'_>, out: &mut Findings) -> Option<Task> {
+pub fn judge(
+    name: &str,
+    input: &Value,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Option<ToolTask> {
     let Some((name, judge)) = TOOLS.iter().find(|(known, _)| *known == name) else {
         let known: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
         let say = words::TOOL_UNKNOWN.with("tool", quoted(name)).with("tools", known.join(", "));
@@ -194,7 +199,7 @@ pub fn judge(name: &str, input: &Value, ground: &Ground<'_>, out: &mut Findings)
         return None;
     };
     let mut findings = Findings::default();
-    let task = match judge(&Input::new(name, input), ground, &mut findings) {
+    let task = match judge(&InputFields::new(name, input), ground, &mut findings) {
         Ok(task) => task,
         Err(fault) => {
             // The fault may quote the file: where reading it needs approval, so does this.
@@ -202,7 +207,7 @@ pub fn judge(name: &str, input: &Value, ground: &Ground<'_>, out: &mut Findings)
                 findings = Findings::default();
                 findings.add("tool.fault", Tier::L0, words::TOOL_FAULT, None, &[]);
             }
-            Task::Fault(fault)
+            ToolTask::Fault(fault)
         }
     };
     out.absorb(&findings);
@@ -244,9 +249,9 @@ enum Access {
 fn spot(
     text: &str,
     access: Access,
-    ground: &Ground<'_>,
+    ground: &JudgeContext<'_>,
     findings: &mut Findings,
-) -> Result<(Spot, Class), Fault> {
+) -> Result<(ResolvedPath, PathClass), InputError> {
     if text.contains('\0') {
         return Err(LocalizedText::from(words::PATH_NUL).into());
     }
@@ -266,39 +271,45 @@ fn spot(
         Ok(inner) => inner.to_string_lossy().into_owned(),
         Err(_) => path.to_string_lossy().into_owned(),
     };
-    Ok((Spot { path, shown, inside }, class))
+    Ok((ResolvedPath { path, shown, inside }, class))
 }
 
 /// The kind of place, for reading.
-fn reads(spot: &Spot, class: Class, findings: &mut Findings) {
+fn reads(spot: &ResolvedPath, class: PathClass, findings: &mut Findings) {
     let path = quoted(&spot.shown);
     let (rule, why, effects): (_, _, &[Effect]) = match class {
-        Class::Inside | Class::Public => {
+        PathClass::Inside | PathClass::Public => {
             let say = words::TOOL_READS.with("path", path);
             findings.add("file.read", Tier::L0, say, None, &[Effect::Read]);
             return;
         }
-        Class::Sensitive => ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret]),
-        Class::Outside => ("path.outside", words::PATH_OUTSIDE, &[Effect::Outside]),
-        Class::Secret => ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside]),
+        PathClass::Sensitive => ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret]),
+        PathClass::Outside => ("path.outside", words::PATH_OUTSIDE, &[Effect::Outside]),
+        PathClass::Secret => {
+            ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside])
+        }
     };
     findings.add(rule, Tier::L1, why.with("path", path), None, effects);
 }
 
 /// The bytes of a file to change; `None`: there is none.
-fn content(spot: &Spot, ground: &Ground<'_>, most: usize) -> Result<Option<Vec<u8>>, Fault> {
+fn content(
+    spot: &ResolvedPath,
+    ground: &JudgeContext<'_>,
+    most: usize,
+) -> Result<Option<Vec<u8>>, InputError> {
     let world = ground.scene.world;
     match (world.read(&spot.path, most), world.kind(&spot.path)) {
         (Contents::Bytes(bytes), _) => Ok(Some(bytes)),
         (Contents::Missing, _) => Ok(None),
-        (Contents::Unreadable, Kind::Folder) => {
+        (Contents::Unreadable, PathKind::Folder) => {
             Err(words::TOOL_IS_FOLDER.with("path", quoted(&spot.shown)).into())
         }
-        (Contents::Unreadable, Kind::File) => Err(words::TOOL_TOO_BIG
+        (Contents::Unreadable, PathKind::File) => Err(words::TOOL_TOO_BIG
             .with("path", quoted(&spot.shown))
             .with("most", most / 1024)
             .into()),
-        (Contents::Unreadable, Kind::Missing | Kind::Other) => {
+        (Contents::Unreadable, PathKind::Missing | PathKind::Other) => {
             Err(words::TOOL_NO_FILE.with("path", quoted(&spot.shown)).into())
         }
     }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Fault, edit::Edit};
+use super::{InputError, edit::TextEdit};
 use crate::words::safety as words;
 
 /// Lines of the file and of the wanted text that are compared.
@@ -16,7 +16,7 @@ const LINE: usize = 400;
 const TELLING: usize = 4;
 
 /// The fault of an edit whose text is not in the file.
-pub fn mismatch(text: &str, edit: &Edit, number: usize, of: usize) -> Fault {
+pub fn mismatch(text: &str, edit: &TextEdit, number: usize, of: usize) -> InputError {
     let say = match of {
         1 => words::EDIT_NOT_FOUND.into(),
         _ => words::EDIT_NOT_FOUND_NTH.with("n", number).with("of", of),
@@ -35,7 +35,7 @@ pub fn mismatch(text: &str, edit: &Edit, number: usize, of: usize) -> Fault {
         Some(start) => describe(&file, &looked_for, start, &mut detail),
         None => detail.push_str("No line of it is in the file. Read the file again.\n"),
     }
-    Fault { say, detail }
+    InputError { say, detail }
 }
 
 /// The lines without the numbers `file.read` put before them, if all have one.
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     fn detail(text: &str, old: &str) -> String {
-        let edit = Edit { old: old.into(), new: String::new(), all: false };
+        let edit = TextEdit { old: old.into(), new: String::new(), all: false };
         mismatch(text, &edit, 1, 1).detail
     }
 

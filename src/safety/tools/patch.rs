@@ -4,13 +4,13 @@
 
 use serde_json::{Map, Value};
 
-use super::change::{After, finish};
-use super::input::{Input, Names, PATH};
+use super::change::{FileAfter, finish};
+use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
-use super::{Access, Fault, Spot, Task, content, json, quoted, spot};
+use super::{Access, InputError, ResolvedPath, ToolTask, content, json, quoted, spot};
 use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
-use crate::safety::judge::Ground;
+use crate::safety::judge::JudgeContext;
 use crate::safety::paths;
 use crate::words::{LocalizedText, safety as words};
 
@@ -18,7 +18,11 @@ use crate::words::{LocalizedText, safety as words};
 const MOST: usize = 1024 * 1024;
 const PATCH: Names = &["patch", "ops", "operations"];
 
-pub fn judge(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+pub fn judge(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let (spot, _) = spot(input.text(PATH)?, Access::Writes, ground, &mut Findings::default())?;
     if !is_listed(&spot, ground) {
         let say = words::CONFIG_NOT_LISTED.with("path", quoted(&spot.shown));
@@ -28,23 +32,24 @@ pub fn judge(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Resu
     let bytes = content(&spot, ground, MOST)?;
     let text = match &bytes {
         None => "{}\n",
-        Some(bytes) => std::str::from_utf8(bytes)
-            .map_err(|_| Fault::from(words::TOOL_NOT_TEXT.with("path", quoted(&spot.shown))))?,
+        Some(bytes) => std::str::from_utf8(bytes).map_err(|_| {
+            InputError::from(words::TOOL_NOT_TEXT.with("path", quoted(&spot.shown)))
+        })?,
     };
     let (mark, body) = match text.strip_prefix('\u{feff}') {
         Some(body) => ("\u{feff}", body),
         None => ("", text),
     };
     let old = json::parse(body).map_err(|why| {
-        Fault::from(words::CONFIG_NOT_JSON.with("path", quoted(&spot.shown)).with("why", why))
+        InputError::from(words::CONFIG_NOT_JSON.with("path", quoted(&spot.shown)).with("why", why))
     })?;
     let mut masks = Masks::new(ground, text);
     let real = masks.reveal_value(input.whole())?;
-    let becomes = |input: &Input<'_>| {
+    let becomes = |input: &InputFields<'_>| {
         let new = patched(input, &old.value)?;
-        Ok::<_, Fault>(json::in_order(&old.value, new))
+        Ok::<_, InputError>(json::in_order(&old.value, new))
     };
-    let new = becomes(&Input::new("config.json_patch", &real))?;
+    let new = becomes(&InputFields::new("config.json_patch", &real))?;
     held_back(&old.value, &new, out);
     let after = format!("{mark}{}", json::rewrite(body, &old, &new));
     let shown = match masks.any() {
@@ -56,17 +61,19 @@ pub fn judge(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Resu
     };
     masks.find(&spot, out);
     let say = words::TOOL_PATCHES.with("path", quoted(&spot.shown));
-    let after = After { bytes: after.as_bytes(), shown };
+    let after = FileAfter { bytes: after.as_bytes(), shown };
     let task = finish(spot, bytes.clone(), after, None, ground)?;
     out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
     match task {
-        Task::Change(write) => Ok(Task::Change(Box::new(super::Write { backup: true, ..*write }))),
+        ToolTask::Change(write) => {
+            Ok(ToolTask::Change(Box::new(super::Write { backup: true, ..*write })))
+        }
         other => Ok(other),
     }
 }
 
 /// Whether it is one of the files that may be patched, links resolved.
-pub fn is_listed(spot: &Spot, ground: &Ground<'_>) -> bool {
+pub fn is_listed(spot: &ResolvedPath, ground: &JudgeContext<'_>) -> bool {
     let scene = ground.scene;
     let home = scene.world.real(&scene.place.home.join(".slothtool"));
     let of_plugin = spot.path.parent() == Some(&home.join("plugin-configs"))
@@ -81,7 +88,7 @@ pub fn is_listed(spot: &Spot, ground: &Ground<'_>) -> bool {
 }
 
 /// The value with the patch, or the keys, put into it. All of it or nothing.
-fn patched(input: &Input<'_>, old: &Value) -> Result<Value, Fault> {
+fn patched(input: &InputFields<'_>, old: &Value) -> Result<Value, InputError> {
     let list = input.list(PATCH)?;
     let set = input.get(&["set"]);
     let unset = input.texts(&["unset", "remove"])?;
@@ -107,7 +114,7 @@ fn patched(input: &Input<'_>, old: &Value) -> Result<Value, Fault> {
     Ok(new)
 }
 
-fn wrong(why: &str) -> Fault {
+fn wrong(why: &str) -> InputError {
     words::CONFIG_PATCH_WRONG.with("why", quoted(why)).into()
 }
 

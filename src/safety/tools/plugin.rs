@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::input::{Input, Names};
-use super::{Fault, Plugin, Task, quoted};
+use super::input::{InputFields, Names};
+use super::{InputError, PluginTask, ToolTask, quoted};
 use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
-use crate::safety::judge::Ground;
-use crate::safety::paths::{self, Class};
-use crate::safety::{Contents, World};
+use crate::safety::judge::JudgeContext;
+use crate::safety::paths::{self, PathClass};
+use crate::safety::{Contents, Machine};
 use crate::words::{LocalizedText, safety as words};
 
 const ALIAS: Names = &["alias", "plugin", "name"];
@@ -24,11 +24,11 @@ const INTERACTIVE: &[&str] = &["-i", "--interactive"];
 /// slothtool's record of its plugins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registry {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<PluginEntry>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct PluginEntry {
     pub alias: String,
     /// Of the package.
     pub name: String,
@@ -46,7 +46,7 @@ impl Registry {
     ///
     /// # Errors
     /// A sentence that says what is wrong with it.
-    pub fn read(home: &Path, world: &dyn World) -> Result<Option<Registry>, LocalizedText> {
+    pub fn read(home: &Path, world: &dyn Machine) -> Result<Option<Registry>, LocalizedText> {
         let file = Registry::file(home);
         let broken = |why: String| {
             words::REGISTRY_BROKEN.with("file", file.display().to_string()).with("why", why)
@@ -68,7 +68,7 @@ impl Registry {
         let entry = |(alias, entry): (&String, &Value)| {
             let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
             let bin = Some(text("binPath")).filter(|bin| !bin.is_empty())?;
-            Some(Entry {
+            Some(PluginEntry {
                 alias: alias.clone(),
                 name: text("name").to_owned(),
                 version: text("version").to_owned(),
@@ -79,8 +79,9 @@ impl Registry {
     }
 
     /// By its alias, by the name of its package, or by the alias of that name.
-    pub fn find(&self, name: &str) -> Option<&Entry> {
-        let by = |test: &dyn Fn(&Entry) -> bool| self.entries.iter().find(|entry| test(entry));
+    pub fn find(&self, name: &str) -> Option<&PluginEntry> {
+        let by =
+            |test: &dyn Fn(&PluginEntry) -> bool| self.entries.iter().find(|entry| test(entry));
         by(&|entry| entry.alias == name)
             .or_else(|| by(&|entry| entry.name == name))
             .or_else(|| by(&|entry| alias_of(&entry.name) == alias_of(name)))
@@ -96,7 +97,11 @@ pub fn alias_of(package: &str) -> &str {
     bare.strip_prefix("plugin-").filter(|rest| !rest.is_empty()).unwrap_or(bare)
 }
 
-pub fn judge(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+pub fn judge(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let scene = ground.scene;
     let alias = input.text(ALIAS)?;
     let args = input.texts(ARGS)?;
@@ -134,11 +139,11 @@ pub fn judge(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Resu
     if interactive {
         out.add("plugin.interactive", Tier::L1, words::PLUGIN_TERMINAL, None, &[Effect::Terminal]);
     }
-    Ok(Task::Plugin(Plugin { alias: entry.alias.clone(), bin, args, interactive }))
+    Ok(ToolTask::Plugin(PluginTask { alias: entry.alias.clone(), bin, args, interactive }))
 }
 
 /// A plugin may read or write what its arguments name.
-fn touched(arg: &str, ground: &Ground<'_>, out: &mut Findings) {
+fn touched(arg: &str, ground: &JudgeContext<'_>, out: &mut Findings) {
     let value =
         arg.split_once('=').filter(|_| arg.starts_with('-')).map_or(arg, |(_, value)| value);
     if !paths::looks_like_path(value) {
@@ -146,10 +151,10 @@ fn touched(arg: &str, ground: &Ground<'_>, out: &mut Findings) {
     }
     let (rule, why, effects): (_, _, &[Effect]) =
         match paths::classify(value, &ground.cwd, ground.scene) {
-            Class::Inside | Class::Public => return,
-            Class::Sensitive => ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret]),
-            Class::Outside => ("path.outside", words::PATH_OUTSIDE, &[Effect::Outside]),
-            Class::Secret => {
+            PathClass::Inside | PathClass::Public => return,
+            PathClass::Sensitive => ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret]),
+            PathClass::Outside => ("path.outside", words::PATH_OUTSIDE, &[Effect::Outside]),
+            PathClass::Secret => {
                 ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside])
             }
         };
@@ -158,7 +163,7 @@ fn touched(arg: &str, ground: &Ground<'_>, out: &mut Findings) {
 
 /// Whether it would talk: its package says that it can, and the arguments ask for it or
 /// there are none.
-fn wants_terminal(bin: &Path, root: &Path, args: &[String], world: &dyn World) -> bool {
+fn wants_terminal(bin: &Path, root: &Path, args: &[String], world: &dyn Machine) -> bool {
     let asks = args.is_empty() || args.iter().any(|arg| INTERACTIVE.contains(&arg.as_str()));
     let folders = bin.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
     let package = folders.into_iter().find_map(|folder| {

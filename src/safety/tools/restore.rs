@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use super::change::{change, writes};
-use super::{Access, Spot, Task, Write, content, digest, patch, quoted, spot};
+use super::{Access, ResolvedPath, ToolTask, Write, content, digest, patch, quoted, spot};
 use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
 use crate::safety::findings::Findings;
-use crate::safety::judge::Ground;
-use crate::safety::{Judged, Launch, Scene};
+use crate::safety::judge::JudgeContext;
+use crate::safety::{Assessment, Launch, PolicyContext};
 use crate::words::safety as words;
 
 /// A file of this size was never changed by us, in bytes.
@@ -26,9 +26,9 @@ pub struct Restore {
 }
 
 /// The judgement of one restoring.
-pub fn judge(id: &str, restore: &Restore, scene: Scene<'_>) -> Judged {
+pub fn judge(id: &str, restore: &Restore, scene: PolicyContext<'_>) -> Assessment {
     let cwd = scene.world.real(&scene.place.cwd);
-    let ground = Ground { scene, cwd };
+    let ground = JudgeContext { scene, cwd };
     let mut findings = Findings::default();
     let task = task(restore, &ground, &mut findings);
     let shown = match &task {
@@ -42,20 +42,29 @@ pub fn judge(id: &str, restore: &Restore, scene: Scene<'_>) -> Judged {
     let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
     let task = match task {
         Ok((_, task)) => task,
-        Err(fault) => Task::Fault(fault),
+        Err(fault) => ToolTask::Fault(fault),
     };
     let seen = findings.seen();
     let risk = findings.risk(false);
     let cwd = ground.cwd;
     let launch = Launch::default();
-    Judged { step, risk, program: None, cwd, pieces: Vec::new(), seen, task: Some(task), launch }
+    Assessment {
+        step,
+        risk,
+        program: None,
+        cwd,
+        pieces: Vec::new(),
+        seen,
+        task: Some(task),
+        launch,
+    }
 }
 
 fn task(
     restore: &Restore,
-    ground: &Ground<'_>,
+    ground: &JudgeContext<'_>,
     out: &mut Findings,
-) -> Result<(Spot, Task), super::Fault> {
+) -> Result<(ResolvedPath, ToolTask), super::InputError> {
     let (spot, class) = spot(&restore.path, Access::Writes, ground, out)?;
     // Where only a patch may write, only a patch can be undone.
     if patch::is_listed(&spot, ground) {
@@ -75,5 +84,5 @@ fn task(
     let shown = change(&spot, (now.as_deref(), restore.before.as_deref()), ground);
     let after = restore.before.as_deref().map(Arc::from);
     let write = Write { spot: spot.clone(), after, change: shown, backup: false, note: None };
-    Ok((spot, Task::Change(Box::new(write))))
+    Ok((spot, ToolTask::Change(Box::new(write))))
 }

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::input::{Input, Names};
-use super::{Choice, Fault, Task};
+use super::input::{InputFields, Names};
+use super::{ChoiceTask, InputError, ToolTask};
 use crate::protocol::{PlanItem, PlanState, Tier};
 use crate::safety::findings::Findings;
-use crate::safety::judge::Ground;
+use crate::safety::judge::JudgeContext;
 use crate::words::safety as words;
 
 const QUESTION: Names = &["question", "text", "message", "prompt"];
@@ -21,7 +21,11 @@ const MOST_ITEMS: usize = 40;
 const LONG: usize = 2_000;
 const SHORT: usize = 200;
 
-pub fn ask(input: &Input<'_>, _: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+pub fn ask(
+    input: &InputFields<'_>,
+    _: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let text = clipped(input.text(QUESTION)?.trim(), LONG);
     if text.is_empty() {
         return Err(input.missing(QUESTION));
@@ -35,10 +39,14 @@ pub fn ask(input: &Input<'_>, _: &Ground<'_>, out: &mut Findings) -> Result<Task
     let choices: Vec<String> = choices.iter().map(|choice| clipped(choice.trim(), SHORT)).collect();
     let free = choices.is_empty() || input.get(&["free", "other"]) != Some(&Value::Bool(false));
     out.add("ask", Tier::L0, words::TOOL_TALKS, None, &[]);
-    Ok(Task::Ask(Choice { text, choices, free }))
+    Ok(ToolTask::Ask(ChoiceTask { text, choices, free }))
 }
 
-pub fn plan(input: &Input<'_>, _: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+pub fn plan(
+    input: &InputFields<'_>,
+    _: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let list = input.list(ITEMS)?.ok_or_else(|| input.missing(ITEMS))?;
     if list.len() > MOST_ITEMS {
         let say = words::TOO_MANY_ITEMS.with("count", list.len()).with("most", MOST_ITEMS);
@@ -47,22 +55,24 @@ pub fn plan(input: &Input<'_>, _: &Ground<'_>, out: &mut Findings) -> Result<Tas
     let items: Vec<PlanItem> =
         list.iter().enumerate().map(|(at, value)| item(at, value)).collect::<Result<_, _>>()?;
     out.add("plan", Tier::L0, words::TOOL_TALKS, None, &[]);
-    Ok(Task::Plan(items))
+    Ok(ToolTask::Plan(items))
 }
 
 /// An object with its state, or a text, which may carry its box: `[x] done`.
-fn item(at: usize, value: &Value) -> Result<PlanItem, Fault> {
+fn item(at: usize, value: &Value) -> Result<PlanItem, InputError> {
     if let Value::String(text) = value {
         let (state, text) = boxed(text.trim());
         return Ok(PlanItem { text: clipped(text, SHORT), state });
     }
     let name = format!("plan: items[{at}]");
-    let input = Input::new(&name, value);
+    let input = InputFields::new(&name, value);
     let text = clipped(input.text(TEXT)?.trim(), SHORT);
     let state = match input.optional_text(STATE)? {
         None => PlanState::Pending,
         Some(named) => state(named).ok_or_else(|| {
-            Fault::from(words::PLAN_STATE.with("item", at + 1).with("found", super::quoted(named)))
+            InputError::from(
+                words::PLAN_STATE.with("item", at + 1).with("found", super::quoted(named)),
+            )
         })?,
     };
     Ok(PlanItem { text, state })

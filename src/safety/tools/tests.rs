@@ -7,7 +7,9 @@ use serde_json::json;
 
 use super::*;
 use crate::protocol::{Requires, Step};
-use crate::safety::{Place, Policy, Program, Rule, Scene, Verdict, World, assess, assess_restore};
+use crate::safety::{
+    Machine, Policy, PolicyContext, PolicyRule, Program, Verdict, Workspace, assess, assess_restore,
+};
 use crate::words::Lang;
 
 /// Files by their path, and links.
@@ -34,21 +36,21 @@ impl Table {
     pub fn under(&self, policy: &Policy, name: &str, input: Value) -> Verdict {
         let work = StepAction::Tool { name: name.into(), input };
         let step = Step { id: "x".into(), work, requires: Requires::default(), cwd: None };
-        assess(step, Scene { policy, place: &place(), world: self })
+        assess(step, PolicyContext { policy, place: &place(), world: self })
     }
 
     fn offered(&self, verdict: &Verdict) -> Option<String> {
         let (policy, place) = (Policy::default(), place());
-        let scene = Scene { policy: &policy, place: &place, world: self };
+        let scene = PolicyContext { policy: &policy, place: &place, world: self };
         crate::safety::offered(verdict.judged(), scene).map(|grant| grant.rule.to_string())
     }
 }
 
-pub(super) fn place() -> Place {
-    Place::new("/w", "/h")
+pub(super) fn place() -> Workspace {
+    Workspace::new("/w", "/h")
 }
 
-impl World for Table {
+impl Machine for Table {
     fn real(&self, path: &Path) -> PathBuf {
         let plain = paths::normal(path);
         for (link, target) in &self.links {
@@ -63,11 +65,11 @@ impl World for Table {
         plain
     }
 
-    fn kind(&self, path: &Path) -> Kind {
+    fn kind(&self, path: &Path) -> PathKind {
         match self.files.contains_key(path) {
-            true => Kind::File,
-            false if path == Path::new("/w") => Kind::Folder,
-            false => Kind::Missing,
+            true => PathKind::File,
+            false if path == Path::new("/w") => PathKind::Folder,
+            false => PathKind::Missing,
         }
     }
 
@@ -103,7 +105,7 @@ pub(super) fn rules(verdict: &Verdict) -> Vec<&str> {
 
 pub(super) fn fault(verdict: &Verdict) -> String {
     match &verdict.judged().task {
-        Some(Task::Fault(fault)) => fault.say.text(Lang::En),
+        Some(ToolTask::Fault(fault)) => fault.say.text(Lang::En),
         other => panic!("no fault: {other:?}"),
     }
 }
@@ -171,7 +173,7 @@ fn writing_always_asks_and_shows_the_new_content() {
 fn a_remembered_yes_to_edits_covers_plain_files_of_the_workspace_and_no_others() {
     let mut table =
         Table::with(&[("/w/a", "one\n"), ("/w/.git/config", "one\n"), ("/o/a", "one\n")]);
-    let allowed = vec![Rule::parse("file.edit *").expect("a rule")];
+    let allowed = vec![PolicyRule::parse("file.edit *").expect("a rule")];
     let policy = Policy { allowed, ..Policy::default() };
     let runs = |table: &Table, path: &str| {
         let input = json!({"path": path, "old": "one", "new": "two"});
@@ -247,7 +249,7 @@ fn small_models_may_name_fields_their_own_way() {
         (json!({"path": "a"}), 1, None),
     ] {
         let verdict = table.judged("file.read", input);
-        let Some(Task::Read(read)) = &verdict.judged().task else { panic!("reads") };
+        let Some(ToolTask::Read(read)) = &verdict.judged().task else { panic!("reads") };
         assert_eq!((read.from, read.to), (from, to));
     }
 }
@@ -270,7 +272,7 @@ fn only_listed_settings_are_patched_and_always_with_a_yes() {
     let verdict = table.judged("config.json_patch", patch("~/.slothtool/settings.json"));
     assert!(matches!(verdict, Verdict::Ask(_)), "{:?}", rules(&verdict));
     assert!(table.offered(&verdict).is_none(), "it is asked each time");
-    let Some(Task::Change(write)) = &verdict.judged().task else { panic!("changes") };
+    let Some(ToolTask::Change(write)) = &verdict.judged().task else { panic!("changes") };
     assert_eq!(write.after.as_deref(), Some(text.replace("1,\n", "2,\n").as_bytes()));
     assert!(write.backup);
 
@@ -287,7 +289,7 @@ fn only_listed_settings_are_patched_and_always_with_a_yes() {
     let policy = Policy { config_files: vec!["/o/x.json".into()], ..Policy::default() };
     assert_eq!(tier(&table.under(&policy, "config.json_patch", patch("/o/x.json"))), Tier::L1);
     let new = table.judged("config.json_patch", patch("~/.slothtool/plugin-configs/new.json"));
-    let Some(Task::Change(write)) = &new.judged().task else { panic!("makes it") };
+    let Some(ToolTask::Change(write)) = &new.judged().task else { panic!("makes it") };
     assert_eq!(write.after.as_deref(), Some(&b"{\"b\":2}\n"[..]));
 }
 
@@ -309,7 +311,7 @@ fn a_patch_is_all_or_nothing_and_never_loosens_the_policy() {
         {"op": "remove", "path": "/a/b"},
     ]});
     let verdict = judged(ops);
-    let Some(Task::Change(write)) = &verdict.judged().task else {
+    let Some(ToolTask::Change(write)) = &verdict.judged().task else {
         panic!("{:?}", verdict.judged())
     };
     let after = String::from_utf8_lossy(write.after.as_deref().expect("content")).into_owned();
@@ -350,12 +352,12 @@ fn plugins_are_found_by_the_registry_and_always_asked_about() {
         judged.program.as_ref().map(|program| program.path.clone()),
         Some("/usr/bin/node".into())
     );
-    let Some(Task::Plugin(plugin)) = &judged.task else { panic!("a plugin") };
+    let Some(ToolTask::Plugin(plugin)) = &judged.task else { panic!("a plugin") };
     assert_eq!(plugin.command(), ["/h/.slothtool/plugins/loc/bin/loc.js", "src"]);
     assert!(!plugin.interactive && table.offered(&verdict).is_none());
     for (args, interactive) in [(json!([]), true), (json!(["-i"]), true), (json!(["x"]), false)] {
         let verdict = table.judged("plugin.run", run("@x/plugin-loc", args));
-        let Some(Task::Plugin(plugin)) = &verdict.judged().task else { panic!("a plugin") };
+        let Some(ToolTask::Plugin(plugin)) = &verdict.judged().task else { panic!("a plugin") };
         assert_eq!(plugin.interactive, interactive);
     }
     let path = table.judged("plugin.run", run("loc", json!(["--in=/etc/passwd"])));
@@ -380,7 +382,7 @@ fn taking_back_runs_unless_the_file_was_changed_since() {
     };
     let policy = Policy::default();
     let place = place();
-    let scene = Scene { policy: &policy, place: &place, world: &table };
+    let scene = PolicyContext { policy: &policy, place: &place, world: &table };
     assert!(matches!(assess_restore("u", &back(b"two\n"), scene), Verdict::Run(_)));
     let verdict = assess_restore("u", &back(b"else\n"), scene);
     assert!(matches!(verdict, Verdict::Ask(_)));

@@ -10,7 +10,7 @@
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
 use crate::protocol::{StepAction, Tier};
-use crate::safety::Judged;
+use crate::safety::Assessment;
 
 /// Bytes of its own that a step may have at least, and the part of the machine's memory
 /// that makes it more where there is much: runtimes begin with a part of it.
@@ -30,7 +30,7 @@ const SECONDS: u64 = 300;
 pub(super) const PROCESSES: u16 = 512;
 
 /// Whether a step is bounded at all: it runs by itself.
-pub(super) fn holds(judged: &Judged) -> bool {
+pub(super) fn holds(judged: &Assessment) -> bool {
     judged.risk.tier == Tier::L0 && matches!(judged.step.work, StepAction::Exec { .. })
 }
 

@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 use super::capture::Text;
 use super::{Exec, not_run, parse, run};
 use crate::protocol::{Observation, Outcome, ParsedOutput};
-use crate::safety::{Cleared, Task};
+use crate::safety::{Cleared, ToolTask};
 use crate::tools::{Tool, Watch};
 use crate::words::{Phrase, tools as words};
 
@@ -45,8 +45,8 @@ impl Tool for Plugins {
         async move {
             let judged = step.judged();
             let say = match &judged.task {
-                Some(Task::Plugin(plugin)) if plugin.interactive => words::NO_TERMINAL.into(),
-                Some(Task::Fault(fault)) => fault.say.clone(),
+                Some(ToolTask::Plugin(plugin)) if plugin.interactive => words::NO_TERMINAL.into(),
+                Some(ToolTask::Fault(fault)) => fault.say.clone(),
                 _ => return run(&exec, &step, None, &watch).await.seen,
             };
             let mut seen = not_run(judged, Outcome::Ran, say);
@@ -64,7 +64,7 @@ impl Tool for Plugins {
 /// A plugin that talks to the user, until it ends or the turn does.
 async fn talk(step: &Cleared, watch: &Watch) -> Observation {
     let judged = step.judged();
-    let (Some(Task::Plugin(plugin)), Some(node)) = (&judged.task, &judged.program) else {
+    let (Some(ToolTask::Plugin(plugin)), Some(node)) = (&judged.task, &judged.program) else {
         return not_run(judged, Outcome::Ran, words::NO_TERMINAL.into());
     };
     if !step.holds() {

@@ -17,7 +17,7 @@ use super::environment::{Care, Variables};
 use super::group::{self, Group, Mark, Steps, Turn};
 use super::{Exec, bounds, feed, format, git};
 use crate::protocol::{StepAction, Tier};
-use crate::safety::{Cleared, Judged, Link, Program, Seal, Start, Task};
+use crate::safety::{Assessment, Cleared, LaunchRequest, LinkIdentity, Program, Seal, ToolTask};
 use crate::words::{LocalizedText, exec as words};
 
 /// Why a step did not start, and whose decision that is.
@@ -58,7 +58,7 @@ pub(super) async fn start(
     enterable(&judged.cwd)?;
     let program = (!matches!(judged.step.work, StepAction::Shell { .. })).then_some(path.as_path());
     let (cwd, tier, launch) = (&judged.cwd, judged.risk.tier, &judged.launch);
-    let start = Start { program, args: &args, cwd, tier, launch };
+    let start = LaunchRequest { program, args: &args, cwd, tier, launch };
     if Seal::of(start) != step.seal() {
         return Err(NotStarted::Changed(words::NOT_AS_JUDGED.into()));
     }
@@ -110,12 +110,12 @@ pub(super) async fn start(
 }
 
 /// The file a step starts and the arguments it was judged with.
-async fn command(judged: &Judged, shell: &Path) -> Result<(PathBuf, Vec<String>), NotStarted> {
+async fn command(judged: &Assessment, shell: &Path) -> Result<(PathBuf, Vec<String>), NotStarted> {
     Ok(match &judged.step.work {
         StepAction::Exec { program, args } => (resolved(program, judged).await?, args.clone()),
         StepAction::Shell { line } => (shell.to_owned(), vec!["-c".to_owned(), line.clone()]),
         StepAction::Tool { name, .. } => match &judged.task {
-            Some(Task::Plugin(plugin)) => (resolved("node", judged).await?, plugin.command()),
+            Some(ToolTask::Plugin(plugin)) => (resolved("node", judged).await?, plugin.command()),
             _ => return Err(unable(words::NOT_A_PROGRAM.with("tool", name.as_str()))),
         },
     })
@@ -144,7 +144,7 @@ impl Plan {
 
 /// Anything graver than L0 that is cleared has been approved, by the user or a rule; a
 /// line for a shell is their own word whatever its tier.
-fn care(judged: &Judged) -> Care {
+fn care(judged: &Assessment) -> Care {
     match (judged.risk.tier, &judged.step.work) {
         (Tier::L0, StepAction::Exec { .. } | StepAction::Tool { .. }) => Care::Alone,
         (Tier::L0, StepAction::Shell { .. }) | (Tier::L1 | Tier::L2, _) => Care::Approved,
@@ -153,7 +153,7 @@ fn care(judged: &Judged) -> Care {
 
 /// Additions for a step that runs by itself: arguments that make it harmless, and a
 /// repository that can start nothing.
-async fn alone(mut plan: Plan, args: &[String], judged: &Judged) -> Plan {
+async fn alone(mut plan: Plan, args: &[String], judged: &Assessment) -> Plan {
     let launch = &judged.launch;
     let mut given = launch.arguments(args);
     plan.empty_folder = launch.empty_folder;
@@ -168,7 +168,7 @@ async fn alone(mut plan: Plan, args: &[String], judged: &Judged) -> Plan {
 }
 
 /// The judged file, if it is still the one that was judged.
-async fn resolved(name: &str, judged: &Judged) -> Result<PathBuf, NotStarted> {
+async fn resolved(name: &str, judged: &Assessment) -> Result<PathBuf, NotStarted> {
     let program = judged.program.as_ref();
     let program = program.ok_or_else(|| unable(missing(name, &judged.cwd)))?;
     match tokio::fs::metadata(&program.path).await {
@@ -212,7 +212,7 @@ fn same(program: &Program, meta: &std::fs::Metadata) -> bool {
 /// Whether a link that is started as itself is still the link that was judged.
 async fn same_link(program: &Program) -> bool {
     let found = tokio::fs::symlink_metadata(&program.path).await;
-    let found = found.ok().filter(std::fs::Metadata::is_symlink).map(|meta| Link {
+    let found = found.ok().filter(std::fs::Metadata::is_symlink).map(|meta| LinkIdentity {
         device: meta.dev(),
         inode: meta.ino(),
         modified: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),

@@ -10,13 +10,13 @@ use super::*;
 use crate::protocol::{Requires, Risk, Step};
 use crate::safety::Program;
 
-fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Judged {
+fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Assessment {
     let name = program.file_name().expect("a name").to_string_lossy();
     let meta = std::fs::metadata(program).expect("a program");
     // The judgement's result for a git that runs alone or in a wrapper.
     let behind = args.iter().position(|arg| *arg == "git").map(|at| at + 1);
     let git = if name == "git" { Some(0) } else { behind };
-    Judged {
+    Assessment {
         step: Step {
             id: "cmd_001".into(),
             work: StepAction::exec(name, args),
@@ -33,13 +33,13 @@ fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Judged {
         }),
         cwd: cwd.to_owned(),
         pieces: vec![],
-        seen: crate::safety::Seen::default(),
+        seen: crate::safety::SeenPrograms::default(),
         task: None,
         launch: crate::safety::Launch { git, ..Default::default() },
     }
 }
 
-async fn ran(judged: Judged, redactor: Option<Redactor>) -> Observation {
+async fn ran(judged: Assessment, redactor: Option<Redactor>) -> Observation {
     ran_sealed(Cleared::by_hand(judged), redactor).await
 }
 
@@ -172,7 +172,7 @@ async fn anything_but_what_was_judged_does_not_start() {
     let echo = Path::new("/usr/bin/env");
     let asked = || Cleared::by_hand(judged(Tier::L1, folder.path(), echo, &["true"]));
     assert_eq!(ran_sealed(asked(), None).await.outcome, Outcome::Ran);
-    let changes: [fn(&mut Judged); 4] = [
+    let changes: [fn(&mut Assessment); 4] = [
         |judged| judged.step.work = StepAction::exec("env", &["false"]),
         |judged| judged.step.work = StepAction::Shell { line: "true".into() },
         |judged| judged.cwd = "/".into(),

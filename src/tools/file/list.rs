@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Done, cancelled, reason};
 use crate::protocol::ParsedOutput;
-use crate::safety::tools::List;
+use crate::safety::tools::ListTask;
 use crate::words::{LocalizedText, tools as words};
 
 /// Names that are given, and that are counted.
@@ -16,7 +16,7 @@ const NAMES: usize = 600;
 const COUNTED: usize = 200_000;
 const BYTES: usize = 32 * 1024;
 
-pub fn run(list: &List, cancel: &CancellationToken) -> Done {
+pub fn run(list: &ListTask, cancel: &CancellationToken) -> Done {
     let spot = &list.spot;
     let meta = match std::fs::symlink_metadata(&spot.path) {
         Ok(meta) => meta,

@@ -17,8 +17,8 @@ use tokio_util::sync::CancellationToken;
 use super::seen::Seen;
 use super::{Tool, Watch};
 use crate::protocol::{Change, Observation, Outcome, ParsedOutput};
-use crate::safety::tools::Fault;
-use crate::safety::{Cleared, Judged, Task};
+use crate::safety::tools::InputError;
+use crate::safety::{Assessment, Cleared, ToolTask};
 use crate::words::{LocalizedText, Phrase, tools as words};
 
 pub mod journal;
@@ -90,8 +90,8 @@ impl Done {
     }
 }
 
-impl From<Fault> for Done {
-    fn from(fault: Fault) -> Done {
+impl From<InputError> for Done {
+    fn from(fault: InputError) -> Done {
         Done { stdout: fault.detail, ..Done::failed(fault.say) }
     }
 }
@@ -125,7 +125,7 @@ impl Tool for FileTool {
     }
 }
 
-fn observation(judged: &Judged, done: Done, began: Instant) -> Observation {
+fn observation(judged: &Assessment, done: Done, began: Instant) -> Observation {
     let outcome = done.outcome.unwrap_or(Outcome::Ran);
     let cwd = judged.cwd.to_string_lossy();
     let mut seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
@@ -148,12 +148,12 @@ fn run(step: &Cleared, desk: &Desk, cancel: &CancellationToken) -> Done {
         return Done { outcome: Some(Outcome::Refused), ..Done::failed(words::NOT_AS_JUDGED) };
     }
     match &step.judged().task {
-        Some(Task::Fault(fault)) => fault.clone().into(),
-        Some(Task::Read(read)) => read::run(read, &desk.seen),
-        Some(Task::List(list)) => list::run(list, cancel),
-        Some(Task::Search(search)) => search::run(search, cancel),
-        Some(Task::Change(write)) => write::run(write, desk),
-        Some(Task::Plugin(_) | Task::Ask(_) | Task::Plan(_)) | None => {
+        Some(ToolTask::Fault(fault)) => fault.clone().into(),
+        Some(ToolTask::Read(read)) => read::run(read, &desk.seen),
+        Some(ToolTask::List(list)) => list::run(list, cancel),
+        Some(ToolTask::Search(search)) => search::run(search, cancel),
+        Some(ToolTask::Change(write)) => write::run(write, desk),
+        Some(ToolTask::Plugin(_) | ToolTask::Ask(_) | ToolTask::Plan(_)) | None => {
             Done::failed(words::NOT_A_FILE_TOOL)
         }
     }

@@ -11,7 +11,7 @@ use super::list::{fits, matcher, walk};
 use super::{Done, cancelled, head, reason};
 use crate::protocol::ParsedOutput;
 use crate::safety::is_sensitive_name;
-use crate::safety::tools::Search;
+use crate::safety::tools::SearchTask;
 use crate::words::{LocalizedText, tools as words};
 
 /// Lines that are given, and matches that are counted.
@@ -27,7 +27,7 @@ const FILES: usize = 40;
 /// How much memory an expression may take, in bytes.
 const EXPRESSION: usize = 8 * 1024 * 1024;
 
-pub fn run(search: &Search, cancel: &CancellationToken) -> Done {
+pub fn run(search: &SearchTask, cancel: &CancellationToken) -> Done {
     let spot = &search.spot;
     let meta = match std::fs::symlink_metadata(&spot.path) {
         Ok(meta) => meta,
@@ -79,7 +79,7 @@ pub fn run(search: &Search, cancel: &CancellationToken) -> Done {
 }
 
 /// The expression. An invalid one is searched for literally, and the result says so.
-fn expression(search: &Search) -> Result<(RegexMatcher, Option<LocalizedText>), LocalizedText> {
+fn expression(search: &SearchTask) -> Result<(RegexMatcher, Option<LocalizedText>), LocalizedText> {
     let build = |text: &str| {
         RegexMatcherBuilder::new()
             .case_insensitive(search.fold)

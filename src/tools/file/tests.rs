@@ -9,7 +9,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use super::*;
 use crate::protocol::{Requires, Step, StepAction};
-use crate::safety::{Place, Policy, Scene, Verdict, assess};
+use crate::safety::{Policy, PolicyContext, Verdict, Workspace, assess};
 use crate::tools::Toolbox;
 use crate::tools::world::System;
 use crate::words::Lang;
@@ -18,7 +18,7 @@ struct Bench {
     root: PathBuf,
     _temp: tempfile::TempDir,
     world: System,
-    place: Place,
+    place: Workspace,
     desk: Desk,
 }
 
@@ -31,7 +31,7 @@ impl Bench {
         fs::create_dir_all(root.join("h")).unwrap();
         let desk = Desk { kept: Some(Kept::new(root.join("undo"))), ..Desk::default() };
         let world = System::new(&workspace, &root.join("h"), &[]).seeing(desk.seen.clone());
-        let place = Place::new(workspace, root.join("h"));
+        let place = Workspace::new(workspace, root.join("h"));
         Bench { root, _temp: temp, world, place, desk }
     }
 
@@ -46,7 +46,7 @@ impl Bench {
         let work = StepAction::Tool { name: name.into(), input };
         let step = Step { id: "x".into(), work, requires: Requires::default(), cwd: None };
         let policy = Policy::default();
-        assess(step, Scene { policy: &policy, place: &self.place, world: &self.world })
+        assess(step, PolicyContext { policy: &policy, place: &self.place, world: &self.world })
     }
 
     /// Judged, approved, run.
@@ -147,7 +147,7 @@ async fn a_change_that_was_tampered_with_is_not_written() {
         panic!("asks")
     };
     let cleared = held.approve().tampered(|judged| {
-        if let Some(Task::Change(write)) = &mut judged.task {
+        if let Some(ToolTask::Change(write)) = &mut judged.task {
             write.change.after = Some("0".into());
         }
     });

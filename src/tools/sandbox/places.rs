@@ -11,7 +11,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::safety::{self, Spot};
+use crate::safety::{self, UserPath};
 
 /// A folder with more entries than this is not split up: it is allowed as a whole.
 const ENTRIES_MOST: usize = 2_000;
@@ -220,7 +220,7 @@ impl Trees {
 
 impl Places {
     /// Where a place of the user is on this machine; `None`: nowhere.
-    pub fn of_spot(&self, spot: &Spot) -> Option<PathBuf> {
+    pub fn of_spot(&self, spot: &UserPath) -> Option<PathBuf> {
         self.moved_or(spot.variable, spot.home, spot.rest)
     }
 

@@ -88,7 +88,7 @@ fn pointed_style(tier: Tier, pen: &Pen<'_>) -> Style {
 }
 
 fn token(word: &str, style: Style) -> Styled {
-    let argv::Token { text, marks } = argv::quote(word);
+    let argv::ShownArg { text, marks } = argv::quote(word);
     Styled { text, marks, style }
 }
 

@@ -2,7 +2,7 @@
 //! assessed and not denied can run.
 
 use crate::protocol::{Change, Risk, StepAction, Tier};
-use crate::safety::written::{self, Form};
+use crate::safety::written::{self, EditableForm};
 use crate::tui::composer::Composer;
 use crate::words::{Lang, LocalizedText};
 
@@ -11,7 +11,7 @@ pub struct Editor {
     pub field: Composer,
     /// The meaning of the current text.
     work: Result<StepAction, LocalizedText>,
-    form: Form,
+    form: EditableForm,
     /// The last assessment, and the work it was about.
     judged: Option<(StepAction, Risk)>,
     /// The change that this work would make to a file.
@@ -34,7 +34,7 @@ impl Editor {
         let mut field = Composer::new(Vec::new());
         field.paste(&written::text(work), lang);
         let judged = risk.map(|risk| (work.clone(), risk.clone()));
-        let form = Form::of(work);
+        let form = EditableForm::of(work);
         Editor { field, work: Ok(work.clone()), form, judged, change: None }
     }
 

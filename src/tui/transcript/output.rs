@@ -9,7 +9,7 @@ use super::diff;
 use super::markdown::bars;
 use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::time;
-use crate::safety::clean::{Cleaner, Source, clean, is_binary};
+use crate::safety::clean::{Cleaner, TextSource, clean, is_binary};
 use crate::tui::clean::elide_end;
 use crate::words::screen;
 
@@ -32,7 +32,7 @@ pub(super) struct Tail {
 
 impl Default for Tail {
     fn default() -> Tail {
-        Tail { cleaner: Cleaner::new(Source::Command), text: String::new() }
+        Tail { cleaner: Cleaner::new(TextSource::Command), text: String::new() }
     }
 }
 
@@ -73,7 +73,7 @@ impl Excerpt {
         if is_binary(output) {
             return Excerpt { binary: Some(output.len()), ..Excerpt::default() };
         }
-        let text = clean(output, Source::Command);
+        let text = clean(output, TextSource::Command);
         let diff = diff::looks_like_one(&text);
         let mut out = Excerpt { diff, ..Excerpt::default() };
         let mut last: VecDeque<&str> = VecDeque::new();

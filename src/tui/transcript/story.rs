@@ -8,7 +8,7 @@ use crate::protocol::{
     Ask, Event, ModelMessage, Notice, NoticeLevel, Observation, PageRow, PlanItem, Question,
     Requires, Risk, Step as Proposed, StepAction, Truncation, TurnOrigin, TurnOutcome, Usage,
 };
-use crate::safety::clean::{Cleaner, Source};
+use crate::safety::clean::{Cleaner, TextSource};
 use crate::tui::clean;
 use crate::words::LocalizedText;
 
@@ -202,7 +202,7 @@ impl Story {
             let text = Text::new(Form::Markdown);
             let state = AnswerState::Growing;
             self.blocks.push(Block::new(Body::Answer(Answer { text, state }), self.now));
-            Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(Source::Text) }
+            Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(TextSource::Text) }
         });
         if let Some(Body::Answer(answer)) = self.blocks.get_mut(stream.block).map(|b| &mut b.body) {
             grow(&mut answer.text, stream, chunk);
@@ -214,7 +214,7 @@ impl Story {
         let stream = self.thought.get_or_insert_with(|| {
             let text = Text::new(Form::Plain);
             self.blocks.push(Block::new(Body::Thought { text, done: false }, self.now));
-            Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(Source::Text) }
+            Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(TextSource::Text) }
         });
         if let Some(Body::Thought { text, .. }) =
             self.blocks.get_mut(stream.block).map(|b| &mut b.body)

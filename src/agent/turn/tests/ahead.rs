@@ -68,7 +68,7 @@ fn a_step_that_became_worse_is_asked_about_after_all() {
 fn a_step_that_is_refused_when_its_turn_comes_does_not_run() {
     let mut bench = begun();
     let (_, action) = approves_all(&mut bench, &["git add a", "git add b"]);
-    bench.policy.denied.push(Rule::parse("git add *").unwrap());
+    bench.policy.denied.push(PolicyRule::parse("git add *").unwrap());
     assert_eq!(line(&bench.exits(action, 0)), "call");
     assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_002 refused"]);
 }
@@ -78,7 +78,7 @@ fn a_harmless_step_is_judged_again_when_its_turn_comes() {
     let mut bench = begun();
     let action = bench.proposes(&["git status", "git log", "ls"]);
     assert_eq!(line(&action), "run git status");
-    bench.policy.denied.push(Rule::parse("git log").unwrap());
+    bench.policy.denied.push(PolicyRule::parse("git log").unwrap());
     assert_eq!(line(&bench.exits(action, 0)), "call");
     assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_002 refused", "cmd_003 cancelled"]);
 }
