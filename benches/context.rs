@@ -4,8 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "benches")]
 
-use avocet::context::history::{Kept, Kind};
-use avocet::context::window::{Bounds, History, Parts, request};
+use avocet::context::history::{ReplyKind, TurnRecord};
+use avocet::context::window::{Bounds, History, RequestParts, request};
 use avocet::protocol::{Message, Observation, Outcome, Risk, Step, StepAction, Tier};
 use divan::Bencher;
 
@@ -35,12 +35,12 @@ fn seen(number: usize) -> Observation {
     seen
 }
 
-fn turn(number: usize) -> Kept {
-    let mut kept = Kept::default();
+fn turn(number: usize) -> TurnRecord {
+    let mut kept = TurnRecord::default();
     kept.user("Where is the lexer, and what does it do with tabs?");
-    kept.reply(Kind::Cmd, "Looking.");
+    kept.reply(ReplyKind::Cmd, "Looking.");
     kept.steps(&[seen(number)]);
-    kept.reply(Kind::Chat, &"It lies in `src/lexer.rs` and counts a tab as one. ".repeat(8));
+    kept.reply(ReplyKind::Chat, &"It lies in `src/lexer.rs` and counts a tab as one. ".repeat(8));
     kept
 }
 
@@ -57,7 +57,7 @@ fn building_a_request(bencher: Bencher<'_, '_>, events: usize) {
     let history = history(events);
     let now = [Message::user("And now?")];
     let system = "x".repeat(3_000);
-    let parts = Parts { system: &system, notes: "", history: &history, turn: &now };
+    let parts = RequestParts { system: &system, notes: "", history: &history, turn: &now };
     bencher.bench(|| request(parts, Bounds::default()).0.len());
 }
 

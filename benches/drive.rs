@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use avocet::context::history::{History, Kept, Kind};
+use avocet::context::history::{History, ReplyKind, TurnRecord};
 use avocet::protocol::{Event, ModelMessage, TurnOrigin, TurnOutcome, Usage};
 use avocet::safety::redact::Redactor;
 use avocet::store::{Desk, Head, Store};
@@ -203,9 +203,9 @@ fn keep(home: &Path, folder: &Path, events: usize) {
             }
         });
         if number % 10 == 9 {
-            let mut kept = Kept::default();
+            let mut kept = TurnRecord::default();
             kept.user(&format!("Question {turn}"));
-            kept.reply(Kind::Chat, &format!("Answer {}", number - 1));
+            kept.reply(ReplyKind::Chat, &format!("Answer {}", number - 1));
             history.push(turn, kept, |_| {});
             desk.remember(turn, &serde_json::to_string(&history.trace(turn)).unwrap());
         }

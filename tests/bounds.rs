@@ -9,7 +9,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use avocet::context::history::{History, Kept, Kind};
+use avocet::context::history::{History, ReplyKind, TurnRecord};
 use avocet::protocol::{Event, ModelMessage, TurnOrigin, TurnOutcome, Usage};
 use avocet::safety::redact::Redactor;
 use avocet::store::{Desk, Head, Store};
@@ -95,9 +95,9 @@ fn turn(desk: &mut Desk, turn: u64, question: &str, answer: &str) {
     }));
     let usage = Usage::default();
     desk.note(Event::TurnEnded { turn, ending: TurnOutcome::Done, usage, elapsed_ms: 900 });
-    let (mut kept, mut history) = (Kept::default(), History::default());
+    let (mut kept, mut history) = (TurnRecord::default(), History::default());
     kept.user(question);
-    kept.reply(Kind::Chat, answer);
+    kept.reply(ReplyKind::Chat, answer);
     history.push(turn, kept, |_| {});
     desk.remember(turn, &serde_json::to_string(&history.trace(turn)).unwrap());
     desk.flush();

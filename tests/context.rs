@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use avocet::context::history::size;
-use avocet::context::size::Size;
+use avocet::context::size::ContextSize;
 use avocet::context::window::Bounds;
 use avocet::model::{Chunk, Model, ModelError, Request};
 use avocet::protocol::{Compaction, Event, Message, Op, Page, Report, Role, TurnOutcome};
@@ -319,9 +319,10 @@ async fn no_secret_leaves_in_a_turn_or_in_a_summary() {
 
 #[tokio::test]
 async fn the_ledger_says_how_a_request_divides() {
-    let mut talk = Talk::with(Bounds::of(Size { bytes: 16_000, tokens: 6_000 }), |_, folder| {
-        fs::write(folder.join("AGENTS.md"), "Use tabs.").unwrap();
-    });
+    let mut talk =
+        Talk::with(Bounds::of(ContextSize { bytes: 16_000, tokens: 6_000 }), |_, folder| {
+            fs::write(folder.join("AGENTS.md"), "Use tabs.").unwrap();
+        });
     talk.facts(|facts| !facts.notes.is_empty()).await;
     talk.fill(2, 100).await;
     let page = talk.ledger().await;

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use avocet::agent::drive::drive;
 use avocet::agent::turn::{Opening, Start, Turn};
 use avocet::agent::{Answer, Call, Host};
-use avocet::context::window::{Bounds, History, Parts, request};
+use avocet::context::window::{Bounds, History, RequestParts, request};
 use avocet::model::ModelError;
 use avocet::protocol::{
     ApprovalScope, Ask, Decision, Event, Message, Observation, Outcome, Question, StepAction,
@@ -213,7 +213,8 @@ impl Host for Stage {
 
     async fn reply(&mut self, call: Call) -> Result<Answer, ModelError> {
         self.note(if call.repair { "call again" } else { "call" });
-        let parts = Parts { system: "", notes: "", history: &self.history, turn: &call.messages };
+        let parts =
+            RequestParts { system: "", notes: "", history: &self.history, turn: &call.messages };
         let (messages, _) = request(parts, Bounds::default());
         self.sent = messages.iter().skip(1).map(shown).collect();
         let reply = self.replies.pop_front().expect("a reply for each call");

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::turn::{Action, Input, Told, Turn};
 use super::{Answer, Host};
-use crate::context::history::Kept;
+use crate::context::history::TurnRecord;
 use crate::protocol::{Event, Truncation, TurnOutcome, Usage};
 
 /// The result of a turn, for the session to store.
@@ -15,7 +15,7 @@ use crate::protocol::{Event, Truncation, TurnOutcome, Usage};
 pub struct Ended {
     pub ending: TurnOutcome,
     /// The turn's record for the conversation history.
-    pub kept: Kept,
+    pub kept: TurnRecord,
     pub usage: Usage,
     /// The first free step and question numbers for the next turn.
     pub next_step: u64,

@@ -7,8 +7,8 @@
 use serde_json::{Map, Value};
 
 use super::digest::{cut_end, cut_middle};
-use super::history::{Exchange, History, Line, Summary};
-use super::size::{Size, fit};
+use super::history::{History, HistoryMessage, PastTurn, Summary};
+use super::size::{ContextSize, fit};
 use super::window::Bounds;
 use crate::protocol::{Compaction, CompactionSummary, DroppedPart, Message, reply};
 
@@ -35,13 +35,13 @@ const PROMPT: &str = include_str!("../../assets/prompts/summary.md");
 
 /// The turns to summarise: this many, from the oldest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct CompactionPlan {
     turns: usize,
 }
 
 /// The reason for a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum CompactionTrigger {
     /// The history is too long.
     Due,
     /// The user typed `/compress`.
@@ -64,7 +64,8 @@ pub fn shrink(history: &mut History) -> Vec<DroppedPart> {
     for exchange in history.recent.iter_mut().take(old) {
         let before = exchange.bytes();
         for line in &mut exchange.messages {
-            let (Line::User { content: text } | Line::Assistant { message: text, .. }) = line;
+            let (HistoryMessage::User { content: text }
+            | HistoryMessage::Assistant { message: text, .. }) = line;
             if text.len() > SHORT {
                 *text = cut_middle(text, SHORT);
             }
@@ -78,10 +79,10 @@ pub fn shrink(history: &mut History) -> Vec<DroppedPart> {
 }
 
 /// The turns to summarise now; `None` if there are too few.
-pub fn plan(history: &History, bounds: Bounds, wish: Wish) -> Option<Plan> {
+pub fn plan(history: &History, bounds: Bounds, wish: CompactionTrigger) -> Option<CompactionPlan> {
     let stay = match wish {
-        Wish::Asked => 1,
-        Wish::Due => {
+        CompactionTrigger::Asked => 1,
+        CompactionTrigger::Due => {
             let mut bytes = 0;
             let few = history.recent.iter().rev().take(STAY).take_while(|exchange| {
                 bytes += exchange.bytes();
@@ -92,21 +93,28 @@ pub fn plan(history: &History, bounds: Bounds, wish: Wish) -> Option<Plan> {
     };
     let turns = history.recent.len().saturating_sub(stay);
     let old = || history.recent.iter().take(turns);
-    let bytes: usize = old().map(Exchange::bytes).sum();
+    let bytes: usize = old().map(PastTurn::bytes).sum();
     let messages: usize = old().map(|exchange| exchange.messages.len()).sum();
     // The request must be worth its cost, or each turn would make one.
-    let worth = wish == Wish::Asked || bytes >= bounds.full / 4 || messages * 3 > bounds.messages;
-    (turns > 0 && worth).then_some(Plan { turns })
+    let worth = wish == CompactionTrigger::Asked
+        || bytes >= bounds.full / 4
+        || messages * 3 > bounds.messages;
+    (turns > 0 && worth).then_some(CompactionPlan { turns })
 }
 
 /// True when a turn has ended since the last attempt.
-pub fn may(history: &History, wish: Wish) -> bool {
-    let rested = wish == Wish::Asked || history.last() + 1 >= history.not_before;
+pub fn may(history: &History, wish: CompactionTrigger) -> bool {
+    let rested = wish == CompactionTrigger::Asked || history.last() + 1 >= history.not_before;
     rested && history.summed_at.is_none_or(|at| history.last() > at)
 }
 
 /// The request for a summary, within the same bounds.
-pub fn ask(history: &History, plan: Plan, focus: Option<&str>, bounds: Bounds) -> Vec<Message> {
+pub fn ask(
+    history: &History,
+    plan: CompactionPlan,
+    focus: Option<&str>,
+    bounds: Bounds,
+) -> Vec<Message> {
     let room = bounds.room.part(2);
     let mut head = String::new();
     if let Some(focus) = focus {
@@ -118,24 +126,24 @@ pub fn ask(history: &History, plan: Plan, focus: Option<&str>, bounds: Bounds) -
         head.push_str("\n\n");
     }
     head.push_str("Conversation, oldest first:");
-    let mut left = room.less(Size::of(&head));
+    let mut left = room.less(ContextSize::of(&head));
     let mut turns: Vec<String> = Vec::new();
     for (done, exchange) in history.recent.iter().take(plan.turns).enumerate() {
-        let share = left.part(plan.turns - done).less(Size { bytes: 2, tokens: 2 });
+        let share = left.part(plan.turns - done).less(ContextSize { bytes: 2, tokens: 2 });
         let text = fit(&transcript(exchange), share, cut_middle);
-        left = left.less(Size::of(&text) + Size { bytes: 2, tokens: 2 });
+        left = left.less(ContextSize::of(&text) + ContextSize { bytes: 2, tokens: 2 });
         turns.push(text);
     }
     let text = format!("{head}\n\n{}", turns.join("\n\n"));
     vec![Message::system(PROMPT.trim_end()), Message::user(fit(&text, room, cut_middle))]
 }
 
-fn transcript(exchange: &Exchange) -> String {
+fn transcript(exchange: &PastTurn) -> String {
     let mut out = format!("[{}]", exchange.id());
     for line in &exchange.messages {
         match line {
-            Line::User { content } => out.push_str(&format!("\nperson: {content}")),
-            Line::Assistant { message, ran, .. } => {
+            HistoryMessage::User { content } => out.push_str(&format!("\nperson: {content}")),
+            HistoryMessage::Assistant { message, ran, .. } => {
                 ran.iter().for_each(|step| out.push_str(&format!("\nran: {step}")));
                 out.push_str(&format!("\nagent: {message}"));
             }
@@ -172,10 +180,10 @@ fn list(object: &Map<String, Value>, name: &str, before: &[String]) -> Option<Ve
 }
 
 /// Replaces the turns of the plan with the summary.
-pub fn apply(history: &mut History, plan: Plan, summary: Summary) -> Compaction {
+pub fn apply(history: &mut History, plan: CompactionPlan, summary: Summary) -> Compaction {
     let before = history.bytes();
     let turns = plan.turns.min(history.recent.len());
-    let gone: Vec<Exchange> = history.recent.drain(..turns).collect();
+    let gone: Vec<PastTurn> = history.recent.drain(..turns).collect();
     let closed = history
         .summary
         .open_tasks
@@ -214,7 +222,7 @@ pub fn failed(history: &mut History) {
     history.not_before = history.last() + 1 + PAUSE;
 }
 
-fn part(exchange: &Exchange, bytes: usize) -> DroppedPart {
+fn part(exchange: &PastTurn, bytes: usize) -> DroppedPart {
     let about = exchange.about().lines().next().unwrap_or_default();
     DroppedPart { id: exchange.id(), about: cut_end(about, ABOUT), bytes }
 }

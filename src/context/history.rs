@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::digest::{self, Digest};
-use super::size::Size;
+use super::size::ContextSize;
 use crate::protocol::{Message, Observation, PlanItem, PlanState};
 
 /// The version of the saved form.
@@ -40,7 +40,7 @@ pub struct History {
     version: u32,
     #[serde(flatten)]
     pub summary: Summary,
-    pub(super) recent: VecDeque<Exchange>,
+    pub(super) recent: VecDeque<PastTurn>,
     pub(super) tool_digest: VecDeque<Digest>,
     /// Parts the user brought back, until the next compaction.
     #[serde(default)]
@@ -48,7 +48,7 @@ pub struct History {
     /// The model's plans, the newest last. Only the open items of that one count; the others are
     /// there for going back.
     #[serde(default)]
-    plans: VecDeque<Plan>,
+    plans: VecDeque<OpenPlan>,
     /// The last turn that was added.
     #[serde(default)]
     last: u64,
@@ -71,28 +71,28 @@ pub struct Summary {
 
 /// The open items of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct OpenPlan {
     turn: u64,
     open: Vec<String>,
 }
 
 /// A finished turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Exchange {
+pub struct PastTurn {
     pub turn: u64,
-    pub messages: Vec<Line>,
+    pub messages: Vec<HistoryMessage>,
 }
 
 /// One message of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "lowercase")]
-pub enum Line {
+pub enum HistoryMessage {
     User {
         content: String,
     },
     Assistant {
         #[serde(rename = "type")]
-        kind: Kind,
+        kind: ReplyKind,
         message: String,
         /// The steps before it, one per line.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -103,18 +103,18 @@ pub enum Line {
 /// The type of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ReplyKind {
     Chat,
     Cmd,
     Error,
 }
 
-impl Kind {
+impl ReplyKind {
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Chat => "chat",
-            Kind::Cmd => "cmd",
-            Kind::Error => "error",
+            ReplyKind::Chat => "chat",
+            ReplyKind::Cmd => "cmd",
+            ReplyKind::Error => "error",
         }
     }
 }
@@ -129,19 +129,19 @@ pub struct Recalled {
 
 /// The record of a turn at its end.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept {
-    lines: Vec<Line>,
+pub struct TurnRecord {
+    lines: Vec<HistoryMessage>,
     steps: Vec<Observation>,
     plan: Option<Vec<PlanItem>>,
 }
 
 /// The data of one turn, to be saved separately and restored to its place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Trace {
-    messages: Vec<Line>,
+pub struct TurnSnapshot {
+    messages: Vec<HistoryMessage>,
     digests: Vec<Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    plan: Option<Plan>,
+    plan: Option<OpenPlan>,
 }
 
 /// Everything in a history but its turns, which are saved one by one next to it: saved after a
@@ -166,7 +166,7 @@ impl Outline {
 
 /// A place between two turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark(u64);
+pub struct TurnPosition(u64);
 
 impl Default for History {
     fn default() -> History {
@@ -184,37 +184,39 @@ impl Default for History {
     }
 }
 
-impl Kept {
+impl TurnRecord {
     pub fn user(&mut self, words: &str) {
         match self.lines.last_mut() {
-            Some(Line::User { content }) => {
+            Some(HistoryMessage::User { content }) => {
                 content.push_str("\n\n");
                 content.push_str(words);
             }
-            Some(Line::Assistant { .. }) | None => {
-                self.lines.push(Line::User { content: words.to_owned() });
+            Some(HistoryMessage::Assistant { .. }) | None => {
+                self.lines.push(HistoryMessage::User { content: words.to_owned() });
             }
         }
     }
 
     /// A reply. It replaces a reply directly before it; the steps in between are kept.
-    pub fn reply(&mut self, of_kind: Kind, said: &str) {
+    pub fn reply(&mut self, of_kind: ReplyKind, said: &str) {
         match self.lines.last_mut() {
-            Some(Line::Assistant { kind, message, .. }) => {
+            Some(HistoryMessage::Assistant { kind, message, .. }) => {
                 *kind = of_kind;
                 said.clone_into(message);
             }
-            Some(Line::User { .. }) | None => self.lines.push(Line::Assistant {
-                kind: of_kind,
-                message: said.to_owned(),
-                ran: Vec::new(),
-            }),
+            Some(HistoryMessage::User { .. }) | None => {
+                self.lines.push(HistoryMessage::Assistant {
+                    kind: of_kind,
+                    message: said.to_owned(),
+                    ran: Vec::new(),
+                })
+            }
         }
     }
 
     /// The results of steps.
     pub fn steps(&mut self, seen: &[Observation]) {
-        if let Some(Line::Assistant { ran, .. }) = self.lines.last_mut() {
+        if let Some(HistoryMessage::Assistant { ran, .. }) = self.lines.last_mut() {
             ran.extend(seen.iter().map(digest::ran));
         }
         self.steps.extend(seen.iter().cloned());
@@ -237,8 +239,8 @@ impl Kept {
 
     fn broke_off(&mut self, said: &str) {
         match self.lines.last_mut() {
-            Some(Line::Assistant { ran, .. }) => ran.push(said.to_owned()),
-            Some(Line::User { content }) => {
+            Some(HistoryMessage::Assistant { ran, .. }) => ran.push(said.to_owned()),
+            Some(HistoryMessage::User { content }) => {
                 content.push('\n');
                 content.push_str(said);
             }
@@ -251,11 +253,11 @@ impl Kept {
     }
 }
 
-impl Line {
+impl HistoryMessage {
     fn texts(&mut self, mut each: impl FnMut(&mut String)) {
         match self {
-            Line::User { content } => each(content),
-            Line::Assistant { message, ran, .. } => {
+            HistoryMessage::User { content } => each(content),
+            HistoryMessage::Assistant { message, ran, .. } => {
                 each(message);
                 ran.iter_mut().for_each(each);
             }
@@ -266,15 +268,15 @@ impl Line {
     /// that reads its own words keeps to it; older ones are shorter.
     pub(super) fn message(&self, newest: bool) -> Message {
         match self {
-            Line::User { content } => Message::user(content.as_str()),
-            Line::Assistant { kind, message, ran } if newest => {
+            HistoryMessage::User { content } => Message::user(content.as_str()),
+            HistoryMessage::Assistant { kind, message, ran } if newest => {
                 let mut out = json!({ "type": kind.name(), "message": message });
                 if !ran.is_empty() {
                     out["ran"] = json!(ran);
                 }
                 Message::assistant(out.to_string())
             }
-            Line::Assistant { kind, message, ran } => {
+            HistoryMessage::Assistant { kind, message, ran } => {
                 let mut out = String::new();
                 for step in ran {
                     out.push_str("ran: ");
@@ -291,28 +293,28 @@ impl Line {
 
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Line::User { content } => content.len(),
-            Line::Assistant { message, ran, .. } => {
+            HistoryMessage::User { content } => content.len(),
+            HistoryMessage::Assistant { message, ran, .. } => {
                 message.len() + ran.iter().map(|step| step.len() + 6).sum::<usize>() + 8
             }
         }
     }
 }
 
-impl Exchange {
+impl PastTurn {
     pub fn id(&self) -> String {
         format!("turn_{}", self.turn)
     }
 
     pub fn bytes(&self) -> usize {
-        self.messages.iter().map(Line::bytes).sum()
+        self.messages.iter().map(HistoryMessage::bytes).sum()
     }
 
     /// The beginning of the user's message.
     pub fn about(&self) -> &str {
         let words = self.messages.iter().find_map(|line| match line {
-            Line::User { content } => Some(content.as_str()),
-            Line::Assistant { .. } => None,
+            HistoryMessage::User { content } => Some(content.as_str()),
+            HistoryMessage::Assistant { .. } => None,
         });
         words.unwrap_or_default()
     }
@@ -320,9 +322,9 @@ impl Exchange {
 
 impl History {
     /// Adds a finished turn, with every text masked by `mask`.
-    pub fn push(&mut self, turn: u64, kept: Kept, mask: impl Fn(&mut String)) {
+    pub fn push(&mut self, turn: u64, kept: TurnRecord, mask: impl Fn(&mut String)) {
         self.last = self.last.max(turn);
-        let Kept { mut lines, steps, plan } = kept;
+        let TurnRecord { mut lines, steps, plan } = kept;
         if let Some(items) = plan {
             self.plan(turn, &items, &mask);
         }
@@ -333,7 +335,7 @@ impl History {
                     *text = digest::cut_middle(text, MESSAGE);
                 }
             });
-            if let Line::Assistant { ran, .. } = line
+            if let HistoryMessage::Assistant { ran, .. } = line
                 && ran.len() > RAN
             {
                 let more = ran.len() - RAN;
@@ -342,7 +344,7 @@ impl History {
             }
         }
         if !lines.is_empty() {
-            self.recent.push_back(Exchange { turn, messages: lines });
+            self.recent.push_back(PastTurn { turn, messages: lines });
         }
         while self.recent.len() > TURNS {
             self.recent.pop_front();
@@ -368,10 +370,10 @@ impl History {
             digest::cut_end(&text, ITEM)
         });
         let open = open.collect();
-        self.planned(Plan { turn, open });
+        self.planned(OpenPlan { turn, open });
     }
 
-    fn planned(&mut self, plan: Plan) {
+    fn planned(&mut self, plan: OpenPlan) {
         self.plans.retain(|known| known.turn != plan.turn);
         self.plans.push_back(plan);
         let over = self.plans.len().saturating_sub(PLANS);
@@ -393,7 +395,7 @@ impl History {
     }
 
     /// Adds lines to the record of a turn; they are removed with that turn.
-    pub fn append(&mut self, turn: u64, kept: Kept, mask: impl Fn(&mut String)) {
+    pub fn append(&mut self, turn: u64, kept: TurnRecord, mask: impl Fn(&mut String)) {
         self.push(turn, kept, mask);
         let Some(added) = self.recent.pop_back() else { return };
         match self.recent.back_mut() {
@@ -434,9 +436,9 @@ impl History {
     }
 
     /// The data of a turn, in its saved form.
-    pub fn trace(&self, turn: u64) -> Trace {
+    pub fn trace(&self, turn: u64) -> TurnSnapshot {
         let of_turn = self.recent.iter().rev().find(|exchange| exchange.turn == turn);
-        Trace {
+        TurnSnapshot {
             messages: of_turn.map(|exchange| exchange.messages.clone()).unwrap_or_default(),
             digests: self.tool_digest.iter().filter(|one| one.turn == turn).cloned().collect(),
             plan: self.plans.iter().find(|plan| plan.turn == turn).cloned(),
@@ -444,14 +446,14 @@ impl History {
     }
 
     /// Adds a saved turn. It was masked and cut when it was new.
-    pub fn retrace(&mut self, turn: u64, trace: Trace) {
-        let Trace { messages, digests, plan } = trace;
+    pub fn retrace(&mut self, turn: u64, trace: TurnSnapshot) {
+        let TurnSnapshot { messages, digests, plan } = trace;
         self.last = self.last.max(turn);
         if let Some(plan) = plan {
             self.planned(plan);
         }
         if !messages.is_empty() {
-            self.recent.push_back(Exchange { turn, messages });
+            self.recent.push_back(PastTurn { turn, messages });
         }
         self.tool_digest.extend(digests);
         let over = self.tool_digest.len().saturating_sub(DIGESTS);
@@ -482,12 +484,12 @@ impl History {
     }
 
     /// The current position, to come back to.
-    pub fn mark(&self) -> Mark {
-        Mark(self.last)
+    pub fn mark(&self) -> TurnPosition {
+        TurnPosition(self.last)
     }
 
     /// Removes everything added after the mark. Summaries made since then stay.
-    pub fn back_to(&mut self, mark: Mark) {
+    pub fn back_to(&mut self, mark: TurnPosition) {
         self.recent.retain(|exchange| exchange.turn <= mark.0);
         self.tool_digest.retain(|digest| digest.turn <= mark.0);
         self.plans.retain(|plan| plan.turn <= mark.0);
@@ -496,7 +498,7 @@ impl History {
 
     /// Removes every turn from this one on.
     pub fn rewind(&mut self, turn: u64) {
-        self.back_to(Mark(turn.saturating_sub(1)));
+        self.back_to(TurnPosition(turn.saturating_sub(1)));
     }
 
     pub(super) fn last(&self) -> u64 {
@@ -505,7 +507,7 @@ impl History {
 
     /// Bytes of the turns, roughly as they are sent.
     pub(super) fn bytes(&self) -> usize {
-        self.recent.iter().map(Exchange::bytes).sum()
+        self.recent.iter().map(PastTurn::bytes).sum()
     }
 }
 
@@ -531,16 +533,16 @@ impl Summary {
 }
 
 /// Bytes and tokens of messages, including the overhead of each.
-pub fn size(messages: &[Message]) -> Size {
-    messages.iter().fold(Size::default(), |sum, message| sum + weight(&message.content))
+pub fn size(messages: &[Message]) -> ContextSize {
+    messages.iter().fold(ContextSize::default(), |sum, message| sum + weight(&message.content))
 }
 
 /// The overhead of a message; at least that of [`JOINT`].
-pub const ENVELOPE: Size = Size { bytes: 24, tokens: 4 };
+pub const ENVELOPE: ContextSize = ContextSize { bytes: 24, tokens: 4 };
 
 /// The separator of two messages of one role that are merged.
 pub const JOINT: &str = "\n\n";
 
-pub fn weight(content: &str) -> Size {
-    Size::of(content) + ENVELOPE
+pub fn weight(content: &str) -> ContextSize {
+    ContextSize::of(content) + ENVELOPE
 }

@@ -9,33 +9,33 @@ use serde::{Deserialize, Serialize};
 
 /// An amount of room, used or free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Size {
+pub struct ContextSize {
     pub bytes: usize,
     /// Estimated.
     pub tokens: usize,
 }
 
-impl Size {
-    pub fn of(text: &str) -> Size {
+impl ContextSize {
+    pub fn of(text: &str) -> ContextSize {
         let quarters: usize = text.chars().map(quarters).sum();
-        Size { bytes: text.len(), tokens: quarters.div_ceil(4) }
+        ContextSize { bytes: text.len(), tokens: quarters.div_ceil(4) }
     }
 
-    pub fn fits(self, room: Size) -> bool {
+    pub fn fits(self, room: ContextSize) -> bool {
         self.bytes <= room.bytes && self.tokens <= room.tokens
     }
 
     /// What remains of this room without `taken`; `None` if it does not fit.
-    pub fn without(self, taken: Size) -> Option<Size> {
+    pub fn without(self, taken: ContextSize) -> Option<ContextSize> {
         let bytes = self.bytes.checked_sub(taken.bytes)?;
         let tokens = self.tokens.checked_sub(taken.tokens)?;
-        Some(Size { bytes, tokens })
+        Some(ContextSize { bytes, tokens })
     }
 
     /// The same, but at least zero.
     #[must_use]
-    pub fn less(self, taken: Size) -> Size {
-        Size {
+    pub fn less(self, taken: ContextSize) -> ContextSize {
+        ContextSize {
             bytes: self.bytes.saturating_sub(taken.bytes),
             tokens: self.tokens.saturating_sub(taken.tokens),
         }
@@ -43,27 +43,27 @@ impl Size {
 
     /// One of `of` equal parts.
     #[must_use]
-    pub fn part(self, of: usize) -> Size {
-        Size { bytes: self.bytes / of.max(1), tokens: self.tokens / of.max(1) }
+    pub fn part(self, of: usize) -> ContextSize {
+        ContextSize { bytes: self.bytes / of.max(1), tokens: self.tokens / of.max(1) }
     }
 
     /// The smaller of each.
     #[must_use]
-    pub fn at_most(self, other: Size) -> Size {
-        Size { bytes: self.bytes.min(other.bytes), tokens: self.tokens.min(other.tokens) }
+    pub fn at_most(self, other: ContextSize) -> ContextSize {
+        ContextSize { bytes: self.bytes.min(other.bytes), tokens: self.tokens.min(other.tokens) }
     }
 }
 
-impl Add for Size {
-    type Output = Size;
+impl Add for ContextSize {
+    type Output = ContextSize;
 
-    fn add(self, other: Size) -> Size {
-        Size { bytes: self.bytes + other.bytes, tokens: self.tokens + other.tokens }
+    fn add(self, other: ContextSize) -> ContextSize {
+        ContextSize { bytes: self.bytes + other.bytes, tokens: self.tokens + other.tokens }
     }
 }
 
-impl AddAssign for Size {
-    fn add_assign(&mut self, other: Size) {
+impl AddAssign for ContextSize {
+    fn add_assign(&mut self, other: ContextSize) {
         *self = *self + other;
     }
 }
@@ -83,11 +83,11 @@ fn quarters(c: char) -> usize {
 }
 
 /// The text cut to fit by `cut`, which takes it and a number of bytes.
-pub fn fit(text: &str, room: Size, cut: impl Fn(&str, usize) -> String) -> String {
+pub fn fit(text: &str, room: ContextSize, cut: impl Fn(&str, usize) -> String) -> String {
     let mut bytes = room.bytes.min(text.len());
     loop {
         let short = cut(text, bytes);
-        let tokens = Size::of(&short).tokens;
+        let tokens = ContextSize::of(&short).tokens;
         if tokens <= room.tokens || bytes == 0 {
             return short;
         }
@@ -105,25 +105,25 @@ mod tests {
 
     #[test]
     fn a_chinese_character_counts_as_a_token_and_four_letters_do() {
-        assert_eq!(Size::of("上下文管理").tokens, 5);
-        assert_eq!(Size::of("word word word w").tokens, 4);
-        assert_eq!(Size::of("").tokens, 0);
-        assert!(Size::of("{}();").tokens >= 2, "code costs more than prose");
+        assert_eq!(ContextSize::of("上下文管理").tokens, 5);
+        assert_eq!(ContextSize::of("word word word w").tokens, 4);
+        assert_eq!(ContextSize::of("").tokens, 0);
+        assert!(ContextSize::of("{}();").tokens >= 2, "code costs more than prose");
     }
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
         #[test]
         fn any_text_can_be_made_to_fit(text in "[a-z 你好é😀\n]{0,400}", bytes in 0usize..600, tokens in 0usize..200) {
-            let room = Size { bytes, tokens };
+            let room = ContextSize { bytes, tokens };
             let short = fit(&text, room, cut_middle);
-            prop_assert!(Size::of(&short).fits(room), "{short:?}");
+            prop_assert!(ContextSize::of(&short).fits(room), "{short:?}");
         }
 
         #[test]
         fn the_parts_of_a_text_are_no_smaller_than_the_whole(a in "\\PC{0,40}", b in "\\PC{0,40}") {
-            let whole = Size::of(&format!("{a}{b}"));
-            let parts = Size::of(&a) + Size::of(&b);
+            let whole = ContextSize::of(&format!("{a}{b}"));
+            let parts = ContextSize::of(&a) + ContextSize::of(&b);
             prop_assert!(whole.tokens <= parts.tokens && whole.bytes == parts.bytes);
         }
     }

@@ -16,9 +16,9 @@ use super::{Connect, Connected, Wanted};
 use crate::agent::Host;
 use crate::agent::drive::Ended;
 use crate::config::notes::{self, Found};
-use crate::context::compact::{self, Plan, Wish};
+use crate::context::compact::{self, CompactionPlan, CompactionTrigger};
 use crate::context::digest::cut_middle;
-use crate::context::history::{History, Kept, Summary};
+use crate::context::history::{History, Summary, TurnRecord};
 use crate::model::{Chunk, Model, Request};
 use crate::protocol::{
     Compaction, Event, Mode, Notice, Observation, Params, PlanItem, Provider, TurnOrigin,
@@ -104,8 +104,9 @@ impl TurnHost {
         let before = compact::receipt(&history).before;
         let shortened = compact::shrink(&mut history);
         let mut receipt = Compaction { before, shortened, ..compact::receipt(&history) };
-        let due = compact::is_due(&history, bounds) && compact::may(&history, Wish::Due);
-        let plan = compact::plan(&history, bounds, Wish::Due).filter(|_| due);
+        let due =
+            compact::is_due(&history, bounds) && compact::may(&history, CompactionTrigger::Due);
+        let plan = compact::plan(&history, bounds, CompactionTrigger::Due).filter(|_| due);
         if let (Some(plan), Some(model)) = (plan, self.desk.low.model()) {
             match self.sum(&mut history, plan, None, model).await {
                 Ok(summed) => {
@@ -137,7 +138,7 @@ impl TurnHost {
     async fn sum(
         &mut self,
         history: &mut History,
-        plan: Plan,
+        plan: CompactionPlan,
         focus: Option<&str>,
         model: Arc<dyn Model>,
     ) -> Result<Compaction, LocalizedText> {
@@ -184,7 +185,7 @@ impl TurnHost {
     }
 
     /// `/compress`: its own turn, so that it is shown, counted and stopped like one.
-    async fn compress(mut self, turn: u64, focus: Option<String>, plan: Plan) -> Ended {
+    async fn compress(mut self, turn: u64, focus: Option<String>, plan: CompactionPlan) -> Ended {
         let started = Instant::now();
         let words = focus.as_deref().map_or(String::new(), |focus| format!(" {focus}"));
         let text = format!("/compress{words}");
@@ -198,10 +199,10 @@ impl TurnHost {
         let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let usage = self.summing;
         self.tell(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
-        Ended { ending, kept: Kept::default(), usage, next_step: 0, next_ask: 0 }
+        Ended { ending, kept: TurnRecord::default(), usage, next_step: 0, next_ask: 0 }
     }
 
-    async fn compress_now(&mut self, plan: Plan, focus: Option<String>) -> TurnOutcome {
+    async fn compress_now(&mut self, plan: CompactionPlan, focus: Option<String>) -> TurnOutcome {
         let Some(model) = self.desk.low.model() else { return TurnOutcome::Done };
         let mut history = History::clone(&self.desk.history);
         match self.sum(&mut history, plan, focus.as_deref(), model).await {
@@ -282,12 +283,12 @@ impl Session {
         let summarizer = self.summarizer();
         let refused = if summarizer.model().is_none() {
             Some(words::SUM_NO_MODEL)
-        } else if !compact::may(history, Wish::Asked) {
+        } else if !compact::may(history, CompactionTrigger::Asked) {
             Some(words::SUMMED_ALREADY)
         } else {
             None
         };
-        let plan = compact::plan(history, self.bounds, Wish::Asked);
+        let plan = compact::plan(history, self.bounds, CompactionTrigger::Asked);
         match (refused, plan) {
             (Some(word), _) => self.say(Notice::info(word)).await,
             (None, None) => self.say(Notice::info(words::NOTHING_TO_SUM)).await,

@@ -17,7 +17,7 @@ use super::outbox::Outbox;
 use super::skills;
 use crate::agent::{Answer, Call, Host};
 use crate::config::notes::Found;
-use crate::context::window::{self, Bounds, History, Ledger};
+use crate::context::window::{self, Bounds, ContextUsage, History};
 use crate::library::Library;
 use crate::model::{Chunk, Model, ModelError, Request};
 use crate::protocol::partial::Partial;
@@ -70,7 +70,7 @@ pub enum Note {
     /// The turn read the first of the messages sent to it.
     Heard,
     /// The parts of the request that is being answered.
-    Sent(Box<Ledger>),
+    Sent(Box<ContextUsage>),
     /// The history was compressed.
     Compacted(Arc<History>),
     /// The current project instructions.
@@ -205,7 +205,7 @@ impl Host for TurnHost {
         // Masking first keeps a secret from being cut into an unknown part.
         let turn: Vec<Message> =
             call.messages.into_iter().map(|message| self.masked(message)).collect();
-        let parts = window::Parts {
+        let parts = window::RequestParts {
             system: &self.desk.system,
             notes: &self.desk.notes.notes.text,
             history: &self.desk.history,

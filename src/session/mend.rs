@@ -4,7 +4,7 @@
 //! A step is recorded before it starts, so the result of a step that started and did not finish is
 //! unknown, and a step that was only asked about never ran.
 
-use crate::context::history::{History, Kept, Kind, Outline};
+use crate::context::history::{History, Outline, ReplyKind, TurnRecord};
 use crate::protocol::{
     Event, ModelMessage, Observation, Outcome, Question, Risk, Step, Truncation, TurnOrigin,
     TurnOutcome, Usage,
@@ -107,14 +107,14 @@ impl OpenStep {
 
 /// The history entries of a turn, made from its events. A turn that ended keeps its own entries;
 /// this is for a turn that was interrupted or whose entries are lost.
-pub fn kept(events: &[Event]) -> Kept {
+pub fn kept(events: &[Event]) -> TurnRecord {
     let Some(Event::TurnStarted { text, origin, .. }) = events.first() else {
-        return Kept::default();
+        return TurnRecord::default();
     };
     if *origin == TurnOrigin::Shell {
         return shell(text, events);
     }
-    let mut kept = Kept::default();
+    let mut kept = TurnRecord::default();
     kept.user(text);
     let mut reply: Option<(bool, String)> = None;
     let mut seen: Vec<Observation> = Vec::new();
@@ -148,17 +148,17 @@ pub fn kept(events: &[Event]) -> Kept {
 }
 
 /// Adds a reply with its results.
-fn settle(kept: &mut Kept, reply: &mut Option<(bool, String)>, seen: &mut Vec<Observation>) {
+fn settle(kept: &mut TurnRecord, reply: &mut Option<(bool, String)>, seen: &mut Vec<Observation>) {
     match reply.take() {
-        Some((_, message)) if !seen.is_empty() => kept.reply(Kind::Cmd, &message),
-        Some((true, message)) => kept.reply(Kind::Error, &message),
-        Some((false, message)) => kept.reply(Kind::Chat, &message),
+        Some((_, message)) if !seen.is_empty() => kept.reply(ReplyKind::Cmd, &message),
+        Some((true, message)) => kept.reply(ReplyKind::Error, &message),
+        Some((false, message)) => kept.reply(ReplyKind::Chat, &message),
         None => {}
     }
     kept.steps(&std::mem::take(seen));
 }
 
-fn shell(text: &str, events: &[Event]) -> Kept {
+fn shell(text: &str, events: &[Event]) -> TurnRecord {
     let line = text.trim_start_matches('!');
     let seen = events.iter().find_map(|event| match event {
         Event::Observed(seen) => Some(super::shell::kept(line, seen)),
@@ -313,7 +313,7 @@ mod tests {
     /// The next messages to the model, after the system prompt.
     fn sent(history: &History) -> Vec<Message> {
         let turn = [Message::user("go on")];
-        let parts = window::Parts { system: "s", notes: "", history, turn: &turn };
+        let parts = window::RequestParts { system: "s", notes: "", history, turn: &turn };
         let messages = window::request(parts, Bounds::default()).0;
         messages.into_iter().filter(|message| message.role != Role::System).collect()
     }
@@ -429,7 +429,8 @@ mod tests {
             left: Some(serde_json::to_string(&before.trace(turn)).expect("plain data")),
         };
         let mut summed = before.clone();
-        let plan = compact::plan(&summed, Bounds::default(), compact::Wish::Asked).expect("a plan");
+        let plan = compact::plan(&summed, Bounds::default(), compact::CompactionTrigger::Asked)
+            .expect("a plan");
         let summary = Summary { summary: "We counted.".into(), ..Summary::default() };
         compact::apply(&mut summed, plan, summary);
         let outline = serde_json::to_string(&summed.outline()).expect("plain data");

@@ -14,7 +14,7 @@ use super::wall;
 use crate::agent::Host;
 use crate::agent::drive::{Ended, drive};
 use crate::agent::turn::{Opening, Start, Turn};
-use crate::context::history::Kept;
+use crate::context::history::TurnRecord;
 use crate::protocol::{
     Ask, AskId, Decision, Event, Notice, Observation, Outcome, Prompt, PromptPart, PromptSource,
     PromptSourceKind, Question, Step, TemplateCommand, Topic, TurnOutcome, Usage,
@@ -86,7 +86,7 @@ pub async fn run(prompt: Prompt, start: Start, then: Then, mut host: TurnHost) -
     let usage = Usage::default();
     let ended = Event::TurnEnded { turn: start.turn, ending: ending.clone(), usage, elapsed_ms };
     host.tell(ended).await;
-    Ended { ending, kept: Kept::default(), usage, next_step, next_ask }
+    Ended { ending, kept: TurnRecord::default(), usage, next_step, next_ask }
 }
 
 /// The user entered a skill: it stays in view. The tools that it or a command names limit the turn.

@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt;
 
 use super::run::Session;
 use super::{Connected, Found, export};
-use crate::context::window::{self, Ledger, Part, Parts};
+use crate::context::window::{self, ContextUsage, RequestParts, Section};
 use crate::model::ModelError;
 use crate::protocol::{Event, ExportFormat, Notice, Page, PageRow, Usage, format_bytes};
 use crate::safety::Machine;
@@ -70,12 +70,13 @@ pub fn offer(found: &Found) -> Option<Notice> {
 }
 
 /// The parts of the next request as bars; while a turn runs, of the last request.
-pub fn context(session: &Session, sent: Option<&Ledger>) -> Page {
+pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
     let next = || {
         let system = session.system();
         let notes = &session.found.notes.text;
         let history = &session.past.history;
-        window::request(Parts { system: &system, notes, history, turn: &[] }, session.bounds).1
+        window::request(RequestParts { system: &system, notes, history, turn: &[] }, session.bounds)
+            .1
     };
     let ledger = sent.cloned().unwrap_or_else(next);
     let (room, taken) = (ledger.room, ledger.taken());
@@ -106,21 +107,21 @@ pub fn context(session: &Session, sent: Option<&Ledger>) -> Page {
 
 /// What to say of the first request of a turn: it holds the user's own words and no results
 /// yet, so what is cut there is theirs.
-pub fn cut(ledger: &Ledger) -> Option<Notice> {
-    let cut = ledger.cut(Part::Turn);
+pub fn cut(ledger: &ContextUsage) -> Option<Notice> {
+    let cut = ledger.cut(Section::Turn);
     let say = said::MESSAGE_CUT.with("bytes", format_bytes(cut));
     (cut > 0).then(|| Notice::warning(say).hint(said::MESSAGE_CUT_HINT))
 }
 
-fn part(part: Part) -> Phrase {
+fn part(part: Section) -> Phrase {
     match part {
-        Part::System => said::PART_SYSTEM,
-        Part::Notes => said::PART_NOTES,
-        Part::Summary => said::PART_SUMMARY,
-        Part::Recalled => said::PART_RECALLED,
-        Part::Results => said::PART_RESULTS,
-        Part::History => said::PART_HISTORY,
-        Part::Turn => said::PART_TURN,
+        Section::System => said::PART_SYSTEM,
+        Section::Notes => said::PART_NOTES,
+        Section::Summary => said::PART_SUMMARY,
+        Section::Recalled => said::PART_RECALLED,
+        Section::Results => said::PART_RESULTS,
+        Section::History => said::PART_HISTORY,
+        Section::Turn => said::PART_TURN,
     }
 }
 

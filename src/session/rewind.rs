@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::run::Session;
 use super::undo::{Changed, Since, Whose, changes, since};
-use crate::context::history::Kept;
+use crate::context::history::TurnRecord;
 use crate::protocol::{Event, Notice, Rewind};
 use crate::words::{LocalizedText, session as words};
 
@@ -128,8 +128,8 @@ struct Behind {
 const REWIND: &str = "/rewind";
 
 /// The report to the model about files whose changes it has forgotten.
-fn left(changed: &[Changed], undone: &[String]) -> Kept {
-    let mut kept = Kept::default();
+fn left(changed: &[Changed], undone: &[String]) -> TurnRecord {
+    let mut kept = TurnRecord::default();
     let changed: Vec<&str> = changed.iter().map(|one| one.path.as_str()).collect();
     if !changed.is_empty() {
         kept.user(&format!(

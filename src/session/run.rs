@@ -19,8 +19,8 @@ use super::turns::Words;
 use super::{Found, Guard, Parts, Rescue, export, report, rules, trust};
 use crate::agent::Answer;
 use crate::agent::drive::Ended;
-use crate::context::system::{self, Setting};
-use crate::context::window::{Bounds, Ledger};
+use crate::context::system::{self, SystemFacts};
+use crate::context::window::{Bounds, ContextUsage};
 use crate::protocol::{
     AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, SessionInfo,
     TurnOutcome, Usage,
@@ -256,7 +256,7 @@ impl Session {
         }
     }
 
-    async fn sent(&mut self, ledger: Box<Ledger>) {
+    async fn sent(&mut self, ledger: Box<ContextUsage>) {
         let Some(running) = &mut self.running else { return };
         let is_first = running.sent.is_none();
         let notice = report::cut(&ledger).filter(|_| is_first);
@@ -352,7 +352,7 @@ impl Session {
 
     pub fn system(&self) -> String {
         let library = &self.voice.kept.library;
-        let prompt = system::prompt(&Setting {
+        let prompt = system::prompt(&SystemFacts {
             tools: self.toolbox().iter().map(Tool::prompt).collect(),
             cwd: &self.facts.cwd,
             os: std::env::consts::OS,

@@ -11,7 +11,7 @@ use super::listing::{hits_page, list_page};
 use super::run::Session;
 use super::turns::Words;
 use super::{export, mend};
-use crate::context::history::{History, Mark};
+use crate::context::history::{History, TurnPosition};
 use crate::protocol::{
     Event, Notice, Op, Rewind, SessionInfo, SessionRow, Topic, TurnOrigin, UnsavedWork,
 };
@@ -518,7 +518,7 @@ impl Session {
 }
 
 /// The last message, to ask it again.
-fn last_asked(events: &[Event], history: &History, turn: u64) -> Option<(Words, Mark)> {
+fn last_asked(events: &[Event], history: &History, turn: u64) -> Option<(Words, TurnPosition)> {
     let (text, origin) = events.iter().rev().find_map(|event| match event {
         Event::TurnStarted { text, origin, .. } => Some((text.clone(), *origin)),
         _ => None,

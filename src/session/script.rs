@@ -21,7 +21,7 @@ use super::scripting::{Asked, Asking, Disk, Memory, STACK, STEP, Said, ScriptHos
 use crate::agent::Host as _;
 use crate::agent::drive::Ended;
 use crate::context::digest;
-use crate::context::history::Kept;
+use crate::context::history::TurnRecord;
 use crate::protocol::{
     Ask, AskId, Decision, Event, ModelMessage, Notice, Observation, Provider, Question, TurnOrigin,
     TurnOutcome, Usage,
@@ -465,8 +465,8 @@ impl<'h> Stage<'h> {
         }
     }
 
-    fn kept(&mut self, script: &str, text: &str, result: &str) -> Kept {
-        let mut kept = Kept::default();
+    fn kept(&mut self, script: &str, text: &str, result: &str) -> TurnRecord {
+        let mut kept = TurnRecord::default();
         let typed = digest::cut_middle(text, MOST_KEPT / 8);
         let result = digest::cut_middle(result, MOST_KEPT);
         let script = digest::cut_middle(script, MOST_KEPT / 8);

@@ -7,7 +7,7 @@ use super::host::{TurnHost, run_step};
 use crate::agent::Host;
 use crate::agent::drive::Ended;
 use crate::context::digest;
-use crate::context::history::Kept;
+use crate::context::history::TurnRecord;
 use crate::protocol::{
     Ask, AskId, Decision, Event, Observation, Outcome, Question, StepAction, TurnOrigin,
     TurnOutcome, Usage,
@@ -43,7 +43,7 @@ pub async fn run(line: Line, mut host: TurnHost) -> Ended {
     };
     let kept = match &seen {
         Some(seen) if line.keep => kept(&line.line, seen),
-        _ => Kept::default(),
+        _ => TurnRecord::default(),
     };
     if let Some(seen) = seen {
         host.tell(Event::Observed(Box::new(seen))).await;
@@ -131,8 +131,8 @@ pub(super) fn not_run(judged: &safety::Assessment, outcome: Outcome) -> Observat
 }
 
 /// The text that the model reads with the next message.
-pub fn kept(line: &str, seen: &Observation) -> Kept {
-    let mut kept = Kept::default();
+pub fn kept(line: &str, seen: &Observation) -> TurnRecord {
+    let mut kept = TurnRecord::default();
     kept.user(&format!("(The user ran `{line}`: {}.)", digest::ran(seen)));
     kept.steps(std::slice::from_ref(seen));
     kept

@@ -12,7 +12,7 @@ use super::skills::Active;
 use super::turns::Words;
 use super::{Connected, Found, Persona};
 use crate::agent::drive::Ended;
-use crate::context::window::{History, Ledger, Mark};
+use crate::context::window::{ContextUsage, History, TurnPosition};
 use crate::protocol::{
     Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, Usage,
 };
@@ -46,7 +46,7 @@ pub struct Past {
     /// The id of the next question.
     pub next_ask: u64,
     /// The last message, and the length of the history before it.
-    pub asked: Option<(Words, Mark)>,
+    pub asked: Option<(Words, TurnPosition)>,
     /// The skills in view.
     pub active: Active,
     /// Token counts of the latest turns by number, oldest first.
@@ -161,7 +161,7 @@ pub struct Running {
     /// Messages to the turn that it has not read yet, oldest first.
     pub unheard: VecDeque<String>,
     /// The parts of its last request, by size.
-    pub sent: Option<Box<Ledger>>,
+    pub sent: Option<Box<ContextUsage>>,
     pub asking: Option<Box<Ask>>,
     /// The tools that an entered skill leaves it.
     pub narrowed: Option<ToolRestriction>,

@@ -15,7 +15,7 @@ use super::run::{Session, wires};
 use super::shell;
 use crate::agent::Host;
 use crate::agent::drive::Ended;
-use crate::context::history::Kept;
+use crate::context::history::TurnRecord;
 use crate::protocol::{
     AskId, Change, Event, Notice, Observation, Outcome, Page, PageRow, TurnOrigin, TurnOutcome,
     Usage,
@@ -297,8 +297,8 @@ async fn run(job: Job, mut host: TurnHost) -> Ended {
 }
 
 /// The report for the model with the next message, including files that could not be restored.
-fn told(all: &[String], back: &[Observation]) -> Kept {
-    let mut kept = Kept::default();
+fn told(all: &[String], back: &[Observation]) -> TurnRecord {
+    let mut kept = TurnRecord::default();
     let changes = back.iter().filter_map(|seen| seen.change.as_ref());
     let done: Vec<&str> = changes.map(|change| change.path.as_str()).collect();
     let left: Vec<&str> =

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use crate::context::digest;
-use crate::context::history::{Kept, Kind};
+use crate::context::history::{ReplyKind, TurnRecord};
 use crate::protocol::reply::{ParsedReply, Proposal, Reply};
 use crate::protocol::{Message, Observation, Outcome, Role, StepAction, partial};
 use crate::safety::{Assessment, PolicyContext};
@@ -19,20 +19,20 @@ const FAULTY: usize = 2_000;
 #[derive(Debug)]
 pub struct Said {
     messages: Vec<Message>,
-    kept: Kept,
+    kept: TurnRecord,
     /// Number of messages before a repair; they are truncated to it afterwards.
     before_repair: Option<usize>,
 }
 
 impl Said {
     pub fn new(words: &str) -> Said {
-        let mut kept = Kept::default();
+        let mut kept = TurnRecord::default();
         kept.user(words);
         Said { messages: vec![Message::user(words)], kept, before_repair: None }
     }
 
     /// The record that remains.
-    pub fn kept(&self) -> Kept {
+    pub fn kept(&self) -> TurnRecord {
         self.kept.clone()
     }
 
@@ -46,12 +46,12 @@ impl Said {
 
     pub fn chat(&mut self, message: &str) {
         self.assistant(&json!({ "type": "chat", "message": message }));
-        self.kept.reply(Kind::Chat, message);
+        self.kept.reply(ReplyKind::Chat, message);
     }
 
     pub fn error(&mut self, message: &str) {
         self.assistant(&json!({ "type": "error", "message": message }));
-        self.kept.reply(Kind::Error, message);
+        self.kept.reply(ReplyKind::Error, message);
     }
 
     pub fn cmd(&mut self, message: &str, cwd: Option<&str>, commands: &[Proposal]) {
@@ -62,7 +62,7 @@ impl Said {
         }
         data["commands"] = json!(commands);
         self.assistant(&json!({ "type": "cmd", "message": message, "data": data }));
-        self.kept.reply(Kind::Cmd, message);
+        self.kept.reply(ReplyKind::Cmd, message);
     }
 
     /// Adds the invalid reply and its error; both are removed once a valid one arrives.

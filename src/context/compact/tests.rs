@@ -1,12 +1,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::context::history::{Kept, Kind, size};
+use crate::context::history::{ReplyKind, TurnRecord, size};
 
-fn chat(words: &str, answer: &str) -> Kept {
-    let mut kept = Kept::default();
+fn chat(words: &str, answer: &str) -> TurnRecord {
+    let mut kept = TurnRecord::default();
     kept.user(words);
-    kept.reply(Kind::Chat, answer);
+    kept.reply(ReplyKind::Chat, answer);
     kept
 }
 
@@ -28,7 +28,7 @@ const BOUNDS: fn() -> Bounds = Bounds::default;
 fn a_short_history_is_left_alone() {
     let history = history(5, 100);
     assert!(!is_due(&history, BOUNDS()));
-    assert_eq!(plan(&history, BOUNDS(), Wish::Due), None);
+    assert_eq!(plan(&history, BOUNDS(), CompactionTrigger::Due), None);
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn long_texts_of_old_turns_are_shortened_first() {
 #[test]
 fn a_history_still_too_long_is_summarised_except_for_the_latest_turns() {
     let mut history = history(25, 400);
-    let plan = plan(&history, BOUNDS(), Wish::Due).expect("there is enough");
+    let plan = plan(&history, BOUNDS(), CompactionTrigger::Due).expect("there is enough");
     let asked = ask(&history, plan, Some("the lexer"), BOUNDS());
     assert!(asked[1].content.contains("question 1\n") && asked[1].content.contains("the lexer"));
     assert!(!asked[1].content.contains("question 25"));
@@ -61,12 +61,12 @@ fn a_history_still_too_long_is_summarised_except_for_the_latest_turns() {
 #[test]
 fn it_is_never_tried_twice_without_a_turn_between() {
     let mut history = history(25, 400);
-    assert!(may(&history, Wish::Due));
-    let first = plan(&history, BOUNDS(), Wish::Due).expect("there is enough");
+    assert!(may(&history, CompactionTrigger::Due));
+    let first = plan(&history, BOUNDS(), CompactionTrigger::Due).expect("there is enough");
     apply(&mut history, first, summary("x"));
-    assert!(!may(&history, Wish::Due) && !may(&history, Wish::Asked));
+    assert!(!may(&history, CompactionTrigger::Due) && !may(&history, CompactionTrigger::Asked));
     history.push(26, chat("more", "yes"), |_| {});
-    assert!(may(&history, Wish::Due) && may(&history, Wish::Asked));
+    assert!(may(&history, CompactionTrigger::Due) && may(&history, CompactionTrigger::Asked));
 }
 
 #[test]
@@ -76,19 +76,19 @@ fn a_failure_changes_nothing_and_is_not_repeated_at_once() {
     failed(&mut history);
     assert_eq!(history.recent, before);
     for turn in 26..=29 {
-        assert!(!may(&history, Wish::Due), "turn {turn}");
+        assert!(!may(&history, CompactionTrigger::Due), "turn {turn}");
         history.push(turn, chat("more", "yes"), |_| {});
-        assert!(may(&history, Wish::Asked), "a person may");
+        assert!(may(&history, CompactionTrigger::Asked), "a person may");
     }
-    assert!(may(&history, Wish::Due));
+    assert!(may(&history, CompactionTrigger::Due));
 }
 
 #[test]
 fn the_user_may_summarise_all_but_the_last_turn() {
     let mut history = history(2, 10);
-    let plan = plan(&history, BOUNDS(), Wish::Asked).expect("one is enough");
+    let plan = plan(&history, BOUNDS(), CompactionTrigger::Asked).expect("one is enough");
     assert_eq!(apply(&mut history, plan, summary("x")).summed.len(), 1);
-    assert_eq!(super::plan(&history, BOUNDS(), Wish::Asked), None);
+    assert_eq!(super::plan(&history, BOUNDS(), CompactionTrigger::Asked), None);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_summary_has_its_own_bounds() {
 fn a_task_that_is_closed_is_listed() {
     let mut history = history(25, 400);
     history.summary.open_tasks = vec!["write a test".into(), "fix it".into()];
-    let plan = plan(&history, BOUNDS(), Wish::Due).expect("there is enough");
+    let plan = plan(&history, BOUNDS(), CompactionTrigger::Due).expect("there is enough");
     let now = Summary { open_tasks: vec!["fix it".into()], ..summary("x") };
     let receipt = apply(&mut history, plan, now);
     assert_eq!(receipt.summary.expect("one").closed, ["write a test"]);
@@ -154,8 +154,8 @@ proptest! {
         }
         history.push(99, chat(&"长".repeat(huge / 3), "b"), |_| {});
         history.push(100, chat("last", "b"), |_| {});
-        let bounds = Bounds::of(Size { bytes, tokens });
-        let plan = plan(&history, bounds, Wish::Asked).expect("there is enough");
+        let bounds = Bounds::of(ContextSize { bytes, tokens });
+        let plan = plan(&history, bounds, CompactionTrigger::Asked).expect("there is enough");
         let asked = ask(&history, plan, Some("x"), bounds);
         prop_assert!(size(&asked).fits(bounds.room), "{:?}", size(&asked));
     }
@@ -171,13 +171,13 @@ proptest! {
                 continue;
             }
             shrink(&mut history);
-            if is_due(&history, bounds) && may(&history, Wish::Due)
-                && let Some(plan) = plan(&history, bounds, Wish::Due)
+            if is_due(&history, bounds) && may(&history, CompactionTrigger::Due)
+                && let Some(plan) = plan(&history, bounds, CompactionTrigger::Due)
             {
                 prop_assert!(last.is_none_or(|last| turn > last), "{last:?} {turn}");
                 last = Some(turn);
                 apply(&mut history, plan, summary("s"));
-                prop_assert!(!may(&history, Wish::Due) && !may(&history, Wish::Asked));
+                prop_assert!(!may(&history, CompactionTrigger::Due) && !may(&history, CompactionTrigger::Asked));
             }
         }
     }

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::super::history::Kind;
+use super::super::history::ReplyKind;
 use super::*;
 use crate::protocol::{Observation, Outcome, Risk, Step, StepAction, Tier};
 
@@ -8,10 +8,10 @@ fn contents(messages: &[Message]) -> Vec<&str> {
     messages.iter().map(|message| message.content.as_str()).collect()
 }
 
-fn chat(words: &str, answer: &str) -> Kept {
-    let mut kept = Kept::default();
+fn chat(words: &str, answer: &str) -> TurnRecord {
+    let mut kept = TurnRecord::default();
     kept.user(words);
-    kept.reply(Kind::Chat, answer);
+    kept.reply(ReplyKind::Chat, answer);
     kept
 }
 
@@ -31,16 +31,16 @@ fn seen(id: &str, output: &str) -> Observation {
     seen
 }
 
-fn worked(words: &str, id: &str, output: &str) -> Kept {
-    let mut kept = Kept::default();
+fn worked(words: &str, id: &str, output: &str) -> TurnRecord {
+    let mut kept = TurnRecord::default();
     kept.user(words);
-    kept.reply(Kind::Cmd, "Looking.");
+    kept.reply(ReplyKind::Cmd, "Looking.");
     kept.steps(&[seen(id, output)]);
-    kept.reply(Kind::Chat, "Found.");
+    kept.reply(ReplyKind::Chat, "Found.");
     kept
 }
 
-fn history(turns: impl IntoIterator<Item = Kept>) -> History {
+fn history(turns: impl IntoIterator<Item = TurnRecord>) -> History {
     let mut history = History::default();
     for (turn, kept) in (1..).zip(turns) {
         history.push(turn, kept, |_| {});
@@ -49,11 +49,11 @@ fn history(turns: impl IntoIterator<Item = Kept>) -> History {
 }
 
 fn sent(history: &History, turn: &[Message], bounds: Bounds) -> Vec<Message> {
-    request(Parts { system: "sys", notes: "", history, turn }, bounds).0
+    request(RequestParts { system: "sys", notes: "", history, turn }, bounds).0
 }
 
 fn room(bytes: usize, tokens: usize) -> Bounds {
-    Bounds::of(Size { bytes, tokens })
+    Bounds::of(ContextSize { bytes, tokens })
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn summary_then_results_come_between_the_prompt_and_the_turns() {
     history.summary.open_tasks = vec!["write a test".into()];
     history.recall("turn_9", "old words".into());
     let (sent, ledger) = request(
-        Parts {
+        RequestParts {
             system: "sys",
             notes: "use tabs",
             history: &history,
@@ -107,15 +107,15 @@ fn summary_then_results_come_between_the_prompt_and_the_turns() {
     assert!(sent[2].content.contains("[turn_9]\nold words"));
     assert!(sent[3].content.contains("cmd_001"));
     assert!(sent[..4].iter().all(|message| message.role == Role::System));
-    let parts: Vec<Part> = ledger.shares.iter().map(|share| share.part).collect();
+    let parts: Vec<Section> = ledger.shares.iter().map(|share| share.part).collect();
     let all = [
-        Part::System,
-        Part::Notes,
-        Part::Summary,
-        Part::Results,
-        Part::Recalled,
-        Part::History,
-        Part::Turn,
+        Section::System,
+        Section::Notes,
+        Section::Summary,
+        Section::Results,
+        Section::Recalled,
+        Section::History,
+        Section::Turn,
     ];
     assert_eq!(parts, all);
 }
@@ -149,7 +149,7 @@ fn an_added_short_turn_costs_at_most_a_hundred_bytes() {
 
 #[test]
 fn neighbours_of_one_role_become_one_message() {
-    let mut kept = Kept::default();
+    let mut kept = TurnRecord::default();
     kept.user("one");
     kept.cancelled();
     let sent = sent(&history([kept]), &[Message::user("two")], Bounds::default());
@@ -159,11 +159,11 @@ fn neighbours_of_one_role_become_one_message() {
 
 #[test]
 fn steering_stays_where_it_was_sent() {
-    let mut kept = Kept::default();
+    let mut kept = TurnRecord::default();
     kept.user("one");
-    kept.reply(Kind::Cmd, "Looking.");
+    kept.reply(ReplyKind::Cmd, "Looking.");
     kept.user("only in src");
-    kept.reply(Kind::Chat, "Done.");
+    kept.reply(ReplyKind::Chat, "Done.");
     let sent = sent(&history([kept]), &[Message::user("now")], Bounds::default());
     let said =
         ["sys", "one", "cmd: Looking.", "only in src", r#"{"type":"chat","message":"Done."}"#];
@@ -238,7 +238,7 @@ enum Act {
     Cancelled,
 }
 
-fn kept() -> impl Strategy<Value = Kept> {
+fn kept() -> impl Strategy<Value = TurnRecord> {
     let act = prop_oneof![
         text().prop_map(Act::User),
         text().prop_map(Act::Reply),
@@ -246,11 +246,11 @@ fn kept() -> impl Strategy<Value = Kept> {
         Just(Act::Cancelled),
     ];
     prop::collection::vec(act, 0..5).prop_map(|acts| {
-        let mut kept = Kept::default();
+        let mut kept = TurnRecord::default();
         for act in acts {
             match act {
                 Act::User(text) => kept.user(&text),
-                Act::Reply(text) => kept.reply(Kind::Cmd, &text),
+                Act::Reply(text) => kept.reply(ReplyKind::Cmd, &text),
                 Act::Steps(outputs) => {
                     let all: Vec<_> = outputs.iter().map(|text| seen("cmd_001", text)).collect();
                     kept.steps(&all);
@@ -287,7 +287,7 @@ proptest! {
             history.recall(&format!("turn_{at}"), text);
         }
         let bounds = room(bytes, tokens);
-        let parts = Parts { system: &system, notes: &notes, history: &history, turn: &turn };
+        let parts = RequestParts { system: &system, notes: &notes, history: &history, turn: &turn };
         let (sent, ledger) = request(parts, bounds);
         let taken = size(&sent);
         prop_assert!(taken.fits(bounds.room), "{taken:?} of {:?}", bounds.room);
