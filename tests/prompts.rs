@@ -11,7 +11,7 @@ use avocet::config::Paths;
 use avocet::library::Places;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::prompt::line;
-use avocet::prompt::template::{Form, Template, Values};
+use avocet::prompt::template::{Template, TemplateForm, TemplateValues};
 use avocet::protocol::{
     AskId, AttachmentInfo, AttachmentSize, Decision, Event, Notice, Observation, Op, Outcome,
     Prompt, PromptSource, PromptSourceKind, Question, Role, SessionInfo, StepAction, Tier,
@@ -262,10 +262,10 @@ fn parts(folder: &Path, limits: Limits, replies: &[&str], heard: Heard) -> Parts
 }
 
 fn command(template: &str, args: &str) -> Prompt {
-    let template = Template::parse(template, Form::Braces).unwrap();
+    let template = Template::parse(template, TemplateForm::Braces).unwrap();
     Prompt {
         shown: format!("/sum {args}"),
-        parts: template.fill(&Values::new(args, None)),
+        parts: template.fill(&TemplateValues::new(args, None)),
         source: Some(PromptSource {
             kind: PromptSourceKind::Command,
             name: "sum".into(),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use avocet::model::Scripted;
-use avocet::prompt::template::{Form, Template, Values};
+use avocet::prompt::template::{Template, TemplateForm, TemplateValues};
 use avocet::protocol::{
     Decision, Event, Observation, Op, Prompt, Question, Risk, SandboxMode, SandboxStatus,
     TurnOutcome,
@@ -108,10 +108,10 @@ fn says(risk: &Risk, rule: &str) -> String {
 }
 
 fn prompt(text: &str) -> Op {
-    let template = Template::parse(text, Form::Braces).unwrap();
+    let template = Template::parse(text, TemplateForm::Braces).unwrap();
     let prompt = Prompt {
         shown: "/make".into(),
-        parts: template.fill(&Values::new("", None)),
+        parts: template.fill(&TemplateValues::new("", None)),
         ..Prompt::default()
     };
     Op::Prompt { prompt: Box::new(prompt) }

@@ -2,7 +2,7 @@
 //! processed later, elsewhere.
 
 use super::{Command, Form, Library, Skill, at};
-use crate::prompt::template::{self, Template, Values};
+use crate::prompt::template::{self, Template, TemplateValues};
 use crate::protocol::{Prompt, PromptPart, PromptSource, PromptSourceKind};
 use crate::words::{Localize, LocalizedText, library as w};
 
@@ -20,14 +20,16 @@ pub fn by_name(library: &Library, name: &str, args: &str) -> Result<Prompt, Loca
 /// The prompt of a command.
 pub fn command(command: &Command, args: &str) -> Result<Prompt, LocalizedText> {
     let (form, root) = match command.form {
-        Form::Toml | Form::Gemini => (template::Form::Braces, None),
-        Form::Markdown => (template::Form::Markdown, Some(command.root().display().to_string())),
+        Form::Toml | Form::Gemini => (template::TemplateForm::Braces, None),
+        Form::Markdown => {
+            (template::TemplateForm::Markdown, Some(command.root().display().to_string()))
+        }
     };
     let wrong = |why| at(&command.file, None, w::TEMPLATE_WRONG).with("why", why);
     let template = Template::parse(&command.prompt, form).map_err(wrong)?;
     Ok(Prompt {
         shown: shown(&command.name, args),
-        parts: template.fill(&Values::new(args, root)),
+        parts: template.fill(&TemplateValues::new(args, root)),
         source: Some(source(PromptSourceKind::Command, &command.name, &command.allowed_tools)),
         input: None,
     })
@@ -37,11 +39,12 @@ pub fn command(command: &Command, args: &str) -> Result<Prompt, LocalizedText> {
 pub fn skill(skill: &Skill, args: &str) -> Result<Prompt, LocalizedText> {
     let root = skill.root().display().to_string();
     let wrong = |why| at(&skill.file, None, w::TEMPLATE_WRONG).with("why", why);
-    let template = Template::parse(&skill.body()?, template::Form::Markdown).map_err(wrong)?;
+    let template =
+        Template::parse(&skill.body()?, template::TemplateForm::Markdown).map_err(wrong)?;
     let head =
         format!("The user entered the skill `{}`. Its files lie in {root:?}.\n\n", skill.name);
     let mut parts = vec![PromptPart::Text(head)];
-    parts.extend(template.fill(&Values::new(args, Some(root))));
+    parts.extend(template.fill(&TemplateValues::new(args, Some(root))));
     Ok(Prompt {
         shown: shown(&skill.name, args),
         parts,

@@ -205,7 +205,7 @@ fn message(line: &str, pasted: &[String]) -> Vec<PromptPart> {
 }
 
 /// The mentions that are not in a pasted text.
-fn named(line: &str, pasted: &[String]) -> Vec<mention::Found> {
+fn named(line: &str, pasted: &[String]) -> Vec<mention::MentionSpan> {
     let inside = |at: usize| {
         pasted.iter().filter(|text| !text.is_empty()).any(|text| {
             line.match_indices(text.as_str())

@@ -7,14 +7,14 @@ use crate::protocol::{LineRange, Mention};
 
 /// A mention and its place: bytes from its `@` to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct MentionSpan {
     pub from: usize,
     pub to: usize,
     pub mention: Mention,
 }
 
 /// The mentions of a text, in order. `\@` is not one.
-pub fn find(text: &str) -> Vec<Found> {
+pub fn find(text: &str) -> Vec<MentionSpan> {
     let mut found = Vec::new();
     let mut before = None;
     let mut done = 0;
@@ -26,7 +26,7 @@ pub fn find(text: &str) -> Vec<Found> {
         let Some(behind) = text.get(at + 1..) else { break };
         if let Some((mention, len)) = read(behind) {
             done = at + 1 + len;
-            found.push(Found { from: at, to: done, mention });
+            found.push(MentionSpan { from: at, to: done, mention });
         }
     }
     found

@@ -16,7 +16,7 @@ use super::offered::Offered;
 use crate::context::digest;
 use crate::library::skills::BUDGET;
 use crate::library::{Library, Skill};
-use crate::prompt::template::{Form, Template, Values};
+use crate::prompt::template::{Template, TemplateForm, TemplateValues};
 use crate::protocol::{Observation, Outcome, Step, StepAction};
 use crate::safety::redact::Redactor;
 use crate::safety::{
@@ -90,7 +90,7 @@ fn entered(library: &Library, step: &Step) -> Result<String, LocalizedText> {
     let (name, args) = asked(&step.work).unwrap_or_default();
     let skill = library.skill(name).map_err(|_| words::SKILL_UNKNOWN.with("name", name))?;
     let root = skill.root().display().to_string();
-    let text = template(skill)?.read_only(&Values::new(args, Some(root.clone())));
+    let text = template(skill)?.read_only(&TemplateValues::new(args, Some(root.clone())));
     Ok(format!(
         "Skill {name}. Its files lie in {root}; read them when its text asks for them. A line as !`…` in it was not run: propose it as a step if you need it.\n\n{}",
         text.trim()
@@ -98,7 +98,7 @@ fn entered(library: &Library, step: &Step) -> Result<String, LocalizedText> {
 }
 
 fn template(skill: &Skill) -> Result<Template, LocalizedText> {
-    Template::parse(&skill.body()?, Form::Markdown)
+    Template::parse(&skill.body()?, TemplateForm::Markdown)
 }
 
 const GUIDE: &str = include_str!("../../assets/prompts/skills.md");

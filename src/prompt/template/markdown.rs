@@ -1,6 +1,6 @@
 //! The placeholders of Markdown commands and skills.
 
-use super::{Bit, Form, Hole, Piece, put, shell};
+use super::{Bit, Hole, Piece, TemplateForm, put, shell};
 use crate::prompt::mention;
 use crate::protocol::LineRange;
 use crate::words::LocalizedText;
@@ -107,7 +107,7 @@ fn command(text: &str) -> Result<Option<(Piece, usize)>, crate::words::Phrase> {
     if inner.trim().is_empty() {
         return Ok(None);
     }
-    let (line, _) = shell::read(inner, Form::Markdown, shell::End::Text)?;
+    let (line, _) = shell::read(inner, TemplateForm::Markdown, shell::LineEnd::Text)?;
     Ok(Some((Piece::Shell(line), inner.len() + 3)))
 }
 

@@ -25,7 +25,7 @@ mod shell;
 #[cfg(test)]
 mod tests;
 
-pub use shell::Line;
+pub use shell::TemplateLine;
 
 /// Longest template, in bytes.
 const LONGEST: usize = 1024 * 1024;
@@ -34,7 +34,7 @@ const MOST_SHELL: usize = 32;
 
 /// The syntax of the placeholders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum TemplateForm {
     /// `{{args}}`, `!{…}`, `@{…}`.
     Braces,
     /// `$1`, `$ARGUMENTS`, `${SKILL_ROOT}`, `` !`…` ``, `@path`.
@@ -51,7 +51,7 @@ pub struct Template {
 enum Piece {
     Text(String),
     Hole(Hole),
-    Shell(Line),
+    Shell(TemplateLine),
     Insert { path: Vec<Bit>, lines: Option<LineRange> },
     Mention { path: Vec<Bit>, lines: Option<LineRange> },
 }
@@ -76,16 +76,16 @@ pub enum Hole {
 
 /// The values to insert.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Values {
+pub struct TemplateValues {
     all: String,
     words: Vec<String>,
     root: Option<String>,
 }
 
-impl Values {
+impl TemplateValues {
     /// `root`: the folder of the skill, if there is one.
-    pub fn new(args: &str, root: Option<String>) -> Values {
-        Values { all: args.trim().to_owned(), words: args::split(args), root }
+    pub fn new(args: &str, root: Option<String>) -> TemplateValues {
+        TemplateValues { all: args.trim().to_owned(), words: args::split(args), root }
     }
 
     fn get(&self, hole: Hole) -> &str {
@@ -104,13 +104,13 @@ impl Template {
     /// # Errors
     /// One sentence with the line, for a piece that is empty or has no end, for an argument in a
     /// place where no quoting works, and for a template beyond the limits.
-    pub fn parse(text: &str, form: Form) -> Result<Template, LocalizedText> {
+    pub fn parse(text: &str, form: TemplateForm) -> Result<Template, LocalizedText> {
         if text.len() > LONGEST {
             return Err(words::TEMPLATE_LONG.with("most", LONGEST / 1024));
         }
         let pieces = match form {
-            Form::Braces => braces(text)?,
-            Form::Markdown => markdown::read(text)?,
+            TemplateForm::Braces => braces(text)?,
+            TemplateForm::Markdown => markdown::read(text)?,
         };
         if pieces.iter().filter(|piece| matches!(piece, Piece::Shell(_))).count() > MOST_SHELL {
             return Err(words::TEMPLATE_SHELL_MANY.with("most", MOST_SHELL));
@@ -119,7 +119,7 @@ impl Template {
     }
 
     /// The shell lines as they are in the file.
-    pub fn shell(&self) -> impl Iterator<Item = &Line> {
+    pub fn shell(&self) -> impl Iterator<Item = &TemplateLine> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Shell(line) => Some(line),
             _ => None,
@@ -140,7 +140,7 @@ impl Template {
     }
 
     /// Inserts the values. Arguments without a placeholder follow the text, so that none is lost.
-    pub fn fill(&self, values: &Values) -> Vec<PromptPart> {
+    pub fn fill(&self, values: &TemplateValues) -> Vec<PromptPart> {
         let mut parts = Vec::new();
         for piece in &self.pieces {
             match piece {
@@ -173,7 +173,7 @@ impl Template {
 
     /// Inserts the values and leaves the shell lines as they are in the file: the form for a model
     /// that asks for a skill, since no model may write a line for a shell.
-    pub fn read_only(&self, values: &Values) -> String {
+    pub fn read_only(&self, values: &TemplateValues) -> String {
         let mut out = String::new();
         for piece in &self.pieces {
             match piece {
@@ -202,7 +202,7 @@ fn say(parts: &mut Vec<PromptPart>, text: &str) {
     }
 }
 
-fn joined(path: &[Bit], values: &Values) -> String {
+fn joined(path: &[Bit], values: &TemplateValues) -> String {
     path.iter()
         .map(|bit| match bit {
             Bit::Text(text) => text.as_str(),
@@ -214,17 +214,17 @@ fn joined(path: &[Bit], values: &Values) -> String {
 /// The arguments of a template inserted into one shell line, for `policy explain`. `None`: the line
 /// cannot have them in that place.
 pub fn filled_line(line: &str, args: &str) -> Option<String> {
-    let (line, _) = shell::read(line, Form::Braces, shell::End::Text).ok()?;
-    Some(line.fill(&Values::new(args, None)))
+    let (line, _) = shell::read(line, TemplateForm::Braces, shell::LineEnd::Text).ok()?;
+    Some(line.fill(&TemplateValues::new(args, None)))
 }
 
 const ARGS: &str = "{{args}}";
 
 /// The placeholder for an argument at the start of `text`, and its length.
-fn hole(text: &str, form: Form) -> Option<(Hole, usize)> {
+fn hole(text: &str, form: TemplateForm) -> Option<(Hole, usize)> {
     match form {
-        Form::Braces => text.starts_with(ARGS).then_some((Hole::All, ARGS.len())),
-        Form::Markdown => markdown::hole(text),
+        TemplateForm::Braces => text.starts_with(ARGS).then_some((Hole::All, ARGS.len())),
+        TemplateForm::Markdown => markdown::hole(text),
     }
 }
 
@@ -248,7 +248,7 @@ fn braces(text: &str) -> Result<Vec<Piece>, LocalizedText> {
             pieces.push(Piece::Hole(Hole::All));
             rest = behind;
         } else if let Some(behind) = sign.strip_prefix("!{") {
-            let read = shell::read(behind, Form::Braces, shell::End::Brace);
+            let read = shell::read(behind, TemplateForm::Braces, shell::LineEnd::Brace);
             let (line, len) = read.map_err(|fault| fault.with("line", line_of(sign)))?;
             pieces.push(Piece::Shell(line));
             rest = behind.get(len..).unwrap_or_default();
@@ -282,7 +282,7 @@ fn path(text: &str) -> Option<(Vec<Bit>, usize)> {
     let (mut at, mut from) = (0, 0);
     loop {
         let rest = text.get(at..)?;
-        if let Some((hole, len)) = hole(rest, Form::Braces) {
+        if let Some((hole, len)) = hole(rest, TemplateForm::Braces) {
             bits.push(Bit::Text(text.get(from..at)?.to_owned()));
             bits.push(Bit::Hole(hole));
             at += len;

@@ -4,12 +4,12 @@
 //! It follows quotes, substitutions, parentheses, comments and here-documents. If an argument is in
 //! a place that cannot hold any text as one word, the template is refused rather than filled.
 
-use super::{Form, Hole, Values, hole, quoted};
+use super::{Hole, TemplateForm, TemplateValues, hole, quoted};
 use crate::words::{Phrase, prompt as words};
 
 /// A line with its placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct TemplateLine {
     source: String,
     bits: Vec<Bit>,
 }
@@ -33,21 +33,21 @@ pub(super) enum Quoting {
 
 /// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum LineEnd {
     /// At the brace that closes it.
     Brace,
     /// At the end of the text.
     Text,
 }
 
-impl Line {
+impl TemplateLine {
     /// As it is in the file.
     pub fn source(&self) -> &str {
         &self.source
     }
 
     /// With the values inserted, each as one word.
-    pub fn fill(&self, values: &Values) -> String {
+    pub fn fill(&self, values: &TemplateValues) -> String {
         let mut out = String::new();
         for bit in &self.bits {
             match bit {
@@ -67,7 +67,11 @@ impl Line {
 }
 
 /// Parses a line; also returns its length in bytes with its closing brace.
-pub(super) fn read(text: &str, form: Form, end: End) -> Result<(Line, usize), Phrase> {
+pub(super) fn read(
+    text: &str,
+    form: TemplateForm,
+    end: LineEnd,
+) -> Result<(TemplateLine, usize), Phrase> {
     let mut reader = Reader {
         text,
         form,
@@ -85,8 +89,8 @@ pub(super) fn read(text: &str, form: Form, end: End) -> Result<(Line, usize), Ph
     if source.is_empty() {
         return Err(words::TEMPLATE_SHELL_EMPTY);
     }
-    let len = closed + if end == End::Brace { 1 } else { 0 };
-    Ok((Line { source: source.to_owned(), bits: reader.bits }, len))
+    let len = closed + if end == LineEnd::Brace { 1 } else { 0 };
+    Ok((TemplateLine { source: source.to_owned(), bits: reader.bits }, len))
 }
 
 /// The construct the parser is inside of.
@@ -120,8 +124,8 @@ struct Here {
 
 struct Reader<'a> {
     text: &'a str,
-    form: Form,
-    end: End,
+    form: TemplateForm,
+    end: LineEnd,
     at: usize,
     /// Start of the text that is not yet part of a bit.
     from: usize,
@@ -161,7 +165,7 @@ impl<'a> Reader<'a> {
             let within = *self.top();
             match within {
                 Within::Plain { braces: 0, parens: Parens::None }
-                    if c == '}' && self.end == End::Brace =>
+                    if c == '}' && self.end == LineEnd::Brace =>
                 {
                     self.text_until(self.at);
                     return Ok(self.at);
@@ -185,7 +189,7 @@ impl<'a> Reader<'a> {
 
     /// Handles the end of the text.
     fn ended(&mut self) -> Result<usize, Phrase> {
-        if self.end == End::Brace {
+        if self.end == LineEnd::Brace {
             return Err(words::TEMPLATE_SHELL_OPEN);
         }
         self.text_until(self.at);
@@ -430,6 +434,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn is_hole(row: &str, at: usize, form: Form) -> bool {
+fn is_hole(row: &str, at: usize, form: TemplateForm) -> bool {
     row.get(at..).is_some_and(|rest| hole(rest, form).is_some())
 }

@@ -3,12 +3,12 @@ use proptest::prelude::*;
 use super::*;
 
 fn braces(text: &str, args: &str) -> Vec<PromptPart> {
-    Template::parse(text, Form::Braces).unwrap().fill(&Values::new(args, None))
+    Template::parse(text, TemplateForm::Braces).unwrap().fill(&TemplateValues::new(args, None))
 }
 
 fn markdown(text: &str, args: &str) -> Vec<PromptPart> {
     let root = Some("/skills/my skill".to_owned());
-    Template::parse(text, Form::Markdown).unwrap().fill(&Values::new(args, root))
+    Template::parse(text, TemplateForm::Markdown).unwrap().fill(&TemplateValues::new(args, root))
 }
 
 fn text(text: &str) -> PromptPart {
@@ -98,7 +98,7 @@ fn an_argument_that_no_quoting_can_hold_is_refused_with_the_line() {
         "ls # {{args}}",
         "echo $(case x in x) echo {{args}};; esac)",
     ] {
-        let fault = Template::parse(&format!("a\n!{{{line}}}"), Form::Braces).unwrap_err();
+        let fault = Template::parse(&format!("a\n!{{{line}}}"), TemplateForm::Braces).unwrap_err();
         assert_eq!(fault.word(), words::TEMPLATE_ARG_PLACE, "{line}");
         assert!(fault.to_string().contains("Line 2"), "{fault}");
     }
@@ -111,7 +111,7 @@ fn nothing_is_inserted_into_a_shell_line_without_an_argument() {
 
 #[test]
 fn a_piece_without_its_end_is_an_error_with_its_line() {
-    let fault = |text| Template::parse(text, Form::Braces).unwrap_err().word();
+    let fault = |text| Template::parse(text, TemplateForm::Braces).unwrap_err().word();
     assert_eq!(fault("a\nb !{echo 'x}"), words::TEMPLATE_SHELL_OPEN);
     assert_eq!(fault("!{ }"), words::TEMPLATE_SHELL_EMPTY);
     assert_eq!(fault("@{a\n}"), words::TEMPLATE_FILE_OPEN);
@@ -173,16 +173,16 @@ fn sums_of_money_code_and_addresses_are_text_in_markdown() {
 
 #[test]
 fn a_model_gets_shell_lines_as_text() {
-    let template = Template::parse("On $1: !`git log $1` @$1", Form::Markdown).unwrap();
-    assert_eq!(template.read_only(&Values::new("x", None)), "On x: !`git log $1` @x");
+    let template = Template::parse("On $1: !`git log $1` @$1", TemplateForm::Markdown).unwrap();
+    assert_eq!(template.read_only(&TemplateValues::new("x", None)), "On x: !`git log $1` @x");
 }
 
 proptest! {
     #[test]
     fn any_text_is_parsed_without_a_panic(text in "[\\PC\n]{0,60}", args in "[\\PC\n]{0,20}") {
-        for form in [Form::Braces, Form::Markdown] {
+        for form in [TemplateForm::Braces, TemplateForm::Markdown] {
             if let Ok(template) = Template::parse(&text, form) {
-                template.fill(&Values::new(&args, None));
+                template.fill(&TemplateValues::new(&args, None));
             }
         }
     }
@@ -198,9 +198,9 @@ proptest! {
         ),
     ) {
         let text = parts.concat();
-        for form in [Form::Braces, Form::Markdown] {
+        for form in [TemplateForm::Braces, TemplateForm::Markdown] {
             if let Ok(template) = Template::parse(&text, form) {
-                template.fill(&Values::new("a b", None));
+                template.fill(&TemplateValues::new("a b", None));
             }
         }
     }
