@@ -30,7 +30,7 @@ use crate::cli::print::{self, Wires};
 use crate::cli::report::{self, Voice};
 use crate::cli::{Cli, Exit, output};
 use crate::config::draft;
-use crate::config::history::History;
+use crate::config::history::InputHistory;
 use crate::protocol::{Notice, SessionInfo};
 use crate::session::Rescue;
 use crate::session::saved::{Replay, Which};
@@ -205,7 +205,7 @@ fn screen_config(
     draft: Option<PathBuf>,
 ) -> tui::Config {
     let (themes, torn) = ground.themes();
-    let history = History::open(ground.paths.history());
+    let history = InputHistory::open(ground.paths.history());
     let look = &ground.loaded.settings.look;
     let secrets = Some(Arc::new(parts::redactor(ground, true)));
     let refused = ground.paths.state_refused().map(Notice::warning);

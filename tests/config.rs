@@ -5,9 +5,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use avocet::config::strict::Value;
+use avocet::config::strict::TomlValue;
 use avocet::config::{
-    Environment, Layer, Loaded, Paths, ProviderSetting, Sources, edit, load, paths::project_files,
+    Environment, Loaded, Paths, ProviderSetting, SettingsLayer, Sources, edit, load,
+    paths::project_files,
 };
 use avocet::protocol::Mode;
 use avocet::safety::{Limit, PolicyRule, Unknown};
@@ -147,20 +148,20 @@ fn the_command_line_wins_over_the_environment_over_the_file() {
         (connection.high.as_str(), connection.base_url.as_str()),
         ("of-environment", "http://env/v1")
     );
-    assert_eq!(loaded.where_from("model"), Layer::Variable("AVOCET_MODEL".into()));
+    assert_eq!(loaded.where_from("model"), SettingsLayer::Variable("AVOCET_MODEL".into()));
     let loaded = desk.load_with(&variables, &line);
     assert_eq!(loaded.settings.connection.clone().unwrap().low, "of-line");
-    assert_eq!(loaded.where_from("model"), Layer::CommandLine);
-    assert_eq!(loaded.where_from("base_url"), Layer::Variable("AVOCET_BASE_URL".into()));
-    assert_eq!(loaded.where_from("mode"), Layer::User(file));
-    assert_eq!(loaded.where_from("theme"), Layer::BuiltIn);
+    assert_eq!(loaded.where_from("model"), SettingsLayer::CommandLine);
+    assert_eq!(loaded.where_from("base_url"), SettingsLayer::Variable("AVOCET_BASE_URL".into()));
+    assert_eq!(loaded.where_from("mode"), SettingsLayer::User(file));
+    assert_eq!(loaded.where_from("theme"), SettingsLayer::BuiltIn);
 }
 
 #[test]
 fn a_key_is_never_among_what_is_shown() {
     let variables = [("AVOCET_API_KEY", "sk-secret"), ("AVOCET_BASE_URL", "http://x/v1")];
     let loaded = Desk::new().load_with(&variables, &[]);
-    assert_eq!(loaded.where_from("api_key"), Layer::Variable("AVOCET_API_KEY".into()));
+    assert_eq!(loaded.where_from("api_key"), SettingsLayer::Variable("AVOCET_API_KEY".into()));
     assert!(!format!("{loaded:?} {:?}", loaded.all()).contains("sk-secret"));
     assert_eq!(loaded.settings.connection.unwrap().api_key.unwrap().expose(), "sk-secret");
 }
@@ -302,7 +303,7 @@ fn a_broken_safety_key_falls_to_its_strictest_value_alone() {
     assert_eq!(policy.write, Limit::Refuse, "a misspelt key was meant to be the one it nearly is");
     assert_eq!(policy.lift, [""; 0]);
     assert_eq!(loaded.settings.limits.max_auto_steps, 25);
-    assert_eq!(loaded.where_from("safety.allow_network"), Layer::Strictest(desk.file()));
+    assert_eq!(loaded.where_from("safety.allow_network"), SettingsLayer::Strictest(desk.file()));
 }
 
 #[test]
@@ -434,7 +435,7 @@ fn a_key_is_made_with_its_tables_and_taken_out_again() {
     let text = fs::read_to_string(desk.file()).unwrap();
     let expected = "[profiles.work]\nbase_url = \"http://x/v1\"\n\n[safety]\ndeny = [\"git push *\", \"make\"]\nmax_auto_steps_per_turn = 3\n";
     assert_eq!(text, expected);
-    assert_eq!(desk.load().get("safety.max_auto_steps_per_turn"), Some(Value::Count(3)));
+    assert_eq!(desk.load().get("safety.max_auto_steps_per_turn"), Some(TomlValue::Count(3)));
     assert!(edit::unset(&desk.file(), "safety.deny").unwrap());
     assert!(!edit::unset(&desk.file(), "safety.deny").unwrap());
     assert_eq!(desk.load().settings.policy().denied, []);

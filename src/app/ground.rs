@@ -13,7 +13,7 @@ use crate::cli::{Cli, Exit, output};
 use crate::commands;
 use crate::config::paths::project_files;
 use crate::config::settings::{Color, Notify};
-use crate::config::trust::{self, Level, Standing, Survey, Trust};
+use crate::config::trust::{self, FolderTrust, Survey, TrustLevel, TrustStore};
 use crate::config::{Environment, Loaded, Paths, Sources, edit, load, themes};
 use crate::library::Places;
 use crate::protocol::Notice;
@@ -54,11 +54,11 @@ pub struct Ground {
 /// What is known about trust in the folder.
 #[derive(Debug)]
 pub struct Known {
-    pub kept: Trust,
+    pub kept: TrustStore,
     /// Why the trust store could not be read.
     pub broken: Option<LocalizedText>,
     pub survey: Survey,
-    pub standing: Standing,
+    pub standing: FolderTrust,
     /// `--trust` names exactly this folder.
     pub named: bool,
     /// The folder of `--trust`, links resolved: scripts in it may run, wherever it is.
@@ -72,7 +72,7 @@ impl Ground {
         let paths = Paths::find(&environment).map_err(|fault| failed(fault.say(), lang))?;
         let folder = folder(cli.run.cwd.as_deref(), lang)?;
         let trust = Known::about(&folder, cli.run.trust.as_deref(), &paths);
-        let trusted = trust.named || trust.standing == Standing::Known(Level::Trusted);
+        let trusted = trust.named || trust.standing == FolderTrust::Known(TrustLevel::Trusted);
         // A project's own settings count only where its folder is trusted.
         let project = if trusted { project_files(&folder) } else { Vec::new() };
         let loaded = load(Sources {
@@ -187,7 +187,7 @@ impl Ground {
     /// The user's own themes, and the errors in their files.
     pub fn themes(&self) -> (Vec<Source>, Vec<Notice>) {
         let (files, problems) = themes::read(&self.paths.themes());
-        let source = |file: themes::File| Source { name: file.name, toml: file.text };
+        let source = |file: themes::ThemeFile| Source { name: file.name, toml: file.text };
         let notices = problems.iter().map(|problem| problem.notice()).collect();
         (files.into_iter().map(source).collect(), notices)
     }
@@ -269,7 +269,7 @@ impl Ground {
 impl Known {
     /// A store that cannot be read counts as empty.
     fn about(folder: &Path, named: Option<&Path>, paths: &Paths) -> Known {
-        let (kept, broken) = Trust::open(paths.trust());
+        let (kept, broken) = TrustStore::open(paths.trust());
         let survey = trust::survey(folder);
         let standing = kept.standing(folder, &survey);
         let named = named.and_then(|named| named.canonicalize().ok());

@@ -74,7 +74,7 @@ fn show(ground: &Ground, library: &Library, file: &File, how: How) -> Exit {
     let text = match crate::config::saved::read(&file.path) {
         Ok(text) => text.unwrap_or_default(),
         Err(fault) => {
-            let problem = crate::config::Problem::of_file(&file.path, fault);
+            let problem = crate::config::ConfigDiagnostic::of_file(&file.path, fault);
             return failed(ground, problem.say());
         }
     };
@@ -133,7 +133,10 @@ fn edit(ground: &Ground, file: &File) -> Exit {
     let text = match crate::config::saved::read(&file.path) {
         Ok(text) => text.unwrap_or_default(),
         Err(fault) => {
-            return failed(ground, crate::config::Problem::of_file(&file.path, fault).say());
+            return failed(
+                ground,
+                crate::config::ConfigDiagnostic::of_file(&file.path, fault).say(),
+            );
         }
     };
     let check = |text: &str| saved::check(file.kind, file.owner, &file.path, text);

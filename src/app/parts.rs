@@ -9,7 +9,7 @@ use super::reach::{self, Knowledge};
 use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
-use crate::config::trust::{Level, Standing};
+use crate::config::trust::{FolderTrust, TrustLevel};
 use crate::config::{problem, saved, toolchain, trust};
 use crate::context::window::Bounds;
 use crate::disk::beside;
@@ -271,9 +271,9 @@ fn trust(ground: &Ground) -> Trust {
     let known = &ground.trust;
     let because = match known.standing {
         _ if known.named => None,
-        Standing::Unknown => Some(words::TRUST_NEW.into()),
-        Standing::Changed => Some(words::TRUST_CHANGED.into()),
-        Standing::Known(Level::Trusted | Level::Below | Level::ReadOnly) => None,
+        FolderTrust::Unknown => Some(words::TRUST_NEW.into()),
+        FolderTrust::Changed => Some(words::TRUST_CHANGED.into()),
+        FolderTrust::Known(TrustLevel::Trusted | TrustLevel::Below | TrustLevel::ReadOnly) => None,
     };
     let (mut kept, survey) = (known.kept.clone(), known.survey.clone());
     let folder = ground.folder.clone();
@@ -286,12 +286,12 @@ fn trust(ground: &Ground) -> Trust {
         above: above.as_ref().map(|above| above.display().to_string()),
         keep: Box::new(move |given| {
             let level = match given {
-                Given::Folder | Given::Above => Level::Trusted,
-                Given::Nothing => Level::ReadOnly,
+                Given::Folder | Given::Above => TrustLevel::Trusted,
+                Given::Nothing => TrustLevel::ReadOnly,
             };
             let below = above.as_ref().filter(|_| given == Given::Above);
-            let done =
-                below.map_or(Ok(()), |above| kept.set(above, &trust::survey(above), Level::Below));
+            let done = below
+                .map_or(Ok(()), |above| kept.set(above, &trust::survey(above), TrustLevel::Below));
             let done = done.and_then(|()| kept.set(&folder, &survey, level));
             done.map_err(|error| problem::io_reason(&error))
         }),

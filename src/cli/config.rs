@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::args::Config;
 use crate::config::edit::{self, EditError};
-use crate::config::strict::Value;
-use crate::config::{Layer, Loaded};
+use crate::config::strict::TomlValue;
+use crate::config::{Loaded, SettingsLayer};
 use crate::model::shown_address;
 use crate::words::{Lang, Localize, LocalizedText, cli as w};
 
@@ -69,10 +69,10 @@ fn get(
 }
 
 /// A value as it may be shown: an address without its password.
-pub(super) fn shown(key: &str, value: Value) -> Value {
+pub(super) fn shown(key: &str, value: TomlValue) -> TomlValue {
     match value {
-        Value::Text(text) if key == ADDRESS || key.ends_with(".base_url") => {
-            Value::Text(shown_address(&text))
+        TomlValue::Text(text) if key == ADDRESS || key.ends_with(".base_url") => {
+            TomlValue::Text(shown_address(&text))
         }
         value => value,
     }
@@ -95,13 +95,18 @@ fn list(loaded: &Loaded, place: bool, json: bool, lang: Lang) -> String {
     out
 }
 
-fn entry(key: &str, value: Option<&Value>, layer: &Layer, lang: Lang) -> serde_json::Value {
+fn entry(
+    key: &str,
+    value: Option<&TomlValue>,
+    layer: &SettingsLayer,
+    lang: Lang,
+) -> serde_json::Value {
     let value = value.map(|value| match value {
-        Value::Text(text) => json!(text),
-        Value::Flag(flag) => json!(flag),
-        Value::Count(count) => json!(count),
-        Value::Number(number) => json!(number),
-        Value::List(items) => json!(items),
+        TomlValue::Text(text) => json!(text),
+        TomlValue::Flag(flag) => json!(flag),
+        TomlValue::Count(count) => json!(count),
+        TomlValue::Number(number) => json!(number),
+        TomlValue::List(items) => json!(items),
     });
     json!({ "key": key, "value": value, "from": layer.say().text(lang) })
 }

@@ -7,7 +7,7 @@ use super::Exit;
 use super::kept;
 use super::model::Offer;
 use crate::commands::PageRow;
-use crate::config::{Connection, Layer, Loaded, Paths, ProviderSetting};
+use crate::config::{Connection, Loaded, Paths, ProviderSetting, SettingsLayer};
 use crate::library::Library;
 use crate::protocol::{InstructionFile, Notice, SandboxMode};
 use crate::tools::temp::RunFolder;
@@ -115,7 +115,7 @@ fn settings(loaded: &Loaded) -> Vec<PageRow> {
     let mut rows = vec![PageRow::heading(w::DOCTOR_SETTINGS)];
     let wrong = loaded.problems.iter().map(|problem| PageRow::pair(w::DOCTOR_WRONG, problem.say()));
     rows.extend(wrong);
-    let set = loaded.all().into_iter().filter(|(_, _, layer)| *layer != Layer::BuiltIn);
+    let set = loaded.all().into_iter().filter(|(_, _, layer)| *layer != SettingsLayer::BuiltIn);
     rows.extend(set.flat_map(|(key, value, layer)| {
         let older = (key == "safety.sandbox").then(|| older(&value.shown())).flatten();
         let seen = super::config::shown(&key, value).shown();

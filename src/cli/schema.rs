@@ -6,7 +6,7 @@ use std::path::Path;
 use boon::{Compiler, Draft, SchemaIndex, Schemas, ValidationError};
 use serde_json::Value;
 
-use crate::config::{problem::Fault, saved};
+use crate::config::{problem::ConfigError, saved};
 use crate::words::{Localize, LocalizedText, cli as w};
 
 /// A schema that is ready to check answers.
@@ -33,7 +33,7 @@ impl Schema {
         let text = match saved::read(file) {
             Ok(Some(text)) => text,
             Ok(None) => return Err(unreadable(&name, crate::words::config::IO_NOT_FOUND)),
-            Err(Fault::Unreadable { why }) => return Err(unreadable(&name, why)),
+            Err(ConfigError::Unreadable { why }) => return Err(unreadable(&name, why)),
             Err(_) => return Err(unreadable(&name, w::NO_TEXT_FILE)),
         };
         Schema::parse(&name, &text)

@@ -18,7 +18,7 @@ const WINDOWS: usize = 8;
 
 /// An unfinished text, with its large pastes folded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Draft {
+pub struct SavedDraft {
     /// The text as it was in the input.
     pub shown: String,
     #[serde(default)]
@@ -37,10 +37,10 @@ pub struct Paste {
     pub text: String,
 }
 
-impl Draft {
+impl SavedDraft {
     /// A text without pastes.
-    pub fn of(text: impl Into<String>) -> Draft {
-        Draft { shown: text.into(), ..Draft::default() }
+    pub fn of(text: impl Into<String>) -> SavedDraft {
+        SavedDraft { shown: text.into(), ..SavedDraft::default() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -50,7 +50,7 @@ impl Draft {
 
 /// A file that no other window writes to, or is offered, for as long as this is held.
 #[derive(Debug)]
-pub struct Slot {
+pub struct DraftSlot {
     pub file: PathBuf,
     /// The system releases it when the program ends, however that happens.
     _lock: Option<File>,
@@ -58,7 +58,7 @@ pub struct Slot {
 
 /// The file of this window for a folder, whose links are resolved already, in `store`: one with a
 /// draft left by a closed window, or else the first free one.
-pub fn claim(store: &Path, folder: &Path) -> Option<Slot> {
+pub fn claim(store: &Path, folder: &Path) -> Option<DraftSlot> {
     let mut free = None;
     for window in 1..=WINDOWS {
         let file = file(store, folder, window);
@@ -67,7 +67,7 @@ pub fn claim(store: &Path, folder: &Path) -> Option<Slot> {
             continue;
         }
         let Ok(lock) = lock(&file.with_extension("lock")) else { continue };
-        let slot = Slot { file, _lock: lock };
+        let slot = DraftSlot { file, _lock: lock };
         if holds {
             return Some(slot);
         }
@@ -97,7 +97,7 @@ fn file(store: &Path, folder: &Path, window: usize) -> PathBuf {
 }
 
 /// The saved draft; nothing if it cannot be read.
-pub fn read(file: &Path) -> Draft {
+pub fn read(file: &Path) -> SavedDraft {
     text(file).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
@@ -105,7 +105,7 @@ pub fn read(file: &Path) -> Draft {
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn keep(file: &Path, now: &Draft) -> io::Result<()> {
+pub fn keep(file: &Path, now: &SavedDraft) -> io::Result<()> {
     if now.is_empty() {
         return match fs::remove_file(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -119,14 +119,14 @@ pub fn keep(file: &Path, now: &Draft) -> io::Result<()> {
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn keep_for_now(file: &Path, now: &Draft) -> io::Result<()> {
+pub fn keep_for_now(file: &Path, now: &SavedDraft) -> io::Result<()> {
     if now.is_empty() {
         return keep(file, now);
     }
     saved::write_for_now(file, &text_of(now)?)
 }
 
-fn text_of(draft: &Draft) -> io::Result<String> {
+fn text_of(draft: &SavedDraft) -> io::Result<String> {
     let text = serde_json::to_string(draft)?;
     match text.len() <= LONGEST {
         true => Ok(text),
@@ -155,13 +155,13 @@ mod tests {
         (folder, file)
     }
 
-    fn draft() -> Draft {
+    fn draft() -> SavedDraft {
         let paste = Paste { mark: "[pasted 20 lines]".into(), text: "x\n".repeat(20) };
-        Draft {
+        SavedDraft {
             shown: "看看 [pasted 20 lines]\n谢谢 👋".into(),
             pastes: vec![paste],
             queue: vec!["next".into()],
-            ..Draft::default()
+            ..SavedDraft::default()
         }
     }
 
@@ -170,9 +170,9 @@ mod tests {
         let (_folder, file) = at();
         keep(&file, &draft()).unwrap();
         assert_eq!(read(&file), draft());
-        keep(&file, &Draft::of(" \n")).unwrap();
+        keep(&file, &SavedDraft::of(" \n")).unwrap();
         assert!(!file.exists());
-        keep(&file, &Draft::default()).unwrap();
+        keep(&file, &SavedDraft::default()).unwrap();
     }
 
     #[test]
@@ -183,25 +183,25 @@ mod tests {
         let second = claim(&store, folder).unwrap();
         let other = claim(&store, Path::new("/v")).unwrap();
         assert!(first.file != second.file && first.file != other.file);
-        keep(&first.file, &Draft::of("one")).unwrap();
-        keep(&second.file, &Draft::of("two")).unwrap();
+        keep(&first.file, &SavedDraft::of("one")).unwrap();
+        keep(&second.file, &SavedDraft::of("two")).unwrap();
         drop(second);
         let third = claim(&store, folder).unwrap();
-        assert_eq!(read(&third.file), Draft::of("two"), "not what another window writes");
+        assert_eq!(read(&third.file), SavedDraft::of("two"), "not what another window writes");
         drop((first, third));
         let (a, b) = (claim(&store, folder).unwrap(), claim(&store, folder).unwrap());
-        assert_eq!((read(&a.file), read(&b.file)), (Draft::of("one"), Draft::of("two")));
+        assert_eq!((read(&a.file), read(&b.file)), (SavedDraft::of("one"), SavedDraft::of("two")));
     }
 
     #[test]
     fn an_unreadable_file_is_not_a_draft() {
         let (folder, file) = at();
-        assert_eq!(read(&file), Draft::default());
+        assert_eq!(read(&file), SavedDraft::default());
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         for damage in [&b"{\"shown\": \"half"[..], b"[]", b"\xff\xfe"] {
             fs::write(&file, damage).unwrap();
-            assert_eq!(read(&file), Draft::default());
+            assert_eq!(read(&file), SavedDraft::default());
         }
-        assert_eq!(read(folder.path()), Draft::default(), "a folder");
+        assert_eq!(read(folder.path()), SavedDraft::default(), "a folder");
     }
 }

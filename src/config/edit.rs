@@ -9,9 +9,9 @@ use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 
 use super::keys::KEYS;
-use super::problem::{self, Fault, Mismatch, Problem, Written};
+use super::problem::{self, ConfigDiagnostic, ConfigError, Mismatch, Written};
 use super::saved;
-use super::strict::{self, Key, Value};
+use super::strict::{self, SettingKey, TomlValue};
 use crate::words::{self, Localize, LocalizedText};
 
 /// Why a key was not changed.
@@ -19,7 +19,7 @@ use crate::words::{self, Localize, LocalizedText};
 #[error("{}", self.say())]
 pub enum EditError {
     /// The file or the key is already wrong.
-    Problem(Box<Problem>),
+    Problem(Box<ConfigDiagnostic>),
     /// The typed value has the wrong type.
     Value {
         key: String,
@@ -64,7 +64,7 @@ impl Localize for EditError {
 }
 
 /// Writes `value`, as the user typed it, under `key`. Returns the parsed value.
-pub fn set(file: &Path, key: &str, value: &str) -> Result<Value, EditError> {
+pub fn set(file: &Path, key: &str, value: &str) -> Result<TomlValue, EditError> {
     let value = check(key, value)?;
     let _lock = lock(file)?;
     let mut document = open(file)?;
@@ -86,12 +86,12 @@ pub fn unset(file: &Path, key: &str) -> Result<bool, EditError> {
 }
 
 /// The row of a key; the error names the nearest one.
-pub fn find(key: &str) -> Result<&'static Key, EditError> {
+pub fn find(key: &str) -> Result<&'static SettingKey, EditError> {
     strict::find(KEYS, key)
         .ok_or_else(|| EditError::NoKey { key: key.to_owned(), near: strict::nearest(KEYS, key) })
 }
 
-fn check(key: &str, value: &str) -> Result<Value, EditError> {
+fn check(key: &str, value: &str) -> Result<TomlValue, EditError> {
     let row = find(key)?;
     if let Some(place) = row.elsewhere {
         return Err(EditError::Elsewhere { key: key.to_owned(), place: place.into() });
@@ -104,13 +104,13 @@ fn check(key: &str, value: &str) -> Result<Value, EditError> {
 
 fn open(file: &Path) -> Result<DocumentMut, EditError> {
     let text = saved::read(file)
-        .map_err(|fault| EditError::Problem(Box::new(Problem::of_file(file, fault))))?
+        .map_err(|fault| EditError::Problem(Box::new(ConfigDiagnostic::of_file(file, fault))))?
         .unwrap_or_default();
     text.parse::<DocumentMut>().map_err(|_| {
         let mut problems = strict::read(file, &text, KEYS).problems;
         let whole = problems.iter().position(|problem| problem.fault.is_whole());
         let problem = whole.map_or_else(
-            || Problem::of_file(file, Fault::NotText),
+            || ConfigDiagnostic::of_file(file, ConfigError::NotText),
             |index| problems.swap_remove(index),
         );
         EditError::Problem(Box::new(problem))
@@ -119,7 +119,7 @@ fn open(file: &Path) -> Result<DocumentMut, EditError> {
 
 /// Puts a value at its dotted path, creating tables on the way. A comment after the old value
 /// stays.
-fn put(table: &mut dyn TableLike, path: &str, value: &Value) -> Result<(), Fault> {
+fn put(table: &mut dyn TableLike, path: &str, value: &TomlValue) -> Result<(), ConfigError> {
     let Some((section, rest)) = path.split_once('.') else {
         let mut new = value.toml();
         if let Some(old) = table.get(path).and_then(Item::as_value) {
@@ -136,7 +136,7 @@ fn put(table: &mut dyn TableLike, path: &str, value: &Value) -> Result<(), Fault
     let inner = table.entry(section).or_insert_with(|| section_item(rest));
     match inner.as_table_like_mut() {
         Some(inner) => put(inner, rest, value),
-        None => Err(Fault::wrong(
+        None => Err(ConfigError::wrong(
             words::config::A_TABLE.with("key", section),
             words::config::FOUND_VALUE.with("value", inner.to_string().trim()),
         )),
@@ -160,9 +160,14 @@ fn take(table: &mut dyn TableLike, path: &str) -> bool {
     }
 }
 
-fn not_a_table(file: &Path, key: &str, fault: Fault) -> EditError {
+fn not_a_table(file: &Path, key: &str, fault: ConfigError) -> EditError {
     let written = Written::File(file.to_owned());
-    EditError::Problem(Box::new(Problem { written, place: None, key: Some(key.to_owned()), fault }))
+    EditError::Problem(Box::new(ConfigDiagnostic {
+        written,
+        place: None,
+        key: Some(key.to_owned()),
+        fault,
+    }))
 }
 
 fn lock(file: &Path) -> Result<saved::FileLock, EditError> {

@@ -15,16 +15,16 @@ const LONGEST: usize = 32 * 1024;
 const FULL: u64 = 2 * 1024 * 1024;
 
 #[derive(Clone, Debug)]
-pub struct History {
+pub struct InputHistory {
     file: PathBuf,
     entries: Vec<String>,
 }
 
-impl History {
+impl InputHistory {
     /// Reads the history; a file that cannot be read counts as empty.
-    pub fn open(file: PathBuf) -> History {
+    pub fn open(file: PathBuf) -> InputHistory {
         let (entries, _) = read(&file).unwrap_or_default();
-        History { file, entries }
+        InputHistory { file, entries }
     }
 
     /// Oldest first.
@@ -110,33 +110,33 @@ mod tests {
     #[test]
     fn lines_come_back_as_they_were_typed_also_with_newlines() {
         let (_folder, file) = at();
-        let mut history = History::open(file.clone());
+        let mut history = InputHistory::open(file.clone());
         for entry in ["one", "two\nlines", "三", "三", "  "] {
             history.add(entry).unwrap();
         }
-        assert_eq!(History::open(file).entries(), ["one", "two\nlines", "三"]);
+        assert_eq!(InputHistory::open(file).entries(), ["one", "two\nlines", "三"]);
     }
 
     #[test]
     fn a_damaged_line_costs_that_line_alone() {
         let (_folder, file) = at();
-        let mut history = History::open(file.clone());
+        let mut history = InputHistory::open(file.clone());
         history.add("one").unwrap();
         saved::append(&file).unwrap().write_all(b"\"half\n\xff\xfe\n{}\n").unwrap();
         history.add("two").unwrap();
-        assert_eq!(History::open(file).entries(), ["one", "two"]);
+        assert_eq!(InputHistory::open(file).entries(), ["one", "two"]);
     }
 
     #[test]
     fn a_full_file_is_cut_down_to_its_newest_entries() {
         let (_folder, file) = at();
-        let mut history = History::open(file.clone());
+        let mut history = InputHistory::open(file.clone());
         for number in 0..200 {
             history.add(&format!("{number} {}", "x".repeat(LONGEST - 8))).unwrap();
         }
         assert!(fs::metadata(&file).unwrap().len() <= FULL);
         let newest = history.entries().last().cloned();
-        let reopened = History::open(file);
+        let reopened = InputHistory::open(file);
         assert_eq!(reopened.entries().last().cloned(), newest);
         assert!(reopened.entries().len() > 20, "not all of it is thrown away");
     }
@@ -148,7 +148,7 @@ mod tests {
             .map(|window| {
                 let file = file.clone();
                 std::thread::spawn(move || {
-                    let mut history = History::open(file);
+                    let mut history = InputHistory::open(file);
                     for number in 0..50 {
                         history.add(&format!("{window} {number} 窗口")).unwrap();
                     }
@@ -156,7 +156,7 @@ mod tests {
             })
             .collect();
         windows.into_iter().for_each(|window| window.join().unwrap());
-        let all = History::open(file);
+        let all = InputHistory::open(file);
         assert_eq!(all.entries().len(), 200);
         let own: Vec<_> = all.entries().iter().filter(|entry| entry.starts_with("2 ")).collect();
         assert_eq!(own.first().unwrap().as_str(), "2 0 窗口");
@@ -168,7 +168,7 @@ mod tests {
     fn the_file_is_its_owners_alone() {
         use std::os::unix::fs::PermissionsExt;
         let (_folder, file) = at();
-        History::open(file.clone()).add("x").unwrap();
+        InputHistory::open(file.clone()).add("x").unwrap();
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

@@ -1,56 +1,56 @@
 //! The table of settings, one row per key. Reading, checking, `config get|set|unset`, the
 //! environment and the fallback of an invalid key are all derived from it.
 
-use super::strict::Key;
-use super::strict::Kind::{Choice, Count, Flag, List, Renamed, Text};
 use super::strict::ListOf::{Paths, Programs, RuleIds, Rules, Words};
+use super::strict::SettingKey;
+use super::strict::TomlKind::{Choice, Count, Flag, List, Renamed, Text};
 use crate::words::config as w;
 
 /// Every setting. A `*` stands for a name that the user chooses.
 #[rustfmt::skip]
-pub const KEYS: &[Key] = &[
-    Key { path: "profile",                kind: Text,                                      built_in: "default", strictest: None,           variables: &["AVOCET_PROFILE"], elsewhere: None },
-    Key { path: "mode",                   kind: Choice(&["low", "high"]),                  built_in: "high",    strictest: None,           variables: &["AVOCET_MODE"],    elsewhere: None },
-    Key { path: "lang",                   kind: Choice(&["auto", "en", "zh"]),             built_in: "auto",    strictest: None,           variables: &["AVOCET_LANG"],    elsewhere: None },
-    Key { path: "theme",                  kind: Text,                                      built_in: "auto",    strictest: None,           variables: &["AVOCET_THEME"],   elsewhere: None },
-    Key { path: "vim",                    kind: Flag,                                      built_in: "false",   strictest: None,           variables: &[],                 elsewhere: None },
-    Key { path: "timestamps",             kind: Flag,                                      built_in: "false",   strictest: None,           variables: &[],                 elsewhere: None },
-    Key { path: "color",                  kind: Choice(&["auto", "never"]),                built_in: "auto",    strictest: None,           variables: &["NO_COLOR"],       elsewhere: None },
-    Key { path: "notify",                 kind: Choice(&["auto", "bell", "off"]),          built_in: "auto",    strictest: None,           variables: &["AVOCET_NOTIFY"],  elsewhere: None },
-    Key { path: "log",                    kind: Choice(&["off", "error", "warn", "info", "debug", "trace"]), built_in: "off", strictest: None, variables: &["AVOCET_LOG"],   elsewhere: None },
+pub const KEYS: &[SettingKey] = &[
+    SettingKey { path: "profile",                kind: Text,                                      built_in: "default", strictest: None,           variables: &["AVOCET_PROFILE"], elsewhere: None },
+    SettingKey { path: "mode",                   kind: Choice(&["low", "high"]),                  built_in: "high",    strictest: None,           variables: &["AVOCET_MODE"],    elsewhere: None },
+    SettingKey { path: "lang",                   kind: Choice(&["auto", "en", "zh"]),             built_in: "auto",    strictest: None,           variables: &["AVOCET_LANG"],    elsewhere: None },
+    SettingKey { path: "theme",                  kind: Text,                                      built_in: "auto",    strictest: None,           variables: &["AVOCET_THEME"],   elsewhere: None },
+    SettingKey { path: "vim",                    kind: Flag,                                      built_in: "false",   strictest: None,           variables: &[],                 elsewhere: None },
+    SettingKey { path: "timestamps",             kind: Flag,                                      built_in: "false",   strictest: None,           variables: &[],                 elsewhere: None },
+    SettingKey { path: "color",                  kind: Choice(&["auto", "never"]),                built_in: "auto",    strictest: None,           variables: &["NO_COLOR"],       elsewhere: None },
+    SettingKey { path: "notify",                 kind: Choice(&["auto", "bell", "off"]),          built_in: "auto",    strictest: None,           variables: &["AVOCET_NOTIFY"],  elsewhere: None },
+    SettingKey { path: "log",                    kind: Choice(&["off", "error", "warn", "info", "debug", "trace"]), built_in: "off", strictest: None, variables: &["AVOCET_LOG"],   elsewhere: None },
 
     // The connection of this run. In the file it is described by a profile.
-    Key { path: "model",                  kind: Text, built_in: "", strictest: None, variables: &["AVOCET_MODEL", "R9S_MODEL"],                              elsewhere: Some(w::MODEL_IN_PROFILE) },
-    Key { path: "base_url",               kind: Text, built_in: "", strictest: None, variables: &["AVOCET_BASE_URL", "R9S_BASE_URL", "OPENAI_BASE_URL"],     elsewhere: Some(w::BASE_URL_IN_PROFILE) },
-    Key { path: "api_key",                kind: Text, built_in: "", strictest: None, variables: &["AVOCET_API_KEY", "R9S_API_KEY", "OPENAI_API_KEY"],        elsewhere: Some(w::KEY_IN_ENVIRONMENT) },
+    SettingKey { path: "model",                  kind: Text, built_in: "", strictest: None, variables: &["AVOCET_MODEL", "R9S_MODEL"],                              elsewhere: Some(w::MODEL_IN_PROFILE) },
+    SettingKey { path: "base_url",               kind: Text, built_in: "", strictest: None, variables: &["AVOCET_BASE_URL", "R9S_BASE_URL", "OPENAI_BASE_URL"],     elsewhere: Some(w::BASE_URL_IN_PROFILE) },
+    SettingKey { path: "api_key",                kind: Text, built_in: "", strictest: None, variables: &["AVOCET_API_KEY", "R9S_API_KEY", "OPENAI_API_KEY"],        elsewhere: Some(w::KEY_IN_ENVIRONMENT) },
 
-    Key { path: "profiles.*.provider",    kind: Choice(&["openai", "guide", "scripted"]),  built_in: "openai",  strictest: None,           variables: &[], elsewhere: None },
-    Key { path: "profiles.*.base_url",    kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
-    Key { path: "profiles.*.api_key_env", kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
-    Key { path: "profiles.*.low",         kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
-    Key { path: "profiles.*.high",        kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
-    Key { path: "profiles.*.api_key",     kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: Some(w::KEY_IN_ENVIRONMENT) },
-    Key { path: "profiles.*.model",       kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: Some(w::MODEL_IN_PROFILE) },
+    SettingKey { path: "profiles.*.provider",    kind: Choice(&["openai", "guide", "scripted"]),  built_in: "openai",  strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "profiles.*.base_url",    kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "profiles.*.api_key_env", kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "profiles.*.low",         kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "profiles.*.high",        kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "profiles.*.api_key",     kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: Some(w::KEY_IN_ENVIRONMENT) },
+    SettingKey { path: "profiles.*.model",       kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: Some(w::MODEL_IN_PROFILE) },
 
-    Key { path: "safety.allowed_programs", kind: List(Programs),                           built_in: "",        strictest: None,           variables: &[], elsewhere: None },
-    Key { path: "safety.unknown_program", kind: Choice(&["refuse", "confirm"]),            built_in: "refuse",  strictest: Some("refuse"), variables: &[], elsewhere: None },
-    Key { path: "safety.allow_network",   kind: Flag,                                      built_in: "true",    strictest: Some("false"),  variables: &[], elsewhere: None },
-    Key { path: "safety.allow_write",     kind: Flag,                                      built_in: "true",    strictest: Some("false"),  variables: &[], elsewhere: None },
-    Key { path: "safety.allow_sudo",      kind: Flag,                                      built_in: "false",   strictest: Some("false"),  variables: &[], elsewhere: None },
-    Key { path: "safety.lift",            kind: List(RuleIds),                             built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
-    Key { path: "safety.allow",           kind: List(Rules),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
-    Key { path: "safety.deny",            kind: List(Rules),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
-    Key { path: "safety.sandbox",         kind: Renamed(&["work", "read", "off"], &["all", "auto"]), built_in: "work", strictest: Some("work"), variables: &[], elsewhere: None },
-    Key { path: "safety.max_auto_steps_per_turn", kind: Count { min: 0, max: 1000 },       built_in: "25",      strictest: Some("0"),      variables: &[], elsewhere: None },
+    SettingKey { path: "safety.allowed_programs", kind: List(Programs),                           built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "safety.unknown_program", kind: Choice(&["refuse", "confirm"]),            built_in: "refuse",  strictest: Some("refuse"), variables: &[], elsewhere: None },
+    SettingKey { path: "safety.allow_network",   kind: Flag,                                      built_in: "true",    strictest: Some("false"),  variables: &[], elsewhere: None },
+    SettingKey { path: "safety.allow_write",     kind: Flag,                                      built_in: "true",    strictest: Some("false"),  variables: &[], elsewhere: None },
+    SettingKey { path: "safety.allow_sudo",      kind: Flag,                                      built_in: "false",   strictest: Some("false"),  variables: &[], elsewhere: None },
+    SettingKey { path: "safety.lift",            kind: List(RuleIds),                             built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
+    SettingKey { path: "safety.allow",           kind: List(Rules),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
+    SettingKey { path: "safety.deny",            kind: List(Rules),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "safety.sandbox",         kind: Renamed(&["work", "read", "off"], &["all", "auto"]), built_in: "work", strictest: Some("work"), variables: &[], elsewhere: None },
+    SettingKey { path: "safety.max_auto_steps_per_turn", kind: Count { min: 0, max: 1000 },       built_in: "25",      strictest: Some("0"),      variables: &[], elsewhere: None },
 
-    Key { path: "safety.program_folders", kind: List(Paths),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
-    Key { path: "safety.config_files",    kind: List(Paths),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
+    SettingKey { path: "safety.program_folders", kind: List(Paths),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
+    SettingKey { path: "safety.config_files",    kind: List(Paths),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
 
-    Key { path: "project.check",          kind: List(Words),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "project.check",          kind: List(Words),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
 
-    Key { path: "limits.idle_timeout_s",  kind: Count { min: 1, max: 3600 },               built_in: "90",      strictest: None,           variables: &["AVOCET_IDLE_TIMEOUT_S"], elsewhere: None },
-    Key { path: "limits.piece_timeout_s", kind: Count { min: 1, max: 3600 },               built_in: "10",      strictest: None,           variables: &["AVOCET_PIECE_TIMEOUT_S"], elsewhere: None },
-    Key { path: "limits.step_timeout_s",  kind: Count { min: 1, max: 86_400 },             built_in: "120",     strictest: None,           variables: &["AVOCET_STEP_TIMEOUT_S"], elsewhere: None },
+    SettingKey { path: "limits.idle_timeout_s",  kind: Count { min: 1, max: 3600 },               built_in: "90",      strictest: None,           variables: &["AVOCET_IDLE_TIMEOUT_S"], elsewhere: None },
+    SettingKey { path: "limits.piece_timeout_s", kind: Count { min: 1, max: 3600 },               built_in: "10",      strictest: None,           variables: &["AVOCET_PIECE_TIMEOUT_S"], elsewhere: None },
+    SettingKey { path: "limits.step_timeout_s",  kind: Count { min: 1, max: 86_400 },             built_in: "120",     strictest: None,           variables: &["AVOCET_STEP_TIMEOUT_S"], elsewhere: None },
 ];
 
 #[cfg(test)]

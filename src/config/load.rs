@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::keys::KEYS;
-use super::problem::{Fault, Problem, Written};
+use super::problem::{ConfigDiagnostic, ConfigError, Written};
 use super::settings::Settings;
-use super::strict::{self, Found, Key, Reading, Value};
+use super::strict::{self, SettingKey, TomlEntry, TomlReport, TomlValue};
 use super::{Environment, Paths, saved};
 use crate::protocol::SandboxMode;
 use crate::words::{self, Localize, LocalizedText};
@@ -29,7 +29,7 @@ pub struct Sources<'a> {
 
 /// The layer that set a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Layer {
+pub enum SettingsLayer {
     BuiltIn,
     User(PathBuf),
     Project(PathBuf),
@@ -39,17 +39,17 @@ pub enum Layer {
     Strictest(PathBuf),
 }
 
-impl Localize for Layer {
+impl Localize for SettingsLayer {
     fn say(&self) -> LocalizedText {
         use words::config as w;
         let shown = |file: &Path| file.display().to_string();
         match self {
-            Layer::BuiltIn => w::FROM_BUILT_IN.into(),
-            Layer::User(file) => w::FROM_USER.with("file", shown(file)),
-            Layer::Project(file) => w::FROM_PROJECT.with("file", shown(file)),
-            Layer::Variable(name) => w::FROM_VARIABLE.with("name", name.as_str()),
-            Layer::CommandLine => w::FROM_COMMAND_LINE.into(),
-            Layer::Strictest(file) => w::FROM_STRICTEST.with("file", shown(file)),
+            SettingsLayer::BuiltIn => w::FROM_BUILT_IN.into(),
+            SettingsLayer::User(file) => w::FROM_USER.with("file", shown(file)),
+            SettingsLayer::Project(file) => w::FROM_PROJECT.with("file", shown(file)),
+            SettingsLayer::Variable(name) => w::FROM_VARIABLE.with("name", name.as_str()),
+            SettingsLayer::CommandLine => w::FROM_COMMAND_LINE.into(),
+            SettingsLayer::Strictest(file) => w::FROM_STRICTEST.with("file", shown(file)),
         }
     }
 }
@@ -58,23 +58,23 @@ impl Localize for Layer {
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub settings: Settings,
-    pub problems: Vec<Problem>,
-    stack: Stack,
+    pub problems: Vec<ConfigDiagnostic>,
+    stack: Layers,
 }
 
 impl Loaded {
     /// The current value of a key, `None` if it has none or the key is unknown.
-    pub fn get(&self, path: &str) -> Option<Value> {
+    pub fn get(&self, path: &str) -> Option<TomlValue> {
         self.stack.get(path)
     }
 
     /// The layer that won for a key.
-    pub fn where_from(&self, path: &str) -> Layer {
+    pub fn where_from(&self, path: &str) -> SettingsLayer {
         self.stack.layer(path)
     }
 
     /// Every key that has a value, in the order of the table.
-    pub fn all(&self) -> Vec<(String, Value, Layer)> {
+    pub fn all(&self) -> Vec<(String, TomlValue, SettingsLayer)> {
         let row = |path: &str| Some((path.to_owned(), self.get(path)?, self.where_from(path)));
         let mut rows = Vec::new();
         for key in KEYS {
@@ -93,7 +93,7 @@ impl Loaded {
 /// Reads every layer. Never fails: an invalid part becomes a problem in the result, and the rest
 /// counts.
 pub fn load(sources: Sources<'_>) -> Loaded {
-    let mut stack = Stack::default();
+    let mut stack = Layers::default();
     let mut problems = user(sources.paths, &mut stack);
     for file in sources.project {
         problems.extend(project(file, &mut stack));
@@ -106,12 +106,12 @@ pub fn load(sources: Sources<'_>) -> Loaded {
 
 /// Values by their dotted path, each with the layer that has won so far.
 #[derive(Clone, Debug, Default)]
-pub struct Stack {
-    values: BTreeMap<String, (Value, Layer)>,
+pub struct Layers {
+    values: BTreeMap<String, (TomlValue, SettingsLayer)>,
 }
 
-impl Stack {
-    pub fn get(&self, path: &str) -> Option<Value> {
+impl Layers {
+    pub fn get(&self, path: &str) -> Option<TomlValue> {
         match self.values.get(path) {
             Some((value, _)) => Some(value.clone()),
             None => strict::find(KEYS, path).and_then(built_in),
@@ -120,32 +120,35 @@ impl Stack {
 
     pub fn text(&self, path: &str) -> Option<String> {
         match self.get(path)? {
-            Value::Text(text) => Some(text).filter(|text| !text.is_empty()),
-            Value::Flag(_) | Value::Count(_) | Value::Number(_) | Value::List(_) => None,
+            TomlValue::Text(text) => Some(text).filter(|text| !text.is_empty()),
+            TomlValue::Flag(_)
+            | TomlValue::Count(_)
+            | TomlValue::Number(_)
+            | TomlValue::List(_) => None,
         }
     }
 
     pub fn flag(&self, path: &str) -> bool {
-        self.get(path) == Some(Value::Flag(true))
+        self.get(path) == Some(TomlValue::Flag(true))
     }
 
     /// Zero for a key that is not a number; a test of the table checks that none is requested.
     pub fn count(&self, path: &str) -> u64 {
         match self.get(path) {
-            Some(Value::Count(count)) => count,
+            Some(TomlValue::Count(count)) => count,
             _ => 0,
         }
     }
 
     pub fn list(&self, path: &str) -> Vec<String> {
         match self.get(path) {
-            Some(Value::List(items)) => items,
+            Some(TomlValue::List(items)) => items,
             _ => Vec::new(),
         }
     }
 
-    pub fn layer(&self, path: &str) -> Layer {
-        self.values.get(path).map_or(Layer::BuiltIn, |(_, layer)| layer.clone())
+    pub fn layer(&self, path: &str) -> SettingsLayer {
+        self.values.get(path).map_or(SettingsLayer::BuiltIn, |(_, layer)| layer.clone())
     }
 
     /// The names in place of the `*` of `profiles.*`.
@@ -160,45 +163,47 @@ impl Stack {
         names
     }
 
-    fn set(&mut self, path: &str, value: Value, layer: Layer) {
+    fn set(&mut self, path: &str, value: TomlValue, layer: SettingsLayer) {
         self.values.insert(path.to_owned(), (value, layer));
     }
 }
 
-fn built_in(key: &Key) -> Option<Value> {
+fn built_in(key: &SettingKey) -> Option<TomlValue> {
     match key.kind {
-        strict::Kind::List(_) => Some(Value::List(Vec::new())),
+        strict::TomlKind::List(_) => Some(TomlValue::List(Vec::new())),
         _ if key.built_in.is_empty() => None,
         kind => kind.parse(key.built_in).ok(),
     }
 }
 
-fn user(paths: &Paths, stack: &mut Stack) -> Vec<Problem> {
+fn user(paths: &Paths, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
     let file = paths.settings();
     let reading = read(&file);
-    for Found { path, value, .. } in reading.found {
-        stack.set(&path, value, Layer::User(file.clone()));
+    for TomlEntry { path, value, .. } in reading.found {
+        stack.set(&path, value, SettingsLayer::User(file.clone()));
     }
     fall_back(&reading.problems, &file, stack);
     reading.problems
 }
 
-fn read(file: &Path) -> Reading {
+fn read(file: &Path) -> TomlReport {
     match saved::read(file) {
-        Ok(None) => Reading::default(),
+        Ok(None) => TomlReport::default(),
         Ok(Some(text)) => strict::read(file, &text, KEYS),
-        Err(fault) => Reading { found: Vec::new(), problems: vec![Problem::of_file(file, fault)] },
+        Err(fault) => {
+            TomlReport { found: Vec::new(), problems: vec![ConfigDiagnostic::of_file(file, fault)] }
+        }
     }
 }
 
 /// Makes safety keys as strict as possible if the file is invalid.
-fn fall_back(problems: &[Problem], file: &Path, stack: &mut Stack) {
+fn fall_back(problems: &[ConfigDiagnostic], file: &Path, stack: &mut Layers) {
     for problem in problems {
         let meant = match &problem.fault {
             // The rule itself was handled when it was read.
-            Fault::Rule(_) => continue,
+            ConfigError::Rule(_) => continue,
             // A misspelt key was probably meant to be the similar one.
-            Fault::Unknown { near } => near.as_deref().or(problem.key.as_deref()),
+            ConfigError::Unknown { near } => near.as_deref().or(problem.key.as_deref()),
             fault if fault.is_whole() => None,
             _ => problem.key.as_deref(),
         };
@@ -206,13 +211,13 @@ fn fall_back(problems: &[Problem], file: &Path, stack: &mut Stack) {
             None => strictest(|_| true, file, stack),
             Some(path) if !path.starts_with("safety") => {}
             Some(path) => match strict::find(KEYS, path) {
-                Some(Key { path, strictest: Some(_), .. }) => {
+                Some(SettingKey { path, strictest: Some(_), .. }) => {
                     strictest(|key| key.path == *path, file, stack);
                 }
                 // A list that forbids cannot be made stricter automatically.
                 _ if matches!(
                     problem.fault,
-                    Fault::Wrong(_) | Fault::Unknown { near: Some(_) }
+                    ConfigError::Wrong(_) | ConfigError::Unknown { near: Some(_) }
                 ) =>
                 {
                     strictest(|_| true, file, stack);
@@ -223,75 +228,79 @@ fn fall_back(problems: &[Problem], file: &Path, stack: &mut Stack) {
     }
 }
 
-fn strictest(which: impl Fn(&Key) -> bool, file: &Path, stack: &mut Stack) {
+fn strictest(which: impl Fn(&SettingKey) -> bool, file: &Path, stack: &mut Layers) {
     for key in KEYS.iter().filter(|key| which(key)) {
         if let Some(value) = key.strictest.and_then(|text| key.kind.parse(text).ok()) {
-            stack.set(key.path, value, Layer::Strictest(file.to_owned()));
+            stack.set(key.path, value, SettingsLayer::Strictest(file.to_owned()));
         }
     }
 }
 
-fn project(file: &Path, stack: &mut Stack) -> Vec<Problem> {
+fn project(file: &Path, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
     let reading = read(file);
     let mut problems = reading.problems;
     fall_back(&problems, file, stack);
-    for Found { path, value, place } in reading.found {
+    for TomlEntry { path, value, place } in reading.found {
         let fault = if path.starts_with("project.") {
             // The project's own data; its commands are judged like any step.
-            stack.set(&path, value, Layer::Project(file.to_owned()));
+            stack.set(&path, value, SettingsLayer::Project(file.to_owned()));
             continue;
         } else if path.starts_with("safety.") {
             match tighter(&path, value, stack) {
                 Tighter::Yes(value) => {
-                    stack.set(&path, value, Layer::Project(file.to_owned()));
+                    stack.set(&path, value, SettingsLayer::Project(file.to_owned()));
                     continue;
                 }
                 Tighter::Same => continue,
-                Tighter::No => Fault::Loosens,
+                Tighter::No => ConfigError::Loosens,
             }
         } else {
-            Fault::NotForProjects
+            ConfigError::NotForProjects
         };
         let written = Written::File(file.to_owned());
-        problems.push(Problem { written, place, key: Some(path), fault });
+        problems.push(ConfigDiagnostic { written, place, key: Some(path), fault });
     }
     problems
 }
 
 enum Tighter {
-    Yes(Value),
+    Yes(TomlValue),
     Same,
     No,
 }
 
 /// Applies a project's value to the current one.
-fn tighter(path: &str, value: Value, stack: &Stack) -> Tighter {
+fn tighter(path: &str, value: TomlValue, stack: &Layers) -> Tighter {
     let now = stack.get(path);
     if now.as_ref() == Some(&value) {
         return Tighter::Same;
     }
     match (path, value, now) {
-        ("safety.max_auto_steps_per_turn", Value::Count(new), Some(Value::Count(now))) => {
-            if new < now { Tighter::Yes(Value::Count(new)) } else { Tighter::No }
+        ("safety.max_auto_steps_per_turn", TomlValue::Count(new), Some(TomlValue::Count(now))) => {
+            if new < now {
+                Tighter::Yes(TomlValue::Count(new))
+            } else {
+                Tighter::No
+            }
         }
-        ("safety.allowed_programs", Value::List(new), Some(Value::List(mut now))) => {
+        ("safety.allowed_programs", TomlValue::List(new), Some(TomlValue::List(mut now))) => {
             // Only removing programs is certainly stricter.
             if !new.iter().all(|name| name.starts_with('-')) {
                 return Tighter::No;
             }
             now.extend(new);
-            Tighter::Yes(Value::List(now))
+            Tighter::Yes(TomlValue::List(now))
         }
-        ("safety.deny", Value::List(new), Some(Value::List(mut now))) => {
+        ("safety.deny", TomlValue::List(new), Some(TomlValue::List(mut now))) => {
             now.extend(new);
-            Tighter::Yes(Value::List(now))
+            Tighter::Yes(TomlValue::List(now))
         }
-        ("safety.sandbox", Value::Text(new), Some(Value::Text(now))) => {
+        ("safety.sandbox", TomlValue::Text(new), Some(TomlValue::Text(now))) => {
             let held = |word: &str| SandboxMode::parse(word).map(SandboxMode::strictness);
-            if held(&new) > held(&now) { Tighter::Yes(Value::Text(new)) } else { Tighter::No }
+            if held(&new) > held(&now) { Tighter::Yes(TomlValue::Text(new)) } else { Tighter::No }
         }
         // One of two words or flags: the stricter one is the strictest value in the table.
-        (path, value @ (Value::Text(_) | Value::Flag(_)), _) => {
+        (path, value @ (TomlValue::Text(_) | TomlValue::Flag(_)), _) => {
             let strictest =
                 strict::find(KEYS, path).and_then(|key| key.kind.parse(key.strictest?).ok());
             if strictest.as_ref() == Some(&value) { Tighter::Yes(value) } else { Tighter::No }
@@ -300,7 +309,7 @@ fn tighter(path: &str, value: Value, stack: &Stack) -> Tighter {
     }
 }
 
-fn variables(environment: &Environment, stack: &mut Stack) -> Vec<Problem> {
+fn variables(environment: &Environment, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
     let mut problems = Vec::new();
     for key in KEYS {
         let set = key.variables.iter().find_map(|name| Some((*name, environment.get(name)?)));
@@ -313,26 +322,26 @@ fn variables(environment: &Environment, stack: &mut Stack) -> Vec<Problem> {
             _ => text,
         };
         match key.kind.parse(text) {
-            Ok(value) => stack.set(key.path, value, Layer::Variable(name.to_owned())),
+            Ok(value) => stack.set(key.path, value, SettingsLayer::Variable(name.to_owned())),
             Err(found) => problems.push(wrong(key, Written::Variable(name.to_owned()), found)),
         }
     }
     problems
 }
 
-fn command_line(line: &[(&'static str, String)], stack: &mut Stack) -> Vec<Problem> {
+fn command_line(line: &[(&'static str, String)], stack: &mut Layers) -> Vec<ConfigDiagnostic> {
     let mut problems = Vec::new();
     for (path, text) in line {
         let Some(key) = strict::find(KEYS, path) else { continue };
         match key.kind.parse(text) {
-            Ok(value) => stack.set(path, value, Layer::CommandLine),
+            Ok(value) => stack.set(path, value, SettingsLayer::CommandLine),
             Err(found) => problems.push(wrong(key, Written::CommandLine, found)),
         }
     }
     problems
 }
 
-fn wrong(key: &Key, written: Written, found: LocalizedText) -> Problem {
-    let fault = Fault::wrong(key.kind.expected(), found);
-    Problem { written, place: None, key: Some(key.path.to_owned()), fault }
+fn wrong(key: &SettingKey, written: Written, found: LocalizedText) -> ConfigDiagnostic {
+    let fault = ConfigError::wrong(key.kind.expected(), found);
+    ConfigDiagnostic { written, place: None, key: Some(key.path.to_owned()), fault }
 }

@@ -25,7 +25,7 @@ pub mod toolchain;
 pub mod trust;
 
 pub use environment::Environment;
-pub use load::{Layer, Loaded, Sources, load};
+pub use load::{Loaded, SettingsLayer, Sources, load};
 pub use paths::Paths;
-pub use problem::{Fault, Problem};
+pub use problem::{ConfigDiagnostic, ConfigError};
 pub use settings::{Connection, ProviderSetting, Secret, Settings};

@@ -24,7 +24,7 @@ const READ: u64 = 1024 * 1024;
 
 /// The instructions, and the state of the files to detect changes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct ProjectInstructions {
     pub notes: Notes,
     /// The parts that were left out, and why.
     pub notices: Vec<Notice>,
@@ -35,9 +35,10 @@ pub struct Found {
 type Stamp = (PathBuf, u64, u64, u64, (i64, i64));
 
 /// Reads the instructions that apply in `folder`, whose links are resolved.
-pub fn read(folder: &Path) -> Found {
+pub fn read(folder: &Path) -> ProjectInstructions {
     let root = root(folder);
-    let mut found = Found { stamps: stamps(root, folder), ..Found::default() };
+    let mut found =
+        ProjectInstructions { stamps: stamps(root, folder), ..ProjectInstructions::default() };
     let mut files = Vec::new();
     for (path, ..) in &found.stamps {
         let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
@@ -56,7 +57,7 @@ pub fn read(folder: &Path) -> Found {
     found
 }
 
-impl Found {
+impl ProjectInstructions {
     /// True if reading again would give another result.
     pub fn is_old(&self, folder: &Path) -> bool {
         self.stamps != stamps(root(folder), folder)
@@ -144,7 +145,7 @@ mod tests {
         (folder, root)
     }
 
-    fn paths(found: &Found) -> Vec<&str> {
+    fn paths(found: &ProjectInstructions) -> Vec<&str> {
         found.notes.files.iter().map(|note| note.path.as_str()).collect()
     }
 

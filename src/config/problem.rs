@@ -10,13 +10,13 @@ use crate::words::{self, Localize, LocalizedText, PhraseValue};
 /// One problem.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", self.say())]
-pub struct Problem {
+pub struct ConfigDiagnostic {
     pub written: Written,
     /// The position in the file; `None` if it concerns the whole file.
-    pub place: Option<Place>,
+    pub place: Option<TextPosition>,
     /// The key, `safety.lift`; `None` if it concerns the whole file.
     pub key: Option<String>,
-    pub fault: Fault,
+    pub fault: ConfigError,
 }
 
 /// The source of the value.
@@ -29,13 +29,13 @@ pub enum Written {
 
 /// A position in a text, both counted from 1; columns are characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPosition {
     pub line: usize,
     pub column: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Fault {
+pub enum ConfigError {
     Unreadable {
         why: LocalizedText,
     },
@@ -82,39 +82,39 @@ pub struct Mismatch {
     pub found: LocalizedText,
 }
 
-impl Fault {
-    pub fn wrong(expected: LocalizedText, found: LocalizedText) -> Fault {
-        Fault::Wrong(Box::new(Mismatch { expected, found }))
+impl ConfigError {
+    pub fn wrong(expected: LocalizedText, found: LocalizedText) -> ConfigError {
+        ConfigError::Wrong(Box::new(Mismatch { expected, found }))
     }
 
-    pub fn unreadable(error: &io::Error) -> Fault {
-        Fault::Unreadable { why: io_reason(error) }
+    pub fn unreadable(error: &io::Error) -> ConfigError {
+        ConfigError::Unreadable { why: io_reason(error) }
     }
 
     /// True if nothing of the file could be parsed.
     pub fn is_whole(&self) -> bool {
         match self {
-            Fault::Unreadable { .. }
-            | Fault::NotAFile
-            | Fault::NotText
-            | Fault::TooLong { .. }
-            | Fault::Syntax { .. } => true,
-            Fault::Missing { .. }
-            | Fault::Unknown { .. }
-            | Fault::Elsewhere(_)
-            | Fault::Wrong(_)
-            | Fault::Rule(_)
-            | Fault::BadName
-            | Fault::Loosens
-            | Fault::NotForProjects
-            | Fault::NoProfile { .. } => false,
+            ConfigError::Unreadable { .. }
+            | ConfigError::NotAFile
+            | ConfigError::NotText
+            | ConfigError::TooLong { .. }
+            | ConfigError::Syntax { .. } => true,
+            ConfigError::Missing { .. }
+            | ConfigError::Unknown { .. }
+            | ConfigError::Elsewhere(_)
+            | ConfigError::Wrong(_)
+            | ConfigError::Rule(_)
+            | ConfigError::BadName
+            | ConfigError::Loosens
+            | ConfigError::NotForProjects
+            | ConfigError::NoProfile { .. } => false,
         }
     }
 }
 
-impl Problem {
-    pub fn of_file(file: impl Into<PathBuf>, fault: Fault) -> Problem {
-        Problem { written: Written::File(file.into()), place: None, key: None, fault }
+impl ConfigDiagnostic {
+    pub fn of_file(file: impl Into<PathBuf>, fault: ConfigError) -> ConfigDiagnostic {
+        ConfigDiagnostic { written: Written::File(file.into()), place: None, key: None, fault }
     }
 
     pub fn notice(&self) -> Notice {
@@ -130,8 +130,8 @@ impl Problem {
         let of_safety = self.key.as_deref().is_some_and(|key| key.starts_with("safety."));
         match &self.fault {
             fault if fault.is_whole() => Some(words::config::HINT_WHOLE.into()),
-            Fault::Wrong(_) if of_safety => Some(words::config::HINT_STRICTEST.into()),
-            Fault::Rule(_) => Some(words::config::HINT_RULE.into()),
+            ConfigError::Wrong(_) if of_safety => Some(words::config::HINT_STRICTEST.into()),
+            ConfigError::Rule(_) => Some(words::config::HINT_RULE.into()),
             _ => None,
         }
     }
@@ -146,7 +146,7 @@ impl Problem {
         };
         match self.place {
             None => file.into(),
-            Some(Place { line, column }) => words::config::AT_PLACE
+            Some(TextPosition { line, column }) => words::config::AT_PLACE
                 .with("file", file)
                 .with("line", line)
                 .with("column", column)
@@ -155,30 +155,32 @@ impl Problem {
     }
 }
 
-impl Localize for Problem {
+impl Localize for ConfigDiagnostic {
     fn say(&self) -> LocalizedText {
         use words::config as w;
         let say = match &self.fault {
-            Fault::Unreadable { why } => w::UNREADABLE.with("why", why.clone()),
-            Fault::NotAFile => w::NOT_A_FILE.into(),
-            Fault::NotText => w::NOT_TEXT.into(),
-            Fault::TooLong { limit } => w::TOO_LONG.with("limit", *limit),
-            Fault::Syntax { why } => w::SYNTAX.with("why", why.as_str()),
-            Fault::Missing { key } => {
+            ConfigError::Unreadable { why } => w::UNREADABLE.with("why", why.clone()),
+            ConfigError::NotAFile => w::NOT_A_FILE.into(),
+            ConfigError::NotText => w::NOT_TEXT.into(),
+            ConfigError::TooLong { limit } => w::TOO_LONG.with("limit", *limit),
+            ConfigError::Syntax { why } => w::SYNTAX.with("why", why.as_str()),
+            ConfigError::Missing { key } => {
                 return w::MISSING.with("place", self.place()).with("key", *key);
             }
-            Fault::Unknown { near: None } => w::UNKNOWN.into(),
-            Fault::Unknown { near: Some(near) } => w::UNKNOWN_NEAR.with("near", near.as_str()),
-            Fault::Elsewhere(say) => w::ELSEWHERE.with("where", say.clone()),
-            Fault::Wrong(mismatch) => w::WRONG
+            ConfigError::Unknown { near: None } => w::UNKNOWN.into(),
+            ConfigError::Unknown { near: Some(near) } => {
+                w::UNKNOWN_NEAR.with("near", near.as_str())
+            }
+            ConfigError::Elsewhere(say) => w::ELSEWHERE.with("where", say.clone()),
+            ConfigError::Wrong(mismatch) => w::WRONG
                 .with("expected", mismatch.expected.clone())
                 .with("found", mismatch.found.clone()),
-            Fault::Rule(why) => w::RULE_FAILS.with("why", why.clone()),
-            Fault::BadName => w::BAD_NAME.into(),
-            Fault::Loosens => w::LOOSENS.into(),
-            Fault::NotForProjects => w::NOT_FOR_PROJECTS.into(),
-            Fault::NoProfile { known } if known.is_empty() => w::NO_PROFILE_AT_ALL.into(),
-            Fault::NoProfile { known } => w::NO_PROFILE.with("known", known.join(", ")),
+            ConfigError::Rule(why) => w::RULE_FAILS.with("why", why.clone()),
+            ConfigError::BadName => w::BAD_NAME.into(),
+            ConfigError::Loosens => w::LOOSENS.into(),
+            ConfigError::NotForProjects => w::NOT_FOR_PROJECTS.into(),
+            ConfigError::NoProfile { known } if known.is_empty() => w::NO_PROFILE_AT_ALL.into(),
+            ConfigError::NoProfile { known } => w::NO_PROFILE.with("known", known.join(", ")),
         };
         say.with("place", self.place()).with("key", self.key.as_deref().unwrap_or(""))
     }

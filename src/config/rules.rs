@@ -8,13 +8,13 @@ use std::ops::Range;
 
 use toml_edit::{Array, Item, Value};
 
-use super::problem::Fault;
+use super::problem::ConfigError;
 use super::strict::{self, ListOf};
 use crate::safety::PolicyRule;
 use crate::words::{self, LocalizedText};
 
 /// A position in the text, and the problem there.
-type Wrong = (Option<usize>, Fault);
+type Wrong = (Option<usize>, ConfigError);
 
 /// The rules of a list, and the problems with the others.
 pub(super) fn read(key: &str, items: &Array) -> (Vec<String>, Vec<Wrong>) {
@@ -28,12 +28,12 @@ pub(super) fn read(key: &str, items: &Array) -> (Vec<String>, Vec<Wrong>) {
                 if forbids {
                     rules.push(rule);
                 }
-                wrong.push((at, Fault::Rule(say)));
+                wrong.push((at, ConfigError::Rule(say)));
             }
             // A rule that cannot be parsed may have been meant to forbid something.
             Err(found) => {
                 let expected = words::config::A_LIST_OF_RULES.into();
-                wrong.push((at, Fault::wrong(expected, found)));
+                wrong.push((at, ConfigError::wrong(expected, found)));
             }
         }
     }
@@ -77,14 +77,14 @@ mod tests {
     use std::path::Path;
 
     use super::super::keys::KEYS;
-    use super::super::strict::{self, Value};
+    use super::super::strict::{self, TomlValue};
 
     use crate::words::{Lang, Localize};
 
     fn of(text: &str) -> (Vec<(String, Vec<String>)>, Vec<String>) {
         let reading = strict::read(Path::new("config.toml"), text, KEYS);
         let lists = reading.found.into_iter().map(|found| match found.value {
-            Value::List(items) => (found.path, items),
+            TomlValue::List(items) => (found.path, items),
             other => panic!("{other:?}"),
         });
         let said = reading.problems.iter().map(|problem| problem.say().text(Lang::En));

@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::problem::Fault;
+use super::problem::ConfigError;
 use crate::disk::{beside, private_folder};
 
 /// The most that is read of a file; settings are a thousandth of it.
@@ -25,23 +25,23 @@ pub struct FileLock(#[expect(dead_code, reason = "held, not read")] Option<File>
 
 /// The text of a file; `None` if it does not exist. Opens only a regular file, so that a pipe or a
 /// device in its place cannot block the start.
-pub fn read(path: &Path) -> Result<Option<String>, Fault> {
+pub fn read(path: &Path) -> Result<Option<String>, ConfigError> {
     let kind = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Fault::unreadable(&error)),
+        Err(error) => return Err(ConfigError::unreadable(&error)),
         Ok(kind) => kind,
     };
     if !kind.is_file() {
-        return Err(Fault::NotAFile);
+        return Err(ConfigError::NotAFile);
     }
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes))
-        .map_err(|error| Fault::unreadable(&error))?;
+        .map_err(|error| ConfigError::unreadable(&error))?;
     if bytes.len() as u64 > LONGEST {
-        return Err(Fault::TooLong { limit: LONGEST });
+        return Err(ConfigError::TooLong { limit: LONGEST });
     }
-    String::from_utf8(bytes).map(Some).map_err(|_| Fault::NotText)
+    String::from_utf8(bytes).map(Some).map_err(|_| ConfigError::NotText)
 }
 
 /// Waits for the lock on a file. The lock is an empty file next to it, because the file itself is
@@ -134,7 +134,7 @@ mod tests {
     fn a_missing_file_is_no_fault_and_a_folder_is_one() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(read(&folder.path().join("none")), Ok(None));
-        assert_eq!(read(folder.path()), Err(Fault::NotAFile));
+        assert_eq!(read(folder.path()), Err(ConfigError::NotAFile));
     }
 
     #[test]
@@ -142,9 +142,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         fs::write(&path, vec![b'x'; LONGEST as usize + 1]).unwrap();
-        assert_eq!(read(&path), Err(Fault::TooLong { limit: LONGEST }));
+        assert_eq!(read(&path), Err(ConfigError::TooLong { limit: LONGEST }));
         fs::write(&path, b"\xff\xfe").unwrap();
-        assert_eq!(read(&path), Err(Fault::NotText));
+        assert_eq!(read(&path), Err(ConfigError::NotText));
     }
 
     #[test]

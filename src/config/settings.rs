@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Environment;
-use super::load::{Layer, Stack};
-use super::problem::{Fault, Problem, Written};
+use super::load::{Layers, SettingsLayer};
+use super::problem::{ConfigDiagnostic, ConfigError, Written};
 use crate::protocol::{self, Mode, SandboxMode, SandboxStatus};
 use crate::safety::{Limit, Policy, PolicyRule, Unknown};
 use crate::words::Lang;
@@ -19,14 +19,14 @@ pub struct Settings {
     pub profile: String,
     pub mode: Mode,
     pub lang: Lang,
-    pub look: Look,
+    pub look: ScreenSettings,
     /// The level of the log file; `None`: nothing is logged.
     pub log: Option<String>,
     /// The model set by an option or a variable, for both modes.
     pub model: Option<String>,
     /// `None` if no setting says how to reach a model.
     pub connection: Option<Connection>,
-    pub limits: Limits,
+    pub limits: LimitSettings,
     pub sandbox: SandboxMode,
     /// A program with its arguments that checks the project; empty: none.
     pub check: Vec<String>,
@@ -37,7 +37,7 @@ pub struct Settings {
 
 /// Settings of the screen only.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub struct ScreenSettings {
     /// `auto`, or the name of a theme.
     pub theme: String,
     /// Whether the input uses vi keys.
@@ -65,7 +65,7 @@ pub enum Color {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct LimitSettings {
     /// The number of steps a turn runs before it asks to continue; 0: it asks at each step.
     pub max_auto_steps: usize,
     /// How long a model may send nothing.
@@ -154,7 +154,7 @@ const OWN_KEY: &str = "AVOCET_API_KEY";
 impl Settings {
     /// The built-in settings, for a user without a file.
     pub fn built_in() -> Settings {
-        Settings::of(&Stack::default(), &Environment::default(), &mut Vec::new())
+        Settings::of(&Layers::default(), &Environment::default(), &mut Vec::new())
     }
 
     /// The policy of the settings. Rules remembered for a project are added to it.
@@ -163,20 +163,20 @@ impl Settings {
     }
 
     pub(super) fn of(
-        stack: &Stack,
+        stack: &Layers,
         environment: &Environment,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<ConfigDiagnostic>,
     ) -> Settings {
         let profile = stack.text("profile").unwrap_or_else(|| "default".to_owned());
         check_profile(&profile, stack, problems);
         Settings {
             mode: stack.text("mode").and_then(|mode| Mode::parse(&mode)).unwrap_or_default(),
             lang: lang(stack, environment),
-            look: Look::of(stack),
+            look: ScreenSettings::of(stack),
             log: stack.text("log").filter(|level| level != "off"),
             model: stack.text("model"),
             connection: connection(&profile, stack, environment),
-            limits: Limits {
+            limits: LimitSettings {
                 max_auto_steps: usize::try_from(stack.count("safety.max_auto_steps_per_turn"))
                     .unwrap_or(0),
                 idle_timeout: Duration::from_secs(stack.count("limits.idle_timeout_s")),
@@ -192,9 +192,9 @@ impl Settings {
     }
 }
 
-impl Look {
-    fn of(stack: &Stack) -> Look {
-        Look {
+impl ScreenSettings {
+    fn of(stack: &Layers) -> ScreenSettings {
+        ScreenSettings {
             theme: stack.text("theme").unwrap_or_else(|| "auto".to_owned()),
             vim: stack.flag("vim"),
             timestamps: stack.flag("timestamps"),
@@ -212,17 +212,19 @@ impl Look {
 }
 
 /// Reports a requested profile that is not defined anywhere.
-fn check_profile(profile: &str, stack: &Stack, problems: &mut Vec<Problem>) {
+fn check_profile(profile: &str, stack: &Layers, problems: &mut Vec<ConfigDiagnostic>) {
     let source = match stack.layer("profile") {
-        Layer::BuiltIn => return,
-        Layer::Variable(name) => Written::Variable(name),
-        Layer::CommandLine => Written::CommandLine,
-        Layer::User(file) | Layer::Project(file) | Layer::Strictest(file) => Written::File(file),
+        SettingsLayer::BuiltIn => return,
+        SettingsLayer::Variable(name) => Written::Variable(name),
+        SettingsLayer::CommandLine => Written::CommandLine,
+        SettingsLayer::User(file)
+        | SettingsLayer::Project(file)
+        | SettingsLayer::Strictest(file) => Written::File(file),
     };
     let known = stack.profiles();
     if profile != "default" && !known.iter().any(|name| name == profile) {
-        let fault = Fault::NoProfile { known };
-        problems.push(Problem {
+        let fault = ConfigError::NoProfile { known };
+        problems.push(ConfigDiagnostic {
             written: source,
             place: None,
             key: Some(profile.to_owned()),
@@ -232,7 +234,7 @@ fn check_profile(profile: &str, stack: &Stack, problems: &mut Vec<Problem>) {
 }
 
 /// `auto` follows the locale of the terminal.
-fn lang(stack: &Stack, environment: &Environment) -> Lang {
+fn lang(stack: &Layers, environment: &Environment) -> Lang {
     let named = stack.text("lang").and_then(|lang| Lang::parse(&lang));
     named.unwrap_or_else(|| {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"];
@@ -241,7 +243,7 @@ fn lang(stack: &Stack, environment: &Environment) -> Lang {
     })
 }
 
-fn connection(profile: &str, stack: &Stack, environment: &Environment) -> Option<Connection> {
+fn connection(profile: &str, stack: &Layers, environment: &Environment) -> Option<Connection> {
     let of_profile = |key: &str| stack.text(&format!("profiles.{profile}.{key}"));
     let model = stack.text("model");
     let low = model.clone().or_else(|| of_profile("low")).or_else(|| of_profile("high"));
@@ -298,7 +300,7 @@ fn built_in_model(
 /// `OPENAI_…`) is never sent to a server that the settings file names: that one gets
 /// `AVOCET_API_KEY` or the variable its profile names.
 fn key(
-    stack: &Stack,
+    stack: &Layers,
     environment: &Environment,
     to_profile: bool,
     of_profile: Option<String>,
@@ -308,20 +310,20 @@ fn key(
         stack.text("base_url").is_some(),
     );
     match (stack.layer("api_key"), of_profile) {
-        (Layer::Variable(name), _) if name == OWN_KEY => secret(name),
+        (SettingsLayer::Variable(name), _) if name == OWN_KEY => secret(name),
         (_, Some(name)) if !server_named => secret(name),
-        (Layer::Variable(name), None) if !to_profile => secret(name),
-        (Layer::Variable(name), Some(_)) => secret(name),
+        (SettingsLayer::Variable(name), None) if !to_profile => secret(name),
+        (SettingsLayer::Variable(name), Some(_)) => secret(name),
         _ => (None, OWN_KEY.to_owned()),
     }
 }
 
-fn sandbox(stack: &Stack) -> SandboxMode {
+fn sandbox(stack: &Layers) -> SandboxMode {
     let named = stack.text("safety.sandbox");
     named.and_then(|word| SandboxMode::parse(&word)).unwrap_or_default()
 }
 
-fn policy(stack: &Stack) -> Policy {
+fn policy(stack: &Layers) -> Policy {
     let limit = |path: &str| if stack.flag(path) { Limit::Ask } else { Limit::Refuse };
     let rules = |path: &str| {
         stack.list(path).iter().filter_map(|text| PolicyRule::parse(text).ok()).collect()

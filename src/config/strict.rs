@@ -8,16 +8,16 @@ use std::path::Path;
 use toml_edit::{Document, Item, TableLike};
 
 use super::near;
-use super::problem::{Fault, Place, Problem, Written};
+use super::problem::{ConfigDiagnostic, ConfigError, TextPosition, Written};
 use super::rules;
 use crate::words::{self, LocalizedText, Phrase};
 
 /// One row of a table of keys.
 #[derive(Clone, Copy, Debug)]
-pub struct Key {
+pub struct SettingKey {
     /// Dotted; `*` stands for one name that the user chooses.
     pub path: &'static str,
-    pub kind: Kind,
+    pub kind: TomlKind,
     /// The built-in value; empty: none.
     pub built_in: &'static str,
     /// The fallback for an invalid value; `None`: the built-in value.
@@ -29,7 +29,7 @@ pub struct Key {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum TomlKind {
     Text,
     Choice(&'static [&'static str]),
     /// The same, and the words that were used in older versions.
@@ -61,7 +61,7 @@ pub enum ListOf {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum TomlValue {
     Text(String),
     Flag(bool),
     Count(u64),
@@ -71,17 +71,17 @@ pub enum Value {
 
 /// A parsed value, and its position.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct TomlEntry {
     pub path: String,
-    pub value: Value,
-    pub place: Option<Place>,
+    pub value: TomlValue,
+    pub place: Option<TextPosition>,
 }
 
 /// The values of a text, and its problems.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reading {
-    pub found: Vec<Found>,
-    pub problems: Vec<Problem>,
+pub struct TomlReport {
+    pub found: Vec<TomlEntry>,
+    pub problems: Vec<ConfigDiagnostic>,
 }
 
 /// The maximum length of a text value, in bytes; a bot's prompt is the longest one.
@@ -89,27 +89,27 @@ const LONGEST: usize = 64 * 1024;
 const MOST_ITEMS: usize = 1000;
 
 /// Reads the text of `file`.
-pub fn read(file: &Path, text: &str, keys: &[Key]) -> Reading {
-    let mut reader = Reader { file, text, keys, out: Reading::default() };
+pub fn read(file: &Path, text: &str, keys: &[SettingKey]) -> TomlReport {
+    let mut reader = Reader { file, text, keys, out: TomlReport::default() };
     // Some Windows editors put a byte order mark before the first character.
     match Document::parse(text.strip_prefix('\u{feff}').unwrap_or(text)) {
         Ok(document) => reader.table("", document.as_table()),
         Err(error) => {
             let why = error.message().lines().collect::<Vec<_>>().join(", ");
             let place = error.span().map(|span| span.start);
-            reader.problem(place, None, Fault::Syntax { why });
+            reader.problem(place, None, ConfigError::Syntax { why });
         }
     }
     reader.out
 }
 
 /// The row of a key, by its dotted path.
-pub fn find<'k>(keys: &'k [Key], path: &str) -> Option<&'k Key> {
+pub fn find<'k>(keys: &'k [SettingKey], path: &str) -> Option<&'k SettingKey> {
     keys.iter().find(|key| covers(key.path, path))
 }
 
 /// The path in the table nearest to `path`, for "did you mean".
-pub fn nearest(keys: &[Key], path: &str) -> Option<String> {
+pub fn nearest(keys: &[SettingKey], path: &str) -> Option<String> {
     let whole = keys.iter().filter(|key| key.elsewhere.is_none()).map(|key| key.path);
     let sections = whole.clone().filter_map(|path| Some(path.split_once('.')?.0));
     let known: Vec<String> = whole.chain(sections).map(|known| fill(known, path)).collect();
@@ -119,8 +119,8 @@ pub fn nearest(keys: &[Key], path: &str) -> Option<String> {
 struct Reader<'a> {
     file: &'a Path,
     text: &'a str,
-    keys: &'a [Key],
-    out: Reading,
+    keys: &'a [SettingKey],
+    out: TomlReport,
 }
 
 impl Reader<'_> {
@@ -131,7 +131,7 @@ impl Reader<'_> {
             if is_name(name) {
                 self.item(at, path, item);
             } else {
-                self.problem(at, Some(path), Fault::BadName);
+                self.problem(at, Some(path), ConfigError::BadName);
             }
         }
     }
@@ -139,79 +139,80 @@ impl Reader<'_> {
     fn item(&mut self, at: Option<usize>, path: String, item: &Item) {
         let value_at = item.span().map(|span| span.start).or(at);
         match (find(self.keys, &path), item.as_table_like()) {
-            (Some(Key { elsewhere: Some(word), .. }), _) => {
-                self.problem(at, Some(path), Fault::Elsewhere((*word).into()));
+            (Some(SettingKey { elsewhere: Some(word), .. }), _) => {
+                self.problem(at, Some(path), ConfigError::Elsewhere((*word).into()));
             }
             (Some(key), _) => self.value(key, at, value_at, path, item),
             (None, Some(table)) if is_section(self.keys, &path) => self.table(&path, table),
             (None, None) if is_section(self.keys, &path) => {
                 let expected = words::config::A_TABLE.with("key", path.as_str());
-                let fault = Fault::wrong(expected, found(item));
+                let fault = ConfigError::wrong(expected, found(item));
                 self.problem(value_at, Some(path), fault);
             }
             (None, _) => {
                 let near = nearest(self.keys, &path);
-                self.problem(at, Some(path), Fault::Unknown { near });
+                self.problem(at, Some(path), ConfigError::Unknown { near });
             }
         }
     }
 
     fn value(
         &mut self,
-        key: &Key,
+        key: &SettingKey,
         at: Option<usize>,
         value_at: Option<usize>,
         path: String,
         item: &Item,
     ) {
         let checked = match (key.kind, item.as_array()) {
-            (Kind::List(ListOf::Rules), Some(items)) if items.len() <= MOST_ITEMS => {
+            (TomlKind::List(ListOf::Rules), Some(items)) if items.len() <= MOST_ITEMS => {
                 let (rules, faults) = rules::read(&path, items);
                 for (span, fault) in faults {
                     self.problem(span.or(value_at), Some(path.clone()), fault);
                 }
-                Ok(Value::List(rules))
+                Ok(TomlValue::List(rules))
             }
             _ => key.kind.check(item),
         };
         match checked {
             Ok(value) => {
                 let place = at.map(|at| place(self.text, at));
-                self.out.found.push(Found { path, value, place });
+                self.out.found.push(TomlEntry { path, value, place });
             }
             Err(found) => {
-                let fault = Fault::wrong(key.kind.expected(), found);
+                let fault = ConfigError::wrong(key.kind.expected(), found);
                 self.problem(value_at, Some(path), fault);
             }
         }
     }
 
-    fn problem(&mut self, at: Option<usize>, key: Option<String>, fault: Fault) {
+    fn problem(&mut self, at: Option<usize>, key: Option<String>, fault: ConfigError) {
         let place = at.map(|at| place(self.text, at));
         let written = Written::File(self.file.to_owned());
-        self.out.problems.push(Problem { written, place, key, fault });
+        self.out.problems.push(ConfigDiagnostic { written, place, key, fault });
     }
 }
 
-impl Kind {
+impl TomlKind {
     /// Parses a value as the user types it: in a variable, after `config set`, as an option. A list
     /// is typed with commas, or as TOML. The error says what was found.
-    pub fn parse(&self, text: &str) -> Result<Value, LocalizedText> {
+    pub fn parse(&self, text: &str) -> Result<TomlValue, LocalizedText> {
         let text = text.trim();
         let item = match self {
-            Kind::Text | Kind::Choice(_) | Kind::Renamed(..) => {
+            TomlKind::Text | TomlKind::Choice(_) | TomlKind::Renamed(..) => {
                 Item::from(toml_edit::Value::from(text))
             }
-            Kind::List(_) if !text.starts_with('[') => {
+            TomlKind::List(_) if !text.starts_with('[') => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 Item::from(toml_edit::Value::from(items.collect::<toml_edit::Array>()))
             }
-            Kind::Flag | Kind::Count { .. } | Kind::Number { .. } | Kind::List(_) => {
-                match text.parse::<toml_edit::Value>() {
-                    Ok(value) => Item::from(value),
-                    Err(_) => return Err(shown(text)),
-                }
-            }
+            TomlKind::Flag
+            | TomlKind::Count { .. }
+            | TomlKind::Number { .. }
+            | TomlKind::List(_) => match text.parse::<toml_edit::Value>() {
+                Ok(value) => Item::from(value),
+                Err(_) => return Err(shown(text)),
+            },
         };
         self.check(&item)
     }
@@ -220,79 +221,80 @@ impl Kind {
     pub fn expected(&self) -> LocalizedText {
         use words::config as w;
         match self {
-            Kind::Text => w::A_TEXT.into(),
-            Kind::Choice(choices) | Kind::Renamed(choices, _) => {
+            TomlKind::Text => w::A_TEXT.into(),
+            TomlKind::Choice(choices) | TomlKind::Renamed(choices, _) => {
                 w::A_CHOICE.with("choices", choices.join(", "))
             }
-            Kind::Flag => w::A_FLAG.into(),
-            Kind::Count { min, max } => w::A_COUNT.with("min", *min).with("max", *max),
-            Kind::Number { min, max } => {
+            TomlKind::Flag => w::A_FLAG.into(),
+            TomlKind::Count { min, max } => w::A_COUNT.with("min", *min).with("max", *max),
+            TomlKind::Number { min, max } => {
                 w::A_NUMBER.with("min", min.to_string()).with("max", max.to_string())
             }
-            Kind::List(ListOf::Programs) => w::A_LIST_OF_PROGRAMS.into(),
-            Kind::List(ListOf::RuleIds) => w::A_LIST_OF_RULE_IDS.into(),
-            Kind::List(ListOf::Rules) => w::A_LIST_OF_RULES.into(),
-            Kind::List(ListOf::Paths) => w::A_LIST_OF_PATHS.into(),
-            Kind::List(ListOf::Words) => w::A_LIST_OF_WORDS.into(),
+            TomlKind::List(ListOf::Programs) => w::A_LIST_OF_PROGRAMS.into(),
+            TomlKind::List(ListOf::RuleIds) => w::A_LIST_OF_RULE_IDS.into(),
+            TomlKind::List(ListOf::Rules) => w::A_LIST_OF_RULES.into(),
+            TomlKind::List(ListOf::Paths) => w::A_LIST_OF_PATHS.into(),
+            TomlKind::List(ListOf::Words) => w::A_LIST_OF_WORDS.into(),
         }
     }
 
     /// The value of an item; the error says what is there instead.
-    fn check(&self, item: &Item) -> Result<Value, LocalizedText> {
+    fn check(&self, item: &Item) -> Result<TomlValue, LocalizedText> {
         let value = match self {
-            Kind::Text => item.as_str().and_then(text),
-            Kind::Choice(choices) => {
+            TomlKind::Text => item.as_str().and_then(text),
+            TomlKind::Choice(choices) => {
                 item.as_str().filter(|text| choices.contains(text)).and_then(text)
             }
-            Kind::Renamed(choices, old) => item
+            TomlKind::Renamed(choices, old) => item
                 .as_str()
                 .filter(|text| choices.contains(text) || old.contains(text))
                 .and_then(text),
-            Kind::Flag => item.as_bool().map(Value::Flag),
-            Kind::Count { min, max } => item
+            TomlKind::Flag => item.as_bool().map(TomlValue::Flag),
+            TomlKind::Count { min, max } => item
                 .as_integer()
                 .and_then(|count| u64::try_from(count).ok())
                 .filter(|count| (min..=max).contains(&count))
-                .map(Value::Count),
-            Kind::Number { min, max } => {
+                .map(TomlValue::Count),
+            TomlKind::Number { min, max } => {
                 let whole = item.as_integer().map(|number| number as f64);
                 let number = item.as_float().or(whole);
-                number.filter(|number| (min..=max).contains(&number)).map(Value::Number)
+                number.filter(|number| (min..=max).contains(&number)).map(TomlValue::Number)
             }
-            Kind::List(of) => return list(*of, item),
+            TomlKind::List(of) => return list(*of, item),
         };
         value.ok_or_else(|| found(item))
     }
 }
 
-impl Value {
+impl TomlValue {
     /// As written in a file.
     pub fn toml(&self) -> toml_edit::Value {
         match self {
-            Value::Text(text) => text.as_str().into(),
-            Value::Flag(flag) => (*flag).into(),
-            Value::Count(count) => i64::try_from(*count).unwrap_or(i64::MAX).into(),
-            Value::Number(number) => (*number).into(),
-            Value::List(items) => items.iter().collect::<toml_edit::Array>().into(),
+            TomlValue::Text(text) => text.as_str().into(),
+            TomlValue::Flag(flag) => (*flag).into(),
+            TomlValue::Count(count) => i64::try_from(*count).unwrap_or(i64::MAX).into(),
+            TomlValue::Number(number) => (*number).into(),
+            TomlValue::List(items) => items.iter().collect::<toml_edit::Array>().into(),
         }
     }
 
     /// As shown to the user: text without quotes, the rest as in a file.
     pub fn shown(&self) -> String {
         match self {
-            Value::Text(text) => text.clone(),
-            Value::Flag(_) | Value::Count(_) | Value::Number(_) | Value::List(_) => {
-                self.toml().to_string().trim().to_owned()
-            }
+            TomlValue::Text(text) => text.clone(),
+            TomlValue::Flag(_)
+            | TomlValue::Count(_)
+            | TomlValue::Number(_)
+            | TomlValue::List(_) => self.toml().to_string().trim().to_owned(),
         }
     }
 }
 
-fn text(text: &str) -> Option<Value> {
-    (text.len() <= LONGEST).then(|| Value::Text(text.to_owned()))
+fn text(text: &str) -> Option<TomlValue> {
+    (text.len() <= LONGEST).then(|| TomlValue::Text(text.to_owned()))
 }
 
-fn list(of: ListOf, item: &Item) -> Result<Value, LocalizedText> {
+fn list(of: ListOf, item: &Item) -> Result<TomlValue, LocalizedText> {
     let items = item.as_array().ok_or_else(|| found(item))?;
     if items.len() > MOST_ITEMS {
         return Err(words::config::FOUND_MANY.with("count", items.len()));
@@ -300,8 +302,8 @@ fn list(of: ListOf, item: &Item) -> Result<Value, LocalizedText> {
     if of == ListOf::Rules {
         let (rules, faults) = rules::read("", items);
         return match faults.into_iter().next() {
-            None => Ok(Value::List(rules)),
-            Some((_, Fault::Rule(say))) => Err(say),
+            None => Ok(TomlValue::List(rules)),
+            Some((_, ConfigError::Rule(say))) => Err(say),
             Some(_) => Err(found(item)),
         };
     }
@@ -310,7 +312,7 @@ fn list(of: ListOf, item: &Item) -> Result<Value, LocalizedText> {
         Some(text) => Err(shown(text)),
         None => Err(found(&Item::from(value.clone()))),
     });
-    texts.collect::<Result<Vec<_>, LocalizedText>>().map(Value::List)
+    texts.collect::<Result<Vec<_>, LocalizedText>>().map(TomlValue::List)
 }
 
 impl ListOf {
@@ -368,7 +370,7 @@ fn covers(pattern: &str, path: &str) -> bool {
 }
 
 /// True if there are keys below this path.
-fn is_section(keys: &[Key], path: &str) -> bool {
+fn is_section(keys: &[SettingKey], path: &str) -> bool {
     let depth = path.split('.').count();
     keys.iter().any(|key| {
         let parts: Vec<&str> = key.path.split('.').collect();
@@ -394,9 +396,9 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Counts lines and characters up to a byte.
-fn place(text: &str, at: usize) -> Place {
+fn place(text: &str, at: usize) -> TextPosition {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-    Place { line, column }
+    TextPosition { line, column }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::problem::Problem;
+use super::problem::ConfigDiagnostic;
 use super::saved;
 
 /// The maximum number of themes, more than a user would choose from.
@@ -10,14 +10,14 @@ const MOST: usize = 100;
 
 /// A theme file: its name without `.toml`, and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
+pub struct ThemeFile {
     pub name: String,
     pub text: String,
 }
 
 /// The themes of a folder by name, and the problems with those that cannot be read. A missing
 /// folder has none.
-pub fn read(folder: &Path) -> (Vec<File>, Vec<Problem>) {
+pub fn read(folder: &Path) -> (Vec<ThemeFile>, Vec<ConfigDiagnostic>) {
     let (mut files, mut problems) = (Vec::new(), Vec::new());
     let Ok(entries) = std::fs::read_dir(folder) else { return (files, problems) };
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
@@ -29,9 +29,9 @@ pub fn read(folder: &Path) -> (Vec<File>, Vec<Problem>) {
             continue;
         }
         match saved::read(&path) {
-            Ok(Some(text)) => files.push(File { name: name.to_owned(), text }),
+            Ok(Some(text)) => files.push(ThemeFile { name: name.to_owned(), text }),
             Ok(None) => {}
-            Err(fault) => problems.push(Problem::of_file(&path, fault)),
+            Err(fault) => problems.push(ConfigDiagnostic::of_file(&path, fault)),
         }
     }
     (files, problems)

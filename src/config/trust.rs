@@ -31,7 +31,7 @@ const OUTLINED: usize = 10_000;
 
 /// The remembered answers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trust {
+pub struct TrustStore {
     file: PathBuf,
     kept: Kept,
 }
@@ -49,7 +49,7 @@ struct Row {
     path: PathBuf,
     device: u64,
     inode: u64,
-    level: Level,
+    level: TrustLevel,
     /// The hash of the files that control programs.
     digest: String,
 }
@@ -57,7 +57,7 @@ struct Row {
 /// The user's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Level {
+pub enum TrustLevel {
     Trusted,
     /// Trusted, together with the folders in it.
     Below,
@@ -66,12 +66,12 @@ pub enum Level {
 
 /// Whether a folder is trusted now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum FolderTrust {
     /// The user was not asked about it.
     Unknown,
     /// It was trusted, and the files in it that control programs have changed.
     Changed,
-    Known(Level),
+    Known(TrustLevel),
 }
 
 /// The contents of a folder that the user should know about before answering.
@@ -130,10 +130,10 @@ pub fn hazard(folder: &Path, home: &Path) -> Option<Phrase> {
     }
 }
 
-impl Trust {
+impl TrustStore {
     /// Reads the answers in `file`. The sentence says why nothing is trusted although something
     /// should be.
-    pub fn open(file: PathBuf) -> (Trust, Option<LocalizedText>) {
+    pub fn open(file: PathBuf) -> (TrustStore, Option<LocalizedText>) {
         let empty = Kept { version: VERSION, folders: Vec::new() };
         let (kept, sound) = match saved::read(&file) {
             Ok(None) => (empty, true),
@@ -142,20 +142,24 @@ impl Trust {
         };
         let broken = || words::config::TRUST_BROKEN.with("file", file.display().to_string());
         let said = (!sound).then(broken);
-        (Trust { file, kept }, said)
+        (TrustStore { file, kept }, said)
     }
 
     /// Whether `folder`, whose links are resolved already, is trusted.
-    pub fn standing(&self, folder: &Path, survey: &Survey) -> Standing {
+    pub fn standing(&self, folder: &Path, survey: &Survey) -> FolderTrust {
         let identity = identity(folder);
         let row = self.kept.folders.iter().find(|row| row.path == folder);
         match row {
-            Some(row) if identity != Some((row.device, row.inode)) => Standing::Unknown,
-            Some(Row { level: Level::ReadOnly, .. }) => Standing::Known(Level::ReadOnly),
-            Some(row) if row.digest != survey.digest => Standing::Changed,
-            Some(_) => Standing::Known(Level::Trusted),
-            None if self.is_below(folder) && !survey.steers() => Standing::Known(Level::Trusted),
-            None => Standing::Unknown,
+            Some(row) if identity != Some((row.device, row.inode)) => FolderTrust::Unknown,
+            Some(Row { level: TrustLevel::ReadOnly, .. }) => {
+                FolderTrust::Known(TrustLevel::ReadOnly)
+            }
+            Some(row) if row.digest != survey.digest => FolderTrust::Changed,
+            Some(_) => FolderTrust::Known(TrustLevel::Trusted),
+            None if self.is_below(folder) && !survey.steers() => {
+                FolderTrust::Known(TrustLevel::Trusted)
+            }
+            None => FolderTrust::Unknown,
         }
     }
 
@@ -165,12 +169,12 @@ impl Trust {
         let above = folder.ancestors().skip(1);
         let mut rows = above.filter_map(|path| self.kept.folders.iter().find(|r| r.path == path));
         rows.next().is_some_and(|row| {
-            row.level == Level::Below && identity(&row.path) == Some((row.device, row.inode))
+            row.level == TrustLevel::Below && identity(&row.path) == Some((row.device, row.inode))
         })
     }
 
     /// Remembers an answer in place of an older one.
-    pub fn set(&mut self, folder: &Path, survey: &Survey, level: Level) -> io::Result<()> {
+    pub fn set(&mut self, folder: &Path, survey: &Survey, level: TrustLevel) -> io::Result<()> {
         let (device, inode) = identity(folder).ok_or(io::ErrorKind::NotFound)?;
         let (path, digest) = (folder.to_owned(), survey.digest.clone());
         let _lock = self.lock()?;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::load::Absent;
 use super::{Kind, Owner, Places, name, scan};
-use crate::config::problem::Problem;
+use crate::config::problem::ConfigDiagnostic;
 use crate::config::saved;
-use crate::config::strict::Kind::{Count, Number, Text};
-use crate::config::strict::{self, Found, Key, Value};
+use crate::config::strict::TomlKind::{Count, Number, Text};
+use crate::config::strict::{self, SettingKey, TomlEntry, TomlValue};
 use crate::protocol::Params;
 use crate::words::{self, Localize, LocalizedText, Phrase};
 
@@ -21,13 +21,13 @@ pub struct Bot {
     pub owner: Owner,
 }
 
-const fn key(path: &'static str, kind: strict::Kind, elsewhere: Option<Phrase>) -> Key {
-    Key { path, kind, built_in: "", strictest: None, variables: &[], elsewhere }
+const fn key(path: &'static str, kind: strict::TomlKind, elsewhere: Option<Phrase>) -> SettingKey {
+    SettingKey { path, kind, built_in: "", strictest: None, variables: &[], elsewhere }
 }
 
 /// All keys of a bot, and keys people write that belong elsewhere.
 #[rustfmt::skip]
-const KEYS: &[Key] = &[
+const KEYS: &[SettingKey] = &[
     key("description",        Text, None),
     key("system_prompt",      Text, None),
     key("temperature",        Number { min: 0.0, max: 2.0 }, None),
@@ -59,16 +59,22 @@ pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<Bot, Lo
 }
 
 impl Bot {
-    fn take(&mut self, Found { path, value, .. }: Found) {
+    fn take(&mut self, TomlEntry { path, value, .. }: TomlEntry) {
         let params = &mut self.params;
         match (path.as_str(), value) {
-            ("description", Value::Text(text)) => self.description = text,
-            ("system_prompt", Value::Text(text)) => self.system_prompt = text,
-            ("max_tokens", Value::Count(count)) => params.max_tokens = u32::try_from(count).ok(),
-            ("temperature", Value::Number(number)) => params.temperature = Some(number),
-            ("top_p", Value::Number(number)) => params.top_p = Some(number),
-            ("presence_penalty", Value::Number(number)) => params.presence_penalty = Some(number),
-            ("frequency_penalty", Value::Number(number)) => params.frequency_penalty = Some(number),
+            ("description", TomlValue::Text(text)) => self.description = text,
+            ("system_prompt", TomlValue::Text(text)) => self.system_prompt = text,
+            ("max_tokens", TomlValue::Count(count)) => {
+                params.max_tokens = u32::try_from(count).ok()
+            }
+            ("temperature", TomlValue::Number(number)) => params.temperature = Some(number),
+            ("top_p", TomlValue::Number(number)) => params.top_p = Some(number),
+            ("presence_penalty", TomlValue::Number(number)) => {
+                params.presence_penalty = Some(number)
+            }
+            ("frequency_penalty", TomlValue::Number(number)) => {
+                params.frequency_penalty = Some(number)
+            }
             _ => {}
         }
     }
@@ -85,7 +91,7 @@ pub fn find(places: &Places, name: &str) -> Result<Bot, Absent> {
             continue;
         }
         let broken = |because| Absent::Broken { because };
-        let of_file = |fault| broken(Problem::of_file(&file, fault).say());
+        let of_file = |fault| broken(ConfigDiagnostic::of_file(&file, fault).say());
         if let Some(text) = saved::read(&file).map_err(of_file)? {
             return read(&file, name, place.owner, &text).map_err(broken);
         }

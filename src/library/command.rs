@@ -5,9 +5,9 @@
 use std::path::{Path, PathBuf};
 
 use super::{Owner, wrong};
-use crate::config::strict::Kind::Text;
-use crate::config::strict::{self, Found, Key, Value};
-use crate::config::{Fault, Problem};
+use crate::config::strict::TomlKind::Text;
+use crate::config::strict::{self, SettingKey, TomlEntry, TomlValue};
+use crate::config::{ConfigDiagnostic, ConfigError};
 use crate::words::{Localize, LocalizedText};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,11 +45,11 @@ impl Command {
     }
 }
 
-const fn key(path: &'static str) -> Key {
-    Key { path, kind: Text, built_in: "", strictest: None, variables: &[], elsewhere: None }
+const fn key(path: &'static str) -> SettingKey {
+    SettingKey { path, kind: Text, built_in: "", strictest: None, variables: &[], elsewhere: None }
 }
 
-const KEYS: &[Key] = &[key("description"), key("prompt")];
+const KEYS: &[SettingKey] = &[key("description"), key("prompt")];
 
 /// Parses a command in TOML; `form` says whose it is. Other agents may write more keys than these;
 /// the names of such keys are returned.
@@ -64,7 +64,7 @@ pub fn read(
     let mut more = Vec::new();
     for problem in reading.problems {
         match &problem {
-            Problem { fault: Fault::Unknown { .. }, key: Some(key), .. }
+            ConfigDiagnostic { fault: ConfigError::Unknown { .. }, key: Some(key), .. }
                 if form == Form::Gemini =>
             {
                 more.push(key.clone());
@@ -82,15 +82,15 @@ pub fn read(
         file: file.to_owned(),
         owner,
     };
-    for Found { path, value, .. } in reading.found {
+    for TomlEntry { path, value, .. } in reading.found {
         match (path.as_str(), value) {
-            ("description", Value::Text(text)) => command.description = text,
-            ("prompt", Value::Text(text)) => command.prompt = text,
+            ("description", TomlValue::Text(text)) => command.description = text,
+            ("prompt", TomlValue::Text(text)) => command.prompt = text,
             _ => {}
         }
     }
     if command.prompt.trim().is_empty() {
-        return Err(wrong(file, Fault::Missing { key: "prompt" }));
+        return Err(wrong(file, ConfigError::Missing { key: "prompt" }));
     }
     Ok((command, more))
 }

@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::Path;
 
 use super::yaml::{self, Node, Wrong};
-use crate::config::Fault;
-use crate::config::problem::Place;
+use crate::config::ConfigError;
+use crate::config::problem::TextPosition;
 
 /// How much of a file is searched for front matter, in bytes.
 const HEAD: u64 = 64 * 1024;
@@ -49,8 +49,8 @@ pub fn read(front: &str) -> Result<(Vec<(String, Node)>, bool), Wrong> {
             Ok(pairs) => Ok((pairs, true)),
             // The first line of the file is the `---`.
             Err(_) => {
-                let Place { line, column } = wrong.place;
-                Err(Wrong { place: Place { line: line + 1, column }, why: wrong.why })
+                let TextPosition { line, column } = wrong.place;
+                Err(Wrong { place: TextPosition { line: line + 1, column }, why: wrong.why })
             }
         },
     }
@@ -89,10 +89,10 @@ fn begins(line: &str) -> bool {
 
 /// The start of a file as text, and whether that is all of it. A character cut by the limit is
 /// dropped.
-pub fn head(path: &Path) -> Result<(String, bool), Fault> {
-    let unreadable = |error: std::io::Error| Fault::unreadable(&error);
+pub fn head(path: &Path) -> Result<(String, bool), ConfigError> {
+    let unreadable = |error: std::io::Error| ConfigError::unreadable(&error);
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(Fault::NotAFile);
+        return Err(ConfigError::NotAFile);
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
@@ -104,9 +104,9 @@ pub fn head(path: &Path) -> Result<(String, bool), Fault> {
             let end = error.utf8_error().valid_up_to();
             let mut bytes = error.into_bytes();
             bytes.truncate(end);
-            String::from_utf8(bytes).map_err(|_| Fault::NotText)?
+            String::from_utf8(bytes).map_err(|_| ConfigError::NotText)?
         }
-        Err(_) => return Err(Fault::NotText),
+        Err(_) => return Err(ConfigError::NotText),
     };
     Ok((text, whole))
 }
@@ -159,7 +159,7 @@ mod tests {
         let (text, whole) = head(&path).unwrap();
         assert!(!whole && text.ends_with('中'));
         fs::write(&path, b"a\xffb").unwrap();
-        assert_eq!(head(&path), Err(Fault::NotText));
-        assert_eq!(head(folder.path()), Err(Fault::NotAFile));
+        assert_eq!(head(&path), Err(ConfigError::NotText));
+        assert_eq!(head(folder.path()), Err(ConfigError::NotAFile));
     }
 }

@@ -11,7 +11,7 @@ use super::{
     Bot, Command, Form, Kind, Maker, Owner, Place, Places, Skill, SkillsContext, bot, command,
     name, scan, skill, skills, wrong,
 };
-use crate::config::{Fault, near, saved};
+use crate::config::{ConfigError, near, saved};
 use crate::protocol::{Extension, ExtensionKind, ExtensionState, Extensions};
 use crate::safety::clean;
 use crate::words::{Localize, LocalizedText, library as w};
@@ -369,7 +369,7 @@ impl Loading {
     fn text(&mut self, place: &Place, found: &scan::Found) -> State {
         let read = saved::read(&found.path)
             .map_err(|fault| wrong(&found.path, fault))
-            .and_then(|text| text.ok_or_else(|| wrong(&found.path, Fault::NotAFile)));
+            .and_then(|text| text.ok_or_else(|| wrong(&found.path, ConfigError::NotAFile)));
         let remarks = match read {
             Ok(text) if place.kind == Kind::Bot => {
                 bot::read(&found.path, &found.name, place.owner, &text).map(|bot| {

@@ -41,8 +41,8 @@ pub use places::{Maker, Owner, Place, Places};
 pub use skill::Skill;
 pub use skills::SkillsContext;
 
-use crate::config::problem::{Place as At, Problem, Written};
-use crate::config::{Fault, problem};
+use crate::config::problem::{ConfigDiagnostic, TextPosition as At, Written};
+use crate::config::{ConfigError, problem};
 use crate::words::{self, Localize, LocalizedText, Phrase};
 
 /// The kind of a file.
@@ -88,8 +88,9 @@ fn at(file: &std::path::Path, place: Option<At>, word: Phrase) -> LocalizedText 
 }
 
 /// The problem of a TOML file, as one sentence.
-fn wrong(file: &std::path::Path, fault: Fault) -> LocalizedText {
-    Problem { written: Written::File(PathBuf::from(file)), place: None, key: None, fault }.say()
+fn wrong(file: &std::path::Path, fault: ConfigError) -> LocalizedText {
+    ConfigDiagnostic { written: Written::File(PathBuf::from(file)), place: None, key: None, fault }
+        .say()
 }
 
 /// Why one of the user's files could not be created, changed or deleted.

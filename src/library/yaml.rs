@@ -3,7 +3,7 @@
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
-use crate::config::problem::Place;
+use crate::config::problem::TextPosition;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
@@ -15,7 +15,7 @@ pub enum Node {
 /// Why a text cannot be parsed, and where, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    pub place: Place,
+    pub place: TextPosition,
     /// The parser's own words.
     pub why: String,
 }
@@ -73,10 +73,10 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    fn next(&mut self) -> Result<(Event<'t>, Place), Wrong> {
+    fn next(&mut self) -> Result<(Event<'t>, TextPosition), Wrong> {
         match self.parser.next() {
             Some(Ok((event, span))) => {
-                let place = Place { line: span.start.line(), column: span.start.col() + 1 };
+                let place = TextPosition { line: span.start.line(), column: span.start.col() + 1 };
                 self.left = self.left.saturating_sub(1);
                 match self.left {
                     0 => Err(wrong(place, "there is too much of it")),
@@ -84,7 +84,7 @@ impl<'t> Reader<'t> {
                 }
             }
             Some(Err(error)) => Err(of_parser(&error)),
-            None => Ok((Event::StreamEnd, Place { line: 1, column: 1 })),
+            None => Ok((Event::StreamEnd, TextPosition { line: 1, column: 1 })),
         }
     }
 
@@ -104,7 +104,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn node(&mut self, event: Event<'t>, place: Place, depth: usize) -> Result<Node, Wrong> {
+    fn node(&mut self, event: Event<'t>, place: TextPosition, depth: usize) -> Result<Node, Wrong> {
         if depth > DEEPEST {
             return Err(wrong(place, "values stand too deep in each other"));
         }
@@ -130,11 +130,11 @@ impl<'t> Reader<'t> {
 }
 
 fn of_parser(error: &ScanError) -> Wrong {
-    let place = Place { line: error.marker().line(), column: error.marker().col() + 1 };
+    let place = TextPosition { line: error.marker().line(), column: error.marker().col() + 1 };
     Wrong { place, why: error.info().to_owned() }
 }
 
-fn wrong(place: Place, why: &str) -> Wrong {
+fn wrong(place: TextPosition, why: &str) -> Wrong {
     Wrong { place, why: why.to_owned() }
 }
 

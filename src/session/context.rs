@@ -15,7 +15,7 @@ use super::run::{Session, wires};
 use super::{Connect, Connected, Wanted};
 use crate::agent::Host;
 use crate::agent::drive::Ended;
-use crate::config::notes::{self, Found};
+use crate::config::notes::{self, ProjectInstructions};
 use crate::context::compact::{self, CompactionPlan, CompactionTrigger};
 use crate::context::digest::cut_middle;
 use crate::context::history::{History, Summary, TurnRecord};
@@ -61,9 +61,13 @@ impl Summarizer {
 }
 
 /// A check of the project instructions; `None` in it: they have not changed.
-pub type NotesLook = tokio::task::JoinHandle<Option<Arc<Found>>>;
+pub type NotesLook = tokio::task::JoinHandle<Option<Arc<ProjectInstructions>>>;
 
-fn look_aside(folder: &Path, known: &Arc<Found>, redactor: &Arc<Redactor>) -> NotesLook {
+fn look_aside(
+    folder: &Path,
+    known: &Arc<ProjectInstructions>,
+    redactor: &Arc<Redactor>,
+) -> NotesLook {
     let (folder, known, redactor) = (folder.to_owned(), Arc::clone(known), Arc::clone(redactor));
     tokio::task::spawn_blocking(move || look(&folder, &known, &redactor))
 }
@@ -216,7 +220,11 @@ impl TurnHost {
 }
 
 /// The changes since; `None` if there are none.
-fn look(folder: &std::path::Path, known: &Found, redactor: &Redactor) -> Option<Arc<Found>> {
+fn look(
+    folder: &std::path::Path,
+    known: &ProjectInstructions,
+    redactor: &Redactor,
+) -> Option<Arc<ProjectInstructions>> {
     if !known.is_old(folder) {
         return None;
     }
@@ -262,7 +270,7 @@ impl Session {
         place.trusted.then(|| look_aside(&place.cwd, &self.found, &self.guard.redactor))
     }
 
-    pub(super) async fn noted(&mut self, found: Arc<Found>) {
+    pub(super) async fn noted(&mut self, found: Arc<ProjectInstructions>) {
         let news: Vec<Notice> = found
             .notices
             .iter()

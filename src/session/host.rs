@@ -16,7 +16,7 @@ use super::offered;
 use super::outbox::Outbox;
 use super::skills;
 use crate::agent::{Answer, Call, Host};
-use crate::config::notes::Found;
+use crate::config::notes::ProjectInstructions;
 use crate::context::window::{self, Bounds, ContextUsage, History};
 use crate::library::Library;
 use crate::model::{Chunk, Model, ModelError, Request};
@@ -74,7 +74,7 @@ pub enum Note {
     /// The history was compressed.
     Compacted(Arc<History>),
     /// The current project instructions.
-    Notes(Arc<Found>),
+    Notes(Arc<ProjectInstructions>),
 }
 
 /// The data that stays the same throughout a turn.
@@ -85,7 +85,7 @@ pub struct Desk {
     /// Masked.
     pub system: Arc<str>,
     pub history: Arc<History>,
-    pub notes: Arc<Found>,
+    pub notes: Arc<ProjectInstructions>,
     pub low: Summarizer,
     pub bounds: Bounds,
     pub tools: Toolbox,

@@ -49,7 +49,7 @@ pub(super) struct Session {
     pub notes: mpsc::UnboundedSender<Note>,
     pub reach: super::Ways,
     /// The project's instructions.
-    pub found: Arc<crate::config::notes::Found>,
+    pub found: Arc<crate::config::notes::ProjectInstructions>,
     pub bounds: Bounds,
     /// Whether shell commands that are not of high risk were approved at the start of the program.
     pub approves_pieces: bool,

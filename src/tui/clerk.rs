@@ -17,8 +17,8 @@ use tokio::time::timeout;
 
 use super::event::{Input, Millis};
 use super::state::State;
-use crate::config::draft::{self, Draft};
-use crate::config::history::History;
+use crate::config::draft::{self, SavedDraft};
+use crate::config::history::InputHistory;
 use crate::protocol;
 use crate::safety::redact::Redactor;
 use crate::words::LocalizedText;
@@ -53,7 +53,7 @@ pub struct Clerk {
     desk: Sender<Paper>,
     done: oneshot::Receiver<()>,
     /// The draft that the thread was given last, and whether it was unsynced.
-    given: Draft,
+    given: SavedDraft,
     passing: bool,
     /// Typing since the draft was last synced: the time of the first key, and the time it is synced
     /// at.
@@ -73,14 +73,14 @@ pub struct Clerk {
 #[derive(Debug)]
 enum Paper {
     Line(String),
-    Draft(Draft),
+    Draft(SavedDraft),
     /// A draft that will change in a moment: it is written, to survive a kill, but not synced.
-    Passing(Draft, Sender<()>),
+    Passing(SavedDraft, Sender<()>),
 }
 
 impl Clerk {
     /// `offered` is the draft that the input began with.
-    pub fn start(files: Files, offered: Draft) -> Clerk {
+    pub fn start(files: Files, offered: SavedDraft) -> Clerk {
         let (desk, papers) = channel();
         let (over, done) = oneshot::channel();
         let shapes = || Arc::new(Redactor::new([("", ""); 0], [0; 16]));
@@ -112,8 +112,8 @@ impl Clerk {
     pub fn line(&mut self, line: String, at: Millis) {
         self.sent.0.push_back(line.clone());
         self.sent.1 = at + HELD;
-        let Draft { queue, later, .. } = self.given.clone();
-        self.pass(Draft { queue, later, ..self.with_sent(Draft::default()) });
+        let SavedDraft { queue, later, .. } = self.given.clone();
+        self.pass(SavedDraft { queue, later, ..self.with_sent(SavedDraft::default()) });
         let _ = self.desk.send(Paper::Line(line));
     }
 
@@ -196,7 +196,7 @@ impl Clerk {
         }
     }
 
-    fn pass(&mut self, draft: Draft) {
+    fn pass(&mut self, draft: SavedDraft) {
         if draft != self.given {
             (self.given, self.passing) = (draft.clone(), true);
             let (done, written) = channel();
@@ -207,11 +207,11 @@ impl Clerk {
 
     /// The draft to offer after a kill. Text that is still being written stays as it is typed;
     /// secrets in what was sent are masked.
-    fn with_sent(&self, draft: Draft) -> Draft {
+    fn with_sent(&self, draft: SavedDraft) -> SavedDraft {
         let input = (!draft.shown.trim().is_empty()).then(|| draft.shown.as_str().into());
         let sent = self.sent.0.iter().map(|line| self.secrets.mask(line));
         let lines: Vec<Cow<'_, str>> = sent.chain(input).collect();
-        Draft { shown: lines.join("\n"), ..draft }
+        SavedDraft { shown: lines.join("\n"), ..draft }
     }
 
     /// When something is due even if no event comes.
@@ -220,7 +220,7 @@ impl Clerk {
     }
 
     /// Saves the last draft. Waits until all is written, for a moment at most.
-    pub async fn close(self, draft: Draft) {
+    pub async fn close(self, draft: SavedDraft) {
         let _ = self.desk.send(Paper::Draft(draft));
         drop(self.desk);
         let _ = timeout(FAREWELL, self.done).await;
@@ -244,7 +244,7 @@ fn file_away(files: &Files, papers: &Receiver<Paper>, secrets: &Redactor) {
         let written = match (paper, &files.history, &files.draft) {
             (Paper::Line(line), Some(file), _) => {
                 let line = secrets.mask(&line);
-                history.get_or_insert_with(|| History::open(file.clone())).add(&line)
+                history.get_or_insert_with(|| InputHistory::open(file.clone())).add(&line)
             }
             (Paper::Draft(draft), _, Some(file)) => draft::keep(file, &masked(draft, secrets)),
             (Paper::Passing(draft, done), _, Some(file)) => {
@@ -263,7 +263,7 @@ fn file_away(files: &Files, papers: &Receiver<Paper>, secrets: &Redactor) {
 }
 
 /// The draft with the secrets of its queued messages masked.
-fn masked(mut draft: Draft, secrets: &Redactor) -> Draft {
+fn masked(mut draft: SavedDraft, secrets: &Redactor) -> SavedDraft {
     for line in draft.queue.iter_mut().chain(&mut draft.later) {
         *line = secrets.mask(line).into_owned();
     }
@@ -304,18 +304,18 @@ mod tests {
         let (history, kept) = (folder.path().join("history"), folder.path().join("d.json"));
         let draft = Some(kept.clone());
         let files = Files { history: Some(history.clone()), draft, secrets: None };
-        let mut clerk = Clerk::start(files, Draft::default());
+        let mut clerk = Clerk::start(files, SavedDraft::default());
         clerk.line("一".into(), 0);
         clerk.line("two".into(), 0);
-        clerk.close(Draft::of("half a")).await;
-        assert_eq!(History::open(history).entries(), ["一", "two"]);
-        assert_eq!(draft::read(&kept), Draft::of("half a"));
+        clerk.close(SavedDraft::of("half a")).await;
+        assert_eq!(InputHistory::open(history).entries(), ["一", "two"]);
+        assert_eq!(draft::read(&kept), SavedDraft::of("half a"));
     }
 
     #[tokio::test]
     async fn without_files_nothing_is_saved_and_nothing_fails() {
-        let mut clerk = Clerk::start(Files::default(), Draft::default());
+        let mut clerk = Clerk::start(Files::default(), SavedDraft::default());
         clerk.line("one".into(), 0);
-        clerk.close(Draft::of("half")).await;
+        clerk.close(SavedDraft::of("half")).await;
     }
 }

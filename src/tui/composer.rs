@@ -18,7 +18,7 @@ use super::keys::Edit;
 use super::paint::Pen;
 use super::theme::Theme;
 use super::vim::{Mode, Vim};
-use crate::config::draft::Draft;
+use crate::config::draft::SavedDraft;
 use crate::words::Lang;
 
 mod fold;
@@ -267,14 +267,14 @@ impl Composer {
     }
 
     /// The current text, for [`Composer::restore`].
-    pub fn draft(&self) -> Draft {
+    pub fn draft(&self) -> SavedDraft {
         let pastes = self.folds.pastes().iter();
         let shown = self.shown();
         let pastes = pastes.filter(|paste| shown.contains(&paste.mark)).cloned().collect();
-        Draft { shown, pastes, ..Draft::default() }
+        SavedDraft { shown, pastes, ..SavedDraft::default() }
     }
 
-    pub fn restore(&mut self, draft: Draft) {
+    pub fn restore(&mut self, draft: SavedDraft) {
         self.folds = Folds::of(draft.pastes);
         self.mentions.find(&draft.shown);
         let lines: Vec<String> = draft.shown.split('\n').map(seen).collect();

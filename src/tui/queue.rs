@@ -11,7 +11,7 @@ use super::clean;
 use super::glyph::{CHOSEN, NOT_CHOSEN};
 use super::keys::Action;
 use super::paint::{self, Pen};
-use crate::config::draft::Draft;
+use crate::config::draft::SavedDraft;
 use crate::protocol::{Notice, Op};
 use crate::words::{input, plural, screen as words};
 
@@ -66,7 +66,7 @@ pub enum Answer {
 
 impl Queue {
     /// The queue when the program last quit.
-    pub fn of(draft: &Draft) -> Queue {
+    pub fn of(draft: &SavedDraft) -> Queue {
         let later = draft.later.iter().map(|line| Later::of(line)).collect();
         Queue { texts: draft.queue.clone(), later, picked: None }
     }

@@ -28,7 +28,7 @@ use super::terminal::Screen;
 use super::transcript::Painted;
 use super::update::update;
 use super::view::view;
-use crate::config::draft::Draft;
+use crate::config::draft::SavedDraft;
 use crate::protocol::{self, AskId, Decision, Op};
 use crate::signals::{self, Signal};
 use crate::tools::exec::Watchdog;
@@ -59,7 +59,7 @@ pub enum Cause {
 pub struct Exit {
     pub cause: Cause,
     /// The text in the input.
-    pub draft: Draft,
+    pub draft: SavedDraft,
     /// The user was asked about unsaved changes, and answered.
     pub knows_unsaved: bool,
 }

@@ -18,7 +18,7 @@ use super::surroundings::Surroundings;
 use super::theme::{AUTO, Depth, Ground, Source, Theme, Wardrobe};
 use super::transcript::Transcript;
 use crate::commands::{self, Call, Surface};
-use crate::config::draft::Draft;
+use crate::config::draft::SavedDraft;
 use crate::protocol::{Extensions, Notice, Op, SessionInfo};
 use crate::tools::exec::Watchdog;
 use crate::words::{Lang, LocalizedText};
@@ -36,7 +36,7 @@ pub struct Config {
     /// Sent messages, oldest first.
     pub history: Vec<String>,
     /// The text in the input when the last session ended.
-    pub draft: Draft,
+    pub draft: SavedDraft,
     /// The files for the history and the draft.
     pub keep: clerk::Files,
     /// The user's editor, as in `VISUAL`.
@@ -197,10 +197,10 @@ impl State {
     }
 
     /// The current draft, which may be hidden under the palette.
-    pub fn draft(&self) -> Draft {
-        let draft = self.palette.draft().map_or_else(|| self.composer.draft(), Draft::of);
+    pub fn draft(&self) -> SavedDraft {
+        let draft = self.palette.draft().map_or_else(|| self.composer.draft(), SavedDraft::of);
         let (queue, later) = self.queue.waiting();
-        Draft { queue: queue.to_vec(), later, ..draft }
+        SavedDraft { queue: queue.to_vec(), later, ..draft }
     }
 
     /// Messages queued at the last exit are queued again: tells the session.

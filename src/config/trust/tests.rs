@@ -20,35 +20,35 @@ impl Desk {
         self.root.path().join("data/trust.json")
     }
 
-    fn open(&self) -> Trust {
-        Trust::open(self.file()).0
+    fn open(&self) -> TrustStore {
+        TrustStore::open(self.file()).0
     }
 
     fn trust(&self) {
-        self.open().set(&self.work(), &survey(&self.work()), Level::Trusted).unwrap();
+        self.open().set(&self.work(), &survey(&self.work()), TrustLevel::Trusted).unwrap();
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> FolderTrust {
         self.open().standing(&self.work(), &survey(&self.work()))
     }
 }
 
-const TRUSTED: Standing = Standing::Known(Level::Trusted);
+const TRUSTED: FolderTrust = FolderTrust::Known(TrustLevel::Trusted);
 
 #[test]
 fn no_folder_is_trusted_before_the_question_and_an_answer_is_remembered() {
     let desk = Desk::new();
-    assert_eq!(desk.standing(), Standing::Unknown);
+    assert_eq!(desk.standing(), FolderTrust::Unknown);
     desk.trust();
     assert_eq!(desk.standing(), TRUSTED);
-    desk.open().set(&desk.work(), &survey(&desk.work()), Level::ReadOnly).unwrap();
-    assert_eq!(desk.standing(), Standing::Known(Level::ReadOnly));
+    desk.open().set(&desk.work(), &survey(&desk.work()), TrustLevel::ReadOnly).unwrap();
+    assert_eq!(desk.standing(), FolderTrust::Known(TrustLevel::ReadOnly));
 }
 
 #[test]
 fn windows_that_answer_for_their_folders_at_once_lose_nothing_of_each_other() {
     let desk = Desk::new();
-    let mut windows: Vec<Trust> = (0..4).map(|_| desk.open()).collect();
+    let mut windows: Vec<TrustStore> = (0..4).map(|_| desk.open()).collect();
     let folder = |window: usize, number: usize| desk.work().join(format!("{window}-{number}"));
     for (window, number) in (0..4).flat_map(|window| (0..5).map(move |number| (window, number))) {
         fs::create_dir(folder(window, number)).unwrap();
@@ -58,7 +58,7 @@ fn windows_that_answer_for_their_folders_at_once_lose_nothing_of_each_other() {
             scope.spawn(move || {
                 for number in 0..5 {
                     let folder = folder(window, number);
-                    trust.set(&folder, &survey(&folder), Level::ReadOnly).unwrap();
+                    trust.set(&folder, &survey(&folder), TrustLevel::ReadOnly).unwrap();
                 }
             });
         }
@@ -73,21 +73,21 @@ fn trust_is_inherited_where_the_user_said_so_and_no_file_controls_programs() {
     fs::create_dir_all(&plain).unwrap();
     fs::create_dir_all(steered.join(".avocet")).unwrap();
     fs::write(steered.join(".avocet/config.toml"), "x = 1\n").unwrap();
-    desk.open().set(&desk.work(), &survey(&desk.work()), Level::Below).unwrap();
+    desk.open().set(&desk.work(), &survey(&desk.work()), TrustLevel::Below).unwrap();
     assert_eq!(desk.standing(), TRUSTED);
     let stands = |folder: &Path| desk.open().standing(folder, &survey(folder));
     assert_eq!(stands(&plain), TRUSTED);
-    assert_eq!(stands(&steered), Standing::Unknown);
-    assert_eq!(stands(desk.root.path()), Standing::Unknown);
+    assert_eq!(stands(&steered), FolderTrust::Unknown);
+    assert_eq!(stands(desk.root.path()), FolderTrust::Unknown);
     // The answer for a nearer folder takes precedence.
     let near = desk.work().join("a");
-    desk.open().set(&near, &survey(&near), Level::ReadOnly).unwrap();
-    assert_eq!(stands(&near), Standing::Known(Level::ReadOnly));
-    assert_eq!(stands(&plain), Standing::Unknown);
+    desk.open().set(&near, &survey(&near), TrustLevel::ReadOnly).unwrap();
+    assert_eq!(stands(&near), FolderTrust::Known(TrustLevel::ReadOnly));
+    assert_eq!(stands(&plain), FolderTrust::Unknown);
     // A different folder at the same path passes no trust on.
     fs::rename(desk.work(), desk.root.path().join("old")).unwrap();
     fs::create_dir_all(desk.work().join("d")).unwrap();
-    assert_eq!(stands(&desk.work().join("d")), Standing::Unknown);
+    assert_eq!(stands(&desk.work().join("d")), FolderTrust::Unknown);
 }
 
 #[test]
@@ -113,9 +113,9 @@ fn trust_is_neither_handed_down_nor_up() {
     desk.trust();
     let below = desk.work().join("below");
     fs::create_dir(&below).unwrap();
-    assert_eq!(desk.open().standing(&below, &survey(&below)), Standing::Unknown);
+    assert_eq!(desk.open().standing(&below, &survey(&below)), FolderTrust::Unknown);
     let above = desk.root.path();
-    assert_eq!(desk.open().standing(above, &survey(above)), Standing::Unknown);
+    assert_eq!(desk.open().standing(above, &survey(above)), FolderTrust::Unknown);
 }
 
 #[test]
@@ -125,15 +125,15 @@ fn another_folder_under_the_same_name_is_a_stranger() {
     fs::rename(desk.work(), desk.root.path().join("old")).unwrap();
     fs::create_dir_all(desk.work().join(".avocet")).unwrap();
     fs::write(desk.work().join(".avocet/config.toml"), "a = 1\n").unwrap();
-    assert_eq!(desk.standing(), Standing::Unknown);
+    assert_eq!(desk.standing(), FolderTrust::Unknown);
 }
 
 #[test]
 fn new_or_changed_files_that_control_programs_bring_the_question_back() {
     for (name, text, expected) in [
-        (".avocet/config.toml", "a = 2\n", Standing::Changed),
-        (".avocet/commands/x.md", "!{ls}", Standing::Changed),
-        (".mcp.json", "{}", Standing::Changed),
+        (".avocet/config.toml", "a = 2\n", FolderTrust::Changed),
+        (".avocet/commands/x.md", "!{ls}", FolderTrust::Changed),
+        (".mcp.json", "{}", FolderTrust::Changed),
         (".env", "A=1", TRUSTED),
         ("src/main.rs", "", TRUSTED),
     ] {
@@ -172,10 +172,10 @@ fn a_change_in_a_linked_folder_brings_the_question_back() {
         desk.trust();
         assert_eq!(desk.standing(), TRUSTED);
         fs::write(conf.join("skills/a/SKILL.md"), "two").unwrap();
-        assert_eq!(desk.standing(), Standing::Changed, "{target}");
+        assert_eq!(desk.standing(), FolderTrust::Changed, "{target}");
         desk.trust();
         fs::write(conf.join("config.toml"), "a = 1").unwrap();
-        assert_eq!(desk.standing(), Standing::Changed, "{target}");
+        assert_eq!(desk.standing(), FolderTrust::Changed, "{target}");
     }
 }
 
@@ -206,7 +206,7 @@ fn a_change_is_noticed_also_in_a_folder_that_holds_too_much_to_be_listed() {
     assert_eq!(desk.standing(), TRUSTED);
     assert!(survey(&desk.work()).cut);
     fs::write(skill(7), "another").unwrap();
-    assert_eq!(desk.standing(), Standing::Changed);
+    assert_eq!(desk.standing(), FolderTrust::Changed);
 }
 
 #[test]
@@ -244,10 +244,10 @@ fn an_unreadable_file_trusts_nothing_and_is_reported_and_kept() {
     let desk = Desk::new();
     desk.trust();
     fs::write(desk.file(), "{").unwrap();
-    let (mut trust, said) = Trust::open(desk.file());
+    let (mut trust, said) = TrustStore::open(desk.file());
     assert!(said.is_some());
-    assert_eq!(trust.standing(&desk.work(), &survey(&desk.work())), Standing::Unknown);
-    trust.set(&desk.work(), &survey(&desk.work()), Level::Trusted).unwrap();
+    assert_eq!(trust.standing(&desk.work(), &survey(&desk.work())), FolderTrust::Unknown);
+    trust.set(&desk.work(), &survey(&desk.work()), TrustLevel::Trusted).unwrap();
     assert_eq!(fs::read_to_string(desk.file().with_extension("broken")).unwrap(), "{");
     assert_eq!(desk.standing(), TRUSTED);
 }

@@ -31,7 +31,8 @@ fn queued_messages_are_taken_out_one_by_one_and_typing_leaves_the_queue() {
 
 #[test]
 fn messages_queued_at_exit_are_queued_again_and_reported() {
-    let draft = crate::config::draft::Draft { queue: vec!["next".into()], ..Default::default() };
+    let draft =
+        crate::config::draft::SavedDraft { queue: vec!["next".into()], ..Default::default() };
     let mut state = State::new(Config { draft, ..Config::default() });
     assert_eq!(state.requeued(), Some(Op::SetQueue { texts: vec!["next".into()] }));
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
@@ -41,7 +42,8 @@ fn messages_queued_at_exit_are_queued_again_and_reported() {
 
 #[test]
 fn enter_in_an_empty_input_sends_restored_messages_only_when_nothing_runs() {
-    let draft = crate::config::draft::Draft { queue: vec!["next".into()], ..Default::default() };
+    let draft =
+        crate::config::draft::SavedDraft { queue: vec!["next".into()], ..Default::default() };
     let mut state = State::new(Config { draft, ..Config::default() });
     let enter = |state: &mut State| hold(state, KeyCode::Enter, KeyModifiers::NONE);
     assert_eq!(enter(&mut state), [Effect::Send(Op::RunQueue)]);

@@ -1,7 +1,7 @@
 //! Typing: history, search, draft, mentions.
 
 use super::*;
-use crate::config::draft::Draft;
+use crate::config::draft::SavedDraft;
 use crate::prompt::line;
 use crate::protocol::{Prompt, PromptPart};
 use crate::tui::files::{Found, Hit, Reach};
@@ -77,14 +77,14 @@ fn a_search_without_a_hit_leaves_the_draft() {
 #[test]
 fn a_draft_is_restored_and_a_first_message_leaves_it() {
     let pastes = vec![crate::config::draft::Paste { mark: "[m]".into(), text: "long".into() }];
-    let draft = Draft { shown: "see [m]\n好 👋".into(), pastes, ..Draft::default() };
+    let draft = SavedDraft { shown: "see [m]\n好 👋".into(), pastes, ..SavedDraft::default() };
     let mut state = State::new(Config { draft: draft.clone(), ..Config::default() });
     assert_eq!(state.draft(), draft);
     let effects = update(&mut state, Event { at: 0, input: Input::First("go".into()) });
     assert_eq!(told(effects), sends("go"));
     assert_eq!(state.draft(), draft);
     hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
-    assert_eq!(state.draft(), Draft::of("see long\n好 👋"), "below the list of commands");
+    assert_eq!(state.draft(), SavedDraft::of("see long\n好 👋"), "below the list of commands");
 }
 
 /// A message with the files it names.
