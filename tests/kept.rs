@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 
 use avocet::config::Paths;
-use avocet::library::Places;
+use avocet::library::SearchPath;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{Decision, Event, Extensions, Op, Params};
 use avocet::safety::Workspace;
@@ -582,8 +582,9 @@ impl Talk {
     fn start(bench: Bench) -> Talk {
         let paths = Paths::under(&bench.path("avocet"), bench.path("home"));
         let work = bench.work();
-        let places =
-            move |trusted: bool| Places::of(&paths, trusted.then_some(work.as_path()), &["help"]);
+        let places = move |trusted: bool| {
+            SearchPath::of(&paths, trusted.then_some(work.as_path()), &["help"])
+        };
         Talk::with(bench, Arc::new(places), true)
     }
 
@@ -634,7 +635,7 @@ async fn a_session_opens_before_anything_is_read() {
     let places: FindPlaces = Arc::new(move |_| {
         // Nothing is found before the test has seen the session open.
         let _ = opened.lock().unwrap().recv_timeout(std::time::Duration::from_secs(30));
-        Places::default()
+        SearchPath::default()
     });
     let mut talk = Talk::with(Bench::new(), places, true);
     talk.next(|event| matches!(event, Event::Facts(_)).then_some(())).await;
@@ -729,7 +730,8 @@ async fn what_a_project_keeps_comes_with_trust() {
     bench.write("work/.avocet/commands/ours.toml", "prompt = \"Ours\"\n");
     let paths = Paths::under(&bench.path("avocet"), bench.path("home"));
     let work = bench.work();
-    let places = move |trusted: bool| Places::of(&paths, trusted.then_some(work.as_path()), &[]);
+    let places =
+        move |trusted: bool| SearchPath::of(&paths, trusted.then_some(work.as_path()), &[]);
     let mut talk = Talk::with(bench, Arc::new(places), false);
     assert!(talk.catalogue().await.entries.is_empty());
     talk.send(Op::Trust).await;

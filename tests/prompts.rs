@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use avocet::config::Paths;
-use avocet::library::Places;
+use avocet::library::SearchPath;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::prompt::line;
 use avocet::prompt::template::{Template, TemplateForm, TemplateValues};
@@ -254,7 +254,7 @@ fn parts(folder: &Path, limits: Limits, replies: &[&str], heard: Heard) -> Parts
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
         keep: avocet::session::saved::Keeping::nothing(),
-        kept: Kept::new(Arc::new(move |_| Places::of(&paths, None, &[]))),
+        kept: Kept::new(Arc::new(move |_| SearchPath::of(&paths, None, &[]))),
         bounds: avocet::context::window::Bounds::default(),
         greeting: vec![],
         approves_pieces: false,

@@ -15,7 +15,7 @@ use crate::cli::model::Offer;
 use crate::cli::report::{self, Voice};
 use crate::cli::{Exit, config, model, output, page, policy, session};
 use crate::config::{Connection, Environment, ProviderSetting};
-use crate::library::Library;
+use crate::library::ExtensionSet;
 use crate::model::list_models;
 use crate::protocol::{InstructionFile, Notice, Page, PageRow, StepAction};
 use crate::safety::PolicyContext;
@@ -202,7 +202,7 @@ pub fn doctor(ground: &Ground, json: bool) -> Exit {
         programs: world.folders(),
         sandbox: &super::parts::sandbox(ground, &world).rows(),
         temp: &ground.temp,
-        library: &Library::load(&ground.places()),
+        library: &ExtensionSet::load(&ground.places()),
     };
     let said = answer_rows(ground, &doctor::rows(&found), json);
     if said == Exit::Done { doctor::exit(&found) } else { said }
@@ -223,7 +223,7 @@ pub fn doctor_page(ground: &Ground) -> Doctor {
             let offer = offer(loaded.settings.connection.clone()).await;
             let sandbox = Sandbox::new(setting, held).within(Arc::clone(&temp));
             let sandbox = tokio::task::spawn_blocking(move || sandbox.rows()).await;
-            let library = tokio::task::spawn_blocking(move || Library::load(&places)).await;
+            let library = tokio::task::spawn_blocking(move || ExtensionSet::load(&places)).await;
             let rows = doctor::rows(&Findings {
                 paths: &paths,
                 loaded: &loaded,

@@ -15,7 +15,7 @@ use crate::config::paths::project_files;
 use crate::config::settings::{Color, Notify};
 use crate::config::trust::{self, FolderTrust, Survey, TrustLevel, TrustStore};
 use crate::config::{Environment, Loaded, Paths, Sources, edit, load, themes};
-use crate::library::Places;
+use crate::library::SearchPath;
 use crate::protocol::Notice;
 use crate::safety;
 use crate::session::library::FindPlaces;
@@ -193,7 +193,7 @@ impl Ground {
     }
 
     /// The folders of bots, commands and skills; those of the project only if it is trusted.
-    pub fn places(&self) -> Places {
+    pub fn places(&self) -> SearchPath {
         self.find_places()(self.trusted)
     }
 
@@ -202,7 +202,7 @@ impl Ground {
         let (paths, folder) = (self.paths.clone(), self.folder.clone());
         Arc::new(move |trusted| {
             let project = trusted.then_some(folder.as_path());
-            let places = Places::of(&paths, project, &commands::built_in_names());
+            let places = SearchPath::of(&paths, project, &commands::built_in_names());
             if trusted { places } else { places.waiting_in(&folder) }
         })
     }

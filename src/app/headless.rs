@@ -11,7 +11,7 @@ use crate::cli::print::{self, Options, Wires};
 use crate::cli::schema::Schema;
 use crate::cli::{Exit, input, output};
 use crate::commands;
-use crate::library::{Kind, Library, fill};
+use crate::library::{ExtensionFileKind, ExtensionSet, fill};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{Mention, Notice, Op, Prompt, PromptPart};
 use crate::session;
@@ -166,7 +166,10 @@ fn mention(part: PromptPart) -> Option<Mention> {
 /// The prompt of a user's command or skill.
 fn own(ground: &Ground, name: &str, args: &str, piped: bool) -> Result<Box<Prompt>, Exit> {
     let wrong = |say: LocalizedText| ground.fail(&Notice::error(say), Exit::WrongUse);
-    let library = Library::load_kinds(&ground.places(), &[Kind::Command, Kind::Skill]);
+    let library = ExtensionSet::load_kinds(
+        &ground.places(),
+        &[ExtensionFileKind::Command, ExtensionFileKind::Skill],
+    );
     let mut prompt = fill::by_name(&library, name, args).map_err(wrong)?;
     if !piped {
         return Ok(Box::new(prompt));

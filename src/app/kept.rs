@@ -11,7 +11,9 @@ use crate::cli::input::{self, Confirmed};
 use crate::cli::kept;
 use crate::cli::kept::args::{Asked, Sampling, Texts};
 use crate::cli::{Exit, output, report};
-use crate::library::{File, Kind, Library, State, examples, saved, skill};
+use crate::library::{
+    ExtensionFileKind, ExtensionSet, LoadState, LoadedFile, examples, saved, skill,
+};
 use crate::library::{Maker, Owner};
 use crate::protocol::Notice;
 use crate::tools::exec::editor::Editing;
@@ -25,11 +27,15 @@ pub struct How {
 }
 
 /// Carries out a subcommand about one kind of file.
-pub fn run(ground: &Ground, kind: Kind, asked: Asked, how: How) -> Exit {
+pub fn run(ground: &Ground, kind: ExtensionFileKind, asked: Asked, how: How) -> Exit {
     ground.say_problems();
     // Whether a command has the same name matters for a skill.
-    let kinds: &[Kind] = if kind == Kind::Skill { &[Kind::Command, Kind::Skill] } else { &[kind] };
-    let library = Library::load_kinds(&ground.places(), kinds);
+    let kinds: &[ExtensionFileKind] = if kind == ExtensionFileKind::Skill {
+        &[ExtensionFileKind::Command, ExtensionFileKind::Skill]
+    } else {
+        &[kind]
+    };
+    let library = ExtensionSet::load_kinds(&ground.places(), kinds);
     let named = |name: &str| {
         kept::find(&library, kind, name)
             .map_err(|absent| ground.fail(&Notice::error(absent.say()), Exit::WrongUse))
@@ -66,7 +72,7 @@ fn told(ground: &Ground, say: LocalizedText) -> Exit {
 }
 
 /// Prints the file unchanged; its path goes to standard error.
-fn show(ground: &Ground, library: &Library, file: &File, how: How) -> Exit {
+fn show(ground: &Ground, library: &ExtensionSet, file: &LoadedFile, how: How) -> Exit {
     if how.json {
         let json = kept::show_json(library, file, ground.lang());
         return answer(ground, &format!("{json}\n"));
@@ -80,7 +86,7 @@ fn show(ground: &Ground, library: &Library, file: &File, how: How) -> Exit {
     };
     let place = w::SHOWN_FROM.with("file", file.path.display().to_string());
     told(ground, place.with("from", file.owner.say()));
-    if let State::Refused { because } = &file.state {
+    if let LoadState::Refused { because } = &file.state {
         ground.fail(&Notice::warning(because.clone()), Exit::Done);
     }
     let text = if output::stdout().is_terminal() { ground::clean(&text) } else { text };
@@ -88,13 +94,19 @@ fn show(ground: &Ground, library: &Library, file: &File, how: How) -> Exit {
     answer(ground, &format!("{text}{end}"))
 }
 
-fn new(ground: &Ground, kind: Kind, name: &str, texts: &Texts, sampling: &Sampling) -> Exit {
+fn new(
+    ground: &Ground,
+    kind: ExtensionFileKind,
+    name: &str,
+    texts: &Texts,
+    sampling: &Sampling,
+) -> Exit {
     // An invalid name is reported before the user writes the file.
     let file = match saved::file(&ground.paths, kind, name) {
         Ok(file) => file,
         Err(why) => return ground.fail(&Notice::error(why), Exit::WrongUse),
     };
-    if kind == Kind::Command && ground.places().is_built_in(name) {
+    if kind == ExtensionFileKind::Command && ground.places().is_built_in(name) {
         return ground.fail(&Notice::error(w::SHADOWED_NAME.with("name", name)), Exit::WrongUse);
     }
     if file.symlink_metadata().is_ok() {
@@ -129,7 +141,7 @@ fn new(ground: &Ground, kind: Kind, name: &str, texts: &Texts, sampling: &Sampli
 
 const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
-fn edit(ground: &Ground, file: &File) -> Exit {
+fn edit(ground: &Ground, file: &LoadedFile) -> Exit {
     let text = match crate::config::saved::read(&file.path) {
         Ok(text) => text.unwrap_or_default(),
         Err(fault) => {
@@ -188,7 +200,7 @@ fn told_failed(ground: &Ground) -> Exit {
     ground.fail(&Notice::info(w::NOTHING_CHANGED), Exit::Failed)
 }
 
-fn delete(ground: &Ground, file: &File, how: How) -> Exit {
+fn delete(ground: &Ground, file: &LoadedFile, how: How) -> Exit {
     let shown = file.path.display().to_string();
     let sure = match how.yes {
         true => Confirmed::Yes,
@@ -217,8 +229,8 @@ fn confirm(ground: &Ground, question: LocalizedText, usual: bool) -> Confirmed {
     input::confirmed(io::stdin().lock(), usual)
 }
 
-fn check(ground: &Ground, file: &File) -> Exit {
-    let refused = matches!(file.state, State::Refused { .. });
+fn check(ground: &Ground, file: &LoadedFile) -> Exit {
+    let refused = matches!(file.state, LoadState::Refused { .. });
     for say in kept::checked(file) {
         let notice = if refused { Notice::error(say) } else { Notice::info(say) };
         report::notice(&mut output::stderr(), &notice, ground.voice());
@@ -231,8 +243,8 @@ fn check_path(ground: &Ground, path: &Path) -> Exit {
     let path = ground.folder.join(path);
     let path = if path.is_dir() { path.join(skill::FILE) } else { path };
     let (name, state) = match skill::read(&path, OWN) {
-        Ok((skill, remarks)) => (skill.name, State::Loaded { remarks }),
-        Err(because) => (String::new(), State::Refused { because }),
+        Ok((skill, remarks)) => (skill.name, LoadState::Loaded { remarks }),
+        Err(because) => (String::new(), LoadState::Refused { because }),
     };
-    check(ground, &File { kind: Kind::Skill, name, path, owner: OWN, state })
+    check(ground, &LoadedFile { kind: ExtensionFileKind::Skill, name, path, owner: OWN, state })
 }

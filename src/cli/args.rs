@@ -9,7 +9,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use super::kept::args::{Asked, BotSub, CommandSub, SkillSub, Then};
 pub use super::session::Session;
 pub use super::take::Take;
-use crate::library::Kind;
+use crate::library::ExtensionFileKind;
 use crate::words::{self, Localize, LocalizedText};
 
 /// A coding agent for the terminal. It proposes. You decide.
@@ -311,7 +311,7 @@ pub enum Way {
     Model(Model),
     /// A subcommand for bots, commands or skills.
     Kept {
-        kind: Kind,
+        kind: ExtensionFileKind,
         asked: Asked,
     },
     /// A user-defined command, sent or only expanded.
@@ -481,7 +481,7 @@ impl Cli {
     }
 }
 
-fn kept(sub: impl Into<(Kind, Asked)>) -> Way {
+fn kept(sub: impl Into<(ExtensionFileKind, Asked)>) -> Way {
     let (kind, asked) = sub.into();
     Way::Kept { kind, asked }
 }

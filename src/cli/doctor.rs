@@ -8,7 +8,7 @@ use super::kept;
 use super::model::Offer;
 use crate::commands::PageRow;
 use crate::config::{Connection, Loaded, Paths, ProviderSetting, SettingsLayer};
-use crate::library::Library;
+use crate::library::ExtensionSet;
 use crate::protocol::{InstructionFile, Notice, SandboxMode};
 use crate::tools::temp::RunFolder;
 use crate::words::{Localize, PhraseValue, cli as w, context, session, temp};
@@ -35,7 +35,7 @@ pub struct Findings<'a> {
     /// The folder for temporary files.
     pub temp: &'a RunFolder,
     /// Every bot, command and skill.
-    pub library: &'a Library,
+    pub library: &'a ExtensionSet,
 }
 
 /// The properties of the terminal.
@@ -225,7 +225,7 @@ mod tests {
             programs: &["/usr/bin".into()],
             sandbox: &[],
             temp: &RunFolder::default(),
-            library: &Library::default(),
+            library: &ExtensionSet::default(),
         };
         let mut out = Vec::new();
         let rows = rows(&found);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::load::Absent;
-use super::{Kind, Owner, Places, name, scan};
+use super::{ExtensionFileKind, Owner, SearchPath, name, scan};
 use crate::config::problem::ConfigDiagnostic;
 use crate::config::saved;
 use crate::config::strict::TomlKind::{Count, Number, Text};
@@ -81,11 +81,11 @@ impl Bot {
 }
 
 /// The bot with this name, from the first folder that has it. Nothing else is read.
-pub fn find(places: &Places, name: &str) -> Result<Bot, Absent> {
-    if !name::is_usable(Kind::Bot, name) {
-        return Err(Absent::bad_name(Kind::Bot, name));
+pub fn find(places: &SearchPath, name: &str) -> Result<Bot, Absent> {
+    if !name::is_usable(ExtensionFileKind::Bot, name) {
+        return Err(Absent::bad_name(ExtensionFileKind::Bot, name));
     }
-    for place in places.of_kind(Kind::Bot) {
+    for place in places.of_kind(ExtensionFileKind::Bot) {
         let file = place.folder.join(format!("{name}.toml"));
         if !scan::may_be_read(&file, place) {
             continue;
@@ -96,9 +96,9 @@ pub fn find(places: &Places, name: &str) -> Result<Bot, Absent> {
             return read(&file, name, place.owner, &text).map_err(broken);
         }
     }
-    let known = places.of_kind(Kind::Bot).flat_map(|place| scan::look(place).found);
+    let known = places.of_kind(ExtensionFileKind::Bot).flat_map(|place| scan::look(place).found);
     let known: Vec<String> = known.map(|found| found.name).collect();
-    Err(Absent::none(Kind::Bot, name, known.iter().map(String::as_str), places))
+    Err(Absent::none(ExtensionFileKind::Bot, name, known.iter().map(String::as_str), places))
 }
 
 #[cfg(test)]
@@ -111,13 +111,13 @@ mod tests {
 
     struct Desk {
         root: tempfile::TempDir,
-        places: Places,
+        places: SearchPath,
     }
 
     fn desk() -> Desk {
         let root = tempfile::tempdir().unwrap();
         let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
-        let places = Places::of(&paths, None, &[]);
+        let places = SearchPath::of(&paths, None, &[]);
         Desk { root, places }
     }
 

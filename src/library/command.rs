@@ -11,7 +11,7 @@ use crate::config::{ConfigDiagnostic, ConfigError};
 use crate::words::{Localize, LocalizedText};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
+pub struct CustomCommand {
     /// Without the slash; `git:commit` for one in a folder of another agent.
     pub name: String,
     pub description: String,
@@ -19,7 +19,7 @@ pub struct Command {
     pub argument_hint: String,
     /// The template as it is in the file.
     pub prompt: String,
-    pub form: Form,
+    pub form: TemplateMarks,
     /// The tools it is meant to work with, as its file names them.
     pub allowed_tools: Vec<String>,
     /// Absolute.
@@ -29,7 +29,7 @@ pub struct Command {
 
 /// The syntax of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum TemplateMarks {
     /// `{{args}}`, `!{shell}`, `@{path}`.
     Toml,
     /// The same, for Gemini.
@@ -38,7 +38,7 @@ pub enum Form {
     Markdown,
 }
 
-impl Command {
+impl CustomCommand {
     /// The folder of its file.
     pub fn root(&self) -> &Path {
         self.file.parent().unwrap_or(Path::new("/"))
@@ -57,22 +57,22 @@ pub fn read(
     file: &Path,
     name: &str,
     owner: Owner,
-    form: Form,
+    form: TemplateMarks,
     text: &str,
-) -> Result<(Command, Vec<String>), LocalizedText> {
+) -> Result<(CustomCommand, Vec<String>), LocalizedText> {
     let reading = strict::read(file, text, KEYS);
     let mut more = Vec::new();
     for problem in reading.problems {
         match &problem {
             ConfigDiagnostic { fault: ConfigError::Unknown { .. }, key: Some(key), .. }
-                if form == Form::Gemini =>
+                if form == TemplateMarks::Gemini =>
             {
                 more.push(key.clone());
             }
             _ => return Err(problem.say()),
         }
     }
-    let mut command = Command {
+    let mut command = CustomCommand {
         name: name.to_owned(),
         description: String::new(),
         argument_hint: String::new(),
@@ -101,7 +101,7 @@ mod tests {
     use crate::library::Maker;
     use crate::words::Lang;
 
-    fn of(text: &str, form: Form) -> Result<(Command, Vec<String>), String> {
+    fn of(text: &str, form: TemplateMarks) -> Result<(CustomCommand, Vec<String>), String> {
         let owner = Owner { maker: Maker::Avocet, project: false };
         read(Path::new("/c/x.toml"), "x", owner, form, text).map_err(|say| say.text(Lang::En))
     }
@@ -110,7 +110,7 @@ mod tests {
     fn a_command_is_its_description_and_its_template() {
         let text =
             "description = \"Generate\"\nprompt = \"\"\"\nDiff:\n\n!{git diff --staged}\n\"\"\"\n";
-        let (command, more) = of(text, Form::Toml).unwrap();
+        let (command, more) = of(text, TemplateMarks::Toml).unwrap();
         assert_eq!(command.description, "Generate");
         assert_eq!(command.prompt, "Diff:\n\n!{git diff --staged}\n");
         assert_eq!((command.root(), more), (Path::new("/c"), vec![]));
@@ -119,16 +119,16 @@ mod tests {
     #[test]
     fn a_command_without_a_prompt_is_refused() {
         for text in ["", "description = \"x\"", "prompt = \" \\n\""] {
-            let said = of(text, Form::Toml).unwrap_err();
+            let said = of(text, TemplateMarks::Toml).unwrap_err();
             assert!(said.starts_with("/c/x.toml: `prompt` is missing"), "{said}");
         }
-        assert!(of("prompt = 3", Form::Toml).unwrap_err().contains("line 1, column 10"));
+        assert!(of("prompt = 3", TemplateMarks::Toml).unwrap_err().contains("line 1, column 10"));
     }
 
     #[test]
     fn an_unknown_key_is_refused_in_our_format_and_reported_in_others() {
         let text = "prompt = \"x\"\nsystem_prompt = \"y\"\n";
-        assert!(of(text, Form::Toml).unwrap_err().contains("`system_prompt`"));
-        assert_eq!(of(text, Form::Gemini).unwrap().1, ["system_prompt"]);
+        assert!(of(text, TemplateMarks::Toml).unwrap_err().contains("`system_prompt`"));
+        assert_eq!(of(text, TemplateMarks::Gemini).unwrap().1, ["system_prompt"]);
     }
 }

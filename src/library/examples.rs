@@ -25,7 +25,7 @@ pub const EXAMPLES: &[(&str, &str)] = &[
 
 /// The outcome for one example.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Copied {
+pub enum ExampleCopy {
     Written(PathBuf),
     /// The file exists already, perhaps changed.
     Kept(PathBuf),
@@ -33,13 +33,13 @@ pub enum Copied {
 
 /// Copies the examples. Stops at the first that cannot be written; those before it have been
 /// copied.
-pub fn copy(paths: &Paths) -> Result<Vec<Copied>, LocalizedText> {
+pub fn copy(paths: &Paths) -> Result<Vec<ExampleCopy>, LocalizedText> {
     let mut done = Vec::new();
     for (name, text) in EXAMPLES {
         let file = paths.config.join(name);
         done.push(match saved::create(&file, text) {
-            Ok(()) => Copied::Written(file),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Copied::Kept(file),
+            Ok(()) => ExampleCopy::Written(file),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => ExampleCopy::Kept(file),
             Err(error) => return Err(io_say(w::NOT_SAVED, &file, &error)),
         });
     }
@@ -51,7 +51,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::library::{Kind, Library, Places, State};
+    use crate::library::{ExtensionFileKind, ExtensionSet, LoadState, SearchPath};
 
     #[test]
     fn they_are_copied_once_and_nothing_is_overwritten() {
@@ -61,10 +61,10 @@ mod tests {
         fs::create_dir_all(mine.parent().unwrap()).unwrap();
         fs::write(&mine, "description = \"mine\"\n").unwrap();
         let done = copy(&paths).unwrap();
-        assert_eq!(done.iter().filter(|done| **done == Copied::Kept(mine.clone())).count(), 1);
+        assert_eq!(done.iter().filter(|done| **done == ExampleCopy::Kept(mine.clone())).count(), 1);
         assert_eq!(done.len(), EXAMPLES.len());
         assert_eq!(fs::read_to_string(&mine).unwrap(), "description = \"mine\"\n");
-        assert!(copy(&paths).unwrap().iter().all(|done| matches!(done, Copied::Kept(_))));
+        assert!(copy(&paths).unwrap().iter().all(|done| matches!(done, ExampleCopy::Kept(_))));
     }
 
     #[test]
@@ -72,12 +72,12 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
         copy(&paths).unwrap();
-        let library = Library::load(&Places::of(&paths, None, &[]));
+        let library = ExtensionSet::load(&SearchPath::of(&paths, None, &[]));
         for file in &library.files {
-            assert_eq!(file.state, State::Loaded { remarks: vec![] }, "{file:?}");
+            assert_eq!(file.state, LoadState::Loaded { remarks: vec![] }, "{file:?}");
         }
         let count = |kind| library.files.iter().filter(|file| file.kind == kind).count();
-        assert_eq!(Kind::ALL.map(count), [3, 5, 2]);
+        assert_eq!(ExtensionFileKind::ALL.map(count), [3, 5, 2]);
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/");
         for (name, text) in EXAMPLES {
             assert!(text.ends_with('\n') && !text.contains('\r'), "{folder}{name}");

@@ -1,13 +1,13 @@
 //! Expands a command or a skill with its arguments to a prompt. Its shell pieces and files are
 //! processed later, elsewhere.
 
-use super::{Command, Form, Library, Skill, at};
+use super::{CustomCommand, ExtensionSet, Skill, TemplateMarks, at};
 use crate::prompt::template::{self, Template, TemplateValues};
 use crate::protocol::{Prompt, PromptPart, PromptSource, PromptSourceKind};
 use crate::words::{Localize, LocalizedText, library as w};
 
 /// The prompt of a command, or of a skill if there is no command with this name.
-pub fn by_name(library: &Library, name: &str, args: &str) -> Result<Prompt, LocalizedText> {
+pub fn by_name(library: &ExtensionSet, name: &str, args: &str) -> Result<Prompt, LocalizedText> {
     match library.command(name) {
         Ok(found) => command(found, args),
         Err(absent) => match library.skill(name) {
@@ -18,10 +18,10 @@ pub fn by_name(library: &Library, name: &str, args: &str) -> Result<Prompt, Loca
 }
 
 /// The prompt of a command.
-pub fn command(command: &Command, args: &str) -> Result<Prompt, LocalizedText> {
+pub fn command(command: &CustomCommand, args: &str) -> Result<Prompt, LocalizedText> {
     let (form, root) = match command.form {
-        Form::Toml | Form::Gemini => (template::TemplateForm::Braces, None),
-        Form::Markdown => {
+        TemplateMarks::Toml | TemplateMarks::Gemini => (template::TemplateForm::Braces, None),
+        TemplateMarks::Markdown => {
             (template::TemplateForm::Markdown, Some(command.root().display().to_string()))
         }
     };
@@ -68,10 +68,10 @@ mod tests {
 
     use super::*;
     use crate::config::Paths;
-    use crate::library::Places;
+    use crate::library::SearchPath;
     use crate::words::Lang;
 
-    fn library(files: &[(&str, &str)]) -> (tempfile::TempDir, Library) {
+    fn library(files: &[(&str, &str)]) -> (tempfile::TempDir, ExtensionSet) {
         let root = tempfile::tempdir().unwrap();
         for (name, text) in files {
             let path = root.path().join(name);
@@ -79,7 +79,7 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
-        let library = Library::load(&Places::of(&paths, None, &[]));
+        let library = ExtensionSet::load(&SearchPath::of(&paths, None, &[]));
         (root, library)
     }
 

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use super::yaml::{self, Node, Wrong};
+use super::yaml::{self, Wrong, YamlNode};
 use crate::config::ConfigError;
 use crate::config::problem::TextPosition;
 
@@ -13,16 +13,16 @@ const HEAD: u64 = 64 * 1024;
 
 /// A text split in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parts<'t> {
+pub struct FrontMatter<'t> {
     /// `None` if the text does not begin with front matter.
     pub front: Option<&'t str>,
     pub body: &'t str,
 }
 
 /// Splits off the front matter. Front matter without an end does not count.
-pub fn split(text: &str) -> Parts<'_> {
+pub fn split(text: &str) -> FrontMatter<'_> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let none = Parts { front: None, body: text };
+    let none = FrontMatter { front: None, body: text };
     let Some((first, rest)) = text.split_once('\n') else { return none };
     if first.trim_end() != "---" {
         return none;
@@ -32,7 +32,7 @@ pub fn split(text: &str) -> Parts<'_> {
         if matches!(line.trim_end(), "---" | "...") {
             let (front, _) = rest.split_at_checked(at).unwrap_or((rest, ""));
             let body = rest.get(at + line.len()..).unwrap_or_default();
-            return Parts { front: Some(front), body };
+            return FrontMatter { front: Some(front), body };
         }
         at += line.len();
     }
@@ -42,7 +42,7 @@ pub fn split(text: &str) -> Parts<'_> {
 /// Parses front matter. If it is not valid YAML, it is parsed once more with the faulty values
 /// quoted: people write `argument-hint: [file] [mode]` and `description: Use: …`. The second value
 /// is true if that was needed.
-pub fn read(front: &str) -> Result<(Vec<(String, Node)>, bool), Wrong> {
+pub fn read(front: &str) -> Result<(Vec<(String, YamlNode)>, bool), Wrong> {
     match yaml::read(front) {
         Ok(pairs) => Ok((pairs, false)),
         Err(wrong) => match yaml::read(&quoted(front)) {
@@ -127,7 +127,7 @@ mod tests {
             ("", None, ""),
         ];
         for (text, front, body) in cases {
-            assert_eq!(split(text), Parts { front, body }, "{text:?}");
+            assert_eq!(split(text), FrontMatter { front, body }, "{text:?}");
         }
     }
 
@@ -139,11 +139,11 @@ mod tests {
         assert!(mended);
         let text = |name: &str| pairs.iter().find(|(known, _)| known == name).unwrap().1.clone();
         let described = "Use when: the user says \"go\" and more: so";
-        assert_eq!(text("description"), Node::Text(described.into()));
-        assert_eq!(text("argument-hint"), Node::Text("[file] [mode]".into()));
-        let examples = vec![Node::Text("one".into()), Node::Text("two".into())];
-        assert_eq!(text("examples"), Node::List(examples));
-        assert_eq!(read("name: x"), Ok((vec![("name".into(), Node::Text("x".into()))], false)));
+        assert_eq!(text("description"), YamlNode::Text(described.into()));
+        assert_eq!(text("argument-hint"), YamlNode::Text("[file] [mode]".into()));
+        let examples = vec![YamlNode::Text("one".into()), YamlNode::Text("two".into())];
+        assert_eq!(text("examples"), YamlNode::List(examples));
+        assert_eq!(read("name: x"), Ok((vec![("name".into(), YamlNode::Text("x".into()))], false)));
     }
 
     #[test]

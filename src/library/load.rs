@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::foreign::{claude, gemini};
 use super::{
-    Bot, Command, Form, Kind, Maker, Owner, Place, Places, Skill, SkillsContext, bot, command,
-    name, scan, skill, skills, wrong,
+    Bot, CustomCommand, ExtensionFileKind, Maker, Owner, SearchDir, SearchPath, Skill,
+    SkillsContext, TemplateMarks, bot, command, name, scan, skill, skills, wrong,
 };
 use crate::config::{ConfigError, near, saved};
 use crate::protocol::{Extension, ExtensionKind, ExtensionState, Extensions};
@@ -18,65 +18,65 @@ use crate::words::{Localize, LocalizedText, library as w};
 
 /// Everything found in all folders at one time.
 #[derive(Clone, Debug, Default)]
-pub struct Library {
+pub struct ExtensionSet {
     pub bots: Vec<Bot>,
-    pub commands: Vec<Command>,
+    pub commands: Vec<CustomCommand>,
     pub skills: SkillsContext,
     /// Every file, in order of precedence.
-    pub files: Vec<File>,
+    pub files: Vec<LoadedFile>,
     /// The folders that were not fully searched, one sentence each.
     pub cut: Vec<LocalizedText>,
-    places: Places,
-    seen: Vec<scan::Seen>,
+    places: SearchPath,
+    seen: Vec<scan::FileStamp>,
 }
 
 /// The state of one file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct File {
-    pub kind: Kind,
+pub struct LoadedFile {
+    pub kind: ExtensionFileKind,
     pub name: String,
     pub path: PathBuf,
     pub owner: Owner,
-    pub state: State,
+    pub state: LoadState,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum State {
+pub enum LoadState {
     /// With its harmless oddities.
     Loaded {
         remarks: Vec<LocalizedText>,
     },
     Shadowed {
-        by: By,
+        by: ShadowedBy,
     },
     Refused {
         because: LocalizedText,
     },
 }
 
-impl State {
+impl LoadState {
     /// The spelling in JSON.
     pub fn code(&self) -> &'static str {
         match self {
-            State::Loaded { .. } => "loaded",
-            State::Shadowed { .. } => "shadowed",
-            State::Refused { .. } => "refused",
+            LoadState::Loaded { .. } => "loaded",
+            LoadState::Shadowed { .. } => "shadowed",
+            LoadState::Refused { .. } => "refused",
         }
     }
 }
 
 /// What has the name instead.
 #[derive(Clone, Debug, PartialEq)]
-pub enum By {
+pub enum ShadowedBy {
     File(PathBuf),
     /// A built-in command.
     BuiltIn,
 }
 
-impl Localize for State {
+impl Localize for LoadState {
     fn say(&self) -> LocalizedText {
         match self {
-            State::Loaded { remarks } => match remarks.split_first() {
+            LoadState::Loaded { remarks } => match remarks.split_first() {
                 None => w::LOADED.into(),
                 Some((first, rest)) => {
                     let first = w::LOADED_BUT.with("remark", first.clone());
@@ -85,11 +85,11 @@ impl Localize for State {
                     })
                 }
             },
-            State::Shadowed { by: By::File(path) } => {
+            LoadState::Shadowed { by: ShadowedBy::File(path) } => {
                 w::SHADOWED.with("file", path.display().to_string())
             }
-            State::Shadowed { by: By::BuiltIn } => w::SHADOWED_BUILT_IN.into(),
-            State::Refused { because } => w::REFUSED.with("why", because.clone()),
+            LoadState::Shadowed { by: ShadowedBy::BuiltIn } => w::SHADOWED_BUILT_IN.into(),
+            LoadState::Refused { because } => w::REFUSED.with("why", because.clone()),
         }
     }
 }
@@ -99,11 +99,11 @@ impl Localize for State {
 #[error("{}", self.say())]
 pub enum Absent {
     BadName {
-        kind: Kind,
+        kind: ExtensionFileKind,
         name: String,
     },
     None {
-        kind: Kind,
+        kind: ExtensionFileKind,
         name: String,
         near: Vec<String>,
         folder: PathBuf,
@@ -117,15 +117,15 @@ pub enum Absent {
 }
 
 impl Absent {
-    pub fn bad_name(kind: Kind, name: &str) -> Absent {
+    pub fn bad_name(kind: ExtensionFileKind, name: &str) -> Absent {
         Absent::BadName { kind, name: name.to_owned() }
     }
 
     pub fn none<'a>(
-        kind: Kind,
+        kind: ExtensionFileKind,
         name: &str,
         known: impl Iterator<Item = &'a str>,
-        places: &Places,
+        places: &SearchPath,
     ) -> Absent {
         let near = near::nearest(name, known).into_iter().map(str::to_owned).collect();
         let (name, folder) = (name.to_owned(), places.own_folder(kind));
@@ -136,7 +136,7 @@ impl Absent {
 impl Localize for Absent {
     fn say(&self) -> LocalizedText {
         match self {
-            Absent::BadName { kind: Kind::Command, name } => {
+            Absent::BadName { kind: ExtensionFileKind::Command, name } => {
                 w::BAD_COMMAND_NAME.with("name", name::shown(name))
             }
             Absent::BadName { kind, name } => {
@@ -166,16 +166,16 @@ impl Localize for Absent {
     }
 }
 
-impl Library {
+impl ExtensionSet {
     /// Loads all kinds.
-    pub fn load(places: &Places) -> Library {
-        Library::load_kinds(places, &Kind::ALL)
+    pub fn load(places: &SearchPath) -> ExtensionSet {
+        ExtensionSet::load_kinds(places, &ExtensionFileKind::ALL)
     }
 
     /// Loads these kinds.
-    pub fn load_kinds(places: &Places, kinds: &[Kind]) -> Library {
+    pub fn load_kinds(places: &SearchPath, kinds: &[ExtensionFileKind]) -> ExtensionSet {
         let mut loading = Loading {
-            library: Library { places: places.clone(), ..Library::default() },
+            library: ExtensionSet { places: places.clone(), ..ExtensionSet::default() },
             taken: BTreeMap::new(),
         };
         for place in places.list.iter().filter(|place| kinds.contains(&place.kind)) {
@@ -187,63 +187,63 @@ impl Library {
     /// True if no file was changed, added or removed since it was loaded. Costs one `stat` for each
     /// of them.
     pub fn is_current(&self) -> bool {
-        self.seen.iter().all(scan::Seen::is_as_it_was)
+        self.seen.iter().all(scan::FileStamp::is_as_it_was)
     }
 
-    pub fn places(&self) -> &Places {
+    pub fn places(&self) -> &SearchPath {
         &self.places
     }
 
     /// The user's own folder.
-    pub fn own_folder(&self, kind: Kind) -> PathBuf {
+    pub fn own_folder(&self, kind: ExtensionFileKind) -> PathBuf {
         self.places.own_folder(kind)
     }
 
     pub fn bot(&self, name: &str) -> Result<&Bot, Absent> {
         let found = self.bots.iter().find(|bot| bot.name == name);
-        found.ok_or_else(|| self.absent(Kind::Bot, name))
+        found.ok_or_else(|| self.absent(ExtensionFileKind::Bot, name))
     }
 
     /// A command; for one in a folder, the last part of its name is enough if it is unique.
-    pub fn command(&self, name: &str) -> Result<&Command, Absent> {
+    pub fn command(&self, name: &str) -> Result<&CustomCommand, Absent> {
         let whole = self.commands.iter().find(|command| command.name == name);
         let found = whole.or_else(|| {
-            let last = |command: &&Command| command.name.rsplit(':').next() == Some(name);
+            let last = |command: &&CustomCommand| command.name.rsplit(':').next() == Some(name);
             let mut ends = self.commands.iter().filter(last);
             ends.next().filter(|_| ends.next().is_none())
         });
-        found.ok_or_else(|| self.absent(Kind::Command, name))
+        found.ok_or_else(|| self.absent(ExtensionFileKind::Command, name))
     }
 
     pub fn skill(&self, name: &str) -> Result<&Skill, Absent> {
-        self.skills.find(name).ok_or_else(|| self.absent(Kind::Skill, name))
+        self.skills.find(name).ok_or_else(|| self.absent(ExtensionFileKind::Skill, name))
     }
 
-    fn absent(&self, kind: Kind, name: &str) -> Absent {
+    fn absent(&self, kind: ExtensionFileKind, name: &str) -> Absent {
         let mut files = self.files.iter().filter(|file| file.kind == kind);
         let broken = files.clone().find_map(|file| match &file.state {
-            State::Refused { because } if file.name == name => Some(because.clone()),
+            LoadState::Refused { because } if file.name == name => Some(because.clone()),
             _ => None,
         });
         let usable = match kind {
-            Kind::Command => name::is_usable_path(name),
-            Kind::Bot | Kind::Skill => name::is_usable(kind, name),
+            ExtensionFileKind::Command => name::is_usable_path(name),
+            ExtensionFileKind::Bot | ExtensionFileKind::Skill => name::is_usable(kind, name),
         };
         match broken {
             _ if !usable => Absent::bad_name(kind, name),
             Some(because) => Absent::Broken { because },
             None => {
                 let hidden = files.any(|file| {
-                    file.name == name && file.state == State::Shadowed { by: By::BuiltIn }
+                    file.name == name
+                        && file.state == LoadState::Shadowed { by: ShadowedBy::BuiltIn }
                 });
                 if hidden {
                     let because = w::SHADOWED_NAME.with("name", name);
                     return Absent::Broken { because };
                 }
-                let loaded = self
-                    .files
-                    .iter()
-                    .filter(|file| file.kind == kind && matches!(file.state, State::Loaded { .. }));
+                let loaded = self.files.iter().filter(|file| {
+                    file.kind == kind && matches!(file.state, LoadState::Loaded { .. })
+                });
                 Absent::none(kind, name, loaded.map(|file| file.name.as_str()), &self.places)
             }
         }
@@ -306,16 +306,18 @@ impl Library {
 }
 
 /// A command or skill that takes up its name but cannot be used.
-fn unusable(file: &File) -> Option<Extension> {
+fn unusable(file: &LoadedFile) -> Option<Extension> {
     let kind = match file.kind {
-        Kind::Command => ExtensionKind::Command,
-        Kind::Skill => ExtensionKind::Skill,
-        Kind::Bot => return None,
+        ExtensionFileKind::Command => ExtensionKind::Command,
+        ExtensionFileKind::Skill => ExtensionKind::Skill,
+        ExtensionFileKind::Bot => return None,
     };
     let state = match &file.state {
-        State::Refused { because } => ExtensionState::Broken(because.clone()),
-        State::Shadowed { by: By::BuiltIn } => ExtensionState::Hidden(w::SHADOWED_BUILT_IN.into()),
-        State::Shadowed { by: By::File(_) } | State::Loaded { .. } => return None,
+        LoadState::Refused { because } => ExtensionState::Broken(because.clone()),
+        LoadState::Shadowed { by: ShadowedBy::BuiltIn } => {
+            ExtensionState::Hidden(w::SHADOWED_BUILT_IN.into())
+        }
+        LoadState::Shadowed { by: ShadowedBy::File(_) } | LoadState::Loaded { .. } => return None,
     };
     let about = shown(&file.path.display().to_string());
     let (name, from) = (name::shown(&file.name), file.owner.say());
@@ -336,42 +338,44 @@ fn shown(text: &str) -> String {
 }
 
 struct Loading {
-    library: Library,
+    library: ExtensionSet,
     /// The file that already has each name.
-    taken: BTreeMap<(Kind, String), PathBuf>,
+    taken: BTreeMap<(ExtensionFileKind, String), PathBuf>,
 }
 
 impl Loading {
-    fn place(&mut self, place: &Place) {
+    fn place(&mut self, place: &SearchDir) {
         let look = scan::look(place);
         self.library.seen.extend(look.seen);
         self.library.cut.extend(look.cut);
         for (found, because) in look.refused {
-            self.note(place, found.name, found.path, State::Refused { because });
+            self.note(place, found.name, found.path, LoadState::Refused { because });
         }
         for found in look.found {
             let state = match place.kind {
                 // A skill declares its own name, so it is parsed first.
-                Kind::Skill => {
+                ExtensionFileKind::Skill => {
                     self.skill(place, found);
                     continue;
                 }
-                Kind::Bot | Kind::Command => match self.is_free(place.kind, &found.name) {
-                    Err(state) => state,
-                    Ok(()) => self.text(place, &found),
-                },
+                ExtensionFileKind::Bot | ExtensionFileKind::Command => {
+                    match self.is_free(place.kind, &found.name) {
+                        Err(state) => state,
+                        Ok(()) => self.text(place, &found),
+                    }
+                }
             };
             self.note(place, found.name, found.path, state);
         }
     }
 
     /// Parses a bot or a command.
-    fn text(&mut self, place: &Place, found: &scan::Found) -> State {
+    fn text(&mut self, place: &SearchDir, found: &scan::ScannedFile) -> LoadState {
         let read = saved::read(&found.path)
             .map_err(|fault| wrong(&found.path, fault))
             .and_then(|text| text.ok_or_else(|| wrong(&found.path, ConfigError::NotAFile)));
         let remarks = match read {
-            Ok(text) if place.kind == Kind::Bot => {
+            Ok(text) if place.kind == ExtensionFileKind::Bot => {
                 bot::read(&found.path, &found.name, place.owner, &text).map(|bot| {
                     self.library.bots.push(bot);
                     Vec::new()
@@ -386,26 +390,26 @@ impl Loading {
             Err(because) => Err(because),
         };
         match remarks {
-            Ok(remarks) => State::Loaded { remarks },
-            Err(because) => State::Refused { because },
+            Ok(remarks) => LoadState::Loaded { remarks },
+            Err(because) => LoadState::Refused { because },
         }
     }
 
-    fn skill(&mut self, place: &Place, found: scan::Found) {
+    fn skill(&mut self, place: &SearchDir, found: scan::ScannedFile) {
         let (name, state) = match skill::read(&found.path, place.owner) {
-            Err(because) => (found.name, State::Refused { because }),
+            Err(because) => (found.name, LoadState::Refused { because }),
             Ok((skill, mut remarks)) => {
                 let name = skill.name.clone();
                 if self.library.places.is_built_in(&name) {
                     remarks.push(w::SHADOWED_BUILT_IN.into());
-                } else if self.taken.contains_key(&(Kind::Command, name.clone())) {
+                } else if self.taken.contains_key(&(ExtensionFileKind::Command, name.clone())) {
                     remarks.push(w::SKILL_BEHIND_COMMAND.into());
                 }
-                match self.taken.get(&(Kind::Skill, name.clone())) {
-                    Some(by) => (name, State::Shadowed { by: By::File(by.clone()) }),
+                match self.taken.get(&(ExtensionFileKind::Skill, name.clone())) {
+                    Some(by) => (name, LoadState::Shadowed { by: ShadowedBy::File(by.clone()) }),
                     None => {
                         self.library.skills.register(skill);
-                        (name, State::Loaded { remarks })
+                        (name, LoadState::Loaded { remarks })
                     }
                 }
             }
@@ -413,22 +417,22 @@ impl Loading {
         self.note(place, name, found.path, state);
     }
 
-    fn is_free(&self, kind: Kind, name: &str) -> Result<(), State> {
-        if kind == Kind::Command && self.library.places.is_built_in(name) {
-            return Err(State::Shadowed { by: By::BuiltIn });
+    fn is_free(&self, kind: ExtensionFileKind, name: &str) -> Result<(), LoadState> {
+        if kind == ExtensionFileKind::Command && self.library.places.is_built_in(name) {
+            return Err(LoadState::Shadowed { by: ShadowedBy::BuiltIn });
         }
         match self.taken.get(&(kind, name.to_owned())) {
-            Some(by) => Err(State::Shadowed { by: By::File(by.clone()) }),
+            Some(by) => Err(LoadState::Shadowed { by: ShadowedBy::File(by.clone()) }),
             None => Ok(()),
         }
     }
 
-    fn note(&mut self, place: &Place, name: String, path: PathBuf, state: State) {
-        if !matches!(state, State::Shadowed { .. }) {
+    fn note(&mut self, place: &SearchDir, name: String, path: PathBuf, state: LoadState) {
+        if !matches!(state, LoadState::Shadowed { .. }) {
             self.taken.entry((place.kind, name.clone())).or_insert_with(|| path.clone());
         }
         let (kind, owner) = (place.kind, place.owner);
-        self.library.files.push(File { kind, name, path, owner, state });
+        self.library.files.push(LoadedFile { kind, name, path, owner, state });
     }
 }
 
@@ -438,12 +442,12 @@ pub fn of_command(
     name: &str,
     owner: Owner,
     text: &str,
-) -> Result<(Command, Vec<LocalizedText>), LocalizedText> {
+) -> Result<(CustomCommand, Vec<LocalizedText>), LocalizedText> {
     match owner.maker {
         Maker::Claude => claude::read(file, name, owner, text),
         Maker::Gemini => gemini::read(file, name, owner, text),
         Maker::Avocet | Maker::R9s | Maker::Agents => {
-            command::read(file, name, owner, Form::Toml, text)
+            command::read(file, name, owner, TemplateMarks::Toml, text)
                 .map(|(command, _)| (command, Vec::new()))
         }
     }

@@ -35,9 +35,9 @@ mod tests;
 use std::path::PathBuf;
 
 pub use bot::Bot;
-pub use command::{Command, Form};
-pub use load::{Absent, By, File, Library, State};
-pub use places::{Maker, Owner, Place, Places};
+pub use command::{CustomCommand, TemplateMarks};
+pub use load::{Absent, ExtensionSet, LoadState, LoadedFile, ShadowedBy};
+pub use places::{Maker, Owner, SearchDir, SearchPath};
 pub use skill::Skill;
 pub use skills::SkillsContext;
 
@@ -47,30 +47,31 @@ use crate::words::{self, Localize, LocalizedText, Phrase};
 
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum ExtensionFileKind {
     Bot,
     Command,
     Skill,
 }
 
-impl Kind {
-    pub const ALL: [Kind; 3] = [Kind::Bot, Kind::Command, Kind::Skill];
+impl ExtensionFileKind {
+    pub const ALL: [ExtensionFileKind; 3] =
+        [ExtensionFileKind::Bot, ExtensionFileKind::Command, ExtensionFileKind::Skill];
 
     /// The spelling on the command line and in JSON.
     pub fn code(self) -> &'static str {
         match self {
-            Kind::Bot => "bot",
-            Kind::Command => "command",
-            Kind::Skill => "skill",
+            ExtensionFileKind::Bot => "bot",
+            ExtensionFileKind::Command => "command",
+            ExtensionFileKind::Skill => "skill",
         }
     }
 
     pub fn word(self) -> Phrase {
         use words::library as w;
         match self {
-            Kind::Bot => w::A_BOT,
-            Kind::Command => w::A_COMMAND,
-            Kind::Skill => w::A_SKILL,
+            ExtensionFileKind::Bot => w::A_BOT,
+            ExtensionFileKind::Command => w::A_COMMAND,
+            ExtensionFileKind::Skill => w::A_SKILL,
         }
     }
 }

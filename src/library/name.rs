@@ -1,16 +1,16 @@
 //! Validates names. A name is part of a path, and is typed after a slash: it must never leave its
 //! folder, and must look the same wherever it is shown.
 
-use super::Kind;
+use super::ExtensionFileKind;
 
 /// Maximum length of a name in characters; for a command, including its folders.
 const LONGEST: usize = 64;
 
 /// `[a-zA-Z0-9][a-zA-Z0-9._-]*`; a command may also use letters of other scripts.
-pub fn is_usable(kind: Kind, name: &str) -> bool {
+pub fn is_usable(kind: ExtensionFileKind, name: &str) -> bool {
     let letter = |c: char| match kind {
-        Kind::Command => c.is_alphanumeric(),
-        Kind::Bot | Kind::Skill => c.is_ascii_alphanumeric(),
+        ExtensionFileKind::Command => c.is_alphanumeric(),
+        ExtensionFileKind::Bot | ExtensionFileKind::Skill => c.is_ascii_alphanumeric(),
     };
     name.chars().count() <= LONGEST
         && name.starts_with(letter)
@@ -21,7 +21,7 @@ pub fn is_usable(kind: Kind, name: &str) -> bool {
 pub fn is_usable_path(name: &str) -> bool {
     name.chars().count() <= LONGEST
         && !name.is_empty()
-        && name.split(':').all(|part| is_usable(Kind::Command, part))
+        && name.split(':').all(|part| is_usable(ExtensionFileKind::Command, part))
 }
 
 /// A name in the format of skills: `[a-z0-9]+(-[a-z0-9]+)*`.
@@ -72,13 +72,13 @@ mod tests {
             "a*",
         ];
         for name in hostile {
-            for kind in Kind::ALL {
+            for kind in ExtensionFileKind::ALL {
                 assert!(!is_usable(kind, name), "{kind:?} {name:?}");
             }
         }
-        assert!(!is_usable(Kind::Command, &"a".repeat(65)));
+        assert!(!is_usable(ExtensionFileKind::Command, &"a".repeat(65)));
         for name in ["a", "A9", "commit-msg", "v1.2_x", "a..b"] {
-            for kind in Kind::ALL {
+            for kind in ExtensionFileKind::ALL {
                 assert!(is_usable(kind, name), "{kind:?} {name:?}");
             }
         }
@@ -86,8 +86,11 @@ mod tests {
 
     #[test]
     fn letters_of_any_script_are_for_commands() {
-        assert!(is_usable(Kind::Command, "提交"));
-        assert!(!is_usable(Kind::Bot, "提交") && !is_usable(Kind::Skill, "提交"));
+        assert!(is_usable(ExtensionFileKind::Command, "提交"));
+        assert!(
+            !is_usable(ExtensionFileKind::Bot, "提交")
+                && !is_usable(ExtensionFileKind::Skill, "提交")
+        );
     }
 
     #[test]

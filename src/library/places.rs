@@ -3,15 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Kind;
+use super::ExtensionFileKind;
 use crate::config::{Paths, paths};
 use crate::words::{self, Localize, LocalizedText};
 
 /// One folder of the search path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SearchDir {
     pub folder: PathBuf,
-    pub kind: Kind,
+    pub kind: ExtensionFileKind,
     pub owner: Owner,
     /// The folders links may lead to; empty: any.
     pub within: Vec<PathBuf>,
@@ -53,8 +53,8 @@ impl Localize for Owner {
 
 /// All folders, in order of precedence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
-    pub list: Vec<Place>,
+pub struct SearchPath {
+    pub list: Vec<SearchDir>,
     /// Names of built-in commands, which no other command may take; in lower case.
     pub built_in: Vec<String>,
     /// What the folder contains that cannot be used until it is trusted.
@@ -62,17 +62,22 @@ pub struct Places {
 }
 
 /// The folders of other agents in a project or in the user's home.
-const FOREIGN: &[(&str, Kind, Maker)] = &[
-    (".agents/skills", Kind::Skill, Maker::Agents),
-    (".claude/skills", Kind::Skill, Maker::Claude),
-    (".claude/commands", Kind::Command, Maker::Claude),
-    (".gemini/commands", Kind::Command, Maker::Gemini),
+const FOREIGN: &[(&str, ExtensionFileKind, Maker)] = &[
+    (".agents/skills", ExtensionFileKind::Skill, Maker::Agents),
+    (".claude/skills", ExtensionFileKind::Skill, Maker::Claude),
+    (".claude/commands", ExtensionFileKind::Command, Maker::Claude),
+    (".gemini/commands", ExtensionFileKind::Command, Maker::Gemini),
 ];
 /// Further ones in the user's home only.
-const OF_HOME: &[(&str, Kind, Maker)] =
-    &[(".r9s/bots", Kind::Bot, Maker::R9s), (".r9s/commands", Kind::Command, Maker::R9s)];
-const OWN: &[(&str, Kind)] =
-    &[("bots", Kind::Bot), ("commands", Kind::Command), ("skills", Kind::Skill)];
+const OF_HOME: &[(&str, ExtensionFileKind, Maker)] = &[
+    (".r9s/bots", ExtensionFileKind::Bot, Maker::R9s),
+    (".r9s/commands", ExtensionFileKind::Command, Maker::R9s),
+];
+const OWN: &[(&str, ExtensionFileKind)] = &[
+    ("bots", ExtensionFileKind::Bot),
+    ("commands", ExtensionFileKind::Command),
+    ("skills", ExtensionFileKind::Skill),
+];
 
 /// Number of names in a folder that may be entries, including sub-folders.
 fn entries(folder: &Path, depth: usize) -> usize {
@@ -88,9 +93,9 @@ fn entries(folder: &Path, depth: usize) -> usize {
     visible.map(count).sum()
 }
 
-impl Places {
+impl SearchPath {
     /// `project` is the working folder, if it is trusted: nothing is read from an untrusted folder.
-    pub fn of(paths: &Paths, project: Option<&Path>, built_in: &[&str]) -> Places {
+    pub fn of(paths: &Paths, project: Option<&Path>, built_in: &[&str]) -> SearchPath {
         let roots = project.map(paths::project_roots).unwrap_or_default();
         let within: Vec<PathBuf> = roots
             .iter()
@@ -98,11 +103,11 @@ impl Places {
             .collect();
         let of_project = |folder: PathBuf, kind, maker| {
             let owner = Owner { maker, project: true };
-            Place { folder, kind, owner, within: within.clone() }
+            SearchDir { folder, kind, owner, within: within.clone() }
         };
         let of_person = |folder: PathBuf, kind, maker| {
             let owner = Owner { maker, project: false };
-            Place { folder, kind, owner, within: Vec::new() }
+            SearchDir { folder, kind, owner, within: Vec::new() }
         };
         let mut list = Vec::new();
         for root in roots.iter().rev() {
@@ -121,7 +126,7 @@ impl Places {
         list.extend(
             foreign.map(|(name, kind, maker)| of_person(paths.home.join(name), *kind, *maker)),
         );
-        Places {
+        SearchPath {
             list: once(list),
             built_in: built_in.iter().map(|name| name.to_lowercase()).collect(),
             waiting: None,
@@ -131,18 +136,26 @@ impl Places {
     /// The same folders, and a note about the contents of an untrusted folder. Only names are
     /// counted; no file is opened.
     #[must_use]
-    pub fn waiting_in(self, folder: &Path) -> Places {
+    pub fn waiting_in(self, folder: &Path) -> SearchPath {
         let own = OWN.iter().map(|(name, kind)| (Path::new(".avocet").join(name), *kind));
         let foreign = FOREIGN.iter().map(|(name, kind, _)| (PathBuf::from(name), *kind));
-        let all: Vec<(PathBuf, Kind)> = own.chain(foreign).collect();
-        let count = |kind: Kind| -> usize {
+        let all: Vec<(PathBuf, ExtensionFileKind)> = own.chain(foreign).collect();
+        let count = |kind: ExtensionFileKind| -> usize {
             let of_kind = all.iter().filter(|(_, known)| *known == kind);
             of_kind.map(|(name, _)| entries(&folder.join(name), 0)).sum()
         };
         let counts = [
-            (count(Kind::Skill), words::library::WAIT_SKILL, words::library::WAIT_SKILLS),
-            (count(Kind::Command), words::library::WAIT_COMMAND, words::library::WAIT_COMMANDS),
-            (count(Kind::Bot), words::library::WAIT_BOT, words::library::WAIT_BOTS),
+            (
+                count(ExtensionFileKind::Skill),
+                words::library::WAIT_SKILL,
+                words::library::WAIT_SKILLS,
+            ),
+            (
+                count(ExtensionFileKind::Command),
+                words::library::WAIT_COMMAND,
+                words::library::WAIT_COMMANDS,
+            ),
+            (count(ExtensionFileKind::Bot), words::library::WAIT_BOT, words::library::WAIT_BOTS),
         ];
         let mut found = counts.into_iter().filter(|(count, ..)| *count > 0);
         let said = |(count, one, many): (usize, words::Phrase, words::Phrase)| {
@@ -153,15 +166,15 @@ impl Places {
             what.map(|what| words::library::WAIT_AND.with("one", what).with("other", said(next)))
         });
         let waiting = what.map(|what| words::library::WAITING.with("what", what));
-        Places { waiting, ..self }
+        SearchPath { waiting, ..self }
     }
 
-    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Place> {
+    pub fn of_kind(&self, kind: ExtensionFileKind) -> impl Iterator<Item = &SearchDir> {
         self.list.iter().filter(move |place| place.kind == kind)
     }
 
     /// The user's own folder.
-    pub fn own_folder(&self, kind: Kind) -> PathBuf {
+    pub fn own_folder(&self, kind: ExtensionFileKind) -> PathBuf {
         let own = Owner { maker: Maker::Avocet, project: false };
         let mut places = self.of_kind(kind);
         places
@@ -178,7 +191,7 @@ impl Places {
 
 /// If the working folder is the home folder, the same folder is listed twice; it then counts as the
 /// user's, not the project's.
-fn once(list: Vec<Place>) -> Vec<Place> {
+fn once(list: Vec<SearchDir>) -> Vec<SearchDir> {
     let personal: Vec<PathBuf> = list
         .iter()
         .filter(|place| !place.owner.project)
@@ -193,8 +206,8 @@ fn once(list: Vec<Place>) -> Vec<Place> {
 mod tests {
     use super::*;
 
-    fn folders(places: &Places, kind: Kind, root: &Path) -> Vec<String> {
-        let shown = |place: &Place| {
+    fn folders(places: &SearchPath, kind: ExtensionFileKind, root: &Path) -> Vec<String> {
+        let shown = |place: &SearchDir| {
             let inside = place.folder.strip_prefix(root).unwrap();
             inside.display().to_string()
         };
@@ -208,9 +221,9 @@ mod tests {
         std::fs::create_dir_all(&deep).unwrap();
         std::fs::create_dir_all(root.path().join("repo/.git")).unwrap();
         let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
-        let places = Places::of(&paths, Some(&deep), &[]);
+        let places = SearchPath::of(&paths, Some(&deep), &[]);
         assert_eq!(
-            folders(&places, Kind::Command, root.path()),
+            folders(&places, ExtensionFileKind::Command, root.path()),
             [
                 "repo/deep/.avocet/commands",
                 "repo/.avocet/commands",
@@ -224,8 +237,11 @@ mod tests {
                 "home/.gemini/commands",
             ]
         );
-        let stranger = Places::of(&paths, None, &[]);
-        assert_eq!(folders(&stranger, Kind::Bot, root.path()), ["own/bots", "home/.r9s/bots"]);
+        let stranger = SearchPath::of(&paths, None, &[]);
+        assert_eq!(
+            folders(&stranger, ExtensionFileKind::Bot, root.path()),
+            ["own/bots", "home/.r9s/bots"]
+        );
         assert!(stranger.list.iter().all(|place| !place.owner.project));
     }
 
@@ -233,8 +249,9 @@ mod tests {
     fn in_the_home_folder_each_folder_is_listed_once() {
         let home = tempfile::tempdir().unwrap();
         let paths = Paths::under(&home.path().join("own"), home.path().to_owned());
-        let places = Places::of(&paths, Some(home.path()), &[]);
-        let skills: Vec<_> = places.of_kind(Kind::Skill).map(|place| place.owner).collect();
+        let places = SearchPath::of(&paths, Some(home.path()), &[]);
+        let skills: Vec<_> =
+            places.of_kind(ExtensionFileKind::Skill).map(|place| place.owner).collect();
         let claude = Owner { maker: Maker::Claude, project: false };
         assert_eq!(skills.iter().filter(|owner| **owner == claude).count(), 1);
         assert_eq!(skills.iter().filter(|owner| owner.maker == Maker::Claude).count(), 1);

@@ -6,14 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::load::{Absent, of_command};
-use super::{Kind, Maker, Owner, bot, io_say, name};
+use super::{ExtensionFileKind, Maker, Owner, bot, io_say, name};
 use crate::config::{Paths, saved};
 use crate::words::{Localize, LocalizedText, library as w};
 
 const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
 /// The path of a bot or a command with this name.
-pub fn file(paths: &Paths, kind: Kind, name: &str) -> Result<PathBuf, LocalizedText> {
+pub fn file(paths: &Paths, kind: ExtensionFileKind, name: &str) -> Result<PathBuf, LocalizedText> {
     if !name::is_usable(kind, name) {
         return Err(Absent::bad_name(kind, name).say());
     }
@@ -21,27 +21,37 @@ pub fn file(paths: &Paths, kind: Kind, name: &str) -> Result<PathBuf, LocalizedT
 }
 
 /// The user's own folder.
-pub fn folder(paths: &Paths, kind: Kind) -> PathBuf {
+pub fn folder(paths: &Paths, kind: ExtensionFileKind) -> PathBuf {
     paths.config.join(match kind {
-        Kind::Bot => "bots",
-        Kind::Command => "commands",
-        Kind::Skill => "skills",
+        ExtensionFileKind::Bot => "bots",
+        ExtensionFileKind::Command => "commands",
+        ExtensionFileKind::Skill => "skills",
     })
 }
 
 /// Checks that this text is valid for that file.
-pub fn check(kind: Kind, owner: Owner, file: &Path, text: &str) -> Result<(), LocalizedText> {
+pub fn check(
+    kind: ExtensionFileKind,
+    owner: Owner,
+    file: &Path,
+    text: &str,
+) -> Result<(), LocalizedText> {
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     match kind {
-        Kind::Bot => bot::read(file, &name, owner, text).map(|_| ()),
-        Kind::Command => of_command(file, &name, owner, text).map(|_| ()),
+        ExtensionFileKind::Bot => bot::read(file, &name, owner, text).map(|_| ()),
+        ExtensionFileKind::Command => of_command(file, &name, owner, text).map(|_| ()),
         // Skills are edited in place, by hand.
-        Kind::Skill => Ok(()),
+        ExtensionFileKind::Skill => Ok(()),
     }
 }
 
 /// Creates a new file; an existing one is left unchanged.
-pub fn create(paths: &Paths, kind: Kind, name: &str, text: &str) -> Result<PathBuf, LocalizedText> {
+pub fn create(
+    paths: &Paths,
+    kind: ExtensionFileKind,
+    name: &str,
+    text: &str,
+) -> Result<PathBuf, LocalizedText> {
     let file = file(paths, kind, name)?;
     check(kind, OWN, &file, text)?;
     saved::create(&file, text).map_err(|error| match error.kind() {
@@ -52,7 +62,12 @@ pub fn create(paths: &Paths, kind: Kind, name: &str, text: &str) -> Result<PathB
 }
 
 /// Replaces the text of a file.
-pub fn replace(kind: Kind, owner: Owner, file: &Path, text: &str) -> Result<(), LocalizedText> {
+pub fn replace(
+    kind: ExtensionFileKind,
+    owner: Owner,
+    file: &Path,
+    text: &str,
+) -> Result<(), LocalizedText> {
     check(kind, owner, file, text)?;
     saved::write(file, text).map_err(|error| io_say(w::NOT_SAVED, file, &error))
 }
@@ -86,16 +101,17 @@ mod tests {
         let paths = paths(root.path());
         let text =
             toml(&[("description", "d".into()), ("prompt", "one\n\"two\" \\ {{args}}\n".into())]);
-        let file = create(&paths, Kind::Command, "提交", &text).unwrap();
+        let file = create(&paths, ExtensionFileKind::Command, "提交", &text).unwrap();
         assert_eq!(file, root.path().join("own/commands/提交.toml"));
         let (command, _) = of_command(&file, "提交", OWN, &text).unwrap();
         assert_eq!(command.prompt, "one\n\"two\" \\ {{args}}\n");
-        let said = create(&paths, Kind::Command, "提交", &text).unwrap_err().text(Lang::En);
+        let said =
+            create(&paths, ExtensionFileKind::Command, "提交", &text).unwrap_err().text(Lang::En);
         assert!(said.contains("already exists"), "{said}");
-        assert!(create(&paths, Kind::Command, "x", "prompt = ").is_err());
+        assert!(create(&paths, ExtensionFileKind::Command, "x", "prompt = ").is_err());
         assert!(!root.path().join("own/commands/x.toml").exists());
         for name in ["../x", "a b", "", "a/b"] {
-            let said = create(&paths, Kind::Bot, name, "").unwrap_err().text(Lang::En);
+            let said = create(&paths, ExtensionFileKind::Bot, name, "").unwrap_err().text(Lang::En);
             assert!(said.contains(&format!("`{name}`")), "{said}");
         }
         assert!(!root.path().join("own/x.toml").exists());
@@ -105,10 +121,10 @@ mod tests {
     fn an_invalid_text_leaves_the_file_unchanged() {
         let root = tempfile::tempdir().unwrap();
         let paths = paths(root.path());
-        let file = create(&paths, Kind::Bot, "b", "temperature = 1\n").unwrap();
-        assert!(replace(Kind::Bot, OWN, &file, "temperature = 9\n").is_err());
+        let file = create(&paths, ExtensionFileKind::Bot, "b", "temperature = 1\n").unwrap();
+        assert!(replace(ExtensionFileKind::Bot, OWN, &file, "temperature = 9\n").is_err());
         assert_eq!(fs::read_to_string(&file).unwrap(), "temperature = 1\n");
-        replace(Kind::Bot, OWN, &file, "temperature = 2\n").unwrap();
+        replace(ExtensionFileKind::Bot, OWN, &file, "temperature = 2\n").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "temperature = 2\n");
         delete(&file).unwrap();
         assert!(delete(&file).unwrap_err().text(Lang::En).contains("b.toml"));

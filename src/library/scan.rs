@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Kind, Maker, Place, name, skill};
+use super::{ExtensionFileKind, Maker, SearchDir, name, skill};
 use crate::words::{LocalizedText, library as w};
 
 /// How deep folders are searched, how many of them, and how many entries in one.
@@ -19,7 +19,7 @@ const SKIPPED: &[&str] = &[".git", "node_modules"];
 
 /// A file, with the name it claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ScannedFile {
     /// From its path; a skill may declare another one.
     pub name: String,
     pub path: PathBuf,
@@ -27,19 +27,19 @@ pub struct Found {
 
 /// The result of scanning a folder.
 #[derive(Clone, Debug, Default)]
-pub struct Look {
-    pub found: Vec<Found>,
+pub struct FolderScan {
+    pub found: Vec<ScannedFile>,
     /// Files that are not read, with the reason.
-    pub refused: Vec<(Found, LocalizedText)>,
+    pub refused: Vec<(ScannedFile, LocalizedText)>,
     /// The state of every path that was examined.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<FileStamp>,
     /// A note about folders that were skipped because there were too many.
     pub cut: Option<LocalizedText>,
 }
 
 /// The state of a path when it was examined; `None`: it did not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct FileStamp {
     path: PathBuf,
     stamp: Option<Stamp>,
 }
@@ -47,9 +47,9 @@ pub struct Seen {
 /// Time of the last change, size, and identity of the file.
 type Stamp = (i64, i64, u64, u64);
 
-impl Seen {
-    fn at(path: &Path) -> Seen {
-        Seen { path: path.to_owned(), stamp: stamp(path) }
+impl FileStamp {
+    fn at(path: &Path) -> FileStamp {
+        FileStamp { path: path.to_owned(), stamp: stamp(path) }
     }
 
     /// True if it has not changed since.
@@ -66,7 +66,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
 
 /// True for a path that may be read: in a project, a link must not lead outside what was shown when
 /// it was trusted.
-pub fn may_be_read(path: &Path, place: &Place) -> bool {
+pub fn may_be_read(path: &Path, place: &SearchDir) -> bool {
     let real = || path.canonicalize().ok();
     let within = || place.within.iter().filter_map(|root| root.canonicalize().ok());
     place.within.is_empty() || real().is_none_or(|real| within().any(|root| real.starts_with(root)))
@@ -84,28 +84,28 @@ enum Shape {
 }
 
 impl Shape {
-    fn of(place: &Place) -> Shape {
+    fn of(place: &SearchDir) -> Shape {
         match (place.kind, place.owner.maker) {
-            (Kind::Skill, _) => Shape::Skills,
-            (Kind::Command, Maker::Claude) => Shape::Deep(".md"),
-            (Kind::Command, Maker::Gemini) => Shape::Deep(".toml"),
-            (Kind::Bot | Kind::Command, _) => Shape::Flat(".toml"),
+            (ExtensionFileKind::Skill, _) => Shape::Skills,
+            (ExtensionFileKind::Command, Maker::Claude) => Shape::Deep(".md"),
+            (ExtensionFileKind::Command, Maker::Gemini) => Shape::Deep(".toml"),
+            (ExtensionFileKind::Bot | ExtensionFileKind::Command, _) => Shape::Flat(".toml"),
         }
     }
 }
 
 /// Scans a folder. A missing folder counts as empty.
-pub fn look(place: &Place) -> Look {
+pub fn look(place: &SearchDir) -> FolderScan {
     let mut walk = Walk {
         place,
         shape: Shape::of(place),
         folders: VecDeque::from([(place.folder.clone(), String::new(), 0)]),
         entered: 0,
-        out: Look::default(),
+        out: FolderScan::default(),
     };
     if !may_be_read(&place.folder, place) {
-        let found = Found { name: String::new(), path: place.folder.clone() };
-        walk.out.seen.push(Seen::at(&place.folder));
+        let found = ScannedFile { name: String::new(), path: place.folder.clone() };
+        walk.out.seen.push(FileStamp::at(&place.folder));
         walk.out.refused.push((found, w::LEADS_OUT.into()));
         return walk.out;
     }
@@ -116,12 +116,12 @@ pub fn look(place: &Place) -> Look {
 }
 
 struct Walk<'p> {
-    place: &'p Place,
+    place: &'p SearchDir,
     shape: Shape,
     /// Folder, name prefix, depth.
     folders: VecDeque<(PathBuf, String, usize)>,
     entered: usize,
-    out: Look,
+    out: FolderScan,
 }
 
 impl Walk<'_> {
@@ -142,7 +142,7 @@ impl Walk<'_> {
                 return self.take(last(prefix).to_owned(), file);
             }
         }
-        self.out.seen.push(Seen::at(folder));
+        self.out.seen.push(FileStamp::at(folder));
         let Ok(entries) = fs::read_dir(folder) else { return };
         let mut entries = entries.flatten();
         let mut found: Vec<fs::DirEntry> = entries.by_ref().take(MOST_ENTRIES).collect();
@@ -167,7 +167,7 @@ impl Walk<'_> {
                 let name = join(prefix, &own);
                 match may_be_read(&path, self.place) {
                     true => self.folders.push_back((path, name, depth + 1)),
-                    false => self.refuse(Found { name, path }, w::LEADS_OUT),
+                    false => self.refuse(ScannedFile { name, path }, w::LEADS_OUT),
                 }
             }
             return;
@@ -183,14 +183,14 @@ impl Walk<'_> {
     }
 
     fn take(&mut self, name: String, path: PathBuf) {
-        self.out.seen.push(Seen::at(&path));
+        self.out.seen.push(FileStamp::at(&path));
         let usable = match self.shape {
             // A skill's own name is checked when it is parsed.
             Shape::Skills => true,
             Shape::Flat(_) => name::is_usable(self.place.kind, &name),
             Shape::Deep(_) => name::is_usable_path(&name),
         };
-        let found = Found { name, path };
+        let found = ScannedFile { name, path };
         if !usable {
             self.refuse(found, w::BAD_NAME);
         } else if !may_be_read(&found.path, self.place) {
@@ -200,7 +200,7 @@ impl Walk<'_> {
         }
     }
 
-    fn refuse(&mut self, found: Found, why: crate::words::Phrase) {
+    fn refuse(&mut self, found: ScannedFile, why: crate::words::Phrase) {
         let why = why.with("name", name::shown(&found.name));
         self.out.refused.push((found, why));
     }
@@ -239,12 +239,12 @@ mod tests {
             fs::write(path, text).unwrap();
         }
 
-        fn place(&self, kind: Kind, maker: Maker) -> Place {
+        fn place(&self, kind: ExtensionFileKind, maker: Maker) -> SearchDir {
             let owner = Owner { maker, project: false };
-            Place { folder: self.0.path().join("in"), kind, owner, within: Vec::new() }
+            SearchDir { folder: self.0.path().join("in"), kind, owner, within: Vec::new() }
         }
 
-        fn names(&self, kind: Kind, maker: Maker) -> Vec<String> {
+        fn names(&self, kind: ExtensionFileKind, maker: Maker) -> Vec<String> {
             look(&self.place(kind, maker)).found.into_iter().map(|found| found.name).collect()
         }
     }
@@ -255,7 +255,7 @@ mod tests {
         for number in 0..=MOST_ENTRIES {
             fs::write(desk.0.path().join(format!("in/{number}.toml")), "").unwrap();
         }
-        let look = look(&desk.place(Kind::Command, Maker::Avocet));
+        let look = look(&desk.place(ExtensionFileKind::Command, Maker::Avocet));
         assert_eq!(look.found.len(), MOST_ENTRIES);
         assert!(look.cut.unwrap().text(Lang::En).contains("10000 entries"));
     }
@@ -274,10 +274,10 @@ mod tests {
             "in/.git/g.md",
             "in/.toml",
         ]);
-        assert_eq!(desk.names(Kind::Command, Maker::Avocet), ["a", "b"]);
-        assert_eq!(desk.names(Kind::Command, Maker::Gemini), ["a", "b", "git:c"]);
-        assert_eq!(desk.names(Kind::Command, Maker::Claude), ["e", "git:deep:d"]);
-        assert_eq!(desk.names(Kind::Bot, Maker::R9s), ["a", "b"]);
+        assert_eq!(desk.names(ExtensionFileKind::Command, Maker::Avocet), ["a", "b"]);
+        assert_eq!(desk.names(ExtensionFileKind::Command, Maker::Gemini), ["a", "b", "git:c"]);
+        assert_eq!(desk.names(ExtensionFileKind::Command, Maker::Claude), ["e", "git:deep:d"]);
+        assert_eq!(desk.names(ExtensionFileKind::Bot, Maker::R9s), ["a", "b"]);
     }
 
     #[test]
@@ -292,13 +292,13 @@ mod tests {
             "in/1/2/3/4/5/6/SKILL.md",
             "in/1/2/3/4/5/6x/7/SKILL.md",
         ]);
-        assert_eq!(desk.names(Kind::Skill, Maker::Avocet), ["one", "two", "6"]);
+        assert_eq!(desk.names(ExtensionFileKind::Skill, Maker::Avocet), ["one", "two", "6"]);
     }
 
     #[test]
     fn a_name_that_cannot_be_typed_is_refused_and_shown() {
         let desk = Desk::new(&["in/a b.toml", "in/-x.toml", "in/esc\u{1b}[2J.toml", "in/ok.toml"]);
-        let look = look(&desk.place(Kind::Command, Maker::Avocet));
+        let look = look(&desk.place(ExtensionFileKind::Command, Maker::Avocet));
         assert_eq!(look.found.len(), 1);
         let said: Vec<String> = look.refused.iter().map(|(_, why)| why.text(Lang::En)).collect();
         assert!(said[0].contains("`-x`") && said[1].contains("`a b`"), "{said:?}");
@@ -314,21 +314,21 @@ mod tests {
         fs::create_dir(root.join("in/half")).unwrap();
         symlink(root.join("out/secret/SKILL.md"), root.join("in/half/SKILL.md")).unwrap();
         let within = vec![root.join("in"), root.join("seen")];
-        let place = Place { within, ..desk.place(Kind::Skill, Maker::Claude) };
+        let place = SearchDir { within, ..desk.place(ExtensionFileKind::Skill, Maker::Claude) };
         let brought = look(&place);
         let names: Vec<_> = brought.found.iter().map(|found| found.name.as_str()).collect();
         assert_eq!(names, ["inside", "ok"]);
         assert_eq!(brought.refused.len(), 2);
-        let free = Place { within: Vec::new(), ..place.clone() };
+        let free = SearchDir { within: Vec::new(), ..place.clone() };
         assert_eq!(look(&free).found.len(), 4, "a person's own links lead anywhere");
-        let outside = Place { within: vec![root.join("seen")], ..place };
+        let outside = SearchDir { within: vec![root.join("seen")], ..place };
         assert_eq!((look(&outside).found.len(), look(&outside).refused.len()), (0, 1));
     }
 
     #[test]
     fn any_kind_of_change_is_detected() {
         let desk = Desk::new(&["in/a/SKILL.md"]);
-        let place = desk.place(Kind::Skill, Maker::Avocet);
+        let place = desk.place(ExtensionFileKind::Skill, Maker::Avocet);
         let root = desk.0.path();
         let changes: &[&dyn Fn()] = &[
             &|| desk.write("in/a/SKILL.md", "other"),
@@ -341,9 +341,9 @@ mod tests {
         ];
         for (number, change) in changes.iter().enumerate() {
             let seen = look(&place).seen;
-            assert!(seen.iter().all(Seen::is_as_it_was), "{number}: before");
+            assert!(seen.iter().all(FileStamp::is_as_it_was), "{number}: before");
             change();
-            assert!(!seen.iter().all(Seen::is_as_it_was), "{number}: after");
+            assert!(!seen.iter().all(FileStamp::is_as_it_was), "{number}: after");
         }
     }
 
@@ -355,7 +355,7 @@ mod tests {
         }
         desk.write("in/00000/SKILL.md", "x");
         desk.write(&format!("in/{:05}/SKILL.md", MOST_FOLDERS + 4), "x");
-        let look = look(&desk.place(Kind::Skill, Maker::Avocet));
+        let look = look(&desk.place(ExtensionFileKind::Skill, Maker::Avocet));
         assert_eq!(look.found.len(), 1);
         assert!(look.cut.unwrap().text(Lang::En).contains("2000"));
     }

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::yaml::Node;
+use super::yaml::YamlNode;
 use super::{Owner, at, front, name, wrong};
 use crate::config::saved;
 use crate::words::{LocalizedText, library as w};
@@ -96,7 +96,7 @@ pub fn read(file: &Path, owner: Owner) -> Result<(Skill, Vec<LocalizedText>), Lo
 }
 
 impl Skill {
-    fn take(&mut self, key: String, node: Node) {
+    fn take(&mut self, key: String, node: YamlNode) {
         match key.as_str() {
             "name" => self.name = node.flat(),
             "description" => self.description = one_line(&node.flat()),
@@ -107,7 +107,7 @@ impl Skill {
             "compatibility" => self.papers.compatibility = node.flat(),
             "disable-model-invocation" => self.disable_model_invocation = is_yes(&node),
             "metadata" => match node {
-                Node::Map(pairs) => {
+                YamlNode::Map(pairs) => {
                     let pairs = pairs.into_iter().map(|(name, node)| (name, node.flat()));
                     self.papers.metadata = pairs.collect();
                 }
@@ -126,7 +126,7 @@ fn named(skill: &mut Skill, folder: &str) -> Result<Vec<LocalizedText>, Localize
         remarks.push(w::NO_SKILL_NAME.with("folder", name::shown(folder)));
         folder.clone_into(&mut skill.name);
     }
-    if !name::is_usable(super::Kind::Skill, &skill.name) {
+    if !name::is_usable(super::ExtensionFileKind::Skill, &skill.name) {
         let word = at(&skill.file, None, w::BAD_NAME_IN);
         return Err(word.with("name", name::shown(&skill.name)));
     }
@@ -144,16 +144,16 @@ pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn examples(node: Node) -> Vec<String> {
+fn examples(node: YamlNode) -> Vec<String> {
     let texts = match node {
-        Node::List(items) => items.iter().map(|item| one_line(&item.flat())).collect(),
+        YamlNode::List(items) => items.iter().map(|item| one_line(&item.flat())).collect(),
         node => vec![one_line(&node.flat())],
     };
     texts.into_iter().filter(|text: &String| !text.is_empty()).take(MOST).collect()
 }
 
 /// `Bash(git add:*), Read` or `Bash(git add:*) Read`, or a list of them.
-pub(super) fn tools(node: &Node) -> Vec<String> {
+pub(super) fn tools(node: &YamlNode) -> Vec<String> {
     let text = node.flat();
     let (mut names, mut depth) = (vec![String::new()], 0_usize);
     for c in text.chars() {
@@ -173,14 +173,14 @@ pub(super) fn tools(node: &Node) -> Vec<String> {
 }
 
 /// `[file]` is a list to YAML.
-pub(super) fn hint(node: &Node) -> String {
+pub(super) fn hint(node: &YamlNode) -> String {
     match node {
-        Node::List(_) => format!("[{}]", one_line(&node.flat())),
-        Node::Text(_) | Node::Map(_) => one_line(&node.flat()),
+        YamlNode::List(_) => format!("[{}]", one_line(&node.flat())),
+        YamlNode::Text(_) | YamlNode::Map(_) => one_line(&node.flat()),
     }
 }
 
-pub(super) fn is_yes(node: &Node) -> bool {
+pub(super) fn is_yes(node: &YamlNode) -> bool {
     matches!(node.flat().to_lowercase().as_str(), "true" | "yes" | "on")
 }
 
@@ -278,13 +278,16 @@ mod tests {
 
     #[test]
     fn tools_are_separated_by_commas_or_spaces() {
-        let of = |text: &str| tools(&Node::Text(text.into()));
+        let of = |text: &str| tools(&YamlNode::Text(text.into()));
         assert_eq!(
             of("Bash(git add:*) Bash(git status:*), Read"),
             ["Bash(git add:*)", "Bash(git status:*)", "Read"]
         );
         assert_eq!(
-            tools(&Node::List(vec![Node::Text("Read".into()), Node::Text("Grep".into())])),
+            tools(&YamlNode::List(vec![
+                YamlNode::Text("Read".into()),
+                YamlNode::Text("Grep".into())
+            ])),
             ["Read", "Grep"]
         );
     }

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use super::skill::one_line;
-use super::{Kind, Maker, Owner, Place, Skill, scan, skill};
+use super::{ExtensionFileKind, Maker, Owner, SearchDir, Skill, scan, skill};
 use crate::protocol::OmittedSkills;
 use crate::words::LocalizedText;
 
@@ -29,7 +29,7 @@ pub struct SkillsContext {
 }
 
 /// A file that is not a skill, and why.
-pub type Refused = (std::path::PathBuf, LocalizedText);
+pub type InvalidSkill = (std::path::PathBuf, LocalizedText);
 
 impl SkillsContext {
     /// Adds a skill; false if the name is taken, in which case nothing changes.
@@ -43,12 +43,16 @@ impl SkillsContext {
 
     /// Adds every skill below a folder of the user's; files that could not be read are returned
     /// with the reason.
-    pub fn load_from_directory(&mut self, folder: &Path) -> Vec<Refused> {
+    pub fn load_from_directory(&mut self, folder: &Path) -> Vec<InvalidSkill> {
         let owner = Owner { maker: Maker::Avocet, project: false };
-        let place =
-            Place { folder: folder.to_owned(), kind: Kind::Skill, owner, within: Vec::new() };
+        let place = SearchDir {
+            folder: folder.to_owned(),
+            kind: ExtensionFileKind::Skill,
+            owner,
+            within: Vec::new(),
+        };
         let look = scan::look(&place);
-        let mut refused: Vec<Refused> =
+        let mut refused: Vec<InvalidSkill> =
             look.refused.into_iter().map(|(found, why)| (found.path, why)).collect();
         for found in look.found {
             match skill::read(&found.path, owner) {

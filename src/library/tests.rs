@@ -35,17 +35,17 @@ impl Desk {
         self.write(&format!("{folder}/SKILL.md"), &text);
     }
 
-    fn load(&self, trusted: bool) -> Library {
+    fn load(&self, trusted: bool) -> ExtensionSet {
         let paths = Paths::under(&self.path("own"), self.path("home"));
         let work = self.path("work");
         let project = trusted.then_some(work.as_path());
-        Library::load(&Places::of(&paths, project, &["help", "Diff"]))
+        ExtensionSet::load(&SearchPath::of(&paths, project, &["help", "Diff"]))
     }
 
     /// `command review: loaded`, one line for each file, with paths relative to the root.
-    fn told(&self, library: &Library) -> Vec<String> {
+    fn told(&self, library: &ExtensionSet) -> Vec<String> {
         let root = format!("{}/", self.root.path().display());
-        let line = |file: &File| {
+        let line = |file: &LoadedFile| {
             let state = file.state.say().text(Lang::En);
             format!("{} {}: {state}", file.kind.code(), file.name).replace(&root, "")
         };
@@ -107,9 +107,9 @@ fn files_of_other_agents_work_in_place() {
     desk.skill("work/.agents/skills/xlsx", "This skill should be used when a table is read.");
     let library = desk.load(true);
     assert_eq!(library.bot("reviewer").unwrap().system_prompt, "Be strict.");
-    assert_eq!(library.command("commit-msg").unwrap().form, Form::Toml);
-    assert_eq!(library.command("git:commit").unwrap().form, Form::Gemini);
-    assert_eq!(library.command("front:fix").unwrap().form, Form::Markdown);
+    assert_eq!(library.command("commit-msg").unwrap().form, TemplateMarks::Toml);
+    assert_eq!(library.command("git:commit").unwrap().form, TemplateMarks::Gemini);
+    assert_eq!(library.command("front:fix").unwrap().form, TemplateMarks::Markdown);
     assert_eq!(library.command("fix").unwrap().name, "front:fix", "the last part is enough");
     assert_eq!(library.skill("pdf").unwrap().owner.maker, Maker::Claude);
     assert_eq!(

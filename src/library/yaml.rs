@@ -6,10 +6,10 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 use crate::config::problem::TextPosition;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Node {
+pub enum YamlNode {
     Text(String),
-    List(Vec<Node>),
-    Map(Vec<(String, Node)>),
+    List(Vec<YamlNode>),
+    Map(Vec<(String, YamlNode)>),
 }
 
 /// Why a text cannot be parsed, and where, counted from 1.
@@ -24,22 +24,24 @@ pub struct Wrong {
 const MOST: usize = 2_000;
 const DEEPEST: usize = 8;
 
-impl Node {
+impl YamlNode {
     /// A text, or a list of texts joined to one.
     pub fn text(&self) -> Option<&str> {
         match self {
-            Node::Text(text) => Some(text),
-            Node::List(_) | Node::Map(_) => None,
+            YamlNode::Text(text) => Some(text),
+            YamlNode::List(_) | YamlNode::Map(_) => None,
         }
     }
 
     /// Any node, as one line.
     pub fn flat(&self) -> String {
         match self {
-            Node::Text(text) => text.clone(),
-            Node::List(items) => items.iter().map(Node::flat).collect::<Vec<_>>().join(", "),
-            Node::Map(pairs) => {
-                let shown = |(name, node): &(String, Node)| format!("{name}: {}", node.flat());
+            YamlNode::Text(text) => text.clone(),
+            YamlNode::List(items) => {
+                items.iter().map(YamlNode::flat).collect::<Vec<_>>().join(", ")
+            }
+            YamlNode::Map(pairs) => {
+                let shown = |(name, node): &(String, YamlNode)| format!("{name}: {}", node.flat());
                 pairs.iter().map(shown).collect::<Vec<_>>().join(", ")
             }
         }
@@ -47,7 +49,7 @@ impl Node {
 }
 
 /// Parses a mapping; an empty text is an empty one. If a key is repeated, the first one counts.
-pub fn read(text: &str) -> Result<Vec<(String, Node)>, Wrong> {
+pub fn read(text: &str) -> Result<Vec<(String, YamlNode)>, Wrong> {
     let mut reader = Reader { parser: Parser::new_from_str(text), left: MOST };
     loop {
         match reader.next()? {
@@ -88,8 +90,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn map(&mut self, depth: usize) -> Result<Vec<(String, Node)>, Wrong> {
-        let mut pairs: Vec<(String, Node)> = Vec::new();
+    fn map(&mut self, depth: usize) -> Result<Vec<(String, YamlNode)>, Wrong> {
+        let mut pairs: Vec<(String, YamlNode)> = Vec::new();
         loop {
             let name = match self.next()? {
                 (Event::MappingEnd, _) => return Ok(pairs),
@@ -104,21 +106,26 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn node(&mut self, event: Event<'t>, place: TextPosition, depth: usize) -> Result<Node, Wrong> {
+    fn node(
+        &mut self,
+        event: Event<'t>,
+        place: TextPosition,
+        depth: usize,
+    ) -> Result<YamlNode, Wrong> {
         if depth > DEEPEST {
             return Err(wrong(place, "values stand too deep in each other"));
         }
         match event {
             Event::Scalar(text, ScalarStyle::Plain, ..) if matches!(&*text, "~" | "null") => {
-                Ok(Node::Text(String::new()))
+                Ok(YamlNode::Text(String::new()))
             }
-            Event::Scalar(text, ..) => Ok(Node::Text(text.into_owned())),
-            Event::MappingStart(..) => self.map(depth).map(Node::Map),
+            Event::Scalar(text, ..) => Ok(YamlNode::Text(text.into_owned())),
+            Event::MappingStart(..) => self.map(depth).map(YamlNode::Map),
             Event::SequenceStart(..) => {
                 let mut items = Vec::new();
                 loop {
                     match self.next()? {
-                        (Event::SequenceEnd, _) => return Ok(Node::List(items)),
+                        (Event::SequenceEnd, _) => return Ok(YamlNode::List(items)),
                         (event, place) => items.push(self.node(event, place, depth + 1)?),
                     }
                 }
@@ -142,8 +149,8 @@ fn wrong(place: TextPosition, why: &str) -> Wrong {
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> Node {
-        Node::Text(text.to_owned())
+    fn text(text: &str) -> YamlNode {
+        YamlNode::Text(text.to_owned())
     }
 
     #[test]
@@ -153,8 +160,8 @@ mod tests {
         let inner = vec![("d".to_owned(), text("true")), ("e".to_owned(), text(""))];
         let expected = [
             ("a".to_owned(), text("1")),
-            ("b".to_owned(), Node::List(vec![text("x"), text("y z")])),
-            ("c".to_owned(), Node::Map(inner)),
+            ("b".to_owned(), YamlNode::List(vec![text("x"), text("y z")])),
+            ("c".to_owned(), YamlNode::Map(inner)),
             ("f".to_owned(), text("one\ntwo\n")),
         ];
         assert_eq!(read, expected);

@@ -18,7 +18,7 @@ use super::skills;
 use crate::agent::{Answer, Call, Host};
 use crate::config::notes::ProjectInstructions;
 use crate::context::window::{self, Bounds, ContextUsage, History};
-use crate::library::Library;
+use crate::library::ExtensionSet;
 use crate::model::{Chunk, Model, ModelError, Request};
 use crate::protocol::partial::Partial;
 use crate::protocol::{
@@ -89,7 +89,7 @@ pub struct Desk {
     pub low: Summarizer,
     pub bounds: Bounds,
     pub tools: Toolbox,
-    pub library: Arc<Library>,
+    pub library: Arc<ExtensionSet>,
     pub redactor: Arc<Redactor>,
     /// Whether shell commands that are not of high risk were approved in advance.
     pub approves_pieces: bool,

@@ -15,17 +15,17 @@ use super::offered::{self, Offered};
 use super::run::Session;
 use super::script::{FindScripts, ScriptPlaces};
 use super::turns::Words;
-use crate::library::{Library, Places, fill};
+use crate::library::{ExtensionSet, SearchPath, fill};
 use crate::protocol::{Event, Extensions, Mention, Notice, Op};
 use crate::store::Store;
 use crate::words::{Localize, session as words};
 
 /// The folders to read; true: those of the project as well.
-pub type FindPlaces = Arc<dyn Fn(bool) -> Places + Send + Sync>;
+pub type FindPlaces = Arc<dyn Fn(bool) -> SearchPath + Send + Sync>;
 
 /// The extensions, and the function that reads them again.
 pub struct Kept {
-    pub library: Arc<Library>,
+    pub library: Arc<ExtensionSet>,
     places: FindPlaces,
     /// The script folders.
     pub(super) find_scripts: FindScripts,
@@ -44,7 +44,7 @@ pub struct Kept {
 /// The result of a read; unchanged parts are shared with the one before.
 #[derive(Clone, Debug)]
 pub struct Looked {
-    library: Arc<Library>,
+    library: Arc<ExtensionSet>,
     scripts: Arc<Scripts>,
 }
 
@@ -102,7 +102,7 @@ impl Kept {
 
     /// No extensions at all.
     pub fn nothing() -> Kept {
-        Kept::new(Arc::new(|_| Places::default()))
+        Kept::new(Arc::new(|_| SearchPath::default()))
     }
 
     /// Starts a read. Its result is also sent as a note, for a session that does not wait.
@@ -117,7 +117,7 @@ impl Kept {
             let same = *before.library.places() == places && before.library.is_current();
             let library = match same {
                 true => before.library,
-                false => Arc::new(Library::load(&places)),
+                false => Arc::new(ExtensionSet::load(&places)),
             };
             let all = asked || !same;
             let scripts = Scripts::read(before.scripts, find_scripts(trusted), &cwd, all);

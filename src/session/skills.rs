@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::offered::Offered;
 use crate::context::digest;
 use crate::library::skills::BUDGET;
-use crate::library::{Library, Skill};
+use crate::library::{ExtensionSet, Skill};
 use crate::prompt::template::{Template, TemplateForm, TemplateValues};
 use crate::protocol::{Observation, Outcome, Step, StepAction};
 use crate::safety::redact::Redactor;
@@ -35,7 +35,7 @@ const PINNED: usize = 6 * 1024;
 
 /// The tool `skill`.
 struct SkillTool {
-    library: Arc<Library>,
+    library: Arc<ExtensionSet>,
 }
 
 impl Tool for SkillTool {
@@ -86,7 +86,7 @@ pub(super) fn asked(work: &StepAction) -> Option<(&str, &str)> {
     (name == SKILL_TOOL).then(|| Some((text("name")?, text("args").unwrap_or_default())))?
 }
 
-fn entered(library: &Library, step: &Step) -> Result<String, LocalizedText> {
+fn entered(library: &ExtensionSet, step: &Step) -> Result<String, LocalizedText> {
     let (name, args) = asked(&step.work).unwrap_or_default();
     let skill = library.skill(name).map_err(|_| words::SKILL_UNKNOWN.with("name", name))?;
     let root = skill.root().display().to_string();
@@ -104,7 +104,7 @@ fn template(skill: &Skill) -> Result<Template, LocalizedText> {
 const GUIDE: &str = include_str!("../../assets/prompts/skills.md");
 
 /// The system prompt with its section on skills: the list of skills, and those in view.
-pub(super) fn beside(prompt: String, library: &Library, active: &Active) -> String {
+pub(super) fn beside(prompt: String, library: &ExtensionSet, active: &Active) -> String {
     let mut out = prompt;
     let list = library.skills.skills_prompt(BUDGET);
     if !list.is_empty() {
@@ -117,7 +117,7 @@ pub(super) fn beside(prompt: String, library: &Library, active: &Active) -> Stri
 }
 
 /// The tools of a session, and the tool that enters skills if there are any.
-pub(super) fn toolbox(tools: &Toolbox, library: &Arc<Library>) -> Toolbox {
+pub(super) fn toolbox(tools: &Toolbox, library: &Arc<ExtensionSet>) -> Toolbox {
     match library.skills.is_empty() {
         true => tools.clone(),
         false => tools.and(Arc::new(SkillTool { library: Arc::clone(library) })),
@@ -127,7 +127,7 @@ pub(super) fn toolbox(tools: &Toolbox, library: &Arc<Library>) -> Toolbox {
 /// Combines the machine and the known skills.
 pub(super) struct WithSkills {
     pub world: Arc<dyn Machine>,
-    pub library: Arc<Library>,
+    pub library: Arc<ExtensionSet>,
     pub offered: Arc<Vec<Offered>>,
 }
 
@@ -194,7 +194,7 @@ impl Machine for WithSkills {
 }
 
 /// The tools that this skill allows for the rest of the turn; `None`: it names none.
-pub(super) fn narrowed(library: &Library, name: &str) -> Option<ToolRestriction> {
+pub(super) fn narrowed(library: &ExtensionSet, name: &str) -> Option<ToolRestriction> {
     let skill = library.skill(name).ok()?;
     let tools = skill.allowed_tools.clone();
     (!tools.is_empty()).then(|| ToolRestriction { skill: name.to_owned(), tools })

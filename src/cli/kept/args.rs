@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use crate::library::Kind;
+use crate::library::ExtensionFileKind;
 
 #[derive(Clone, Debug, PartialEq, Subcommand)]
 pub enum BotSub {
@@ -165,8 +165,8 @@ pub enum Asked {
     Check(String),
 }
 
-impl From<BotSub> for (Kind, Asked) {
-    fn from(sub: BotSub) -> (Kind, Asked) {
+impl From<BotSub> for (ExtensionFileKind, Asked) {
+    fn from(sub: BotSub) -> (ExtensionFileKind, Asked) {
         let asked = match sub {
             BotSub::List => Asked::List,
             BotSub::Show { name } => Asked::Show(name),
@@ -174,7 +174,7 @@ impl From<BotSub> for (Kind, Asked) {
             BotSub::Edit { name } => Asked::Edit(name),
             BotSub::Delete { name } => Asked::Delete(name),
         };
-        (Kind::Bot, asked)
+        (ExtensionFileKind::Bot, asked)
     }
 }
 
@@ -196,8 +196,8 @@ impl CommandSub {
     }
 }
 
-impl From<CommandSub> for (Kind, Asked) {
-    fn from(sub: CommandSub) -> (Kind, Asked) {
+impl From<CommandSub> for (ExtensionFileKind, Asked) {
+    fn from(sub: CommandSub) -> (ExtensionFileKind, Asked) {
         let asked = match sub {
             CommandSub::List => Asked::List,
             CommandSub::Run { name, .. } | CommandSub::Render { name, .. } => Asked::Show(name),
@@ -208,17 +208,17 @@ impl From<CommandSub> for (Kind, Asked) {
             CommandSub::Edit { name } => Asked::Edit(name),
             CommandSub::Delete { name } => Asked::Delete(name),
         };
-        (Kind::Command, asked)
+        (ExtensionFileKind::Command, asked)
     }
 }
 
-impl From<SkillSub> for (Kind, Asked) {
-    fn from(sub: SkillSub) -> (Kind, Asked) {
+impl From<SkillSub> for (ExtensionFileKind, Asked) {
+    fn from(sub: SkillSub) -> (ExtensionFileKind, Asked) {
         let asked = match sub {
             SkillSub::List => Asked::List,
             SkillSub::Show { name } => Asked::Show(name),
             SkillSub::Check { name } => Asked::Check(name),
         };
-        (Kind::Skill, asked)
+        (ExtensionFileKind::Skill, asked)
     }
 }

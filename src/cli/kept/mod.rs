@@ -10,12 +10,15 @@ use toml_edit::Value as Toml;
 
 use self::args::{Sampling, Texts};
 use crate::commands::{self, PageRow};
-use crate::library::examples::Copied;
-use crate::library::{Absent, By, File, Kind, Library, Owner, State, saved, skills};
+use crate::library::examples::ExampleCopy;
+use crate::library::{
+    Absent, ExtensionFileKind, ExtensionSet, LoadState, LoadedFile, Owner, ShadowedBy, saved,
+    skills,
+};
 use crate::words::{Lang, Localize, LocalizedText, library as w};
 
 /// All files of a kind: those in use, by origin, then the others.
-pub fn rows(library: &Library, kind: Kind) -> Vec<PageRow> {
+pub fn rows(library: &ExtensionSet, kind: ExtensionFileKind) -> Vec<PageRow> {
     let files = || library.files.iter().filter(move |file| file.kind == kind);
     let mut rows = Vec::new();
     let mut owners: Vec<Owner> = Vec::new();
@@ -28,18 +31,18 @@ pub fn rows(library: &Library, kind: Kind) -> Vec<PageRow> {
         rows.push(PageRow::heading(owner.say()));
         for file in files().filter(|file| is_used(file) && file.owner == owner) {
             rows.push(PageRow::pair(file.name.as_str(), about(library, file)));
-            if let State::Loaded { remarks } = &file.state {
+            if let LoadState::Loaded { remarks } = &file.state {
                 rows.extend(remarks.iter().map(|remark| PageRow::pair("", remark.clone())));
             }
         }
     }
-    let others: Vec<&File> = files().filter(|file| !is_used(file)).collect();
+    let others: Vec<&LoadedFile> = files().filter(|file| !is_used(file)).collect();
     if !others.is_empty() {
         rows.push(PageRow::heading(w::NOT_USED));
         rows.extend(others.into_iter().map(state_row));
     }
     rows.extend(library.cut.iter().map(|cut| PageRow::line(cut.clone())));
-    if kind == Kind::Skill {
+    if kind == ExtensionFileKind::Skill {
         rows.extend(commands::untold(&library.skills.untold(skills::BUDGET)));
     }
     if rows.is_empty() {
@@ -51,7 +54,7 @@ pub fn rows(library: &Library, kind: Kind) -> Vec<PageRow> {
 }
 
 /// The result of reading each file, for `doctor`.
-pub fn doctor_rows(library: &Library) -> Vec<PageRow> {
+pub fn doctor_rows(library: &ExtensionSet) -> Vec<PageRow> {
     let mut rows: Vec<PageRow> = library
         .files
         .iter()
@@ -71,42 +74,44 @@ pub fn doctor_rows(library: &Library) -> Vec<PageRow> {
     rows
 }
 
-fn is_used(file: &File) -> bool {
-    matches!(file.state, State::Loaded { .. })
+fn is_used(file: &LoadedFile) -> bool {
+    matches!(file.state, LoadState::Loaded { .. })
 }
 
 /// An error names its file itself.
-fn state_row(file: &File) -> PageRow {
+fn state_row(file: &LoadedFile) -> PageRow {
     match &file.state {
-        State::Refused { because } => PageRow::pair(file.name.as_str(), because.clone()),
-        State::Loaded { .. } | State::Shadowed { .. } => {
+        LoadState::Refused { because } => PageRow::pair(file.name.as_str(), because.clone()),
+        LoadState::Loaded { .. } | LoadState::Shadowed { .. } => {
             let state = w::STATE_OF.with("state", file.state.say());
             PageRow::pair(file.name.as_str(), state.with("file", path(file)))
         }
     }
 }
 
-fn path(file: &File) -> String {
+fn path(file: &LoadedFile) -> String {
     file.path.display().to_string()
 }
 
-fn about(library: &Library, file: &File) -> String {
+fn about(library: &ExtensionSet, file: &LoadedFile) -> String {
     let name = file.name.as_str();
     let text = match file.kind {
-        Kind::Bot => library.bot(name).map(|bot| bot.description.clone()),
-        Kind::Command => library.command(name).map(|command| command.description.clone()),
-        Kind::Skill => library.skill(name).map(|skill| skill.description.clone()),
+        ExtensionFileKind::Bot => library.bot(name).map(|bot| bot.description.clone()),
+        ExtensionFileKind::Command => {
+            library.command(name).map(|command| command.description.clone())
+        }
+        ExtensionFileKind::Skill => library.skill(name).map(|skill| skill.description.clone()),
     };
     text.unwrap_or_default()
 }
 
 /// One JSON object per file, each on its own line.
-pub fn list_json(library: &Library, kind: Kind, lang: Lang) -> String {
+pub fn list_json(library: &ExtensionSet, kind: ExtensionFileKind, lang: Lang) -> String {
     let files = library.files.iter().filter(|file| file.kind == kind);
     files.map(|file| format!("{}\n", file_json(library, file, lang))).collect()
 }
 
-fn file_json(library: &Library, file: &File, lang: Lang) -> Json {
+fn file_json(library: &ExtensionSet, file: &LoadedFile, lang: Lang) -> Json {
     let mut object = json!({
         "kind": file.kind.code(),
         "name": file.name,
@@ -116,36 +121,38 @@ fn file_json(library: &Library, file: &File, lang: Lang) -> Json {
         "from": file.owner.say().text(lang),
     });
     match &file.state {
-        State::Loaded { remarks } => {
+        LoadState::Loaded { remarks } => {
             object["description"] = about(library, file).into();
             let remarks: Vec<String> = remarks.iter().map(|say| say.text(lang)).collect();
             object["remarks"] = remarks.into();
         }
-        State::Shadowed { by: By::File(by) } => object["by"] = by.display().to_string().into(),
-        State::Shadowed { by: By::BuiltIn } => object["by"] = "built-in".into(),
-        State::Refused { because } => object["because"] = because.text(lang).into(),
+        LoadState::Shadowed { by: ShadowedBy::File(by) } => {
+            object["by"] = by.display().to_string().into()
+        }
+        LoadState::Shadowed { by: ShadowedBy::BuiltIn } => object["by"] = "built-in".into(),
+        LoadState::Refused { because } => object["because"] = because.text(lang).into(),
     }
     object
 }
 
 /// One file with everything read from it.
-pub fn show_json(library: &Library, file: &File, lang: Lang) -> Json {
+pub fn show_json(library: &ExtensionSet, file: &LoadedFile, lang: Lang) -> Json {
     let mut object = file_json(library, file, lang);
     match file.kind {
-        Kind::Bot => {
+        ExtensionFileKind::Bot => {
             if let Ok(bot) = library.bot(&file.name) {
                 object["system_prompt"] = bot.system_prompt.clone().into();
                 object["params"] = json!(bot.params);
             }
         }
-        Kind::Command => {
+        ExtensionFileKind::Command => {
             if let Ok(command) = library.command(&file.name) {
                 object["prompt"] = command.prompt.clone().into();
                 object["argument_hint"] = command.argument_hint.clone().into();
                 object["allowed_tools"] = json!(command.allowed_tools);
             }
         }
-        Kind::Skill => {
+        ExtensionFileKind::Skill => {
             if let Ok(skill) = library.skill(&file.name) {
                 object["examples"] = json!(skill.examples);
                 object["argument_hint"] = skill.argument_hint.clone().into();
@@ -167,27 +174,34 @@ fn pairs(pairs: &[(String, String)]) -> Json {
 }
 
 /// The file with this name, whether it can be used or not.
-pub fn find<'l>(library: &'l Library, kind: Kind, name: &str) -> Result<&'l File, Absent> {
+pub fn find<'l>(
+    library: &'l ExtensionSet,
+    kind: ExtensionFileKind,
+    name: &str,
+) -> Result<&'l LoadedFile, Absent> {
     let spelt = match kind {
-        Kind::Command => library.command(name).map(|command| command.name.as_str()).ok(),
-        Kind::Bot | Kind::Skill => None,
+        ExtensionFileKind::Command => {
+            library.command(name).map(|command| command.name.as_str()).ok()
+        }
+        ExtensionFileKind::Bot | ExtensionFileKind::Skill => None,
     };
     let spelt = spelt.unwrap_or(name);
-    let by_file = |file: &&File| matches!(file.state, State::Shadowed { by: By::File(_) });
+    let by_file =
+        |file: &&LoadedFile| matches!(file.state, LoadState::Shadowed { by: ShadowedBy::File(_) });
     let mut named = library.files.iter().filter(|file| file.kind == kind && file.name == spelt);
     match named.find(|file| !by_file(file)) {
         Some(file) => Ok(file),
         None => Err(match kind {
-            Kind::Bot => library.bot(name).err(),
-            Kind::Command => library.command(name).err(),
-            Kind::Skill => library.skill(name).err(),
+            ExtensionFileKind::Bot => library.bot(name).err(),
+            ExtensionFileKind::Command => library.command(name).err(),
+            ExtensionFileKind::Skill => library.skill(name).err(),
         }
         .unwrap_or_else(|| Absent::bad_name(kind, name))),
     }
 }
 
 /// The text of a new file.
-pub fn text(kind: Kind, texts: &Texts, prompt: &str, sampling: &Sampling) -> String {
+pub fn text(kind: ExtensionFileKind, texts: &Texts, prompt: &str, sampling: &Sampling) -> String {
     let mut keys: Vec<(&str, Toml)> = Vec::new();
     if let Some(description) = &texts.description {
         keys.push(("description", description.as_str().into()));
@@ -208,10 +222,10 @@ pub fn text(kind: Kind, texts: &Texts, prompt: &str, sampling: &Sampling) -> Str
 }
 
 /// The draft of a new file for the editor: the values of the options, and where to write the rest.
-pub fn draft(kind: Kind, texts: &Texts, sampling: &Sampling, lang: Lang) -> String {
+pub fn draft(kind: ExtensionFileKind, texts: &Texts, sampling: &Sampling, lang: Lang) -> String {
     let about = match kind {
-        Kind::Bot => w::DRAFT_BOT,
-        Kind::Command | Kind::Skill => w::DRAFT_COMMAND,
+        ExtensionFileKind::Bot => w::DRAFT_BOT,
+        ExtensionFileKind::Command | ExtensionFileKind::Skill => w::DRAFT_COMMAND,
     };
     let comment: String = about.text(lang).lines().map(|line| format!("# {line}\n")).collect();
     let described = Texts {
@@ -222,40 +236,40 @@ pub fn draft(kind: Kind, texts: &Texts, sampling: &Sampling, lang: Lang) -> Stri
     format!("{comment}{file}")
 }
 
-fn prompt_key(kind: Kind) -> &'static str {
+fn prompt_key(kind: ExtensionFileKind) -> &'static str {
     match kind {
-        Kind::Bot => "system_prompt",
-        Kind::Command | Kind::Skill => "prompt",
+        ExtensionFileKind::Bot => "system_prompt",
+        ExtensionFileKind::Command | ExtensionFileKind::Skill => "prompt",
     }
 }
 
 /// What `init-home` did in this folder, one row per example.
-pub fn copied(done: &[Copied], folder: &Path) -> Vec<PageRow> {
+pub fn copied(done: &[ExampleCopy], folder: &Path) -> Vec<PageRow> {
     let name = |file: &Path| file.strip_prefix(folder).unwrap_or(file).display().to_string();
-    let row = |copied: &Copied| match copied {
-        Copied::Written(file) => PageRow::pair(name(file), w::WRITTEN),
-        Copied::Kept(file) => PageRow::pair(name(file), w::KEPT),
+    let row = |copied: &ExampleCopy| match copied {
+        ExampleCopy::Written(file) => PageRow::pair(name(file), w::WRITTEN),
+        ExampleCopy::Kept(file) => PageRow::pair(name(file), w::KEPT),
     };
     let heading = PageRow::heading(folder.display().to_string());
     [heading].into_iter().chain(done.iter().map(row)).collect()
 }
 
 /// The findings of `skill check`.
-pub fn checked(file: &File) -> Vec<LocalizedText> {
+pub fn checked(file: &LoadedFile) -> Vec<LocalizedText> {
     match &file.state {
-        State::Loaded { remarks } if remarks.is_empty() => {
+        LoadState::Loaded { remarks } if remarks.is_empty() => {
             vec![w::CHECKED.with("file", path(file))]
         }
-        State::Loaded { remarks } => {
+        LoadState::Loaded { remarks } => {
             let of = |say: &LocalizedText| {
                 w::CHECKED_ODD.with("file", path(file)).with("remark", say.clone())
             };
             remarks.iter().map(of).collect()
         }
-        State::Shadowed { .. } => {
+        LoadState::Shadowed { .. } => {
             vec![w::STATE_OF.with("state", file.state.say()).with("file", path(file))]
         }
-        State::Refused { because } => vec![because.clone()],
+        LoadState::Refused { because } => vec![because.clone()],
     }
 }
 
@@ -264,7 +278,7 @@ mod tests {
     use super::*;
     use crate::config::Paths;
     use crate::library::{Maker, command};
-    use crate::library::{Places, bot};
+    use crate::library::{SearchPath, bot};
 
     const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
@@ -273,7 +287,7 @@ mod tests {
         let texts = Texts { description: Some("Re\"views".into()), prompt: None };
         let sampling =
             Sampling { temperature: Some(0.5), max_tokens: Some(9), ..Sampling::default() };
-        let text = text(Kind::Bot, &texts, "Be strict.\n{{x}}\n", &sampling);
+        let text = text(ExtensionFileKind::Bot, &texts, "Be strict.\n{{x}}\n", &sampling);
         let bot = bot::read(Path::new("b.toml"), "b", OWN, &text).unwrap();
         assert_eq!(
             (bot.description.as_str(), bot.system_prompt.as_str()),
@@ -289,9 +303,10 @@ mod tests {
     #[test]
     fn a_draft_explains_itself_and_is_no_command_until_it_is_written() {
         for lang in [Lang::En, Lang::Zh] {
-            let draft = draft(Kind::Command, &Texts::default(), &Sampling::default(), lang);
+            let draft =
+                draft(ExtensionFileKind::Command, &Texts::default(), &Sampling::default(), lang);
             assert!(draft.starts_with("# ") && draft.contains("{{args}}"), "{draft}");
-            let form = crate::library::Form::Toml;
+            let form = crate::library::TemplateMarks::Toml;
             assert!(command::read(Path::new("c.toml"), "c", OWN, form, &draft).is_err());
             let written = draft.replace("prompt = \"\"\"\n", "prompt = \"\"\"\nDo it.");
             assert!(
@@ -307,11 +322,17 @@ mod tests {
         let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
         std::fs::create_dir_all(paths.bots()).unwrap();
         std::fs::write(paths.bots().join("b.toml"), "x = ").unwrap();
-        let library = Library::load(&Places::of(&paths, None, &[]));
-        assert_eq!(find(&library, Kind::Bot, "b").unwrap().path, paths.bots().join("b.toml"));
-        assert!(matches!(find(&library, Kind::Bot, "c"), Err(Absent::None { .. })));
-        assert!(matches!(find(&library, Kind::Bot, "../b"), Err(Absent::BadName { .. })));
-        let json = list_json(&library, Kind::Bot, Lang::En);
+        let library = ExtensionSet::load(&SearchPath::of(&paths, None, &[]));
+        assert_eq!(
+            find(&library, ExtensionFileKind::Bot, "b").unwrap().path,
+            paths.bots().join("b.toml")
+        );
+        assert!(matches!(find(&library, ExtensionFileKind::Bot, "c"), Err(Absent::None { .. })));
+        assert!(matches!(
+            find(&library, ExtensionFileKind::Bot, "../b"),
+            Err(Absent::BadName { .. })
+        ));
+        let json = list_json(&library, ExtensionFileKind::Bot, Lang::En);
         let json: Json = serde_json::from_str(json.trim()).unwrap();
         assert_eq!((&json["state"], &json["name"]), (&"refused".into(), &"b".into()));
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::library::front;
 use crate::library::skill::{hint, one_line, tools};
-use crate::library::{Command, Form, Owner, at};
+use crate::library::{CustomCommand, Owner, TemplateMarks, at};
 use crate::words::{LocalizedText, library as w};
 
 /// Maximum length in characters of a description taken from the text itself.
@@ -19,16 +19,16 @@ pub fn read(
     name: &str,
     owner: Owner,
     text: &str,
-) -> Result<(Command, Vec<LocalizedText>), LocalizedText> {
+) -> Result<(CustomCommand, Vec<LocalizedText>), LocalizedText> {
     let parts = front::split(text);
     let (pairs, mended) = front::read(parts.front.unwrap_or_default())
         .map_err(|wrong| at(file, Some(wrong.place), w::NOT_YAML).with("why", wrong.why))?;
-    let mut command = Command {
+    let mut command = CustomCommand {
         name: name.to_owned(),
         description: described(parts.body),
         argument_hint: String::new(),
         prompt: parts.body.trim_start_matches(['\r', '\n']).to_owned(),
-        form: Form::Markdown,
+        form: TemplateMarks::Markdown,
         allowed_tools: Vec::new(),
         file: file.to_owned(),
         owner,
@@ -68,12 +68,12 @@ fn described(body: &str) -> String {
 mod tests {
     use super::*;
     use crate::library::Maker;
-    use crate::library::yaml::Node;
+    use crate::library::yaml::YamlNode;
     use crate::words::Lang;
 
     const OWNER: Owner = Owner { maker: Maker::Claude, project: true };
 
-    fn of(text: &str) -> Result<(Command, Vec<LocalizedText>), String> {
+    fn of(text: &str) -> Result<(CustomCommand, Vec<LocalizedText>), String> {
         let file = Path::new("/p/.claude/commands/git/commit.md");
         read(file, "git:commit", OWNER, text).map_err(|say| say.text(Lang::En))
     }
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(command.argument_hint, "[message] [scope]");
         assert_eq!(command.allowed_tools, ["Bash(git add:*)", "Bash(git commit:*)"]);
         assert_eq!(command.prompt, "Status: !`git status`\n\nCommit: $ARGUMENTS\n");
-        assert_eq!(command.form, Form::Markdown);
+        assert_eq!(command.form, TemplateMarks::Markdown);
         let remarks: Vec<_> = remarks.iter().map(|say| say.text(Lang::En)).collect();
         assert!(remarks.len() == 2 && remarks[1].contains("opus"), "{remarks:?}");
     }
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_not_text_is_shown_as_text() {
-        assert_eq!(Node::List(vec![]).flat(), "");
+        assert_eq!(YamlNode::List(vec![]).flat(), "");
         assert_eq!(of("---\ndescription: [a, b]\n---\nx").unwrap().0.description, "a, b");
     }
 }

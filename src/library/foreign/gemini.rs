@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::library::{Command, Form, Owner, command};
+use crate::library::{CustomCommand, Owner, TemplateMarks, command};
 use crate::words::{LocalizedText, library as w};
 
 /// Parses a command. Keys that only Gemini knows are reported and ignored.
@@ -11,8 +11,8 @@ pub fn read(
     name: &str,
     owner: Owner,
     text: &str,
-) -> Result<(Command, Vec<LocalizedText>), LocalizedText> {
-    let (command, more) = command::read(file, name, owner, Form::Gemini, text)?;
+) -> Result<(CustomCommand, Vec<LocalizedText>), LocalizedText> {
+    let (command, more) = command::read(file, name, owner, TemplateMarks::Gemini, text)?;
     let remark = (!more.is_empty()).then(|| w::KEYS_IGNORED.with("keys", more.join(", ")));
     Ok((command, remark.into_iter().collect()))
 }
@@ -29,7 +29,10 @@ mod tests {
         let text = "prompt = \"Explain {{args}}\"\ndescription = \"Explains\"\nmodel = \"x\"\n";
         let file = Path::new("/h/.gemini/commands/git/x.toml");
         let (command, remarks) = read(file, "git:x", owner, text).unwrap();
-        assert_eq!((command.prompt.as_str(), command.form), ("Explain {{args}}", Form::Gemini));
+        assert_eq!(
+            (command.prompt.as_str(), command.form),
+            ("Explain {{args}}", TemplateMarks::Gemini)
+        );
         assert!(remarks[0].text(Lang::En).contains("model"));
     }
 }
