@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use avocet::model::{
-    Chunk, Endpoint, Local, Model, ModelError, OpenAi, Pace, Request, Retry, Timeouts, Unreached,
-    discover, list_models,
+    Chunk, Endpoint, Local, Model, ModelError, OpenAi, Request, Retry, RetryPolicy, Timeouts,
+    Unreached, discover, list_models,
 };
 use avocet::protocol::{Message, Params, Truncation, Usage};
 use futures_util::StreamExt;
@@ -41,7 +41,10 @@ fn impatient(server: &Server, idle: Duration) -> OpenAi {
 
 fn patient(model: impl Model + 'static) -> Retry {
     let short = Duration::from_millis(1);
-    Retry::new(Arc::new(model), Pace { first: short, longest: short, ..Pace::default() })
+    Retry::new(
+        Arc::new(model),
+        RetryPolicy { first: short, longest: short, ..RetryPolicy::default() },
+    )
 }
 
 fn request() -> Request {
@@ -221,7 +224,7 @@ async fn a_busy_server_is_asked_again_when_it_says_so() {
 async fn a_server_cannot_make_us_wait_for_ever() {
     let busy = Reply::status(429).header("retry-after", "86400");
     let server = Server::start(vec![busy, Reply::text("at last", 1)]);
-    let pace = Pace { cap: Duration::from_millis(3), ..Pace::default() };
+    let pace = RetryPolicy { cap: Duration::from_millis(3), ..RetryPolicy::default() };
     let chunks = call(&Retry::new(Arc::new(client(&server)), pace)).await;
     assert_eq!((waits(&chunks), text(&chunks).as_str()), (vec![(2, 5, 3)], "at last"));
 }

@@ -8,8 +8,8 @@ use futures_util::future::BoxFuture;
 use super::ground::Ground;
 use crate::config::{Connection, Environment, ProviderSetting};
 use crate::model::{
-    Auto, Endpoint, Guide, LOCAL, Model, ModelError, Offer, OpenAi, Pace, Retry, Scripted,
-    Timeouts, discover, list_models, shown_address,
+    Auto, Endpoint, Guide, LOCAL, Model, ModelError, OpenAi, Retry, RetryPolicy, Scripted,
+    ServerOffer, Timeouts, discover, list_models, shown_address,
 };
 use crate::protocol::{Mode, Provider};
 use crate::session::{Connect, Connected, Found, Wanted};
@@ -113,7 +113,7 @@ impl Knowledge {
         };
         let (url, key_name) = (base_url.to_owned(), key_name.to_owned());
         Ok(Connected {
-            model: Arc::new(Retry::new(client, Pace::default())),
+            model: Arc::new(Retry::new(client, RetryPolicy::default())),
             provider: Provider::OpenAi,
             base_url: shown_address(base_url),
             list: Arc::new(move || {
@@ -136,7 +136,7 @@ pub fn search(environment: Environment) -> BoxFuture<'static, Vec<Found>> {
 
 /// A hosted server is listed by its name: it is not asked for its models before the user selects
 /// it.
-fn found(offer: Offer) -> Found {
+fn found(offer: ServerOffer) -> Found {
     let by_name = || vec![offer.name.to_lowercase()];
     let models = if offer.key_env.is_some() { by_name() } else { offer.models };
     Found { name: offer.name, base_url: offer.base_url, key_env: offer.key_env, models }
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_key_that_is_set_offers_its_server_by_name() {
-        let offer = Offer {
+        let offer = ServerOffer {
             name: "Groq".into(),
             base_url: "https://api.groq.com/openai/v1".into(),
             key_env: Some("GROQ_API_KEY".into()),

@@ -10,7 +10,7 @@ use futures_util::stream::{StreamExt, TryStreamExt};
 use serde_json::Value;
 
 use super::http::{self, Server, Timeouts};
-use super::said::{Said, clean, is_html};
+use super::said::{ServerMessage, clean, is_html};
 use super::{ModelError, status};
 use crate::deadline::within;
 
@@ -22,7 +22,7 @@ const LIST_WAIT: Duration = Duration::from_secs(15);
 
 /// A server to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct ServerOffer {
     pub name: String,
     pub base_url: String,
     /// The variable that holds the key; `None` for a server on this machine.
@@ -70,12 +70,15 @@ pub const LOCAL: &[Local<'static>] = &[
 
 /// Looks for servers on this machine, all at once, and for keys. `env` returns the value of a
 /// variable. Running servers come first: they need no key.
-pub async fn discover(env: impl Fn(&str) -> Option<String>, local: &[Local<'_>]) -> Vec<Offer> {
-    let mut offers: Vec<Offer> =
+pub async fn discover(
+    env: impl Fn(&str) -> Option<String>,
+    local: &[Local<'_>],
+) -> Vec<ServerOffer> {
+    let mut offers: Vec<ServerOffer> =
         join_all(local.iter().map(knock)).await.into_iter().flatten().collect();
     offers.extend(HOSTED.iter().filter_map(|hosted| {
         env(hosted.key_env).filter(|key| !key.trim().is_empty())?;
-        Some(Offer {
+        Some(ServerOffer {
             name: hosted.name.to_owned(),
             base_url: hosted.base_url.to_owned(),
             key_env: Some(hosted.key_env.to_owned()),
@@ -85,10 +88,10 @@ pub async fn discover(env: impl Fn(&str) -> Option<String>, local: &[Local<'_>])
     offers
 }
 
-async fn knock(local: &Local<'_>) -> Option<Offer> {
+async fn knock(local: &Local<'_>) -> Option<ServerOffer> {
     let asked = list(Server::new(local.base_url, None, "", Timeouts::idle(LOCAL_WAIT)).ok()?);
     let models = within(LOCAL_WAIT, asked).await.ok()?.ok()?;
-    Some(Offer {
+    Some(ServerOffer {
         name: local.name.to_owned(),
         base_url: local.base_url.to_owned(),
         key_env: None,
@@ -127,7 +130,7 @@ fn read(body: &[u8], server: &Server) -> Result<Vec<String>, ModelError> {
     }
     let value: Value = serde_json::from_str(&text).unwrap_or_default();
     if value.get("error").is_some_and(|error| !error.is_null()) {
-        return Err(status::reported(&url, Said::value(&value, server.key())));
+        return Err(status::reported(&url, ServerMessage::value(&value, server.key())));
     }
     match names(&value) {
         Some(names) => Ok(names),

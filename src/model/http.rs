@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout_at};
 use super::ModelError;
 use super::address::{Address, bare};
 use super::error::Unreached;
-use super::said::{Said, clean};
+use super::said::{ServerMessage, clean};
 use super::status::{self, Party};
 use crate::deadline::within;
 
@@ -159,15 +159,15 @@ impl Server {
     }
 
     /// Reads a response with an error status: its meaning, and the server's words about it.
-    pub async fn refusal(&self, response: Response, model: &str) -> (ModelError, Said) {
+    pub async fn refusal(&self, response: Response, model: &str) -> (ModelError, ServerMessage) {
         let status = response.status();
         if status.is_redirection() {
             let error = ModelError::Redirected { url: self.url(), to: target(&response) };
-            return (error, Said::default());
+            return (error, ServerMessage::default());
         }
         let after = status::retry_after(response.headers(), Timestamp::now());
         let body = self.begin(response, FAULT_CAP).await;
-        let said = Said::body(&String::from_utf8_lossy(&body), self.key());
+        let said = ServerMessage::body(&String::from_utf8_lossy(&body), self.key());
         let url = self.url();
         let party =
             Party { url: &url, model, key_name: &self.key_name, has_key: self.key.is_some() };

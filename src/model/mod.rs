@@ -27,12 +27,12 @@ mod status;
 
 pub use address::{exposed_host, shown_address};
 pub use auto::Auto;
-pub use discover::{HOSTED, Hosted, LOCAL, Local, Offer, discover, list_models};
+pub use discover::{HOSTED, Hosted, LOCAL, Local, ServerOffer, discover, list_models};
 pub use error::{Again, ModelError, Unreached};
 pub use guide::Guide;
 pub use http::Timeouts;
 pub use openai::{Endpoint, OpenAi};
-pub use retry::{Pace, Retry};
+pub use retry::{Retry, RetryPolicy};
 pub use scripted::Scripted;
 
 /// Something that answers messages.

@@ -16,7 +16,7 @@ use crate::words::Localize;
 
 /// How often to retry, and how long to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
+pub struct RetryPolicy {
     /// Total number of calls, including the first one.
     pub tries: u32,
     /// The first pause; each further one doubles, and a random part of up to its length is added,
@@ -28,9 +28,9 @@ pub struct Pace {
     pub cap: Duration,
 }
 
-impl Default for Pace {
-    fn default() -> Pace {
-        Pace {
+impl Default for RetryPolicy {
+    fn default() -> RetryPolicy {
+        RetryPolicy {
             tries: 5,
             first: Duration::from_millis(500),
             longest: Duration::from_secs(8),
@@ -43,11 +43,11 @@ impl Default for Pace {
 #[derive(Clone)]
 pub struct Retry {
     model: Arc<dyn Model>,
-    pace: Pace,
+    pace: RetryPolicy,
 }
 
 impl Retry {
-    pub fn new(model: Arc<dyn Model>, pace: Pace) -> Retry {
+    pub fn new(model: Arc<dyn Model>, pace: RetryPolicy) -> Retry {
         Retry { model, pace }
     }
 }
@@ -72,7 +72,7 @@ impl Model for Retry {
     }
 }
 
-fn pauses(pace: Pace) -> ExponentialBackoff {
+fn pauses(pace: RetryPolicy) -> ExponentialBackoff {
     ExponentialBuilder::default()
         .with_min_delay(pace.first)
         .with_max_delay(pace.longest)
@@ -93,7 +93,7 @@ struct Tries {
     stage: Stage,
     model: Arc<dyn Model>,
     request: Request,
-    pace: Pace,
+    pace: RetryPolicy,
     pauses: ExponentialBackoff,
     made: u32,
     stalled: bool,

@@ -13,7 +13,7 @@ const SHORTEST_KEY: usize = 6;
 
 /// A server's own words about an error.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Said {
+pub(super) struct ServerMessage {
     /// For display; empty if there are none.
     pub text: String,
     /// `code` and `type` of the error, joined by a space, in lower case.
@@ -22,18 +22,18 @@ pub(super) struct Said {
     pub status: Option<u16>,
 }
 
-impl Said {
+impl ServerMessage {
     /// Reads the body of a failed request.
-    pub fn body(body: &str, key: Option<&str>) -> Said {
+    pub fn body(body: &str, key: Option<&str>) -> ServerMessage {
         match serde_json::from_str::<Value>(body) {
-            Ok(value) => Said::value(&value, key),
-            Err(_) if is_html(body) => Said::default(),
-            Err(_) => Said { text: clean(body, key), ..Said::default() },
+            Ok(value) => ServerMessage::value(&value, key),
+            Err(_) if is_html(body) => ServerMessage::default(),
+            Err(_) => ServerMessage { text: clean(body, key), ..ServerMessage::default() },
         }
     }
 
     /// Reads an object that contains an error, or is one.
-    pub fn value(value: &Value, key: Option<&str>) -> Said {
+    pub fn value(value: &Value, key: Option<&str>) -> ServerMessage {
         let value = value.get(0).unwrap_or(value);
         let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
         let text = match error {
@@ -48,7 +48,7 @@ impl Said {
         for field in ["code", "type", "status"] {
             words.extend(error.get(field).and_then(Value::as_str).map(str::to_lowercase));
         }
-        Said { text: clean(&text, key), code: words.join(" "), status: status(error) }
+        ServerMessage { text: clean(&text, key), code: words.join(" "), status: status(error) }
     }
 
     /// True if the text or the code contains one of these, in lower case.
@@ -132,13 +132,14 @@ mod tests {
             ("", ""),
         ];
         for (body, expected) in cases {
-            assert_eq!(Said::body(body, None).text, expected, "{body}");
+            assert_eq!(ServerMessage::body(body, None).text, expected, "{body}");
         }
     }
 
     #[test]
     fn the_key_and_control_characters_are_removed() {
-        let said = Said::body("bad key sk-abcdef\u{1b}[31m\r\nnext\u{202e}x", Some("sk-abcdef"));
+        let said =
+            ServerMessage::body("bad key sk-abcdef\u{1b}[31m\r\nnext\u{202e}x", Some("sk-abcdef"));
         assert_eq!(said.text, "bad key [key] [31m next x");
     }
 
@@ -151,8 +152,10 @@ mod tests {
 
     #[test]
     fn the_code_and_the_status_inside_are_kept() {
-        let said =
-            Said::body(r#"{"error":{"message":"x","type":"Server_Error","code":"429"}}"#, None);
+        let said = ServerMessage::body(
+            r#"{"error":{"message":"x","type":"Server_Error","code":"429"}}"#,
+            None,
+        );
         assert_eq!((said.code.as_str(), said.status), ("429 server_error", Some(429)));
     }
 }

@@ -35,7 +35,7 @@ use std::time::Duration;
 use futures_util::stream::{self, BoxStream, Stream, StreamExt};
 use serde::Deserialize;
 
-use super::said::{Said, clean};
+use super::said::{ServerMessage, clean};
 use super::status::{self, Party};
 use super::{Chunk, Model, ModelError, Request};
 use crate::protocol::{Truncation, Usage};
@@ -200,7 +200,8 @@ fn end(how: &Directive, file: &str) -> Item {
 }
 
 fn refused(status: u16, how: &Directive, file: &str) -> ModelError {
-    let said = Said { text: how.error.clone().unwrap_or_default(), ..Said::default() };
+    let said =
+        ServerMessage { text: how.error.clone().unwrap_or_default(), ..ServerMessage::default() };
     let party = Party { url: file, model: "scripted", key_name: "AVOCET_API_KEY", has_key: true };
     status::fault(party, status, None, &said)
 }

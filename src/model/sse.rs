@@ -19,7 +19,7 @@ pub const EVENT_CAP: usize = 8 << 20;
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct SseEvent {
     /// The `event:` field; `message` if there is none.
     pub name: String,
     /// The `data:` lines, joined by `\n`.
@@ -27,7 +27,7 @@ pub struct Event {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault<E> {
+pub enum SseError<E> {
     /// The source of the bytes failed.
     Source(E),
     /// An event, or an unterminated line, exceeded the cap.
@@ -36,7 +36,10 @@ pub enum Fault<E> {
 
 /// The events in `bytes`, none larger than `cap`. An event cut short by the end of the stream is
 /// passed on as far as it arrived. After an error the stream ends.
-pub fn events<S, B, E>(bytes: S, cap: usize) -> impl Stream<Item = Result<Event, Fault<E>>> + Send
+pub fn events<S, B, E>(
+    bytes: S,
+    cap: usize,
+) -> impl Stream<Item = Result<SseEvent, SseError<E>>> + Send
 where
     S: Stream<Item = Result<B, E>> + Send,
     B: AsRef<[u8]> + Send,
@@ -48,14 +51,14 @@ where
         stream::iter(match piece {
             Ok(Some(bytes)) => lines.feed(bytes.as_ref()),
             Ok(None) => lines.end(),
-            Err(error) => vec![Err(Fault::Source(error))],
+            Err(error) => vec![Err(SseError::Source(error))],
         })
     });
     let mut over = false;
     EventStream::new(lines)
         .filter_map(|event| async {
             match event {
-                Ok(event) => Some(Ok(Event { name: event.event, data: event.data })),
+                Ok(event) => Some(Ok(SseEvent { name: event.event, data: event.data })),
                 Err(EventStreamError::Transport(fault)) => Some(Err(fault)),
                 // Whole lines of valid UTF-8 always parse.
                 Err(EventStreamError::Utf8(_) | EventStreamError::Parser(_)) => None,
@@ -87,7 +90,7 @@ impl Lines {
         Lines { cap, open: Vec::new(), event: 0, begun: false, after_cr: false, over: false }
     }
 
-    fn feed<E>(&mut self, mut bytes: &[u8]) -> Vec<Result<String, Fault<E>>> {
+    fn feed<E>(&mut self, mut bytes: &[u8]) -> Vec<Result<String, SseError<E>>> {
         let mut lines = Vec::new();
         while !self.over && !bytes.is_empty() {
             if take(&mut self.after_cr)
@@ -101,7 +104,7 @@ impl Lines {
             if self.event + self.open.len() + part.len() > self.cap {
                 self.over = true;
                 self.open = Vec::new();
-                lines.push(Err(Fault::TooLarge));
+                lines.push(Err(SseError::TooLarge));
                 return lines;
             }
             self.open.extend_from_slice(part);
@@ -116,7 +119,7 @@ impl Lines {
     }
 
     /// The rest at the end of the bytes: the incomplete line, and the end of its event.
-    fn end<E>(&mut self) -> Vec<Result<String, Fault<E>>> {
+    fn end<E>(&mut self) -> Vec<Result<String, SseError<E>>> {
         if self.over {
             return Vec::new();
         }

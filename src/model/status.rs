@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-use super::said::Said;
+use super::said::ServerMessage;
 use super::{Again, ModelError};
 
 /// The server and model an error is about, as the user knows them.
@@ -27,7 +27,7 @@ pub(super) fn fault(
     party: Party<'_>,
     status: u16,
     after: Option<Duration>,
-    said: &Said,
+    said: &ServerMessage,
 ) -> ModelError {
     let url = party.url.to_owned();
     let model = party.model.to_owned();
@@ -57,7 +57,7 @@ pub(super) fn fault(
     }
 }
 
-fn rejected(party: Party<'_>, status: u16, said: &Said) -> ModelError {
+fn rejected(party: Party<'_>, status: u16, said: &ServerMessage) -> ModelError {
     let url = party.url.to_owned();
     let model = party.model.to_owned();
     let text = said.text.clone();
@@ -88,7 +88,7 @@ const NO_MODEL: &[&str] =
     &["model_not_found", "model not found", "unknown model", "invalid model", "not a valid model"];
 
 /// An error inside a response that began successfully.
-pub(super) fn reported(url: &str, said: Said) -> ModelError {
+pub(super) fn reported(url: &str, said: ServerMessage) -> ModelError {
     let by_status = said.status.is_some_and(|status| {
         let party = Party { url, model: "", key_name: "", has_key: true };
         matches!(fault(party, status, None, &said).again(), Again::Soon(_))
@@ -160,7 +160,8 @@ mod tests {
         ];
         let party = Party { url: "u", model: "m", key_name: "K", has_key: true };
         for (status, body, expected) in cases {
-            let error = format!("{:?}", fault(party, status, None, &Said::body(body, None)));
+            let error =
+                format!("{:?}", fault(party, status, None, &ServerMessage::body(body, None)));
             assert!(error.starts_with(expected), "{status} {body}: {error}");
         }
     }
@@ -168,7 +169,7 @@ mod tests {
     #[test]
     fn a_401_without_a_key_asks_for_one() {
         let party = Party { url: "u", model: "m", key_name: "K", has_key: false };
-        let error = fault(party, 401, None, &Said::default());
+        let error = fault(party, 401, None, &ServerMessage::default());
         assert_eq!(error, ModelError::KeyMissing { url: "u".into(), key: "K".into() });
     }
 }

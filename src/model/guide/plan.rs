@@ -3,19 +3,19 @@
 //! Decides from the request and the results of earlier steps of the turn. Every request takes three
 //! steps at most, so a turn always ends.
 
-use super::report::{self, Say};
-use super::seen::Finding;
-use super::wish::Wish;
+use super::report::{self, ReportWriter};
+use super::seen::StepResult;
+use super::wish::GuideIntent;
 use crate::words::{self, Lang, Phrase, guide as words_of};
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Next {
-    Do(Steps),
-    Say(Say),
+    Do(GuideSteps),
+    Say(ReportWriter),
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) struct Steps {
+pub(super) struct GuideSteps {
     pub why: String,
     pub expected: String,
     /// Each is a program and its arguments.
@@ -29,7 +29,7 @@ pub(super) const HEAD: u32 = 200;
 const MOST_FILES: usize = 400;
 const MOST_NAMES: usize = 30_000;
 
-pub(super) fn next(wish: &Wish, findings: &[Finding], lang: Lang) -> Next {
+pub(super) fn next(wish: &GuideIntent, findings: &[StepResult], lang: Lang) -> Next {
     if let Some(last) = findings.last()
         && !last.ran()
         && !(last.unavailable() && may_replace(wish, findings))
@@ -40,29 +40,30 @@ pub(super) fn next(wish: &Wish, findings: &[Finding], lang: Lang) -> Next {
         return Next::Say(report::not_run(why, lang));
     }
     match wish {
-        Wish::Hello => say(words_of::HELLO, lang),
-        Wish::Help => say(words_of::HELP, lang),
-        Wish::Tiers => say(words_of::TIERS, lang),
-        Wish::Connect => say(words_of::CONNECT, lang),
-        Wish::Other => say(words_of::OTHER, lang),
-        Wish::Changes => changes(findings, lang),
-        Wish::History => history(findings, lang),
-        Wish::Find { text, place } => find(text, place.as_deref(), findings, lang),
-        Wish::Show { file, lines } => show(file, *lines, findings, lang),
-        Wish::List { place } => list(place.as_deref(), findings, lang),
-        Wish::Count { file, kind } => count(file.as_deref(), *kind, findings, lang),
-        Wish::Tests => tests(findings, lang),
-        Wish::Run(line) => run(line, findings, lang),
+        GuideIntent::Hello => say(words_of::HELLO, lang),
+        GuideIntent::Help => say(words_of::HELP, lang),
+        GuideIntent::Tiers => say(words_of::TIERS, lang),
+        GuideIntent::Connect => say(words_of::CONNECT, lang),
+        GuideIntent::Other => say(words_of::OTHER, lang),
+        GuideIntent::Changes => changes(findings, lang),
+        GuideIntent::History => history(findings, lang),
+        GuideIntent::Find { text, place } => find(text, place.as_deref(), findings, lang),
+        GuideIntent::Show { file, lines } => show(file, *lines, findings, lang),
+        GuideIntent::List { place } => list(place.as_deref(), findings, lang),
+        GuideIntent::Count { file, kind } => count(file.as_deref(), *kind, findings, lang),
+        GuideIntent::Tests => tests(findings, lang),
+        GuideIntent::Run(line) => run(line, findings, lang),
     }
 }
 
 /// A first step that has an alternative: `grep` for `rg`, `find` for `git`.
-fn may_replace(wish: &Wish, findings: &[Finding]) -> bool {
-    findings.len() == 1 && matches!(wish, Wish::Find { .. } | Wish::Count { file: None, .. })
+fn may_replace(wish: &GuideIntent, findings: &[StepResult]) -> bool {
+    findings.len() == 1
+        && matches!(wish, GuideIntent::Find { .. } | GuideIntent::Count { file: None, .. })
 }
 
 fn say(word: Phrase, lang: Lang) -> Next {
-    Next::Say(Say::new(word.text(lang), lang))
+    Next::Say(ReportWriter::new(word.text(lang), lang))
 }
 
 fn propose(
@@ -72,7 +73,7 @@ fn propose(
     lang: Lang,
 ) -> Next {
     let expected = expected.text(lang).to_owned();
-    Next::Do(Steps { why: why.into().text(lang), expected, commands })
+    Next::Do(GuideSteps { why: why.into().text(lang), expected, commands })
 }
 
 fn command(words: &[&str]) -> Vec<String> {
@@ -84,7 +85,7 @@ fn operand(path: &str) -> String {
     if path.starts_with('-') { format!("./{path}") } else { path.to_owned() }
 }
 
-fn changes(findings: &[Finding], lang: Lang) -> Next {
+fn changes(findings: &[StepResult], lang: Lang) -> Next {
     if findings.is_empty() {
         let status = command(&["git", "status", "--short", "--branch"]);
         let diff = command(&["git", "diff", "--stat"]);
@@ -93,7 +94,7 @@ fn changes(findings: &[Finding], lang: Lang) -> Next {
     Next::Say(report::changes(findings, lang))
 }
 
-fn history(findings: &[Finding], lang: Lang) -> Next {
+fn history(findings: &[StepResult], lang: Lang) -> Next {
     match findings.last() {
         None => {
             let log = command(&["git", "log", "--oneline", "-n", "15"]);
@@ -103,7 +104,7 @@ fn history(findings: &[Finding], lang: Lang) -> Next {
     }
 }
 
-fn find(text: &str, place: Option<&str>, findings: &[Finding], lang: Lang) -> Next {
+fn find(text: &str, place: Option<&str>, findings: &[StepResult], lang: Lang) -> Next {
     let place = operand(place.unwrap_or("."));
     // Searched literally, not as a pattern; `--` ends the options.
     let plain = text.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-'));
@@ -127,7 +128,7 @@ fn find(text: &str, place: Option<&str>, findings: &[Finding], lang: Lang) -> Ne
     }
 }
 
-fn show(file: &str, lines: Option<(u32, u32)>, findings: &[Finding], lang: Lang) -> Next {
+fn show(file: &str, lines: Option<(u32, u32)>, findings: &[StepResult], lang: Lang) -> Next {
     match findings {
         [] => {
             let range = lines.map(|(from, to)| format!("{from},{to}p"));
@@ -150,7 +151,7 @@ fn show(file: &str, lines: Option<(u32, u32)>, findings: &[Finding], lang: Lang)
     }
 }
 
-fn list(place: Option<&str>, findings: &[Finding], lang: Lang) -> Next {
+fn list(place: Option<&str>, findings: &[StepResult], lang: Lang) -> Next {
     match findings.last() {
         None => {
             let mut line = command(&["ls"]);
@@ -161,7 +162,7 @@ fn list(place: Option<&str>, findings: &[Finding], lang: Lang) -> Next {
     }
 }
 
-fn count(file: Option<&str>, kind: Option<&str>, findings: &[Finding], lang: Lang) -> Next {
+fn count(file: Option<&str>, kind: Option<&str>, findings: &[StepResult], lang: Lang) -> Next {
     let count = |lines: Vec<String>| {
         let mut line = command(&["wc", "-l"]);
         line.extend(lines);
@@ -188,7 +189,7 @@ fn count(file: Option<&str>, kind: Option<&str>, findings: &[Finding], lang: Lan
 }
 
 /// How many files there were before the list was capped.
-fn all_files(findings: &[Finding], kind: Option<&str>) -> usize {
+fn all_files(findings: &[StepResult], kind: Option<&str>) -> usize {
     let listing = findings.iter().rev().nth(1);
     listing.map_or(1, |files| match kind {
         None => {
@@ -200,13 +201,13 @@ fn all_files(findings: &[Finding], kind: Option<&str>) -> usize {
 }
 
 /// Files of one kind; hidden ones are not code, and some of them contain secrets.
-fn of_kind(files: &Finding, kind: Option<&str>) -> impl Iterator<Item = String> {
+fn of_kind(files: &StepResult, kind: Option<&str>) -> impl Iterator<Item = String> {
     let hidden = |name: &str| name.split('/').any(|part| part.len() > 1 && part.starts_with('.'));
     let wanted = move |name: &String| !hidden(name) && kind.is_none_or(|end| name.ends_with(end));
     files.files().into_iter().filter(wanted)
 }
 
-fn some_files(files: &Finding, kind: Option<&str>) -> Vec<String> {
+fn some_files(files: &StepResult, kind: Option<&str>) -> Vec<String> {
     let mut bytes = 0;
     of_kind(files, kind)
         .take(MOST_FILES)
@@ -230,7 +231,7 @@ const TESTS: &[(&str, &[&str])] = &[
     ("Makefile",       &["make", "test"]),
 ];
 
-fn tests(findings: &[Finding], lang: Lang) -> Next {
+fn tests(findings: &[StepResult], lang: Lang) -> Next {
     match findings {
         [] => propose(words_of::WHY_LIST_TESTS, words_of::WANT_LIST, vec![command(&["ls"])], lang),
         [listing] if listing.program == "ls" => {
@@ -248,7 +249,7 @@ fn tests(findings: &[Finding], lang: Lang) -> Next {
     }
 }
 
-fn run(line: &[String], findings: &[Finding], lang: Lang) -> Next {
+fn run(line: &[String], findings: &[StepResult], lang: Lang) -> Next {
     match findings.last() {
         None => {
             let why = words_of::WHY_RUN.with("line", line.join(" "));

@@ -1,12 +1,12 @@
 //! Words the results of the guide's steps, as short Markdown with suggestions.
 
 use super::plan::HEAD;
-use super::seen::Finding;
+use super::seen::StepResult;
 use crate::words::{self, Lang, Phrase, guide as words_of};
 
 /// An answer.
 #[derive(Debug, PartialEq)]
-pub(super) struct Say {
+pub(super) struct ReportWriter {
     pub text: String,
     pub suggestions: Vec<String>,
 }
@@ -23,18 +23,18 @@ const OFFERS: &[Phrase] = &[
     words_of::TRY_CONNECT,
 ];
 
-impl Say {
-    pub fn new(text: impl Into<String>, lang: Lang) -> Say {
-        Say::offering(text, OFFERS, lang)
+impl ReportWriter {
+    pub fn new(text: impl Into<String>, lang: Lang) -> ReportWriter {
+        ReportWriter::offering(text, OFFERS, lang)
     }
 
-    fn offering(text: impl Into<String>, offers: &[Phrase], lang: Lang) -> Say {
+    fn offering(text: impl Into<String>, offers: &[Phrase], lang: Lang) -> ReportWriter {
         let suggestions = offers.iter().map(|word| word.text(lang).to_owned()).collect();
-        Say { text: text.into(), suggestions }
+        ReportWriter { text: text.into(), suggestions }
     }
 }
 
-pub(super) fn not_run(finding: &Finding, lang: Lang) -> Say {
+pub(super) fn not_run(finding: &StepResult, lang: Lang) -> ReportWriter {
     let line = finding.line();
     let say = match finding.outcome.as_str() {
         "declined" => match persons_word(&finding.note) {
@@ -48,7 +48,7 @@ pub(super) fn not_run(finding: &Finding, lang: Lang) -> Say {
         _ => words_of::NOT_STARTED.with("line", line).with("note", finding.note.as_str()),
     };
     let offers = [words_of::TRY_TIERS, words_of::TRY_CHANGES, words_of::TRY_HELP];
-    Say::offering(say.text(lang), &offers, lang)
+    ReportWriter::offering(say.text(lang), &offers, lang)
 }
 
 /// The user's own words in the note that tells the model of a rejection.
@@ -57,9 +57,9 @@ fn persons_word(note: &str) -> Option<&str> {
     note.strip_prefix(before).filter(|word| !word.is_empty())
 }
 
-pub(super) fn changes(findings: &[Finding], lang: Lang) -> Say {
+pub(super) fn changes(findings: &[StepResult], lang: Lang) -> ReportWriter {
     let Some(status) = findings.first() else {
-        return Say::new(words_of::CLEAN.text(lang), lang);
+        return ReportWriter::new(words_of::CLEAN.text(lang), lang);
     };
     if !status.succeeded() {
         return no_repository(status, lang);
@@ -72,7 +72,7 @@ pub(super) fn changes(findings: &[Finding], lang: Lang) -> Say {
     let files: Vec<&str> = lines.collect();
     if files.is_empty() {
         let offers = [words_of::TRY_HISTORY, words_of::TRY_LIST, words_of::TRY_TESTS];
-        return Say::offering(words_of::CLEAN.text(lang), &offers, lang);
+        return ReportWriter::offering(words_of::CLEAN.text(lang), &offers, lang);
     }
     let head = match branch {
         Some(branch) => words_of::CHANGED.with("branch", branch),
@@ -84,7 +84,7 @@ pub(super) fn changes(findings: &[Finding], lang: Lang) -> Say {
     if let Some(total) = stat.and_then(|diff| diff.stdout.trim_end().lines().next_back()) {
         text.push_str(&format!("\n\n{}", total.trim()));
     }
-    let mut say = Say::offering(text, &[words_of::TRY_TESTS, words_of::TRY_HISTORY], lang);
+    let mut say = ReportWriter::offering(text, &[words_of::TRY_TESTS, words_of::TRY_HISTORY], lang);
     // ` M path` and `?? path`: the name begins after two letters and a space. Renamed and quoted
     // names are left to the user.
     let plain = |name: &&str| !name.contains(['"', ' ']) && !name.ends_with('/');
@@ -93,18 +93,18 @@ pub(super) fn changes(findings: &[Finding], lang: Lang) -> Say {
     say
 }
 
-fn no_repository(finding: &Finding, lang: Lang) -> Say {
+fn no_repository(finding: &StepResult, lang: Lang) -> ReportWriter {
     if finding.stderr.contains("not a git repository") {
         let offers = [words_of::TRY_LIST, words_of::TRY_FIND, words_of::TRY_CONNECT];
-        return Say::offering(words_of::NO_REPOSITORY.text(lang), &offers, lang);
+        return ReportWriter::offering(words_of::NO_REPOSITORY.text(lang), &offers, lang);
     }
     output(finding, lang)
 }
 
-pub(super) fn history(log: &Finding, lang: Lang) -> Say {
+pub(super) fn history(log: &StepResult, lang: Lang) -> ReportWriter {
     if !log.succeeded() {
         if log.stderr.contains("does not have any commits") {
-            return Say::new(words_of::NO_COMMITS.text(lang), lang);
+            return ReportWriter::new(words_of::NO_COMMITS.text(lang), lang);
         }
         return no_repository(log, lang);
     }
@@ -112,15 +112,17 @@ pub(super) fn history(log: &Finding, lang: Lang) -> Say {
     let head = words::plural(lines.len(), words_of::LAST_COMMIT, words_of::COMMITS);
     let mut text = head.text(lang);
     text.push_str(&fence("", &capped(&lines, lang)));
-    Say::offering(text, &[words_of::TRY_CHANGES, words_of::TRY_TESTS], lang)
+    ReportWriter::offering(text, &[words_of::TRY_CHANGES, words_of::TRY_TESTS], lang)
 }
 
-pub(super) fn found(text: &str, finding: &Finding, lang: Lang) -> Say {
+pub(super) fn found(text: &str, finding: &StepResult, lang: Lang) -> ReportWriter {
     let matches = matches(finding);
     if matches.is_empty() {
         // 1 means: ran well, no match.
         return match finding.exit {
-            Some(0 | 1) => Say::new(words_of::NOT_FOUND.with("text", text).text(lang), lang),
+            Some(0 | 1) => {
+                ReportWriter::new(words_of::NOT_FOUND.with("text", text).text(lang), lang)
+            }
             _ => output(finding, lang),
         };
     }
@@ -136,7 +138,7 @@ pub(super) fn found(text: &str, finding: &Finding, lang: Lang) -> Say {
         .collect();
     let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
     let body = format!("{}{}", head.text(lang), fence("", &capped(&rows, lang)));
-    let mut say = Say::offering(body, &[words_of::TRY_CHANGES], lang);
+    let mut say = ReportWriter::offering(body, &[words_of::TRY_CHANGES], lang);
     let first = matches.first().map(|(file, line, _)| {
         let line: u32 = line.parse().unwrap_or(1);
         show(&format!("{file}:{}-{}", line.saturating_sub(10).max(1), line + 10), lang)
@@ -146,7 +148,7 @@ pub(super) fn found(text: &str, finding: &Finding, lang: Lang) -> Say {
 }
 
 /// File, line number and text: as parsed, else from the output.
-fn matches(finding: &Finding) -> Vec<(String, String, String)> {
+fn matches(finding: &StepResult) -> Vec<(String, String, String)> {
     let tidy = |file: &str| file.strip_prefix("./").unwrap_or(file).to_owned();
     let parsed = finding.items.iter().filter_map(|item| {
         let line = item.get("line")?.as_u64()?.to_string();
@@ -165,10 +167,19 @@ fn matches(finding: &Finding) -> Vec<(String, String, String)> {
     finding.stdout.lines().filter_map(split).collect()
 }
 
-pub(super) fn file(name: &str, lines: Option<(u32, u32)>, read: &Finding, lang: Lang) -> Say {
+pub(super) fn file(
+    name: &str,
+    lines: Option<(u32, u32)>,
+    read: &StepResult,
+    lang: Lang,
+) -> ReportWriter {
     let offers = [words_of::TRY_CHANGES, words_of::TRY_LIST];
     if read.stdout.trim().is_empty() {
-        return Say::offering(words_of::EMPTY_FILE.with("file", name).text(lang), &offers, lang);
+        return ReportWriter::offering(
+            words_of::EMPTY_FILE.with("file", name).text(lang),
+            &offers,
+            lang,
+        );
     }
     let shown: Vec<&str> = read.stdout.lines().collect();
     let cut = lines.is_none() && (read.truncated || shown.len() >= HEAD as usize);
@@ -179,48 +190,51 @@ pub(super) fn file(name: &str, lines: Option<(u32, u32)>, read: &Finding, lang: 
     };
     let ext = name.rsplit_once('.').map_or("", |(_, ext)| ext);
     let ext = if ext.chars().all(|c| c.is_ascii_alphanumeric()) { ext } else { "" };
-    Say::offering(
+    ReportWriter::offering(
         format!("{}{}", head.text(lang), fence(ext, read.stdout.trim_end())),
         &offers,
         lang,
     )
 }
 
-pub(super) fn files_of_name(name: &str, search: &Finding, lang: Lang) -> Say {
+pub(super) fn files_of_name(name: &str, search: &StepResult, lang: Lang) -> ReportWriter {
     let files = search.files();
     let files: Vec<&str> =
         files.iter().map(|file| file.strip_prefix("./").unwrap_or(file)).collect();
     if files.is_empty() {
-        return Say::new(words_of::NO_FILE.with("file", name).text(lang), lang);
+        return ReportWriter::new(words_of::NO_FILE.with("file", name).text(lang), lang);
     }
     let head = words_of::FILES_OF_NAME.with("file", name).text(lang);
-    Say {
+    ReportWriter {
         text: format!("{head}{}", fence("", &capped(&files, lang))),
         suggestions: files.iter().take(3).map(|file| show(file, lang)).collect(),
     }
 }
 
-pub(super) fn listing(listing: &Finding, lang: Lang) -> Say {
+pub(super) fn listing(listing: &StepResult, lang: Lang) -> ReportWriter {
     if !listing.succeeded() {
         return output(listing, lang);
     }
     let files = listing.files();
     if files.is_empty() {
-        return Say::new(words_of::NOTHING_LISTED.text(lang), lang);
+        return ReportWriter::new(words_of::NOTHING_LISTED.text(lang), lang);
     }
     let count = listing.total.max(files.len());
     let head = words::plural(count, words_of::LISTED_ONE, words_of::LISTED).text(lang);
     let names: Vec<&str> = files.iter().map(String::as_str).collect();
     let offers = [words_of::TRY_COUNT, words_of::TRY_CHANGES, words_of::TRY_TESTS];
-    let mut say =
-        Say::offering(format!("{head}{}", fence("", &capped(&names, lang))), &offers, lang);
+    let mut say = ReportWriter::offering(
+        format!("{head}{}", fence("", &capped(&names, lang))),
+        &offers,
+        lang,
+    );
     let readme = files.iter().find(|file| file.eq_ignore_ascii_case("README.md"));
     say.suggestions.splice(0..0, readme.map(|file| show(file, lang)));
     say
 }
 
 /// `of`: the total number of files.
-pub(super) fn counted(finding: &Finding, of: usize, lang: Lang) -> Say {
+pub(super) fn counted(finding: &StepResult, of: usize, lang: Lang) -> ReportWriter {
     let row = |line: &str| {
         let (number, name) = line.trim_start().split_once(' ')?;
         Some((number.parse::<u64>().ok()?, name.trim().to_owned()))
@@ -246,20 +260,20 @@ pub(super) fn counted(finding: &Finding, of: usize, lang: Lang) -> Say {
         text.push_str("\n\n");
         text.push_str(&words_of::COUNTED_PART.with("files", files).text(lang));
     }
-    Say::offering(text, &[words_of::TRY_LIST, words_of::TRY_CHANGES], lang)
+    ReportWriter::offering(text, &[words_of::TRY_LIST, words_of::TRY_CHANGES], lang)
 }
 
-pub(super) fn tests(run: &Finding, lang: Lang) -> Say {
+pub(super) fn tests(run: &StepResult, lang: Lang) -> ReportWriter {
     let line = run.line();
     let head = match run.succeeded() {
         true => words_of::TESTS_PASSED.with("line", line),
         false => words_of::TESTS_FAILED.with("line", line).with("code", code(run)),
     };
     let offers = [words_of::TRY_CHANGES, words_of::TRY_HISTORY];
-    Say::offering(with_output(head.text(lang), run, lang), &offers, lang)
+    ReportWriter::offering(with_output(head.text(lang), run, lang), &offers, lang)
 }
 
-pub(super) fn output(run: &Finding, lang: Lang) -> Say {
+pub(super) fn output(run: &StepResult, lang: Lang) -> ReportWriter {
     let line = run.line();
     let quiet = run.stdout.trim().is_empty() && run.stderr.trim().is_empty();
     let head = match (run.succeeded(), quiet) {
@@ -267,15 +281,15 @@ pub(super) fn output(run: &Finding, lang: Lang) -> Say {
         (true, false) => words_of::RAN.with("line", line),
         (false, _) => words_of::FAILED.with("line", line).with("code", code(run)),
     };
-    Say::new(with_output(head.text(lang), run, lang), lang)
+    ReportWriter::new(with_output(head.text(lang), run, lang), lang)
 }
 
-fn code(run: &Finding) -> String {
+fn code(run: &StepResult) -> String {
     run.exit.map_or_else(|| "?".to_owned(), |code| code.to_string())
 }
 
 /// The end of the output: that is where programs put their summary.
-fn with_output(head: String, run: &Finding, lang: Lang) -> String {
+fn with_output(head: String, run: &StepResult, lang: Lang) -> String {
     let streams = [run.stdout.trim_end(), run.stderr.trim_end()];
     let lines: Vec<&str> = match (streams, run.succeeded()) {
         ([out, _], true) if !out.is_empty() => out.lines().collect(),

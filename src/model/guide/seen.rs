@@ -6,16 +6,16 @@ use crate::protocol::{Message, Role};
 
 /// The running turn.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Talk {
+pub(super) struct GuideConversation {
     /// The user's last message.
     pub wish: String,
     /// The results of the steps since then, in order.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<StepResult>,
 }
 
 /// The part of a `tool_result` that the guide needs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Finding {
+pub(super) struct StepResult {
     pub program: String,
     pub args: Vec<String>,
     pub exit: Option<i64>,
@@ -31,7 +31,7 @@ pub(super) struct Finding {
     pub items: Vec<Value>,
 }
 
-impl Finding {
+impl StepResult {
     /// It ran to its end, as proposed or as edited by the user.
     pub fn ran(&self) -> bool {
         matches!(self.outcome.as_str(), "ran" | "edited") && self.exit.is_some()
@@ -73,8 +73,8 @@ impl Finding {
     }
 }
 
-pub(super) fn talk(messages: &[Message]) -> Talk {
-    let mut talk = Talk::default();
+pub(super) fn talk(messages: &[Message]) -> GuideConversation {
+    let mut talk = GuideConversation::default();
     for message in messages.iter().filter(|message| message.role != Role::Assistant) {
         // An attachment is neither a request nor the result of a step.
         let content = message.content.split("\n\n[Attached @").next().unwrap_or_default();
@@ -82,7 +82,7 @@ pub(super) fn talk(messages: &[Message]) -> Talk {
         if !events.is_empty() {
             talk.findings.extend(events.iter().filter_map(finding));
         } else if message.role == Role::User {
-            talk = Talk { wish: content.to_owned(), findings: Vec::new() };
+            talk = GuideConversation { wish: content.to_owned(), findings: Vec::new() };
         }
     }
     talk
@@ -101,7 +101,7 @@ fn events(content: &str) -> Vec<Value> {
     flat.filter(|value| value.get("_event").is_some()).collect()
 }
 
-fn finding(event: &Value) -> Option<Finding> {
+fn finding(event: &Value) -> Option<StepResult> {
     if event.get("_event")?.as_str() != Some("tool_result") {
         return None;
     }
@@ -111,7 +111,7 @@ fn finding(event: &Value) -> Option<Finding> {
     let items = items.unwrap_or_default();
     let total = parsed.and_then(|parsed| parsed.get("total")?.as_u64());
     let args = event.get("args").and_then(Value::as_array).map(Vec::as_slice);
-    Some(Finding {
+    Some(StepResult {
         program: text("program"),
         args: args.unwrap_or_default().iter().map(|arg| self::text(Some(arg))).collect(),
         exit: event.get("exitCode").and_then(Value::as_i64),

@@ -267,7 +267,7 @@ fn the_guide_understands_every_suggestion() {
     for word in offers {
         for lang in [Lang::En, Lang::Zh] {
             let wish = word.with("file", "src/a.rs:1-2").text(lang);
-            assert_ne!(wish::read(&wish), wish::Wish::Other, "{wish}");
+            assert_ne!(wish::read(&wish), wish::GuideIntent::Other, "{wish}");
             count += 1;
         }
     }

@@ -5,7 +5,7 @@
 
 /// A request the guide can handle.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum GuideIntent {
     Hello,
     Help,
     Changes,
@@ -25,27 +25,27 @@ pub(super) enum Wish {
 const MOST: usize = 500;
 
 /// Phrases, and how to parse a request that contains one. `None`: the next row is tried.
-type Row = (&'static [&'static str], fn(&Line<'_>) -> Option<Wish>);
+type Row = (&'static [&'static str], fn(&Line<'_>) -> Option<GuideIntent>);
 
 #[rustfmt::skip]
 const WISHES: &[Row] = &[
     (&["find", "search", "grep", "rg", "look for", "where is", "where are", "查找", "搜索", "搜一下", "找", "在哪"], find),
     (&["run", "execute", "运行", "执行", "跑"], run),
-    (&["connect", "api key", "openai", "ollama", "llama.cpp", "llama-server", "lm studio", "vllm", "real model", "connection", "连接", "接入", "连上", "密钥", "配置模型"], |_| Some(Wish::Connect)),
-    (&["tier", "tiers", "l0", "l1", "l2", "safe", "safety", "risk", "risks", "permission", "permissions", "级别", "等级", "风险", "安全", "权限"], |_| Some(Wish::Tiers)),
-    (&["help", "what can you do", "who are you", "how do i use", "帮助", "你能做什么", "能做什么", "你是谁", "怎么用"], |_| Some(Wish::Help)),
-    (&["changed", "changes", "change", "diff", "git status", "status", "modified", "uncommitted", "改了什么", "变化", "变更", "改动", "修改了"], |_| Some(Wish::Changes)),
+    (&["connect", "api key", "openai", "ollama", "llama.cpp", "llama-server", "lm studio", "vllm", "real model", "connection", "连接", "接入", "连上", "密钥", "配置模型"], |_| Some(GuideIntent::Connect)),
+    (&["tier", "tiers", "l0", "l1", "l2", "safe", "safety", "risk", "risks", "permission", "permissions", "级别", "等级", "风险", "安全", "权限"], |_| Some(GuideIntent::Tiers)),
+    (&["help", "what can you do", "who are you", "how do i use", "帮助", "你能做什么", "能做什么", "你是谁", "怎么用"], |_| Some(GuideIntent::Help)),
+    (&["changed", "changes", "change", "diff", "git status", "status", "modified", "uncommitted", "改了什么", "变化", "变更", "改动", "修改了"], |_| Some(GuideIntent::Changes)),
     (&["commit", "commits", "history", "log", "git log", "提交", "历史"], history),
     (&["count", "how many lines", "lines of code", "loc", "wc", "how long", "how big", "多少行", "行数", "统计", "几行"], count),
     (&["test", "tests", "测试"], tests),
     (&["show", "open", "read", "cat", "print", "view", "display", "head", "显示", "打开", "查看", "看看", "看一下", "看", "读"], show),
     (&["list", "ls", "files", "folder", "directory", "tree", "what is here", "what's here", "列出", "文件", "目录"], list),
-    (&["hi", "hello", "hey", "good morning", "thanks", "thank you", "你好", "您好", "早上好", "谢谢"], |_| Some(Wish::Hello)),
+    (&["hi", "hello", "hey", "good morning", "thanks", "thank you", "你好", "您好", "早上好", "谢谢"], |_| Some(GuideIntent::Hello)),
     // A bare file name is a request to show it.
     (&[""], show),
 ];
 
-pub(super) fn read(request: &str) -> Wish {
+pub(super) fn read(request: &str) -> GuideIntent {
     let first = request.trim().lines().next().unwrap_or_default();
     let text: String = first.chars().take(MOST).collect();
     for (phrases, make) in WISHES {
@@ -56,7 +56,7 @@ pub(super) fn read(request: &str) -> Wish {
             return wish;
         }
     }
-    Wish::Other
+    GuideIntent::Other
 }
 
 /// A request with one phrase found in it.
@@ -168,9 +168,9 @@ fn file_name(word: &str) -> Option<String> {
     ((dotted || slashed) && !path.starts_with('-')).then(|| path.to_owned())
 }
 
-fn find(line: &Line<'_>) -> Option<Wish> {
+fn find(line: &Line<'_>) -> Option<GuideIntent> {
     if let Some(text) = quoted(line.text) {
-        return Some(Wish::Find { text: text.to_owned(), place: line.place() });
+        return Some(GuideIntent::Find { text: text.to_owned(), place: line.place() });
     }
     let place = line.place();
     let named = line.phrase == "在哪";
@@ -181,7 +181,7 @@ fn find(line: &Line<'_>) -> Option<Wish> {
     for filler in FILLERS {
         text = text.strip_prefix(filler).unwrap_or(text).trim_start();
     }
-    (!text.is_empty()).then(|| Wish::Find { text: text.to_owned(), place })
+    (!text.is_empty()).then(|| GuideIntent::Find { text: text.to_owned(), place })
 }
 
 /// Words before the search text, in the order people write them.
@@ -201,9 +201,9 @@ const FILLERS: &[&str] = &[
     "包含",
 ];
 
-fn run(line: &Line<'_>) -> Option<Wish> {
+fn run(line: &Line<'_>) -> Option<GuideIntent> {
     if line.has(&["test", "tests", "测试"]) {
-        return Some(Wish::Tests);
+        return Some(GuideIntent::Tests);
     }
     let words = split(line.after.trim().trim_matches('`'));
     // "How does it run?" and "run it" are not commands.
@@ -211,7 +211,7 @@ fn run(line: &Line<'_>) -> Option<Wish> {
         word.chars().all(|c| c.is_ascii_graphic()) && !NO_PROGRAMS.contains(&word.as_str())
     };
     let starts = line.before.trim().is_empty() && words.first().is_some_and(program);
-    starts.then_some(Wish::Run(words))
+    starts.then_some(GuideIntent::Run(words))
 }
 
 /// Words that begin a sentence and not a command.
@@ -238,12 +238,12 @@ fn split(text: &str) -> Vec<String> {
     words
 }
 
-fn history(line: &Line<'_>) -> Option<Wish> {
-    (line.file().is_none() || line.has(&["git log"])).then_some(Wish::History)
+fn history(line: &Line<'_>) -> Option<GuideIntent> {
+    (line.file().is_none() || line.has(&["git log"])).then_some(GuideIntent::History)
 }
 
-fn tests(line: &Line<'_>) -> Option<Wish> {
-    line.file().is_none().then_some(Wish::Tests)
+fn tests(line: &Line<'_>) -> Option<GuideIntent> {
+    line.file().is_none().then_some(GuideIntent::Tests)
 }
 
 /// What people call the files of a language, and their extensions.
@@ -258,16 +258,16 @@ const KINDS: &[(&[&str], &str)] = &[
     (&["markdown", "docs"], ".md"),
 ];
 
-fn count(line: &Line<'_>) -> Option<Wish> {
+fn count(line: &Line<'_>) -> Option<GuideIntent> {
     let kind = KINDS.iter().find(|(names, _)| line.has(names)).map(|(_, end)| *end);
-    Some(Wish::Count { file: line.file(), kind })
+    Some(GuideIntent::Count { file: line.file(), kind })
 }
 
-fn show(line: &Line<'_>) -> Option<Wish> {
+fn show(line: &Line<'_>) -> Option<GuideIntent> {
     let file = line.file().or_else(|| only_word(line))?;
     let is_range = |text: &&str| text.contains('-') || text.contains("to") || text.contains('到');
     let behind = line.text.split_once(file.as_str()).map_or("", |(_, rest)| rest);
-    Some(Wish::Show { lines: Some(behind).filter(is_range).and_then(range), file })
+    Some(GuideIntent::Show { lines: Some(behind).filter(is_range).and_then(range), file })
 }
 
 /// `show Procfile`: a single word after the verb is the file.
@@ -288,39 +288,39 @@ fn range(text: &str) -> Option<(u32, u32)> {
     (from >= 1 && from <= to).then_some((from, to))
 }
 
-fn list(line: &Line<'_>) -> Option<Wish> {
+fn list(line: &Line<'_>) -> Option<GuideIntent> {
     let place = line.place().or_else(|| line.file());
-    Some(Wish::List { place: place.filter(|place| place != ".") })
+    Some(GuideIntent::List { place: place.filter(|place| place != ".") })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn seek(text: &str, place: Option<&str>) -> Wish {
-        Wish::Find { text: text.into(), place: place.map(Into::into) }
+    fn seek(text: &str, place: Option<&str>) -> GuideIntent {
+        GuideIntent::Find { text: text.into(), place: place.map(Into::into) }
     }
 
-    fn file(file: &str, lines: Option<(u32, u32)>) -> Wish {
-        Wish::Show { file: file.into(), lines }
+    fn file(file: &str, lines: Option<(u32, u32)>) -> GuideIntent {
+        GuideIntent::Show { file: file.into(), lines }
     }
 
-    fn words(words: &[&str]) -> Wish {
-        Wish::Run(words.iter().map(|word| (*word).to_owned()).collect())
+    fn words(words: &[&str]) -> GuideIntent {
+        GuideIntent::Run(words.iter().map(|word| (*word).to_owned()).collect())
     }
 
     #[test]
     fn requests_are_understood_in_both_languages() {
         let cases = [
-            ("Hello!", Wish::Hello),
-            ("你好", Wish::Hello),
-            ("what can you do?", Wish::Help),
-            ("你能做什么？", Wish::Help),
-            ("What changed?", Wish::Changes),
-            ("改了什么", Wish::Changes),
-            ("show me the diff", Wish::Changes),
-            ("show the recent commits", Wish::History),
-            ("最近的提交", Wish::History),
+            ("Hello!", GuideIntent::Hello),
+            ("你好", GuideIntent::Hello),
+            ("what can you do?", GuideIntent::Help),
+            ("你能做什么？", GuideIntent::Help),
+            ("What changed?", GuideIntent::Changes),
+            ("改了什么", GuideIntent::Changes),
+            ("show me the diff", GuideIntent::Changes),
+            ("show the recent commits", GuideIntent::History),
+            ("最近的提交", GuideIntent::History),
             ("find TODO", seek("TODO", None)),
             ("search for fn main in src", seek("fn main", Some("src"))),
             ("find \"connect a model\" in src/model/", seek("connect a model", Some("src/model"))),
@@ -336,23 +336,23 @@ mod tests {
             ("show src/lib.rs:10-40", file("src/lib.rs", Some((10, 40)))),
             ("show src/lib.rs lines 3 to 9", file("src/lib.rs", Some((3, 9)))),
             ("看看src/lib.rs的第3到9行", file("src/lib.rs", Some((3, 9)))),
-            ("list files", Wish::List { place: None }),
-            ("list the files in src", Wish::List { place: Some("src".into()) }),
-            ("列出文件", Wish::List { place: None }),
-            ("how many lines of rust?", Wish::Count { file: None, kind: Some(".rs") }),
-            ("count lines of a.py", Wish::Count { file: Some("a.py".into()), kind: None }),
-            ("统计行数", Wish::Count { file: None, kind: None }),
-            ("run the tests", Wish::Tests),
-            ("运行测试", Wish::Tests),
-            ("How do I connect a model?", Wish::Connect),
-            ("怎么连接 Ollama？", Wish::Connect),
-            ("what are the tiers?", Wish::Tiers),
-            ("有哪些安全级别？", Wish::Tiers),
+            ("list files", GuideIntent::List { place: None }),
+            ("list the files in src", GuideIntent::List { place: Some("src".into()) }),
+            ("列出文件", GuideIntent::List { place: None }),
+            ("how many lines of rust?", GuideIntent::Count { file: None, kind: Some(".rs") }),
+            ("count lines of a.py", GuideIntent::Count { file: Some("a.py".into()), kind: None }),
+            ("统计行数", GuideIntent::Count { file: None, kind: None }),
+            ("run the tests", GuideIntent::Tests),
+            ("运行测试", GuideIntent::Tests),
+            ("How do I connect a model?", GuideIntent::Connect),
+            ("怎么连接 Ollama？", GuideIntent::Connect),
+            ("what are the tiers?", GuideIntent::Tiers),
+            ("有哪些安全级别？", GuideIntent::Tiers),
             ("run git commit -m 'two words'", words(&["git", "commit", "-m", "two words"])),
             ("运行 ls -la", words(&["ls", "-la"])),
-            ("this is the latest, localhost", Wish::Other),
-            ("write me a poem", Wish::Other),
-            ("", Wish::Other),
+            ("this is the latest, localhost", GuideIntent::Other),
+            ("write me a poem", GuideIntent::Other),
+            ("", GuideIntent::Other),
         ];
         for (request, expected) in cases {
             assert_eq!(read(request), expected, "{request}");
@@ -366,6 +366,6 @@ mod tests {
         {
             let _ = read(request);
         }
-        assert_eq!(read("run"), Wish::Other);
+        assert_eq!(read("run"), GuideIntent::Other);
     }
 }

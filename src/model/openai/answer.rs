@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::super::said::{Said, clean, is_html};
-use super::super::sse::Event;
+use super::super::said::{ServerMessage, clean, is_html};
+use super::super::sse::SseEvent;
 use super::super::{Chunk, ModelError, status};
 use super::halves::Halves;
 use crate::protocol::{Truncation, Usage};
@@ -16,24 +16,24 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The kind of a body, from its first visible byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BodyKind {
     Events,
     Json,
     Html,
 }
 
-impl Kind {
+impl BodyKind {
     /// `None` as long as there is only white space, or the beginning of a byte order mark. The
     /// content type is not used: servers send streams as text and errors as streams.
-    pub fn of(head: &[u8]) -> Option<Kind> {
+    pub fn of(head: &[u8]) -> Option<BodyKind> {
         if MARK.len() > head.len() && MARK.starts_with(head) {
             return None;
         }
         let head = head.strip_prefix(MARK).unwrap_or(head);
         match head.iter().find(|byte| !byte.is_ascii_whitespace())? {
-            b'{' | b'[' => Some(Kind::Json),
-            b'<' => Some(Kind::Html),
-            _ => Some(Kind::Events),
+            b'{' | b'[' => Some(BodyKind::Json),
+            b'<' => Some(BodyKind::Html),
+            _ => Some(BodyKind::Events),
         }
     }
 }
@@ -49,7 +49,7 @@ enum End {
 
 /// Parses one answer.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct AnswerReader {
     url: String,
     key: Option<String>,
     end: End,
@@ -66,9 +66,9 @@ pub(super) struct Reader {
 /// Maximum number of invalid events to skip in one answer.
 const PASSED_OVER: usize = 64;
 
-impl Reader {
-    pub fn new(url: String, key: Option<String>) -> Reader {
-        Reader {
+impl AnswerReader {
+    pub fn new(url: String, key: Option<String>) -> AnswerReader {
+        AnswerReader {
             url,
             key,
             end: End::Open,
@@ -96,7 +96,7 @@ impl Reader {
     }
 
     /// Processes one event of a stream.
-    pub fn event(&mut self, event: &Event) -> Result<(), ModelError> {
+    pub fn event(&mut self, event: &SseEvent) -> Result<(), ModelError> {
         let data = event.data.trim();
         if data == "[DONE]" {
             self.fail_if_foreign()?;
@@ -267,7 +267,7 @@ impl Reader {
     }
 
     fn reported(&self, value: &Value) -> ModelError {
-        status::reported(&self.url, Said::value(value, self.key.as_deref()))
+        status::reported(&self.url, ServerMessage::value(value, self.key.as_deref()))
     }
 
     fn foreign(&self, text: &str) -> ModelError {

@@ -13,10 +13,10 @@ use bytes::Bytes;
 use futures_util::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use reqwest::Response;
 
-use self::answer::{Kind, Reader};
-use self::request::{Ladder, Step};
+use self::answer::{AnswerReader, BodyKind};
+use self::request::{CapabilityCache, Downgrade};
 use super::http::{self, Server, Timeouts};
-use super::sse::{self, EVENT_CAP, Event, Fault};
+use super::sse::{self, EVENT_CAP, SseError, SseEvent};
 use super::{Chunk, Model, ModelError, Request};
 use crate::deadline::within;
 
@@ -47,7 +47,7 @@ pub struct Endpoint {
 pub struct OpenAi {
     server: Arc<Server>,
     /// The parts the server refused; shared by all models of this client.
-    ladder: Arc<Ladder>,
+    ladder: Arc<CapabilityCache>,
     model: String,
 }
 
@@ -56,7 +56,7 @@ impl OpenAi {
     pub fn new(endpoint: Endpoint) -> Result<OpenAi, ModelError> {
         let Endpoint { base_url, api_key, key_name, model, timeouts } = endpoint;
         let server = Server::new(&base_url, api_key.as_deref(), &key_name, timeouts)?;
-        let ladder = Arc::new(Ladder::of(server.is_local()));
+        let ladder = Arc::new(CapabilityCache::of(server.is_local()));
         Ok(OpenAi { server: Arc::new(server), ladder, model })
     }
 
@@ -80,8 +80,8 @@ impl OpenAi {
             let status = response.status().as_u16();
             let (error, said) = self.server.refusal(response, &self.model).await;
             shape = match shape.step_down(request, status, &said).ok_or(error)? {
-                Step::Guessed(shape) => shape,
-                Step::Named(shape) => {
+                Downgrade::Guessed(shape) => shape,
+                Downgrade::Named(shape) => {
                     self.ladder.remember(shape);
                     shape
                 }
@@ -92,14 +92,14 @@ impl OpenAi {
     async fn open(self, request: Request) -> Result<Chunks, ModelError> {
         let response = self.accepted(&request).await?;
         let mut body = Box::pin(http::body(Arc::clone(&self.server), response));
-        let reader = Reader::new(self.server.url(), self.server.key().map(str::to_owned));
+        let reader = AnswerReader::new(self.server.url(), self.server.key().map(str::to_owned));
         let mut head = Vec::new();
         let kind = loop {
             match body.next().await.transpose()? {
                 None => return Err(self.server.broken()),
                 Some(bytes) => head.extend_from_slice(&bytes),
             }
-            match Kind::of(&head) {
+            match BodyKind::of(&head) {
                 Some(kind) => break kind,
                 // White space that keeps the connection alive; a byte order mark may still be
                 // incomplete.
@@ -108,9 +108,9 @@ impl OpenAi {
             }
         };
         match kind {
-            Kind::Html => Err(ModelError::WebPage { url: self.server.url() }),
-            Kind::Json => whole(reader, head, body).await,
-            Kind::Events => {
+            BodyKind::Html => Err(ModelError::WebPage { url: self.server.url() }),
+            BodyKind::Json => whole(reader, head, body).await,
+            BodyKind::Events => {
                 let bytes = stream::iter([Ok(Bytes::from(head))]).chain(body);
                 Ok(streamed(self.server, reader, Box::pin(sse::events(bytes, EVENT_CAP))))
             }
@@ -120,7 +120,7 @@ impl OpenAi {
 
 type Chunks = BoxStream<'static, Result<Chunk, ModelError>>;
 type Body = Pin<Box<dyn Stream<Item = Result<Bytes, ModelError>> + Send>>;
-type Events = BoxStream<'static, Result<Event, Fault<ModelError>>>;
+type Events = BoxStream<'static, Result<SseEvent, SseError<ModelError>>>;
 
 impl Model for OpenAi {
     fn name(&self) -> &str {
@@ -134,7 +134,7 @@ impl Model for OpenAi {
 
 /// The answer of a server that sends one JSON body.
 async fn whole(
-    mut reader: Reader,
+    mut reader: AnswerReader,
     mut read: Vec<u8>,
     mut body: Body,
 ) -> Result<Chunks, ModelError> {
@@ -149,11 +149,11 @@ async fn whole(
 /// The state of a streamed answer.
 struct Streamed {
     server: Arc<Server>,
-    reader: Reader,
+    reader: AnswerReader,
     events: Events,
 }
 
-fn streamed(server: Arc<Server>, reader: Reader, events: Events) -> Chunks {
+fn streamed(server: Arc<Server>, reader: AnswerReader, events: Events) -> Chunks {
     let state = Streamed { server, reader, events };
     stream::try_unfold(state, |mut state| async move {
         Ok(state.next().await?.map(|chunk| (chunk, state)))
@@ -182,8 +182,8 @@ impl Streamed {
             Ok(None) => self.reader.close(),
             // The answer is complete; how the connection ends does not matter.
             Ok(Some(Err(_))) | Err(_) if finishing => self.reader.close(),
-            Ok(Some(Err(Fault::Source(error)))) => Err(error),
-            Ok(Some(Err(Fault::TooLarge))) => Err(self.server.too_large(EVENT_CAP)),
+            Ok(Some(Err(SseError::Source(error)))) => Err(error),
+            Ok(Some(Err(SseError::TooLarge))) => Err(self.server.too_large(EVENT_CAP)),
             Err(_) => Err(self.server.stalled(WITHOUT_CONTENT)),
         }
     }

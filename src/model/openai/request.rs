@@ -8,86 +8,91 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use serde_json::{Value, json};
 
 use super::super::Request;
-use super::super::said::Said;
+use super::super::said::ServerMessage;
 use crate::protocol::{Message, Role};
 
 /// The optional parts of one request. Each bit is a part given up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Shape(u8);
+pub(super) struct RequestFeatures(u8);
 
 /// The request to try next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Downgrade {
     /// The server named the part it refuses.
-    Named(Shape),
+    Named(RequestFeatures),
     /// It named none; whether this was the cause is known when it accepts.
-    Guessed(Shape),
+    Guessed(RequestFeatures),
 }
 
-impl Shape {
-    const NO_SCHEMA: Shape = Shape(1);
-    const NO_OBJECT: Shape = Shape(2);
-    const NO_USAGE: Shape = Shape(4);
-    const NEW_LIMIT: Shape = Shape(8);
+impl RequestFeatures {
+    const NO_SCHEMA: RequestFeatures = RequestFeatures(1);
+    const NO_OBJECT: RequestFeatures = RequestFeatures(2);
+    const NO_USAGE: RequestFeatures = RequestFeatures(4);
+    const NEW_LIMIT: RequestFeatures = RequestFeatures(8);
     /// All system messages are sent as one: some templates accept only one.
-    const ONE_SYSTEM: Shape = Shape(16);
+    const ONE_SYSTEM: RequestFeatures = RequestFeatures(16);
     /// Biases by text: only servers with their own tokenizer accept them.
-    const NO_BIAS: Shape = Shape(32);
+    const NO_BIAS: RequestFeatures = RequestFeatures(32);
     /// Everything but messages and parameters.
-    const PLAIN: Shape = Shape(1 | 2 | 4 | 32);
+    const PLAIN: RequestFeatures = RequestFeatures(1 | 2 | 4 | 32);
 
-    fn has(self, part: Shape) -> bool {
+    fn has(self, part: RequestFeatures) -> bool {
         self.0 & part.0 == part.0
     }
 
-    fn and(self, part: Shape) -> Shape {
-        Shape(self.0 | part.0)
+    fn and(self, part: RequestFeatures) -> RequestFeatures {
+        RequestFeatures(self.0 | part.0)
     }
 
     /// The request to try after this refusal; `None` if no optional part is to blame.
-    pub fn step_down(self, request: &Request, status: u16, said: &Said) -> Option<Step> {
+    pub fn step_down(
+        self,
+        request: &Request,
+        status: u16,
+        said: &ServerMessage,
+    ) -> Option<Downgrade> {
         if !matches!(status, 400 | 415 | 422 | 500 | 501) {
             return None;
         }
         if self.asks_usage() && said.mentions(&["stream_options", "include_usage"]) {
-            return Some(Step::Named(self.and(Shape::NO_USAGE)));
+            return Some(Downgrade::Named(self.and(RequestFeatures::NO_USAGE)));
         }
         if request.params.max_tokens.is_some()
-            && !self.has(Shape::NEW_LIMIT)
+            && !self.has(RequestFeatures::NEW_LIMIT)
             && said.mentions(&["max_completion_tokens"])
         {
-            return Some(Step::Named(self.and(Shape::NEW_LIMIT)));
+            return Some(Downgrade::Named(self.and(RequestFeatures::NEW_LIMIT)));
         }
         let systems = request.messages.iter().filter(|message| message.role == Role::System);
-        if systems.count() > 1 && !self.has(Shape::ONE_SYSTEM) && said.mentions(SYSTEMS) {
-            return Some(Step::Named(self.and(Shape::ONE_SYSTEM)));
+        if systems.count() > 1 && !self.has(RequestFeatures::ONE_SYSTEM) && said.mentions(SYSTEMS) {
+            return Some(Downgrade::Named(self.and(RequestFeatures::ONE_SYSTEM)));
         }
         if self.bias(request).is_some() && said.mentions(&["logit_bias", "logit bias"]) {
-            return Some(Step::Named(self.and(Shape::NO_BIAS)));
+            return Some(Downgrade::Named(self.and(RequestFeatures::NO_BIAS)));
         }
         if said.mentions(FORMAT) {
-            return self.next_format(request).map(Step::Named);
+            return self.next_format(request).map(Downgrade::Named);
         }
         // The refusal names nothing, but complains of something unknown: send the plain request,
         // once.
         let vague = status != 500 && (said.text.is_empty() || said.mentions(VAGUE));
-        let plain = self.and(Shape::PLAIN);
-        (vague && plain.sent(request) != self.sent(request)).then_some(Step::Guessed(plain))
+        let plain = self.and(RequestFeatures::PLAIN);
+        (vague && plain.sent(request) != self.sent(request)).then_some(Downgrade::Guessed(plain))
     }
 
-    fn next_format(self, request: &Request) -> Option<Shape> {
+    fn next_format(self, request: &Request) -> Option<RequestFeatures> {
         request.schema.as_ref()?;
-        if !self.has(Shape::NO_SCHEMA) {
-            Some(self.and(Shape::NO_SCHEMA))
-        } else if !self.has(Shape::NO_OBJECT) {
-            Some(self.and(Shape::NO_OBJECT))
+        if !self.has(RequestFeatures::NO_SCHEMA) {
+            Some(self.and(RequestFeatures::NO_SCHEMA))
+        } else if !self.has(RequestFeatures::NO_OBJECT) {
+            Some(self.and(RequestFeatures::NO_OBJECT))
         } else {
             None
         }
     }
 
     fn asks_usage(self) -> bool {
-        !self.has(Shape::NO_USAGE)
+        !self.has(RequestFeatures::NO_USAGE)
     }
 
     /// The optional parts that are actually sent with this request.
@@ -98,15 +103,15 @@ impl Shape {
     /// Biases by text that are sent; those by token are an ordinary parameter.
     fn bias(self, request: &Request) -> Option<&Value> {
         let bias = request.params.more.get(BIAS).filter(|bias| bias.is_array())?;
-        (!self.has(Shape::NO_BIAS)).then_some(bias)
+        (!self.has(RequestFeatures::NO_BIAS)).then_some(bias)
     }
 
     fn format(self, request: &Request) -> Option<Value> {
         let schema = request.schema.as_ref()?;
-        if !self.has(Shape::NO_SCHEMA) {
+        if !self.has(RequestFeatures::NO_SCHEMA) {
             let schema = json!({ "name": "reply", "schema": schema });
             Some(json!({ "type": "json_schema", "json_schema": schema }))
-        } else if !self.has(Shape::NO_OBJECT) {
+        } else if !self.has(RequestFeatures::NO_OBJECT) {
             Some(json!({ "type": "json_object" }))
         } else {
             None
@@ -145,42 +150,42 @@ const VAGUE: &[&str] = &[
 
 /// The refusals of a server.
 #[derive(Debug, Default)]
-pub(super) struct Ladder(AtomicU8);
+pub(super) struct CapabilityCache(AtomicU8);
 
-impl Ladder {
+impl CapabilityCache {
     /// The initial assumptions about a server: one on another machine has an unknown tokenizer, and
     /// rejects biases by text.
-    pub fn of(is_local: bool) -> Ladder {
-        let ladder = Ladder::default();
+    pub fn of(is_local: bool) -> CapabilityCache {
+        let ladder = CapabilityCache::default();
         if !is_local {
-            ladder.remember(Shape::NO_BIAS);
+            ladder.remember(RequestFeatures::NO_BIAS);
         }
         ladder
     }
 
-    pub fn shape(&self) -> Shape {
-        Shape(self.0.load(Ordering::Relaxed))
+    pub fn shape(&self) -> RequestFeatures {
+        RequestFeatures(self.0.load(Ordering::Relaxed))
     }
 
     /// Parts this shape omits stay omitted.
-    pub fn remember(&self, shape: Shape) {
+    pub fn remember(&self, shape: RequestFeatures) {
         self.0.fetch_or(shape.0, Ordering::Relaxed);
     }
 }
 
 /// The JSON to send.
-pub(super) fn body(model: &str, request: &Request, shape: Shape) -> Value {
-    let messages = match shape.has(Shape::ONE_SYSTEM) {
+pub(super) fn body(model: &str, request: &Request, shape: RequestFeatures) -> Value {
+    let messages = match shape.has(RequestFeatures::ONE_SYSTEM) {
         true => json!(one_system(&request.messages)),
         false => json!(request.messages),
     };
     let mut body = json!({ "model": model, "messages": messages, "stream": true });
     if let Ok(Value::Object(params)) = serde_json::to_value(&request.params) {
         for (name, value) in params {
-            if name == BIAS && value.is_array() && shape.has(Shape::NO_BIAS) {
+            if name == BIAS && value.is_array() && shape.has(RequestFeatures::NO_BIAS) {
                 continue;
             }
-            let new = name == "max_tokens" && shape.has(Shape::NEW_LIMIT);
+            let new = name == "max_tokens" && shape.has(RequestFeatures::NEW_LIMIT);
             body[if new { "max_completion_tokens".to_owned() } else { name }] = value;
         }
     }
@@ -217,12 +222,14 @@ mod tests {
     fn a_template_that_takes_one_system_message_gets_one() {
         let mut request = request();
         request.messages.insert(1, Message::system("summary"));
-        let said =
-            Said { text: "System message must be at the beginning.".into(), ..Said::default() };
-        let step = Shape::default().step_down(&request, 400, &said);
-        assert_eq!(step, Some(Step::Named(Shape::ONE_SYSTEM)));
-        assert_eq!(Shape::ONE_SYSTEM.step_down(&request, 400, &said), None);
-        let sent = body("m", &request, Shape::ONE_SYSTEM);
+        let said = ServerMessage {
+            text: "System message must be at the beginning.".into(),
+            ..ServerMessage::default()
+        };
+        let step = RequestFeatures::default().step_down(&request, 400, &said);
+        assert_eq!(step, Some(Downgrade::Named(RequestFeatures::ONE_SYSTEM)));
+        assert_eq!(RequestFeatures::ONE_SYSTEM.step_down(&request, 400, &said), None);
+        let sent = body("m", &request, RequestFeatures::ONE_SYSTEM);
         assert_eq!(sent["messages"][0]["content"], "s\n\nsummary");
         assert_eq!(sent["messages"].as_array().map(Vec::len), Some(2));
     }
@@ -240,27 +247,30 @@ mod tests {
     fn isdk_110_biases_by_text_go_to_servers_that_accept_them() {
         let mut request = request();
         request.params.more.insert(BIAS.into(), json!([["happy", 0.2], ["bad", false]]));
-        let near = Ladder::of(true).shape();
+        let near = CapabilityCache::of(true).shape();
         assert_eq!(body("m", &request, near)[BIAS], json!([["happy", 0.2], ["bad", false]]));
-        assert!(body("m", &request, Ladder::of(false).shape()).get(BIAS).is_none());
-        let said = Said { text: "logit_bias must be an object".into(), ..Said::default() };
+        assert!(body("m", &request, CapabilityCache::of(false).shape()).get(BIAS).is_none());
+        let said = ServerMessage {
+            text: "logit_bias must be an object".into(),
+            ..ServerMessage::default()
+        };
         let step = near.step_down(&request, 400, &said);
-        assert_eq!(step, Some(Step::Named(Shape::NO_BIAS)));
-        assert!(body("m", &request, Shape::NO_BIAS).get(BIAS).is_none());
+        assert_eq!(step, Some(Downgrade::Named(RequestFeatures::NO_BIAS)));
+        assert!(body("m", &request, RequestFeatures::NO_BIAS).get(BIAS).is_none());
         request.params.more.insert(BIAS.into(), json!({"15": 1}));
-        assert_eq!(body("m", &request, Shape::NO_BIAS)[BIAS], json!({"15": 1}));
+        assert_eq!(body("m", &request, RequestFeatures::NO_BIAS)[BIAS], json!({"15": 1}));
         assert_eq!(near.step_down(&request, 400, &said), None);
     }
 
-    fn refused(shape: Shape, status: u16, message: &str) -> Option<Step> {
-        let said = Said { text: message.into(), ..Said::default() };
+    fn refused(shape: RequestFeatures, status: u16, message: &str) -> Option<Downgrade> {
+        let said = ServerMessage { text: message.into(), ..ServerMessage::default() };
         shape.step_down(&request(), status, &said)
     }
 
     #[test]
     fn the_first_request_has_every_optional_part() {
         assert_eq!(
-            body("m", &request(), Shape::default()),
+            body("m", &request(), RequestFeatures::default()),
             json!({
                 "model": "m",
                 "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}],
@@ -278,11 +288,15 @@ mod tests {
 
     #[test]
     fn the_format_steps_down_one_level_at_a_time() {
-        let first = refused(Shape::default(), 400, "json_schema is not available");
-        assert_eq!(first, Some(Step::Named(Shape::NO_SCHEMA)));
-        let second = refused(Shape::NO_SCHEMA, 422, "'response_format.type' must be text");
-        assert_eq!(second, Some(Step::Named(Shape::NO_SCHEMA.and(Shape::NO_OBJECT))));
-        let bottom = Shape::NO_SCHEMA.and(Shape::NO_OBJECT);
+        let first = refused(RequestFeatures::default(), 400, "json_schema is not available");
+        assert_eq!(first, Some(Downgrade::Named(RequestFeatures::NO_SCHEMA)));
+        let second =
+            refused(RequestFeatures::NO_SCHEMA, 422, "'response_format.type' must be text");
+        assert_eq!(
+            second,
+            Some(Downgrade::Named(RequestFeatures::NO_SCHEMA.and(RequestFeatures::NO_OBJECT)))
+        );
+        let bottom = RequestFeatures::NO_SCHEMA.and(RequestFeatures::NO_OBJECT);
         assert_eq!(refused(bottom, 400, "response_format"), None);
         assert!(body("m", &request(), bottom).get("response_format").is_none());
     }
@@ -295,24 +309,29 @@ mod tests {
             (500, "out of memory"),
             (429, "unknown"),
         ] {
-            assert_eq!(refused(Shape::default(), status, message), None, "{status} {message}");
+            assert_eq!(
+                refused(RequestFeatures::default(), status, message),
+                None,
+                "{status} {message}"
+            );
         }
     }
 
     #[test]
     fn a_vague_refusal_leads_to_one_plain_request() {
-        let plain = refused(Shape::default(), 400, "Unrecognized request argument");
-        assert_eq!(plain, Some(Step::Guessed(Shape::PLAIN)));
-        assert_eq!(refused(Shape::PLAIN, 400, "Unrecognized request argument"), None);
+        let plain = refused(RequestFeatures::default(), 400, "Unrecognized request argument");
+        assert_eq!(plain, Some(Downgrade::Guessed(RequestFeatures::PLAIN)));
+        assert_eq!(refused(RequestFeatures::PLAIN, 400, "Unrecognized request argument"), None);
     }
 
     #[test]
     fn usage_and_the_newer_name_of_the_limit_step_by_themselves() {
-        let usage = refused(Shape::default(), 400, "unknown field stream_options");
-        assert_eq!(usage, Some(Step::Named(Shape::NO_USAGE)));
-        let limit = refused(Shape::default(), 400, "Use 'max_completion_tokens' instead.");
-        assert_eq!(limit, Some(Step::Named(Shape::NEW_LIMIT)));
-        let sent = body("m", &request(), Shape::NEW_LIMIT);
+        let usage = refused(RequestFeatures::default(), 400, "unknown field stream_options");
+        assert_eq!(usage, Some(Downgrade::Named(RequestFeatures::NO_USAGE)));
+        let limit =
+            refused(RequestFeatures::default(), 400, "Use 'max_completion_tokens' instead.");
+        assert_eq!(limit, Some(Downgrade::Named(RequestFeatures::NEW_LIMIT)));
+        let sent = body("m", &request(), RequestFeatures::NEW_LIMIT);
         assert_eq!((sent.get("max_tokens"), &sent["max_completion_tokens"]), (None, &json!(9)));
     }
 }

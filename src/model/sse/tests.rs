@@ -9,20 +9,20 @@ use super::*;
 /// The distance of the splits. Starting them at each of this many offsets splits at every byte.
 const STRIDE: usize = 61;
 
-fn read(pieces: &[&[u8]], cap: usize) -> Vec<Result<Event, Fault<()>>> {
+fn read(pieces: &[&[u8]], cap: usize) -> Vec<Result<SseEvent, SseError<()>>> {
     let bytes = stream::iter(pieces.iter().map(|piece| Ok::<_, ()>(piece.to_vec())));
     events(bytes, cap).collect::<Vec<_>>().now_or_never().unwrap_or_default()
 }
 
-fn whole(bytes: &[u8]) -> Vec<Result<Event, Fault<()>>> {
+fn whole(bytes: &[u8]) -> Vec<Result<SseEvent, SseError<()>>> {
     read(&[bytes], EVENT_CAP)
 }
 
-fn event(name: &str, data: &str) -> Result<Event, Fault<()>> {
-    Ok(Event { name: name.into(), data: data.into() })
+fn event(name: &str, data: &str) -> Result<SseEvent, SseError<()>> {
+    Ok(SseEvent { name: name.into(), data: data.into() })
 }
 
-fn message(data: &str) -> Result<Event, Fault<()>> {
+fn message(data: &str) -> Result<SseEvent, SseError<()>> {
     event("message", data)
 }
 
@@ -94,13 +94,13 @@ fn comments_and_empty_lines_are_not_events() {
 #[test]
 fn a_line_without_end_is_stopped_at_the_cap() {
     let piece = [b'x'; 64];
-    assert_eq!(read(&vec![piece.as_slice(); 100], 1_000), [Err(Fault::TooLarge)]);
+    assert_eq!(read(&vec![piece.as_slice(); 100], 1_000), [Err(SseError::TooLarge)]);
 }
 
 #[test]
 fn an_event_of_many_lines_is_stopped_at_the_cap() {
     let line = b"data: 0123456789\n".repeat(100);
-    assert_eq!(read(&[&line], 1_000), [Err(Fault::TooLarge)]);
+    assert_eq!(read(&[&line], 1_000), [Err(SseError::TooLarge)]);
     let mut events = b"data: 0123456789\n\n".repeat(100);
     assert_eq!(read(&[&events], 1_000).len(), 100);
     events.extend_from_slice(&line);
@@ -111,7 +111,9 @@ fn an_event_of_many_lines_is_stopped_at_the_cap() {
 fn an_error_of_the_source_is_passed_on_and_ends_the_stream() {
     let pieces = vec![Ok("data: a\n\nda"), Err("gone"), Ok("ta: b\n\n")];
     let read = events(stream::iter(pieces), 100).collect::<Vec<_>>().now_or_never();
-    let expected =
-        vec![Ok(Event { name: "message".into(), data: "a".into() }), Err(Fault::Source("gone"))];
+    let expected = vec![
+        Ok(SseEvent { name: "message".into(), data: "a".into() }),
+        Err(SseError::Source("gone")),
+    ];
     assert_eq!(read, Some(expected));
 }

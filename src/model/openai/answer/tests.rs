@@ -4,18 +4,18 @@ use serde_json::json;
 
 use super::*;
 
-fn reader() -> Reader {
-    Reader::new("http://s/v1".into(), Some("sk-secret".into()))
+fn reader() -> AnswerReader {
+    AnswerReader::new("http://s/v1".into(), Some("sk-secret".into()))
 }
 
-fn drain(reader: &mut Reader) -> Vec<Chunk> {
+fn drain(reader: &mut AnswerReader) -> Vec<Chunk> {
     std::iter::from_fn(|| reader.take()).collect()
 }
 
 fn feed(events: &[Value]) -> Result<Vec<Chunk>, ModelError> {
     let mut reader = reader();
     for data in events {
-        reader.event(&Event { name: "message".into(), data: data.to_string() })?;
+        reader.event(&SseEvent { name: "message".into(), data: data.to_string() })?;
     }
     reader.close()?;
     Ok(drain(&mut reader))
@@ -115,7 +115,7 @@ fn a_stream_without_finish_and_without_done_is_broken() {
 #[test]
 fn done_alone_ends_an_answer() {
     let mut reader = reader();
-    let done = Event { name: "message".into(), data: " [DONE]".into() };
+    let done = SseEvent { name: "message".into(), data: " [DONE]".into() };
     assert_eq!(reader.event(&done), Ok(()));
     assert!(reader.done());
     assert_eq!(reader.close(), Ok(()));
@@ -133,7 +133,7 @@ fn an_error_inside_the_stream_is_an_error_in_every_shape() {
         ("error", "plain words", false),
     ];
     for (name, data, passing) in cases {
-        let event = Event { name: name.into(), data: data.into() };
+        let event = SseEvent { name: name.into(), data: data.into() };
         match reader().event(&event) {
             Err(ModelError::Reported { said, passing: p, .. }) => {
                 assert!(p == passing && !said.contains("sk-secret") && !said.is_empty(), "{data}");
@@ -147,8 +147,8 @@ fn an_error_inside_the_stream_is_an_error_in_every_shape() {
 fn invalid_json_is_reported_and_truncated_json_is_a_break() {
     let read = |data: &str| {
         let mut reader = reader();
-        reader.event(&Event { name: "message".into(), data: data.into() })?;
-        reader.event(&Event { name: "message".into(), data: "[DONE]".into() })
+        reader.event(&SseEvent { name: "message".into(), data: data.into() })?;
+        reader.event(&SseEvent { name: "message".into(), data: "[DONE]".into() })
     };
     assert!(matches!(read("hello"), Err(ModelError::Foreign { said, .. }) if said == "hello"));
     assert!(matches!(read(r#"{"choices":[{"del"#), Err(ModelError::Broken { .. })));
@@ -158,7 +158,7 @@ fn invalid_json_is_reported_and_truncated_json_is_a_break() {
 fn lines(lines: &[&str]) -> Result<Vec<Chunk>, ModelError> {
     let mut reader = reader();
     for data in lines {
-        reader.event(&Event { name: "message".into(), data: (*data).into() })?;
+        reader.event(&SseEvent { name: "message".into(), data: (*data).into() })?;
     }
     reader.close()?;
     Ok(drain(&mut reader))
@@ -220,17 +220,17 @@ fn other_bodies_with_status_200_are_recognised() {
 
 #[test]
 fn the_kind_is_known_at_the_first_visible_byte() {
-    let cases: [(&[u8], Option<Kind>); 8] = [
+    let cases: [(&[u8], Option<BodyKind>); 8] = [
         (b"", None),
         (b"\xef\xbb", None),
         (b" \r\n", None),
-        (b"\xef\xbb\xbf {", Some(Kind::Json)),
-        (b"\n<!doctype", Some(Kind::Html)),
-        (b": comment", Some(Kind::Events)),
-        (b"data: x", Some(Kind::Events)),
-        (b"garbage", Some(Kind::Events)),
+        (b"\xef\xbb\xbf {", Some(BodyKind::Json)),
+        (b"\n<!doctype", Some(BodyKind::Html)),
+        (b": comment", Some(BodyKind::Events)),
+        (b"data: x", Some(BodyKind::Events)),
+        (b"garbage", Some(BodyKind::Events)),
     ];
     for (head, kind) in cases {
-        assert_eq!(Kind::of(head), kind, "{head:?}");
+        assert_eq!(BodyKind::of(head), kind, "{head:?}");
     }
 }
