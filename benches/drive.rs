@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use avocet::context::history::{History, ReplyKind, TurnRecord};
 use avocet::protocol::{Event, ModelMessage, TurnOrigin, TurnOutcome, Usage};
 use avocet::safety::redact::Redactor;
-use avocet::store::{Desk, Head, Store};
+use avocet::store::{SessionHeader, Store, StoreWriter};
 
 #[path = "drive/server.rs"]
 mod server;
@@ -182,8 +182,8 @@ fn keep(home: &Path, folder: &Path, events: usize) {
     let (faults, _) = tokio::sync::mpsc::unbounded_channel();
     let redactor = std::sync::Arc::new(Redactor::new([("NONE", "hunter2hunter2")], [7; 16]));
     let folder = folder.canonicalize().unwrap();
-    let head = Head::new(folder.to_str().unwrap(), None);
-    let mut desk = Desk::new(Store::under(home.join("data")), head, redactor, faults);
+    let head = SessionHeader::new(folder.to_str().unwrap(), None);
+    let mut desk = StoreWriter::new(Store::under(home.join("data")), head, redactor, faults);
     let mut history = History::default();
     for number in 0..events {
         let turn = (number / 10 + 1) as u64;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use avocet::protocol::{Event, ModelMessage, TurnOrigin, TurnOutcome, Usage};
 use avocet::safety::redact::Redactor;
-use avocet::store::{Desk, Head, Store};
+use avocet::store::{SessionHeader, Store, StoreWriter};
 use divan::Bencher;
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -27,16 +27,16 @@ struct Kept {
 }
 
 impl Kept {
-    fn desk(&self) -> Desk {
+    fn desk(&self) -> StoreWriter {
         desk(&self.folder)
     }
 }
 
-fn desk(folder: &tempfile::TempDir) -> Desk {
+fn desk(folder: &tempfile::TempDir) -> StoreWriter {
     let (faults, _) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("API_KEY", "hunter2hunter2")], [7; 16]));
     let store = Store::under(folder.path().to_owned());
-    Desk::new(store, Head::new("/home/me/work", None), redactor, faults)
+    StoreWriter::new(store, SessionHeader::new("/home/me/work", None), redactor, faults)
 }
 
 fn reply(number: usize) -> Event {

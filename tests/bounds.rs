@@ -12,7 +12,7 @@ use std::sync::Arc;
 use avocet::context::history::{History, ReplyKind, TurnRecord};
 use avocet::protocol::{Event, ModelMessage, TurnOrigin, TurnOutcome, Usage};
 use avocet::safety::redact::Redactor;
-use avocet::store::{Desk, Head, Store};
+use avocet::store::{SessionHeader, Store, StoreWriter};
 
 #[path = "support/bench.rs"]
 mod bench;
@@ -31,13 +31,13 @@ const MOST: u64 = 300;
 const MOST_OF_A_SMALL_ONE: u64 = 200;
 
 impl Bench {
-    fn desk(&self) -> Desk {
+    fn desk(&self) -> StoreWriter {
         let (faults, _) = tokio::sync::mpsc::unbounded_channel();
         let redactor = Arc::new(Redactor::new([("NONE", "hunter2hunter2")], [7; 16]));
         let folder = self.work().canonicalize().unwrap();
-        let head = Head::new(folder.to_str().unwrap(), None);
+        let head = SessionHeader::new(folder.to_str().unwrap(), None);
         let store = Store::under(self.root.path().join("avocet/data"));
-        Desk::new(store, head, redactor, faults)
+        StoreWriter::new(store, head, redactor, faults)
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -87,7 +87,7 @@ fn high_water(id: u32) -> Option<u64> {
 }
 
 /// A turn of one question and one answer.
-fn turn(desk: &mut Desk, turn: u64, question: &str, answer: &str) {
+fn turn(desk: &mut StoreWriter, turn: u64, question: &str, answer: &str) {
     desk.note(Event::TurnStarted { turn, text: question.to_owned(), origin: TurnOrigin::Typed });
     desk.note(Event::Replied(ModelMessage {
         message: answer.to_owned(),
@@ -163,7 +163,7 @@ fn many(bench: &Bench, count: usize) {
     let folder = bench.work().canonicalize().unwrap();
     for number in 0..count {
         turn(&mut desk, 1, &format!("Where is heron {number}?"), "There.");
-        desk.leave(Head::new(folder.to_str().unwrap(), None));
+        desk.leave(SessionHeader::new(folder.to_str().unwrap(), None));
     }
     desk.close();
 }

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use avocet::protocol::{Event, Outcome};
-use avocet::store::{Disk, Store, is_kept};
+use avocet::store::{Database, Store, is_kept};
 use serde_json::{Value, json};
 
 #[path = "support/bench.rs"]
@@ -64,7 +64,7 @@ impl Bench {
 
     /// Everything that is kept of the last conversation.
     fn kept(&self) -> Vec<Event> {
-        let (disk, fault) = Disk::open(&self.store()).unwrap();
+        let (disk, fault) = Database::open(&self.store()).unwrap();
         assert_eq!(fault, None, "the file is whole");
         let folder: PathBuf = self.work().canonicalize().unwrap();
         let Some(known) = disk.last(folder.to_str().unwrap()).unwrap() else { return Vec::new() };

@@ -20,7 +20,7 @@ use crate::model::list_models;
 use crate::protocol::{InstructionFile, Notice, Page, PageRow, StepAction};
 use crate::safety::PolicyContext;
 use crate::session::Doctor;
-use crate::store::{Disk, StoreError};
+use crate::store::{Database, StoreError};
 use crate::tools::sandbox::Sandbox;
 use crate::words::{Localize, cli as words};
 
@@ -152,7 +152,7 @@ pub fn session_to_take(ground: &Ground, take: &args::Take) -> Result<String, Box
     let failed = |error: StoreError| Box::new((Notice::error(error.say()), Exit::Failed));
     let store = ground.store();
     let folder = ground.folder.display().to_string();
-    let (disk, fault) = Disk::open(&store).map_err(failed)?;
+    let (disk, fault) = Database::open(&store).map_err(failed)?;
     if let Some(fault) = fault {
         ground.fail(&Notice::warning(fault.say()), Exit::Done);
     }

@@ -13,7 +13,7 @@ use crate::protocol::{ExportFormat, Page};
 use crate::safety::redact::Redactor;
 use crate::session::export::{self, Pages};
 use crate::session::listing::{hits_page, list_page};
-use crate::store::{Disk, Hit, Listed, Store, StoreError};
+use crate::store::{Database, Listed, SessionHit, Store, StoreError};
 use crate::words::{Lang, Localize, LocalizedText, cli as words};
 
 /// The maximum number of listed conversations, and of hits.
@@ -99,7 +99,7 @@ pub fn run(
     desk: &Desk<'_>,
     out: &mut dyn Write,
 ) -> Result<(Answer, Option<LocalizedText>), LocalizedText> {
-    let (mut disk, mut fault) = Disk::open(desk.store).map_err(said)?;
+    let (mut disk, mut fault) = Database::open(desk.store).map_err(said)?;
     let mut out = Paged { out, pages: None, after: 0 };
     let answer = match answer(asked, &mut disk, desk, &mut out) {
         Err(Wrong::Store(error)) if error.is_damage() => {
@@ -142,7 +142,7 @@ struct Paged<'o> {
 
 fn answer(
     asked: &Session,
-    disk: &mut Disk,
+    disk: &mut Database,
     desk: &Desk<'_>,
     out: &mut Paged<'_>,
 ) -> Result<Answer, Wrong> {
@@ -177,7 +177,7 @@ fn answer(
     }
 }
 
-fn list(disk: &Disk, desk: &Desk<'_>, here: bool) -> Result<Answer, Wrong> {
+fn list(disk: &Database, desk: &Desk<'_>, here: bool) -> Result<Answer, Wrong> {
     let folder = desk.folder.display().to_string();
     let folder = here.then_some(folder.as_str());
     let listed = disk.list(folder, LISTED)?;
@@ -212,7 +212,7 @@ fn listed_json(one: &Listed) -> Value {
     })
 }
 
-fn hit_json(hit: &Hit) -> Value {
+fn hit_json(hit: &SessionHit) -> Value {
     json!({
         "id": hit.id,
         "title": hit.title,
@@ -228,7 +228,7 @@ fn time(milliseconds: i64) -> String {
 
 /// Writes a conversation, event by event, from where it stopped.
 fn write(
-    disk: &Disk,
+    disk: &Database,
     id: &str,
     format: ExportFormat,
     (desk, clean): (&Desk<'_>, Clean),
@@ -270,7 +270,7 @@ fn format_of(named: Option<&str>, file: Option<&Path>, json: bool) -> ExportForm
 
 /// Follows no links and overwrites nothing.
 fn export(
-    disk: &Disk,
+    disk: &Database,
     id: &str,
     format: ExportFormat,
     desk: &Desk<'_>,
@@ -308,7 +308,7 @@ fn export(
 }
 
 /// All of them, or none if one cannot be found.
-fn delete(disk: &mut Disk, ids: &[String], desk: &Desk<'_>) -> Result<Answer, Wrong> {
+fn delete(disk: &mut Database, ids: &[String], desk: &Desk<'_>) -> Result<Answer, Wrong> {
     let known = ids.iter().map(|id| disk.find(id)).collect::<Result<Vec<_>, _>>()?;
     let mut told = Vec::new();
     for one in known {

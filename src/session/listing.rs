@@ -2,7 +2,7 @@
 
 use super::saved::when;
 use crate::protocol::{Page, PageRow};
-use crate::store::{Hit, Listed};
+use crate::store::{Listed, SessionHit};
 use crate::words::{plural, session as words};
 
 /// Saved sessions as a page, and the number of those left out.
@@ -29,7 +29,7 @@ pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {
 }
 
 /// Hits in saved sessions, as a page with a maximum length.
-pub fn hits_page(looked_for: &str, hits: Vec<Hit>, most: usize) -> Page {
+pub fn hits_page(looked_for: &str, hits: Vec<SessionHit>, most: usize) -> Page {
     let more = hits.len() > most;
     let mut rows: Vec<PageRow> = hits
         .into_iter()

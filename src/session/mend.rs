@@ -9,7 +9,7 @@ use crate::protocol::{
     Event, ModelMessage, Observation, Outcome, Question, Risk, Step, Truncation, TurnOrigin,
     TurnOutcome, Usage,
 };
-use crate::store::{Piece, Remembered};
+use crate::store::{EventPage, Remembered};
 use crate::words::session as words;
 
 /// The maximum length of the last output kept from an interrupted step, in bytes.
@@ -168,7 +168,7 @@ fn shell(text: &str, events: &[Event]) -> TurnRecord {
 }
 
 /// The history for the model, from the saved entries.
-pub fn history(remembered: &[Remembered], broken: &[(u64, Piece)], cwd: &str) -> History {
+pub fn history(remembered: &[Remembered], broken: &[(u64, EventPage)], cwd: &str) -> History {
     let mut history = History::default();
     for one in remembered {
         match one {
@@ -196,7 +196,7 @@ pub fn history(remembered: &[Remembered], broken: &[(u64, Piece)], cwd: &str) ->
     history
 }
 
-pub fn events_of(piece: &Piece) -> Vec<Event> {
+pub fn events_of(piece: &EventPage) -> Vec<Event> {
     piece.events.iter().map(|kept| kept.event.clone()).collect()
 }
 
@@ -409,8 +409,10 @@ mod tests {
             Remembered::Turn { turn: 3, left: None },
         ];
         let event = started("third", TurnOrigin::Typed);
-        let piece =
-            Piece { events: vec![crate::store::Kept { seq: 1, at: 0, event }], ..Piece::default() };
+        let piece = EventPage {
+            events: vec![crate::store::StoredEvent { seq: 1, at: 0, event }],
+            ..EventPage::default()
+        };
         let history = history(&remembered, &[(3, piece)], "/w");
         assert_eq!(history.turns(), 3);
         let text = sent(&history).iter().map(|one| one.content.as_str()).collect::<String>();

@@ -17,7 +17,8 @@ use crate::protocol::{
 };
 use crate::safety::redact::{Redactor, is_masked};
 use crate::store::{
-    Desk, Fault, Head, Listed, Piece, Recorder, Resumed, Store, StoreError, title_of,
+    EventPage, Listed, Recorder, Resumed, SavingError, SessionHeader, Store, StoreError,
+    StoreWriter, title_of,
 };
 use crate::words::{Localize, LocalizedText, plural, session as words};
 
@@ -64,12 +65,12 @@ impl Keeping {
     }
 }
 
-type Earlier = JoinHandle<Option<Result<Piece, StoreError>>>;
+type Earlier = JoinHandle<Option<Result<EventPage, StoreError>>>;
 
 /// The session's side of its store.
 pub(super) struct Saved {
     recorder: Recorder,
-    faults: UnboundedReceiver<Fault>,
+    faults: UnboundedReceiver<SavingError>,
     resume: Option<Which>,
     replay: Replay,
     earlier: Option<Earlier>,
@@ -80,14 +81,14 @@ pub(super) struct Saved {
 
 /// A message from the store.
 pub(super) enum Came {
-    Fault(Fault),
-    Earlier(Option<Result<Piece, StoreError>>),
+    Fault(SavingError),
+    Earlier(Option<Result<EventPage, StoreError>>),
 }
 
 impl Saved {
     /// Starts the thread that writes; nothing is opened yet.
     pub fn start(keeping: Keeping, facts: &mut SessionInfo, redactor: Arc<Redactor>) -> Saved {
-        let head = Head::new(&facts.cwd, facts.bot.as_deref());
+        let head = SessionHeader::new(&facts.cwd, facts.bot.as_deref());
         let is_kept = keeping.store.is_kept();
         facts.session = if is_kept { head.id.clone() } else { String::new() };
         let (told, faults) = unbounded_channel();
@@ -149,7 +150,7 @@ impl Saved {
 
     /// A new session starts with the next turn.
     pub async fn leave(&mut self, facts: &mut SessionInfo) {
-        let head = Head::new(&facts.cwd, facts.bot.as_deref());
+        let head = SessionHeader::new(&facts.cwd, facts.bot.as_deref());
         self.earlier = None;
         (facts.title, facts.read_only) = (String::new(), false);
         facts.unsaved = None;
@@ -173,13 +174,13 @@ impl Saved {
 
     /// The first and the last saved turn and step.
     pub async fn ends(&self) -> Vec<Event> {
-        let piece = self.recorder.ask(Desk::ends).await;
+        let piece = self.recorder.ask(StoreWriter::ends).await;
         piece.and_then(Result::ok).map(|piece| mend::events_of(&piece)).unwrap_or_default()
     }
 
     async fn ask<T: Send + 'static>(
         &self,
-        ask: impl FnOnce(&mut Desk) -> Result<T, StoreError> + Send + 'static,
+        ask: impl FnOnce(&mut StoreWriter) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, LocalizedText> {
         let gone = Err(StoreError::NothingThere);
         self.recorder.ask(ask).await.unwrap_or(gone).map_err(|error| error.say())
@@ -215,23 +216,23 @@ impl Session {
     }
 
     /// Shows unsaved data until it is saved, and reports each problem once.
-    async fn fault_came(&mut self, fault: Fault) {
+    async fn fault_came(&mut self, fault: SavingError) {
         let notice = match &fault {
-            Fault::NotSaved(why) => {
+            SavingError::NotSaved(why) => {
                 let places = self.other_places();
                 let unsaved = UnsavedWork { why: why.clone(), places, elsewhere: false };
                 self.facts.unsaved = Some(unsaved);
                 self.tell_facts().await;
                 Notice::warning(fault.say())
             }
-            Fault::SavedAgain => {
+            SavingError::SavedAgain => {
                 self.facts.unsaved = None;
                 self.tell_facts().await;
                 Notice::info(fault.say())
             }
-            Fault::Recovered { .. } | Fault::PutBack { .. } | Fault::Replaced { .. } => {
-                Notice::warning(fault.say())
-            }
+            SavingError::Recovered { .. }
+            | SavingError::PutBack { .. }
+            | SavingError::Replaced { .. } => Notice::warning(fault.say()),
         };
         self.say(notice).await;
     }
@@ -412,7 +413,7 @@ impl Session {
         }
     }
 
-    async fn earlier(&mut self, piece: Piece) {
+    async fn earlier(&mut self, piece: EventPage) {
         let events = mend::events_of(&piece);
         let told: Vec<Event> =
             events.iter().filter(|event| export::is_told(event)).cloned().collect();
@@ -465,7 +466,7 @@ impl Session {
     }
 
     async fn fork(&mut self, name: Option<String>) -> Result<(), LocalizedText> {
-        let mut head = Head::new(&self.facts.cwd, self.facts.bot.as_deref());
+        let mut head = SessionHeader::new(&self.facts.cwd, self.facts.bot.as_deref());
         head.title = name.map(|name| title_of(&name, TurnOrigin::Typed));
         if self.facts.turns == 0 {
             return Err(words::NOTHING_TO_FORK.into());
@@ -538,7 +539,7 @@ pub fn on_the_wall(milliseconds: i64, zone: &jiff::tz::TimeZone) -> i64 {
     milliseconds + i64::from(zone.to_offset(at).seconds()) * 1_000
 }
 
-fn times_of(piece: &Piece) -> Vec<i64> {
+fn times_of(piece: &EventPage) -> Vec<i64> {
     let zone = jiff::tz::TimeZone::system();
     piece.events.iter().map(|kept| on_the_wall(kept.at, &zone)).collect()
 }

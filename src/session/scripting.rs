@@ -27,7 +27,7 @@ use crate::safety::{
 use crate::script::host::Key;
 use crate::script::source::{Entry, Files};
 use crate::script::{Host, ModelCall, Part, Told};
-use crate::store::{Pairs, Store, StoreError};
+use crate::store::{KeyValue, Store, StoreError};
 use crate::tools::{Toolbox, Watch, attach};
 use crate::words::{Localize, LocalizedText, script_run as words};
 
@@ -91,7 +91,7 @@ pub struct ScriptHost {
 #[derive(Debug)]
 pub struct Memory {
     store: Store,
-    open: BTreeMap<String, Pairs>,
+    open: BTreeMap<String, KeyValue>,
 }
 
 impl Memory {
@@ -99,7 +99,7 @@ impl Memory {
         Memory { store, open: BTreeMap::new() }
     }
 
-    fn collection(&mut self, key: &Key) -> &mut Pairs {
+    fn collection(&mut self, key: &Key) -> &mut KeyValue {
         // A separator that appears in neither name keeps `a/b` and `c` distinct from `a` and `b/c`.
         let name = format!("pack\u{1f}{}\u{1f}{}", key.database, key.table);
         let store = &self.store;

@@ -12,10 +12,10 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::disk::PATIENCE;
 use super::moved::{Carried, Stands};
-use super::read::Known;
-use super::rows::{Row, grows, is_kept};
-use super::write::Parts;
-use super::{Disk, Fault, Lock, Piece, Remembered, Store, StoreError};
+use super::read::SessionRecord;
+use super::rows::{EventRow, grows, is_kept};
+use super::write::PendingParts;
+use super::{Database, EventPage, Lock, Remembered, SavingError, Store, StoreError};
 use crate::protocol::Event;
 use crate::safety::redact::Redactor;
 use crate::words::{Localize, LocalizedText};
@@ -42,7 +42,7 @@ mod asked;
 
 /// The data a session begins with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Head {
+pub struct SessionHeader {
     pub id: String,
     /// Absolute, with links resolved.
     pub folder: String,
@@ -51,20 +51,20 @@ pub struct Head {
     pub title: Option<String>,
 }
 
-impl Head {
+impl SessionHeader {
     /// A new session in a folder. Ids are short enough to type.
-    pub fn new(folder: &str, bot: Option<&str>) -> Head {
+    pub fn new(folder: &str, bot: Option<&str>) -> SessionHeader {
         // Without letters that look like digits or like each other.
         const LETTERS: &[u8] = b"abcdefghjkmnpqrstvwxyz23456789";
         let letter = |_| char::from(*fastrand::choice(LETTERS).unwrap_or(&b'a'));
         let id = (0..8).map(letter).collect();
-        Head { id, folder: folder.to_owned(), bot: bot.map(str::to_owned), title: None }
+        SessionHeader { id, folder: folder.to_owned(), bot: bot.map(str::to_owned), title: None }
     }
 }
 
 /// Whether anything is written.
 #[derive(Debug)]
-enum Hold {
+enum WriteLock {
     /// It has not begun, or no other window has it.
     Ours(Option<Lock>),
     /// Another window writes to it.
@@ -74,39 +74,39 @@ enum Hold {
 /// A resumed session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resumed {
-    pub known: Known,
+    pub known: SessionRecord,
     /// Its last events.
-    pub tail: Piece,
+    pub tail: EventPage,
     pub history: Vec<Remembered>,
     /// The folders that were added to it.
     pub folders: Vec<String>,
     /// Turns without messages, to be made from their events.
-    pub broken: Vec<(u64, Piece)>,
+    pub broken: Vec<(u64, EventPage)>,
     /// Another window writes to it.
     pub read_only: bool,
 }
 
 /// The state of the writing thread.
 #[derive(Debug)]
-pub struct Desk {
+pub struct StoreWriter {
     store: Store,
     redactor: Arc<Redactor>,
-    faults: UnboundedSender<Fault>,
-    disk: Option<Disk>,
-    head: Head,
+    faults: UnboundedSender<SavingError>,
+    disk: Option<Database>,
+    head: SessionHeader,
     /// Set once the session is in the file.
     key: Option<i64>,
     begun: bool,
     /// Events before the session began; they follow the start of its first turn.
     ahead: Vec<Event>,
-    hold: Hold,
+    hold: WriteLock,
     growing: Option<(Event, Instant)>,
     waiting: Waiting,
-    parts: Parts,
+    parts: PendingParts,
     /// Copied out of a file that was replaced.
     carried: Option<Carried>,
     /// The report for when the removed file is open again.
-    back: Option<Fault>,
+    back: Option<SavingError>,
     /// The last try failed: later tries delay nothing for long.
     in_vain: bool,
 }
@@ -114,7 +114,7 @@ pub struct Desk {
 /// Rows that are not in the file yet.
 #[derive(Debug, Default)]
 struct Waiting {
-    rows: VecDeque<Row>,
+    rows: VecDeque<EventRow>,
     weight: usize,
     /// When the disk last failed, and why.
     failed: Option<Instant>,
@@ -126,14 +126,14 @@ pub(super) fn now() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
 
-impl Desk {
+impl StoreWriter {
     pub fn new(
         store: Store,
-        head: Head,
+        head: SessionHeader,
         redactor: Arc<Redactor>,
-        faults: UnboundedSender<Fault>,
-    ) -> Desk {
-        Desk {
+        faults: UnboundedSender<SavingError>,
+    ) -> StoreWriter {
+        StoreWriter {
             store,
             redactor,
             faults,
@@ -142,10 +142,10 @@ impl Desk {
             key: None,
             begun: false,
             ahead: Vec::new(),
-            hold: Hold::Ours(None),
+            hold: WriteLock::Ours(None),
             growing: None,
             waiting: Waiting::default(),
-            parts: Parts::default(),
+            parts: PendingParts::default(),
             carried: None,
             back: None,
             in_vain: false,
@@ -164,7 +164,7 @@ impl Desk {
         if !self.begun && matches!(event, Event::FolderAdded { .. }) {
             return self.ahead.push(event);
         }
-        if !is_kept(&event) || matches!(self.hold, Hold::ReadOnly) || !(self.begun || starts) {
+        if !is_kept(&event) || matches!(self.hold, WriteLock::ReadOnly) || !(self.begun || starts) {
             return;
         }
         self.begun = true;
@@ -198,7 +198,7 @@ impl Desk {
                 self.waiting.rows.clear();
                 self.waiting.weight = 0;
                 if self.waiting.failed.take().is_some() {
-                    self.tell(Fault::SavedAgain);
+                    self.tell(SavingError::SavedAgain);
                 }
             }
             Err(error) => self.failed(error),
@@ -246,7 +246,7 @@ impl Desk {
             if let Some(disk) = self.disk.take() {
                 disk.close();
             }
-            if let Hold::Ours(lock) = &mut self.hold {
+            if let WriteLock::Ours(lock) = &mut self.hold {
                 *lock = None;
             }
         }
@@ -289,7 +289,7 @@ impl Desk {
     }
 
     fn push(&mut self, event: &Event) {
-        let Some(row) = Row::new(event, now(), &self.redactor) else { return };
+        let Some(row) = EventRow::new(event, now(), &self.redactor) else { return };
         self.waiting.weight += row.weight();
         self.waiting.rows.push_back(row);
         while self.waiting.weight > WAITING
@@ -312,9 +312,9 @@ impl Desk {
 
     fn try_write(&mut self) -> Result<(), StoreError> {
         self.open()?;
-        if matches!(self.hold, Hold::Ours(None)) {
+        if matches!(self.hold, WriteLock::Ours(None)) {
             match self.store.lock(&self.head.id)? {
-                Some(lock) => self.hold = Hold::Ours(Some(lock)),
+                Some(lock) => self.hold = WriteLock::Ours(Some(lock)),
                 None => return Err(StoreError::Held { id: self.head.id.clone() }),
             }
         }
@@ -327,13 +327,13 @@ impl Desk {
     }
 
     fn open(&mut self) -> Result<(), StoreError> {
-        match self.disk.as_mut().map(Disk::stands) {
+        match self.disk.as_mut().map(Database::stands) {
             Some(Stands::There) => return Ok(()),
             Some(Stands::Gone) => self.put_back()?,
             Some(Stands::Replaced) => self.carry()?,
             None => {}
         }
-        let (mut disk, fault) = Disk::open_within(&self.store, self.patience())?;
+        let (mut disk, fault) = Database::open_within(&self.store, self.patience())?;
         disk.watch();
         let mut fault = fault;
         if let Some(carried) = &self.carried {
@@ -356,8 +356,8 @@ impl Desk {
         self.back = disk.write_again(&self.store)?;
         self.disk = None;
         // The locks were removed with it.
-        if matches!(self.hold, Hold::Ours(Some(_))) {
-            self.hold = Hold::Ours(None);
+        if matches!(self.hold, WriteLock::Ours(Some(_))) {
+            self.hold = WriteLock::Ours(None);
         }
         Ok(())
     }
@@ -365,14 +365,14 @@ impl Desk {
     /// Another file replaced it: the session continues in that one.
     fn carry(&mut self) -> Result<(), StoreError> {
         let Some(disk) = &mut self.disk else { return Ok(()) };
-        let ours = self.key.filter(|_| !matches!(self.hold, Hold::ReadOnly));
+        let ours = self.key.filter(|_| !matches!(self.hold, WriteLock::ReadOnly));
         self.carried = disk.carry(ours)?;
         self.disk = None;
         Ok(())
     }
 
     /// The session has other numbers in another file.
-    fn found_again(&mut self, disk: &Disk) -> Result<(), StoreError> {
+    fn found_again(&mut self, disk: &Database) -> Result<(), StoreError> {
         self.key = disk.find(&self.head.id).ok().map(|known| known.key);
         self.parts = self.key.map(|key| disk.parts(key)).transpose()?.unwrap_or_default();
         Ok(())
@@ -406,13 +406,13 @@ impl Desk {
         };
         // A different reason is reported as well.
         if self.waiting.failed.is_none() || self.waiting.why.as_ref() != Some(&why) {
-            self.tell(Fault::NotSaved(why.clone()));
+            self.tell(SavingError::NotSaved(why.clone()));
         }
         self.waiting.why = Some(why);
         self.waiting.failed = Some(Instant::now());
     }
 
-    fn tell(&self, fault: Fault) {
+    fn tell(&self, fault: SavingError) {
         // There is no receiver once the session has ended.
         let _ = self.faults.send(fault);
     }

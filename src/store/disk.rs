@@ -17,7 +17,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::moved::{Stands, Witness, draw_number};
 use super::schema::{self, MIGRATIONS};
-use super::{Fault, Store, StoreError, log, own_file, recover};
+use super::{SavingError, Store, StoreError, log, own_file, recover};
 use crate::disk::private_folder;
 
 /// The maximum number of damaged files that are kept; the oldest are removed.
@@ -28,7 +28,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An open file of sessions. Used from one thread at a time.
 #[derive(Debug)]
-pub struct Disk {
+pub struct Database {
     pub(super) db: Connection,
     pub(super) file: Option<PathBuf>,
     /// The state of the file at the last check, if it is watched. Closed after the database: while
@@ -38,33 +38,33 @@ pub struct Disk {
     _shared: Option<File>,
 }
 
-impl Disk {
+impl Database {
     /// Opens the file, and creates or repairs it if needed; also returns what to report about that.
     ///
     /// # Errors
     /// When it cannot be opened: no folder, no room, a later version, or damage while another
     /// window has it open.
-    pub fn open(store: &Store) -> Result<(Disk, Option<Fault>), StoreError> {
-        Disk::open_within(store, PATIENCE)
+    pub fn open(store: &Store) -> Result<(Database, Option<SavingError>), StoreError> {
+        Database::open_within(store, PATIENCE)
     }
 
     /// The same, with a limit on the wait for another window.
     pub(super) fn open_within(
         store: &Store,
         patience: Duration,
-    ) -> Result<(Disk, Option<Fault>), StoreError> {
+    ) -> Result<(Database, Option<SavingError>), StoreError> {
         let (Some(folder), Some(file)) = (&store.folder, store.file()) else {
             let db = ready(Connection::open_in_memory()?)?;
-            return Ok((Disk { db, file: None, witness: None, _shared: None }, None));
+            return Ok((Database { db, file: None, witness: None, _shared: None }, None));
         };
-        Disk::open_file(folder, &file, patience).map_err(|error| error.of_file(&file))
+        Database::open_file(folder, &file, patience).map_err(|error| error.of_file(&file))
     }
 
     fn open_file(
         folder: &Path,
         file: &Path,
         patience: Duration,
-    ) -> Result<(Disk, Option<Fault>), StoreError> {
+    ) -> Result<(Database, Option<SavingError>), StoreError> {
         private_folder(folder)?;
         let gate = own_file(&folder.join("sessions.lock"))?;
         // The first window checks the state that the last one left.
@@ -75,7 +75,7 @@ impl Disk {
         match connect_within(file, patience) {
             Ok(db) => {
                 let file = Some(file.to_owned());
-                Ok((Disk { db, file, witness: None, _shared: Some(gate) }, None))
+                Ok((Database { db, file, witness: None, _shared: Some(gate) }, None))
             }
             Err(error) if error.is_damage() => set_aside(file, gate),
             Err(error) => Err(error),
@@ -86,13 +86,13 @@ impl Disk {
     ///
     /// # Errors
     /// When another window has it open as well, or the new one cannot be created.
-    pub fn mend(self, store: &Store) -> Result<(Disk, Option<Fault>), StoreError> {
-        let Disk { db, file, witness, _shared } = self;
+    pub fn mend(self, store: &Store) -> Result<(Database, Option<SavingError>), StoreError> {
+        let Database { db, file, witness, _shared } = self;
         // Closing a damaged file may fail; it is abandoned either way.
         drop(db);
         drop((witness, _shared));
         let (Some(folder), Some(file)) = (&store.folder, file) else {
-            return Disk::open(store);
+            return Database::open(store);
         };
         let gate = own_file(&folder.join("sessions.lock"))?;
         set_aside(&file, gate)
@@ -103,7 +103,7 @@ impl Disk {
     ///
     /// # Errors
     /// When it cannot be written there.
-    pub fn write_again(&self, store: &Store) -> Result<Option<Fault>, StoreError> {
+    pub fn write_again(&self, store: &Store) -> Result<Option<SavingError>, StoreError> {
         let (Some(folder), Some(file)) = (&store.folder, &self.file) else { return Ok(None) };
         private_folder(folder)?;
         // Only its owner may read it, also while it grows.
@@ -112,7 +112,7 @@ impl Disk {
         // A half-written file is useless, and would be taken for another database.
         written.inspect_err(|_| recover::forget(file))?;
         self.leave_log();
-        Ok(Some(Fault::PutBack { file: file.clone() }))
+        Ok(Some(SavingError::PutBack { file: file.clone() }))
     }
 
     /// From now on, closing does not remove the log: the one at this path belongs to another file.
@@ -184,7 +184,7 @@ fn ready(mut db: Connection) -> Result<Connection, StoreError> {
 }
 
 /// Moves a damaged file away and copies the readable data into a new one.
-fn set_aside(file: &Path, gate: File) -> Result<(Disk, Option<Fault>), StoreError> {
+fn set_aside(file: &Path, gate: File) -> Result<(Database, Option<SavingError>), StoreError> {
     gate.unlock()?;
     match gate.try_lock() {
         Ok(()) => {}
@@ -202,7 +202,7 @@ fn set_aside(file: &Path, gate: File) -> Result<(Disk, Option<Fault>), StoreErro
         }
     }
     let (db, file_of) = (connect(file)?, Some(file.to_owned()));
-    let mut disk = Disk { db, file: file_of, witness: None, _shared: None };
+    let mut disk = Database { db, file: file_of, witness: None, _shared: None };
     let found = recover::pour(&aside, &mut disk)?;
     gate.unlock()?;
     gate.lock_shared()?;
@@ -211,7 +211,7 @@ fn set_aside(file: &Path, gate: File) -> Result<(Disk, Option<Fault>), StoreErro
     older.truncate(over);
     let removed = older.iter().filter(|number| forget(&damaged_name(file, **number))).count();
     let (sessions, events) = (found.sessions, found.events);
-    Ok((disk, Some(Fault::Recovered { aside, sessions, events, removed })))
+    Ok((disk, Some(SavingError::Recovered { aside, sessions, events, removed })))
 }
 
 /// The numbers of the damaged files, oldest first, and the highest number.

@@ -38,10 +38,10 @@ mod rows;
 mod schema;
 mod write;
 
-pub use desk::{Desk, Head, Resumed};
-pub use disk::Disk;
-pub use pairs::Pairs;
-pub use read::Known;
+pub use desk::{Resumed, SessionHeader, StoreWriter};
+pub use disk::Database;
+pub use pairs::KeyValue;
+pub use read::SessionRecord;
 pub use recorder::Recorder;
 pub use rows::{is_kept, title_of};
 
@@ -73,8 +73,8 @@ impl Store {
     }
 
     /// Named values that outlive a session, separate for each `namespace`.
-    pub fn pairs(&self, namespace: &str) -> Pairs {
-        Pairs::new(self.clone(), namespace)
+    pub fn pairs(&self, namespace: &str) -> KeyValue {
+        KeyValue::new(self.clone(), namespace)
     }
 
     /// Locks a session for writing; `None` if another window has it. The lock ends with the
@@ -134,7 +134,7 @@ pub struct Listed {
 
 /// Words that were found in a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct SessionHit {
     pub id: String,
     pub title: String,
     pub folder: String,
@@ -145,7 +145,7 @@ pub struct Hit {
 
 /// An event with its position in the order.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct StoredEvent {
     pub seq: i64,
     pub at: i64,
     pub event: Event,
@@ -153,8 +153,8 @@ pub struct Kept {
 
 /// A part of a session, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Piece {
-    pub events: Vec<Kept>,
+pub struct EventPage {
+    pub events: Vec<StoredEvent>,
     /// The number of rows that could not be read.
     pub unreadable: usize,
     /// There are earlier events.
@@ -174,7 +174,7 @@ pub enum Remembered {
 
 /// What the user is told about saving sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum SavingError {
     /// Nothing is saved at the moment; saving is tried again.
     NotSaved(LocalizedText),
     /// Data that could not be saved for a while is saved now.
@@ -188,20 +188,24 @@ pub enum Fault {
     Replaced { file: PathBuf },
 }
 
-impl Localize for Fault {
+impl Localize for SavingError {
     fn say(&self) -> LocalizedText {
         match self {
-            Fault::NotSaved(why) => words::NOT_SAVED.with("why", why.clone()),
-            Fault::SavedAgain => words::SAVED_AGAIN.into(),
-            Fault::Recovered { aside, sessions, events, removed } => {
+            SavingError::NotSaved(why) => words::NOT_SAVED.with("why", why.clone()),
+            SavingError::SavedAgain => words::SAVED_AGAIN.into(),
+            SavingError::Recovered { aside, sessions, events, removed } => {
                 let word = if *removed == 0 { words::RECOVERED } else { words::RECOVERED_REMOVED };
                 word.with("aside", aside.display().to_string())
                     .with("sessions", *sessions)
                     .with("events", *events)
                     .with("removed", *removed)
             }
-            Fault::PutBack { file } => words::PUT_BACK.with("file", file.display().to_string()),
-            Fault::Replaced { file } => words::REPLACED.with("file", file.display().to_string()),
+            SavingError::PutBack { file } => {
+                words::PUT_BACK.with("file", file.display().to_string())
+            }
+            SavingError::Replaced { file } => {
+                words::REPLACED.with("file", file.display().to_string())
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::disk::beside;
 use super::write::forget_words;
-use super::{Disk, Fault, StoreError, own_file, recover};
+use super::{Database, SavingError, StoreError, own_file, recover};
 
 /// The number of bytes at the start of a file that identify it, and the offsets of the file's
 /// number and of its change counter in them.
@@ -99,7 +99,7 @@ pub struct Carried {
     id: Option<String>,
 }
 
-impl Disk {
+impl Database {
     /// Watches the file at its path from now on.
     pub fn watch(&mut self) {
         // If it cannot be checked, it counts as removed once it is removed.
@@ -213,8 +213,8 @@ impl Disk {
     }
 
     /// The report about a file that replaced another.
-    pub fn replaced(&self) -> Option<Fault> {
-        self.file.clone().map(|file| Fault::Replaced { file })
+    pub fn replaced(&self) -> Option<SavingError> {
+        self.file.clone().map(|file| SavingError::Replaced { file })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::{Disk, Store, StoreError};
+use super::{Database, Store, StoreError};
 
 /// The maximum size of a name, and of a value, in bytes.
 const NAME: usize = 512;
@@ -13,15 +13,15 @@ const ALL: i64 = 64 << 20;
 /// The values of one namespace. The file is opened at the first use. Use it only where blocking on
 /// the disk is allowed.
 #[derive(Debug)]
-pub struct Pairs {
+pub struct KeyValue {
     store: Store,
     namespace: String,
-    disk: Option<Disk>,
+    disk: Option<Database>,
 }
 
-impl Pairs {
-    pub(super) fn new(store: Store, namespace: &str) -> Pairs {
-        Pairs { store, namespace: namespace.to_owned(), disk: None }
+impl KeyValue {
+    pub(super) fn new(store: Store, namespace: &str) -> KeyValue {
+        KeyValue { store, namespace: namespace.to_owned(), disk: None }
     }
 
     /// # Errors
@@ -89,10 +89,10 @@ impl Pairs {
         Ok(names.collect::<Result<_, _>>()?)
     }
 
-    fn disk(&mut self) -> Result<&mut Disk, StoreError> {
+    fn disk(&mut self) -> Result<&mut Database, StoreError> {
         match &mut self.disk {
             Some(disk) => Ok(disk),
-            none => Ok(none.insert(Disk::open(&self.store)?.0)),
+            none => Ok(none.insert(Database::open(&self.store)?.0)),
         }
     }
 }

@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
 use super::write::num;
-use super::{Disk, Hit, Kept, Listed, Piece, Remembered, StoreError, rows};
+use super::{Database, EventPage, Listed, Remembered, SessionHit, StoreError, StoredEvent, rows};
 use crate::protocol::{Event, Usage};
 
 /// The number of characters of a preview, and of the text around a hit.
@@ -20,7 +20,7 @@ const INDEXED: usize = 3;
 
 /// The data of a session, apart from its events.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Known {
+pub struct SessionRecord {
     pub key: i64,
     pub id: String,
     pub folder: String,
@@ -34,7 +34,7 @@ pub struct Known {
     pub usage: Usage,
 }
 
-impl Disk {
+impl Database {
     /// The latest sessions first; only those of one folder, if given.
     pub fn list(&self, folder: Option<&str>, most: usize) -> Result<Vec<Listed>, StoreError> {
         let mut found = self.db.prepare_cached(
@@ -76,7 +76,7 @@ impl Disk {
     }
 
     /// The session with this id, or with an id that begins like this.
-    pub fn find(&self, id: &str) -> Result<Known, StoreError> {
+    pub fn find(&self, id: &str) -> Result<SessionRecord, StoreError> {
         let id = id.trim().to_lowercase();
         let none = || StoreError::NoSession { id: id.clone() };
         if id.is_empty() || !id.chars().all(|c| c.is_ascii_alphanumeric()) {
@@ -97,7 +97,7 @@ impl Disk {
     }
 
     /// The session that was last used in a folder.
-    pub fn last(&self, folder: &str) -> Result<Option<Known>, StoreError> {
+    pub fn last(&self, folder: &str) -> Result<Option<SessionRecord>, StoreError> {
         let key: Option<i64> = self
             .db
             .query_row(
@@ -109,7 +109,7 @@ impl Disk {
         key.map(|key| self.known(key)).transpose()
     }
 
-    pub fn known(&self, key: i64) -> Result<Known, StoreError> {
+    pub fn known(&self, key: i64) -> Result<SessionRecord, StoreError> {
         let known = self.db.query_row(
             "SELECT key, id, folder, title, updated, next_step, next_ask, steps, input, output,
                  estimated,
@@ -118,7 +118,7 @@ impl Disk {
              FROM sessions WHERE key = ?1",
             [key],
             |row| {
-                Ok(Known {
+                Ok(SessionRecord {
                     key: row.get(0)?,
                     id: row.get(1)?,
                     folder: row.get(2)?,
@@ -141,7 +141,12 @@ impl Disk {
 
     /// About `most` events before `before`, or the last ones, from the start of a turn; fewer if
     /// they are long.
-    pub fn piece(&self, key: i64, before: Option<i64>, most: usize) -> Result<Piece, StoreError> {
+    pub fn piece(
+        &self,
+        key: i64,
+        before: Option<i64>,
+        most: usize,
+    ) -> Result<EventPage, StoreError> {
         let before = before.unwrap_or(i64::MAX);
         // Never half a turn, unless it is a very long one: the first event of a block must be
         // included.
@@ -216,7 +221,7 @@ impl Disk {
         let mut found = read.query([key, after])?;
         let mut unreadable = 0;
         while let Some(row) = found.next()? {
-            let mut piece = Piece::default();
+            let mut piece = EventPage::default();
             self::take(row, &mut piece)?;
             unreadable += piece.unreadable;
             for kept in piece.events {
@@ -237,18 +242,24 @@ impl Disk {
     }
 
     /// All events from one up to another.
-    pub fn events(&self, key: i64, from: i64, before: i64) -> Result<Piece, StoreError> {
+    pub fn events(&self, key: i64, from: i64, before: i64) -> Result<EventPage, StoreError> {
         self.within(key, from, before, usize::MAX)
     }
 
     /// The first of those events, up to a size in bytes.
-    fn within(&self, key: i64, from: i64, before: i64, most: usize) -> Result<Piece, StoreError> {
+    fn within(
+        &self,
+        key: i64,
+        from: i64,
+        before: i64,
+        most: usize,
+    ) -> Result<EventPage, StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT id, at, body FROM events
              WHERE session = ?1 AND id >= ?2 AND id < ?3 AND undone IS NULL ORDER BY id",
         )?;
         let mut found = read.query(params![key, from, before])?;
-        let (mut piece, mut size) = (Piece::default(), 0);
+        let (mut piece, mut size) = (EventPage::default(), 0);
         while size < most
             && let Some(row) = found.next()?
         {
@@ -259,12 +270,12 @@ impl Disk {
     }
 
     /// The events of the turn of this number.
-    pub fn turn(&self, key: i64, turn: u64) -> Result<Piece, StoreError> {
+    pub fn turn(&self, key: i64, turn: u64) -> Result<EventPage, StoreError> {
         self.turn_within(key, turn, usize::MAX)
     }
 
     /// Its first events, up to a size in bytes.
-    pub fn turn_within(&self, key: i64, turn: u64, most: usize) -> Result<Piece, StoreError> {
+    pub fn turn_within(&self, key: i64, turn: u64, most: usize) -> Result<EventPage, StoreError> {
         let start = |number: &str| {
             self.db
                 .prepare_cached(&format!(
@@ -274,13 +285,13 @@ impl Disk {
                 .query_row(params![key, num(turn)], |row| row.get::<_, Option<i64>>(0))
         };
         match start("=")? {
-            None => Ok(Piece::default()),
+            None => Ok(EventPage::default()),
             Some(from) => self.within(key, from, start(">")?.unwrap_or(i64::MAX), most),
         }
     }
 
     /// The result of the step with this id, the last one if several have it.
-    pub fn step(&self, key: i64, id: &str) -> Result<Piece, StoreError> {
+    pub fn step(&self, key: i64, id: &str) -> Result<EventPage, StoreError> {
         // Steps have no index of their own: this checks each one while the user waits.
         let mut read = self.db.prepare_cached(
             "SELECT id, at, body FROM events
@@ -291,16 +302,15 @@ impl Disk {
         let named = format!("\"id\":{}", serde_json::Value::from(id));
         let mut found = read.query(params![key, named])?;
         while let Some(row) = found.next()? {
-            let mut piece = Piece::default();
+            let mut piece = EventPage::default();
             take(row, &mut piece)?;
             // The id may appear elsewhere in it.
-            let is_it =
-                |kept: &Kept| matches!(&kept.event, Event::Observed(seen) if seen.step.id == id);
+            let is_it = |kept: &StoredEvent| matches!(&kept.event, Event::Observed(seen) if seen.step.id == id);
             if piece.events.iter().any(is_it) {
                 return Ok(piece);
             }
         }
-        Ok(Piece::default())
+        Ok(EventPage::default())
     }
 
     /// The folders that were added to a session, each once, in order.
@@ -309,7 +319,7 @@ impl Disk {
             "SELECT id, at, body FROM events WHERE session = ?1 AND kind = 'folder' ORDER BY id",
         )?;
         let mut found = read.query([key])?;
-        let (mut piece, mut folders) = (Piece::default(), Vec::new());
+        let (mut piece, mut folders) = (EventPage::default(), Vec::new());
         while let Some(row) = found.next()? {
             take(row, &mut piece)?;
         }
@@ -324,8 +334,8 @@ impl Disk {
     }
 
     /// The first and the last turn, and the first and the last finished step.
-    pub fn ends(&self, key: i64) -> Result<Piece, StoreError> {
-        let mut piece = Piece::default();
+    pub fn ends(&self, key: i64) -> Result<EventPage, StoreError> {
+        let mut piece = EventPage::default();
         for (kind, order) in [("turn", "ASC"), ("turn", "DESC"), ("seen", "ASC"), ("seen", "DESC")]
         {
             let mut read = self.db.prepare_cached(&format!(
@@ -380,7 +390,7 @@ impl Disk {
 
     /// Sessions that contain all of these words, the latest first. The index only says where to
     /// look: it has no words of one or two characters, and of longer ones only their trigrams.
-    pub fn search(&self, words: &str, most: usize) -> Result<Vec<Hit>, StoreError> {
+    pub fn search(&self, words: &str, most: usize) -> Result<Vec<SessionHit>, StoreError> {
         let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
         let Some(first) = words.first() else { return Ok(Vec::new()) };
         let long = || words.iter().filter(|word| word.chars().count() >= INDEXED);
@@ -409,7 +419,7 @@ impl Disk {
             if !words.iter().all(|word| lower.contains(word)) {
                 continue;
             }
-            hits.push(Hit {
+            hits.push(SessionHit {
                 id: row.get(0)?,
                 title: row.get(1)?,
                 folder: row.get(2)?,
@@ -441,11 +451,11 @@ fn since_of(history: &str) -> Option<u64> {
 }
 
 /// Adds a row of number, time and body to a part; returns its size.
-fn take(row: &Row<'_>, piece: &mut Piece) -> Result<usize, StoreError> {
+fn take(row: &Row<'_>, piece: &mut EventPage) -> Result<usize, StoreError> {
     let (seq, at) = (row.get(0)?, row.get(1)?);
     let text = row.get_ref(2)?.as_str().ok();
     match text.and_then(|text| serde_json::from_str(text).ok()) {
-        Some(event) => piece.events.push(Kept { seq, at, event }),
+        Some(event) => piece.events.push(StoredEvent { seq, at, event }),
         None => piece.unreadable += 1,
     }
     Ok(text.map_or(0, str::len))

@@ -9,8 +9,8 @@ use tokio::sync::mpsc::{self, Receiver, Sender, UnboundedSender, error::TrySendE
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::desk::{Desk, Head};
-use super::{Fault, Store};
+use super::desk::{SessionHeader, StoreWriter};
+use super::{SavingError, Store};
 use crate::protocol::Event;
 use crate::safety::redact::Redactor;
 use crate::words::{LocalizedText, store as words};
@@ -33,7 +33,7 @@ enum Job {
     Early(Box<Event>),
     /// Is written in order; nothing waits for it.
     Later(Box<Event>),
-    Do(Box<dyn FnOnce(&mut Desk) + Send>),
+    Do(Box<dyn FnOnce(&mut StoreWriter) + Send>),
 }
 
 /// Sends events to the thread that writes. The thread ends when the last copy is dropped.
@@ -46,12 +46,12 @@ impl Recorder {
     /// Starts the thread. It opens nothing until there is work.
     pub fn start(
         store: Store,
-        head: Head,
+        head: SessionHeader,
         redactor: Arc<Redactor>,
-        faults: UnboundedSender<Fault>,
+        faults: UnboundedSender<SavingError>,
     ) -> Recorder {
         let (jobs, waiting) = mpsc::channel(ROOM);
-        let desk = Desk::new(store, head, redactor, faults);
+        let desk = StoreWriter::new(store, head, redactor, faults);
         let started =
             std::thread::Builder::new().name("store".into()).spawn(move || work(desk, waiting));
         if let Err(error) = started {
@@ -80,7 +80,7 @@ impl Recorder {
     pub fn prepare(&self, start: Option<Event>) {
         let job = match start {
             Some(event) => Job::Early(Box::new(event)),
-            None => Job::Do(Box::new(Desk::prepare)),
+            None => Job::Do(Box::new(StoreWriter::prepare)),
         };
         // Without room, it is written, and the file opened, with the next job.
         let _ = self.jobs.try_send(job);
@@ -97,7 +97,7 @@ impl Recorder {
     /// Runs a job in order; `None` if the thread has ended.
     pub async fn ask<T: Send + 'static>(
         &self,
-        ask: impl FnOnce(&mut Desk) -> T + Send + 'static,
+        ask: impl FnOnce(&mut StoreWriter) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = oneshot::channel();
         let job = Job::Do(Box::new(move |desk| drop(answer.send(ask(desk)))));
@@ -120,7 +120,7 @@ impl Recorder {
     }
 }
 
-fn work(mut desk: Desk, mut jobs: Receiver<Job>) {
+fn work(mut desk: StoreWriter, mut jobs: Receiver<Job>) {
     // Only to wait with a deadline; the thread itself may block.
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else {
         return;
@@ -155,7 +155,7 @@ fn work(mut desk: Desk, mut jobs: Receiver<Job>) {
 /// Takes all waiting jobs, writes them as one group, then answers. `early` is written before it is
 /// waited for. True if something important was among them.
 fn group(
-    desk: &mut Desk,
+    desk: &mut StoreWriter,
     first: Job,
     jobs: &mut Receiver<Job>,
     early: &mut Option<Box<Event>>,

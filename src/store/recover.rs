@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags, params_from_iter};
 
 use super::disk::beside;
 use super::rows::said_in;
-use super::{Disk, StoreError, disk};
+use super::{Database, StoreError, disk};
 
 /// How many rows are skipped one by one before the steps grow.
 const SINGLE: i64 = 256;
@@ -22,7 +22,7 @@ const PAGE: usize = 4096;
 const MOST_PAGES: u64 = 1 << 24;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct RecoveredRows {
     pub sessions: usize,
     pub events: usize,
 }
@@ -44,10 +44,10 @@ const HISTORY: Table = Table { name: "history", columns: "id, session, turn, who
 const PAIRS: Table = Table { name: "pairs", columns: "rowid, namespace, name, value" };
 
 /// Copies the readable data of `from` into a new and empty file.
-pub fn pour(from: &Path, into: &mut Disk) -> Result<Found, StoreError> {
+pub fn pour(from: &Path, into: &mut Database) -> Result<RecoveredRows, StoreError> {
     if let Ok(old) = open(from)
         && let Ok(found) = pour_from(&old, into)
-        && found != Found::default()
+        && found != RecoveredRows::default()
     {
         return Ok(found);
     }
@@ -57,12 +57,12 @@ pub fn pour(from: &Path, into: &mut Disk) -> Result<Found, StoreError> {
             mend(&mended).and_then(|()| open(&mended)).and_then(|old| pour_from(&old, into));
         forget(&mended);
         if let Ok(found) = found
-            && found != Found::default()
+            && found != RecoveredRows::default()
         {
             return Ok(found);
         }
     }
-    Ok(Found::default())
+    Ok(RecoveredRows::default())
 }
 
 /// Opens a file for reading as it is; closing it changes nothing.
@@ -75,9 +75,9 @@ fn open(file: &Path) -> Result<Connection, StoreError> {
     Ok(db)
 }
 
-fn pour_from(old: &Connection, into: &mut Disk) -> Result<Found, StoreError> {
+fn pour_from(old: &Connection, into: &mut Database) -> Result<RecoveredRows, StoreError> {
     let change = into.db.transaction()?;
-    let mut found = Found { sessions: copy(old, &change, &SESSIONS, None)?, events: 0 };
+    let mut found = RecoveredRows { sessions: copy(old, &change, &SESSIONS, None)?, events: 0 };
     orphans(old, &change, &mut found)?;
     found.events = copy(old, &change, &EVENTS, None)?;
     copy(old, &change, &HISTORY, None)?;
@@ -172,7 +172,11 @@ fn owned(value: ValueRef<'_>) -> Value {
 }
 
 /// Sessions whose own row is lost, but whose events are not.
-fn orphans(old: &Connection, new: &Connection, found: &mut Found) -> Result<(), StoreError> {
+fn orphans(
+    old: &Connection,
+    new: &Connection,
+    found: &mut RecoveredRows,
+) -> Result<(), StoreError> {
     let mut keys: Vec<(i64, i64)> = Vec::new();
     each(old, &EVENTS, None, |values| {
         if let (Some(Value::Integer(key)), Some(Value::Integer(at))) =

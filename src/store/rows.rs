@@ -14,9 +14,9 @@ const TITLE: usize = 60;
 
 /// One event to be written to the file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct EventRow {
     pub at: i64,
-    pub kind: Kind,
+    pub kind: RowAction,
     /// Set for the start of a turn.
     pub turn: Option<u64>,
     pub body: String,
@@ -31,7 +31,7 @@ pub struct Row {
 
 /// What the writer does besides adding a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RowAction {
     TurnStarted,
     TurnEnded,
     /// Begins a new growing reply.
@@ -47,47 +47,51 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
-    pub fn of(event: &Event) -> Kind {
+impl RowAction {
+    pub fn of(event: &Event) -> RowAction {
         match event {
-            Event::TurnStarted { .. } => Kind::TurnStarted,
-            Event::TurnEnded { .. } => Kind::TurnEnded,
-            Event::ReplyStarted | Event::Retrying { .. } => Kind::Begins,
-            Event::Delta { .. } => Kind::Delta,
-            Event::Replied(_) | Event::Repairing { .. } => Kind::Whole,
-            Event::StepStarted { .. } => Kind::StepStarted,
-            Event::StepOutput { .. } => Kind::Output,
-            Event::Observed(_) => Kind::Observed,
-            Event::FolderAdded { .. } => Kind::Folder,
-            _ => Kind::Other,
+            Event::TurnStarted { .. } => RowAction::TurnStarted,
+            Event::TurnEnded { .. } => RowAction::TurnEnded,
+            Event::ReplyStarted | Event::Retrying { .. } => RowAction::Begins,
+            Event::Delta { .. } => RowAction::Delta,
+            Event::Replied(_) | Event::Repairing { .. } => RowAction::Whole,
+            Event::StepStarted { .. } => RowAction::StepStarted,
+            Event::StepOutput { .. } => RowAction::Output,
+            Event::Observed(_) => RowAction::Observed,
+            Event::FolderAdded { .. } => RowAction::Folder,
+            _ => RowAction::Other,
         }
     }
 
     /// The name in the table.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::TurnStarted => "turn",
-            Kind::TurnEnded => "end",
-            Kind::Begins => "begins",
-            Kind::Delta => "delta",
-            Kind::Whole => "whole",
-            Kind::StepStarted => "step",
-            Kind::Output => "output",
-            Kind::Observed => "seen",
-            Kind::Folder => "folder",
-            Kind::Other => "other",
+            RowAction::TurnStarted => "turn",
+            RowAction::TurnEnded => "end",
+            RowAction::Begins => "begins",
+            RowAction::Delta => "delta",
+            RowAction::Whole => "whole",
+            RowAction::StepStarted => "step",
+            RowAction::Output => "output",
+            RowAction::Observed => "seen",
+            RowAction::Folder => "folder",
+            RowAction::Other => "other",
         }
     }
 
     /// Events that must survive a power failure, as far as a disk can promise.
     pub fn is_grave(self) -> bool {
         match self {
-            Kind::TurnStarted
-            | Kind::TurnEnded
-            | Kind::Whole
-            | Kind::StepStarted
-            | Kind::Observed => true,
-            Kind::Begins | Kind::Delta | Kind::Output | Kind::Folder | Kind::Other => false,
+            RowAction::TurnStarted
+            | RowAction::TurnEnded
+            | RowAction::Whole
+            | RowAction::StepStarted
+            | RowAction::Observed => true,
+            RowAction::Begins
+            | RowAction::Delta
+            | RowAction::Output
+            | RowAction::Folder
+            | RowAction::Other => false,
         }
     }
 }
@@ -127,8 +131,8 @@ pub fn grows(event: &Event) -> bool {
     matches!(event, Event::Delta { .. } | Event::Thought { .. } | Event::StepOutput { .. })
 }
 
-impl Row {
-    pub fn new(event: &Event, at: i64, redactor: &Redactor) -> Option<Row> {
+impl EventRow {
+    pub fn new(event: &Event, at: i64, redactor: &Redactor) -> Option<EventRow> {
         let kept;
         let event = match event {
             Event::Asked(ask) => {
@@ -150,9 +154,9 @@ impl Row {
             }
             _ => None,
         };
-        Some(Row {
+        Some(EventRow {
             at,
-            kind: Kind::of(event),
+            kind: RowAction::of(event),
             turn,
             body: value.to_string(),
             said: redactor.mask(&said(event)).into_owned(),

@@ -18,7 +18,7 @@ mod moved;
 
 struct Bench {
     folder: tempfile::TempDir,
-    faults: Vec<UnboundedReceiver<Fault>>,
+    faults: Vec<UnboundedReceiver<SavingError>>,
 }
 
 impl Bench {
@@ -30,20 +30,20 @@ impl Bench {
         Store::under(self.folder.path().join("data"))
     }
 
-    fn desk(&mut self) -> Desk {
+    fn desk(&mut self) -> StoreWriter {
         self.desk_in("/work")
     }
 
-    fn desk_in(&mut self, folder: &str) -> Desk {
+    fn desk_in(&mut self, folder: &str) -> StoreWriter {
         let (faults, told) = unbounded_channel();
         self.faults.push(told);
         let secrets = [("API_KEY", "hunter2hunter2")];
         let redactor = Arc::new(Redactor::new(secrets, [7; 16]));
-        Desk::new(self.store(), Head::new(folder, None), redactor, faults)
+        StoreWriter::new(self.store(), SessionHeader::new(folder, None), redactor, faults)
     }
 
     /// What the desks were told, oldest desk first.
-    fn told(&mut self) -> Vec<Fault> {
+    fn told(&mut self) -> Vec<SavingError> {
         self.faults
             .iter_mut()
             .flat_map(|told| std::iter::from_fn(|| told.try_recv().ok()))
@@ -93,22 +93,22 @@ fn seen(id: &str, stdout: &str) -> Observation {
     Observation { stdout: stdout.into(), exit_code: Some(0), ..seen }
 }
 
-fn tell(desk: &mut Desk, events: impl IntoIterator<Item = Event>) {
+fn tell(desk: &mut StoreWriter, events: impl IntoIterator<Item = Event>) {
     events.into_iter().for_each(|event| desk.note(event));
     desk.flush();
 }
 
-fn turn(desk: &mut Desk, number: u64, text: &str, answer: &str) {
+fn turn(desk: &mut StoreWriter, number: u64, text: &str, answer: &str) {
     tell(desk, [started(number, text), Event::ReplyStarted, replied(answer), ended(number)]);
     let messages = serde_json::json!([{"role":"user","content":text}]);
     desk.remember(number, &messages.to_string());
 }
 
-fn events(piece: &Piece) -> Vec<Event> {
+fn events(piece: &EventPage) -> Vec<Event> {
     piece.events.iter().map(|kept| kept.event.clone()).collect()
 }
 
-fn shown(desk: &mut Desk, id: &str) -> Vec<Event> {
+fn shown(desk: &mut StoreWriter, id: &str) -> Vec<Event> {
     events(&desk.resume(Some(id), 1_000).unwrap().tail)
 }
 
@@ -203,10 +203,10 @@ fn a_part_is_found_by_its_id_however_far_back_it_is() {
     assert_eq!(of(&events(&desk.part("cmd_007").unwrap())), "cmd_007");
     assert_eq!(events(&desk.part("turn_2").unwrap()).first(), Some(&started(2, "x")));
     for none in ["cmd_999", "turn_999", "turn_x", "", "%"] {
-        assert_eq!(desk.part(none).unwrap(), Piece::default(), "{none}");
+        assert_eq!(desk.part(none).unwrap(), EventPage::default(), "{none}");
     }
     desk.take_back(300, &Event::Cleared, &[]).unwrap();
-    assert_eq!(desk.part("cmd_300").unwrap(), Piece::default(), "it was taken back");
+    assert_eq!(desk.part("cmd_300").unwrap(), EventPage::default(), "it was taken back");
     let ends = events(&desk.ends().unwrap());
     assert_eq!((&ends[0], &ends[1]), (&started(1, "x"), &started(299, "x")));
     let (first, last) = (of(&ends[2..3]), of(&ends[3..4]));
@@ -292,7 +292,7 @@ fn a_second_window_only_reads_and_the_lock_goes_with_its_holder() {
     turn(&mut two, 2, "not kept", "no");
     assert!(matches!(two.rename("x"), Err(StoreError::Held { .. })));
     assert_eq!(shown(&mut two, &id).len(), 4);
-    let mut disk = Disk::open(&bench.store()).unwrap().0;
+    let mut disk = Database::open(&bench.store()).unwrap().0;
     assert!(matches!(disk.delete(&bench.store(), &id), Err(StoreError::Held { .. })));
     drop(one);
     assert!(!two.resume(Some(&id), 10).unwrap().read_only);
@@ -316,7 +316,7 @@ fn a_clean_end_empties_the_log_and_deleted_data_is_gone() {
     assert!(stands_in(&files[1]));
     desk.close();
     assert!(!files[1].exists() && stands_in(&files[0]));
-    let mut disk = Disk::open(&bench.store()).unwrap().0;
+    let mut disk = Database::open(&bench.store()).unwrap().0;
     assert_eq!(disk.search("periwinkle", 9).unwrap().len(), 1);
     disk.delete(&bench.store(), &id).unwrap();
     assert!(files.iter().all(|file| !stands_in(file)));
@@ -328,7 +328,10 @@ fn a_fork_is_a_copy_and_the_first_stays_as_it_was() {
     let mut desk = bench.desk();
     turn(&mut desk, 1, "plan it", "ok");
     let first = desk.id().to_owned();
-    let head = Head { title: Some("另一种做法".into()), ..Head::new("/work", None) };
+    let head = SessionHeader {
+        title: Some("另一种做法".into()),
+        ..SessionHeader::new("/work", None)
+    };
     let known = desk.fork(head).unwrap();
     assert_eq!((known.title.as_str(), known.turn), ("另一种做法", 1));
     turn(&mut desk, 2, "differently", "fine");
@@ -439,7 +442,7 @@ fn a_file_of_a_later_version_is_left_alone() {
     let before = fs::read(bench.file()).unwrap();
     let mut desk = bench.desk();
     turn(&mut desk, 1, "two", "ok");
-    assert!(matches!(bench.told().as_slice(), [Fault::NotSaved(_)]));
+    assert!(matches!(bench.told().as_slice(), [SavingError::NotSaved(_)]));
     assert_eq!(fs::read(bench.file()).unwrap(), before);
 }
 
@@ -526,13 +529,13 @@ async fn an_appended_event_is_visible_to_another_reader_at_once() {
     let bench = Bench::new();
     let (faults, _told) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let head = Head::new("/work", None);
+    let head = SessionHeader::new("/work", None);
     let id = head.id.clone();
     let recorder = Recorder::start(bench.store(), head, redactor, faults);
     recorder.append(&started(1, "hello")).await;
     assert_eq!(recorder.grow(delta("text that grows")), None);
     recorder.append(&Event::ReplyStarted).await;
-    let disk = Disk::open(&bench.store()).unwrap().0;
+    let disk = Database::open(&bench.store()).unwrap().0;
     let known = disk.find(&id).unwrap();
     let kept = events(&disk.piece(known.key, None, 99).unwrap());
     assert_eq!(kept, [started(1, "hello"), delta("text that grows"), Event::ReplyStarted]);
@@ -544,11 +547,11 @@ async fn a_start_that_is_written_ahead_is_in_the_file_once_and_before_it_is_wait
     let bench = Bench::new();
     let (faults, _told) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let head = Head::new("/work", None);
+    let head = SessionHeader::new("/work", None);
     let id = head.id.clone();
     let recorder = Recorder::start(bench.store(), head, redactor, faults);
     let kept = || {
-        let disk = Disk::open(&bench.store()).unwrap().0;
+        let disk = Database::open(&bench.store()).unwrap().0;
         let known = disk.find(&id).unwrap();
         events(&disk.piece(known.key, None, 99).unwrap())
     };
@@ -570,7 +573,8 @@ async fn a_start_that_is_written_ahead_is_in_the_file_once_and_before_it_is_wait
 async fn in_memory_everything_works_and_nothing_stays() {
     let (faults, _told) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let recorder = Recorder::start(Store::in_memory(), Head::new("/work", None), redactor, faults);
+    let recorder =
+        Recorder::start(Store::in_memory(), SessionHeader::new("/work", None), redactor, faults);
     recorder.append(&started(1, "hello")).await;
     let listed = recorder.ask(|desk| desk.list(None, 9)).await.unwrap().unwrap();
     assert_eq!(listed.len(), 1);

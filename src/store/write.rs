@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::desk::Head;
-use super::rows::{self, Kind, Row};
-use super::{Disk, Store, StoreError};
+use super::desk::SessionHeader;
+use super::rows::{self, EventRow, RowAction};
+use super::{Database, Store, StoreError};
 use crate::protocol::Event;
 
 /// The maximum size of a running step's output that is kept, in bytes; older output is dropped.
@@ -14,19 +14,19 @@ const OUTPUT: usize = 128 * 1024;
 
 /// Rows to remove once the reply or step that they are parts of is complete.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Parts {
+pub struct PendingParts {
     reply: Vec<i64>,
     output: VecDeque<(i64, usize)>,
 }
 
-impl Disk {
+impl Database {
     /// Adds rows to a session, and creates the session with the first of them. Returns its key.
     pub fn add(
         &mut self,
         key: Option<i64>,
-        head: &Head,
-        rows: &[Row],
-        parts: &mut Parts,
+        head: &SessionHeader,
+        rows: &[EventRow],
+        parts: &mut PendingParts,
     ) -> Result<i64, StoreError> {
         let mut now = parts.clone();
         let change = self.change()?;
@@ -43,14 +43,14 @@ impl Disk {
     }
 
     /// The rows in the last turn of a session that belong to something incomplete.
-    pub fn parts(&self, key: i64) -> Result<Parts, StoreError> {
+    pub fn parts(&self, key: i64) -> Result<PendingParts, StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT id, kind, length(CAST(body AS BLOB)) FROM events
              WHERE session = ?1 AND undone IS NULL AND id > (SELECT coalesce(max(id), 0) FROM events
                  WHERE session = ?1 AND turn IS NOT NULL AND undone IS NULL)
              ORDER BY id",
         )?;
-        let mut parts = Parts::default();
+        let mut parts = PendingParts::default();
         let mut rows = read.query([key])?;
         while let Some(row) = rows.next()? {
             let (id, kind, size): (i64, String, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -99,7 +99,7 @@ impl Disk {
         key: i64,
         turn: u64,
         shown: Option<&Event>,
-        behind: &[Row],
+        behind: &[EventRow],
     ) -> Result<Option<String>, StoreError> {
         let change = self.change()?;
         let began: Option<(i64, String)> = change
@@ -134,7 +134,7 @@ impl Disk {
             params![key, num(turn), by],
         )?;
         for row in behind {
-            add_one(&change, key, row, &mut Parts::default())?;
+            add_one(&change, key, row, &mut PendingParts::default())?;
         }
         change.commit()?;
         Ok(match serde_json::from_str(&body) {
@@ -145,7 +145,12 @@ impl Disk {
 
     /// Copies a session, without its undone rows, into a new one. The old one stays unchanged.
     /// Returns the key of the new one.
-    pub fn fork(&mut self, key: i64, head: &Head, title: Option<&str>) -> Result<i64, StoreError> {
+    pub fn fork(
+        &mut self,
+        key: i64,
+        head: &SessionHeader,
+        title: Option<&str>,
+    ) -> Result<i64, StoreError> {
         let change = self.change()?;
         let touched = next_touch(&change)?;
         change.execute(
@@ -213,7 +218,11 @@ fn next_touch(db: &Connection) -> Result<i64, StoreError> {
     Ok(db.query_row("SELECT coalesce(max(touched), 0) + 1 FROM sessions", [], |row| row.get(0))?)
 }
 
-fn begin(db: &Connection, head: &Head, first: Option<&Row>) -> Result<i64, StoreError> {
+fn begin(
+    db: &Connection,
+    head: &SessionHeader,
+    first: Option<&EventRow>,
+) -> Result<i64, StoreError> {
     let title = first.and_then(|row| match serde_json::from_str(&row.body) {
         Ok(Event::TurnStarted { text, origin, .. }) => Some(rows::title_of(&text, origin)),
         _ => None,
@@ -239,7 +248,12 @@ fn begin(db: &Connection, head: &Head, first: Option<&Row>) -> Result<i64, Store
     Ok(db.last_insert_rowid())
 }
 
-fn add_one(db: &Connection, key: i64, row: &Row, parts: &mut Parts) -> Result<(), StoreError> {
+fn add_one(
+    db: &Connection,
+    key: i64,
+    row: &EventRow,
+    parts: &mut PendingParts,
+) -> Result<(), StoreError> {
     db.prepare_cached(
         "INSERT INTO events(session, at, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?
@@ -272,17 +286,22 @@ pub(super) fn forget_words(db: &Connection, key: i64) -> Result<(), StoreError> 
 }
 
 /// Removes the parts of what is complete now.
-fn supersede(db: &Connection, id: i64, row: &Row, parts: &mut Parts) -> Result<(), StoreError> {
+fn supersede(
+    db: &Connection,
+    id: i64,
+    row: &EventRow,
+    parts: &mut PendingParts,
+) -> Result<(), StoreError> {
     let mut forget = db.prepare_cached("DELETE FROM events WHERE id = ?1")?;
     match row.kind {
-        Kind::Delta => parts.reply.push(id),
-        Kind::Begins | Kind::TurnEnded => parts.reply.clear(),
-        Kind::Whole => {
+        RowAction::Delta => parts.reply.push(id),
+        RowAction::Begins | RowAction::TurnEnded => parts.reply.clear(),
+        RowAction::Whole => {
             for id in parts.reply.drain(..) {
                 forget.execute([id])?;
             }
         }
-        Kind::Output => {
+        RowAction::Output => {
             parts.output.push_back((id, row.body.len()));
             let mut size: usize = parts.output.iter().map(|(_, size)| size).sum();
             while size > OUTPUT
@@ -292,19 +311,19 @@ fn supersede(db: &Connection, id: i64, row: &Row, parts: &mut Parts) -> Result<(
                 size -= less;
             }
         }
-        Kind::StepStarted => parts.output.clear(),
-        Kind::Observed => {
+        RowAction::StepStarted => parts.output.clear(),
+        RowAction::Observed => {
             for (id, _) in parts.output.drain(..) {
                 forget.execute([id])?;
             }
         }
-        Kind::TurnStarted | Kind::Folder | Kind::Other => {}
+        RowAction::TurnStarted | RowAction::Folder | RowAction::Other => {}
     }
     Ok(())
 }
 
 /// Applies the changes of a row to its session.
-fn note(db: &Connection, key: i64, row: &Row) -> Result<(), StoreError> {
+fn note(db: &Connection, key: i64, row: &EventRow) -> Result<(), StoreError> {
     if let Some(turn) = row.turn {
         let touched = next_touch(db)?;
         db.prepare_cached(
@@ -323,7 +342,7 @@ fn note(db: &Connection, key: i64, row: &Row) -> Result<(), StoreError> {
             key,
             num(row.step),
             num(row.ask),
-            row.kind == Kind::StepStarted
+            row.kind == RowAction::StepStarted
         ])?;
     }
     if let Some((input, output, estimated)) = row.usage {

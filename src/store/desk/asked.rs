@@ -1,18 +1,18 @@
 //! The requests to an open session: look up, resume, and change the session as a whole. All waiting
 //! rows are written first.
 
-use super::{Desk, HISTORY, Head, Hold, PART, Resumed, Waiting, now};
+use super::{HISTORY, PART, Resumed, SessionHeader, StoreWriter, Waiting, WriteLock, now};
 use crate::protocol::Event;
-use crate::store::read::Known;
-use crate::store::rows::{self, Row};
-use crate::store::write::Parts;
-use crate::store::{Disk, Hit, Listed, Piece, Remembered, StoreError};
+use crate::store::read::SessionRecord;
+use crate::store::rows::{self, EventRow};
+use crate::store::write::PendingParts;
+use crate::store::{Database, EventPage, Listed, Remembered, SessionHit, StoreError};
 
-impl Desk {
+impl StoreWriter {
     /// The file with all waiting rows written; repairs damage and tries once more.
     fn with<T>(
         &mut self,
-        ask: impl Fn(&mut Disk) -> Result<T, StoreError>,
+        ask: impl Fn(&mut Database) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.open()?;
         self.ripen(None);
@@ -36,7 +36,7 @@ impl Desk {
         self.with(|disk| Ok((disk.list(None, most)?, disk.count(None)?)))
     }
 
-    pub fn search(&mut self, words: &str, most: usize) -> Result<Vec<Hit>, StoreError> {
+    pub fn search(&mut self, words: &str, most: usize) -> Result<Vec<SessionHit>, StoreError> {
         self.with(|disk| disk.search(words, most))
     }
 
@@ -48,7 +48,7 @@ impl Desk {
             Some(id) => disk.find(id),
             None => disk.last(&folder)?.ok_or_else(|| StoreError::NoSession { id: String::new() }),
         })?;
-        let held = matches!(self.hold, Hold::Ours(Some(_)));
+        let held = matches!(self.hold, WriteLock::Ours(Some(_)));
         let ours = held && self.key == Some(known.key);
         let lock = if ours { None } else { Some(self.store.lock(&known.id)?) };
         let key = known.key;
@@ -69,10 +69,10 @@ impl Desk {
         // From here on nothing can fail: the previous session is released.
         match lock {
             None => {}
-            Some(Some(lock)) => self.hold = Hold::Ours(Some(lock)),
-            Some(None) => self.hold = Hold::ReadOnly,
+            Some(Some(lock)) => self.hold = WriteLock::Ours(Some(lock)),
+            Some(None) => self.hold = WriteLock::ReadOnly,
         }
-        self.head = Head {
+        self.head = SessionHeader {
             id: known.id.clone(),
             folder: known.folder.clone(),
             bot: self.head.bot.clone(),
@@ -82,35 +82,35 @@ impl Desk {
         self.begun = true;
         self.ahead.clear();
         self.parts = parts;
-        let read_only = matches!(self.hold, Hold::ReadOnly);
+        let read_only = matches!(self.hold, WriteLock::ReadOnly);
         Ok(Resumed { known, tail, history, folders, broken, read_only })
     }
 
     /// Events before those that were already read.
-    pub fn before(&mut self, seq: i64, most: usize) -> Result<Piece, StoreError> {
-        let Some(key) = self.key else { return Ok(Piece::default()) };
+    pub fn before(&mut self, seq: i64, most: usize) -> Result<EventPage, StoreError> {
+        let Some(key) = self.key else { return Ok(EventPage::default()) };
         self.with(|disk| disk.piece(key, Some(seq), most))
     }
 
     /// The turn (`turn_3`) or the step (`cmd_012`) with an id; empty if it does not exist.
-    pub fn part(&mut self, id: &str) -> Result<Piece, StoreError> {
-        let Some(key) = self.key else { return Ok(Piece::default()) };
+    pub fn part(&mut self, id: &str) -> Result<EventPage, StoreError> {
+        let Some(key) = self.key else { return Ok(EventPage::default()) };
         match id.strip_prefix("turn_").map(str::parse) {
             Some(Ok(turn)) => self.with(|disk| disk.turn_within(key, turn, PART)),
-            Some(Err(_)) => Ok(Piece::default()),
+            Some(Err(_)) => Ok(EventPage::default()),
             None => self.with(|disk| disk.step(key, id)),
         }
     }
 
     /// The first and the last existing turn and step.
-    pub fn ends(&mut self) -> Result<Piece, StoreError> {
-        let Some(key) = self.key else { return Ok(Piece::default()) };
+    pub fn ends(&mut self) -> Result<EventPage, StoreError> {
+        let Some(key) = self.key else { return Ok(EventPage::default()) };
         self.with(|disk| disk.ends(key))
     }
 
     /// The next events belong to a new session. Rows of this one that could not be written are
     /// dropped.
-    pub fn leave(&mut self, head: Head) {
+    pub fn leave(&mut self, head: SessionHeader) {
         self.ripen(None);
         self.flush();
         let failed = self.waiting.failed.filter(|_| !self.waiting.rows.is_empty());
@@ -119,8 +119,8 @@ impl Desk {
         self.key = None;
         self.begun = false;
         self.ahead.clear();
-        self.hold = Hold::Ours(None);
-        self.parts = Parts::default();
+        self.hold = WriteLock::Ours(None);
+        self.parts = PendingParts::default();
     }
 
     /// Saves the history entries of a turn.
@@ -133,8 +133,14 @@ impl Desk {
         self.keep(history, |disk, key, body| disk.remember_whole(key, turn, body));
     }
 
-    fn keep(&mut self, json: &str, put: impl Fn(&mut Disk, i64, &str) -> Result<(), StoreError>) {
-        let Some(key) = self.key.filter(|_| !matches!(self.hold, Hold::ReadOnly)) else { return };
+    fn keep(
+        &mut self,
+        json: &str,
+        put: impl Fn(&mut Database, i64, &str) -> Result<(), StoreError>,
+    ) {
+        let Some(key) = self.key.filter(|_| !matches!(self.hold, WriteLock::ReadOnly)) else {
+            return;
+        };
         let masked = serde_json::from_str(json).map(|mut value| {
             self.redactor.mask_value(&mut value);
             value.to_string()
@@ -163,15 +169,15 @@ impl Desk {
         behind: &[Event],
     ) -> Result<(String, Vec<Remembered>), StoreError> {
         let key = self.writable()?;
-        let rows = behind.iter().filter_map(|event| Row::new(event, now(), &self.redactor));
-        let rows: Vec<Row> = rows.collect();
+        let rows = behind.iter().filter_map(|event| EventRow::new(event, now(), &self.redactor));
+        let rows: Vec<EventRow> = rows.collect();
         let text = self.with(|disk| disk.take_back(key, turn, Some(event), &rows))?;
         let history = self.with(|disk| disk.remembered(key, HISTORY))?;
         Ok((text.unwrap_or_default(), history))
     }
 
     /// Continues in a copy of the session. Returns the data of the copy.
-    pub fn fork(&mut self, head: Head) -> Result<Known, StoreError> {
+    pub fn fork(&mut self, head: SessionHeader) -> Result<SessionRecord, StoreError> {
         let Some(key) = self.key else { return Err(StoreError::NothingThere) };
         let title = head.title.clone();
         let known = self.with(|disk| {
@@ -179,7 +185,7 @@ impl Desk {
             disk.known(new)
         })?;
         let lock = self.store.lock(&head.id)?;
-        self.hold = Hold::Ours(lock);
+        self.hold = WriteLock::Ours(lock);
         self.head = head;
         self.key = Some(known.key);
         Ok(known)
@@ -200,9 +206,9 @@ impl Desk {
 
     fn writable(&self) -> Result<i64, StoreError> {
         match (&self.hold, self.key) {
-            (Hold::ReadOnly, _) => Err(StoreError::Held { id: self.head.id.clone() }),
-            (Hold::Ours(_), Some(key)) => Ok(key),
-            (Hold::Ours(_), None) => Err(StoreError::NothingThere),
+            (WriteLock::ReadOnly, _) => Err(StoreError::Held { id: self.head.id.clone() }),
+            (WriteLock::Ours(_), Some(key)) => Ok(key),
+            (WriteLock::Ours(_), None) => Err(StoreError::NothingThere),
         }
     }
 }

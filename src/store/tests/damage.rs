@@ -17,9 +17,9 @@ fn damaged(bench: &mut Bench, damage: impl FnOnce(&mut Vec<u8>)) -> String {
 }
 
 /// The reports about the file.
-fn not_saved(bench: &Bench, why: crate::words::Phrase) -> Fault {
+fn not_saved(bench: &Bench, why: crate::words::Phrase) -> SavingError {
     let file = bench.file().display().to_string();
-    Fault::NotSaved(words::OF_FILE.with("file", file).with("why", LocalizedText::from(why)))
+    SavingError::NotSaved(words::OF_FILE.with("file", file).with("why", LocalizedText::from(why)))
 }
 
 #[test]
@@ -31,7 +31,8 @@ fn a_file_whose_head_is_gone_is_set_aside_and_read_all_the_same() {
     assert_eq!((resumed.known.title.as_str(), resumed.tail.events.len()), ("the name", 800));
     assert_eq!(desk.search("turn 17", 9_999).unwrap().len(), 12);
     let told = bench.told();
-    let [Fault::Recovered { aside, sessions: 1, events: 800, removed: 0 }] = told.as_slice() else {
+    let [SavingError::Recovered { aside, sessions: 1, events: 800, removed: 0 }] = told.as_slice()
+    else {
         panic!("{told:?}")
     };
     assert!(aside.exists());
@@ -57,7 +58,7 @@ fn lost_pages_lose_only_their_own_data() {
     turn(&mut desk, 201, "on we go", "yes");
     assert_eq!(shown(&mut desk, &id).last(), Some(&ended(201)));
     let told = bench.told();
-    assert!(matches!(told.as_slice(), [Fault::Recovered { .. }]), "{told:?}");
+    assert!(matches!(told.as_slice(), [SavingError::Recovered { .. }]), "{told:?}");
 }
 
 #[test]
@@ -70,7 +71,7 @@ fn a_file_that_is_no_database_is_set_aside() {
     let id = desk.id().to_owned();
     assert_eq!(shown(&mut desk, &id).len(), 4);
     let told = bench.told();
-    assert!(matches!(told.as_slice(), [Fault::Recovered { sessions: 0, .. }]), "{told:?}");
+    assert!(matches!(told.as_slice(), [SavingError::Recovered { sessions: 0, .. }]), "{told:?}");
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn a_damaged_file_that_another_window_has_open_is_left_where_it_is() {
     turn(&mut two, 1, "x", "y");
     let told = bench.told();
     let damaged = StoreError::Damaged { file: bench.file() }.say();
-    assert!(told.contains(&Fault::NotSaved(damaged)), "{told:?}");
+    assert!(told.contains(&SavingError::NotSaved(damaged)), "{told:?}");
 }
 
 #[test]
@@ -99,10 +100,10 @@ fn a_failing_disk_is_reported_once_and_nothing_is_lost_when_it_works_again() {
     let mut desk = bench.desk();
     turn(&mut desk, 1, "one", "a");
     turn(&mut desk, 2, "two", "b");
-    assert!(matches!(bench.told().as_slice(), [Fault::NotSaved(_)]));
+    assert!(matches!(bench.told().as_slice(), [SavingError::NotSaved(_)]));
     fs::remove_dir(bench.file()).unwrap();
     desk.close();
-    assert_eq!(bench.told(), [Fault::SavedAgain]);
+    assert_eq!(bench.told(), [SavingError::SavedAgain]);
     let id = desk.id().to_owned();
     assert_eq!(shown(&mut desk, &id).len(), 8);
 }
@@ -113,7 +114,7 @@ fn a_data_folder_that_is_a_file_is_reported_and_the_conversation_continues() {
     fs::write(bench.folder.path().join("data"), "").unwrap();
     let mut desk = bench.desk();
     turn(&mut desk, 1, "one", "a");
-    assert!(matches!(bench.told().as_slice(), [Fault::NotSaved(_)]));
+    assert!(matches!(bench.told().as_slice(), [SavingError::NotSaved(_)]));
     assert!(desk.list(None, 9).is_err());
 }
 
@@ -130,7 +131,7 @@ fn a_full_disk_is_reported_once_and_the_rows_are_written_later() {
     assert_eq!(told, [not_saved(&bench, words::FULL)]);
     desk.limit_pages(None);
     desk.close();
-    assert_eq!(bench.told(), [Fault::SavedAgain]);
+    assert_eq!(bench.told(), [SavingError::SavedAgain]);
     let id = desk.id().to_owned();
     assert_eq!(shown(&mut desk, &id).len(), 120);
 }
@@ -142,7 +143,7 @@ fn a_file_that_is_taken_away_while_it_is_open_is_written_again_with_all_of_it() 
     turn(&mut desk, 1, "one", "a");
     fs::remove_dir_all(bench.folder.path().join("data")).unwrap();
     turn(&mut desk, 2, "two", "b");
-    assert_eq!(bench.told(), [Fault::PutBack { file: bench.file() }]);
+    assert_eq!(bench.told(), [SavingError::PutBack { file: bench.file() }]);
     let id = desk.id().to_owned();
     assert_eq!(bench.store().lock(&id).unwrap().map(|_| ()), None, "it is locked again");
     drop(desk);
@@ -162,7 +163,9 @@ fn the_newest_damaged_files_are_kept_and_the_removal_of_others_is_reported() {
     let mut desk = bench.desk();
     turn(&mut desk, 1, "hello", "hi");
     let told = bench.told();
-    let [Fault::Recovered { aside, removed: 1, .. }] = told.as_slice() else { panic!("{told:?}") };
+    let [SavingError::Recovered { aside, removed: 1, .. }] = told.as_slice() else {
+        panic!("{told:?}")
+    };
     assert!(aside.ends_with("sessions.damaged-11.db"), "{aside:?}");
     let there = |n: u32| data.join(format!("sessions.damaged-{n}.db")).exists();
     assert_eq!([2, 9, 10, 11].map(there), [false, true, true, true]);
@@ -183,7 +186,7 @@ fn a_read_only_disk_is_reported_and_waiting_rows_are_written_later() {
     assert_eq!(bench.told(), [not_saved(&bench, words::READ_ONLY)]);
     desk.only_read(false);
     desk.close();
-    assert_eq!(bench.told(), [Fault::SavedAgain]);
+    assert_eq!(bench.told(), [SavingError::SavedAgain]);
     assert_eq!(shown(&mut desk, &id).len(), 12);
     drop(desk);
     // The same for a folder, unless the tests run as root.
@@ -199,5 +202,8 @@ fn a_read_only_disk_is_reported_and_waiting_rows_are_written_later() {
     fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
     other.close();
     let told = bench.told();
-    assert!(matches!(told.as_slice(), [] | [Fault::NotSaved(_), Fault::SavedAgain]), "{told:?}");
+    assert!(
+        matches!(told.as_slice(), [] | [SavingError::NotSaved(_), SavingError::SavedAgain]),
+        "{told:?}"
+    );
 }

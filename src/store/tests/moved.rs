@@ -24,7 +24,7 @@ fn log(bench: &Bench) -> PathBuf {
     bench.file().with_extension("db-wal")
 }
 
-fn turns(desk: &mut Desk, numbers: std::ops::RangeInclusive<u64>) {
+fn turns(desk: &mut StoreWriter, numbers: std::ops::RangeInclusive<u64>) {
     for number in numbers {
         turn(desk, number, &format!("question {number}"), &format!("answer {number}"));
     }
@@ -32,7 +32,7 @@ fn turns(desk: &mut Desk, numbers: std::ops::RangeInclusive<u64>) {
 
 /// The questions of one session in the file.
 fn questions(store: &Store, id: &str) -> usize {
-    let (disk, _) = Disk::open(store).unwrap();
+    let (disk, _) = Database::open(store).unwrap();
     let Ok(known) = disk.find(id) else { return 0 };
     let piece = disk.events(known.key, 0, i64::MAX).unwrap();
     piece.events.iter().filter(|kept| matches!(kept.event, Event::TurnStarted { .. })).count()
@@ -72,7 +72,7 @@ fn a_cut_damaged_or_removed_log_is_reported_and_kept_aside() {
         let mut again = left.desk();
         again.list(None, 9).unwrap();
         let told = left.told();
-        assert!(matches!(told.as_slice(), [Fault::Recovered { .. }]), "{told:?}");
+        assert!(matches!(told.as_slice(), [SavingError::Recovered { .. }]), "{told:?}");
         let aside = left.file().with_file_name("sessions.damaged-1.db");
         assert!(aside.exists());
         let kept = fs::read(aside.with_extension("db-wal")).unwrap_or_default();
@@ -98,7 +98,7 @@ fn of_a_small_file_that_was_cut_all_is_read_that_is_left() {
             let mut again = left.desk();
             again.list(None, 9).unwrap();
             let told = left.told();
-            assert!(matches!(told.as_slice(), [Fault::Recovered { .. }]), "{cut}: {told:?}");
+            assert!(matches!(told.as_slice(), [SavingError::Recovered { .. }]), "{cut}: {told:?}");
             assert!(left.file().with_file_name("sessions.damaged-1.db").exists());
             drop(again);
             let questions = questions(&left.store(), &id);
@@ -147,7 +147,7 @@ fn a_file_that_takes_the_place_of_the_open_one_gets_all_of_the_session() {
         turns(&mut desk, 4..=5);
         let id = desk.id().to_owned();
         let told = bench.told();
-        assert!(matches!(told.as_slice(), [Fault::Replaced { .. }]), "{number}: {told:?}");
+        assert!(matches!(told.as_slice(), [SavingError::Replaced { .. }]), "{number}: {told:?}");
         // Also if the program is killed now.
         let left = killed(&bench);
         assert_eq!(questions(&left.store(), &id), 5, "{number}");
@@ -178,7 +178,7 @@ fn a_restored_older_file_gets_the_messages_since() {
     fs::rename(&backup, bench.file()).unwrap();
     turns(&mut desk, 5..=5);
     desk.close();
-    assert!(matches!(bench.told().as_slice(), [Fault::Replaced { .. }]));
+    assert!(matches!(bench.told().as_slice(), [SavingError::Replaced { .. }]));
     assert_eq!(questions(&bench.store(), &id), 5);
 }
 
