@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use avocet::protocol::{Requires, SandboxMode, Step, StepAction};
 use avocet::safety::{self, Policy, PolicyContext, Verdict, Workspace};
-use avocet::tools::exec::{Environment, Exec, Limits, Setup};
-use avocet::tools::sandbox::{Places, Sandbox};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
+use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::world::System;
-use avocet::tools::{Tool, Watch};
+use avocet::tools::{RunControl, Tool};
 use avocet::words::Lang;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::unbounded_channel;
@@ -47,16 +47,21 @@ impl Field {
         let here = folder.path().canonicalize().unwrap();
         let system = System::new(&here, &here, &[]);
         let programs = system.folders().to_vec();
-        let places = Places { workspace: here.clone(), home: here, programs, ..Places::default() };
+        let places = SandboxPaths {
+            workspace: here.clone(),
+            home: here,
+            programs,
+            ..SandboxPaths::default()
+        };
         let sandbox = Arc::new(Sandbox::new(setting, places));
         let setup = Setup {
             shell: "/bin/sh".into(),
-            environment: Environment {
+            environment: ChildEnvironment {
                 user: BTreeMap::new(),
                 path: system.child_path(),
-                ..Environment::default()
+                ..ChildEnvironment::default()
             },
-            limits: Limits::default(),
+            limits: StepLimits::default(),
             redactor: None,
             lang: Lang::En,
         };
@@ -82,7 +87,7 @@ impl Field {
             Verdict::Refuse(_) => return,
         };
         let (output, _live) = unbounded_channel();
-        let watch = Watch { cancel: CancellationToken::new(), output };
+        let watch = RunControl { cancel: CancellationToken::new(), output };
         let seen = self.runtime.block_on(self.exec.run(cleared, watch));
         assert_eq!(seen.exit_code, Some(0), "{:?}", seen.note);
     }
@@ -151,11 +156,11 @@ fn the_first_step_among_20000_files(bencher: divan::Bencher<'_, '_>) {
 fn trying_it_out(bencher: divan::Bencher<'_, '_>) {
     let folder = tempfile::tempdir().unwrap();
     let here: &Path = folder.path();
-    let places = || Places {
+    let places = || SandboxPaths {
         workspace: here.into(),
         home: here.into(),
         programs: vec!["/usr/bin".into()],
-        ..Places::default()
+        ..SandboxPaths::default()
     };
     bencher
         .with_inputs(|| Sandbox::new(SandboxMode::Read, places()))

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use avocet::protocol::{Observation, Requires, Step, StepAction};
 use avocet::safety::{self, Policy, PolicyContext, Verdict, Workspace};
-use avocet::tools::exec::{Environment, Exec, Limits, Setup};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::Sandbox;
 use avocet::tools::world::System;
-use avocet::tools::{Tool, Watch};
+use avocet::tools::{RunControl, Tool};
 use avocet::words::Lang;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -130,11 +130,12 @@ impl Desk {
             ("LESSOPEN".into(), "|./evil.sh %s".into()),
             ("NODE_OPTIONS".into(), "--require ./evil.sh".into()),
         ]);
-        let environment = Environment { user, path: system.child_path(), ..Environment::default() };
+        let environment =
+            ChildEnvironment { user, path: system.child_path(), ..ChildEnvironment::default() };
         Exec::new(Setup {
             shell: "/bin/sh".into(),
             environment,
-            limits: Limits::default(),
+            limits: StepLimits::default(),
             redactor: None,
             lang: Lang::En,
         })
@@ -180,7 +181,7 @@ async fn ran(desk: &Desk, system: &System, exec: &Exec, line: &str) -> Option<Ob
     let Verdict::Run(cleared) = safety::assess(step, scene) else { return None };
     cleared.judged().program.as_ref()?;
     let (output, _live) = unbounded_channel();
-    Some(exec.run(cleared, Watch { cancel: CancellationToken::new(), output }).await)
+    Some(exec.run(cleared, RunControl { cancel: CancellationToken::new(), output }).await)
 }
 
 #[tokio::test(flavor = "multi_thread")]

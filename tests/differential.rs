@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use avocet::protocol::{Observation, Requires, Step, StepAction, Tier};
 use avocet::safety::{self, Machine as _, Policy, PolicyContext, Promised, Verdict, Workspace};
-use avocet::tools::exec::{Environment, Exec, Limits, Setup};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::world::System;
-use avocet::tools::{Tool, Watch};
+use avocet::tools::{RunControl, Tool};
 use avocet::words::Lang;
 use futures_util::stream::{self, StreamExt as _};
 use tempfile::TempDir;
@@ -43,16 +43,16 @@ impl Bench {
         let root = folder.path().canonicalize().unwrap();
         let work = root.join("work");
         let system = System::new(&work, &root.join("home"), &further());
-        let environment = Environment {
+        let environment = ChildEnvironment {
             user: BTreeMap::from([("HOME".into(), root.join("home").into_os_string())]),
             path: system.child_path(),
-            ..Environment::default()
+            ..ChildEnvironment::default()
         };
         let alone = Duration::from_secs(3);
         let exec = Exec::new(Setup {
             shell: "/bin/sh".into(),
             environment,
-            limits: Limits { alone, ..Limits::default() },
+            limits: StepLimits { alone, ..StepLimits::default() },
             redactor: None,
             lang: Lang::En,
         });
@@ -154,7 +154,7 @@ impl Bench {
         assert_eq!(cleared.judged().risk.tier, Tier::L0);
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        Some(self.exec.run(cleared, Watch { cancel, output }).await)
+        Some(self.exec.run(cleared, RunControl { cancel, output }).await)
     }
 
     /// What lies below the root: names, with sizes and times of change.

@@ -14,8 +14,8 @@ use avocet::safety::{
     self, Cleared, Contents, Machine, PathKind, Policy, PolicyContext, Program, Unknown, Verdict,
     Workspace,
 };
-use avocet::tools::exec::{Environment, Exec, Limits, Setup};
-use avocet::tools::{Tool, Watch};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
+use avocet::tools::{RunControl, Tool};
 use avocet::words::Lang;
 use pretty_assertions::assert_eq;
 use tempfile::TempDir;
@@ -62,13 +62,13 @@ impl Machine for Machine {
 /// A folder with programs and scripts, and a tool to run them with.
 struct Bench {
     folder: TempDir,
-    limits: Limits,
+    limits: StepLimits,
     cancel: CancellationToken,
 }
 
 impl Bench {
     fn new() -> Bench {
-        let limits = Limits { grace: Duration::from_millis(200), ..Limits::default() };
+        let limits = StepLimits { grace: Duration::from_millis(200), ..StepLimits::default() };
         Bench { folder: tempfile::tempdir().unwrap(), limits, cancel: CancellationToken::new() }
     }
 
@@ -119,11 +119,11 @@ impl Bench {
             ("OUR_MODEL_KEY", "sk-ours"),
             ("THEIRS", "kept"),
         ];
-        let environment = Environment {
+        let environment = ChildEnvironment {
             user: BTreeMap::from(user.map(|(name, value)| (name.into(), value.into()))),
             path: "/usr/bin:/bin".into(),
             own_keys: vec!["OUR_MODEL_KEY".into()],
-            ..Environment::default()
+            ..ChildEnvironment::default()
         };
         Exec::new(Setup {
             shell: "/bin/sh".into(),
@@ -139,7 +139,7 @@ impl Bench {
         work: StepAction,
     ) -> (impl Future<Output = Observation> + Send + use<>, UnboundedReceiver<String>) {
         let (output, live) = unbounded_channel();
-        let watch = Watch { cancel: self.cancel.clone(), output };
+        let watch = RunControl { cancel: self.cancel.clone(), output };
         (self.exec().run(self.cleared(work), watch), live)
     }
 
@@ -383,7 +383,7 @@ async fn whoever_watches_hears_of_every_group_from_its_start_to_its_end() {
     let heard = std::sync::Arc::new(Heard::default());
     let exec = bench.exec().telling(heard.clone());
     let (output, _live) = unbounded_channel();
-    let watch = Watch { cancel: bench.cancel.clone(), output };
+    let watch = RunControl { cancel: bench.cancel.clone(), output };
     let seen = exec.run(bench.cleared(bench.script_work("echo $$", &[])), watch).await;
     let heard = heard.0.lock().unwrap().clone();
     let pid: i32 = seen.stdout.trim().parse().unwrap();
@@ -399,7 +399,7 @@ async fn a_child_that_heeds_no_signal_is_ended_soon_when_the_program_is_left() {
     let exec = bench.exec().leaving(leaving.clone());
     let deaf = "trap '' INT TERM HUP; echo $$ > pid; while :; do sleep 1; done";
     let (output, _live) = unbounded_channel();
-    let watch = Watch { cancel: bench.cancel.clone(), output };
+    let watch = RunControl { cancel: bench.cancel.clone(), output };
     let running = tokio::spawn(exec.run(bench.cleared(bench.script_work(deaf, &[])), watch));
     let pid = bench.pid("pid").await;
     bench.cancel.cancel();
@@ -471,7 +471,7 @@ async fn a_program_that_is_not_there_is_an_observation() {
     // A policy may refuse it before; then there is nothing to run.
     let Some(cleared) = bench.judged(StepAction::exec("no-such-program", &[])) else { return };
     let (output, _live) = unbounded_channel();
-    let watch = Watch { cancel: bench.cancel.clone(), output };
+    let watch = RunControl { cancel: bench.cancel.clone(), output };
     let seen = bench.exec().run(cleared, watch).await;
     assert_eq!(seen.exit_code, None);
     assert_eq!(
@@ -488,7 +488,7 @@ async fn a_program_changed_after_it_was_judged_is_not_started() {
     bench.program("other", "#!/bin/sh\ntouch ran\n");
     std::fs::rename(bench.path("other"), bench.path("mine")).unwrap();
     let (output, _live) = unbounded_channel();
-    let watch = Watch { cancel: bench.cancel.clone(), output };
+    let watch = RunControl { cancel: bench.cancel.clone(), output };
     let seen = bench.exec().run(cleared, watch).await;
     assert_eq!(seen.outcome, Outcome::Refused);
     assert!(note(&seen).contains("changed after it was judged"));

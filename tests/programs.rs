@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use avocet::protocol::{Observation, Requires, SandboxMode, SandboxStatus, Step, StepAction};
 use avocet::safety::{self, Cleared, Machine, Policy, PolicyContext, Verdict, Workspace};
-use avocet::tools::exec::{Environment, Exec, Limits, Setup};
-use avocet::tools::sandbox::{Places, Sandbox};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
+use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::world::System;
-use avocet::tools::{Tool, Watch};
+use avocet::tools::{RunControl, Tool};
 use avocet::words::Lang;
 use pretty_assertions::assert_eq;
 use tokio::sync::mpsc::unbounded_channel;
@@ -80,16 +80,16 @@ impl Desk {
         }
     }
 
-    fn places(&self) -> Places {
-        let moved = Places::variables()
+    fn places(&self) -> SandboxPaths {
+        let moved = SandboxPaths::variables()
             .filter_map(|name| Some((name.to_owned(), PathBuf::from(std::env::var_os(name)?))));
-        Places {
+        SandboxPaths {
             workspace: self.workspace.clone(),
             home: self.home.clone(),
             programs: self.system.folders().to_vec(),
             own: vec![self.own.clone()],
             moved: moved.filter(|(_, path)| path.is_absolute()).collect(),
-            ..Places::default()
+            ..SandboxPaths::default()
         }
     }
 
@@ -103,8 +103,8 @@ impl Desk {
         let path = self.system.child_path();
         let setup = Setup {
             shell: "/bin/sh".into(),
-            environment: Environment { user, path, ..Environment::default() },
-            limits: Limits::default(),
+            environment: ChildEnvironment { user, path, ..ChildEnvironment::default() },
+            limits: StepLimits::default(),
             redactor: None,
             lang: Lang::En,
         };
@@ -140,7 +140,7 @@ impl Desk {
 
 async fn run(exec: &Exec, step: Cleared) -> Observation {
     let (output, _live) = unbounded_channel();
-    exec.run(step, Watch { cancel: CancellationToken::new(), output }).await
+    exec.run(step, RunControl { cancel: CancellationToken::new(), output }).await
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ use avocet::session::library::Kept;
 use avocet::session::trust::Trust;
 use avocet::session::{self, Connected, Guard, Handle, Parts, Persona, Reach, Ways};
 use avocet::tools::Toolbox;
-use avocet::tools::exec::{Environment, Exec, Limits, Setup};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::world::System;
 use avocet::words::{Lang, LocalizedText, session as words};
 use futures_util::FutureExt;
@@ -66,19 +66,19 @@ struct Talk {
 
 impl Talk {
     fn start() -> Talk {
-        Talk::within(Limits::default())
+        Talk::within(StepLimits::default())
     }
 
-    fn within(limits: Limits) -> Talk {
+    fn within(limits: StepLimits) -> Talk {
         Talk::with(limits, &[DONE; 4], &[])
     }
 
     /// With these skills, and a model that answers so.
     fn skilled(replies: &[&str], skills: &[(&str, &str)]) -> Talk {
-        Talk::with(Limits::default(), replies, skills)
+        Talk::with(StepLimits::default(), replies, skills)
     }
 
-    fn with(limits: Limits, replies: &[&str], skills: &[(&str, &str)]) -> Talk {
+    fn with(limits: StepLimits, replies: &[&str], skills: &[(&str, &str)]) -> Talk {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("ws")).unwrap();
         for (name, text) in skills {
@@ -215,11 +215,11 @@ fn connected(replies: &[&str], heard: Heard) -> Connected {
     }
 }
 
-fn parts(folder: &Path, limits: Limits, replies: &[&str], heard: Heard) -> Parts {
+fn parts(folder: &Path, limits: StepLimits, replies: &[&str], heard: Heard) -> Parts {
     let (ws, home) = (folder.join("ws"), folder.join("home"));
     let paths = Paths::under(&folder.join("own"), home.clone());
     let world = System::new(&ws, &home, &[]);
-    let environment = Environment { path: world.child_path(), ..Environment::default() };
+    let environment = ChildEnvironment { path: world.child_path(), ..ChildEnvironment::default() };
     let exec = Exec::new(Setup {
         shell: "/bin/sh".into(),
         environment,
@@ -402,10 +402,10 @@ async fn a_piece_that_fails_is_an_error_with_what_it_complained_about() {
 
 #[tokio::test]
 async fn a_piece_that_takes_too_long_or_writes_too_much_is_an_error() {
-    let limits = Limits {
+    let limits = StepLimits {
         piece: std::time::Duration::from_millis(300),
         grace: std::time::Duration::from_millis(50),
-        ..Limits::default()
+        ..StepLimits::default()
     };
     let mut talk = Talk::within(limits);
     let seen = talk.render(command("!{sleep 30}", "")).await;

@@ -11,9 +11,9 @@ use std::process::{Command, Stdio};
 
 use avocet::protocol::{Observation, Requires, Step, StepAction, Tier};
 use avocet::safety::{self, Policy, PolicyContext, Verdict, Workspace};
-use avocet::tools::exec::{Environment, Exec, Limits, Setup};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::world::System;
-use avocet::tools::{Tool, Watch};
+use avocet::tools::{RunControl, Tool};
 use avocet::words::Lang;
 use pretty_assertions::assert_eq;
 use tempfile::TempDir;
@@ -170,7 +170,7 @@ impl Hostile {
             Verdict::Run(cleared) => {
                 let (output, _live) = tokio::sync::mpsc::unbounded_channel();
                 let cancel = tokio_util::sync::CancellationToken::new();
-                Some(self.exec().run(cleared, Watch { cancel, output }).await)
+                Some(self.exec().run(cleared, RunControl { cancel, output }).await)
             }
             Verdict::Ask(_) => None,
             Verdict::Refuse(refused) => panic!("{:?}", refused.judged().risk),
@@ -179,15 +179,15 @@ impl Hostile {
 
     fn exec(&self) -> Exec {
         let user = self.user.iter().map(|(name, value)| ((*name).into(), value.into()));
-        let environment = Environment {
+        let environment = ChildEnvironment {
             user: user.collect::<BTreeMap<_, _>>(),
             path: self.system().child_path(),
-            ..Environment::default()
+            ..ChildEnvironment::default()
         };
         Exec::new(Setup {
             shell: "/bin/sh".into(),
             environment,
-            limits: Limits::default(),
+            limits: StepLimits::default(),
             redactor: None,
             lang: Lang::En,
         })
@@ -536,7 +536,7 @@ async fn what_was_planted_after_the_judgement_does_not_run_either() {
         hostile.write(".gitattributes", attributes);
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        let seen = hostile.exec().run(cleared, Watch { cancel, output }).await;
+        let seen = hostile.exec().run(cleared, RunControl { cancel, output }).await;
         assert!(!hostile.fired(), "{key} {args:?}: {seen:?}");
     }
 }

@@ -17,10 +17,10 @@ use avocet::protocol::{
     Observation, Outcome, Requires, SandboxMode, SandboxStatus, Step, StepAction,
 };
 use avocet::safety::{self, Cleared, Policy, PolicyContext, Verdict, Workspace};
-use avocet::tools::exec::{Environment, Exec, Limits, Setup};
-use avocet::tools::sandbox::{Places, Sandbox};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
+use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::world::System;
-use avocet::tools::{Tool, Watch};
+use avocet::tools::{RunControl, Tool};
 use avocet::words::{Lang, sandbox as words};
 use pretty_assertions::assert_eq;
 use tokio::sync::mpsc::unbounded_channel;
@@ -131,14 +131,14 @@ impl Field {
         System::new(&self.workspace(), &self.home(), &[])
     }
 
-    fn places(&self) -> Places {
+    fn places(&self) -> SandboxPaths {
         let programs = self.system().folders().to_vec();
-        Places {
+        SandboxPaths {
             workspace: self.workspace(),
             home: self.home(),
             programs,
             own: vec![self.at("own")],
-            ..Places::default()
+            ..SandboxPaths::default()
         }
     }
 
@@ -149,11 +149,11 @@ impl Field {
     fn exec(&self, sandbox: &Arc<Sandbox>) -> Exec {
         let user = BTreeMap::from([("HOME".into(), self.home().into())]);
         let path = self.system().child_path();
-        let environment = Environment { user, path, ..Environment::default() };
+        let environment = ChildEnvironment { user, path, ..ChildEnvironment::default() };
         Exec::new(Setup {
             shell: "/bin/sh".into(),
             environment,
-            limits: Limits::default(),
+            limits: StepLimits::default(),
             redactor: None,
             lang: Lang::En,
         })
@@ -217,7 +217,7 @@ impl Field {
 
 async fn run(exec: &Exec, step: Cleared) -> Observation {
     let (output, _live) = unbounded_channel();
-    exec.run(step, Watch { cancel: CancellationToken::new(), output }).await
+    exec.run(step, RunControl { cancel: CancellationToken::new(), output }).await
 }
 
 fn note(seen: &Observation) -> String {

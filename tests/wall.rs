@@ -18,10 +18,10 @@ use avocet::safety::Cleared;
 use avocet::session::Parts;
 use avocet::session::library::Kept;
 use avocet::session::script::ScriptPlaces;
-use avocet::tools::exec::{Environment, Exec, Limits, Setup};
-use avocet::tools::sandbox::{Places, Sandbox};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
+use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::world::System;
-use avocet::tools::{Input, Piped, Tool, Toolbox, Watch};
+use avocet::tools::{PipedOutput, RunControl, ShellInput, Tool, Toolbox};
 use avocet::words::{Lang, Phrase, safety as words, sandbox as held};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -61,12 +61,12 @@ impl Ground {
 
     fn sandbox(&self, setting: SandboxMode) -> Sandbox {
         let system = System::new(&self.ws(), &self.ws().join("home"), &[]);
-        let places = Places {
+        let places = SandboxPaths {
             workspace: self.ws(),
             home: self.ws().join("home"),
             programs: system.folders().to_vec(),
             own: vec![self.at.join("own")],
-            ..Places::default()
+            ..SandboxPaths::default()
         };
         Sandbox::new(setting, places)
     }
@@ -76,8 +76,8 @@ impl Ground {
         let path = system.child_path();
         Exec::new(Setup {
             shell: "/bin/sh".into(),
-            environment: Environment { path, ..Environment::default() },
-            limits: Limits::default(),
+            environment: ChildEnvironment { path, ..ChildEnvironment::default() },
+            limits: StepLimits::default(),
             redactor: None,
             lang: Lang::En,
         })
@@ -282,11 +282,16 @@ impl Tool for Late {
         self.exec.prompt()
     }
 
-    fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
         self.exec.run(step, watch)
     }
 
-    fn pipe(&self, step: Cleared, input: Input, watch: Watch) -> BoxFuture<'static, Piped> {
+    fn pipe(
+        &self,
+        step: Cleared,
+        input: ShellInput,
+        watch: RunControl,
+    ) -> BoxFuture<'static, PipedOutput> {
         self.exec.pipe(step, input, watch)
     }
 

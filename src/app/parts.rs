@@ -22,9 +22,9 @@ use crate::session::library::Kept;
 use crate::session::saved::{Keeping, Replay};
 use crate::session::trust::{Given, Trust};
 use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways, rules};
-use crate::tools::exec::{Exec, Limits, Setup};
-use crate::tools::sandbox::{Places, Sandbox};
-use crate::tools::seen::Seen;
+use crate::tools::exec::{Exec, Setup, StepLimits};
+use crate::tools::sandbox::{Sandbox, SandboxPaths};
+use crate::tools::seen::ReadTracker;
 use crate::tools::world::{self, System};
 use crate::tools::{Tool, Toolbox, branch, file, talk};
 use crate::words::{Localize, LocalizedText, session as words};
@@ -43,7 +43,7 @@ pub enum For {
 /// Removes the incomplete files of killed runs, in parallel with the start.
 fn sweep(ground: &Ground) {
     let paths = &ground.paths;
-    let (kept, journals) = (file::Kept::new(paths.kept()), paths.journals());
+    let (kept, journals) = (file::Backups::new(paths.kept()), paths.journals());
     let folders = paths.own().into_iter().chain([paths.drafts(), paths.approvals()]);
     let folders: Vec<PathBuf> = folders.collect();
     let work = move || {
@@ -69,9 +69,9 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         knowledge.first(settings.mode, settings.lang).map_err(|say| fail(say, Exit::WrongUse))?;
     let no_model = settings.connection.is_none();
     let redactor = Arc::new(redactor(ground, surface != For::Script));
-    let desk = file::Desk {
-        seen: Seen::default(),
-        kept: Some(file::Kept::new(ground.paths.kept())),
+    let desk = file::FileToolState {
+        seen: ReadTracker::default(),
+        kept: Some(file::Backups::new(ground.paths.kept())),
         journal: Some(Arc::new(file::Journal::new(&ground.paths.journals()))),
     };
     sweep(ground);
@@ -166,7 +166,12 @@ fn exposed(ground: &Ground) -> Option<Notice> {
     Some(notice.hint(words::KEY_IN_THE_OPEN_HINT))
 }
 
-fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file::Desk) -> Toolbox {
+fn tools(
+    ground: &Ground,
+    world: &System,
+    redactor: &Arc<Redactor>,
+    desk: &file::FileToolState,
+) -> Toolbox {
     let settings = &ground.loaded.settings;
     let own_keys = settings.connection.iter().map(|connection| connection.key_variable.clone());
     let exec = Exec::new(Setup {
@@ -174,7 +179,7 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file:
             // Every system with a shell has this one.
             || "/bin/sh".into(),
         ),
-        environment: crate::tools::exec::Environment {
+        environment: crate::tools::exec::ChildEnvironment {
             user: ground
                 .environment
                 .iter()
@@ -188,10 +193,10 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file:
                 .into_iter()
                 .collect(),
         },
-        limits: Limits {
+        limits: StepLimits {
             approved: settings.limits.step_timeout,
             piece: settings.limits.piece_timeout,
-            ..Limits::default()
+            ..StepLimits::default()
         },
         redactor: Some(Arc::clone(redactor)),
         lang: settings.lang,
@@ -210,10 +215,10 @@ pub fn sandbox(ground: &Ground, world: &System) -> Sandbox {
         .within(Arc::clone(&ground.temp))
 }
 
-pub fn places(ground: &Ground, world: &System) -> Places {
+pub fn places(ground: &Ground, world: &System) -> SandboxPaths {
     let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
     let home = real(ground.paths.home.clone());
-    let moved = Places::variables().filter_map(|name| {
+    let moved = SandboxPaths::variables().filter_map(|name| {
         let path = ground.environment.path(name).filter(|path| path.is_absolute())?;
         Some((name.to_owned(), real(path)))
     });
@@ -225,7 +230,7 @@ pub fn places(ground: &Ground, world: &System) -> Places {
     own.retain(|folder| !holds_all(folder));
     own.sort_unstable();
     own.dedup();
-    Places {
+    SandboxPaths {
         workspace: ground.folder.clone(),
         programs: world.folders().to_vec(),
         own,

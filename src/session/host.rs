@@ -29,7 +29,7 @@ use crate::safety::redact::Redactor;
 use crate::safety::{
     Cleared, Grant, Machine, Policy, PolicyContext, ToolRestriction, ToolTask, Workspace,
 };
-use crate::tools::{Input, Piped, Tool, Toolbox, Watch};
+use crate::tools::{PipedOutput, RunControl, ShellInput, Tool, Toolbox};
 use crate::words::session as words;
 
 /// A message from a turn to its session.
@@ -387,7 +387,7 @@ impl TurnHost {
                 true => tool.run_in_terminal(step, watch),
                 false => tool.run(step, watch),
             };
-            running.map(|seen| Piped { seen, output: None }).boxed()
+            running.map(|seen| PipedOutput { seen, output: None }).boxed()
         };
         let seen = watched(&self.desk, &mut self.outbox, step, run).await.seen;
         self.outbox.send(Event::Returned).await;
@@ -487,13 +487,18 @@ fn estimate(text: &str, sent: usize) -> Usage {
 /// Runs one cleared step, and forwards its output as it arrives.
 pub async fn run_step(desk: &Desk, outbox: &mut Outbox, cleared: Cleared) -> Observation {
     let run = |tool: &dyn Tool, step, watch| {
-        tool.run(step, watch).map(|seen| Piped { seen, output: None }).boxed()
+        tool.run(step, watch).map(|seen| PipedOutput { seen, output: None }).boxed()
     };
     watched(desk, outbox, cleared, run).await.seen
 }
 
 /// Runs a shell command of a template the same way, and collects its whole output.
-pub async fn pipe_step(desk: &Desk, outbox: &mut Outbox, cleared: Cleared, input: Input) -> Piped {
+pub async fn pipe_step(
+    desk: &Desk,
+    outbox: &mut Outbox,
+    cleared: Cleared,
+    input: ShellInput,
+) -> PipedOutput {
     watched(desk, outbox, cleared, |tool, step, watch| tool.pipe(step, input, watch)).await
 }
 
@@ -501,8 +506,8 @@ async fn watched(
     desk: &Desk,
     outbox: &mut Outbox,
     cleared: Cleared,
-    run: impl FnOnce(&dyn Tool, Cleared, Watch) -> BoxFuture<'static, Piped>,
-) -> Piped {
+    run: impl FnOnce(&dyn Tool, Cleared, RunControl) -> BoxFuture<'static, PipedOutput>,
+) -> PipedOutput {
     let judged = cleared.judged();
     let (step, risk) = (judged.step.clone(), judged.risk.clone());
     let Some(tool) = desk.tools.find(&step.work).cloned() else {
@@ -513,11 +518,11 @@ async fn watched(
             Outcome::Refused,
         );
         seen.note = Some(words::NO_TOOL.with("tool", step.work.tool()));
-        return Piped { seen, output: None };
+        return PipedOutput { seen, output: None };
     };
     outbox.send(Event::StepStarted { step: step.clone(), risk }).await;
     let (sender, mut output) = mpsc::unbounded_channel();
-    let watch = Watch { cancel: desk.cancel.clone(), output: sender };
+    let watch = RunControl { cancel: desk.cancel.clone(), output: sender };
     let mut running = run(tool.as_ref(), cleared, watch);
     let started = Instant::now();
     let mut piped = loop {

@@ -26,7 +26,7 @@ use crate::script::shape::input::Args;
 use crate::script::source::is_script;
 use crate::script::{Failure, Order, Told};
 use crate::store::Store;
-use crate::tools::{Tool, Toolbox, Watch};
+use crate::tools::{RunControl, Tool, Toolbox};
 use crate::words::{Lang, Localize, LocalizedText, Phrase, prompt, script_run, session as words};
 
 /// The maximum length of their list in the system prompt, in bytes.
@@ -139,7 +139,7 @@ impl Tool for ScriptTool {
          and its result come back"
     }
 
-    fn run(&self, step: Cleared, _: Watch) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: Cleared, _: RunControl) -> BoxFuture<'static, Observation> {
         let judged = step.judged();
         let cwd = judged.cwd.display().to_string();
         let mut seen =

@@ -21,7 +21,7 @@ use crate::protocol::{
 };
 use crate::safety::{self, Cleared, NeedsApproval, Policy, ToolRestriction, Verdict};
 use crate::tools::attach;
-use crate::tools::{Input, Piped};
+use crate::tools::{PipedOutput, ShellInput};
 use crate::words::{LocalizedText, prompt as words};
 
 /// What to do with the expanded prompt.
@@ -101,7 +101,7 @@ fn invoked(host: &mut TurnHost, source: PromptSource, text: &str) {
 
 impl Filling<'_> {
     async fn fill(&mut self, prompt: Prompt) -> Result<String, Stop> {
-        let input: Input = prompt.input.clone().unwrap_or_default().into();
+        let input: ShellInput = prompt.input.clone().unwrap_or_default().into();
         let outputs = self.shell(&prompt, input).await?;
         let mut outputs = outputs.into_iter();
         let mut reading = Reading::default();
@@ -160,7 +160,7 @@ impl Filling<'_> {
     }
 
     /// The replacement of each shell command, in order.
-    async fn shell(&mut self, prompt: &Prompt, input: Input) -> Result<Vec<String>, Stop> {
+    async fn shell(&mut self, prompt: &Prompt, input: ShellInput) -> Result<Vec<String>, Stop> {
         if prompt.shell().next().is_some() {
             self.host.sheltered().await;
         }
@@ -224,7 +224,7 @@ impl Filling<'_> {
     }
 
     /// Runs one shell command. Returns its output without the last newline.
-    async fn piece(&mut self, piece: Cleared, input: &Input) -> Result<String, Stop> {
+    async fn piece(&mut self, piece: Cleared, input: &ShellInput) -> Result<String, Stop> {
         let line = match &piece.judged().step.work {
             crate::protocol::StepAction::Shell { line } => line.clone(),
             _ => String::new(),
@@ -233,7 +233,7 @@ impl Filling<'_> {
         if let Some(piece) = self.beyond_the_wall(&piped.seen, &line).await? {
             piped = self.pipe(piece, input).await;
         }
-        let Piped { seen, output } = piped;
+        let PipedOutput { seen, output } = piped;
         let (outcome, code) = (seen.outcome, seen.exit_code);
         let tail = tail(&seen.stderr).to_owned();
         let unsent = |word: crate::words::Phrase| {
@@ -255,7 +255,7 @@ impl Filling<'_> {
         }
     }
 
-    async fn pipe(&mut self, piece: Cleared, input: &Input) -> Piped {
+    async fn pipe(&mut self, piece: Cleared, input: &ShellInput) -> PipedOutput {
         let host = &mut self.host;
         let input = Arc::clone(input);
         let piped = pipe_step(&host.desk, &mut host.outbox, piece, input).await;

@@ -480,7 +480,7 @@ impl Session {
     }
 
     /// Where old contents of files are saved.
-    pub(super) fn kept(&self) -> Option<&crate::tools::file::Kept> {
+    pub(super) fn kept(&self) -> Option<&crate::tools::file::Backups> {
         self.tools.kept()
     }
 

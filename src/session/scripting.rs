@@ -28,7 +28,7 @@ use crate::script::host::Key;
 use crate::script::source::{Entry, Files};
 use crate::script::{Host, ModelCall, Part, Told};
 use crate::store::{KeyValue, Store, StoreError};
-use crate::tools::{Toolbox, Watch, attach};
+use crate::tools::{RunControl, Toolbox, attach};
 use crate::words::{Localize, LocalizedText, script_run as words};
 
 /// The prefix of step IDs.
@@ -282,7 +282,7 @@ impl ScriptHost {
         };
         self.tell(Told::Began(Box::new((step, risk))));
         let (output, mut heard) = mpsc::unbounded_channel();
-        let mut running = tool.run(cleared, Watch { cancel: self.cancel.clone(), output });
+        let mut running = tool.run(cleared, RunControl { cancel: self.cancel.clone(), output });
         let mut seen: Observation = loop {
             tokio::select! {
                 seen = &mut running => break seen,

@@ -23,7 +23,7 @@ use crate::safety::{
     Cleared, Contents, FileKind, Machine, OwnProgram, PathKind, Program, SKILL_TOOL, SkillInfo,
     ToolRestriction,
 };
-use crate::tools::{Tool, Toolbox, Watch};
+use crate::tools::{RunControl, Tool, Toolbox};
 use crate::words::{Lang, LocalizedText, Phrase, prompt as words};
 
 /// The maximum length of a skill's text for a model, in bytes.
@@ -52,7 +52,7 @@ impl Tool for SkillTool {
          follow it"
     }
 
-    fn run(&self, step: Cleared, _: Watch) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: Cleared, _: RunControl) -> BoxFuture<'static, Observation> {
         let library = Arc::clone(&self.library);
         async move {
             let judged = step.judged();

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::file::place::{Missing, Slot};
+use super::file::place::{FileSlot, Missing};
 use crate::protocol::{AttachmentInfo, AttachmentSize, LineRange, Mention};
 use crate::safety::{Cleared, ToolTask};
 use crate::words::{LocalizedText, prompt as words};
@@ -78,7 +78,7 @@ fn content(
     if !meta.is_file() {
         return Err(Ok(words::ATTACH_SPECIAL.with("name", name)));
     }
-    let there = Slot::of(path, Missing::Fails).and_then(|slot| slot.file()).map_err(Err)?;
+    let there = FileSlot::of(path, Missing::Fails).and_then(|slot| slot.file()).map_err(Err)?;
     let there = there.ok_or_else(|| Err(io::ErrorKind::NotFound.into()))?;
     let mut file = there.into_file();
     let long = meta.len() > LONGEST;

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::sandbox::Sandbox;
 use super::sandbox::denied::Walls;
-use super::{Input, Piped, Tool, Watch, parse};
+use super::{PipedOutput, RunControl, ShellInput, Tool, parse};
 use crate::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, StepAction, Tier};
 use crate::safety::redact::Redactor;
 use crate::safety::{Assessment, Cleared};
@@ -39,24 +39,24 @@ mod start;
 mod watch;
 pub mod watchdog;
 
-pub use environment::{Environment, Variables};
+pub use environment::{ChildEnvironment, Variables};
 pub use feed::{Feed, ask, feed};
 pub use group::StepWatch;
 pub use plugins::in_terminal;
 pub use watchdog::Watchdog;
 
-use capture::Text;
-use group::Steps;
+use capture::CapturedText;
+use group::StepGroups;
 use start::NotStarted;
-use watch::{Finished, How, Output, Pipes, Times};
+use watch::{ChildOutput, Finished, Pipes, StepEnd, Times};
 
 /// The parts that run steps.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The user's shell, absolute: what `!cmd` is given to with `-c`.
     pub shell: PathBuf,
-    pub environment: Environment,
-    pub limits: Limits,
+    pub environment: ChildEnvironment,
+    pub limits: StepLimits,
     /// Masks output before it is cut, so that no half of a secret stays. What is sent
     /// live goes through it too.
     pub redactor: Option<Arc<Redactor>>,
@@ -66,7 +66,7 @@ pub struct Setup {
 
 /// How long a step may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct StepLimits {
     /// One that runs by itself.
     pub alone: Duration,
     /// One the user approved.
@@ -77,9 +77,9 @@ pub struct Limits {
     pub grace: Duration,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for StepLimits {
+    fn default() -> StepLimits {
+        StepLimits {
             alone: Duration::from_secs(30),
             approved: Duration::from_secs(600),
             piece: Duration::from_secs(10),
@@ -94,14 +94,18 @@ impl Default for Limits {
 pub struct Exec {
     setup: Arc<Setup>,
     sandbox: Arc<Sandbox>,
-    steps: Steps,
+    steps: StepGroups,
 }
 
 impl Exec {
     /// Steps run unheld until [`Exec::held_by`] says otherwise.
     pub fn new(setup: Setup) -> Exec {
         group::prepare();
-        Exec { setup: Arc::new(setup), sandbox: Arc::new(Sandbox::off()), steps: Steps::default() }
+        Exec {
+            setup: Arc::new(setup),
+            sandbox: Arc::new(Sandbox::off()),
+            steps: StepGroups::default(),
+        }
     }
 
     pub fn held_by(self, sandbox: Arc<Sandbox>) -> Exec {
@@ -110,12 +114,12 @@ impl Exec {
 
     /// Tells of the processes of every step.
     pub fn telling(self, told: Arc<dyn StepWatch>) -> Exec {
-        Exec { steps: Steps { told: Some(told), ..self.steps }, ..self }
+        Exec { steps: StepGroups { told: Some(told), ..self.steps }, ..self }
     }
 
     /// Ends running steps sooner once the program is exiting.
     pub fn leaving(self, leaving: CancellationToken) -> Exec {
-        Exec { steps: Steps { leaving, ..self.steps }, ..self }
+        Exec { steps: StepGroups { leaving, ..self.steps }, ..self }
     }
 }
 
@@ -133,12 +137,17 @@ impl Tool for Exec {
          redirections or variables; input is closed; output comes back cut to its ends"
     }
 
-    fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
         let exec = self.clone();
         async move { run(&exec, &step, None, &watch).await.seen }.boxed()
     }
 
-    fn pipe(&self, step: Cleared, input: Input, watch: Watch) -> BoxFuture<'static, Piped> {
+    fn pipe(
+        &self,
+        step: Cleared,
+        input: ShellInput,
+        watch: RunControl,
+    ) -> BoxFuture<'static, PipedOutput> {
         let exec = self.clone();
         async move { run(&exec, &step, Some(input), &watch).await }.boxed()
     }
@@ -152,10 +161,15 @@ impl Tool for Exec {
 }
 
 /// `input`: the step is a shell piece of a template and reads this.
-async fn run(exec: &Exec, step: &Cleared, input: Option<Input>, watch: &Watch) -> Piped {
+async fn run(
+    exec: &Exec,
+    step: &Cleared,
+    input: Option<ShellInput>,
+    watch: &RunControl,
+) -> PipedOutput {
     let judged = step.judged();
     let setup = &exec.setup;
-    let none = |outcome, say| Piped { seen: not_run(judged, outcome, say), output: None };
+    let none = |outcome, say| PipedOutput { seen: not_run(judged, outcome, say), output: None };
     if watch.cancel.is_cancelled() || exec.steps.leaving.is_cancelled() {
         return none(Outcome::Cancelled, LocalizedText::from(words::CANCELLED));
     }
@@ -172,8 +186,12 @@ async fn run(exec: &Exec, step: &Cleared, input: Option<Input>, watch: &Watch) -
         Tier::L1 | Tier::L2 => setup.limits.approved,
     };
     let live = live::Live::new(watch.output.clone(), setup.lang);
-    let stdout = if is_piece { capture::Kept::with_head(PIECE) } else { capture::Kept::default() };
-    let output = Output::new(live, stdout, setup.redactor.as_ref());
+    let stdout = if is_piece {
+        capture::BoundedBuffer::with_head(PIECE)
+    } else {
+        capture::BoundedBuffer::default()
+    };
+    let output = ChildOutput::new(live, stdout, setup.redactor.as_ref());
     let processes = bounds::holds(judged).then_some(usize::from(bounds::PROCESSES));
     let times = Times { most, grace: setup.limits.grace, processes };
     let finished = watch::watch(running, watch, times, &exec.steps.leaving, output).await;
@@ -190,7 +208,7 @@ async fn run(exec: &Exec, step: &Cleared, input: Option<Input>, watch: &Watch) -
     if let Some(walls) = walls.filter(|_| observation.outcome == Outcome::Ran) {
         kept_from(&mut observation, &walls, &judged.cwd);
     }
-    Piped { seen: observation, output: output.filter(|output| output.len() <= PIECE) }
+    PipedOutput { seen: observation, output: output.filter(|output| output.len() <= PIECE) }
 }
 
 /// Adds what the sandbox denied a failed step.
@@ -212,12 +230,16 @@ const PIECE: usize = 1024 * 1024;
 /// Puts the output in: masked first, then read, then cut. Work for the processor, so
 /// it is done off the threads that wait. Answers with the whole standard output, where
 /// all of it was kept.
-async fn shape(observation: &mut Observation, setup: &Setup, output: Output) -> Option<String> {
+async fn shape(
+    observation: &mut Observation,
+    setup: &Setup,
+    output: ChildOutput,
+) -> Option<String> {
     let redactor = setup.redactor.clone();
     let work = observation.step.work.clone();
     let exit = observation.exit_code;
     let shaped = tokio::task::spawn_blocking(move || {
-        let masked = |text: Text| match &redactor {
+        let masked = |text: CapturedText| match &redactor {
             Some(redactor) => text.map(|part| redactor.mask(part).into_owned()),
             None => text,
         };
@@ -236,8 +258,8 @@ async fn shape(observation: &mut Observation, setup: &Setup, output: Output) -> 
 
 fn parsed(
     work: &StepAction,
-    stdout: &Text,
-    stderr: &Text,
+    stdout: &CapturedText,
+    stderr: &CapturedText,
     exit: Option<i32>,
 ) -> Option<ParsedOutput> {
     let (program, args) = match work {
@@ -245,7 +267,7 @@ fn parsed(
         StepAction::Shell { line } => parse::words(line)?,
         StepAction::Tool { .. } => return plugins::output(stdout),
     };
-    parse::parse(&parse::Run {
+    parse::parse(&parse::FinishedCommand {
         program: &program,
         args: &args,
         stdout: &stdout.lines(),
@@ -262,11 +284,11 @@ fn not_run(judged: &Assessment, outcome: Outcome, note: LocalizedText) -> Observ
     out
 }
 
-fn outcome(how: How) -> Outcome {
+fn outcome(how: StepEnd) -> Outcome {
     match how {
-        How::Exited | How::Outgrew => Outcome::Ran,
-        How::TimedOut => Outcome::TimedOut,
-        How::Cancelled => Outcome::Cancelled,
+        StepEnd::Exited | StepEnd::Outgrew => Outcome::Ran,
+        StepEnd::TimedOut => Outcome::TimedOut,
+        StepEnd::Cancelled => Outcome::Cancelled,
     }
 }
 
@@ -277,8 +299,8 @@ fn status(finished: &Finished) -> Option<ExitStatus> {
 /// The exit code counts only where the child ended by itself.
 fn code(finished: &Finished) -> Option<i32> {
     match finished.how {
-        How::Exited => status(finished)?.code(),
-        How::TimedOut | How::Cancelled | How::Outgrew => None,
+        StepEnd::Exited => status(finished)?.code(),
+        StepEnd::TimedOut | StepEnd::Cancelled | StepEnd::Outgrew => None,
     }
 }
 
@@ -290,10 +312,10 @@ fn note(finished: &Finished, most: Duration) -> Option<LocalizedText> {
         Some(Ok(_)) => {}
     }
     match finished.how {
-        How::TimedOut => return Some(words::TIMED_OUT.with("seconds", most.as_secs())),
-        How::Cancelled => return Some(words::CANCELLED.into()),
-        How::Outgrew => return Some(words::OUTGREW.with("most", u64::from(bounds::PROCESSES))),
-        How::Exited => {}
+        StepEnd::TimedOut => return Some(words::TIMED_OUT.with("seconds", most.as_secs())),
+        StepEnd::Cancelled => return Some(words::CANCELLED.into()),
+        StepEnd::Outgrew => return Some(words::OUTGREW.with("most", u64::from(bounds::PROCESSES))),
+        StepEnd::Exited => {}
     }
     if let Some(signal) = status(finished).and_then(|status| status.signal()) {
         return Some(words::SIGNAL.with("signal", signal_name(signal)));

@@ -36,20 +36,25 @@ pub trait Tool: Send + Sync {
     /// One line for the model's system prompt.
     fn prompt(&self) -> &'static str;
 
-    fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation>;
+    fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation>;
 
     /// Runs a shell piece of a template: with an input, and for all of its output.
-    fn pipe(&self, step: Cleared, _input: Input, watch: Watch) -> BoxFuture<'static, Piped> {
+    fn pipe(
+        &self,
+        step: Cleared,
+        _input: ShellInput,
+        watch: RunControl,
+    ) -> BoxFuture<'static, PipedOutput> {
         let running = self.run(step, watch);
         async move {
             let seen = running.await;
-            Piped { output: Some(seen.stdout.clone()), seen }
+            PipedOutput { output: Some(seen.stdout.clone()), seen }
         }
         .boxed()
     }
 
     /// Runs a step while it has the terminal, which the caller has given over.
-    fn run_in_terminal(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
+    fn run_in_terminal(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
         self.run(step, watch)
     }
 
@@ -61,11 +66,11 @@ pub trait Tool: Send + Sync {
 }
 
 /// The standard input of a shell piece.
-pub type Input = Arc<[u8]>;
+pub type ShellInput = Arc<[u8]>;
 
 /// The result of a shell piece.
 #[derive(Clone, Debug)]
-pub struct Piped {
+pub struct PipedOutput {
     pub seen: Observation,
     /// Its standard output, secrets masked; `None`: there was more than a piece may write.
     pub output: Option<String>,
@@ -73,7 +78,7 @@ pub struct Piped {
 
 /// How a running step is watched from outside.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct RunControl {
     pub cancel: CancellationToken,
     /// Decoded output as it arrives; the tool bounds what it sends here.
     pub output: UnboundedSender<String>,
@@ -83,7 +88,7 @@ pub struct Watch {
 #[derive(Clone, Default)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
-    kept: Option<file::Kept>,
+    kept: Option<file::Backups>,
 }
 
 impl Toolbox {
@@ -93,11 +98,11 @@ impl Toolbox {
 
     /// With the folder of the old contents of changed files.
     #[must_use]
-    pub fn keeping(self, kept: Option<file::Kept>) -> Toolbox {
+    pub fn keeping(self, kept: Option<file::Backups>) -> Toolbox {
         Toolbox { kept, ..self }
     }
 
-    pub fn kept(&self) -> Option<&file::Kept> {
+    pub fn kept(&self) -> Option<&file::Backups> {
         self.kept.as_ref()
     }
 

@@ -29,7 +29,7 @@ const TEXT_MOST: usize = 240;
 
 /// A command that has run, and its output.
 #[derive(Clone, Copy, Debug)]
-pub struct Run<'a> {
+pub struct FinishedCommand<'a> {
     pub program: &'a str,
     pub args: &'a [String],
     pub stdout: &'a str,
@@ -44,7 +44,7 @@ pub struct Run<'a> {
 struct Recogniser {
     kind: &'static str,
     programs: &'static [&'static str],
-    read: fn(&Run<'_>) -> Option<Items>,
+    read: fn(&FinishedCommand<'_>) -> Option<Items>,
 }
 
 #[rustfmt::skip]
@@ -81,10 +81,10 @@ const COMPILERS: &[&str] =
     &["gcc", "g++", "cc", "c++", "clang", "clang++", "make", "ninja", "cmake", "mypy", "pyright"];
 
 /// The facts in an output; `None` when it is just text.
-pub fn parse(run: &Run<'_>) -> Option<ParsedOutput> {
+pub fn parse(run: &FinishedCommand<'_>) -> Option<ParsedOutput> {
     let (program, args) = unwrapped(run.program, run.args);
     let (stdout, stderr) = (plain(run.stdout), plain(run.stderr));
-    let run = Run { program: &program, args, stdout: &stdout, stderr: &stderr, ..*run };
+    let run = FinishedCommand { program: &program, args, stdout: &stdout, stderr: &stderr, ..*run };
     RECOGNISERS
         .iter()
         .filter(|row| row.programs.is_empty() || row.programs.contains(&program.as_str()))

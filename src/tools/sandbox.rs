@@ -55,7 +55,7 @@ mod rights;
 mod temps;
 mod workspace;
 
-pub use places::Places;
+pub use places::SandboxPaths;
 
 use built::Built;
 use denied::Walls;
@@ -66,15 +66,15 @@ use temps::{Temp, Temps};
 #[derive(Debug)]
 pub struct Sandbox {
     setting: SandboxMode,
-    places: Places,
-    found: OnceLock<Found>,
+    places: SandboxPaths,
+    found: OnceLock<SandboxSupport>,
     built: Built,
     temps: Temps,
 }
 
 /// How far a step is restricted by filters of its system calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Strict {
+enum Confinement {
     /// It reads, and that is all.
     Alone,
     Approved {
@@ -84,14 +84,14 @@ enum Strict {
 
 /// The result of trying it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Found {
-    Works(Means),
+enum SandboxSupport {
+    Works(SandboxBackend),
     Absent(LocalizedText),
 }
 
 /// The inputs it is built from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Means {
+enum SandboxBackend {
     Kernel(Kernel),
     Program,
 }
@@ -129,17 +129,17 @@ enum Profile {
 }
 
 impl Profile {
-    fn strict(&self) -> Strict {
+    fn strict(&self) -> Confinement {
         match self {
-            Profile::Read { .. } => Strict::Alone,
-            Profile::Work { network, .. } => Strict::Approved { network: *network },
+            Profile::Read { .. } => Confinement::Alone,
+            Profile::Work { network, .. } => Confinement::Approved { network: *network },
         }
     }
 }
 
 /// The surroundings of a started step.
 #[derive(Debug)]
-pub struct Inside {
+pub struct Confined {
     temp: Temp,
     /// The program that holds it, with the arguments that come first.
     pub wrapper: Option<(PathBuf, Vec<String>)>,
@@ -147,7 +147,7 @@ pub struct Inside {
     walls: Option<Walls>,
 }
 
-impl Inside {
+impl Confined {
     pub fn temp(&self) -> &Path {
         self.temp.path()
     }
@@ -158,7 +158,7 @@ impl Inside {
 }
 
 impl Sandbox {
-    pub fn new(setting: SandboxMode, places: Places) -> Sandbox {
+    pub fn new(setting: SandboxMode, places: SandboxPaths) -> Sandbox {
         let built = Built::default();
         Sandbox { setting, places, found: OnceLock::new(), built, temps: Temps::default() }
     }
@@ -170,13 +170,13 @@ impl Sandbox {
 
     /// One that holds nothing.
     pub fn off() -> Sandbox {
-        Sandbox::new(SandboxMode::Off, Places::default())
+        Sandbox::new(SandboxMode::Off, SandboxPaths::default())
     }
 
     /// One as on a system that has none, and why it has none.
     pub fn lacking(setting: SandboxMode, why: Phrase) -> Sandbox {
-        let found = OnceLock::from(Found::Absent(why.into()));
-        Sandbox { found, ..Sandbox::new(setting, Places::default()) }
+        let found = OnceLock::from(SandboxSupport::Absent(why.into()));
+        Sandbox { found, ..Sandbox::new(setting, SandboxPaths::default()) }
     }
 
     /// One that uses no more than this version of the kernel's interface.
@@ -191,17 +191,17 @@ impl Sandbox {
     pub fn shelter(&self) -> SandboxStatus {
         match (self.setting, self.found()) {
             (SandboxMode::Off, _) => SandboxStatus::Off,
-            (_, Found::Absent(_)) => SandboxStatus::Absent,
-            (SandboxMode::Work, Found::Works(_)) => SandboxStatus::Held,
-            (SandboxMode::Read, Found::Works(_)) => SandboxStatus::ReadOnly,
+            (_, SandboxSupport::Absent(_)) => SandboxStatus::Absent,
+            (SandboxMode::Work, SandboxSupport::Works(_)) => SandboxStatus::Held,
+            (SandboxMode::Read, SandboxSupport::Works(_)) => SandboxStatus::ReadOnly,
         }
     }
 
     /// Whether a restricted step's signals reach only processes of its own.
     pub fn holds_signals(&self) -> bool {
         match self.found() {
-            Found::Works(Means::Kernel(kernel)) => kernel.rights().signals,
-            Found::Works(Means::Program) | Found::Absent(_) => false,
+            SandboxSupport::Works(SandboxBackend::Kernel(kernel)) => kernel.rights().signals,
+            SandboxSupport::Works(SandboxBackend::Program) | SandboxSupport::Absent(_) => false,
         }
     }
 
@@ -210,11 +210,11 @@ impl Sandbox {
         let mut rows = vec![PageRow::heading(words::DOCTOR)];
         match (self.setting, self.found()) {
             (SandboxMode::Off, _) => rows.push(PageRow::pair(words::DOCTOR_L0, words::SET_OFF)),
-            (_, Found::Absent(why)) => {
+            (_, SandboxSupport::Absent(why)) => {
                 rows.push(PageRow::pair(words::DOCTOR_L0, words::ABSENT.with("why", why.clone())));
                 rows.push(PageRow::line(words::ABSENT_ASKS));
             }
-            (setting, Found::Works(means)) => {
+            (setting, SandboxSupport::Works(means)) => {
                 let approved = match setting {
                     SandboxMode::Work => words::HELD_L1,
                     SandboxMode::Read | SandboxMode::Off => words::FREE_L1,
@@ -227,8 +227,8 @@ impl Sandbox {
         rows
     }
 
-    fn means(&self, means: Means) -> Vec<PageRow> {
-        let Means::Kernel(kernel) = means else {
+    fn means(&self, means: SandboxBackend) -> Vec<PageRow> {
+        let SandboxBackend::Kernel(kernel) = means else {
             return vec![PageRow::pair(words::DOCTOR_KERNEL, words::SEATBELT)];
         };
         let hidden = self.built.all_hidden(&self.places);
@@ -247,10 +247,10 @@ impl Sandbox {
         rows
     }
 
-    fn found(&self) -> &Found {
+    fn found(&self) -> &SandboxSupport {
         self.found.get_or_init(|| match self.setting {
             // No setting asks it to restrict anything.
-            SandboxMode::Off => Found::Absent(words::SET_OFF.into()),
+            SandboxMode::Off => SandboxSupport::Absent(words::SET_OFF.into()),
             SandboxMode::Work | SandboxMode::Read => probe::tried(self),
         })
     }
@@ -310,8 +310,8 @@ impl Sandbox {
         self: Arc<Self>,
         judged: &Assessment,
         from: From,
-        start: impl FnOnce(Option<&Inside>) -> T + Send + 'static,
-    ) -> Result<(T, Option<Inside>), LocalizedText> {
+        start: impl FnOnce(Option<&Confined>) -> T + Send + 'static,
+    ) -> Result<(T, Option<Confined>), LocalizedText> {
         let Some(profile) = self.profile(judged, from) else {
             let inside = self.bare(judged)?;
             return Ok((start(inside.as_ref()), inside));
@@ -334,14 +334,14 @@ impl Sandbox {
     }
 
     /// Holds the calling thread; nothing holds it where this system cannot.
-    fn enter(&self, profile: &Profile, by_itself: bool) -> Result<Option<Inside>, LocalizedText> {
+    fn enter(&self, profile: &Profile, by_itself: bool) -> Result<Option<Confined>, LocalizedText> {
         match self.found() {
-            Found::Works(means) => {
+            SandboxSupport::Works(means) => {
                 let temp = self.temp(profile)?;
                 self.hold(*means, profile, temp).map(Some).map_err(not_applied)
             }
-            Found::Absent(_) if by_itself => self.own_folder().map(Some),
-            Found::Absent(_) => Ok(None),
+            SandboxSupport::Absent(_) if by_itself => self.own_folder().map(Some),
+            SandboxSupport::Absent(_) => Ok(None),
         }
     }
 
@@ -352,15 +352,20 @@ impl Sandbox {
         }
     }
 
-    fn hold(&self, means: Means, profile: &Profile, temp: Temp) -> Result<Inside, String> {
+    fn hold(
+        &self,
+        means: SandboxBackend,
+        profile: &Profile,
+        temp: Temp,
+    ) -> Result<Confined, String> {
         let (wrapper, walls) = match means {
-            Means::Program => {
+            SandboxBackend::Program => {
                 let run = built::startable(&self.places, profile);
                 let text = profile::profile(&self.places, profile, temp.path(), &run);
                 let first = vec!["-p".to_owned(), text];
                 (Some((profile::PROGRAM.into(), first)), Walls::of(&self.places, profile, &temp))
             }
-            Means::Kernel(kernel) => {
+            SandboxBackend::Kernel(kernel) => {
                 let layer = self.built.layer(kernel, &self.places, profile, &temp)?;
                 let walls = Walls::of(&self.places, profile, &temp);
                 match profile {
@@ -375,20 +380,20 @@ impl Sandbox {
                 (None, walls)
             }
         };
-        Ok(Inside { temp, wrapper, walls: Some(walls) })
+        Ok(Confined { temp, wrapper, walls: Some(walls) })
     }
 
     /// The surroundings of a step that runs by itself without a sandbox: a folder of its
     /// own.
-    fn bare(&self, judged: &Assessment) -> Result<Option<Inside>, LocalizedText> {
+    fn bare(&self, judged: &Assessment) -> Result<Option<Confined>, LocalizedText> {
         match judged.risk.tier {
             Tier::L0 => self.own_folder().map(Some),
             Tier::L1 | Tier::L2 => Ok(None),
         }
     }
 
-    fn own_folder(&self) -> Result<Inside, LocalizedText> {
-        Ok(Inside { temp: self.temps.own()?, wrapper: None, walls: None })
+    fn own_folder(&self) -> Result<Confined, LocalizedText> {
+        Ok(Confined { temp: self.temps.own()?, wrapper: None, walls: None })
     }
 }
 

@@ -11,9 +11,9 @@ const MOST: usize = 20_000;
 /// One list for all who look at it. Digests are facts of a moment, so a later writer simply
 /// overwrites them.
 #[derive(Clone, Debug, Default)]
-pub struct Seen(Arc<Mutex<BTreeMap<PathBuf, String>>>);
+pub struct ReadTracker(Arc<Mutex<BTreeMap<PathBuf, String>>>);
 
-impl Seen {
+impl ReadTracker {
     /// `None`: the file is gone.
     pub fn note(&self, path: &Path, digest: Option<String>) {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -14,7 +14,7 @@ use crate::safety::{LinkIdentity, OwnProgram, Program, Shelf};
 
 /// Where such folders may be, links resolved, and the folders of the user's own `PATH`.
 #[derive(Clone, Debug, Default)]
-pub struct Shelves {
+pub struct ToolchainDirs {
     /// The workspace and the repository around it.
     pub roots: Vec<PathBuf>,
     pub home: PathBuf,
@@ -53,7 +53,7 @@ pub fn variables() -> impl Iterator<Item = &'static str> {
     MANAGERS.iter().map(|(variable, ..)| *variable).filter(|variable| !variable.is_empty())
 }
 
-impl Shelves {
+impl ToolchainDirs {
     /// The program of such a folder that a path names. The file itself may be a link, and
     /// stays the one that is meant.
     pub fn at(&self, path: &Path) -> Option<OwnProgram> {

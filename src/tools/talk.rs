@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use super::{Tool, Watch};
+use super::{RunControl, Tool};
 use crate::protocol::{Observation, Outcome};
 use crate::safety::{Cleared, ToolTask};
 use crate::words::{LocalizedText, Phrase, tools as words};
@@ -45,7 +45,7 @@ impl Tool for Talk {
         self.prompt
     }
 
-    fn run(&self, step: Cleared, _: Watch) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: Cleared, _: RunControl) -> BoxFuture<'static, Observation> {
         let judged = step.judged();
         let cwd = judged.cwd.to_string_lossy();
         let mut seen =

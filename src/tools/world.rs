@@ -14,8 +14,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::around;
-use super::seen::Seen;
-use super::shelves::{self, Shelves};
+use super::seen::ReadTracker;
+use super::shelves::{self, ToolchainDirs};
 use crate::safety::redact::Redactor;
 use crate::safety::{Contents, FileKind, Machine, OwnProgram, PathKind, Program};
 
@@ -26,9 +26,9 @@ pub struct System {
     folders: Vec<PathBuf>,
     workspace: PathBuf,
     /// The files as the model saw them.
-    seen: Seen,
+    seen: ReadTracker,
     /// Folders of programs that are the project's own, or a toolchain manager's.
-    shelves: Shelves,
+    shelves: ToolchainDirs,
     /// The values of the session's masks.
     secrets: Option<Arc<Redactor>>,
 }
@@ -72,13 +72,13 @@ impl System {
         let listed = listed.filter(|folder| folder.starts_with(&workspace)).collect();
         let around = around::repository(&workspace, &home);
         let roots = std::iter::once(workspace.clone()).chain(around).collect();
-        let shelves = Shelves { roots, home, listed, ..Shelves::default() };
-        System { folders, workspace, seen: Seen::default(), shelves, secrets: None }
+        let shelves = ToolchainDirs { roots, home, listed, ..ToolchainDirs::default() };
+        System { folders, workspace, seen: ReadTracker::default(), shelves, secrets: None }
     }
 
     /// The same machine, with the model's view of its files.
     #[must_use]
-    pub fn seeing(self, seen: Seen) -> System {
+    pub fn seeing(self, seen: ReadTracker) -> System {
         System { seen, ..self }
     }
 
@@ -93,7 +93,7 @@ impl System {
     #[must_use]
     pub fn knowing(self, path: Option<PathBuf>) -> System {
         let path = path.map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
-        System { shelves: Shelves { path, ..self.shelves }, ..self }
+        System { shelves: ToolchainDirs { path, ..self.shelves }, ..self }
     }
 
     /// The same machine, with the environment's settings for toolchain managers.
@@ -101,7 +101,7 @@ impl System {
     pub fn managed(self, get: impl Fn(&str) -> Option<PathBuf>) -> System {
         let managers = shelves::variables().filter_map(get).filter(|root| root.is_absolute());
         let managers = managers.filter(|root| root.components().count() > 2).collect();
-        System { shelves: Shelves { managers, ..self.shelves }, ..self }
+        System { shelves: ToolchainDirs { managers, ..self.shelves }, ..self }
     }
 
     /// The `PATH` of every child: the trusted folders and nothing else.
@@ -190,9 +190,9 @@ impl Machine for System {
 
 /// The machine where nothing is started: what its files say, and no program.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Disk;
+pub(super) struct FilesOnly;
 
-impl Machine for Disk {
+impl Machine for FilesOnly {
     fn real(&self, path: &Path) -> PathBuf {
         real(path, MOST_LINKS)
     }

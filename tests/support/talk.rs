@@ -19,8 +19,8 @@ use avocet::session::saved::{Keeping, Replay, Which};
 use avocet::session::trust::Trust;
 use avocet::session::{self, Connected, Guard, Handle, Parts, Persona, Reach, Ways};
 use avocet::store::Store;
-use avocet::tools::exec::{Environment, Exec, Limits, Setup};
-use avocet::tools::seen::Seen;
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
+use avocet::tools::seen::ReadTracker;
 use avocet::tools::world::System;
 use avocet::tools::{Toolbox, file};
 use avocet::words::{Lang, LocalizedText, PhraseValue, session as words};
@@ -201,11 +201,11 @@ pub fn connected(model: Arc<dyn Model>) -> Connected {
 /// A session in a folder that is trusted, kept nowhere.
 pub fn parts(folder: &Path, model: Arc<dyn Model>) -> Parts {
     let world = System::new(folder, folder, &[]);
-    let environment = Environment { path: world.child_path(), ..Environment::default() };
+    let environment = ChildEnvironment { path: world.child_path(), ..ChildEnvironment::default() };
     let exec = Exec::new(Setup {
         shell: "/bin/sh".into(),
         environment,
-        limits: Limits::default(),
+        limits: StepLimits::default(),
         redactor: None,
         lang: Lang::En,
     });
@@ -244,8 +244,9 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> Parts {
 pub fn with_files(parts: &mut Parts) {
     let folder = parts.guard.place.workspace.clone();
     let home = parts.guard.place.home.clone();
-    let kept = file::Kept::new(folder.join(".kept"));
-    let desk = file::Desk { seen: Seen::default(), kept: Some(kept), journal: None };
+    let kept = file::Backups::new(folder.join(".kept"));
+    let desk =
+        file::FileToolState { seen: ReadTracker::default(), kept: Some(kept), journal: None };
     parts.guard.world = Arc::new(System::new(&folder, &home, &[]).seeing(desk.seen.clone()));
     parts.tools = Toolbox::new(file::all(&desk)).keeping(desk.kept);
 }

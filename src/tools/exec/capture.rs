@@ -10,17 +10,17 @@ pub(super) const TAIL: usize = 256 * 1024;
 
 /// The part of one stream that the model gets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Share {
+pub(super) struct OutputShare {
     pub bytes: usize,
     pub lines: usize,
 }
 
-pub(super) const STDOUT: Share = Share { bytes: 16 * 1024, lines: 400 };
-pub(super) const STDERR: Share = Share { bytes: 4 * 1024, lines: 100 };
+pub(super) const STDOUT: OutputShare = OutputShare { bytes: 16 * 1024, lines: 400 };
+pub(super) const STDERR: OutputShare = OutputShare { bytes: 4 * 1024, lines: 100 };
 
 /// One stream: its first and its last bytes, and how many there were.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct BoundedBuffer {
     /// How much of the beginning is kept.
     most: usize,
     head: Vec<u8>,
@@ -28,16 +28,16 @@ pub(super) struct Kept {
     total: u64,
 }
 
-impl Default for Kept {
-    fn default() -> Kept {
-        Kept::with_head(HEAD)
+impl Default for BoundedBuffer {
+    fn default() -> BoundedBuffer {
+        BoundedBuffer::with_head(HEAD)
     }
 }
 
-impl Kept {
+impl BoundedBuffer {
     /// Keeps so many bytes of the beginning.
-    pub(super) fn with_head(most: usize) -> Kept {
-        Kept { most, head: Vec::new(), tail: VecDeque::new(), total: 0 }
+    pub(super) fn with_head(most: usize) -> BoundedBuffer {
+        BoundedBuffer { most, head: Vec::new(), tail: VecDeque::new(), total: 0 }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {
@@ -51,15 +51,15 @@ impl Kept {
     }
 
     /// Decoded, invalid bytes replaced.
-    pub(super) fn text(mut self) -> Text {
+    pub(super) fn text(mut self) -> CapturedText {
         let dropped = self.total - (self.head.len() + self.tail.len()) as u64;
         let tail = self.tail.make_contiguous();
         if dropped == 0 {
             self.head.extend_from_slice(tail);
             let front = String::from_utf8_lossy(&self.head).into_owned();
-            return Text { front, back: String::new(), dropped };
+            return CapturedText { front, back: String::new(), dropped };
         }
-        Text {
+        CapturedText {
             front: String::from_utf8_lossy(&self.head).into_owned(),
             back: String::from_utf8_lossy(tail).into_owned(),
             dropped,
@@ -69,17 +69,17 @@ impl Kept {
 
 /// A decoded stream: all of it in `front`, or the two ends with a gap between.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Text {
+pub(super) struct CapturedText {
     pub front: String,
     pub back: String,
     /// Bytes between the two.
     pub dropped: u64,
 }
 
-impl Text {
+impl CapturedText {
     /// The same with each part changed.
-    pub(super) fn map(&self, change: impl Fn(&str) -> String) -> Text {
-        Text { front: change(&self.front), back: change(&self.back), dropped: self.dropped }
+    pub(super) fn map(&self, change: impl Fn(&str) -> String) -> CapturedText {
+        CapturedText { front: change(&self.front), back: change(&self.back), dropped: self.dropped }
     }
 
     pub(super) fn is_whole(&self) -> bool {
@@ -98,7 +98,7 @@ impl Text {
 
     /// The part for the model, and whether something is missing in it. A quarter is
     /// the beginning, the rest is the end, and a line between says how much is gone.
-    pub(super) fn share(&self, share: Share) -> (String, bool) {
+    pub(super) fn share(&self, share: OutputShare) -> (String, bool) {
         let lines = self.front.lines().count();
         if self.is_whole() && self.front.len() <= share.bytes && lines <= share.lines {
             return (self.front.clone(), false);
@@ -155,8 +155,8 @@ fn size(bytes: u64) -> String {
 mod tests {
     use super::*;
 
-    fn kept(bytes: &[u8]) -> Text {
-        let mut kept = Kept::default();
+    fn kept(bytes: &[u8]) -> CapturedText {
+        let mut kept = BoundedBuffer::default();
         bytes.chunks(1000).for_each(|piece| kept.push(piece));
         kept.text()
     }

@@ -14,7 +14,7 @@ pub type Variables = BTreeMap<OsString, OsString>;
 
 /// The sources of children's environments. Filled by `config`.
 #[derive(Clone, Debug, Default)]
-pub struct Environment {
+pub struct ChildEnvironment {
     /// The user's own, as the process was started with.
     pub user: Variables,
     /// `PATH` for L0 steps: trusted folders only.
@@ -29,7 +29,7 @@ pub struct Environment {
 
 /// Which of the two environments a step gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Care {
+pub(super) enum EnvironmentKind {
     /// It runs without the user's approval.
     Alone,
     /// The user approved exactly this.
@@ -94,12 +94,12 @@ const BUILDS: &[&str] = &[
     "RUSTC_WRAPPER", "RUSTC", "CARGO_BUILD_*", "CC", "CXX", "MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS",
 ];
 
-impl Environment {
+impl ChildEnvironment {
     /// All variables of a child.
-    pub(super) fn variables(&self, care: Care) -> Variables {
+    pub(super) fn variables(&self, care: EnvironmentKind) -> Variables {
         match care {
-            Care::Alone => self.alone(),
-            Care::Approved => self.approved(),
+            EnvironmentKind::Alone => self.alone(),
+            EnvironmentKind::Approved => self.approved(),
         }
     }
 
@@ -160,7 +160,7 @@ fn absolute_only(path: &OsStr) -> OsString {
 mod tests {
     use super::*;
 
-    fn environment() -> Environment {
+    fn environment() -> ChildEnvironment {
         let user = [
             ("HOME", "/home/u"),
             ("LC_ALL", "C.UTF-8"),
@@ -177,7 +177,7 @@ mod tests {
             ("NODE_OPTIONS", "--max-old-space-size=8192"),
             ("CARGO_BUILD_JOBS", "2"),
         ];
-        Environment {
+        ChildEnvironment {
             user: user.iter().map(|(name, value)| (name.into(), value.into())).collect(),
             path: "/usr/bin:/bin".into(),
             own_keys: vec!["OPENAI_API_KEY".into()],
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_step_that_runs_alone_gets_the_short_list() {
-        let variables = environment().variables(Care::Alone);
+        let variables = environment().variables(EnvironmentKind::Alone);
         assert_eq!(get(&variables, "HOME"), Some("/home/u"));
         assert_eq!(get(&variables, "LC_ALL"), Some("C.UTF-8"));
         assert_eq!(get(&variables, "PATH"), Some("/usr/bin:/bin"));
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn an_approved_step_gets_the_users_environment_without_the_dangerous_part() {
-        let variables = environment().variables(Care::Approved);
+        let variables = environment().variables(EnvironmentKind::Approved);
         assert_eq!(get(&variables, "PATH"), Some("/bin:/usr/bin"));
         for name in ["GIT_AUTHOR_NAME", "DOCKER_HOST", "https_proxy", "MINE"] {
             assert!(get(&variables, name).is_some(), "{name}");
@@ -220,8 +220,10 @@ mod tests {
 
     #[test]
     fn the_users_build_variables_reach_approved_steps_and_no_step_that_runs_alone() {
-        let (alone, approved) =
-            (environment().variables(Care::Alone), environment().variables(Care::Approved));
+        let (alone, approved) = (
+            environment().variables(EnvironmentKind::Alone),
+            environment().variables(EnvironmentKind::Approved),
+        );
         for name in ["CC", "NODE_OPTIONS", "CARGO_BUILD_JOBS"] {
             assert_eq!(get(&alone, name), None, "{name}");
             assert!(get(&approved, name).is_some(), "{name}");

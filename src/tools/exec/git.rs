@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::super::world::Disk;
+use super::super::world::FilesOnly;
 use super::environment::Variables;
 use crate::safety::repository;
 
@@ -120,7 +120,7 @@ pub(super) fn refreshed(args: &[String], folder: &Path) -> Option<PathBuf> {
         return None;
     }
     let folder = folder.canonicalize().ok()?;
-    repository::read(&Disk, &folder).index().map(Path::to_owned)
+    repository::read(&FilesOnly, &folder).index().map(Path::to_owned)
 }
 
 /// Lets git use a copy of the list, so that the repository stays as it is. The copy is as
@@ -174,7 +174,7 @@ fn subcommand(args: &[String]) -> Option<usize> {
 /// The filters that the repositories git could find from here define.
 fn filters(cwd: &Path) -> Filters {
     let folder = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
-    let found = repository::read(&Disk, &folder);
+    let found = repository::read(&FilesOnly, &folder);
     let entries = found.settings.into_iter().map(|(entry, _)| entry);
     let names: BTreeSet<String> =
         entries.filter(|e| e.section == "filter").filter_map(|e| e.subsection).collect();

@@ -74,20 +74,20 @@ pub trait StepWatch: fmt::Debug + Send + Sync {
 
 /// State shared by all steps of one session.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Steps {
+pub(super) struct StepGroups {
     pub told: Option<Arc<dyn StepWatch>>,
     /// The program is exiting: running steps are ended, and not waited for as long.
     pub leaving: CancellationToken,
 }
 
-impl Steps {
-    pub(super) fn starting(&self, mark: Mark) {
+impl StepGroups {
+    pub(super) fn starting(&self, mark: StepMark) {
         if let Some(told) = &self.told {
             told.starting(&mark.text());
         }
     }
 
-    pub(super) fn not_started(&self, mark: Mark) {
+    pub(super) fn not_started(&self, mark: StepMark) {
         if let Some(told) = &self.told {
             told.not_started(&mark.text());
         }
@@ -96,11 +96,11 @@ impl Steps {
 
 /// A new mark, one for each step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark(u64);
+pub(super) struct StepMark(u64);
 
-impl Mark {
-    pub(super) fn new() -> Mark {
-        Mark(limit::fresh())
+impl StepMark {
+    pub(super) fn new() -> StepMark {
+        StepMark(limit::fresh())
     }
 
     /// As it is written in [`MARK`].
@@ -127,7 +127,7 @@ enum State {
 
 impl Group {
     /// The group a child leads. `None` for a process number that cannot be one.
-    pub(super) fn led_by(pid: u32, mark: Mark, steps: &Steps) -> Option<Group> {
+    pub(super) fn led_by(pid: u32, mark: StepMark, steps: &StepGroups) -> Option<Group> {
         let leader = Pid::from_raw(i32::try_from(pid).ok()?)?;
         #[cfg(target_os = "linux")]
         limit::fasten(leader, mark.0);
@@ -140,7 +140,7 @@ impl Group {
 
     /// Marks the processes the child started before it was marked itself. Looks at other
     /// processes, so this is for a thread that no sandbox restricts.
-    pub(super) async fn catch_up(&self, mark: Mark) {
+    pub(super) async fn catch_up(&self, mark: StepMark) {
         catch_up(self.leader, mark).await;
     }
 
@@ -243,22 +243,22 @@ fn runs(pid: Pid) -> bool {
 /// this is held can only belong to the step that starts. The lock is on a file that the
 /// kernel has once for each process.
 #[derive(Debug)]
-pub(super) struct Turn(Option<std::fs::File>);
+pub(super) struct StartPermit(Option<std::fs::File>);
 
-impl Turn {
+impl StartPermit {
     /// Waits for it, but not for long: a start may hang in a file system that is gone.
-    pub(super) async fn take() -> Turn {
+    pub(super) async fn take() -> StartPermit {
         let lock = tokio::task::spawn_blocking(|| {
-            let turn = Turn(std::fs::File::open("/proc/self/status").ok());
+            let turn = StartPermit(std::fs::File::open("/proc/self/status").ok());
             turn.0.iter().for_each(|file| drop(file.lock()));
             turn
         });
         let taken = tokio::time::timeout(LONGEST_TURN, lock).await;
-        taken.ok().and_then(Result::ok).unwrap_or(Turn(None))
+        taken.ok().and_then(Result::ok).unwrap_or(StartPermit(None))
     }
 }
 
-impl Drop for Turn {
+impl Drop for StartPermit {
     fn drop(&mut self) {
         // Closing it would not do while a child that is being started has it open too.
         self.0.iter().for_each(|file| drop(file.unlock()));
@@ -267,12 +267,12 @@ impl Drop for Turn {
 
 /// Puts the mark in the limits of processes a step started before its first process had it.
 #[cfg(target_os = "linux")]
-async fn catch_up(leader: Pid, mark: Mark) {
+async fn catch_up(leader: Pid, mark: StepMark) {
     let _ = tokio::task::spawn_blocking(move || descendants::catch_up(leader, mark)).await;
 }
 
 #[cfg(not(target_os = "linux"))]
-async fn catch_up(_leader: Pid, _mark: Mark) {}
+async fn catch_up(_leader: Pid, _mark: StepMark) {}
 
 /// Looks now and then while the step runs. Where the whole machine has hardly more processes
 /// than when it began, nothing needs to be counted.

@@ -10,11 +10,11 @@ use std::time::Instant;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use super::capture::Text;
+use super::capture::CapturedText;
 use super::{Exec, not_run, parse, run};
 use crate::protocol::{Observation, Outcome, ParsedOutput};
 use crate::safety::{Cleared, ToolTask};
-use crate::tools::{Tool, Watch};
+use crate::tools::{RunControl, Tool};
 use crate::words::{Phrase, tools as words};
 
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl Tool for Plugins {
         "plugin.run {alias, args}: runs a plugin of slothtool; args [\"--help\"] tells what it can"
     }
 
-    fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
         let exec = self.0.clone();
         async move {
             let judged = step.judged();
@@ -56,13 +56,13 @@ impl Tool for Plugins {
         .boxed()
     }
 
-    fn run_in_terminal(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
+    fn run_in_terminal(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
         async move { talk(&step, &watch).await }.boxed()
     }
 }
 
 /// A plugin that talks to the user, until it ends or the turn does.
-async fn talk(step: &Cleared, watch: &Watch) -> Observation {
+async fn talk(step: &Cleared, watch: &RunControl) -> Observation {
     let judged = step.judged();
     let (Some(ToolTask::Plugin(plugin)), Some(node)) = (&judged.task, &judged.program) else {
         return not_run(judged, Outcome::Ran, words::NO_TERMINAL.into());
@@ -119,9 +119,9 @@ pub fn in_terminal(program: &Path, args: &[String], folder: &Path) -> io::Result
 const OWN_KEY: &str = "AVOCET_API_KEY";
 
 /// A plugin's output: its fields where it is JSON, else only its size.
-pub(super) fn output(stdout: &Text) -> Option<ParsedOutput> {
+pub(super) fn output(stdout: &CapturedText) -> Option<ParsedOutput> {
     let text = stdout.lines();
-    let shape = parse::parse(&parse::Run {
+    let shape = parse::parse(&parse::FinishedCommand {
         program: "",
         args: &[],
         stdout: &text,

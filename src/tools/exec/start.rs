@@ -11,10 +11,10 @@ use std::sync::Arc;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
 use tokio::io::AsyncWriteExt as _;
 
-use super::super::Input;
-use super::super::sandbox::{From, Inside};
-use super::environment::{Care, Variables};
-use super::group::{self, Group, Mark, Steps, Turn};
+use super::super::ShellInput;
+use super::super::sandbox::{Confined, From};
+use super::environment::{EnvironmentKind, Variables};
+use super::group::{self, Group, StartPermit, StepGroups, StepMark};
 use super::{Exec, bounds, feed, format, git};
 use crate::protocol::{StepAction, Tier};
 use crate::safety::{Assessment, Cleared, LaunchRequest, LinkIdentity, Program, Seal, ToolTask};
@@ -30,7 +30,7 @@ pub(super) enum NotStarted {
 }
 
 /// A child and its group.
-pub(super) type Running = (Box<dyn ChildWrapper>, Group);
+pub(super) type ChildHandle = (Box<dyn ChildWrapper>, Group);
 
 /// The complete description of the child to start.
 struct Plan {
@@ -39,7 +39,7 @@ struct Plan {
     variables: Variables,
     cwd: PathBuf,
     /// Its input; `None`: nothing.
-    input: Option<Input>,
+    input: Option<ShellInput>,
     /// It runs in its temporary folder, which is empty.
     empty_folder: bool,
     /// A list of git's that it uses a copy of.
@@ -50,8 +50,8 @@ struct Plan {
 pub(super) async fn start(
     exec: &Exec,
     step: &Cleared,
-    input: Option<Input>,
-) -> Result<(Running, Option<Inside>), NotStarted> {
+    input: Option<ShellInput>,
+) -> Result<(ChildHandle, Option<Confined>), NotStarted> {
     let judged = step.judged();
     let (setup, care) = (&exec.setup, care(judged));
     let (path, args) = command(judged, &setup.shell).await?;
@@ -78,7 +78,7 @@ pub(super) async fn start(
         // A template means this shell, whatever the user's own is.
         (plan.path, *flag) = (bash, "-lc".into());
     }
-    if care == Care::Alone && matches!(judged.step.work, StepAction::Exec { .. }) {
+    if care == EnvironmentKind::Alone && matches!(judged.step.work, StepAction::Exec { .. }) {
         plan = alone(plan, &args, judged).await;
     }
     format::check(&plan.path, &plan.cwd).map_err(unable)?;
@@ -90,10 +90,10 @@ pub(super) async fn start(
         () => From::Judgement,
     };
     let bounded = bounds::holds(judged);
-    let mark = Mark::new();
+    let mark = StepMark::new();
     exec.steps.starting(mark);
-    let _turn = Turn::take().await;
-    let start = move |inside: Option<&Inside>| {
+    let _turn = StartPermit::take().await;
+    let start = move |inside: Option<&Confined>| {
         let started = spawn(plan.inside(inside), mark, &steps)?;
         if bounded {
             bounds::put_on(started.0.id());
@@ -124,7 +124,7 @@ async fn command(judged: &Assessment, shell: &Path) -> Result<(PathBuf, Vec<Stri
 impl Plan {
     /// The same step, with its temporary folder in the environment, and wrapped in a
     /// program if the sandbox works that way.
-    fn inside(mut self, inside: Option<&Inside>) -> Plan {
+    fn inside(mut self, inside: Option<&Confined>) -> Plan {
         let Some(inside) = inside else { return self };
         self.variables.insert("TMPDIR".into(), inside.temp().into());
         if let Some(index) = &self.index {
@@ -144,10 +144,12 @@ impl Plan {
 
 /// Anything graver than L0 that is cleared has been approved, by the user or a rule; a
 /// line for a shell is their own word whatever its tier.
-fn care(judged: &Assessment) -> Care {
+fn care(judged: &Assessment) -> EnvironmentKind {
     match (judged.risk.tier, &judged.step.work) {
-        (Tier::L0, StepAction::Exec { .. } | StepAction::Tool { .. }) => Care::Alone,
-        (Tier::L0, StepAction::Shell { .. }) | (Tier::L1 | Tier::L2, _) => Care::Approved,
+        (Tier::L0, StepAction::Exec { .. } | StepAction::Tool { .. }) => EnvironmentKind::Alone,
+        (Tier::L0, StepAction::Shell { .. }) | (Tier::L1 | Tier::L2, _) => {
+            EnvironmentKind::Approved
+        }
     }
 }
 
@@ -233,7 +235,7 @@ async fn hardened(mut plan: Plan, folder: PathBuf, args: Vec<String>) -> Plan {
     plan
 }
 
-fn spawn(plan: Plan, mark: Mark, steps: &Steps) -> Result<Running, NotStarted> {
+fn spawn(plan: Plan, mark: StepMark, steps: &StepGroups) -> Result<ChildHandle, NotStarted> {
     let stdin = || if plan.input.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut command = CommandWrap::with_new(&plan.path, |command| {
         command

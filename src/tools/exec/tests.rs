@@ -47,17 +47,17 @@ async fn ran_sealed(step: Cleared, redactor: Option<Redactor>) -> Observation {
     let user = [("HOME", "/nonexistent"), ("MINE", "1"), ("PATH", "/usr/bin:/bin")];
     let setup = Setup {
         shell: "/bin/sh".into(),
-        environment: Environment {
+        environment: ChildEnvironment {
             user: user.iter().map(|(name, value)| (name.into(), value.into())).collect(),
             path: "/usr/bin:/bin".into(),
-            ..Environment::default()
+            ..ChildEnvironment::default()
         },
-        limits: Limits::default(),
+        limits: StepLimits::default(),
         redactor: redactor.map(Arc::new),
         lang: Lang::En,
     };
     let (output, _live) = unbounded_channel();
-    let watch = Watch { cancel: CancellationToken::new(), output };
+    let watch = RunControl { cancel: CancellationToken::new(), output };
     run(&Exec::new(setup), &step, None, &watch).await.seen
 }
 

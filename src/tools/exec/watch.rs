@@ -14,12 +14,12 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::{sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::capture::Kept;
+use super::capture::BoundedBuffer;
 use super::live::{Decoder, Live};
-use super::start::Running;
+use super::start::ChildHandle;
 use crate::deadline::within;
 use crate::safety::redact::Redactor;
-use crate::tools::Watch;
+use crate::tools::RunControl;
 
 /// How long pipes may stay open after the child has exited.
 const PIPES: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ const READ: usize = 64 * 1024;
 
 /// How the time of a step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum StepEnd {
     Exited,
     TimedOut,
     Cancelled,
@@ -46,10 +46,10 @@ pub(super) enum How {
 /// The result when no process of a step runs any more.
 #[derive(Debug)]
 pub(super) struct Finished {
-    pub how: How,
+    pub how: StepEnd,
     /// `None` when not even SIGKILL ended it.
     pub status: Option<std::io::Result<ExitStatus>>,
-    pub output: Output,
+    pub output: ChildOutput,
     pub pipes: Pipes,
     /// Processes that were ended after the child.
     pub left: usize,
@@ -74,20 +74,20 @@ pub(super) struct Times {
 
 /// Both streams of a child.
 #[derive(Debug)]
-pub(super) struct Output {
-    pub stdout: Kept,
-    pub stderr: Kept,
+pub(super) struct ChildOutput {
+    pub stdout: BoundedBuffer,
+    pub stderr: BoundedBuffer,
     live: Live,
     decoders: [Decoder; 2],
 }
 
 /// Watches a child until it and all it started have ended.
 pub(super) async fn watch(
-    (mut child, group): Running,
-    watch: &Watch,
+    (mut child, group): ChildHandle,
+    watch: &RunControl,
     times: Times,
     leaving: &CancellationToken,
-    mut output: Output,
+    mut output: ChildOutput,
 ) -> Finished {
     let (stdout, stderr) = (child.stdout().take(), child.stderr().take());
     let mut reading = Box::pin(output.read(stdout, stderr).fuse());
@@ -95,17 +95,17 @@ pub(super) async fn watch(
     let how = tokio::select! {
         ended = exited(&mut *child, &mut reading) => {
             status = Some(ended);
-            How::Exited
+            StepEnd::Exited
         }
-        () = watch.cancel.cancelled() => How::Cancelled,
-        () = leaving.cancelled() => How::Cancelled,
-        _ = within(times.most, std::future::pending::<()>()) => How::TimedOut,
-        () = group.outgrows(times.processes) => How::Outgrew,
+        () = watch.cancel.cancelled() => StepEnd::Cancelled,
+        () = leaving.cancelled() => StepEnd::Cancelled,
+        _ = within(times.most, std::future::pending::<()>()) => StepEnd::TimedOut,
+        () = group.outgrows(times.processes) => StepEnd::Outgrew,
     };
-    if how != How::Exited {
+    if how != StepEnd::Exited {
         let gently = [(Signal::INT, times.grace), (Signal::TERM, times.grace)];
         // Processes that multiply do not get the time to.
-        let gently = if how == How::Outgrew { &[][..] } else { &gently };
+        let gently = if how == StepEnd::Outgrew { &[][..] } else { &gently };
         for (signal, wait) in gently.iter().copied().chain([(Signal::KILL, KILLED)]) {
             group.signal(signal);
             status = tokio::select! {
@@ -118,7 +118,7 @@ pub(super) async fn watch(
         }
     }
     let mut pipes = Pipes::Closed;
-    if how == How::Exited && !closed(&mut reading, PIPES).await {
+    if how == StepEnd::Exited && !closed(&mut reading, PIPES).await {
         pipes = Pipes::KeptOpen;
     }
     let left = group.end().await;
@@ -158,11 +158,15 @@ async fn closed<R: Future<Output = ()>>(reading: &mut Pin<Box<Fuse<R>>>, most: D
     reading.is_terminated() || timeout(most, reading.as_mut()).await.is_ok()
 }
 
-impl Output {
-    pub(super) fn new(live: Live, stdout: Kept, redactor: Option<&Arc<Redactor>>) -> Output {
-        Output {
+impl ChildOutput {
+    pub(super) fn new(
+        live: Live,
+        stdout: BoundedBuffer,
+        redactor: Option<&Arc<Redactor>>,
+    ) -> ChildOutput {
+        ChildOutput {
             stdout,
-            stderr: Kept::default(),
+            stderr: BoundedBuffer::default(),
             live,
             decoders: [Decoder::new(redactor), Decoder::new(redactor)],
         }

@@ -14,15 +14,15 @@ const MOST: u64 = 512 * 1024 * 1024;
 
 /// A folder of contents.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct Backups {
     folder: PathBuf,
     most: u64,
 }
 
-impl Kept {
+impl Backups {
     /// The folder is made when there is something to keep.
-    pub fn new(folder: PathBuf) -> Kept {
-        Kept { folder, most: MOST }
+    pub fn new(folder: PathBuf) -> Backups {
+        Backups { folder, most: MOST }
     }
 
     /// Keeps a content; answers with its digest.
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn saved_content_comes_back_and_the_oldest_goes_first() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = Kept { folder: folder.path().join("deep/undo"), most: 10 };
+        let kept = Backups { folder: folder.path().join("deep/undo"), most: 10 };
         let old = kept.keep(b"123456").unwrap();
         assert_eq!(kept.get(&old).as_deref(), Some(&b"123456"[..]));
         assert_eq!(kept.keep(b"123456").unwrap(), old, "once is enough");

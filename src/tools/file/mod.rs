@@ -14,8 +14,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::seen::Seen;
-use super::{Tool, Watch};
+use super::seen::ReadTracker;
+use super::{RunControl, Tool};
 use crate::protocol::{Change, Observation, Outcome, ParsedOutput};
 use crate::safety::tools::InputError;
 use crate::safety::{Assessment, Cleared, ToolTask};
@@ -30,7 +30,7 @@ mod search;
 mod write;
 
 pub use journal::Journal;
-pub use kept::Kept;
+pub use kept::Backups;
 
 /// One tool: its name, and its descriptions for the user and for the model.
 struct Row {
@@ -53,21 +53,21 @@ const ROWS: &[Row] = &[
 #[derive(Clone)]
 struct FileTool {
     row: &'static Row,
-    desk: Desk,
+    desk: FileToolState,
 }
 
 /// State they share.
 #[derive(Clone, Debug, Default)]
-pub struct Desk {
-    pub seen: Seen,
+pub struct FileToolState {
+    pub seen: ReadTracker,
     /// Where old contents are kept; `None`: nothing is kept, and nothing can be undone.
-    pub kept: Option<Kept>,
+    pub kept: Option<Backups>,
     /// Where the folders are noted that files are written in.
     pub journal: Option<Arc<Journal>>,
 }
 
 /// All of them.
-pub fn all(desk: &Desk) -> Vec<Arc<dyn Tool>> {
+pub fn all(desk: &FileToolState) -> Vec<Arc<dyn Tool>> {
     let tool = |row| Arc::new(FileTool { row, desk: desk.clone() }) as Arc<dyn Tool>;
     ROWS.iter().map(tool).collect()
 }
@@ -109,7 +109,7 @@ impl Tool for FileTool {
         self.row.prompt
     }
 
-    fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
         let desk = self.desk.clone();
         async move {
             let judged = step.judged().clone();
@@ -140,7 +140,7 @@ fn observation(judged: &Assessment, done: Done, began: Instant) -> Observation {
     seen
 }
 
-fn run(step: &Cleared, desk: &Desk, cancel: &CancellationToken) -> Done {
+fn run(step: &Cleared, desk: &FileToolState, cancel: &CancellationToken) -> Done {
     if cancel.is_cancelled() {
         return cancelled();
     }

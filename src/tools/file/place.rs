@@ -24,7 +24,7 @@ const FOLDER: OFlags =
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// A name in an opened folder.
-pub struct Slot {
+pub struct FileSlot {
     folder: OwnedFd,
     name: std::ffi::OsString,
 }
@@ -42,10 +42,10 @@ pub struct There {
     stat: rustix::fs::Stat,
 }
 
-impl Slot {
+impl FileSlot {
     /// # Errors
     /// The path has no name at its end, or a component on the way is not a folder.
-    pub fn of(path: &Path, missing: Missing) -> io::Result<Slot> {
+    pub fn of(path: &Path, missing: Missing) -> io::Result<FileSlot> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
         let mut folder = rustix::fs::open("/", FOLDER, Mode::empty())?;
         for part in path.parent().into_iter().flat_map(Path::components) {
@@ -61,7 +61,7 @@ impl Slot {
                 other => other?,
             };
         }
-        Ok(Slot { folder, name })
+        Ok(FileSlot { folder, name })
     }
 
     /// The file in it; `None`: there is nothing of that name.

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::super::seen::Seen;
-use super::place::{Missing, Slot};
+use super::super::seen::ReadTracker;
+use super::place::{FileSlot, Missing};
 use super::{Done, head, reason};
 use crate::protocol::ParsedOutput;
 use crate::safety::tools::{Read, digest};
@@ -19,10 +19,10 @@ const LINE: usize = 1_000;
 /// Bytes that are looked at to recognise a file's type.
 const START: usize = 8 * 1024;
 
-pub fn run(read: &Read, seen: &Seen) -> Done {
+pub fn run(read: &Read, seen: &ReadTracker) -> Done {
     let spot = &read.spot;
     let failed = |error: &std::io::Error| Done::failed(reason(&spot.shown, &spot.path, error));
-    let slot = match Slot::of(&spot.path, Missing::Fails) {
+    let slot = match FileSlot::of(&spot.path, Missing::Fails) {
         Ok(slot) => slot,
         Err(error) => return failed(&error),
     };

@@ -19,7 +19,7 @@ struct Bench {
     _temp: tempfile::TempDir,
     world: System,
     place: Workspace,
-    desk: Desk,
+    desk: FileToolState,
 }
 
 impl Bench {
@@ -29,7 +29,10 @@ impl Bench {
         let workspace = root.join("w");
         fs::create_dir_all(&workspace).unwrap();
         fs::create_dir_all(root.join("h")).unwrap();
-        let desk = Desk { kept: Some(Kept::new(root.join("undo"))), ..Desk::default() };
+        let desk = FileToolState {
+            kept: Some(Backups::new(root.join("undo"))),
+            ..FileToolState::default()
+        };
         let world = System::new(&workspace, &root.join("h"), &[]).seeing(desk.seen.clone());
         let place = Workspace::new(workspace, root.join("h"));
         Bench { root, _temp: temp, world, place, desk }
@@ -63,7 +66,7 @@ impl Bench {
         let tools = Toolbox::new(all(&self.desk));
         let tool = tools.find(&cleared.judged().step.work).expect("the tool").clone();
         let (output, _) = unbounded_channel();
-        tool.run(cleared, Watch { cancel: CancellationToken::new(), output }).await
+        tool.run(cleared, RunControl { cancel: CancellationToken::new(), output }).await
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::io;
 
-use super::place::{Missing, Slot, There};
-use super::{Desk, Done, reason};
+use super::place::{FileSlot, Missing, There};
+use super::{Done, FileToolState, reason};
 use crate::safety::tools::{Write, digest};
 use crate::words::{LocalizedText, tools as words};
 
@@ -13,7 +13,7 @@ const MOST: u64 = 64 * 1024 * 1024;
 /// Copies beside a settings file.
 const BACKUPS: usize = 10;
 
-pub fn run(write: &Write, desk: &Desk) -> Done {
+pub fn run(write: &Write, desk: &FileToolState) -> Done {
     match put(write, desk) {
         Ok(()) => {
             desk.seen.note(&write.spot.path, write.change.after.clone());
@@ -47,9 +47,9 @@ impl From<io::Error> for NotDone {
     }
 }
 
-fn put(write: &Write, desk: &Desk) -> Result<(), NotDone> {
+fn put(write: &Write, desk: &FileToolState) -> Result<(), NotDone> {
     let missing = if write.after.is_some() { Missing::IsMade } else { Missing::Fails };
-    let slot = Slot::of(&write.spot.path, missing)?;
+    let slot = FileSlot::of(&write.spot.path, missing)?;
     let mut there = slot.file()?;
     let old = there.as_mut().map(|there| there.read(MOST)).transpose()?;
     if old.as_deref().map(digest) != write.change.before {
@@ -88,7 +88,7 @@ fn back_up(write: &Write, old: &[u8]) -> io::Result<()> {
     let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S%.3f").to_string();
     let stem = format!("{name}.bak-");
     let copy = path.with_file_name(format!("{stem}{now}"));
-    let slot = Slot::of(&copy, Missing::Fails)?;
+    let slot = FileSlot::of(&copy, Missing::Fails)?;
     match slot.put(old, None) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::command::subcommand;
 use super::search::position;
-use super::{Items, Run, clip, has, object};
+use super::{FinishedCommand, Items, clip, has, object};
 
 /// The result of a test run.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl Summary {
 }
 
 /// `cargo test` and nextest.
-pub(super) fn cargo(run: &Run<'_>) -> Option<Items> {
+pub(super) fn cargo(run: &FinishedCommand<'_>) -> Option<Items> {
     let runs = ["test", "t", "nextest", "run"];
     subcommand(run.args).filter(|(name, _)| runs.contains(name))?;
     let mut summary = Summary::default();
@@ -88,7 +88,7 @@ fn panic_place(line: &str) -> Option<(&str, String, u64)> {
     Some((name, at.file.to_owned(), at.line))
 }
 
-fn nextest(run: &Run<'_>) -> Option<Items> {
+fn nextest(run: &FinishedCommand<'_>) -> Option<Items> {
     let mut summary = Summary::default();
     let mut counted = false;
     for line in run.stderr.lines().map(str::trim_start) {
@@ -114,7 +114,7 @@ fn nextest(run: &Run<'_>) -> Option<Items> {
 }
 
 /// pytest: the last line counts, the short summary names.
-pub(super) fn pytest(run: &Run<'_>) -> Option<Items> {
+pub(super) fn pytest(run: &FinishedCommand<'_>) -> Option<Items> {
     let lines = || run.stdout.lines();
     let counts = lines().rev().find(|line| {
         let line = line.trim_matches('=').trim();
@@ -153,7 +153,7 @@ pub(super) fn pytest(run: &Run<'_>) -> Option<Items> {
 }
 
 /// `go test`, plain, `-v` or `-json`.
-pub(super) fn go(run: &Run<'_>) -> Option<Items> {
+pub(super) fn go(run: &FinishedCommand<'_>) -> Option<Items> {
     let (_, args) = subcommand(run.args).filter(|(name, _)| *name == "test")?;
     if has(args, "", &["json"]) || args.iter().any(|arg| arg == "-json") {
         return go_json(run.stdout);
@@ -212,7 +212,7 @@ fn go_json(text: &str) -> Option<Items> {
 }
 
 /// Jest, Vitest, node's own runner and Mocha, also when run by a script's name.
-pub(super) fn javascript(run: &Run<'_>) -> Option<Items> {
+pub(super) fn javascript(run: &FinishedCommand<'_>) -> Option<Items> {
     // Jest reports on stderr, the others on stdout.
     let lines: Vec<&str> = run.stdout.lines().chain(run.stderr.lines()).collect();
     let mut summary = Summary::default();

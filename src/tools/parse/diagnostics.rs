@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::command::subcommand;
 use super::search::{number, position};
-use super::{Items, Run, clip, has, object};
+use super::{FinishedCommand, Items, clip, has, object};
 
 /// One complaint, as it is gathered.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +36,7 @@ const CARGO_ENDS: &[&str] =
     &["could not compile", "aborting due to", "build failed", "test failed"];
 
 /// Cargo and rustc, in the human-readable form or as JSON lines.
-pub(super) fn rust(run: &Run<'_>) -> Option<Items> {
+pub(super) fn rust(run: &FinishedCommand<'_>) -> Option<Items> {
     let checks = ["check", "build", "clippy", "fix", "doc", "rustc"];
     let judged = run.program != "cargo"
         || subcommand(run.args).is_some_and(|(name, _)| checks.contains(&name));
@@ -114,7 +114,7 @@ fn rust_json(line: &str) -> Option<Value> {
 }
 
 /// `a.ts(12,5): error TS2322: …`, or `a.ts:12:5 - error TS2322: …`.
-pub(super) fn typescript(run: &Run<'_>) -> Option<Items> {
+pub(super) fn typescript(run: &FinishedCommand<'_>) -> Option<Items> {
     let items: Items = run.stdout.lines().filter_map(typescript_line).collect();
     items.unless_empty(run.program.ends_with("tsc") && run.exit == Some(0))
 }
@@ -148,7 +148,7 @@ fn typescript_line(line: &str) -> Option<Value> {
 }
 
 /// ESLint: a file's name, then its complaints indented; or JSON.
-pub(super) fn eslint(run: &Run<'_>) -> Option<Items> {
+pub(super) fn eslint(run: &FinishedCommand<'_>) -> Option<Items> {
     if let Ok(Value::Array(files)) = serde_json::from_str(run.stdout.trim())
         && files.iter().all(|file| file["messages"].is_array())
     {
@@ -200,7 +200,7 @@ fn eslint_json(file: &Value) -> Vec<Value> {
 }
 
 /// Ruff: `a.py:1:8: F401 …`, the long form with an arrow, or JSON.
-pub(super) fn ruff(run: &Run<'_>) -> Option<Items> {
+pub(super) fn ruff(run: &FinishedCommand<'_>) -> Option<Items> {
     if subcommand(run.args).is_some_and(|(name, _)| name == "format") {
         return None;
     }
@@ -266,7 +266,7 @@ fn ruff_json(found: &Value) -> Value {
 
 /// pytest and Python itself: `tests/a.py:12: AssertionError`, or the last line of a
 /// traceback.
-pub(super) fn python(run: &Run<'_>) -> Option<Items> {
+pub(super) fn python(run: &FinishedCommand<'_>) -> Option<Items> {
     let mut items = Items::default();
     let mut place: Option<(&str, u64)> = None;
     for line in run.stdout.lines().chain(run.stderr.lines()) {
@@ -305,7 +305,7 @@ fn is_exception(text: &str) -> bool {
 }
 
 /// `go build`, `go vet`: `./a.go:10:2: undefined: x`, sometimes after `vet: `.
-pub(super) fn go(run: &Run<'_>) -> Option<Items> {
+pub(super) fn go(run: &FinishedCommand<'_>) -> Option<Items> {
     let mut items = Items::default();
     for line in run.stderr.lines().chain(run.stdout.lines()) {
         let line = line.strip_prefix("vet: ").unwrap_or(line);
@@ -327,7 +327,7 @@ pub(super) fn go(run: &Run<'_>) -> Option<Items> {
 }
 
 /// `file:line:column: severity: message`, the column at times missing.
-pub(super) fn compiler(run: &Run<'_>) -> Option<Items> {
+pub(super) fn compiler(run: &FinishedCommand<'_>) -> Option<Items> {
     let mut items = Items::default();
     for line in run.stderr.lines().chain(run.stdout.lines()) {
         let Some(at) = position(line.trim_start()) else { continue };

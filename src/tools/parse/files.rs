@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::command::subcommand;
 use super::search::given;
-use super::{Items, Run, has, object};
+use super::{FinishedCommand, Items, has, object};
 
 /// `ls`, in lines or with `-l`, with headers when several folders are listed.
-pub(super) fn listed(run: &Run<'_>) -> Option<Items> {
+pub(super) fn listed(run: &FinishedCommand<'_>) -> Option<Items> {
     if has(run.args, "Cxm", &["format", "across", "zero"]) || run.exit.is_none_or(|exit| exit > 2) {
         return None;
     }
@@ -28,7 +28,7 @@ pub(super) fn listed(run: &Run<'_>) -> Option<Items> {
 }
 
 /// `find`, `fd`: a path a line, or ended by NUL.
-pub(super) fn found(run: &Run<'_>) -> Option<Items> {
+pub(super) fn found(run: &FinishedCommand<'_>) -> Option<Items> {
     let own_format = ["-printf", "-fprintf", "-ls", "-exec", "-execdir", "-delete", "-x", "-X"];
     let long = ["--exec", "--exec-batch", "--list-details", "--format", "-l", "--help"];
     if run.args.iter().any(|arg| own_format.contains(&arg.as_str()) || long.contains(&arg.as_str()))
@@ -39,7 +39,7 @@ pub(super) fn found(run: &Run<'_>) -> Option<Items> {
 }
 
 /// `rg --files`, `grep -l`.
-pub(super) fn matching(run: &Run<'_>) -> Option<Items> {
+pub(super) fn matching(run: &FinishedCommand<'_>) -> Option<Items> {
     let names = ["files", "files-with-matches", "files-without-match"];
     let short = if run.program == "rg" { "l" } else { "lL" };
     if !given(run.args, short, &names) || given(run.args, "", &["json"]) {
@@ -49,7 +49,7 @@ pub(super) fn matching(run: &Run<'_>) -> Option<Items> {
 }
 
 /// `git ls-files`, `git ls-tree`, and what takes `--name-only`.
-pub(super) fn tracked(run: &Run<'_>) -> Option<Items> {
+pub(super) fn tracked(run: &FinishedCommand<'_>) -> Option<Items> {
     let (name, args) = subcommand(run.args)?;
     let names_only = has(args, "", &["name-only"]);
     match name {
@@ -65,7 +65,7 @@ pub(super) fn tracked(run: &Run<'_>) -> Option<Items> {
 }
 
 /// `tree`, with the branches turned back into paths.
-pub(super) fn tree(run: &Run<'_>) -> Option<Items> {
+pub(super) fn tree(run: &FinishedCommand<'_>) -> Option<Items> {
     if has(run.args, "JXHi", &[]) {
         return None;
     }
@@ -104,7 +104,7 @@ fn paths(text: &str) -> Items {
 }
 
 /// True when `ls` puts headers over its lists.
-fn several(run: &Run<'_>) -> bool {
+fn several(run: &FinishedCommand<'_>) -> bool {
     let operands = run.args.iter().filter(|arg| !arg.starts_with('-')).count();
     operands > 1 || has(run.args, "R", &["recursive"])
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::command::subcommand;
 use super::search::number;
-use super::{Items, Run, clip, has, object};
+use super::{FinishedCommand, Items, clip, has, object};
 
 /// The letters of the short forms.
 const STATES: &[(char, &str)] = &[
@@ -29,7 +29,7 @@ const HEADINGS: &[(&str, &str)] = &[
 ];
 
 /// `git status`, in all its forms.
-pub(super) fn status(run: &Run<'_>) -> Option<Items> {
+pub(super) fn status(run: &FinishedCommand<'_>) -> Option<Items> {
     let (_, args) = subcommand(run.args).filter(|(name, _)| *name == "status")?;
     if run.exit != Some(0) {
         return None;
@@ -136,7 +136,7 @@ fn long(text: &str) -> Option<Items> {
 }
 
 /// `git log`, one line a commit or in full; also `reflog`, `shortlog` aside.
-pub(super) fn log(run: &Run<'_>) -> Option<Items> {
+pub(super) fn log(run: &FinishedCommand<'_>) -> Option<Items> {
     subcommand(run.args).filter(|(name, _)| ["log", "reflog", "rev-list"].contains(name))?;
     if run.exit != Some(0) {
         return None;
@@ -205,7 +205,7 @@ fn is_hash(word: &str) -> bool {
 }
 
 /// Lines added and removed: from `--stat` and its relatives, or counted in a patch.
-pub(super) fn diff_stat(run: &Run<'_>) -> Option<Items> {
+pub(super) fn diff_stat(run: &FinishedCommand<'_>) -> Option<Items> {
     let (name, args) = subcommand(run.args)?;
     if !["diff", "show", "log", "diff-tree"].contains(&name) || run.exit.is_none_or(|exit| exit > 1)
     {

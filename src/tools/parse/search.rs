@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::command::subcommand;
-use super::{Items, Run, clip, object};
+use super::{FinishedCommand, Items, clip, object};
 
 /// Flags of rg and grep whose value is the next word.
 const WITH_VALUE: &[&str] = &[
@@ -65,7 +65,7 @@ enum Style<'a> {
     Each,
 }
 
-pub(super) fn read(run: &Run<'_>) -> Option<Items> {
+pub(super) fn read(run: &FinishedCommand<'_>) -> Option<Items> {
     let args = match run.program {
         "git" => subcommand(run.args).filter(|(name, _)| *name == "grep")?.1,
         _ => run.args,

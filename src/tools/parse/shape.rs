@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Items, Run, clip};
+use super::{FinishedCommand, Items, clip};
 
 /// Longest text of a field that is shown whole.
 const SHOWN: usize = 80;
 
-pub(super) fn read(run: &Run<'_>) -> Option<Items> {
+pub(super) fn read(run: &FinishedCommand<'_>) -> Option<Items> {
     let text = run.stdout.trim();
     if !run.whole || !text.starts_with(['{', '[']) {
         return None;

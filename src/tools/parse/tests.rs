@@ -13,7 +13,14 @@ fn ended(line: &str, stdout: &str, stderr: &str, exit: i32) -> Option<(String, u
     let mut words = line.split(' ').map(str::to_owned);
     let program = words.next()?;
     let args: Vec<String> = words.collect();
-    let run = Run { program: &program, args: &args, stdout, stderr, exit: Some(exit), whole: true };
+    let run = FinishedCommand {
+        program: &program,
+        args: &args,
+        stdout,
+        stderr,
+        exit: Some(exit),
+        whole: true,
+    };
     parse(&run).map(|parsed| (parsed.kind, parsed.total, json!(parsed.items)))
 }
 
@@ -511,7 +518,7 @@ mod json_values {
         assert_eq!(told("cat x", "{ not json"), None);
         assert_eq!(told("cat x", &"[".repeat(100_000)), None);
         let args = ["x".to_owned()];
-        let run = Run {
+        let run = FinishedCommand {
             program: "cat",
             args: &args,
             stdout: "{}",

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Profile;
 use super::kernel::{self, Kernel, Layer, Reading, Working};
-use super::places::{self, Places, Stamp, Trees, stamp_of};
-use super::programs::{self, Shelves};
+use super::places::{self, SandboxPaths, Stamp, Trees, stamp_of};
+use super::programs::{self, ProgramDirs};
 use super::temps::Temp;
-use super::workspace::Workspace;
+use super::workspace::WorkspaceRules;
 
 /// Layers kept at once.
 const MOST: usize = 32;
@@ -27,7 +27,7 @@ struct Kept {
 /// A folder that is worked in, and what of it may be read.
 #[derive(Debug)]
 struct Folder {
-    workspace: Workspace,
+    workspace: WorkspaceRules,
     trees: Option<Trees>,
 }
 
@@ -44,7 +44,7 @@ struct Made {
 
 impl Built {
     /// Whether every place of credentials that is known of is closed to readers.
-    pub fn all_hidden(&self, places: &Places) -> bool {
+    pub fn all_hidden(&self, places: &SandboxPaths) -> bool {
         let mut kept = self.kept();
         kept.refresh(places, std::slice::from_ref(&places.workspace));
         let folders = kept.folders.iter().all(|folder| folder.workspace.whole);
@@ -55,7 +55,7 @@ impl Built {
     pub fn layer(
         &self,
         kernel: Kernel,
-        places: &Places,
+        places: &SandboxPaths,
         profile: &Profile,
         temp: &Temp,
     ) -> Result<Arc<Layer>, String> {
@@ -106,7 +106,7 @@ impl Built {
 impl Kept {
     /// Checks whether anything changed that readers depend on, and forgets what was made
     /// from it.
-    fn refresh(&mut self, places: &Places, roots: &[PathBuf]) {
+    fn refresh(&mut self, places: &SandboxPaths, roots: &[PathBuf]) {
         let mut changed = false;
         if !self.system.as_ref().is_some_and(Trees::is_fresh) {
             self.system = Some(Trees::of_system(places));
@@ -114,7 +114,7 @@ impl Kept {
         }
         for root in roots {
             if !self.folders.iter().any(|folder| folder.workspace.root() == root) {
-                let workspace = Workspace::new(root.clone());
+                let workspace = WorkspaceRules::new(root.clone());
                 self.folders.push(Folder { workspace, trees: None });
             }
         }
@@ -131,7 +131,7 @@ impl Kept {
         }
     }
 
-    fn refresh_approved(&mut self, places: &Places) {
+    fn refresh_approved(&mut self, places: &SandboxPaths) {
         if !self.approved.as_ref().is_some_and(Trees::is_fresh) {
             self.approved = Some(Trees::of_approved(places));
             self.layers.retain(|made| matches!(made.profile, Profile::Read { .. }));
@@ -150,7 +150,7 @@ impl Kept {
 
     fn reading(
         &self,
-        places: &Places,
+        places: &SandboxPaths,
         roots: &[PathBuf],
         compares: bool,
         run: &[PathBuf],
@@ -188,10 +188,10 @@ impl Kept {
 }
 
 /// The programs a step that runs by itself may start.
-pub(super) fn startable(places: &Places, profile: &Profile) -> Vec<PathBuf> {
+pub(super) fn startable(places: &SandboxPaths, profile: &Profile) -> Vec<PathBuf> {
     let Profile::Read { programs, helpers, .. } = profile else { return Vec::new() };
     let (trees, toolchains) = (places.program_trees(), places.toolchains());
-    let shelves = Shelves { folders: &places.programs, toolchains: &toolchains, trees: &trees };
+    let shelves = ProgramDirs { folders: &places.programs, toolchains: &toolchains, trees: &trees };
     programs::startable(programs, helpers, shelves)
 }
 

@@ -10,7 +10,7 @@ use seccompiler::{
     SeccompRule, TargetArch, sock_filter,
 };
 
-use super::Strict;
+use super::Confinement;
 use super::rights::Rights;
 
 /// A call by its number on x86-64 and on 64-bit ARM.
@@ -91,7 +91,7 @@ const NO_X32: [sock_filter; 3] = [
 
 /// The filter for this machine; `None` when its kind of processor is not in the table.
 pub(super) fn filter(
-    strict: Strict,
+    strict: Confinement,
     rights: Rights,
 ) -> Result<Option<BpfProgram>, seccompiler::BackendError> {
     let Some(arch) = arch() else { return Ok(None) };
@@ -116,24 +116,24 @@ fn arch() -> Option<TargetArch> {
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 fn rules(
-    strict: Strict,
+    strict: Confinement,
     rights: Rights,
     arch: &TargetArch,
 ) -> Result<Rules, seccompiler::BackendError> {
     let mut rules = Rules::new();
-    let more = if strict == Strict::Alone { NO_CHANGE } else { &[] };
+    let more = if strict == Confinement::Alone { NO_CHANGE } else { &[] };
     let cutting = (!rights.cutting).then_some(&TRUNCATE);
     for call in NEVER.iter().chain(more).chain(cutting) {
         deny(&mut rules, call, arch, &[]);
     }
-    let codes = if strict == Strict::Alone { ATTRIBUTES } else { &[] };
+    let codes = if strict == Confinement::Alone { ATTRIBUTES } else { &[] };
     let codes = TERMINAL.iter().chain(codes);
     let codes = codes.map(|code| SeccompRule::new(vec![is(1, *code, SeccompCmpOp::Eq)?]));
     let codes = codes.collect::<Result<Vec<_>, _>>()?;
     deny(&mut rules, &IOCTL, arch, &codes);
     let sockets = match strict {
-        Strict::Approved { network: true } => vec![none_of(NETWORK)?],
-        Strict::Alone | Strict::Approved { network: false } => Vec::new(),
+        Confinement::Approved { network: true } => vec![none_of(NETWORK)?],
+        Confinement::Alone | Confinement::Approved { network: false } => Vec::new(),
     };
     deny(&mut rules, &SOCKET, arch, &sockets);
     deny(&mut rules, &SOCKET_PAIR, arch, &[none_of(&[LOCAL])?]);
@@ -184,13 +184,15 @@ mod tests {
 
     #[test]
     fn the_filter_can_be_built_for_every_kind_of_step() {
-        for strict in
-            [Strict::Alone, Strict::Approved { network: false }, Strict::Approved { network: true }]
-        {
+        for strict in [
+            Confinement::Alone,
+            Confinement::Approved { network: false },
+            Confinement::Approved { network: true },
+        ] {
             for arch in [TargetArch::x86_64, TargetArch::aarch64] {
                 let count = |abi: i32| rules(strict, Rights::of(abi), &arch).unwrap().len();
                 assert!(count(7) > 40);
-                let one_more = usize::from(strict != Strict::Alone);
+                let one_more = usize::from(strict != Confinement::Alone);
                 assert_eq!(
                     [1, 2, 3].map(count),
                     [0, 0, 1].map(|less| count(7) + one_more * (1 - less))

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 
 use super::Profile;
-use super::places::Places;
+use super::places::SandboxPaths;
 use super::temps::Temp;
 use crate::protocol::SandboxDenial;
 use crate::safety;
@@ -90,7 +90,7 @@ pub struct Walls {
 }
 
 impl Walls {
-    pub(super) fn of(places: &Places, profile: &Profile, temp: &Temp) -> Walls {
+    pub(super) fn of(places: &SandboxPaths, profile: &Profile, temp: &Temp) -> Walls {
         let home = places.home.clone();
         let mut closed = safety::secret_places(&places.home);
         closed.extend(places.own.iter().cloned());

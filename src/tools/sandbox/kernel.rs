@@ -13,7 +13,7 @@ use landlock::{
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
 use super::rights::Rights;
-use super::{Strict, calls};
+use super::{Confinement, calls};
 
 /// The device every step may write to.
 const NOTHING: &[&str] = &["/dev/null"];
@@ -130,13 +130,17 @@ pub(super) fn own_folder(kernel: Kernel, temp: &Path) -> Result<Layer, String> {
 
 /// Restricts the calling thread for good. An error: do not go on, it may be restricted in
 /// part.
-pub(super) fn restrict(kernel: Kernel, layers: &[&Layer], strict: Strict) -> Result<(), String> {
+pub(super) fn restrict(
+    kernel: Kernel,
+    layers: &[&Layer],
+    strict: Confinement,
+) -> Result<(), String> {
     let filter = calls::filter(strict, kernel.rights()).map_err(|error| error.to_string())?;
     let filter = filter.ok_or("there is no filter for this processor")?;
     for layer in layers {
         enforce(layer.0.try_clone().map_err(|error| error.to_string())?)?;
     }
-    if strict == Strict::Alone {
+    if strict == Confinement::Alone {
         drop_rights().map_err(|error| error.to_string())?;
     }
     seccompiler::apply_filter(&filter).map_err(|error| error.to_string())

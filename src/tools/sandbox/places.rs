@@ -22,7 +22,7 @@ const SETTLED: Duration = Duration::from_millis(100);
 
 /// The folders of one session, absolute with links resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct SandboxPaths {
     pub workspace: PathBuf,
     pub home: PathBuf,
     /// Folders of trusted programs.
@@ -136,13 +136,13 @@ pub(super) struct Trees {
 pub(super) type Stamp = (u64, u64, i128);
 
 impl Trees {
-    fn new(places: &Places) -> Trees {
+    fn new(places: &SandboxPaths) -> Trees {
         let (own, made) = (places.own.clone(), Some(SystemTime::now()));
         Trees { all_hidden: true, own, made, ..Trees::default() }
     }
 
     /// The places a step that runs by itself may read beside the workspace.
-    pub fn of_system(places: &Places) -> Trees {
+    pub fn of_system(places: &SandboxPaths) -> Trees {
         let mut trees = Trees::new(places);
         let closed = closed_to_readers(places);
         let users = places.toolchains_there();
@@ -157,7 +157,7 @@ impl Trees {
     pub fn of_folder<'a>(
         root: &Path,
         credentials: impl Iterator<Item = &'a PathBuf>,
-        places: &Places,
+        places: &SandboxPaths,
     ) -> Trees {
         let mut trees = Trees::new(places);
         let secrets = safety::secret_places(&places.home).into_iter();
@@ -173,7 +173,7 @@ impl Trees {
     }
 
     /// The places an approved step may read: all but known places of credentials.
-    pub fn of_approved(places: &Places) -> Trees {
+    pub fn of_approved(places: &SandboxPaths) -> Trees {
         let mut trees = Trees::new(places);
         let mut closed = closed(places);
         let mut read = trees.around(Path::new("/"), &closed);
@@ -218,7 +218,7 @@ impl Trees {
     }
 }
 
-impl Places {
+impl SandboxPaths {
     /// Where a place of the user is on this machine; `None`: nowhere.
     pub fn of_spot(&self, spot: &UserPath) -> Option<PathBuf> {
         self.moved_or(spot.variable, spot.home, spot.rest)
@@ -289,7 +289,7 @@ pub(super) fn devices() -> impl Iterator<Item = PathBuf> {
 }
 
 /// A tree that is read or written to, around our own folders.
-pub(super) fn around_ours(tree: &Path, places: &Places) -> Trees {
+pub(super) fn around_ours(tree: &Path, places: &SandboxPaths) -> Trees {
     let mut trees = Trees::new(places);
     let there: Vec<PathBuf> =
         places.own.iter().filter(|own| own.symlink_metadata().is_ok()).cloned().collect();
@@ -299,7 +299,7 @@ pub(super) fn around_ours(tree: &Path, places: &Places) -> Trees {
 
 /// Creates those of our own folders that would be inside what a step writes to, before a
 /// step could: only when they exist can everything else be allowed one by one.
-pub(super) fn make_ours(places: &Places, writes: &[PathBuf]) {
+pub(super) fn make_ours(places: &SandboxPaths, writes: &[PathBuf]) {
     let within = |own: &&PathBuf| writes.iter().any(|tree| own.starts_with(tree));
     for own in places.own.iter().filter(within).filter(|own| own.symlink_metadata().is_err()) {
         // A name with an ending is a file. What cannot be made, no step can make either.
@@ -320,7 +320,7 @@ pub(super) fn is_recent(changed: i128, looked: SystemTime) -> bool {
 }
 
 /// The folder above a folder of programs that the user listed contains the files they need.
-fn prefix(folder: &Path, places: &Places) -> Option<PathBuf> {
+fn prefix(folder: &Path, places: &SandboxPaths) -> Option<PathBuf> {
     let above = folder.parent()?;
     let general = places.home.starts_with(above)
         || places.workspace.starts_with(above)
@@ -331,7 +331,7 @@ fn prefix(folder: &Path, places: &Places) -> Option<PathBuf> {
 
 /// Files that the user's own settings of git name: included ones, and the ones for ignoring
 /// and mapping everywhere.
-fn named_by_git(places: &Places) -> Vec<PathBuf> {
+fn named_by_git(places: &SandboxPaths) -> Vec<PathBuf> {
     let files = [".gitconfig", ".config/git/config"].map(|name| places.home.join(name));
     let texts = files.iter().filter_map(|file| {
         let short = fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.len() < 1 << 20);
@@ -352,7 +352,7 @@ fn named_by_git(places: &Places) -> Vec<PathBuf> {
 }
 
 /// The paths that no step that runs by itself reads, in any tree.
-fn closed_to_readers(places: &Places) -> Vec<PathBuf> {
+fn closed_to_readers(places: &SandboxPaths) -> Vec<PathBuf> {
     let mut closed = closed(places);
     closed.extend(places.program_folders());
     // Wherever they are, they have lists of their own.
@@ -371,7 +371,7 @@ fn outermost(roots: Vec<PathBuf>) -> Vec<PathBuf> {
 
 /// Credentials, devices, other users' homes, our own folders. A link's target is closed
 /// with it.
-fn closed(places: &Places) -> Vec<PathBuf> {
+fn closed(places: &SandboxPaths) -> Vec<PathBuf> {
     let homes = HOMES.iter().filter_map(|homes| entries(Path::new(homes), ENTRIES_MOST)).flatten();
     let others = homes.filter(|home| !places.home.starts_with(home));
     // Programs for all users may be there, as if in another user's home.
@@ -418,7 +418,7 @@ pub(super) fn stamp_of(folder: &Path) -> Option<Stamp> {
 mod tests {
     use super::*;
 
-    fn home() -> (tempfile::TempDir, Places) {
+    fn home() -> (tempfile::TempDir, SandboxPaths) {
         let temp = tempfile::tempdir().unwrap();
         let home = temp.path().canonicalize().unwrap();
         for folder in
@@ -437,12 +437,12 @@ mod tests {
             fs::write(home.join(file), "x").unwrap();
         }
         fs::write(home.join(".gitconfig"), "[include]\n\tpath = ~/own.inc\n").unwrap();
-        let places = Places {
+        let places = SandboxPaths {
             workspace: home.join("code/shop"),
             own: vec![home.join("avocet")],
             home,
             programs: vec!["/usr/bin".into()],
-            ..Places::default()
+            ..SandboxPaths::default()
         };
         (temp, places)
     }

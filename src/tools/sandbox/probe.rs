@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::kernel::Kernel;
-use super::{Found, Means, Profile, Sandbox, profile};
+use super::{Profile, Sandbox, SandboxBackend, SandboxSupport, profile};
 use crate::words::{Phrase, PhraseValue, sandbox as words};
 
 /// A port that need not be open: a sandboxed call never gets to ask.
@@ -16,20 +16,20 @@ const DISCARD: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4A
 
 /// Tries it out on a thread of its own. On macOS, where the sandbox is another program,
 /// that program is looked for and taken at its word.
-pub(super) fn tried(sandbox: &Sandbox) -> Found {
+pub(super) fn tried(sandbox: &Sandbox) -> SandboxSupport {
     match Kernel::ask() {
         Some(kernel) => held(sandbox, kernel),
         None if cfg!(target_os = "macos") && Path::new(profile::PROGRAM).is_file() => {
-            Found::Works(Means::Program)
+            SandboxSupport::Works(SandboxBackend::Program)
         }
-        None if cfg!(target_os = "linux") => Found::Absent(words::NO_KERNEL.into()),
-        None => Found::Absent(words::NO_SYSTEM.into()),
+        None if cfg!(target_os = "linux") => SandboxSupport::Absent(words::NO_KERNEL.into()),
+        None => SandboxSupport::Absent(words::NO_SYSTEM.into()),
     }
 }
 
 /// Tries it out with this kernel.
-pub(super) fn held(sandbox: &Sandbox, kernel: Kernel) -> Found {
-    let means = Means::Kernel(kernel);
+pub(super) fn held(sandbox: &Sandbox, kernel: Kernel) -> SandboxSupport {
+    let means = SandboxBackend::Kernel(kernel);
     let failed = |error: std::io::Error| PhraseValue::from(error.to_string());
     let tried = || -> Result<Option<Phrase>, PhraseValue> {
         let outside = sandbox.temps.beside()?;
@@ -56,9 +56,9 @@ pub(super) fn held(sandbox: &Sandbox, kernel: Kernel) -> Found {
         Ok(inside.map(|(_, leak)| leak)?)
     };
     match tried() {
-        Ok(None) => Found::Works(means),
-        Ok(Some(what)) => Found::Absent(words::LEAKS.with("what", what)),
-        Err(why) => Found::Absent(words::FAULT.with("why", why)),
+        Ok(None) => SandboxSupport::Works(means),
+        Ok(Some(what)) => SandboxSupport::Absent(words::LEAKS.with("what", what)),
+        Err(why) => SandboxSupport::Absent(words::FAULT.with("why", why)),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Profile;
-use super::places::Places;
+use super::places::SandboxPaths;
 use crate::safety;
 
 /// The path of the program that puts a profile around another.
@@ -31,7 +31,12 @@ const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/tty", "/dev/ptmx"];
 
 /// The text. The last matching rule counts. `run`: the programs a step that runs by itself
 /// may start.
-pub(super) fn profile(places: &Places, profile: &Profile, temp: &Path, run: &[PathBuf]) -> String {
+pub(super) fn profile(
+    places: &SandboxPaths,
+    profile: &Profile,
+    temp: &Path,
+    run: &[PathBuf],
+) -> String {
     let temp = temp.canonicalize().unwrap_or_else(|_| temp.to_owned());
     let mut text = Text(vec!["(version 1)".to_owned(), "(allow default)".to_owned()]);
     match profile {
@@ -85,7 +90,7 @@ impl Text {
     }
 
     /// Folders of the system are kept by its own rights, and programs need some.
-    fn deny_credentials(&mut self, places: &Places, opened: &[PathBuf]) {
+    fn deny_credentials(&mut self, places: &SandboxPaths, opened: &[PathBuf]) {
         let mut closed = safety::secret_places(&places.home);
         closed.retain(|place| place.starts_with(&places.home));
         closed.retain(|place| !opened.contains(place));
@@ -135,12 +140,12 @@ fn quoted(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn places() -> Places {
-        Places {
+    fn places() -> SandboxPaths {
+        SandboxPaths {
             workspace: "/Users/me/my \"shop\"".into(),
             home: "/Users/me".into(),
             own: vec!["/Users/me/Library/avocet".into()],
-            ..Places::default()
+            ..SandboxPaths::default()
         }
     }
 

@@ -16,7 +16,7 @@ const HEAD: u64 = 4096;
 
 /// Where programs and what they start are on this machine.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shelves<'a> {
+pub(super) struct ProgramDirs<'a> {
     /// Folders a bare name is looked up in.
     pub folders: &'a [PathBuf],
     /// The folder of the toolchains that rustup's `cargo` and `rustc` refer to.
@@ -29,7 +29,7 @@ pub(super) struct Shelves<'a> {
 pub(super) fn startable(
     starts: &[PathBuf],
     helpers: &[PathBuf],
-    shelves: Shelves<'_>,
+    shelves: ProgramDirs<'_>,
 ) -> Vec<PathBuf> {
     let mut found = Vec::new();
     starts.iter().for_each(|path| add(path, shelves, 0, &mut found));
@@ -45,7 +45,7 @@ pub(super) fn startable(
     found
 }
 
-fn add(path: &Path, shelves: Shelves<'_>, depth: usize, found: &mut Vec<PathBuf>) {
+fn add(path: &Path, shelves: ProgramDirs<'_>, depth: usize, found: &mut Vec<PathBuf>) {
     let Ok(real) = path.canonicalize() else { return };
     let is_proxy = real.file_name().is_some_and(|name| name == "rustup");
     if is_proxy && shelves.toolchains.is_dir() {
@@ -148,7 +148,8 @@ mod tests {
 
     fn startable_of(program: &str) -> Vec<PathBuf> {
         let folders = ["/usr/bin".into(), "/bin".into()];
-        let shelves = Shelves { folders: &folders, toolchains: Path::new("/nowhere"), trees: &[] };
+        let shelves =
+            ProgramDirs { folders: &folders, toolchains: Path::new("/nowhere"), trees: &[] };
         startable(&[program.into()], &[], shelves)
     }
 

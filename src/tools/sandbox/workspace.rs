@@ -45,7 +45,7 @@ const REPOSITORY: &str = ".git";
 
 /// The known state of one tree.
 #[derive(Debug)]
-pub(super) struct Workspace {
+pub(super) struct WorkspaceRules {
     root: PathBuf,
     folders: BTreeMap<PathBuf, Folder>,
     entries: usize,
@@ -64,9 +64,9 @@ struct Folder {
     entries: usize,
 }
 
-impl Workspace {
-    pub fn new(root: PathBuf) -> Workspace {
-        Workspace { root, folders: BTreeMap::new(), entries: 0, whole: true }
+impl WorkspaceRules {
+    pub fn new(root: PathBuf) -> WorkspaceRules {
+        WorkspaceRules { root, folders: BTreeMap::new(), entries: 0, whole: true }
     }
 
     pub fn root(&self) -> &Path {
@@ -187,7 +187,7 @@ mod tests {
         for folder in ["apps/web", "apps", "node_modules", ""] {
             settled(&root.join(folder));
         }
-        let mut workspace = Workspace::new(root.clone());
+        let mut workspace = WorkspaceRules::new(root.clone());
         assert!(workspace.refresh());
         assert_eq!(workspace.closed().collect::<Vec<_>>(), [&root.join("apps/web/.env")]);
         assert!(!workspace.refresh(), "nothing changed");
@@ -208,7 +208,7 @@ mod tests {
         for n in 0..=FOLDERS_MOST {
             fs::create_dir(root.join(n.to_string())).unwrap();
         }
-        let mut workspace = Workspace::new(root);
+        let mut workspace = WorkspaceRules::new(root);
         workspace.refresh();
         assert!(!workspace.whole && workspace.folders.len() <= FOLDERS_MOST);
     }

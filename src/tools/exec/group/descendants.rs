@@ -6,7 +6,7 @@ use std::io::Read;
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 
-use super::{MARK, Mark, limit};
+use super::{MARK, StepMark, limit};
 
 /// The most processes that are looked at, and bytes of an environment.
 const MOST: usize = 65_536;
@@ -24,7 +24,7 @@ struct Process {
 }
 
 /// The result of one round.
-pub(super) struct Found {
+pub(super) struct DescendantScan {
     /// All that were killed so far.
     pub killed: BTreeSet<i32>,
     /// How many are still to be seen off.
@@ -33,7 +33,7 @@ pub(super) struct Found {
 
 /// Kills a step's processes and collects those that have ended. What was killed in
 /// earlier rounds is known by its number: a zombie shows no mark any more.
-pub(super) fn sweep(leader: Pid, mark: &str, mut killed: BTreeSet<i32>) -> Found {
+pub(super) fn sweep(leader: Pid, mark: &str, mut killed: BTreeSet<i32>) -> DescendantScan {
     let own = getpid().as_raw_nonzero().get();
     let leader = leader.as_raw_nonzero().get();
     let marked = |pid: i32| killed.contains(&pid) || has_mark(pid, mark);
@@ -52,7 +52,7 @@ pub(super) fn sweep(leader: Pid, mark: &str, mut killed: BTreeSet<i32>) -> Found
         let collected = ours && !matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None));
         left += usize::from(!collected);
     }
-    Found { killed, left }
+    DescendantScan { killed, left }
 }
 
 /// Whether a step has more processes and threads than this. What is listed may change
@@ -96,7 +96,7 @@ pub(super) fn end_marked(leader: Option<Pid>, mark: &str) {
 /// Marks what a step started before its leader was marked. Repeats until two looks find
 /// nothing without a mark: a marked process passes the mark on, an unmarked one may start
 /// another, and one in the middle of an exec cannot be told from others at once.
-pub(super) fn catch_up(leader: Pid, mark: Mark) {
+pub(super) fn catch_up(leader: Pid, mark: StepMark) {
     let own = getpid().as_raw_nonzero().get();
     let (leader, text) = (leader.as_raw_nonzero().get(), mark.text());
     let mut clean = 0;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::super::*;
 use super::judged;
 use crate::protocol::{Effect, PageRow, SandboxMode};
-use crate::tools::sandbox::Places;
+use crate::tools::sandbox::SandboxPaths;
 use crate::words::PhraseValue;
 
 /// A workspace, a home with a key in it, and the files outside of both.
@@ -42,23 +42,23 @@ impl Field {
         std::fs::write(at.join("ws/evil.sh"), "#!/bin/sh\necho ran\n").expect("a file");
         let runs = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(at.join("ws/evil.sh"), runs).expect("a mode");
-        let places = Places {
+        let places = SandboxPaths {
             workspace: at.join("ws"),
             home: at.join("home"),
             programs: vec!["/usr/bin".into(), "/bin".into()],
             own: vec![at.join(own)],
-            ..Places::default()
+            ..SandboxPaths::default()
         };
         let sandbox = Arc::new(make(Sandbox::new(setting, places)));
-        let environment = Environment {
+        let environment = ChildEnvironment {
             user: BTreeMap::from([("HOME".into(), at.join("home").into())]),
             path: "/usr/bin:/bin".into(),
-            ..Environment::default()
+            ..ChildEnvironment::default()
         };
         let setup = Setup {
             shell: "/bin/sh".into(),
             environment,
-            limits: Limits::default(),
+            limits: StepLimits::default(),
             redactor: None,
             lang: Lang::En,
         };
@@ -91,7 +91,7 @@ impl Field {
         judged.launch.helpers = vec!["/usr".into(), "/bin".into()];
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        run(&self.exec, &Cleared::by_hand(judged), None, &Watch { cancel, output }).await.seen
+        run(&self.exec, &Cleared::by_hand(judged), None, &RunControl { cancel, output }).await.seen
     }
 
     async fn alone(&self, line: &str) -> Observation {
@@ -340,7 +340,7 @@ impl Field {
         let judged = judged(Tier::L0, &self.at("ws"), Path::new(program), args);
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        run(&self.exec, &Cleared::by_hand(judged), None, &Watch { cancel, output }).await.seen
+        run(&self.exec, &Cleared::by_hand(judged), None, &RunControl { cancel, output }).await.seen
     }
 
     async fn approved(&self, rule: &str, effects: &[Effect], line: &str) -> Observation {
@@ -354,7 +354,7 @@ impl Field {
         });
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        run(&self.exec, &Cleared::by_hand(judged), None, &Watch { cancel, output }).await.seen
+        run(&self.exec, &Cleared::by_hand(judged), None, &RunControl { cancel, output }).await.seen
     }
 }
 
