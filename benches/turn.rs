@@ -5,8 +5,8 @@
 
 use std::path::PathBuf;
 
-use avocet::agent::Answer;
-use avocet::agent::turn::{Action, Input, Opening, Start, Turn};
+use avocet::agent::ModelAnswer;
+use avocet::agent::turn::{Opening, Turn, TurnAction, TurnInput, TurnStart};
 use avocet::protocol::{Observation, Outcome, TurnOrigin};
 use avocet::safety::tools::digest;
 use avocet::safety::{Contents, Machine, PathKind, Policy, PolicyContext, Program, Workspace};
@@ -41,7 +41,7 @@ fn run(replies: &[String]) -> usize {
     let policy = Policy::default();
     let machine = Machine::EMPTY;
     let scene = || PolicyContext { policy: &policy, place: &place, world: &machine };
-    let mut turn = Turn::new(Start {
+    let mut turn = Turn::new(TurnStart {
         turn: 1,
         text: "look".into(),
         origin: TurnOrigin::Typed,
@@ -52,22 +52,22 @@ fn run(replies: &[String]) -> usize {
         next_ask: 1,
     });
     let mut replies = replies.iter();
-    let mut action = turn.next(Input::Begin, scene());
+    let mut action = turn.next(TurnInput::Begin, scene());
     loop {
         let input = match action {
-            Action::Call(_) => {
+            TurnAction::Call(_) => {
                 let text = replies.next().unwrap().clone();
-                Input::Replied(Ok(Answer { text, ..Answer::default() }))
+                TurnInput::Replied(Ok(ModelAnswer { text, ..ModelAnswer::default() }))
             }
-            Action::Run(cleared) => {
+            TurnAction::Run(cleared) => {
                 let judged = cleared.judged();
                 let (step, risk) = (judged.step.clone(), judged.risk.clone());
                 let mut seen = Observation::not_run(step, "/work", risk, Outcome::Ran);
                 seen.exit_code = Some(0);
-                Input::Observed(seen)
+                TurnInput::Observed(seen)
             }
-            Action::End(ending) => return usize::from(turn.ended(ending).kept.is_empty()),
-            Action::Ask(_) => panic!("nothing here asks"),
+            TurnAction::End(ending) => return usize::from(turn.ended(ending).kept.is_empty()),
+            TurnAction::Ask(_) => panic!("nothing here asks"),
         };
         action = turn.next(input, scene());
         turn.told();

@@ -22,8 +22,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use avocet::agent::drive::drive;
-use avocet::agent::turn::{Opening, Start, Turn};
-use avocet::agent::{Answer, Call, Host};
+use avocet::agent::turn::{Opening, Turn, TurnStart};
+use avocet::agent::{Host, ModelAnswer, ModelRequest};
 use avocet::context::window::{Bounds, History, RequestParts, request};
 use avocet::model::ModelError;
 use avocet::protocol::{
@@ -133,7 +133,7 @@ async fn play(case: &str) -> Stage {
     let mut stage = Stage::new(case);
     let (mut next_step, mut next_ask) = (1, 1);
     for (turn, text) in block(case, "user").unwrap().lines().enumerate() {
-        let start = Start {
+        let start = TurnStart {
             turn: turn as u64 + 1,
             text: text.to_owned(),
             origin: TurnOrigin::Typed,
@@ -168,7 +168,7 @@ struct Stage {
     decisions: VecDeque<String>,
     observations: VecDeque<String>,
     history: History,
-    heard: Option<Answer>,
+    heard: Option<ModelAnswer>,
     cancel: CancellationToken,
     policy: Policy,
     place: Workspace,
@@ -211,7 +211,7 @@ impl Host for Stage {
         PolicyContext { policy: &self.policy, place: &self.place, world: &self.machine }
     }
 
-    async fn reply(&mut self, call: Call) -> Result<Answer, ModelError> {
+    async fn reply(&mut self, call: ModelRequest) -> Result<ModelAnswer, ModelError> {
         self.note(if call.repair { "call again" } else { "call" });
         let parts =
             RequestParts { system: "", notes: "", history: &self.history, turn: &call.messages };
@@ -219,7 +219,8 @@ impl Host for Stage {
         self.sent = messages.iter().skip(1).map(shown).collect();
         let reply = self.replies.pop_front().expect("a reply for each call");
         let (first, rest) = reply.split_once('\n').unwrap_or((&reply, ""));
-        let answer = |text: &str, cut| Answer { text: text.to_owned(), cut, ..Answer::default() };
+        let answer =
+            |text: &str, cut| ModelAnswer { text: text.to_owned(), cut, ..ModelAnswer::default() };
         match first {
             "cut: length" => Ok(answer(rest, Some(Truncation::Length))),
             "cut: broken" => Ok(answer(rest, Some(Truncation::Broken))),
@@ -233,7 +234,7 @@ impl Host for Stage {
         }
     }
 
-    fn heard(&mut self) -> Option<Answer> {
+    fn heard(&mut self) -> Option<ModelAnswer> {
         self.heard.take()
     }
 

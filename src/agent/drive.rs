@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
-use super::turn::{Action, Input, Told, Turn};
-use super::{Answer, Host};
+use super::turn::{SideEffect, Turn, TurnAction, TurnInput};
+use super::{Host, ModelAnswer};
 use crate::context::history::TurnRecord;
 use crate::protocol::{Event, Truncation, TurnOutcome, Usage};
 
 /// The result of a turn, for the session to store.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ended {
+pub struct TurnResult {
     pub ending: TurnOutcome,
     /// The turn's record for the conversation history.
     pub kept: TurnRecord,
@@ -24,31 +24,33 @@ pub struct Ended {
 
 /// Runs a turn to its end. A cancel drops the model call, withdraws a question, and lets a running
 /// step end by itself (its tool gets the same cancel).
-pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationToken) -> Ended {
+pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationToken) -> TurnResult {
     let started = Instant::now();
-    let mut input = Input::Begin;
+    let mut input = TurnInput::Begin;
     loop {
         host.steered().into_iter().for_each(|words| turn.steer(words));
         let action = turn.next(input, host.scene());
         let mut ahead = Vec::new();
         for told in turn.told() {
             match told {
-                Told::Event(event) if matches!(action, Action::Call(_)) => ahead.push(*event),
-                Told::Event(event) => host.tell(*event).await,
-                Told::Remember { grant, scope } => host.grant(*grant, scope),
+                SideEffect::Event(event) if matches!(action, TurnAction::Call(_)) => {
+                    ahead.push(*event)
+                }
+                SideEffect::Event(event) => host.tell(*event).await,
+                SideEffect::Remember { grant, scope } => host.grant(*grant, scope),
             }
         }
         host.tell_ahead(ahead).await;
         input = match action {
-            Action::Call(call) => {
+            TurnAction::Call(call) => {
                 let answer = tokio::select! {
                     biased;
                     () = cancel.cancelled() => None,
                     answer = host.reply(call) => Some(answer),
                 };
-                answer.map_or_else(|| broken_off(host.heard()), Input::Replied)
+                answer.map_or_else(|| broken_off(host.heard()), TurnInput::Replied)
             }
-            Action::Ask(ask) => {
+            TurnAction::Ask(ask) => {
                 let id = ask.id;
                 let decision = tokio::select! {
                     biased;
@@ -56,18 +58,22 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
                     decision = host.ask(*ask) => Some(decision),
                 };
                 match decision {
-                    Some(decision) => Input::Decided(decision),
+                    Some(decision) => TurnInput::Decided(decision),
                     None => {
                         host.tell(Event::Answered { ask: id }).await;
-                        Input::Cancelled
+                        TurnInput::Cancelled
                     }
                 }
             }
-            Action::Run(step) => {
+            TurnAction::Run(step) => {
                 let seen = host.run(*step).await;
-                if cancel.is_cancelled() { Input::Stopped(seen) } else { Input::Observed(seen) }
+                if cancel.is_cancelled() {
+                    TurnInput::Stopped(seen)
+                } else {
+                    TurnInput::Observed(seen)
+                }
             }
-            Action::End(ending) => {
+            TurnAction::End(ending) => {
                 let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
                 let ended = turn.ended(ending);
                 host.tell(Event::TurnEnded {
@@ -84,9 +90,11 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
 }
 
 /// The part of an answer that arrived before the call was dropped is kept, marked as cut off.
-fn broken_off(heard: Option<Answer>) -> Input {
+fn broken_off(heard: Option<ModelAnswer>) -> TurnInput {
     match heard {
-        Some(answer) => Input::Replied(Ok(Answer { cut: Some(Truncation::Cancelled), ..answer })),
-        None => Input::Cancelled,
+        Some(answer) => {
+            TurnInput::Replied(Ok(ModelAnswer { cut: Some(Truncation::Cancelled), ..answer }))
+        }
+        None => TurnInput::Cancelled,
     }
 }

@@ -21,11 +21,14 @@ pub trait Host: Send {
 
     /// Calls the model with the messages since the turn began. Streams to the surfaces itself;
     /// returns the whole text.
-    fn reply(&mut self, call: Call) -> impl Future<Output = Result<Answer, ModelError>> + Send;
+    fn reply(
+        &mut self,
+        call: ModelRequest,
+    ) -> impl Future<Output = Result<ModelAnswer, ModelError>> + Send;
 
     /// The part of the last call's answer that had arrived when a cancel dropped it; `None` if
     /// there was nothing.
-    fn heard(&mut self) -> Option<Answer> {
+    fn heard(&mut self) -> Option<ModelAnswer> {
         None
     }
 
@@ -64,7 +67,7 @@ pub trait Host: Send {
 
 /// One call of the model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct ModelRequest {
     /// The turn's messages after the session's history: the user's message first, then the model's
     /// own replies, tool results and `continue`s.
     pub messages: Vec<Message>,
@@ -74,7 +77,7 @@ pub struct Call {
 
 /// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct ModelAnswer {
     pub text: String,
     pub usage: Usage,
     pub cut: Option<Truncation>,

@@ -8,8 +8,8 @@
 
 use std::collections::VecDeque;
 
-use super::drive::Ended;
-use super::{Answer, Call};
+use super::drive::TurnResult;
+use super::{ModelAnswer, ModelRequest};
 use crate::model::ModelError;
 use crate::protocol::reply::{ParsedReply, Proposal, Reply, ReplyRepair, read};
 use crate::protocol::{
@@ -30,13 +30,13 @@ mod tests;
 pub mod trust;
 mod wall;
 
-use ahead::{Ahead, Approved};
-use limits::Limits;
-use said::Said;
+use ahead::{Preapproved, RemainingSteps};
+use limits::TurnLimits;
+use said::TurnMessages;
 
 /// The initial data of a turn.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Start {
+pub struct TurnStart {
     pub turn: u64,
     /// The user's message.
     pub text: String,
@@ -63,9 +63,9 @@ pub enum Opening {
 
 /// An event for the turn.
 #[derive(Debug)]
-pub enum Input {
+pub enum TurnInput {
     Begin,
-    Replied(Result<Answer, ModelError>),
+    Replied(Result<ModelAnswer, ModelError>),
     Decided(Decision),
     Observed(Observation),
     /// The turn was cancelled while this step ran.
@@ -75,8 +75,8 @@ pub enum Input {
 
 /// The next thing to do.
 #[derive(Debug)]
-pub enum Action {
-    Call(Call),
+pub enum TurnAction {
+    Call(ModelRequest),
     Ask(Box<Ask>),
     Run(Box<Cleared>),
     End(TurnOutcome),
@@ -84,20 +84,20 @@ pub enum Action {
 
 /// A side effect for the host.
 #[derive(Debug, PartialEq)]
-pub enum Told {
+pub enum SideEffect {
     Event(Box<Event>),
     Remember { grant: Box<Grant>, scope: ApprovalScope },
 }
 
 #[derive(Debug)]
 pub struct Turn {
-    start: Start,
-    said: Said,
+    start: TurnStart,
+    said: TurnMessages,
     batch: Batch,
     waiting: Waiting,
-    limits: Limits,
+    limits: TurnLimits,
     usage: Usage,
-    told: Vec<Told>,
+    told: Vec<SideEffect>,
     /// The user's messages since then; the model gets them before its next step.
     steers: Vec<String>,
     next_step: u64,
@@ -109,7 +109,7 @@ pub struct Turn {
 struct Batch {
     todo: VecDeque<Step>,
     seen: Vec<Observation>,
-    approved: Approved,
+    approved: Preapproved,
     why: String,
     expected: String,
     of: usize,
@@ -123,9 +123,9 @@ enum Waiting {
     Reply,
     /// The user's decision about a step.
     Step {
-        door: Box<Door>,
+        door: Box<PendingStep>,
         grant: Option<Box<Grant>>,
-        ahead: Ahead,
+        ahead: RemainingSteps,
     },
     /// The user's answer to a question of the model.
     Choice {
@@ -148,34 +148,34 @@ enum Waiting {
 /// A step waiting for the user: held by the policy, or cleared but still asked about because the
 /// user wants to be asked at each.
 #[derive(Debug)]
-enum Door {
+enum PendingStep {
     Held(NeedsApproval),
     Cleared(Cleared),
 }
 
-impl Door {
+impl PendingStep {
     fn judged(&self) -> &Assessment {
         match self {
-            Door::Held(held) => held.judged(),
-            Door::Cleared(cleared) => cleared.judged(),
+            PendingStep::Held(held) => held.judged(),
+            PendingStep::Cleared(cleared) => cleared.judged(),
         }
     }
 
     fn approve(self) -> Cleared {
         match self {
-            Door::Held(held) => held.approve(),
-            Door::Cleared(cleared) => cleared,
+            PendingStep::Held(held) => held.approve(),
+            PendingStep::Cleared(cleared) => cleared,
         }
     }
 }
 
 impl Turn {
-    pub fn new(start: Start) -> Turn {
+    pub fn new(start: TurnStart) -> Turn {
         Turn {
-            said: Said::new(&start.text),
+            said: TurnMessages::new(&start.text),
             batch: Batch::default(),
             waiting: Waiting::Reply,
-            limits: Limits::new(start.max_steps),
+            limits: TurnLimits::new(start.max_steps),
             usage: Usage::default(),
             told: Vec::new(),
             steers: Vec::new(),
@@ -190,7 +190,7 @@ impl Turn {
     }
 
     /// The side effects for the host, in order, each once.
-    pub fn told(&mut self) -> Vec<Told> {
+    pub fn told(&mut self) -> Vec<SideEffect> {
         std::mem::take(&mut self.told)
     }
 
@@ -201,8 +201,8 @@ impl Turn {
     }
 
     /// The result of the turn.
-    pub fn ended(&self, ending: TurnOutcome) -> Ended {
-        Ended {
+    pub fn ended(&self, ending: TurnOutcome) -> TurnResult {
+        TurnResult {
             ending,
             kept: self.said.kept(),
             usage: self.usage,
@@ -212,9 +212,9 @@ impl Turn {
     }
 
     /// Advances the state machine by one step.
-    pub fn next(&mut self, input: Input, scene: PolicyContext<'_>) -> Action {
+    pub fn next(&mut self, input: TurnInput, scene: PolicyContext<'_>) -> TurnAction {
         match input {
-            Input::Begin => {
+            TurnInput::Begin => {
                 if self.start.opening == Opening::Tells {
                     self.tell(Event::TurnStarted {
                         turn: self.start.turn,
@@ -224,10 +224,10 @@ impl Turn {
                 }
                 self.call()
             }
-            Input::Replied(Ok(answer)) => self.replied(answer, scene),
-            Input::Replied(Err(error)) => self.end(TurnOutcome::Failed { why: error.say() }),
-            Input::Decided(decision) => self.decided(decision, scene),
-            Input::Observed(seen) => {
+            TurnInput::Replied(Ok(answer)) => self.replied(answer, scene),
+            TurnInput::Replied(Err(error)) => self.end(TurnOutcome::Failed { why: error.say() }),
+            TurnInput::Decided(decision) => self.decided(decision, scene),
+            TurnInput::Observed(seen) => {
                 let again = self.denied_step(&seen, scene);
                 let goes_on = self.observed(seen);
                 if let Some((held, denied)) = again {
@@ -238,30 +238,30 @@ impl Turn {
                 }
                 self.go_on(scene)
             }
-            Input::Stopped(seen) => {
+            TurnInput::Stopped(seen) => {
                 self.observed(seen);
                 self.cancelled(scene)
             }
-            Input::Cancelled => self.cancelled(scene),
+            TurnInput::Cancelled => self.cancelled(scene),
         }
     }
 
-    fn end(&mut self, ending: TurnOutcome) -> Action {
+    fn end(&mut self, ending: TurnOutcome) -> TurnAction {
         self.said.forget_repair();
-        Action::End(ending)
+        TurnAction::End(ending)
     }
 
     // Replies
 
-    fn call(&mut self) -> Action {
+    fn call(&mut self) -> TurnAction {
         self.waiting = Waiting::Reply;
-        Action::Call(Call {
+        TurnAction::Call(ModelRequest {
             messages: self.said.messages().to_vec(),
             repair: self.said.is_repairing(),
         })
     }
 
-    fn replied(&mut self, answer: Answer, scene: PolicyContext<'_>) -> Action {
+    fn replied(&mut self, answer: ModelAnswer, scene: PolicyContext<'_>) -> TurnAction {
         self.usage = self.usage.plus(answer.usage);
         let reading = read(&answer.text);
         if let Some(cut) = answer.cut {
@@ -308,7 +308,7 @@ impl Turn {
     }
 
     /// An incomplete reply is shown, and none of it is run.
-    fn cut_off(&mut self, reading: &ParsedReply, text: &str, cut: Truncation) -> Action {
+    fn cut_off(&mut self, reading: &ParsedReply, text: &str, cut: Truncation) -> TurnAction {
         let message = said::readable(reading, text).unwrap_or_default();
         self.said.forget_repair();
         if !message.is_empty() {
@@ -334,7 +334,7 @@ impl Turn {
 
     /// Asks once more. The second time, prose is taken as the intended answer; of a broken reply
     /// its message is shown, but the turn has failed.
-    fn faulty(&mut self, reading: &ParsedReply, text: &str) -> Action {
+    fn faulty(&mut self, reading: &ParsedReply, text: &str) -> TurnAction {
         let fault = reading.fault().unwrap_or_else(|| words::CUT_BROKEN.into());
         if !self.said.is_repairing() {
             self.said.repair(text, &fault);
@@ -359,7 +359,7 @@ impl Turn {
         commands: Vec<Proposal>,
         found: ReplyRepair,
         scene: PolicyContext<'_>,
-    ) -> Action {
+    ) -> TurnAction {
         self.said.cmd(&batch.why, cwd.as_deref(), &commands);
         let message = batch.why.clone();
         self.show(ModelMessage { message, markdown: true, ..ModelMessage::default() });
@@ -398,7 +398,7 @@ impl Turn {
     // Steps
 
     /// Goes to the next step of the list, or back to the model.
-    fn go_on(&mut self, scene: PolicyContext<'_>) -> Action {
+    fn go_on(&mut self, scene: PolicyContext<'_>) -> TurnAction {
         if !self.steers.is_empty() {
             self.skip_rest(words::STEERED, scene);
             return self.hand_back();
@@ -412,7 +412,7 @@ impl Turn {
         match safety::assess(step, scene) {
             Verdict::Run(cleared) if talk::talks(cleared.judged()) => self.talk(&cleared, scene),
             Verdict::Run(cleared) if self.asks_all_the_same(cleared.judged()) => {
-                self.ask(Door::Cleared(cleared), scene)
+                self.ask(PendingStep::Cleared(cleared), scene)
             }
             Verdict::Run(cleared) => self.run(cleared, None),
             // A step that cannot start is not worth a question.
@@ -424,7 +424,7 @@ impl Turn {
             Verdict::Ask(held) if self.batch.approved.covers(held.judged()) => {
                 self.run(held.approve(), None)
             }
-            Verdict::Ask(held) => self.ask(Door::Held(held), scene),
+            Verdict::Ask(held) => self.ask(PendingStep::Held(held), scene),
             Verdict::Refuse(refused) => {
                 self.not_run(refused.judged(), Outcome::Refused, None);
                 self.skip_rest(words::SKIPPED, scene);
@@ -433,9 +433,9 @@ impl Turn {
         }
     }
 
-    fn run(&mut self, cleared: Cleared, instead_of: Option<StepAction>) -> Action {
+    fn run(&mut self, cleared: Cleared, instead_of: Option<StepAction>) -> TurnAction {
         self.waiting = Waiting::Run { instead_of };
-        Action::Run(Box::new(cleared))
+        TurnAction::Run(Box::new(cleared))
     }
 
     /// If the user wants to be asked at each step, unless they approved it in advance.
@@ -443,8 +443,8 @@ impl Turn {
         self.limits.asks_at_each() && !self.batch.approved.covers(judged)
     }
 
-    fn ask(&mut self, door: Door, scene: PolicyContext<'_>) -> Action {
-        let ahead = Ahead::look(&self.batch.todo, scene);
+    fn ask(&mut self, door: PendingStep, scene: PolicyContext<'_>) -> TurnAction {
+        let ahead = RemainingSteps::look(&self.batch.todo, scene);
         let judged = door.judged();
         let grant = safety::offered(judged, scene).map(Box::new);
         let question = Question::Step {
@@ -469,18 +469,18 @@ impl Turn {
         self.question(question)
     }
 
-    fn pause(&mut self, why: LocalizedText) -> Action {
+    fn pause(&mut self, why: LocalizedText) -> TurnAction {
         self.waiting = Waiting::Pause { why: why.clone() };
         self.question(Question::Pause { why })
     }
 
-    fn question(&mut self, question: Question) -> Action {
+    fn question(&mut self, question: Question) -> TurnAction {
         let id = AskId(self.next_ask);
         self.next_ask += 1;
-        Action::Ask(Box::new(Ask { id, question }))
+        TurnAction::Ask(Box::new(Ask { id, question }))
     }
 
-    fn decided(&mut self, decision: Decision, scene: PolicyContext<'_>) -> Action {
+    fn decided(&mut self, decision: Decision, scene: PolicyContext<'_>) -> TurnAction {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
             Waiting::Step { door, grant, ahead } => {
                 if let Decision::ApproveAll { steps } = &decision {
@@ -565,7 +565,7 @@ impl Turn {
     }
 
     /// The list is done: sends the results to the model.
-    fn hand_back(&mut self) -> Action {
+    fn hand_back(&mut self) -> TurnAction {
         let seen = std::mem::take(&mut self.batch.seen);
         self.said.results(&seen);
         if self.steers.is_empty() {
@@ -576,7 +576,7 @@ impl Turn {
     }
 
     /// Sends the user's messages to the model, which answers them.
-    fn hear(&mut self) -> Action {
+    fn hear(&mut self) -> TurnAction {
         for text in std::mem::take(&mut self.steers) {
             self.said.steered(&text);
             self.tell(Event::Steered { text });
@@ -591,7 +591,7 @@ impl Turn {
         self.said.results(&seen);
     }
 
-    fn cancelled(&mut self, scene: PolicyContext<'_>) -> Action {
+    fn cancelled(&mut self, scene: PolicyContext<'_>) -> TurnAction {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
             Waiting::Step { door, .. } => {
                 let note = Some(words::CANCELLED.into());
@@ -611,6 +611,6 @@ impl Turn {
     }
 
     fn tell(&mut self, event: Event) {
-        self.told.push(Told::Event(Box::new(event)));
+        self.told.push(SideEffect::Event(Box::new(event)));
     }
 }

@@ -14,7 +14,7 @@ use super::host::{Note, TurnHost};
 use super::run::{Session, wires};
 use super::{Connect, Connected, Wanted};
 use crate::agent::Host;
-use crate::agent::drive::Ended;
+use crate::agent::drive::TurnResult;
 use crate::config::notes::{self, ProjectInstructions};
 use crate::context::compact::{self, CompactionPlan, CompactionTrigger};
 use crate::context::digest::cut_middle;
@@ -189,7 +189,12 @@ impl TurnHost {
     }
 
     /// `/compress`: its own turn, so that it is shown, counted and stopped like one.
-    async fn compress(mut self, turn: u64, focus: Option<String>, plan: CompactionPlan) -> Ended {
+    async fn compress(
+        mut self,
+        turn: u64,
+        focus: Option<String>,
+        plan: CompactionPlan,
+    ) -> TurnResult {
         let started = Instant::now();
         let words = focus.as_deref().map_or(String::new(), |focus| format!(" {focus}"));
         let text = format!("/compress{words}");
@@ -203,7 +208,7 @@ impl TurnHost {
         let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let usage = self.summing;
         self.tell(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
-        Ended { ending, kept: TurnRecord::default(), usage, next_step: 0, next_ask: 0 }
+        TurnResult { ending, kept: TurnRecord::default(), usage, next_step: 0, next_ask: 0 }
     }
 
     async fn compress_now(&mut self, plan: CompactionPlan, focus: Option<String>) -> TurnOutcome {

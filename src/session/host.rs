@@ -15,7 +15,7 @@ use super::library::Looked;
 use super::offered;
 use super::outbox::Outbox;
 use super::skills;
-use crate::agent::{Answer, Call, Host};
+use crate::agent::{Host, ModelAnswer, ModelRequest};
 use crate::config::notes::ProjectInstructions;
 use crate::context::window::{self, Bounds, ContextUsage, History};
 use crate::library::ExtensionSet;
@@ -110,7 +110,7 @@ pub struct TurnHost {
     /// The size of the request that is being answered, in bytes.
     pub sent: usize,
     /// The reply so far; it outlives a call that is dropped.
-    pub answer: Answer,
+    pub answer: ModelAnswer,
     pub bench: Bench,
     /// The work before the first call has been done.
     pub prepared: bool,
@@ -198,7 +198,7 @@ impl Host for TurnHost {
         self.bench.scene()
     }
 
-    async fn reply(&mut self, call: Call) -> Result<Answer, ModelError> {
+    async fn reply(&mut self, call: ModelRequest) -> Result<ModelAnswer, ModelError> {
         if !std::mem::replace(&mut self.prepared, true) {
             self.prepare().await;
         }
@@ -216,7 +216,7 @@ impl Host for TurnHost {
         self.sent = messages.iter().map(|message| message.content.len()).sum();
         let request =
             Request { messages, params: self.desk.params.clone(), schema: Some(reply::schema()) };
-        self.answer = Answer::default();
+        self.answer = ModelAnswer::default();
         if std::mem::take(&mut self.unwritten) {
             self.caught_up().await;
         }
@@ -226,10 +226,10 @@ impl Host for TurnHost {
         // The steps it proposes are judged next.
         self.sheltered().await;
         let usage = answer.usage.plus(std::mem::take(&mut self.summing));
-        Ok(Answer { usage, ..answer })
+        Ok(ModelAnswer { usage, ..answer })
     }
 
-    fn heard(&mut self) -> Option<Answer> {
+    fn heard(&mut self) -> Option<ModelAnswer> {
         Some(std::mem::take(&mut self.answer)).filter(|answer| !answer.text.is_empty())
     }
 
@@ -418,7 +418,7 @@ impl TurnHost {
     async fn listen(
         &mut self,
         mut stream: futures_util::stream::BoxStream<'static, Result<Chunk, ModelError>>,
-    ) -> Result<Answer, ModelError> {
+    ) -> Result<ModelAnswer, ModelError> {
         let mut growing = Partial::new();
         loop {
             let chunk = if let Some(chunk) = stream.next().now_or_never() {

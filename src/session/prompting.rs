@@ -12,8 +12,8 @@ use super::files::{self, Reading};
 use super::host::{TurnHost, pipe_step};
 use super::wall;
 use crate::agent::Host;
-use crate::agent::drive::{Ended, drive};
-use crate::agent::turn::{Opening, Start, Turn};
+use crate::agent::drive::{TurnResult, drive};
+use crate::agent::turn::{Opening, Turn, TurnStart};
 use crate::context::history::TurnRecord;
 use crate::protocol::{
     Ask, AskId, Decision, Event, Notice, Observation, Outcome, Prompt, PromptPart, PromptSource,
@@ -54,7 +54,7 @@ pub(super) struct Filling<'a> {
 }
 
 /// Expands the prompt and runs the turn with it. `start` contains everything except the message.
-pub async fn run(prompt: Prompt, start: Start, then: Then, mut host: TurnHost) -> Ended {
+pub async fn run(prompt: Prompt, start: TurnStart, then: Then, mut host: TurnHost) -> TurnResult {
     let began = Instant::now();
     let opened =
         Event::TurnStarted { turn: start.turn, text: prompt.shown.clone(), origin: start.origin };
@@ -64,13 +64,13 @@ pub async fn run(prompt: Prompt, start: Start, then: Then, mut host: TurnHost) -
     let source = prompt.source.clone();
     let filled = filling.fill(prompt).await;
     let (next_step, next_ask) = (filling.next_step, filling.next_ask);
-    let start = Start { next_step, next_ask, opening: Opening::Told, ..start };
+    let start = TurnStart { next_step, next_ask, opening: Opening::Told, ..start };
     let ending = match (filled, then) {
         (Ok(text), Then::Send) => {
             if let Some(source) = source {
                 invoked(&mut host, source, &text);
             }
-            let turn = Turn::new(Start { text, ..start });
+            let turn = Turn::new(TurnStart { text, ..start });
             let cancel = host.desk.cancel.clone();
             return drive(turn, &mut host, cancel).await;
         }
@@ -86,7 +86,7 @@ pub async fn run(prompt: Prompt, start: Start, then: Then, mut host: TurnHost) -
     let usage = Usage::default();
     let ended = Event::TurnEnded { turn: start.turn, ending: ending.clone(), usage, elapsed_ms };
     host.tell(ended).await;
-    Ended { ending, kept: TurnRecord::default(), usage, next_step, next_ask }
+    TurnResult { ending, kept: TurnRecord::default(), usage, next_step, next_ask }
 }
 
 /// The user entered a skill: it stays in view. The tools that it or a command names limit the turn.

@@ -17,8 +17,8 @@ use super::skills::{self, WithSkills};
 use super::state::{self, After, Past, Running, Voice};
 use super::turns::Words;
 use super::{Found, Guard, Parts, Rescue, export, report, rules, trust};
-use crate::agent::Answer;
-use crate::agent::drive::Ended;
+use crate::agent::ModelAnswer;
+use crate::agent::drive::TurnResult;
 use crate::context::system::{self, SystemFacts};
 use crate::context::window::{Bounds, ContextUsage};
 use crate::protocol::{
@@ -103,7 +103,7 @@ async fn search(found: Option<BoxFuture<'static, Vec<Found>>>) -> Vec<Found> {
 }
 
 /// The end of the running turn, or the reason why it broke off.
-async fn ended(running: &mut Option<Running>) -> Result<Ended, String> {
+async fn ended(running: &mut Option<Running>) -> Result<TurnResult, String> {
     match running {
         Some(running) => (&mut running.task).await.map_err(|error| error.to_string()),
         None => std::future::pending().await,
@@ -290,7 +290,7 @@ impl Session {
         &mut self,
         cancel: CancellationToken,
         (decisions, steers): Ends,
-        task: tokio::task::JoinHandle<Ended>,
+        task: tokio::task::JoinHandle<TurnResult>,
     ) {
         self.running = Some(Running {
             turn: self.facts.turns,
@@ -336,7 +336,7 @@ impl Session {
             notes: self.notes.clone(),
             wires,
             sent: 0,
-            answer: Answer::default(),
+            answer: ModelAnswer::default(),
             bench: Bench::new(self.policy.subscribe(), self.guard.place.clone(), Arc::new(world)),
             prepared: false,
             looking: None,
@@ -364,7 +364,7 @@ impl Session {
         offered::beside(prompt, &self.offered())
     }
 
-    async fn turn_ended(&mut self, ended: Result<Ended, String>) {
+    async fn turn_ended(&mut self, ended: Result<TurnResult, String>) {
         let Some(running) = self.running.take() else { return };
         let failed = match ended {
             Ok(ended) => {
@@ -402,7 +402,7 @@ impl Session {
     }
 
     /// Adds the entries of a turn to the history; true if it failed.
-    fn remember(&mut self, turn: u64, ended: Ended) -> bool {
+    fn remember(&mut self, turn: u64, ended: TurnResult) -> bool {
         self.past.next_step = self.past.next_step.max(ended.next_step);
         self.past.next_ask = self.past.next_ask.max(ended.next_ask);
         self.facts.usage = self.facts.usage.plus(ended.usage);

@@ -19,7 +19,7 @@ use super::offered;
 use super::run::{Session, wires};
 use super::scripting::{Asked, Asking, Disk, Memory, STACK, STEP, Said, ScriptHost};
 use crate::agent::Host as _;
-use crate::agent::drive::Ended;
+use crate::agent::drive::TurnResult;
 use crate::context::digest;
 use crate::context::history::TurnRecord;
 use crate::protocol::{
@@ -214,7 +214,7 @@ pub(super) fn begin(
     came
 }
 
-async fn run(job: Job, mut host: TurnHost) -> Ended {
+async fn run(job: Job, mut host: TurnHost) -> TurnResult {
     let started = Instant::now();
     let Job { turn, text, script, order, library, world, wires, next, lang } = job;
     let opened = Event::TurnStarted { turn, text: text.clone(), origin: TurnOrigin::Typed };
@@ -229,7 +229,7 @@ async fn run(job: Job, mut host: TurnHost) -> Ended {
     let (next_step, next_ask) = stage.next;
     let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     host.tell(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
-    Ended { ending, kept, usage, next_step, next_ask }
+    TurnResult { ending, kept, usage, next_step, next_ask }
 }
 
 /// The meaning of a decision for a script; `None`: the user wants everything to stop.

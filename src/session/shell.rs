@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::host::{TurnHost, run_step};
 use crate::agent::Host;
-use crate::agent::drive::Ended;
+use crate::agent::drive::TurnResult;
 use crate::context::digest;
 use crate::context::history::TurnRecord;
 use crate::protocol::{
@@ -26,7 +26,7 @@ pub struct Line {
 }
 
 /// Judges the line, asks if it must, and runs it.
-pub async fn run(line: Line, mut host: TurnHost) -> Ended {
+pub async fn run(line: Line, mut host: TurnHost) -> TurnResult {
     let started = Instant::now();
     let text = if line.keep { format!("!{}", line.line) } else { format!("!!{}", line.line) };
     host.tell(Event::TurnStarted { turn: line.turn, text, origin: TurnOrigin::Shell }).await;
@@ -55,7 +55,7 @@ pub async fn run(line: Line, mut host: TurnHost) -> Ended {
         elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
     };
     host.tell(ended).await;
-    Ended {
+    TurnResult {
         ending,
         kept,
         usage: Usage::default(),

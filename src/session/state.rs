@@ -11,7 +11,7 @@ use super::library::Kept;
 use super::skills::Active;
 use super::turns::Words;
 use super::{Connected, Found, Persona};
-use crate::agent::drive::Ended;
+use crate::agent::drive::TurnResult;
 use crate::context::window::{ContextUsage, History, TurnPosition};
 use crate::protocol::{
     Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, Usage,
@@ -165,7 +165,7 @@ pub struct Running {
     pub asking: Option<Box<Ask>>,
     /// The tools that an entered skill leaves it.
     pub narrowed: Option<ToolRestriction>,
-    pub task: JoinHandle<Ended>,
+    pub task: JoinHandle<TurnResult>,
     pub after: After,
 }
 

@@ -11,7 +11,7 @@ use super::prompting::{self, Then};
 use super::run::{Session, wires};
 use super::{shell, state};
 use crate::agent::drive::drive;
-use crate::agent::turn::{Opening, Start, Turn};
+use crate::agent::turn::{Opening, Turn, TurnStart};
 use crate::protocol::{AskId, Event, Notice, Prompt, TurnOrigin};
 use crate::words::session as words;
 
@@ -219,9 +219,9 @@ impl Session {
         self.set_running(cancel, ends, task);
     }
 
-    fn next_start(&mut self, text: String, origin: TurnOrigin) -> Start {
+    fn next_start(&mut self, text: String, origin: TurnOrigin) -> TurnStart {
         self.facts.turns += 1;
-        Start {
+        TurnStart {
             turn: self.facts.turns,
             text,
             origin,

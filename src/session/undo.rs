@@ -14,7 +14,7 @@ use super::host::{TurnHost, run_step};
 use super::run::{Session, wires};
 use super::shell;
 use crate::agent::Host;
-use crate::agent::drive::Ended;
+use crate::agent::drive::TurnResult;
 use crate::context::history::TurnRecord;
 use crate::protocol::{
     AskId, Change, Event, Notice, Observation, Outcome, Page, PageRow, TurnOrigin, TurnOutcome,
@@ -252,7 +252,7 @@ struct Job {
     ask: u64,
 }
 
-async fn run(job: Job, mut host: TurnHost) -> Ended {
+async fn run(job: Job, mut host: TurnHost) -> TurnResult {
     let started = Instant::now();
     let text = job.text.to_owned();
     let all: Vec<String> = job.back.iter().map(|restore| restore.path.clone()).collect();
@@ -293,7 +293,7 @@ async fn run(job: Job, mut host: TurnHost) -> Ended {
     let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let usage = Usage::default();
     host.tell(Event::TurnEnded { turn: job.turn, ending: ending.clone(), usage, elapsed_ms }).await;
-    Ended { ending, kept: told(&all, &back), usage, next_step: step, next_ask: ask }
+    TurnResult { ending, kept: told(&all, &back), usage, next_step: step, next_ask: ask }
 }
 
 /// The report for the model with the next message, including files that could not be restored.

@@ -10,12 +10,12 @@ use crate::safety::{self, Assessment, PolicyContext};
 
 /// The rest of a reply's list, as judged now.
 #[derive(Debug, Default)]
-pub struct Ahead(Vec<Assessment>);
+pub struct RemainingSteps(Vec<Assessment>);
 
-impl Ahead {
-    pub fn look(todo: &VecDeque<Step>, scene: PolicyContext<'_>) -> Ahead {
+impl RemainingSteps {
+    pub fn look(todo: &VecDeque<Step>, scene: PolicyContext<'_>) -> RemainingSteps {
         let judged = |step: &Step| safety::assess(step.clone(), scene).judged().clone();
-        Ahead(todo.iter().map(judged).collect())
+        RemainingSteps(todo.iter().map(judged).collect())
     }
 
     /// The form that surfaces show.
@@ -31,19 +31,19 @@ impl Ahead {
 
     /// The advance approval of those of `steps`. A high-risk step cannot be approved in advance; if
     /// one is among them the whole approval is void, because it was not offered.
-    pub fn approved(self, steps: &[String]) -> Approved {
+    pub fn approved(self, steps: &[String]) -> Preapproved {
         if !self.0.iter().all(|judged| judged.risk.is_mild()) {
-            return Approved::default();
+            return Preapproved::default();
         }
-        Approved(self.0.into_iter().filter(|judged| steps.contains(&judged.step.id)).collect())
+        Preapproved(self.0.into_iter().filter(|judged| steps.contains(&judged.step.id)).collect())
     }
 }
 
 /// Steps approved in advance, as they were shown.
 #[derive(Debug, Default)]
-pub struct Approved(Vec<Assessment>);
+pub struct Preapproved(Vec<Assessment>);
 
-impl Approved {
+impl Preapproved {
     /// True if the approval covers the step as judged now.
     pub fn covers(&self, now: &Assessment) -> bool {
         self.0.iter().any(|shown| shown.step == now.step && !is_worse(now, shown))

@@ -2,7 +2,7 @@
 //! file, and verifies that a file is still the one the user approved a change of.
 
 use super::limits::one_line;
-use super::{Door, Turn};
+use super::{PendingStep, Turn};
 use crate::protocol::{Event, Notice, Observation, Requires, Step};
 use crate::safety::{self, PolicyContext};
 use crate::words::agent as words;
@@ -35,7 +35,7 @@ impl Turn {
 
     /// True if the approved file has changed in the meantime: the user is asked again, with the
     /// change as it would be now.
-    pub(super) fn is_stale(&mut self, door: &Door, scene: PolicyContext<'_>) -> bool {
+    pub(super) fn is_stale(&mut self, door: &PendingStep, scene: PolicyContext<'_>) -> bool {
         let judged = door.judged();
         let Some(shown) = judged.change() else { return false };
         let now = safety::assess(judged.step.clone(), scene);

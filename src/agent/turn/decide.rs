@@ -1,7 +1,7 @@
 //! Applies the user's decision about a step.
 
 use super::limits::one_line;
-use super::{Action, Door, Told, Turn, trust};
+use super::{PendingStep, SideEffect, Turn, TurnAction, trust};
 use crate::protocol::{Decision, Outcome, Step, StepAction, TurnOutcome};
 use crate::safety::{self, Assessment, Grant, PolicyContext, Verdict};
 use crate::words::{LocalizedText, agent as words};
@@ -9,11 +9,11 @@ use crate::words::{LocalizedText, agent as words};
 impl Turn {
     pub(super) fn decided_step(
         &mut self,
-        door: Door,
+        door: PendingStep,
         grant: Option<Box<Grant>>,
         decision: Decision,
         scene: PolicyContext<'_>,
-    ) -> Action {
+    ) -> TurnAction {
         let yes = matches!(
             decision,
             Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_)
@@ -26,7 +26,7 @@ impl Turn {
             Decision::Approve | Decision::ApproveAll { .. } => self.run(door.approve(), None),
             Decision::Remember(scope) => {
                 if let Some(grant) = grant {
-                    self.told.push(Told::Remember { grant, scope });
+                    self.told.push(SideEffect::Remember { grant, scope });
                 }
                 self.run(door.approve(), None)
             }
@@ -51,7 +51,12 @@ impl Turn {
         }
     }
 
-    fn declined(&mut self, door: &Door, note: LocalizedText, scene: PolicyContext<'_>) -> Action {
+    fn declined(
+        &mut self,
+        door: &PendingStep,
+        note: LocalizedText,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
         self.not_run(door.judged(), Outcome::Declined, Some(note));
         self.skip_rest(words::SKIPPED, scene);
         self.go_on(scene)
@@ -63,7 +68,7 @@ impl Turn {
         original: &Assessment,
         work: StepAction,
         scene: PolicyContext<'_>,
-    ) -> Action {
+    ) -> TurnAction {
         let instead_of = original.step.work.clone();
         let step = Step { work, ..original.step.clone() };
         match safety::assess(step, scene) {

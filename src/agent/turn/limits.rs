@@ -10,7 +10,7 @@ use crate::words::{LocalizedText, agent as words};
 const LOOP: usize = 3;
 
 #[derive(Debug)]
-pub struct Limits {
+pub struct TurnLimits {
     max_steps: usize,
     /// Number of steps that ran since the turn began or was last continued.
     ran: usize,
@@ -29,9 +29,9 @@ enum Failure {
     Failed(String),
 }
 
-impl Limits {
-    pub fn new(max_steps: usize) -> Limits {
-        Limits { max_steps, ran: 0, last: None, same: 0, failed: None, failures: 0 }
+impl TurnLimits {
+    pub fn new(max_steps: usize) -> TurnLimits {
+        TurnLimits { max_steps, ran: 0, last: None, same: 0, failed: None, failures: 0 }
     }
 
     /// Whether to ask even about a safe step.
@@ -83,7 +83,7 @@ impl Limits {
 
     /// The user chose to continue.
     pub fn start_over(&mut self) {
-        *self = Limits::new(self.max_steps);
+        *self = TurnLimits::new(self.max_steps);
     }
 }
 

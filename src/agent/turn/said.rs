@@ -17,18 +17,18 @@ use crate::words::{Lang, LocalizedText, exec};
 const FAULTY: usize = 2_000;
 
 #[derive(Debug)]
-pub struct Said {
+pub struct TurnMessages {
     messages: Vec<Message>,
     kept: TurnRecord,
     /// Number of messages before a repair; they are truncated to it afterwards.
     before_repair: Option<usize>,
 }
 
-impl Said {
-    pub fn new(words: &str) -> Said {
+impl TurnMessages {
+    pub fn new(words: &str) -> TurnMessages {
         let mut kept = TurnRecord::default();
         kept.user(words);
-        Said { messages: vec![Message::user(words)], kept, before_repair: None }
+        TurnMessages { messages: vec![Message::user(words)], kept, before_repair: None }
     }
 
     /// The record that remains.

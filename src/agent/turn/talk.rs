@@ -1,7 +1,7 @@
 //! Steps that only interact with the user: a question of the model, its plan. No tool runs them;
 //! the turn itself asks, shows and answers.
 
-use super::{Action, Turn, Waiting, said};
+use super::{Turn, TurnAction, Waiting, said};
 use crate::protocol::{Decision, Event, Observation, Outcome, Question, TurnOutcome};
 use crate::safety::{Assessment, Cleared, PolicyContext, ToolTask};
 use crate::words::agent as words;
@@ -12,7 +12,7 @@ pub(super) fn talks(judged: &Assessment) -> bool {
 }
 
 impl Turn {
-    pub(super) fn talk(&mut self, cleared: &Cleared, scene: PolicyContext<'_>) -> Action {
+    pub(super) fn talk(&mut self, cleared: &Cleared, scene: PolicyContext<'_>) -> TurnAction {
         let judged = cleared.judged();
         match &judged.task {
             Some(ToolTask::Ask(choice)) => {
@@ -39,7 +39,7 @@ impl Turn {
         judged: &Assessment,
         decision: Decision,
         scene: PolicyContext<'_>,
-    ) -> Action {
+    ) -> TurnAction {
         let note = match decision {
             Decision::Answer { text } => {
                 self.answered(judged, text);

@@ -49,13 +49,13 @@ struct Bench {
     turn: Turn,
     policy: Policy,
     place: Workspace,
-    told: Vec<Told>,
+    told: Vec<SideEffect>,
 }
 
 impl Bench {
     fn with_limit(max_steps: usize) -> Bench {
         let folder = PathBuf::from("/work");
-        let start = Start {
+        let start = TurnStart {
             turn: 7,
             text: "do it".into(),
             origin: TurnOrigin::Typed,
@@ -73,42 +73,45 @@ impl Bench {
         }
     }
 
-    fn next(&mut self, input: Input) -> Action {
+    fn next(&mut self, input: TurnInput) -> TurnAction {
         let scene = PolicyContext { policy: &self.policy, place: &self.place, world: &Machine };
         let action = self.turn.next(input, scene);
         self.told.extend(self.turn.told());
         action
     }
 
-    fn says(&mut self, text: &str) -> Action {
-        self.next(Input::Replied(Ok(Answer { text: text.into(), ..Answer::default() })))
+    fn says(&mut self, text: &str) -> TurnAction {
+        self.next(TurnInput::Replied(Ok(ModelAnswer {
+            text: text.into(),
+            ..ModelAnswer::default()
+        })))
     }
 
-    fn says_cut(&mut self, text: &str, cut: Truncation) -> Action {
+    fn says_cut(&mut self, text: &str, cut: Truncation) -> TurnAction {
         let usage = Usage::default();
-        self.next(Input::Replied(Ok(Answer { text: text.into(), usage, cut: Some(cut) })))
+        self.next(TurnInput::Replied(Ok(ModelAnswer { text: text.into(), usage, cut: Some(cut) })))
     }
 
     /// The last message of the newest model call.
-    fn heard(action: &Action) -> String {
+    fn heard(action: &TurnAction) -> String {
         match action {
-            Action::Call(call) => {
+            TurnAction::Call(call) => {
                 call.messages.last().map(|last| last.content.clone()).unwrap_or_default()
             }
             other => panic!("a call, not {other:?}"),
         }
     }
 
-    fn proposes(&mut self, lines: &[&str]) -> Action {
+    fn proposes(&mut self, lines: &[&str]) -> TurnAction {
         self.says(&cmd(lines))
     }
 
-    fn decides(&mut self, decision: Decision) -> Action {
-        self.next(Input::Decided(decision))
+    fn decides(&mut self, decision: Decision) -> TurnAction {
+        self.next(TurnInput::Decided(decision))
     }
 
-    fn exits(&mut self, action: Action, code: i32) -> Action {
-        self.next(Input::Observed(ran(action, Some(code), Outcome::Ran)))
+    fn exits(&mut self, action: TurnAction, code: i32) -> TurnAction {
+        self.next(TurnInput::Observed(ran(action, Some(code), Outcome::Ran)))
     }
 
     /// The outcome of each step, in order: `cmd_001 ran`.
@@ -135,8 +138,8 @@ impl Bench {
 
     fn events(&self) -> impl Iterator<Item = &Event> {
         self.told.iter().filter_map(|told| match told {
-            Told::Event(event) => Some(&**event),
-            Told::Remember { .. } => None,
+            SideEffect::Event(event) => Some(&**event),
+            SideEffect::Remember { .. } => None,
         })
     }
 
@@ -147,7 +150,7 @@ impl Bench {
 
 fn begun() -> Bench {
     let mut bench = Bench::with_limit(25);
-    bench.next(Input::Begin);
+    bench.next(TurnInput::Begin);
     bench
 }
 
@@ -166,8 +169,8 @@ fn cmd(lines: &[&str]) -> String {
         .to_string()
 }
 
-fn ran(action: Action, code: Option<i32>, outcome: Outcome) -> Observation {
-    let Action::Run(cleared) = action else { panic!("does not run: {action:?}") };
+fn ran(action: TurnAction, code: Option<i32>, outcome: Outcome) -> Observation {
+    let TurnAction::Run(cleared) = action else { panic!("does not run: {action:?}") };
     let judged = cleared.judged();
     let mut seen = said::not_run(judged, outcome, None);
     seen.exit_code = code;
@@ -175,12 +178,12 @@ fn ran(action: Action, code: Option<i32>, outcome: Outcome) -> Observation {
     seen
 }
 
-fn line(action: &Action) -> String {
+fn line(action: &TurnAction) -> String {
     match action {
-        Action::Run(cleared) => {
+        TurnAction::Run(cleared) => {
             format!("run {}", super::limits::one_line(&cleared.judged().step.work))
         }
-        Action::Ask(ask) => match &ask.question {
+        TurnAction::Ask(ask) => match &ask.question {
             Question::Step { step, number, of, risk, .. } => {
                 let step = super::limits::one_line(&step.work);
                 format!("ask {number}/{of} {} {step}", risk.tier.name())
@@ -190,8 +193,8 @@ fn line(action: &Action) -> String {
             Question::Trust { folder, .. } => format!("trust: {folder}"),
             Question::Choice { text, .. } => format!("question: {text}"),
         },
-        Action::Call(call) => format!("call{}", if call.repair { " again" } else { "" }),
-        Action::End(ending) => match ending {
+        TurnAction::Call(call) => format!("call{}", if call.repair { " again" } else { "" }),
+        TurnAction::End(ending) => match ending {
             TurnOutcome::Limit { why } => format!("limit: {}", why.text(Lang::En)),
             TurnOutcome::Failed { why } => format!("failed: {}", why.text(Lang::En)),
             other => format!("end {other:?}"),
@@ -200,8 +203,8 @@ fn line(action: &Action) -> String {
 }
 
 /// The objects of the newest message of a call.
-fn sent(action: &Action) -> Vec<Value> {
-    let Action::Call(call) = action else { panic!("no call: {action:?}") };
+fn sent(action: &TurnAction) -> Vec<Value> {
+    let TurnAction::Call(call) = action else { panic!("no call: {action:?}") };
     let last = call.messages.last().expect("a call has messages");
     assert_eq!(last.role, Role::User);
     last.content
@@ -219,9 +222,9 @@ fn note(seen: &Observation) -> String {
 #[test]
 fn a_turn_begins_with_the_words_and_ends_with_the_answer() {
     let mut bench = Bench::with_limit(25);
-    let action = bench.next(Input::Begin);
-    let call = Call { messages: vec![Message::user("do it")], repair: false };
-    assert!(matches!(action, Action::Call(first) if first == call));
+    let action = bench.next(TurnInput::Begin);
+    let call = ModelRequest { messages: vec![Message::user("do it")], repair: false };
+    assert!(matches!(action, TurnAction::Call(first) if first == call));
     let action = bench.says(
         r#"{"type":"chat","message":"**hi**","data":{"format":"plain","suggestions":["more"]}}"#,
     );
@@ -250,7 +253,7 @@ fn an_error_reply_ends_the_turn_as_one() {
 fn a_failing_model_ends_the_turn_with_its_reason() {
     let mut bench = begun();
     let error = ModelError::Address { given: "x".into() };
-    let action = bench.next(Input::Replied(Err(error)));
+    let action = bench.next(TurnInput::Replied(Err(error)));
     assert!(line(&action).starts_with("failed: "), "{}", line(&action));
     assert_eq!(bench.history(), [Message::user("do it")]);
 }
@@ -260,8 +263,8 @@ fn usage_is_added_up() {
     let mut bench = begun();
     let usage = Usage { input_tokens: 10, output_tokens: 2, estimated: false };
     for text in [cmd(&["ls"]), HI.to_owned()] {
-        let action = bench.next(Input::Replied(Ok(Answer { text, usage, cut: None })));
-        if matches!(action, Action::Run(_)) {
+        let action = bench.next(TurnInput::Replied(Ok(ModelAnswer { text, usage, cut: None })));
+        if matches!(action, TurnAction::Run(_)) {
             bench.exits(action, 0);
         }
     }
@@ -277,7 +280,7 @@ fn a_safe_step_runs_and_its_result_goes_back_with_continue() {
     let action = bench.proposes(&["git status --short"]);
     assert_eq!(line(&action), "run git status --short");
     let seen = ran(action, Some(0), Outcome::Ran);
-    let action = bench.next(Input::Observed(seen.clone()));
+    let action = bench.next(TurnInput::Observed(seen.clone()));
     assert_eq!(sent(&action), [seen.tool_result(), json!({"_event": "continue"})]);
     assert_eq!(line(&bench.says(HI)), "end Done");
     let short = r#"{"type":"cmd","message":"why","data":{"commands":[{"program":"git","args":["status","--short"]}]}}"#;
@@ -306,7 +309,7 @@ fn steps_that_ask_are_asked_one_by_one() {
     assert_eq!(line(&action), "run ls");
     let action = bench.exits(action, 0);
     assert_eq!(line(&action), "ask 3/3 L1 git commit -m x");
-    let Action::Ask(ask) = &action else { panic!("asks") };
+    let TurnAction::Ask(ask) = &action else { panic!("asks") };
     assert_eq!(ask.id, AskId(2));
     let Question::Step { why, expected, resolved, cwd, .. } = &ask.question else {
         panic!("a step")
@@ -381,7 +384,7 @@ fn an_unfinished_step_ends_the_list() {
         let mut bench = begun();
         let action = bench.proposes(&["ls", "pwd"]);
         let seen = ran(action, code, outcome);
-        assert_eq!(line(&bench.next(Input::Observed(seen))), "call");
+        assert_eq!(line(&bench.next(TurnInput::Observed(seen))), "call");
         assert_eq!(bench.outcomes()[1], "cmd_002 cancelled", "{outcome:?}");
     }
 }
@@ -421,7 +424,7 @@ fn an_edit_is_reported_even_when_the_step_timed_out() {
     let action = bench.decides(Decision::Edit(StepAction::exec("git", &["add", "a"])));
     let mut seen = ran(action, None, Outcome::TimedOut);
     seen.note = Some(words::DECLINED.into());
-    bench.next(Input::Observed(seen));
+    bench.next(TurnInput::Observed(seen));
     let seen = bench.observations().next().expect("one");
     assert_eq!(seen.outcome, Outcome::TimedOut);
     assert_eq!(
@@ -445,12 +448,13 @@ fn an_edit_that_must_not_run_is_refused() {
 fn a_remembered_step_runs_and_its_rule_goes_to_the_session() {
     let mut bench = begun();
     let action = bench.proposes(&["npm install left-pad"]);
-    let Action::Ask(ask) = &action else { panic!("asks") };
+    let TurnAction::Ask(ask) = &action else { panic!("asks") };
     let Question::Step { rule: Some(rule), .. } = &ask.question else { panic!("offers a rule") };
     let rule = rule.clone();
     let action = bench.decides(Decision::Remember(ApprovalScope::Session));
     assert_eq!(line(&action), "run npm install left-pad");
-    let Some(Told::Remember { grant, scope: ApprovalScope::Session }) = bench.told.last() else {
+    let Some(SideEffect::Remember { grant, scope: ApprovalScope::Session }) = bench.told.last()
+    else {
         panic!("tells the session")
     };
     assert_eq!(
@@ -474,7 +478,7 @@ fn remembering_without_an_offered_rule_approves_once() {
     let mut bench = begun();
     bench.proposes(&["bash -c ls"]);
     assert_eq!(line(&bench.decides(Decision::Remember(ApprovalScope::Project))), "run bash -c ls");
-    assert!(!bench.told.iter().any(|told| matches!(told, Told::Remember { .. })));
+    assert!(!bench.told.iter().any(|told| matches!(told, SideEffect::Remember { .. })));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Handles a step that the sandbox denied something: tells the user what was denied, and asks
 //! whether to run it again without the sandbox.
 
-use super::{Action, Turn, Waiting};
+use super::{Turn, TurnAction, Waiting};
 use crate::protocol::{Decision, Observation, Question, SandboxDenial, Step, Tier, TurnOutcome};
 use crate::safety::{self, NeedsApproval, PolicyContext};
 use crate::words::agent;
@@ -24,7 +24,7 @@ impl Turn {
         Some((held, denied))
     }
 
-    pub(super) fn ask_wall(&mut self, held: NeedsApproval, denied: &SandboxDenial) -> Action {
+    pub(super) fn ask_wall(&mut self, held: NeedsApproval, denied: &SandboxDenial) -> TurnAction {
         let judged = held.judged();
         let question = Question::Step {
             step: judged.step.clone(),
@@ -53,7 +53,7 @@ impl Turn {
         held: NeedsApproval,
         decision: Decision,
         scene: PolicyContext<'_>,
-    ) -> Action {
+    ) -> TurnAction {
         match decision {
             Decision::Approve => self.run(held.approve_beyond_the_wall(), None),
             Decision::Stop => {

@@ -6,8 +6,8 @@ use super::*;
 use crate::protocol::{self, Effect};
 
 /// At the question about the first of these lines, approves all listed steps.
-fn approves_all(bench: &mut Bench, lines: &[&str]) -> (Vec<protocol::UpcomingStep>, Action) {
-    let Action::Ask(ask) = bench.proposes(lines) else { panic!("asks") };
+fn approves_all(bench: &mut Bench, lines: &[&str]) -> (Vec<protocol::UpcomingStep>, TurnAction) {
+    let TurnAction::Ask(ask) = bench.proposes(lines) else { panic!("asks") };
     let Question::Step { rest, .. } = ask.question else { panic!("asks about a step") };
     let steps = rest.iter().map(|step| step.id.clone()).collect();
     let action = bench.decides(Decision::ApproveAll { steps });
@@ -17,7 +17,7 @@ fn approves_all(bench: &mut Bench, lines: &[&str]) -> (Vec<protocol::UpcomingSte
 #[test]
 fn a_question_shows_the_rest_of_the_list_with_its_tiers() {
     let mut bench = begun();
-    let Action::Ask(ask) = bench.proposes(&["git add a", "git status", "rm -rf /"]) else {
+    let TurnAction::Ask(ask) = bench.proposes(&["git add a", "git status", "rm -rf /"]) else {
         panic!("asks")
     };
     let Question::Step { rest, .. } = ask.question else { panic!("asks about a step") };
@@ -95,7 +95,7 @@ fn approve_all_runs_only_one_step_when_a_later_one_is_high_risk() {
 fn steps_that_were_not_listed_are_asked_about() {
     let mut bench = begun();
     let action = bench.proposes(&["git add a", "git add b", "git add c"]);
-    assert!(matches!(action, Action::Ask(_)));
+    assert!(matches!(action, TurnAction::Ask(_)));
     let action = bench.decides(Decision::ApproveAll { steps: vec!["cmd_003".into()] });
     assert_eq!(line(&bench.exits(action, 0)), "ask 2/3 L1 git add b");
 }

@@ -14,20 +14,20 @@ fn stop_at_a_question_ends_the_turn_and_records_every_step() {
 
 #[test]
 fn a_cancel_at_any_moment_leaves_a_valid_history() {
-    type Moment = fn(&mut Bench) -> Action;
+    type Moment = fn(&mut Bench) -> TurnAction;
     let moments: [(&str, Moment); 5] = [
-        ("while the model is called", |bench| bench.next(Input::Cancelled)),
+        ("while the model is called", |bench| bench.next(TurnInput::Cancelled)),
         ("while a broken reply is asked for again", |bench| {
             bench.says("prose");
-            bench.next(Input::Cancelled)
+            bench.next(TurnInput::Cancelled)
         }),
         ("at a question", |bench| {
             bench.proposes(&["git add .", "ls"]);
-            bench.next(Input::Cancelled)
+            bench.next(TurnInput::Cancelled)
         }),
         ("while a step runs", |bench| {
             let action = bench.proposes(&["ls", "pwd"]);
-            bench.next(Input::Stopped(ran(action, None, Outcome::Cancelled)))
+            bench.next(TurnInput::Stopped(ran(action, None, Outcome::Cancelled)))
         }),
         ("in the middle of a reply", |bench| {
             bench.says_cut(r#"{"type":"cmd","message":"I lo"#, Truncation::Cancelled)

@@ -7,7 +7,7 @@ use super::*;
 #[test]
 fn at_the_limit_the_turn_pauses_and_continuing_resets_the_count() {
     let mut bench = Bench::with_limit(2);
-    bench.next(Input::Begin);
+    bench.next(TurnInput::Begin);
     let mut action = bench.proposes(&["ls", "pwd", "ls -l", "ls -a", "whoami"]);
     action = bench.exits(action, 0);
     action = bench.exits(action, 0);
@@ -28,7 +28,7 @@ fn at_the_limit_the_turn_pauses_and_continuing_resets_the_count() {
 #[test]
 fn the_limit_does_not_ask_when_nothing_is_left_to_run() {
     let mut bench = Bench::with_limit(1);
-    bench.next(Input::Begin);
+    bench.next(TurnInput::Begin);
     let action = bench.proposes(&["ls"]);
     assert_eq!(line(&bench.exits(action, 0)), "call");
     assert_eq!(line(&bench.says(HI)), "end Done");
@@ -37,7 +37,7 @@ fn the_limit_does_not_ask_when_nothing_is_left_to_run() {
 #[test]
 fn with_a_limit_of_0_even_a_safe_step_asks() {
     let mut bench = Bench::with_limit(0);
-    bench.next(Input::Begin);
+    bench.next(TurnInput::Begin);
     let action = bench.proposes(&["ls", "git add ."]);
     assert_eq!(line(&action), "ask 1/2 L0 ls");
     let action = bench.decides(Decision::Approve);
@@ -74,7 +74,7 @@ fn three_failures_of_one_kind_pause() {
         let action = bench.proposes(&[&format!("git log -{n}")]);
         let mut seen = ran(action, Some(128), Outcome::Ran);
         seen.stderr = "fatal".into();
-        let action = bench.next(Input::Observed(seen));
+        let action = bench.next(TurnInput::Observed(seen));
         let expected = if n < 2 { "call" } else { "pause: `git` failed three times in a row." };
         assert_eq!(line(&action), expected);
     }

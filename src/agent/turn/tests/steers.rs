@@ -24,7 +24,7 @@ fn steering_during_the_answer_is_answered_in_the_same_turn() {
     let call = bench.says(r#"{"type":"chat","message":"Hello.","data":{}}"#);
     assert_eq!(Bench::heard(&call), "And in French?");
     let end = bench.says(r#"{"type":"chat","message":"Bonjour.","data":{}}"#);
-    assert!(matches!(end, Action::End(TurnOutcome::Done)));
+    assert!(matches!(end, TurnAction::End(TurnOutcome::Done)));
     let said: Vec<&str> = bench.replied().iter().map(|reply| reply.message.as_str()).collect();
     assert_eq!(said, ["Hello.", "Bonjour."]);
 }

@@ -8,7 +8,7 @@ use super::*;
 fn in_a_strange_folder(lines: &[&str]) -> (Bench, Ask) {
     let mut bench = begun();
     bench.place.trusted = false;
-    let Action::Ask(ask) = bench.proposes(lines) else { panic!("asks") };
+    let TurnAction::Ask(ask) = bench.proposes(lines) else { panic!("asks") };
     (bench, *ask)
 }
 
@@ -34,20 +34,20 @@ fn a_step_that_also_asks_in_a_trusted_folder_is_asked_about_again_without_the_of
     let (mut bench, ask) = in_a_strange_folder(&["git push"]);
     assert!(offered(&ask).is_some());
     bench.place.trusted = true;
-    let Action::Ask(again) = bench.decides(Decision::Trust) else { panic!("asks") };
+    let TurnAction::Ask(again) = bench.decides(Decision::Trust) else { panic!("asks") };
     assert_eq!(offered(&again), None);
     assert!(again.id != ask.id);
-    assert!(matches!(bench.decides(Decision::Approve), Action::Run(_)));
+    assert!(matches!(bench.decides(Decision::Approve), TurnAction::Run(_)));
 }
 
 #[test]
 fn trust_that_was_not_offered_or_not_given_runs_nothing() {
     let (mut bench, _) = in_a_strange_folder(&["git status"]);
-    assert!(matches!(bench.decides(Decision::Trust), Action::Call(_)));
+    assert!(matches!(bench.decides(Decision::Trust), TurnAction::Call(_)));
     assert_eq!(bench.outcomes(), ["cmd_001 declined"]);
     let mut bench = begun();
-    let Action::Ask(ask) = bench.proposes(&["git push"]) else { panic!("asks") };
+    let TurnAction::Ask(ask) = bench.proposes(&["git push"]) else { panic!("asks") };
     assert_eq!(offered(&ask), None);
-    assert!(matches!(bench.decides(Decision::Trust), Action::Call(_)));
+    assert!(matches!(bench.decides(Decision::Trust), TurnAction::Call(_)));
     assert_eq!(bench.outcomes(), ["cmd_001 declined"]);
 }

@@ -5,7 +5,7 @@ use pretty_assertions::assert_eq;
 use super::*;
 use crate::protocol::{SandboxDenial, SandboxStatus};
 
-fn denied(action: Action) -> Observation {
+fn denied(action: TurnAction) -> Observation {
     let mut seen = ran(action, Some(1), Outcome::Ran);
     let writes = vec!["/elsewhere/x".to_owned()];
     seen.denied = Some(SandboxDenial { writes, ..SandboxDenial::default() });
@@ -17,7 +17,9 @@ fn at_the_wall() -> (Bench, Ask) {
     let mut bench = begun();
     bench.proposes(&["git add .", "ls"]);
     let action = bench.decides(Decision::Approve);
-    let Action::Ask(ask) = bench.next(Input::Observed(denied(action))) else { panic!("asks") };
+    let TurnAction::Ask(ask) = bench.next(TurnInput::Observed(denied(action))) else {
+        panic!("asks")
+    };
     (bench, *ask)
 }
 
@@ -34,11 +36,11 @@ fn an_approved_step_that_the_sandbox_denied_is_asked_about_again_with_what_was_d
 fn approval_runs_it_without_the_sandbox_and_the_list_continues() {
     let (mut bench, _) = at_the_wall();
     let action = bench.decides(Decision::Approve);
-    let Action::Run(cleared) = &action else { panic!("runs") };
+    let TurnAction::Run(cleared) = &action else { panic!("runs") };
     assert!(cleared.is_beyond_the_wall() && cleared.holds());
     let next = bench.exits(action, 0);
     assert_eq!(line(&next), "run ls");
-    let Action::Run(cleared) = &next else { panic!("runs") };
+    let TurnAction::Run(cleared) = &next else { panic!("runs") };
     assert!(!cleared.is_beyond_the_wall());
     assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_003 ran"]);
 }
@@ -54,9 +56,9 @@ fn rejection_gives_the_model_the_failure_and_only_plain_approval_runs_it() {
     for decision in others {
         let (mut bench, _) = at_the_wall();
         let action = bench.decides(decision.clone());
-        assert!(matches!(action, Action::Call(_)), "{decision:?}: {action:?}");
+        assert!(matches!(action, TurnAction::Call(_)), "{decision:?}: {action:?}");
         assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_002 cancelled"], "{decision:?}");
-        assert!(!bench.told.iter().any(|told| matches!(told, Told::Remember { .. })));
+        assert!(!bench.told.iter().any(|told| matches!(told, SideEffect::Remember { .. })));
     }
 }
 
@@ -64,14 +66,14 @@ fn rejection_gives_the_model_the_failure_and_only_plain_approval_runs_it() {
 fn a_step_that_ran_without_a_question_is_not_asked_about_after_a_denial() {
     let mut bench = begun();
     let action = bench.proposes(&["ls"]);
-    assert!(matches!(bench.next(Input::Observed(denied(action))), Action::Call(_)));
+    assert!(matches!(bench.next(TurnInput::Observed(denied(action))), TurnAction::Call(_)));
 }
 
 #[test]
 fn a_question_says_how_the_sandbox_confines_the_step() {
     let mut bench = begun();
     bench.policy.shelter = SandboxStatus::Held;
-    let Action::Ask(ask) = bench.proposes(&["git push"]) else { panic!("asks") };
+    let TurnAction::Ask(ask) = bench.proposes(&["git push"]) else { panic!("asks") };
     let Question::Step { risk, .. } = &ask.question else { panic!("a step") };
     let said = |rule: &str| {
         let reason = risk.reasons.iter().find(|reason| reason.rule == rule);
