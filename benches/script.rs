@@ -3,10 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "benches")]
 
-use avocet::script::js::{Engine, Got, Limits, Scope, Task};
+use avocet::script::js::{Engine, Got, JsLimits, JsScope, JsTask};
 use avocet::script::syntax;
 use avocet::script::template::{Format, render};
-use avocet::script::text::Draft;
+use avocet::script::text::MessageText;
 use divan::Bencher;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
@@ -49,7 +49,7 @@ fn a_thousand_plain_messages(bencher: Bencher<'_, '_>) {
 fn marks_of_a_thousand_lines(bencher: Bencher<'_, '_>) {
     let text =
         "Say [[JOKE:temperature=0.1]] and [[@file(a.txt)]] then [[/a(.)/:JOKE]]\n".repeat(330);
-    bencher.bench(|| Draft::read(&text).pieces().len());
+    bencher.bench(|| MessageText::read(&text).pieces().len());
 }
 
 #[divan::bench]
@@ -67,8 +67,8 @@ fn waiting() -> Runtime {
 fn start_of_the_engine(bencher: Bencher<'_, '_>) {
     let runtime = waiting();
     bencher.bench(|| {
-        let engine = Engine::start(Limits::default()).unwrap();
-        let ended = runtime.block_on(engine.compute(Task::Eval("1".to_owned()), Scope::new()));
+        let engine = Engine::start(JsLimits::default()).unwrap();
+        let ended = runtime.block_on(engine.compute(JsTask::Eval("1".to_owned()), JsScope::new()));
         assert_eq!(ended.got, Ok(Got::Value(json!(1))));
     });
 }
@@ -77,13 +77,13 @@ fn start_of_the_engine(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 5)]
 fn ten_thousand_loop_turns(bencher: Bencher<'_, '_>) {
     let runtime = waiting();
-    let engine = Engine::start(Limits::default()).unwrap();
+    let engine = Engine::start(JsLimits::default()).unwrap();
     bencher.bench(|| {
         runtime.block_on(async {
-            let mut scope: Scope = data().as_object().unwrap().clone();
+            let mut scope: JsScope = data().as_object().unwrap().clone();
             scope.insert("n".to_owned(), json!(0));
             for _ in 0..10_000 {
-                let task = Task::Eval("(this.n = n + 1) < 10000".to_owned());
+                let task = JsTask::Eval("(this.n = n + 1) < 10000".to_owned());
                 engine.compute(task, scope.clone()).await.changes.apply(&mut scope);
             }
             assert_eq!(scope["n"], json!(10_000));

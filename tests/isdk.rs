@@ -8,7 +8,7 @@ mod support;
 use std::fs;
 use std::path::PathBuf;
 
-use avocet::script::{Done, Failure};
+use avocet::script::{LocatedError, RunResult};
 use serde_json::{Value, json};
 use support::{Seen, play_in, sent};
 
@@ -22,7 +22,7 @@ struct Case {
 }
 
 struct Ran {
-    came: Result<Done, Failure>,
+    came: Result<RunResult, LocatedError>,
     seen: Seen,
 }
 

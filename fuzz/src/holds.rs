@@ -12,8 +12,8 @@ use avocet::safety::{
     self, Contents, Machine, PathKind, Policy, PolicyContext, PolicyRule, Program, Workspace,
     is_rule,
 };
-use avocet::script::syntax::{self, Node, Tree};
-use avocet::script::text::{Draft, args, relaxed};
+use avocet::script::syntax::{self, ScriptNode, Tree};
+use avocet::script::text::{MessageText, args, relaxed};
 use avocet::script::tool_text;
 
 #[path = "../../tests/support/machine.rs"]
@@ -138,7 +138,7 @@ pub fn script(data: &[u8]) {
     }
 }
 
-fn within(node: &Node, lines: u32) {
+fn within(node: &ScriptNode, lines: u32) {
     assert!(node.place.line >= 1 && node.place.line <= lines + 1, "{:?}", node.place);
     match &node.tree {
         Tree::List(items) => items.iter().for_each(|item| within(item, lines)),
@@ -182,7 +182,7 @@ pub fn calls(data: &[u8]) {
             );
         }
     }
-    let draft = Draft::read(&text);
+    let draft = MessageText::read(&text);
     if draft.bias().is_empty() && !text.contains('\\') {
         assert_eq!(draft.settle().text(), text, "a text lost something");
     }

@@ -19,10 +19,13 @@ use crate::cli::output;
 use crate::cli::report::{self, Voice};
 use crate::cli::script::{self as surface, Look, Writer};
 use crate::protocol::{Message, Notice, Provider, Question, SandboxDenial, StepAction, Tier};
-use crate::script::host::Key;
-use crate::script::shape::Shape;
-use crate::script::source::Library;
-use crate::script::{Done, Failure, Host, ModelCall, Order, Part, Told, built_in, run};
+use crate::script::host::PackKey;
+use crate::script::shape::Manifest;
+use crate::script::source::ScriptLibrary;
+use crate::script::{
+    AnswerPart, LocatedError, ModelCall, RunRequest, RunResult, ScriptEvent, ScriptHost, built_in,
+    run,
+};
 use crate::session::script::{FindScripts, ScriptPlaces};
 use crate::session::scripting::{Asked, Asking, Disk, STACK, Said, ScriptHost};
 use crate::signals;
@@ -36,7 +39,7 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, approved: Approved)
         Err(say) => return failed(&ground, json, say),
     };
     let library = library(&ground, asked);
-    let order = Order {
+    let order = RunRequest {
         script: asked.script.clone(),
         from: ground.folder.clone(),
         args,
@@ -57,7 +60,7 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, approved: Approved)
     host.remember_in(ground.store());
     let leaving = [ground.leaving.clone(), host.cancel.clone()];
     let look = look(&ground, json, asked.no_stream);
-    let (host, seen): (Box<dyn Host>, _) = match asked.dry_run {
+    let (host, seen): (Box<dyn ScriptHost>, _) = match asked.dry_run {
         false => (Box::new(host), None),
         true => {
             let seen = Arc::new(Mutex::new(Vec::new()));
@@ -94,8 +97,8 @@ enum Ended {
 type Caught = Arc<Mutex<Vec<Vec<Message>>>>;
 
 /// Prints problems that did not end the run.
-fn noted(told: &Told, look: Look) {
-    if let Told::Note(say) = told
+fn noted(told: &ScriptEvent, look: Look) {
+    if let ScriptEvent::Note(say) = told
         && !look.json
     {
         let voice = Voice { lang: look.lang, clean: ground::clean };
@@ -104,16 +107,16 @@ fn noted(told: &Told, look: Look) {
 }
 
 fn perform(
-    order: Order,
-    library: Library,
-    host: Box<dyn Host>,
-    (mut hear, leaving): (mpsc::UnboundedReceiver<Told>, [CancellationToken; 2]),
+    order: RunRequest,
+    library: ScriptLibrary,
+    host: Box<dyn ScriptHost>,
+    (mut hear, leaving): (mpsc::UnboundedReceiver<ScriptEvent>, [CancellationToken; 2]),
     look: Look,
     seen: Option<Caught>,
 ) -> io::Result<Ended> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut writer = Writer::new(output::stdout(), look);
-    let came: Result<Result<Done, Failure>, i32> = runtime.block_on(async {
+    let came: Result<Result<RunResult, LocatedError>, i32> = runtime.block_on(async {
         let mut signals = signals::ending();
         let mut running = Box::pin(run(order, library, host));
         let mut listening = true;
@@ -191,11 +194,11 @@ const FOLDER: &str = ".avocet/scripts";
 
 const MOST_TYPED: u64 = 16 << 20;
 
-fn library(ground: &Ground, asked: &RunScript) -> Library {
+fn library(ground: &Ground, asked: &RunScript) -> ScriptLibrary {
     let ScriptPlaces { folders, trusted } = find(ground)(ground.trusted);
     let named = asked.search.iter().map(|folder| ground.folder.join(folder));
     let folders: Vec<PathBuf> = named.chain(folders).collect();
-    Library::new(Arc::new(Disk { trusted }), folders, built_in::SCRIPTS)
+    ScriptLibrary::new(Arc::new(Disk { trusted }), folders, built_in::SCRIPTS)
 }
 
 /// The folders of scripts, for callers that learn later whether the folder is trusted.
@@ -247,7 +250,7 @@ fn asking(approved: Approved) -> Asking {
 
 fn failed(ground: &Ground, json: bool, say: LocalizedText) -> Exit {
     if json {
-        let came = Err(Failure::new(say));
+        let came = Err(LocatedError::new(say));
         return match Writer::new(output::stdout(), look(ground, json, true)).ended(&came) {
             Ok(()) => Exit::Failed,
             Err(error) => ground.broken(&error),
@@ -257,17 +260,17 @@ fn failed(ground: &Ground, json: bool, say: LocalizedText) -> Exit {
 }
 
 /// Reads and checks a script without running any of it.
-fn check(ground: &Ground, order: &Order, library: &Library, json: bool) -> Exit {
+fn check(ground: &Ground, order: &RunRequest, library: &ScriptLibrary, json: bool) -> Exit {
     let came = library
         .find(&order.script, &order.from)
-        .and_then(|source| Shape::of(source, library))
+        .and_then(|source| Manifest::of(source, library))
         .and_then(|shape| crate::script::check(&shape, library).map(|()| shape));
     match came {
         Err(failure) => failed(ground, json, failure.say()),
         Ok(shape) => {
             let said = words::SCRIPT_SOUND.with("file", shape.origin.file.clone());
             let value = Value::String(said.text(ground.lang()));
-            let done = Done { value, visible: Vec::new() };
+            let done = RunResult { value, visible: Vec::new() };
             match Writer::new(output::stdout(), look(ground, json, true)).ended(&Ok(done)) {
                 Ok(()) => Exit::Done,
                 Err(error) => ground.broken(&error),
@@ -286,8 +289,8 @@ struct Dry {
     seen: Caught,
 }
 
-impl Host for Dry {
-    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, LocalizedText>> {
+impl ScriptHost for Dry {
+    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
         let Ok(mut seen) = self.seen.lock() else {
             return stream::iter([Err(words::DRY_RUN.into())]).boxed();
         };
@@ -295,13 +298,13 @@ impl Host for Dry {
             return stream::iter([Err(words::DRY_RUN.into())]).boxed();
         }
         seen.push(call.messages);
-        let answer = Part::Text(format!("<reply {}>", seen.len()));
-        stream::iter([Ok(answer), Ok(Part::Finished(None))]).boxed()
+        let answer = AnswerPart::Text(format!("<reply {}>", seen.len()));
+        stream::iter([Ok(answer), Ok(AnswerPart::Finished(None))]).boxed()
     }
 
-    fn tell(&mut self, told: Told) {
+    fn tell(&mut self, told: ScriptEvent) {
         // Output is dropped, since it may depend on answers that do not exist.
-        if let Told::Note(_) = told {
+        if let ScriptEvent::Note(_) = told {
             self.inner.tell(told);
         }
     }
@@ -321,13 +324,13 @@ impl Host for Dry {
         self.inner.model_name()
     }
 
-    fn knowledge(&mut self, key: Key) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
+    fn knowledge(&mut self, key: PackKey) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         self.inner.knowledge(key)
     }
 
     fn keep(
         &mut self,
-        key: Key,
+        key: PackKey,
         _: Option<Value>,
     ) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         self.inner.knowledge(key)

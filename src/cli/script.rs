@@ -14,14 +14,14 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::Clean;
-use crate::script::shape::input::Args;
-use crate::script::{Done, Failure, Told};
+use crate::script::shape::input::ScriptArgs;
+use crate::script::{LocatedError, RunResult, ScriptEvent};
 use crate::session::script::shown;
 use crate::words::{Lang, Localize, LocalizedText, cli as words};
 
 /// The arguments after the script, if there are any.
-pub fn args(text: Option<&str>) -> Result<Args, LocalizedText> {
-    text.map_or(Ok(Args::default()), Args::typed)
+pub fn args(text: Option<&str>) -> Result<ScriptArgs, LocalizedText> {
+    text.map_or(Ok(ScriptArgs::default()), ScriptArgs::typed)
 }
 
 /// How to write a run.
@@ -48,37 +48,37 @@ impl<W: Write> Writer<W> {
         Writer { out, look, streamed: String::new() }
     }
 
-    pub fn told(&mut self, told: &Told) -> io::Result<()> {
+    pub fn told(&mut self, told: &ScriptEvent) -> io::Result<()> {
         match told {
-            Told::Print(value) if self.look.json => {
+            ScriptEvent::Print(value) if self.look.json => {
                 self.line(&json!({ "type": "print", "text": compact(value) }))
             }
-            Told::Print(value) => {
+            ScriptEvent::Print(value) => {
                 self.close()?;
                 self.text(&shown(value))
             }
-            Told::Delta(text) if self.look.json => {
+            ScriptEvent::Delta(text) if self.look.json => {
                 self.line(&json!({ "type": "delta", "text": text }))
             }
-            Told::Delta(text) if self.look.live => {
+            ScriptEvent::Delta(text) if self.look.live => {
                 self.streamed.push_str(text);
                 write!(self.out, "{}", (self.look.clean)(text))?;
                 self.out.flush()
             }
-            Told::Delta(_)
-            | Told::Thought(_)
-            | Told::Answering
-            | Told::Used(_)
-            | Told::Began(_)
-            | Told::Output(..)
-            | Told::Ran(_)
-            | Told::Calling(_)
-            | Told::Note(_) => Ok(()),
+            ScriptEvent::Delta(_)
+            | ScriptEvent::Thought(_)
+            | ScriptEvent::Answering
+            | ScriptEvent::Used(_)
+            | ScriptEvent::Began(_)
+            | ScriptEvent::Output(..)
+            | ScriptEvent::Ran(_)
+            | ScriptEvent::Calling(_)
+            | ScriptEvent::Note(_) => Ok(()),
         }
     }
 
     /// The end of a run.
-    pub fn ended(&mut self, came: &Result<Done, Failure>) -> io::Result<()> {
+    pub fn ended(&mut self, came: &Result<RunResult, LocatedError>) -> io::Result<()> {
         match came {
             Ok(done) if self.look.json => {
                 let messages = done.visible.iter();
@@ -157,11 +157,11 @@ mod tests {
         Look { json, live, lang: Lang::En, clean: |text| text.replace('\x1b', "␛") }
     }
 
-    fn written(look: Look, told: &[Told], value: Value) -> String {
+    fn written(look: Look, told: &[ScriptEvent], value: Value) -> String {
         let mut writer = Writer::new(Vec::new(), look);
         told.iter().for_each(|told| writer.told(told).unwrap());
         let visible = vec![("user".to_owned(), "q".to_owned())];
-        writer.ended(&Ok(Done { value, visible })).unwrap();
+        writer.ended(&Ok(RunResult { value, visible })).unwrap();
         String::from_utf8(writer.out).unwrap()
     }
 
@@ -179,12 +179,16 @@ mod tests {
             args(Some("[1, two]")).unwrap_err(),
             LocalizedText::from(words::ARGS_UNREADABLE)
         );
-        assert_eq!(args(None).unwrap(), Args::default());
+        assert_eq!(args(None).unwrap(), ScriptArgs::default());
     }
 
     #[test]
     fn lines_of_json_have_their_shapes() {
-        let told = [Told::Delta("a".into()), Told::Print(json!({"k": 1})), Told::Print(json!("t"))];
+        let told = [
+            ScriptEvent::Delta("a".into()),
+            ScriptEvent::Print(json!({"k": 1})),
+            ScriptEvent::Print(json!("t")),
+        ];
         let lines = [
             r#"{"type":"delta","text":"a"}"#,
             r#"{"type":"print","text":"{\"k\":1}"}"#,
@@ -194,14 +198,14 @@ mod tests {
         ];
         assert_eq!(written(look(true, false), &told, json!({"v": 2})), lines.join("\n") + "\n");
         let mut writer = Writer::new(Vec::new(), look(true, false));
-        writer.ended(&Err(Failure::new(words::ARGS_UNREADABLE))).unwrap();
+        writer.ended(&Err(LocatedError::new(words::ARGS_UNREADABLE))).unwrap();
         let text = String::from_utf8(writer.out).unwrap();
         assert!(text.starts_with(r#"{"type":"error","message":"#), "{text}");
     }
 
     #[test]
     fn an_answer_that_was_seen_is_not_written_twice() {
-        let told = [Told::Delta("hel".into()), Told::Delta("lo".into())];
+        let told = [ScriptEvent::Delta("hel".into()), ScriptEvent::Delta("lo".into())];
         assert_eq!(written(look(false, true), &told, json!("hello")), "hello\n");
         assert_eq!(written(look(false, true), &told, json!("other")), "hello\nother\n");
         assert_eq!(written(look(false, false), &told, json!("hello")), "hello\n");

@@ -2,14 +2,14 @@
 //! exist.
 
 use super::directive;
-use super::failure::Failure;
+use super::failure::LocatedError;
 use super::fault::quoted;
 use super::js::{function_name, function_source};
 use super::run::placed_at;
 use super::shape::links::bare;
-use super::shape::{Item, Shape};
-use super::source::Library;
-use super::syntax::{Node, Tree};
+use super::shape::{Item, Manifest};
+use super::source::ScriptLibrary;
+use super::syntax::{ScriptNode, Tree};
 use super::text::args;
 use crate::words::script_run as words;
 
@@ -17,7 +17,7 @@ use crate::words::script_run as words;
 ///
 /// # Errors
 /// A call of a directive, function or script that does not exist.
-pub fn check(shape: &Shape, library: &Library) -> Result<(), Failure> {
+pub fn check(shape: &Manifest, library: &ScriptLibrary) -> Result<(), LocatedError> {
     let functions: Vec<String> = shape
         .functions
         .iter()
@@ -35,17 +35,17 @@ pub fn check(shape: &Shape, library: &Library) -> Result<(), Failure> {
 }
 
 struct Checker<'a> {
-    shape: &'a Shape,
-    library: &'a Library,
+    shape: &'a Manifest,
+    library: &'a ScriptLibrary,
     functions: Vec<String>,
 }
 
 impl Checker<'_> {
-    fn item(&self, item: &Item) -> Result<(), Failure> {
+    fn item(&self, item: &Item) -> Result<(), LocatedError> {
         self.node(&item.node).map_err(|failure| placed_at(failure, item))
     }
 
-    fn node(&self, node: &Node) -> Result<(), Failure> {
+    fn node(&self, node: &ScriptNode) -> Result<(), LocatedError> {
         match &node.tree {
             Tree::Text(text) if node.tag.is_none() => self.text(text),
             Tree::Map(pairs) => {
@@ -66,7 +66,7 @@ impl Checker<'_> {
         }
     }
 
-    fn blocks(&self, node: &Node) -> Result<(), Failure> {
+    fn blocks(&self, node: &ScriptNode) -> Result<(), LocatedError> {
         match &node.tree {
             Tree::List(items) => items.iter().try_for_each(|item| match &item.tree {
                 // The items of a list of values cannot be known before the run.
@@ -77,7 +77,7 @@ impl Checker<'_> {
         }
     }
 
-    fn text(&self, text: &str) -> Result<(), Failure> {
+    fn text(&self, text: &str) -> Result<(), LocatedError> {
         if let Some(call) = args::call(text).filter(|_| text.starts_with('$')) {
             return self.name(&call.name);
         }
@@ -91,7 +91,7 @@ impl Checker<'_> {
         })
     }
 
-    fn name(&self, name: &str) -> Result<(), Failure> {
+    fn name(&self, name: &str) -> Result<(), LocatedError> {
         // The names an import brings in are known only during the run.
         let known = !self.shape.imports.is_empty()
             || directive::find(name).is_some()
@@ -102,11 +102,11 @@ impl Checker<'_> {
         }
     }
 
-    fn script(&self, name: &str) -> Result<(), Failure> {
+    fn script(&self, name: &str) -> Result<(), LocatedError> {
         if !self.shape.imports.is_empty() || name == self.shape.id() {
             return Ok(());
         }
         let source = self.library.find(name, &self.shape.origin.folder)?;
-        Shape::of(source, self.library).map(|_| ())
+        Manifest::of(source, self.library).map(|_| ())
     }
 }

@@ -2,52 +2,52 @@
 
 use std::fmt;
 
-use super::fault::Fault;
-use super::syntax::Place;
+use super::fault::ScriptError;
+use super::syntax::SourcePosition;
 use crate::words::{Localize, LocalizedText, Phrase, script_run as words};
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct Location {
     pub file: String,
-    pub place: Place,
+    pub place: SourcePosition,
 }
 
-impl Spot {
-    pub fn new(file: &str, place: Place) -> Spot {
-        Spot { file: file.to_owned(), place }
+impl Location {
+    pub fn new(file: &str, place: SourcePosition) -> Location {
+        Location { file: file.to_owned(), place }
     }
 }
 
 /// The reason a script stopped.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
+pub struct LocatedError {
     pub what: LocalizedText,
-    pub spot: Option<Spot>,
+    pub spot: Option<Location>,
 }
 
-impl Failure {
-    pub fn new(what: impl Into<LocalizedText>) -> Failure {
-        Failure { what: what.into(), spot: None }
+impl LocatedError {
+    pub fn new(what: impl Into<LocalizedText>) -> LocatedError {
+        LocatedError { what: what.into(), spot: None }
     }
 
-    pub fn at(what: impl Into<LocalizedText>, spot: Spot) -> Failure {
-        Failure { what: what.into(), spot: Some(spot) }
+    pub fn at(what: impl Into<LocalizedText>, spot: Location) -> LocatedError {
+        LocatedError { what: what.into(), spot: Some(spot) }
     }
 
     /// The same failure, with this place if it has none of its own.
     #[must_use]
-    pub fn or_at(mut self, file: &str, place: Place) -> Failure {
-        self.spot.get_or_insert_with(|| Spot::new(file, place));
+    pub fn or_at(mut self, file: &str, place: SourcePosition) -> LocatedError {
+        self.spot.get_or_insert_with(|| Location::new(file, place));
         self
     }
 }
 
-impl Localize for Failure {
+impl Localize for LocatedError {
     fn say(&self) -> LocalizedText {
         match &self.spot {
             None => self.what.clone(),
-            Some(Spot { file, place }) => words::AT
+            Some(Location { file, place }) => words::AT
                 .with("file", file.clone())
                 .with("line", place.line)
                 .with("column", place.column)
@@ -56,28 +56,28 @@ impl Localize for Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for LocatedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.say().fmt(f)
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for LocatedError {}
 
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Failure {
-        Failure::new(fault.0)
+impl From<ScriptError> for LocatedError {
+    fn from(fault: ScriptError) -> LocatedError {
+        LocatedError::new(fault.0)
     }
 }
 
-impl From<LocalizedText> for Failure {
-    fn from(what: LocalizedText) -> Failure {
-        Failure::new(what)
+impl From<LocalizedText> for LocatedError {
+    fn from(what: LocalizedText) -> LocatedError {
+        LocatedError::new(what)
     }
 }
 
-impl From<Phrase> for Failure {
-    fn from(what: Phrase) -> Failure {
-        Failure::new(what)
+impl From<Phrase> for LocatedError {
+    fn from(what: Phrase) -> LocatedError {
+        LocatedError::new(what)
     }
 }

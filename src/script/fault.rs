@@ -6,26 +6,26 @@ use crate::words::{Localize, LocalizedText, Phrase};
 /// One sentence for the user: what happened, to what, what to do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
-pub struct Fault(pub LocalizedText);
+pub struct ScriptError(pub LocalizedText);
 
 /// Longest part of foreign text that a sentence quotes, in characters.
 const QUOTED: usize = 300;
 
-impl Localize for Fault {
+impl Localize for ScriptError {
     fn say(&self) -> LocalizedText {
         self.0.clone()
     }
 }
 
-impl From<LocalizedText> for Fault {
-    fn from(say: LocalizedText) -> Fault {
-        Fault(say)
+impl From<LocalizedText> for ScriptError {
+    fn from(say: LocalizedText) -> ScriptError {
+        ScriptError(say)
     }
 }
 
-impl From<Phrase> for Fault {
-    fn from(word: Phrase) -> Fault {
-        Fault(word.into())
+impl From<Phrase> for ScriptError {
+    fn from(word: Phrase) -> ScriptError {
+        ScriptError(word.into())
     }
 }
 

@@ -9,9 +9,9 @@ use crate::protocol::{Message, Observation, Params, Risk, Step, StepAction, Trun
 use crate::words::{LocalizedText, script_run as words};
 
 /// Everything a running script needs from outside.
-pub trait Host: Send {
+pub trait ScriptHost: Send {
     /// Starts one model call; dropping the stream cancels it.
-    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, LocalizedText>>;
+    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<AnswerPart, LocalizedText>>;
 
     /// The name of the model, if it has one.
     fn model_name(&self) -> Option<String> {
@@ -19,7 +19,7 @@ pub trait Host: Send {
     }
 
     /// Reports an event; never waits.
-    fn tell(&mut self, told: Told);
+    fn tell(&mut self, told: ScriptEvent);
 
     /// Asks the user whether a script may make a call. `false` if there is no user.
     fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool>;
@@ -28,14 +28,14 @@ pub trait Host: Send {
     fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>>;
 
     /// A value of the store of `pack://`; `None` if there is none.
-    fn knowledge(&mut self, _key: Key) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
+    fn knowledge(&mut self, _key: PackKey) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         Box::pin(future::ready(Ok(None)))
     }
 
     /// Stores a value there, or removes it; returns the previous one.
     fn keep(
         &mut self,
-        _key: Key,
+        _key: PackKey,
         _value: Option<Value>,
     ) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         Box::pin(future::ready(Err(words::NO_STORE.into())))
@@ -53,7 +53,7 @@ pub struct ModelCall {
 
 /// A part of a streamed answer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
+pub enum AnswerPart {
     Text(String),
     Thought(String),
     Finished(Option<Truncation>),
@@ -61,7 +61,7 @@ pub enum Part {
 
 /// An event that a running script reports.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
+pub enum ScriptEvent {
     /// `$print`.
     Print(Value),
     /// The next text of the answer being generated.
@@ -87,7 +87,7 @@ pub enum Told {
 /// The address of a value in the knowledge store: `pack://id?tbl=collection&db=name`. Omitted parts
 /// default to the script's own ID and folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct PackKey {
     pub id: String,
     pub table: String,
     pub database: String,

@@ -47,7 +47,7 @@ pub mod tool_text;
 pub mod wasm;
 
 pub use check::check;
-pub use failure::{Failure, Spot};
-pub use fault::{Fault, quoted};
-pub use host::{Host, ModelCall, Part, Told};
-pub use run::{Done, Order, run};
+pub use failure::{LocatedError, Location};
+pub use fault::{ScriptError, quoted};
+pub use host::{AnswerPart, ModelCall, ScriptEvent, ScriptHost};
+pub use run::{RunRequest, RunResult, run};

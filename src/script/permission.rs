@@ -7,7 +7,7 @@
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::{Map, Value};
 
-use super::fault::{Fault, quoted};
+use super::fault::{ScriptError, quoted};
 use super::template::print;
 use crate::words::{LocalizedText, script as words};
 
@@ -16,18 +16,18 @@ const MOST_RULES: usize = 1000;
 
 /// The decision about one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CallVerdict {
     Allow,
     Deny,
     Confirm,
 }
 
-impl Verdict {
-    fn parse(name: &str) -> Result<Verdict, Fault> {
+impl CallVerdict {
+    fn parse(name: &str) -> Result<CallVerdict, ScriptError> {
         match name {
-            "allow" => Ok(Verdict::Allow),
-            "deny" => Ok(Verdict::Deny),
-            "confirm" => Ok(Verdict::Confirm),
+            "allow" => Ok(CallVerdict::Allow),
+            "deny" => Ok(CallVerdict::Deny),
+            "confirm" => Ok(CallVerdict::Confirm),
             other => Err(words::PERMISSION_ACTION.with("action", quoted(other)).into()),
         }
     }
@@ -35,7 +35,11 @@ impl Verdict {
 
 /// The decision of one script's `permissions` about a call. `name` is the ID of a script or the
 /// name of a tool.
-pub fn judge(permissions: &Value, name: &str, args: &Map<String, Value>) -> Result<Verdict, Fault> {
+pub fn judge(
+    permissions: &Value,
+    name: &str,
+    args: &Map<String, Value>,
+) -> Result<CallVerdict, ScriptError> {
     let rules = Rules::read(permissions)?;
     Ok(rules.judge(name, args))
 }
@@ -51,13 +55,13 @@ pub fn note(permissions: &Value) -> Option<LocalizedText> {
 #[derive(Clone, Debug)]
 pub struct Rules {
     rules: Vec<Rule>,
-    default: Verdict,
+    default: CallVerdict,
 }
 
 #[derive(Clone, Debug)]
 struct Rule {
     name: GlobMatcher,
-    action: Verdict,
+    action: CallVerdict,
     parameters: Vec<(String, Vec<Pattern>)>,
 }
 
@@ -71,7 +75,7 @@ struct Pattern {
 impl Rules {
     /// Parses `permissions`. A rule that cannot be parsed is an error, never skipped: it might be
     /// the one that forbids.
-    pub fn read(permissions: &Value) -> Result<Rules, Fault> {
+    pub fn read(permissions: &Value) -> Result<Rules, ScriptError> {
         let Value::Object(map) = permissions else {
             return Err(words::PERMISSION_NO_MAP.into());
         };
@@ -91,23 +95,23 @@ impl Rules {
         let default = map.get("defaultAction").filter(|action| !action.is_null());
         let default = match default.or_else(|| map.get("ai").and_then(|ai| ai.get("defaultAction")))
         {
-            None | Some(Value::Null) => Verdict::Confirm,
-            Some(action) => Verdict::parse(&print::text(action))?,
+            None | Some(Value::Null) => CallVerdict::Confirm,
+            Some(action) => CallVerdict::parse(&print::text(action))?,
         };
         Ok(Rules { rules, default })
     }
 
     /// The decision of these rules about one call: a denial wins, then a rule that asks, then one
     /// that allows.
-    pub fn judge(&self, name: &str, args: &Map<String, Value>) -> Verdict {
+    pub fn judge(&self, name: &str, args: &Map<String, Value>) -> CallVerdict {
         let name = normal_name(name);
-        let said: Vec<Verdict> = self
+        let said: Vec<CallVerdict> = self
             .rules
             .iter()
             .filter(|rule| rule.name.is_match(&name))
             .filter_map(|rule| rule.says(args))
             .collect();
-        for verdict in [Verdict::Deny, Verdict::Confirm, Verdict::Allow] {
+        for verdict in [CallVerdict::Deny, CallVerdict::Confirm, CallVerdict::Allow] {
             if said.contains(&verdict) {
                 return verdict;
             }
@@ -118,7 +122,7 @@ impl Rules {
 
 impl Rule {
     /// `None` if the rule does not apply to these arguments.
-    fn says(&self, args: &Map<String, Value>) -> Option<Verdict> {
+    fn says(&self, args: &Map<String, Value>) -> Option<CallVerdict> {
         let mut fits = true;
         for (name, patterns) in &self.parameters {
             let forms = args.get(name).map(normal_forms).unwrap_or_default();
@@ -126,7 +130,7 @@ impl Rule {
             if patterns.iter().any(|pattern| {
                 pattern.denies && forms.iter().any(|form| pattern.glob.is_match(form))
             }) {
-                return Some(Verdict::Deny);
+                return Some(CallVerdict::Deny);
             }
             let mut wanted = patterns.iter().filter(|pattern| !pattern.denies).peekable();
             // All forms must be allowed: `/safe/../etc` is not in `/safe`.
@@ -140,19 +144,21 @@ impl Rule {
         match (fits, self.action) {
             (true, action) => Some(action),
             // A rule that allows denies everything outside its parameters.
-            (false, Verdict::Allow) if !self.parameters.is_empty() => Some(Verdict::Deny),
+            (false, CallVerdict::Allow) if !self.parameters.is_empty() => Some(CallVerdict::Deny),
             (false, _) => None,
         }
     }
 }
 
-fn rule(item: &Value) -> Result<Rule, Fault> {
+fn rule(item: &Value) -> Result<Rule, ScriptError> {
     match item {
         Value::String(text) => match text.strip_prefix('!') {
             Some(name) => {
-                Ok(Rule { name: glob(name)?, action: Verdict::Deny, parameters: Vec::new() })
+                Ok(Rule { name: glob(name)?, action: CallVerdict::Deny, parameters: Vec::new() })
             }
-            None => Ok(Rule { name: glob(text)?, action: Verdict::Allow, parameters: Vec::new() }),
+            None => {
+                Ok(Rule { name: glob(text)?, action: CallVerdict::Allow, parameters: Vec::new() })
+            }
         },
         Value::Object(map) => match (map.get("name"), map.iter().next()) {
             (Some(Value::String(name)), _) => detailed(name, map),
@@ -170,13 +176,13 @@ fn rule(item: &Value) -> Result<Rule, Fault> {
     }
 }
 
-fn detailed(name: &str, details: &Map<String, Value>) -> Result<Rule, Fault> {
+fn detailed(name: &str, details: &Map<String, Value>) -> Result<Rule, ScriptError> {
     if name.starts_with('!') {
         return Err(words::PERMISSION_NEGATIVE.with("name", quoted(name)).into());
     }
     let action = match details.get("action") {
-        None | Some(Value::Null) => Verdict::Allow,
-        Some(action) => Verdict::parse(&print::text(action))?,
+        None | Some(Value::Null) => CallVerdict::Allow,
+        Some(action) => CallVerdict::parse(&print::text(action))?,
     };
     let mut parameters = Vec::new();
     if let Some(named) = details.get("parameters").and_then(Value::as_object) {
@@ -200,7 +206,7 @@ fn detailed(name: &str, details: &Map<String, Value>) -> Result<Rule, Fault> {
 }
 
 /// A star matches `/` as well, so that a folder's rule covers any depth below it.
-fn glob(text: &str) -> Result<GlobMatcher, Fault> {
+fn glob(text: &str) -> Result<GlobMatcher, ScriptError> {
     let text = normal_name(text);
     let wrong = |error: globset::Error| {
         words::PERMISSION_GLOB.with("glob", quoted(&text)).with("why", error.kind().to_string())
@@ -264,7 +270,7 @@ mod tests {
 
     use super::*;
 
-    fn said(permissions: Value, name: &str, args: Value) -> Verdict {
+    fn said(permissions: Value, name: &str, args: Value) -> CallVerdict {
         judge(&permissions, name, args.as_object().unwrap()).unwrap()
     }
 
@@ -275,15 +281,21 @@ mod tests {
     /// ISDK-104, 107: globs allow, and unmatched calls are asked about.
     #[test]
     fn isdk_104_a_plain_text_is_a_glob_that_allows() {
-        assert_eq!(said(calls(json!(["w*"])), "weather", json!({})), Verdict::Allow);
-        assert_eq!(said(calls(json!(["weather"])), "$weather", json!({})), Verdict::Allow);
-        assert_eq!(said(calls(json!(["weather.ai.yaml"])), "weather", json!({})), Verdict::Allow);
-        assert_eq!(said(calls(json!(["w*"])), "search", json!({})), Verdict::Confirm);
-        assert_eq!(said(json!({}), "search", json!({})), Verdict::Confirm);
-        assert_eq!(said(json!({"defaultAction": "allow"}), "search", json!({})), Verdict::Allow);
+        assert_eq!(said(calls(json!(["w*"])), "weather", json!({})), CallVerdict::Allow);
+        assert_eq!(said(calls(json!(["weather"])), "$weather", json!({})), CallVerdict::Allow);
+        assert_eq!(
+            said(calls(json!(["weather.ai.yaml"])), "weather", json!({})),
+            CallVerdict::Allow
+        );
+        assert_eq!(said(calls(json!(["w*"])), "search", json!({})), CallVerdict::Confirm);
+        assert_eq!(said(json!({}), "search", json!({})), CallVerdict::Confirm);
+        assert_eq!(
+            said(json!({"defaultAction": "allow"}), "search", json!({})),
+            CallVerdict::Allow
+        );
         assert_eq!(
             said(json!({"ai": {"call": "w*", "defaultAction": "deny"}}), "search", json!({})),
-            Verdict::Deny
+            CallVerdict::Deny
         );
     }
 
@@ -302,12 +314,12 @@ mod tests {
                     "weather",
                     json!({})
                 ),
-                Verdict::Deny
+                CallVerdict::Deny
             );
         }
         assert_eq!(
             said(calls(json!(["*", {"name": "rm", "action": "confirm"}])), "rm", json!({})),
-            Verdict::Confirm
+            CallVerdict::Confirm
         );
     }
 
@@ -318,8 +330,8 @@ mod tests {
             json!(["w*", {"read_file": {"action": "allow", "parameters": {"file_path": ["!/dangerous/*", "/safe/*"]}}}]),
         );
         let read = |path: &str| said(rules.clone(), "read_file", json!({"file_path": path}));
-        assert_eq!(read("/safe/a/b"), Verdict::Allow);
-        assert_eq!(read("/safe/./a//b"), Verdict::Allow);
+        assert_eq!(read("/safe/a/b"), CallVerdict::Allow);
+        assert_eq!(read("/safe/./a//b"), CallVerdict::Allow);
         for path in [
             "/dangerous/x",
             "/safe/../dangerous/x",
@@ -331,23 +343,23 @@ mod tests {
             "/etc/passwd",
             "",
         ] {
-            assert_eq!(read(path), Verdict::Deny, "{path}");
+            assert_eq!(read(path), CallVerdict::Deny, "{path}");
         }
-        assert_eq!(said(rules.clone(), "read_file", json!({})), Verdict::Deny);
+        assert_eq!(said(rules.clone(), "read_file", json!({})), CallVerdict::Deny);
         assert_eq!(
             said(rules, "read_file", json!({"file_path": ["/safe/a", "/dangerous/b"]})),
-            Verdict::Deny
+            CallVerdict::Deny
         );
         let named = calls(json!([{"name": "read_file", "parameters": {"file_path": "/safe/*"}}]));
-        assert_eq!(said(named, "read_file", json!({"file_path": "/safe/a"})), Verdict::Allow);
+        assert_eq!(said(named, "read_file", json!({"file_path": "/safe/a"})), CallVerdict::Allow);
     }
 
     /// ISDK-108: `overwriteAction` lifts nothing, and a note says so.
     #[test]
     fn isdk_108_overwrite_action_is_ignored_with_a_note() {
         let rules = json!({"ai": {"call": ["w*", "!weather"]}, "overwriteAction": "allow"});
-        assert_eq!(said(rules.clone(), "weather", json!({})), Verdict::Deny);
-        assert_eq!(said(rules.clone(), "search", json!({})), Verdict::Confirm);
+        assert_eq!(said(rules.clone(), "weather", json!({})), CallVerdict::Deny);
+        assert_eq!(said(rules.clone(), "search", json!({})), CallVerdict::Confirm);
         assert!(note(&rules).is_some());
         assert_eq!(note(&calls(json!(["w*"]))), None);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::failure::Failure;
+use super::failure::LocatedError;
 use super::syntax::{self, Document};
 use crate::words::{LocalizedText, script_run as words};
 
@@ -16,27 +16,27 @@ const MOST_ENTRIES: usize = 20_000;
 pub const ENDINGS: &[&str] = &[".ai.yaml", ".ai.yml"];
 
 /// Disk access of a search. Reads only.
-pub trait Files: Send + Sync {
+pub trait SourceFiles: Send + Sync {
     /// The text of a file; `None` if it does not exist.
     fn read(&self, path: &Path) -> Result<Option<String>, LocalizedText>;
     /// The bytes of a file that is not text.
     fn bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, LocalizedText>;
     /// The names in a folder, sorted; empty if it does not exist.
-    fn list(&self, folder: &Path) -> Vec<Entry>;
+    fn list(&self, folder: &Path) -> Vec<ScriptEntry>;
     /// Whether the user trusts this path.
     fn trusts(&self, path: &Path) -> bool;
 }
 
 /// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ScriptEntry {
     pub name: String,
     pub is_folder: bool,
 }
 
 /// The origin of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
+pub struct ScriptOrigin {
     /// The name that messages use.
     pub file: String,
     /// The base of relative paths in it.
@@ -50,8 +50,8 @@ pub struct Origin {
 
 /// A script that was found, with its text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Source {
-    pub origin: Origin,
+pub struct ScriptSource {
+    pub origin: ScriptOrigin,
     pub document: Document,
 }
 
@@ -60,36 +60,37 @@ pub type BuiltIn = (&'static str, &'static str);
 
 /// The places where scripts are searched.
 #[derive(Clone)]
-pub struct Library {
-    files: Arc<dyn Files>,
+pub struct ScriptLibrary {
+    files: Arc<dyn SourceFiles>,
     /// The folders given for this run (`-s`), then those of the settings.
     folders: Vec<PathBuf>,
     built_in: &'static [BuiltIn],
 }
 
-impl Library {
+impl ScriptLibrary {
     pub fn new(
-        files: Arc<dyn Files>,
+        files: Arc<dyn SourceFiles>,
         folders: Vec<PathBuf>,
         built_in: &'static [BuiltIn],
-    ) -> Library {
-        Library { files, folders, built_in }
+    ) -> ScriptLibrary {
+        ScriptLibrary { files, folders, built_in }
     }
 
-    pub fn files(&self) -> &dyn Files {
+    pub fn files(&self) -> &dyn SourceFiles {
         self.files.as_ref()
     }
 
     /// The script a name refers to, as seen from a folder: a path, or an ID that is searched in
     /// that folder, in the given folders, and among the built-in scripts.
-    pub fn find(&self, name: &str, from: &Path) -> Result<Source, Failure> {
+    pub fn find(&self, name: &str, from: &Path) -> Result<ScriptSource, LocatedError> {
         let name = name.trim();
         let asked = name.strip_prefix("ai:").unwrap_or(name);
         let (package, inner) = match asked.split_once('#') {
             Some((package, inner)) => (package, Some(inner)),
             None => (asked, None),
         };
-        let missing = || Failure::new(words::NO_SCRIPT.with("name", super::fault::quoted(name)));
+        let missing =
+            || LocatedError::new(words::NO_SCRIPT.with("name", super::fault::quoted(name)));
         if package.is_empty() || package.contains('\0') {
             return Err(missing());
         }
@@ -118,7 +119,7 @@ impl Library {
         }
     }
 
-    fn by_path(&self, name: &str, from: &Path) -> Result<Option<Source>, Failure> {
+    fn by_path(&self, name: &str, from: &Path) -> Result<Option<ScriptSource>, LocatedError> {
         let path = clean(&from.join(name));
         let is_file_name = ENDINGS.iter().any(|end| name.ends_with(end));
         let looks_like_path = is_file_name || name.contains(['/', '\\']) || name.starts_with('.');
@@ -137,7 +138,7 @@ impl Library {
     }
 
     /// A file, the file with an extension added, or the entry of a folder.
-    fn at_path(&self, path: &Path) -> Result<Option<Source>, Failure> {
+    fn at_path(&self, path: &Path) -> Result<Option<ScriptSource>, LocatedError> {
         if ENDINGS.iter().any(|end| path.to_string_lossy().ends_with(end)) {
             return self.load(path, None);
         }
@@ -152,7 +153,7 @@ impl Library {
     }
 
     /// The entry of a package: the file named like the folder, otherwise `index`.
-    fn entry(&self, folder: &Path) -> Result<Option<Source>, Failure> {
+    fn entry(&self, folder: &Path) -> Result<Option<ScriptSource>, LocatedError> {
         let Some(name) = folder.file_name().map(|name| name.to_string_lossy().into_owned()) else {
             return Ok(None);
         };
@@ -167,21 +168,25 @@ impl Library {
         Ok(None)
     }
 
-    fn load(&self, path: &Path, package: Option<&str>) -> Result<Option<Source>, Failure> {
-        let Some(text) = self.files.read(path).map_err(Failure::new)? else { return Ok(None) };
+    fn load(
+        &self,
+        path: &Path,
+        package: Option<&str>,
+    ) -> Result<Option<ScriptSource>, LocatedError> {
+        let Some(text) = self.files.read(path).map_err(LocatedError::new)? else { return Ok(None) };
         let file = path.display().to_string();
         let document = syntax::parse(&file, &text)?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let stem = stem(&name.unwrap_or_default()).to_owned();
         let own = document.front.get("_id").and_then(|id| id.as_text()).map(str::to_owned);
-        let origin = Origin {
+        let origin = ScriptOrigin {
             file,
             folder: path.parent().unwrap_or(Path::new("")).to_owned(),
             id: own.or(package.map(str::to_owned)).unwrap_or(stem),
             trusted: self.files.trusts(path),
             package: package.map(str::to_owned),
         };
-        Ok(Some(Source { origin, document }))
+        Ok(Some(ScriptSource { origin, document }))
     }
 
     fn package(&self, name: &str, from: &Path) -> Option<PathBuf> {
@@ -190,7 +195,7 @@ impl Library {
         places.into_iter().find(|folder| !self.files.list(folder).is_empty())
     }
 
-    fn by_id(&self, id: &str, from: &Path) -> Result<Option<Source>, Failure> {
+    fn by_id(&self, id: &str, from: &Path) -> Result<Option<ScriptSource>, LocatedError> {
         let mut seen = BTreeSet::new();
         let mut budget = MOST_ENTRIES;
         // The script's own folder is searched first, without its sub-folders.
@@ -248,12 +253,17 @@ impl Library {
 }
 
 /// A built-in script; relative paths in it start from the caller's folder.
-fn built_in(id: &str, text: &str, from: &Path) -> Result<Source, Failure> {
+fn built_in(id: &str, text: &str, from: &Path) -> Result<ScriptSource, LocatedError> {
     let file = format!("{id}.ai.yaml");
     let document = syntax::parse(&file, text)?;
-    let origin =
-        Origin { file, folder: from.to_owned(), id: id.to_owned(), trusted: true, package: None };
-    Ok(Source { origin, document })
+    let origin = ScriptOrigin {
+        file,
+        folder: from.to_owned(),
+        id: id.to_owned(),
+        trusted: true,
+        package: None,
+    };
+    Ok(ScriptSource { origin, document })
 }
 
 /// The name without a script's extension.

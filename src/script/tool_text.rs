@@ -19,7 +19,7 @@ const MOST_EXAMPLES: usize = 5;
 
 /// A tool as it is shown to a model.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Help {
+pub struct ToolHelp {
     pub id: String,
     /// One line.
     pub title: String,
@@ -72,7 +72,7 @@ impl Param {
     }
 }
 
-impl Help {
+impl ToolHelp {
     /// `- @id(param=example, …): title`, and a line for each visible parameter.
     pub fn text(&self) -> String {
         let shown = || self.params.iter().filter(|param| !param.is_hidden());
@@ -106,7 +106,7 @@ impl Help {
 
     /// Arguments of a call by name: positional ones are assigned to the parameters in order,
     /// missing ones get their default. An extra argument keeps its position as its name.
-    pub fn named(&self, call: &Call) -> Map<String, Value> {
+    pub fn named(&self, call: &ToolCall) -> Map<String, Value> {
         let mut out = Map::new();
         for (at, (name, value)) in call.args.iter().enumerate() {
             let name = match name {
@@ -142,18 +142,18 @@ impl Help {
 }
 
 /// The help of several tools.
-pub fn help(tools: &[Help]) -> String {
-    tools.iter().map(Help::text).collect::<Vec<_>>().join("\n")
+pub fn help(tools: &[ToolHelp]) -> String {
+    tools.iter().map(ToolHelp::text).collect::<Vec<_>>().join("\n")
 }
 
 /// A call as a model wrote it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct ToolCall {
     pub id: String,
     pub args: Vec<(Option<String>, Value)>,
 }
 
-impl Call {
+impl ToolCall {
     /// The line a model would write: `@id(a="x")`.
     pub fn text(&self) -> String {
         let args: Vec<String> = self
@@ -174,7 +174,7 @@ impl Call {
 
 /// The calls in a reply: one per line, of tools for which `is_tool` is true. Dashes, numbers and
 /// code marks at the start of a line are skipped.
-pub fn calls(reply: &str, is_tool: impl Fn(&str) -> bool) -> Vec<Call> {
+pub fn calls(reply: &str, is_tool: impl Fn(&str) -> bool) -> Vec<ToolCall> {
     let mut out = Vec::new();
     let mut rest = reply;
     while let Some(line) = rest.lines().next() {
@@ -201,7 +201,7 @@ pub fn calls(reply: &str, is_tool: impl Fn(&str) -> bool) -> Vec<Call> {
 }
 
 /// A call at the start of the text; its brackets may span lines.
-fn call<'a>(text: &'a str, is_tool: &impl Fn(&str) -> bool) -> Option<(Call, &'a str)> {
+fn call<'a>(text: &'a str, is_tool: &impl Fn(&str) -> bool) -> Option<(ToolCall, &'a str)> {
     let after = text.strip_prefix('@')?;
     let end = after
         .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '$')))
@@ -215,12 +215,12 @@ fn call<'a>(text: &'a str, is_tool: &impl Fn(&str) -> bool) -> Option<(Call, &'a
     }
     let id = id.to_owned();
     let Some(open) = rest.strip_prefix('(') else {
-        return Some((Call { id, args: Vec::new() }, rest));
+        return Some((ToolCall { id, args: Vec::new() }, rest));
     };
     let bound = (0..=LONGEST_LINE.min(open.len())).rev().find(|at| open.is_char_boundary(*at))?;
     let (within, _) = scan::inside(open.split_at(bound).0, ')')?;
     let rest = open.split_at(within.len() + 1).1;
-    Some((Call { id, args: values(within) }, rest))
+    Some((ToolCall { id, args: values(within) }, rest))
 }
 
 fn values(within: &str) -> Vec<(Option<String>, Value)> {
@@ -278,8 +278,8 @@ mod tests {
         }
     }
 
-    fn weather() -> Help {
-        Help {
+    fn weather() -> ToolHelp {
+        ToolHelp {
             id: "weather".to_owned(),
             title: "get weather\ninformation".to_owned(),
             params: vec![
@@ -307,7 +307,8 @@ mod tests {
             weather().text(),
             "- @weather(location=\"ChongQing, China\", date=\"today\"): get weather information\n  * \"location\" is a required text string representing the place, eg, \"ChongQing, China\"\n  * \"date\" is an optional text string representing the date, eg, \"today\", \"2025-02-04\", default: \"today\""
         );
-        let bare = Help { id: "now".to_owned(), title: "the time".to_owned(), params: Vec::new() };
+        let bare =
+            ToolHelp { id: "now".to_owned(), title: "the time".to_owned(), params: Vec::new() };
         assert_eq!(help(&[bare]), "- @now: the time");
         let shown = param("key", true, None, json!({"hidden": true}));
         assert!(!shown.is_hidden());
@@ -316,7 +317,7 @@ mod tests {
     /// ISDK-038, 094: defaults complete a call, and hidden parameters are omitted from its result.
     #[test]
     fn isdk_094_a_call_gets_the_defaults_and_its_result_omits_hidden_parameters() {
-        let call = Call { id: "weather".to_owned(), args: vec![(None, json!("Paris"))] };
+        let call = ToolCall { id: "weather".to_owned(), args: vec![(None, json!("Paris"))] };
         let args = weather().named(&call);
         assert_eq!(
             Value::Object(args.clone()),
@@ -334,7 +335,7 @@ mod tests {
         let read = |text: &str| -> Vec<String> {
             calls(text, |id| matches!(id, "weather" | "now" | "a/b"))
                 .iter()
-                .map(Call::text)
+                .map(ToolCall::text)
                 .collect()
         };
         assert_eq!(

@@ -7,7 +7,7 @@ use wasmi::{
     ValType,
 };
 
-use super::fault::{Fault, quoted};
+use super::fault::{ScriptError, quoted};
 use crate::words::script as words;
 
 /// Largest module, in bytes.
@@ -32,7 +32,7 @@ impl std::fmt::Debug for Module {
 
 impl Module {
     /// Parses a module and runs its start function.
-    pub fn read(bytes: &[u8]) -> Result<Module, Fault> {
+    pub fn read(bytes: &[u8]) -> Result<Module, ScriptError> {
         if bytes.len() > LARGEST {
             return Err(words::WASM_LARGE.with("megabytes", LARGEST / (1024 * 1024)).into());
         }
@@ -76,8 +76,8 @@ impl Module {
     }
 
     /// Calls a function. No result is null, several are a list.
-    pub fn call(&mut self, name: &str, args: &[Value]) -> Result<Value, Fault> {
-        let no_function = || Fault::from(words::WASM_FUNCTION.with("name", quoted(name)));
+    pub fn call(&mut self, name: &str, args: &[Value]) -> Result<Value, ScriptError> {
+        let no_function = || ScriptError::from(words::WASM_FUNCTION.with("name", quoted(name)));
         let (_, of) =
             self.functions.iter().find(|(known, _)| known == name).ok_or_else(no_function)?;
         let function = self.instance.get_func(&self.store, name).ok_or_else(no_function)?;
@@ -177,11 +177,11 @@ fn float(value: f64) -> Value {
     }
 }
 
-fn broken(error: &wasmi::Error) -> Fault {
+fn broken(error: &wasmi::Error) -> ScriptError {
     words::WASM_BROKEN.with("why", quoted(&error.to_string())).into()
 }
 
-fn fault(error: &wasmi::Error) -> Fault {
+fn fault(error: &wasmi::Error) -> ScriptError {
     match error.as_trap_code() {
         Some(TrapCode::OutOfFuel) => words::WASM_FUEL.into(),
         Some(TrapCode::GrowthOperationLimited) => {

@@ -21,10 +21,10 @@ use crate::protocol::{
     Ask, AskId, Event, Notice, Observation, Outcome, Provider, Question, StepAction, Usage,
 };
 use crate::safety::{Cleared, SCRIPT_TOOL};
-use crate::script::shape::Shape;
-use crate::script::shape::input::Args;
+use crate::script::shape::Manifest;
+use crate::script::shape::input::ScriptArgs;
 use crate::script::source::is_script;
-use crate::script::{Failure, Order, Told};
+use crate::script::{LocatedError, RunRequest, ScriptEvent};
 use crate::store::Store;
 use crate::tools::{RunControl, Tool, Toolbox};
 use crate::words::{Lang, Localize, LocalizedText, Phrase, prompt, script_run, session as words};
@@ -63,7 +63,7 @@ pub(super) fn all(places: &ScriptPlaces) -> Vec<Offered> {
         for file in files.iter().filter(|it| !it.is_folder && is_script(&it.name)).take(MOST_FILES)
         {
             let Ok(source) = library.find(&file.name, folder) else { continue };
-            let Ok(shape) = Shape::of(source, &library) else { continue };
+            let Ok(shape) = Manifest::of(source, &library) else { continue };
             let help = shape.help().filter(|_| shape.origin.trusted);
             if let Some(help) = help.filter(|help| out.iter().all(|it| it.id != help.id)) {
                 let line = help.text().lines().next().unwrap_or_default().replacen("- @", "- ", 1);
@@ -97,18 +97,18 @@ pub(super) fn beside(prompt: String, offered: &[Offered]) -> String {
 }
 
 /// The script and the arguments that a step asks for.
-pub(super) fn asked(work: &StepAction) -> Option<(&str, Args)> {
+pub(super) fn asked(work: &StepAction) -> Option<(&str, ScriptArgs)> {
     let StepAction::Tool { name, input } = work else { return None };
     let script = input.get("script").and_then(Value::as_str).filter(|_| name == SCRIPT_TOOL)?;
     let args = match input.get("args").cloned() {
-        Some(Value::String(text)) => Args::typed(&text).unwrap_or_default(),
-        args => Args::of(args.unwrap_or(Value::Null)),
+        Some(Value::String(text)) => ScriptArgs::typed(&text).unwrap_or_default(),
+        args => ScriptArgs::of(args.unwrap_or(Value::Null)),
     };
     Some((script, args))
 }
 
 /// Replaces a failure's hints about command-line flags with those for the terminal.
-pub(super) fn in_here(failure: Failure) -> Failure {
+pub(super) fn in_here(failure: LocatedError) -> LocatedError {
     let mut what = failure.what;
     let pairs = [
         (script_run::NO_SCRIPT, script_run::NO_SCRIPT_HERE),
@@ -119,7 +119,7 @@ pub(super) fn in_here(failure: Failure) -> Failure {
     if let Some((_, here)) = pairs.into_iter().find(|(word, _)| *word == what.word()) {
         what = what.with_phrase(here);
     }
-    Failure { what, ..failure }
+    LocatedError { what, ..failure }
 }
 
 /// The tool `script.run`. The turn runs it, since a script may ask the user.
@@ -200,7 +200,7 @@ impl TurnHost {
         );
         self.tell(Event::StepStarted { step: step.clone(), risk }).await;
         let started = Instant::now();
-        let order = Order { script, from, args, streams: false };
+        let order = RunRequest { script, from, args, streams: false };
         let (text, came) = self.play(&step.id, order).await;
         let (text, why) = match came {
             Some(Ok(value)) if value.is_empty() || text.trim_end().ends_with(value.trim()) => {
@@ -229,7 +229,7 @@ impl TurnHost {
     async fn play(
         &mut self,
         id: &str,
-        order: Order,
+        order: RunRequest,
     ) -> (String, Option<Result<String, LocalizedText>>) {
         let (told, asking, mut ears) = hearing();
         let (policy, place, world) = self.bench.parts();
@@ -283,24 +283,27 @@ impl TurnHost {
         (so_far.text, came)
     }
 
-    async fn heard_of(&mut self, id: &str, told: Told, so_far: &mut Heard) {
+    async fn heard_of(&mut self, id: &str, told: ScriptEvent, so_far: &mut Heard) {
         match told {
-            Told::Print(value) => {
+            ScriptEvent::Print(value) => {
                 let text = format!("{}\n", shown(&value));
                 if so_far.text.len() < LONGEST * 2 {
                     so_far.text.push_str(&text);
                 }
                 self.tell(Event::StepOutput { id: id.to_owned(), text }).await;
             }
-            Told::Used(usage) => so_far.usage = so_far.usage.plus(usage),
-            Told::Began(began) => {
+            ScriptEvent::Used(usage) => so_far.usage = so_far.usage.plus(usage),
+            ScriptEvent::Began(began) => {
                 let (step, risk) = *began;
                 self.tell(Event::StepStarted { step, risk }).await;
             }
-            Told::Output(id, text) => self.tell(Event::StepOutput { id, text }).await,
-            Told::Ran(seen) => self.tell(Event::Observed(seen)).await,
-            Told::Note(say) => self.tell(Event::Notice(Notice::warning(say))).await,
-            Told::Delta(_) | Told::Thought(_) | Told::Answering | Told::Calling(_) => {}
+            ScriptEvent::Output(id, text) => self.tell(Event::StepOutput { id, text }).await,
+            ScriptEvent::Ran(seen) => self.tell(Event::Observed(seen)).await,
+            ScriptEvent::Note(say) => self.tell(Event::Notice(Notice::warning(say))).await,
+            ScriptEvent::Delta(_)
+            | ScriptEvent::Thought(_)
+            | ScriptEvent::Answering
+            | ScriptEvent::Calling(_) => {}
         }
     }
 
@@ -364,7 +367,7 @@ mod tests {
     fn a_step_names_a_script_and_its_arguments() {
         let work = |input| StepAction::Tool { name: SCRIPT_TOOL.into(), input };
         let named = work(json!({"script": "a", "args": {"x": 1}}));
-        assert_eq!(asked(&named), Some(("a", Args::of(json!({"x": 1})))));
+        assert_eq!(asked(&named), Some(("a", ScriptArgs::of(json!({"x": 1})))));
         let text = work(json!({"script": "a", "args": "{x: 1}"}));
         assert_eq!(asked(&text), asked(&named));
         assert_eq!(asked(&StepAction::exec("ls", &[])), None);

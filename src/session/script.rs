@@ -26,10 +26,10 @@ use crate::protocol::{
     Ask, AskId, Decision, Event, ModelMessage, Notice, Observation, Provider, Question, TurnOrigin,
     TurnOutcome, Usage,
 };
-use crate::script::shape::Shape;
-use crate::script::shape::input::Args;
-use crate::script::source::{Files, Library, is_script, stem};
-use crate::script::{Done, Failure, Order, Told, built_in, run as run_order};
+use crate::script::shape::Manifest;
+use crate::script::shape::input::ScriptArgs;
+use crate::script::source::{ScriptLibrary, SourceFiles, is_script, stem};
+use crate::script::{LocatedError, RunRequest, RunResult, ScriptEvent, built_in, run as run_order};
 use crate::words::{Lang, Localize, LocalizedText, session as words};
 
 /// The maximum number of names offered.
@@ -52,9 +52,9 @@ pub struct ScriptPlaces {
 }
 
 impl ScriptPlaces {
-    pub(super) fn library(self) -> Library {
+    pub(super) fn library(self) -> ScriptLibrary {
         let disk = Disk { trusted: self.trusted };
-        Library::new(Arc::new(disk), self.folders, built_in::SCRIPTS)
+        ScriptLibrary::new(Arc::new(disk), self.folders, built_in::SCRIPTS)
     }
 
     /// The scripts that can be named: those of the working folder, of these folders, and the
@@ -81,7 +81,7 @@ impl ScriptPlaces {
     pub fn inputs(&self, cwd: &Path, names: &[String]) -> Vec<(String, Vec<String>)> {
         let library = self.clone().library();
         let inputs = |name: &String| {
-            let shape = Shape::of(library.find(name, cwd).ok()?, &library).ok()?;
+            let shape = Manifest::of(library.find(name, cwd).ok()?, &library).ok()?;
             let inputs: Vec<String> = shape.inputs.iter().map(|it| it.name.clone()).collect();
             (!inputs.is_empty()).then(|| (name.clone(), inputs))
         };
@@ -104,8 +104,8 @@ struct Job {
     /// As typed.
     text: String,
     script: String,
-    order: Result<Order, LocalizedText>,
-    library: Library,
+    order: Result<RunRequest, LocalizedText>,
+    library: ScriptLibrary,
     world: ScriptHost,
     wires: Ears,
     next: (u64, u64),
@@ -114,12 +114,12 @@ struct Job {
 
 /// A message from a running script.
 pub(super) struct Ears {
-    pub told: mpsc::UnboundedReceiver<Told>,
+    pub told: mpsc::UnboundedReceiver<ScriptEvent>,
     pub asked: mpsc::UnboundedReceiver<(Asked, oneshot::Sender<Said>)>,
 }
 
 /// The two ends of the channel between a script and its listener.
-pub(super) fn hearing() -> (mpsc::UnboundedSender<Told>, Asking, Ears) {
+pub(super) fn hearing() -> (mpsc::UnboundedSender<ScriptEvent>, Asking, Ears) {
     let (told, hear) = mpsc::unbounded_channel();
     let (ask, asked) = mpsc::unbounded_channel();
     let asking: Asking = Arc::new(move |question| {
@@ -148,9 +148,11 @@ impl Session {
             return self.say(Notice::warning(words::TRUST_FIRST.with("line", text))).await;
         }
         self.facts.turns += 1;
-        let parsed = if args.is_empty() { Ok(Args::default()) } else { Args::typed(&args) };
+        let parsed =
+            if args.is_empty() { Ok(ScriptArgs::default()) } else { ScriptArgs::typed(&args) };
         let from = self.guard.place.cwd.clone();
-        let order = parsed.map(|args| Order { script: script.clone(), from, args, streams: true });
+        let order =
+            parsed.map(|args| RunRequest { script: script.clone(), from, args, streams: true });
         let cancel = CancellationToken::new();
         let (wires, ends) = wires();
         let host = self.host(&cancel, wires);
@@ -193,10 +195,10 @@ impl Session {
 
 /// Starts the script on its own thread. This runtime drives what it waits for.
 pub(super) fn begin(
-    order: Order,
-    library: Library,
+    order: RunRequest,
+    library: ScriptLibrary,
     world: ScriptHost,
-) -> oneshot::Receiver<Result<Done, Failure>> {
+) -> oneshot::Receiver<Result<RunResult, LocatedError>> {
     let (done, came) = oneshot::channel();
     let runtime = tokio::runtime::Handle::current();
     let cancel = world.cancel.clone();
@@ -259,7 +261,7 @@ pub(super) fn may_call(text: &str, lang: Lang) -> Question {
 }
 
 enum Came {
-    Ended(Result<Done, LocalizedText>),
+    Ended(Result<RunResult, LocalizedText>),
     Cancelled,
     /// The user stopped at a question.
     Stopped,
@@ -298,7 +300,7 @@ impl<'h> Stage<'h> {
 
     async fn play(
         &mut self,
-        mut running: oneshot::Receiver<Result<Done, Failure>>,
+        mut running: oneshot::Receiver<Result<RunResult, LocatedError>>,
         mut ears: Ears,
     ) -> Came {
         let cancel = self.host.desk.cancel.clone();
@@ -330,39 +332,39 @@ impl<'h> Stage<'h> {
         came
     }
 
-    async fn told(&mut self, told: Told) {
+    async fn told(&mut self, told: ScriptEvent) {
         match told {
-            Told::Answering => {
+            ScriptEvent::Answering => {
                 self.close().await;
                 self.open().await;
             }
-            Told::Delta(text) => {
+            ScriptEvent::Delta(text) => {
                 self.open().await;
                 if let Some(growing) = &mut self.growing {
                     growing.push_str(&text);
                 }
                 self.host.outbox.stream(Event::Delta { text });
             }
-            Told::Thought(text) => self.host.outbox.stream(Event::Thought { text }),
-            Told::Print(value) => {
+            ScriptEvent::Thought(text) => self.host.outbox.stream(Event::Thought { text }),
+            ScriptEvent::Print(value) => {
                 self.close().await;
                 self.reply(shown(&value), false).await;
             }
-            Told::Used(usage) => self.usage = self.usage.plus(usage),
-            Told::Began(began) => {
+            ScriptEvent::Used(usage) => self.usage = self.usage.plus(usage),
+            ScriptEvent::Began(began) => {
                 self.close().await;
                 let (step, risk) = *began;
                 self.counted(&step.id);
                 self.host.tell(Event::StepStarted { step, risk }).await;
             }
-            Told::Output(id, text) => self.host.tell(Event::StepOutput { id, text }).await,
-            Told::Ran(seen) => {
+            ScriptEvent::Output(id, text) => self.host.tell(Event::StepOutput { id, text }).await,
+            ScriptEvent::Ran(seen) => {
                 self.close().await;
                 self.counted(&seen.step.id);
                 self.seen.push((*seen).clone());
                 self.host.tell(Event::Observed(seen)).await;
             }
-            Told::Calling(name) => {
+            ScriptEvent::Calling(name) => {
                 self.calls += 1;
                 let say = match self.calls.cmp(&MOST_CALLS) {
                     std::cmp::Ordering::Less => words::SCRIPT_CALLS.with("name", name),
@@ -371,7 +373,7 @@ impl<'h> Stage<'h> {
                 };
                 self.host.tell(Event::Notice(Notice::info(say))).await;
             }
-            Told::Note(say) => self.host.tell(Event::Notice(Notice::warning(say))).await,
+            ScriptEvent::Note(say) => self.host.tell(Event::Notice(Notice::warning(say))).await,
         }
     }
 

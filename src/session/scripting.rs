@@ -24,9 +24,9 @@ use crate::safety::redact::Redactor;
 use crate::safety::{
     self, Cleared, Machine, NeedsApproval, Policy, PolicyContext, Verdict, Workspace,
 };
-use crate::script::host::Key;
-use crate::script::source::{Entry, Files};
-use crate::script::{Host, ModelCall, Part, Told};
+use crate::script::host::PackKey;
+use crate::script::source::{ScriptEntry, SourceFiles};
+use crate::script::{AnswerPart, ModelCall, ScriptEvent, ScriptHost};
 use crate::store::{KeyValue, Store, StoreError};
 use crate::tools::{RunControl, Toolbox, attach};
 use crate::words::{Localize, LocalizedText, script_run as words};
@@ -79,7 +79,7 @@ pub struct ScriptHost {
     pub(super) place: Workspace,
     pub(super) world: Arc<dyn Machine>,
     pub(super) redactor: Arc<Redactor>,
-    pub told: UnboundedSender<Told>,
+    pub told: UnboundedSender<ScriptEvent>,
     pub asking: Asking,
     pub cancel: CancellationToken,
     /// The prefix of its step IDs, and the number of the last step.
@@ -99,19 +99,19 @@ impl Memory {
         Memory { store, open: BTreeMap::new() }
     }
 
-    fn collection(&mut self, key: &Key) -> &mut KeyValue {
+    fn collection(&mut self, key: &PackKey) -> &mut KeyValue {
         // A separator that appears in neither name keeps `a/b` and `c` distinct from `a` and `b/c`.
         let name = format!("pack\u{1f}{}\u{1f}{}", key.database, key.table);
         let store = &self.store;
         self.open.entry(name).or_insert_with_key(|name| store.pairs(name))
     }
 
-    fn get(&mut self, key: &Key) -> Result<Option<Value>, LocalizedText> {
+    fn get(&mut self, key: &PackKey) -> Result<Option<Value>, LocalizedText> {
         let found = self.collection(key).get(&key.id).map_err(|error| not_kept(key, &error))?;
         Ok(found.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))))
     }
 
-    fn put(&mut self, key: &Key, value: Option<&str>) -> Result<Option<Value>, LocalizedText> {
+    fn put(&mut self, key: &PackKey, value: Option<&str>) -> Result<Option<Value>, LocalizedText> {
         let before = self.get(key)?;
         let pairs = self.collection(key);
         match value {
@@ -123,7 +123,7 @@ impl Memory {
     }
 }
 
-fn not_kept(key: &Key, error: &StoreError) -> LocalizedText {
+fn not_kept(key: &PackKey, error: &StoreError) -> LocalizedText {
     words::NOT_KEPT.with("name", key.id.clone()).with("why", error.say())
 }
 
@@ -132,7 +132,7 @@ impl ScriptHost {
         model: Option<Arc<dyn Model>>,
         tools: Toolbox,
         guard: Guard,
-        told: UnboundedSender<Told>,
+        told: UnboundedSender<ScriptEvent>,
         asking: Asking,
     ) -> ScriptHost {
         let Guard { policy, place, world, redactor, .. } = guard;
@@ -225,7 +225,7 @@ impl ScriptHost {
         let attachment = read.map_err(|_| words::STEP_BROKEN)??;
         if attachment.attached.cut {
             let most = MOST_READ / 1024;
-            self.tell(Told::Note(words::FILE_CUT.with("name", path).with("most", most)));
+            self.tell(ScriptEvent::Note(words::FILE_CUT.with("name", path).with("most", most)));
         }
         Ok(self.redactor.mask(&attachment.text).into_owned())
     }
@@ -280,17 +280,17 @@ impl ScriptHost {
         let Some(tool) = self.tools.find(&work).cloned() else {
             return Err(words::STEP_NO_TOOL.with("name", work.tool().to_owned()));
         };
-        self.tell(Told::Began(Box::new((step, risk))));
+        self.tell(ScriptEvent::Began(Box::new((step, risk))));
         let (output, mut heard) = mpsc::unbounded_channel();
         let mut running = tool.run(cleared, RunControl { cancel: self.cancel.clone(), output });
         let mut seen: Observation = loop {
             tokio::select! {
                 seen = &mut running => break seen,
-                Some(text) = heard.recv() => self.tell(Told::Output(id.clone(), text)),
+                Some(text) = heard.recv() => self.tell(ScriptEvent::Output(id.clone(), text)),
             }
         };
         self.redactor.mask_output(&mut seen);
-        self.tell(Told::Ran(Box::new(seen.clone())));
+        self.tell(ScriptEvent::Ran(Box::new(seen.clone())));
         Ok(seen)
     }
 }
@@ -306,8 +306,8 @@ impl Drop for ScriptHost {
     }
 }
 
-impl Host for ScriptHost {
-    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, LocalizedText>> {
+impl ScriptHost for ScriptHost {
+    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
         let Some(model) = self.model.clone() else {
             return stream::iter([Err(crate::words::cli::NO_CONNECTION.into())]).boxed();
         };
@@ -316,17 +316,17 @@ impl Host for ScriptHost {
         }
         let messages = call.messages.into_iter().map(|message| self.masked(message)).collect();
         let request = Request { messages, params: call.params, schema: call.schema };
-        self.tell(Told::Answering);
+        self.tell(ScriptEvent::Answering);
         let told = self.told.clone();
         let stream = model.stream(request).take_until(self.cancel.clone().cancelled_owned());
         let parts = stream.filter_map(move |item| {
             future::ready(match item {
-                Ok(Chunk::Text(text)) => Some(Ok(Part::Text(text))),
-                Ok(Chunk::Thought(text)) => Some(Ok(Part::Thought(text))),
-                Ok(Chunk::Finished(cut)) => Some(Ok(Part::Finished(cut))),
+                Ok(Chunk::Text(text)) => Some(Ok(AnswerPart::Text(text))),
+                Ok(Chunk::Thought(text)) => Some(Ok(AnswerPart::Thought(text))),
+                Ok(Chunk::Finished(cut)) => Some(Ok(AnswerPart::Finished(cut))),
                 Ok(Chunk::Usage(usage)) => {
                     // The run is being dropped: there is no receiver.
-                    let _ = told.send(Told::Used(usage));
+                    let _ = told.send(ScriptEvent::Used(usage));
                     None
                 }
                 Ok(Chunk::Retrying { .. }) => None,
@@ -336,7 +336,7 @@ impl Host for ScriptHost {
         parts.boxed()
     }
 
-    fn tell(&mut self, told: Told) {
+    fn tell(&mut self, told: ScriptEvent) {
         // The run is being dropped: there is no receiver.
         let _ = self.told.send(told);
     }
@@ -346,13 +346,13 @@ impl Host for ScriptHost {
     }
 
     // A script has its own thread, so it may wait for the disk.
-    fn knowledge(&mut self, key: Key) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
+    fn knowledge(&mut self, key: PackKey) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         future::ready(self.memory.get(&key)).boxed()
     }
 
     fn keep(
         &mut self,
-        key: Key,
+        key: PackKey,
         value: Option<Value>,
     ) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         let text = value.map(|value| self.redactor.mask(&value.to_string()).into_owned());
@@ -390,7 +390,7 @@ pub struct Disk {
     pub trusted: Vec<PathBuf>,
 }
 
-impl Files for Disk {
+impl SourceFiles for Disk {
     fn read(&self, path: &Path) -> Result<Option<String>, LocalizedText> {
         let Some(bytes) = self.bytes(path)? else { return Ok(None) };
         let name = path.display().to_string();
@@ -422,13 +422,13 @@ impl Files for Disk {
         }
     }
 
-    fn list(&self, folder: &Path) -> Vec<Entry> {
+    fn list(&self, folder: &Path) -> Vec<ScriptEntry> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-        let mut out: Vec<Entry> = entries
+        let mut out: Vec<ScriptEntry> = entries
             .filter_map(Result::ok)
             .take(MOST_NAMES)
-            .map(|entry| Entry {
+            .map(|entry| ScriptEntry {
                 name: entry.file_name().to_string_lossy().into_owned(),
                 // Linked folders are not searched: a link may form a cycle.
                 is_folder: entry.file_type().is_ok_and(|kind| kind.is_dir()),

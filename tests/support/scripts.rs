@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use avocet::protocol::{Message, StepAction, Truncation};
-use avocet::script::host::Key;
-use avocet::script::run::Order;
-use avocet::script::shape::input::Args;
-use avocet::script::source::{Entry, Files, Library};
-use avocet::script::{Done, Failure, Host, ModelCall, Part, Told, built_in, run};
+use avocet::script::host::PackKey;
+use avocet::script::run::RunRequest;
+use avocet::script::shape::input::ScriptArgs;
+use avocet::script::source::{ScriptEntry, ScriptLibrary, SourceFiles};
+use avocet::script::{
+    AnswerPart, LocatedError, ModelCall, RunResult, ScriptEvent, ScriptHost, built_in, run,
+};
 use avocet::words::LocalizedText;
 use futures_util::FutureExt;
 use futures_util::StreamExt;
@@ -23,7 +25,7 @@ pub struct Disk {
     pub trusted: bool,
 }
 
-impl Files for Disk {
+impl SourceFiles for Disk {
     fn read(&self, path: &Path) -> Result<Option<String>, LocalizedText> {
         Ok(std::fs::read_to_string(path).ok())
     }
@@ -32,10 +34,10 @@ impl Files for Disk {
         Ok(std::fs::read(path).ok())
     }
 
-    fn list(&self, folder: &Path) -> Vec<Entry> {
+    fn list(&self, folder: &Path) -> Vec<ScriptEntry> {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut out: Vec<Entry> = entries
-            .map(|entry| Entry {
+        let mut out: Vec<ScriptEntry> = entries
+            .map(|entry| ScriptEntry {
                 name: entry.file_name().to_string_lossy().into_owned(),
                 is_folder: entry.path().is_dir(),
             })
@@ -72,12 +74,12 @@ pub struct Canned {
     pub kept: BTreeMap<String, Value>,
 }
 
-fn named(key: &Key) -> String {
+fn named(key: &PackKey) -> String {
     format!("{}/{}/{}", key.database, key.table, key.id)
 }
 
-impl Host for Canned {
-    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, LocalizedText>> {
+impl ScriptHost for Canned {
+    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
         self.seen.lock().unwrap().calls.push(call);
         let Some(reply) = self.replies.pop_front() else {
             return stream::iter([Err(word("no reply is left"))]).boxed();
@@ -88,34 +90,36 @@ impl Host for Canned {
         if reply.get("hangs").is_some() {
             return stream::pending().boxed();
         }
-        let text = |value: &Value| Ok(Part::Text(value.as_str().unwrap_or_default().to_owned()));
-        let mut parts: Vec<Result<Part, LocalizedText>> = match (&reply, reply.get("chunks")) {
+        let text =
+            |value: &Value| Ok(AnswerPart::Text(value.as_str().unwrap_or_default().to_owned()));
+        let mut parts: Vec<Result<AnswerPart, LocalizedText>> = match (&reply, reply.get("chunks"))
+        {
             (Value::String(_), _) => vec![text(&reply)],
             (_, Some(Value::Array(chunks))) => chunks.iter().map(text).collect(),
             _ => vec![text(&reply["content"])],
         };
         if let Some(thought) = reply.get("reasoning_content").and_then(Value::as_str) {
-            parts.insert(0, Ok(Part::Thought(thought.to_owned())));
+            parts.insert(0, Ok(AnswerPart::Thought(thought.to_owned())));
         }
         let cut =
             (reply.get("finish_reason") == Some(&json!("length"))).then_some(Truncation::Length);
-        parts.push(Ok(Part::Finished(cut)));
+        parts.push(Ok(AnswerPart::Finished(cut)));
         stream::iter(parts).boxed()
     }
 
-    fn tell(&mut self, told: Told) {
+    fn tell(&mut self, told: ScriptEvent) {
         let mut seen = self.seen.lock().unwrap();
         match told {
-            Told::Print(value) => seen.printed.push(value),
-            Told::Delta(text) => seen.deltas.push_str(&text),
-            Told::Calling(id) => seen.called.push(id),
-            Told::Note(say) => seen.noted.push(say.to_string()),
-            Told::Thought(_)
-            | Told::Answering
-            | Told::Used(_)
-            | Told::Began(_)
-            | Told::Output(..)
-            | Told::Ran(_) => {}
+            ScriptEvent::Print(value) => seen.printed.push(value),
+            ScriptEvent::Delta(text) => seen.deltas.push_str(&text),
+            ScriptEvent::Calling(id) => seen.called.push(id),
+            ScriptEvent::Note(say) => seen.noted.push(say.to_string()),
+            ScriptEvent::Thought(_)
+            | ScriptEvent::Answering
+            | ScriptEvent::Used(_)
+            | ScriptEvent::Began(_)
+            | ScriptEvent::Output(..)
+            | ScriptEvent::Ran(_) => {}
         }
     }
 
@@ -129,14 +133,14 @@ impl Host for Canned {
         Some("canned-7b".to_owned())
     }
 
-    fn knowledge(&mut self, key: Key) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
+    fn knowledge(&mut self, key: PackKey) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         let found = self.kept.get(&named(&key)).cloned();
         async move { Ok(found) }.boxed()
     }
 
     fn keep(
         &mut self,
-        key: Key,
+        key: PackKey,
         value: Option<Value>,
     ) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         let before = match value {
@@ -178,7 +182,7 @@ pub fn play_in(
     replies: &[Value],
     trusted: bool,
     says: bool,
-) -> (Result<Done, Failure>, Seen) {
+) -> (Result<RunResult, LocatedError>, Seen) {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let host = Canned {
         replies: replies.iter().cloned().collect(),
@@ -187,11 +191,11 @@ pub fn play_in(
         kept: BTreeMap::new(),
     };
     let library =
-        Library::new(Arc::new(Disk { trusted }), Vec::<PathBuf>::new(), built_in::SCRIPTS);
-    let order = Order {
+        ScriptLibrary::new(Arc::new(Disk { trusted }), Vec::<PathBuf>::new(), built_in::SCRIPTS);
+    let order = RunRequest {
         script: script.to_owned(),
         from: folder.to_owned(),
-        args: Args::of(args),
+        args: ScriptArgs::of(args),
         streams: true,
     };
     // A debug build takes much stack for each script inside a script.

@@ -5,33 +5,37 @@ use serde_json::{Map, Number, Value};
 use super::super::fault::quoted;
 use super::super::run::calls::Called;
 use super::super::run::values::text_of;
-use super::super::run::{Frame, Halt, Run};
-use super::super::syntax::{Node, Tree};
+use super::super::run::{Frame, ScriptFlow, ScriptRun};
+use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::scan::unquote;
-use super::{Came, Given};
+use super::{DirectiveCall, DirectiveResult};
 use crate::words::script_run as words;
 
 /// Maximum number of iterations of one loop.
 const MOST_TURNS: usize = 100_000;
 
 /// The node of a named key next to the directive's own key.
-pub fn beside<'a>(called: &Called<'a>, name: &str) -> Option<&'a Node> {
+pub fn beside<'a>(called: &Called<'a>, name: &str) -> Option<&'a ScriptNode> {
     let inside = called.head.and_then(|head| head.get(name));
     let pair = called.more.iter().find(|(key, _)| key.key().as_deref() == Some(name));
     pair.map(|(_, node)| *node).or(inside)
 }
 
 /// The subject of the directive: the value of its key, or its first argument.
-fn subject(called: &Called<'_>, name: &str) -> Option<Node> {
+fn subject(called: &Called<'_>, name: &str) -> Option<ScriptNode> {
     if let Some(arg) = called.args.first() {
-        return Some(Node::text(arg.expr.clone(), Default::default()));
+        return Some(ScriptNode::text(arg.expr.clone(), Default::default()));
     }
     let inside = called.head.and_then(|head| head.get(name)).cloned();
     inside.or_else(|| called.head.cloned())
 }
 
 /// `$if: condition`, `then:`, `else:`.
-pub fn when<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn when<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let condition = subject(&given.called, "if").ok_or(words::NO_CONDITION)?;
         let name = if run.condition(frame, &condition).await? { "then" } else { "else" };
@@ -43,7 +47,11 @@ pub fn when<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Cam
 }
 
 /// `$while: condition`, `do:`.
-pub fn during<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn during<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let condition = subject(&given.called, "while").ok_or(words::NO_CONDITION)?;
         let mut turns = 0;
@@ -66,16 +74,24 @@ pub fn during<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> C
 }
 
 /// One iteration of a loop; `false` when the loop is over.
-async fn turn(run: &mut Run, frame: &mut Frame, block: &Node) -> Result<bool, Halt> {
+async fn turn(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    block: &ScriptNode,
+) -> Result<bool, ScriptFlow> {
     match run.block(frame, block).await {
-        Ok(()) | Err(Halt::Continue) => Ok(true),
-        Err(Halt::Break) => Ok(false),
+        Ok(()) | Err(ScriptFlow::Continue) => Ok(true),
+        Err(ScriptFlow::Break) => Ok(false),
         Err(halt) => Err(halt),
     }
 }
 
 /// `$for: items`, `do:`, `as:`.
-pub fn each<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn each<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let subject = subject(&given.called, "items").ok_or(words::NO_ITEMS)?;
         let pairs = items(run, frame, &subject).await?;
@@ -141,7 +157,11 @@ impl Names {
 type Pairs = Vec<(Value, Value)>;
 
 /// The items a loop iterates over, each with its index or key.
-async fn items(run: &mut Run, frame: &mut Frame, node: &Node) -> Result<Pairs, Halt> {
+async fn items(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    node: &ScriptNode,
+) -> Result<Pairs, ScriptFlow> {
     let value = match &node.tree {
         Tree::Text(text) => {
             let text = text.strip_prefix("?=").unwrap_or(text).trim();
@@ -197,7 +217,11 @@ fn span(map: &Map<String, Value>) -> Option<(f64, f64, f64)> {
 }
 
 /// `2..5`, `2>..5`, `2..<5`; both ends may be expressions.
-async fn range(run: &mut Run, frame: &mut Frame, text: &str) -> Result<Option<Pairs>, Halt> {
+async fn range(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    text: &str,
+) -> Result<Option<Pairs>, ScriptFlow> {
     if text.starts_with(['[', '{', '"', '\'']) {
         return Ok(None);
     }
@@ -223,7 +247,7 @@ async fn range(run: &mut Run, frame: &mut Frame, text: &str) -> Result<Option<Pa
     numbers(start, end, step).map(Some)
 }
 
-fn numbers(start: f64, end: f64, step: f64) -> Result<Pairs, Halt> {
+fn numbers(start: f64, end: f64, step: f64) -> Result<Pairs, ScriptFlow> {
     if step == 0.0 || !start.is_finite() || !end.is_finite() || !step.is_finite() {
         return Err(words::NOT_ITEMS.with("what", format!("{start}..{end}")).into());
     }
@@ -242,7 +266,7 @@ fn numbers(start: f64, end: f64, step: f64) -> Result<Pairs, Halt> {
     Ok((0..turns).map(|at| (Value::from(at), number(start + step * at as f64))).collect())
 }
 
-fn few(turns: usize) -> Result<(), Halt> {
+fn few(turns: usize) -> Result<(), ScriptFlow> {
     match turns > MOST_TURNS {
         true => Err(words::TOO_MANY_TURNS.with("most", MOST_TURNS).into()),
         false => Ok(()),
@@ -250,21 +274,29 @@ fn few(turns: usize) -> Result<(), Halt> {
 }
 
 /// `$on: {event, callback}` or `$on(event, callback)`.
-pub fn on<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn on<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move { listen(run, frame, given, false).await })
 }
 
 /// `$once`: runs only the first time.
-pub fn once<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn once<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move { listen(run, frame, given, true).await })
 }
 
 async fn listen(
-    run: &mut Run,
+    run: &mut ScriptRun,
     frame: &mut Frame,
-    given: Given<'_>,
+    given: DirectiveCall<'_>,
     once: bool,
-) -> Result<Option<Value>, Halt> {
+) -> Result<Option<Value>, ScriptFlow> {
     let by_place = |at: usize| given.called.args.get(at).map(|arg| plain(&arg.expr));
     let named = |name: &str| {
         let arg = given.called.args.iter().find(|arg| arg.name.as_deref() == Some(name));
@@ -274,7 +306,7 @@ async fn listen(
         Some(node) => node.key(),
         None => named("event").or_else(|| by_place(0)),
     };
-    let event = event.or_else(|| given.called.head.and_then(Node::key));
+    let event = event.or_else(|| given.called.head.and_then(ScriptNode::key));
     let callback = match beside(&given.called, "callback") {
         Some(node) => Some(run.callback(frame, node).await?),
         None => named("callback").or_else(|| by_place(1)),
@@ -293,7 +325,11 @@ fn plain(text: &str) -> String {
 }
 
 /// `$off: event`, or `{event, callback}`.
-pub fn off<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn off<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let event = given.passed.text("event").unwrap_or_default();
         let by_place = given.passed.by_place.get(1);
@@ -304,7 +340,11 @@ pub fn off<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'
 }
 
 /// `$emit: {event, args}`.
-pub fn emit<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn emit<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let event = given.passed.text("event").unwrap_or_default();
         let args = match given.passed.get("args") {
@@ -318,17 +358,29 @@ pub fn emit<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Cam
 }
 
 /// `$break`.
-pub fn leave<'a>(_: &'a mut Run, _: &'a mut Frame, _: Given<'a>) -> Came<'a> {
-    Box::pin(async move { Err(Halt::Break) })
+pub fn leave<'a>(
+    _: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    _: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
+    Box::pin(async move { Err(ScriptFlow::Break) })
 }
 
 /// `$continue`.
-pub fn next<'a>(_: &'a mut Run, _: &'a mut Frame, _: Given<'a>) -> Came<'a> {
-    Box::pin(async move { Err(Halt::Continue) })
+pub fn next<'a>(
+    _: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    _: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
+    Box::pin(async move { Err(ScriptFlow::Continue) })
 }
 
 /// `$throw: message`.
-pub fn throw<'a>(_: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn throw<'a>(
+    _: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let message = given.passed.text("message").unwrap_or_default();
         Err(words::THROWN.with("message", quoted(&message)).into())
@@ -336,9 +388,13 @@ pub fn throw<'a>(_: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a>
 }
 
 /// `$exit` ends the whole run.
-pub fn exit<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn exit<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let value = given.passed.first().cloned();
-        Err(Halt::Exit(value.unwrap_or_else(|| frame.values.latest.clone())))
+        Err(ScriptFlow::Exit(value.unwrap_or_else(|| frame.values.latest.clone())))
     })
 }

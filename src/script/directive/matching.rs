@@ -3,18 +3,22 @@
 use serde_json::Value;
 
 use super::super::run::values::{text_of, truthy};
-use super::super::run::{Frame, Halt, Run};
-use super::super::syntax::Node;
+use super::super::run::{Frame, ScriptFlow, ScriptRun};
+use super::super::syntax::ScriptNode;
 use super::super::text::relaxed;
 use super::flow::beside;
-use super::{Came, Given};
+use super::{DirectiveCall, DirectiveResult};
 use crate::words::script_run as words;
 
 /// The name by which a case refers to the value.
 const VALUE: &str = "COND__";
 const BACKTRACKS: usize = 1_000_000;
 
-pub fn cases<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn cases<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let called = &given.called;
         let value = match (called.args.first(), called.head) {
@@ -30,8 +34,9 @@ pub fn cases<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Ca
             (None, None) => return Err(words::NO_CONDITION.into()),
         };
         let named = called.args.iter().find(|arg| arg.name.as_deref() == Some("allMatches"));
-        let all = beside(called, "allMatches").map(Node::to_value).is_some_and(|it| truthy(&it))
-            || named.is_some_and(|arg| arg.expr == "true");
+        let all =
+            beside(called, "allMatches").map(ScriptNode::to_value).is_some_and(|it| truthy(&it))
+                || named.is_some_and(|arg| arg.expr == "true");
         let mut local = serde_json::Map::new();
         local.insert(VALUE.to_owned(), value.clone());
         frame.values.locals.push(local);
@@ -42,12 +47,12 @@ pub fn cases<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Ca
 }
 
 async fn run_cases(
-    run: &mut Run,
+    run: &mut ScriptRun,
     frame: &mut Frame,
-    given: &Given<'_>,
+    given: &DirectiveCall<'_>,
     value: &Value,
     all: bool,
-) -> Result<(), Halt> {
+) -> Result<(), ScriptFlow> {
     let mut matched = false;
     let mut otherwise = None;
     for (key, block) in given.called.more {
@@ -73,11 +78,11 @@ async fn run_cases(
 }
 
 async fn fits(
-    run: &mut Run,
+    run: &mut ScriptRun,
     frame: &mut Frame,
     pattern: &str,
     value: &Value,
-) -> Result<bool, Halt> {
+) -> Result<bool, ScriptFlow> {
     if let Some((source, flags)) = pattern.strip_prefix('/').and_then(|it| it.rsplit_once('/')) {
         return found(source, flags, &text_of(value));
     }
@@ -138,11 +143,11 @@ fn contains(wanted: &Value, value: &Value) -> bool {
     }
 }
 
-fn found(source: &str, flags: &str, text: &str) -> Result<bool, Halt> {
+fn found(source: &str, flags: &str, text: &str) -> Result<bool, ScriptFlow> {
     let flags: String = flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
     let whole = if flags.is_empty() { source.to_owned() } else { format!("(?{flags}){source}") };
     let fault = |error: fancy_regex::Error| {
-        Halt::from(
+        ScriptFlow::from(
             words::BAD_PATTERN.with("pattern", source.to_owned()).with("why", error.to_string()),
         )
     };

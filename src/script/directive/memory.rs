@@ -4,20 +4,20 @@
 use serde_json::{Value, json};
 
 use super::super::fault::quoted;
-use super::super::host::Key;
-use super::super::run::calls::Passed;
-use super::super::run::talk::Line;
-use super::super::run::tools::Memory;
+use super::super::host::PackKey;
+use super::super::run::calls::ArgValues;
+use super::super::run::talk::DialogueMessage;
+use super::super::run::tools::MemoryEvent;
 use super::super::run::values::text_of;
-use super::super::run::{Frame, Halt, Run};
-use super::{Came, Given};
+use super::super::run::{Frame, ScriptFlow, ScriptRun};
+use super::{DirectiveCall, DirectiveResult};
 use crate::words::script_run as words;
 
 /// The collection of dialogues among the script's own values.
 const CHATS: &str = "chats";
 
 /// `pack://id?tbl=collection&db=name`; omitted parts default to the script's own.
-pub fn key_of(frame: &Frame, path: &str) -> Option<Key> {
+pub fn key_of(frame: &Frame, path: &str) -> Option<PackKey> {
     let rest = path.strip_prefix("pack://")?;
     let (id, query) = rest.split_once('?').unwrap_or((rest, ""));
     let part = |name: &str| {
@@ -25,7 +25,7 @@ pub fn key_of(frame: &Frame, path: &str) -> Option<Key> {
             query.split('&').filter_map(|pair| pair.split_once('=')).find(|it| it.0 == name);
         found.map(|(_, value)| value.to_owned())
     };
-    Some(Key {
+    Some(PackKey {
         id: id.to_owned(),
         table: part("tbl").unwrap_or_else(|| frame.shape.id().to_owned()),
         database: part("db").unwrap_or_else(|| own_database(frame)),
@@ -37,13 +37,13 @@ fn own_database(frame: &Frame) -> String {
 }
 
 /// The key a directive names: a `pack://` address, or an ID with `tbl` and `db` next to it.
-fn key(frame: &Frame, passed: &Passed) -> Result<Key, Halt> {
+fn key(frame: &Frame, passed: &ArgValues) -> Result<PackKey, ScriptFlow> {
     let id = passed.text("id").filter(|id| !id.is_empty()).ok_or(words::KEEP_NEEDS)?;
     if let Some(key) = key_of(frame, &id) {
         return Ok(key);
     }
     let part = |name: &str| passed.get(name).map(text_of);
-    Ok(Key {
+    Ok(PackKey {
         id,
         table: part("tbl").unwrap_or_else(|| frame.shape.id().to_owned()),
         database: part("db").unwrap_or_else(|| own_database(frame)),
@@ -51,17 +51,21 @@ fn key(frame: &Frame, passed: &Passed) -> Result<Key, Halt> {
 }
 
 /// `$remember: {id, value}` stores a value beyond the run.
-pub fn remember<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn remember<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let key = key(frame, &given.passed)?;
         let by_place = given.passed.by_place.get(1);
         let value = given.passed.get("value").or(by_place).cloned().ok_or(words::KEEP_NEEDS)?;
         let before = run.host.keep(key.clone(), Some(value.clone())).await?;
         let (what, before) = match before {
-            None => (Memory::Added, Value::Null),
-            Some(before) => (Memory::Updated, before),
+            None => (MemoryEvent::Added, Value::Null),
+            Some(before) => (MemoryEvent::Updated, before),
         };
-        if what == Memory::Added || before != value {
+        if what == MemoryEvent::Added || before != value {
             let memory = json!({ "id": key.id, "value": value, "before": before });
             run.remembered(frame, what, memory).await?;
         }
@@ -70,20 +74,24 @@ pub fn remember<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) ->
 }
 
 /// `$forget: id` removes a value.
-pub fn forget<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn forget<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let key = key(frame, &given.passed)?;
         if let Some(before) = run.host.keep(key.clone(), None).await? {
             let memory = json!({ "id": key.id, "value": before });
-            run.remembered(frame, Memory::Removed, memory).await?;
+            run.remembered(frame, MemoryEvent::Removed, memory).await?;
         }
         Ok(None)
     })
 }
 
-fn chats(frame: &Frame, passed: &Passed) -> Key {
+fn chats(frame: &Frame, passed: &ArgValues) -> PackKey {
     let name = passed.text("id").unwrap_or_default();
-    Key {
+    PackKey {
         id: format!("{CHATS}/{name}"),
         table: frame.shape.id().to_owned(),
         database: own_database(frame),
@@ -91,7 +99,11 @@ fn chats(frame: &Frame, passed: &Passed) -> Key {
 }
 
 /// `$saveChats: name` saves the visible dialogue.
-pub fn save_chats<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn save_chats<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let key = chats(frame, &given.passed);
         let of = |role: &str, text: String| json!({ "role": role, "content": text });
@@ -106,7 +118,11 @@ pub fn save_chats<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) 
 }
 
 /// `$loadChats: name` inserts a saved dialogue; its value is the number of messages inserted.
-pub fn load_chats<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn load_chats<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let key = chats(frame, &given.passed);
         let name = key.id.clone();
@@ -118,14 +134,18 @@ pub fn load_chats<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) 
         for message in &list {
             let part = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
             // Saved messages are not parsed again, whatever they contain.
-            frame.talk.push(Line::settled(part("role"), part("content")));
+            frame.talk.push(DialogueMessage::settled(part("role"), part("content")));
         }
         Ok(Some(Value::from(list.len())))
     })
 }
 
 /// `$abort` ends the running model call; the text received so far is the answer.
-pub fn abort<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> Came<'a> {
+pub fn abort<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    _: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         frame.talk.aborted = true;
         Ok(None)
@@ -134,7 +154,11 @@ pub fn abort<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> Came<'a>
 
 /// `$tokenize: text` splits a text roughly as models do. Each model has its own tokens, and servers
 /// do not report them: good for measuring, not for biases.
-pub fn tokenize<'a>(_: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn tokenize<'a>(
+    _: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let text = given.passed.text("content").unwrap_or_default();
         Ok(Some(pieces(&text).into_iter().map(Value::from).collect()))
@@ -142,7 +166,11 @@ pub fn tokenize<'a>(_: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<
 }
 
 /// `$countTokens: text`, by the same measure.
-pub fn count_tokens<'a>(_: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn count_tokens<'a>(
+    _: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let text = given.passed.text("content").unwrap_or_default();
         Ok(Some(Value::from(pieces(&text).len())))

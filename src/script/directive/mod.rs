@@ -4,8 +4,8 @@
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::run::calls::{Called, Passed};
-use super::run::{Frame, Halt, Run};
+use super::run::calls::{ArgValues, Called};
+use super::run::{Frame, ScriptFlow, ScriptRun};
 
 mod flow;
 mod matching;
@@ -26,35 +26,36 @@ pub enum Flush {
 
 /// The call of a directive.
 #[derive(Clone, Debug)]
-pub struct Given<'a> {
+pub struct DirectiveCall<'a> {
     pub called: Called<'a>,
     /// Its arguments as values; empty for a lazy directive.
-    pub passed: Passed,
+    pub passed: ArgValues,
 }
 
 /// The function of a directive; `None` leaves the last result unchanged.
-pub type Work = for<'a> fn(&'a mut Run, &'a mut Frame, Given<'a>) -> Came<'a>;
-pub type Came<'a> = BoxFuture<'a, Result<Option<Value>, Halt>>;
+pub type DirectiveFn =
+    for<'a> fn(&'a mut ScriptRun, &'a mut Frame, DirectiveCall<'a>) -> DirectiveResult<'a>;
+pub type DirectiveResult<'a> = BoxFuture<'a, Result<Option<Value>, ScriptFlow>>;
 
 #[derive(Clone, Copy)]
-pub struct Row {
+pub struct DirectiveSpec {
     pub name: &'static str,
     pub flush: Flush,
     /// Its arguments are not evaluated before it runs.
     pub lazy: bool,
-    pub run: Work,
+    pub run: DirectiveFn,
 }
 
-const fn row(name: &'static str, flush: Flush, run: Work) -> Row {
-    Row { name, flush, lazy: false, run }
+const fn row(name: &'static str, flush: Flush, run: DirectiveFn) -> DirectiveSpec {
+    DirectiveSpec { name, flush, lazy: false, run }
 }
 
-const fn lazy(name: &'static str, run: Work) -> Row {
-    Row { name, flush: Flush::Asks, lazy: true, run }
+const fn lazy(name: &'static str, run: DirectiveFn) -> DirectiveSpec {
+    DirectiveSpec { name, flush: Flush::Asks, lazy: true, run }
 }
 
 /// All directives.
-pub const TABLE: &[Row] = &[
+pub const TABLE: &[DirectiveSpec] = &[
     // Values.
     row("print", Flush::All, values::print),
     row("echo", Flush::All, values::echo),
@@ -105,7 +106,7 @@ pub const TABLE: &[Row] = &[
 ];
 
 /// The row for a name, written without `$`.
-pub fn find(name: &str) -> Option<&'static Row> {
+pub fn find(name: &str) -> Option<&'static DirectiveSpec> {
     TABLE.iter().find(|row| row.name == name)
 }
 

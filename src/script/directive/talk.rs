@@ -2,15 +2,19 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::run::calls::Passed;
+use super::super::run::calls::ArgValues;
 use super::super::run::items::line;
 use super::super::run::values::text_of;
-use super::super::run::{Frame, Run};
-use super::{Came, Given};
+use super::super::run::{Frame, ScriptRun};
+use super::{DirectiveCall, DirectiveResult};
 use crate::words::script_run as words;
 
 /// `$AI: {parameters}`: the model answers now.
-pub fn ai<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn ai<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let mut call = given.passed.map();
         for (name, value) in given.passed.also {
@@ -22,14 +26,18 @@ pub fn ai<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<
 }
 
 /// `$tool: {name: llm, …}` is `$AI`; any other name is a script.
-pub fn tool<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn tool<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let mut call = given.passed.map();
         let name = call.shift_remove("name").map(|name| text_of(&name));
         match name.or_else(|| given.passed.text("name")).as_deref() {
             Some("llm") | None => run.answer(frame, &call).await.map(|_| None),
             Some(name) => {
-                let passed = Passed { named: call, ..Passed::default() };
+                let passed = ArgValues { named: call, ..ArgValues::default() };
                 run.script(frame, name, passed.for_script()).await.map(Some)
             }
         }
@@ -37,17 +45,25 @@ pub fn tool<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Cam
 }
 
 /// `$interact: {message}`: one more user message, and its answer.
-pub fn interact<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn interact<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let message = given.passed.text("message").unwrap_or_default();
-        frame.talk.push(super::super::run::talk::Line::settled("user", message));
+        frame.talk.push(super::super::run::talk::DialogueMessage::settled("user", message));
         run.answer(frame, &Map::new()).await?;
         Ok(None)
     })
 }
 
 /// A separator: returns to the messages above the first one.
-pub fn init_done<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn init_done<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let forced = given.passed.get("force") == Some(&Value::Bool(true));
         match frame.talk.prologue {
@@ -62,7 +78,11 @@ pub fn init_done<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -
 }
 
 /// `$pushMessage: {role, content}`.
-pub fn push_message<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn push_message<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let role = given.passed.get("role").map_or_else(|| "user".to_owned(), text_of);
         let content = given.passed.get("content").or(given.passed.get("message"));
@@ -73,7 +93,11 @@ pub fn push_message<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) 
 }
 
 /// `$replaceMessage: {index, role, content}`.
-pub fn replace_message<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn replace_message<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let index = given.passed.get("index").and_then(Value::as_i64).unwrap_or(-1);
         let Some(at) = frame.talk.place(index) else {
@@ -89,7 +113,11 @@ pub fn replace_message<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a
 }
 
 /// `$getMessages` returns the dialogue as a list.
-pub fn get_messages<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> Came<'a> {
+pub fn get_messages<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    _: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let list = frame
             .talk

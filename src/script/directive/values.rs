@@ -2,33 +2,45 @@
 
 use serde_json::{Map, Value};
 
-use super::super::host::Told;
+use super::super::host::ScriptEvent;
 use super::super::run::values::{merge, text_of};
-use super::super::run::{Frame, Halt, Run, prompt_lines};
-use super::{Came, Given};
+use super::super::run::{Frame, ScriptFlow, ScriptRun, prompt_lines};
+use super::{DirectiveCall, DirectiveResult};
 use crate::words::script_run as words;
 
 /// `$print: value`.
-pub fn print<'a>(run: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn print<'a>(
+    run: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let values = match given.passed.by_place.is_empty() {
             true => vec![whole(given)],
             false => given.passed.by_place,
         };
         for value in values {
-            run.host.tell(Told::Print(value));
+            run.host.tell(ScriptEvent::Print(value));
         }
         Ok(None)
     })
 }
 
 /// `$echo: value` returns the value as the last result.
-pub fn echo<'a>(_: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn echo<'a>(
+    _: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move { Ok(Some(whole(given))) })
 }
 
 /// `$ret: value` ends the script.
-pub fn ret<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn ret<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let nothing = given.passed.by_place.is_empty() && given.passed.named.is_empty();
         let value = if nothing && given.called.head.is_none() {
@@ -37,12 +49,12 @@ pub fn ret<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'
             whole(given)
         };
         frame.values.hidden.clear();
-        Err(Halt::Return(value))
+        Err(ScriptFlow::Return(value))
     })
 }
 
 /// All arguments, as one value.
-fn whole(given: Given<'_>) -> Value {
+fn whole(given: DirectiveCall<'_>) -> Value {
     let passed = given.passed;
     match (passed.by_place.len(), passed.named.is_empty()) {
         (0, true) => Value::Null,
@@ -56,7 +68,11 @@ fn whole(given: Given<'_>) -> Value {
 }
 
 /// `$set: {name: value}`.
-pub fn set<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn set<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         for (name, value) in given.passed.map() {
             frame.values.set(&name, value);
@@ -66,7 +82,11 @@ pub fn set<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'
 }
 
 /// `$get: name` returns a value, `$get: [names]` a map of them.
-pub fn get<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn get<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let of = |frame: &Frame, name: &str| frame.values.at(name).unwrap_or(Value::Null);
         let passed = given.passed;
@@ -94,7 +114,11 @@ pub fn get<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'
 }
 
 /// `$unset: name`, or a list of names.
-pub fn unset<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn unset<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         for value in given.passed.by_place {
             match value {
@@ -112,7 +136,11 @@ pub fn unset<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came
 }
 
 /// `$push: {list: value}` appends a value to a list.
-pub fn push<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn push<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         for (name, value) in given.passed.map() {
             let mut list = match frame.values.at(&name) {
@@ -128,7 +156,11 @@ pub fn push<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<
 }
 
 /// `$format: text` renders a template now.
-pub fn format<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn format<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let mut data = given.passed.map();
         let named = data.shift_remove("template").or_else(|| data.shift_remove("text"));
@@ -141,12 +173,20 @@ pub fn format<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> C
 }
 
 /// `$ctx` returns everything that has a name.
-pub fn ctx<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> Came<'a> {
+pub fn ctx<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    _: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move { Ok(Some(Value::Object(frame.values.scope()))) })
 }
 
 /// `$cleanResult` clears the last result.
-pub fn clean_result<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> Came<'a> {
+pub fn clean_result<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    _: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         frame.values.latest = Value::Null;
         frame.values.hidden.clear();
@@ -155,7 +195,11 @@ pub fn clean_result<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> C
 }
 
 /// `$prompt: {name: value}` merges values into the prompt.
-pub fn prompt<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn prompt<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         merge(&mut frame.values.prompt, given.passed.map());
         prompt_lines(frame);
@@ -164,7 +208,11 @@ pub fn prompt<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Cam
 }
 
 /// `$parameters: {name: value}` merges values into the parameters.
-pub fn parameters<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn parameters<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         merge(&mut frame.values.parameters, given.passed.map());
         Ok(None)

@@ -5,27 +5,31 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::super::fault::quoted;
-use super::super::run::calls::Passed;
+use super::super::run::calls::ArgValues;
 use super::super::run::values::text_of;
-use super::super::run::{Frame, Halt, Run};
-use super::super::shape::input::Args;
+use super::super::run::{Frame, ScriptFlow, ScriptRun};
+use super::super::shape::input::ScriptArgs;
 use super::super::source;
-use super::{Came, Given, memory};
+use super::{DirectiveCall, DirectiveResult, memory};
 use crate::protocol::StepAction;
 use crate::words::script_run as words;
 
 /// `$exec: {id, args}` runs another script.
-pub fn exec<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn exec<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let named = ["id", "filename", "script"];
         let name = named.iter().find_map(|key| given.passed.get(key)).or(given.passed.first());
         let name = name.filter(|name| name.is_string()).map(text_of).ok_or(words::EXEC_NEEDS)?;
         let args = match given.passed.get("args") {
-            Some(args) => Args::of(args.clone()),
+            Some(args) => ScriptArgs::of(args.clone()),
             None => {
                 let mut rest = given.passed.map();
                 named.iter().for_each(|key| drop(rest.shift_remove(*key)));
-                Args { by_place: Vec::new(), named: rest }
+                ScriptArgs { by_place: Vec::new(), named: rest }
             }
         };
         run.script(frame, &name, args).await.map(Some)
@@ -33,12 +37,16 @@ pub fn exec<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Cam
 }
 
 /// `$pipe: name` passes the last result to a function.
-pub fn pipe<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn pipe<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let name = given.passed.text("name").unwrap_or_default();
         let name = name.strip_prefix('$').unwrap_or(&name).to_owned();
         let latest = frame.values.latest.clone();
-        let mut passed = Passed { named: given.passed.named, ..Passed::default() };
+        let mut passed = ArgValues { named: given.passed.named, ..ArgValues::default() };
         passed.named.shift_remove("name");
         passed.pipe(&latest);
         if frame.reach.has_function(&name) {
@@ -50,13 +58,21 @@ pub fn pipe<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Cam
 }
 
 /// `$ready` has nothing to wait for.
-pub fn ready<'a>(_: &'a mut Run, _: &'a mut Frame, _: Given<'a>) -> Came<'a> {
+pub fn ready<'a>(
+    _: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    _: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move { Ok(None) })
 }
 
 /// `$readFile: path`, as a step that the safety policy judges. A relative path is first resolved
 /// against the script's folder. `pack://id` is read from the knowledge store.
-pub fn read_file<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn read_file<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let path = given.passed.text("path").ok_or(words::FILE_NEEDS)?;
         if let Some(known) = known(run, frame, &path).await? {
@@ -76,14 +92,18 @@ pub fn read_file<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -
 }
 
 /// The value of a `pack://` address; `None` if the path is not one.
-async fn known(run: &mut Run, frame: &Frame, path: &str) -> Result<Option<Value>, Halt> {
+async fn known(
+    run: &mut ScriptRun,
+    frame: &Frame,
+    path: &str,
+) -> Result<Option<Value>, ScriptFlow> {
     let Some(key) = memory::key_of(frame, path) else { return Ok(None) };
     let known = run.host.knowledge(key).await?;
-    known.map(Some).ok_or_else(|| Halt::from(words::NO_KNOWLEDGE.with("name", quoted(path))))
+    known.map(Some).ok_or_else(|| ScriptFlow::from(words::NO_KNOWLEDGE.with("name", quoted(path))))
 }
 
 /// The file in the script's folder if it exists there, otherwise the path as written.
-fn beside(run: &Run, frame: &Frame, path: &str) -> PathBuf {
+fn beside(run: &ScriptRun, frame: &Frame, path: &str) -> PathBuf {
     let near = source::clean(&frame.shape.origin.folder.join(path));
     let name = near.file_name().map(|name| name.to_string_lossy().into_owned());
     let folder = near.parent().unwrap_or(Path::new(""));
@@ -95,7 +115,11 @@ fn beside(run: &Run, frame: &Frame, path: &str) -> PathBuf {
 }
 
 /// `$fetchUrl: address`, as a step that asks.
-pub fn fetch_url<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn fetch_url<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let url = given.passed.text("url").ok_or(words::URL_NEEDS)?;
         if let Some(known) = known(run, frame, &url).await? {

@@ -14,9 +14,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{Changes, Ended, Got, Limits, ModuleKind, Said, Scope, Task, Want};
+use super::{Changes, Got, JsLimits, JsScope, JsTask, ModuleKind, TaskEnd, TaskEvent, Want};
 use crate::deadline::{LATE, within};
-use crate::script::fault::{Fault, quoted};
+use crate::script::fault::{ScriptError, quoted};
 use crate::words::script as words;
 
 const PRELUDE: &str = include_str!("prelude.js");
@@ -35,7 +35,7 @@ pub struct Engine {
     orders: mpsc::Sender<Order>,
     runs: Arc<AtomicU64>,
     open: Arc<Open>,
-    limits: Limits,
+    limits: JsLimits,
 }
 
 /// Stops the thread once all handles are dropped, even in the middle of a loop.
@@ -51,13 +51,13 @@ impl Drop for Open {
 }
 
 enum Order {
-    Start { run: u64, task: Task, scope: Scope, said: UnboundedSender<Said> },
-    Answer { run: u64, id: u64, result: Result<Value, String>, scope: Scope },
+    Start { run: u64, task: JsTask, scope: JsScope, said: UnboundedSender<TaskEvent> },
+    Answer { run: u64, id: u64, result: Result<Value, String>, scope: JsScope },
 }
 
 impl Engine {
     /// Starts an engine. Errors are those of the machine: no thread, no memory.
-    pub fn start(limits: Limits) -> Result<Engine, Fault> {
+    pub fn start(limits: JsLimits) -> Result<Engine, ScriptError> {
         let (orders, inbox) = mpsc::channel();
         let open = Arc::new(Open::default());
         let closed = open.closed.clone();
@@ -70,28 +70,28 @@ impl Engine {
     }
 
     /// Gives the engine a task, with the current values of the script.
-    pub fn run(&self, task: Task, scope: Scope) -> Run {
+    pub fn run(&self, task: JsTask, scope: JsScope) -> JsRun {
         let (said, hear) = unbounded_channel();
         let run = self.runs.fetch_add(1, Ordering::Relaxed);
         // If the engine is gone, the closed channel answers.
         let _ = self.orders.send(Order::Start { run, task, scope, said });
-        Run { engine: self.clone(), run, hear }
+        JsRun { engine: self.clone(), run, hear }
     }
 
     /// Runs a task that needs nothing from the runtime; any request is answered with an error.
-    pub async fn compute(&self, task: Task, scope: Scope) -> Ended {
+    pub async fn compute(&self, task: JsTask, scope: JsScope) -> TaskEnd {
         let mut run = self.run(task, scope.clone());
         loop {
             match run.next().await {
-                Said::Ended(ended) => return ended,
-                Said::Wants(want) => {
+                TaskEvent::Ended(ended) => return ended,
+                TaskEvent::Wants(want) => {
                     run.answer(
                         want.id,
                         Err(format!("${} cannot be called here", want.name)),
                         scope.clone(),
                     );
                 }
-                Said::Log(_) => {}
+                TaskEvent::Log(_) => {}
             }
         }
     }
@@ -99,16 +99,16 @@ impl Engine {
 
 /// A running task.
 #[derive(Debug)]
-pub struct Run {
+pub struct JsRun {
     engine: Engine,
     run: u64,
-    hear: UnboundedReceiver<Said>,
+    hear: UnboundedReceiver<TaskEvent>,
 }
 
-impl Run {
+impl JsRun {
     /// The next message of the task. The end is the last one; after it, the engine itself may be
     /// gone.
-    pub async fn next(&mut self) -> Said {
+    pub async fn next(&mut self) -> TaskEvent {
         let patience = self.engine.limits.time * 2 + GRACE;
         match within(patience, self.hear.recv()).await {
             Ok(Some(said)) => said,
@@ -123,16 +123,16 @@ impl Run {
 
     /// Answers a request with a value, or with a reason that JavaScript can catch, and the current
     /// values of the script.
-    pub fn answer(&self, id: u64, result: Result<Value, String>, scope: Scope) {
+    pub fn answer(&self, id: u64, result: Result<Value, String>, scope: JsScope) {
         let _ = self.engine.orders.send(Order::Answer { run: self.run, id, result, scope });
     }
 }
 
-fn ended(got: Result<Got, Fault>) -> Said {
-    Said::Ended(Ended { got, changes: Changes::default() })
+fn ended(got: Result<Got, ScriptError>) -> TaskEvent {
+    TaskEvent::Ended(TaskEnd { got, changes: Changes::default() })
 }
 
-fn too_long(limits: Limits) -> Fault {
+fn too_long(limits: JsLimits) -> ScriptError {
     words::ENGINE_TIME.with("seconds", seconds(limits.time)).into()
 }
 
@@ -175,7 +175,7 @@ impl Watch {
 }
 
 /// The main loop of the thread.
-fn serve(inbox: &mpsc::Receiver<Order>, limits: Limits, closed: &Arc<AtomicBool>) {
+fn serve(inbox: &mpsc::Receiver<Order>, limits: JsLimits, closed: &Arc<AtomicBool>) {
     let watch = Watch::default();
     let Ok(runtime) = Runtime::new() else { return };
     runtime.set_memory_limit(limits.memory);
@@ -186,7 +186,7 @@ fn serve(inbox: &mpsc::Receiver<Order>, limits: Limits, closed: &Arc<AtomicBool>
     context.with(|ctx| {
         let Ok(inside) = Inside::new(&ctx) else { return };
         let mut desk =
-            Desk { inside, mirror: Scope::new(), hearers: HashMap::new(), limits, watch };
+            Desk { inside, mirror: JsScope::new(), hearers: HashMap::new(), limits, watch };
         while let Ok(order) = inbox.recv() {
             if closed.load(Ordering::Relaxed) || !desk.take(order, closed) {
                 return;
@@ -269,9 +269,9 @@ enum Kind {
 struct Desk<'js> {
     inside: Inside<'js>,
     /// The values as the engine has them, so that only changes are sent.
-    mirror: Scope,
-    hearers: HashMap<u64, UnboundedSender<Said>>,
-    limits: Limits,
+    mirror: JsScope,
+    hearers: HashMap<u64, UnboundedSender<TaskEvent>>,
+    limits: JsLimits,
     watch: Watch,
 }
 
@@ -332,18 +332,18 @@ impl Desk<'_> {
         true
     }
 
-    fn start_text(&mut self, run: u64, task: &Task, scope: Scope) -> String {
+    fn start_text(&mut self, run: u64, task: &JsTask, scope: JsScope) -> String {
         let mut order = match task {
-            Task::Eval(expr) => json!({"type": "eval", "expr": expr}),
-            Task::Define { name, source } => {
+            JsTask::Eval(expr) => json!({"type": "eval", "expr": expr}),
+            JsTask::Define { name, source } => {
                 json!({"type": "define", "name": name, "source": source})
             }
-            Task::Call { name, args } => json!({"type": "call", "name": name, "args": args}),
-            Task::Bind { name, to } => json!({"type": "bind", "name": name, "to": to}),
-            Task::Declare { file, source } => {
+            JsTask::Call { name, args } => json!({"type": "call", "name": name, "args": args}),
+            JsTask::Bind { name, to } => json!({"type": "bind", "name": name, "to": to}),
+            JsTask::Declare { file, source } => {
                 json!({"type": "declare", "file": file, "source": source})
             }
-            Task::Module { id, kind, file, source } => {
+            JsTask::Module { id, kind, file, source } => {
                 let kind = match kind {
                     ModuleKind::Module => "module",
                     ModuleKind::Common => "common",
@@ -360,7 +360,7 @@ impl Desk<'_> {
         order.to_string()
     }
 
-    fn answer_text(&mut self, id: u64, result: Result<Value, String>, scope: Scope) -> String {
+    fn answer_text(&mut self, id: u64, result: Result<Value, String>, scope: JsScope) -> String {
         let mut order = match result {
             Ok(value) => json!({"id": id, "ok": true, "value": value}),
             Err(why) => json!({"id": id, "ok": false, "value": why}),
@@ -372,7 +372,7 @@ impl Desk<'_> {
     }
 
     /// Adds the values that changed since the last order.
-    fn update(&mut self, order: &mut Scope, scope: Scope) {
+    fn update(&mut self, order: &mut JsScope, scope: JsScope) {
         let set: Vec<Value> = scope
             .iter()
             .filter(|(name, value)| self.mirror.get(*name) != Some(value))
@@ -397,14 +397,14 @@ impl Desk<'_> {
                 if *lines <= MOST_LINES
                     && let Some(said) = self.hearers.get(&run)
                 {
-                    let _ = said.send(Said::Log(text));
+                    let _ = said.send(TaskEvent::Log(text));
                 }
             }
             Told::Wants { run, id, name, args, changes } => {
                 let changes = Changes::from(changes);
                 changes.apply(&mut self.mirror);
                 if let Some(said) = self.hearers.get(&run) {
-                    let _ = said.send(Said::Wants(Want { id, name, args, changes }));
+                    let _ = said.send(TaskEvent::Wants(Want { id, name, args, changes }));
                 }
             }
             Told::Done { run, kind, value, changes } => {
@@ -412,7 +412,7 @@ impl Desk<'_> {
                 changes.apply(&mut self.mirror);
                 let got = self.got(kind, value);
                 if let Some(said) = self.hearers.remove(&run) {
-                    let _ = said.send(Said::Ended(Ended { got, changes }));
+                    let _ = said.send(TaskEvent::Ended(TaskEnd { got, changes }));
                 }
             }
             Told::Declared { run, file, source } => {
@@ -433,7 +433,7 @@ impl Desk<'_> {
         false
     }
 
-    fn got(&self, kind: Kind, value: Value) -> Result<Got, Fault> {
+    fn got(&self, kind: Kind, value: Value) -> Result<Got, ScriptError> {
         let text = |value: Value| value.as_str().unwrap_or_default().to_owned();
         match kind {
             Kind::Value => Ok(Got::Value(value)),
@@ -447,7 +447,7 @@ impl Desk<'_> {
     }
 
     /// A sentence for what JavaScript threw; each limit has its own.
-    fn thrown(&self, why: &str) -> Fault {
+    fn thrown(&self, why: &str) -> ScriptError {
         if self.watch.tripped.get() || why.contains("interrupted") {
             too_long(self.limits)
         } else if why.contains("out of memory") {
@@ -459,7 +459,7 @@ impl Desk<'_> {
         }
     }
 
-    fn tell_end(&mut self, run: u64, got: Result<Got, Fault>) {
+    fn tell_end(&mut self, run: u64, got: Result<Got, ScriptError>) {
         if let Some(said) = self.hearers.remove(&run) {
             let _ = said.send(ended(got));
         }

@@ -15,15 +15,15 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-pub use engine::{Engine, Run};
+pub use engine::{Engine, JsRun};
 pub use source::{Foreign, function_name, function_source};
 
 /// The values of a script, by name.
-pub type Scope = Map<String, Value>;
+pub type JsScope = Map<String, Value>;
 
 /// The limits of one engine.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct JsLimits {
     /// Bytes of all its values together.
     pub memory: usize,
     /// Bytes of its call stack.
@@ -32,15 +32,15 @@ pub struct Limits {
     pub time: Duration,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { memory: 64 * 1024 * 1024, stack: 512 * 1024, time: Duration::from_secs(5) }
+impl Default for JsLimits {
+    fn default() -> JsLimits {
+        JsLimits { memory: 64 * 1024 * 1024, stack: 512 * 1024, time: Duration::from_secs(5) }
     }
 }
 
 /// A task for the engine.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Task {
+pub enum JsTask {
     /// The value of an expression. Names of the scope may be used directly.
     Eval(String),
     /// Declares `$name`; `source` is the body of an `!fn` without its language mark.
@@ -73,12 +73,12 @@ pub enum ModuleKind {
 
 /// A message from a running task.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum TaskEvent {
     /// A line of `console.log`.
     Log(String),
     /// Continues when [`Run::answer`] is called with this id.
     Wants(Want),
-    Ended(Ended),
+    Ended(TaskEnd),
 }
 
 /// A call of the runtime: `this.$name(args)`.
@@ -93,8 +93,8 @@ pub struct Want {
 
 /// The end of a task.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ended {
-    pub got: Result<Got, super::Fault>,
+pub struct TaskEnd {
+    pub got: Result<Got, super::ScriptError>,
     pub changes: Changes,
 }
 
@@ -136,7 +136,7 @@ impl Changes {
     }
 
     /// Applies JavaScript's changes to these values.
-    pub fn apply(&self, scope: &mut Scope) {
+    pub fn apply(&self, scope: &mut JsScope) {
         for (name, value) in &self.set {
             scope.insert(name.clone(), value.clone());
         }

@@ -3,21 +3,21 @@
 use serde_json::json;
 
 use super::*;
-use crate::script::Fault;
+use crate::script::ScriptError;
 
 fn engine() -> Engine {
-    Engine::start(Limits::default()).unwrap()
+    Engine::start(JsLimits::default()).unwrap()
 }
 
-fn scope(value: Value) -> Scope {
+fn scope(value: Value) -> JsScope {
     value.as_object().unwrap().clone()
 }
 
-async fn eval_in(engine: &Engine, expr: &str, values: Value) -> Ended {
-    engine.compute(Task::Eval(expr.to_owned()), scope(values)).await
+async fn eval_in(engine: &Engine, expr: &str, values: Value) -> TaskEnd {
+    engine.compute(JsTask::Eval(expr.to_owned()), scope(values)).await
 }
 
-async fn eval(expr: &str, values: Value) -> Result<Got, Fault> {
+async fn eval(expr: &str, values: Value) -> Result<Got, ScriptError> {
     eval_in(&engine(), expr, values).await.got
 }
 
@@ -29,17 +29,17 @@ async fn value(expr: &str, values: Value) -> Value {
 }
 
 async fn define(engine: &Engine, name: &str, source: &str) {
-    let task = Task::Define { name: name.to_owned(), source: source.to_owned() };
+    let task = JsTask::Define { name: name.to_owned(), source: source.to_owned() };
     assert_eq!(
-        engine.compute(task, Scope::new()).await.got,
+        engine.compute(task, JsScope::new()).await.got,
         Ok(Got::Value(json!(true))),
         "{source}"
     );
 }
 
-async fn call(engine: &Engine, name: &str, args: Value) -> Result<Got, Fault> {
+async fn call(engine: &Engine, name: &str, args: Value) -> Result<Got, ScriptError> {
     let args = args.as_array().unwrap().clone();
-    engine.compute(Task::Call { name: name.to_owned(), args }, Scope::new()).await.got
+    engine.compute(JsTask::Call { name: name.to_owned(), args }, JsScope::new()).await.got
 }
 
 /// ISDK-151: expressions see the values of the script.
@@ -93,7 +93,7 @@ async fn a_changed_value_comes_back_once() {
     assert_eq!(ended.changes.gone, ["old"]);
     let mut after = scope(json!({"n": 1, "list": [1], "old": 0}));
     ended.changes.apply(&mut after);
-    let ended = engine.compute(Task::Eval("[n, list, this.old]".to_owned()), after).await;
+    let ended = engine.compute(JsTask::Eval("[n, list, this.old]".to_owned()), after).await;
     assert_eq!(ended.got, Ok(Got::Value(json!([2, [1, 3], null]))));
     assert!(ended.changes.is_empty());
     let ended = eval_in(&engine, "this.n", json!({})).await;
@@ -132,10 +132,10 @@ async fn isdk_165_every_way_to_write_a_function_is_taken() {
         Ok(Got::Value(json!(6)))
     );
     assert_eq!(call(&engine, "nope", json!([])).await, Ok(Got::Unknown("nope".to_owned())));
-    let task = Task::Define { name: "bad".to_owned(), source: "bad( {".to_owned() };
+    let task = JsTask::Define { name: "bad".to_owned(), source: "bad( {".to_owned() };
     assert!(
         engine
-            .compute(task, Scope::new())
+            .compute(task, JsScope::new())
             .await
             .got
             .unwrap_err()
@@ -157,7 +157,7 @@ async fn a_function_that_left_as_data_can_be_called_by_its_name() {
 #[tokio::test]
 async fn isdk_118_a_module_gives_its_functions() {
     let engine = engine();
-    let module = |id: &str, kind, source: &str| Task::Module {
+    let module = |id: &str, kind, source: &str| JsTask::Module {
         id: id.to_owned(),
         kind,
         file: String::new(),
@@ -172,27 +172,27 @@ async fn isdk_118_a_module_gives_its_functions() {
         ("b", "let seen = 0\nexports.one = x => seen += x\nexports.two = () => 2\nexports.n = 1"),
         ("c", "let seen = 0\nmodule.exports = { one: x => seen += x, two() { return 2 }, n: 1 }"),
     ] {
-        let ended = engine.compute(module(id, ModuleKind::Auto, source), Scope::new()).await;
+        let ended = engine.compute(module(id, ModuleKind::Auto, source), JsScope::new()).await;
         assert_eq!(ended.got, Ok(Got::Value(listed.clone())), "{id}");
         assert_eq!(call(&engine, &format!("{id}.one"), json!([2])).await, Ok(Got::Value(json!(2))));
         assert_eq!(call(&engine, &format!("{id}.one"), json!([2])).await, Ok(Got::Value(json!(4))));
-        let bind = Task::Bind { name: "lib".to_owned(), to: id.to_owned() };
-        assert!(engine.compute(bind, Scope::new()).await.got.is_ok());
+        let bind = JsTask::Bind { name: "lib".to_owned(), to: id.to_owned() };
+        assert!(engine.compute(bind, JsScope::new()).await.got.is_ok());
         assert_eq!(eval_in(&engine, "$lib.two()", json!({})).await.got, Ok(Got::Value(json!(2))));
-        let bind = Task::Bind { name: "uno".to_owned(), to: format!("{id}.one") };
-        assert!(engine.compute(bind, Scope::new()).await.got.is_ok());
+        let bind = JsTask::Bind { name: "uno".to_owned(), to: format!("{id}.one") };
+        assert!(engine.compute(bind, JsScope::new()).await.got.is_ok());
         assert_eq!(eval_in(&engine, "$uno(0)", json!({})).await.got, Ok(Got::Value(json!(4))));
     }
     let plain = engine
         .compute(
             module("d", ModuleKind::Auto, "function one() {}\nasync function two() {}"),
-            Scope::new(),
+            JsScope::new(),
         )
         .await;
     assert_eq!(plain.got, Ok(Got::Value(json!({"functions": ["one", "two"], "values": []}))));
     let import = "import path, { join as j } from 'node:path'\nexport function one() { return path.basename(j('a', 'b')) }";
     assert!(
-        engine.compute(module("e", ModuleKind::Module, import), Scope::new()).await.got.is_ok()
+        engine.compute(module("e", ModuleKind::Module, import), JsScope::new()).await.got.is_ok()
     );
     assert_eq!(call(&engine, "e.one", json!([])).await, Ok(Got::Value(json!("b"))));
     for bad in [
@@ -203,7 +203,7 @@ async fn isdk_118_a_module_gives_its_functions() {
         "export const a = 1; await new Promise(() => {})",
     ] {
         assert!(
-            engine.compute(module("x", ModuleKind::Auto, bad), Scope::new()).await.got.is_err(),
+            engine.compute(module("x", ModuleKind::Auto, bad), JsScope::new()).await.got.is_err(),
             "{bad}"
         );
     }
@@ -213,13 +213,13 @@ async fn isdk_118_a_module_gives_its_functions() {
 #[tokio::test]
 async fn the_path_module_is_built_in() {
     let engine = engine();
-    let task = Task::Module {
+    let task = JsTask::Module {
         id: "path".to_owned(),
         kind: ModuleKind::Builtin,
         file: String::new(),
         source: "path".to_owned(),
     };
-    let ended = engine.compute(task, Scope::new()).await;
+    let ended = engine.compute(task, JsScope::new()).await;
     assert_eq!(
         ended.got,
         Ok(Got::Value(
@@ -250,9 +250,9 @@ async fn the_path_module_is_built_in() {
 async fn a_call_of_the_runtime_is_plain_data_and_the_engine_serves_others_meanwhile() {
     let engine = engine();
     define(&engine, "work", "async work(a) { this.seen = a; const b = await this.$load({id: a}, [1]); return b + this.given }").await;
-    let mut run =
-        engine.run(Task::Call { name: "work".to_owned(), args: vec![json!("x")] }, Scope::new());
-    let Said::Wants(want) = run.next().await else { panic!("it wants `load`") };
+    let mut run = engine
+        .run(JsTask::Call { name: "work".to_owned(), args: vec![json!("x")] }, JsScope::new());
+    let TaskEvent::Wants(want) = run.next().await else { panic!("it wants `load`") };
     assert_eq!((want.name.as_str(), want.args), ("load", vec![json!({"id": "x"}), json!([1])]));
     assert_eq!(want.changes.set, [("seen".to_owned(), json!("x"))]);
     assert_eq!(
@@ -260,7 +260,7 @@ async fn a_call_of_the_runtime_is_plain_data_and_the_engine_serves_others_meanwh
         Ok(Got::Value(json!("x")))
     );
     run.answer(want.id, Ok(json!("y")), scope(json!({"given": "z"})));
-    let Said::Ended(ended) = run.next().await else { panic!() };
+    let TaskEvent::Ended(ended) = run.next().await else { panic!() };
     assert_eq!(ended.got, Ok(Got::Value(json!("yz"))));
 }
 
@@ -269,18 +269,18 @@ async fn a_refused_call_can_be_caught_and_several_can_run_at_once() {
     let engine = engine();
     let text =
         "Promise.all([$a(1), this.$agent.interact({message: 'm'}), $b().catch(e => e.message)])";
-    let mut run = engine.run(Task::Eval(text.to_owned()), Scope::new());
+    let mut run = engine.run(JsTask::Eval(text.to_owned()), JsScope::new());
     let mut names = Vec::new();
     let got = loop {
         match run.next().await {
-            Said::Wants(want) => {
+            TaskEvent::Wants(want) => {
                 let result =
                     if want.name == "b" { Err("no b".to_owned()) } else { Ok(json!(want.name)) };
-                run.answer(want.id, result, Scope::new());
+                run.answer(want.id, result, JsScope::new());
                 names.push(want.name);
             }
-            Said::Ended(ended) => break ended.got,
-            Said::Log(_) => {}
+            TaskEvent::Ended(ended) => break ended.got,
+            TaskEvent::Log(_) => {}
         }
     };
     assert_eq!(names, ["a", "agent.interact", "b"]);
@@ -290,9 +290,10 @@ async fn a_refused_call_can_be_caught_and_several_can_run_at_once() {
 #[tokio::test]
 async fn logged_lines_are_reported() {
     let engine = engine();
-    let mut run = engine.run(Task::Eval("console.log('a', {b: 1}, 2)".to_owned()), Scope::new());
-    assert_eq!(run.next().await, Said::Log("a {\"b\":1} 2".to_owned()));
-    assert!(matches!(run.next().await, Said::Ended(Ended { got: Ok(Got::Undefined), .. })));
+    let mut run =
+        engine.run(JsTask::Eval("console.log('a', {b: 1}, 2)".to_owned()), JsScope::new());
+    assert_eq!(run.next().await, TaskEvent::Log("a {\"b\":1} 2".to_owned()));
+    assert!(matches!(run.next().await, TaskEvent::Ended(TaskEnd { got: Ok(Got::Undefined), .. })));
 }
 
 #[tokio::test]
@@ -318,13 +319,13 @@ async fn the_machine_cannot_be_reached() {
 }
 
 /// A short time limit only where time is the limit under test.
-fn tight(sentence: &str) -> Limits {
+fn tight(sentence: &str) -> JsLimits {
     let time = if sentence.contains("0.2 s") {
         Duration::from_millis(200)
     } else {
         Duration::from_secs(20)
     };
-    Limits { memory: 16 * 1024 * 1024, stack: 256 * 1024, time }
+    JsLimits { memory: 16 * 1024 * 1024, stack: 256 * 1024, time }
 }
 
 #[tokio::test]
@@ -370,7 +371,7 @@ async fn jobs_that_never_end_stop_the_engine_with_a_sentence() {
 
 #[tokio::test]
 async fn a_value_that_is_too_large_is_refused() {
-    let limits = Limits { memory: 256 * 1024 * 1024, ..Limits::default() };
+    let limits = JsLimits { memory: 256 * 1024 * 1024, ..JsLimits::default() };
     let engine = Engine::start(limits).unwrap();
     let fault = eval_in(&engine, "'x'.repeat(17 * 1024 * 1024)", json!({})).await.got.unwrap_err();
     assert!(fault.to_string().contains("larger than"), "{fault}");

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::fault::{Fault, quoted};
+use super::fault::{ScriptError, quoted};
 use super::syntax;
 use super::text::relaxed;
 use crate::words::script as words;
@@ -22,7 +22,7 @@ const LONGEST: usize = 16 * 1024 * 1024;
 
 /// The value of a reply. `kind` is `response_format.type`; `output` is the script's description of
 /// its result. The error names the format, and the path that does not match.
-pub fn convert(kind: &str, text: &str, output: Option<&Value>) -> Result<Value, Fault> {
+pub fn convert(kind: &str, text: &str, output: Option<&Value>) -> Result<Value, ScriptError> {
     if text.len() > LONGEST {
         return Err(words::OUTPUT_LONG.with("limit", LONGEST).into());
     }
@@ -68,7 +68,7 @@ fn fenced(text: &str) -> Option<&str> {
     None
 }
 
-fn json(text: &str, schema: Option<&Value>) -> Result<Value, Fault> {
+fn json(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> {
     let bare = unfenced(text);
     let first = match serde_json::from_str(bare) {
         Ok(value) => return Ok(value),
@@ -121,7 +121,7 @@ fn truth(text: &str) -> Option<Value> {
     }
 }
 
-fn yaml(text: &str, schema: Option<&Value>) -> Result<Value, Fault> {
+fn yaml(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> {
     let bare = unfenced(text);
     let bare = bare.strip_suffix("\n...").unwrap_or(bare);
     let value = syntax::yaml(bare).map_err(|said| {

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::{relaxed, truth, unfenced};
-use crate::script::fault::{Fault, quoted};
+use crate::script::fault::{ScriptError, quoted};
 use crate::words::script as words;
 
 /// Deepest nesting of objects.
@@ -12,7 +12,7 @@ const DEEPEST: usize = 16;
 /// The separators between the items of a list on one line.
 const BETWEEN: &[char] = &[',', '，', '、', ';', '；'];
 
-pub(super) fn read(text: &str, schema: Option<&Value>) -> Result<Value, Fault> {
+pub(super) fn read(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> {
     let bare = unfenced(text);
     if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(bare) {
         return Ok(value);

@@ -5,7 +5,7 @@ use std::error::Error;
 use boon::{Compiler, Draft, Schemas, UrlLoader, ValidationError};
 use serde_json::{Map, Value, json};
 
-use crate::script::fault::{Fault, quoted};
+use crate::script::fault::{ScriptError, quoted};
 use crate::words::script as words;
 
 /// Depth to which a schema is normalised; deeper parts stay unchanged.
@@ -144,12 +144,12 @@ fn schema(map: &Map<String, Value>, depth: usize) -> Value {
 }
 
 /// Checks a value; the error names the path and the problem.
-pub fn check(value: &Value, schema: &Value) -> Result<(), Fault> {
+pub fn check(value: &Value, schema: &Value) -> Result<(), ScriptError> {
     let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
     compiler.set_default_draft(Draft::V2020_12);
     compiler.use_loader(Box::new(Nothing));
     let why = |error: boon::CompileError| {
-        Fault::from(words::OUTPUT_SCHEMA.with("why", quoted(&format!("{error:#}"))))
+        ScriptError::from(words::OUTPUT_SCHEMA.with("why", quoted(&format!("{error:#}"))))
     };
     compiler.add_resource("output.json", schema.clone()).map_err(why)?;
     let index = compiler.compile("output.json", &mut schemas).map_err(why)?;
@@ -166,7 +166,7 @@ impl UrlLoader for Nothing {
 }
 
 /// The deepest first cause: its path and the problem.
-fn misfit(error: &ValidationError<'_, '_>) -> Fault {
+fn misfit(error: &ValidationError<'_, '_>) -> ScriptError {
     let mut deepest = error;
     while let Some(cause) = deepest.causes.first() {
         deepest = cause;

@@ -5,19 +5,19 @@ use futures_util::StreamExt;
 use serde_json::{Map, Value, json};
 
 use super::super::fault::quoted;
-use super::super::host::{ModelCall, Part, Told};
+use super::super::host::{AnswerPart, ModelCall, ScriptEvent};
 use super::super::output;
-use super::params::{self, Manner};
-use super::talk::{Line, Parts, Titles, View, messages};
-use super::think::{self, Plan};
-use super::{Frame, Halt, LONGEST_TEXT, MOST_CALLS, Run};
+use super::params::{self, ModelCallSettings};
+use super::talk::{DialogueMessage, SystemParts, Titles, View, messages};
+use super::think::{self, ThinkPlan};
+use super::{Frame, LONGEST_TEXT, MOST_CALLS, ScriptFlow, ScriptRun};
 use crate::deadline::Allowance;
 use crate::protocol::{Message, Truncation};
 use crate::words::script_run as words;
 
 /// The model's reply.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reply {
+pub struct ModelReply {
     /// The answer, without the reasoning.
     pub text: String,
     pub thinking: Option<String>,
@@ -26,22 +26,22 @@ pub struct Reply {
 
 /// Options of one call.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct CallOptions {
     /// Parameters of this call alone.
     pub params: Map<String, Value>,
     /// Additions to the system message.
-    pub extra: Parts,
+    pub extra: SystemParts,
     /// An internal text call of the script: not streamed to the user, and not JSON.
     pub quiet: bool,
 }
 
-impl Run {
+impl ScriptRun {
     /// `$AI`: the model answers the dialogue so far.
     pub async fn answer(
         &mut self,
         frame: &mut Frame,
         call: &Map<String, Value>,
-    ) -> Result<Value, Halt> {
+    ) -> Result<Value, ScriptFlow> {
         for line in frame.talk.lines.iter_mut().filter(|line| line.is_pending()) {
             line.locals.push(call.clone());
         }
@@ -57,7 +57,7 @@ impl Run {
         &mut self,
         frame: &mut Frame,
         call: &Map<String, Value>,
-    ) -> Result<Value, Halt> {
+    ) -> Result<Value, ScriptFlow> {
         if frame.values.flag("disableLlmRequest") == Some(true) {
             frame.talk.calls += 1;
             return Ok(Value::Null);
@@ -67,7 +67,7 @@ impl Run {
         let reply = match self.with_tools(frame, frame.talk.lines.len()).await? {
             Some(reply) => reply,
             None => {
-                let wish = Wish { params: call.clone(), ..Wish::default() };
+                let wish = CallOptions { params: call.clone(), ..CallOptions::default() };
                 let sent = self.sent(frame, frame.talk.lines.len(), None, &wish.extra);
                 self.complete(frame, sent, wish).await?
             }
@@ -85,8 +85,8 @@ impl Run {
         &self,
         frame: &Frame,
         end: usize,
-        begun: Option<&Line>,
-        extra: &Parts,
+        begun: Option<&DialogueMessage>,
+        extra: &SystemParts,
     ) -> Vec<Message> {
         let titles = titles(frame);
         let view = View { own: frame.shape.name(), titles: &titles };
@@ -99,7 +99,7 @@ impl Run {
         messages(lines, &view, &extra)
     }
 
-    fn describe_output(&self, frame: &Frame, extra: &mut Parts) {
+    fn describe_output(&self, frame: &Frame, extra: &mut SystemParts) {
         let builds = frame.values.flag("autoBuildOutputPrompt").unwrap_or(true);
         if let Some(schema) = frame.shape.output().filter(|_| builds) {
             let natural = frame.values.flag("naturalOutput").unwrap_or(true);
@@ -116,10 +116,10 @@ impl Run {
         &mut self,
         frame: &mut Frame,
         sent: Vec<Message>,
-        wish: Wish,
-    ) -> Result<Reply, Halt> {
+        wish: CallOptions,
+    ) -> Result<ModelReply, ScriptFlow> {
         if frame.values.flag("disableLlmRequest") == Some(true) {
-            return Ok(Reply::default());
+            return Ok(ModelReply::default());
         }
         let plan = think::plan(&frame.values).filter(|_| !wish.quiet);
         let forced = is_forced(frame) && !wish.quiet;
@@ -157,9 +157,9 @@ impl Run {
         };
         let thinking = thinking.or(Some(thought)).filter(|thought| !thought.is_empty());
         if shows && plan.is_some() {
-            self.host.tell(Told::Delta(text.clone()));
+            self.host.tell(ScriptEvent::Delta(text.clone()));
         }
-        let reply = Reply { text, thinking, cut };
+        let reply = ModelReply { text, thinking, cut };
         self.emit(frame, "llm", vec![json!({ "content": reply.text })]).await?;
         Ok(reply)
     }
@@ -169,11 +169,11 @@ impl Run {
         &mut self,
         frame: &mut Frame,
         call: ModelCall,
-        manner: &Manner,
+        manner: &ModelCallSettings,
         growing: Growing<'_>,
-        plan: Option<&Plan>,
+        plan: Option<&ThinkPlan>,
         shows: bool,
-    ) -> Result<Option<Truncation>, Halt> {
+    ) -> Result<Option<Truncation>, ScriptFlow> {
         self.calls += 1;
         if self.calls > MOST_CALLS {
             return Err(words::TOO_MANY_CALLS.with("most", MOST_CALLS).into());
@@ -190,13 +190,13 @@ impl Run {
                 }
             };
             match part {
-                Some(Ok(Part::Text(text))) => {
+                Some(Ok(AnswerPart::Text(text))) => {
                     growing.whole.push_str(&text);
                     if growing.whole.len() > LONGEST_TEXT {
                         return Err(words::TEXT_TOO_LONG.with("most", LONGEST_TEXT >> 20).into());
                     }
                     if shows && plan.is_none() {
-                        self.host.tell(Told::Delta(text.clone()));
+                        self.host.tell(ScriptEvent::Delta(text.clone()));
                     }
                     if shows && frame.hears("llmStream") {
                         let part = json!({ "content": text });
@@ -210,13 +210,13 @@ impl Run {
                         return Ok(None);
                     }
                 }
-                Some(Ok(Part::Thought(text))) => {
+                Some(Ok(AnswerPart::Thought(text))) => {
                     growing.thought.push_str(&text);
                     if shows && plan.is_some_and(|plan| plan.visible) {
-                        self.host.tell(Told::Thought(text));
+                        self.host.tell(ScriptEvent::Thought(text));
                     }
                 }
-                Some(Ok(Part::Finished(cut))) => return Ok(cut),
+                Some(Ok(AnswerPart::Finished(cut))) => return Ok(cut),
                 Some(Err(why)) => return Err(words::MODEL_FAILED.with("why", why).into()),
                 None => return Ok(None),
             }
@@ -230,8 +230,8 @@ impl Run {
         frame: &mut Frame,
         name: Option<&str>,
         whole: &str,
-        reply: &Reply,
-    ) -> Result<Value, Halt> {
+        reply: &ModelReply,
+    ) -> Result<Value, ScriptFlow> {
         let format = frame.values.response_format().unwrap_or_default();
         let only_reply = format.get("conversionScope").and_then(Value::as_str) == Some("response");
         let text = if only_reply { reply.text.as_str() } else { whole };
@@ -268,13 +268,13 @@ fn put(frame: &mut Frame, text: &str, pushes: bool, is_new: bool) -> String {
     match frame.talk.lines.pop() {
         Some(last) if pushes && !is_new => {
             let whole = format!("{}{text}", last.text());
-            frame.talk.push(Line::settled(last.role, whole.clone()));
+            frame.talk.push(DialogueMessage::settled(last.role, whole.clone()));
             whole
         }
         last => {
             frame.talk.lines.extend(last);
             if pushes {
-                frame.talk.push(Line::settled("assistant", text));
+                frame.talk.push(DialogueMessage::settled("assistant", text));
             }
             text.to_owned()
         }
@@ -289,7 +289,7 @@ struct Growing<'a> {
 
 /// `keepOriginal` and `keepThinking`: extra fields next to the result; a field of the result itself
 /// is kept.
-fn hidden(frame: &Frame, text: &str, reply: &Reply, value: &Value) -> Map<String, Value> {
+fn hidden(frame: &Frame, text: &str, reply: &ModelReply, value: &Value) -> Map<String, Value> {
     let mut out = Map::new();
     let Value::Object(own) = value else { return out };
     let mut add = |options: &[&str], default: &str, kept: Option<&str>| {
@@ -390,6 +390,6 @@ fn put_type(title: &str, kind: &str) -> String {
 }
 
 /// The error for a reply that is none of the listed choices.
-pub fn no_choice(reply: &str, choices: &[String]) -> Halt {
+pub fn no_choice(reply: &str, choices: &[String]) -> ScriptFlow {
     words::NO_CHOICE.with("reply", quoted(reply)).with("list", quoted(&choices.join(", "))).into()
 }

@@ -3,20 +3,20 @@
 
 use serde_json::{Map, Value};
 
-use super::super::text::{Ask, Settled};
-use super::answer::{Reply, Wish, kind, no_choice};
-use super::talk::{Body, Line, Parts};
-use super::{Frame, Halt, Run};
+use super::super::text::{Placeholder, Settled};
+use super::answer::{CallOptions, ModelReply, kind, no_choice};
+use super::talk::{DialogueMessage, MessageBody, SystemParts};
+use super::{Frame, ScriptFlow, ScriptRun};
 
 /// How often the model is asked again when its reply was not one of the choices.
 const TRIES: usize = 3;
 
-impl Run {
+impl ScriptRun {
     /// Asks for every missing reply of one message, from left to right.
-    pub async fn fill_asks(&mut self, frame: &mut Frame, at: usize) -> Result<(), Halt> {
+    pub async fn fill_asks(&mut self, frame: &mut Frame, at: usize) -> Result<(), ScriptFlow> {
         loop {
             let Some(line) = frame.talk.lines.get(at) else { return Ok(()) };
-            let Body::Settled(settled) = &line.body else { return Ok(()) };
+            let MessageBody::Settled(settled) = &line.body else { return Ok(()) };
             let Some((shard, ask)) = settled.next_ask() else { return Ok(()) };
             let (ask, before) = (ask.clone(), settled.before(shard));
             let params = self.passed(frame, &ask.params).await?.map();
@@ -26,7 +26,7 @@ impl Run {
             let reply = came?;
             let text = reply.text.clone();
             let (whole, is_last) = match frame.talk.lines.get_mut(at).map(|line| &mut line.body) {
-                Some(Body::Settled(settled)) => {
+                Some(MessageBody::Settled(settled)) => {
                     settled.fill(shard, reply.text.clone());
                     (settled.text(), settled.next_ask().is_none())
                 }
@@ -59,12 +59,12 @@ impl Run {
         &mut self,
         frame: &mut Frame,
         at: usize,
-        ask: &Ask,
+        ask: &Placeholder,
         before: String,
         params: Map<String, Value>,
-    ) -> Result<Reply, Halt> {
+    ) -> Result<ModelReply, ScriptFlow> {
         if ask.pick.random && !ask.choices.is_empty() {
-            return Ok(Reply { text: by_chance(ask), ..Reply::default() });
+            return Ok(ModelReply { text: by_chance(ask), ..ModelReply::default() });
         }
         let role = frame.talk.lines.get(at).map(|line| line.role.clone()).unwrap_or_default();
         let is_other = role != frame.shape.name();
@@ -77,7 +77,10 @@ impl Run {
         {
             return Ok(reply);
         }
-        let begun = Line { body: Body::Settled(Settled::given(before)), ..Line::settled(role, "") };
+        let begun = DialogueMessage {
+            body: MessageBody::Settled(Settled::given(before)),
+            ..DialogueMessage::settled(role, "")
+        };
         self.restricted(frame, at, &begun, ask, params).await
     }
 
@@ -86,21 +89,21 @@ impl Run {
         &mut self,
         frame: &mut Frame,
         at: usize,
-        begun: &Line,
-        ask: &Ask,
+        begun: &DialogueMessage,
+        ask: &Placeholder,
         params: Map<String, Value>,
-    ) -> Result<Reply, Halt> {
+    ) -> Result<ModelReply, ScriptFlow> {
         let mut last = String::new();
         for _ in 0..TRIES {
-            let extra = Parts { notes: instruction(ask), ..Parts::default() };
+            let extra = SystemParts { notes: instruction(ask), ..SystemParts::default() };
             let sent = self.sent(frame, at, Some(begun), &extra);
-            let wish = Wish { params: params.clone(), ..Wish::default() };
+            let wish = CallOptions { params: params.clone(), ..CallOptions::default() };
             let reply = self.complete(frame, sent, wish).await?;
             if ask.choices.is_empty() {
                 return Ok(reply);
             }
             if let Some(text) = chosen(ask, &reply.text) {
-                return Ok(Reply { text, ..reply });
+                return Ok(ModelReply { text, ..reply });
             }
             last = reply.text;
         }
@@ -109,7 +112,7 @@ impl Run {
 }
 
 /// The instruction that lists the choices for the model.
-fn instruction(ask: &Ask) -> Vec<String> {
+fn instruction(ask: &Placeholder) -> Vec<String> {
     if ask.choices.is_empty() {
         return Vec::new();
     }
@@ -124,7 +127,7 @@ fn instruction(ask: &Ask) -> Vec<String> {
     vec![format!("Answer with {how_many}: {}", list.join(", "))]
 }
 
-fn by_chance(ask: &Ask) -> String {
+fn by_chance(ask: &Placeholder) -> String {
     let mut choices: Vec<&str> = ask.choices.iter().map(String::as_str).collect();
     fastrand::shuffle(&mut choices);
     choices.truncate(ask.pick.most);
@@ -132,7 +135,7 @@ fn by_chance(ask: &Ask) -> String {
 }
 
 /// The choices a reply names, spelled as listed.
-fn chosen(ask: &Ask, reply: &str) -> Option<String> {
+fn chosen(ask: &Placeholder, reply: &str) -> Option<String> {
     let bare = |text: &str| {
         let trimmed = text.trim().trim_matches(|c: char| {
             c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '.' | '。' | '*' | '“' | '”')

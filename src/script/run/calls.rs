@@ -6,20 +6,20 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::super::directive::{self, Flush, Given};
+use super::super::directive::{self, DirectiveCall, Flush};
 use super::super::fault::quoted;
-use super::super::host::Told;
-use super::super::permission::{self, Verdict};
-use super::super::shape::Shape;
-use super::super::shape::input::Args;
-use super::super::syntax::Node;
+use super::super::host::ScriptEvent;
+use super::super::permission::{self, CallVerdict};
+use super::super::shape::Manifest;
+use super::super::shape::input::ScriptArgs;
+use super::super::syntax::ScriptNode;
 use super::super::text::Invoke;
 use super::super::text::args::Arg;
 use super::import::Callee;
 use super::own;
 use super::tools::is_missing;
 use super::values::{merge, text_of};
-use super::{Frame, Halt, Run};
+use super::{Frame, ScriptFlow, ScriptRun};
 use crate::words::script_run as words;
 
 /// A call as written in the script.
@@ -31,21 +31,21 @@ pub struct Called<'a> {
     /// The arguments in brackets.
     pub args: &'a [Arg],
     /// The value of the key.
-    pub head: Option<&'a Node>,
+    pub head: Option<&'a ScriptNode>,
     /// The other keys.
-    pub more: &'a [(&'a Node, &'a Node)],
+    pub more: &'a [(&'a ScriptNode, &'a ScriptNode)],
 }
 
 /// The evaluated arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Passed {
+pub struct ArgValues {
     pub by_place: Vec<Value>,
     pub named: Map<String, Value>,
     /// Plain variables that were passed by position, under their names.
     pub also: Map<String, Value>,
 }
 
-impl Passed {
+impl ArgValues {
     pub fn first(&self) -> Option<&Value> {
         self.by_place.first()
     }
@@ -79,7 +79,7 @@ impl Passed {
     }
 
     /// In the form a script takes.
-    pub fn for_script(self) -> Args {
+    pub fn for_script(self) -> ScriptArgs {
         let mut named = self.map();
         for (name, value) in self.also {
             named.entry(name).or_insert(value);
@@ -88,7 +88,7 @@ impl Passed {
             [Value::Object(_)] => Vec::new(),
             _ => self.by_place,
         };
-        Args { by_place, named }
+        ScriptArgs { by_place, named }
     }
 
     /// In the form a function takes: by position, or as one object.
@@ -128,14 +128,18 @@ impl Passed {
     }
 }
 
-impl Run {
+impl ScriptRun {
     /// Whether a name can be called.
     pub fn knows(&self, frame: &Frame, name: &str) -> bool {
         directive::find(name).is_some() || frame.reach.has_function(name)
     }
 
     /// Runs a call as an instruction: its value is the last result.
-    pub async fn directive(&mut self, frame: &mut Frame, called: Called<'_>) -> Result<(), Halt> {
+    pub async fn directive(
+        &mut self,
+        frame: &mut Frame,
+        called: Called<'_>,
+    ) -> Result<(), ScriptFlow> {
         if let Some(value) = self.call(frame, called).await? {
             frame.values.hidden.clear();
             frame.values.latest = value;
@@ -148,7 +152,7 @@ impl Run {
         &'a mut self,
         frame: &'a mut Frame,
         called: Called<'a>,
-    ) -> BoxFuture<'a, Result<Option<Value>, Halt>> {
+    ) -> BoxFuture<'a, Result<Option<Value>, ScriptFlow>> {
         Box::pin(async move {
             self.step()?;
             if called.name != "initDone" {
@@ -169,11 +173,12 @@ impl Run {
             }
             match row {
                 Some(row) if row.lazy => {
-                    (row.run)(self, frame, Given { called, passed: Passed::default() }).await
+                    (row.run)(self, frame, DirectiveCall { called, passed: ArgValues::default() })
+                        .await
                 }
                 Some(row) => {
                     let passed = self.given(frame, &called).await?;
-                    (row.run)(self, frame, Given { called, passed }).await
+                    (row.run)(self, frame, DirectiveCall { called, passed }).await
                 }
                 None => {
                     let passed = self.given(frame, &called).await?;
@@ -184,7 +189,11 @@ impl Run {
     }
 
     /// All arguments of a call: in brackets, under the key, and in the other keys.
-    async fn given(&mut self, frame: &mut Frame, called: &Called<'_>) -> Result<Passed, Halt> {
+    async fn given(
+        &mut self,
+        frame: &mut Frame,
+        called: &Called<'_>,
+    ) -> Result<ArgValues, ScriptFlow> {
         let mut passed = self.passed(frame, called.args).await?;
         if let Some(head) = called.head {
             match self.value(frame, head).await? {
@@ -215,8 +224,8 @@ impl Run {
         &mut self,
         frame: &mut Frame,
         name: &str,
-        passed: Passed,
-    ) -> Result<Option<Value>, Halt> {
+        passed: ArgValues,
+    ) -> Result<Option<Value>, ScriptFlow> {
         match frame.reach.callee(name) {
             Some(Callee::Js { name, .. }) => self.js(frame, &name, passed.for_function()).await,
             Some(Callee::Wasm { module, name }) => {
@@ -243,7 +252,11 @@ impl Run {
     }
 
     /// `[[@id(args)]]` and `[[@$name(args)]]`.
-    pub async fn invoke(&mut self, frame: &mut Frame, invoke: &Invoke) -> Result<Value, Halt> {
+    pub async fn invoke(
+        &mut self,
+        frame: &mut Frame,
+        invoke: &Invoke,
+    ) -> Result<Value, ScriptFlow> {
         let Invoke { name, directive, args } = invoke;
         if *directive {
             let called = Called { name, pipe: false, args, head: None, more: &[] };
@@ -274,7 +287,7 @@ impl Run {
             Value::Null => frame.talk.lines.iter().rev().find(|line| !line.is_pending()),
             latest => return text_of(latest),
         }
-        .map(super::talk::Line::text)
+        .map(super::talk::DialogueMessage::text)
         .unwrap_or_default()
     }
 
@@ -283,14 +296,14 @@ impl Run {
         &'a mut self,
         frame: &'a mut Frame,
         name: &'a str,
-        args: Args,
-    ) -> BoxFuture<'a, Result<Value, Halt>> {
+        args: ScriptArgs,
+    ) -> BoxFuture<'a, Result<Value, ScriptFlow>> {
         Box::pin(async move {
             self.needs_trust(frame, &format!("@{name}"))?;
             self.permit(frame, name, &args.named).await?;
             if frame.reach.has_function(name) {
-                let Args { by_place, named } = args;
-                let passed = Passed { by_place, named, also: Map::new() };
+                let ScriptArgs { by_place, named } = args;
+                let passed = ArgValues { by_place, named, also: Map::new() };
                 return Ok(self.function(frame, name, passed).await?.unwrap_or(Value::Null));
             }
             let shape = match (self.find(frame, name), own::find(name)) {
@@ -304,22 +317,22 @@ impl Run {
     }
 
     /// The script a name refers to, as seen from another one.
-    pub fn find(&self, frame: &Frame, name: &str) -> Result<Arc<Shape>, Halt> {
+    pub fn find(&self, frame: &Frame, name: &str) -> Result<Arc<Manifest>, ScriptFlow> {
         if name == frame.shape.id() {
             return Ok(frame.shape.clone());
         }
         let source = self.library.find(name, &frame.shape.origin.folder)?;
-        Ok(Arc::new(Shape::of(source, &self.library)?))
+        Ok(Arc::new(Manifest::of(source, &self.library)?))
     }
 
     /// Runs a script on behalf of another one.
     pub async fn shape(
         &mut self,
         caller: &Frame,
-        shape: Arc<Shape>,
-        args: Args,
-    ) -> Result<Value, Halt> {
-        self.host.tell(Told::Calling(shape.id().to_owned()));
+        shape: Arc<Manifest>,
+        args: ScriptArgs,
+    ) -> Result<Value, ScriptFlow> {
+        self.host.tell(ScriptEvent::Calling(shape.id().to_owned()));
         let mut frame = Frame::new(shape, args, &caller.guards)?;
         self.frame(&mut frame).await
     }
@@ -330,12 +343,14 @@ impl Run {
         frame: &Frame,
         name: &str,
         args: &Map<String, Value>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ScriptFlow> {
         for rules in frame.guards.iter().rev() {
             match permission::judge(rules, name, args)? {
-                Verdict::Allow => {}
-                Verdict::Deny => return Err(words::NOT_ALLOWED.with("name", quoted(name)).into()),
-                Verdict::Confirm => {
+                CallVerdict::Allow => {}
+                CallVerdict::Deny => {
+                    return Err(words::NOT_ALLOWED.with("name", quoted(name)).into());
+                }
+                CallVerdict::Confirm => {
                     let shown = Value::Object(args.clone()).to_string();
                     let question = words::MAY_CALL
                         .with("script", quoted(frame.shape.id()))
@@ -354,21 +369,21 @@ impl Run {
     pub async fn interact(
         &mut self,
         caller: &mut Frame,
-        shape: Arc<Shape>,
+        shape: Arc<Manifest>,
         args: Map<String, Value>,
         message: String,
-    ) -> Result<Value, Halt> {
+    ) -> Result<Value, ScriptFlow> {
         let key = shape.origin.file.clone();
         let mut agent = match caller.reach.take_agent(&key) {
             Some(agent) => agent,
             None => {
-                let args = Args { by_place: Vec::new(), named: args };
+                let args = ScriptArgs { by_place: Vec::new(), named: args };
                 let mut agent = Frame::new(shape, args, &caller.guards)?;
                 self.begin(&mut agent).await?;
                 agent
             }
         };
-        agent.talk.push(super::talk::Line::settled("user", message));
+        agent.talk.push(super::talk::DialogueMessage::settled("user", message));
         let came = self.answer(&mut agent, &Map::new()).await;
         let said = agent.values.latest.clone();
         caller.reach.put_agent(key, agent);
@@ -377,11 +392,11 @@ impl Run {
     }
 
     /// Runs a script to its end without the automatic answer.
-    pub fn begin<'a>(&'a mut self, frame: &'a mut Frame) -> BoxFuture<'a, Result<(), Halt>> {
+    pub fn begin<'a>(&'a mut self, frame: &'a mut Frame) -> BoxFuture<'a, Result<(), ScriptFlow>> {
         Box::pin(async move {
             self.prepare(frame).await?;
             match self.body(frame).await {
-                Ok(()) | Err(Halt::Return(_) | Halt::Break | Halt::Continue) => {}
+                Ok(()) | Err(ScriptFlow::Return(_) | ScriptFlow::Break | ScriptFlow::Continue) => {}
                 Err(halt) => return Err(halt),
             }
             self.flush(frame).await

@@ -1,16 +1,16 @@
 //! `-> a(x) -> $b`: passes the last result from one script or function to the next.
 
-use super::super::directive::{self, Given};
+use super::super::directive::{self, DirectiveCall};
 use super::super::fault::quoted;
 use super::super::text::args;
-use super::calls::{Called, Passed};
+use super::calls::{ArgValues, Called};
 use super::import::Callee;
-use super::{Frame, Halt, Run};
+use super::{Frame, ScriptFlow, ScriptRun};
 use crate::words::script_run as words;
 
-impl Run {
+impl ScriptRun {
     /// Runs the links of a chain from left to right.
-    pub async fn chain(&mut self, frame: &mut Frame, text: &str) -> Result<(), Halt> {
+    pub async fn chain(&mut self, frame: &mut Frame, text: &str) -> Result<(), ScriptFlow> {
         let links = args::chain(text).ok_or_else(|| words::NO_CHAIN.with("text", quoted(text)))?;
         self.needs_trust(frame, "->")?;
         self.flush(frame).await?;
@@ -29,9 +29,9 @@ impl Run {
                     // Without arguments it gets the last result as its only argument.
                     Some(row) if link.args.is_empty() && !row.lazy => {
                         let by_place = if latest.is_null() { vec![] } else { vec![latest] };
-                        let passed = Passed { by_place, ..Passed::default() };
+                        let passed = ArgValues { by_place, ..ArgValues::default() };
                         if let Some(value) =
-                            (row.run)(self, frame, Given { called, passed }).await?
+                            (row.run)(self, frame, DirectiveCall { called, passed }).await?
                         {
                             frame.values.latest = value;
                         }

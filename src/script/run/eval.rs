@@ -6,21 +6,21 @@ use serde_json::{Map, Value};
 
 use super::super::fault::quoted;
 use super::super::js::Got;
-use super::super::syntax::{Node, Tree};
+use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::args::{self, Arg};
-use super::super::text::lead::{self, Lead, Place};
-use super::super::text::{Draft, gaps, relaxed};
-use super::calls::{Called, Passed};
-use super::{Frame, Halt, Run};
+use super::super::text::lead::{self, Lead, PrefixPosition};
+use super::super::text::{MessageText, gaps, relaxed};
+use super::calls::{ArgValues, Called};
+use super::{Frame, ScriptFlow, ScriptRun};
 use crate::words::script_run as words;
 
-impl Run {
+impl ScriptRun {
     /// The value of a JavaScript expression; `None` if it is undefined.
     pub async fn expression(
         &mut self,
         frame: &mut Frame,
         text: &str,
-    ) -> Result<Option<Value>, Halt> {
+    ) -> Result<Option<Value>, ScriptFlow> {
         match self.known(frame, text) {
             Known::Value(value) => Ok(Some(value)),
             Known::Nothing => Ok(None),
@@ -61,7 +61,7 @@ impl Run {
         frame: &mut Frame,
         expression: &str,
         written: &str,
-    ) -> Result<Value, Halt> {
+    ) -> Result<Value, ScriptFlow> {
         match self.expression(frame, expression).await? {
             Some(Value::String(text)) => match text.strip_prefix('#') {
                 Some(template) => Ok(Value::String(self.render(frame, template).await?)),
@@ -73,7 +73,11 @@ impl Run {
     }
 
     /// Whether a condition is true. A condition is an expression, with or without `?=`.
-    pub async fn condition(&mut self, frame: &mut Frame, node: &Node) -> Result<bool, Halt> {
+    pub async fn condition(
+        &mut self,
+        frame: &mut Frame,
+        node: &ScriptNode,
+    ) -> Result<bool, ScriptFlow> {
         let value = match node.as_text() {
             Some(text) => {
                 let text = text.strip_prefix("?=").unwrap_or(text);
@@ -103,12 +107,12 @@ impl Run {
     }
 
     /// An expression with its `{{…}}` filled in: their values are data, never code.
-    async fn rendered_gap(&mut self, frame: &mut Frame, text: &str) -> Result<String, Halt> {
+    async fn rendered_gap(&mut self, frame: &mut Frame, text: &str) -> Result<String, ScriptFlow> {
         let mut out = String::new();
         for part in gaps::split(text) {
             match part {
-                gaps::Part::Code(code) => out.push_str(code),
-                gaps::Part::Gap { template, quote } => {
+                gaps::InterpolationPart::Code(code) => out.push_str(code),
+                gaps::InterpolationPart::Gap { template, quote } => {
                     let value = self.render(frame, template).await?;
                     out.push_str(&gaps::literal(&value, quote));
                 }
@@ -121,8 +125,8 @@ impl Run {
     pub fn value<'a>(
         &'a mut self,
         frame: &'a mut Frame,
-        node: &'a Node,
-    ) -> BoxFuture<'a, Result<Value, Halt>> {
+        node: &'a ScriptNode,
+    ) -> BoxFuture<'a, Result<Value, ScriptFlow>> {
         Box::pin(async move {
             if node.tag.is_some() {
                 let source = node.as_text().unwrap_or_default();
@@ -148,10 +152,10 @@ impl Run {
     async fn map_value(
         &mut self,
         frame: &mut Frame,
-        node: &Node,
-        pairs: &[(Node, Node)],
-    ) -> Result<Value, Halt> {
-        let is_call = |key: &Node| {
+        node: &ScriptNode,
+        pairs: &[(ScriptNode, ScriptNode)],
+    ) -> Result<Value, ScriptFlow> {
+        let is_call = |key: &ScriptNode| {
             key.as_text().is_some_and(|key| key.starts_with('$') && args::call(key).is_some())
         };
         if pairs.iter().any(|(key, _)| is_call(key)) {
@@ -169,8 +173,8 @@ impl Run {
     }
 
     /// A text as an argument.
-    pub async fn text_value(&mut self, frame: &mut Frame, text: &str) -> Result<Value, Halt> {
-        match lead::read(text, Place::Value) {
+    pub async fn text_value(&mut self, frame: &mut Frame, text: &str) -> Result<Value, ScriptFlow> {
+        match lead::read(text, PrefixPosition::Value) {
             (Lead::Expression, expression) => {
                 return self.expression_or_text(frame, expression, text).await;
             }
@@ -206,8 +210,8 @@ impl Run {
     }
 
     /// `[[@call]]`s in an argument. A text that consists of one call is its value.
-    async fn with_calls(&mut self, frame: &mut Frame, text: &str) -> Result<Value, Halt> {
-        let mut draft = Draft::read(text);
+    async fn with_calls(&mut self, frame: &mut Frame, text: &str) -> Result<Value, ScriptFlow> {
+        let mut draft = MessageText::read(text);
         if draft.pieces().len() == 1
             && let Some((_, invoke)) = draft.next_invoke()
         {
@@ -219,8 +223,8 @@ impl Run {
     }
 
     /// A text that is rendered at once, including the calls in it.
-    pub async fn now(&mut self, frame: &mut Frame, text: &str) -> Result<String, Halt> {
-        let mut draft = Draft::read(text);
+    pub async fn now(&mut self, frame: &mut Frame, text: &str) -> Result<String, ScriptFlow> {
+        let mut draft = MessageText::read(text);
         self.fill(frame, &mut draft).await?;
         let sealed = draft.seal();
         let rendered = self.render(frame, sealed.template()).await?;
@@ -228,8 +232,12 @@ impl Run {
     }
 
     /// The arguments of a call as values: an argument that is not an expression is text.
-    pub async fn passed(&mut self, frame: &mut Frame, args: &[Arg]) -> Result<Passed, Halt> {
-        let mut passed = Passed::default();
+    pub async fn passed(
+        &mut self,
+        frame: &mut Frame,
+        args: &[Arg],
+    ) -> Result<ArgValues, ScriptFlow> {
+        let mut passed = ArgValues::default();
         for arg in args {
             let value = self.arg(frame, &arg.expr).await?;
             match &arg.name {
@@ -247,7 +255,7 @@ impl Run {
         Ok(passed)
     }
 
-    async fn arg(&mut self, frame: &mut Frame, text: &str) -> Result<Value, Halt> {
+    async fn arg(&mut self, frame: &mut Frame, text: &str) -> Result<Value, ScriptFlow> {
         if let Some(value) = relaxed::literal(text) {
             return match value {
                 Value::String(text) if text.contains("{{") => {

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::super::syntax::{Node, Tree};
+use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::args;
-use super::calls::Passed;
-use super::{Frame, Halt, Run};
+use super::calls::ArgValues;
+use super::{Frame, ScriptFlow, ScriptRun};
 
 /// Maximum number of handlers of one script.
 const MOST: usize = 256;
@@ -40,9 +40,9 @@ impl Frame {
     }
 }
 
-impl Run {
+impl ScriptRun {
     /// The handlers of the head: `on:` as a list of `"event:$fn"`, or a map.
-    pub async fn listen(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+    pub async fn listen(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
         let Some(on) = frame.shape.front.get("on").cloned() else { return Ok(()) };
         let items = match on.tree {
             Tree::List(items) => items,
@@ -64,7 +64,11 @@ impl Run {
     }
 
     /// The name of a callback; an inline function is given one.
-    pub async fn callback(&mut self, frame: &mut Frame, node: &Node) -> Result<String, Halt> {
+    pub async fn callback(
+        &mut self,
+        frame: &mut Frame,
+        node: &ScriptNode,
+    ) -> Result<String, ScriptFlow> {
         match (&node.tag, node.as_text()) {
             (Some(_), Some(source)) => self.nameless(frame, source).await,
             (None, Some(text)) => Ok(text.to_owned()),
@@ -78,7 +82,7 @@ impl Run {
         frame: &mut Frame,
         event: &str,
         args: Vec<Value>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ScriptFlow> {
         if !frame.hears(event) {
             return Ok(());
         }
@@ -90,7 +94,7 @@ impl Run {
             if let Some(expression) = handler.callback.strip_prefix("?=") {
                 Box::pin(self.expression(frame, expression)).await?;
             } else if let Some(call) = args::call(&handler.callback) {
-                let passed = Passed { by_place: all, ..Passed::default() };
+                let passed = ArgValues { by_place: all, ..ArgValues::default() };
                 Box::pin(self.function(frame, &call.name, passed)).await?;
             }
         }

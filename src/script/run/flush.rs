@@ -8,25 +8,25 @@ use super::super::fault::quoted;
 use super::super::output;
 use super::super::template::{self, Format, Functions, Rendered};
 use super::super::text::roles;
-use super::super::text::{Draft, Pattern, Settled};
-use super::talk::{Body, How, Line, Parts};
+use super::super::text::{MessageText, Pattern, Settled};
+use super::talk::{DialogueMessage, MessageBody, RenderMode, SystemParts};
 use super::values::text_of;
-use super::{Frame, Halt, LONGEST_TEXT, Run};
+use super::{Frame, LONGEST_TEXT, ScriptFlow, ScriptRun};
 use crate::words::script_run as words;
 
 /// Backtracking steps before a regular expression is given up.
 const BACKTRACKS: usize = 1_000_000;
 
-impl Run {
+impl ScriptRun {
     /// Renders every pending message, in order, and asks the model where a mark requires it.
-    pub async fn flush(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+    pub async fn flush(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
         let end = frame.talk.lines.len();
         self.flush_to(frame, end).await
     }
 
     /// The same, but only up to the last mark that waits: the next instruction may read a reply,
     /// while rendering can wait.
-    pub async fn flush_asks(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+    pub async fn flush_asks(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
         let waits = frame.talk.lines.iter().rposition(waits);
         match waits {
             Some(last) => self.flush_to(frame, last + 1).await,
@@ -38,7 +38,7 @@ impl Run {
         &'a mut self,
         frame: &'a mut Frame,
         end: usize,
-    ) -> BoxFuture<'a, Result<(), Halt>> {
+    ) -> BoxFuture<'a, Result<(), ScriptFlow>> {
         Box::pin(async move {
             if frame.talk.is_flushing {
                 // A call inside a message flushes nothing: that message is being rendered.
@@ -51,21 +51,23 @@ impl Run {
         })
     }
 
-    async fn flush_lines(&mut self, frame: &mut Frame, end: usize) -> Result<(), Halt> {
+    async fn flush_lines(&mut self, frame: &mut Frame, end: usize) -> Result<(), ScriptFlow> {
         for at in 0..end.min(frame.talk.lines.len()) {
-            if !frame.talk.lines.get(at).is_some_and(Line::is_pending) {
+            if !frame.talk.lines.get(at).is_some_and(DialogueMessage::is_pending) {
                 continue;
             }
             let spot = frame.talk.lines.get(at).and_then(|line| line.spot.clone());
             self.flush_line(frame, at).await.map_err(|halt| match (halt, &spot) {
-                (Halt::Failed(failure), Some(spot)) => failure.or_at(&spot.file, spot.place).into(),
+                (ScriptFlow::Failed(failure), Some(spot)) => {
+                    failure.or_at(&spot.file, spot.place).into()
+                }
                 (halt, _) => halt,
             })?;
         }
         Ok(())
     }
 
-    async fn flush_line(&mut self, frame: &mut Frame, at: usize) -> Result<(), Halt> {
+    async fn flush_line(&mut self, frame: &mut Frame, at: usize) -> Result<(), ScriptFlow> {
         let Some(mut line) = frame.talk.lines.get(at).cloned() else { return Ok(()) };
         self.settle(frame, &mut line).await?;
         let addressed = !line.to.is_empty();
@@ -80,7 +82,11 @@ impl Run {
     }
 
     /// Renders one message; replies of the model are still missing.
-    pub async fn settle(&mut self, frame: &mut Frame, line: &mut Line) -> Result<(), Halt> {
+    pub async fn settle(
+        &mut self,
+        frame: &mut Frame,
+        line: &mut DialogueMessage,
+    ) -> Result<(), ScriptFlow> {
         let locals = std::mem::replace(&mut frame.values.locals, line.locals.clone());
         let was = std::mem::replace(&mut frame.talk.is_flushing, true);
         let came = self.settle_body(frame, line).await;
@@ -89,27 +95,33 @@ impl Run {
         came
     }
 
-    async fn settle_body(&mut self, frame: &mut Frame, line: &mut Line) -> Result<(), Halt> {
+    async fn settle_body(
+        &mut self,
+        frame: &mut Frame,
+        line: &mut DialogueMessage,
+    ) -> Result<(), ScriptFlow> {
         match line.body.clone() {
-            Body::Settled(_) | Body::Parts(_) => {}
-            Body::PendingParts(value) => line.body = Body::Parts(self.parts(frame, &value).await?),
-            Body::Pending { text, how } => {
+            MessageBody::Settled(_) | MessageBody::Parts(_) => {}
+            MessageBody::PendingParts(value) => {
+                line.body = MessageBody::Parts(self.parts(frame, &value).await?)
+            }
+            MessageBody::Pending { text, how } => {
                 let (text, how) = match how {
-                    How::Expression => match self.expression(frame, &text).await? {
+                    RenderMode::Expression => match self.expression(frame, &text).await? {
                         Some(value) => match text_of(&value).strip_prefix('#') {
-                            Some(template) => (template.to_owned(), How::Template),
+                            Some(template) => (template.to_owned(), RenderMode::Template),
                             None => {
-                                line.body = Body::Settled(Settled::given(text_of(&value)));
+                                line.body = MessageBody::Settled(Settled::given(text_of(&value)));
                                 return Ok(());
                             }
                         },
-                        None => (format!("?={text}"), How::Marks),
+                        None => (format!("?={text}"), RenderMode::Marks),
                     },
                     how => (text, how),
                 };
                 let text = addressees(frame, line, &text);
                 let (settled, bias) = self.text(frame, &text, how).await?;
-                line.body = Body::Settled(settled);
+                line.body = MessageBody::Settled(settled);
                 line.bias = bias;
             }
         }
@@ -121,12 +133,12 @@ impl Run {
         &mut self,
         frame: &mut Frame,
         text: &str,
-        how: How,
-    ) -> Result<(Settled, Vec<super::super::text::Bias>), Halt> {
-        let mut draft = Draft::read(text);
+        how: RenderMode,
+    ) -> Result<(Settled, Vec<super::super::text::Bias>), ScriptFlow> {
+        let mut draft = MessageText::read(text);
         let bias = draft.bias().to_vec();
         self.fill(frame, &mut draft).await?;
-        if how == How::Marks {
+        if how == RenderMode::Marks {
             return Ok((draft.settle(), bias));
         }
         let sealed = draft.seal();
@@ -135,7 +147,11 @@ impl Run {
     }
 
     /// Fills in the results of calls and regular expressions.
-    pub async fn fill(&mut self, frame: &mut Frame, draft: &mut Draft) -> Result<(), Halt> {
+    pub async fn fill(
+        &mut self,
+        frame: &mut Frame,
+        draft: &mut MessageText,
+    ) -> Result<(), ScriptFlow> {
         while let Some((at, invoke)) = draft.next_invoke().map(|(at, it)| (at, it.clone())) {
             let value = self.invoke(frame, &invoke).await?;
             let text = text_of(&value);
@@ -153,7 +169,7 @@ impl Run {
     }
 
     /// Renders a template with everything the script knows.
-    pub async fn render(&mut self, frame: &mut Frame, text: &str) -> Result<String, Halt> {
+    pub async fn render(&mut self, frame: &mut Frame, text: &str) -> Result<String, ScriptFlow> {
         let format = match frame.values.option("templateFormat") {
             Some(Value::String(name)) => {
                 Format::parse(&name).ok_or_else(|| words::NO_FORMAT.with("name", quoted(&name)))?
@@ -178,8 +194,8 @@ impl Run {
     }
 
     /// A structured system message, with each of its texts rendered.
-    async fn parts(&mut self, frame: &mut Frame, value: &Value) -> Result<Parts, Halt> {
-        let mut parts = Parts::default();
+    async fn parts(&mut self, frame: &mut Frame, value: &Value) -> Result<SystemParts, ScriptFlow> {
+        let mut parts = SystemParts::default();
         let Value::Object(map) = value else {
             return Err(words::SYSTEM_NO_PARTS.into());
         };
@@ -191,7 +207,7 @@ impl Run {
             };
             let mut rendered = Vec::new();
             for text in texts {
-                let (settled, _) = self.text(frame, &text, How::Template).await?;
+                let (settled, _) = self.text(frame, &text, RenderMode::Template).await?;
                 rendered.push(settled.text().trim_end_matches('\n').to_owned());
             }
             match key.as_str() {
@@ -207,18 +223,18 @@ impl Run {
 }
 
 /// Whether there are marks whose results a later instruction may need.
-fn waits(line: &Line) -> bool {
+fn waits(line: &DialogueMessage) -> bool {
     match &line.body {
-        Body::Pending { text, .. } => {
+        MessageBody::Pending { text, .. } => {
             !line.to.is_empty() || text.contains("[[") || text.trim_start().starts_with('@')
         }
-        Body::Settled(settled) => settled.next_ask().is_some(),
-        Body::PendingParts(_) | Body::Parts(_) => false,
+        MessageBody::Settled(settled) => settled.next_ask().is_some(),
+        MessageBody::PendingParts(_) | MessageBody::Parts(_) => false,
     }
 }
 
 /// Removes the `@role`s at the start of a text, and expands `@all`.
-fn addressees(frame: &Frame, line: &mut Line, text: &str) -> String {
+fn addressees(frame: &Frame, line: &mut DialogueMessage, text: &str) -> String {
     let roles = frame.shape.roles();
     if roles.is_empty() {
         return text.to_owned();
@@ -259,14 +275,14 @@ fn template_data(frame: &Frame) -> Map<String, Value> {
 }
 
 /// The match of a regular expression in a text; the whole text if nothing matches.
-fn matched(pattern: &Pattern, text: &str) -> Result<String, Halt> {
+fn matched(pattern: &Pattern, text: &str) -> Result<String, ScriptFlow> {
     let flags: String = pattern.flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
     let source = match flags.is_empty() {
         true => pattern.source.clone(),
         false => format!("(?{flags}){}", pattern.source),
     };
     let fault = |why: String| {
-        Halt::from(
+        ScriptFlow::from(
             words::BAD_PATTERN.with("pattern", quoted(&pattern.source)).with("why", quoted(&why)),
         )
     };

@@ -2,17 +2,17 @@
 //! addressed to it.
 
 use super::super::fault::quoted;
-use super::super::shape::input::Args;
-use super::answer::{Reply, Wish};
-use super::talk::{Parts, seen_by};
-use super::{Frame, Halt, Run};
+use super::super::shape::input::ScriptArgs;
+use super::answer::{CallOptions, ModelReply};
+use super::talk::{SystemParts, seen_by};
+use super::{Frame, ScriptFlow, ScriptRun};
 use crate::protocol::Message;
 use crate::words::script_run as words;
 use serde_json::{Map, Value};
 
-impl Run {
+impl ScriptRun {
     /// Lets every addressed role answer a message, one after the other.
-    pub async fn group_answers(&mut self, frame: &mut Frame, at: usize) -> Result<(), Halt> {
+    pub async fn group_answers(&mut self, frame: &mut Frame, at: usize) -> Result<(), ScriptFlow> {
         let to = frame.talk.lines.get(at).map(|line| line.to.clone()).unwrap_or_default();
         for to in to {
             let Some(script) = frame.role_script(&to.role) else {
@@ -38,25 +38,30 @@ impl Run {
         script: &str,
         end: usize,
         begun: String,
-    ) -> Result<Reply, Halt> {
+    ) -> Result<ModelReply, ScriptFlow> {
         let mut actor = self.actor(frame, role, script).await?;
-        let mut sent = self.sent(&actor, actor.talk.lines.len(), None, &Parts::default());
+        let mut sent = self.sent(&actor, actor.talk.lines.len(), None, &SystemParts::default());
         let from = frame.talk.prologue.unwrap_or(0).min(end);
         let lines = frame.talk.lines.iter().take(end).skip(from);
         sent.extend(seen_by(role, lines, frame.shape.name()));
         if !begun.is_empty() {
             sent.push(Message::assistant(begun));
         }
-        let came = self.complete(&mut actor, sent, Wish::default()).await;
+        let came = self.complete(&mut actor, sent, CallOptions::default()).await;
         let own = actor.shape.name().to_owned();
         frame.reach.put_role(role.to_owned(), actor);
         frame.talk.calls += 1;
         let reply = came?;
         let text = without_name(&reply.text, &[role, &own]);
-        Ok(Reply { text, ..reply })
+        Ok(ModelReply { text, ..reply })
     }
 
-    async fn actor(&mut self, frame: &mut Frame, role: &str, script: &str) -> Result<Frame, Halt> {
+    async fn actor(
+        &mut self,
+        frame: &mut Frame,
+        role: &str,
+        script: &str,
+    ) -> Result<Frame, ScriptFlow> {
         if let Some(actor) = frame.reach.take_role(role) {
             return Ok(actor);
         }
@@ -69,7 +74,7 @@ impl Run {
                 .with("file", shape.origin.file.clone())
                 .into());
         }
-        let mut actor = Frame::new(shape, Args::default(), &frame.guards)?;
+        let mut actor = Frame::new(shape, ScriptArgs::default(), &frame.guards)?;
         self.begin(&mut actor).await?;
         Ok(actor)
     }

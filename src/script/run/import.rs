@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::super::failure::Failure;
+use super::super::failure::LocatedError;
 use super::super::fault::quoted;
 use super::super::js::Engine;
-use super::super::shape::input::Args;
+use super::super::shape::input::ScriptArgs;
 use super::super::shape::links::bare;
-use super::super::shape::{Export, Import, Kind, Pick, Picks, Shape};
+use super::super::shape::{Export, Import, ImportKind, ImportPick, Manifest, Picks};
 use super::super::source;
 use super::super::wasm;
-use super::calls::Passed;
-use super::{Frame, Halt, Run};
+use super::calls::ArgValues;
+use super::{Frame, ScriptFlow, ScriptRun};
 use crate::words::script_run as words;
 
 /// The name of a module's initialiser.
@@ -34,9 +34,9 @@ pub enum Callee {
         module: usize,
         name: String,
     },
-    Script(Arc<Shape>),
+    Script(Arc<Manifest>),
     /// `$id.interact({message})`.
-    Interact(Arc<Shape>),
+    Interact(Arc<Manifest>),
     /// A function of another script.
     Foreign {
         module: usize,
@@ -46,7 +46,7 @@ pub enum Callee {
 
 /// Everything a script can call by name.
 #[derive(Default)]
-pub struct Reach {
+pub struct Imports {
     names: BTreeMap<String, Callee>,
     /// Template functions: their name in templates, and their name in the engine.
     templates: BTreeMap<String, String>,
@@ -58,7 +58,7 @@ pub struct Reach {
     pub nameless: usize,
 }
 
-impl Reach {
+impl Imports {
     pub fn has_function(&self, name: &str) -> bool {
         self.names.contains_key(name)
     }
@@ -116,34 +116,36 @@ impl Reach {
     }
 }
 
-impl Run {
+impl ScriptRun {
     /// Loads the imports of the script, and runs their initialisers.
-    pub async fn imports(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+    pub async fn imports(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
         let shape = frame.shape.clone();
         for import in &shape.imports {
             self.needs_trust(frame, "import")?;
             self.import(frame, import).await.map_err(|halt| match halt {
-                Halt::Failed(failure) => failure.or_at(&import.spot.file, import.spot.place).into(),
+                ScriptFlow::Failed(failure) => {
+                    failure.or_at(&import.spot.file, import.spot.place).into()
+                }
                 other => other,
             })?;
         }
         Ok(())
     }
 
-    async fn import(&mut self, frame: &mut Frame, import: &Import) -> Result<(), Halt> {
+    async fn import(&mut self, frame: &mut Frame, import: &Import) -> Result<(), ScriptFlow> {
         match &import.kind {
-            Kind::Module(name) => {
+            ImportKind::Module(name) => {
                 let (id, names) = self.js_module(frame, name, Vec::new()).await?;
                 self.take_functions(frame, import, &id, name, names).await
             }
-            Kind::File(name) => {
+            ImportKind::File(name) => {
                 let path = self.library.path(name, &frame.shape.origin.folder);
                 let files = self.js_files(frame, &path)?;
                 let (id, names) = self.js_module(frame, name, files).await?;
                 self.take_functions(frame, import, &id, &stem(name), names).await
             }
-            Kind::Wasm(name) => self.import_wasm(frame, import, name),
-            Kind::Script(name) => self.import_script(frame, import, name).await,
+            ImportKind::Wasm(name) => self.import_wasm(frame, import, name),
+            ImportKind::Script(name) => self.import_script(frame, import, name).await,
         }
     }
 
@@ -155,7 +157,7 @@ impl Run {
         module: &str,
         short: &str,
         names: Vec<String>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ScriptFlow> {
         let inside = |name: &str| format!("{module}.{name}");
         let plain: Vec<&String> = names.iter().filter(|name| bare(name) != INIT).collect();
         match &import.picks {
@@ -199,7 +201,7 @@ impl Run {
         inside: &str,
         name: &str,
         template: bool,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ScriptFlow> {
         match name.strip_prefix("template$").or(template.then_some(name)) {
             Some(name) => frame.reach.add_template(name, inside),
             // An existing name stays.
@@ -213,7 +215,12 @@ impl Run {
         Ok(())
     }
 
-    fn import_wasm(&mut self, frame: &mut Frame, import: &Import, name: &str) -> Result<(), Halt> {
+    fn import_wasm(
+        &mut self,
+        frame: &mut Frame,
+        import: &Import,
+        name: &str,
+    ) -> Result<(), ScriptFlow> {
         let path = self.library.path(name, &frame.shape.origin.folder);
         let bytes = self
             .library
@@ -251,10 +258,10 @@ impl Run {
         frame: &mut Frame,
         import: &Import,
         name: &str,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ScriptFlow> {
         let source = self.library.find(name, &frame.shape.origin.folder)?;
         let is_package = source.origin.package.is_some() && !name.contains('#');
-        let shape = Arc::new(Shape::of(source, &self.library)?);
+        let shape = Arc::new(Manifest::of(source, &self.library)?);
         let given: Vec<(String, Callee)> = self.exported(frame, import, &shape, is_package).await?;
         match &import.picks {
             Picks::All | Picks::Star => {
@@ -290,10 +297,10 @@ impl Run {
         &mut self,
         frame: &mut Frame,
         import: &Import,
-        shape: &Arc<Shape>,
+        shape: &Arc<Manifest>,
         is_package: bool,
-    ) -> Result<Vec<(String, Callee)>, Halt> {
-        let itself = |shape: &Arc<Shape>| {
+    ) -> Result<Vec<(String, Callee)>, ScriptFlow> {
+        let itself = |shape: &Arc<Manifest>| {
             vec![
                 (shape.id().to_owned(), Callee::Script(shape.clone())),
                 (format!("{}.interact", shape.id()), Callee::Interact(shape.clone())),
@@ -307,9 +314,9 @@ impl Run {
             _ => serde_json::Map::new(),
         };
         data.insert("_initCaller".to_owned(), json!({ "id": frame.shape.id() }));
-        let args = Args { by_place: Vec::new(), named: data.clone() };
+        let args = ScriptArgs { by_place: Vec::new(), named: data.clone() };
         // An initialiser reads the values it needs; inputs are for calls.
-        let started = Arc::new(Shape { inputs: Vec::new(), ..shape.as_ref().clone() });
+        let started = Arc::new(Manifest { inputs: Vec::new(), ..shape.as_ref().clone() });
         let mut module = Frame::new(started, args, &frame.guards)?;
         Box::pin(self.prepare(&mut module)).await?;
         let mut given = Vec::new();
@@ -346,7 +353,7 @@ impl Run {
     }
 
     /// Runs the initialiser of an imported script.
-    async fn initialise(&mut self, module: &mut Frame, data: Value) -> Result<(), Halt> {
+    async fn initialise(&mut self, module: &mut Frame, data: Value) -> Result<(), ScriptFlow> {
         let setting = module.shape.front.get("$initializeExec").cloned();
         let before = module.values.flag("runSelfBeforeInitializeExec") == Some(true);
         match setting {
@@ -356,7 +363,7 @@ impl Run {
                     Box::pin(self.begin_body(module)).await?;
                 }
                 let name = self.callback(module, &node).await?;
-                let passed = Passed { by_place: vec![data], ..Passed::default() };
+                let passed = ArgValues { by_place: vec![data], ..ArgValues::default() };
                 Box::pin(self.function(module, &bare(&name), passed)).await?;
                 return Ok(());
             }
@@ -366,16 +373,16 @@ impl Run {
             if before {
                 Box::pin(self.begin_body(module)).await?;
             }
-            let passed = Passed { by_place: vec![data], ..Passed::default() };
+            let passed = ArgValues { by_place: vec![data], ..ArgValues::default() };
             Box::pin(self.function(module, INIT, passed)).await?;
             return Ok(());
         }
         Box::pin(self.begin_body(module)).await
     }
 
-    async fn begin_body(&mut self, module: &mut Frame) -> Result<(), Halt> {
+    async fn begin_body(&mut self, module: &mut Frame) -> Result<(), ScriptFlow> {
         match self.body(module).await {
-            Ok(()) | Err(Halt::Return(_) | Halt::Break | Halt::Continue) => {}
+            Ok(()) | Err(ScriptFlow::Return(_) | ScriptFlow::Break | ScriptFlow::Continue) => {}
             Err(halt) => return Err(halt),
         }
         self.flush(module).await
@@ -388,12 +395,12 @@ impl Run {
         module: usize,
         name: &str,
         args: Vec<Value>,
-    ) -> Result<Value, Halt> {
+    ) -> Result<Value, ScriptFlow> {
         let module = frame
             .reach
             .wasm
             .get_mut(module)
-            .ok_or_else(|| Failure::new(words::NO_DIRECTIVE.with("name", quoted(name))))?;
+            .ok_or_else(|| LocatedError::new(words::NO_DIRECTIVE.with("name", quoted(name))))?;
         Ok(module.call(name, &args)?)
     }
 }
@@ -410,7 +417,7 @@ fn init_data(frame: &Frame) -> Value {
     Value::Object(data)
 }
 
-fn find_name<'a>(names: &[&'a String], pick: &Pick) -> Option<&'a String> {
+fn find_name<'a>(names: &[&'a String], pick: &ImportPick) -> Option<&'a String> {
     let wanted = [pick.name.clone(), format!("template${}", pick.name)];
     names.iter().find(|name| wanted.contains(&bare(name))).copied()
 }

@@ -3,24 +3,24 @@
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::super::failure::Spot;
+use super::super::failure::Location;
 use super::super::fault::quoted;
-use super::super::syntax::{Node, Tree};
-use super::super::text::lead::{self, Edit, Lead, Place};
+use super::super::syntax::{ScriptNode, Tree};
+use super::super::text::lead::{self, Lead, MessageEdit, PrefixPosition};
 use super::super::text::{args, roles};
 use super::calls::Called;
-use super::talk::{Body, How, Line};
+use super::talk::{DialogueMessage, MessageBody, RenderMode};
 use super::values::text_of;
-use super::{Frame, Halt, MOST_LINES, Run, placed_in};
+use super::{Frame, MOST_LINES, ScriptFlow, ScriptRun, placed_in};
 use crate::words::script_run as words;
 
-impl Run {
+impl ScriptRun {
     /// Runs one instruction.
     pub fn item<'a>(
         &'a mut self,
         frame: &'a mut Frame,
-        node: &'a Node,
-    ) -> BoxFuture<'a, Result<(), Halt>> {
+        node: &'a ScriptNode,
+    ) -> BoxFuture<'a, Result<(), ScriptFlow>> {
         Box::pin(async move {
             self.step()?;
             match &node.tree {
@@ -34,7 +34,7 @@ impl Run {
     }
 
     /// The instructions of a block: a list, or a single one.
-    pub async fn block(&mut self, frame: &mut Frame, node: &Node) -> Result<(), Halt> {
+    pub async fn block(&mut self, frame: &mut Frame, node: &ScriptNode) -> Result<(), ScriptFlow> {
         match &node.tree {
             Tree::List(items) => {
                 for item in items {
@@ -47,7 +47,12 @@ impl Run {
         }
     }
 
-    async fn text_item(&mut self, frame: &mut Frame, text: &str, node: &Node) -> Result<(), Halt> {
+    async fn text_item(
+        &mut self,
+        frame: &mut Frame,
+        text: &str,
+        node: &ScriptNode,
+    ) -> Result<(), ScriptFlow> {
         if text.starts_with('$')
             && let Some(call) = args::call(text)
         {
@@ -68,15 +73,15 @@ impl Run {
             frame.values.latest = self.expression_or_text(frame, expression, text).await?;
             return Ok(());
         }
-        self.message(frame, None, &Node::text(text, node.place)).await
+        self.message(frame, None, &ScriptNode::text(text, node.place)).await
     }
 
     async fn map_item(
         &mut self,
         frame: &mut Frame,
-        node: &Node,
-        pairs: &[(Node, Node)],
-    ) -> Result<(), Halt> {
+        node: &ScriptNode,
+        pairs: &[(ScriptNode, ScriptNode)],
+    ) -> Result<(), ScriptFlow> {
         if let Some(called) = directive_of(pairs) {
             let (key, head, more) = called;
             let call = args::call(&key).ok_or_else(|| words::NO_CALL.with("name", quoted(&key)))?;
@@ -89,7 +94,7 @@ impl Run {
                 let role = key.key().unwrap_or_default();
                 self.message(frame, Some(&role), content).await
             }
-            _ => match (node.get("role").and_then(Node::key), node.get("content")) {
+            _ => match (node.get("role").and_then(ScriptNode::key), node.get("content")) {
                 (Some(role), Some(content)) => self.message(frame, Some(&role), content).await,
                 _ => {
                     let keys: Vec<String> = pairs.iter().filter_map(|(key, _)| key.key()).collect();
@@ -104,8 +109,8 @@ impl Run {
         &mut self,
         frame: &mut Frame,
         key: Option<&str>,
-        content: &Node,
-    ) -> Result<(), Halt> {
+        content: &ScriptNode,
+    ) -> Result<(), ScriptFlow> {
         let (role, to) = roles::key(key.unwrap_or("user"));
         if role.is_empty() {
             return Err(words::NO_ROLE.into());
@@ -114,22 +119,23 @@ impl Run {
             if role != "system" {
                 return Err(words::CONTENT_NO_TEXT.with("role", quoted(role)).into());
             }
-            let mut line = Line::new(role, Body::PendingParts(content.to_value()));
-            line.spot = Some(Spot::new(&frame.file, content.place));
+            let mut line =
+                DialogueMessage::new(role, MessageBody::PendingParts(content.to_value()));
+            line.spot = Some(Location::new(&frame.file, content.place));
             return self.push(frame, line, None);
         };
-        let (lead, rest) = lead::read(&text, Place::Message);
-        let mut line = Line::new(role, body(frame, &lead, rest));
+        let (lead, rest) = lead::read(&text, PrefixPosition::Message);
+        let mut line = DialogueMessage::new(role, body(frame, &lead, rest));
         line.to = to;
         line.locals.clone_from(&frame.values.locals);
-        line.spot = Some(Spot::new(&frame.file, content.place));
+        line.spot = Some(Location::new(&frame.file, content.place));
         let (edit, now) = match &lead {
             Lead::Replace(edit) | Lead::Insert(edit) => (Some(edit), edit.now),
             lead => (None, *lead == Lead::Now),
         };
         let immediate = frame.values.option("formatStringStrategy");
         let immediate = immediate.as_ref().and_then(Value::as_str) == Some("Immediate");
-        if now || (immediate && matches!(line.body, Body::Pending { .. })) {
+        if now || (immediate && matches!(line.body, MessageBody::Pending { .. })) {
             self.flush_asks(frame).await?;
             self.settle(frame, &mut line).await?;
         }
@@ -142,10 +148,10 @@ impl Run {
     fn replace(
         &mut self,
         frame: &mut Frame,
-        mut line: Line,
-        edit: &Edit,
+        mut line: DialogueMessage,
+        edit: &MessageEdit,
         key: Option<&str>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ScriptFlow> {
         let Some(at) = frame.talk.place(edit.at.unwrap_or(-1)) else {
             let at = edit.at.unwrap_or(-1).to_string();
             return Err(words::NO_MESSAGE_AT.with("at", at).into());
@@ -160,7 +166,12 @@ impl Run {
         Ok(())
     }
 
-    fn push(&mut self, frame: &mut Frame, mut line: Line, edit: Option<&Edit>) -> Result<(), Halt> {
+    fn push(
+        &mut self,
+        frame: &mut Frame,
+        mut line: DialogueMessage,
+        edit: Option<&MessageEdit>,
+    ) -> Result<(), ScriptFlow> {
         if frame.talk.lines.len() >= MOST_LINES {
             return Err(words::TOO_MANY_MESSAGES.with("most", MOST_LINES).into());
         }
@@ -180,9 +191,9 @@ impl Run {
 }
 
 /// The key that is a call, its value, and the other keys.
-type Directive<'a> = (String, Option<&'a Node>, Vec<(&'a Node, &'a Node)>);
+type Directive<'a> = (String, Option<&'a ScriptNode>, Vec<(&'a ScriptNode, &'a ScriptNode)>);
 
-fn directive_of(pairs: &[(Node, Node)]) -> Option<Directive<'_>> {
+fn directive_of(pairs: &[(ScriptNode, ScriptNode)]) -> Option<Directive<'_>> {
     let (at, key) = pairs.iter().enumerate().find_map(|(at, (key, value))| {
         let name = key.as_text()?;
         let is = name.starts_with('$') || value.as_text() == Some("$tool");
@@ -195,7 +206,7 @@ fn directive_of(pairs: &[(Node, Node)]) -> Option<Directive<'_>> {
 }
 
 /// The text of a message; a number or `true` counts as one here.
-fn scalar(node: &Node) -> Option<String> {
+fn scalar(node: &ScriptNode) -> Option<String> {
     match &node.tree {
         Tree::Text(text) => Some(text.clone()),
         Tree::Number(number) => Some(number.to_string()),
@@ -205,23 +216,23 @@ fn scalar(node: &Node) -> Option<String> {
     }
 }
 
-fn body(frame: &Frame, lead: &Lead, text: &str) -> Body {
+fn body(frame: &Frame, lead: &Lead, text: &str) -> MessageBody {
     let raw = frame.values.option("formatStringStrategy");
     let raw = raw.as_ref().and_then(Value::as_str) == Some("Raw");
     let how = match lead {
-        Lead::Raw => return Line::settled("", text).body,
-        Lead::Expression => How::Expression,
-        Lead::Plain if raw => How::Marks,
-        Lead::Plain | Lead::Now | Lead::Replace(_) | Lead::Insert(_) => How::Template,
+        Lead::Raw => return DialogueMessage::settled("", text).body,
+        Lead::Expression => RenderMode::Expression,
+        Lead::Plain if raw => RenderMode::Marks,
+        Lead::Plain | Lead::Now | Lead::Replace(_) | Lead::Insert(_) => RenderMode::Template,
     };
-    Body::Pending { text: text.to_owned(), how }
+    MessageBody::Pending { text: text.to_owned(), how }
 }
 
 /// A message of plain values, in the form of `prompt.messages`.
-pub fn line(role: &str, content: &Value) -> Line {
+pub fn line(role: &str, content: &Value) -> DialogueMessage {
     let body = match content {
-        Value::Object(_) if role == "system" => Body::PendingParts(content.clone()),
-        content => Body::Pending { text: text_of(content), how: How::Template },
+        Value::Object(_) if role == "system" => MessageBody::PendingParts(content.clone()),
+        content => MessageBody::Pending { text: text_of(content), how: RenderMode::Template },
     };
-    Line::new(role, body)
+    DialogueMessage::new(role, body)
 }

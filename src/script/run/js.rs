@@ -2,32 +2,33 @@
 
 use serde_json::{Map, Value};
 
-use super::super::directive::{self, Given};
+use super::super::directive::{self, DirectiveCall};
 use super::super::fault::quoted;
-use super::super::host::Told;
+use super::super::host::ScriptEvent;
 use super::super::js::{
-    Changes, Engine, Got, Limits, ModuleKind, Said, Task, Want, function_name, function_source,
+    Changes, Engine, Got, JsLimits, JsTask, ModuleKind, TaskEvent, Want, function_name,
+    function_source,
 };
 use super::super::shape::Function;
 use super::super::shape::links::bare;
-use super::calls::{Called, Passed};
+use super::calls::{ArgValues, Called};
 use super::import::Callee;
 use super::modules::JsFile;
 use super::values::text_of;
-use super::{Frame, Halt, Run};
+use super::{Frame, ScriptFlow, ScriptRun};
 use crate::words::script_run as words;
 
 /// How many unknown names a condition may hold; they count as undefined.
 const MOST_UNKNOWN: usize = 16;
 
-impl Run {
+impl ScriptRun {
     /// Declares the functions defined in the script.
-    pub async fn declare(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+    pub async fn declare(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
         let shape = frame.shape.clone();
         for function in &shape.functions {
             self.needs_trust(frame, "!fn")?;
             self.declare_one(frame, function).await.map_err(|halt| match halt {
-                Halt::Failed(failure) => {
+                ScriptFlow::Failed(failure) => {
                     let spot = &function.spot;
                     failure.or_at(&spot.file, spot.place).into()
                 }
@@ -37,7 +38,11 @@ impl Run {
         Ok(())
     }
 
-    async fn declare_one(&mut self, frame: &mut Frame, function: &Function) -> Result<(), Halt> {
+    async fn declare_one(
+        &mut self,
+        frame: &mut Frame,
+        function: &Function,
+    ) -> Result<(), ScriptFlow> {
         let source = plain_source(&function.source)?;
         let name = function_name(source).ok_or(words::FUNCTION_NO_NAME)?;
         let name = bare(name);
@@ -53,8 +58,13 @@ impl Run {
         Ok(())
     }
 
-    async fn define(&mut self, frame: &mut Frame, name: &str, source: &str) -> Result<(), Halt> {
-        let task = Task::Define { name: name.to_owned(), source: source.to_owned() };
+    async fn define(
+        &mut self,
+        frame: &mut Frame,
+        name: &str,
+        source: &str,
+    ) -> Result<(), ScriptFlow> {
+        let task = JsTask::Define { name: name.to_owned(), source: source.to_owned() };
         match self.drive(frame, task, Map::new()).await? {
             Got::Invalid(why) => Err(words::BAD_FUNCTION.with("why", quoted(&why)).into()),
             _ => Ok(()),
@@ -62,7 +72,11 @@ impl Run {
     }
 
     /// Names an anonymous function, and returns the name.
-    pub async fn nameless(&mut self, frame: &mut Frame, source: &str) -> Result<String, Halt> {
+    pub async fn nameless(
+        &mut self,
+        frame: &mut Frame,
+        source: &str,
+    ) -> Result<String, ScriptFlow> {
         self.needs_trust(frame, "!fn")?;
         frame.reach.nameless += 1;
         let name = format!("nameless{}", frame.reach.nameless);
@@ -74,18 +88,22 @@ impl Run {
     }
 
     /// Runs an expression in the engine.
-    pub async fn evaluate(&mut self, frame: &mut Frame, text: &str) -> Result<Got, Halt> {
+    pub async fn evaluate(&mut self, frame: &mut Frame, text: &str) -> Result<Got, ScriptFlow> {
         let scope = scope(frame);
-        self.drive(frame, Task::Eval(text.to_owned()), scope).await
+        self.drive(frame, JsTask::Eval(text.to_owned()), scope).await
     }
 
     /// The same for a condition, in which unknown names are undefined.
-    pub async fn evaluate_condition(&mut self, frame: &mut Frame, text: &str) -> Result<Got, Halt> {
+    pub async fn evaluate_condition(
+        &mut self,
+        frame: &mut Frame,
+        text: &str,
+    ) -> Result<Got, ScriptFlow> {
         let mut unknown = Vec::new();
         loop {
             let mut scope = scope(frame);
             scope.extend(unknown.iter().map(|name: &String| (name.clone(), Value::Null)));
-            match self.drive(frame, Task::Eval(text.to_owned()), scope).await? {
+            match self.drive(frame, JsTask::Eval(text.to_owned()), scope).await? {
                 Got::Unknown(name) if unknown.len() < MOST_UNKNOWN && !unknown.contains(&name) => {
                     unknown.push(name);
                 }
@@ -100,9 +118,9 @@ impl Run {
         frame: &mut Frame,
         name: &str,
         args: Vec<Value>,
-    ) -> Result<Option<Value>, Halt> {
+    ) -> Result<Option<Value>, ScriptFlow> {
         let scope = scope(frame);
-        match self.drive(frame, Task::Call { name: name.to_owned(), args }, scope).await? {
+        match self.drive(frame, JsTask::Call { name: name.to_owned(), args }, scope).await? {
             Got::Value(value) => Ok(Some(value)),
             Got::Function(name) => Ok(Some(Value::String(name))),
             Got::Undefined => Ok(None),
@@ -118,7 +136,7 @@ impl Run {
         frame: &mut Frame,
         name: &str,
         args: Vec<Value>,
-    ) -> Result<Option<Value>, Halt> {
+    ) -> Result<Option<Value>, ScriptFlow> {
         let function = frame
             .reach
             .template(name)
@@ -133,20 +151,20 @@ impl Run {
         frame: &mut Frame,
         name: &str,
         mut files: Vec<JsFile>,
-    ) -> Result<(String, Vec<String>), Halt> {
+    ) -> Result<(String, Vec<String>), ScriptFlow> {
         frame.reach.nameless += 1;
         let id = format!("module{}", frame.reach.nameless);
         let at = |file: &JsFile| format!("{id}/{}", file.name);
         let main = files.pop();
         for file in &files {
-            let task = Task::Declare { file: at(file), source: file.source.clone() };
+            let task = JsTask::Declare { file: at(file), source: file.source.clone() };
             self.drive(frame, task, Map::new()).await?;
         }
         let (kind, file, source) = match main {
             Some(main) => (ModuleKind::Auto, at(&main), main.source),
             None => (ModuleKind::Builtin, String::new(), name.to_owned()),
         };
-        let task = Task::Module { id: id.clone(), kind, file, source };
+        let task = JsTask::Module { id: id.clone(), kind, file, source };
         match self.drive(frame, task, Map::new()).await? {
             Got::Value(value) => {
                 let functions = value.get("functions").and_then(Value::as_array);
@@ -158,17 +176,22 @@ impl Run {
     }
 
     /// Binds a name to a module or one of its functions, inside the engine too.
-    pub async fn js_bind(&mut self, frame: &mut Frame, name: &str, to: &str) -> Result<(), Halt> {
-        let task = Task::Bind { name: name.to_owned(), to: to.to_owned() };
+    pub async fn js_bind(
+        &mut self,
+        frame: &mut Frame,
+        name: &str,
+        to: &str,
+    ) -> Result<(), ScriptFlow> {
+        let task = JsTask::Bind { name: name.to_owned(), to: to.to_owned() };
         self.drive(frame, task, Map::new()).await.map(|_| ())
     }
 
-    fn engine(&self, frame: &mut Frame) -> Result<Engine, Halt> {
+    fn engine(&self, frame: &mut Frame) -> Result<Engine, ScriptFlow> {
         self.needs_trust(frame, "JavaScript")?;
         if let Some(engine) = &frame.reach.engine {
             return Ok(engine.clone());
         }
-        let engine = Engine::start(Limits::default())?;
+        let engine = Engine::start(JsLimits::default())?;
         frame.reach.engine = Some(engine.clone());
         Ok(engine)
     }
@@ -177,24 +200,24 @@ impl Run {
     async fn drive(
         &mut self,
         frame: &mut Frame,
-        task: Task,
+        task: JsTask,
         scope_now: Map<String, Value>,
-    ) -> Result<Got, Halt> {
+    ) -> Result<Got, ScriptFlow> {
         let engine = self.engine(frame)?;
         let mut under_way = engine.run(task, scope_now);
         loop {
             match under_way.next().await {
-                Said::Log(line) => self.host.tell(Told::Print(Value::String(line))),
-                Said::Ended(ended) => {
+                TaskEvent::Log(line) => self.host.tell(ScriptEvent::Print(Value::String(line))),
+                TaskEvent::Ended(ended) => {
                     apply(frame, &ended.changes);
                     return Ok(ended.got?);
                 }
-                Said::Wants(want) => {
+                TaskEvent::Wants(want) => {
                     apply(frame, &want.changes);
                     let id = want.id;
                     let answer = match Box::pin(self.wanted(frame, want)).await {
                         Ok(value) => Ok(value.unwrap_or(Value::Null)),
-                        Err(Halt::Failed(failure)) => Err(failure.to_string()),
+                        Err(ScriptFlow::Failed(failure)) => Err(failure.to_string()),
                         Err(halt) => return Err(halt),
                     };
                     under_way.answer(id, answer, scope(frame));
@@ -204,16 +227,16 @@ impl Run {
     }
 
     /// Serves a call that JavaScript makes to the runtime.
-    async fn wanted(&mut self, frame: &mut Frame, want: Want) -> Result<Option<Value>, Halt> {
+    async fn wanted(&mut self, frame: &mut Frame, want: Want) -> Result<Option<Value>, ScriptFlow> {
         self.step()?;
-        let passed = Passed { by_place: want.args, ..Passed::default() };
+        let passed = ArgValues { by_place: want.args, ..ArgValues::default() };
         if !frame.reach.has_function(&want.name)
             && let Some(row) = directive::find(&want.name)
         {
             self.needs_trust(frame, &format!("${}", want.name))?;
             let called = Called { name: row.name, pipe: false, args: &[], head: None, more: &[] };
             let before = frame.values.latest.clone();
-            let value = (row.run)(self, frame, Given { called, passed }).await?;
+            let value = (row.run)(self, frame, DirectiveCall { called, passed }).await?;
             let changed = (frame.values.latest != before).then(|| frame.values.latest.clone());
             return Ok(value.or(changed));
         }
@@ -244,7 +267,7 @@ fn apply(frame: &mut Frame, changes: &Changes) {
     }
 }
 
-fn plain_source(text: &str) -> Result<&str, Halt> {
+fn plain_source(text: &str) -> Result<&str, ScriptFlow> {
     function_source(text)
         .map_err(|foreign| words::FOREIGN_LANGUAGE.with("name", quoted(&foreign.0)).into())
 }

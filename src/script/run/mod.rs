@@ -8,14 +8,14 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::failure::Failure;
-use super::fault::{Fault, quoted};
-use super::host::{Host, Told};
+use super::failure::LocatedError;
+use super::fault::{ScriptError, quoted};
+use super::host::{ScriptEvent, ScriptHost};
 use super::permission;
-use super::shape::input::{self, Args};
-use super::shape::{Item, Shape};
-use super::source::Library;
-use super::syntax::Node;
+use super::shape::input::{self, ScriptArgs};
+use super::shape::{Item, Manifest};
+use super::source::ScriptLibrary;
+use super::syntax::ScriptNode;
 use crate::words::{LocalizedText, Phrase, script_run as words};
 
 mod answer;
@@ -40,9 +40,9 @@ pub mod tools;
 pub mod values;
 
 use events::Handler;
-use import::Reach;
-use talk::{Line, Talk};
-use values::Values;
+use import::Imports;
+use talk::{Dialogue, DialogueMessage};
+use values::ScopeValues;
 
 /// Deepest nesting of scripts that call each other.
 const DEEPEST: usize = 16;
@@ -56,19 +56,19 @@ pub const LONGEST_TEXT: usize = 16 << 20;
 
 /// A request to run a script.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct RunRequest {
     /// An ID or a path.
     pub script: String,
     /// The folder the search starts from.
     pub from: PathBuf,
-    pub args: Args,
+    pub args: ScriptArgs,
     /// Answers are streamed as they arrive.
     pub streams: bool,
 }
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Done {
+pub struct RunResult {
     pub value: Value,
     /// Role and text of each visible message of the dialogue.
     pub visible: Vec<(String, String)>,
@@ -76,8 +76,8 @@ pub struct Done {
 
 /// The reason an instruction did not end normally.
 #[derive(Debug)]
-pub enum Halt {
-    Failed(Box<Failure>),
+pub enum ScriptFlow {
+    Failed(Box<LocatedError>),
     /// `$ret`: ends the script.
     Return(Value),
     Break,
@@ -86,34 +86,34 @@ pub enum Halt {
     Exit(Value),
 }
 
-impl From<Failure> for Halt {
-    fn from(failure: Failure) -> Halt {
-        Halt::Failed(Box::new(failure))
+impl From<LocatedError> for ScriptFlow {
+    fn from(failure: LocatedError) -> ScriptFlow {
+        ScriptFlow::Failed(Box::new(failure))
     }
 }
 
-impl From<Fault> for Halt {
-    fn from(fault: Fault) -> Halt {
-        Failure::from(fault).into()
+impl From<ScriptError> for ScriptFlow {
+    fn from(fault: ScriptError) -> ScriptFlow {
+        LocatedError::from(fault).into()
     }
 }
 
-impl From<LocalizedText> for Halt {
-    fn from(what: LocalizedText) -> Halt {
-        Failure::new(what).into()
+impl From<LocalizedText> for ScriptFlow {
+    fn from(what: LocalizedText) -> ScriptFlow {
+        LocatedError::new(what).into()
     }
 }
 
-impl From<Phrase> for Halt {
-    fn from(what: Phrase) -> Halt {
-        Failure::new(what).into()
+impl From<Phrase> for ScriptFlow {
+    fn from(what: Phrase) -> ScriptFlow {
+        LocatedError::new(what).into()
     }
 }
 
 /// One run of a script with everything it calls.
-pub struct Run {
-    pub host: Box<dyn Host>,
-    pub library: Library,
+pub struct ScriptRun {
+    pub host: Box<dyn ScriptHost>,
+    pub library: ScriptLibrary,
     streams: bool,
     depth: usize,
     steps: usize,
@@ -122,10 +122,10 @@ pub struct Run {
 
 /// One running script.
 pub struct Frame {
-    pub shape: Arc<Shape>,
-    pub values: Values,
-    pub talk: Talk,
-    pub reach: Reach,
+    pub shape: Arc<Manifest>,
+    pub values: ScopeValues,
+    pub talk: Dialogue,
+    pub reach: Imports,
     pub handlers: Vec<Handler>,
     /// The permissions of this script and of its callers.
     pub guards: Vec<Arc<Value>>,
@@ -136,27 +136,35 @@ pub struct Frame {
 }
 
 /// Finds a script and runs it.
-pub async fn run(order: Order, library: Library, host: Box<dyn Host>) -> Result<Done, Failure> {
+pub async fn run(
+    order: RunRequest,
+    library: ScriptLibrary,
+    host: Box<dyn ScriptHost>,
+) -> Result<RunResult, LocatedError> {
     let source = library.find(&order.script, &order.from)?;
-    let shape = Arc::new(Shape::of(source, &library)?);
-    let mut run = Run { host, library, streams: order.streams, depth: 0, steps: 0, calls: 0 };
+    let shape = Arc::new(Manifest::of(source, &library)?);
+    let mut run = ScriptRun { host, library, streams: order.streams, depth: 0, steps: 0, calls: 0 };
     let mut frame = Frame::new(shape, order.args, &[])?;
     let value = match run.frame(&mut frame).await {
-        Ok(value) | Err(Halt::Exit(value) | Halt::Return(value)) => value,
-        Err(Halt::Failed(failure)) => return Err(*failure),
-        Err(Halt::Break | Halt::Continue) => Value::Null,
+        Ok(value) | Err(ScriptFlow::Exit(value) | ScriptFlow::Return(value)) => value,
+        Err(ScriptFlow::Failed(failure)) => return Err(*failure),
+        Err(ScriptFlow::Break | ScriptFlow::Continue) => Value::Null,
     };
     let mut visible = Vec::new();
     for line in frame.talk.visible() {
         visible.push((line.role.clone(), line.text()));
         visible.extend(line.replies.iter().cloned());
     }
-    Ok(Done { value, visible })
+    Ok(RunResult { value, visible })
 }
 
 impl Frame {
     /// A script that is about to start, with its arguments checked.
-    pub fn new(shape: Arc<Shape>, args: Args, callers: &[Arc<Value>]) -> Result<Frame, Failure> {
+    pub fn new(
+        shape: Arc<Manifest>,
+        args: ScriptArgs,
+        callers: &[Arc<Value>],
+    ) -> Result<Frame, LocatedError> {
         let (args, left) = input::bind(&shape.inputs, args);
         let mut config = shape.config.clone();
         let prompt = take_map(&mut config, "prompt");
@@ -175,9 +183,9 @@ impl Frame {
         }
         let mut frame = Frame {
             guards: callers.to_vec(),
-            values: Values { args, prompt, parameters, config, ..Values::default() },
-            talk: Talk::default(),
-            reach: Reach::default(),
+            values: ScopeValues { args, prompt, parameters, config, ..ScopeValues::default() },
+            talk: Dialogue::default(),
+            reach: Imports::default(),
             handlers: Vec::new(),
             extra: None,
             file: Arc::from(shape.origin.file.as_str()),
@@ -236,9 +244,12 @@ fn take_map(config: &mut Map<String, Value>, key: &str) -> Map<String, Value> {
     }
 }
 
-impl Run {
+impl ScriptRun {
     /// Runs a script from its first instruction to its end.
-    pub fn frame<'a>(&'a mut self, frame: &'a mut Frame) -> BoxFuture<'a, Result<Value, Halt>> {
+    pub fn frame<'a>(
+        &'a mut self,
+        frame: &'a mut Frame,
+    ) -> BoxFuture<'a, Result<Value, ScriptFlow>> {
         Box::pin(async move {
             if self.depth >= DEEPEST {
                 let name = quoted(frame.shape.id());
@@ -254,12 +265,12 @@ impl Run {
         })
     }
 
-    async fn whole(&mut self, frame: &mut Frame) -> Result<Value, Halt> {
+    async fn whole(&mut self, frame: &mut Frame) -> Result<Value, ScriptFlow> {
         self.prepare(frame).await?;
         match self.body(frame).await {
             Ok(()) => self.finish(frame).await?,
-            Err(Halt::Return(value)) => frame.values.latest = value,
-            Err(Halt::Break | Halt::Continue) => {}
+            Err(ScriptFlow::Return(value)) => frame.values.latest = value,
+            Err(ScriptFlow::Break | ScriptFlow::Continue) => {}
             Err(halt) => return Err(halt),
         }
         self.shutdown(frame).await?;
@@ -267,7 +278,7 @@ impl Run {
     }
 
     /// Sets up everything needed before the first instruction.
-    pub async fn prepare(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+    pub async fn prepare(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
         if let Some(said) = frame.shape.config.get("permissions").and_then(permission::note) {
             self.note(said);
         }
@@ -300,7 +311,7 @@ impl Run {
     }
 
     /// Runs the instructions of the script.
-    pub async fn body(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+    pub async fn body(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
         let shape = frame.shape.clone();
         for item in &shape.body {
             frame.file.clone_from(&item.file);
@@ -308,13 +319,13 @@ impl Run {
         }
         if let Some(extra) = frame.extra.take() {
             frame.talk.prologue.get_or_insert(frame.talk.lines.len());
-            frame.talk.push(Line::settled("user", values::text_of(&extra)));
+            frame.talk.push(DialogueMessage::settled("user", values::text_of(&extra)));
         }
         Ok(())
     }
 
     /// Does the work that remains after the last instruction.
-    async fn finish(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+    async fn finish(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
         self.flush(frame).await?;
         let may = frame.values.flag("autoRunLLMIfPromptAvailable").unwrap_or(true);
         let last = frame.talk.lines.last();
@@ -329,7 +340,7 @@ impl Run {
     }
 
     /// Counts an instruction against the limit.
-    pub fn step(&mut self) -> Result<(), Halt> {
+    pub fn step(&mut self) -> Result<(), ScriptFlow> {
         self.steps += 1;
         match self.steps > MOST_STEPS {
             true => Err(words::TOO_MANY_STEPS.with("most", MOST_STEPS).into()),
@@ -338,7 +349,7 @@ impl Run {
     }
 
     /// A script of an untrusted folder may contain messages, and nothing else.
-    pub fn needs_trust(&self, frame: &Frame, what: &str) -> Result<(), Halt> {
+    pub fn needs_trust(&self, frame: &Frame, what: &str) -> Result<(), ScriptFlow> {
         match frame.shape.origin.trusted {
             true => Ok(()),
             false => Err(words::UNTRUSTED
@@ -349,26 +360,26 @@ impl Run {
     }
 
     pub fn note(&mut self, say: impl Into<LocalizedText>) {
-        self.host.tell(Told::Note(say.into()));
+        self.host.tell(ScriptEvent::Note(say.into()));
     }
 }
 
 /// The failure with the place of the instruction it came from.
-pub fn placed_at(failure: Failure, item: &Item) -> Failure {
+pub fn placed_at(failure: LocatedError, item: &Item) -> LocatedError {
     failure.or_at(&item.file, item.node.place)
 }
 
-fn placed(halt: Halt, item: &Item) -> Halt {
+fn placed(halt: ScriptFlow, item: &Item) -> ScriptFlow {
     match halt {
-        Halt::Failed(failure) => placed_at(*failure, item).into(),
+        ScriptFlow::Failed(failure) => placed_at(*failure, item).into(),
         other => other,
     }
 }
 
 /// The same for an instruction inside a block.
-pub fn placed_in(halt: Halt, frame: &Frame, node: &Node) -> Halt {
+pub fn placed_in(halt: ScriptFlow, frame: &Frame, node: &ScriptNode) -> ScriptFlow {
     match halt {
-        Halt::Failed(failure) => failure.or_at(&frame.file, node.place).into(),
+        ScriptFlow::Failed(failure) => failure.or_at(&frame.file, node.place).into(),
         other => other,
     }
 }

@@ -13,13 +13,13 @@ use futures_util::stream;
 use serde_json::{Map, Value};
 
 use super::super::fault::quoted;
-use super::super::host::Told;
-use super::super::shape::input::Args;
-use super::super::tool_text::Call;
+use super::super::host::ScriptEvent;
+use super::super::shape::input::ScriptArgs;
+use super::super::tool_text::ToolCall;
 use super::relay::Relay;
-use super::tools::{Doer, MOST_CALLS, Results, Tool};
+use super::tools::{MOST_CALLS, Results, ScriptTool, ToolKind};
 use super::values::text_of;
-use super::{Frame, Halt, Run};
+use super::{Frame, ScriptFlow, ScriptRun};
 use crate::words::script_run as words;
 
 /// Maximum number of rounds of calls for one answer.
@@ -31,7 +31,7 @@ const MOST_AT_ONCE: usize = 10;
 /// How many calls of a reply are taken, how often the model is asked, and how many calls run at a
 /// time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mode {
+pub struct ToolSchedule {
     pub calls: usize,
     pub rounds: usize,
     pub at_once: usize,
@@ -43,14 +43,14 @@ const ALL: &str = "Name all the calls that are needed.";
 const ONE: &str = "Name one call only, the next one; you are asked again with its result.";
 const READY: &str = "Name the calls that can run now; you are asked again with their results for those that need them.";
 
-impl Mode {
+impl ToolSchedule {
     /// The mode that the settings of a script ask for.
-    pub fn of(frame: &Frame) -> Result<Mode, Halt> {
+    pub fn of(frame: &Frame) -> Result<ToolSchedule, ScriptFlow> {
         let text = |name: &str| frame.values.option(name).map(|value| text_of(&value));
         let level = frame.values.option("concurrency_level");
         let level = level.and_then(|it| it.as_u64()).and_then(|it| usize::try_from(it).ok());
         let several = level.unwrap_or(AT_ONCE).clamp(1, MOST_AT_ONCE);
-        let mode = |calls, rounds, at_once, told| Mode { calls, rounds, at_once, told };
+        let mode = |calls, rounds, at_once, told| ToolSchedule { calls, rounds, at_once, told };
         Ok(match text("run_mode").as_deref() {
             None => mode(MOST_CALLS, 1, 1, ALL),
             Some("sequential" | "serial") => mode(1, MOST_ROUNDS, 1, ONE),
@@ -62,21 +62,22 @@ impl Mode {
     }
 }
 
-impl Run {
+impl ScriptRun {
     /// Runs the calls of one reply.
     pub async fn run_calls(
         &mut self,
         frame: &mut Frame,
-        tools: &[&Tool],
-        wanted: &[Call],
+        tools: &[&ScriptTool],
+        wanted: &[ToolCall],
         at_once: usize,
         done: &mut Results,
-    ) -> Result<(), Halt> {
-        let found = |call: &Call| {
+    ) -> Result<(), ScriptFlow> {
+        let found = |call: &ToolCall| {
             let tool = tools.iter().find(|tool| tool.id == call.id)?;
             Some((*tool, tool.help().named(call)))
         };
-        let wanted: Vec<(&Tool, Map<String, Value>)> = wanted.iter().filter_map(found).collect();
+        let wanted: Vec<(&ScriptTool, Map<String, Value>)> =
+            wanted.iter().filter_map(found).collect();
         if at_once == 1 || wanted.len() < 2 {
             for (tool, given) in wanted {
                 self.run_tool(frame, tool, given, done).await?;
@@ -102,9 +103,9 @@ impl Run {
     async fn together(
         &mut self,
         frame: &Frame,
-        jobs: &[(&Tool, Map<String, Value>)],
+        jobs: &[(&ScriptTool, Map<String, Value>)],
         at_once: usize,
-    ) -> Vec<Result<Value, Halt>> {
+    ) -> Vec<Result<Value, ScriptFlow>> {
         let (relay, mut asked) = Relay::new();
         let start = self.counts();
         let runs: Vec<_> = jobs
@@ -114,10 +115,10 @@ impl Run {
                 let (guards, args) = (frame.guards.clone(), args.clone());
                 async move {
                     let came = match doer {
-                        Doer::Own(own) => run.own_tool(own, &args).await,
-                        Doer::Script(shape) => {
-                            run.host.tell(Told::Calling(shape.id().to_owned()));
-                            let args = Args { by_place: Vec::new(), named: args };
+                        ToolKind::Own(own) => run.own_tool(own, &args).await,
+                        ToolKind::Script(shape) => {
+                            run.host.tell(ScriptEvent::Calling(shape.id().to_owned()));
+                            let args = ScriptArgs { by_place: Vec::new(), named: args };
                             match Frame::new(shape, args, &guards) {
                                 Ok(mut frame) => run.frame(&mut frame).await,
                                 Err(failure) => Err(failure.into()),

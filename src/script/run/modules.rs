@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::failure::Failure;
+use super::super::failure::LocatedError;
 use super::super::fault::quoted;
 use super::super::source;
-use super::{Frame, Halt, Run};
+use super::{Frame, ScriptFlow, ScriptRun};
 use crate::words::script_run as words;
 
 /// Maximum number of files of one module, and of bytes in total.
@@ -32,9 +32,9 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
         .unwrap()
 });
 
-impl Run {
+impl ScriptRun {
     /// The file at a path with all its imports, dependencies first.
-    pub fn js_files(&self, frame: &Frame, path: &Path) -> Result<Vec<JsFile>, Halt> {
+    pub fn js_files(&self, frame: &Frame, path: &Path) -> Result<Vec<JsFile>, ScriptFlow> {
         let own = &frame.shape.origin.folder;
         let folder = match path.starts_with(own) {
             true => own.clone(),
@@ -47,7 +47,7 @@ impl Run {
         Ok(gathered.files)
     }
 
-    fn gather(&self, to: &mut Gathered, path: &Path) -> Result<(), Halt> {
+    fn gather(&self, to: &mut Gathered, path: &Path) -> Result<(), ScriptFlow> {
         if !to.seen.insert(path.to_owned()) {
             return match to.open.iter().any(|open| open == path) {
                 true => Err(words::MODULE_CIRCLE.with("name", quoted(&to.name(path))).into()),
@@ -64,7 +64,7 @@ impl Run {
         let files = self.library.files();
         let text = files
             .read(path)
-            .map_err(Failure::new)?
+            .map_err(LocatedError::new)?
             .ok_or_else(|| words::NO_FILE.with("name", quoted(&to.name(path))))?;
         if !files.trusts(path) {
             return Err(words::UNTRUSTED

@@ -3,14 +3,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::tool_text::{Help, Param};
-use super::{Halt, Run};
+use super::super::tool_text::{Param, ToolHelp};
+use super::{ScriptFlow, ScriptRun};
 use crate::protocol::StepAction;
 use crate::words::script_run as words;
 
 /// One of the program's own tools, as it is described to a model.
 #[derive(Debug)]
-pub struct Own {
+pub struct BuiltinTool {
     pub id: &'static str,
     title: &'static str,
     params: &'static [Told],
@@ -35,30 +35,30 @@ const fn may(name: &'static str, about: &'static str, example: &'static str) -> 
 
 /// The tools a script may offer to its model.
 #[rustfmt::skip]
-const TABLE: &[Own] = &[
-    Own { id: "exec", title: "run a program, without a shell", params: &[
+const TABLE: &[BuiltinTool] = &[
+    BuiltinTool { id: "exec", title: "run a program, without a shell", params: &[
         must("program", "the name of the program", "\"git\""),
         may("args", "the list of its arguments", "[\"status\", \"--short\"]"),
     ] },
-    Own { id: "file.read", title: "read a text file", params: &[
+    BuiltinTool { id: "file.read", title: "read a text file", params: &[
         must("path", "the file", "\"src/main.rs\""),
         may("from", "the first line wanted, a number", "1"),
         may("to", "the last line wanted, a number", "80"),
     ] },
-    Own { id: "file.list", title: "list the files of a folder", params: &[
+    BuiltinTool { id: "file.list", title: "list the files of a folder", params: &[
         may("path", "the folder", "\"src\""),
         may("glob", "which names", "\"*.rs\""),
     ] },
-    Own { id: "file.search", title: "look for a text in files", params: &[
+    BuiltinTool { id: "file.search", title: "look for a text in files", params: &[
         must("query", "the text", "\"fn main\""),
         may("path", "the folder or file", "\"src\""),
         may("regex", "whether the text is a regular expression", "false"),
     ] },
-    Own { id: "file.write", title: "write a whole file", params: &[
+    BuiltinTool { id: "file.write", title: "write a whole file", params: &[
         must("path", "the file", "\"notes.md\""),
         must("content", "all it holds then", "\"# Notes\\n\""),
     ] },
-    Own { id: "file.edit", title: "replace a text that stands once in a file", params: &[
+    BuiltinTool { id: "file.edit", title: "replace a text that stands once in a file", params: &[
         must("path", "the file", "\"notes.md\""),
         must("old", "the text as it stands there", "\"one\""),
         must("new", "the text in its place", "\"two\""),
@@ -66,12 +66,12 @@ const TABLE: &[Own] = &[
 ];
 
 /// The tool with this name.
-pub fn find(id: &str) -> Option<&'static Own> {
+pub fn find(id: &str) -> Option<&'static BuiltinTool> {
     TABLE.iter().find(|own| own.id == id)
 }
 
-impl Own {
-    pub fn help(&self, title: Option<&str>) -> Help {
+impl BuiltinTool {
+    pub fn help(&self, title: Option<&str>) -> ToolHelp {
         let params = self.params.iter().map(|told| Param {
             name: told.name.to_owned(),
             required: told.required,
@@ -83,7 +83,7 @@ impl Own {
             .into_iter()
             .collect(),
         });
-        Help {
+        ToolHelp {
             id: self.id.to_owned(),
             title: title.unwrap_or(self.title).to_owned(),
             params: params.collect(),
@@ -91,7 +91,7 @@ impl Own {
     }
 
     /// The step for these arguments.
-    pub fn work(&self, args: &Map<String, Value>) -> Result<StepAction, Halt> {
+    pub fn work(&self, args: &Map<String, Value>) -> Result<StepAction, ScriptFlow> {
         if self.id != "exec" {
             return Ok(StepAction::Tool { name: self.id.to_owned(), input: json!(args) });
         }
@@ -106,9 +106,13 @@ impl Own {
     }
 }
 
-impl Run {
+impl ScriptRun {
     /// Runs such a tool as a step.
-    pub async fn own_tool(&mut self, own: &Own, args: &Map<String, Value>) -> Result<Value, Halt> {
+    pub async fn own_tool(
+        &mut self,
+        own: &BuiltinTool,
+        args: &Map<String, Value>,
+    ) -> Result<Value, ScriptFlow> {
         self.step()?;
         let work = own.work(args)?;
         Ok(Value::String(self.host.step(work).await?))

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::super::text::bias::{Bias, By};
-use super::values::Values;
+use super::super::text::bias::{Bias, BiasAmount};
+use super::values::ScopeValues;
 use crate::protocol::Params;
 
 /// Sampling parameters that servers know in addition to those of [`Params`], and how scripts may
@@ -36,7 +36,7 @@ const MOST_BIASES: usize = 256;
 
 /// The settings of one call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Manner {
+pub struct ModelCallSettings {
     pub params: Params,
     pub streams: bool,
     pub timeout: Duration,
@@ -47,7 +47,12 @@ pub struct Manner {
 }
 
 /// Reads the parameters of a call: its own first, then the prompt's, then the script's.
-pub fn manner(values: &Values, call: &Map<String, Value>, streams: bool, is_json: bool) -> Manner {
+pub fn manner(
+    values: &ScopeValues,
+    call: &Map<String, Value>,
+    streams: bool,
+    is_json: bool,
+) -> ModelCallSettings {
     let of = |names: &[&str]| {
         let layers = [call, &values.prompt, &values.parameters];
         layers.into_iter().find_map(|layer| {
@@ -68,7 +73,7 @@ pub fn manner(values: &Values, call: &Map<String, Value>, streams: bool, is_json
     let continues = of(&["continueOnLengthLimit"]).and_then(Value::as_bool).unwrap_or(true);
     let wants = of(&["stream"]).and_then(Value::as_bool);
     let wants = wants.or(values.flag("llmStream")).unwrap_or(true);
-    Manner {
+    ModelCallSettings {
         params: Params {
             temperature: number(&["temperature"]),
             top_p: number(&["top_p", "topP"]),
@@ -105,7 +110,7 @@ pub fn biases<'a>(biases: impl Iterator<Item = &'a Bias>) -> Option<Value> {
     let mut out: Vec<(&str, Value)> = Vec::new();
     for bias in biases {
         let value = match bias.by {
-            By::Never => Value::Bool(false),
+            BiasAmount::Never => Value::Bool(false),
             by => json!(by.logit()),
         };
         // The last bias for a text wins.
@@ -121,7 +126,7 @@ fn as_number(value: &Value) -> Option<f64> {
 }
 
 /// All stop words, each once, with the delimiter last.
-fn stop_words(values: &Values, call: &Map<String, Value>) -> Vec<String> {
+fn stop_words(values: &ScopeValues, call: &Map<String, Value>) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut add = |value: Option<&Value>| {
         let words = match value {
@@ -181,13 +186,13 @@ mod tests {
     /// ISDK-145: the call's own parameters, then the prompt's, then the script's.
     #[test]
     fn isdk_145_the_closest_parameter_wins() {
-        let values = Values {
+        let values = ScopeValues {
             prompt: map(json!({"top_p": 0.2, "stop_words": ["P"]})),
             parameters: map(
                 json!({"temperature": 0.1, "top_p": 0.1, "top_k": 5, "stop_words": ["S", "P"]}),
             ),
             config: map(json!({"completion_delimiter": "<E>"})),
-            ..Values::default()
+            ..ScopeValues::default()
         };
         let manner = manner(&values, &map(json!({"temperature": 0.9})), true, false);
         assert_eq!(manner.params.temperature, Some(0.9));
@@ -201,8 +206,10 @@ mod tests {
     /// ISDK-053: JSON must be complete.
     #[test]
     fn isdk_053_a_cut_json_answer_is_not_continued() {
-        let values =
-            Values { parameters: map(json!({"continueOnLengthLimit": true})), ..Values::default() };
+        let values = ScopeValues {
+            parameters: map(json!({"continueOnLengthLimit": true})),
+            ..ScopeValues::default()
+        };
         assert_eq!(manner(&values, &Map::new(), true, true).retries, 0);
     }
 

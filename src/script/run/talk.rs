@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::failure::Spot;
+use super::super::failure::Location;
 use super::super::text::roles::{To, is_private};
 use super::super::text::{Bias, Settled};
 use crate::protocol::Message;
@@ -12,8 +12,8 @@ pub const PERSON: &str = "User";
 
 /// The dialogue so far.
 #[derive(Clone, Debug, Default)]
-pub struct Talk {
-    pub lines: Vec<Line>,
+pub struct Dialogue {
+    pub lines: Vec<DialogueMessage>,
     /// The messages above the first separator.
     pub prologue: Option<usize>,
     /// Number of model calls this script has made.
@@ -25,36 +25,36 @@ pub struct Talk {
 
 /// One message.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct DialogueMessage {
     pub role: String,
     pub to: Vec<To>,
-    pub body: Body,
+    pub body: MessageBody,
     /// The answers of the addressed roles, in order.
     pub replies: Vec<(String, String)>,
     pub bias: Vec<Bias>,
     /// Loop variables at the time it was written.
     pub locals: Vec<Map<String, Value>>,
     /// Its place in the script, if it has one.
-    pub spot: Option<Spot>,
+    pub spot: Option<Location>,
 }
 
 #[derive(Clone, Debug)]
-pub enum Body {
+pub enum MessageBody {
     /// As it was written.
     Pending {
         text: String,
-        how: How,
+        how: RenderMode,
     },
     /// A structured system message, as it was written.
     PendingParts(Value),
     /// Rendered; replies of the model may still be missing.
     Settled(Settled),
-    Parts(Parts),
+    Parts(SystemParts),
 }
 
 /// How a text is to be rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum RenderMode {
     Template,
     /// Marks are parsed, the template is not rendered.
     Marks,
@@ -63,7 +63,7 @@ pub enum How {
 
 /// A system message in parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
+pub struct SystemParts {
     pub background: Vec<String>,
     pub content: Vec<String>,
     pub output: Vec<String>,
@@ -77,9 +77,9 @@ pub struct Titles {
     pub output: String,
 }
 
-impl Line {
-    pub fn new(role: impl Into<String>, body: Body) -> Line {
-        Line {
+impl DialogueMessage {
+    pub fn new(role: impl Into<String>, body: MessageBody) -> DialogueMessage {
+        DialogueMessage {
             role: role.into(),
             to: Vec::new(),
             body,
@@ -90,15 +90,15 @@ impl Line {
         }
     }
 
-    pub fn settled(role: impl Into<String>, text: impl Into<String>) -> Line {
-        Line::new(role, Body::Settled(Settled::given(text)))
+    pub fn settled(role: impl Into<String>, text: impl Into<String>) -> DialogueMessage {
+        DialogueMessage::new(role, MessageBody::Settled(Settled::given(text)))
     }
 
     pub fn is_pending(&self) -> bool {
         match &self.body {
-            Body::Pending { .. } | Body::PendingParts(_) => true,
-            Body::Settled(settled) => settled.next_ask().is_some(),
-            Body::Parts(_) => false,
+            MessageBody::Pending { .. } | MessageBody::PendingParts(_) => true,
+            MessageBody::Settled(settled) => settled.next_ask().is_some(),
+            MessageBody::Parts(_) => false,
         }
     }
 
@@ -109,16 +109,16 @@ impl Line {
     /// The text in its current state.
     pub fn text(&self) -> String {
         match &self.body {
-            Body::Pending { text, .. } => text.clone(),
-            Body::PendingParts(value) => value.to_string(),
-            Body::Settled(settled) => settled.text(),
-            Body::Parts(parts) => parts.content.join("\n"),
+            MessageBody::Pending { text, .. } => text.clone(),
+            MessageBody::PendingParts(value) => value.to_string(),
+            MessageBody::Settled(settled) => settled.text(),
+            MessageBody::Parts(parts) => parts.content.join("\n"),
         }
     }
 }
 
-impl Parts {
-    fn add(&mut self, more: &Parts) {
+impl SystemParts {
+    fn add(&mut self, more: &SystemParts) {
         self.background.extend(more.background.iter().cloned());
         self.content.extend(more.content.iter().cloned());
         self.output.extend(more.output.iter().cloned());
@@ -150,13 +150,13 @@ impl Parts {
     }
 }
 
-impl Talk {
-    pub fn push(&mut self, line: Line) {
+impl Dialogue {
+    pub fn push(&mut self, line: DialogueMessage) {
         self.lines.push(line);
     }
 
     /// The messages that are shown and saved: those of this dialogue.
-    pub fn visible(&self) -> impl Iterator<Item = &Line> {
+    pub fn visible(&self) -> impl Iterator<Item = &DialogueMessage> {
         self.lines.iter().skip(self.prologue.unwrap_or(0))
     }
 
@@ -178,15 +178,15 @@ pub struct View<'a> {
 
 /// The messages for the model: one system message first, then the dialogue.
 pub fn messages<'a>(
-    lines: impl Iterator<Item = &'a Line>,
+    lines: impl Iterator<Item = &'a DialogueMessage>,
     view: &View<'_>,
-    extra: &Parts,
+    extra: &SystemParts,
 ) -> Vec<Message> {
-    let mut system = Parts::default();
+    let mut system = SystemParts::default();
     let mut out = Vec::new();
     for line in lines {
         match (&line.body, line.role.as_str()) {
-            (Body::Parts(parts), _) => system.add(parts),
+            (MessageBody::Parts(parts), _) => system.add(parts),
             (_, "system") => system.content.push(line.text()),
             (_, role) => {
                 out.extend(spoken(role, line.text(), view));
@@ -216,7 +216,11 @@ fn spoken(role: &str, text: String, view: &View<'_>) -> Option<Message> {
 
 /// The part of the controller's dialogue that a role sees: public messages and those addressed to
 /// it, its own as assistant, the others' with their names.
-pub fn seen_by<'a>(role: &str, lines: impl Iterator<Item = &'a Line>, own: &str) -> Vec<Message> {
+pub fn seen_by<'a>(
+    role: &str,
+    lines: impl Iterator<Item = &'a DialogueMessage>,
+    own: &str,
+) -> Vec<Message> {
     let mut out = Vec::new();
     for line in lines.filter(|line| line.role != "system" && !line.text().is_empty()) {
         let addressed = line.to.iter().any(|to| to.role == role);

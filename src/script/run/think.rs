@@ -3,15 +3,15 @@
 
 use serde_json::Value;
 
-use super::values::Values;
+use super::values::ScopeValues;
 
 /// Backtracking steps before a pattern is given up.
 const BACKTRACKS: usize = 1_000_000;
 
 /// The settings of the reasoning for one answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
-    pub mode: Mode,
+pub struct ThinkPlan {
+    pub mode: ThinkMode,
     pub visible: bool,
     think: Tag,
     answer: Tag,
@@ -23,7 +23,7 @@ pub struct Plan {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum ThinkMode {
     First,
     Last,
     Deep,
@@ -36,7 +36,7 @@ enum Tag {
 }
 
 /// Reads `shouldThink`; `None` if it is not set.
-pub fn plan(values: &Values) -> Option<Plan> {
+pub fn plan(values: &ScopeValues) -> Option<ThinkPlan> {
     let wanted = values.option("shouldThink")?;
     let empty = serde_json::Map::new();
     let (mode, map) = match &wanted {
@@ -44,24 +44,24 @@ pub fn plan(values: &Values) -> Option<Plan> {
         other => (other.clone(), &empty),
     };
     let mode = match &mode {
-        Value::Bool(true) => Mode::Last,
+        Value::Bool(true) => ThinkMode::Last,
         Value::String(name) => match name.as_str() {
-            "last" => Mode::Last,
-            "first" => Mode::First,
-            "deep" => Mode::Deep,
+            "last" => ThinkMode::Last,
+            "first" => ThinkMode::First,
+            "deep" => ThinkMode::Deep,
             _ => return None,
         },
         _ => return None,
     };
     let prompts = map.get("defaultThinkPrompt").map(|it| it.get("prompt").unwrap_or(it));
     let key = match mode {
-        Mode::First => "firstThinkPrompt",
-        Mode::Last => "lastThinkPrompt",
-        Mode::Deep => "deepThinkPrompt",
+        ThinkMode::First => "firstThinkPrompt",
+        ThinkMode::Last => "lastThinkPrompt",
+        ThinkMode::Deep => "deepThinkPrompt",
     };
     let text = |key: &str| prompts.and_then(|it| it.get(key)).and_then(Value::as_str);
     let skips = map.get("skipDefaultPrompt").and_then(Value::as_bool) == Some(true);
-    Some(Plan {
+    Some(ThinkPlan {
         mode,
         visible: map.get("visible").and_then(Value::as_bool).unwrap_or(false),
         think: tag(map.get("thinkTag"), "Think", "think"),
@@ -100,7 +100,7 @@ fn pattern(text: &str) -> Option<String> {
     Some(if flags.is_empty() { source.to_owned() } else { format!("(?{flags}){source}") })
 }
 
-impl Plan {
+impl ThinkPlan {
     /// The instruction for the model; empty if the script wants none.
     pub fn prompt(&self) -> Vec<String> {
         let Some(own) = &self.own else { return Vec::new() };
@@ -111,14 +111,14 @@ impl Plan {
     fn usual(&self) -> String {
         let (think, answer) = (self.think.shown(), self.answer.shown());
         let mut text = match self.mode {
-            Mode::Last => {
+            ThinkMode::Last => {
                 "Answer first. Then check the answer step by step and correct it where it is wrong."
                     .to_owned()
             }
-            Mode::First => format!(
+            ThinkMode::First => format!(
                 "Think first, between {think}. Then give the final answer between {answer}."
             ),
-            Mode::Deep => format!(
+            ThinkMode::Deep => format!(
                 "Think long and in depth first, between {think}: take the question apart, consider other ways, check each step. Then give the final answer between {answer}."
             ),
         };
@@ -133,7 +133,7 @@ impl Plan {
 
     /// Splits a model's text into the answer and the reasoning.
     pub fn split(&self, text: &str) -> (String, Option<String>) {
-        if self.mode == Mode::Last {
+        if self.mode == ThinkMode::Last {
             return (text.to_owned(), None);
         }
         let (rest, thinking) = match self.think.find(text) {
@@ -224,19 +224,19 @@ mod tests {
 
     use super::*;
 
-    fn planned(value: Value) -> Option<Plan> {
+    fn planned(value: Value) -> Option<ThinkPlan> {
         let parameters = [("shouldThink".to_owned(), value)].into_iter().collect();
-        plan(&Values { parameters, ..Values::default() })
+        plan(&ScopeValues { parameters, ..ScopeValues::default() })
     }
 
     /// ISDK-146: four modes and their short forms.
     #[test]
     fn isdk_146_modes_have_short_forms() {
         let mode = |value| planned(value).map(|plan| plan.mode);
-        assert_eq!(mode(json!(true)), Some(Mode::Last));
-        assert_eq!(mode(json!("first")), Some(Mode::First));
-        assert_eq!(mode(json!({"mode": "deep"})), Some(Mode::Deep));
-        assert_eq!(mode(json!({})), Some(Mode::Last));
+        assert_eq!(mode(json!(true)), Some(ThinkMode::Last));
+        assert_eq!(mode(json!("first")), Some(ThinkMode::First));
+        assert_eq!(mode(json!({"mode": "deep"})), Some(ThinkMode::Deep));
+        assert_eq!(mode(json!({})), Some(ThinkMode::Last));
         assert_eq!(
             [mode(json!(false)), mode(json!("off")), mode(json!({"mode": "off"}))],
             [None, None, None]

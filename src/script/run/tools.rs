@@ -6,16 +6,16 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::super::fault::quoted;
-use super::super::shape::input::Args;
-use super::super::shape::{Export, Kind, Shape};
-use super::super::tool_text::{self, Call, Help, Param};
-use super::answer::{Reply, Wish};
-use super::calls::Passed;
-use super::modes::Mode;
-use super::own::{self, Own};
-use super::talk::Parts;
+use super::super::shape::input::ScriptArgs;
+use super::super::shape::{Export, ImportKind, Manifest};
+use super::super::tool_text::{self, Param, ToolCall, ToolHelp};
+use super::answer::{CallOptions, ModelReply};
+use super::calls::ArgValues;
+use super::modes::ToolSchedule;
+use super::own::{self, BuiltinTool};
+use super::talk::SystemParts;
 use super::values::{merge, text_of};
-use super::{Frame, Halt, Run};
+use super::{Frame, ScriptFlow, ScriptRun};
 use crate::protocol::Message;
 use crate::words::script_run as words;
 
@@ -27,21 +27,21 @@ const LONGEST: usize = 20_000;
 
 /// A tool the model may call.
 #[derive(Clone, Debug)]
-pub struct Tool {
+pub struct ScriptTool {
     pub id: String,
     pub title: String,
     pub defaults: Map<String, Value>,
     pub triggers: Vec<String>,
     pub keywords: Vec<String>,
-    pub doer: Doer,
+    pub doer: ToolKind,
 }
 
 /// The kind of a tool.
 #[derive(Clone, Debug)]
-pub enum Doer {
-    Script(Arc<Shape>),
+pub enum ToolKind {
+    Script(Arc<Manifest>),
     /// One of the program's own tools.
-    Own(&'static Own),
+    Own(&'static BuiltinTool),
 }
 
 /// The calls made for one answer, and their results, a line each.
@@ -61,43 +61,43 @@ const MEMORY: &str = "MemoryChanged";
 
 /// A change of the values a script remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
+pub enum MemoryEvent {
     Added,
     Updated,
     Removed,
 }
 
-impl Memory {
+impl MemoryEvent {
     fn event(self) -> &'static str {
         match self {
-            Memory::Added => "MemoryAdded",
-            Memory::Updated => "MemoryUpdated",
-            Memory::Removed => "MemoryRemoved",
+            MemoryEvent::Added => "MemoryAdded",
+            MemoryEvent::Updated => "MemoryUpdated",
+            MemoryEvent::Removed => "MemoryRemoved",
         }
     }
 
     /// The language's names of the operations.
     fn operation(self) -> &'static str {
         match self {
-            Memory::Added => "新增",
-            Memory::Updated => "修改",
-            Memory::Removed => "删除",
+            MemoryEvent::Added => "新增",
+            MemoryEvent::Updated => "修改",
+            MemoryEvent::Removed => "删除",
         }
     }
 }
 
 impl Results {
     /// A call as the model would have written it, without hidden parameters.
-    pub fn called(&mut self, tool: &Tool, args: &Map<String, Value>) {
+    pub fn called(&mut self, tool: &ScriptTool, args: &Map<String, Value>) {
         let help = tool.help();
         let shown = args.iter().filter(|(name, _)| {
             !help.params.iter().any(|it| it.name == **name && it.is_hidden_in_result())
         });
         let shown = shown.map(|(name, value)| (Some(name.clone()), value.clone()));
-        self.calls.push(Call { id: tool.id.clone(), args: shown.collect() }.text());
+        self.calls.push(ToolCall { id: tool.id.clone(), args: shown.collect() }.text());
     }
 
-    pub fn gave(&mut self, tool: &Tool, args: &Map<String, Value>, value: &Value) {
+    pub fn gave(&mut self, tool: &ScriptTool, args: &Map<String, Value>, value: &Value) {
         let line = tool.help().result(args, value);
         self.results.push(line.chars().take(LONGEST).collect());
     }
@@ -107,14 +107,14 @@ impl Results {
     }
 }
 
-impl Run {
+impl ScriptRun {
     /// Answers the user's last message with the help of tools; `None` if the model calls none, or
     /// if there are none.
     pub async fn with_tools(
         &mut self,
         frame: &mut Frame,
         end: usize,
-    ) -> Result<Option<Reply>, Halt> {
+    ) -> Result<Option<ModelReply>, ScriptFlow> {
         let asked = end.checked_sub(1).and_then(|at| frame.talk.lines.get(at));
         let Some(said) = asked.filter(|line| line.role == "user").map(|line| line.text()) else {
             return Ok(None);
@@ -133,8 +133,8 @@ impl Run {
             }
             self.run_tool(frame, tool, args, &mut done).await?;
         }
-        let free: Vec<&Tool> = tools.iter().filter(|tool| tool.is_free()).collect();
-        let mode = Mode::of(frame)?;
+        let free: Vec<&ScriptTool> = tools.iter().filter(|tool| tool.is_free()).collect();
+        let mode = ToolSchedule::of(frame)?;
         for _ in 0..mode.rounds {
             if free.is_empty() {
                 break;
@@ -148,9 +148,9 @@ impl Run {
         if done.calls.is_empty() {
             return Ok(None);
         }
-        let mut sent = self.sent(frame, end, None, &Parts::default());
+        let mut sent = self.sent(frame, end, None, &SystemParts::default());
         sent.extend(done.messages());
-        Ok(Some(self.complete(frame, sent, Wish::default()).await?))
+        Ok(Some(self.complete(frame, sent, CallOptions::default()).await?))
     }
 
     /// Asks the model which calls it needs.
@@ -158,17 +158,17 @@ impl Run {
         &mut self,
         frame: &mut Frame,
         end: usize,
-        tools: &[&Tool],
-        mode: Mode,
+        tools: &[&ScriptTool],
+        mode: ToolSchedule,
         done: &Results,
-    ) -> Result<Vec<Call>, Halt> {
-        let mut sent: Vec<Message> = self.sent(frame, end, None, &Parts::default());
+    ) -> Result<Vec<ToolCall>, ScriptFlow> {
+        let mut sent: Vec<Message> = self.sent(frame, end, None, &SystemParts::default());
         sent.retain(|message| message.role != crate::protocol::Role::System);
         sent.insert(0, Message::system(help(tools, mode)));
         if !done.calls.is_empty() {
             sent.extend(done.messages());
         }
-        let wish = Wish { quiet: true, ..Wish::default() };
+        let wish = CallOptions { quiet: true, ..CallOptions::default() };
         let reply = self.complete(frame, sent, wish).await?;
         // This auxiliary call does not count as an answer of the script.
         frame.talk.calls = frame.talk.calls.saturating_sub(1);
@@ -181,18 +181,18 @@ impl Run {
     pub async fn run_tool(
         &mut self,
         frame: &mut Frame,
-        tool: &Tool,
+        tool: &ScriptTool,
         given: Map<String, Value>,
         done: &mut Results,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ScriptFlow> {
         let args = tool.args(given);
         done.called(tool, &args);
         // A forbidden call is not retried in another way: it ends the script.
         self.permit(frame, &tool.id, &args).await?;
         let came = match &tool.doer {
-            Doer::Own(own) => self.own_tool(own, &args).await,
-            Doer::Script(shape) => {
-                let args = Args { by_place: Vec::new(), named: args.clone() };
+            ToolKind::Own(own) => self.own_tool(own, &args).await,
+            ToolKind::Script(shape) => {
+                let args = ScriptArgs { by_place: Vec::new(), named: args.clone() };
                 Box::pin(self.shape(frame, shape.clone(), args)).await
             }
         };
@@ -202,10 +202,14 @@ impl Run {
     }
 
     /// The result as the model reads it: the value, or the error.
-    pub fn tool_value(&mut self, tool: &Tool, came: Result<Value, Halt>) -> Result<Value, Halt> {
+    pub fn tool_value(
+        &mut self,
+        tool: &ScriptTool,
+        came: Result<Value, ScriptFlow>,
+    ) -> Result<Value, ScriptFlow> {
         match came {
             Ok(value) => Ok(value),
-            Err(Halt::Failed(failure)) => {
+            Err(ScriptFlow::Failed(failure)) => {
                 let why = failure.what.clone();
                 self.note(words::TOOL_FAILED.with("name", tool.id.clone()).with("why", why));
                 Ok(Value::String(format!("error: {}", failure.what)))
@@ -215,7 +219,7 @@ impl Run {
     }
 
     /// Runs the tools that are notified of an answer.
-    pub async fn after_answer(&mut self, frame: &mut Frame, text: &str) -> Result<(), Halt> {
+    pub async fn after_answer(&mut self, frame: &mut Frame, text: &str) -> Result<(), ScriptFlow> {
         self.at(frame, &[AFTER_AI], || json!({ "message": text })).await
     }
 
@@ -223,15 +227,19 @@ impl Run {
     pub async fn remembered(
         &mut self,
         frame: &mut Frame,
-        what: Memory,
+        what: MemoryEvent,
         memory: Value,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ScriptFlow> {
         let args = || json!({ "memory": memory, "operation": what.operation() });
         self.at(frame, &[MEMORY, what.event()], args).await
     }
 
     /// The tools of a script, as its settings name them.
-    async fn tools(&mut self, frame: &mut Frame, said: &str) -> Result<Vec<Tool>, Halt> {
+    async fn tools(
+        &mut self,
+        frame: &mut Frame,
+        said: &str,
+    ) -> Result<Vec<ScriptTool>, ScriptFlow> {
         let Some(wanted) = frame.shape.config.get("tools").cloned() else { return Ok(Vec::new()) };
         self.needs_trust(frame, "tools")?;
         let mut out = Vec::new();
@@ -239,7 +247,7 @@ impl Run {
             if let Some(route) = id.strip_prefix('$') {
                 let defaults = about.get("globalDefaults").or(about.get("defaults")).cloned();
                 let args = vec![Value::from(said), defaults.unwrap_or(Value::Null)];
-                let passed = Passed { by_place: args, ..Passed::default() };
+                let passed = ArgValues { by_place: args, ..ArgValues::default() };
                 let listed = Box::pin(self.function(frame, route, passed)).await?;
                 for (id, about) in entries(&listed.unwrap_or(Value::Null)) {
                     self.tool(frame, &id, &about, &Map::new(), &mut out)?;
@@ -258,8 +266,8 @@ impl Run {
         id: &str,
         about: &Value,
         over: &Map<String, Value>,
-        out: &mut Vec<Tool>,
-    ) -> Result<(), Halt> {
+        out: &mut Vec<ScriptTool>,
+    ) -> Result<(), ScriptFlow> {
         if out.len() >= MOST_TOOLS {
             return Err(words::TOO_MANY_TOOLS.with("most", MOST_TOOLS).into());
         }
@@ -290,10 +298,10 @@ impl Run {
             let folder = shape.origin.folder.clone();
             for export in exports {
                 if let Export::Of(import) = export
-                    && let Kind::Script(name) = &import.kind
+                    && let ImportKind::Script(name) = &import.kind
                 {
                     let source = self.library.find(name, &folder)?;
-                    let inner = Arc::new(Shape::of(source, &self.library)?);
+                    let inner = Arc::new(Manifest::of(source, &self.library)?);
                     out.push(described(inner, &Value::Null, weak.clone())?);
                 }
             }
@@ -304,7 +312,7 @@ impl Run {
     }
 
     /// Runs the tools of the startup event.
-    pub async fn startup(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+    pub async fn startup(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
         if frame.values.flag("concurrent_answer") == Some(true) {
             self.note(words::ANSWER_WAITS);
         }
@@ -313,7 +321,7 @@ impl Run {
     }
 
     /// Runs the tools of the shutdown event.
-    pub async fn shutdown(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+    pub async fn shutdown(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
         let args = Value::Object(frame.values.args.clone());
         self.at(frame, &[SHUTDOWN], || args).await
     }
@@ -324,7 +332,7 @@ impl Run {
         frame: &mut Frame,
         events: &[&str],
         args: impl FnOnce() -> Value,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ScriptFlow> {
         let Some(wanted) = frame.shape.config.get("tools").cloned() else { return Ok(()) };
         // A route lists tools for the model to choose from; a missing one is reported when it is
         // used.
@@ -346,7 +354,7 @@ impl Run {
     }
 }
 
-impl Tool {
+impl ScriptTool {
     /// The arguments of a call, completed with those the calling script adds.
     pub fn args(&self, given: Map<String, Value>) -> Map<String, Value> {
         let mut args = self.defaults.clone();
@@ -355,10 +363,10 @@ impl Tool {
     }
 
     /// As the model sees it: the calling script's defaults take precedence.
-    pub fn help(&self) -> Help {
+    pub fn help(&self) -> ToolHelp {
         let shape = match &self.doer {
-            Doer::Own(own) => return own.help(Some(&self.title)),
-            Doer::Script(shape) => shape,
+            ToolKind::Own(own) => return own.help(Some(&self.title)),
+            ToolKind::Script(shape) => shape,
         };
         let params = shape.inputs.iter().map(|input| {
             let set = self.defaults.get(&input.name).or(shape.config.get(&input.name));
@@ -369,7 +377,7 @@ impl Tool {
                 about: input.about.clone(),
             }
         });
-        Help { id: self.id.clone(), title: self.title.clone(), params: params.collect() }
+        ToolHelp { id: self.id.clone(), title: self.title.clone(), params: params.collect() }
     }
 
     fn fires(&self, event: &str) -> bool {
@@ -387,7 +395,11 @@ impl Tool {
     }
 }
 
-fn described(shape: Arc<Shape>, about: &Value, defaults: Map<String, Value>) -> Result<Tool, Halt> {
+fn described(
+    shape: Arc<Manifest>,
+    about: &Value,
+    defaults: Map<String, Value>,
+) -> Result<ScriptTool, ScriptFlow> {
     let own = shape.text("title").or(shape.text("description"));
     let title = about.get("title").and_then(Value::as_str).or(own);
     let Some(title) = title.map(|title| title.lines().next().unwrap_or("").to_owned()) else {
@@ -400,24 +412,24 @@ fn described(shape: Arc<Shape>, about: &Value, defaults: Map<String, Value>) -> 
     };
     let (triggers, keywords) = (list("trigger"), list("keywords"));
     let id = shape.id().to_owned();
-    Ok(Tool { id, title, defaults, triggers, keywords, doer: Doer::Script(shape) })
+    Ok(ScriptTool { id, title, defaults, triggers, keywords, doer: ToolKind::Script(shape) })
 }
 
 /// The name does not exist; an error inside a script would have a place.
-pub fn is_missing(halt: &Halt) -> bool {
-    matches!(halt, Halt::Failed(failure) if failure.spot.is_none())
+pub fn is_missing(halt: &ScriptFlow) -> bool {
+    matches!(halt, ScriptFlow::Failed(failure) if failure.spot.is_none())
 }
 
-fn own_tool(own: &'static Own, about: &Value, defaults: Map<String, Value>) -> Tool {
+fn own_tool(own: &'static BuiltinTool, about: &Value, defaults: Map<String, Value>) -> ScriptTool {
     let title = about.get("title").and_then(Value::as_str);
     let help = own.help(title);
-    Tool {
+    ScriptTool {
         id: own.id.to_owned(),
         title: help.title,
         defaults,
         triggers: Vec::new(),
         keywords: Vec::new(),
-        doer: Doer::Own(own),
+        doer: ToolKind::Own(own),
     }
 }
 
@@ -443,8 +455,8 @@ fn entry(item: &Value) -> Vec<(String, Value)> {
 }
 
 /// The description of the tools for the model.
-fn help(tools: &[&Tool], mode: Mode) -> String {
-    let helps: Vec<Help> = tools.iter().map(|tool| tool.help()).collect();
+fn help(tools: &[&ScriptTool], mode: ToolSchedule) -> String {
+    let helps: Vec<ToolHelp> = tools.iter().map(|tool| tool.help()).collect();
     format!(
         concat!(
             "You can have these tools run before you answer:\n\n{}\n\n",

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 /// All values of one script.
 #[derive(Clone, Debug, Default)]
-pub struct Values {
+pub struct ScopeValues {
     /// Loop variables, the innermost last.
     pub locals: Vec<Map<String, Value>>,
     /// The model's replies, by the names of their marks.
@@ -23,7 +23,7 @@ pub struct Values {
     pub hidden: Map<String, Value>,
 }
 
-impl Values {
+impl ScopeValues {
     /// The value of a plain name.
     pub fn get(&self, name: &str) -> Option<Value> {
         match name {
@@ -238,13 +238,13 @@ mod tests {
     /// ISDK-061: call arguments before the prompt, the prompt before the settings.
     #[test]
     fn isdk_061_the_closer_value_wins() {
-        let mut values = Values {
+        let mut values = ScopeValues {
             args: map(json!({"a": 1})),
             prompt: map(json!({"a": 2, "b": 2})),
             config: map(json!({"a": 3, "b": 3, "c": 3})),
-            ..Values::default()
+            ..ScopeValues::default()
         };
-        let seen = |values: &Values| ["a", "b", "c"].map(|name| values.get(name).unwrap());
+        let seen = |values: &ScopeValues| ["a", "b", "c"].map(|name| values.get(name).unwrap());
         assert_eq!(seen(&values), [json!(1), json!(2), json!(3)]);
         let scope = values.scope();
         assert_eq!(["a", "b", "c"].map(|name| scope[name].clone()), seen(&values));
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn paths_are_read_and_made() {
-        let mut values = Values::default();
+        let mut values = ScopeValues::default();
         values.set("user.name.first", json!("Ann"));
         values.set("list", json!([1, {"k": 2}]));
         assert_eq!(values.at("user.name.first").unwrap(), json!("Ann"));

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::super::failure::Failure;
+use super::super::failure::LocatedError;
 use super::super::fault::quoted;
 use super::super::text::relaxed;
 use crate::words::{LocalizedText, cli, script_run as words};
 
 /// One declared input.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Input {
+pub struct DeclaredInput {
     pub name: String,
     pub required: bool,
     /// The position of the argument it takes.
@@ -21,14 +21,16 @@ pub struct Input {
 }
 
 /// Reads the `input` list.
-pub fn read(input: Option<&Value>, file: &str) -> Result<Vec<Input>, Failure> {
+pub fn read(input: Option<&Value>, file: &str) -> Result<Vec<DeclaredInput>, LocatedError> {
     let items = match input {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(items)) => items.clone(),
         Some(Value::String(name)) => vec![Value::String(name.clone())],
-        Some(_) => return Err(Failure::new(words::INPUT_NO_LIST.with("file", file.to_owned()))),
+        Some(_) => {
+            return Err(LocatedError::new(words::INPUT_NO_LIST.with("file", file.to_owned())));
+        }
     };
-    let mut inputs: Vec<Input> = Vec::new();
+    let mut inputs: Vec<DeclaredInput> = Vec::new();
     for item in items {
         for input in one(&item, file)? {
             // A script may redeclare an input of its base.
@@ -41,26 +43,28 @@ pub fn read(input: Option<&Value>, file: &str) -> Result<Vec<Input>, Failure> {
     Ok(inputs)
 }
 
-fn one(item: &Value, file: &str) -> Result<Vec<Input>, Failure> {
+fn one(item: &Value, file: &str) -> Result<Vec<DeclaredInput>, LocatedError> {
     match item {
-        Value::String(name) => Ok(vec![Input { name: name.clone(), ..Input::default() }]),
+        Value::String(name) => {
+            Ok(vec![DeclaredInput { name: name.clone(), ..DeclaredInput::default() }])
+        }
         Value::Object(entries) => {
             Ok(entries.iter().map(|(name, about)| declared(name, about)).collect())
         }
-        _ => Err(Failure::new(words::INPUT_NO_LIST.with("file", file.to_owned()))),
+        _ => Err(LocatedError::new(words::INPUT_NO_LIST.with("file", file.to_owned()))),
     }
 }
 
-fn declared(name: &str, about: &Value) -> Input {
+fn declared(name: &str, about: &Value) -> DeclaredInput {
     let Value::Object(about) = about else {
         let about = about.as_str().map(|text| ("description".to_owned(), Value::from(text)));
-        return Input {
+        return DeclaredInput {
             name: name.to_owned(),
             about: about.into_iter().collect(),
-            ..Input::default()
+            ..DeclaredInput::default()
         };
     };
-    Input {
+    DeclaredInput {
         name: name.to_owned(),
         required: about.get("required").and_then(Value::as_bool).unwrap_or(false),
         index: about.get("index").and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok()),
@@ -72,19 +76,19 @@ fn declared(name: &str, about: &Value) -> Input {
 
 /// Arguments as they are passed to a script.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Args {
+pub struct ScriptArgs {
     pub by_place: Vec<Value>,
     pub named: Map<String, Value>,
 }
 
-impl Args {
+impl ScriptArgs {
     /// One value: a map holds the arguments by name, anything else is positional.
-    pub fn of(value: Value) -> Args {
+    pub fn of(value: Value) -> ScriptArgs {
         match value {
-            Value::Object(named) => Args { by_place: Vec::new(), named },
-            Value::Array(by_place) => Args { by_place, named: Map::new() },
-            Value::Null => Args::default(),
-            value => Args { by_place: vec![value], named: Map::new() },
+            Value::Object(named) => ScriptArgs { by_place: Vec::new(), named },
+            Value::Array(by_place) => ScriptArgs { by_place, named: Map::new() },
+            Value::Null => ScriptArgs::default(),
+            value => ScriptArgs { by_place: vec![value], named: Map::new() },
         }
     }
 
@@ -92,20 +96,20 @@ impl Args {
     ///
     /// # Errors
     /// It begins like an object or a list but is not one.
-    pub fn typed(text: &str) -> Result<Args, LocalizedText> {
+    pub fn typed(text: &str) -> Result<ScriptArgs, LocalizedText> {
         let trimmed = text.trim();
         if !trimmed.starts_with(['{', '[']) {
-            return Ok(Args::of(Value::String(text.to_owned())));
+            return Ok(ScriptArgs::of(Value::String(text.to_owned())));
         }
         let value = serde_json::from_str(trimmed).ok().or_else(|| relaxed::read(trimmed));
-        value.map(Args::of).ok_or_else(|| cli::ARGS_UNREADABLE.into())
+        value.map(ScriptArgs::of).ok_or_else(|| cli::ARGS_UNREADABLE.into())
     }
 }
 
 /// Assigns arguments to the names they are meant for. Positional arguments without an input of
 /// their index are returned.
-pub fn bind(inputs: &[Input], args: Args) -> (Map<String, Value>, Option<Value>) {
-    let Args { by_place, mut named } = args;
+pub fn bind(inputs: &[DeclaredInput], args: ScriptArgs) -> (Map<String, Value>, Option<Value>) {
+    let ScriptArgs { by_place, mut named } = args;
     let mut left = None;
     let any_index = inputs.iter().any(|input| input.index.is_some());
     for (at, value) in by_place.into_iter().enumerate() {
@@ -129,17 +133,19 @@ pub fn bind(inputs: &[Input], args: Args) -> (Map<String, Value>, Option<Value>)
 
 /// Checks required and restricted inputs. `known` returns the value of an input.
 pub fn check<'a>(
-    inputs: &[Input],
+    inputs: &[DeclaredInput],
     known: impl Fn(&str) -> Option<&'a Value>,
-) -> Result<(), Failure> {
+) -> Result<(), LocatedError> {
     for input in inputs {
         match known(&input.name) {
             None | Some(Value::Null) if input.required => {
-                return Err(Failure::new(words::INPUT_MISSING.with("name", quoted(&input.name))));
+                return Err(LocatedError::new(
+                    words::INPUT_MISSING.with("name", quoted(&input.name)),
+                ));
             }
             Some(value) if !value.is_null() && !allowed(&input.choices, value) => {
                 let list: Vec<String> = input.choices.iter().map(plain).collect();
-                return Err(Failure::new(
+                return Err(LocatedError::new(
                     words::INPUT_NOT_LISTED
                         .with("name", quoted(&input.name))
                         .with("value", quoted(&plain(value)))

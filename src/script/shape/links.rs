@@ -2,24 +2,24 @@
 
 use serde_json::Value;
 
-use super::super::failure::{Failure, Spot};
+use super::super::failure::{LocatedError, Location};
 use super::super::fault::quoted;
-use super::super::syntax::{Node, Tree};
+use super::super::syntax::{ScriptNode, Tree};
 use crate::words::script_run as words;
 
 /// One entry of `import`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Import {
-    pub kind: Kind,
+    pub kind: ImportKind,
     pub picks: Picks,
     /// `$initializeExec: {disable: true}` on the entry.
     pub quiet: bool,
-    pub spot: Spot,
+    pub spot: Location,
 }
 
 /// The kind of file an import names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ImportKind {
     /// `js:path`: a built-in module.
     Module(String),
     /// A JavaScript file.
@@ -34,7 +34,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Picks {
     All,
-    Names(Vec<Pick>),
+    Names(Vec<ImportPick>),
     /// `"*"`: all, on one object named like the module.
     Star,
     /// A name: for modules, all on one object of this name; for a script, its new name.
@@ -42,7 +42,7 @@ pub enum Picks {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pick {
+pub struct ImportPick {
     pub name: String,
     pub alias: Option<String>,
     /// `type: template`.
@@ -60,7 +60,7 @@ pub enum Export {
     Of(Import),
 }
 
-pub fn imports(node: Option<&Node>, file: &str) -> Result<Vec<Import>, Failure> {
+pub fn imports(node: Option<&ScriptNode>, file: &str) -> Result<Vec<Import>, LocatedError> {
     let Some(node) = node else { return Ok(Vec::new()) };
     match &node.tree {
         Tree::Null => Ok(Vec::new()),
@@ -85,7 +85,7 @@ pub fn imports(node: Option<&Node>, file: &str) -> Result<Vec<Import>, Failure> 
     }
 }
 
-pub fn exports(node: &Node, file: &str) -> Result<Vec<Export>, Failure> {
+pub fn exports(node: &ScriptNode, file: &str) -> Result<Vec<Export>, LocatedError> {
     let items = match &node.tree {
         Tree::Null => return Ok(Vec::new()),
         Tree::List(items) => items.clone(),
@@ -107,27 +107,37 @@ pub fn exports(node: &Node, file: &str) -> Result<Vec<Export>, Failure> {
     Ok(out)
 }
 
-fn export(name: &str, value: Option<&Node>, file: &str, at: &Node) -> Result<Export, Failure> {
+fn export(
+    name: &str,
+    value: Option<&ScriptNode>,
+    file: &str,
+    at: &ScriptNode,
+) -> Result<Export, LocatedError> {
     if name == "." {
         return Ok(Export::Itself);
     }
     match name.strip_prefix('$') {
         Some(own) => {
-            let alias = value.and_then(Node::as_text).map(bare);
+            let alias = value.and_then(ScriptNode::as_text).map(bare);
             Ok(Export::Own { name: own.to_owned(), alias })
         }
         None => import(name, value, file, at).map(Export::Of),
     }
 }
 
-fn of_pair(key: &Node, value: &Node, file: &str) -> Result<Import, Failure> {
+fn of_pair(key: &ScriptNode, value: &ScriptNode, file: &str) -> Result<Import, LocatedError> {
     let name = key.key().ok_or_else(|| unclear(key, file))?;
     import(&name, Some(value), file, key)
 }
 
-fn import(name: &str, value: Option<&Node>, file: &str, at: &Node) -> Result<Import, Failure> {
-    let spot = Spot::new(file, at.place);
-    let kind = kind(name).map_err(|what| Failure::at(what, spot.clone()))?;
+fn import(
+    name: &str,
+    value: Option<&ScriptNode>,
+    file: &str,
+    at: &ScriptNode,
+) -> Result<Import, LocatedError> {
+    let spot = Location::new(file, at.place);
+    let kind = kind(name).map_err(|what| LocatedError::at(what, spot.clone()))?;
     let mut quiet = false;
     let picks = match value {
         None => Picks::All,
@@ -148,12 +158,16 @@ fn import(name: &str, value: Option<&Node>, file: &str, at: &Node) -> Result<Imp
     Ok(Import { kind, picks, quiet, spot })
 }
 
-fn names(items: &[Node], file: &str, quiet: &mut bool) -> Result<Vec<Pick>, Failure> {
+fn names(
+    items: &[ScriptNode],
+    file: &str,
+    quiet: &mut bool,
+) -> Result<Vec<ImportPick>, LocatedError> {
     let mut out = Vec::new();
     for item in items {
         match &item.tree {
             Tree::Text(name) => {
-                out.push(Pick { name: bare(name), alias: None, template: false });
+                out.push(ImportPick { name: bare(name), alias: None, template: false });
             }
             Tree::Map(pairs) => {
                 for (key, value) in pairs {
@@ -166,7 +180,7 @@ fn names(items: &[Node], file: &str, quiet: &mut bool) -> Result<Vec<Pick>, Fail
                     }
                     let alias = value.as_str().or(value.get("name").and_then(Value::as_str));
                     let template = value.get("type").and_then(Value::as_str) == Some("template");
-                    out.push(Pick { name, alias: alias.map(bare), template });
+                    out.push(ImportPick { name, alias: alias.map(bare), template });
                 }
             }
             _ => return Err(unclear(item, file)),
@@ -175,9 +189,9 @@ fn names(items: &[Node], file: &str, quiet: &mut bool) -> Result<Vec<Pick>, Fail
     Ok(out)
 }
 
-fn kind(name: &str) -> Result<Kind, crate::words::LocalizedText> {
+fn kind(name: &str) -> Result<ImportKind, crate::words::LocalizedText> {
     if let Some(module) = name.strip_prefix("js:") {
-        return Ok(Kind::Module(module.to_owned()));
+        return Ok(ImportKind::Module(module.to_owned()));
     }
     let path = name.rsplit_once('#').map_or(name, |(_, path)| path);
     let (_, ending) = path.rsplit_once('.').unwrap_or(("", ""));
@@ -186,9 +200,9 @@ fn kind(name: &str) -> Result<Kind, crate::words::LocalizedText> {
         return Err(words::FOREIGN_LANGUAGE.with("name", quoted(name)));
     }
     Ok(match ending {
-        "js" | "mjs" | "cjs" => Kind::File(name.to_owned()),
-        "wasm" => Kind::Wasm(name.to_owned()),
-        _ => Kind::Script(name.to_owned()),
+        "js" | "mjs" | "cjs" => ImportKind::File(name.to_owned()),
+        "wasm" => ImportKind::Wasm(name.to_owned()),
+        _ => ImportKind::Script(name.to_owned()),
     })
 }
 
@@ -197,6 +211,6 @@ pub fn bare(name: &str) -> String {
     name.strip_prefix('$').unwrap_or(name).to_owned()
 }
 
-fn unclear(node: &Node, file: &str) -> Failure {
-    Failure::at(words::LINK_UNCLEAR, Spot::new(file, node.place))
+fn unclear(node: &ScriptNode, file: &str) -> LocatedError {
+    LocatedError::at(words::LINK_UNCLEAR, Location::new(file, node.place))
 }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::failure::{Failure, Spot};
-use super::source::{Library, Origin, Source};
-use super::syntax::{Node, Tree};
-use super::tool_text::{Help, Param};
+use super::failure::{LocatedError, Location};
+use super::source::{ScriptLibrary, ScriptOrigin, ScriptSource};
+use super::syntax::{ScriptNode, Tree};
+use super::tool_text::{Param, ToolHelp};
 use crate::words::script_run as words;
 
 pub mod input;
 pub mod links;
 
-pub use input::Input;
-pub use links::{Export, Import, Kind, Pick, Picks};
+pub use input::DeclaredInput;
+pub use links::{Export, Import, ImportKind, ImportPick, Picks};
 
 /// Longest chain of `type:` and `extends:`.
 const LONGEST: usize = 16;
@@ -31,36 +31,36 @@ pub struct Function {
     pub source: String,
     /// `!fn#`: for templates.
     pub template: bool,
-    pub spot: Spot,
+    pub spot: Location,
 }
 
 /// One instruction and its file: those of a base come before the script's own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    pub node: Node,
+    pub node: ScriptNode,
     pub file: Arc<str>,
 }
 
 /// A script, ready to run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shape {
-    pub origin: Origin,
+pub struct Manifest {
+    pub origin: ScriptOrigin,
     /// The settings merged over those of the bases.
     pub config: Map<String, Value>,
     /// The head as written, for the functions in it.
-    pub front: Node,
+    pub front: ScriptNode,
     /// Its types, its own first.
     pub types: Vec<String>,
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<DeclaredInput>,
     pub body: Vec<Item>,
     pub functions: Vec<Function>,
     pub imports: Vec<Import>,
     pub exports: Option<Vec<Export>>,
 }
 
-impl Shape {
+impl Manifest {
     /// Reads the declarations of a script and of its bases.
-    pub fn of(source: Source, library: &Library) -> Result<Shape, Failure> {
+    pub fn of(source: ScriptSource, library: &ScriptLibrary) -> Result<Manifest, LocatedError> {
         let mut seen = vec![source.origin.file.clone()];
         build(source, library, &mut seen)
     }
@@ -94,7 +94,7 @@ impl Shape {
     }
 
     /// Its description for a model; `None` if it does not say what it is for.
-    pub fn help(&self) -> Option<Help> {
+    pub fn help(&self) -> Option<ToolHelp> {
         let title = self.text("title").or(self.text("description"))?;
         let params = self.inputs.iter().map(|input| Param {
             name: input.name.clone(),
@@ -103,7 +103,7 @@ impl Shape {
             about: input.about.clone(),
         });
         let title = title.lines().next().unwrap_or_default().to_owned();
-        Some(Help { id: self.id().to_owned(), title, params: params.collect() })
+        Some(ToolHelp { id: self.id().to_owned(), title, params: params.collect() })
     }
 
     pub fn output(&self) -> Option<&Value> {
@@ -111,8 +111,12 @@ impl Shape {
     }
 }
 
-fn build(source: Source, library: &Library, seen: &mut Vec<String>) -> Result<Shape, Failure> {
-    let Source { origin, document } = source;
+fn build(
+    source: ScriptSource,
+    library: &ScriptLibrary,
+    seen: &mut Vec<String>,
+) -> Result<Manifest, LocatedError> {
+    let ScriptSource { origin, document } = source;
     let mut shape = own(&origin, document.front, document.body)?;
     let mut types = Vec::new();
     if let Some(kind) = shape.text("type").map(str::to_owned) {
@@ -122,7 +126,7 @@ fn build(source: Source, library: &Library, seen: &mut Vec<String>) -> Result<Sh
             shape = under(base, shape);
         }
     }
-    if let Some(id) = shape.front.get("extends").and_then(Node::as_text).map(str::to_owned) {
+    if let Some(id) = shape.front.get("extends").and_then(ScriptNode::as_text).map(str::to_owned) {
         let base = base(&id, &shape, library, seen)?;
         types.extend(base.types.iter().cloned());
         shape = under(base, shape);
@@ -135,15 +139,15 @@ fn build(source: Source, library: &Library, seen: &mut Vec<String>) -> Result<Sh
 /// The type script that `type:` names; `None` for a type that is only a label.
 fn type_of(
     kind: &str,
-    shape: &Shape,
-    library: &Library,
+    shape: &Manifest,
+    library: &ScriptLibrary,
     seen: &mut Vec<String>,
-) -> Result<Option<Shape>, Failure> {
+) -> Result<Option<Manifest>, LocatedError> {
     if kind == "type" {
         return Ok(None);
     }
     let found = library.find(kind, &shape.origin.folder);
-    let is_type = |front: &Node| front.get("type").is_some();
+    let is_type = |front: &ScriptNode| front.get("type").is_some();
     let source = match found {
         // A script without a type of its own is not a type: the word stays a label.
         Ok(source) if !is_type(&source.document.front) && PLAIN_TYPES.contains(&kind) => {
@@ -157,23 +161,23 @@ fn type_of(
         Err(_) if PLAIN_TYPES.contains(&kind) => return Ok(None),
         Err(_) => {
             let what = words::NO_TYPE.with("name", super::fault::quoted(kind));
-            return Err(Failure::at(what, place_of(shape, "type")));
+            return Err(LocatedError::at(what, place_of(shape, "type")));
         }
     };
     let base = guarded(source, shape, library, seen, "type")?;
     if !base.is_of("type") {
         let what = words::NOT_A_TYPE.with("name", super::fault::quoted(kind));
-        return Err(Failure::at(what, place_of(shape, "type")));
+        return Err(LocatedError::at(what, place_of(shape, "type")));
     }
     Ok(Some(base))
 }
 
 fn base(
     id: &str,
-    shape: &Shape,
-    library: &Library,
+    shape: &Manifest,
+    library: &ScriptLibrary,
     seen: &mut Vec<String>,
-) -> Result<Shape, Failure> {
+) -> Result<Manifest, LocatedError> {
     let source = library
         .find(id, &shape.origin.folder)
         .map_err(|failure| failure.or_at(&shape.origin.file, place_of(shape, "extends").place))?;
@@ -181,15 +185,15 @@ fn base(
 }
 
 fn guarded(
-    source: Source,
-    shape: &Shape,
-    library: &Library,
+    source: ScriptSource,
+    shape: &Manifest,
+    library: &ScriptLibrary,
     seen: &mut Vec<String>,
     key: &str,
-) -> Result<Shape, Failure> {
+) -> Result<Manifest, LocatedError> {
     if seen.contains(&source.origin.file) || seen.len() >= LONGEST {
         let what = words::CIRCLE.with("name", source.origin.file.clone());
-        return Err(Failure::at(what, place_of(shape, key)));
+        return Err(LocatedError::at(what, place_of(shape, key)));
     }
     seen.push(source.origin.file.clone());
     let base = build(source, library, seen)?;
@@ -198,14 +202,18 @@ fn guarded(
 }
 
 /// The place of a key in the head.
-pub fn place_of(shape: &Shape, key: &str) -> Spot {
+pub fn place_of(shape: &Manifest, key: &str) -> Location {
     let pair = shape.front.pairs().iter().find(|(name, _)| name.key().as_deref() == Some(key));
     let place = pair.map_or(shape.front.place, |(name, _)| name.place);
-    Spot::new(&shape.origin.file, place)
+    Location::new(&shape.origin.file, place)
 }
 
 /// The declarations of one file, without its bases.
-fn own(origin: &Origin, front: Node, body: Vec<Node>) -> Result<Shape, Failure> {
+fn own(
+    origin: &ScriptOrigin,
+    front: ScriptNode,
+    body: Vec<ScriptNode>,
+) -> Result<Manifest, LocatedError> {
     let file: Arc<str> = Arc::from(origin.file.as_str());
     let mut config = match front.to_value() {
         Value::Object(config) => config,
@@ -219,18 +227,18 @@ fn own(origin: &Origin, front: Node, body: Vec<Node>) -> Result<Shape, Failure> 
             (Some("fn" | "fn#"), Tree::Text(source)) => functions.push(Function {
                 source: source.clone(),
                 template: node.tag.as_deref() == Some("fn#"),
-                spot: Spot::new(&origin.file, node.place),
+                spot: Location::new(&origin.file, node.place),
             }),
             (Some(tag), _) => {
                 let what = words::UNKNOWN_TAG.with("tag", super::fault::quoted(tag));
-                return Err(Failure::at(what, Spot::new(&origin.file, node.place)));
+                return Err(LocatedError::at(what, Location::new(&origin.file, node.place)));
             }
             (None, _) => items.push(Item { node, file: file.clone() }),
         }
     }
     let imports = links::imports(front.get("import"), &origin.file)?;
     let exports = front.get("export").map(|node| links::exports(node, &origin.file)).transpose()?;
-    Ok(Shape {
+    Ok(Manifest {
         origin: origin.clone(),
         config,
         front,
@@ -259,14 +267,14 @@ fn normalise_input(config: &mut Map<String, Value>) {
 const OWN: &[&str] = &["_id", "type", "extends", "import", "export", "创", "签"];
 
 /// Merges a script over its base: its own settings win, the base's instructions come first.
-fn under(base: Shape, child: Shape) -> Shape {
+fn under(base: Manifest, child: Manifest) -> Manifest {
     let mut config = child.config;
     for (key, value) in base.config {
         if !OWN.contains(&key.as_str()) {
             merge(&mut config, key, value);
         }
     }
-    Shape {
+    Manifest {
         config,
         body: base.body.into_iter().chain(child.body).collect(),
         functions: base.functions.into_iter().chain(child.functions).collect(),

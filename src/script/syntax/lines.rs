@@ -2,7 +2,7 @@
 //! sequence or belongs to the item above it. Lines are only indented, never added or removed, so
 //! that a place in the YAML maps back to the source.
 
-use super::tree::Place;
+use super::tree::SourcePosition;
 
 /// The YAML that replaces a separator of the dialogue.
 pub const SEPARATOR: &str = "- \"$initDone\"";
@@ -10,7 +10,7 @@ pub const FIRST_SEPARATOR: &str = "- \"$initDone(force=true)\"";
 
 /// The head and the body of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Parts {
+pub struct HeadAndBody {
     /// The number of lines above the head's YAML, and the YAML.
     pub front: Option<(u32, String)>,
     pub body: String,
@@ -20,19 +20,19 @@ pub struct Parts {
 
 /// Splits off the settings. There is a head only if the first line with content is `---` and
 /// another line begins with it.
-pub fn split(text: &str) -> Parts {
+pub fn split(text: &str) -> HeadAndBody {
     let mut lines = text.split('\n').enumerate();
     let begin = lines
         .by_ref()
         .find(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
         .filter(|(_, line)| line.trim_end() == "---");
-    let whole = || Parts { front: None, body: text.to_owned(), above: 0 };
+    let whole = || HeadAndBody { front: None, body: text.to_owned(), above: 0 };
     let Some((begin, _)) = begin else { return whole() };
     let Some((end, _)) = lines.find(|(_, line)| line.starts_with("---")) else { return whole() };
     let of = |from: usize, to: usize| {
         text.split('\n').skip(from).take(to.saturating_sub(from)).collect::<Vec<_>>().join("\n")
     };
-    Parts {
+    HeadAndBody {
         front: Some((count(begin + 1), of(begin + 1, end))),
         body: of(end + 1, usize::MAX),
         above: count(end + 1),
@@ -53,10 +53,10 @@ pub struct Prepared {
 
 impl Prepared {
     /// Maps a place in the YAML to its place in the file.
-    pub fn source(&self, place: Place) -> Place {
+    pub fn source(&self, place: SourcePosition) -> SourcePosition {
         let at = usize::try_from(place.line.saturating_sub(1)).unwrap_or(0);
         let moved = self.moved.get(at).copied().unwrap_or(0);
-        Place {
+        SourcePosition {
             line: place.line + self.above,
             column: place.column.saturating_add_signed(-moved).max(1),
         }

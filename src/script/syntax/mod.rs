@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::failure::{Failure, Spot};
+use super::failure::{LocatedError, Location};
 use crate::words::{LocalizedText, script_run as words};
 
 mod lines;
@@ -15,7 +15,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-pub use tree::{Node, Place, Tree};
+pub use tree::{ScriptNode, SourcePosition, Tree};
 
 /// Largest script, in bytes.
 pub const MOST: usize = 4 << 20;
@@ -24,43 +24,47 @@ pub const MOST: usize = 4 << 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     /// The map at the head; empty if there is none.
-    pub front: Node,
+    pub front: ScriptNode,
     /// The instructions in order, without comments and empty items.
-    pub body: Vec<Node>,
+    pub body: Vec<ScriptNode>,
 }
 
 /// Parses a script. `file` names it in messages.
-pub fn parse(file: &str, text: &str) -> Result<Document, Failure> {
+pub fn parse(file: &str, text: &str) -> Result<Document, LocatedError> {
     if text.len() > MOST {
         let what = words::TOO_LONG.with("most", MOST >> 20);
-        return Err(Failure::at(what, Spot::new(file, Place { line: 1, column: 1 })));
+        return Err(LocatedError::at(
+            what,
+            Location::new(file, SourcePosition { line: 1, column: 1 }),
+        ));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let parts = lines::split(&text);
     let front = match parts.front {
         Some((above, yaml)) => {
-            let front = tree::read(&yaml, &|place| Place { line: place.line + above, ..place })
-                .map_err(|(what, place)| Failure::at(what, Spot::new(file, place)))?;
+            let front =
+                tree::read(&yaml, &|place| SourcePosition { line: place.line + above, ..place })
+                    .map_err(|(what, place)| LocatedError::at(what, Location::new(file, place)))?;
             match front.tree {
-                Tree::Null => Node { tree: Tree::Map(Vec::new()), ..front },
+                Tree::Null => ScriptNode { tree: Tree::Map(Vec::new()), ..front },
                 Tree::Map(_) => front,
                 _ => {
-                    let spot = Spot::new(file, front.place);
-                    return Err(Failure::at(words::FRONT_NO_MAP, spot));
+                    let spot = Location::new(file, front.place);
+                    return Err(LocatedError::at(words::FRONT_NO_MAP, spot));
                 }
             }
         }
-        None => Node::new(Tree::Map(Vec::new()), Place { line: 1, column: 1 }),
+        None => ScriptNode::new(Tree::Map(Vec::new()), SourcePosition { line: 1, column: 1 }),
     };
     let prepared = lines::prepare(&parts.body, parts.above);
     let body = tree::read(&prepared.yaml, &|place| prepared.source(place))
-        .map_err(|(what, place)| Failure::at(what, Spot::new(file, place)))?;
+        .map_err(|(what, place)| LocatedError::at(what, Location::new(file, place)))?;
     let body = match body.tree {
         Tree::Null => Vec::new(),
         Tree::List(items) => items,
-        _ => return Err(Failure::at(words::BODY_NO_LIST, Spot::new(file, body.place))),
+        _ => return Err(LocatedError::at(words::BODY_NO_LIST, Location::new(file, body.place))),
     };
-    let is_something = |node: &Node| node.tree != Tree::Null || node.tag.is_some();
+    let is_something = |node: &ScriptNode| node.tree != Tree::Null || node.tag.is_some();
     Ok(Document { front, body: body.into_iter().filter(is_something).collect() })
 }
 

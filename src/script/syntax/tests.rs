@@ -8,7 +8,7 @@ use crate::words::{Lang, Localize};
 
 fn items(text: &str) -> Value {
     let document = parse("t.ai.yaml", text).unwrap_or_else(|failure| panic!("{failure}"));
-    document.body.iter().map(Node::to_value).collect()
+    document.body.iter().map(ScriptNode::to_value).collect()
 }
 
 fn fails(text: &str) -> String {
@@ -62,7 +62,7 @@ fn isdk_031_the_head_is_a_map_between_two_lines() {
     let document = parse("t", "\n# top\n---\na: 1\nb: {c: d}\n--- # end\n\nuser: x").unwrap();
     assert_eq!(document.front.to_value(), json!({"a": 1, "b": {"c": "d"}}));
     assert_eq!(document.body.len(), 1);
-    assert_eq!(document.body[0].place, Place { line: 8, column: 1 });
+    assert_eq!(document.body[0].place, SourcePosition { line: 8, column: 1 });
     assert_eq!(parse("t", "---\n---\nuser: x").unwrap().front.to_value(), json!({}));
     let open = parse("t", "user: x\n---\nuser: y").unwrap();
     assert_eq!(open.body.len(), 3);

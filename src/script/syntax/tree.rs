@@ -14,17 +14,17 @@ const MOST: usize = 200_000;
 
 /// Line and column, counted from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePosition {
     pub line: u32,
     pub column: u32,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct ScriptNode {
     pub tree: Tree,
     /// `fn` for `!fn`; YAML's own tags (`!!str`) are already applied.
     pub tag: Option<String>,
-    pub place: Place,
+    pub place: SourcePosition,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -33,18 +33,18 @@ pub enum Tree {
     Bool(bool),
     Number(Number),
     Text(String),
-    List(Vec<Node>),
-    Map(Vec<(Node, Node)>),
+    List(Vec<ScriptNode>),
+    Map(Vec<(ScriptNode, ScriptNode)>),
 }
 
-impl Node {
-    pub fn new(tree: Tree, place: Place) -> Node {
-        Node { tree, tag: None, place }
+impl ScriptNode {
+    pub fn new(tree: Tree, place: SourcePosition) -> ScriptNode {
+        ScriptNode { tree, tag: None, place }
     }
 
     /// A text node that replaces another node.
-    pub fn text(text: impl Into<String>, place: Place) -> Node {
-        Node::new(Tree::Text(text.into()), place)
+    pub fn text(text: impl Into<String>, place: SourcePosition) -> ScriptNode {
+        ScriptNode::new(Tree::Text(text.into()), place)
     }
 
     pub fn as_text(&self) -> Option<&str> {
@@ -54,7 +54,7 @@ impl Node {
         }
     }
 
-    pub fn pairs(&self) -> &[(Node, Node)] {
+    pub fn pairs(&self) -> &[(ScriptNode, ScriptNode)] {
         match &self.tree {
             Tree::Map(pairs) => pairs,
             _ => &[],
@@ -62,7 +62,7 @@ impl Node {
     }
 
     /// The value of a map under a name; the last one if the key is repeated, as in a map of values.
-    pub fn get(&self, name: &str) -> Option<&Node> {
+    pub fn get(&self, name: &str) -> Option<&ScriptNode> {
         let mut pairs = self.pairs().iter().rev();
         pairs.find(|(key, _)| key.key().as_deref() == Some(name)).map(|(_, value)| value)
     }
@@ -85,7 +85,7 @@ impl Node {
             Tree::Bool(is) => Value::Bool(*is),
             Tree::Number(number) => Value::Number(number.clone()),
             Tree::Text(text) => Value::String(text.clone()),
-            Tree::List(items) => items.iter().map(Node::to_value).collect(),
+            Tree::List(items) => items.iter().map(ScriptNode::to_value).collect(),
             Tree::Map(pairs) => {
                 let entries = pairs.iter().filter_map(|(k, v)| Some((k.key()?, v.to_value())));
                 Value::Object(entries.collect::<Map<_, _>>())
@@ -94,10 +94,13 @@ impl Node {
     }
 }
 
-type Fault = (LocalizedText, Place);
+type Fault = (LocalizedText, SourcePosition);
 
 /// Parses the one document of a text; `source` maps a place to its real one.
-pub fn read(yaml: &str, source: &dyn Fn(Place) -> Place) -> Result<Node, Fault> {
+pub fn read(
+    yaml: &str,
+    source: &dyn Fn(SourcePosition) -> SourcePosition,
+) -> Result<ScriptNode, Fault> {
     let mut builder = Builder { source, ..Builder::new(source) };
     let mut documents = 0;
     for event in Parser::new_from_str(yaml) {
@@ -110,34 +113,36 @@ pub fn read(yaml: &str, source: &dyn Fn(Place) -> Place) -> Result<Node, Fault> 
         }
         builder.event(event, span)?;
     }
-    Ok(builder.root.unwrap_or_else(|| Node::new(Tree::Null, source(Place { line: 1, column: 1 }))))
+    Ok(builder.root.unwrap_or_else(|| {
+        ScriptNode::new(Tree::Null, source(SourcePosition { line: 1, column: 1 }))
+    }))
 }
 
 struct Builder<'a> {
-    source: &'a dyn Fn(Place) -> Place,
+    source: &'a dyn Fn(SourcePosition) -> SourcePosition,
     open: Vec<Open>,
-    root: Option<Node>,
-    anchors: BTreeMap<usize, (Node, usize)>,
+    root: Option<ScriptNode>,
+    anchors: BTreeMap<usize, (ScriptNode, usize)>,
     nodes: usize,
 }
 
 /// A collection that has not ended.
 struct Open {
-    node: Node,
+    node: ScriptNode,
     anchor: usize,
     /// A key whose value has not been read yet.
-    key: Option<Node>,
+    key: Option<ScriptNode>,
     is_map: bool,
     /// The number of nodes when it began.
     since: usize,
 }
 
 impl<'a> Builder<'a> {
-    fn new(source: &'a dyn Fn(Place) -> Place) -> Builder<'a> {
+    fn new(source: &'a dyn Fn(SourcePosition) -> SourcePosition) -> Builder<'a> {
         Builder { source, open: Vec::new(), root: None, anchors: BTreeMap::new(), nodes: 0 }
     }
 
-    fn place(&self, span: Span) -> Place {
+    fn place(&self, span: Span) -> SourcePosition {
         (self.source)(place(span.start.line(), span.start.col()))
     }
 
@@ -151,7 +156,8 @@ impl<'a> Builder<'a> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let tree = scalar(&text, style, tag.as_deref());
-                let node = Node { tree, tag: own_tag(tag.as_deref()), place: self.place(span) };
+                let node =
+                    ScriptNode { tree, tag: own_tag(tag.as_deref()), place: self.place(span) };
                 self.count(1, span)?;
                 self.add(node, anchor, 1, span)
             }
@@ -197,7 +203,7 @@ impl<'a> Builder<'a> {
         let since = self.nodes;
         self.count(1, span)?;
         let is_map = matches!(tree, Tree::Map(_));
-        let node = Node { tree, tag: own_tag(tag), place: self.place(span) };
+        let node = ScriptNode { tree, tag: own_tag(tag), place: self.place(span) };
         self.open.push(Open { node, anchor, key: None, is_map, since });
         Ok(())
     }
@@ -210,7 +216,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn add(&mut self, node: Node, anchor: usize, size: usize, span: Span) -> Result<(), Fault> {
+    fn add(
+        &mut self,
+        node: ScriptNode,
+        anchor: usize,
+        size: usize,
+        span: Span,
+    ) -> Result<(), Fault> {
         if anchor > 0 {
             self.anchors.insert(anchor, (node.clone(), size));
         }
@@ -232,14 +244,14 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn key_place(&self, span: Span) -> Place {
+    fn key_place(&self, span: Span) -> SourcePosition {
         place(span.start.line(), span.start.col())
     }
 }
 
-fn place(line: usize, column: usize) -> Place {
+fn place(line: usize, column: usize) -> SourcePosition {
     let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    Place { line: small(line.max(1)), column: small(column + 1) }
+    SourcePosition { line: small(line.max(1)), column: small(column + 1) }
 }
 
 /// The words of the YAML parser, with advice for the most common mistakes.

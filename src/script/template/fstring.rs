@@ -4,10 +4,10 @@
 use serde_json::Value;
 
 use super::print;
-use crate::script::fault::Fault;
+use crate::script::fault::ScriptError;
 use crate::script::text::scan;
 
-pub(super) fn render(text: &str, data: &Value) -> Result<String, Fault> {
+pub(super) fn render(text: &str, data: &Value) -> Result<String, ScriptError> {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(['{', '}']) {

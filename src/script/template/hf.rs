@@ -8,7 +8,7 @@ use minijinja::value::{Rest, Serde, Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
 
 use super::{Call, Functions, MOST_OUTPUT, Rendered, bound, broken, methods, print, too_much};
-use crate::script::fault::Fault;
+use crate::script::fault::ScriptError;
 use crate::words::script as words;
 
 /// Maximum number of instructions of one rendering.
@@ -22,7 +22,7 @@ pub(super) fn render(
     text: &str,
     data: &serde_json::Value,
     functions: &Functions,
-) -> Result<Rendered, Fault> {
+) -> Result<Rendered, ScriptError> {
     let text = unfold(text);
     let Some(measured) = bound::rewrite(&text) else { return Err(words::TEMPLATE_WORK.into()) };
     let env = environment(measured.len(), functions)?;
@@ -65,7 +65,7 @@ fn unfold(text: &str) -> String {
     out
 }
 
-fn environment(length: usize, functions: &Functions) -> Result<Environment<'static>, Fault> {
+fn environment(length: usize, functions: &Functions) -> Result<Environment<'static>, ScriptError> {
     let mut env = Environment::new();
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true);
@@ -153,7 +153,7 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-fn sentence(error: &Error) -> Fault {
+fn sentence(error: &Error) -> ScriptError {
     match error.kind() {
         ErrorKind::OutOfFuel => words::TEMPLATE_WORK.into(),
         kind => {

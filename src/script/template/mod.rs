@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::fault::{Fault, quoted};
+use super::fault::{ScriptError, quoted};
 use crate::words::script as words;
 
 mod bound;
@@ -96,7 +96,7 @@ pub enum Rendered {
 }
 
 /// Renders a text with plain data.
-pub fn render(format: Format, text: &str, data: &Value) -> Result<String, Fault> {
+pub fn render(format: Format, text: &str, data: &Value) -> Result<String, ScriptError> {
     match render_with(format, text, data, &Functions::default())? {
         Rendered::Done(text) => Ok(text),
         Rendered::Wants(call) => {
@@ -111,7 +111,7 @@ pub fn render_with(
     text: &str,
     data: &Value,
     functions: &Functions,
-) -> Result<Rendered, Fault> {
+) -> Result<Rendered, ScriptError> {
     if format.is_plain(text) {
         return Ok(Rendered::Done(text.to_owned()));
     }
@@ -129,12 +129,12 @@ pub fn render_with(
 }
 
 /// The error for a template that cannot be parsed or does not match its data.
-fn broken(line: usize, why: impl Into<String>) -> Fault {
+fn broken(line: usize, why: impl Into<String>) -> ScriptError {
     words::TEMPLATE_BROKEN.with("line", line).with("why", quoted(&why.into())).into()
 }
 
 /// The error for a rendering that got too long.
-fn too_much() -> Fault {
+fn too_much() -> ScriptError {
     words::TEMPLATE_OUTPUT.with("limit", MOST_OUTPUT).into()
 }
 

@@ -18,7 +18,7 @@ pub struct Arg {
 
 /// A call as written: `name`, `name(args)`, `$name(args)`, `$|name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct CallExpr {
     /// The name without `$` and `$|`; with `/ - . :` for a script ID.
     pub name: String,
     /// True for `$name`: a directive or function; false for the ID of a script.
@@ -67,13 +67,13 @@ fn named(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Parses a call that fills the whole text; `None` if there is anything else.
-pub fn call(text: &str) -> Option<Call> {
+pub fn call(text: &str) -> Option<CallExpr> {
     let (call, rest) = leading_call(text.trim())?;
     rest.trim().is_empty().then_some(call)
 }
 
 /// The call at the start of the text, and the rest.
-pub fn leading_call(text: &str) -> Option<(Call, &str)> {
+pub fn leading_call(text: &str) -> Option<(CallExpr, &str)> {
     let (directive, pipe, after) = match text.strip_prefix('$') {
         Some(after) => match after.strip_prefix('|') {
             Some(piped) => (true, true, piped.strip_prefix('$').unwrap_or(piped)),
@@ -89,7 +89,7 @@ pub fn leading_call(text: &str) -> Option<(Call, &str)> {
         }
         None => (Vec::new(), rest),
     };
-    Some((Call { name: name.to_owned(), directive, pipe, args }, rest))
+    Some((CallExpr { name: name.to_owned(), directive, pipe, args }, rest))
 }
 
 /// The name of a directive or the ID of a script; it may not end in `-`, so that
@@ -111,7 +111,7 @@ fn name(text: &str) -> Option<(&str, &str)> {
 
 /// `-> a(x=1) -> $print`: the calls from left to right; `None` if the line does not begin with `->`
 /// or one of its links is not a call.
-pub fn chain(text: &str) -> Option<Vec<Call>> {
+pub fn chain(text: &str) -> Option<Vec<CallExpr>> {
     let mut rest = text.trim();
     let mut calls = Vec::new();
     while !rest.is_empty() {

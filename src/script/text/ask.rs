@@ -8,19 +8,19 @@ const MOST_CHOICES: usize = 256;
 
 /// A place for the model's reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct Placeholder {
     /// The variable that receives the reply: `prompt.NAME`.
     pub name: String,
     /// Parameters of this one call, as expressions.
     pub params: Vec<Arg>,
     /// The only valid answers; empty if any answer is valid.
     pub choices: Vec<String>,
-    pub pick: Pick,
+    pub pick: ChoiceMatch,
 }
 
 /// How a choice is picked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pick {
+pub struct ChoiceMatch {
     /// Maximum number of choices to pick, at least 1.
     pub most: usize,
     /// True: picked at random here, without asking a model.
@@ -29,21 +29,26 @@ pub struct Pick {
     pub separator: String,
 }
 
-impl Default for Pick {
-    fn default() -> Pick {
-        Pick { most: 1, random: false, separator: ", ".to_owned() }
+impl Default for ChoiceMatch {
+    fn default() -> ChoiceMatch {
+        ChoiceMatch { most: 1, random: false, separator: ", ".to_owned() }
     }
 }
 
-impl Ask {
+impl Placeholder {
     /// A mark without options.
-    pub fn plain(name: impl Into<String>) -> Ask {
-        Ask { name: name.into(), params: Vec::new(), choices: Vec::new(), pick: Pick::default() }
+    pub fn plain(name: impl Into<String>) -> Placeholder {
+        Placeholder {
+            name: name.into(),
+            params: Vec::new(),
+            choices: Vec::new(),
+            pick: ChoiceMatch::default(),
+        }
     }
 
     /// Parses the text after the colon.
-    pub(super) fn with_options(name: &str, options: &str) -> Ask {
-        let mut ask = Ask::plain(name);
+    pub(super) fn with_options(name: &str, options: &str) -> Placeholder {
+        let mut ask = Placeholder::plain(name);
         let mut parts = scan::split_outside(options, ',').into_iter().peekable();
         while let Some(part) = parts.next() {
             let part = part.trim();
@@ -114,7 +119,7 @@ mod tests {
     /// ISDK-067: parameters of one call.
     #[test]
     fn isdk_067_options_are_parameters_of_that_call() {
-        let ask = Ask::with_options("R", "temperature=0.01,top_p=0.8");
+        let ask = Placeholder::with_options("R", "temperature=0.01,top_p=0.8");
         let params: Vec<_> =
             ask.params.iter().map(|arg| (arg.name.as_deref(), arg.expr.as_str())).collect();
         assert_eq!(params, [(Some("temperature"), "0.01"), (Some("top_p"), "0.8")]);
@@ -124,26 +129,29 @@ mod tests {
     /// ISDK-068, 069, 070: choices, at random, several.
     #[test]
     fn isdk_068_a_bar_lists_the_choices_and_colons_say_how() {
-        let ask = Ask::with_options("F", "|苹果|香蕉|橙子");
+        let ask = Placeholder::with_options("F", "|苹果|香蕉|橙子");
         assert_eq!(ask.choices, ["苹果", "香蕉", "橙子"]);
-        assert_eq!(ask.pick, Pick::default());
+        assert_eq!(ask.pick, ChoiceMatch::default());
         for options in
             ["|a|b:type='random'", "|a|b:random", "|a|b:type=random", "|a|b,type='random'"]
         {
-            let ask = Ask::with_options("F", options);
+            let ask = Placeholder::with_options("F", options);
             assert!(ask.pick.random, "{options}");
             assert_eq!(ask.choices, ["a", "b"], "{options}");
             assert!(ask.params.is_empty(), "{options}");
         }
-        let ask = Ask::with_options("F", "|a|b|c:2:'; ', temperature=0.5");
+        let ask = Placeholder::with_options("F", "|a|b|c:2:'; ', temperature=0.5");
         assert_eq!((ask.pick.most, ask.pick.separator.as_str()), (2, "; "));
         assert_eq!(ask.params.len(), 1);
     }
 
     #[test]
     fn a_choice_may_contain_colons_and_commas() {
-        assert_eq!(Ask::with_options("F", "|12:30|13:00").choices, ["12:30", "13:00"]);
-        assert_eq!(Ask::with_options("F", "|red, dark|blue").choices, ["red, dark", "blue"]);
-        assert_eq!(Ask::with_options("F", "|'a|b'|\"c:2\"").choices, ["a|b", "c:2"]);
+        assert_eq!(Placeholder::with_options("F", "|12:30|13:00").choices, ["12:30", "13:00"]);
+        assert_eq!(
+            Placeholder::with_options("F", "|red, dark|blue").choices,
+            ["red, dark", "blue"]
+        );
+        assert_eq!(Placeholder::with_options("F", "|'a|b'|\"c:2\"").choices, ["a|b", "c:2"]);
     }
 }

@@ -10,12 +10,12 @@ const LONGEST: usize = 1024;
 pub struct Bias {
     /// The text whose likelihood is changed.
     pub text: String,
-    pub by: By,
+    pub by: BiasAmount,
 }
 
 /// How much more or less likely the text becomes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum By {
+pub enum BiasAmount {
     /// Added to the logits of the text's tokens.
     Add(f64),
     /// `20%` is 0.2: 1.2 times as likely.
@@ -24,13 +24,13 @@ pub enum By {
     Never,
 }
 
-impl By {
+impl BiasAmount {
     /// The number for `logit_bias`, within its limits of ±100.
     pub fn logit(self) -> f64 {
         let bias = match self {
-            By::Add(bias) => bias,
-            By::Share(share) => (1.0 + share).max(f64::MIN_POSITIVE).ln(),
-            By::Never => -100.0,
+            BiasAmount::Add(bias) => bias,
+            BiasAmount::Share(share) => (1.0 + share).max(f64::MIN_POSITIVE).ln(),
+            BiasAmount::Never => -100.0,
         };
         bias.clamp(-100.0, 100.0)
     }
@@ -54,16 +54,16 @@ pub(super) fn read(text: &str) -> Option<(Bias, bool, &str)> {
     Some((Bias { text, by }, removed, rest.strip_prefix("))")?))
 }
 
-fn amount_of(text: &str) -> Option<By> {
+fn amount_of(text: &str) -> Option<BiasAmount> {
     let number = |text: &str| -> Option<f64> {
         let plain = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
         text.parse().ok().filter(|_| plain)
     };
     match text {
-        "false" | "never" => Some(By::Never),
+        "false" | "never" => Some(BiasAmount::Never),
         _ => match text.strip_suffix('%') {
-            Some(share) => number(share).map(|share| By::Share(share / 100.0)),
-            None => number(text).map(By::Add),
+            Some(share) => number(share).map(|share| BiasAmount::Share(share / 100.0)),
+            None => number(text).map(BiasAmount::Add),
         },
     }
 }
@@ -76,13 +76,16 @@ mod tests {
     #[test]
     fn isdk_110_a_bias_is_a_number_a_share_or_never() {
         let bias = |text: &str, by| Bias { text: text.to_owned(), by };
-        assert_eq!(read("happy:20%)) x").unwrap(), (bias("happy", By::Share(0.2)), false, " x"));
-        assert_eq!(read("!敏感词:false))").unwrap(), (bias("敏感词", By::Never), true, ""));
-        assert_eq!(read("a:b:-1.5))").unwrap(), (bias("a:b", By::Add(-1.5)), false, ""));
+        assert_eq!(
+            read("happy:20%)) x").unwrap(),
+            (bias("happy", BiasAmount::Share(0.2)), false, " x")
+        );
+        assert_eq!(read("!敏感词:false))").unwrap(), (bias("敏感词", BiasAmount::Never), true, ""));
+        assert_eq!(read("a:b:-1.5))").unwrap(), (bias("a:b", BiasAmount::Add(-1.5)), false, ""));
         for other in ["x))", "x:y))", "x:1", "(f:1))", ":1))"] {
             assert_eq!(read(other), None, "{other}");
         }
-        assert_eq!(By::Add(1e9).logit(), 100.0);
-        assert!(By::Share(-1.0).logit() <= -100.0 + f64::EPSILON);
+        assert_eq!(BiasAmount::Add(1e9).logit(), 100.0);
+        assert!(BiasAmount::Share(-1.0).logit() <= -100.0 + f64::EPSILON);
     }
 }

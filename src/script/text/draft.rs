@@ -1,42 +1,43 @@
 //! The stages of a script's text on its way to a message: parsed once, filled, rendered, settled.
 
-use super::Ask;
+use super::Placeholder;
 use super::bias::{self, Bias};
-use super::marks::{self, Invoke, Mark, Pattern};
+use super::marks::{self, Invoke, Pattern, PlaceholderMark};
 
 /// Maximum number of openings tried in one text; the rest is plain.
 const MOST_TRIED: usize = 1024;
 
 /// One part of a [`Draft`], by its origin.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Piece {
+pub enum TextSpan {
     /// The author's text, still to be rendered.
     Own(String),
     /// A mark, and its source text.
-    Mark { mark: Mark, source: String },
+    Mark { mark: PlaceholderMark, source: String },
     /// Text from elsewhere: neither rendered nor parsed.
     Given(String),
 }
 
 /// The author's text, with its marks parsed and not yet rendered.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Draft {
-    pieces: Vec<Piece>,
+pub struct MessageText {
+    pieces: Vec<TextSpan>,
     bias: Vec<Bias>,
 }
 
-impl Draft {
+impl MessageText {
     /// Parses the author's text. Never fails: anything that is not a mark is text.
-    pub fn read(text: &str) -> Draft {
-        Reader { rest: text, own: String::new(), draft: Draft::default(), after_gap: false }.read()
+    pub fn read(text: &str) -> MessageText {
+        Reader { rest: text, own: String::new(), draft: MessageText::default(), after_gap: false }
+            .read()
     }
 
     /// Text from elsewhere, or after `~`: it stays unchanged.
-    pub fn given(text: impl Into<String>) -> Draft {
-        Draft { pieces: vec![Piece::Given(text.into())], bias: Vec::new() }
+    pub fn given(text: impl Into<String>) -> MessageText {
+        MessageText { pieces: vec![TextSpan::Given(text.into())], bias: Vec::new() }
     }
 
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[TextSpan] {
         &self.pieces
     }
 
@@ -48,7 +49,7 @@ impl Draft {
     /// The first call that has no result yet.
     pub fn next_invoke(&self) -> Option<(usize, &Invoke)> {
         self.pieces.iter().enumerate().find_map(|(at, piece)| match piece {
-            Piece::Mark { mark: Mark::Invoke(invoke), .. } => Some((at, invoke)),
+            TextSpan::Mark { mark: PlaceholderMark::Invoke(invoke), .. } => Some((at, invoke)),
             _ => None,
         })
     }
@@ -56,34 +57,36 @@ impl Draft {
     /// The first regular expression that has no result yet.
     pub fn next_pattern(&self) -> Option<(usize, &Pattern)> {
         self.pieces.iter().enumerate().find_map(|(at, piece)| match piece {
-            Piece::Mark { mark: Mark::Pattern(pattern), .. } => Some((at, pattern)),
+            TextSpan::Mark { mark: PlaceholderMark::Pattern(pattern), .. } => Some((at, pattern)),
             _ => None,
         })
     }
 
     /// True when a reply of the model is inserted into this text.
     pub fn asks(&self) -> bool {
-        self.pieces.iter().any(|piece| matches!(piece, Piece::Mark { mark: Mark::Ask(_), .. }))
+        self.pieces
+            .iter()
+            .any(|piece| matches!(piece, TextSpan::Mark { mark: PlaceholderMark::Ask(_), .. }))
     }
 
     /// Replaces a mark with a result. Extra spaces around it are removed.
     pub fn fill(&mut self, at: usize, value: impl Into<String>) {
         let value = value.into();
-        let Some(Piece::Mark { .. }) = self.pieces.get(at) else { return };
+        let Some(TextSpan::Mark { .. }) = self.pieces.get(at) else { return };
         let before = at.checked_sub(1).and_then(|at| self.pieces.get_mut(at));
         let gap = match before {
-            Some(Piece::Own(text) | Piece::Given(text)) => {
+            Some(TextSpan::Own(text) | TextSpan::Given(text)) => {
                 tighten_end(text);
                 text.ends_with(' ') || text.is_empty()
             }
-            Some(Piece::Mark { .. }) => false,
+            Some(TextSpan::Mark { .. }) => false,
             None => true,
         };
-        if let Some(Piece::Own(text)) = self.pieces.get_mut(at + 1) {
+        if let Some(TextSpan::Own(text)) = self.pieces.get_mut(at + 1) {
             tighten_start(text, gap && value.is_empty());
         }
         if let Some(piece) = self.pieces.get_mut(at) {
-            *piece = Piece::Given(value);
+            *piece = TextSpan::Given(value);
         }
     }
 
@@ -95,12 +98,12 @@ impl Draft {
         let mut covered = Vec::new();
         for piece in self.pieces {
             match piece {
-                Piece::Own(text) => template.push_str(&text),
-                Piece::Mark { mark: Mark::Ask(ask), source } => {
+                TextSpan::Own(text) => template.push_str(&text),
+                TextSpan::Mark { mark: PlaceholderMark::Ask(ask), source } => {
                     cover(&mut template, &sign, covered.len());
                     covered.push(Shard::Ask { ask, source });
                 }
-                Piece::Mark { source: text, .. } | Piece::Given(text) => {
+                TextSpan::Mark { source: text, .. } | TextSpan::Given(text) => {
                     cover(&mut template, &sign, covered.len());
                     covered.push(Shard::Text(text));
                 }
@@ -114,10 +117,12 @@ impl Draft {
         let mut shards = Vec::new();
         for piece in self.pieces {
             match piece {
-                Piece::Mark { mark: Mark::Ask(ask), source } => {
+                TextSpan::Mark { mark: PlaceholderMark::Ask(ask), source } => {
                     shards.push(Shard::Ask { ask, source })
                 }
-                Piece::Own(text) | Piece::Given(text) | Piece::Mark { source: text, .. } => {
+                TextSpan::Own(text)
+                | TextSpan::Given(text)
+                | TextSpan::Mark { source: text, .. } => {
                     push_text(&mut shards, &text);
                 }
             }
@@ -184,7 +189,7 @@ pub enum Shard {
     Text(String),
     /// A reply of the model is inserted here; `source` is the mark as written.
     Ask {
-        ask: Ask,
+        ask: Placeholder,
         source: String,
     },
 }
@@ -208,7 +213,7 @@ impl Settled {
     }
 
     /// The first mark that waits for a reply.
-    pub fn next_ask(&self) -> Option<(usize, &Ask)> {
+    pub fn next_ask(&self) -> Option<(usize, &Placeholder)> {
         self.shards.iter().enumerate().find_map(|(at, shard)| match shard {
             Shard::Ask { ask, .. } => Some((at, ask)),
             Shard::Text(_) => None,
@@ -242,13 +247,13 @@ fn written(shard: &Shard) -> &str {
 struct Reader<'a> {
     rest: &'a str,
     own: String,
-    draft: Draft,
+    draft: MessageText,
     /// A removed mark left a space before it: the next one would be too many.
     after_gap: bool,
 }
 
 impl Reader<'_> {
-    fn read(mut self) -> Draft {
+    fn read(mut self) -> MessageText {
         let mut tried = 0;
         while let Some(at) = self.rest.find(['[', '(', '\\']).filter(|_| tried < MOST_TRIED) {
             let (before, tail) = self.rest.split_at(at);
@@ -298,7 +303,7 @@ impl Reader<'_> {
 
     fn flush(&mut self) {
         if !self.own.is_empty() {
-            self.draft.pieces.push(Piece::Own(std::mem::take(&mut self.own)));
+            self.draft.pieces.push(TextSpan::Own(std::mem::take(&mut self.own)));
         }
     }
 
@@ -308,7 +313,7 @@ impl Reader<'_> {
                 let length = self.rest.len() - rest.len();
                 let source = self.rest.split_at(length).0.to_owned();
                 self.flush();
-                self.draft.pieces.push(Piece::Mark { mark, source });
+                self.draft.pieces.push(TextSpan::Mark { mark, source });
                 self.rest = self.rest.split_at(length).1;
             }
             None => self.step(),

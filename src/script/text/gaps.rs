@@ -5,7 +5,7 @@ use super::relaxed;
 
 /// One part of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
+pub enum InterpolationPart<'a> {
     Code(&'a str),
     /// A template from `{{` to `}}`, and the quote it is inside of.
     Gap {
@@ -15,7 +15,7 @@ pub enum Part<'a> {
 }
 
 /// Splits an expression at its `{{…}}`.
-pub fn split(text: &str) -> Vec<Part<'_>> {
+pub fn split(text: &str) -> Vec<InterpolationPart<'_>> {
     let mut parts = Vec::new();
     let mut quote: Option<char> = None;
     let mut rest = text;
@@ -23,14 +23,14 @@ pub fn split(text: &str) -> Vec<Part<'_>> {
         let Some((inside, tail)) = after.split_once("}}") else { break };
         quote = quote_behind(before, quote);
         if !before.is_empty() {
-            parts.push(Part::Code(before));
+            parts.push(InterpolationPart::Code(before));
         }
         let template = rest.split_at(before.len()).1.split_at(inside.len() + 4).0;
-        parts.push(Part::Gap { template, quote });
+        parts.push(InterpolationPart::Gap { template, quote });
         rest = tail;
     }
     if !rest.is_empty() {
-        parts.push(Part::Code(rest));
+        parts.push(InterpolationPart::Code(rest));
     }
     parts
 }
@@ -80,8 +80,8 @@ mod tests {
 
     fn filled(text: &str, value: &str) -> String {
         let put = |part| match part {
-            Part::Code(code) => code.to_owned(),
-            Part::Gap { quote, .. } => literal(value, quote),
+            InterpolationPart::Code(code) => code.to_owned(),
+            InterpolationPart::Gap { quote, .. } => literal(value, quote),
         };
         split(text).into_iter().map(put).collect()
     }

@@ -4,7 +4,7 @@ use super::scan;
 
 /// The place of a text; in a message, the `#` of an edit is optional.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PrefixPosition {
     Message,
     Value,
 }
@@ -21,14 +21,14 @@ pub enum Lead {
     /// `?=`: an expression.
     Expression,
     /// `#:[at:role]`: replaces a message.
-    Replace(Edit),
+    Replace(MessageEdit),
     /// `#+[at:role]`: is inserted between the messages.
-    Insert(Edit),
+    Insert(MessageEdit),
 }
 
 /// The message an edit refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Edit {
+pub struct MessageEdit {
     /// From 0 at the start, from -1 at the end; `None` is the last message, or the end.
     pub at: Option<i64>,
     /// `None` keeps the role of a replaced message; a new one is `user`.
@@ -39,7 +39,7 @@ pub struct Edit {
 
 /// The prefix of a text, and the text without it. A malformed prefix does not count: the whole text
 /// is returned.
-pub fn read(text: &str, place: Place) -> (Lead, &str) {
+pub fn read(text: &str, place: PrefixPosition) -> (Lead, &str) {
     if let Some(rest) = text.strip_prefix("?=") {
         return (Lead::Expression, rest);
     }
@@ -56,7 +56,7 @@ pub fn read(text: &str, place: Place) -> (Lead, &str) {
         return edit(rest).unwrap_or((Lead::Plain, text));
     }
     // Without `#` the brackets are required: `+1 from me` is a message.
-    if place == Place::Message && (text.starts_with(":[") || text.starts_with("+[")) {
+    if place == PrefixPosition::Message && (text.starts_with(":[") || text.starts_with("+[")) {
         return edit(text).unwrap_or((Lead::Plain, text));
     }
     (Lead::Plain, text)
@@ -79,7 +79,7 @@ fn edit(text: &str) -> Option<(Lead, &str)> {
         Some(rest) => (true, rest),
         None => (false, rest),
     };
-    let edit = Edit { at, role, now };
+    let edit = MessageEdit { at, role, now };
     Some((if replaces { Lead::Replace(edit) } else { Lead::Insert(edit) }, rest))
 }
 
@@ -106,18 +106,18 @@ fn target(inside: &str) -> Option<(Option<i64>, Option<String>)> {
 mod tests {
     use super::*;
 
-    fn edit(at: Option<i64>, role: Option<&str>, now: bool) -> Edit {
-        Edit { at, role: role.map(str::to_owned), now }
+    fn edit(at: Option<i64>, role: Option<&str>, now: bool) -> MessageEdit {
+        MessageEdit { at, role: role.map(str::to_owned), now }
     }
 
     /// ISDK-059, 149, 150, 151: the one-sign prefixes.
     #[test]
     fn isdk_149_one_sign_says_how_a_text_is_meant() {
-        assert_eq!(read("~{{x}}", Place::Value), (Lead::Raw, "{{x}}"));
-        assert_eq!(read("!{{x}}", Place::Value), (Lead::Now, "{{x}}"));
-        assert_eq!(read("#{{x}}", Place::Value), (Lead::Now, "{{x}}"));
-        assert_eq!(read("?=a+1", Place::Value), (Lead::Expression, "a+1"));
-        assert_eq!(read(" ?=a", Place::Value), (Lead::Plain, " ?=a"));
+        assert_eq!(read("~{{x}}", PrefixPosition::Value), (Lead::Raw, "{{x}}"));
+        assert_eq!(read("!{{x}}", PrefixPosition::Value), (Lead::Now, "{{x}}"));
+        assert_eq!(read("#{{x}}", PrefixPosition::Value), (Lead::Now, "{{x}}"));
+        assert_eq!(read("?=a+1", PrefixPosition::Value), (Lead::Expression, "a+1"));
+        assert_eq!(read(" ?=a", PrefixPosition::Value), (Lead::Plain, " ?=a"));
     }
 
     /// ISDK-152, 153: edits of the messages.
@@ -136,7 +136,7 @@ mod tests {
             ("+[0]x", Lead::Insert(edit(Some(0), None, false)), "x"),
         ];
         for (text, lead, rest) in cases {
-            assert_eq!(read(text, Place::Message), (lead, rest), "{text}");
+            assert_eq!(read(text, PrefixPosition::Message), (lead, rest), "{text}");
         }
     }
 
@@ -144,8 +144,8 @@ mod tests {
     #[test]
     fn isdk_154_a_faulty_prefix_is_part_of_the_message() {
         for text in ["#:[x y]z", "#:[0", "#+[1:a b]z", "+1 from me", ":) hello", "plain"] {
-            assert_eq!(read(text, Place::Message), (Lead::Plain, text), "{text}");
+            assert_eq!(read(text, PrefixPosition::Message), (Lead::Plain, text), "{text}");
         }
-        assert_eq!(read(":[0]x", Place::Value), (Lead::Plain, ":[0]x"));
+        assert_eq!(read(":[0]x", PrefixPosition::Value), (Lead::Plain, ":[0]x"));
     }
 }

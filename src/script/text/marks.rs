@@ -1,7 +1,7 @@
 //! Parses one mark: `[[NAME]]`, `[[@id(args)]]`, `[[/re/flags:VAR]]`, and finds its end.
 
 use super::args::{self, Arg};
-use super::ask::Ask;
+use super::ask::Placeholder;
 use super::scan;
 
 /// Longest mark that is parsed, in bytes; anything longer is plain text.
@@ -11,8 +11,8 @@ const MOST_ENDS: usize = 32;
 
 /// The content between `[[` and `]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mark {
-    Ask(Ask),
+pub enum PlaceholderMark {
+    Ask(Placeholder),
     Invoke(Invoke),
     Pattern(Pattern),
 }
@@ -39,7 +39,7 @@ pub struct Pattern {
 }
 
 /// Parses the mark after its `[[`; returns it and the text after its `]]`.
-pub(super) fn read(text: &str) -> Option<(Mark, &str)> {
+pub(super) fn read(text: &str) -> Option<(PlaceholderMark, &str)> {
     let text = head(text);
     if let Some(rest) = text.0.strip_prefix('@') {
         invoke(rest, text.1)
@@ -62,18 +62,21 @@ fn behind<'a>(whole: &'a str, rest_of_head: &str, head_len: usize) -> &'a str {
     whole.split_at(head_len - rest_of_head.len()).1
 }
 
-fn invoke<'a>(text: &str, whole: &'a str) -> Option<(Mark, &'a str)> {
+fn invoke<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)> {
     let head_len = text.len() + 1;
     let (call, rest) = args::leading_call(text)?;
     let rest = rest.strip_prefix("]]")?;
     let mark = Invoke { name: call.name, directive: call.directive, args: call.args };
-    (!call.pipe).then(|| (Mark::Invoke(mark), behind(whole, rest, head_len)))
+    (!call.pipe).then(|| (PlaceholderMark::Invoke(mark), behind(whole, rest, head_len)))
 }
 
-fn ask<'a>(text: &str, whole: &'a str) -> Option<(Mark, &'a str)> {
+fn ask<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)> {
     let (name, rest) = scan::word(text, |_| false).filter(|(name, _)| !name.contains('$'))?;
     if let Some(rest) = rest.strip_prefix("]]") {
-        return Some((Mark::Ask(Ask::plain(name)), behind(whole, rest, text.len())));
+        return Some((
+            PlaceholderMark::Ask(Placeholder::plain(name)),
+            behind(whole, rest, text.len()),
+        ));
     }
     let options = rest.strip_prefix(':')?;
     let end = scan::find_outside(options, |tail| tail.starts_with("]]"))
@@ -83,16 +86,19 @@ fn ask<'a>(text: &str, whole: &'a str) -> Option<(Mark, &'a str)> {
         return None;
     }
     let rest = rest.strip_prefix("]]")?;
-    Some((Mark::Ask(Ask::with_options(name, options)), behind(whole, rest, text.len())))
+    Some((
+        PlaceholderMark::Ask(Placeholder::with_options(name, options)),
+        behind(whole, rest, text.len()),
+    ))
 }
 
-fn pattern<'a>(text: &str, whole: &'a str) -> Option<(Mark, &'a str)> {
+fn pattern<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)> {
     let line = text.split('\n').next().unwrap_or(text);
     for (end, _) in line.match_indices("]]").take(MOST_ENDS) {
         let (inside, rest) = text.split_at(end);
         if let Some(mark) = pattern_inside(inside) {
             let rest = rest.strip_prefix("]]")?;
-            return Some((Mark::Pattern(mark), behind(whole, rest, text.len() + 1)));
+            return Some((PlaceholderMark::Pattern(mark), behind(whole, rest, text.len() + 1)));
         }
     }
     None

@@ -16,7 +16,7 @@ pub mod relaxed;
 pub mod roles;
 pub mod scan;
 
-pub use ask::{Ask, Pick};
+pub use ask::{ChoiceMatch, Placeholder};
 pub use bias::Bias;
-pub use draft::{Draft, Piece, Settled, Shard};
-pub use marks::{Invoke, Mark, Pattern};
+pub use draft::{MessageText, Settled, Shard, TextSpan};
+pub use marks::{Invoke, Pattern, PlaceholderMark};

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use crate::script::fault::Fault;
+use crate::script::fault::ScriptError;
 use crate::script::template::{MOST_OUTPUT, broken, print, too_much};
 
 /// Largest width, and largest number of digits, that `printf` accepts.
@@ -22,7 +22,7 @@ pub(super) fn truth(value: &Value) -> bool {
     }
 }
 
-pub(super) fn call(name: &str, args: &[Value], line: usize) -> Result<Value, Fault> {
+pub(super) fn call(name: &str, args: &[Value], line: usize) -> Result<Value, ScriptError> {
     let wrong = || broken(line, format!("`{name}` cannot take these arguments"));
     Ok(match name {
         "and" | "or" => args.last().cloned().ok_or_else(wrong)?,
@@ -61,7 +61,7 @@ pub(super) fn call(name: &str, args: &[Value], line: usize) -> Result<Value, Fau
 }
 
 /// The functions that produce text, and a few for numbers and defaults.
-fn text(name: &str, args: &[Value], line: usize) -> Result<Value, Fault> {
+fn text(name: &str, args: &[Value], line: usize) -> Result<Value, ScriptError> {
     let wrong = || broken(line, format!("`{name}` cannot take these arguments"));
     let text = |at: usize| args.get(at).map(print::text).ok_or_else(wrong);
     Ok(match name {

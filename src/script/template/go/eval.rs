@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use super::call;
-use super::parse::{Node, Pipe, Term};
-use crate::script::fault::Fault;
+use super::parse::{GoNode, Pipe, Term};
+use crate::script::fault::ScriptError;
 use crate::script::template::{MOST_OUTPUT, broken, print, too_much};
 use crate::words::script as words;
 
 /// Maximum number of nodes and terms one rendering may visit.
 const STEPS: usize = 2_000_000;
 
-pub(super) fn run(nodes: &[Node], data: &Value) -> Result<String, Fault> {
+pub(super) fn run(nodes: &[GoNode], data: &Value) -> Result<String, ScriptError> {
     let mut walk = Walk { root: data, variables: Vec::new(), out: String::new(), steps: 0 };
     walk.nodes(nodes, data)?;
     Ok(walk.out)
@@ -32,16 +32,16 @@ enum Flow {
 }
 
 impl Walk<'_> {
-    fn step(&mut self) -> Result<(), Fault> {
+    fn step(&mut self) -> Result<(), ScriptError> {
         self.charge(1)
     }
 
-    fn charge(&mut self, steps: usize) -> Result<(), Fault> {
+    fn charge(&mut self, steps: usize) -> Result<(), ScriptError> {
         self.steps = self.steps.saturating_add(steps);
         if self.steps > STEPS { Err(words::TEMPLATE_WORK.into()) } else { Ok(()) }
     }
 
-    fn put(&mut self, text: &str) -> Result<(), Fault> {
+    fn put(&mut self, text: &str) -> Result<(), ScriptError> {
         if self.out.len() + text.len() > MOST_OUTPUT {
             return Err(too_much());
         }
@@ -50,7 +50,7 @@ impl Walk<'_> {
     }
 
     /// A body with its own variable scope.
-    fn nodes(&mut self, nodes: &[Node], dot: &Value) -> Result<Flow, Fault> {
+    fn nodes(&mut self, nodes: &[GoNode], dot: &Value) -> Result<Flow, ScriptError> {
         let known = self.variables.len();
         let mut flow = Flow::On;
         for node in nodes {
@@ -63,11 +63,11 @@ impl Walk<'_> {
         Ok(flow)
     }
 
-    fn node(&mut self, node: &Node, dot: &Value) -> Result<Flow, Fault> {
+    fn node(&mut self, node: &GoNode, dot: &Value) -> Result<Flow, ScriptError> {
         self.step()?;
         match node {
-            Node::Text(text) => self.put(text)?,
-            Node::Print { pipe, line } => {
+            GoNode::Text(text) => self.put(text)?,
+            GoNode::Print { pipe, line } => {
                 let value = self.pipe(pipe, dot, *line)?;
                 if pipe.names.is_empty() {
                     self.put(&print::text(&value))?;
@@ -75,7 +75,7 @@ impl Walk<'_> {
                     self.assign(name, value, pipe.declares);
                 }
             }
-            Node::Branch { with, pipe, then, other, line } => {
+            GoNode::Branch { with, pipe, then, other, line } => {
                 let known = self.variables.len();
                 let value = self.pipe(pipe, dot, *line)?;
                 if let Some(name) = pipe.names.first() {
@@ -91,9 +91,11 @@ impl Walk<'_> {
                 self.variables.truncate(known);
                 return flow;
             }
-            Node::Range { pipe, body, other, line } => self.range(pipe, body, other, dot, *line)?,
-            Node::Break => return Ok(Flow::Break),
-            Node::Continue => return Ok(Flow::Continue),
+            GoNode::Range { pipe, body, other, line } => {
+                self.range(pipe, body, other, dot, *line)?
+            }
+            GoNode::Break => return Ok(Flow::Break),
+            GoNode::Continue => return Ok(Flow::Continue),
         }
         Ok(Flow::On)
     }
@@ -109,11 +111,11 @@ impl Walk<'_> {
     fn range(
         &mut self,
         pipe: &Pipe,
-        body: &[Node],
-        other: &[Node],
+        body: &[GoNode],
+        other: &[GoNode],
         dot: &Value,
         line: usize,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ScriptError> {
         let value = self.pipe(pipe, dot, line)?;
         let items: Vec<(Value, Value)> = match value {
             Value::Array(items) => {
@@ -156,7 +158,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn pipe(&mut self, pipe: &Pipe, dot: &Value, line: usize) -> Result<Value, Fault> {
+    fn pipe(&mut self, pipe: &Pipe, dot: &Value, line: usize) -> Result<Value, ScriptError> {
         let mut last: Option<Value> = None;
         for command in &pipe.commands {
             last = Some(self.command(command, last.take(), dot, line)?);
@@ -170,7 +172,7 @@ impl Walk<'_> {
         piped: Option<Value>,
         dot: &Value,
         line: usize,
-    ) -> Result<Value, Fault> {
+    ) -> Result<Value, ScriptError> {
         self.step()?;
         let Some((head, args)) = terms.split_first() else { return Ok(Value::Null) };
         let Term::Function(name) = head else {
@@ -195,13 +197,13 @@ impl Walk<'_> {
         Ok(value)
     }
 
-    fn term(&mut self, term: &Term, dot: &Value, line: usize) -> Result<Value, Fault> {
+    fn term(&mut self, term: &Term, dot: &Value, line: usize) -> Result<Value, ScriptError> {
         let value = self.value(term, dot, line)?;
         self.charge(1 + weight(&value))?;
         Ok(value)
     }
 
-    fn value(&mut self, term: &Term, dot: &Value, line: usize) -> Result<Value, Fault> {
+    fn value(&mut self, term: &Term, dot: &Value, line: usize) -> Result<Value, ScriptError> {
         Ok(match term {
             Term::Field(names) => find(dot, names),
             Term::Variable(name, names) if name.is_empty() => find(self.root, names),

@@ -1,19 +1,19 @@
 //! Splits a template into text and actions, and an action into tokens.
 
-use crate::script::fault::Fault;
+use crate::script::fault::ScriptError;
 use crate::script::template::broken;
 use crate::script::text::scan;
 
 /// A part of the template, with the line it begins on, counted from 1.
 #[derive(Debug, PartialEq)]
-pub(super) enum Part<'a> {
+pub(super) enum GoPart<'a> {
     Text(&'a str),
     Action { inside: &'a str, line: usize },
 }
 
 /// One token of an action.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Token {
+pub(super) enum GoToken {
     /// `.a.b`; without names it is the dot itself.
     Field(Vec<String>),
     /// `$x.a.b`; the name without `$`.
@@ -28,7 +28,7 @@ pub(super) enum Token {
 }
 
 /// Splits at `{{` and `}}`, and trims at `{{-` and `-}}`.
-pub(super) fn parts(text: &str) -> Result<Vec<Part<'_>>, Fault> {
+pub(super) fn parts(text: &str) -> Result<Vec<GoPart<'_>>, ScriptError> {
     let mut out = Vec::new();
     let mut rest = text;
     let mut line = 1;
@@ -48,16 +48,16 @@ pub(super) fn parts(text: &str) -> Result<Vec<Part<'_>>, Fault> {
         let before = if trim { before.trim_start() } else { before };
         let before = if left { before.trim_end() } else { before };
         if !before.is_empty() {
-            out.push(Part::Text(before));
+            out.push(GoPart::Text(before));
         }
-        out.push(Part::Action { inside: inside.trim(), line });
+        out.push(GoPart::Action { inside: inside.trim(), line });
         line += inside.matches('\n').count();
         trim = right;
         rest = tail.strip_prefix("}}").unwrap_or(tail);
     }
     let rest = if trim { rest.trim_start() } else { rest };
     if !rest.is_empty() {
-        out.push(Part::Text(rest));
+        out.push(GoPart::Text(rest));
     }
     Ok(out)
 }
@@ -83,8 +83,8 @@ fn action_end(text: &str) -> Option<usize> {
     None
 }
 
-pub(super) fn tokens(text: &str, line: usize) -> Result<Vec<Token>, Fault> {
-    let mut out: Vec<Token> = Vec::new();
+pub(super) fn tokens(text: &str, line: usize) -> Result<Vec<GoToken>, ScriptError> {
+    let mut out: Vec<GoToken> = Vec::new();
     let mut rest = text.trim_start();
     while let Some(c) = rest.chars().next() {
         let glued = rest.len() < text.len()
@@ -98,15 +98,15 @@ pub(super) fn tokens(text: &str, line: usize) -> Result<Vec<Token>, Fault> {
                 .is_some_and(|more| more.starts_with(|c: char| c.is_ascii_digit())) =>
             {
                 let (names, after) = fields(rest);
-                let behind = glued && out.last() == Some(&Token::Sign(")"));
-                (if behind { Token::Behind(names) } else { Token::Field(names) }, after)
+                let behind = glued && out.last() == Some(&GoToken::Sign(")"));
+                (if behind { GoToken::Behind(names) } else { GoToken::Field(names) }, after)
             }
             '$' => {
                 let named = rest.strip_prefix('$').unwrap_or(rest);
                 let (name, after) = scan::word(named, |_| false).unwrap_or(("", named));
                 let (names, after) =
                     if after.starts_with('.') { fields(after) } else { (Vec::new(), after) };
-                (Token::Variable(name.to_owned(), names), after)
+                (GoToken::Variable(name.to_owned(), names), after)
             }
             c if c.is_ascii_digit() || matches!(c, '.' | '-' | '+') => number(rest, line)?,
             _ => match sign(rest) {
@@ -114,7 +114,7 @@ pub(super) fn tokens(text: &str, line: usize) -> Result<Vec<Token>, Fault> {
                 None => {
                     let (word, after) = scan::word(rest, |_| false)
                         .ok_or_else(|| broken(line, format!("`{c}` is not expected here")))?;
-                    (Token::Word(word.to_owned()), after)
+                    (GoToken::Word(word.to_owned()), after)
                 }
             },
         };
@@ -124,14 +124,14 @@ pub(super) fn tokens(text: &str, line: usize) -> Result<Vec<Token>, Fault> {
     Ok(out)
 }
 
-fn string(text: &str, quote: char) -> Option<(Token, &str)> {
+fn string(text: &str, quote: char) -> Option<(GoToken, &str)> {
     let inside = text.strip_prefix(quote)?;
     let mut out = String::new();
     let mut chars = inside.chars();
     loop {
         match chars.next()? {
             '\\' if quote != '`' => scan::push_escape(&mut chars, &mut out)?,
-            c if c == quote => return Some((Token::Text(out), chars.as_str())),
+            c if c == quote => return Some((GoToken::Text(out), chars.as_str())),
             c => out.push(c),
         }
     }
@@ -150,18 +150,18 @@ fn fields(text: &str) -> (Vec<String>, &str) {
     if names.is_empty() { (names, text.strip_prefix('.').unwrap_or(text)) } else { (names, rest) }
 }
 
-fn number(text: &str, line: usize) -> Result<(Token, &str), Fault> {
+fn number(text: &str, line: usize) -> Result<(GoToken, &str), ScriptError> {
     let end = text
         .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_')))
         .unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
     let value = crate::script::text::relaxed::number(&digits.replace('_', ""));
     let value = value.ok_or_else(|| broken(line, format!("`{digits}` is no number")))?;
-    Ok((Token::Number(value), rest))
+    Ok((GoToken::Number(value), rest))
 }
 
-fn sign(text: &str) -> Option<(Token, &str)> {
+fn sign(text: &str) -> Option<(GoToken, &str)> {
     [":=", "=", "(", ")", "|", ","]
         .into_iter()
-        .find_map(|sign| Some((Token::Sign(sign), text.strip_prefix(sign)?)))
+        .find_map(|sign| Some((GoToken::Sign(sign), text.strip_prefix(sign)?)))
 }

@@ -9,9 +9,9 @@ mod parse;
 
 use serde_json::Value;
 
-use crate::script::fault::Fault;
+use crate::script::fault::ScriptError;
 
-pub(super) fn render(text: &str, data: &Value) -> Result<String, Fault> {
+pub(super) fn render(text: &str, data: &Value) -> Result<String, ScriptError> {
     let nodes = parse::parse(text)?;
     eval::run(&nodes, data)
 }

@@ -1,14 +1,14 @@
 //! Parses the tokens of actions to a tree.
 
-use super::lex::{self, Part, Token};
-use crate::script::fault::Fault;
+use super::lex::{self, GoPart, GoToken};
+use crate::script::fault::ScriptError;
 use crate::script::template::broken;
 
 /// Deepest nesting of blocks and brackets.
 const DEPTH: usize = 64;
 
 #[derive(Debug, PartialEq)]
-pub(super) enum Node {
+pub(super) enum GoNode {
     Text(String),
     Print {
         pipe: Pipe,
@@ -18,14 +18,14 @@ pub(super) enum Node {
     Branch {
         with: bool,
         pipe: Pipe,
-        then: Vec<Node>,
-        other: Vec<Node>,
+        then: Vec<GoNode>,
+        other: Vec<GoNode>,
         line: usize,
     },
     Range {
         pipe: Pipe,
-        body: Vec<Node>,
-        other: Vec<Node>,
+        body: Vec<GoNode>,
+        other: Vec<GoNode>,
         line: usize,
     },
     Break,
@@ -52,7 +52,7 @@ pub(super) enum Term {
     Inner(Pipe, Vec<String>),
 }
 
-pub(super) fn parse(text: &str) -> Result<Vec<Node>, Fault> {
+pub(super) fn parse(text: &str) -> Result<Vec<GoNode>, ScriptError> {
     let mut parser = Parser { parts: lex::parts(text)?.into_iter() };
     let (nodes, end) = parser.nodes(0)?;
     match end {
@@ -64,26 +64,26 @@ pub(super) fn parse(text: &str) -> Result<Vec<Node>, Fault> {
 }
 
 struct Parser<'a> {
-    parts: std::vec::IntoIter<Part<'a>>,
+    parts: std::vec::IntoIter<GoPart<'a>>,
 }
 
 /// `else` or `end`, and the text after `else`.
 struct Closing {
     word: &'static str,
-    rest: Vec<Token>,
+    rest: Vec<GoToken>,
     line: usize,
 }
 
 impl Parser<'_> {
-    fn nodes(&mut self, depth: usize) -> Result<(Vec<Node>, Option<Closing>), Fault> {
+    fn nodes(&mut self, depth: usize) -> Result<(Vec<GoNode>, Option<Closing>), ScriptError> {
         let mut out = Vec::new();
         while let Some(part) = self.parts.next() {
             let (inside, line) = match part {
-                Part::Text(text) => {
-                    out.push(Node::Text(text.to_owned()));
+                GoPart::Text(text) => {
+                    out.push(GoNode::Text(text.to_owned()));
                     continue;
                 }
-                Part::Action { inside, line } => (inside, line),
+                GoPart::Action { inside, line } => (inside, line),
             };
             if inside.starts_with("/*") || inside.is_empty() {
                 continue;
@@ -93,7 +93,7 @@ impl Parser<'_> {
             }
             let mut tokens = lex::tokens(inside, line)?;
             let word = match tokens.first() {
-                Some(Token::Word(word)) => word.clone(),
+                Some(GoToken::Word(word)) => word.clone(),
                 _ => String::new(),
             };
             match word.as_str() {
@@ -106,12 +106,12 @@ impl Parser<'_> {
                     let word = if word == "end" { "end" } else { "else" };
                     return Ok((out, Some(Closing { word, rest: tokens, line })));
                 }
-                "break" => out.push(Node::Break),
-                "continue" => out.push(Node::Continue),
+                "break" => out.push(GoNode::Break),
+                "continue" => out.push(GoNode::Continue),
                 "define" | "template" | "block" => {
                     return Err(broken(line, format!("`{word}` is not part of these templates")));
                 }
-                _ => out.push(Node::Print { pipe: pipe(&tokens, line)?, line }),
+                _ => out.push(GoNode::Print { pipe: pipe(&tokens, line)?, line }),
             }
         }
         Ok((out, None))
@@ -120,10 +120,10 @@ impl Parser<'_> {
     fn block(
         &mut self,
         word: &str,
-        tokens: Vec<Token>,
+        tokens: Vec<GoToken>,
         line: usize,
         depth: usize,
-    ) -> Result<Node, Fault> {
+    ) -> Result<GoNode, ScriptError> {
         let pipe = pipe(&tokens, line)?;
         let missing = || broken(line, format!("`{word}` without its `end`"));
         let (body, end) = self.nodes(depth + 1)?;
@@ -138,7 +138,7 @@ impl Parser<'_> {
                 other
             }
             // `else if` closes with the same `end`.
-            (_, Some(Token::Word(next))) if matches!(next.as_str(), "if" | "with") => {
+            (_, Some(GoToken::Word(next))) if matches!(next.as_str(), "if" | "with") => {
                 let next = next.clone();
                 let rest = closing.rest.into_iter().skip(1).collect();
                 if depth > DEPTH {
@@ -154,19 +154,19 @@ impl Parser<'_> {
             }
         };
         Ok(match word {
-            "range" => Node::Range { pipe, body, other, line },
-            _ => Node::Branch { with: word == "with", pipe, then: body, other, line },
+            "range" => GoNode::Range { pipe, body, other, line },
+            _ => GoNode::Branch { with: word == "with", pipe, then: body, other, line },
         })
     }
 }
 
-fn pipe(tokens: &[Token], line: usize) -> Result<Pipe, Fault> {
+fn pipe(tokens: &[GoToken], line: usize) -> Result<Pipe, ScriptError> {
     let mut rest = tokens;
     let pipe = pipe_until_end(&mut rest, line, 0)?;
     if rest.is_empty() { Ok(pipe) } else { Err(broken(line, "a closing bracket too many")) }
 }
 
-fn pipe_until_end(rest: &mut &[Token], line: usize, depth: usize) -> Result<Pipe, Fault> {
+fn pipe_until_end(rest: &mut &[GoToken], line: usize, depth: usize) -> Result<Pipe, ScriptError> {
     if depth > DEPTH {
         return Err(broken(line, "the brackets are nested too deep"));
     }
@@ -174,46 +174,46 @@ fn pipe_until_end(rest: &mut &[Token], line: usize, depth: usize) -> Result<Pipe
     declared(rest, &mut pipe);
     let mut command = Vec::new();
     while let Some((token, after)) = rest.split_first() {
-        if *token == Token::Sign(")") {
+        if *token == GoToken::Sign(")") {
             break;
         }
         *rest = after;
         match token {
-            Token::Field(names) => command.push(Term::Field(names.clone())),
-            Token::Variable(name, names) => {
+            GoToken::Field(names) => command.push(Term::Field(names.clone())),
+            GoToken::Variable(name, names) => {
                 command.push(Term::Variable(name.clone(), names.clone()))
             }
-            Token::Text(text) => command.push(Term::Literal(text.clone().into())),
-            Token::Number(number) => command.push(Term::Literal(number.clone())),
-            Token::Word(word) => command.push(match word.as_str() {
+            GoToken::Text(text) => command.push(Term::Literal(text.clone().into())),
+            GoToken::Number(number) => command.push(Term::Literal(number.clone())),
+            GoToken::Word(word) => command.push(match word.as_str() {
                 "true" => Term::Literal(true.into()),
                 "false" => Term::Literal(false.into()),
                 "nil" => Term::Literal(serde_json::Value::Null),
                 _ => Term::Function(word.clone()),
             }),
-            Token::Sign("(") => {
+            GoToken::Sign("(") => {
                 let inner = pipe_until_end(rest, line, depth + 1)?;
-                let Some((Token::Sign(")"), after)) = rest.split_first() else {
+                let Some((GoToken::Sign(")"), after)) = rest.split_first() else {
                     return Err(broken(line, "a bracket is not closed"));
                 };
                 *rest = after;
                 let mut names = Vec::new();
-                if let Some((Token::Behind(behind), after)) = rest.split_first() {
+                if let Some((GoToken::Behind(behind), after)) = rest.split_first() {
                     names.clone_from(behind);
                     *rest = after;
                 }
                 command.push(Term::Inner(inner, names));
             }
-            Token::Sign("|") => {
+            GoToken::Sign("|") => {
                 if command.is_empty() {
                     return Err(broken(line, "nothing stands in front of `|`"));
                 }
                 pipe.commands.push(std::mem::take(&mut command));
             }
-            Token::Sign(sign) => {
+            GoToken::Sign(sign) => {
                 return Err(broken(line, format!("`{sign}` is not expected here")));
             }
-            Token::Behind(_) => return Err(broken(line, "a field is not expected here")),
+            GoToken::Behind(_) => return Err(broken(line, "a field is not expected here")),
         }
     }
     if command.is_empty() {
@@ -224,17 +224,17 @@ fn pipe_until_end(rest: &mut &[Token], line: usize, depth: usize) -> Result<Pipe
 }
 
 /// `$x :=`, `$i, $v :=`, `$x =`.
-fn declared(rest: &mut &[Token], pipe: &mut Pipe) {
+fn declared(rest: &mut &[GoToken], pipe: &mut Pipe) {
     let (names, after) = match *rest {
-        [Token::Variable(a, x), Token::Sign(","), Token::Variable(b, y), after @ ..]
+        [GoToken::Variable(a, x), GoToken::Sign(","), GoToken::Variable(b, y), after @ ..]
             if x.is_empty() && y.is_empty() =>
         {
             (vec![a.clone(), b.clone()], after)
         }
-        [Token::Variable(a, x), after @ ..] if x.is_empty() => (vec![a.clone()], after),
+        [GoToken::Variable(a, x), after @ ..] if x.is_empty() => (vec![a.clone()], after),
         _ => return,
     };
-    if let [Token::Sign(sign @ (":=" | "=")), after @ ..] = after {
+    if let [GoToken::Sign(sign @ (":=" | "=")), after @ ..] = after {
         pipe.names = names;
         pipe.declares = *sign == ":=";
         *rest = after;

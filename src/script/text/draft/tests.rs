@@ -2,19 +2,19 @@
 
 use proptest::prelude::*;
 
-use super::super::bias::By;
+use super::super::bias::BiasAmount;
 use super::*;
 
 /// The pieces in one line: the author's text unchanged, marks in angle brackets.
-fn shown(draft: &Draft) -> String {
+fn shown(draft: &MessageText) -> String {
     draft
         .pieces()
         .iter()
         .map(|piece| match piece {
-            Piece::Own(text) => text.clone(),
-            Piece::Given(text) => format!("<given {text}>"),
-            Piece::Mark { mark: Mark::Ask(ask), .. } => format!("<ask {}>", ask.name),
-            Piece::Mark { mark: Mark::Invoke(call), .. } => {
+            TextSpan::Own(text) => text.clone(),
+            TextSpan::Given(text) => format!("<given {text}>"),
+            TextSpan::Mark { mark: PlaceholderMark::Ask(ask), .. } => format!("<ask {}>", ask.name),
+            TextSpan::Mark { mark: PlaceholderMark::Invoke(call), .. } => {
                 let args: Vec<_> = call
                     .args
                     .iter()
@@ -31,7 +31,7 @@ fn shown(draft: &Draft) -> String {
                     args.join("|")
                 )
             }
-            Piece::Mark { mark: Mark::Pattern(p), .. } => {
+            TextSpan::Mark { mark: PlaceholderMark::Pattern(p), .. } => {
                 format!(
                     "<find {} {} {} {}>",
                     p.source,
@@ -45,7 +45,7 @@ fn shown(draft: &Draft) -> String {
 }
 
 fn read(text: &str) -> String {
-    shown(&Draft::read(text))
+    shown(&MessageText::read(text))
 }
 
 #[test]
@@ -116,11 +116,11 @@ fn isdk_076_the_pattern_goes_up_to_the_last_slash() {
 
 #[test]
 fn isdk_110_bias_marks_leave_the_text_and_are_kept() {
-    let draft = Draft::read("Write ((!bad:false)) a ((happy:20%)) line");
+    let draft = MessageText::read("Write ((!bad:false)) a ((happy:20%)) line");
     assert_eq!(shown(&draft), "Write a happy line");
     assert_eq!(
         draft.bias().iter().map(|bias| bias.by).collect::<Vec<_>>(),
-        [By::Never, By::Share(0.2)]
+        [BiasAmount::Never, BiasAmount::Share(0.2)]
     );
 }
 
@@ -128,7 +128,7 @@ fn isdk_110_bias_marks_leave_the_text_and_are_kept() {
 #[test]
 fn isdk_073_extra_spaces_around_a_result_are_removed() {
     let filled = |text: &str, value: &str| {
-        let mut draft = Draft::read(text);
+        let mut draft = MessageText::read(text);
         let at = draft
             .next_invoke()
             .map(|(at, _)| at)
@@ -147,7 +147,7 @@ fn isdk_073_extra_spaces_around_a_result_are_removed() {
 
 #[test]
 fn filled_in_text_is_never_parsed_again() {
-    let mut draft = Draft::read("{{a}} [[@f]] [[A]]");
+    let mut draft = MessageText::read("{{a}} [[@f]] [[A]]");
     let (at, _) = draft.next_invoke().unwrap();
     draft.fill(at, "[[B]] {{b}} [[@g]] ((x:1))");
     assert!(draft.next_invoke().is_none());
@@ -165,14 +165,14 @@ fn filled_in_text_is_never_parsed_again() {
 
 #[test]
 fn a_mark_inside_a_template_loop_appears_once_per_iteration() {
-    let sealed = Draft::read("x[[A]]").seal();
+    let sealed = MessageText::read("x[[A]]").seal();
     let rendered = sealed.template().repeat(2);
     assert_eq!(sealed.open(&rendered).shards().len(), 4);
 }
 
 #[test]
 fn a_placeholder_in_foreign_text_reveals_nothing() {
-    let sealed = Draft::read("{{a}}[[A]]").seal();
+    let sealed = MessageText::read("{{a}}[[A]]").seal();
     let rendered = sealed.template().replace("{{a}}", "\u{FDD0}0000000000000000.0\u{FDD1}");
     assert_eq!(sealed.open(&rendered).shards().len(), 2);
 }
@@ -180,15 +180,15 @@ fn a_placeholder_in_foreign_text_reveals_nothing() {
 #[test]
 fn a_text_full_of_openings_is_parsed_in_time() {
     let text = "[[@a(((".repeat(100_000);
-    assert_eq!(Draft::read(&text).settle().text(), text);
+    assert_eq!(MessageText::read(&text).settle().text(), text);
     let text = "[[/a/".repeat(50_000) + "]]";
-    assert_eq!(Draft::read(&text).settle().text().len(), text.len());
+    assert_eq!(MessageText::read(&text).settle().text().len(), text.len());
 }
 
 proptest! {
     #[test]
     fn any_text_is_parsed_and_nothing_is_lost(text in "[\\[\\](){}@$/:|,='\"\\\\ a-cA-C0-9\n字]{0,80}") {
-        let draft = Draft::read(&text);
+        let draft = MessageText::read(&text);
         if draft.bias().is_empty() && !text.contains('\\') {
             prop_assert_eq!(draft.settle().text(), text);
         }
@@ -203,8 +203,8 @@ proptest! {
             let _ = super::super::relaxed::read(&text);
             let _ = super::super::roles::key(&text);
             let _ = super::super::roles::leading(&text, |_| true);
-            let _ = super::super::lead::read(&text, super::super::lead::Place::Message);
-            let _ = Draft::read(&format!("[[A:{text}]] [[@a({text})]] [[/{text}/:A]] (({text}:1))"));
+            let _ = super::super::lead::read(&text, super::super::lead::PrefixPosition::Message);
+            let _ = MessageText::read(&format!("[[A:{text}]] [[@a({text})]] [[/{text}/:A]] (({text}:1))"));
         }
     }
 }
