@@ -33,7 +33,7 @@ use crate::config::draft;
 use crate::config::history::InputHistory;
 use crate::protocol::{Notice, SessionInfo};
 use crate::session::Rescue;
-use crate::session::saved::{Replay, Which};
+use crate::session::saved::{Replay, ResumeTarget};
 use crate::tools::exec::watchdog;
 use crate::words::{Localize, cli as words};
 use crate::{session, signals, tui};
@@ -275,7 +275,7 @@ fn lines(
 }
 
 /// `-y` where questions can be answered: it approves the shell pieces of templates, and says so.
-fn approve_pieces(built: &mut session::Parts, yes: bool) {
+fn approve_pieces(built: &mut session::SessionConfig, yes: bool) {
     if yes {
         built.approves_pieces = true;
         built.greeting.push(Notice::info(words::YES_TO_PIECES));
@@ -283,10 +283,10 @@ fn approve_pieces(built: &mut session::Parts, yes: bool) {
 }
 
 /// The session to resume; choosing one from a list is up to the user interface.
-fn which(take: Take) -> Option<Which> {
+fn which(take: Take) -> Option<ResumeTarget> {
     match take {
-        Take::Last => Some(Which::Last),
-        Take::Id(id) => Some(Which::Id(id)),
+        Take::Last => Some(ResumeTarget::Last),
+        Take::Id(id) => Some(ResumeTarget::Id(id)),
         Take::Choose => None,
     }
 }

@@ -13,7 +13,7 @@ use avocet::context::size::ContextSize;
 use avocet::context::window::Bounds;
 use avocet::model::{Chunk, Model, ModelError, Request};
 use avocet::protocol::{Compaction, Event, Message, Op, Page, Report, Role, TurnOutcome};
-use avocet::session::{self, Parts};
+use avocet::session::{self, SessionConfig};
 use avocet::words::{Lang, context as words};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -109,14 +109,14 @@ impl Talk {
         Talk::with(Bounds::default(), |_, _| {})
     }
 
-    fn with(bounds: Bounds, change: impl FnOnce(&mut Parts, &Path)) -> Talk {
+    fn with(bounds: Bounds, change: impl FnOnce(&mut SessionConfig, &Path)) -> Talk {
         Talk::in_folder(tempfile::tempdir().unwrap(), bounds, change)
     }
 
     fn in_folder(
         folder: tempfile::TempDir,
         bounds: Bounds,
-        change: impl FnOnce(&mut Parts, &Path),
+        change: impl FnOnce(&mut SessionConfig, &Path),
     ) -> Talk {
         let real = folder.path().canonicalize().unwrap();
         let model = Recorder { name: "recorder", ..Recorder::default() };

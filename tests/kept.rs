@@ -15,7 +15,7 @@ use avocet::library::SearchPath;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{Decision, Event, Extensions, Op, Params};
 use avocet::safety::Workspace;
-use avocet::session::library::{FindPlaces, Kept};
+use avocet::session::library::{ExtensionCache, FindPlaces};
 use avocet::tools::Toolbox;
 use avocet::tools::world::System;
 use avocet::words::Lang;
@@ -596,7 +596,7 @@ impl Talk {
         parts.guard.place = Workspace { trusted, ..Workspace::new(ws, home) };
         parts.guard.world = Arc::new(world);
         parts.tools = Toolbox::new(vec![]);
-        parts.kept = Kept::new(places);
+        parts.kept = ExtensionCache::new(places);
         Talk { bench, line: Line::to(parts), asked }
     }
 

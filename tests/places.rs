@@ -19,7 +19,7 @@ use avocet::model::Scripted;
 use avocet::protocol::{
     ApprovalScope, Decision, Event, Notice, Observation, Op, Question, Rewind, SessionInfo,
 };
-use avocet::session::Parts;
+use avocet::session::SessionConfig;
 use avocet::tools::world::System;
 use avocet::words::{Lang, session as words};
 
@@ -37,7 +37,11 @@ struct Talk {
 is_a_line!(Talk);
 
 impl Talk {
-    fn start(root: tempfile::TempDir, replies: &[&str], change: impl FnOnce(&mut Parts)) -> Talk {
+    fn start(
+        root: tempfile::TempDir,
+        replies: &[&str],
+        change: impl FnOnce(&mut SessionConfig),
+    ) -> Talk {
         let ws = root.path().canonicalize().unwrap().join("ws");
         fs::create_dir_all(ws.join("home")).unwrap();
         let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();

@@ -19,9 +19,11 @@ use avocet::protocol::{
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Policy, Workspace};
-use avocet::session::library::Kept;
-use avocet::session::trust::Trust;
-use avocet::session::{self, Connected, Guard, Handle, Parts, Persona, Reach, Ways};
+use avocet::session::library::ExtensionCache;
+use avocet::session::trust::TrustPrompt;
+use avocet::session::{
+    self, Callbacks, Connected, Handle, ModelAccess, Persona, Security, SessionConfig,
+};
 use avocet::tools::Toolbox;
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::world::System;
@@ -215,7 +217,7 @@ fn connected(replies: &[&str], heard: Heard) -> Connected {
     }
 }
 
-fn parts(folder: &Path, limits: StepLimits, replies: &[&str], heard: Heard) -> Parts {
+fn parts(folder: &Path, limits: StepLimits, replies: &[&str], heard: Heard) -> SessionConfig {
     let (ws, home) = (folder.join("ws"), folder.join("home"));
     let paths = Paths::under(&folder.join("own"), home.clone());
     let world = System::new(&ws, &home, &[]);
@@ -229,32 +231,32 @@ fn parts(folder: &Path, limits: StepLimits, replies: &[&str], heard: Heard) -> P
     });
     let page =
         || avocet::protocol::Page { title: LocalizedText::from(words::DOCTOR), rows: vec![] };
-    Parts {
+    SessionConfig {
         facts: SessionInfo {
             cwd: ws.display().to_string(),
             max_steps: 25,
             ..SessionInfo::default()
         },
-        reach: Reach {
+        reach: ModelAccess {
             first: connected(replies, heard),
             discover: None,
-            ways: Ways {
+            ways: Callbacks {
                 connect: Arc::new(|_, _| Err(words::NO_MODELS.into())),
                 doctor: Arc::new(move |_| async move { page() }.boxed()),
             },
         },
-        guard: Guard {
+        guard: Security {
             policy: Policy::default(),
             place: Workspace::new(ws, home),
             world: Arc::new(world),
             redactor: Arc::new(Redactor::new([("key", "sekret-value-1234")], [7; 16])),
             keep_rule: Box::new(|_, _| Ok(())),
-            trust: Trust::silent(),
+            trust: TrustPrompt::silent(),
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
-        keep: avocet::session::saved::Keeping::nothing(),
-        kept: Kept::new(Arc::new(move |_| SearchPath::of(&paths, None, &[]))),
+        keep: avocet::session::saved::Persistence::nothing(),
+        kept: ExtensionCache::new(Arc::new(move |_| SearchPath::of(&paths, None, &[]))),
         bounds: avocet::context::window::Bounds::default(),
         greeting: vec![],
         approves_pieces: false,

@@ -11,10 +11,10 @@ use avocet::protocol::{
     Decision, Event, ExportFormat, Mode, Op, Outcome, Question, Report, Rewind, StepAction, Tier,
     TurnOrigin, TurnOutcome,
 };
-use avocet::session::library::Kept;
+use avocet::session::library::ExtensionCache;
 use avocet::session::script::ScriptPlaces;
-use avocet::session::trust::Given;
-use avocet::session::{Found, Parts, Wanted};
+use avocet::session::trust::TrustAnswer;
+use avocet::session::{FoundServer, SessionConfig, Wanted};
 use avocet::words::{Lang, session as words};
 use futures_util::FutureExt;
 use futures_util::stream::BoxStream;
@@ -37,14 +37,14 @@ impl Talk {
         Talk::with(replies, |_| {})
     }
 
-    fn with(replies: &[&str], change: impl FnOnce(&mut Parts)) -> Talk {
+    fn with(replies: &[&str], change: impl FnOnce(&mut SessionConfig)) -> Talk {
         Talk::in_folder(tempfile::tempdir().unwrap(), replies, change)
     }
 
     fn in_folder(
         folder: tempfile::TempDir,
         replies: &[&str],
-        change: impl FnOnce(&mut Parts),
+        change: impl FnOnce(&mut SessionConfig),
     ) -> Talk {
         let real = folder.path().canonicalize().unwrap();
         let mut parts = parts(&real, replies);
@@ -53,7 +53,7 @@ impl Talk {
     }
 
     /// Ends it, and goes on in another one in the same folder.
-    async fn again(self, replies: &[&str], change: impl FnOnce(&mut Parts)) -> Talk {
+    async fn again(self, replies: &[&str], change: impl FnOnce(&mut SessionConfig)) -> Talk {
         let Talk { line, folder } = self;
         line.close().await;
         Talk::in_folder(folder, replies, change)
@@ -73,7 +73,7 @@ fn model(replies: &[&str]) -> Arc<dyn Model> {
     Arc::new(Scripted::parse("test", &replies.join("\n---\n")).unwrap())
 }
 
-fn parts(folder: &Path, replies: &[&str]) -> Parts {
+fn parts(folder: &Path, replies: &[&str]) -> SessionConfig {
     let mut parts = talk::parts(folder, model(replies));
     parts.reach.ways.connect = Arc::new(|wanted, _| match wanted {
         Wanted::Model { name, .. } if name == "other" => Ok(talk::connected(model(&[DONE]))),
@@ -107,7 +107,7 @@ async fn a_message_sent_while_a_turn_runs_waits_for_its_end() {
 }
 
 /// A session in a folder nobody answered for yet, and what was kept of the answer.
-fn stranger(replies: &[&str]) -> (Talk, Arc<Mutex<Vec<Given>>>) {
+fn stranger(replies: &[&str]) -> (Talk, Arc<Mutex<Vec<TrustAnswer>>>) {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let answers = Arc::clone(&kept);
     let talk = Talk::with(replies, |parts| {
@@ -146,7 +146,7 @@ async fn nothing_starts_before_it_is_said_whether_the_folder_is_trusted() {
         .await;
     assert_eq!(ran, Outcome::Ran);
     assert_eq!(talk.ending().await, TurnOutcome::Done);
-    assert_eq!(*kept.lock().unwrap(), [Given::Folder]);
+    assert_eq!(*kept.lock().unwrap(), [TrustAnswer::Folder]);
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn in_a_folder_that_is_only_read_a_step_that_reads_its_settings_asks_until
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     talk.says("again").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
-    assert_eq!(*kept.lock().unwrap(), [Given::Nothing, Given::Folder]);
+    assert_eq!(*kept.lock().unwrap(), [TrustAnswer::Nothing, TrustAnswer::Folder]);
 }
 
 #[tokio::test]
@@ -198,7 +198,7 @@ async fn trust_given_at_the_question_of_a_step_holds_at_once_and_is_kept() {
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     talk.says("again").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
-    assert_eq!(*kept.lock().unwrap(), [Given::Nothing, Given::Folder]);
+    assert_eq!(*kept.lock().unwrap(), [TrustAnswer::Nothing, TrustAnswer::Folder]);
 }
 
 #[tokio::test]
@@ -226,7 +226,7 @@ async fn to_leave_the_question_of_trust_changes_nothing_and_keeps_nothing() {
         })
         .await;
     assert_eq!(outcome, Outcome::Ran);
-    assert_eq!(*kept.lock().unwrap(), [Given::Folder]);
+    assert_eq!(*kept.lock().unwrap(), [TrustAnswer::Folder]);
 }
 
 #[tokio::test]
@@ -249,10 +249,10 @@ async fn to_stop_over_the_question_of_trust_leaves_it_undecided_and_goes_on() {
 #[tokio::test]
 async fn the_folder_above_is_trusted_only_when_the_answer_names_it() {
     for (named, expected) in [
-        (vec!["/home/ada/code"], Given::Above),
-        (vec!["/home/ada"], Given::Nothing),
-        (vec!["/home/ada/code", "/"], Given::Nothing),
-        (vec![], Given::Nothing),
+        (vec!["/home/ada/code"], TrustAnswer::Above),
+        (vec!["/home/ada"], TrustAnswer::Nothing),
+        (vec!["/home/ada/code", "/"], TrustAnswer::Nothing),
+        (vec![], TrustAnswer::Nothing),
     ] {
         let (mut talk, kept) = stranger(&[DONE]);
         let (ask, question) = talk.asked().await;
@@ -272,7 +272,7 @@ async fn whoever_does_not_want_to_be_there_leaves() {
     let (ask, _) = talk.asked().await;
     talk.send(Op::Decide { ask, decision: Decision::Stop }).await;
     talk.next(|event| matches!(event, Event::Closed).then_some(())).await;
-    assert_eq!(*kept.lock().unwrap(), [Given::Folder; 0]);
+    assert_eq!(*kept.lock().unwrap(), [TrustAnswer::Folder; 0]);
 }
 
 #[tokio::test]
@@ -575,7 +575,7 @@ async fn an_export_masks_secrets_and_overwrites_nothing() {
 
 #[tokio::test]
 async fn what_is_found_nearby_is_offered_and_can_be_named() {
-    let found = Found {
+    let found = FoundServer {
         name: "Ollama".into(),
         base_url: "http://127.0.0.1:11434/v1".into(),
         key_env: None,
@@ -816,7 +816,7 @@ fn scripts(
         }
         parts.reach.first.model = model;
         let trusted: Vec<PathBuf> = trusted.then_some(folder).into_iter().collect();
-        parts.kept = Kept::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
+        parts.kept = ExtensionCache::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
             folders: vec![],
             trusted: trusted.clone(),
         }));
@@ -931,10 +931,11 @@ fn offering(files: &[(&str, &str)], replies: &[&str]) -> (Talk, Arc<Mutex<Vec<St
             std::fs::write(folder.join(name), text).unwrap();
         }
         parts.reach.first.model = model;
-        parts.kept = Kept::nothing().with_scripts(Arc::new(move |trusted| ScriptPlaces {
-            folders: vec![folder.clone()],
-            trusted: trusted.then(|| folder.clone()).into_iter().collect(),
-        }));
+        parts.kept =
+            ExtensionCache::nothing().with_scripts(Arc::new(move |trusted| ScriptPlaces {
+                folders: vec![folder.clone()],
+                trusted: trusted.then(|| folder.clone()).into_iter().collect(),
+            }));
     });
     (talk, heard)
 }
@@ -1010,7 +1011,7 @@ async fn a_folder_that_is_not_trusted_offers_no_script() {
             let folder = parts.guard.place.cwd.clone();
             std::fs::write(folder.join("greets.ai.yaml"), HELPS).unwrap();
             parts.reach.first.model = model;
-            parts.kept = Kept::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
+            parts.kept = ExtensionCache::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
                 folders: vec![folder.clone()],
                 trusted: vec![],
             }));
@@ -1285,7 +1286,7 @@ async fn what_is_changed_after_a_rewind_of_both_can_be_undone() {
 async fn left_behind(resume: bool) -> (Talk, PathBuf, PathBuf) {
     let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "1"}));
     let new = tool("file.write", serde_json::json!({"path": "b.txt", "content": "b\n"}));
-    let kept = |parts: &mut Parts, resume| {
+    let kept = |parts: &mut SessionConfig, resume| {
         with_files(parts);
         talk::saved(parts, resume);
     };
@@ -1329,7 +1330,7 @@ async fn an_undo_is_known_after_a_resume_and_in_an_export() {
         tool("file.edit", serde_json::json!({"path": "a.txt", "old": old, "new": new}))
     };
     let read = tool("file.read", serde_json::json!({"path": "a.txt"}));
-    let kept = |parts: &mut Parts, resume| {
+    let kept = |parts: &mut SessionConfig, resume| {
         with_files(parts);
         talk::saved(parts, resume);
     };
@@ -1362,7 +1363,7 @@ async fn an_undo_is_known_after_a_resume_and_in_an_export() {
 async fn a_patched_configuration_is_put_back_also_after_a_resume() {
     const BEFORE: &str = "{\n    \"theme\": \"dark\",\n    \"nested\": { \"a\": 1 }\n}\n";
     for resume in [false, true] {
-        let kept = |parts: &mut Parts, resume| {
+        let kept = |parts: &mut SessionConfig, resume| {
             with_files(parts);
             talk::saved(parts, resume);
         };

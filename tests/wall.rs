@@ -15,8 +15,8 @@ use avocet::protocol::{
     TurnOutcome,
 };
 use avocet::safety::Cleared;
-use avocet::session::Parts;
-use avocet::session::library::Kept;
+use avocet::session::SessionConfig;
+use avocet::session::library::ExtensionCache;
 use avocet::session::script::ScriptPlaces;
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
@@ -84,7 +84,7 @@ impl Ground {
         .held_by(Arc::new(sandbox))
     }
 
-    fn parts(&self, replies: &[&str], tool: Arc<dyn Tool>) -> Parts {
+    fn parts(&self, replies: &[&str], tool: Arc<dyn Tool>) -> SessionConfig {
         let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
         let mut parts = parts(&self.ws(), Arc::new(model));
         parts.tools = Toolbox::new(vec![tool]);
@@ -92,7 +92,7 @@ impl Ground {
     }
 
     /// `None`, and said, where this machine holds nothing.
-    fn held(&self, replies: &[&str]) -> Option<Parts> {
+    fn held(&self, replies: &[&str]) -> Option<SessionConfig> {
         let sandbox = self.sandbox(SandboxMode::Work);
         if sandbox.shelter() != SandboxStatus::Held {
             println!("SKIPPED, no sandbox on this machine");
@@ -185,7 +185,7 @@ async fn a_step_of_a_script_that_met_the_sandbox_is_asked_about_again() {
         let Some(mut parts) = ground.held(&[DONE]) else { return };
         std::fs::write(ground.ws().join("makes.ai.yaml"), MAKES).unwrap();
         let trusted = vec![ground.ws()];
-        parts.kept = Kept::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
+        parts.kept = ExtensionCache::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
             folders: vec![],
             trusted: trusted.clone(),
         }));
@@ -317,7 +317,7 @@ async fn no_step_is_judged_before_it_is_known_whether_there_is_a_sandbox() {
         let mut parts = ground.parts(&[&sed, DONE], Arc::new(tool));
         std::fs::write(ground.ws().join("prints.ai.yaml"), PRINTS).unwrap();
         let trusted = vec![ground.ws()];
-        parts.kept = Kept::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
+        parts.kept = ExtensionCache::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
             folders: vec![],
             trusted: trusted.clone(),
         }));

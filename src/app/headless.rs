@@ -15,7 +15,7 @@ use crate::library::{ExtensionFileKind, ExtensionSet, fill};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{Mention, Notice, Op, Prompt, PromptPart};
 use crate::session;
-use crate::session::saved::Which;
+use crate::session::saved::ResumeTarget;
 use crate::signals;
 use crate::words::{Localize, LocalizedText, cli as words, library as w};
 
@@ -60,7 +60,7 @@ impl Headless {
         };
         if let Some(take) = &self.take {
             match answers::session_to_take(&ground, take) {
-                Ok(id) => built.keep.resume = Some(Which::Id(id)),
+                Ok(id) => built.keep.resume = Some(ResumeTarget::Id(id)),
                 Err(why) => return ground.fail(&why.0, why.1),
             }
         }

@@ -18,10 +18,10 @@ use crate::model::exposed_host;
 use crate::protocol::{Notice, SessionInfo};
 use crate::safety::redact::{self, Redactor, is_random, is_secret_name};
 use crate::safety::{Limit, Policy, PolicyRule};
-use crate::session::library::Kept;
-use crate::session::saved::{Keeping, Replay};
-use crate::session::trust::{Given, Trust};
-use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways, rules};
+use crate::session::library::ExtensionCache;
+use crate::session::saved::{Persistence, Replay};
+use crate::session::trust::{TrustAnswer, TrustPrompt};
+use crate::session::{Callbacks, ModelAccess, Persona, RuleChange, Security, SessionConfig, rules};
 use crate::tools::exec::{Exec, Setup, StepLimits};
 use crate::tools::sandbox::{Sandbox, SandboxPaths};
 use crate::tools::seen::ReadTracker;
@@ -56,7 +56,7 @@ fn sweep(ground: &Ground) {
 }
 
 /// Builds everything; nothing is connected, started or searched for yet.
-pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, Failure> {
+pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<SessionConfig, Failure> {
     let settings = &ground.loaded.settings;
     let fail = |say: LocalizedText, exit| Failure {
         notice: Box::new(Notice::error(say)),
@@ -103,20 +103,32 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     }
     let discover =
         (no_model && surface == For::Screen).then(|| reach::search(ground.environment.clone()));
-    let ways = Ways { connect: knowledge.connect(), doctor: super::answers::doctor_page(ground) };
+    let ways =
+        Callbacks { connect: knowledge.connect(), doctor: super::answers::doctor_page(ground) };
     let keep = match surface {
-        For::Screen => Keeping { store: ground.store(), resume: None, replay: Replay::All },
-        For::Print => Keeping { store: ground.store(), resume: None, replay: Replay::Nothing },
+        For::Screen => Persistence { store: ground.store(), resume: None, replay: Replay::All },
+        For::Print => Persistence { store: ground.store(), resume: None, replay: Replay::Nothing },
         // An expansion that is not sent, or a script, is not a conversation.
-        For::Render | For::Script => Keeping::nothing(),
+        For::Render | For::Script => Persistence::nothing(),
     };
-    let kept = Kept::new(ground.find_places())
+    let kept = ExtensionCache::new(ground.find_places())
         .with_scripts(super::scripts::find(ground))
         .remembering(ground.store());
-    let reach = Reach { first, discover, ways };
+    let reach = ModelAccess { first, discover, ways };
     let bounds = Bounds::default();
     let approves_pieces = false;
-    Ok(Parts { facts, reach, guard, tools, persona, keep, kept, bounds, greeting, approves_pieces })
+    Ok(SessionConfig {
+        facts,
+        reach,
+        guard,
+        tools,
+        persona,
+        keep,
+        kept,
+        bounds,
+        greeting,
+        approves_pieces,
+    })
 }
 
 fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, LocalizedText> {
@@ -245,14 +257,14 @@ fn guard(
     ground: &Ground,
     world: System,
     redactor: Arc<Redactor>,
-) -> (Guard, Option<LocalizedText>) {
+) -> (Security, Option<LocalizedText>) {
     let mut policy = ground.loaded.settings.policy();
     let (mut approvals, said) = Approvals::open(&ground.paths.approvals(), &ground.folder);
     policy.allowed.extend(approvals.written());
     policy.granted.extend(approvals.granted());
     let denied = approvals.rules(Side::Denied);
     policy.denied.extend(denied.iter().filter_map(|rule| PolicyRule::parse(rule).ok()));
-    let guard = Guard {
+    let guard = Security {
         policy,
         place: ground.place(),
         world: Arc::new(world),
@@ -260,19 +272,19 @@ fn guard(
         keep_rule: Box::new(move |rule, memory| {
             let rule = rule.to_string();
             let done = match memory {
-                Memory::Keep(terms) => approvals.remember(Side::Allowed, &rule, terms.as_ref()),
-                Memory::Forget => approvals.forget(&rule),
+                RuleChange::Keep(terms) => approvals.remember(Side::Allowed, &rule, terms.as_ref()),
+                RuleChange::Forget => approvals.forget(&rule),
             };
             done.map_err(|error| problem::io_reason(&error))
         }),
-        trust: Trust::silent(),
+        trust: TrustPrompt::silent(),
     };
     (guard, said)
 }
 
 /// The question of trust on the screen: asked without a command if it was never answered, or if
 /// files that steer programs have changed.
-fn trust(ground: &Ground) -> Trust {
+fn trust(ground: &Ground) -> TrustPrompt {
     let known = &ground.trust;
     let because = match known.standing {
         _ if known.named => None,
@@ -283,7 +295,7 @@ fn trust(ground: &Ground) -> Trust {
     let (mut kept, survey) = (known.kept.clone(), known.survey.clone());
     let folder = ground.folder.clone();
     let above = trust::above(&folder, &ground.paths.home).map(Path::to_owned);
-    Trust {
+    TrustPrompt {
         found: survey.files.clone(),
         ask: because,
         settings: !ground.trusted && !project_files(&ground.folder).is_empty(),
@@ -291,10 +303,10 @@ fn trust(ground: &Ground) -> Trust {
         above: above.as_ref().map(|above| above.display().to_string()),
         keep: Box::new(move |given| {
             let level = match given {
-                Given::Folder | Given::Above => TrustLevel::Trusted,
-                Given::Nothing => TrustLevel::ReadOnly,
+                TrustAnswer::Folder | TrustAnswer::Above => TrustLevel::Trusted,
+                TrustAnswer::Nothing => TrustLevel::ReadOnly,
             };
-            let below = above.as_ref().filter(|_| given == Given::Above);
+            let below = above.as_ref().filter(|_| given == TrustAnswer::Above);
             let done = below
                 .map_or(Ok(()), |above| kept.set(above, &trust::survey(above), TrustLevel::Below));
             let done = done.and_then(|()| kept.set(&folder, &survey, level));

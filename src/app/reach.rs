@@ -12,7 +12,7 @@ use crate::model::{
     ServerOffer, Timeouts, discover, list_models, shown_address,
 };
 use crate::protocol::{Mode, Provider};
-use crate::session::{Connect, Connected, Found, Wanted};
+use crate::session::{Connect, Connected, FoundServer, Wanted};
 use crate::words::{Lang, Localize, LocalizedText, cli as words};
 
 /// What a connection needs; owned, because the session keeps it.
@@ -54,7 +54,7 @@ impl Knowledge {
     fn named(
         &self,
         name: &str,
-        found: Option<&Found>,
+        found: Option<&FoundServer>,
         lang: Lang,
     ) -> Result<Connected, LocalizedText> {
         if name == "guide" {
@@ -125,7 +125,7 @@ impl Knowledge {
 }
 
 /// Servers nearby, for a user without settings.
-pub fn search(environment: Environment) -> BoxFuture<'static, Vec<Found>> {
+pub fn search(environment: Environment) -> BoxFuture<'static, Vec<FoundServer>> {
     async move {
         let look_up = |name: &str| environment.get(name).map(str::to_owned);
         let offers = discover(look_up, LOCAL).await;
@@ -136,10 +136,10 @@ pub fn search(environment: Environment) -> BoxFuture<'static, Vec<Found>> {
 
 /// A hosted server is listed by its name: it is not asked for its models before the user selects
 /// it.
-fn found(offer: ServerOffer) -> Found {
+fn found(offer: ServerOffer) -> FoundServer {
     let by_name = || vec![offer.name.to_lowercase()];
     let models = if offer.key_env.is_some() { by_name() } else { offer.models };
-    Found { name: offer.name, base_url: offer.base_url, key_env: offer.key_env, models }
+    FoundServer { name: offer.name, base_url: offer.base_url, key_env: offer.key_env, models }
 }
 
 fn guide(lang: Lang) -> Connected {

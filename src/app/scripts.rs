@@ -27,7 +27,9 @@ use crate::script::{
     run,
 };
 use crate::session::script::{FindScripts, ScriptPlaces};
-use crate::session::scripting::{Asked, Asking, Disk, STACK, Said, ScriptHost};
+use crate::session::scripting::{
+    AskUser, DiskFiles, STACK, ScriptAnswer, ScriptQuestion, SessionScriptHost,
+};
 use crate::signals;
 use crate::words::{Localize, LocalizedText, cli as words};
 
@@ -56,7 +58,7 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, approved: Approved)
     // The guide has a fixed role and cannot serve as the model of a script.
     let first = built.reach.first;
     let model = (first.provider != Provider::Guide).then_some(first.model);
-    let mut host = ScriptHost::new(model, built.tools, built.guard, told, asking(approved));
+    let mut host = SessionScriptHost::new(model, built.tools, built.guard, told, asking(approved));
     host.remember_in(ground.store());
     let leaving = [ground.leaving.clone(), host.cancel.clone()];
     let look = look(&ground, json, asked.no_stream);
@@ -198,7 +200,7 @@ fn library(ground: &Ground, asked: &RunScript) -> ScriptLibrary {
     let ScriptPlaces { folders, trusted } = find(ground)(ground.trusted);
     let named = asked.search.iter().map(|folder| ground.folder.join(folder));
     let folders: Vec<PathBuf> = named.chain(folders).collect();
-    ScriptLibrary::new(Arc::new(Disk { trusted }), folders, built_in::SCRIPTS)
+    ScriptLibrary::new(Arc::new(DiskFiles { trusted }), folders, built_in::SCRIPTS)
 }
 
 /// The folders of scripts, for callers that learn later whether the folder is trusted.
@@ -227,13 +229,13 @@ fn look(ground: &Ground, json: bool, no_stream: bool) -> Look {
 }
 
 /// No user is present: `-y` approves what would be asked.
-fn asking(approved: Approved) -> Asking {
+fn asking(approved: Approved) -> AskUser {
     let yes = approved.steps.is_some();
     Arc::new(move |asked| {
         let may = match asked {
-            Asked::Call(_) => yes,
+            ScriptQuestion::Call(_) => yes,
             // Approval in advance does not cover steps without the sandbox.
-            Asked::Step { risk, question } => {
+            ScriptQuestion::Step { risk, question } => {
                 let hands_out = match question.as_ref() {
                     Question::Step { step, .. } => risk.hands_out_secrets(&step.work),
                     _ => true,
@@ -243,7 +245,7 @@ fn asking(approved: Approved) -> Asking {
                 yes && mild && (approved.secrets || !hands_out)
             }
         };
-        let said = if may { Said::Yes } else { Said::No };
+        let said = if may { ScriptAnswer::Yes } else { ScriptAnswer::No };
         async move { said }.boxed()
     })
 }
@@ -285,7 +287,7 @@ const MOST_DRY: usize = 32;
 /// A host without a model: each call is recorded, and a placeholder stands in for its answer.
 /// Nothing is changed: files are read, and other steps are skipped.
 struct Dry {
-    inner: ScriptHost,
+    inner: SessionScriptHost,
     seen: Caught,
 }
 

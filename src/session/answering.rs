@@ -1,7 +1,7 @@
 //! Changes which model answers: another model, another mode, the result of a search for models.
 
 use super::run::Session;
-use super::{Found, Wanted, report};
+use super::{FoundServer, Wanted, report};
 use crate::protocol::{Event, Mode, Notice, Provider};
 use crate::words::{Lang, session as words};
 
@@ -53,7 +53,7 @@ impl Session {
         }
     }
 
-    pub(super) async fn found(&mut self, found: Vec<Found>) {
+    pub(super) async fn found(&mut self, found: Vec<FoundServer>) {
         if found.is_empty() {
             return;
         }

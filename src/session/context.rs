@@ -10,8 +10,8 @@ use futures_util::StreamExt;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::host::{Note, TurnHost};
-use super::run::{Session, wires};
+use super::host::{TurnHost, TurnMessage};
+use super::run::{Session, turn_channels};
 use super::{Connect, Connected, Wanted};
 use crate::agent::Host;
 use crate::agent::drive::TurnResult;
@@ -97,7 +97,7 @@ impl TurnHost {
         });
         if let Ok(Some(found)) = looking.await {
             self.desk.notes = Arc::clone(&found);
-            self.note(Note::Notes(found));
+            self.note(TurnMessage::Notes(found));
         }
     }
 
@@ -130,10 +130,10 @@ impl TurnHost {
     async fn settle(&mut self, history: History, receipt: Compaction) {
         let history = Arc::new(history);
         self.desk.history = Arc::clone(&history);
-        self.note(Note::Compacted(history));
+        self.note(TurnMessage::Compacted(history));
         if !receipt.shortened.is_empty() || receipt.summary.is_some() {
             let event = Event::Compacted(Box::new(receipt));
-            self.note(Note::Record(Box::new(event.clone())));
+            self.note(TurnMessage::Record(Box::new(event.clone())));
             self.tell(event).await;
         }
     }
@@ -263,7 +263,7 @@ impl Session {
             let notes = self.notes.clone();
             tokio::spawn(async move {
                 if let Ok(Some(found)) = looking.await {
-                    let _ = notes.send(Note::Notes(found));
+                    let _ = notes.send(TurnMessage::Notes(found));
                 }
             });
         }
@@ -308,7 +308,7 @@ impl Session {
             (None, Some(plan)) if self.is_idle() => {
                 self.facts.turns += 1;
                 let cancel = CancellationToken::new();
-                let (wires, ends) = wires();
+                let (wires, ends) = turn_channels();
                 let host = self.host(&cancel, wires);
                 let focus = focus.map(|focus| self.guard.redactor.mask(&focus).into_owned());
                 let task = tokio::spawn(host.compress(self.facts.turns, focus, plan));

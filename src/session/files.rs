@@ -13,7 +13,7 @@ const MOST: usize = 20;
 
 /// The files read for one message.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
+pub(super) struct AttachmentRead {
     /// The text appended to the message.
     pub blocks: Vec<Attachment>,
     /// All of the files, as shown to the user.
@@ -22,7 +22,7 @@ pub(super) struct Reading {
     named: usize,
 }
 
-impl Reading {
+impl AttachmentRead {
     /// Appends a file to the message. Reports a file that cannot be read, and continues without it.
     pub async fn mentioned(
         &mut self,

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::context::{NotesLook, Summarizer};
-use super::library::Looked;
+use super::library::ExtensionScan;
 use super::offered;
 use super::outbox::Outbox;
 use super::skills;
@@ -34,7 +34,7 @@ use crate::words::session as words;
 
 /// A message from a turn to its session.
 #[derive(Debug)]
-pub enum Note {
+pub enum TurnMessage {
     /// The turn waits for the user.
     Asking(Box<Ask>),
     /// The turn does not wait any more.
@@ -59,7 +59,7 @@ pub enum Note {
     /// The extensions were read.
     Looked {
         number: u64,
-        looked: Looked,
+        looked: ExtensionScan,
     },
     /// An event to keep for an export.
     Record(Box<Event>),
@@ -79,7 +79,7 @@ pub enum Note {
 
 /// The data that stays the same throughout a turn.
 #[derive(Clone)]
-pub struct Desk {
+pub struct TurnContext {
     pub model: Arc<dyn Model>,
     pub params: Params,
     /// Masked.
@@ -99,19 +99,19 @@ pub struct Desk {
 /// The host of one turn.
 pub struct TurnHost {
     pub turn: u64,
-    pub desk: Desk,
+    pub desk: TurnContext,
     pub outbox: Outbox,
     /// The events still to be delivered before anything that `outbox` sends from now on.
     pub ahead: Option<JoinHandle<()>>,
     /// They include the user's message: no request is sent before it is saved.
     pub unwritten: bool,
-    pub notes: mpsc::UnboundedSender<Note>,
-    pub wires: Wires,
+    pub notes: mpsc::UnboundedSender<TurnMessage>,
+    pub wires: TurnInbox,
     /// The size of the request that is being answered, in bytes.
     pub sent: usize,
     /// The reply so far; it outlives a call that is dropped.
     pub answer: ModelAnswer,
-    pub bench: Bench,
+    pub bench: StepJudge,
     /// The work before the first call has been done.
     pub prepared: bool,
     /// A running check for changed project instructions.
@@ -125,14 +125,14 @@ pub struct TurnHost {
 }
 
 /// The channels from a session to its turn.
-pub struct Wires {
+pub struct TurnInbox {
     pub decisions: mpsc::UnboundedReceiver<(AskId, Decision)>,
     /// The messages of the user to the running turn.
     pub steers: mpsc::UnboundedReceiver<String>,
 }
 
 /// The parts that judge steps.
-pub struct Bench {
+pub struct StepJudge {
     /// The current policy: a rule may be added while the turn runs.
     changes: watch::Receiver<Policy>,
     policy: Policy,
@@ -144,14 +144,14 @@ pub struct Bench {
     shelter: Option<SandboxStatus>,
 }
 
-impl Bench {
+impl StepJudge {
     pub fn new(
         mut changes: watch::Receiver<Policy>,
         place: Workspace,
         world: Arc<dyn Machine>,
-    ) -> Bench {
+    ) -> StepJudge {
         let policy = changes.borrow_and_update().clone();
-        Bench { changes, policy, place, world, narrowed: None, shelter: None }
+        StepJudge { changes, policy, place, world, narrowed: None, shelter: None }
     }
 
     fn narrow(&mut self, narrowed: Option<ToolRestriction>) {
@@ -212,7 +212,7 @@ impl Host for TurnHost {
             turn: &turn,
         };
         let (messages, ledger) = window::request(parts, self.desk.bounds);
-        self.note(Note::Sent(Box::new(ledger)));
+        self.note(TurnMessage::Sent(Box::new(ledger)));
         self.sent = messages.iter().map(|message| message.content.len()).sum();
         let request =
             Request { messages, params: self.desk.params.clone(), schema: Some(reply::schema()) };
@@ -240,7 +240,7 @@ impl Host for TurnHost {
     async fn ask(&mut self, mut ask: Ask) -> Decision {
         let id = ask.id;
         let offers = self.complete_offer(&mut ask);
-        self.note(Note::Asking(Box::new(ask.clone())));
+        self.note(TurnMessage::Asking(Box::new(ask.clone())));
         self.caught_up().await;
         self.outbox.send(Event::Asked(Box::new(ask))).await;
         let decision = loop {
@@ -269,7 +269,7 @@ impl Host for TurnHost {
             }
             false => run_step(&self.desk, &mut self.outbox, step).await,
         };
-        self.note(Note::Stepped);
+        self.note(TurnMessage::Stepped);
         if let Some((name, _)) = skills::asked(&observation.step.work)
             && observation.succeeded()
         {
@@ -294,11 +294,11 @@ impl Host for TurnHost {
     }
 
     fn remember(&mut self, rule: String, _: ApprovalScope) {
-        self.note(Note::Remember { rule });
+        self.note(TurnMessage::Remember { rule });
     }
 
     fn grant(&mut self, grant: Grant, scope: ApprovalScope) {
-        self.note(Note::Granted { grant: Box::new(grant), scope });
+        self.note(TurnMessage::Granted { grant: Box::new(grant), scope });
     }
 }
 
@@ -319,16 +319,16 @@ impl TurnHost {
                 | Event::StillChanged { .. }
                 | Event::TurnEnded { .. }
         ) {
-            self.note(Note::Record(Box::new(event.clone())));
+            self.note(TurnMessage::Record(Box::new(event.clone())));
         }
         if let Event::Plan { items } = event {
             self.planned(items);
         }
         if matches!(event, Event::Steered { .. }) {
-            self.note(Note::Heard);
+            self.note(TurnMessage::Heard);
         }
         if matches!(event, Event::Answered { .. }) {
-            self.note(Note::Answered);
+            self.note(TurnMessage::Answered);
         }
     }
 
@@ -396,16 +396,16 @@ impl TurnHost {
 
     /// Limits the following steps to the tools of a skill; the latest counts.
     pub(super) fn narrow(&mut self, narrowed: Option<ToolRestriction>) {
-        self.note(Note::Narrowed(narrowed.clone()));
+        self.note(TurnMessage::Narrowed(narrowed.clone()));
         self.bench.narrow(narrowed);
     }
 
     /// Puts a skill in view.
     pub(super) fn entered(&self, name: &str, text: &str) {
-        self.note(Note::Entered { name: name.to_owned(), text: text.to_owned() });
+        self.note(TurnMessage::Entered { name: name.to_owned(), text: text.to_owned() });
     }
 
-    pub(super) fn note(&self, note: Note) {
+    pub(super) fn note(&self, note: TurnMessage) {
         // A closed session needs no notes.
         let _ = self.notes.send(note);
     }
@@ -485,7 +485,7 @@ fn estimate(text: &str, sent: usize) -> Usage {
 }
 
 /// Runs one cleared step, and forwards its output as it arrives.
-pub async fn run_step(desk: &Desk, outbox: &mut Outbox, cleared: Cleared) -> Observation {
+pub async fn run_step(desk: &TurnContext, outbox: &mut Outbox, cleared: Cleared) -> Observation {
     let run = |tool: &dyn Tool, step, watch| {
         tool.run(step, watch).map(|seen| PipedOutput { seen, output: None }).boxed()
     };
@@ -494,7 +494,7 @@ pub async fn run_step(desk: &Desk, outbox: &mut Outbox, cleared: Cleared) -> Obs
 
 /// Runs a shell command of a template the same way, and collects its whole output.
 pub async fn pipe_step(
-    desk: &Desk,
+    desk: &TurnContext,
     outbox: &mut Outbox,
     cleared: Cleared,
     input: ShellInput,
@@ -503,7 +503,7 @@ pub async fn pipe_step(
 }
 
 async fn watched(
-    desk: &Desk,
+    desk: &TurnContext,
     outbox: &mut Outbox,
     cleared: Cleared,
     run: impl FnOnce(&dyn Tool, Cleared, RunControl) -> BoxFuture<'static, PipedOutput>,

@@ -10,11 +10,11 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 use super::Persona;
-use super::host::Note;
+use super::host::TurnMessage;
 use super::offered::{self, Offered};
 use super::run::Session;
 use super::script::{FindScripts, ScriptPlaces};
-use super::turns::Words;
+use super::turns::UserInput;
 use crate::library::{ExtensionSet, SearchPath, fill};
 use crate::protocol::{Event, Extensions, Mention, Notice, Op};
 use crate::store::Store;
@@ -24,7 +24,7 @@ use crate::words::{Localize, session as words};
 pub type FindPlaces = Arc<dyn Fn(bool) -> SearchPath + Send + Sync>;
 
 /// The extensions, and the function that reads them again.
-pub struct Kept {
+pub struct ExtensionCache {
     pub library: Arc<ExtensionSet>,
     places: FindPlaces,
     /// The script folders.
@@ -38,12 +38,12 @@ pub struct Kept {
     /// Counts the reads: the result of an outdated one is dropped.
     number: u64,
     /// The last read; `None`: its result was taken.
-    looking: Option<JoinHandle<Looked>>,
+    looking: Option<JoinHandle<ExtensionScan>>,
 }
 
 /// The result of a read; unchanged parts are shared with the one before.
 #[derive(Clone, Debug)]
-pub struct Looked {
+pub struct ExtensionScan {
     library: Arc<ExtensionSet>,
     scripts: Arc<Scripts>,
 }
@@ -73,10 +73,10 @@ impl Scripts {
     }
 }
 
-impl Kept {
+impl ExtensionCache {
     /// Nothing has been read yet.
-    pub fn new(places: FindPlaces) -> Kept {
-        Kept {
+    pub fn new(places: FindPlaces) -> ExtensionCache {
+        ExtensionCache {
             library: Arc::default(),
             places,
             find_scripts: Arc::new(|_| ScriptPlaces::default()),
@@ -90,25 +90,27 @@ impl Kept {
 
     /// Sets the script folders; without any, there are only the built-in scripts.
     #[must_use]
-    pub fn with_scripts(self, find_scripts: FindScripts) -> Kept {
-        Kept { find_scripts, ..self }
+    pub fn with_scripts(self, find_scripts: FindScripts) -> ExtensionCache {
+        ExtensionCache { find_scripts, ..self }
     }
 
     /// Sets the store for the data that scripts save.
     #[must_use]
-    pub fn remembering(self, store: Store) -> Kept {
-        Kept { store, ..self }
+    pub fn remembering(self, store: Store) -> ExtensionCache {
+        ExtensionCache { store, ..self }
     }
 
     /// No extensions at all.
-    pub fn nothing() -> Kept {
-        Kept::new(Arc::new(|_| SearchPath::default()))
+    pub fn nothing() -> ExtensionCache {
+        ExtensionCache::new(Arc::new(|_| SearchPath::default()))
     }
 
     /// Starts a read. Its result is also sent as a note, for a session that does not wait.
-    fn look(&mut self, trusted: bool, cwd: PathBuf, notes: &UnboundedSender<Note>) {
-        let before =
-            Looked { library: Arc::clone(&self.library), scripts: Arc::clone(&self.scripts) };
+    fn look(&mut self, trusted: bool, cwd: PathBuf, notes: &UnboundedSender<TurnMessage>) {
+        let before = ExtensionScan {
+            library: Arc::clone(&self.library),
+            scripts: Arc::clone(&self.scripts),
+        };
         let (places, find_scripts) = (Arc::clone(&self.places), Arc::clone(&self.find_scripts));
         self.number += 1;
         let (notes, number, asked) = (notes.clone(), self.number, self.asked);
@@ -121,14 +123,14 @@ impl Kept {
             };
             let all = asked || !same;
             let scripts = Scripts::read(before.scripts, find_scripts(trusted), &cwd, all);
-            let looked = Looked { library, scripts };
+            let looked = ExtensionScan { library, scripts };
             // A closed session needs no extensions.
-            let _ = notes.send(Note::Looked { number, looked: looked.clone() });
+            let _ = notes.send(TurnMessage::Looked { number, looked: looked.clone() });
             looked
         }));
     }
 
-    fn has(&self, looked: &Looked) -> bool {
+    fn has(&self, looked: &ExtensionScan) -> bool {
         Arc::ptr_eq(&looked.library, &self.library) && Arc::ptr_eq(&looked.scripts, &self.scripts)
     }
 }
@@ -144,7 +146,7 @@ impl Session {
         tokio::spawn(async move {
             tokio::time::sleep(AFTER).await;
             // A closed session needs no extensions.
-            let _ = notes.send(Note::LookNow);
+            let _ = notes.send(TurnMessage::LookNow);
         });
     }
 
@@ -177,19 +179,19 @@ impl Session {
     }
 
     /// Takes the result of a read.
-    pub(super) async fn looked(&mut self, number: u64, looked: Looked) {
+    pub(super) async fn looked(&mut self, number: u64, looked: ExtensionScan) {
         if number == self.voice.kept.number && self.voice.kept.looking.take().is_some() {
             self.take(looked).await;
         }
     }
 
     /// Reports it if it is new or was requested.
-    async fn take(&mut self, looked: Looked) {
+    async fn take(&mut self, looked: ExtensionScan) {
         let kept = &mut self.voice.kept;
         if !std::mem::take(&mut kept.asked) && kept.has(&looked) {
             return;
         }
-        let Looked { library, scripts } = looked;
+        let ExtensionScan { library, scripts } = looked;
         let (names, inputs) = (scripts.names.clone(), scripts.inputs.clone());
         let catalogue = Box::new(Extensions { scripts: names, inputs, ..library.catalogue() });
         (kept.library, kept.scripts) = (library, scripts);
@@ -241,7 +243,7 @@ impl Session {
         match fill::by_name(&self.voice.kept.library, name, args) {
             Ok(mut prompt) => {
                 prompt.attach(mentions);
-                self.submit(Words::Prompt(Box::new(prompt))).await;
+                self.submit(UserInput::Prompt(Box::new(prompt))).await;
             }
             Err(why) => self.say(Notice::error(why)).await,
         }

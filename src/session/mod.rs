@@ -73,17 +73,17 @@ pub struct Rescue {
 }
 
 /// The parts of a session. `app` builds them and passes them in.
-pub struct Parts {
+pub struct SessionConfig {
     /// The session info at the start; the session keeps it up to date.
     pub facts: SessionInfo,
-    pub reach: Reach,
-    pub guard: Guard,
+    pub reach: ModelAccess,
+    pub guard: Security,
     pub tools: Toolbox,
     pub persona: Persona,
     /// Where the session is saved.
-    pub keep: saved::Keeping,
+    pub keep: saved::Persistence,
     /// Commands, skills and bots; read once the session is open.
-    pub kept: library::Kept,
+    pub kept: library::ExtensionCache,
     /// The maximum size of a request.
     pub bounds: crate::context::window::Bounds,
     /// Notices shown once, when the session opens.
@@ -93,16 +93,16 @@ pub struct Parts {
 }
 
 /// Connections to models.
-pub struct Reach {
+pub struct ModelAccess {
     /// The model that answers first.
     pub first: Connected,
     /// Searches for models nearby, once, after the session has opened.
-    pub discover: Option<BoxFuture<'static, Vec<Found>>>,
-    pub ways: Ways,
+    pub discover: Option<BoxFuture<'static, Vec<FoundServer>>>,
+    pub ways: Callbacks,
 }
 
 /// Actions that the session calls and `app` provides.
-pub struct Ways {
+pub struct Callbacks {
     /// Connects to another model, as named by `/model` or `/mode`.
     pub connect: Connect,
     /// Collects the facts that `/doctor` shows.
@@ -111,11 +111,11 @@ pub struct Ways {
 
 /// Connects to a model; the language is for the guide, which speaks one at a time.
 pub type Connect = Arc<dyn Fn(&Wanted, Lang) -> Result<Connected, LocalizedText> + Send + Sync>;
-pub type KeepRule = Box<dyn FnMut(&PolicyRule, Memory) -> Result<(), LocalizedText> + Send>;
+pub type KeepRule = Box<dyn FnMut(&PolicyRule, RuleChange) -> Result<(), LocalizedText> + Send>;
 
 /// Saves or forgets a rule for this folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Memory {
+pub enum RuleChange {
     /// Allow on these terms, if the rule was made for a step.
     Keep(Option<Terms>),
     Forget,
@@ -128,7 +128,7 @@ pub type Doctor = Arc<dyn Fn(bool) -> BoxFuture<'static, crate::protocol::Page> 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
     /// A model by its name, at the same server or where it was found.
-    Model { name: String, found: Option<Found> },
+    Model { name: String, found: Option<FoundServer> },
     /// The profile's model for a mode.
     Mode(crate::protocol::Mode),
     /// The offline guide.
@@ -148,7 +148,7 @@ pub struct Connected {
 
 /// A server that was found, with its models.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundServer {
     pub name: String,
     pub base_url: String,
     /// The environment variable that contains its key.
@@ -157,14 +157,14 @@ pub struct Found {
 }
 
 /// The policy and the redactor.
-pub struct Guard {
+pub struct Security {
     pub policy: Policy,
     pub place: Workspace,
     pub world: Arc<dyn Machine>,
     pub redactor: Arc<Redactor>,
     /// Saves a rule for this folder or forgets it; an error says why it could not.
     pub keep_rule: KeepRule,
-    pub trust: trust::Trust,
+    pub trust: trust::TrustPrompt,
 }
 
 /// The bot's part of the system prompt and its sampling.
@@ -175,10 +175,10 @@ pub struct Persona {
 }
 
 /// Starts a session on the current runtime.
-pub fn start(mut parts: Parts) -> Handle {
+pub fn start(mut parts: SessionConfig) -> Handle {
     let (ops, op_receiver) = mpsc::channel(ROOM);
     let (events, event_receiver) = mpsc::channel(outbox::ROOM);
-    let keep = std::mem::replace(&mut parts.keep, saved::Keeping::nothing());
+    let keep = std::mem::replace(&mut parts.keep, saved::Persistence::nothing());
     let redactor = Arc::clone(&parts.guard.redactor);
     let saved = saved::Saved::start(keep, &mut parts.facts, redactor);
     let outbox = outbox::Outbox::new(events, Some(saved.recorder()));

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::host::TurnHost;
 use super::run::Session;
 use super::script::{GRACE, ScriptPlaces, begin, hearing, may_call, said, shown};
-use super::scripting::{Asked, Memory, Said, ScriptHost};
+use super::scripting::{ScriptAnswer, ScriptQuestion, ScriptStore, SessionScriptHost};
 use crate::agent::Host as _;
 use crate::context::digest;
 use crate::protocol::{
@@ -123,9 +123,9 @@ pub(super) fn in_here(failure: LocatedError) -> LocatedError {
 }
 
 /// The tool `script.run`. The turn runs it, since a script may ask the user.
-struct ScriptTool;
+struct ScriptRunTool;
 
-impl Tool for ScriptTool {
+impl Tool for ScriptRunTool {
     fn name(&self) -> &'static str {
         SCRIPT_TOOL
     }
@@ -162,7 +162,7 @@ impl Session {
         let tools = super::skills::toolbox(&self.tools, &self.voice.kept.library);
         match self.offered().is_empty() {
             true => tools,
-            false => tools.and(Arc::new(ScriptTool)),
+            false => tools.and(Arc::new(ScriptRunTool)),
         }
     }
 
@@ -234,7 +234,7 @@ impl TurnHost {
         let (told, asking, mut ears) = hearing();
         let (policy, place, world) = self.bench.parts();
         let (cancel, stopped) = (self.desk.cancel.child_token(), self.desk.cancel.clone());
-        let host = ScriptHost {
+        let host = SessionScriptHost {
             model: Some(Arc::clone(&self.desk.model)),
             tools: self.desk.tools.clone(),
             policy,
@@ -245,7 +245,7 @@ impl TurnHost {
             asking,
             cancel: cancel.clone(),
             numbers: (format!("{id}_"), 0),
-            memory: Memory::of(self.runner.store.clone()),
+            memory: ScriptStore::of(self.runner.store.clone()),
         };
         let library = self.runner.places.clone().library();
         let mut running = begin(order, library, host);
@@ -308,11 +308,11 @@ impl TurnHost {
     }
 
     /// Asks the user a script's question; `None`: stop everything.
-    async fn put(&mut self, asked: Asked) -> Option<Said> {
+    async fn put(&mut self, asked: ScriptQuestion) -> Option<ScriptAnswer> {
         let lang = self.runner.lang;
         let question: Question = match asked {
-            Asked::Step { question, .. } => *question,
-            Asked::Call(say) => may_call(&self.desk.redactor.mask(&say.text(lang)), lang),
+            ScriptQuestion::Step { question, .. } => *question,
+            ScriptQuestion::Call(say) => may_call(&self.desk.redactor.mask(&say.text(lang)), lang),
         };
         let id = AskId(self.runner.asked);
         self.runner.asked += 1;

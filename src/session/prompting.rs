@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::files::{self, Reading};
+use super::files::{self, AttachmentRead};
 use super::host::{TurnHost, pipe_step};
 use super::wall;
 use crate::agent::Host;
@@ -26,7 +26,7 @@ use crate::words::{LocalizedText, prompt as words};
 
 /// What to do with the expanded prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum AfterExpansion {
     Send,
     /// It is shown, and no model is asked.
     Render,
@@ -54,7 +54,12 @@ pub(super) struct Filling<'a> {
 }
 
 /// Expands the prompt and runs the turn with it. `start` contains everything except the message.
-pub async fn run(prompt: Prompt, start: TurnStart, then: Then, mut host: TurnHost) -> TurnResult {
+pub async fn run(
+    prompt: Prompt,
+    start: TurnStart,
+    then: AfterExpansion,
+    mut host: TurnHost,
+) -> TurnResult {
     let began = Instant::now();
     let opened =
         Event::TurnStarted { turn: start.turn, text: prompt.shown.clone(), origin: start.origin };
@@ -66,7 +71,7 @@ pub async fn run(prompt: Prompt, start: TurnStart, then: Then, mut host: TurnHos
     let (next_step, next_ask) = (filling.next_step, filling.next_ask);
     let start = TurnStart { next_step, next_ask, opening: Opening::Told, ..start };
     let ending = match (filled, then) {
-        (Ok(text), Then::Send) => {
+        (Ok(text), AfterExpansion::Send) => {
             if let Some(source) = source {
                 invoked(&mut host, source, &text);
             }
@@ -74,7 +79,7 @@ pub async fn run(prompt: Prompt, start: TurnStart, then: Then, mut host: TurnHos
             let cancel = host.desk.cancel.clone();
             return drive(turn, &mut host, cancel).await;
         }
-        (Ok(text), Then::Render) => {
+        (Ok(text), AfterExpansion::Render) => {
             host.tell(Event::Rendered { text }).await;
             TurnOutcome::Done
         }
@@ -104,7 +109,7 @@ impl Filling<'_> {
         let input: ShellInput = prompt.input.clone().unwrap_or_default().into();
         let outputs = self.shell(&prompt, input).await?;
         let mut outputs = outputs.into_iter();
-        let mut reading = Reading::default();
+        let mut reading = AttachmentRead::default();
         let mut text = String::new();
         for part in prompt.parts {
             match part {

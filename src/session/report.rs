@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tokio::io::AsyncWriteExt;
 
 use super::run::Session;
-use super::{Connected, Found, export};
+use super::{Connected, FoundServer, export};
 use crate::context::window::{self, ContextUsage, RequestParts, Section};
 use crate::model::ModelError;
 use crate::protocol::{Event, ExportFormat, Notice, Page, PageRow, Usage, format_bytes};
@@ -23,7 +23,7 @@ const NAMED: usize = 6;
 pub fn models(
     connected: &Connected,
     answer: Result<Vec<String>, ModelError>,
-    found: &[Found],
+    found: &[FoundServer],
 ) -> Vec<Event> {
     let mut names = match answer {
         Ok(names) if names.is_empty() => {
@@ -52,7 +52,7 @@ pub fn models(
 }
 
 /// The result of a search, as a sentence with what to type; `None` if none of it can be used.
-pub fn offer(found: &Found) -> Option<Notice> {
+pub fn offer(found: &FoundServer) -> Option<Notice> {
     let model = found.models.first()?;
     let notice = match &found.key_env {
         Some(key) => words::FOUND_KEY.with("key", key.as_str()).with("name", found.name.as_str()),
@@ -230,7 +230,7 @@ mod tests {
             base_url: String::new(),
             list: Arc::new(|| async { Ok(Vec::new()) }.boxed()),
         };
-        let found = Found {
+        let found = FoundServer {
             name: "Ollama".into(),
             base_url: "http://127.0.0.1:11434/v1".into(),
             key_env: None,

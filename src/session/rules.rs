@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::{Guard, Memory};
+use super::{RuleChange, Security};
 use crate::protocol::{ApprovalScope, Notice};
 use crate::safety::{self, Grant, Policy, PolicyContext, PolicyRule};
 use crate::words::{LocalizedText, session as words};
 
 /// `/allow`: allows this from now on. A program in the folder is allowed with its current content.
 /// If no rule can cover it, none is added, and the user is told why.
-pub fn allow(guard: &mut Guard, text: &str) -> Notice {
+pub fn allow(guard: &mut Security, text: &str) -> Notice {
     let rule = match PolicyRule::parse(text) {
         Ok(rule) => rule,
         Err(why) => return Notice::error(why),
@@ -29,12 +29,12 @@ pub fn allow(guard: &mut Guard, text: &str) -> Notice {
 }
 
 /// "Don't ask again": allows this step from now on, on its terms.
-pub fn grant(guard: &mut Guard, grant: Grant, scope: ApprovalScope) -> Notice {
+pub fn grant(guard: &mut Security, grant: Grant, scope: ApprovalScope) -> Notice {
     let Grant { rule, terms } = &grant;
     let notice = match scope {
         ApprovalScope::Session => Notice::info(words::ALLOWED.with("rule", rule.to_string())),
         ApprovalScope::Project => {
-            match (guard.keep_rule)(rule, Memory::Keep(Some(terms.clone()))) {
+            match (guard.keep_rule)(rule, RuleChange::Keep(Some(terms.clone()))) {
                 Ok(()) => Notice::info(words::ALLOWED_PROJECT.with("rule", rule.to_string())),
                 Err(why) => Notice::warning(words::RULE_NOT_KEPT.with("why", why)),
             }
@@ -53,7 +53,7 @@ pub fn covers(policy: &Policy, folder: &Path) -> Vec<Vec<LocalizedText>> {
 }
 
 /// Refuses this from now on, even if another rule allows it.
-pub fn deny(guard: &mut Guard, text: &str) -> Notice {
+pub fn deny(guard: &mut Security, text: &str) -> Notice {
     match PolicyRule::parse(text) {
         Ok(rule) => {
             let notice = Notice::info(words::DENIED.with("rule", rule.to_string()));
@@ -66,7 +66,7 @@ pub fn deny(guard: &mut Guard, text: &str) -> Notice {
 
 /// Removes a rule of either kind. A rule of the settings file returns with the next start, and the
 /// user is told so.
-pub fn revoke(guard: &mut Guard, text: &str) -> Notice {
+pub fn revoke(guard: &mut Security, text: &str) -> Notice {
     let rule = match PolicyRule::parse(text) {
         Ok(rule) => rule,
         Err(why) => return Notice::error(why),
@@ -79,7 +79,7 @@ pub fn revoke(guard: &mut Guard, text: &str) -> Notice {
     if allowed.len() + granted.len() + denied.len() == before {
         return Notice::warning(words::RULE_NOT_THERE.with("rule", rule.to_string()));
     }
-    match (guard.keep_rule)(&rule, Memory::Forget) {
+    match (guard.keep_rule)(&rule, RuleChange::Forget) {
         Ok(()) => Notice::info(words::REVOKED.with("rule", rule.to_string()))
             .hint(words::REVOKED_SETTINGS),
         Err(why) => Notice::warning(words::RULE_NOT_FORGOTTEN.with("why", why)),

@@ -9,14 +9,14 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::context::Summarizer;
-use super::host::{Bench, Desk, Note, TurnHost, Wires};
+use super::host::{StepJudge, TurnContext, TurnHost, TurnInbox, TurnMessage};
 use super::offered;
 use super::outbox::Outbox;
 use super::saved::Saved;
 use super::skills::{self, WithSkills};
-use super::state::{self, After, Past, Running, Voice};
-use super::turns::Words;
-use super::{Found, Guard, Parts, Rescue, export, report, rules, trust};
+use super::state::{self, AfterTurn, Conversation, Responder, RunningTurn};
+use super::turns::UserInput;
+use super::{FoundServer, Rescue, Security, SessionConfig, export, report, rules, trust};
 use crate::agent::ModelAnswer;
 use crate::agent::drive::TurnResult;
 use crate::context::system::{self, SystemFacts};
@@ -34,20 +34,20 @@ const MAX_COMMANDS: usize = 16;
 
 pub(super) struct Session {
     pub facts: SessionInfo,
-    pub voice: Voice,
-    pub past: Past,
-    pub guard: Guard,
+    pub voice: Responder,
+    pub past: Conversation,
+    pub guard: Security,
     pub outbox: Outbox,
     pub saved: Saved,
     /// Messages that wait for the running turn to end.
-    pub(super) queue: VecDeque<Words>,
+    pub(super) queue: VecDeque<UserInput>,
     /// How many of them, at the end, come from an earlier session: they start nothing.
     pub(super) resting: usize,
-    pub(super) running: Option<Running>,
+    pub(super) running: Option<RunningTurn>,
     pub policy: watch::Sender<Policy>,
     pub(super) tools: Toolbox,
-    pub notes: mpsc::UnboundedSender<Note>,
-    pub reach: super::Ways,
+    pub notes: mpsc::UnboundedSender<TurnMessage>,
+    pub reach: super::Callbacks,
     /// The project's instructions.
     pub found: Arc<crate::config::notes::ProjectInstructions>,
     pub bounds: Bounds,
@@ -60,7 +60,7 @@ pub(super) struct Session {
 
 /// Runs until `Op::Shutdown`, or until no frontend is connected.
 pub async fn run(
-    mut parts: Parts,
+    mut parts: SessionConfig,
     saved: Saved,
     mut ops: mpsc::Receiver<Op>,
     outbox: Outbox,
@@ -77,7 +77,7 @@ pub async fn run(
                 None | Some(Op::Shutdown) => break,
                 Some(op) => {
                     session.settle(&mut notes).await;
-                    if session.op(op).await == trust::After::Leave { break }
+                    if session.op(op).await == trust::AfterTrust::Leave { break }
                 }
             },
             Some(note) = notes.recv() => session.note(note).await,
@@ -95,7 +95,7 @@ pub async fn run(
     session.close(&mut notes).await
 }
 
-async fn search(found: Option<BoxFuture<'static, Vec<Found>>>) -> Vec<Found> {
+async fn search(found: Option<BoxFuture<'static, Vec<FoundServer>>>) -> Vec<FoundServer> {
     match found {
         Some(found) => found.await,
         None => Vec::new(),
@@ -103,7 +103,7 @@ async fn search(found: Option<BoxFuture<'static, Vec<Found>>>) -> Vec<Found> {
 }
 
 /// The end of the running turn, or the reason why it broke off.
-async fn ended(running: &mut Option<Running>) -> Result<TurnResult, String> {
+async fn ended(running: &mut Option<RunningTurn>) -> Result<TurnResult, String> {
     match running {
         Some(running) => (&mut running.task).await.map_err(|error| error.to_string()),
         None => std::future::pending().await,
@@ -111,32 +111,33 @@ async fn ended(running: &mut Option<Running>) -> Result<TurnResult, String> {
 }
 
 /// The session's ends of a turn's channels.
-pub(super) type Ends = (mpsc::UnboundedSender<(AskId, Decision)>, mpsc::UnboundedSender<String>);
+pub(super) type TurnHandle =
+    (mpsc::UnboundedSender<(AskId, Decision)>, mpsc::UnboundedSender<String>);
 
-pub(super) fn wires() -> (Wires, Ends) {
+pub(super) fn turn_channels() -> (TurnInbox, TurnHandle) {
     let (decisions, decided) = mpsc::unbounded_channel();
     let (steers, steered) = mpsc::unbounded_channel();
-    (Wires { decisions: decided, steers: steered }, (decisions, steers))
+    (TurnInbox { decisions: decided, steers: steered }, (decisions, steers))
 }
 
 impl Session {
     fn new(
-        parts: Parts,
+        parts: SessionConfig,
         saved: Saved,
         outbox: Outbox,
-        notes: mpsc::UnboundedSender<Note>,
+        notes: mpsc::UnboundedSender<TurnMessage>,
     ) -> Session {
         let (policy, _) = watch::channel(parts.guard.policy.clone());
         Session {
             given: parts.guard.place.added.len(),
             facts: parts.facts,
-            voice: Voice {
+            voice: Responder {
                 connected: parts.reach.first,
                 persona: parts.persona,
                 kept: parts.kept,
                 found: Vec::new(),
             },
-            past: Past::default(),
+            past: Conversation::default(),
             guard: parts.guard,
             outbox,
             saved,
@@ -165,7 +166,7 @@ impl Session {
     }
 
     /// All notes received so far.
-    async fn heed(&mut self, notes: &mut mpsc::UnboundedReceiver<Note>) {
+    async fn heed(&mut self, notes: &mut mpsc::UnboundedReceiver<TurnMessage>) {
         while let Ok(note) = notes.try_recv() {
             self.note(note).await;
         }
@@ -173,7 +174,7 @@ impl Session {
 
     /// Takes the end of a turn before the next op of a frontend: a frontend that saw the turn end
     /// finds the session idle, and not still busy with the last steps.
-    async fn settle(&mut self, notes: &mut mpsc::UnboundedReceiver<Note>) {
+    async fn settle(&mut self, notes: &mut mpsc::UnboundedReceiver<TurnMessage>) {
         self.heed(notes).await;
         if self.running.as_ref().is_some_and(|running| running.is_over) {
             let ended = ended(&mut self.running).await;
@@ -182,13 +183,13 @@ impl Session {
         }
     }
 
-    async fn op(&mut self, op: Op) -> trust::After {
+    async fn op(&mut self, op: Op) -> trust::AfterTrust {
         match op {
             op if self.refuses(&op) => self.say_read_only().await,
-            Op::Submit { text } => self.submit(Words::Text(text)).await,
-            Op::Prompt { prompt } => self.submit(Words::Prompt(prompt)).await,
+            Op::Submit { text } => self.submit(UserInput::Text(text)).await,
+            Op::Prompt { prompt } => self.submit(UserInput::Prompt(prompt)).await,
             Op::Render { prompt } => self.render(*prompt).await,
-            Op::Shell { line, keep } => self.submit(Words::Shell { line, keep }).await,
+            Op::Shell { line, keep } => self.submit(UserInput::Shell { line, keep }).await,
             Op::RunQueue => self.run_queue().await,
             Op::SetQueue { texts } => self.set_queue(texts).await,
             Op::Unqueue { at, text } => self.unqueue(at, &text).await,
@@ -225,34 +226,34 @@ impl Session {
             // The loop ends before this.
             Op::Shutdown => {}
         }
-        trust::After::GoOn
+        trust::AfterTrust::GoOn
     }
 
-    async fn note(&mut self, note: Note) {
+    async fn note(&mut self, note: TurnMessage) {
         match note {
-            Note::Asking(ask) => self.of_turn(|running| running.asking = Some(ask)),
-            Note::Answered => self.of_turn(|running| running.asking = None),
-            Note::Heard => self.of_turn(|running| drop(running.unheard.pop_front())),
-            Note::Sent(ledger) => self.sent(ledger).await,
-            Note::Compacted(history) => self.compacted(history).await,
-            Note::Notes(found) => self.noted(found).await,
-            Note::Remember { rule } => self.add_rule(&rule, Adding::Allow).await,
-            Note::Granted { grant, scope } => {
+            TurnMessage::Asking(ask) => self.of_turn(|running| running.asking = Some(ask)),
+            TurnMessage::Answered => self.of_turn(|running| running.asking = None),
+            TurnMessage::Heard => self.of_turn(|running| drop(running.unheard.pop_front())),
+            TurnMessage::Sent(ledger) => self.sent(ledger).await,
+            TurnMessage::Compacted(history) => self.compacted(history).await,
+            TurnMessage::Notes(found) => self.noted(found).await,
+            TurnMessage::Remember { rule } => self.add_rule(&rule, Adding::Allow).await,
+            TurnMessage::Granted { grant, scope } => {
                 let notice = rules::grant(&mut self.guard, *grant, scope);
                 self.rules_changed(notice).await;
             }
-            Note::Trusted => self.trusted_at_step().await,
-            Note::Record(event) => {
+            TurnMessage::Trusted => self.trusted_at_step().await,
+            TurnMessage::Record(event) => {
                 if let Event::TurnEnded { turn, .. } = *event {
                     self.of_turn(|running| running.is_over |= running.turn == turn);
                 }
                 self.recorded(*event);
             }
-            Note::Entered { name, text } => self.past.active.enter(&name, &text),
-            Note::Narrowed(narrowed) => self.of_turn(|running| running.narrowed = narrowed),
-            Note::Stepped => self.facts.steps += 1,
-            Note::LookNow => self.look_now(),
-            Note::Looked { number, looked } => self.looked(number, looked).await,
+            TurnMessage::Entered { name, text } => self.past.active.enter(&name, &text),
+            TurnMessage::Narrowed(narrowed) => self.of_turn(|running| running.narrowed = narrowed),
+            TurnMessage::Stepped => self.facts.steps += 1,
+            TurnMessage::LookNow => self.look_now(),
+            TurnMessage::Looked { number, looked } => self.looked(number, looked).await,
         }
     }
 
@@ -266,7 +267,7 @@ impl Session {
         }
     }
 
-    fn of_turn(&mut self, change: impl FnOnce(&mut Running)) {
+    fn of_turn(&mut self, change: impl FnOnce(&mut RunningTurn)) {
         if let Some(running) = &mut self.running {
             change(running);
         }
@@ -282,17 +283,17 @@ impl Session {
                 let _ = running.steers.send(text);
                 self.say(Notice::info(words::STEER_WAITS)).await;
             }
-            None => self.submit(Words::Text(text)).await,
+            None => self.submit(UserInput::Text(text)).await,
         }
     }
 
     pub(super) fn set_running(
         &mut self,
         cancel: CancellationToken,
-        (decisions, steers): Ends,
+        (decisions, steers): TurnHandle,
         task: tokio::task::JoinHandle<TurnResult>,
     ) {
-        self.running = Some(Running {
+        self.running = Some(RunningTurn {
             turn: self.facts.turns,
             is_over: false,
             cancel,
@@ -303,11 +304,11 @@ impl Session {
             asking: None,
             narrowed: None,
             task,
-            after: After::GoOn,
+            after: AfterTurn::GoOn,
         });
     }
 
-    pub(super) fn host(&self, cancel: &CancellationToken, wires: Wires) -> TurnHost {
+    pub(super) fn host(&self, cancel: &CancellationToken, wires: TurnInbox) -> TurnHost {
         let library = &self.voice.kept.library;
         let world = WithSkills {
             world: Arc::clone(&self.guard.world),
@@ -316,7 +317,7 @@ impl Session {
         };
         TurnHost {
             turn: self.facts.turns,
-            desk: Desk {
+            desk: TurnContext {
                 model: Arc::clone(&self.voice.connected.model),
                 params: self.voice.persona.params.clone(),
                 system: self.guard.redactor.mask(&self.system()).into(),
@@ -337,7 +338,11 @@ impl Session {
             wires,
             sent: 0,
             answer: ModelAnswer::default(),
-            bench: Bench::new(self.policy.subscribe(), self.guard.place.clone(), Arc::new(world)),
+            bench: StepJudge::new(
+                self.policy.subscribe(),
+                self.guard.place.clone(),
+                Arc::new(world),
+            ),
             prepared: false,
             looking: None,
             summing: Usage::default(),
@@ -378,7 +383,7 @@ impl Session {
                 true
             }
         };
-        if running.after == After::Clear {
+        if running.after == AfterTurn::Clear {
             self.empty().await;
         }
         // A step may have changed it.
@@ -397,7 +402,7 @@ impl Session {
         if texts.is_empty() {
             return;
         }
-        texts.into_iter().rev().for_each(|text| self.queue.push_front(Words::Text(text)));
+        texts.into_iter().rev().for_each(|text| self.queue.push_front(UserInput::Text(text)));
         self.queue_changed().await;
     }
 
@@ -438,7 +443,7 @@ impl Session {
         }
         match &mut self.running {
             Some(running) => {
-                running.after = After::Clear;
+                running.after = AfterTurn::Clear;
                 running.cancel.cancel();
             }
             None => {
@@ -464,10 +469,10 @@ impl Session {
 
     // Questions
 
-    async fn decide(&mut self, ask: AskId, decision: Decision) -> trust::After {
+    async fn decide(&mut self, ask: AskId, decision: Decision) -> trust::AfterTrust {
         if self.guard.trust.asking == Some(ask) {
             let after = self.trust_answered(ask, decision).await;
-            if after == trust::After::GoOn {
+            if after == trust::AfterTrust::GoOn {
                 self.next_of_now().await;
             }
             return after;
@@ -476,7 +481,7 @@ impl Session {
             // A turn that ended meanwhile has no open questions.
             let _ = running.decisions.send((ask, decision));
         }
-        trust::After::GoOn
+        trust::AfterTrust::GoOn
     }
 
     /// Where old contents of files are saved.
@@ -558,7 +563,7 @@ impl Session {
         self.outbox.send(Event::Facts(Box::new(self.facts.clone()))).await;
     }
 
-    async fn close(mut self, notes: &mut mpsc::UnboundedReceiver<Note>) -> Option<Rescue> {
+    async fn close(mut self, notes: &mut mpsc::UnboundedReceiver<TurnMessage>) -> Option<Rescue> {
         if let Some(mut running) = self.running.take() {
             running.cancel.cancel();
             let _ = (&mut running.task).await;

@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use super::listing::{hits_page, list_page};
 use super::run::Session;
-use super::turns::Words;
+use super::turns::UserInput;
 use super::{export, mend};
 use crate::context::history::{History, TurnPosition};
 use crate::protocol::{
@@ -34,9 +34,9 @@ const HITS: usize = 50;
 
 /// Where a session is saved, and which one to resume.
 #[derive(Clone, Debug)]
-pub struct Keeping {
+pub struct Persistence {
     pub store: Store,
-    pub resume: Option<Which>,
+    pub resume: Option<ResumeTarget>,
     pub replay: Replay,
 }
 
@@ -51,17 +51,17 @@ pub enum Replay {
 
 /// A saved session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum ResumeTarget {
     /// The last one of this folder.
     Last,
     /// By its id, or the beginning of one.
     Id(String),
 }
 
-impl Keeping {
+impl Persistence {
     /// A new session that ends with the program.
-    pub fn nothing() -> Keeping {
-        Keeping { store: Store::in_memory(), resume: None, replay: Replay::Nothing }
+    pub fn nothing() -> Persistence {
+        Persistence { store: Store::in_memory(), resume: None, replay: Replay::Nothing }
     }
 }
 
@@ -71,7 +71,7 @@ type Earlier = JoinHandle<Option<Result<EventPage, StoreError>>>;
 pub(super) struct Saved {
     recorder: Recorder,
     faults: UnboundedReceiver<SavingError>,
-    resume: Option<Which>,
+    resume: Option<ResumeTarget>,
     replay: Replay,
     earlier: Option<Earlier>,
     /// The size of the events read back, in bytes.
@@ -80,20 +80,20 @@ pub(super) struct Saved {
 }
 
 /// A message from the store.
-pub(super) enum Came {
+pub(super) enum StoreEvent {
     Fault(SavingError),
     Earlier(Option<Result<EventPage, StoreError>>),
 }
 
 impl Saved {
     /// Starts the thread that writes; nothing is opened yet.
-    pub fn start(keeping: Keeping, facts: &mut SessionInfo, redactor: Arc<Redactor>) -> Saved {
+    pub fn start(keeping: Persistence, facts: &mut SessionInfo, redactor: Arc<Redactor>) -> Saved {
         let head = SessionHeader::new(&facts.cwd, facts.bot.as_deref());
         let is_kept = keeping.store.is_kept();
         facts.session = if is_kept { head.id.clone() } else { String::new() };
         let (told, faults) = unbounded_channel();
         let recorder = Recorder::start(keeping.store, head, redactor, told);
-        let Keeping { resume, replay, .. } = keeping;
+        let Persistence { resume, replay, .. } = keeping;
         Saved { recorder, faults, resume, replay, earlier: None, read_back: 0, is_kept }
     }
 
@@ -102,7 +102,7 @@ impl Saved {
     }
 
     /// The next message from the store.
-    pub async fn next(&mut self) -> Came {
+    pub async fn next(&mut self) -> StoreEvent {
         let Saved { faults, earlier, .. } = self;
         let piece = async {
             match earlier {
@@ -111,10 +111,10 @@ impl Saved {
             }
         };
         tokio::select! {
-            Some(fault) = faults.recv() => Came::Fault(fault),
+            Some(fault) = faults.recv() => StoreEvent::Fault(fault),
             piece = piece => {
                 *earlier = None;
-                Came::Earlier(piece)
+                StoreEvent::Earlier(piece)
             }
             else => std::future::pending().await,
         }
@@ -198,20 +198,20 @@ impl Session {
     pub(super) async fn resume_first(&mut self) {
         match self.saved.resume.take() {
             None => {}
-            Some(Which::Last) => self.take_up(None).await,
-            Some(Which::Id(id)) => self.take_up(Some(id)).await,
+            Some(ResumeTarget::Last) => self.take_up(None).await,
+            Some(ResumeTarget::Id(id)) => self.take_up(Some(id)).await,
         }
     }
 
-    pub(super) async fn saved_came(&mut self, came: Came) {
+    pub(super) async fn saved_came(&mut self, came: StoreEvent) {
         match came {
-            Came::Fault(fault) => self.fault_came(fault).await,
-            Came::Earlier(Some(Ok(piece))) => self.earlier(piece).await,
-            Came::Earlier(Some(Err(error))) => {
+            StoreEvent::Fault(fault) => self.fault_came(fault).await,
+            StoreEvent::Earlier(Some(Ok(piece))) => self.earlier(piece).await,
+            StoreEvent::Earlier(Some(Err(error))) => {
                 let notice = words::EARLIER_LOST.with("why", error.say());
                 self.say(Notice::warning(notice)).await;
             }
-            Came::Earlier(None) => {}
+            StoreEvent::Earlier(None) => {}
         }
     }
 
@@ -519,7 +519,7 @@ impl Session {
 }
 
 /// The last message, to ask it again.
-fn last_asked(events: &[Event], history: &History, turn: u64) -> Option<(Words, TurnPosition)> {
+fn last_asked(events: &[Event], history: &History, turn: u64) -> Option<(UserInput, TurnPosition)> {
     let (text, origin) = events.iter().rev().find_map(|event| match event {
         Event::TurnStarted { text, origin, .. } => Some((text.clone(), *origin)),
         _ => None,
@@ -529,7 +529,7 @@ fn last_asked(events: &[Event], history: &History, turn: u64) -> Option<(Words, 
     plain.then(|| {
         let mut before = history.clone();
         before.rewind(turn);
-        (Words::Text(text), before.mark())
+        (UserInput::Text(text), before.mark())
     })
 }
 

@@ -16,8 +16,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::host::TurnHost;
 use super::offered;
-use super::run::{Session, wires};
-use super::scripting::{Asked, Asking, Disk, Memory, STACK, STEP, Said, ScriptHost};
+use super::run::{Session, turn_channels};
+use super::scripting::{
+    AskUser, DiskFiles, STACK, STEP, ScriptAnswer, ScriptQuestion, ScriptStore, SessionScriptHost,
+};
 use crate::agent::Host as _;
 use crate::agent::drive::TurnResult;
 use crate::context::digest;
@@ -53,14 +55,14 @@ pub struct ScriptPlaces {
 
 impl ScriptPlaces {
     pub(super) fn library(self) -> ScriptLibrary {
-        let disk = Disk { trusted: self.trusted };
+        let disk = DiskFiles { trusted: self.trusted };
         ScriptLibrary::new(Arc::new(disk), self.folders, built_in::SCRIPTS)
     }
 
     /// The scripts that can be named: those of the working folder, of these folders, and the
     /// built-in ones. Blocks; reads only names.
     pub fn names(&self, cwd: &Path) -> Vec<String> {
-        let disk = Disk { trusted: Vec::new() };
+        let disk = DiskFiles { trusted: Vec::new() };
         let folders = std::iter::once(cwd).chain(self.folders.iter().map(PathBuf::as_path));
         let files = folders.flat_map(|folder| disk.list(folder));
         let found = files.filter(|entry| !entry.is_folder && is_script(&entry.name));
@@ -106,7 +108,7 @@ struct Job {
     script: String,
     order: Result<RunRequest, LocalizedText>,
     library: ScriptLibrary,
-    world: ScriptHost,
+    world: SessionScriptHost,
     wires: Ears,
     next: (u64, u64),
     lang: Lang,
@@ -115,18 +117,18 @@ struct Job {
 /// A message from a running script.
 pub(super) struct Ears {
     pub told: mpsc::UnboundedReceiver<ScriptEvent>,
-    pub asked: mpsc::UnboundedReceiver<(Asked, oneshot::Sender<Said>)>,
+    pub asked: mpsc::UnboundedReceiver<(ScriptQuestion, oneshot::Sender<ScriptAnswer>)>,
 }
 
 /// The two ends of the channel between a script and its listener.
-pub(super) fn hearing() -> (mpsc::UnboundedSender<ScriptEvent>, Asking, Ears) {
+pub(super) fn hearing() -> (mpsc::UnboundedSender<ScriptEvent>, AskUser, Ears) {
     let (told, hear) = mpsc::unbounded_channel();
     let (ask, asked) = mpsc::unbounded_channel();
-    let asking: Asking = Arc::new(move |question| {
+    let asking: AskUser = Arc::new(move |question| {
         let (answer, answered) = oneshot::channel();
         // If the turn is over there is no answer, which counts as a no.
         let _ = ask.send((question, answer));
-        async move { answered.await.unwrap_or(Said::No) }.boxed()
+        async move { answered.await.unwrap_or(ScriptAnswer::No) }.boxed()
     });
     (told, asking, Ears { told: hear, asked })
 }
@@ -154,7 +156,7 @@ impl Session {
         let order =
             parsed.map(|args| RunRequest { script: script.clone(), from, args, streams: true });
         let cancel = CancellationToken::new();
-        let (wires, ends) = wires();
+        let (wires, ends) = turn_channels();
         let host = self.host(&cancel, wires);
         let (world, ears) = self.script_world(&host);
         let job = Job {
@@ -172,11 +174,11 @@ impl Session {
         self.set_running(cancel, ends, task);
     }
 
-    fn script_world(&self, host: &TurnHost) -> (ScriptHost, Ears) {
+    fn script_world(&self, host: &TurnHost) -> (SessionScriptHost, Ears) {
         let (told, asking, ears) = hearing();
         // The guide has its own role and cannot take another.
         let is_guide = self.voice.connected.provider == Provider::Guide;
-        let world = ScriptHost {
+        let world = SessionScriptHost {
             model: (!is_guide).then(|| Arc::clone(&host.desk.model)),
             tools: host.desk.tools.clone(),
             policy: self.guard.policy.clone(),
@@ -187,7 +189,7 @@ impl Session {
             asking,
             cancel: host.desk.cancel.child_token(),
             numbers: (STEP.to_owned(), self.past.next_step.saturating_sub(1)),
-            memory: Memory::of(self.voice.kept.store.clone()),
+            memory: ScriptStore::of(self.voice.kept.store.clone()),
         };
         (world, ears)
     }
@@ -197,7 +199,7 @@ impl Session {
 pub(super) fn begin(
     order: RunRequest,
     library: ScriptLibrary,
-    world: ScriptHost,
+    world: SessionScriptHost,
 ) -> oneshot::Receiver<Result<RunResult, LocatedError>> {
     let (done, came) = oneshot::channel();
     let runtime = tokio::runtime::Handle::current();
@@ -235,15 +237,17 @@ async fn run(job: Job, mut host: TurnHost) -> TurnResult {
 }
 
 /// The meaning of a decision for a script; `None`: the user wants everything to stop.
-pub(super) fn said(decision: Decision) -> Option<Said> {
+pub(super) fn said(decision: Decision) -> Option<ScriptAnswer> {
     let may =
         |text: &str| [Lang::En, Lang::Zh].iter().any(|lang| words::SCRIPT_MAY.text(*lang) == text);
     Some(match decision {
-        Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => Said::Yes,
-        Decision::Edit(work) => Said::Instead(work),
-        Decision::Answer { text } if may(&text) => Said::Yes,
-        Decision::Trust => Said::Trust,
-        Decision::Answer { .. } | Decision::Reject { .. } | Decision::Dismiss => Said::No,
+        Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
+            ScriptAnswer::Yes
+        }
+        Decision::Edit(work) => ScriptAnswer::Instead(work),
+        Decision::Answer { text } if may(&text) => ScriptAnswer::Yes,
+        Decision::Trust => ScriptAnswer::Trust,
+        Decision::Answer { .. } | Decision::Reject { .. } | Decision::Dismiss => ScriptAnswer::No,
         Decision::Stop => return None,
     })
 }
@@ -415,7 +419,7 @@ impl<'h> Stage<'h> {
     }
 
     /// Asks the user a question; a cancel withdraws it.
-    async fn asked(&mut self, asked: Asked) -> Result<Said, Came> {
+    async fn asked(&mut self, asked: ScriptQuestion) -> Result<ScriptAnswer, Came> {
         self.close().await;
         let question = self.question(asked);
         let id = AskId(self.next.1);
@@ -433,15 +437,15 @@ impl<'h> Stage<'h> {
         said(decision).ok_or(Came::Stopped)
     }
 
-    fn question(&mut self, asked: Asked) -> Question {
+    fn question(&mut self, asked: ScriptQuestion) -> Question {
         match asked {
-            Asked::Step { question, .. } => {
+            ScriptQuestion::Step { question, .. } => {
                 if let Question::Step { step, .. } = question.as_ref() {
                     self.counted(&step.id);
                 }
                 *question
             }
-            Asked::Call(say) => {
+            ScriptQuestion::Call(say) => {
                 may_call(&self.host.desk.redactor.mask(&say.text(self.lang)), self.lang)
             }
         }

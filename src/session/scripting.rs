@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio_util::sync::CancellationToken;
 
-use super::{Guard, shell, wall};
+use super::{Security, shell, wall};
 use crate::agent::turn::trust;
 use crate::model::{Chunk, Model, Request};
 use crate::protocol::{
@@ -42,7 +42,7 @@ const MOST_NAMES: usize = 5000;
 
 /// A question to the user on behalf of a script.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum ScriptQuestion {
     /// A call that the script's permissions leave to the user.
     Call(LocalizedText),
     /// A step that the policy does not run without asking.
@@ -55,7 +55,7 @@ pub enum Asked {
 
 /// The user's answer to a script's question.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum ScriptAnswer {
     Yes,
     No,
     /// The folder is trusted from now on, and the step is judged again.
@@ -68,10 +68,10 @@ pub enum Said {
 pub const STACK: usize = 64 << 20;
 
 /// Asks the user a question; `Said::No` if there is no user.
-pub type Asking = Arc<dyn Fn(Asked) -> BoxFuture<'static, Said> + Send + Sync>;
+pub type AskUser = Arc<dyn Fn(ScriptQuestion) -> BoxFuture<'static, ScriptAnswer> + Send + Sync>;
 
 /// The host of one run.
-pub struct ScriptHost {
+pub struct SessionScriptHost {
     /// `None` if no model is set: a script may not need one.
     pub model: Option<Arc<dyn Model>>,
     pub tools: Toolbox,
@@ -80,23 +80,23 @@ pub struct ScriptHost {
     pub(super) world: Arc<dyn Machine>,
     pub(super) redactor: Arc<Redactor>,
     pub told: UnboundedSender<ScriptEvent>,
-    pub asking: Asking,
+    pub asking: AskUser,
     pub cancel: CancellationToken,
     /// The prefix of its step IDs, and the number of the last step.
     pub(super) numbers: (String, u64),
-    pub(super) memory: Memory,
+    pub(super) memory: ScriptStore,
 }
 
 /// The store for `pack://`, one collection at a time.
 #[derive(Debug)]
-pub struct Memory {
+pub struct ScriptStore {
     store: Store,
     open: BTreeMap<String, KeyValue>,
 }
 
-impl Memory {
-    pub fn of(store: Store) -> Memory {
-        Memory { store, open: BTreeMap::new() }
+impl ScriptStore {
+    pub fn of(store: Store) -> ScriptStore {
+        ScriptStore { store, open: BTreeMap::new() }
     }
 
     fn collection(&mut self, key: &PackKey) -> &mut KeyValue {
@@ -127,18 +127,18 @@ fn not_kept(key: &PackKey, error: &StoreError) -> LocalizedText {
     words::NOT_KEPT.with("name", key.id.clone()).with("why", error.say())
 }
 
-impl ScriptHost {
+impl SessionScriptHost {
     pub fn new(
         model: Option<Arc<dyn Model>>,
         tools: Toolbox,
-        guard: Guard,
+        guard: Security,
         told: UnboundedSender<ScriptEvent>,
-        asking: Asking,
-    ) -> ScriptHost {
-        let Guard { policy, place, world, redactor, .. } = guard;
+        asking: AskUser,
+    ) -> SessionScriptHost {
+        let Security { policy, place, world, redactor, .. } = guard;
         let cancel = CancellationToken::new();
-        let (numbers, memory) = ((STEP.to_owned(), 0), Memory::of(Store::in_memory()));
-        ScriptHost {
+        let (numbers, memory) = ((STEP.to_owned(), 0), ScriptStore::of(Store::in_memory()));
+        SessionScriptHost {
             model,
             tools,
             policy,
@@ -155,7 +155,7 @@ impl ScriptHost {
 
     /// Sets the store for the data that scripts save.
     pub fn remember_in(&mut self, store: Store) {
-        self.memory = Memory::of(store);
+        self.memory = ScriptStore::of(store);
     }
 
     fn scene(&self) -> PolicyContext<'_> {
@@ -202,16 +202,18 @@ impl ScriptHost {
             *risk = safety::with_wall(judged, &self.policy);
             *trust = trust::offer(judged, self.scene()).filter(|_| !reads);
         }
-        match (self.asking)(Asked::Step { risk, question }).await {
-            Said::Yes => Ok(held.approve()),
-            Said::Instead(work) if work == step.work => Ok(held.approve()),
-            Said::Instead(work) if !reads => self.instead(&step, work),
-            Said::Trust if !reads && !self.place.trusted => {
+        match (self.asking)(ScriptQuestion::Step { risk, question }).await {
+            ScriptAnswer::Yes => Ok(held.approve()),
+            ScriptAnswer::Instead(work) if work == step.work => Ok(held.approve()),
+            ScriptAnswer::Instead(work) if !reads => self.instead(&step, work),
+            ScriptAnswer::Trust if !reads && !self.place.trusted => {
                 self.place.trusted = true;
                 let verdict = safety::assess(step, self.scene());
                 Box::pin(self.cleared(verdict)).await
             }
-            Said::Instead(_) | Said::Trust | Said::No => Err(words::STEP_DECLINED.with("why", why)),
+            ScriptAnswer::Instead(_) | ScriptAnswer::Trust | ScriptAnswer::No => {
+                Err(words::STEP_DECLINED.with("why", why))
+            }
         }
     }
 
@@ -254,9 +256,9 @@ impl ScriptHost {
         let id = self.next_id();
         let (held, question) = wall::again(seen, id, |step| safety::assess(step, self.scene()))?;
         let Question::Step { risk, .. } = &question else { return None };
-        let asked = Asked::Step { risk: risk.clone(), question: Box::new(question) };
+        let asked = ScriptQuestion::Step { risk: risk.clone(), question: Box::new(question) };
         let said = (self.asking)(asked).await;
-        (said == Said::Yes).then(|| held.approve_beyond_the_wall())
+        (said == ScriptAnswer::Yes).then(|| held.approve_beyond_the_wall())
     }
 
     fn next_id(&mut self) -> String {
@@ -300,13 +302,13 @@ fn refusal(risk: &Risk) -> LocalizedText {
     words::STEP_REFUSED.with("why", why)
 }
 
-impl Drop for ScriptHost {
+impl Drop for SessionScriptHost {
     fn drop(&mut self) {
         self.cancel.cancel();
     }
 }
 
-impl ScriptHost for ScriptHost {
+impl ScriptHost for SessionScriptHost {
     fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
         let Some(model) = self.model.clone() else {
             return stream::iter([Err(crate::words::cli::NO_CONNECTION.into())]).boxed();
@@ -360,7 +362,7 @@ impl ScriptHost for ScriptHost {
     }
 
     fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool> {
-        (self.asking)(Asked::Call(question)).map(|said| said == Said::Yes).boxed()
+        (self.asking)(ScriptQuestion::Call(question)).map(|said| said == ScriptAnswer::Yes).boxed()
     }
 
     fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
@@ -385,12 +387,12 @@ impl ScriptHost for ScriptHost {
 
 /// The scripts on the disk. Links are followed, and the target's path counts.
 #[derive(Clone, Debug)]
-pub struct Disk {
+pub struct DiskFiles {
     /// Folders whose scripts the user trusts, links resolved.
     pub trusted: Vec<PathBuf>,
 }
 
-impl SourceFiles for Disk {
+impl SourceFiles for DiskFiles {
     fn read(&self, path: &Path) -> Result<Option<String>, LocalizedText> {
         let Some(bytes) = self.bytes(path)? else { return Ok(None) };
         let name = path.display().to_string();
@@ -457,7 +459,7 @@ mod tests {
             fs::create_dir(folder).unwrap();
             fs::write(folder.join("a.ai.yaml"), "user: x").unwrap();
         }
-        let disk = Disk { trusted: vec![inside.clone()] };
+        let disk = DiskFiles { trusted: vec![inside.clone()] };
         assert!(disk.trusts(&inside.join("a.ai.yaml")));
         assert!(!disk.trusts(&outside.join("a.ai.yaml")));
         assert!(!disk.trusts(&inside.join("../out/a.ai.yaml")));

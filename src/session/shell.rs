@@ -16,7 +16,7 @@ use crate::safety::{self, NeedsApproval, Verdict};
 
 /// One line, and its name in the conversation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct ShellLine {
     pub turn: u64,
     pub line: String,
     /// Whether the model reads the result.
@@ -26,7 +26,7 @@ pub struct Line {
 }
 
 /// Judges the line, asks if it must, and runs it.
-pub async fn run(line: Line, mut host: TurnHost) -> TurnResult {
+pub async fn run(line: ShellLine, mut host: TurnHost) -> TurnResult {
     let started = Instant::now();
     let text = if line.keep { format!("!{}", line.line) } else { format!("!!{}", line.line) };
     host.tell(Event::TurnStarted { turn: line.turn, text, origin: TurnOrigin::Shell }).await;

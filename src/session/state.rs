@@ -7,10 +7,10 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::library::Kept;
+use super::library::ExtensionCache;
 use super::skills::Active;
-use super::turns::Words;
-use super::{Connected, Found, Persona};
+use super::turns::UserInput;
+use super::{Connected, FoundServer, Persona};
 use crate::agent::drive::TurnResult;
 use crate::context::window::{ContextUsage, History, TurnPosition};
 use crate::protocol::{
@@ -25,17 +25,17 @@ const RECORD: usize = 16 * 1024 * 1024;
 const COSTS: usize = 20;
 
 /// Which model answers, and how it is addressed.
-pub struct Voice {
+pub struct Responder {
     pub connected: Connected,
     pub persona: Persona,
-    pub kept: Kept,
+    pub kept: ExtensionCache,
     /// The result of a search for models.
-    pub found: Vec<Found>,
+    pub found: Vec<FoundServer>,
 }
 
 /// The conversation so far.
 #[derive(Debug)]
-pub struct Past {
+pub struct Conversation {
     /// The history sent to the model.
     pub history: Arc<History>,
     /// The shown events, for an export.
@@ -46,16 +46,16 @@ pub struct Past {
     /// The id of the next question.
     pub next_ask: u64,
     /// The last message, and the length of the history before it.
-    pub asked: Option<(Words, TurnPosition)>,
+    pub asked: Option<(UserInput, TurnPosition)>,
     /// The skills in view.
     pub active: Active,
     /// Token counts of the latest turns by number, oldest first.
     pub usage: VecDeque<(u64, Usage)>,
 }
 
-impl Default for Past {
-    fn default() -> Past {
-        Past {
+impl Default for Conversation {
+    fn default() -> Conversation {
+        Conversation {
             history: Arc::default(),
             record: VecDeque::new(),
             bytes: 0,
@@ -68,7 +68,7 @@ impl Default for Past {
     }
 }
 
-impl Past {
+impl Conversation {
     pub fn note(&mut self, event: Event) {
         self.bytes += weight(&event);
         self.record.push_back(event);
@@ -131,7 +131,11 @@ impl Past {
     /// Clears the conversation; the numbers of steps and questions continue, so that an answer to
     /// an old question never matches a new one.
     pub fn clear(&mut self) {
-        *self = Past { next_step: self.next_step, next_ask: self.next_ask, ..Past::default() };
+        *self = Conversation {
+            next_step: self.next_step,
+            next_ask: self.next_ask,
+            ..Conversation::default()
+        };
     }
 }
 
@@ -151,7 +155,7 @@ fn weight(event: &Event) -> usize {
 
 /// The running turn.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningTurn {
     pub turn: u64,
     /// Its end was shown, and only the result of its task is outstanding.
     pub is_over: bool,
@@ -166,19 +170,19 @@ pub struct Running {
     /// The tools that an entered skill leaves it.
     pub narrowed: Option<ToolRestriction>,
     pub task: JoinHandle<TurnResult>,
-    pub after: After,
+    pub after: AfterTurn,
 }
 
 /// The action after the running turn has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum After {
+pub enum AfterTurn {
     /// Continue with the queue.
     GoOn,
     /// Clear the conversation first.
     Clear,
 }
 
-impl Running {
+impl RunningTurn {
     /// The step of a question, if this question is open.
     pub fn held(&self, ask: AskId) -> Option<&Step> {
         match self.asking.as_deref() {
@@ -195,7 +199,7 @@ pub fn check(facts: &SessionInfo) -> Option<StepAction> {
 }
 
 /// The session info with its changing parts filled in.
-pub fn facts(known: &SessionInfo, voice: &Voice) -> SessionInfo {
+pub fn facts(known: &SessionInfo, voice: &Responder) -> SessionInfo {
     SessionInfo {
         model: voice.connected.model.name().to_owned(),
         provider: voice.connected.provider,

@@ -1,7 +1,7 @@
 //! The question whether this folder is trusted: when to ask it, and what an answer changes. `app`
 //! provides the findings; nothing is read here.
 
-use super::host::{Note, TurnHost};
+use super::host::{TurnHost, TurnMessage};
 use super::run::Session;
 use crate::protocol::{
     Ask, AskId, Decision, Event, Notice, Question, SandboxStatus, TrustOffer, UntrustedFile,
@@ -10,7 +10,7 @@ use crate::tools::branch;
 use crate::words::{LocalizedText, sandbox as held, session as words};
 
 /// The data for the question, and the function that saves the answer.
-pub struct Trust {
+pub struct TrustPrompt {
     pub found: Vec<UntrustedFile>,
     /// Why the question is asked when the session opens; `None`: it is not.
     pub ask: Option<LocalizedText>,
@@ -21,7 +21,7 @@ pub struct Trust {
     /// The parent folder, if trust in it is offered.
     pub above: Option<String>,
     /// Saves the answer; an error says why it could not.
-    pub keep: Box<dyn FnMut(Given) -> Result<(), LocalizedText> + Send>,
+    pub keep: Box<dyn FnMut(TrustAnswer) -> Result<(), LocalizedText> + Send>,
     /// The question that is waiting for its answer.
     pub asking: Option<AskId>,
     /// Records that the user was told there is no sandbox; true for the first time.
@@ -30,20 +30,20 @@ pub struct Trust {
 
 /// The answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum TrustAnswer {
     Nothing,
     Folder,
     /// This folder, its parent, and the folders in it.
     Above,
 }
 
-impl Trust {
+impl TrustPrompt {
     /// For a frontend that cannot ask.
-    pub fn silent() -> Trust {
+    pub fn silent() -> TrustPrompt {
         let keep = Box::new(|_| Ok(()));
         let found = Vec::new();
         let told_unheld = Box::new(|| false);
-        Trust {
+        TrustPrompt {
             found,
             ask: None,
             settings: false,
@@ -64,7 +64,7 @@ impl Trust {
 
 /// Whether the session continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum After {
+pub enum AfterTrust {
     GoOn,
     Leave,
 }
@@ -106,34 +106,34 @@ impl Session {
 
     /// Handles the answer. Only a plain yes grants trust, and one that names the parent folder
     /// trusts that.
-    pub(super) async fn trust_answered(&mut self, ask: AskId, decision: Decision) -> After {
+    pub(super) async fn trust_answered(&mut self, ask: AskId, decision: Decision) -> AfterTrust {
         self.guard.trust.asking = None;
         self.outbox.send(Event::Answered { ask }).await;
         let given = match decision {
-            Decision::Approve | Decision::Trust => Given::Folder,
+            Decision::Approve | Decision::Trust => TrustAnswer::Folder,
             Decision::ApproveAll { steps }
                 if !steps.is_empty() && self.guard.trust.above.as_slice() == steps =>
             {
-                Given::Above
+                TrustAnswer::Above
             }
             Decision::Reject { .. }
             | Decision::Remember(_)
             | Decision::ApproveAll { .. }
             | Decision::Answer { .. }
-            | Decision::Edit(_) => Given::Nothing,
+            | Decision::Edit(_) => TrustAnswer::Nothing,
             // It stays unchanged, and the question may return.
             Decision::Dismiss => {
                 let trusted = self.guard.place.trusted;
                 let word = if trusted { words::TRUST_STAYS } else { words::TRUST_STAYS_OFF };
                 let notice = Notice::info(word);
                 self.say(if trusted { notice } else { notice.hint(words::TRUST_HOW) }).await;
-                return After::GoOn;
+                return AfterTrust::GoOn;
             }
-            Decision::Stop => return After::Leave,
+            Decision::Stop => return AfterTrust::Leave,
         };
-        let notice = told(given != Given::Nothing, self.guard.trust.settings);
+        let notice = told(given != TrustAnswer::Nothing, self.guard.trust.settings);
         self.set_trust(given, notice).await;
-        After::GoOn
+        AfterTrust::GoOn
     }
 
     /// The user trusts the folder during a turn, whose steps are already judged that way.
@@ -143,11 +143,11 @@ impl Session {
             true => notice.hint(words::TRUST_SETTINGS),
             false => notice,
         };
-        self.set_trust(Given::Folder, notice).await;
+        self.set_trust(TrustAnswer::Folder, notice).await;
     }
 
-    async fn set_trust(&mut self, given: Given, notice: Notice) {
-        let trusted = given != Given::Nothing;
+    async fn set_trust(&mut self, given: TrustAnswer, notice: Notice) {
+        let trusted = given != TrustAnswer::Nothing;
         self.guard.place.trusted = trusted;
         self.facts.trusted = trusted;
         self.facts.branch = trusted.then(|| branch::of(&self.guard.place.cwd)).flatten();
@@ -173,7 +173,7 @@ impl TurnHost {
     /// Judges the next steps as in a trusted folder; the session saves the answer.
     pub(super) fn trust(&mut self) {
         self.bench.trust();
-        self.note(Note::Trusted);
+        self.note(TurnMessage::Trusted);
     }
 }
 

@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::NotesLook;
 use super::host::TurnHost;
-use super::prompting::{self, Then};
-use super::run::{Session, wires};
+use super::prompting::{self, AfterExpansion};
+use super::run::{Session, turn_channels};
 use super::{shell, state};
 use crate::agent::drive::drive;
 use crate::agent::turn::{Opening, Turn, TurnStart};
@@ -17,7 +17,7 @@ use crate::words::session as words;
 
 /// The input of a turn.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Words {
+pub enum UserInput {
     Text(String),
     Prompt(Box<Prompt>),
     /// A line for the user's own shell; `keep`: the model reads the result.
@@ -32,29 +32,29 @@ const KEPT: &str = "!";
 const APART: &str = "!!";
 const PLAIN: char = '\\';
 
-impl Words {
+impl UserInput {
     /// The text as the user typed it.
     pub fn shown(&self) -> String {
         match self {
-            Words::Text(text) if is_signed(text) => format!("{PLAIN}{text}"),
-            Words::Text(text) => text.clone(),
-            Words::Prompt(prompt) => prompt.shown.clone(),
-            Words::Shell { line, keep: true } => format!("{KEPT}{line}"),
-            Words::Shell { line, keep: false } => format!("{APART}{line}"),
+            UserInput::Text(text) if is_signed(text) => format!("{PLAIN}{text}"),
+            UserInput::Text(text) => text.clone(),
+            UserInput::Prompt(prompt) => prompt.shown.clone(),
+            UserInput::Shell { line, keep: true } => format!("{KEPT}{line}"),
+            UserInput::Shell { line, keep: false } => format!("{APART}{line}"),
         }
     }
 
     /// The text of [`shown`](Words::shown), without the files of a prompt.
-    fn read(text: String) -> Words {
+    fn read(text: String) -> UserInput {
         if let Some(line) = text.strip_prefix(APART) {
-            return Words::Shell { line: line.to_owned(), keep: false };
+            return UserInput::Shell { line: line.to_owned(), keep: false };
         }
         if let Some(line) = text.strip_prefix(KEPT) {
-            return Words::Shell { line: line.to_owned(), keep: true };
+            return UserInput::Shell { line: line.to_owned(), keep: true };
         }
         match text.strip_prefix(PLAIN) {
-            Some(plain) if is_signed(plain) => Words::Text(plain.to_owned()),
-            _ => Words::Text(text),
+            Some(plain) if is_signed(plain) => UserInput::Text(plain.to_owned()),
+            _ => UserInput::Text(text),
         }
     }
 }
@@ -65,7 +65,7 @@ fn is_signed(text: &str) -> bool {
 }
 
 impl Session {
-    pub(super) async fn submit(&mut self, words: Words) {
+    pub(super) async fn submit(&mut self, words: UserInput) {
         if self.is_idle() && self.guard.trust.asking.is_none() {
             self.begin(words, TurnOrigin::Typed).await;
         } else {
@@ -82,7 +82,7 @@ impl Session {
             self.say(Notice::warning(words::RENDER_BUSY)).await;
             return;
         }
-        self.fill(prompt, TurnOrigin::Typed, Then::Render);
+        self.fill(prompt, TurnOrigin::Typed, AfterExpansion::Render);
     }
 
     pub(super) async fn retry(&mut self) {
@@ -130,7 +130,7 @@ impl Session {
             .into_iter()
             .map(|text| {
                 let at = before.iter().position(|words| words.shown() == text);
-                at.and_then(|at| before.remove(at)).unwrap_or_else(|| Words::read(text))
+                at.and_then(|at| before.remove(at)).unwrap_or_else(|| UserInput::read(text))
             })
             .collect();
         self.resting = if self.is_idle() { self.queue.len() } else { 0 };
@@ -151,41 +151,41 @@ impl Session {
     }
 
     pub(super) async fn queue_changed(&mut self) {
-        let texts = self.queue.iter().map(Words::shown).collect();
+        let texts = self.queue.iter().map(UserInput::shown).collect();
         self.outbox.send(Event::Queued { texts }).await;
     }
 
     /// Both checks and saving the message run at the same time; the turn waits for the instructions
     /// when it needs them, and its request waits until the message is saved.
-    async fn begin(&mut self, words: Words, origin: TurnOrigin) {
+    async fn begin(&mut self, words: UserInput, origin: TurnOrigin) {
         let turn = self.facts.turns + 1;
         self.saved.prepare(match &words {
-            Words::Text(text) => Some(Event::TurnStarted { turn, text: text.clone(), origin }),
-            Words::Prompt(_) | Words::Shell { .. } => None,
+            UserInput::Text(text) => Some(Event::TurnStarted { turn, text: text.clone(), origin }),
+            UserInput::Prompt(_) | UserInput::Shell { .. } => None,
         });
         if let Some(unsaved) = &mut self.facts.unsaved {
             unsaved.elsewhere = false;
         }
         let notes = match words {
-            Words::Text(_) => self.look_for_notes(),
-            Words::Prompt(_) | Words::Shell { .. } => None,
+            UserInput::Text(_) => self.look_for_notes(),
+            UserInput::Prompt(_) | UserInput::Shell { .. } => None,
         };
         self.look_first().await;
         self.start(words, origin, notes);
     }
 
-    fn start(&mut self, words: Words, origin: TurnOrigin, notes: Option<NotesLook>) {
-        if let Words::Shell { line, keep } = words {
+    fn start(&mut self, words: UserInput, origin: TurnOrigin, notes: Option<NotesLook>) {
+        if let UserInput::Shell { line, keep } = words {
             return self.start_shell(line, keep);
         }
         self.entitle(&words.shown(), origin);
         self.past.asked = Some((words.clone(), self.past.history.mark()));
         let text = match words {
-            Words::Prompt(prompt) => return self.fill(*prompt, origin, Then::Send),
-            Words::Text(text) | Words::Shell { line: text, .. } => text,
+            UserInput::Prompt(prompt) => return self.fill(*prompt, origin, AfterExpansion::Send),
+            UserInput::Text(text) | UserInput::Shell { line: text, .. } => text,
         };
         let turn = Turn::new(self.next_start(text, origin));
-        let (wires, ends) = wires();
+        let (wires, ends) = turn_channels();
         let cancel = CancellationToken::new();
         let mut host = TurnHost { looking: notes, ..self.host(&cancel, wires) };
         let token = cancel.clone();
@@ -195,7 +195,7 @@ impl Session {
 
     fn start_shell(&mut self, line: String, keep: bool) {
         self.facts.turns += 1;
-        let line = shell::Line {
+        let line = shell::ShellLine {
             turn: self.facts.turns,
             line,
             keep,
@@ -205,14 +205,14 @@ impl Session {
         self.past.next_step += 1;
         self.past.next_ask += 1;
         let cancel = CancellationToken::new();
-        let (wires, ends) = wires();
+        let (wires, ends) = turn_channels();
         let task = tokio::spawn(shell::run(line, self.host(&cancel, wires)));
         self.set_running(cancel, ends, task);
     }
 
-    fn fill(&mut self, prompt: Prompt, origin: TurnOrigin, then: Then) {
+    fn fill(&mut self, prompt: Prompt, origin: TurnOrigin, then: AfterExpansion) {
         let start = self.next_start(prompt.shown.clone(), origin);
-        let (wires, ends) = wires();
+        let (wires, ends) = turn_channels();
         let cancel = CancellationToken::new();
         let host = self.host(&cancel, wires);
         let task = tokio::spawn(prompting::run(prompt, start, then, host));
@@ -240,8 +240,8 @@ mod tests {
 
     #[test]
     fn a_queued_message_is_restored_unchanged() {
-        let shell = |line: &str, keep| Words::Shell { line: line.into(), keep };
-        let text = |text: &str| Words::Text(text.into());
+        let shell = |line: &str, keep| UserInput::Shell { line: line.into(), keep };
+        let text = |text: &str| UserInput::Text(text.into());
         for (words, shown) in [
             (shell("ls -l", true), "!ls -l"),
             (shell("ls", false), "!!ls"),
@@ -252,7 +252,7 @@ mod tests {
             (text("\\d+"), "\\d+"),
         ] {
             assert_eq!(words.shown(), shown);
-            assert_eq!(Words::read(shown.into()), words);
+            assert_eq!(UserInput::read(shown.into()), words);
         }
     }
 }

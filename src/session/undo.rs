@@ -11,7 +11,7 @@ use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::host::{TurnHost, run_step};
-use super::run::{Session, wires};
+use super::run::{Session, turn_channels};
 use super::shell;
 use crate::agent::Host;
 use crate::agent::drive::TurnResult;
@@ -220,7 +220,7 @@ impl Session {
             ask: self.past.next_ask,
         };
         let cancel = CancellationToken::new();
-        let (wires, ends) = wires();
+        let (wires, ends) = turn_channels();
         let task = tokio::spawn(run(job, self.host(&cancel, wires)));
         self.set_running(cancel, ends, task);
     }

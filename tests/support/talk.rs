@@ -14,10 +14,12 @@ use avocet::protocol::{
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Policy, Workspace};
-use avocet::session::library::Kept;
-use avocet::session::saved::{Keeping, Replay, Which};
-use avocet::session::trust::Trust;
-use avocet::session::{self, Connected, Guard, Handle, Parts, Persona, Reach, Ways};
+use avocet::session::library::ExtensionCache;
+use avocet::session::saved::{Persistence, Replay, ResumeTarget};
+use avocet::session::trust::TrustPrompt;
+use avocet::session::{
+    self, Callbacks, Connected, Handle, ModelAccess, Persona, Security, SessionConfig,
+};
 use avocet::store::Store;
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::seen::ReadTracker;
@@ -73,7 +75,7 @@ macro_rules! is_a_line {
 }
 
 impl Line {
-    pub fn to(parts: Parts) -> Line {
+    pub fn to(parts: SessionConfig) -> Line {
         Line { handle: session::start(parts) }
     }
 
@@ -199,7 +201,7 @@ pub fn connected(model: Arc<dyn Model>) -> Connected {
 }
 
 /// A session in a folder that is trusted, kept nowhere.
-pub fn parts(folder: &Path, model: Arc<dyn Model>) -> Parts {
+pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
     let world = System::new(folder, folder, &[]);
     let environment = ChildEnvironment { path: world.child_path(), ..ChildEnvironment::default() };
     let exec = Exec::new(Setup {
@@ -211,29 +213,29 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> Parts {
     });
     let place = Workspace::new(folder, folder.join("home"));
     let page = || Page { title: LocalizedText::from(words::DOCTOR), rows: vec![] };
-    let ways = Ways {
+    let ways = Callbacks {
         connect: Arc::new(|_, _| Err(words::NO_MODELS.into())),
         doctor: Arc::new(move |_| async move { page() }.boxed()),
     };
-    Parts {
-        keep: Keeping::nothing(),
+    SessionConfig {
+        keep: Persistence::nothing(),
         facts: SessionInfo {
             cwd: folder.display().to_string(),
             max_steps: 25,
             ..SessionInfo::default()
         },
-        reach: Reach { first: connected(model), discover: None, ways },
-        guard: Guard {
+        reach: ModelAccess { first: connected(model), discover: None, ways },
+        guard: Security {
             policy: Policy::default(),
             place,
             world: Arc::new(world),
             redactor: Arc::new(Redactor::new([("key", SECRET)], [7; 16])),
             keep_rule: Box::new(|_, _| Ok(())),
-            trust: Trust::silent(),
+            trust: TrustPrompt::silent(),
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
-        kept: Kept::nothing(),
+        kept: ExtensionCache::nothing(),
         bounds: Bounds::default(),
         greeting: vec![],
         approves_pieces: false,
@@ -241,7 +243,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> Parts {
 }
 
 /// With the tools for files, and a place for old contents.
-pub fn with_files(parts: &mut Parts) {
+pub fn with_files(parts: &mut SessionConfig) {
     let folder = parts.guard.place.workspace.clone();
     let home = parts.guard.place.home.clone();
     let kept = file::Backups::new(folder.join(".kept"));
@@ -252,8 +254,8 @@ pub fn with_files(parts: &mut Parts) {
 }
 
 /// Kept in a folder of the folder; the last conversation goes on where there is one.
-pub fn saved(parts: &mut Parts, resume: bool) {
+pub fn saved(parts: &mut SessionConfig, resume: bool) {
     let store = Store::under(parts.guard.place.workspace.join(".data"));
-    let resume = resume.then_some(Which::Last);
-    parts.keep = Keeping { store, resume, replay: Replay::All };
+    let resume = resume.then_some(ResumeTarget::Last);
+    parts.keep = Persistence { store, resume, replay: Replay::All };
 }
