@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "benches")]
 
-use avocet::commands::{Call, Surface};
+use avocet::commands::{CommandContext, Surface};
 use avocet::protocol::{Extensions, SessionInfo};
 use avocet::tui::files::{Reach, Sieve};
 use avocet::tui::palette::Palette;
@@ -28,7 +28,7 @@ fn a_key_over_ten_thousand_entries(bencher: Bencher<'_, '_>, line: &str) {
     let models = names(10_000, |n| format!("vendor-{}/qwen3-coder-{n}b-通义", n % 97));
     let facts = SessionInfo::default();
     let kept = Extensions::default();
-    let call = Call {
+    let call = CommandContext {
         facts: &facts,
         models: &models,
         themes: &[],

@@ -7,21 +7,23 @@ use std::fs;
 use std::path::Path;
 
 use avocet::commands::table::COMMANDS;
-use avocet::commands::{Args, Call, Command, Outcome, Surface, dispatch, find, readme_table};
+use avocet::commands::{
+    ArgsSpec, CommandContext, CommandOutcome, SlashCommand, Surface, dispatch, find, readme_table,
+};
 use avocet::protocol::{Extensions, NoticeLevel, PageRow, SandboxStatus, SessionInfo};
 use avocet::words::{Lang, PhraseValue, sandbox as held};
 
 #[test]
 fn no_name_or_alias_stands_twice() {
     let mut seen = BTreeSet::new();
-    for name in COMMANDS.iter().flat_map(Command::names) {
+    for name in COMMANDS.iter().flat_map(SlashCommand::names) {
         assert!(seen.insert(name), "`{name}` stands twice");
     }
 }
 
 #[test]
 fn every_name_fits_every_platform() {
-    for name in COMMANDS.iter().flat_map(Command::names) {
+    for name in COMMANDS.iter().flat_map(SlashCommand::names) {
         let of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         assert!((1..=32).contains(&name.len()) && name.chars().all(of_name), "`{name}`");
     }
@@ -41,7 +43,7 @@ fn every_description_is_one_short_line() {
 
 fn is_wrong(line: &str) -> bool {
     let facts = SessionInfo::default();
-    let call = Call {
+    let call = CommandContext {
         facts: &facts,
         models: &[],
         themes: &["dark".to_owned()],
@@ -50,7 +52,7 @@ fn is_wrong(line: &str) -> bool {
         surface: Surface::Local,
         busy: false,
     };
-    matches!(dispatch(&call, line), Outcome::Say(notice) if notice.level == NoticeLevel::Error)
+    matches!(dispatch(&call, line), CommandOutcome::Say(notice) if notice.level == NoticeLevel::Error)
 }
 
 #[test]
@@ -59,14 +61,14 @@ fn every_row_checks_exactly_what_its_usage_line_promises() {
         let (bare, more) = (format!("/{}", command.name), format!("/{} 中 x", command.name));
         assert!(command.usage().starts_with(&bare));
         match command.args {
-            Args::None => assert!(!is_wrong(&bare) && is_wrong(&more), "{bare}"),
-            Args::Required(_) | Args::RequiredOf(..) | Args::RequiredOfThen(..) => {
+            ArgsSpec::None => assert!(!is_wrong(&bare) && is_wrong(&more), "{bare}"),
+            ArgsSpec::Required(_) | ArgsSpec::RequiredOf(..) | ArgsSpec::RequiredOfThen(..) => {
                 assert!(is_wrong(&bare) && !is_wrong(&more), "{bare}")
             }
-            Args::Optional(_) | Args::OptionalOf(..) | Args::ChoiceThen(..) => {
+            ArgsSpec::Optional(_) | ArgsSpec::OptionalOf(..) | ArgsSpec::ChoiceThen(..) => {
                 assert!(!is_wrong(&bare), "{bare}");
             }
-            Args::Choice(choices) => {
+            ArgsSpec::Choice(choices) => {
                 assert!(is_wrong(&bare) && is_wrong(&more), "{bare}");
                 for choice in choices {
                     assert!(!is_wrong(&format!("{bare} {choice}")), "{bare} {choice}");
@@ -85,7 +87,7 @@ fn status_says_which_steps_the_sandbox_holds() {
         (SandboxStatus::Off, held::IS_OFF),
     ] {
         let facts = SessionInfo { shelter, ..SessionInfo::default() };
-        let call = Call {
+        let call = CommandContext {
             facts: &facts,
             models: &[],
             themes: &[],
@@ -94,7 +96,9 @@ fn status_says_which_steps_the_sandbox_holds() {
             surface: Surface::Local,
             busy: false,
         };
-        let Outcome::Page { rows, .. } = dispatch(&call, "/status") else { panic!("a page") };
+        let CommandOutcome::Page { rows, .. } = dispatch(&call, "/status") else {
+            panic!("a page")
+        };
         let is_said = |row: &PageRow| matches!(row, PageRow::Pair { value, .. } if *value == PhraseValue::from(said));
         assert!(rows.iter().any(is_said), "{shelter:?}");
     }

@@ -7,7 +7,7 @@
 
 use super::pieces::tier_word;
 use super::{Clean, Exit, shown};
-use crate::commands::{self, Act, Call, Outcome, Surface};
+use crate::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{
     Ask, AskId, AttachmentInfo, Change, Decision, Event, ExportFormat, Extensions, Mention,
@@ -281,7 +281,7 @@ impl Linear {
     }
 
     fn dispatch(&mut self, line: &str, named: Vec<Mention>) -> Vec<Effect> {
-        let call = Call {
+        let call = CommandContext {
             facts: &self.facts,
             models: &self.models,
             themes: &[],
@@ -307,45 +307,45 @@ impl Linear {
         effects
     }
 
-    fn follow(&mut self, outcome: Outcome) -> Vec<Effect> {
+    fn follow(&mut self, outcome: CommandOutcome) -> Vec<Effect> {
         match outcome {
-            Outcome::Send(op) => vec![Effect::Send(op)],
-            Outcome::Say(notice) => vec![Effect::Notice(notice)],
-            Outcome::Page { title, rows } => vec![Effect::Page(Page { title, rows })],
-            Outcome::Many(all) => all.into_iter().flat_map(|one| self.follow(one)).collect(),
-            Outcome::Do(act) => self.act(act),
+            CommandOutcome::Send(op) => vec![Effect::Send(op)],
+            CommandOutcome::Say(notice) => vec![Effect::Notice(notice)],
+            CommandOutcome::Page { title, rows } => vec![Effect::Page(Page { title, rows })],
+            CommandOutcome::Many(all) => all.into_iter().flat_map(|one| self.follow(one)).collect(),
+            CommandOutcome::Do(act) => self.act(act),
         }
     }
 
-    fn act(&mut self, act: Act) -> Vec<Effect> {
+    fn act(&mut self, act: UiAction) -> Vec<Effect> {
         match act {
-            Act::Quit => self.leave(),
-            Act::Help(topic) => {
+            UiAction::Quit => self.leave(),
+            UiAction::Help(topic) => {
                 let page = commands::help_page(topic.as_deref(), Surface::Local, &self.kept);
                 self.follow(page)
             }
-            Act::Lang(lang) => {
+            UiAction::Lang(lang) => {
                 self.lang = lang;
                 Vec::new()
             }
-            Act::Models => vec![Effect::Send(Op::Report { report: Report::Models })],
-            Act::Sessions => vec![Effect::Send(Op::Find { words: String::new() })],
-            Act::Rewind => vec![Effect::Notice(Notice::warning(w::REWIND_HOW))],
-            Act::Bots => {
+            UiAction::Models => vec![Effect::Send(Op::Report { report: Report::Models })],
+            UiAction::Sessions => vec![Effect::Send(Op::Find { words: String::new() })],
+            UiAction::Rewind => vec![Effect::Notice(Notice::warning(w::REWIND_HOW))],
+            UiAction::Bots => {
                 let page = commands::bots_page(&self.kept, self.facts.bot.as_deref());
                 self.follow(page)
             }
-            Act::Later(line) => {
+            UiAction::Later(line) => {
                 self.later.push(line);
                 Vec::new()
             }
-            Act::Theme(_)
-            | Act::Keys
-            | Act::Vim(_)
-            | Act::Timestamps(_)
-            | Act::Copy(_)
-            | Act::Dump
-            | Act::Search(_) => {
+            UiAction::Theme(_)
+            | UiAction::Keys
+            | UiAction::Vim(_)
+            | UiAction::Timestamps(_)
+            | UiAction::Copy(_)
+            | UiAction::Dump
+            | UiAction::Search(_) => {
                 vec![Effect::Notice(Notice::warning(w::NEEDS_SCREEN))]
             }
         }

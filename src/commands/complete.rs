@@ -2,7 +2,7 @@
 
 use super::dispatch::find_in;
 use super::table::COMMANDS;
-use super::{Args, Call, Category, Command, Source, kept};
+use super::{ArgsSpec, Category, CommandContext, SlashCommand, ValueSource, kept};
 use crate::words::{PhraseValue, commands as w};
 
 /// One possible completion.
@@ -18,7 +18,7 @@ pub struct Candidate {
 
 /// The candidates for `line`, which begins with `/`: names while the name is typed, values after
 /// it. The best come first; those of equal rank in the order of the table.
-pub fn complete(call: &Call<'_>, line: &str) -> Vec<Candidate> {
+pub fn complete(call: &CommandContext<'_>, line: &str) -> Vec<Candidate> {
     let line = line.trim_start();
     let typed = line.strip_prefix('/').unwrap_or(line);
     match typed.split_once(char::is_whitespace) {
@@ -30,7 +30,7 @@ pub fn complete(call: &Call<'_>, line: &str) -> Vec<Candidate> {
     }
 }
 
-fn names(call: &Call<'_>, typed: &str) -> Vec<Candidate> {
+fn names(call: &CommandContext<'_>, typed: &str) -> Vec<Candidate> {
     let reachable = COMMANDS.iter().filter(|command| command.reach.covers(call.surface));
     let mut found: Vec<(Rank, Candidate)> = reachable
         .filter_map(|command| {
@@ -59,7 +59,7 @@ fn names(call: &Call<'_>, typed: &str) -> Vec<Candidate> {
 }
 
 /// Completes the inputs of a script while its arguments are typed: `{name: …, ` and the next one.
-fn inputs(call: &Call<'_>, name: &str, script: &str, typed: &str) -> Vec<Candidate> {
+fn inputs(call: &CommandContext<'_>, name: &str, script: &str, typed: &str) -> Vec<Candidate> {
     let Some((_, inputs)) = call.kept.inputs.iter().find(|(known, _)| known == script) else {
         return Vec::new();
     };
@@ -93,20 +93,25 @@ fn inputs(call: &Call<'_>, name: &str, script: &str, typed: &str) -> Vec<Candida
         .collect()
 }
 
-fn values(call: &Call<'_>, command: &Command, name: &str, typed: &str) -> Vec<Candidate> {
-    if let Args::RequiredOfThen(_, Source::Scripts, _) = command.args
+fn values(
+    call: &CommandContext<'_>,
+    command: &SlashCommand,
+    name: &str,
+    typed: &str,
+) -> Vec<Candidate> {
+    if let ArgsSpec::RequiredOfThen(_, ValueSource::Scripts, _) = command.args
         && let Some((script, rest)) = typed.split_once(char::is_whitespace)
     {
         return inputs(call, name, script, rest.trim_start());
     }
     let mut values: Vec<String> = match command.args {
-        Args::None | Args::Optional(_) | Args::Required(_) => return Vec::new(),
-        Args::Choice(choices) | Args::ChoiceThen(choices, _) => {
+        ArgsSpec::None | ArgsSpec::Optional(_) | ArgsSpec::Required(_) => return Vec::new(),
+        ArgsSpec::Choice(choices) | ArgsSpec::ChoiceThen(choices, _) => {
             choices.iter().map(|choice| (*choice).to_owned()).collect()
         }
-        Args::OptionalOf(_, source)
-        | Args::RequiredOf(_, source)
-        | Args::RequiredOfThen(_, source, _) => known(call, source),
+        ArgsSpec::OptionalOf(_, source)
+        | ArgsSpec::RequiredOf(_, source)
+        | ArgsSpec::RequiredOfThen(_, source, _) => known(call, source),
     };
     if is_path(command.args) {
         // Hidden entries are offered only when asked for.
@@ -131,8 +136,8 @@ fn values(call: &Call<'_>, command: &Command, name: &str, typed: &str) -> Vec<Ca
         .collect()
 }
 
-fn is_path(args: Args) -> bool {
-    matches!(args, Args::OptionalOf(_, Source::Folders))
+fn is_path(args: ArgsSpec) -> bool {
+    matches!(args, ArgsSpec::OptionalOf(_, ValueSource::Folders))
 }
 
 /// The folder of the path typed so far; `None`: the line does not take a path.
@@ -150,44 +155,44 @@ fn last(path: &str) -> &str {
 }
 
 fn about(
-    call: &Call<'_>,
-    command: &Command,
+    call: &CommandContext<'_>,
+    command: &SlashCommand,
     value: &str,
     used: Option<&str>,
 ) -> Option<PhraseValue> {
     if used == Some(value) {
         return Some(w::IN_USE.into());
     }
-    let is_of_bots = matches!(command.args, Args::OptionalOf(_, Source::Bots));
+    let is_of_bots = matches!(command.args, ArgsSpec::OptionalOf(_, ValueSource::Bots));
     let bot = call.kept.bots.iter().find(|(name, _)| is_of_bots && name == value)?;
     Some(bot.1.as_str().into())
 }
 
 /// The values known at this moment.
-fn known(call: &Call<'_>, source: Source) -> Vec<String> {
+fn known(call: &CommandContext<'_>, source: ValueSource) -> Vec<String> {
     match source {
-        Source::Models => call.models.to_vec(),
-        Source::Themes => call.themes.iter().map(|theme| (*theme).to_owned()).collect(),
-        Source::Commands => {
+        ValueSource::Models => call.models.to_vec(),
+        ValueSource::Themes => call.themes.iter().map(|theme| (*theme).to_owned()).collect(),
+        ValueSource::Commands => {
             let names = COMMANDS.iter().map(|command| command.name);
             let kept = kept::typed(call.kept).map(|entry| entry.name.as_str());
             names.chain(kept).map(str::to_owned).collect()
         }
-        Source::Bots => {
+        ValueSource::Bots => {
             let names = call.kept.bots.iter().map(|(name, _)| name.as_str());
             let none = call.facts.bot.as_ref().map(|_| kept::NO_BOT);
             names.chain(none).map(str::to_owned).collect()
         }
-        Source::Scripts => call.kept.scripts.clone(),
-        Source::Allowed => call.facts.allowed.clone(),
-        Source::Switch => vec!["on".to_owned(), "off".to_owned()],
-        Source::Denied => call.facts.denied.clone(),
-        Source::Folders => call.folders.to_vec(),
+        ValueSource::Scripts => call.kept.scripts.clone(),
+        ValueSource::Allowed => call.facts.allowed.clone(),
+        ValueSource::Switch => vec!["on".to_owned(), "off".to_owned()],
+        ValueSource::Denied => call.facts.denied.clone(),
+        ValueSource::Folders => call.folders.to_vec(),
     }
 }
 
 /// The current value, if the session knows it.
-fn used<'c>(call: &'c Call<'_>, command: &Command) -> Option<&'c str> {
+fn used<'c>(call: &'c CommandContext<'_>, command: &SlashCommand) -> Option<&'c str> {
     match command.name {
         "model" => Some(call.facts.model.as_str()),
         "bot" => call.facts.bot.as_deref(),

@@ -1,41 +1,45 @@
 //! Commands that change the behaviour of this session.
 
-use super::{Act, Call, Outcome, refusal};
+use super::{CommandContext, CommandOutcome, UiAction, refusal};
 use crate::protocol::{Mode, Notice, Op};
 use crate::words::{Lang, commands as w};
 
-pub(super) fn model(call: &Call<'_>, name: &str) -> Outcome {
+pub(super) fn model(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     if name.is_empty() {
-        return Outcome::Do(Act::Models);
+        return CommandOutcome::Do(UiAction::Models);
     }
     let same = |known: &&String| known.to_lowercase() == name.to_lowercase();
     let known = call.models.iter().find(same);
-    let set = Outcome::Send(Op::SetModel { name: known.map_or(name, |known| known).to_owned() });
+    let set =
+        CommandOutcome::Send(Op::SetModel { name: known.map_or(name, |known| known).to_owned() });
     // Without a server there is no list to check; the session reports what is missing.
     if known.is_some() || call.models.is_empty() || call.facts.base_url.is_empty() {
         return set;
     }
     // The list may be outdated: the server is asked anyway, and will report it itself.
     let notice = Notice::warning(w::MODEL_NOT_LISTED.with("name", super::short(name)));
-    Outcome::Many(vec![Outcome::Say(notice), set])
+    CommandOutcome::Many(vec![CommandOutcome::Say(notice), set])
 }
 
-pub(super) fn mode(_: &Call<'_>, name: &str) -> Outcome {
+pub(super) fn mode(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
     let mode = Mode::parse(&name.to_lowercase()).unwrap_or_default();
-    Outcome::Send(Op::SetMode { mode })
+    CommandOutcome::Send(Op::SetMode { mode })
 }
 
-pub(super) fn lang(_: &Call<'_>, name: &str) -> Outcome {
+pub(super) fn lang(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
     let lang = Lang::parse(name).unwrap_or_default();
-    Outcome::Many(vec![Outcome::Do(Act::Lang(lang)), Outcome::Send(Op::SetLang { lang })])
+    CommandOutcome::Many(vec![
+        CommandOutcome::Do(UiAction::Lang(lang)),
+        CommandOutcome::Send(Op::SetLang { lang }),
+    ])
 }
 
-pub(super) fn theme(call: &Call<'_>, name: &str) -> Outcome {
+pub(super) fn theme(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     let name = name.to_lowercase();
     match name.as_str() {
-        "" => Outcome::Do(Act::Theme(None)),
+        "" => CommandOutcome::Do(UiAction::Theme(None)),
         known if call.themes.iter().any(|theme| theme == known) => {
-            Outcome::Do(Act::Theme(Some(name)))
+            CommandOutcome::Do(UiAction::Theme(Some(name)))
         }
         _ => {
             let themes = call.themes.join(", ");
@@ -45,57 +49,57 @@ pub(super) fn theme(call: &Call<'_>, name: &str) -> Outcome {
     }
 }
 
-pub(super) fn vim(_: &Call<'_>, name: &str) -> Outcome {
-    switch("vim", name, Act::Vim)
+pub(super) fn vim(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
+    switch("vim", name, UiAction::Vim)
 }
 
-pub(super) fn timestamps(_: &Call<'_>, name: &str) -> Outcome {
-    switch("timestamps", name, Act::Timestamps)
+pub(super) fn timestamps(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
+    switch("timestamps", name, UiAction::Timestamps)
 }
 
 /// `on`, `off`, or nothing to toggle.
-fn switch(command: &'static str, name: &str, act: fn(Option<bool>) -> Act) -> Outcome {
-    Outcome::Do(act(match name.to_lowercase().as_str() {
+fn switch(command: &'static str, name: &str, act: fn(Option<bool>) -> UiAction) -> CommandOutcome {
+    CommandOutcome::Do(act(match name.to_lowercase().as_str() {
         "" => None,
         "on" => Some(true),
         "off" => Some(false),
         _ => {
             let say = w::NO_SWITCH.with("name", command).with("found", super::short(name));
-            return Outcome::Say(Notice::error(say));
+            return CommandOutcome::Say(Notice::error(say));
         }
     }))
 }
 
-pub(super) fn allow(call: &Call<'_>, rule: &str) -> Outcome {
+pub(super) fn allow(call: &CommandContext<'_>, rule: &str) -> CommandOutcome {
     rule_op(call, rule, |rule| Op::Allow { rule })
 }
 
-pub(super) fn deny(call: &Call<'_>, rule: &str) -> Outcome {
+pub(super) fn deny(call: &CommandContext<'_>, rule: &str) -> CommandOutcome {
     rule_op(call, rule, |rule| Op::Deny { rule })
 }
 
 /// Without a path, shows the folders of the session.
-pub(super) fn add_dir(call: &Call<'_>, path: &str) -> Outcome {
+pub(super) fn add_dir(call: &CommandContext<'_>, path: &str) -> CommandOutcome {
     if path.is_empty() {
         let rows = super::info::folders(call);
-        return Outcome::Page { title: w::ADD_DIR_TITLE.into(), rows };
+        return CommandOutcome::Page { title: w::ADD_DIR_TITLE.into(), rows };
     }
-    Outcome::Send(Op::AddFolder { path: path.to_owned() })
+    CommandOutcome::Send(Op::AddFolder { path: path.to_owned() })
 }
 
-pub(super) fn trust(_: &Call<'_>, _: &str) -> Outcome {
-    Outcome::Send(Op::Trust)
+pub(super) fn trust(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Trust)
 }
 
 /// Without a rule, shows the existing ones. A rule names a program: `*` alone would match
 /// everything.
-fn rule_op(call: &Call<'_>, rule: &str, op: fn(String) -> Op) -> Outcome {
+fn rule_op(call: &CommandContext<'_>, rule: &str, op: fn(String) -> Op) -> CommandOutcome {
     if rule.is_empty() {
         return super::info::rules_page(call);
     }
     let program = rule.split_whitespace().next().unwrap_or("");
     match program.contains('*') {
-        true => Outcome::Say(Notice::error(w::RULE_NEEDS_PROGRAM).hint(w::RULE_EXAMPLE)),
-        false => Outcome::Send(op(rule.split_whitespace().collect::<Vec<_>>().join(" "))),
+        true => CommandOutcome::Say(Notice::error(w::RULE_NEEDS_PROGRAM).hint(w::RULE_EXAMPLE)),
+        false => CommandOutcome::Send(op(rule.split_whitespace().collect::<Vec<_>>().join(" "))),
     }
 }

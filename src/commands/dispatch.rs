@@ -3,38 +3,40 @@
 //! message to the model.
 
 use super::table::{COMMANDS, OVER_A_QUESTION};
-use super::{Act, Args, Busy, Call, Command, Outcome, kept, short};
+use super::{
+    ArgsSpec, CommandContext, CommandOutcome, SlashCommand, UiAction, WhileBusy, kept, short,
+};
 use crate::protocol::Notice;
 use crate::words::commands as w;
 
 /// The row for a name or alias, with or without its slash; names take precedence over aliases.
-pub fn find(name: &str) -> Option<&'static Command> {
+pub fn find(name: &str) -> Option<&'static SlashCommand> {
     find_in(COMMANDS, name)
 }
 
 /// Dispatches a line that begins with `/` while a question is open. A command that does not work
 /// then says so.
-pub fn dispatch_over_question(call: &Call<'_>, line: &str) -> Outcome {
+pub fn dispatch_over_question(call: &CommandContext<'_>, line: &str) -> CommandOutcome {
     let (name, _) = split(line);
     let row = find_in(COMMANDS, name);
     let works = row.is_some_and(|row| OVER_A_QUESTION.contains(&row.name));
-    let follows = call.busy && row.is_some_and(|row| row.busy == Busy::Wait);
+    let follows = call.busy && row.is_some_and(|row| row.busy == WhileBusy::Wait);
     match works || follows || name.is_empty() {
         true => dispatch(call, line),
         false => {
             let name = row.map_or(name, |row| row.name);
             let notice = Notice::warning(w::QUESTION_FIRST.with("name", short(name)));
-            Outcome::Say(notice.hint(w::QUESTION_FIRST_HINT))
+            CommandOutcome::Say(notice.hint(w::QUESTION_FIRST_HINT))
         }
     }
 }
 
 /// Dispatches a line that begins with `/`.
-pub fn dispatch(call: &Call<'_>, line: &str) -> Outcome {
+pub fn dispatch(call: &CommandContext<'_>, line: &str) -> CommandOutcome {
     dispatch_in(COMMANDS, call, line)
 }
 
-pub(super) fn find_in<'t>(table: &'t [Command], name: &str) -> Option<&'t Command> {
+pub(super) fn find_in<'t>(table: &'t [SlashCommand], name: &str) -> Option<&'t SlashCommand> {
     let name = name.strip_prefix('/').unwrap_or(name).to_lowercase();
     table
         .iter()
@@ -42,31 +44,35 @@ pub(super) fn find_in<'t>(table: &'t [Command], name: &str) -> Option<&'t Comman
         .or_else(|| table.iter().find(|command| command.aliases.contains(&name.as_str())))
 }
 
-pub(super) fn dispatch_in(table: &[Command], call: &Call<'_>, line: &str) -> Outcome {
+pub(super) fn dispatch_in(
+    table: &[SlashCommand],
+    call: &CommandContext<'_>,
+    line: &str,
+) -> CommandOutcome {
     let (name, args) = split(line);
     if name.is_empty() {
-        return Outcome::Do(Act::Help(None));
+        return CommandOutcome::Do(UiAction::Help(None));
     }
     let Some(command) = find_in(table, name) else {
         let known = table.iter().filter(|command| command.reach.covers(call.surface));
-        let known: Vec<&str> = known.flat_map(Command::names).collect();
+        let known: Vec<&str> = known.flat_map(SlashCommand::names).collect();
         return kept::run(call, name, args, &known);
     };
     if !command.reach.covers(call.surface) {
-        return Outcome::Say(Notice::error(w::OUT_OF_REACH.with("name", command.name)));
+        return CommandOutcome::Say(Notice::error(w::OUT_OF_REACH.with("name", command.name)));
     }
     if let Some(wrong) = check(command, args) {
         return wrong;
     }
     match (command.busy, call.busy) {
-        (Busy::Now, _) | (_, false) => (command.run)(call, args),
-        (Busy::Wait, true) => Outcome::Many(vec![
-            Outcome::Say(Notice::info(w::WAITS.with("name", command.name))),
-            Outcome::Do(Act::Later(line.to_owned())),
+        (WhileBusy::Now, _) | (_, false) => (command.run)(call, args),
+        (WhileBusy::Wait, true) => CommandOutcome::Many(vec![
+            CommandOutcome::Say(Notice::info(w::WAITS.with("name", command.name))),
+            CommandOutcome::Do(UiAction::Later(line.to_owned())),
         ]),
-        (Busy::Refuse, true) => {
+        (WhileBusy::Refuse, true) => {
             let notice = Notice::error(w::BUSY.with("name", command.name));
-            Outcome::Say(notice.hint(w::BUSY_HINT))
+            CommandOutcome::Say(notice.hint(w::BUSY_HINT))
         }
     }
 }
@@ -82,25 +88,31 @@ pub(super) fn split(line: &str) -> (&str, &str) {
 }
 
 /// The problem with the arguments, reported with the usage line.
-fn check(command: &Command, args: &str) -> Option<Outcome> {
+fn check(command: &SlashCommand, args: &str) -> Option<CommandOutcome> {
     let say = match command.args {
-        Args::Optional(_) | Args::OptionalOf(..) | Args::ChoiceThen(..) => return None,
-        Args::None if args.is_empty() => return None,
-        Args::Required(_) | Args::RequiredOf(..) | Args::RequiredOfThen(..) if !args.is_empty() => {
+        ArgsSpec::Optional(_) | ArgsSpec::OptionalOf(..) | ArgsSpec::ChoiceThen(..) => return None,
+        ArgsSpec::None if args.is_empty() => return None,
+        ArgsSpec::Required(_) | ArgsSpec::RequiredOf(..) | ArgsSpec::RequiredOfThen(..)
+            if !args.is_empty() =>
+        {
             return None;
         }
-        Args::Choice(choices) if choices.contains(&args.to_lowercase().as_str()) => return None,
-        Args::None => w::NO_ARGS.with("name", command.name),
-        Args::Required(what) | Args::RequiredOf(what, _) | Args::RequiredOfThen(what, ..) => {
+        ArgsSpec::Choice(choices) if choices.contains(&args.to_lowercase().as_str()) => {
+            return None;
+        }
+        ArgsSpec::None => w::NO_ARGS.with("name", command.name),
+        ArgsSpec::Required(what)
+        | ArgsSpec::RequiredOf(what, _)
+        | ArgsSpec::RequiredOfThen(what, ..) => {
             w::MISSING.with("name", command.name).with("what", format!("<{what}>"))
         }
-        Args::Choice(choices) if args.is_empty() => {
+        ArgsSpec::Choice(choices) if args.is_empty() => {
             w::MISSING.with("name", command.name).with("what", choices.join("|"))
         }
-        Args::Choice(choices) => w::NO_CHOICE
+        ArgsSpec::Choice(choices) => w::NO_CHOICE
             .with("name", command.name)
             .with("choices", choices.join(", "))
             .with("found", short(args)),
     };
-    Some(Outcome::Say(Notice::error(say).hint(w::USAGE.with("usage", command.usage()))))
+    Some(CommandOutcome::Say(Notice::error(say).hint(w::USAGE.with("usage", command.usage()))))
 }

@@ -1,12 +1,12 @@
 //! Generates the help from the table.
 
 use super::table::COMMANDS;
-use super::{Category, Command, Outcome, PageRow, Surface, dispatch, kept, refusal};
+use super::{Category, CommandOutcome, PageRow, SlashCommand, Surface, dispatch, kept, refusal};
 use crate::protocol::Extensions;
 use crate::words::{Lang, commands as w};
 
 /// The commands available on a surface, by category; empty categories are omitted.
-pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static Command>)> {
+pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static SlashCommand>)> {
     let of = |category| {
         let reachable = COMMANDS.iter().filter(move |command| command.reach.covers(surface));
         reachable.filter(move |command| command.category == category).collect::<Vec<_>>()
@@ -16,17 +16,17 @@ pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static Command>
 }
 
 /// Help about one command, or about all; an unknown topic is refused with similar names.
-pub fn page(topic: Option<&str>, surface: Surface<'_>, own: &Extensions) -> Outcome {
+pub fn page(topic: Option<&str>, surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
     let Some(topic) = topic else { return all(surface, own) };
     let built_in = dispatch::find_in(COMMANDS, topic).map(one);
     built_in.or_else(|| kept::help(own, topic)).unwrap_or_else(|| {
-        let mut known: Vec<&str> = COMMANDS.iter().flat_map(Command::names).collect();
+        let mut known: Vec<&str> = COMMANDS.iter().flat_map(SlashCommand::names).collect();
         known.extend(kept::typed(own).map(|entry| entry.name.as_str()));
         refusal("", w::NO_TOPIC, topic, known, w::UNKNOWN_HINT)
     })
 }
 
-fn all(surface: Surface<'_>, own: &Extensions) -> Outcome {
+fn all(surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
     let mut rows = Vec::new();
     for (category, commands) in by_category(surface) {
         rows.push(PageRow::heading(category.name()));
@@ -36,17 +36,17 @@ fn all(surface: Surface<'_>, own: &Extensions) -> Outcome {
         rows.push(PageRow::Heading(heading));
         rows.extend(entries.into_iter().map(|(usage, about)| PageRow::pair(usage, about)));
     }
-    Outcome::Page { title: w::HELP_TITLE.into(), rows }
+    CommandOutcome::Page { title: w::HELP_TITLE.into(), rows }
 }
 
-fn one(command: &Command) -> Outcome {
+fn one(command: &SlashCommand) -> CommandOutcome {
     let mut rows =
         vec![PageRow::line(command.about), PageRow::pair(w::HELP_USAGE, command.usage())];
     if !command.aliases.is_empty() {
         rows.push(PageRow::pair(w::HELP_ALIASES, slashed(command.aliases)));
     }
     rows.push(PageRow::pair(w::HELP_CATEGORY, command.category.name()));
-    Outcome::Page { title: w::HELP_ABOUT.with("name", command.name), rows }
+    CommandOutcome::Page { title: w::HELP_ABOUT.with("name", command.name), rows }
 }
 
 /// The README's table of commands, in Markdown.

@@ -1,38 +1,38 @@
 //! Commands that show information and change nothing.
 
-use super::{Act, Call, Outcome, PageRow, Surface};
+use super::{CommandContext, CommandOutcome, PageRow, Surface, UiAction};
 use crate::protocol::{Notice, Op, Report, SandboxStatus, SessionInfo};
 use crate::words::{LocalizedText, PhraseValue, commands as w, sandbox as held, session};
 
-pub(super) fn help(_: &Call<'_>, topic: &str) -> Outcome {
-    Outcome::Do(Act::Help((!topic.is_empty()).then(|| topic.to_owned())))
+pub(super) fn help(_: &CommandContext<'_>, topic: &str) -> CommandOutcome {
+    CommandOutcome::Do(UiAction::Help((!topic.is_empty()).then(|| topic.to_owned())))
 }
 
-pub(super) fn version(_: &Call<'_>, _: &str) -> Outcome {
-    Outcome::Say(Notice::info(w::VERSION.with("version", env!("CARGO_PKG_VERSION"))))
+pub(super) fn version(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Say(Notice::info(w::VERSION.with("version", env!("CARGO_PKG_VERSION"))))
 }
 
-pub(super) fn doctor(_: &Call<'_>, _: &str) -> Outcome {
-    Outcome::Send(Op::Report { report: Report::Doctor })
+pub(super) fn doctor(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Report { report: Report::Doctor })
 }
 
-pub(super) fn context(_: &Call<'_>, _: &str) -> Outcome {
-    Outcome::Send(Op::Report { report: Report::Context })
+pub(super) fn context(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Report { report: Report::Context })
 }
 
-pub(super) fn usage(_: &Call<'_>, _: &str) -> Outcome {
-    Outcome::Send(Op::Report { report: Report::Usage })
+pub(super) fn usage(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Report { report: Report::Usage })
 }
 
-pub(super) fn plugins(_: &Call<'_>, _: &str) -> Outcome {
-    Outcome::Send(Op::Report { report: Report::Plugins })
+pub(super) fn plugins(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Report { report: Report::Plugins })
 }
 
-pub(super) fn keys(_: &Call<'_>, _: &str) -> Outcome {
-    Outcome::Do(Act::Keys)
+pub(super) fn keys(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Do(UiAction::Keys)
 }
 
-pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
+pub(super) fn status(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
     let SessionInfo { model, provider, base_url, profile, mode, lang, bot, .. } = call.facts;
     let SessionInfo { cwd, branch, turns, steps, usage, .. } = call.facts;
     let session = format!("{}  {}", call.facts.session, call.facts.title);
@@ -77,29 +77,29 @@ pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
     rows.extend(unsaved.map(|unsaved| PageRow::pair(w::STATUS_UNSAVED, unsaved.why.clone())));
     rows.extend(held.map(|held| PageRow::pair(w::STATUS_SANDBOX, held)));
     rows.extend(call.facts.notes.iter().map(|note| PageRow::pair(w::STATUS_NOTES, note.say())));
-    Outcome::Page { title: w::STATUS_TITLE.into(), rows }
+    CommandOutcome::Page { title: w::STATUS_TITLE.into(), rows }
 }
 
 /// The session's own folder, then those the user added.
-pub(super) fn folders(call: &Call<'_>) -> Vec<PageRow> {
+pub(super) fn folders(call: &CommandContext<'_>) -> Vec<PageRow> {
     let own = PageRow::pair(w::STATUS_FOLDER, call.facts.cwd.as_str());
     let added = call.facts.added.iter().map(|path| PageRow::pair(w::STATUS_ADDED, path.as_str()));
     std::iter::once(own).chain(added).collect()
 }
 
-pub(super) fn tools(call: &Call<'_>, _: &str) -> Outcome {
+pub(super) fn tools(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
     let tools = call.facts.tools.iter();
     let mut rows: Vec<PageRow> =
         tools.map(|tool| PageRow::pair(tool.name.as_str(), tool.about.clone())).collect();
     if rows.is_empty() {
         rows.push(PageRow::line(w::NO_TOOLS));
     }
-    Outcome::Page { title: w::TOOLS_TITLE.into(), rows }
+    CommandOutcome::Page { title: w::TOOLS_TITLE.into(), rows }
 }
 
 /// Shows the page; `revoke N` removes the rule with that number. Anything but a number is refused
 /// with the usage sentence.
-pub(super) fn permissions(call: &Call<'_>, asked: &str) -> Outcome {
+pub(super) fn permissions(call: &CommandContext<'_>, asked: &str) -> CommandOutcome {
     match asked.split_once(char::is_whitespace) {
         _ if asked.is_empty() => permissions_page(call),
         Some(("revoke", number)) => revoke(call, number.trim()),
@@ -108,22 +108,22 @@ pub(super) fn permissions(call: &Call<'_>, asked: &str) -> Outcome {
 }
 
 /// Removing a denial allows something, so only a local user may do it.
-fn revoke(call: &Call<'_>, number: &str) -> Outcome {
+fn revoke(call: &CommandContext<'_>, number: &str) -> CommandOutcome {
     let SessionInfo { allowed, denied, .. } = call.facts;
     let at = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let rule = at.and_then(|at| allowed.iter().chain(denied).nth(at));
     match (call.surface, rule) {
-        (Surface::Gateway { .. }, _) => Outcome::Say(Notice::error(w::REVOKE_LOCAL)),
-        (Surface::Local, Some(rule)) => Outcome::Send(Op::Revoke { rule: rule.clone() }),
-        (Surface::Local, None) => {
-            Outcome::Say(Notice::error(w::NO_RULE_NUMBER.with("number", super::short(number))))
-        }
+        (Surface::Gateway { .. }, _) => CommandOutcome::Say(Notice::error(w::REVOKE_LOCAL)),
+        (Surface::Local, Some(rule)) => CommandOutcome::Send(Op::Revoke { rule: rule.clone() }),
+        (Surface::Local, None) => CommandOutcome::Say(Notice::error(
+            w::NO_RULE_NUMBER.with("number", super::short(number)),
+        )),
     }
 }
 
 /// The page that `/allow` and `/deny` show without arguments.
-pub(super) fn rules_page(call: &Call<'_>) -> Outcome {
-    Outcome::Page { title: w::PERMISSIONS_TITLE.into(), rows: both(call.facts) }
+pub(super) fn rules_page(call: &CommandContext<'_>) -> CommandOutcome {
+    CommandOutcome::Page { title: w::PERMISSIONS_TITLE.into(), rows: both(call.facts) }
 }
 
 /// Numbered consecutively, as `revoke` counts them.
@@ -135,7 +135,7 @@ fn both(facts: &SessionInfo) -> Vec<PageRow> {
     rows
 }
 
-fn permissions_page(call: &Call<'_>) -> Outcome {
+fn permissions_page(call: &CommandContext<'_>) -> CommandOutcome {
     let SessionInfo { max_steps, .. } = call.facts;
     let mut rows = vec![
         PageRow::heading(w::PERMISSIONS_TIERS),
@@ -149,7 +149,7 @@ fn permissions_page(call: &Call<'_>) -> Outcome {
         steps => w::LIMIT_STEPS.with("steps", *steps),
     };
     rows.extend([PageRow::heading(w::PERMISSIONS_LIMITS), PageRow::line(limit)]);
-    Outcome::Page { title: w::PERMISSIONS_TITLE.into(), rows }
+    CommandOutcome::Page { title: w::PERMISSIONS_TITLE.into(), rows }
 }
 
 fn rules(

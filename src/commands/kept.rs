@@ -1,7 +1,7 @@
 //! Custom commands and skills in addition to those of the table: runs, completes, explains and
 //! lists them from the current catalogue.
 
-use super::{Act, Call, Outcome, PageRow, refusal, short};
+use super::{CommandContext, CommandOutcome, PageRow, UiAction, refusal, short};
 use crate::protocol::{
     Extension, ExtensionKind, ExtensionState, Extensions, Notice, OmittedSkills, Op,
 };
@@ -12,21 +12,26 @@ const MOST: usize = 200;
 
 /// Runs a name that is not in the table: a command, then a skill. An unknown name is answered with
 /// similar names, and is never a message to the model.
-pub(super) fn run(call: &Call<'_>, name: &str, args: &str, built_in: &[&str]) -> Outcome {
+pub(super) fn run(
+    call: &CommandContext<'_>,
+    name: &str,
+    args: &str,
+    built_in: &[&str],
+) -> CommandOutcome {
     if let Some(entry) = call.kept.find(name) {
         let (name, args) = (entry.name.clone(), args.to_owned());
-        return Outcome::Send(Op::Invoke { name, args, mentions: Vec::new() });
+        return CommandOutcome::Send(Op::Invoke { name, args, mentions: Vec::new() });
     }
     if let Some(Extension { state: ExtensionState::Broken(why), .. }) = call.kept.find_broken(name)
     {
-        return Outcome::Say(Notice::error(why.clone()));
+        return CommandOutcome::Say(Notice::error(why.clone()));
     }
     let kept = typed(call.kept).map(|entry| entry.name.as_str());
     let known = built_in.iter().copied().chain(kept);
     match &call.kept.waiting {
         Some(waiting) => {
             let unknown = w::UNKNOWN.with("name", short(name));
-            Outcome::Say(Notice::error(unknown).hint(waiting.clone()))
+            CommandOutcome::Say(Notice::error(unknown).hint(waiting.clone()))
         }
         None => refusal("/", w::UNKNOWN, name, known, w::UNKNOWN_HINT),
     }
@@ -76,7 +81,7 @@ fn capped(mut rows: Vec<(String, PhraseValue)>) -> Vec<(String, PhraseValue)> {
 }
 
 /// Help about one entry.
-pub(super) fn help(kept: &Extensions, name: &str) -> Option<Outcome> {
+pub(super) fn help(kept: &Extensions, name: &str) -> Option<CommandOutcome> {
     let name = name.strip_prefix('/').unwrap_or(name);
     let entry = kept.find(name)?;
     let (title, category) = match entry.kind {
@@ -92,20 +97,20 @@ pub(super) fn help(kept: &Extensions, name: &str) -> Option<Outcome> {
     if entry.state == ExtensionState::Sensitive {
         rows.push(PageRow::line(w::ONLY_TYPED));
     }
-    Some(Outcome::Page { title: title.with("name", entry.name.as_str()), rows })
+    Some(CommandOutcome::Page { title: title.with("name", entry.name.as_str()), rows })
 }
 
-pub(super) fn commands(call: &Call<'_>, _: &str) -> Outcome {
+pub(super) fn commands(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
     let mut rows = list(call, ExtensionKind::Command, w::NO_OWN_COMMANDS.into());
     rows.extend(call.kept.waiting.clone().map(PageRow::line));
-    Outcome::Page { title: w::OWN_COMMANDS.into(), rows }
+    CommandOutcome::Page { title: w::OWN_COMMANDS.into(), rows }
 }
 
-pub(super) fn skills(call: &Call<'_>, _: &str) -> Outcome {
+pub(super) fn skills(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
     let mut rows = list(call, ExtensionKind::Skill, w::NO_SKILLS.into());
     rows.extend(untold(&call.kept.untold));
     rows.extend(call.kept.waiting.clone().map(PageRow::line));
-    Outcome::Page { title: w::SKILLS.into(), rows }
+    CommandOutcome::Page { title: w::SKILLS.into(), rows }
 }
 
 /// The skills that the model's list omits or shortens, and why.
@@ -124,7 +129,7 @@ pub fn untold(untold: &OmittedSkills) -> Vec<PageRow> {
 }
 
 /// Grouped by owner; unusable entries with the reason.
-fn list(call: &Call<'_>, kind: ExtensionKind, none: PhraseValue) -> Vec<PageRow> {
+fn list(call: &CommandContext<'_>, kind: ExtensionKind, none: PhraseValue) -> Vec<PageRow> {
     let mut rows: Vec<PageRow> = Vec::new();
     let mut heading = None;
     let entries: Vec<&Extension> = call.kept.of(kind).collect();
@@ -150,18 +155,18 @@ fn list(call: &Call<'_>, kind: ExtensionKind, none: PhraseValue) -> Vec<PageRow>
 
 /// `/bot`: without a name, lists the bots; `none` continues without one. The session, which reads
 /// the files, checks whether a bot exists.
-pub(super) fn bot(call: &Call<'_>, name: &str) -> Outcome {
+pub(super) fn bot(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     let known = call.kept.bots.iter().any(|(bot, _)| bot == name);
     match name {
-        "" => Outcome::Do(Act::Bots),
-        NO_BOT if !known => Outcome::Send(Op::SetBot { name: None }),
-        name => Outcome::Send(Op::SetBot { name: Some(short(name)) }),
+        "" => CommandOutcome::Do(UiAction::Bots),
+        NO_BOT if !known => CommandOutcome::Send(Op::SetBot { name: None }),
+        name => CommandOutcome::Send(Op::SetBot { name: Some(short(name)) }),
     }
 }
 
 /// `/run`: the session, which reads the files, checks whether a script exists.
-pub(super) fn script(_: &Call<'_>, args: &str) -> Outcome {
-    Outcome::Send(run_op(args))
+pub(super) fn script(_: &CommandContext<'_>, args: &str) -> CommandOutcome {
+    CommandOutcome::Send(run_op(args))
 }
 
 /// The script and its arguments. A path with spaces is quoted.
@@ -181,7 +186,7 @@ pub fn run_op(typed: &str) -> Op {
 pub const NO_BOT: &str = "none";
 
 /// The bots as a page, for surfaces without a selection list.
-pub fn bots_page(kept: &Extensions, now: Option<&str>) -> Outcome {
+pub fn bots_page(kept: &Extensions, now: Option<&str>) -> CommandOutcome {
     let mark = |name: &str, about: &str| match now == Some(name) {
         true => w::IN_USE_NOW.with("about", about).into(),
         false => PhraseValue::from(about),
@@ -192,5 +197,5 @@ pub fn bots_page(kept: &Extensions, now: Option<&str>) -> Outcome {
     if rows.is_empty() {
         rows.push(PageRow::line(w::NO_BOTS));
     }
-    Outcome::Page { title: w::BOTS.into(), rows }
+    CommandOutcome::Page { title: w::BOTS.into(), rows }
 }

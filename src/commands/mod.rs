@@ -29,25 +29,25 @@ pub use kept::{NO_BOT, bots_page, run_op, sections as kept_sections, untold};
 
 /// Every name and alias of the table.
 pub fn built_in_names() -> Vec<&'static str> {
-    table::COMMANDS.iter().flat_map(Command::names).collect()
+    table::COMMANDS.iter().flat_map(SlashCommand::names).collect()
 }
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
-pub struct Command {
+pub struct SlashCommand {
     /// Without the slash: at most 32 of `[a-z0-9-]`.
     pub name: &'static str,
     pub aliases: &'static [&'static str],
     pub about: Phrase,
     pub category: Category,
-    pub args: Args,
-    pub reach: Reach,
-    pub busy: Busy,
+    pub args: ArgsSpec,
+    pub reach: Availability,
+    pub busy: WhileBusy,
     /// Called with trimmed arguments that `args` has accepted.
-    pub run: fn(&Call<'_>, &str) -> Outcome,
+    pub run: fn(&CommandContext<'_>, &str) -> CommandOutcome,
 }
 
-impl Command {
+impl SlashCommand {
     /// The usage line: `/export [md|json|html] [file]`.
     pub fn usage(&self) -> String {
         match self.args.hint() {
@@ -95,39 +95,39 @@ impl Category {
 
 /// The arguments of a command. The usage line shows exactly what is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Args {
+pub enum ArgsSpec {
     None,
     Optional(&'static str),
     /// Optional, and completed from a list that is known at typing time.
-    OptionalOf(&'static str, Source),
+    OptionalOf(&'static str, ValueSource),
     Required(&'static str),
     /// Required, and completed from such a list.
-    RequiredOf(&'static str, Source),
+    RequiredOf(&'static str, ValueSource),
     /// Required, completed from such a list; then any text or nothing.
-    RequiredOfThen(&'static str, Source, &'static str),
+    RequiredOfThen(&'static str, ValueSource, &'static str),
     /// Exactly one of these.
     Choice(&'static [&'static str]),
     /// One of these or none, then any text or nothing.
     ChoiceThen(&'static [&'static str], &'static str),
 }
 
-impl Args {
+impl ArgsSpec {
     /// The form in the usage line; empty if the command takes no arguments.
     pub fn hint(self) -> String {
         match self {
-            Args::None => String::new(),
-            Args::Optional(what) | Args::OptionalOf(what, _) => format!("[{what}]"),
-            Args::Required(what) | Args::RequiredOf(what, _) => format!("<{what}>"),
-            Args::RequiredOfThen(what, _, then) => format!("<{what}> [{then}]"),
-            Args::Choice(choices) => choices.join("|"),
-            Args::ChoiceThen(choices, what) => format!("[{}] [{what}]", choices.join("|")),
+            ArgsSpec::None => String::new(),
+            ArgsSpec::Optional(what) | ArgsSpec::OptionalOf(what, _) => format!("[{what}]"),
+            ArgsSpec::Required(what) | ArgsSpec::RequiredOf(what, _) => format!("<{what}>"),
+            ArgsSpec::RequiredOfThen(what, _, then) => format!("<{what}> [{then}]"),
+            ArgsSpec::Choice(choices) => choices.join("|"),
+            ArgsSpec::ChoiceThen(choices, what) => format!("[{}] [{what}]", choices.join("|")),
         }
     }
 }
 
 /// The source of an argument's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ValueSource {
     Commands,
     Models,
     Themes,
@@ -145,7 +145,7 @@ pub enum Source {
 
 /// Who may use a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum Availability {
     Everywhere,
     /// Only where the program runs.
     LocalOnly,
@@ -155,23 +155,24 @@ pub enum Reach {
     LocalUnless(&'static str),
 }
 
-impl Reach {
+impl Availability {
     pub fn covers(self, surface: Surface<'_>) -> bool {
         match (self, surface) {
-            (Reach::Everywhere, _)
-            | (Reach::LocalOnly | Reach::LocalUnless(_), Surface::Local)
-            | (Reach::GatewayOnly, Surface::Gateway { .. }) => true,
-            (Reach::LocalOnly, Surface::Gateway { .. }) | (Reach::GatewayOnly, Surface::Local) => {
-                false
+            (Availability::Everywhere, _)
+            | (Availability::LocalOnly | Availability::LocalUnless(_), Surface::Local)
+            | (Availability::GatewayOnly, Surface::Gateway { .. }) => true,
+            (Availability::LocalOnly, Surface::Gateway { .. })
+            | (Availability::GatewayOnly, Surface::Local) => false,
+            (Availability::LocalUnless(setting), Surface::Gateway { open }) => {
+                open.contains(&setting)
             }
-            (Reach::LocalUnless(setting), Surface::Gateway { open }) => open.contains(&setting),
         }
     }
 }
 
 /// The behaviour while a turn runs. A command is never queued as text among the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Busy {
+pub enum WhileBusy {
     /// It runs at once.
     Now,
     /// The surface holds it and runs it after the turn.
@@ -192,7 +193,7 @@ pub enum Surface<'a> {
 
 /// The data a command may read.
 #[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
+pub struct CommandContext<'a> {
     pub facts: &'a SessionInfo,
     /// The models the server offers; empty if it has not been asked yet.
     pub models: &'a [String],
@@ -208,7 +209,7 @@ pub struct Call<'a> {
 
 /// The result of a command.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum CommandOutcome {
     /// For the session.
     Send(Op),
     /// For the user.
@@ -216,14 +217,14 @@ pub enum Outcome {
     /// For the user, as aligned lines.
     Page { title: LocalizedText, rows: Vec<PageRow> },
     /// For the surface.
-    Do(Act),
+    Do(UiAction),
     /// All of these, in order.
-    Many(Vec<Outcome>),
+    Many(Vec<CommandOutcome>),
 }
 
 /// An action that only a surface can perform.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum UiAction {
     Quit,
     /// Show help: all of it, or about a command or topic.
     Help(Option<String>),
@@ -261,11 +262,11 @@ fn refusal<'a>(
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
     otherwise: impl Into<LocalizedText>,
-) -> Outcome {
+) -> CommandOutcome {
     let near = near::nearest(name, known);
     let notice = Notice::error(say.with("name", short(name)));
     let near: Vec<String> = near.iter().map(|name| format!("`{lead}{name}`")).collect();
-    Outcome::Say(match near.is_empty() {
+    CommandOutcome::Say(match near.is_empty() {
         true => notice.hint(otherwise),
         false => notice.hint(crate::words::commands::NEAR.with("near", near.join(", "))),
     })

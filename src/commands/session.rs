@@ -1,93 +1,97 @@
 //! Commands about the conversation itself.
 
-use super::{Act, Call, Outcome};
+use super::{CommandContext, CommandOutcome, UiAction};
 use crate::protocol::{ExportFormat, Notice, Op, Report, Rewind};
 use crate::words::commands as w;
 
-pub(super) fn new(_: &Call<'_>, _: &str) -> Outcome {
-    Outcome::Send(Op::New)
+pub(super) fn new(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::New)
 }
 
-pub(super) fn stop(call: &Call<'_>, _: &str) -> Outcome {
+pub(super) fn stop(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
     match call.busy {
-        true => Outcome::Send(Op::Stop),
-        false => Outcome::Say(Notice::info(w::NOTHING_RUNS)),
+        true => CommandOutcome::Send(Op::Stop),
+        false => CommandOutcome::Say(Notice::info(w::NOTHING_RUNS)),
     }
 }
 
 /// A message queues itself: the session queues input that is submitted while it is busy. When it is
 /// idle, there is nothing to wait for. Without a message, the queue is started.
-pub(super) fn queue(_: &Call<'_>, message: &str) -> Outcome {
-    Outcome::Send(match message {
+pub(super) fn queue(_: &CommandContext<'_>, message: &str) -> CommandOutcome {
+    CommandOutcome::Send(match message {
         "" => Op::RunQueue,
         message => Op::Submit { text: message.to_owned() },
     })
 }
 
-pub(super) fn steer(_: &Call<'_>, message: &str) -> Outcome {
-    Outcome::Send(Op::Steer { text: message.to_owned() })
+pub(super) fn steer(_: &CommandContext<'_>, message: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Steer { text: message.to_owned() })
 }
 
-pub(super) fn retry(_: &Call<'_>, _: &str) -> Outcome {
-    Outcome::Send(Op::Retry)
+pub(super) fn retry(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Retry)
 }
 
-pub(super) fn compress(_: &Call<'_>, focus: &str) -> Outcome {
-    Outcome::Send(Op::Compress { focus: (!focus.is_empty()).then(|| focus.to_owned()) })
+pub(super) fn compress(_: &CommandContext<'_>, focus: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Compress { focus: (!focus.is_empty()).then(|| focus.to_owned()) })
 }
 
-pub(super) fn recall(_: &Call<'_>, id: &str) -> Outcome {
-    Outcome::Send(Op::Recall { id: id.to_owned() })
+pub(super) fn recall(_: &CommandContext<'_>, id: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Recall { id: id.to_owned() })
 }
 
 /// The request for a first AGENTS.md.
 const INIT: &str = include_str!("../../assets/prompts/init.md");
 
-pub(super) fn init(_: &Call<'_>, _: &str) -> Outcome {
-    Outcome::Send(Op::Submit { text: INIT.trim_end().to_owned() })
+pub(super) fn init(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Submit { text: INIT.trim_end().to_owned() })
 }
 
 /// A shell line like any other: judged, shown, and kept from the model.
 const DIFF: &str = "git diff --stat --patch";
 
-pub(super) fn diff(_: &Call<'_>, _: &str) -> Outcome {
+pub(super) fn diff(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
     // First the changes by steps of this session, also where git does not look; then git's output.
-    Outcome::Many(vec![
-        Outcome::Send(Op::Report { report: Report::Changes }),
-        Outcome::Send(Op::Shell { line: DIFF.to_owned(), keep: false }),
+    CommandOutcome::Many(vec![
+        CommandOutcome::Send(Op::Report { report: Report::Changes }),
+        CommandOutcome::Send(Op::Shell { line: DIFF.to_owned(), keep: false }),
     ])
 }
 
-pub(super) fn undo(_: &Call<'_>, number: &str) -> Outcome {
+pub(super) fn undo(_: &CommandContext<'_>, number: &str) -> CommandOutcome {
     match number {
-        "" => Outcome::Send(Op::Undo { turns: 1 }),
+        "" => CommandOutcome::Send(Op::Undo { turns: 1 }),
         number => match number.parse() {
-            Ok(turns) if turns > 0 => Outcome::Send(Op::Undo { turns }),
-            _ => Outcome::Say(Notice::error(w::NO_TURNS.with("found", super::short(number)))),
+            Ok(turns) if turns > 0 => CommandOutcome::Send(Op::Undo { turns }),
+            _ => {
+                CommandOutcome::Say(Notice::error(w::NO_TURNS.with("found", super::short(number))))
+            }
         },
     }
 }
 
-pub(super) fn copy(_: &Call<'_>, number: &str) -> Outcome {
+pub(super) fn copy(_: &CommandContext<'_>, number: &str) -> CommandOutcome {
     match number {
-        "" => Outcome::Do(Act::Copy(1)),
+        "" => CommandOutcome::Do(UiAction::Copy(1)),
         number => match number.parse() {
-            Ok(number) if number > 0 => Outcome::Do(Act::Copy(number)),
-            _ => Outcome::Say(Notice::error(w::NO_NUMBER.with("found", super::short(number)))),
+            Ok(number) if number > 0 => CommandOutcome::Do(UiAction::Copy(number)),
+            _ => {
+                CommandOutcome::Say(Notice::error(w::NO_NUMBER.with("found", super::short(number))))
+            }
         },
     }
 }
 
-pub(super) fn search(_: &Call<'_>, words: &str) -> Outcome {
-    Outcome::Do(Act::Search(words.to_owned()))
+pub(super) fn search(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
+    CommandOutcome::Do(UiAction::Search(words.to_owned()))
 }
 
-pub(super) fn raw(_: &Call<'_>, _: &str) -> Outcome {
-    Outcome::Do(Act::Dump)
+pub(super) fn raw(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Do(UiAction::Dump)
 }
 
 /// The format is the first word if it is a format, else the file's ending, else Markdown.
-pub(super) fn export(_: &Call<'_>, args: &str) -> Outcome {
+pub(super) fn export(_: &CommandContext<'_>, args: &str) -> CommandOutcome {
     let (first, rest) = args.split_once(char::is_whitespace).unwrap_or((args, ""));
     let (format, file) = match format(first) {
         Some(format) => (format, rest.trim()),
@@ -97,7 +101,7 @@ pub(super) fn export(_: &Call<'_>, args: &str) -> Outcome {
         }
     };
     let path = (!file.is_empty()).then(|| file.to_owned());
-    Outcome::Send(Op::Export { format, path })
+    CommandOutcome::Send(Op::Export { format, path })
 }
 
 fn format(name: &str) -> Option<ExportFormat> {
@@ -109,30 +113,30 @@ fn format(name: &str) -> Option<ExportFormat> {
     }
 }
 
-pub(super) fn resume(_: &Call<'_>, session: &str) -> Outcome {
+pub(super) fn resume(_: &CommandContext<'_>, session: &str) -> CommandOutcome {
     match session {
-        "" => Outcome::Do(Act::Sessions),
-        session => Outcome::Send(Op::Resume { session: session.to_owned() }),
+        "" => CommandOutcome::Do(UiAction::Sessions),
+        session => CommandOutcome::Send(Op::Resume { session: session.to_owned() }),
     }
 }
 
-pub(super) fn sessions(_: &Call<'_>, words: &str) -> Outcome {
-    Outcome::Send(Op::Find { words: words.to_owned() })
+pub(super) fn sessions(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Find { words: words.to_owned() })
 }
 
-pub(super) fn fork(_: &Call<'_>, name: &str) -> Outcome {
-    Outcome::Send(Op::Fork { name: (!name.is_empty()).then(|| name.to_owned()) })
+pub(super) fn fork(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Fork { name: (!name.is_empty()).then(|| name.to_owned()) })
 }
 
-pub(super) fn rename(_: &Call<'_>, name: &str) -> Outcome {
-    Outcome::Send(Op::Rename { name: name.to_owned() })
+pub(super) fn rename(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Rename { name: name.to_owned() })
 }
 
 /// Goes back this many turns; without a number, the user chooses. If the argument does not say what
 /// to take back, the user is asked.
-pub(super) fn rewind(call: &Call<'_>, words: &str) -> Outcome {
+pub(super) fn rewind(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
     if words.is_empty() {
-        return Outcome::Do(Act::Rewind);
+        return CommandOutcome::Do(UiAction::Rewind);
     }
     let (back, what) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
     let what = match what.trim() {
@@ -141,22 +145,22 @@ pub(super) fn rewind(call: &Call<'_>, words: &str) -> Outcome {
             Some(what) => Some(what),
             None => {
                 let say = w::NO_REWIND.with("found", super::short(name));
-                return Outcome::Say(Notice::error(say));
+                return CommandOutcome::Say(Notice::error(say));
             }
         },
     };
     match back.parse::<u64>() {
         Ok(back) if (1..=call.facts.turns).contains(&back) => {
             let turn = call.facts.turns + 1 - back;
-            Outcome::Send(Op::Rewind { turn, what })
+            CommandOutcome::Send(Op::Rewind { turn, what })
         }
         _ => {
             let say = w::NO_TURN.with("found", super::short(back)).with("turns", call.facts.turns);
-            Outcome::Say(Notice::error(say))
+            CommandOutcome::Say(Notice::error(say))
         }
     }
 }
 
-pub(super) fn exit(_: &Call<'_>, _: &str) -> Outcome {
-    Outcome::Do(Act::Quit)
+pub(super) fn exit(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Do(UiAction::Quit)
 }

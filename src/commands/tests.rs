@@ -39,12 +39,12 @@ fn far() -> Desk {
 }
 
 impl Desk {
-    fn call(&self) -> Call<'_> {
+    fn call(&self) -> CommandContext<'_> {
         let Desk { facts, models, themes, kept, folders, busy, surface } = self;
-        Call { facts, models, themes, kept, folders, surface: *surface, busy: *busy }
+        CommandContext { facts, models, themes, kept, folders, surface: *surface, busy: *busy }
     }
 
-    fn types(&self, line: &str) -> Outcome {
+    fn types(&self, line: &str) -> CommandOutcome {
         dispatch(&self.call(), line)
     }
 
@@ -58,9 +58,9 @@ impl Desk {
     }
 }
 
-fn told(outcome: Outcome) -> String {
+fn told(outcome: CommandOutcome) -> String {
     match outcome {
-        Outcome::Say(Notice { say, hint, .. }) => {
+        CommandOutcome::Say(Notice { say, hint, .. }) => {
             let hint = hint.map(|hint| format!(" {}", hint.text(Lang::En)));
             format!("{}{}", say.text(Lang::En), hint.unwrap_or_default())
         }
@@ -69,11 +69,11 @@ fn told(outcome: Outcome) -> String {
 }
 
 /// A page as text, one line for each row.
-fn shown(outcome: Outcome) -> Vec<String> {
+fn shown(outcome: CommandOutcome) -> Vec<String> {
     let text =
         |value: &PhraseValue| words::commands::USAGE.with("usage", value.clone()).text(Lang::En);
     let text = |value: &PhraseValue| text(value).trim_start_matches("Usage: ").to_owned();
-    let Outcome::Page { rows, .. } = outcome else { return vec![told(outcome)] };
+    let CommandOutcome::Page { rows, .. } = outcome else { return vec![told(outcome)] };
     rows.iter()
         .map(|row| match row {
             PageRow::Heading(heading) => format!("# {}", text(heading)),
@@ -83,8 +83,8 @@ fn shown(outcome: Outcome) -> Vec<String> {
         .collect()
 }
 
-fn runs(script: &str, args: &str) -> Outcome {
-    Outcome::Send(Op::RunScript { script: script.into(), args: args.into() })
+fn runs(script: &str, args: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::RunScript { script: script.into(), args: args.into() })
 }
 
 #[test]
@@ -129,45 +129,48 @@ fn the_inputs_of_a_script_are_completed_after_its_name() {
 #[test]
 fn each_command_does_what_its_row_says() {
     let cases = [
-        ("/new", Outcome::Send(Op::New)),
-        ("/clear", Outcome::Send(Op::New)),
-        ("/RESET", Outcome::Send(Op::New)),
+        ("/new", CommandOutcome::Send(Op::New)),
+        ("/clear", CommandOutcome::Send(Op::New)),
+        ("/RESET", CommandOutcome::Send(Op::New)),
         (
             "/queue  then this\nand that ",
-            Outcome::Send(Op::Submit { text: "then this\nand that".into() }),
+            CommandOutcome::Send(Op::Submit { text: "then this\nand that".into() }),
         ),
-        ("/steer  this\nway ", Outcome::Send(Op::Steer { text: "this\nway".into() })),
-        ("/retry", Outcome::Send(Op::Retry)),
+        ("/steer  this\nway ", CommandOutcome::Send(Op::Steer { text: "this\nway".into() })),
+        ("/retry", CommandOutcome::Send(Op::Retry)),
         ("/run summary", runs("summary", "")),
         ("/run  a/b.ai.yaml  {who: Ann} ", runs("a/b.ai.yaml", "{who: Ann}")),
         ("/run 'my own.ai.yaml' two words", runs("my own.ai.yaml", "two words")),
         (
             "/diff",
-            Outcome::Many(vec![
-                Outcome::Send(Op::Report { report: Report::Changes }),
-                Outcome::Send(Op::Shell { line: "git diff --stat --patch".into(), keep: false }),
+            CommandOutcome::Many(vec![
+                CommandOutcome::Send(Op::Report { report: Report::Changes }),
+                CommandOutcome::Send(Op::Shell {
+                    line: "git diff --stat --patch".into(),
+                    keep: false,
+                }),
             ]),
         ),
-        ("/rewind", Outcome::Do(Act::Rewind)),
-        ("/undo", Outcome::Send(Op::Undo { turns: 1 })),
-        ("/undo 3", Outcome::Send(Op::Undo { turns: 3 })),
-        ("/plugins", Outcome::Send(Op::Report { report: Report::Plugins })),
-        ("/context", Outcome::Send(Op::Report { report: Report::Context })),
-        ("/usage", Outcome::Send(Op::Report { report: Report::Usage })),
-        ("/copy", Outcome::Do(Act::Copy(1))),
-        ("/copy 3", Outcome::Do(Act::Copy(3))),
-        ("/model", Outcome::Do(Act::Models)),
-        ("/model large", Outcome::Send(Op::SetModel { name: "Large".into() })),
-        ("/mode Low", Outcome::Send(Op::SetMode { mode: Mode::Low })),
-        ("/theme", Outcome::Do(Act::Theme(None))),
-        ("/theme light", Outcome::Do(Act::Theme(Some("light".into())))),
-        ("/allow git  push *", Outcome::Send(Op::Allow { rule: "git push *".into() })),
-        ("/deny git push", Outcome::Send(Op::Deny { rule: "git push".into() })),
-        ("/help", Outcome::Do(Act::Help(None))),
-        ("/", Outcome::Do(Act::Help(None))),
-        ("/help model", Outcome::Do(Act::Help(Some("model".into())))),
-        ("/doctor", Outcome::Send(Op::Report { report: Report::Doctor })),
-        ("/q", Outcome::Do(Act::Quit)),
+        ("/rewind", CommandOutcome::Do(UiAction::Rewind)),
+        ("/undo", CommandOutcome::Send(Op::Undo { turns: 1 })),
+        ("/undo 3", CommandOutcome::Send(Op::Undo { turns: 3 })),
+        ("/plugins", CommandOutcome::Send(Op::Report { report: Report::Plugins })),
+        ("/context", CommandOutcome::Send(Op::Report { report: Report::Context })),
+        ("/usage", CommandOutcome::Send(Op::Report { report: Report::Usage })),
+        ("/copy", CommandOutcome::Do(UiAction::Copy(1))),
+        ("/copy 3", CommandOutcome::Do(UiAction::Copy(3))),
+        ("/model", CommandOutcome::Do(UiAction::Models)),
+        ("/model large", CommandOutcome::Send(Op::SetModel { name: "Large".into() })),
+        ("/mode Low", CommandOutcome::Send(Op::SetMode { mode: Mode::Low })),
+        ("/theme", CommandOutcome::Do(UiAction::Theme(None))),
+        ("/theme light", CommandOutcome::Do(UiAction::Theme(Some("light".into())))),
+        ("/allow git  push *", CommandOutcome::Send(Op::Allow { rule: "git push *".into() })),
+        ("/deny git push", CommandOutcome::Send(Op::Deny { rule: "git push".into() })),
+        ("/help", CommandOutcome::Do(UiAction::Help(None))),
+        ("/", CommandOutcome::Do(UiAction::Help(None))),
+        ("/help model", CommandOutcome::Do(UiAction::Help(Some("model".into())))),
+        ("/doctor", CommandOutcome::Send(Op::Report { report: Report::Doctor })),
+        ("/q", CommandOutcome::Do(UiAction::Quit)),
     ];
     for (line, expected) in cases {
         assert_eq!(desk().types(line), expected, "{line}");
@@ -176,9 +179,9 @@ fn each_command_does_what_its_row_says() {
 
 #[test]
 fn a_language_is_changed_on_both_sides() {
-    let expected = Outcome::Many(vec![
-        Outcome::Do(Act::Lang(Lang::Zh)),
-        Outcome::Send(Op::SetLang { lang: Lang::Zh }),
+    let expected = CommandOutcome::Many(vec![
+        CommandOutcome::Do(UiAction::Lang(Lang::Zh)),
+        CommandOutcome::Send(Op::SetLang { lang: Lang::Zh }),
     ]);
     assert_eq!(desk().types("/lang zh"), expected);
 }
@@ -194,7 +197,7 @@ fn an_export_finds_its_format_by_word_by_ending_or_by_custom() {
     ];
     for (line, format, path) in cases {
         let path = path.map(str::to_owned);
-        assert_eq!(desk().types(line), Outcome::Send(Op::Export { format, path }), "{line}");
+        assert_eq!(desk().types(line), CommandOutcome::Send(Op::Export { format, path }), "{line}");
     }
 }
 
@@ -225,21 +228,23 @@ fn mistakes_are_reported_with_the_usage() {
 
 #[test]
 fn a_model_the_server_does_not_list_is_tried_with_a_warning() {
-    let Outcome::Many(outcomes) = desk().types("/model huge") else { panic!("two outcomes") };
-    assert_eq!(outcomes[1], Outcome::Send(Op::SetModel { name: "huge".into() }));
+    let CommandOutcome::Many(outcomes) = desk().types("/model huge") else {
+        panic!("two outcomes")
+    };
+    assert_eq!(outcomes[1], CommandOutcome::Send(Op::SetModel { name: "huge".into() }));
     let mut alone = desk();
     alone.facts.base_url.clear();
-    let asked = Outcome::Send(Op::SetModel { name: "huge".into() });
+    let asked = CommandOutcome::Send(Op::SetModel { name: "huge".into() });
     assert_eq!(alone.types("/model huge"), asked, "there is no server that could list it");
 }
 
 #[test]
 fn during_a_turn_each_command_behaves_as_its_row_says() {
-    assert_eq!(busy().types("/stop"), Outcome::Send(Op::Stop));
+    assert_eq!(busy().types("/stop"), CommandOutcome::Send(Op::Stop));
     assert!(busy().told("/new").starts_with("`/new` is not available while a turn is running."));
-    let Outcome::Many(outcomes) = busy().types("/mode low") else { panic!("two outcomes") };
-    assert_eq!(outcomes[1], Outcome::Do(Act::Later("/mode low".into())));
-    assert_eq!(desk().types("/mode low"), Outcome::Send(Op::SetMode { mode: Mode::Low }));
+    let CommandOutcome::Many(outcomes) = busy().types("/mode low") else { panic!("two outcomes") };
+    assert_eq!(outcomes[1], CommandOutcome::Do(UiAction::Later("/mode low".into())));
+    assert_eq!(desk().types("/mode low"), CommandOutcome::Send(Op::SetMode { mode: Mode::Low }));
     // A mistake is reported at once, not after the turn.
     assert!(busy().told("/mode fast").contains("takes one of"));
 }
@@ -247,7 +252,7 @@ fn during_a_turn_each_command_behaves_as_its_row_says() {
 #[test]
 fn commands_that_must_run_at_once_do() {
     for name in ["stop", "queue", "help", "status", "copy", "exit"] {
-        assert_eq!(find(name).map(|command| command.busy), Some(Busy::Now), "{name}");
+        assert_eq!(find(name).map(|command| command.busy), Some(WhileBusy::Now), "{name}");
     }
 }
 
@@ -264,18 +269,18 @@ fn a_command_out_of_reach_is_neither_run_nor_offered() {
 fn a_setting_opens_a_local_command_to_a_gateway() {
     let gate = "display.tool_progress";
     let open = &["display.tool_progress"];
-    assert!(!Reach::LocalUnless(gate).covers(Surface::Gateway { open: &[] }));
-    assert!(Reach::LocalUnless(gate).covers(Surface::Gateway { open }));
-    assert!(Reach::LocalUnless(gate).covers(Surface::Local));
-    assert!(!Reach::GatewayOnly.covers(Surface::Local));
+    assert!(!Availability::LocalUnless(gate).covers(Surface::Gateway { open: &[] }));
+    assert!(Availability::LocalUnless(gate).covers(Surface::Gateway { open }));
+    assert!(Availability::LocalUnless(gate).covers(Surface::Local));
+    assert!(!Availability::GatewayOnly.covers(Surface::Local));
 }
 
 #[test]
 fn a_name_wins_over_an_alias() {
-    let row = |name, aliases| Command { name, aliases, ..table::COMMANDS[0] };
+    let row = |name, aliases| SlashCommand { name, aliases, ..table::COMMANDS[0] };
     let table = [row("long", &["short"]), row("short", &[])];
     assert_eq!(find_in(&table, "/short").map(|command| command.name), Some("short"));
-    assert_eq!(dispatch_in(&table, &desk().call(), "/short"), Outcome::Send(Op::New));
+    assert_eq!(dispatch_in(&table, &desk().call(), "/short"), CommandOutcome::Send(Op::New));
 }
 
 #[test]
@@ -356,7 +361,7 @@ fn rules_are_numbered_consecutively_and_revoked_by_number() {
         let page = shown(desk.types(listed));
         assert!(page.contains(&"2. curl *".to_owned()), "{listed}: {page:?}");
     }
-    let revoked = |rule: &str| Outcome::Send(Op::Revoke { rule: rule.into() });
+    let revoked = |rule: &str| CommandOutcome::Send(Op::Revoke { rule: rule.into() });
     assert_eq!(desk.types("/permissions revoke 1"), revoked("git add *"));
     assert_eq!(desk.types("/permissions revoke 2"), revoked("curl *"));
     for wrong in ["revoke 0", "revoke 3", "revoke x", "revoke", "what"] {
@@ -408,14 +413,14 @@ fn keeper() -> Desk {
     Desk { kept: Extensions { entries, bots, ..Extensions::default() }, ..desk() }
 }
 
-fn invoked(name: &str, args: &str) -> Outcome {
-    Outcome::Send(Op::Invoke { name: name.into(), args: args.into(), mentions: vec![] })
+fn invoked(name: &str, args: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Invoke { name: name.into(), args: args.into(), mentions: vec![] })
 }
 
 #[test]
 fn a_built_in_wins_over_a_command_and_a_command_over_a_skill() {
     let keeper = keeper();
-    assert_eq!(keeper.types("/help"), Outcome::Do(Act::Help(None)));
+    assert_eq!(keeper.types("/help"), CommandOutcome::Do(UiAction::Help(None)));
     assert_eq!(keeper.types("/summarize focus on  risks"), invoked("summarize", "focus on  risks"));
     assert_eq!(keeper.types("/pdf x"), invoked("pdf", "x"));
     assert_eq!(keeper.types("/find-bug"), invoked("find-bug", ""));
@@ -505,8 +510,9 @@ fn skills_omitted_from_the_models_list_are_reported_with_the_limit() {
 #[test]
 fn bot_selects_a_bot_by_name_or_from_a_list_or_leaves_it() {
     let mut keeper = keeper();
-    let set = |name: Option<&str>| Outcome::Send(Op::SetBot { name: name.map(str::to_owned) });
-    assert_eq!(keeper.types("/bot"), Outcome::Do(Act::Bots));
+    let set =
+        |name: Option<&str>| CommandOutcome::Send(Op::SetBot { name: name.map(str::to_owned) });
+    assert_eq!(keeper.types("/bot"), CommandOutcome::Do(UiAction::Bots));
     assert_eq!(keeper.types("/bot reviewer"), set(Some("reviewer")));
     assert_eq!(
         keeper.types("/bot reviwer"),
@@ -523,11 +529,11 @@ fn bot_selects_a_bot_by_name_or_from_a_list_or_leaves_it() {
 fn commands_over_a_question_are_rows_that_never_wait() {
     for name in table::OVER_A_QUESTION {
         let row = find(name).expect("a row");
-        assert_eq!((row.name, row.busy), (*name, Busy::Now));
+        assert_eq!((row.name, row.busy), (*name, WhileBusy::Now));
     }
     let desk = busy();
     let says = |line: &str| match dispatch_over_question(&desk.call(), line) {
-        Outcome::Say(notice) => notice.say.text(Lang::En),
+        CommandOutcome::Say(notice) => notice.say.text(Lang::En),
         other => format!("{other:?}"),
     };
     for line in ["/new", "/allow git *", "/trust", "/nope", "/run a.yaml"] {

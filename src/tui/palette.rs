@@ -14,7 +14,7 @@ use super::glyph::{CHOSEN, NOT_CHOSEN};
 use super::keys::Action;
 use super::paint::{self, Pen, Rule};
 use super::theme::Theme;
-use crate::commands::{self, Args, Call, Candidate, Command, complete};
+use crate::commands::{self, ArgsSpec, Candidate, CommandContext, SlashCommand, complete};
 use crate::words::{Lang, screen as words};
 
 /// Candidates visible at once.
@@ -82,7 +82,7 @@ impl Palette {
     }
 
     /// Matches again, after the input changed.
-    pub fn refresh(&mut self, input: &str, call: &Call<'_>) {
+    pub fn refresh(&mut self, input: &str, call: &CommandContext<'_>) {
         self.chosen = None;
         let was_closed = self.stage == Stage::Closed;
         self.stage = stage(input);
@@ -271,13 +271,13 @@ fn stage(input: &str) -> Stage {
     match rest.split_once(char::is_whitespace) {
         None => Stage::Name,
         Some((name, _)) => match row(name).map(|row| row.args) {
-            Some(Args::Choice(_)) => Stage::Choice,
+            Some(ArgsSpec::Choice(_)) => Stage::Choice,
             _ => Stage::Free,
         },
     }
 }
 
-fn row(name: &str) -> Option<&'static Command> {
+fn row(name: &str) -> Option<&'static SlashCommand> {
     commands::find(name)
 }
 
@@ -285,9 +285,17 @@ fn needs_argument(line: &str) -> bool {
     let name = line.trim().trim_start_matches('/');
     match row(name).map(|row| row.args) {
         Some(
-            Args::Required(_) | Args::RequiredOf(..) | Args::RequiredOfThen(..) | Args::Choice(_),
+            ArgsSpec::Required(_)
+            | ArgsSpec::RequiredOf(..)
+            | ArgsSpec::RequiredOfThen(..)
+            | ArgsSpec::Choice(_),
         ) => true,
-        Some(Args::None | Args::Optional(_) | Args::OptionalOf(..) | Args::ChoiceThen(..))
+        Some(
+            ArgsSpec::None
+            | ArgsSpec::Optional(_)
+            | ArgsSpec::OptionalOf(..)
+            | ArgsSpec::ChoiceThen(..),
+        )
         | None => false,
     }
 }

@@ -17,7 +17,7 @@ use super::start;
 use super::surroundings::Surroundings;
 use super::theme::{AUTO, Depth, Ground, Source, Theme, Wardrobe};
 use super::transcript::Transcript;
-use crate::commands::{self, Call, Surface};
+use crate::commands::{self, CommandContext, Surface};
 use crate::config::draft::SavedDraft;
 use crate::protocol::{Extensions, Notice, Op, SessionInfo};
 use crate::tools::exec::Watchdog;
@@ -235,8 +235,8 @@ impl State {
         }
     }
 
-    pub(super) fn call(&self) -> Call<'_> {
-        Call {
+    pub(super) fn call(&self) -> CommandContext<'_> {
+        CommandContext {
             facts: &self.facts,
             models: &self.known.models,
             kept: &self.known.kept,

@@ -6,7 +6,7 @@ use super::modal::Modal;
 use super::queue::Later;
 use super::state::State;
 use super::{choosing, start};
-use crate::commands::{self, Act, Outcome, Surface};
+use crate::commands::{self, CommandOutcome, Surface, UiAction};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{Mention, Notice, Op};
 use crate::words::{Lang, input, screen as words};
@@ -98,64 +98,64 @@ pub fn later(state: &mut State, at: Millis) -> Vec<Effect> {
 }
 
 /// Applies the result of a command, here and elsewhere.
-fn follow(state: &mut State, outcome: Outcome, at: Millis) -> Vec<Effect> {
+fn follow(state: &mut State, outcome: CommandOutcome, at: Millis) -> Vec<Effect> {
     match outcome {
-        Outcome::Send(op) => {
+        CommandOutcome::Send(op) => {
             if op == Op::Stop {
                 state.activity.stopping(at);
             }
             vec![Effect::Send(op)]
         }
-        Outcome::Say(notice) => {
+        CommandOutcome::Say(notice) => {
             state.transcript.notice(notice);
             Vec::new()
         }
-        Outcome::Page { title, rows } => {
+        CommandOutcome::Page { title, rows } => {
             state.transcript.page(title, rows);
             Vec::new()
         }
-        Outcome::Do(Act::Help(Some(topic))) => {
+        CommandOutcome::Do(UiAction::Help(Some(topic))) => {
             follow(state, commands::help_page(Some(&topic), Surface::Local, &state.known.kept), at)
         }
-        Outcome::Do(act) => perform(state, act),
-        Outcome::Many(outcomes) => {
+        CommandOutcome::Do(act) => perform(state, act),
+        CommandOutcome::Many(outcomes) => {
             outcomes.into_iter().flat_map(|outcome| follow(state, outcome, at)).collect()
         }
     }
 }
 
 /// Carries out actions that only a user interface can.
-fn perform(state: &mut State, act: Act) -> Vec<Effect> {
+fn perform(state: &mut State, act: UiAction) -> Vec<Effect> {
     match act {
-        Act::Quit => return choosing::leave(state),
-        Act::Help(_) => {
+        UiAction::Quit => return choosing::leave(state),
+        UiAction::Help(_) => {
             let help = Modal::help(&state.known.kept);
             state.modals.open(help);
         }
-        Act::Keys => state.modals.open(Modal::keys()),
-        Act::Lang(lang) => set_lang(state, lang),
-        Act::Vim(on) => {
+        UiAction::Keys => state.modals.open(Modal::keys()),
+        UiAction::Lang(lang) => set_lang(state, lang),
+        UiAction::Vim(on) => {
             let on = state.composer.set_vim(on);
             let say = if on { input::VIM_ON } else { input::VIM_OFF };
             state.transcript.notice(Notice::info(say));
             return vec![Effect::Set { key: "vim", value: on.to_string() }];
         }
-        Act::Timestamps(on) => {
+        UiAction::Timestamps(on) => {
             let on = on.unwrap_or(!state.dress.timestamps);
             state.dress.timestamps = on;
             return vec![Effect::Set { key: "timestamps", value: on.to_string() }];
         }
-        Act::Theme(Some(name)) => return set_theme(state, &name),
-        Act::Theme(None) => choosing::themes(state),
-        Act::Models => return choosing::models(state),
-        Act::Sessions => return choosing::sessions(state),
-        Act::Rewind => choosing::turns(state),
-        Act::Bots => choosing::bots(state),
-        Act::Dump => return dump(state),
-        Act::Search(words) if words.is_empty() => state.transcript.search(),
-        Act::Search(words) => state.transcript.search_for(&words),
-        Act::Later(line) => state.queue.later(line),
-        Act::Copy(back) => return copy(state, back),
+        UiAction::Theme(Some(name)) => return set_theme(state, &name),
+        UiAction::Theme(None) => choosing::themes(state),
+        UiAction::Models => return choosing::models(state),
+        UiAction::Sessions => return choosing::sessions(state),
+        UiAction::Rewind => choosing::turns(state),
+        UiAction::Bots => choosing::bots(state),
+        UiAction::Dump => return dump(state),
+        UiAction::Search(words) if words.is_empty() => state.transcript.search(),
+        UiAction::Search(words) => state.transcript.search_for(&words),
+        UiAction::Later(line) => state.queue.later(line),
+        UiAction::Copy(back) => return copy(state, back),
     }
     Vec::new()
 }

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::Answer;
 use super::choice;
 use super::page::{List, Page};
-use crate::commands::{Command, Surface, by_category, kept_sections};
+use crate::commands::{SlashCommand, Surface, by_category, kept_sections};
 use crate::protocol::Extensions;
 use crate::tui::keys::{self, Action, KEYS, Place};
 use crate::tui::paint::Pen;
@@ -152,7 +152,7 @@ const PLACES: &[(Place, Phrase)] = &[
     (Place::Found, words::PLACE_FOUND),
 ];
 
-fn with_aliases(command: &Command, pen: &Pen<'_>) -> String {
+fn with_aliases(command: &SlashCommand, pen: &Pen<'_>) -> String {
     let about = command.about.text(pen.lang);
     match command.aliases {
         [] => about.to_owned(),
