@@ -49,8 +49,8 @@ mod rescue;
 mod room;
 mod scripts;
 
-use ground::Ground;
-use headless::{Headless, What};
+use ground::Startup;
+use headless::{HeadlessOptions, What};
 
 /// Runs the program.
 pub fn entry() -> ExitCode {
@@ -63,7 +63,7 @@ pub fn entry() -> ExitCode {
         Err(page) => return report::usage(&page).into(),
     };
     let ends = Ends { stdin: io::stdin().is_terminal(), stdout: output::stdout().is_terminal() };
-    match Ground::prepare(&cli) {
+    match Startup::prepare(&cli) {
         Ok(ground) => {
             let temp = Arc::clone(&ground.temp);
             let exit = route(cli, ends, ground);
@@ -75,7 +75,7 @@ pub fn entry() -> ExitCode {
     }
 }
 
-fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
+fn route(cli: Cli, ends: Ends, ground: Startup) -> Exit {
     let (json, yes, schema) = (cli.run.json, cli.run.yes, cli.run.output_schema.clone());
     let linear = cli.look.linear;
     let approved = cli.approved();
@@ -97,17 +97,19 @@ fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
         Way::Screen { prompt, bot } => screen(ground, prompt, bot.as_deref(), (take, yes)),
         Way::Print { prompt, bot, piped } => {
             let what = What::Message { prompt, piped };
-            Headless { what, bot, json, approved, schema, take }.run(ground)
+            HeadlessOptions { what, bot, json, approved, schema, take }.run(ground)
         }
         Way::Template { name, args, then, bot, piped } => {
             let what = What::Command { name, args, then, piped };
-            Headless { what, bot, json, approved, schema, take }.run(ground)
+            HeadlessOptions { what, bot, json, approved, schema, take }.run(ground)
         }
         Way::Session(session) => answers::session(&ground, &session, json),
         Way::Script(script) => scripts::script(ground, &script, json, approved),
         Way::Policy(policy) => answers::policy(&ground, &policy, json),
         Way::Model(model) => answers::model(&ground, model, json),
-        Way::Kept { kind, asked } => kept::run(&ground, kind, asked, kept::How { json, yes }),
+        Way::Kept { kind, asked } => {
+            kept::run(&ground, kind, asked, kept::ExtensionOptions { json, yes })
+        }
         Way::InitHome => kept::init_home(&ground, json),
         Way::Config(config) => answers::config(&ground, &config, json),
         Way::Plugin(plugin) => plugins::answer(&ground, plugin, json),
@@ -149,7 +151,7 @@ fn screen_runtime() -> io::Result<Runtime> {
 
 /// Runs the full screen. The first frame is drawn before any search starts.
 fn screen(
-    ground: Ground,
+    ground: Startup,
     mut prompt: Option<String>,
     bot: Option<&str>,
     (take, yes): (Option<Take>, bool),
@@ -199,7 +201,7 @@ fn screen(
 
 /// The initial configuration of the screen.
 fn screen_config(
-    ground: &Ground,
+    ground: &Startup,
     facts: SessionInfo,
     first: Option<String>,
     draft: Option<PathBuf>,
@@ -230,7 +232,7 @@ fn screen_config(
 
 /// Runs the conversation as plain lines.
 fn lines(
-    ground: Ground,
+    ground: Startup,
     prompt: Option<String>,
     bot: Option<&str>,
     (take, yes): (Option<Take>, bool),
@@ -349,13 +351,13 @@ fn left_by(cause: tui::Cause) -> Exit {
 
 /// A start that failed.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct StartError {
     notice: Box<Notice>,
     exit: Exit,
     voice: Voice,
 }
 
-impl Failure {
+impl StartError {
     fn report(&self) -> Exit {
         report::notice(&mut output::stderr(), &self.notice, self.voice);
         self.exit

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
-use super::ground::Ground;
+use super::ground::Startup;
 use super::runtime;
 use crate::cli::args::{self, Config, Shell};
 use crate::cli::doctor::{self, Findings, Terminal};
@@ -25,7 +25,7 @@ use crate::tools::sandbox::Sandbox;
 use crate::words::{Localize, cli as words};
 
 /// `policy explain` and `policy list`.
-pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
+pub fn policy(ground: &Startup, asked: &args::Policy, json: bool) -> Exit {
     let world = ground.world();
     // The verdict of the policy, as for a batch; a note adds that in this folder every command
     // asks.
@@ -66,7 +66,7 @@ pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
     }
 }
 
-fn explained(ground: &Ground, work: &StepAction, scene: PolicyContext<'_>, json: bool) -> Exit {
+fn explained(ground: &Startup, work: &StepAction, scene: PolicyContext<'_>, json: bool) -> Exit {
     let lang = ground.lang();
     let text = match json {
         true => policy::explain_json(work, scene, lang).to_string(),
@@ -76,7 +76,7 @@ fn explained(ground: &Ground, work: &StepAction, scene: PolicyContext<'_>, json:
 }
 
 /// `model list`.
-pub fn model(ground: &Ground, asked: args::Model, json: bool) -> Exit {
+pub fn model(ground: &Startup, asked: args::Model, json: bool) -> Exit {
     let args::Model::List = asked;
     let settings = &ground.loaded.settings;
     let offer = match ask_for_models(ground) {
@@ -92,7 +92,7 @@ pub fn model(ground: &Ground, asked: args::Model, json: bool) -> Exit {
     if said == Exit::Done { exit } else { said }
 }
 
-fn ask_for_models(ground: &Ground) -> io::Result<Offer> {
+fn ask_for_models(ground: &Startup) -> io::Result<Offer> {
     let connection = ground.loaded.settings.connection.clone();
     Ok(runtime()?.block_on(offer(connection)))
 }
@@ -118,7 +118,7 @@ async fn offer(connection: Option<Connection>) -> Offer {
 }
 
 /// `session …`.
-pub fn session(ground: &Ground, asked: &args::Session, json: bool) -> Exit {
+pub fn session(ground: &Startup, asked: &args::Session, json: bool) -> Exit {
     let redactor = super::parts::redactor(ground, false);
     let (store, lang) = (ground.store(), ground.lang());
     let clean = if output::stdout().is_terminal() { super::ground::clean } else { str::to_owned };
@@ -148,7 +148,7 @@ pub fn session(ground: &Ground, asked: &args::Session, json: bool) -> Exit {
 
 /// The session that a run without a screen resumes. No user would see a failure later, so it is
 /// checked before the start.
-pub fn session_to_take(ground: &Ground, take: &args::Take) -> Result<String, Box<(Notice, Exit)>> {
+pub fn session_to_take(ground: &Startup, take: &args::Take) -> Result<String, Box<(Notice, Exit)>> {
     let failed = |error: StoreError| Box::new((Notice::error(error.say()), Exit::Failed));
     let store = ground.store();
     let folder = ground.folder.display().to_string();
@@ -173,7 +173,7 @@ pub fn session_to_take(ground: &Ground, take: &args::Take) -> Result<String, Box
 }
 
 /// `config …`.
-pub fn config(ground: &Ground, asked: &Config, json: bool) -> Exit {
+pub fn config(ground: &Startup, asked: &Config, json: bool) -> Exit {
     let file = ground.paths.settings();
     match config::run(asked, &file, &ground.loaded, json, ground.lang()) {
         Ok(config::Answer::Out(text)) => answer(ground, &text),
@@ -183,7 +183,7 @@ pub fn config(ground: &Ground, asked: &Config, json: bool) -> Exit {
 }
 
 /// `doctor`.
-pub fn doctor(ground: &Ground, json: bool) -> Exit {
+pub fn doctor(ground: &Startup, json: bool) -> Exit {
     let offer = match ask_for_models(ground) {
         Ok(offer) => offer,
         Err(error) => return ground.broken(&error),
@@ -209,7 +209,7 @@ pub fn doctor(ground: &Ground, json: bool) -> Exit {
 }
 
 /// The page of `/doctor`: the same findings, gathered while the session continues.
-pub fn doctor_page(ground: &Ground) -> Doctor {
+pub fn doctor_page(ground: &Startup) -> Doctor {
     let (paths, loaded) = (ground.paths.clone(), ground.loaded.clone());
     let folder = ground.folder.clone();
     let (terminal, world) = (terminal(&ground.environment), ground.world());
@@ -274,12 +274,12 @@ fn terminal(environment: &Environment) -> Terminal {
 }
 
 /// `completions SHELL`.
-pub fn completions(ground: &Ground, shell: Shell) -> Exit {
+pub fn completions(ground: &Startup, shell: Shell) -> Exit {
     let done = report::answer(&mut output::stdout(), args::completions(shell));
     ended(ground, done)
 }
 
-pub fn answer_rows(ground: &Ground, rows: &[PageRow], json: bool) -> Exit {
+pub fn answer_rows(ground: &Startup, rows: &[PageRow], json: bool) -> Exit {
     let mut out = output::stdout();
     let done = if json {
         report::answer(&mut out, format!("{}\n", page::json(rows, ground.lang())))
@@ -290,12 +290,12 @@ pub fn answer_rows(ground: &Ground, rows: &[PageRow], json: bool) -> Exit {
     ended(ground, done)
 }
 
-pub fn answer(ground: &Ground, text: &str) -> Exit {
+pub fn answer(ground: &Startup, text: &str) -> Exit {
     let done = report::answer(&mut output::stdout(), text);
     ended(ground, done)
 }
 
-fn ended(ground: &Ground, done: io::Result<()>) -> Exit {
+fn ended(ground: &Startup, done: io::Result<()>) -> Exit {
     let done = done.and_then(|()| output::stdout().flush());
     match done {
         Ok(()) => Exit::Done,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::Failure;
+use super::StartError;
 use crate::cli::policy;
 use crate::cli::report::{self, Voice};
 use crate::cli::{Cli, Exit, output};
@@ -31,7 +31,7 @@ use crate::tui::{Clipboard, Keep, Surroundings};
 use crate::words::{Lang, Localize, LocalizedText, cli as words};
 
 #[derive(Debug)]
-pub struct Ground {
+pub struct Startup {
     pub environment: Environment,
     pub paths: Paths,
     pub loaded: Loaded,
@@ -40,7 +40,7 @@ pub struct Ground {
     pub trusted: bool,
     /// False for `--no-save`.
     pub saves: bool,
-    pub trust: Known,
+    pub trust: TrustState,
     /// The folder for all temporary files of this run.
     pub temp: Arc<RunFolder>,
     /// Folders added on the command line, links resolved.
@@ -53,7 +53,7 @@ pub struct Ground {
 
 /// What is known about trust in the folder.
 #[derive(Debug)]
-pub struct Known {
+pub struct TrustState {
     pub kept: TrustStore,
     /// Why the trust store could not be read.
     pub broken: Option<LocalizedText>,
@@ -65,13 +65,13 @@ pub struct Known {
     pub given: Option<PathBuf>,
 }
 
-impl Ground {
-    pub fn prepare(cli: &Cli) -> Result<Ground, Failure> {
+impl Startup {
+    pub fn prepare(cli: &Cli) -> Result<Startup, StartError> {
         let environment = Environment::of_process();
         let lang = early_lang(cli, &environment);
         let paths = Paths::find(&environment).map_err(|fault| failed(fault.say(), lang))?;
         let folder = folder(cli.run.cwd.as_deref(), lang)?;
-        let trust = Known::about(&folder, cli.run.trust.as_deref(), &paths);
+        let trust = TrustState::about(&folder, cli.run.trust.as_deref(), &paths);
         let trusted = trust.named || trust.standing == FolderTrust::Known(TrustLevel::Trusted);
         // A project's own settings count only where its folder is trusted.
         let project = if trusted { project_files(&folder) } else { Vec::new() };
@@ -86,7 +86,7 @@ impl Ground {
         }
         let saves = !cli.run.no_save;
         let temp = Arc::new(RunFolder::new(temp_places(&environment, &paths)));
-        let mut ground = Ground {
+        let mut ground = Startup {
             environment,
             paths,
             loaded,
@@ -266,14 +266,14 @@ impl Ground {
     }
 }
 
-impl Known {
+impl TrustState {
     /// A store that cannot be read counts as empty.
-    fn about(folder: &Path, named: Option<&Path>, paths: &Paths) -> Known {
+    fn about(folder: &Path, named: Option<&Path>, paths: &Paths) -> TrustState {
         let (kept, broken) = TrustStore::open(paths.trust());
         let survey = trust::survey(folder);
         let standing = kept.standing(folder, &survey);
         let named = named.and_then(|named| named.canonicalize().ok());
-        Known {
+        TrustState {
             kept,
             broken,
             survey,
@@ -316,7 +316,7 @@ fn early_lang(cli: &Cli, environment: &Environment) -> Lang {
     named.and_then(Lang::parse).unwrap_or_default()
 }
 
-fn folder(named: Option<&Path>, lang: Lang) -> Result<PathBuf, Failure> {
+fn folder(named: Option<&Path>, lang: Lang) -> Result<PathBuf, StartError> {
     let asked = match named {
         Some(named) => named.to_owned(),
         None => std::env::current_dir().map_err(|_| failed(words::NO_FOLDER_HERE, lang))?,
@@ -330,6 +330,6 @@ fn folder(named: Option<&Path>, lang: Lang) -> Result<PathBuf, Failure> {
     }
 }
 
-fn failed(say: impl Into<crate::words::LocalizedText>, lang: Lang) -> Failure {
-    Failure { notice: Box::new(Notice::error(say)), exit: Exit::WrongUse, voice: voice(lang) }
+fn failed(say: impl Into<crate::words::LocalizedText>, lang: Lang) -> StartError {
+    StartError { notice: Box::new(Notice::error(say)), exit: Exit::WrongUse, voice: voice(lang) }
 }

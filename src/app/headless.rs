@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
-use super::ground::{self, Ground};
+use super::ground::{self, Startup};
 use super::{answers, farewell, parts, runtime, time_to_leave};
 use crate::cli::args::{Approved, Take};
 use crate::cli::kept::args::Then;
@@ -20,7 +20,7 @@ use crate::signals;
 use crate::words::{Localize, LocalizedText, cli as words, library as w};
 
 /// The turn, and its options.
-pub struct Headless {
+pub struct HeadlessOptions {
     pub what: What,
     pub bot: Option<String>,
     pub json: bool,
@@ -39,8 +39,8 @@ pub enum What {
     Command { name: String, args: String, then: Then, piped: bool },
 }
 
-impl Headless {
-    pub fn run(self, ground: Ground) -> Exit {
+impl HeadlessOptions {
+    pub fn run(self, ground: Startup) -> Exit {
         ground.say_problems();
         let op = match self.op(&ground) {
             Ok(op) => op,
@@ -104,7 +104,7 @@ impl Headless {
     }
 
     /// The operation for the session.
-    fn op(&self, ground: &Ground) -> Result<Op, Exit> {
+    fn op(&self, ground: &Startup) -> Result<Op, Exit> {
         match &self.what {
             What::Message { prompt, piped } => message(ground, prompt.as_deref(), *piped),
             What::Command { name, args, then, piped } => {
@@ -120,7 +120,7 @@ impl Headless {
 
 /// The text with the piped input after it. A name after `/` is a command here too; piped input is
 /// never parsed as one.
-fn message(ground: &Ground, prompt: Option<&str>, piped: bool) -> Result<Op, Exit> {
+fn message(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Exit> {
     if let Some(Intent::Command { name, args, mentions }) = prompt.map(line::read) {
         if commands::find(&name).is_some_and(|command| command.name == "run") && !args.is_empty() {
             return Ok(commands::run_op(&args));
@@ -164,7 +164,7 @@ fn mention(part: PromptPart) -> Option<Mention> {
 }
 
 /// The prompt of a user's command or skill.
-fn own(ground: &Ground, name: &str, args: &str, piped: bool) -> Result<Box<Prompt>, Exit> {
+fn own(ground: &Startup, name: &str, args: &str, piped: bool) -> Result<Box<Prompt>, Exit> {
     let wrong = |say: LocalizedText| ground.fail(&Notice::error(say), Exit::WrongUse);
     let library = ExtensionSet::load_kinds(
         &ground.places(),

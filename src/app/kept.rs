@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use super::answers::{answer, answer_rows};
-use super::ground::{self, Ground};
+use super::ground::{self, Startup};
 use super::runtime;
 use crate::cli::input::{self, Confirmed};
 use crate::cli::kept;
@@ -21,13 +21,13 @@ use crate::words::{Localize, LocalizedText, library as w};
 
 /// The options of the subcommand.
 #[derive(Clone, Copy, Debug)]
-pub struct How {
+pub struct ExtensionOptions {
     pub json: bool,
     pub yes: bool,
 }
 
 /// Carries out a subcommand about one kind of file.
-pub fn run(ground: &Ground, kind: ExtensionFileKind, asked: Asked, how: How) -> Exit {
+pub fn run(ground: &Startup, kind: ExtensionFileKind, asked: Asked, how: ExtensionOptions) -> Exit {
     ground.say_problems();
     // Whether a command has the same name matters for a skill.
     let kinds: &[ExtensionFileKind] = if kind == ExtensionFileKind::Skill {
@@ -56,23 +56,28 @@ pub fn run(ground: &Ground, kind: ExtensionFileKind, asked: Asked, how: How) -> 
 }
 
 /// `init-home`.
-pub fn init_home(ground: &Ground, json: bool) -> Exit {
+pub fn init_home(ground: &Startup, json: bool) -> Exit {
     match examples::copy(&ground.paths) {
         Ok(done) => answer_rows(ground, &kept::copied(&done, &ground.paths.config), json),
         Err(why) => failed(ground, why),
     }
 }
 
-fn failed(ground: &Ground, why: LocalizedText) -> Exit {
+fn failed(ground: &Startup, why: LocalizedText) -> Exit {
     ground.fail(&Notice::error(why), Exit::Failed)
 }
 
-fn told(ground: &Ground, say: LocalizedText) -> Exit {
+fn told(ground: &Startup, say: LocalizedText) -> Exit {
     ground.fail(&Notice::info(say), Exit::Done)
 }
 
 /// Prints the file unchanged; its path goes to standard error.
-fn show(ground: &Ground, library: &ExtensionSet, file: &LoadedFile, how: How) -> Exit {
+fn show(
+    ground: &Startup,
+    library: &ExtensionSet,
+    file: &LoadedFile,
+    how: ExtensionOptions,
+) -> Exit {
     if how.json {
         let json = kept::show_json(library, file, ground.lang());
         return answer(ground, &format!("{json}\n"));
@@ -95,7 +100,7 @@ fn show(ground: &Ground, library: &ExtensionSet, file: &LoadedFile, how: How) ->
 }
 
 fn new(
-    ground: &Ground,
+    ground: &Startup,
     kind: ExtensionFileKind,
     name: &str,
     texts: &Texts,
@@ -141,7 +146,7 @@ fn new(
 
 const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
-fn edit(ground: &Ground, file: &LoadedFile) -> Exit {
+fn edit(ground: &Startup, file: &LoadedFile) -> Exit {
     let text = match crate::config::saved::read(&file.path) {
         Ok(text) => text.unwrap_or_default(),
         Err(fault) => {
@@ -164,7 +169,7 @@ fn edit(ground: &Ground, file: &LoadedFile) -> Exit {
 
 /// Opens the editor until the text is valid or the user gives up; `None`: unchanged.
 fn edited(
-    ground: &Ground,
+    ground: &Startup,
     file: &Path,
     text: &str,
     check: impl Fn(&str) -> Result<(), LocalizedText>,
@@ -196,11 +201,11 @@ fn edited(
     }
 }
 
-fn told_failed(ground: &Ground) -> Exit {
+fn told_failed(ground: &Startup) -> Exit {
     ground.fail(&Notice::info(w::NOTHING_CHANGED), Exit::Failed)
 }
 
-fn delete(ground: &Ground, file: &LoadedFile, how: How) -> Exit {
+fn delete(ground: &Startup, file: &LoadedFile, how: ExtensionOptions) -> Exit {
     let shown = file.path.display().to_string();
     let sure = match how.yes {
         true => Confirmed::Yes,
@@ -220,7 +225,7 @@ fn delete(ground: &Ground, file: &LoadedFile, how: How) -> Exit {
 }
 
 /// Asks on standard error; reads a line of standard input, if that is a terminal.
-fn confirm(ground: &Ground, question: LocalizedText, usual: bool) -> Confirmed {
+fn confirm(ground: &Startup, question: LocalizedText, usual: bool) -> Confirmed {
     if !io::stdin().is_terminal() {
         return Confirmed::Nobody;
     }
@@ -229,7 +234,7 @@ fn confirm(ground: &Ground, question: LocalizedText, usual: bool) -> Confirmed {
     input::confirmed(io::stdin().lock(), usual)
 }
 
-fn check(ground: &Ground, file: &LoadedFile) -> Exit {
+fn check(ground: &Startup, file: &LoadedFile) -> Exit {
     let refused = matches!(file.state, LoadState::Refused { .. });
     for say in kept::checked(file) {
         let notice = if refused { Notice::error(say) } else { Notice::info(say) };
@@ -239,7 +244,7 @@ fn check(ground: &Ground, file: &LoadedFile) -> Exit {
 }
 
 /// A skill in any place, by its folder or its file.
-fn check_path(ground: &Ground, path: &Path) -> Exit {
+fn check_path(ground: &Startup, path: &Path) -> Exit {
     let path = ground.folder.join(path);
     let path = if path.is_dir() { path.join(skill::FILE) } else { path };
     let (name, state) = match skill::read(&path, OWN) {

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Failure;
-use super::ground::Ground;
-use super::reach::{self, Knowledge};
+use super::StartError;
+use super::ground::Startup;
+use super::reach::{self, ModelConnector};
 use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
@@ -41,7 +41,7 @@ pub enum For {
 }
 
 /// Removes the incomplete files of killed runs, in parallel with the start.
-fn sweep(ground: &Ground) {
+fn sweep(ground: &Startup) {
     let paths = &ground.paths;
     let (kept, journals) = (file::Backups::new(paths.kept()), paths.journals());
     let folders = paths.own().into_iter().chain([paths.drafts(), paths.approvals()]);
@@ -56,15 +56,19 @@ fn sweep(ground: &Ground) {
 }
 
 /// Builds everything; nothing is connected, started or searched for yet.
-pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<SessionConfig, Failure> {
+pub fn build(
+    ground: &Startup,
+    bot: Option<&str>,
+    surface: For,
+) -> Result<SessionConfig, StartError> {
     let settings = &ground.loaded.settings;
-    let fail = |say: LocalizedText, exit| Failure {
+    let fail = |say: LocalizedText, exit| StartError {
         notice: Box::new(Notice::error(say)),
         exit,
         voice: ground.voice(),
     };
     let persona = persona(ground, bot).map_err(|say| fail(say, Exit::WrongUse))?;
-    let knowledge = Knowledge::new(ground);
+    let knowledge = ModelConnector::new(ground);
     let first =
         knowledge.first(settings.mode, settings.lang).map_err(|say| fail(say, Exit::WrongUse))?;
     let no_model = settings.connection.is_none();
@@ -131,7 +135,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Session
     })
 }
 
-fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, LocalizedText> {
+fn persona(ground: &Startup, bot: Option<&str>) -> Result<Persona, LocalizedText> {
     let Some(name) = bot else { return Ok(Persona::default()) };
     let bot = bot::find(&ground.places(), name).map_err(|error| error.say())?;
     Ok(Persona { prompt: Some(bot.system_prompt), params: bot.params })
@@ -139,7 +143,7 @@ fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, LocalizedText>
 
 /// Masks the values of environment variables that are named like secrets, unless they are ordinary
 /// words, and the program's own keys.
-pub fn redactor(ground: &Ground, keeps: bool) -> Redactor {
+pub fn redactor(ground: &Startup, keeps: bool) -> Redactor {
     let named = ground.environment.iter().filter_map(|(name, value)| {
         let (name, value) = (name.to_str()?, value.to_str()?);
         (is_secret_name(name) && is_random(value)).then(|| (name.to_owned(), value.to_owned()))
@@ -153,7 +157,7 @@ pub fn redactor(ground: &Ground, keeps: bool) -> Redactor {
 
 /// The salt of the tags of masks. It is saved, so that a secret found again after a session was
 /// resumed gets the same mask; the secrets themselves are never saved.
-fn salt(ground: &Ground, keeps: bool) -> [u8; 16] {
+fn salt(ground: &Startup, keeps: bool) -> [u8; 16] {
     let file = ground.paths.masks();
     let kept = saved::read(&file).ok().flatten();
     let kept = kept.unwrap_or_else(|| {
@@ -168,18 +172,18 @@ fn salt(ground: &Ground, keeps: bool) -> [u8; 16] {
 }
 
 /// The host to which a key would be sent unencrypted.
-fn exposed_to(ground: &Ground) -> Option<String> {
+fn exposed_to(ground: &Startup) -> Option<String> {
     let connection = ground.loaded.settings.connection.as_ref()?;
     exposed_host(&connection.base_url, connection.api_key.is_some())
 }
 
-fn exposed(ground: &Ground) -> Option<Notice> {
+fn exposed(ground: &Startup) -> Option<Notice> {
     let notice = Notice::warning(words::KEY_IN_THE_OPEN.with("host", exposed_to(ground)?));
     Some(notice.hint(words::KEY_IN_THE_OPEN_HINT))
 }
 
 fn tools(
-    ground: &Ground,
+    ground: &Startup,
     world: &System,
     redactor: &Arc<Redactor>,
     desk: &file::FileToolState,
@@ -222,12 +226,12 @@ fn tools(
 }
 
 /// The sandbox of the settings, not tested yet.
-pub fn sandbox(ground: &Ground, world: &System) -> Sandbox {
+pub fn sandbox(ground: &Startup, world: &System) -> Sandbox {
     Sandbox::new(ground.loaded.settings.sandbox, places(ground, world))
         .within(Arc::clone(&ground.temp))
 }
 
-pub fn places(ground: &Ground, world: &System) -> SandboxPaths {
+pub fn places(ground: &Startup, world: &System) -> SandboxPaths {
     let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
     let home = real(ground.paths.home.clone());
     let moved = SandboxPaths::variables().filter_map(|name| {
@@ -254,7 +258,7 @@ pub fn places(ground: &Ground, world: &System) -> SandboxPaths {
 
 /// The policy with the rules remembered for this folder, and the way to remember more.
 fn guard(
-    ground: &Ground,
+    ground: &Startup,
     world: System,
     redactor: Arc<Redactor>,
 ) -> (Security, Option<LocalizedText>) {
@@ -284,7 +288,7 @@ fn guard(
 
 /// The question of trust on the screen: asked without a command if it was never answered, or if
 /// files that steer programs have changed.
-fn trust(ground: &Ground) -> TrustPrompt {
+fn trust(ground: &Startup) -> TrustPrompt {
     let known = &ground.trust;
     let because = match known.standing {
         _ if known.named => None,
@@ -318,7 +322,7 @@ fn trust(ground: &Ground) -> TrustPrompt {
 }
 
 /// True the first time on this machine; a file of the program records that.
-fn told_unheld(ground: &Ground) -> Box<dyn FnMut() -> bool + Send> {
+fn told_unheld(ground: &Startup) -> Box<dyn FnMut() -> bool + Send> {
     let folder = ground.paths.state.clone();
     Box::new(move || is_first_time(&folder))
 }
@@ -331,12 +335,12 @@ fn is_first_time(folder: &Path) -> bool {
 }
 
 /// Without a screen the question is not asked; a notice says what that means.
-fn untrusted(ground: &Ground) -> Option<Notice> {
+fn untrusted(ground: &Startup) -> Option<Notice> {
     let how = words::TRUST_HOW_HEADLESS.with("folder", ground.folder.display().to_string());
     (!ground.trusted).then(|| Notice::info(words::TRUST_HELD_BACK).hint(how))
 }
 
-fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -> SessionInfo {
+fn facts(ground: &Startup, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -> SessionInfo {
     let settings = &ground.loaded.settings;
     let shown = |rules: &[PolicyRule]| rules.iter().map(ToString::to_string).collect();
     SessionInfo {

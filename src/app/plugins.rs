@@ -2,7 +2,7 @@
 //! user typed the command, so no question is asked.
 
 use super::answers::answer_rows;
-use super::ground::Ground;
+use super::ground::Startup;
 use crate::cli::Exit;
 use crate::cli::args::Plugin;
 use crate::protocol::{Notice, Requires, Step, StepAction};
@@ -12,7 +12,7 @@ use crate::tools::exec::in_terminal;
 use crate::tools::world::System;
 use crate::words::{cli as words, tools as tool_words};
 
-pub fn answer(ground: &Ground, asked: Plugin, json: bool) -> Exit {
+pub fn answer(ground: &Startup, asked: Plugin, json: bool) -> Exit {
     let world = ground.world();
     match asked {
         Plugin::List => answer_rows(ground, &plugins_page(&ground.paths.home, &world).rows, json),
@@ -21,7 +21,7 @@ pub fn answer(ground: &Ground, asked: Plugin, json: bool) -> Exit {
 }
 
 /// Finds and resolves it as for the model's `plugin.run`, then gives it the terminal.
-fn run(ground: &Ground, world: &System, alias: &str, args: &[String]) -> Exit {
+fn run(ground: &Startup, world: &System, alias: &str, args: &[String]) -> Exit {
     let policy = ground.loaded.settings.policy();
     let place = ground.place();
     let input = serde_json::json!({ "alias": alias, "args": args });

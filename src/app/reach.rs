@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use super::ground::Ground;
+use super::ground::Startup;
 use crate::config::{Connection, Environment, ProviderSetting};
 use crate::model::{
     Auto, Endpoint, Guide, LOCAL, Model, ModelError, OpenAi, Retry, RetryPolicy, Scripted,
@@ -17,15 +17,15 @@ use crate::words::{Lang, Localize, LocalizedText, cli as words};
 
 /// What a connection needs; owned, because the session keeps it.
 #[derive(Clone, Debug)]
-pub struct Knowledge {
+pub struct ModelConnector {
     connection: Option<Connection>,
     environment: Environment,
     timeouts: Timeouts,
 }
 
-impl Knowledge {
-    pub fn new(ground: &Ground) -> Knowledge {
-        Knowledge {
+impl ModelConnector {
+    pub fn new(ground: &Startup) -> ModelConnector {
+        ModelConnector {
             connection: ground.loaded.settings.connection.clone(),
             environment: ground.environment.clone(),
             timeouts: Timeouts::idle(ground.loaded.settings.limits.idle_timeout),
@@ -178,7 +178,7 @@ mod tests {
         };
         let found = found(offer);
         assert_eq!(found.models, ["groq"]);
-        let knowledge = Knowledge {
+        let knowledge = ModelConnector {
             connection: None,
             environment: Environment::default(),
             timeouts: Timeouts::default(),

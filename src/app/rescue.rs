@@ -5,14 +5,14 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::ground::Ground;
+use super::ground::Startup;
 use crate::cli::Exit;
 use crate::disk::private_folder;
 use crate::protocol::Notice;
 use crate::session::Rescue;
 use crate::words::cli as words;
 
-pub fn write(ground: &Ground, rescue: &Rescue) {
+pub fn write(ground: &Startup, rescue: &Rescue) {
     let paths = &ground.paths;
     let folders =
         [paths.data.clone(), paths.state.clone(), paths.home.clone(), std::env::temp_dir()];

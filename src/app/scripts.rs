@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::ground::{self, Ground};
+use super::ground::{self, Startup};
 use super::{LEAVING, parts};
 use crate::cli::Exit;
 use crate::cli::args::{Approved, RunScript};
@@ -34,7 +34,7 @@ use crate::signals;
 use crate::words::{Localize, LocalizedText, cli as words};
 
 /// Runs a script from the command line.
-pub fn script(ground: Ground, asked: &RunScript, json: bool, approved: Approved) -> Exit {
+pub fn script(ground: Startup, asked: &RunScript, json: bool, approved: Approved) -> Exit {
     ground.say_problems();
     let args = match typed(asked).and_then(|text| surface::args(text.as_deref())) {
         Ok(args) => args,
@@ -196,7 +196,7 @@ const FOLDER: &str = ".avocet/scripts";
 
 const MOST_TYPED: u64 = 16 << 20;
 
-fn library(ground: &Ground, asked: &RunScript) -> ScriptLibrary {
+fn library(ground: &Startup, asked: &RunScript) -> ScriptLibrary {
     let ScriptPlaces { folders, trusted } = find(ground)(ground.trusted);
     let named = asked.search.iter().map(|folder| ground.folder.join(folder));
     let folders: Vec<PathBuf> = named.chain(folders).collect();
@@ -204,7 +204,7 @@ fn library(ground: &Ground, asked: &RunScript) -> ScriptLibrary {
 }
 
 /// The folders of scripts, for callers that learn later whether the folder is trusted.
-pub fn find(ground: &Ground) -> FindScripts {
+pub fn find(ground: &Startup) -> FindScripts {
     let (own, folder) = (ground.paths.scripts(), ground.folder.clone());
     let given = ground.trust.given.clone();
     Arc::new(move |trusted| {
@@ -218,7 +218,7 @@ pub fn find(ground: &Ground) -> FindScripts {
     })
 }
 
-fn look(ground: &Ground, json: bool, no_stream: bool) -> Look {
+fn look(ground: &Startup, json: bool, no_stream: bool) -> Look {
     let is_terminal = output::stdout().is_terminal();
     Look {
         json,
@@ -250,7 +250,7 @@ fn asking(approved: Approved) -> AskUser {
     })
 }
 
-fn failed(ground: &Ground, json: bool, say: LocalizedText) -> Exit {
+fn failed(ground: &Startup, json: bool, say: LocalizedText) -> Exit {
     if json {
         let came = Err(LocatedError::new(say));
         return match Writer::new(output::stdout(), look(ground, json, true)).ended(&came) {
@@ -262,7 +262,7 @@ fn failed(ground: &Ground, json: bool, say: LocalizedText) -> Exit {
 }
 
 /// Reads and checks a script without running any of it.
-fn check(ground: &Ground, order: &RunRequest, library: &ScriptLibrary, json: bool) -> Exit {
+fn check(ground: &Startup, order: &RunRequest, library: &ScriptLibrary, json: bool) -> Exit {
     let came = library
         .find(&order.script, &order.from)
         .and_then(|source| Manifest::of(source, library))
