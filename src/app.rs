@@ -23,11 +23,11 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-use crate::cli::args::{Ends, Take, Way};
+use crate::cli::args::{ResumeChoice, RunMode, Terminals};
 use crate::cli::linear::Linear;
 use crate::cli::linear::run::{Left, lines as typed_lines, run as talk};
-use crate::cli::print::{self, Wires};
-use crate::cli::report::{self, Voice};
+use crate::cli::print::{self, PrintChannels};
+use crate::cli::report::{self, Printer};
 use crate::cli::{Cli, Exit, output};
 use crate::config::draft;
 use crate::config::history::InputHistory;
@@ -62,7 +62,8 @@ pub fn entry() -> ExitCode {
         Ok(cli) => cli,
         Err(page) => return report::usage(&page).into(),
     };
-    let ends = Ends { stdin: io::stdin().is_terminal(), stdout: output::stdout().is_terminal() };
+    let ends =
+        Terminals { stdin: io::stdin().is_terminal(), stdout: output::stdout().is_terminal() };
     match Startup::prepare(&cli) {
         Ok(ground) => {
             let temp = Arc::clone(&ground.temp);
@@ -75,7 +76,7 @@ pub fn entry() -> ExitCode {
     }
 }
 
-fn route(cli: Cli, ends: Ends, ground: Startup) -> Exit {
+fn route(cli: Cli, ends: Terminals, ground: Startup) -> Exit {
     let (json, yes, schema) = (cli.run.json, cli.run.yes, cli.run.output_schema.clone());
     let linear = cli.look.linear;
     let approved = cli.approved();
@@ -93,47 +94,49 @@ fn route(cli: Cli, ends: Ends, ground: Startup) -> Exit {
         return ground.fail(&Notice::error(words::NO_ROOM.with("what", what)), Exit::Failed);
     }
     match way {
-        Way::Screen { prompt, bot } if linear => lines(ground, prompt, bot.as_deref(), (take, yes)),
-        Way::Screen { prompt, bot } => screen(ground, prompt, bot.as_deref(), (take, yes)),
-        Way::Print { prompt, bot, piped } => {
+        RunMode::Screen { prompt, bot } if linear => {
+            lines(ground, prompt, bot.as_deref(), (take, yes))
+        }
+        RunMode::Screen { prompt, bot } => screen(ground, prompt, bot.as_deref(), (take, yes)),
+        RunMode::Print { prompt, bot, piped } => {
             let what = What::Message { prompt, piped };
             HeadlessOptions { what, bot, json, approved, schema, take }.run(ground)
         }
-        Way::Template { name, args, then, bot, piped } => {
+        RunMode::Template { name, args, then, bot, piped } => {
             let what = What::Command { name, args, then, piped };
             HeadlessOptions { what, bot, json, approved, schema, take }.run(ground)
         }
-        Way::Session(session) => answers::session(&ground, &session, json),
-        Way::Script(script) => scripts::script(ground, &script, json, approved),
-        Way::Policy(policy) => answers::policy(&ground, &policy, json),
-        Way::Model(model) => answers::model(&ground, model, json),
-        Way::Kept { kind, asked } => {
+        RunMode::Session(session) => answers::session(&ground, &session, json),
+        RunMode::Script(script) => scripts::script(ground, &script, json, approved),
+        RunMode::Policy(policy) => answers::policy(&ground, &policy, json),
+        RunMode::Model(model) => answers::model(&ground, model, json),
+        RunMode::Kept { kind, asked } => {
             kept::run(&ground, kind, asked, kept::ExtensionOptions { json, yes })
         }
-        Way::InitHome => kept::init_home(&ground, json),
-        Way::Config(config) => answers::config(&ground, &config, json),
-        Way::Plugin(plugin) => plugins::answer(&ground, plugin, json),
-        Way::Doctor => answers::doctor(&ground, json),
-        Way::Completions(shell) => answers::completions(&ground, shell),
+        RunMode::InitHome => kept::init_home(&ground, json),
+        RunMode::Config(config) => answers::config(&ground, &config, json),
+        RunMode::Plugin(plugin) => plugins::answer(&ground, plugin, json),
+        RunMode::Doctor => answers::doctor(&ground, json),
+        RunMode::Completions(shell) => answers::completions(&ground, shell),
     }
 }
 
 /// Commands that start threads: without enough of them they would abort with no message.
-fn needs_room(way: &Way) -> bool {
+fn needs_room(way: &RunMode) -> bool {
     match way {
-        Way::Screen { .. }
-        | Way::Print { .. }
-        | Way::Template { .. }
-        | Way::Script(_)
-        | Way::Model(_)
-        | Way::Kept { .. }
-        | Way::Doctor => true,
-        Way::Session(_)
-        | Way::Policy(_)
-        | Way::InitHome
-        | Way::Config(_)
-        | Way::Plugin(_)
-        | Way::Completions(_) => false,
+        RunMode::Screen { .. }
+        | RunMode::Print { .. }
+        | RunMode::Template { .. }
+        | RunMode::Script(_)
+        | RunMode::Model(_)
+        | RunMode::Kept { .. }
+        | RunMode::Doctor => true,
+        RunMode::Session(_)
+        | RunMode::Policy(_)
+        | RunMode::InitHome
+        | RunMode::Config(_)
+        | RunMode::Plugin(_)
+        | RunMode::Completions(_) => false,
     }
 }
 
@@ -154,7 +157,7 @@ fn screen(
     ground: Startup,
     mut prompt: Option<String>,
     bot: Option<&str>,
-    (take, yes): (Option<Take>, bool),
+    (take, yes): (Option<ResumeChoice>, bool),
 ) -> Exit {
     if !ground.terminal_can_draw() {
         return ground.fail(&Notice::error(words::NO_TERM), Exit::WrongUse);
@@ -165,7 +168,7 @@ fn screen(
     };
     approve_pieces(&mut built, yes);
     match take {
-        Some(Take::Choose) => prompt = prompt.or_else(|| Some("/resume".to_owned())),
+        Some(ResumeChoice::Choose) => prompt = prompt.or_else(|| Some("/resume".to_owned())),
         take => built.keep.resume = take.and_then(which),
     }
     let (runtime, own) = match runtime().and_then(|runtime| Ok((runtime, screen_runtime()?))) {
@@ -235,10 +238,10 @@ fn lines(
     ground: Startup,
     prompt: Option<String>,
     bot: Option<&str>,
-    (take, yes): (Option<Take>, bool),
+    (take, yes): (Option<ResumeChoice>, bool),
 ) -> Exit {
     ground.say_problems();
-    if take == Some(Take::Choose) {
+    if take == Some(ResumeChoice::Choose) {
         return ground.fail(&Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse);
     }
     let mut built = match parts::build(&ground, bot, parts::For::Screen) {
@@ -252,12 +255,12 @@ fn lines(
         Ok(runtime) => runtime,
         Err(error) => return ground.broken(&error),
     };
-    let voice = Voice { lang: ground.lang(), clean: ground::clean };
+    let voice = Printer { lang: ground.lang(), clean: ground::clean };
     let linear = Linear::new(built.facts.clone(), voice.lang, voice.clean)
         .with_answers(io::stdin().is_terminal());
     let ended = runtime.block_on(async {
         let handle = session::start(built);
-        let wires = Wires {
+        let wires = PrintChannels {
             ops: handle.ops,
             events: handle.events,
             signals: signals::ending(),
@@ -285,11 +288,11 @@ fn approve_pieces(built: &mut session::SessionConfig, yes: bool) {
 }
 
 /// The session to resume; choosing one from a list is up to the user interface.
-fn which(take: Take) -> Option<ResumeTarget> {
+fn which(take: ResumeChoice) -> Option<ResumeTarget> {
     match take {
-        Take::Last => Some(ResumeTarget::Last),
-        Take::Id(id) => Some(ResumeTarget::Id(id)),
-        Take::Choose => None,
+        ResumeChoice::Last => Some(ResumeTarget::Last),
+        ResumeChoice::Id(id) => Some(ResumeTarget::Id(id)),
+        ResumeChoice::Choose => None,
     }
 }
 
@@ -354,7 +357,7 @@ fn left_by(cause: tui::Cause) -> Exit {
 pub(crate) struct StartError {
     notice: Box<Notice>,
     exit: Exit,
-    voice: Voice,
+    voice: Printer,
 }
 
 impl StartError {

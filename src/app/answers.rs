@@ -9,10 +9,10 @@ use futures_util::FutureExt;
 
 use super::ground::Startup;
 use super::runtime;
-use crate::cli::args::{self, Config, Shell};
-use crate::cli::doctor::{self, Findings, Terminal};
-use crate::cli::model::Offer;
-use crate::cli::report::{self, Voice};
+use crate::cli::args::{self, CompletionShell, ConfigCommand};
+use crate::cli::doctor::{self, DoctorFindings, Terminal};
+use crate::cli::model::ModelListing;
+use crate::cli::report::{self, Printer};
 use crate::cli::{Exit, config, model, output, page, policy, session};
 use crate::config::{Connection, Environment, ProviderSetting};
 use crate::library::ExtensionSet;
@@ -25,7 +25,7 @@ use crate::tools::sandbox::Sandbox;
 use crate::words::{Localize, cli as words};
 
 /// `policy explain` and `policy list`.
-pub fn policy(ground: &Startup, asked: &args::Policy, json: bool) -> Exit {
+pub fn policy(ground: &Startup, asked: &args::PolicyCommand, json: bool) -> Exit {
     let world = ground.world();
     // The verdict of the policy, as for a batch; a note adds that in this folder every command
     // asks.
@@ -35,9 +35,9 @@ pub fn policy(ground: &Startup, asked: &args::Policy, json: bool) -> Exit {
     let lang = ground.lang();
     ground.say_problems();
     match asked {
-        args::Policy::List => answer_rows(ground, &policy::list(), json),
-        args::Policy::Rules => answer_rows(ground, &policy::rules(), json),
-        args::Policy::Explain { batch: Some(file), .. } => {
+        args::PolicyCommand::List => answer_rows(ground, &policy::list(), json),
+        args::PolicyCommand::Rules => answer_rows(ground, &policy::rules(), json),
+        args::PolicyCommand::Explain { batch: Some(file), .. } => {
             let out = output::stdout();
             let done = if file == Path::new("-") {
                 policy::explain_batch(io::stdin().lock(), out, &rules, &place, lang)
@@ -48,13 +48,13 @@ pub fn policy(ground: &Startup, asked: &args::Policy, json: bool) -> Exit {
             };
             ended(ground, done)
         }
-        args::Policy::Explain { tool: Some(name), args, .. } => {
+        args::PolicyCommand::Explain { tool: Some(name), args, .. } => {
             match policy::tool(name, args.as_deref()) {
                 Ok(work) => explained(ground, &work, scene, json),
                 Err(why) => ground.fail(&Notice::error(why), Exit::WrongUse),
             }
         }
-        args::Policy::Explain { words, .. } => {
+        args::PolicyCommand::Explain { words, .. } => {
             let Some((program, args)) = words.split_first() else {
                 return ground.fail(&Notice::error(words::NO_PROGRAM), Exit::WrongUse);
             };
@@ -76,14 +76,14 @@ fn explained(ground: &Startup, work: &StepAction, scene: PolicyContext<'_>, json
 }
 
 /// `model list`.
-pub fn model(ground: &Startup, asked: args::Model, json: bool) -> Exit {
-    let args::Model::List = asked;
+pub fn model(ground: &Startup, asked: args::ModelCommand, json: bool) -> Exit {
+    let args::ModelCommand::List = asked;
     let settings = &ground.loaded.settings;
     let offer = match ask_for_models(ground) {
         Ok(offer) => offer,
         Err(error) => return ground.broken(&error),
     };
-    let exit = if matches!(offer, Offer::Failed(_)) { Exit::Model } else { Exit::Done };
+    let exit = if matches!(offer, ModelListing::Failed(_)) { Exit::Model } else { Exit::Done };
     let said = if json {
         answer(ground, &format!("{}\n", model::json(settings, &offer, ground.lang())))
     } else {
@@ -92,13 +92,13 @@ pub fn model(ground: &Startup, asked: args::Model, json: bool) -> Exit {
     if said == Exit::Done { exit } else { said }
 }
 
-fn ask_for_models(ground: &Startup) -> io::Result<Offer> {
+fn ask_for_models(ground: &Startup) -> io::Result<ModelListing> {
     let connection = ground.loaded.settings.connection.clone();
     Ok(runtime()?.block_on(offer(connection)))
 }
 
 /// The answer of the configured server to the request for its models.
-async fn offer(connection: Option<Connection>) -> Offer {
+async fn offer(connection: Option<Connection>) -> ModelListing {
     match connection {
         Some(Connection {
             provider: ProviderSetting::OpenAi,
@@ -109,32 +109,32 @@ async fn offer(connection: Option<Connection>) -> Offer {
         }) => {
             let key = api_key.as_ref().map(|key| key.expose());
             match list_models(&base_url, key, &key_variable).await {
-                Ok(models) => Offer::Models(models),
-                Err(error) => Offer::Failed(error.say()),
+                Ok(models) => ModelListing::Models(models),
+                Err(error) => ModelListing::Failed(error.say()),
             }
         }
-        Some(_) | None => Offer::NoServer,
+        Some(_) | None => ModelListing::NoServer,
     }
 }
 
 /// `session …`.
-pub fn session(ground: &Startup, asked: &args::Session, json: bool) -> Exit {
+pub fn session(ground: &Startup, asked: &args::SessionCommand, json: bool) -> Exit {
     let redactor = super::parts::redactor(ground, false);
     let (store, lang) = (ground.store(), ground.lang());
     let clean = if output::stdout().is_terminal() { super::ground::clean } else { str::to_owned };
     let (folder, redactor) = (&ground.folder, &redactor);
-    let desk = session::Desk { store: &store, folder, redactor, json, lang, clean };
+    let desk = session::SessionQuery { store: &store, folder, redactor, json, lang, clean };
     match session::run(asked, &desk, &mut output::stdout()) {
         Ok((answered, fault)) => {
             if let Some(fault) = fault {
                 ground.fail(&Notice::warning(fault), Exit::Done);
             }
             match answered {
-                session::Answer::Page(page) => answer_rows(ground, &page.rows, false),
-                session::Answer::Out(text) => answer(ground, &clean(&text)),
-                session::Answer::Written => ended(ground, Ok(())),
-                session::Answer::Unwritten(error) => ended(ground, Err(error)),
-                session::Answer::Told(said) => {
+                session::SessionAnswer::Page(page) => answer_rows(ground, &page.rows, false),
+                session::SessionAnswer::Out(text) => answer(ground, &clean(&text)),
+                session::SessionAnswer::Written => ended(ground, Ok(())),
+                session::SessionAnswer::Unwritten(error) => ended(ground, Err(error)),
+                session::SessionAnswer::Told(said) => {
                     said.into_iter().for_each(|say| {
                         ground.fail(&Notice::info(say), Exit::Done);
                     });
@@ -148,7 +148,10 @@ pub fn session(ground: &Startup, asked: &args::Session, json: bool) -> Exit {
 
 /// The session that a run without a screen resumes. No user would see a failure later, so it is
 /// checked before the start.
-pub fn session_to_take(ground: &Startup, take: &args::Take) -> Result<String, Box<(Notice, Exit)>> {
+pub fn session_to_take(
+    ground: &Startup,
+    take: &args::ResumeChoice,
+) -> Result<String, Box<(Notice, Exit)>> {
     let failed = |error: StoreError| Box::new((Notice::error(error.say()), Exit::Failed));
     let store = ground.store();
     let folder = ground.folder.display().to_string();
@@ -157,11 +160,11 @@ pub fn session_to_take(ground: &Startup, take: &args::Take) -> Result<String, Bo
         ground.fail(&Notice::warning(fault.say()), Exit::Done);
     }
     let known = match take {
-        args::Take::Choose => {
+        args::ResumeChoice::Choose => {
             return Err(Box::new((Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse)));
         }
-        args::Take::Id(id) => disk.find(id).map_err(failed)?,
-        args::Take::Last => disk.last(&folder).map_err(failed)?.ok_or_else(|| {
+        args::ResumeChoice::Id(id) => disk.find(id).map_err(failed)?,
+        args::ResumeChoice::Last => disk.last(&folder).map_err(failed)?.ok_or_else(|| {
             let notice = Notice::error(words::NONE_TO_CONTINUE.with("folder", folder));
             Box::new((notice.hint(words::NONE_TO_CONTINUE_HINT), Exit::WrongUse))
         })?,
@@ -173,11 +176,11 @@ pub fn session_to_take(ground: &Startup, take: &args::Take) -> Result<String, Bo
 }
 
 /// `config …`.
-pub fn config(ground: &Startup, asked: &Config, json: bool) -> Exit {
+pub fn config(ground: &Startup, asked: &ConfigCommand, json: bool) -> Exit {
     let file = ground.paths.settings();
     match config::run(asked, &file, &ground.loaded, json, ground.lang()) {
-        Ok(config::Answer::Out(text)) => answer(ground, &text),
-        Ok(config::Answer::Told(say)) => ground.fail(&Notice::info(say), Exit::Done),
+        Ok(config::ConfigAnswer::Out(text)) => answer(ground, &text),
+        Ok(config::ConfigAnswer::Told(say)) => ground.fail(&Notice::info(say), Exit::Done),
         Err(error) => ground.fail(&Notice::error(error.say()), Exit::WrongUse),
     }
 }
@@ -190,7 +193,7 @@ pub fn doctor(ground: &Startup, json: bool) -> Exit {
     };
     let world = ground.world();
     let terminal = terminal(&ground.environment);
-    let found = Findings {
+    let found = DoctorFindings {
         paths: &ground.paths,
         loaded: &ground.loaded,
         offer: &offer,
@@ -224,7 +227,7 @@ pub fn doctor_page(ground: &Startup) -> Doctor {
             let sandbox = Sandbox::new(setting, held).within(Arc::clone(&temp));
             let sandbox = tokio::task::spawn_blocking(move || sandbox.rows()).await;
             let library = tokio::task::spawn_blocking(move || ExtensionSet::load(&places)).await;
-            let rows = doctor::rows(&Findings {
+            let rows = doctor::rows(&DoctorFindings {
                 paths: &paths,
                 loaded: &loaded,
                 offer: &offer,
@@ -274,7 +277,7 @@ fn terminal(environment: &Environment) -> Terminal {
 }
 
 /// `completions SHELL`.
-pub fn completions(ground: &Startup, shell: Shell) -> Exit {
+pub fn completions(ground: &Startup, shell: CompletionShell) -> Exit {
     let done = report::answer(&mut output::stdout(), args::completions(shell));
     ended(ground, done)
 }
@@ -285,7 +288,7 @@ pub fn answer_rows(ground: &Startup, rows: &[PageRow], json: bool) -> Exit {
         report::answer(&mut out, format!("{}\n", page::json(rows, ground.lang())))
     } else {
         let clean = if out.is_terminal() { super::ground::clean } else { str::to_owned };
-        page::write(&mut out, rows, Voice { lang: ground.lang(), clean })
+        page::write(&mut out, rows, Printer { lang: ground.lang(), clean })
     };
     ended(ground, done)
 }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::StartError;
 use crate::cli::policy;
-use crate::cli::report::{self, Voice};
+use crate::cli::report::{self, Printer};
 use crate::cli::{Cli, Exit, output};
 use crate::commands;
 use crate::config::paths::project_files;
@@ -137,7 +137,7 @@ impl Startup {
         self.loaded.settings.lang
     }
 
-    pub fn voice(&self) -> Voice {
+    pub fn voice(&self) -> Printer {
         voice(self.lang())
     }
 
@@ -303,9 +303,9 @@ pub fn clean(text: &str) -> String {
     safety::clean::clean(text, safety::clean::TextSource::Text)
 }
 
-fn voice(lang: Lang) -> Voice {
+fn voice(lang: Lang) -> Printer {
     let clean = if output::stderr().is_terminal() { clean } else { str::to_owned };
-    Voice { lang, clean }
+    Printer { lang, clean }
 }
 
 /// The language of errors before the settings are read.

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::ground::{self, Startup};
 use super::{answers, farewell, parts, runtime, time_to_leave};
-use crate::cli::args::{Approved, Take};
-use crate::cli::kept::args::Then;
-use crate::cli::print::{self, Options, Wires};
+use crate::cli::args::{ApprovalFlags, ResumeChoice};
+use crate::cli::kept::args::AfterFill;
+use crate::cli::print::{self, Options, PrintChannels};
 use crate::cli::schema::Schema;
 use crate::cli::{Exit, input, output};
 use crate::commands;
@@ -24,10 +24,10 @@ pub struct HeadlessOptions {
     pub what: What,
     pub bot: Option<String>,
     pub json: bool,
-    pub approved: Approved,
+    pub approved: ApprovalFlags,
     pub schema: Option<PathBuf>,
     /// A saved conversation to continue.
-    pub take: Option<Take>,
+    pub take: Option<ResumeChoice>,
 }
 
 /// The input of the turn.
@@ -36,7 +36,7 @@ pub enum What {
     Message { prompt: Option<String>, piped: bool },
     /// A command by its name. Its shell pieces read standard input if it is piped; without shell
     /// pieces it is added to the message.
-    Command { name: String, args: String, then: Then, piped: bool },
+    Command { name: String, args: String, then: AfterFill, piped: bool },
 }
 
 impl HeadlessOptions {
@@ -80,7 +80,7 @@ impl HeadlessOptions {
         };
         let ended = runtime.block_on(async {
             let handle = session::start(built);
-            let wires = Wires {
+            let wires = PrintChannels {
                 ops: handle.ops,
                 events: handle.events,
                 signals: signals::ending(),
@@ -110,8 +110,8 @@ impl HeadlessOptions {
             What::Command { name, args, then, piped } => {
                 let prompt = own(ground, name, args, *piped)?;
                 Ok(match then {
-                    Then::Run => Op::Prompt { prompt },
-                    Then::Render => Op::Render { prompt },
+                    AfterFill::Run => Op::Prompt { prompt },
+                    AfterFill::Render => Op::Render { prompt },
                 })
             }
         }

@@ -9,7 +9,7 @@ use super::ground::{self, Startup};
 use super::runtime;
 use crate::cli::input::{self, Confirmed};
 use crate::cli::kept;
-use crate::cli::kept::args::{Asked, Sampling, Texts};
+use crate::cli::kept::args::{ExtensionAction, Sampling, Texts};
 use crate::cli::{Exit, output, report};
 use crate::library::{
     ExtensionFileKind, ExtensionSet, LoadState, LoadedFile, examples, saved, skill,
@@ -27,7 +27,12 @@ pub struct ExtensionOptions {
 }
 
 /// Carries out a subcommand about one kind of file.
-pub fn run(ground: &Startup, kind: ExtensionFileKind, asked: Asked, how: ExtensionOptions) -> Exit {
+pub fn run(
+    ground: &Startup,
+    kind: ExtensionFileKind,
+    asked: ExtensionAction,
+    how: ExtensionOptions,
+) -> Exit {
     ground.say_problems();
     // Whether a command has the same name matters for a skill.
     let kinds: &[ExtensionFileKind] = if kind == ExtensionFileKind::Skill {
@@ -41,16 +46,20 @@ pub fn run(ground: &Startup, kind: ExtensionFileKind, asked: Asked, how: Extensi
             .map_err(|absent| ground.fail(&Notice::error(absent.say()), Exit::WrongUse))
     };
     let done = match asked {
-        Asked::List if how.json => {
+        ExtensionAction::List if how.json => {
             Ok(answer(ground, &kept::list_json(&library, kind, ground.lang())))
         }
-        Asked::List => Ok(answer_rows(ground, &kept::rows(&library, kind), false)),
-        Asked::Show(name) => named(&name).map(|file| show(ground, &library, file, how)),
-        Asked::New { name, texts, sampling } => Ok(new(ground, kind, &name, &texts, &sampling)),
-        Asked::Edit(name) => named(&name).map(|file| edit(ground, file)),
-        Asked::Delete(name) => named(&name).map(|file| delete(ground, file, how)),
-        Asked::Check(name) if name.contains('/') => Ok(check_path(ground, Path::new(&name))),
-        Asked::Check(name) => named(&name).map(|file| check(ground, file)),
+        ExtensionAction::List => Ok(answer_rows(ground, &kept::rows(&library, kind), false)),
+        ExtensionAction::Show(name) => named(&name).map(|file| show(ground, &library, file, how)),
+        ExtensionAction::New { name, texts, sampling } => {
+            Ok(new(ground, kind, &name, &texts, &sampling))
+        }
+        ExtensionAction::Edit(name) => named(&name).map(|file| edit(ground, file)),
+        ExtensionAction::Delete(name) => named(&name).map(|file| delete(ground, file, how)),
+        ExtensionAction::Check(name) if name.contains('/') => {
+            Ok(check_path(ground, Path::new(&name)))
+        }
+        ExtensionAction::Check(name) => named(&name).map(|file| check(ground, file)),
     };
     done.unwrap_or_else(|exit| exit)
 }

@@ -4,7 +4,7 @@
 use super::answers::answer_rows;
 use super::ground::Startup;
 use crate::cli::Exit;
-use crate::cli::args::Plugin;
+use crate::cli::args::PluginCommand;
 use crate::protocol::{Notice, Requires, Step, StepAction};
 use crate::safety::{PolicyContext, ToolTask, assess};
 use crate::session::plugins_page;
@@ -12,11 +12,13 @@ use crate::tools::exec::in_terminal;
 use crate::tools::world::System;
 use crate::words::{cli as words, tools as tool_words};
 
-pub fn answer(ground: &Startup, asked: Plugin, json: bool) -> Exit {
+pub fn answer(ground: &Startup, asked: PluginCommand, json: bool) -> Exit {
     let world = ground.world();
     match asked {
-        Plugin::List => answer_rows(ground, &plugins_page(&ground.paths.home, &world).rows, json),
-        Plugin::Run { alias, args } => run(ground, &world, &alias, &args),
+        PluginCommand::List => {
+            answer_rows(ground, &plugins_page(&ground.paths.home, &world).rows, json)
+        }
+        PluginCommand::Run { alias, args } => run(ground, &world, &alias, &args),
     }
 }
 

@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 use super::ground::{self, Startup};
 use super::{LEAVING, parts};
 use crate::cli::Exit;
-use crate::cli::args::{Approved, RunScript};
+use crate::cli::args::{ApprovalFlags, RunScript};
 use crate::cli::output;
-use crate::cli::report::{self, Voice};
-use crate::cli::script::{self as surface, Look, Writer};
+use crate::cli::report::{self, Printer};
+use crate::cli::script::{self as surface, RunFormat, Writer};
 use crate::protocol::{Message, Notice, Provider, Question, SandboxDenial, StepAction, Tier};
 use crate::script::host::PackKey;
 use crate::script::shape::Manifest;
@@ -34,7 +34,7 @@ use crate::signals;
 use crate::words::{Localize, LocalizedText, cli as words};
 
 /// Runs a script from the command line.
-pub fn script(ground: Startup, asked: &RunScript, json: bool, approved: Approved) -> Exit {
+pub fn script(ground: Startup, asked: &RunScript, json: bool, approved: ApprovalFlags) -> Exit {
     ground.say_problems();
     let args = match typed(asked).and_then(|text| surface::args(text.as_deref())) {
         Ok(args) => args,
@@ -99,11 +99,11 @@ enum Ended {
 type Caught = Arc<Mutex<Vec<Vec<Message>>>>;
 
 /// Prints problems that did not end the run.
-fn noted(told: &ScriptEvent, look: Look) {
+fn noted(told: &ScriptEvent, look: RunFormat) {
     if let ScriptEvent::Note(say) = told
         && !look.json
     {
-        let voice = Voice { lang: look.lang, clean: ground::clean };
+        let voice = Printer { lang: look.lang, clean: ground::clean };
         report::notice(&mut output::stderr(), &Notice::warning(say.clone()), voice);
     }
 }
@@ -113,7 +113,7 @@ fn perform(
     library: ScriptLibrary,
     host: Box<dyn ScriptHost>,
     (mut hear, leaving): (mpsc::UnboundedReceiver<ScriptEvent>, [CancellationToken; 2]),
-    look: Look,
+    look: RunFormat,
     seen: Option<Caught>,
 ) -> io::Result<Ended> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -163,7 +163,7 @@ fn perform(
                 Ok(_) => None,
             };
             if let Some(rest) = rest {
-                let voice = Voice { lang: look.lang, clean: ground::clean };
+                let voice = Printer { lang: look.lang, clean: ground::clean };
                 report::notice(&mut output::stderr(), &Notice::info(rest), voice);
             }
             Ok(Ended::Done)
@@ -218,9 +218,9 @@ pub fn find(ground: &Startup) -> FindScripts {
     })
 }
 
-fn look(ground: &Startup, json: bool, no_stream: bool) -> Look {
+fn look(ground: &Startup, json: bool, no_stream: bool) -> RunFormat {
     let is_terminal = output::stdout().is_terminal();
-    Look {
+    RunFormat {
         json,
         live: is_terminal && !no_stream,
         lang: ground.lang(),
@@ -229,7 +229,7 @@ fn look(ground: &Startup, json: bool, no_stream: bool) -> Look {
 }
 
 /// No user is present: `-y` approves what would be asked.
-fn asking(approved: Approved) -> AskUser {
+fn asking(approved: ApprovalFlags) -> AskUser {
     let yes = approved.steps.is_some();
     Arc::new(move |asked| {
         let may = match asked {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use super::kept::args::{Asked, BotSub, CommandSub, SkillSub, Then};
-pub use super::session::Session;
-pub use super::take::Take;
+use super::kept::args::{AfterFill, BotSub, CommandSub, ExtensionAction, SkillSub};
+pub use super::session::SessionCommand;
+pub use super::take::ResumeChoice;
 use crate::library::ExtensionFileKind;
 use crate::words::{self, Localize, LocalizedText};
 
@@ -102,7 +102,7 @@ pub struct RunOptions {
 
 /// What the command line approves before anything asks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Approved {
+pub struct ApprovalFlags {
     /// The shell commands of the user's templates, except those of high risk.
     pub pieces: bool,
     /// The model's steps that ask, approved by this option.
@@ -155,7 +155,7 @@ rejected if no user can answer. --approve-steps approves those.")]
     },
     /// List, search, export and delete saved conversations.
     #[command(subcommand, after_help = "Example:\n  avocet session search 登录")]
-    Session(Session),
+    Session(SessionCommand),
     /// Run an `.ai.yaml` script.
     #[command(after_help = "Examples:
   avocet run joke.ai.yaml
@@ -165,10 +165,10 @@ rejected if no user can answer. --approve-steps approves those.")]
     Run(RunScript),
     /// Show the safety policy's verdict on a command; nothing is run.
     #[command(subcommand, after_help = "Example:\n  avocet policy explain -- git push --force")]
-    Policy(Policy),
+    Policy(PolicyCommand),
     /// List the available models.
     #[command(subcommand, after_help = "Example:\n  avocet model list")]
-    Model(Model),
+    Model(ModelCommand),
     /// Bots: system prompts with sampling settings.
     #[command(subcommand, after_help = "Example:\n  avocet bot list")]
     Bot(BotSub),
@@ -183,10 +183,10 @@ rejected if no user can answer. --approve-steps approves those.")]
     InitHome,
     /// Read and change the settings.
     #[command(subcommand, after_help = "Example:\n  avocet config set mode low")]
-    Config(Config),
+    Config(ConfigCommand),
     /// The slothtool plugins.
     #[command(subcommand, after_help = "Example:\n  avocet plugin run loc src")]
-    Plugin(Plugin),
+    Plugin(PluginCommand),
     /// Check settings, model and terminal.
     #[command(after_help = "Example:\n  avocet doctor --json")]
     Doctor,
@@ -194,7 +194,7 @@ rejected if no user can answer. --approve-steps approves those.")]
     #[command(
         after_help = "Example:\n  avocet completions bash > ~/.local/share/bash-completion/completions/avocet"
     )]
-    Completions { shell: Shell },
+    Completions { shell: CompletionShell },
 }
 
 /// The script to run, and how to run it.
@@ -223,17 +223,17 @@ pub struct RunScript {
     pub bot: Option<String>,
 }
 
-pub use super::policy::Policy;
+pub use super::policy::PolicyCommand;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
-pub enum Model {
+pub enum ModelCommand {
     /// List the server's models and the built-in ones.
     #[command(after_help = "Example:\n  avocet model list --base-url http://127.0.0.1:11434/v1")]
     List,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum Plugin {
+pub enum PluginCommand {
     /// List the installed plugins.
     #[command(after_help = "Example:\n  avocet plugin list --json")]
     List,
@@ -249,7 +249,7 @@ pub enum Plugin {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum Config {
+pub enum ConfigCommand {
     /// Print the path of the settings file.
     #[command(after_help = "Example:\n  avocet config path")]
     Path,
@@ -282,7 +282,7 @@ pub enum Config {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Shell {
+pub enum CompletionShell {
     Bash,
     Zsh,
     Fish,
@@ -292,7 +292,7 @@ pub enum Shell {
 
 /// What the command line asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Way {
+pub enum RunMode {
     /// The full screen, with an optional first message.
     Screen {
         prompt: Option<String>,
@@ -305,35 +305,35 @@ pub enum Way {
         /// True when standard input is not a terminal and is added to the prompt.
         piped: bool,
     },
-    Session(Session),
+    Session(SessionCommand),
     Script(RunScript),
-    Policy(Policy),
-    Model(Model),
+    Policy(PolicyCommand),
+    Model(ModelCommand),
     /// A subcommand for bots, commands or skills.
     Kept {
         kind: ExtensionFileKind,
-        asked: Asked,
+        asked: ExtensionAction,
     },
     /// A user-defined command, sent or only expanded.
     Template {
         name: String,
         args: String,
-        then: Then,
+        then: AfterFill,
         bot: Option<String>,
         piped: bool,
     },
     InitHome,
-    Config(Config),
-    Plugin(Plugin),
+    Config(ConfigCommand),
+    Plugin(PluginCommand),
     Doctor,
-    Completions(Shell),
+    Completions(CompletionShell),
 }
 
 const APPROVE_STEPS: &str = "--approve-steps";
 
 /// Which standard streams are terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ends {
+pub struct Terminals {
     pub stdin: bool,
     pub stdout: bool,
 }
@@ -341,7 +341,7 @@ pub struct Ends {
 /// Wrong use that the parser cannot detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.say())]
-pub enum WrongUse {
+pub enum UsageError {
     TwoPrompts,
     TwoBots,
     /// `-c` together with an id, or an unsaved new conversation together with a saved one.
@@ -362,18 +362,18 @@ pub enum WrongUse {
     },
 }
 
-impl Localize for WrongUse {
+impl Localize for UsageError {
     fn say(&self) -> LocalizedText {
         use words::cli as w;
         match self {
-            WrongUse::TwoPrompts => w::TWO_PROMPTS.into(),
-            WrongUse::TwoBots => w::TWO_BOTS.into(),
-            WrongUse::TwoSessions => w::TWO_SESSIONS.into(),
-            WrongUse::NoSessionNamed => w::NO_SESSION_NAMED.into(),
-            WrongUse::PromptAndCommand => w::PROMPT_AND_COMMAND.into(),
-            WrongUse::NoTerminal => w::NO_TERMINAL.into(),
-            WrongUse::OnlyChat { option } => w::ONLY_CHAT.with("option", *option),
-            WrongUse::OnlyHeadless { option } => w::ONLY_HEADLESS.with("option", *option),
+            UsageError::TwoPrompts => w::TWO_PROMPTS.into(),
+            UsageError::TwoBots => w::TWO_BOTS.into(),
+            UsageError::TwoSessions => w::TWO_SESSIONS.into(),
+            UsageError::NoSessionNamed => w::NO_SESSION_NAMED.into(),
+            UsageError::PromptAndCommand => w::PROMPT_AND_COMMAND.into(),
+            UsageError::NoTerminal => w::NO_TERMINAL.into(),
+            UsageError::OnlyChat { option } => w::ONLY_CHAT.with("option", *option),
+            UsageError::OnlyHeadless { option } => w::ONLY_HEADLESS.with("option", *option),
         }
     }
 }
@@ -406,93 +406,93 @@ impl Cli {
 
     /// What the command line approves in advance. With a template or a bot, `-y` approves the
     /// template, not the steps that the model proposes after it.
-    pub fn approved(&self) -> Approved {
+    pub fn approved(&self) -> ApprovalFlags {
         let templates = matches!(self.command, Some(Sub::Chat { .. } | Sub::Command(_)));
         let steps = match self.run.approve_steps {
             true => Some(APPROVE_STEPS),
             false => (self.run.yes && !templates).then_some("-y"),
         };
-        Approved { pieces: self.run.yes, steps, secrets: self.run.approve_secrets }
+        ApprovalFlags { pieces: self.run.yes, steps, secrets: self.run.approve_secrets }
     }
 
     /// The request. Piped text, a redirected answer and `-p` each mean a run without the screen.
-    pub fn way(self, ends: Ends) -> Result<Way, WrongUse> {
+    pub fn way(self, ends: Terminals) -> Result<RunMode, UsageError> {
         let schema = self.run.output_schema.is_some();
         let json = self.run.json;
         let steps = self.run.approve_steps;
         let way = self.meant(ends)?;
         match &way {
-            Way::Print { .. } | Way::Template { .. } => {}
-            _ if schema => return Err(WrongUse::OnlyHeadless { option: "--output-schema" }),
-            Way::Screen { .. } if json => {
-                return Err(WrongUse::OnlyHeadless { option: "--json" });
+            RunMode::Print { .. } | RunMode::Template { .. } => {}
+            _ if schema => return Err(UsageError::OnlyHeadless { option: "--output-schema" }),
+            RunMode::Screen { .. } if json => {
+                return Err(UsageError::OnlyHeadless { option: "--json" });
             }
-            Way::Screen { .. } if steps => {
-                return Err(WrongUse::OnlyHeadless { option: APPROVE_STEPS });
+            RunMode::Screen { .. } if steps => {
+                return Err(UsageError::OnlyHeadless { option: APPROVE_STEPS });
             }
-            Way::Screen { .. } if !ends.stdout => return Err(WrongUse::NoTerminal),
+            RunMode::Screen { .. } if !ends.stdout => return Err(UsageError::NoTerminal),
             _ => {}
         }
         Ok(way)
     }
 
-    fn meant(self, ends: Ends) -> Result<Way, WrongUse> {
+    fn meant(self, ends: Terminals) -> Result<RunMode, UsageError> {
         let given_bot = self.model.bot;
         let prompted = self.prompt.is_some() || self.print.is_some();
         let bot = match self.command {
             None | Some(Sub::Resume { .. }) => given_bot,
             Some(Sub::Chat { bot: named }) => match (named, given_bot) {
-                (Some(named), Some(given)) if named != given => return Err(WrongUse::TwoBots),
+                (Some(named), Some(given)) if named != given => return Err(UsageError::TwoBots),
                 (named, given) => named.or(given),
             },
-            Some(_) if prompted => return Err(WrongUse::PromptAndCommand),
-            Some(Sub::Session(session)) => return Ok(Way::Session(session)),
+            Some(_) if prompted => return Err(UsageError::PromptAndCommand),
+            Some(Sub::Session(session)) => return Ok(RunMode::Session(session)),
             Some(Sub::Run(script)) => {
-                return Ok(Way::Script(RunScript { bot: given_bot, ..script }));
+                return Ok(RunMode::Script(RunScript { bot: given_bot, ..script }));
             }
-            Some(Sub::Policy(policy)) => return Ok(Way::Policy(policy)),
-            Some(Sub::Model(model)) => return Ok(Way::Model(model)),
+            Some(Sub::Policy(policy)) => return Ok(RunMode::Policy(policy)),
+            Some(Sub::Model(model)) => return Ok(RunMode::Model(model)),
             Some(Sub::Bot(sub)) => return Ok(kept(sub)),
             Some(Sub::Command(sub)) => {
                 return Ok(match sub.template() {
                     Some((name, args, then)) => {
                         let (name, piped) = (name.to_owned(), !ends.stdin);
-                        Way::Template { name, args, then, bot: given_bot, piped }
+                        RunMode::Template { name, args, then, bot: given_bot, piped }
                     }
                     None => kept(sub),
                 });
             }
             Some(Sub::Skill(sub)) => return Ok(kept(sub)),
-            Some(Sub::InitHome) => return Ok(Way::InitHome),
-            Some(Sub::Config(config)) => return Ok(Way::Config(config)),
-            Some(Sub::Plugin(plugin)) => return Ok(Way::Plugin(plugin)),
-            Some(Sub::Doctor) => return Ok(Way::Doctor),
-            Some(Sub::Completions { shell }) => return Ok(Way::Completions(shell)),
+            Some(Sub::InitHome) => return Ok(RunMode::InitHome),
+            Some(Sub::Config(config)) => return Ok(RunMode::Config(config)),
+            Some(Sub::Plugin(plugin)) => return Ok(RunMode::Plugin(plugin)),
+            Some(Sub::Doctor) => return Ok(RunMode::Doctor),
+            Some(Sub::Completions { shell }) => return Ok(RunMode::Completions(shell)),
         };
         let headless = self.print.is_some() || !ends.stdin;
         let prompt = match (self.print.flatten(), self.prompt) {
-            (Some(_), Some(_)) => return Err(WrongUse::TwoPrompts),
+            (Some(_), Some(_)) => return Err(UsageError::TwoPrompts),
             (print, prompt) => print.or(prompt),
         };
         Ok(match headless || (!ends.stdout && prompt.is_some()) {
-            true => Way::Print { prompt, bot, piped: !ends.stdin },
-            false => Way::Screen { prompt, bot },
+            true => RunMode::Print { prompt, bot, piped: !ends.stdin },
+            false => RunMode::Screen { prompt, bot },
         })
     }
 }
 
-fn kept(sub: impl Into<(ExtensionFileKind, Asked)>) -> Way {
+fn kept(sub: impl Into<(ExtensionFileKind, ExtensionAction)>) -> RunMode {
     let (kind, asked) = sub.into();
-    Way::Kept { kind, asked }
+    RunMode::Kept { kind, asked }
 }
 
 /// The completion script for a shell.
-pub fn completions(shell: Shell) -> Vec<u8> {
+pub fn completions(shell: CompletionShell) -> Vec<u8> {
     let shell = match shell {
-        Shell::Bash => clap_complete::Shell::Bash,
-        Shell::Zsh => clap_complete::Shell::Zsh,
-        Shell::Fish => clap_complete::Shell::Fish,
-        Shell::PowerShell => clap_complete::Shell::PowerShell,
+        CompletionShell::Bash => clap_complete::Shell::Bash,
+        CompletionShell::Zsh => clap_complete::Shell::Zsh,
+        CompletionShell::Fish => clap_complete::Shell::Fish,
+        CompletionShell::PowerShell => clap_complete::Shell::PowerShell,
     };
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "avocet", &mut script);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::args::Config;
+use super::args::ConfigCommand;
 use crate::config::edit::{self, EditError};
 use crate::config::strict::TomlValue;
 use crate::config::{Loaded, SettingsLayer};
@@ -13,38 +13,38 @@ use crate::words::{Lang, Localize, LocalizedText, cli as w};
 
 /// The output: an answer for standard output, a message for standard error.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum ConfigAnswer {
     Out(String),
     Told(LocalizedText),
 }
 
 /// Runs the subcommand. `file` is the user's settings file.
 pub fn run(
-    command: &Config,
+    command: &ConfigCommand,
     file: &Path,
     loaded: &Loaded,
     json: bool,
     lang: Lang,
-) -> Result<Answer, EditError> {
+) -> Result<ConfigAnswer, EditError> {
     let place = || file.display().to_string();
     match command {
-        Config::Path => Ok(Answer::Out(format!("{}\n", place()))),
-        Config::Get { key: Some(key), place: layer } => get(loaded, key, *layer, json, lang),
-        Config::Get { key: None, place: layer } => {
-            Ok(Answer::Out(list(loaded, *layer, json, lang)))
+        ConfigCommand::Path => Ok(ConfigAnswer::Out(format!("{}\n", place()))),
+        ConfigCommand::Get { key: Some(key), place: layer } => get(loaded, key, *layer, json, lang),
+        ConfigCommand::Get { key: None, place: layer } => {
+            Ok(ConfigAnswer::Out(list(loaded, *layer, json, lang)))
         }
-        Config::Set { key, value } => {
+        ConfigCommand::Set { key, value } => {
             let value = edit::set(file, key, value)?;
             let say =
                 w::CONFIG_SET.with("key", key.as_str()).with("value", shown(key, value).shown());
-            Ok(Answer::Told(say.with("file", place())))
+            Ok(ConfigAnswer::Told(say.with("file", place())))
         }
-        Config::Unset { key } => {
+        ConfigCommand::Unset { key } => {
             let word = match edit::unset(file, key)? {
                 true => w::CONFIG_UNSET,
                 false => w::CONFIG_WAS_UNSET,
             };
-            Ok(Answer::Told(word.with("key", key.as_str()).with("file", place())))
+            Ok(ConfigAnswer::Told(word.with("key", key.as_str()).with("file", place())))
         }
     }
 }
@@ -55,7 +55,7 @@ fn get(
     place: bool,
     json: bool,
     lang: Lang,
-) -> Result<Answer, EditError> {
+) -> Result<ConfigAnswer, EditError> {
     edit::find(key)?;
     let value = loaded.get(key).map(|value| shown(key, value));
     let layer = loaded.where_from(key);
@@ -63,9 +63,9 @@ fn get(
         _ if json => format!("{}\n", entry(key, value.as_ref(), &layer, lang)),
         Some(value) if place => format!("{}\t{}\n", value.shown(), layer.say().text(lang)),
         Some(value) => format!("{}\n", value.shown()),
-        None => return Ok(Answer::Told(w::CONFIG_NO_VALUE.with("key", key))),
+        None => return Ok(ConfigAnswer::Told(w::CONFIG_NO_VALUE.with("key", key))),
     };
-    Ok(Answer::Out(text))
+    Ok(ConfigAnswer::Out(text))
 }
 
 /// A value as it may be shown: an address without its password.
@@ -117,7 +117,7 @@ mod tests {
     use crate::config::{Environment, Paths, Sources, load};
 
     /// The output of a command for this file, and the file afterwards.
-    fn asked(text: &str, command: &Config, json: bool) -> (String, String) {
+    fn asked(text: &str, command: &ConfigCommand, json: bool) -> (String, String) {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::under(folder.path(), folder.path().to_owned());
         std::fs::write(paths.settings(), text).unwrap();
@@ -125,26 +125,26 @@ mod tests {
         let sources = Sources { paths: &paths, environment: &environment, line: &[], project: &[] };
         let answer = run(command, &paths.settings(), &load(sources), json, Lang::En);
         let shown = match answer {
-            Ok(Answer::Out(text)) => text,
-            Ok(Answer::Told(say)) => say.text(Lang::En),
+            Ok(ConfigAnswer::Out(text)) => text,
+            Ok(ConfigAnswer::Told(say)) => say.text(Lang::En),
             Err(error) => format!("error: {}", error.say().text(Lang::En)),
         };
         let place = paths.settings().display().to_string();
         (shown.replace(&place, "FILE"), std::fs::read_to_string(paths.settings()).unwrap())
     }
 
-    fn get(key: &str, place: bool) -> Config {
-        Config::Get { key: Some(key.into()), place }
+    fn get(key: &str, place: bool) -> ConfigCommand {
+        ConfigCommand::Get { key: Some(key.into()), place }
     }
 
     #[test]
     fn the_password_in_an_address_is_shown_nowhere() {
         let file = "[profiles.far]\nbase_url = \"https://you:sw0rdf1sh@far/v1\"\nhigh = \"m\"\n";
-        let set = |key: &str| Config::Set {
+        let set = |key: &str| ConfigCommand::Set {
             key: key.into(),
             value: "http://us:sw0rdf1sh@other/v1".into(),
         };
-        let all = |place| Config::Get { key: None, place };
+        let all = |place| ConfigCommand::Get { key: None, place };
         for command in [
             get("profiles.far.base_url", true),
             get("profiles.far.base_url", false),
@@ -176,7 +176,7 @@ mod tests {
             ),
             (get("base_url", false), false, "`base_url` has no value."),
             (get("mdoe", false), false, "error: There is no setting `mdoe`. Did you mean `mode`?"),
-            (Config::Path, false, "FILE\n"),
+            (ConfigCommand::Path, false, "FILE\n"),
         ];
         for (command, json, expected) in cases {
             assert_eq!(asked(file, &command, json).0, expected, "{command:?}");
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn without_a_key_all_values_are_listed_as_a_file_would_hold_them() {
-        let all = Config::Get { key: None, place: false };
+        let all = ConfigCommand::Get { key: None, place: false };
         let (shown, _) = asked("[profiles.a]\nhigh = \"x\"", &all, false);
         for line in ["mode = \"high\"", "profiles.a.high = \"x\"", "safety.allow_write = true"] {
             assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
@@ -194,13 +194,13 @@ mod tests {
 
     #[test]
     fn a_change_reports_the_new_value_and_the_file() {
-        let set = Config::Set { key: "mode".into(), value: "low".into() };
+        let set = ConfigCommand::Set { key: "mode".into(), value: "low".into() };
         let (said, file) = asked("# mine\n", &set, false);
         assert_eq!(
             (said.as_str(), file.as_str()),
             ("Set `mode` to low in FILE.", "mode = \"low\"\n# mine\n")
         );
-        let unset = Config::Unset { key: "mode".into() };
+        let unset = ConfigCommand::Unset { key: "mode".into() };
         assert_eq!(asked(&file, &unset, false).0, "Removed `mode` from FILE.");
         assert!(asked("", &unset, false).0.contains("nothing was changed"));
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::Exit;
 use super::kept;
-use super::model::Offer;
+use super::model::ModelListing;
 use crate::commands::PageRow;
 use crate::config::{Connection, Loaded, Paths, ProviderSetting, SettingsLayer};
 use crate::library::ExtensionSet;
@@ -15,11 +15,11 @@ use crate::words::{Localize, PhraseValue, cli as w, context, session, temp};
 
 /// The facts to report.
 #[derive(Debug)]
-pub struct Findings<'a> {
+pub struct DoctorFindings<'a> {
     pub paths: &'a Paths,
     pub loaded: &'a Loaded,
     /// The answer of the server.
-    pub offer: &'a Offer,
+    pub offer: &'a ModelListing,
     pub terminal: &'a Terminal,
     /// The folder of the session, and whether it is trusted.
     pub folder: PathBuf,
@@ -52,7 +52,7 @@ pub struct Terminal {
 }
 
 /// The facts as rows.
-pub fn rows(found: &Findings<'_>) -> Vec<PageRow> {
+pub fn rows(found: &DoctorFindings<'_>) -> Vec<PageRow> {
     let mut rows = vec![
         PageRow::heading(w::DOCTOR_PROGRAM),
         PageRow::pair(w::DOCTOR_VERSION, env!("CARGO_PKG_VERSION")),
@@ -75,11 +75,11 @@ pub fn rows(found: &Findings<'_>) -> Vec<PageRow> {
 }
 
 /// Failed if something keeps a session from working as intended.
-pub fn exit(found: &Findings<'_>) -> Exit {
+pub fn exit(found: &DoctorFindings<'_>) -> Exit {
     match (found.offer, found.loaded.problems.is_empty()) {
-        (Offer::Failed(_), _) => Exit::Model,
+        (ModelListing::Failed(_), _) => Exit::Model,
         (_, false) => Exit::Failed,
-        (Offer::NoServer | Offer::Models(_), true) => Exit::Done,
+        (ModelListing::NoServer | ModelListing::Models(_), true) => Exit::Done,
     }
 }
 
@@ -136,7 +136,7 @@ fn older(word: &str) -> Option<PageRow> {
     (new != word).then(|| PageRow::line(say))
 }
 
-fn model(found: &Findings<'_>) -> Vec<PageRow> {
+fn model(found: &DoctorFindings<'_>) -> Vec<PageRow> {
     let mut rows = vec![PageRow::heading(w::DOCTOR_MODEL)];
     match &found.loaded.settings.connection {
         None => rows.push(PageRow::line(w::NO_SERVER)),
@@ -152,16 +152,16 @@ fn model(found: &Findings<'_>) -> Vec<PageRow> {
     rows
 }
 
-fn server(connection: &Connection, offer: &Offer) -> Vec<PageRow> {
+fn server(connection: &Connection, offer: &ModelListing) -> Vec<PageRow> {
     let Connection { provider, base_url, api_key, key_variable, low, high } = connection;
     let key = match api_key {
         Some(_) => w::KEY_SET,
         None => w::KEY_NOT_SET,
     };
     let answer: PhraseValue = match offer {
-        Offer::NoServer => w::NOT_ASKED.into(),
-        Offer::Models(models) => w::REACHED.with("count", models.len()).into(),
-        Offer::Failed(why) => why.clone().into(),
+        ModelListing::NoServer => w::NOT_ASKED.into(),
+        ModelListing::Models(models) => w::REACHED.with("count", models.len()).into(),
+        ModelListing::Failed(why) => why.clone().into(),
     };
     let exposed = crate::model::exposed_host(base_url, api_key.is_some());
     let exposed = exposed.map(|host| session::KEY_IN_THE_OPEN.with("host", host));
@@ -201,11 +201,11 @@ fn terminal(terminal: &Terminal) -> Vec<PageRow> {
 mod tests {
     use super::*;
     use crate::cli::page;
-    use crate::cli::report::Voice;
+    use crate::cli::report::Printer;
     use crate::config::{Environment, Sources, load};
     use crate::words::Lang;
 
-    fn page_of(text: &str, offer: &Offer, lang: Lang) -> (String, Exit) {
+    fn page_of(text: &str, offer: &ModelListing, lang: Lang) -> (String, Exit) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("config.toml"), text).unwrap();
         let paths = Paths::under(folder.path(), folder.path().to_owned());
@@ -213,7 +213,7 @@ mod tests {
         let sources = Sources { paths: &paths, environment: &environment, line: &[], project: &[] };
         let loaded = load(sources);
         let terminal = Terminal { size: Some((80, 24)), ..Terminal::default() };
-        let found = Findings {
+        let found = DoctorFindings {
             idle_rules: &[],
             paths: &paths,
             loaded: &loaded,
@@ -229,7 +229,7 @@ mod tests {
         };
         let mut out = Vec::new();
         let rows = rows(&found);
-        page::write(&mut out, &rows, Voice { lang, clean: str::to_owned }).unwrap();
+        page::write(&mut out, &rows, Printer { lang, clean: str::to_owned }).unwrap();
         assert_eq!(notices(&rows).len(), rows.len());
         (String::from_utf8(out).unwrap(), exit(&found))
     }
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn it_shows_the_layer_of_each_setting_and_no_key() {
-        let (page, exit) = page_of(SERVER, &Offer::Models(vec!["m".into()]), Lang::En);
+        let (page, exit) = page_of(SERVER, &ModelListing::Models(vec!["m".into()]), Lang::En);
         assert!(page.contains("http://x/v1 (your settings, "), "{page}");
         assert!(page.contains("go to x unencrypted (http://)"), "{page}");
         assert!(page.contains("AVOCET_API_KEY") && !page.contains("sk-secret"), "{page}");
@@ -249,10 +249,10 @@ mod tests {
 
     #[test]
     fn problems_are_listed_and_decide_the_exit_code() {
-        let (page, exit) = page_of("mode = 3", &Offer::NoServer, Lang::Zh);
+        let (page, exit) = page_of("mode = 3", &ModelListing::NoServer, Lang::Zh);
         assert!(page.contains("第 1 行第 8 列"), "{page}");
         assert_eq!(exit, Exit::Failed);
-        let failed = Offer::Failed(w::NO_SERVER.into());
+        let failed = ModelListing::Failed(w::NO_SERVER.into());
         assert_eq!(page_of(SERVER, &failed, Lang::En).1, Exit::Model);
     }
 }

@@ -5,7 +5,7 @@
 //! error, because only the end of a turn shows which reply was the answer. [`print`](super::print)
 //! writes and waits.
 
-use super::pieces::{self, Asking, Heard};
+use super::pieces::{self, ApprovalLine, TemplateApproval};
 use super::print::Options;
 use super::{Exit, shown};
 use crate::protocol::{
@@ -16,11 +16,11 @@ use crate::words::{LocalizedText, cli as w, prompt, session, with_sentences};
 
 /// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
+pub enum HeadlessEffect {
     /// A line of the answer, for standard output.
     Out(String),
     /// A reply before the answer, for standard error.
-    Tell(Said),
+    Tell(StderrLine),
     Send(Op),
     /// Asks the user at the terminal for a line.
     Ask(LocalizedText),
@@ -29,7 +29,7 @@ pub enum Effect {
 
 /// A message for standard error.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum StderrLine {
     /// The text of the model, unchanged.
     Text(String),
     Line(LocalizedText),
@@ -40,7 +40,7 @@ pub enum Said {
 
 /// The state of the turn.
 #[derive(Debug)]
-pub struct Headless<'a> {
+pub struct HeadlessTurn<'a> {
     options: &'a Options,
     /// The last reply: the answer, if the turn ends with it.
     reply: Option<ModelMessage>,
@@ -48,7 +48,7 @@ pub struct Headless<'a> {
     blocked: Option<Tier>,
     stop: Stop,
     /// The template's shell commands that the user is asked about.
-    asking: Option<Asking>,
+    asking: Option<TemplateApproval>,
     /// The folder that the last question offered to trust.
     untrusted: Option<String>,
 }
@@ -62,9 +62,9 @@ enum Stop {
     Interrupted,
 }
 
-impl<'a> Headless<'a> {
-    pub fn new(options: &'a Options) -> Headless<'a> {
-        Headless {
+impl<'a> HeadlessTurn<'a> {
+    pub fn new(options: &'a Options) -> HeadlessTurn<'a> {
+        HeadlessTurn {
             options,
             reply: None,
             blocked: None,
@@ -75,35 +75,38 @@ impl<'a> Headless<'a> {
     }
 
     /// The user pressed Ctrl-C.
-    pub fn interrupt(&mut self) -> Vec<Effect> {
+    pub fn interrupt(&mut self) -> Vec<HeadlessEffect> {
         let again = self.stop == Stop::Interrupted;
         self.stop = Stop::Interrupted;
         match again {
-            true => vec![Effect::End(Exit::INTERRUPTED)],
+            true => vec![HeadlessEffect::End(Exit::INTERRUPTED)],
             false => {
                 // The question is on an unfinished line.
-                let end = self.asking.take().map(|_| Effect::Tell(Said::Text(String::new())));
-                end.into_iter().chain([Effect::Send(Op::Stop)]).collect()
+                let end = self
+                    .asking
+                    .take()
+                    .map(|_| HeadlessEffect::Tell(StderrLine::Text(String::new())));
+                end.into_iter().chain([HeadlessEffect::Send(Op::Stop)]).collect()
             }
         }
     }
 
     /// The user typed before the question could be read: it is asked again.
-    pub fn typed_too_soon(&self) -> Vec<Effect> {
+    pub fn typed_too_soon(&self) -> Vec<HeadlessEffect> {
         let Some(asking) = &self.asking else { return vec![] };
         let say = prompt::TERMINAL_TOO_SOON.into();
-        vec![Effect::Tell(Said::Asked(say)), Effect::Ask(asking.question())]
+        vec![HeadlessEffect::Tell(StderrLine::Asked(say)), HeadlessEffect::Ask(asking.question())]
     }
 
     /// A line from the user at the terminal; `None` at the end of the input.
-    pub fn typed(&mut self, line: Option<&str>) -> Vec<Effect> {
+    pub fn typed(&mut self, line: Option<&str>) -> Vec<HeadlessEffect> {
         let Some(asking) = &mut self.asking else { return vec![] };
         match asking.typed(line) {
-            Heard::Next(question) => vec![Effect::Ask(question)],
-            Heard::Again(say, question) => {
-                vec![Effect::Tell(Said::Asked(say)), Effect::Ask(question)]
+            ApprovalLine::Next(question) => vec![HeadlessEffect::Ask(question)],
+            ApprovalLine::Again(say, question) => {
+                vec![HeadlessEffect::Tell(StderrLine::Asked(say)), HeadlessEffect::Ask(question)]
             }
-            Heard::Decided(ask, decision) => {
+            ApprovalLine::Decided(ask, decision) => {
                 self.asking = None;
                 vec![decide(ask, decision)]
             }
@@ -111,34 +114,39 @@ impl<'a> Headless<'a> {
     }
 
     /// The session closed before the turn was over.
-    pub fn lost(&self) -> Vec<Effect> {
+    pub fn lost(&self) -> Vec<HeadlessEffect> {
         match self.stop {
-            Stop::Interrupted => vec![Effect::End(Exit::INTERRUPTED)],
+            Stop::Interrupted => vec![HeadlessEffect::End(Exit::INTERRUPTED)],
             Stop::No | Stop::Paused => {
                 let notice = Notice::error(w::SESSION_LOST);
-                vec![Effect::Tell(Said::Notice(notice)), Effect::End(Exit::Failed)]
+                vec![
+                    HeadlessEffect::Tell(StderrLine::Notice(notice)),
+                    HeadlessEffect::End(Exit::Failed),
+                ]
             }
         }
     }
 
-    pub fn next(&mut self, event: &Event) -> Vec<Effect> {
+    pub fn next(&mut self, event: &Event) -> Vec<HeadlessEffect> {
         let mut effects = Vec::new();
         if self.options.json {
-            effects.extend(with_sentences(event, self.options.voice.lang).map(Effect::Out));
+            effects.extend(with_sentences(event, self.options.voice.lang).map(HeadlessEffect::Out));
         }
         let told = self.happened(event);
         // In JSON the events already contain everything, except for how the run ends.
-        let ended = told.iter().any(|effect| matches!(effect, Effect::End(_)));
-        let kept = |effect: &Effect| {
-            let asks = matches!(effect, Effect::Tell(Said::Asked(_)));
-            let is_told = matches!(effect, Effect::Tell(_)) && !asks;
-            !self.options.json || ended && !matches!(effect, Effect::Out(_)) || !ended && !is_told
+        let ended = told.iter().any(|effect| matches!(effect, HeadlessEffect::End(_)));
+        let kept = |effect: &HeadlessEffect| {
+            let asks = matches!(effect, HeadlessEffect::Tell(StderrLine::Asked(_)));
+            let is_told = matches!(effect, HeadlessEffect::Tell(_)) && !asks;
+            !self.options.json
+                || ended && !matches!(effect, HeadlessEffect::Out(_))
+                || !ended && !is_told
         };
         effects.extend(told.into_iter().filter(kept));
         effects
     }
 
-    fn happened(&mut self, event: &Event) -> Vec<Effect> {
+    fn happened(&mut self, event: &Event) -> Vec<HeadlessEffect> {
         match event {
             Event::ReplyStarted => self.on_the_way(),
             Event::Replied(reply) => {
@@ -166,7 +174,7 @@ impl<'a> Headless<'a> {
             }
             // Reported with the question, unless the user answered it.
             Event::Notice(it) if it.topic == Topic::PiecesDeclined && !self.options.asks => vec![],
-            Event::Notice(notice) => vec![Effect::Tell(Said::Notice(notice.clone()))],
+            Event::Notice(notice) => vec![HeadlessEffect::Tell(StderrLine::Notice(notice.clone()))],
             // There is no terminal to hand over.
             Event::Lend { ask } => vec![decide(*ask, Decision::Reject { word: None })],
             Event::Compacted(receipt) => told(receipt.say()),
@@ -201,29 +209,29 @@ impl<'a> Headless<'a> {
     }
 
     /// The text of a prompt is the answer.
-    fn rendered(&mut self, text: &str) -> Vec<Effect> {
+    fn rendered(&mut self, text: &str) -> Vec<HeadlessEffect> {
         self.reply = Some(ModelMessage { message: text.to_owned(), ..ModelMessage::default() });
         vec![]
     }
 
     /// Puts the pending reply of the model before these effects.
-    fn behind_words(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+    fn behind_words(&mut self, effects: Vec<HeadlessEffect>) -> Vec<HeadlessEffect> {
         let mut all = self.on_the_way();
         all.extend(effects);
         all
     }
 
     /// The reply was not the answer: more follows.
-    fn on_the_way(&mut self) -> Vec<Effect> {
+    fn on_the_way(&mut self) -> Vec<HeadlessEffect> {
         match self.reply.take() {
             Some(reply) if !reply.message.is_empty() => {
-                vec![Effect::Tell(Said::Text(reply.message))]
+                vec![HeadlessEffect::Tell(StderrLine::Text(reply.message))]
             }
             Some(_) | None => vec![],
         }
     }
 
-    fn asked(&mut self, ask: &Ask) -> Vec<Effect> {
+    fn asked(&mut self, ask: &Ask) -> Vec<HeadlessEffect> {
         match &ask.question {
             Question::Step { step, risk, trust, .. } => {
                 self.untrusted = trust.as_ref().map(|trust| trust.folder.clone());
@@ -235,14 +243,14 @@ impl<'a> Headless<'a> {
                     && step.is_empty()
                 {
                     let line = w::SAID_YES.with("step", text.as_str()).with("why", w::SCRIPT_ASKS);
-                    let line = Effect::Tell(Said::Line(line.with("option", option)));
+                    let line = HeadlessEffect::Tell(StderrLine::Line(line.with("option", option)));
                     let text = choices.first().cloned().unwrap_or_default();
                     return vec![line, decide(ask.id, Decision::Answer { text })];
                 }
                 let word = Some(w::NOBODY_ANSWERS.text(crate::words::Lang::En).to_owned());
                 let notice = Notice::info(w::MODEL_ASKED.with("text", text.as_str()));
                 vec![
-                    Effect::Tell(Said::Notice(notice.hint(w::NOBODY_ANSWERS))),
+                    HeadlessEffect::Tell(StderrLine::Notice(notice.hint(w::NOBODY_ANSWERS))),
                     decide(ask.id, Decision::Reject { word }),
                 ]
             }
@@ -252,13 +260,16 @@ impl<'a> Headless<'a> {
             Question::Pause { why } => {
                 self.stop = Stop::Paused;
                 let notice = Notice::warning(why.clone()).hint(w::PAUSED_HINT);
-                vec![Effect::Tell(Said::Notice(notice)), decide(ask.id, Decision::Stop)]
+                vec![
+                    HeadlessEffect::Tell(StderrLine::Notice(notice)),
+                    decide(ask.id, Decision::Stop),
+                ]
             }
         }
     }
 
     /// The option approves steps that ask by default, not steps that a setting lowered from L2.
-    fn asked_for_step(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<Effect> {
+    fn asked_for_step(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<HeadlessEffect> {
         // The option does not approve a step that runs without the sandbox.
         let may = risk.tier <= Tier::L1 && !risk.lifted && risk.rule != SandboxDenial::RULE;
         // Nor does it hand out a credential, unless the other option names that.
@@ -269,7 +280,7 @@ impl<'a> Headless<'a> {
         let why = risk.why().cloned().unwrap_or_else(|| w::NO_REASON.into());
         let line = w::SAID_YES.with("step", shown::work(&step.work)).with("why", why);
         let line = line.with("option", option);
-        vec![Effect::Tell(Said::Line(line)), decide(ask, Decision::Approve)]
+        vec![HeadlessEffect::Tell(StderrLine::Line(line)), decide(ask, Decision::Approve)]
     }
 
     /// The shell commands of a template. A user at the terminal is asked about each one that `-y`
@@ -280,17 +291,18 @@ impl<'a> Headless<'a> {
         ask: &Ask,
         (of, cwd): (&str, &str),
         pieces: &[TemplateCommand],
-    ) -> Vec<Effect> {
+    ) -> Vec<HeadlessEffect> {
         if self.options.asks
-            && let Some(asking) = Asking::new(ask.id, pieces, self.options.approved.pieces)
+            && let Some(asking) =
+                TemplateApproval::new(ask.id, pieces, self.options.approved.pieces)
         {
             let question = asking.question();
             self.asking = Some(asking);
             let says = pieces::says(of, cwd, pieces).into_iter();
-            let told = says.map(|say| Effect::Tell(Said::Asked(say)));
-            return told.chain([Effect::Ask(question)]).collect();
+            let told = says.map(|say| HeadlessEffect::Tell(StderrLine::Asked(say)));
+            return told.chain([HeadlessEffect::Ask(question)]).collect();
         }
-        let mut effects: Vec<Effect> =
+        let mut effects: Vec<HeadlessEffect> =
             pieces.iter().flat_map(|piece| told_piece(of, piece)).collect();
         let grave = pieces.iter().find(|piece| piece.is_grave());
         match (self.options.approved.pieces, grave) {
@@ -313,7 +325,7 @@ impl<'a> Headless<'a> {
         effects
     }
 
-    fn observed(&mut self, observation: &Observation) -> Vec<Effect> {
+    fn observed(&mut self, observation: &Observation) -> Vec<HeadlessEffect> {
         let Observation { step, risk, outcome, .. } = observation;
         self.blocked = match outcome {
             // The user left this part of the message out, and wants the message without it.
@@ -370,7 +382,7 @@ impl<'a> Headless<'a> {
         }
     }
 
-    fn ended(&mut self, ending: &TurnOutcome) -> Vec<Effect> {
+    fn ended(&mut self, ending: &TurnOutcome) -> Vec<HeadlessEffect> {
         let mut effects = Vec::new();
         let exit = match (self.stop, ending) {
             (Stop::Interrupted, _) | (_, TurnOutcome::Cancelled) => Exit::INTERRUPTED,
@@ -404,25 +416,28 @@ impl<'a> Headless<'a> {
             }
         };
         effects.extend(self.on_the_way());
-        effects.push(Effect::End(exit));
+        effects.push(HeadlessEffect::End(exit));
         effects
     }
 
-    fn answer(&mut self) -> Vec<Effect> {
+    fn answer(&mut self) -> Vec<HeadlessEffect> {
         let message = self.reply.take().map(|reply| reply.message).unwrap_or_default();
         let Some(schema) = &self.options.schema else {
-            return vec![Effect::Out(message), Effect::End(self.unless_blocked(Exit::Done))];
+            return vec![
+                HeadlessEffect::Out(message),
+                HeadlessEffect::End(self.unless_blocked(Exit::Done)),
+            ];
         };
         match schema.check(&message) {
             Ok(json) => {
-                let out = Effect::Out(json.to_owned());
-                vec![out, Effect::End(self.unless_blocked(Exit::Done))]
+                let out = HeadlessEffect::Out(json.to_owned());
+                vec![out, HeadlessEffect::End(self.unless_blocked(Exit::Done))]
             }
             // A reader must not take an answer that does not fit the schema for the answer.
             Err(why) => vec![
-                Effect::Tell(Said::Text(message)),
-                Effect::Tell(Said::Notice(Notice::error(why))),
-                Effect::End(Exit::Failed),
+                HeadlessEffect::Tell(StderrLine::Text(message)),
+                HeadlessEffect::Tell(StderrLine::Notice(Notice::error(why))),
+                HeadlessEffect::End(Exit::Failed),
             ],
         }
     }
@@ -436,7 +451,7 @@ impl<'a> Headless<'a> {
 }
 
 /// A shell command that runs, or would run, without a question.
-fn told_piece(of: &str, piece: &TemplateCommand) -> Vec<Effect> {
+fn told_piece(of: &str, piece: &TemplateCommand) -> Vec<HeadlessEffect> {
     let why = piece.risk.why().filter(|_| piece.risk.tier > Tier::L0);
     let word = if why.is_some() { prompt::TOLD_PIECE } else { prompt::TOLD_PIECE_SAFE };
     let line = word.with("of", of).with("tier", piece.risk.tier.name());
@@ -447,19 +462,19 @@ fn told_piece(of: &str, piece: &TemplateCommand) -> Vec<Effect> {
     })
 }
 
-fn decide(ask: AskId, decision: Decision) -> Effect {
-    Effect::Send(Op::Decide { ask, decision })
+fn decide(ask: AskId, decision: Decision) -> HeadlessEffect {
+    HeadlessEffect::Send(Op::Decide { ask, decision })
 }
 
-fn attached(item: &AttachmentInfo) -> Effect {
+fn attached(item: &AttachmentInfo) -> HeadlessEffect {
     let line = prompt::LINE_ATTACHED.with("name", item.name.as_str());
-    Effect::Tell(Said::Line(line.with("size", item.said())))
+    HeadlessEffect::Tell(StderrLine::Line(line.with("size", item.said())))
 }
 
-fn told(say: impl Into<LocalizedText>) -> Vec<Effect> {
-    vec![Effect::Tell(Said::Line(say.into()))]
+fn told(say: impl Into<LocalizedText>) -> Vec<HeadlessEffect> {
+    vec![HeadlessEffect::Tell(StderrLine::Line(say.into()))]
 }
 
-fn notice(notice: Notice) -> Vec<Effect> {
-    vec![Effect::Tell(Said::Notice(notice))]
+fn notice(notice: Notice) -> Vec<HeadlessEffect> {
+    vec![HeadlessEffect::Tell(StderrLine::Notice(notice))]
 }

@@ -7,14 +7,14 @@ pub const LONGEST: usize = 256 * 1024;
 
 /// Piped text, decoded lossily.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piped {
+pub struct PipedText {
     pub text: String,
     /// True if there was more text, which was not read.
     pub cut: bool,
 }
 
 /// Reads until the end of the input or the limit.
-pub fn read(input: impl Read) -> io::Result<Piped> {
+pub fn read(input: impl Read) -> io::Result<PipedText> {
     let mut bytes = Vec::new();
     input.take(LONGEST as u64 + 1).read_to_end(&mut bytes)?;
     let cut = bytes.len() > LONGEST;
@@ -31,7 +31,7 @@ pub fn read(input: impl Read) -> io::Result<Piped> {
     if cut {
         text.push_str("\n[the input was longer and is cut here]");
     }
-    Ok(Piped { text, cut })
+    Ok(PipedText { text, cut })
 }
 
 /// The message: the prompt, then the piped text. `None` when both are blank.
@@ -117,6 +117,6 @@ mod tests {
     #[test]
     fn bytes_that_are_no_text_are_decoded_lossily() {
         let piped = read(&b"a\xffb"[..]).unwrap();
-        assert_eq!(piped, Piped { text: "a\u{fffd}b".into(), cut: false });
+        assert_eq!(piped, PipedText { text: "a\u{fffd}b".into(), cut: false });
     }
 }

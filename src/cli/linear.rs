@@ -24,11 +24,11 @@ pub mod run;
 mod tests;
 
 use leaving::{Answer, Leaving};
-use question::Asked;
+use question::PlainQuestion;
 
 /// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
+pub enum PlainEffect {
     /// A whole line, already made safe.
     Line(String),
     Notice(Notice),
@@ -69,7 +69,7 @@ enum Doing {
     Starting,
     Idle,
     Working,
-    Asked(Box<Asked>),
+    Asked(Box<PlainQuestion>),
 }
 
 impl Linear {
@@ -104,32 +104,32 @@ impl Linear {
     }
 
     /// The first output.
-    fn greet(&self) -> Vec<Effect> {
+    fn greet(&self) -> Vec<PlainEffect> {
         let hello = w::HELLO.with("model", self.facts.model.as_str());
         let hello = hello.with("folder", self.facts.cwd.as_str());
-        vec![self.say(hello), self.say(w::HELLO_HOW), Effect::Prompt]
+        vec![self.say(hello), self.say(w::HELLO_HOW), PlainEffect::Prompt]
     }
 
     /// Ctrl-C: stops the turn; if none is running, leaves.
-    pub fn interrupt(&mut self) -> Vec<Effect> {
+    pub fn interrupt(&mut self) -> Vec<PlainEffect> {
         match self.doing {
-            _ if self.leaving.is_some() => vec![Effect::End(Exit::Done)],
+            _ if self.leaving.is_some() => vec![PlainEffect::End(Exit::Done)],
             Doing::Idle => self.leave(),
             Doing::Starting | Doing::Working | Doing::Asked(_) => {
-                vec![self.say(w::STOPPING), Effect::Send(Op::Stop)]
+                vec![self.say(w::STOPPING), PlainEffect::Send(Op::Stop)]
             }
         }
     }
 
     /// The input ended: a running turn is followed to its end.
-    pub fn closed(&mut self) -> Vec<Effect> {
+    pub fn closed(&mut self) -> Vec<PlainEffect> {
         match self.doing {
-            _ if self.leaving.is_some() => vec![Effect::End(Exit::Done)],
+            _ if self.leaving.is_some() => vec![PlainEffect::End(Exit::Done)],
             Doing::Idle if self.looking.is_some() => Vec::new(),
             Doing::Idle => self.leave(),
             Doing::Starting | Doing::Working => Vec::new(),
             // There is no user left to answer.
-            Doing::Asked(_) => vec![self.say(w::INPUT_ENDED), Effect::Send(Op::Stop)],
+            Doing::Asked(_) => vec![self.say(w::INPUT_ENDED), PlainEffect::Send(Op::Stop)],
         }
     }
 
@@ -142,11 +142,11 @@ impl Linear {
     }
 
     /// Leaves, unless something would be lost: then it asks first.
-    fn leave(&mut self) -> Vec<Effect> {
+    fn leave(&mut self) -> Vec<PlainEffect> {
         let unsaved = self.facts.unsaved.as_ref().filter(|unsaved| !unsaved.elsewhere);
         let Some(unsaved) = unsaved.filter(|_| self.can_ask) else {
             self.knows_unsaved = self.can_ask && self.facts.unsaved.is_some();
-            return vec![Effect::End(Exit::Done)];
+            return vec![PlainEffect::End(Exit::Done)];
         };
         let mut leaving = Leaving::new(unsaved.why.clone(), unsaved.places.clone());
         let says = leaving.ask();
@@ -154,14 +154,14 @@ impl Linear {
         self.ask_with(says)
     }
 
-    fn answer_leaving(&mut self, answer: Answer) -> Vec<Effect> {
+    fn answer_leaving(&mut self, answer: Answer) -> Vec<PlainEffect> {
         match answer {
             Answer::Write(path) => {
-                vec![Effect::Send(Op::Export { format: ExportFormat::Md, path: Some(path) })]
+                vec![PlainEffect::Send(Op::Export { format: ExportFormat::Md, path: Some(path) })]
             }
             Answer::Lose => {
                 self.knows_unsaved = true;
-                vec![Effect::End(Exit::Done)]
+                vec![PlainEffect::End(Exit::Done)]
             }
             Answer::Stay => {
                 self.leaving = None;
@@ -173,34 +173,34 @@ impl Linear {
     }
 
     /// Reports a file that could not be written, and asks the question again.
-    fn noticed(&mut self, notice: Notice) -> Vec<Effect> {
+    fn noticed(&mut self, notice: Notice) -> Vec<PlainEffect> {
         let failed = notice.level != NoticeLevel::Info;
         match &mut self.leaving {
             Some(leaving) if leaving.is_writing() && failed => {
                 let says = leaving.ask();
-                [Effect::Notice(notice)].into_iter().chain(self.ask_with(says)).collect()
+                [PlainEffect::Notice(notice)].into_iter().chain(self.ask_with(says)).collect()
             }
-            _ => self.and_prompt(Effect::Notice(notice)),
+            _ => self.and_prompt(PlainEffect::Notice(notice)),
         }
     }
 
     /// Handles a line that the user typed.
-    pub fn typed(&mut self, text: &str) -> Vec<Effect> {
+    pub fn typed(&mut self, text: &str) -> Vec<PlainEffect> {
         if let Some(leaving) = &mut self.leaving {
             let answer = leaving.answer(text);
             return self.answer_leaving(answer);
         }
         if let Doing::Asked(asked) = &mut self.doing {
             return match asked.answer(text) {
-                question::Heard::Decided(decision) => {
-                    vec![Effect::Send(Op::Decide { ask: asked.id(), decision })]
+                question::ParsedLine::Decided(decision) => {
+                    vec![PlainEffect::Send(Op::Decide { ask: asked.id(), decision })]
                 }
-                question::Heard::Again(say) => vec![self.say(say), Effect::Prompt],
-                question::Heard::Lines(says) => self.ask_with(says),
-                question::Heard::Judge(work) => {
-                    vec![Effect::Send(Op::Judge { ask: asked.id(), work })]
+                question::ParsedLine::Again(say) => vec![self.say(say), PlainEffect::Prompt],
+                question::ParsedLine::Lines(says) => self.ask_with(says),
+                question::ParsedLine::Judge(work) => {
+                    vec![PlainEffect::Send(Op::Judge { ask: asked.id(), work })]
                 }
-                question::Heard::Command => self.entered(text),
+                question::ParsedLine::Command => self.entered(text),
             };
         }
         self.entered(text)
@@ -208,18 +208,18 @@ impl Linear {
 
     /// Handles a line that was typed before the question could be read: it does not answer the
     /// question, and is treated as any other line.
-    pub fn typed_ahead(&mut self, text: &str) -> Vec<Effect> {
+    pub fn typed_ahead(&mut self, text: &str) -> Vec<PlainEffect> {
         if text.trim().is_empty() || text.trim_start().starts_with('/') {
             return self.entered(text);
         }
         let mut effects = vec![self.say(w::TOO_SOON)];
         effects.extend(self.entered(text));
-        effects.push(Effect::Prompt);
+        effects.push(PlainEffect::Prompt);
         effects
     }
 
-    fn ask_with(&self, says: Vec<LocalizedText>) -> Vec<Effect> {
-        says.into_iter().map(|say| self.say(say)).chain([Effect::Prompt]).collect()
+    fn ask_with(&self, says: Vec<LocalizedText>) -> Vec<PlainEffect> {
+        says.into_iter().map(|say| self.say(say)).chain([PlainEffect::Prompt]).collect()
     }
 
     /// The verdict on a step that the user changed.
@@ -229,7 +229,7 @@ impl Linear {
         work: &StepAction,
         risk: &Risk,
         change: Option<&Change>,
-    ) -> Vec<Effect> {
+    ) -> Vec<PlainEffect> {
         let Doing::Asked(asked) = &mut self.doing else { return Vec::new() };
         if asked.id() != ask {
             return Vec::new();
@@ -238,41 +238,43 @@ impl Linear {
         if says.is_empty() { Vec::new() } else { self.ask_with(says) }
     }
 
-    fn entered(&mut self, text: &str) -> Vec<Effect> {
+    fn entered(&mut self, text: &str) -> Vec<PlainEffect> {
         match line::read(text) {
             Intent::Empty => self.prompt(),
-            Intent::Message { parts } => vec![Effect::Send(line::submit(parts, str::to_owned))],
-            Intent::Shell { line, keep } => vec![Effect::Send(Op::Shell { line, keep })],
+            Intent::Message { parts } => {
+                vec![PlainEffect::Send(line::submit(parts, str::to_owned))]
+            }
+            Intent::Shell { line, keep } => vec![PlainEffect::Send(Op::Shell { line, keep })],
             Intent::Command { name, args, mentions } => {
                 self.command(&format!("/{name} {args}"), mentions)
             }
         }
     }
 
-    fn prompt(&self) -> Vec<Effect> {
+    fn prompt(&self) -> Vec<PlainEffect> {
         match self.doing {
             // The question before leaving has its own prompt.
             _ if self.leaving.is_some() => Vec::new(),
-            Doing::Idle | Doing::Asked(_) => vec![Effect::Prompt],
+            Doing::Idle | Doing::Asked(_) => vec![PlainEffect::Prompt],
             Doing::Starting | Doing::Working => Vec::new(),
         }
     }
 
     /// A file may have been added since the extensions were read, so a name that is not built in
     /// waits until they are read again.
-    fn command(&mut self, line: &str, mentions: Vec<Mention>) -> Vec<Effect> {
+    fn command(&mut self, line: &str, mentions: Vec<Mention>) -> Vec<PlainEffect> {
         let name = line.split_whitespace().next().unwrap_or_default();
         if self.is_asking() {
             return self.dispatch(line, mentions);
         }
         if commands::find(name).is_none() && name.len() > 1 {
             self.looking = Some((line.to_owned(), mentions));
-            return vec![Effect::Send(Op::Look)];
+            return vec![PlainEffect::Send(Op::Look)];
         }
         self.dispatch(line, mentions)
     }
 
-    fn kept_came(&mut self, kept: Extensions) -> Vec<Effect> {
+    fn kept_came(&mut self, kept: Extensions) -> Vec<PlainEffect> {
         self.kept = kept;
         match self.looking.take() {
             Some((line, mentions)) => self.dispatch(&line, mentions),
@@ -280,7 +282,7 @@ impl Linear {
         }
     }
 
-    fn dispatch(&mut self, line: &str, named: Vec<Mention>) -> Vec<Effect> {
+    fn dispatch(&mut self, line: &str, named: Vec<Mention>) -> Vec<PlainEffect> {
         let call = CommandContext {
             facts: &self.facts,
             models: &self.models,
@@ -296,28 +298,28 @@ impl Linear {
         };
         let mut effects = self.follow(outcome);
         for effect in &mut effects {
-            if let Effect::Send(Op::Invoke { mentions, .. }) = effect {
+            if let PlainEffect::Send(Op::Invoke { mentions, .. }) = effect {
                 mentions.clone_from(&named);
             }
         }
-        let sends = effects.iter().any(|effect| matches!(effect, Effect::Send(_)));
+        let sends = effects.iter().any(|effect| matches!(effect, PlainEffect::Send(_)));
         if !sends {
             effects.extend(self.prompt());
         }
         effects
     }
 
-    fn follow(&mut self, outcome: CommandOutcome) -> Vec<Effect> {
+    fn follow(&mut self, outcome: CommandOutcome) -> Vec<PlainEffect> {
         match outcome {
-            CommandOutcome::Send(op) => vec![Effect::Send(op)],
-            CommandOutcome::Say(notice) => vec![Effect::Notice(notice)],
-            CommandOutcome::Page { title, rows } => vec![Effect::Page(Page { title, rows })],
+            CommandOutcome::Send(op) => vec![PlainEffect::Send(op)],
+            CommandOutcome::Say(notice) => vec![PlainEffect::Notice(notice)],
+            CommandOutcome::Page { title, rows } => vec![PlainEffect::Page(Page { title, rows })],
             CommandOutcome::Many(all) => all.into_iter().flat_map(|one| self.follow(one)).collect(),
             CommandOutcome::Do(act) => self.act(act),
         }
     }
 
-    fn act(&mut self, act: UiAction) -> Vec<Effect> {
+    fn act(&mut self, act: UiAction) -> Vec<PlainEffect> {
         match act {
             UiAction::Quit => self.leave(),
             UiAction::Help(topic) => {
@@ -328,9 +330,9 @@ impl Linear {
                 self.lang = lang;
                 Vec::new()
             }
-            UiAction::Models => vec![Effect::Send(Op::Report { report: Report::Models })],
-            UiAction::Sessions => vec![Effect::Send(Op::Find { words: String::new() })],
-            UiAction::Rewind => vec![Effect::Notice(Notice::warning(w::REWIND_HOW))],
+            UiAction::Models => vec![PlainEffect::Send(Op::Report { report: Report::Models })],
+            UiAction::Sessions => vec![PlainEffect::Send(Op::Find { words: String::new() })],
+            UiAction::Rewind => vec![PlainEffect::Notice(Notice::warning(w::REWIND_HOW))],
             UiAction::Bots => {
                 let page = commands::bots_page(&self.kept, self.facts.bot.as_deref());
                 self.follow(page)
@@ -346,13 +348,13 @@ impl Linear {
             | UiAction::Copy(_)
             | UiAction::Dump
             | UiAction::Search(_) => {
-                vec![Effect::Notice(Notice::warning(w::NEEDS_SCREEN))]
+                vec![PlainEffect::Notice(Notice::warning(w::NEEDS_SCREEN))]
             }
         }
     }
 
     /// Handles an event of the session.
-    pub fn heard(&mut self, event: Event) -> Vec<Effect> {
+    pub fn heard(&mut self, event: Event) -> Vec<PlainEffect> {
         match event {
             Event::TurnStarted { .. } => {
                 self.doing = Doing::Working;
@@ -383,23 +385,26 @@ impl Linear {
             Event::RewindAsked { turn, files } => self.rewind_asked(turn, files),
             Event::Facts(facts) => self.facts_came(*facts),
             Event::Notice(notice) => self.noticed(notice),
-            Event::Page(page) => self.and_prompt(Effect::Page(*page)),
+            Event::Page(page) => self.and_prompt(PlainEffect::Page(*page)),
             Event::Compacting => vec![self.say(context::COMPACTING)],
-            Event::Compacted(receipt) => vec![Effect::Page(receipt.page())],
+            Event::Compacted(receipt) => vec![PlainEffect::Page(receipt.page())],
             Event::Models { names } => {
                 self.models = names;
                 Vec::new()
             }
             Event::Catalogue(kept) => self.kept_came(*kept),
-            Event::Cleared => vec![self.say(w::CLEARED), Effect::Prompt],
-            Event::Closed => vec![Effect::End(Exit::Done)],
+            Event::Cleared => vec![self.say(w::CLEARED), PlainEffect::Prompt],
+            Event::Closed => vec![PlainEffect::End(Exit::Done)],
             Event::Attached { items } => items.iter().map(|item| self.attached(item)).collect(),
             Event::Rendered { text } => text.lines().map(|line| self.line(line)).collect(),
             Event::Steered { text } => vec![self.say(w::STEERED.with("text", text))],
             Event::Plan { items } => self.plan(&items),
             // The thread that reads lines cannot release the terminal.
             Event::Lend { ask } => {
-                vec![Effect::Send(Op::Decide { ask, decision: Decision::Reject { word: None } })]
+                vec![PlainEffect::Send(Op::Decide {
+                    ask,
+                    decision: Decision::Reject { word: None },
+                })]
             }
             Event::Returned
             | Event::Sessions { .. }
@@ -414,7 +419,7 @@ impl Linear {
         }
     }
 
-    fn reply_started(&mut self) -> Vec<Effect> {
+    fn reply_started(&mut self) -> Vec<PlainEffect> {
         (self.written, self.rest) = (0, String::new());
         Vec::new()
     }
@@ -428,12 +433,12 @@ impl Linear {
     }
 
     /// The first session info opens the conversation.
-    fn facts_came(&mut self, facts: SessionInfo) -> Vec<Effect> {
+    fn facts_came(&mut self, facts: SessionInfo) -> Vec<PlainEffect> {
         self.facts = facts;
         let is_lost = self.facts.unsaved.as_ref().is_some_and(|unsaved| !unsaved.elsewhere);
         if self.leaving.is_some() && !is_lost {
             self.knows_unsaved = true;
-            return vec![Effect::End(Exit::Done)];
+            return vec![PlainEffect::End(Exit::Done)];
         }
         if !matches!(self.doing, Doing::Starting) {
             return Vec::new();
@@ -442,20 +447,20 @@ impl Linear {
         self.greet()
     }
 
-    fn rewind_asked(&self, turn: u64, files: usize) -> Vec<Effect> {
+    fn rewind_asked(&self, turn: u64, files: usize) -> Vec<PlainEffect> {
         let back = (self.facts.turns + 1).saturating_sub(turn);
         let say = w::REWIND_WHAT.with("files", files).with("n", back);
-        self.and_prompt(Effect::Notice(Notice::warning(say)))
+        self.and_prompt(PlainEffect::Notice(Notice::warning(say)))
     }
 
-    fn and_prompt(&self, effect: Effect) -> Vec<Effect> {
+    fn and_prompt(&self, effect: PlainEffect) -> Vec<PlainEffect> {
         let mut effects = vec![effect];
         effects.extend(self.prompt());
         effects
     }
 
     /// The last exchange of a resumed session; a screen reader would read all of it aloud.
-    fn earlier(&mut self, events: &[Event]) -> Vec<Effect> {
+    fn earlier(&mut self, events: &[Event]) -> Vec<PlainEffect> {
         let started = events.iter().rposition(|event| matches!(event, Event::TurnStarted { .. }));
         let mut effects = Vec::new();
         for event in events.iter().skip(started.unwrap_or(0)) {
@@ -472,7 +477,7 @@ impl Linear {
     }
 
     /// Lines are written only when complete: half a line read aloud is noise.
-    fn streamed(&mut self, text: &str) -> Vec<Effect> {
+    fn streamed(&mut self, text: &str) -> Vec<PlainEffect> {
         self.rest.push_str(text);
         let Some((whole, rest)) = self.rest.rsplit_once('\n') else { return Vec::new() };
         let (whole, rest) = (whole.to_owned(), rest.to_owned());
@@ -483,9 +488,9 @@ impl Linear {
 
     /// The part that has not been written yet. If the whole text differs from what was streamed,
     /// all of it.
-    fn replied(&mut self, replied: &ModelMessage) -> Vec<Effect> {
+    fn replied(&mut self, replied: &ModelMessage) -> Vec<PlainEffect> {
         let left = replied.message.get(self.written..).unwrap_or(&replied.message);
-        let mut lines: Vec<Effect> = left.lines().map(|line| self.line(line)).collect();
+        let mut lines: Vec<PlainEffect> = left.lines().map(|line| self.line(line)).collect();
         if replied.cut.is_some() {
             lines.push(self.say(w::CUT));
         }
@@ -497,17 +502,17 @@ impl Linear {
         lines
     }
 
-    fn attached(&self, item: &AttachmentInfo) -> Effect {
+    fn attached(&self, item: &AttachmentInfo) -> PlainEffect {
         let name = escape(&item.name).text;
         self.say(prompt::LINE_ATTACHED.with("name", name).with("size", item.said()))
     }
 
-    fn step(&self, word: Phrase, step: &Step, tier: Tier) -> Effect {
+    fn step(&self, word: Phrase, step: &Step, tier: Tier) -> PlainEffect {
         let say = word.with("step", exact(&step.work));
         self.say(say.with("tier", LocalizedText::from(tier_word(tier))))
     }
 
-    fn observed(&self, seen: &Observation) -> Vec<Effect> {
+    fn observed(&self, seen: &Observation) -> Vec<PlainEffect> {
         let mut effects = Vec::new();
         for text in [&seen.stdout, &seen.stderr] {
             effects.extend(text.lines().take(OUTPUT).map(|line| self.line(&format!("  {line}"))));
@@ -533,7 +538,7 @@ impl Linear {
         effects
     }
 
-    fn plan(&self, items: &[PlanItem]) -> Vec<Effect> {
+    fn plan(&self, items: &[PlanItem]) -> Vec<PlainEffect> {
         let line = |item: &PlanItem| {
             let sign = match item.state {
                 PlanState::Pending => w::PLAN_PENDING,
@@ -545,29 +550,31 @@ impl Linear {
         items.iter().map(line).collect()
     }
 
-    fn refused(&self, seen: &Observation) -> Effect {
+    fn refused(&self, seen: &Observation) -> PlainEffect {
         let why = seen.risk.why().cloned().unwrap_or_else(|| crate::words::cli::NO_REASON.into());
         self.say(w::REFUSED.with("step", exact(&seen.step.work)).with("why", why))
     }
 
-    fn asked(&mut self, ask: Ask) -> Vec<Effect> {
+    fn asked(&mut self, ask: Ask) -> Vec<PlainEffect> {
         // Before the choices, why the step asks.
         self.leaving = None;
-        let asked = Asked::new(ask);
+        let asked = PlainQuestion::new(ask);
         let effects = self.ask_with(asked.says());
         self.doing = Doing::Asked(Box::new(asked));
         effects
     }
 
-    fn ended(&mut self, ending: &TurnOutcome) -> Vec<Effect> {
+    fn ended(&mut self, ending: &TurnOutcome) -> Vec<PlainEffect> {
         self.doing = Doing::Idle;
         let mut effects = match ending {
             TurnOutcome::Done | TurnOutcome::Error => Vec::new(),
             TurnOutcome::Cancelled | TurnOutcome::Stopped => vec![self.say(w::STOPPED)],
-            TurnOutcome::Limit { why } => vec![Effect::Notice(Notice::warning(why.clone()))],
-            TurnOutcome::Interrupted => vec![Effect::Notice(Notice::error(session::INTERRUPTED))],
+            TurnOutcome::Limit { why } => vec![PlainEffect::Notice(Notice::warning(why.clone()))],
+            TurnOutcome::Interrupted => {
+                vec![PlainEffect::Notice(Notice::error(session::INTERRUPTED))]
+            }
             TurnOutcome::Failed { why } | TurnOutcome::Unsent { why } => {
-                vec![Effect::Notice(Notice::error(why.clone()))]
+                vec![PlainEffect::Notice(Notice::error(why.clone()))]
             }
         };
         for line in std::mem::take(&mut self.later) {
@@ -577,12 +584,12 @@ impl Linear {
         effects
     }
 
-    fn say(&self, say: impl Into<LocalizedText>) -> Effect {
+    fn say(&self, say: impl Into<LocalizedText>) -> PlainEffect {
         self.line(&say.into().text(self.lang))
     }
 
-    fn line(&self, text: &str) -> Effect {
-        Effect::Line((self.clean)(text))
+    fn line(&self, text: &str) -> PlainEffect {
+        PlainEffect::Line((self.clean)(text))
     }
 }
 

@@ -24,7 +24,7 @@ pub mod session;
 mod shown;
 pub mod take;
 
-pub use args::{Cli, Way};
+pub use args::{Cli, RunMode};
 pub use exit::Exit;
 
 /// Makes foreign text safe for its target: a terminal, or not.

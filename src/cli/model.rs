@@ -11,7 +11,7 @@ use crate::commands::PageRow;
 
 /// The result of asking the server for its models.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Offer {
+pub enum ModelListing {
     /// No server is configured.
     NoServer,
     Models(Vec<String>),
@@ -19,7 +19,7 @@ pub enum Offer {
 }
 
 /// The models as rows, with the profile's models marked.
-pub fn rows(settings: &Settings, offer: &Offer) -> Vec<PageRow> {
+pub fn rows(settings: &Settings, offer: &ModelListing) -> Vec<PageRow> {
     let mut rows = Vec::new();
     if let Some(Connection { provider: ProviderSetting::OpenAi, base_url, .. }) =
         &settings.connection
@@ -27,10 +27,10 @@ pub fn rows(settings: &Settings, offer: &Offer) -> Vec<PageRow> {
         rows.push(PageRow::heading(shown_address(base_url)));
     }
     match offer {
-        Offer::NoServer => rows.push(PageRow::line(w::NO_SERVER)),
-        Offer::Failed(why) => rows.push(PageRow::line(why.clone())),
-        Offer::Models(models) if models.is_empty() => rows.push(PageRow::line(w::NO_MODELS)),
-        Offer::Models(models) => {
+        ModelListing::NoServer => rows.push(PageRow::line(w::NO_SERVER)),
+        ModelListing::Failed(why) => rows.push(PageRow::line(why.clone())),
+        ModelListing::Models(models) if models.is_empty() => rows.push(PageRow::line(w::NO_MODELS)),
+        ModelListing::Models(models) => {
             rows.extend(
                 models.iter().map(|model| PageRow::pair(model.as_str(), mark(settings, model))),
             );
@@ -43,12 +43,12 @@ pub fn rows(settings: &Settings, offer: &Offer) -> Vec<PageRow> {
 }
 
 /// The same as one JSON object.
-pub fn json(settings: &Settings, offer: &Offer, lang: Lang) -> serde_json::Value {
+pub fn json(settings: &Settings, offer: &ModelListing, lang: Lang) -> serde_json::Value {
     let connection = settings.connection.as_ref();
     let (models, problem) = match offer {
-        Offer::NoServer => (None, None),
-        Offer::Models(models) => (Some(models), None),
-        Offer::Failed(why) => (None, Some(why.text(lang))),
+        ModelListing::NoServer => (None, None),
+        ModelListing::Models(models) => (Some(models), None),
+        ModelListing::Failed(why) => (None, Some(why.text(lang))),
     };
     json!({
         "base_url": connection.map(|connection| shown_address(&connection.base_url)),
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_models_in_force_are_marked() {
-        let offer = Offer::Models(vec!["a".into(), "b".into()]);
+        let offer = ModelListing::Models(vec!["a".into(), "b".into()]);
         let rows = rows(&settings(), &offer);
         assert_eq!(
             rows[..3],
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_server_without_an_answer_is_reported_and_the_built_in_models_stay() {
-        let offer = Offer::Failed(w::NO_SERVER.into());
+        let offer = ModelListing::Failed(w::NO_SERVER.into());
         let rows = rows(&settings(), &offer);
         assert!(rows.contains(&PageRow::line(w::NO_SERVER)));
         assert!(rows.contains(&PageRow::pair("guide", w::MODEL_GUIDE)));

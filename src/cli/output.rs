@@ -12,7 +12,7 @@ use crate::safety::clean::{TextSource, clean};
 
 /// One of the two streams.
 #[derive(Debug)]
-pub struct Output {
+pub struct OutputStream {
     stream: Stream,
     terminal: bool,
     /// The first bytes of a character that is not complete yet.
@@ -26,15 +26,15 @@ enum Stream {
 }
 
 /// Standard output.
-pub fn stdout() -> Output {
+pub fn stdout() -> OutputStream {
     let stream = io::stdout();
-    Output { terminal: stream.is_terminal(), stream: Stream::Out(stream), begun: Vec::new() }
+    OutputStream { terminal: stream.is_terminal(), stream: Stream::Out(stream), begun: Vec::new() }
 }
 
 /// Standard error.
-pub fn stderr() -> Output {
+pub fn stderr() -> OutputStream {
     let stream = io::stderr();
-    Output { terminal: stream.is_terminal(), stream: Stream::Err(stream), begun: Vec::new() }
+    OutputStream { terminal: stream.is_terminal(), stream: Stream::Err(stream), begun: Vec::new() }
 }
 
 /// Reports panics through the same door: their text may quote anything.
@@ -52,7 +52,7 @@ pub fn report_panics() {
     }));
 }
 
-impl Output {
+impl OutputStream {
     pub fn is_terminal(&self) -> bool {
         self.terminal
     }
@@ -65,7 +65,7 @@ impl Output {
     }
 }
 
-impl Write for Output {
+impl Write for OutputStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !self.terminal {
             return self.stream().write(bytes);
@@ -80,7 +80,7 @@ impl Write for Output {
     }
 }
 
-impl Drop for Output {
+impl Drop for OutputStream {
     fn drop(&mut self) {
         if !self.begun.is_empty() {
             // Standard error is closed, so this cannot be reported.

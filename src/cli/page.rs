@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value as Json, json};
 use unicode_width::UnicodeWidthStr;
 
-use super::report::{self, Voice};
+use super::report::{self, Printer};
 use crate::commands::PageRow;
 use crate::words::{Lang, PhraseValue};
 
@@ -13,7 +13,7 @@ use crate::words::{Lang, PhraseValue};
 const WIDEST: usize = 32;
 
 /// Writes rows with aligned values.
-pub fn write(out: &mut impl Write, rows: &[PageRow], voice: Voice) -> io::Result<()> {
+pub fn write(out: &mut impl Write, rows: &[PageRow], voice: Printer) -> io::Result<()> {
     let shown = |value: &PhraseValue| (voice.clean)(&text(value, voice.lang)).replace('\n', " ");
     let labels = rows.iter().filter_map(|row| match row {
         PageRow::Pair { label, .. } => Some(shown(label).width()),
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn values_are_aligned_also_after_wide_letters() {
         let mut out = Vec::new();
-        write(&mut out, &rows(), Voice { lang: Lang::En, clean: str::to_owned }).unwrap();
+        write(&mut out, &rows(), Printer { lang: Lang::En, clean: str::to_owned }).unwrap();
         let expected = "This session\n  model   m\n  模型名  n n\n  end\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }

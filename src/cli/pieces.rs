@@ -56,7 +56,7 @@ pub fn narrow(typed: &str) -> String {
 
 /// The shell commands of one template while the user is asked about them, one after the other.
 #[derive(Debug)]
-pub struct Asking {
+pub struct TemplateApproval {
     ask: AskId,
     pieces: Vec<TemplateCommand>,
     /// The command that is asked about.
@@ -67,7 +67,7 @@ pub struct Asking {
 
 /// The result of reading a line.
 #[derive(Debug, PartialEq)]
-pub enum Heard {
+pub enum ApprovalLine {
     /// The next question.
     Next(LocalizedText),
     /// Not an answer: a message, and the question again.
@@ -75,15 +75,15 @@ pub enum Heard {
     Decided(AskId, Decision),
 }
 
-impl Asking {
+impl TemplateApproval {
     /// Starts the questions. With `yes`, only commands of high risk are asked about; `None` if no
     /// question is needed.
-    pub fn new(ask: AskId, pieces: &[TemplateCommand], yes: bool) -> Option<Asking> {
+    pub fn new(ask: AskId, pieces: &[TemplateCommand], yes: bool) -> Option<TemplateApproval> {
         let (run, pieces): (Vec<&TemplateCommand>, Vec<&TemplateCommand>) =
             pieces.iter().partition(|piece| yes && !piece.is_grave());
         let run = run.into_iter().map(|piece| piece.id.clone()).collect();
         let pieces: Vec<_> = pieces.into_iter().cloned().collect();
-        (!pieces.is_empty()).then_some(Asking { ask, pieces, at: 0, run })
+        (!pieces.is_empty()).then_some(TemplateApproval { ask, pieces, at: 0, run })
     }
 
     /// The question that waits for a line.
@@ -95,10 +95,10 @@ impl Asking {
     }
 
     /// Reads a line as an answer; `None` is the end of the input, and then nothing may run.
-    pub fn typed(&mut self, typed: Option<&str>) -> Heard {
+    pub fn typed(&mut self, typed: Option<&str>) -> ApprovalLine {
         let reject = Decision::Reject { word: None };
         let (Some(typed), Some(piece)) = (typed, self.pieces.get(self.at)) else {
-            return Heard::Decided(self.ask, reject);
+            return ApprovalLine::Decided(self.ask, reject);
         };
         let typed = narrow(typed);
         let (yes, no) = (is_yes(&typed), is_no(&typed));
@@ -106,14 +106,14 @@ impl Asking {
             self.run.push(piece.id.clone());
         } else if !no {
             let say = if piece.is_grave() { linear::NEEDS_YES } else { w::TERMINAL_Y_OR_N };
-            return Heard::Again(say.into(), self.question());
+            return ApprovalLine::Again(say.into(), self.question());
         }
         self.at += 1;
         if self.at < self.pieces.len() {
-            return Heard::Next(self.question());
+            return ApprovalLine::Next(self.question());
         }
         let steps = std::mem::take(&mut self.run);
-        Heard::Decided(
+        ApprovalLine::Decided(
             self.ask,
             if steps.is_empty() { reject } else { Decision::ApproveAll { steps } },
         )
@@ -145,26 +145,26 @@ mod tests {
         }
     }
 
-    fn asking(tiers: &[(&str, Tier)], yes: bool) -> Option<Asking> {
+    fn asking(tiers: &[(&str, Tier)], yes: bool) -> Option<TemplateApproval> {
         let pieces: Vec<_> = tiers.iter().map(|(id, tier)| piece(id, *tier)).collect();
-        Asking::new(AskId(3), &pieces, yes)
+        TemplateApproval::new(AskId(3), &pieces, yes)
     }
 
-    fn runs(steps: &[&str]) -> Heard {
+    fn runs(steps: &[&str]) -> ApprovalLine {
         let steps = steps.iter().map(|id| (*id).to_owned()).collect();
-        Heard::Decided(AskId(3), Decision::ApproveAll { steps })
+        ApprovalLine::Decided(AskId(3), Decision::ApproveAll { steps })
     }
 
-    fn nothing() -> Heard {
-        Heard::Decided(AskId(3), Decision::Reject { word: None })
+    fn nothing() -> ApprovalLine {
+        ApprovalLine::Decided(AskId(3), Decision::Reject { word: None })
     }
 
     #[test]
     fn each_piece_is_answered_alone_and_enter_leaves_it_out() {
         let mut all = asking(&[("a", Tier::L0), ("b", Tier::L1), ("c", Tier::L1)], false).unwrap();
-        assert!(matches!(all.typed(Some("")), Heard::Next(_)));
-        assert!(matches!(all.typed(Some("maybe")), Heard::Again(..)));
-        assert!(matches!(all.typed(Some(" ｙ ")), Heard::Next(_)), "a wide letter");
+        assert!(matches!(all.typed(Some("")), ApprovalLine::Next(_)));
+        assert!(matches!(all.typed(Some("maybe")), ApprovalLine::Again(..)));
+        assert!(matches!(all.typed(Some(" ｙ ")), ApprovalLine::Next(_)), "a wide letter");
         assert_eq!(all.typed(Some("是")), runs(&["b", "c"]));
         let mut one = asking(&[("a", Tier::L0)], false).unwrap();
         assert_eq!(one.typed(Some("n")), nothing());
@@ -174,8 +174,8 @@ mod tests {
     fn only_the_word_in_capitals_approves_a_high_risk_command_even_with_yes() {
         for yes in [true, false] {
             let mut one = asking(&[("g", Tier::L2)], yes).unwrap();
-            assert!(matches!(one.typed(Some("y")), Heard::Again(..)));
-            assert!(matches!(one.typed(Some("yes")), Heard::Again(..)));
+            assert!(matches!(one.typed(Some("y")), ApprovalLine::Again(..)));
+            assert!(matches!(one.typed(Some("yes")), ApprovalLine::Again(..)));
             assert_eq!(one.typed(Some("YES")), runs(&["g"]));
         }
         let mut two = asking(&[("a", Tier::L1), ("g", Tier::L2)], true).unwrap();
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn the_end_of_the_input_allows_nothing() {
         let mut two = asking(&[("a", Tier::L0), ("b", Tier::L0)], false).unwrap();
-        assert!(matches!(two.typed(Some("y")), Heard::Next(_)));
+        assert!(matches!(two.typed(Some("y")), ApprovalLine::Next(_)));
         assert_eq!(two.typed(None), nothing());
     }
 

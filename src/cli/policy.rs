@@ -17,7 +17,7 @@ use crate::tools::world::System;
 use crate::words::{Lang, LocalizedText, safety as words};
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum Policy {
+pub enum PolicyCommand {
     /// Judge one command or one step of another tool, or many as JSON lines.
     #[command(after_help = "Examples:
   avocet policy explain -- rm -rf build

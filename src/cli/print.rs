@@ -11,9 +11,9 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio_util::sync::CancellationToken;
 
-use super::args::Approved;
-use super::headless::{Effect, Headless, Said};
-use super::report::{self, Voice};
+use super::args::ApprovalFlags;
+use super::headless::{HeadlessEffect, HeadlessTurn, StderrLine};
+use super::report::{self, Printer};
 use super::schema::Schema;
 use super::{Clean, Exit};
 use crate::protocol::{Event, Notice, Op};
@@ -24,19 +24,19 @@ use crate::words::{LocalizedText, cli as w};
 pub struct Options {
     /// Write events as JSON instead of the answer as text.
     pub json: bool,
-    pub approved: Approved,
+    pub approved: ApprovalFlags,
     /// There is a user at a terminal, who is asked where `-y` does not answer.
     pub asks: bool,
     pub schema: Option<Schema>,
     /// Language and safety of the text on standard error.
-    pub voice: Voice,
+    pub voice: Printer,
     /// Makes the answer safe for standard output; a pipe gets it unchanged.
     pub clean: Clean,
 }
 
 /// The channels of the session, and the signals.
 #[derive(Debug)]
-pub struct Wires {
+pub struct PrintChannels {
     pub ops: Sender<Op>,
     pub events: Receiver<Event>,
     /// The numbers of signals that end the program. A closed channel means that none will come.
@@ -53,22 +53,22 @@ pub const GRACE: Duration = Duration::from_millis(1400);
 /// Runs the turn that `first` begins. Always tells the session to shut down at the end.
 pub async fn run(
     first: Op,
-    mut wires: Wires,
-    mut person: Person,
+    mut wires: PrintChannels,
+    mut person: LineReader,
     options: &Options,
     streams: (impl Write, impl Write),
 ) -> Exit {
     let (out, err) = streams;
-    let mut turn = Headless::new(options);
+    let mut turn = HeadlessTurn::new(options);
     let mut streams = Streams { out, err, options };
-    let mut effects = vec![Effect::Send(first)];
+    let mut effects = vec![HeadlessEffect::Send(first)];
     let mut grace: Option<Instant> = None;
     let mut signal: Option<i32> = None;
     let mut line: Option<Line> = None;
     // When the written question starts to accept an answer.
     let mut opens: Option<tokio::time::Instant> = None;
     let exit = loop {
-        if effects.iter().any(|effect| matches!(effect, Effect::Ask(_))) {
+        if effects.iter().any(|effect| matches!(effect, HeadlessEffect::Ask(_))) {
             opens = Some(tokio::time::Instant::now() + QUIET);
         }
         if let Some(exit) = perform(effects, &wires.ops, &mut streams).await {
@@ -102,7 +102,7 @@ pub async fn run(
                 turn.typed(typed.as_deref())
             }
             () = tokio::time::sleep(left), if grace.is_some() => {
-                vec![Effect::End(Exit::INTERRUPTED)]
+                vec![HeadlessEffect::End(Exit::INTERRUPTED)]
             }
         };
     };
@@ -123,10 +123,10 @@ type Line = BoxFuture<'static, Option<String>>;
 
 /// Reads a line when one is requested, and only then: text typed while no question is open is for
 /// the next program that reads the terminal.
-pub type Person = Box<dyn FnMut() -> Line + Send>;
+pub type LineReader = Box<dyn FnMut() -> Line + Send>;
 
 /// The user at the terminal.
-pub fn person() -> Person {
+pub fn person() -> LineReader {
     Box::new(|| {
         let read = || {
             let mut line = Vec::new();
@@ -138,7 +138,7 @@ pub fn person() -> Person {
 }
 
 /// No user at the terminal.
-pub fn nobody() -> Person {
+pub fn nobody() -> LineReader {
     Box::new(|| std::future::ready(None).boxed())
 }
 
@@ -160,22 +160,22 @@ async fn typed(line: &mut Option<Line>) -> Option<String> {
 }
 
 async fn perform<O: Write, E: Write>(
-    effects: Vec<Effect>,
+    effects: Vec<HeadlessEffect>,
     ops: &Sender<Op>,
     streams: &mut Streams<'_, O, E>,
 ) -> Option<Exit> {
     for effect in effects {
         match effect {
-            Effect::Out(line) => {
+            HeadlessEffect::Out(line) => {
                 if let Some(exit) = streams.out(&line) {
                     return Some(exit);
                 }
             }
-            Effect::Tell(said) => streams.tell(&said),
-            Effect::Ask(question) => streams.ask(&question),
+            HeadlessEffect::Tell(said) => streams.tell(&said),
+            HeadlessEffect::Ask(question) => streams.ask(&question),
             // A closed session closes its events too, which is noticed there.
-            Effect::Send(op) => drop(ops.send(op).await),
-            Effect::End(exit) => return Some(exit),
+            HeadlessEffect::Send(op) => drop(ops.send(op).await),
+            HeadlessEffect::End(exit) => return Some(exit),
         }
     }
     None
@@ -202,7 +202,7 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Some(Exit::Done),
             Err(error) => {
                 let why = crate::config::problem::io_reason(&error);
-                self.tell(&Said::Notice(Notice::error(w::OUT_LOST.with("why", why))));
+                self.tell(&StderrLine::Notice(Notice::error(w::OUT_LOST.with("why", why))));
                 Some(Exit::Failed)
             }
         }
@@ -228,14 +228,14 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
     }
 
     /// Reports progress. A closed standard error is not an error.
-    fn tell(&mut self, said: &Said) {
+    fn tell(&mut self, said: &StderrLine) {
         let voice = self.options.voice;
         let _ = match said {
-            Said::Text(text) => writeln!(self.err, "{}", (voice.clean)(text)),
-            Said::Line(say) | Said::Asked(say) => {
+            StderrLine::Text(text) => writeln!(self.err, "{}", (voice.clean)(text)),
+            StderrLine::Line(say) | StderrLine::Asked(say) => {
                 writeln!(self.err, "{}", (voice.clean)(&say.text(voice.lang)))
             }
-            Said::Notice(notice) => {
+            StderrLine::Notice(notice) => {
                 report::notice(&mut self.err, notice, voice);
                 Ok(())
             }

@@ -8,13 +8,13 @@ use crate::words::{Lang, cli as w};
 
 /// How to write sentences: their language, and what makes them safe.
 #[derive(Clone, Copy, Debug)]
-pub struct Voice {
+pub struct Printer {
     pub lang: Lang,
     pub clean: Clean,
 }
 
 /// Writes a notice. A closed stream is not an error: there is no other place to report it.
-pub fn notice(out: &mut impl Write, notice: &Notice, voice: Voice) {
+pub fn notice(out: &mut impl Write, notice: &Notice, voice: Printer) {
     let label = match notice.level {
         NoticeLevel::Info => None,
         NoticeLevel::Warning => Some(w::WARNING),
@@ -62,7 +62,7 @@ mod tests {
 
     fn written(notice_: &Notice, lang: Lang) -> String {
         let mut out = Vec::new();
-        notice(&mut out, notice_, Voice { lang, clean: |text| text.replace('\x1b', "␛") });
+        notice(&mut out, notice_, Printer { lang, clean: |text| text.replace('\x1b', "␛") });
         String::from_utf8(out).unwrap()
     }
 

@@ -26,7 +26,7 @@ pub fn args(text: Option<&str>) -> Result<ScriptArgs, LocalizedText> {
 
 /// How to write a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct RunFormat {
     pub json: bool,
     /// Show answers as they arrive, for users who watch.
     pub live: bool,
@@ -38,13 +38,13 @@ pub struct Look {
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
-    look: Look,
+    look: RunFormat,
     /// The part of an answer on the line that is not finished.
     streamed: String,
 }
 
 impl<W: Write> Writer<W> {
-    pub fn new(out: W, look: Look) -> Writer<W> {
+    pub fn new(out: W, look: RunFormat) -> Writer<W> {
         Writer { out, look, streamed: String::new() }
     }
 
@@ -153,11 +153,11 @@ fn compact(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn look(json: bool, live: bool) -> Look {
-        Look { json, live, lang: Lang::En, clean: |text| text.replace('\x1b', "␛") }
+    fn look(json: bool, live: bool) -> RunFormat {
+        RunFormat { json, live, lang: Lang::En, clean: |text| text.replace('\x1b', "␛") }
     }
 
-    fn written(look: Look, told: &[ScriptEvent], value: Value) -> String {
+    fn written(look: RunFormat, told: &[ScriptEvent], value: Value) -> String {
         let mut writer = Writer::new(Vec::new(), look);
         told.iter().for_each(|told| writer.told(told).unwrap());
         let visible = vec![("user".to_owned(), "q".to_owned())];

@@ -22,7 +22,7 @@ const HITS: usize = 200;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum Session {
+pub enum SessionCommand {
     /// List conversations, latest first.
     #[command(after_help = "Example:\n  avocet session list --here")]
     List {
@@ -64,7 +64,7 @@ pub enum Session {
 
 /// The result of a subcommand.
 #[derive(Debug)]
-pub enum Answer {
+pub enum SessionAnswer {
     Page(Page),
     /// Text for standard output.
     Out(String),
@@ -78,7 +78,7 @@ pub enum Answer {
 
 /// Where to read conversations and how to write about them.
 #[derive(Debug)]
-pub struct Desk<'a> {
+pub struct SessionQuery<'a> {
     pub store: &'a Store,
     pub folder: &'a Path,
     pub redactor: &'a Redactor,
@@ -95,10 +95,10 @@ pub struct Desk<'a> {
 /// # Errors
 /// The sentence that says why it failed.
 pub fn run(
-    asked: &Session,
-    desk: &Desk<'_>,
+    asked: &SessionCommand,
+    desk: &SessionQuery<'_>,
     out: &mut dyn Write,
-) -> Result<(Answer, Option<LocalizedText>), LocalizedText> {
+) -> Result<(SessionAnswer, Option<LocalizedText>), LocalizedText> {
     let (mut disk, mut fault) = Database::open(desk.store).map_err(said)?;
     let mut out = Paged { out, pages: None, after: 0 };
     let answer = match answer(asked, &mut disk, desk, &mut out) {
@@ -113,7 +113,9 @@ pub fn run(
         Ok(answer) => Ok((answer, fault.map(|fault| fault.say()))),
         Err(Wrong::Store(error)) => Err(error.say()),
         Err(Wrong::Said(say)) => Err(say),
-        Err(Wrong::Out(error)) => Ok((Answer::Unwritten(error), fault.map(|fault| fault.say()))),
+        Err(Wrong::Out(error)) => {
+            Ok((SessionAnswer::Unwritten(error), fault.map(|fault| fault.say())))
+        }
     }
 }
 
@@ -141,53 +143,55 @@ struct Paged<'o> {
 }
 
 fn answer(
-    asked: &Session,
+    asked: &SessionCommand,
     disk: &mut Database,
-    desk: &Desk<'_>,
+    desk: &SessionQuery<'_>,
     out: &mut Paged<'_>,
-) -> Result<Answer, Wrong> {
+) -> Result<SessionAnswer, Wrong> {
     match asked {
-        Session::List { here } => list(disk, desk, *here),
-        Session::Search { words } => {
+        SessionCommand::List { here } => list(disk, desk, *here),
+        SessionCommand::Search { words } => {
             let words = words.join(" ");
             // A program gets all of them, a person the latest.
             match desk.json {
-                true => {
-                    Ok(Answer::Out(lines(disk.search(&words, usize::MAX)?.iter().map(hit_json))))
+                true => Ok(SessionAnswer::Out(lines(
+                    disk.search(&words, usize::MAX)?.iter().map(hit_json),
+                ))),
+                false => {
+                    Ok(SessionAnswer::Page(hits_page(&words, disk.search(&words, HITS + 1)?, HITS)))
                 }
-                false => Ok(Answer::Page(hits_page(&words, disk.search(&words, HITS + 1)?, HITS))),
             }
         }
-        Session::Show { id } => {
+        SessionCommand::Show { id } => {
             let format = if desk.json { ExportFormat::Json } else { ExportFormat::Md };
             write(disk, id, format, (desk, desk.clean), out)?;
-            Ok(Answer::Written)
+            Ok(SessionAnswer::Written)
         }
-        Session::Export { id, file, format } => {
+        SessionCommand::Export { id, file, format } => {
             let format = format_of(format.as_deref(), file.as_deref(), desk.json);
             let Some(file) = file else {
                 write(disk, id, format, (desk, desk.clean), out)?;
-                return Ok(Answer::Written);
+                return Ok(SessionAnswer::Written);
             };
             export(disk, id, format, desk, file)?;
             let file = file.display().to_string();
-            Ok(Answer::Told(vec![words::SESSION_EXPORTED.with("file", file)]))
+            Ok(SessionAnswer::Told(vec![words::SESSION_EXPORTED.with("file", file)]))
         }
-        Session::Delete { ids } => delete(disk, ids, desk),
+        SessionCommand::Delete { ids } => delete(disk, ids, desk),
     }
 }
 
-fn list(disk: &Database, desk: &Desk<'_>, here: bool) -> Result<Answer, Wrong> {
+fn list(disk: &Database, desk: &SessionQuery<'_>, here: bool) -> Result<SessionAnswer, Wrong> {
     let folder = desk.folder.display().to_string();
     let folder = here.then_some(folder.as_str());
     let listed = disk.list(folder, LISTED)?;
     if desk.json {
         // The reader of this format reads all of it.
         let all = if listed.len() < LISTED { listed } else { disk.list(folder, usize::MAX)? };
-        return Ok(Answer::Out(lines(all.iter().map(listed_json))));
+        return Ok(SessionAnswer::Out(lines(all.iter().map(listed_json))));
     }
     let more = disk.count(folder)?.saturating_sub(listed.len());
-    Ok(Answer::Page(list_page(listed, more)))
+    Ok(SessionAnswer::Page(list_page(listed, more)))
 }
 
 fn said(error: StoreError) -> LocalizedText {
@@ -231,7 +235,7 @@ fn write(
     disk: &Database,
     id: &str,
     format: ExportFormat,
-    (desk, clean): (&Desk<'_>, Clean),
+    (desk, clean): (&SessionQuery<'_>, Clean),
     to: &mut Paged<'_>,
 ) -> Result<(), Wrong> {
     let known = disk.find(id)?;
@@ -273,7 +277,7 @@ fn export(
     disk: &Database,
     id: &str,
     format: ExportFormat,
-    desk: &Desk<'_>,
+    desk: &SessionQuery<'_>,
     file: &Path,
 ) -> Result<(), Wrong> {
     let shown = file.display().to_string();
@@ -308,7 +312,11 @@ fn export(
 }
 
 /// All of them, or none if one cannot be found.
-fn delete(disk: &mut Database, ids: &[String], desk: &Desk<'_>) -> Result<Answer, Wrong> {
+fn delete(
+    disk: &mut Database,
+    ids: &[String],
+    desk: &SessionQuery<'_>,
+) -> Result<SessionAnswer, Wrong> {
     let known = ids.iter().map(|id| disk.find(id)).collect::<Result<Vec<_>, _>>()?;
     let mut told = Vec::new();
     for one in known {
@@ -319,5 +327,5 @@ fn delete(disk: &mut Database, ids: &[String], desk: &Desk<'_>) -> Result<Answer
         }
         told.push(words::SESSION_DELETED.with("id", one.id).with("title", one.title));
     }
-    Ok(Answer::Told(told))
+    Ok(SessionAnswer::Told(told))
 }

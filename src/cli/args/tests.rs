@@ -1,13 +1,13 @@
 use super::*;
 
-const TERMINAL: Ends = Ends { stdin: true, stdout: true };
-const PIPED: Ends = Ends { stdin: false, stdout: false };
+const TERMINAL: Terminals = Terminals { stdin: true, stdout: true };
+const PIPED: Terminals = Terminals { stdin: false, stdout: false };
 
 fn parse(line: &[&str]) -> Result<Cli, clap::Error> {
     Cli::parse_from_args(std::iter::once("avocet").chain(line.iter().copied()))
 }
 
-fn way(line: &[&str], ends: Ends) -> Result<Way, WrongUse> {
+fn way(line: &[&str], ends: Terminals) -> Result<RunMode, UsageError> {
     parse(line).unwrap().way(ends)
 }
 
@@ -32,31 +32,31 @@ fn every_command_shows_an_example_in_its_help() {
 #[test]
 fn arguments_mean_the_screen_or_one_turn() {
     let screen = |prompt: Option<&str>, bot: Option<&str>| {
-        Ok(Way::Screen { prompt: prompt.map(Into::into), bot: bot.map(Into::into) })
+        Ok(RunMode::Screen { prompt: prompt.map(Into::into), bot: bot.map(Into::into) })
     };
     let print = |prompt: Option<&str>, bot: Option<&str>, piped| {
-        Ok(Way::Print { prompt: prompt.map(Into::into), bot: bot.map(Into::into), piped })
+        Ok(RunMode::Print { prompt: prompt.map(Into::into), bot: bot.map(Into::into), piped })
     };
-    let only_out = Ends { stdin: true, stdout: false };
-    let cases: &[(&[&str], Ends, Result<Way, WrongUse>)] = &[
+    let only_out = Terminals { stdin: true, stdout: false };
+    let cases: &[(&[&str], Terminals, Result<RunMode, UsageError>)] = &[
         (&[], TERMINAL, screen(None, None)),
         (&["fix it"], TERMINAL, screen(Some("fix it"), None)),
         (&["--bot", "b"], TERMINAL, screen(None, Some("b"))),
         (&["chat", "b"], TERMINAL, screen(None, Some("b"))),
         (&["chat", "b", "--bot", "b"], TERMINAL, screen(None, Some("b"))),
-        (&["chat", "b", "--bot", "c"], TERMINAL, Err(WrongUse::TwoBots)),
+        (&["chat", "b", "--bot", "c"], TERMINAL, Err(UsageError::TwoBots)),
         (&["-p", "hi"], TERMINAL, print(Some("hi"), None, false)),
         (&["-p", "doctor"], TERMINAL, print(Some("doctor"), None, false)),
         (&["-p"], PIPED, print(None, None, true)),
         (&["-p", "--json", "hi"], PIPED, print(Some("hi"), None, true)),
-        (&["-p", "a", "b"], TERMINAL, Err(WrongUse::TwoPrompts)),
-        (&["hi", "doctor"], TERMINAL, Err(WrongUse::PromptAndCommand)),
+        (&["-p", "a", "b"], TERMINAL, Err(UsageError::TwoPrompts)),
+        (&["hi", "doctor"], TERMINAL, Err(UsageError::PromptAndCommand)),
         (&["hi", "chat", "b"], TERMINAL, screen(Some("hi"), Some("b"))),
         (&["chat", "b"], PIPED, print(None, Some("b"), true)),
         (&["hi"], PIPED, print(Some("hi"), None, true)),
         (&["hi"], only_out, print(Some("hi"), None, false)),
-        (&[], only_out, Err(WrongUse::NoTerminal)),
-        (&["--json"], TERMINAL, Err(WrongUse::OnlyHeadless { option: "--json" })),
+        (&[], only_out, Err(UsageError::NoTerminal)),
+        (&["--json"], TERMINAL, Err(UsageError::OnlyHeadless { option: "--json" })),
     ];
     for (line, ends, expected) in cases {
         assert_eq!(&way(line, *ends), expected, "{line:?} {ends:?}");
@@ -91,13 +91,13 @@ fn y_approves_steps_only_where_it_is_short_for_that() {
         let approved = parse(line).unwrap().approved();
         assert_eq!(
             approved,
-            Approved { pieces: *pieces, steps: *steps, secrets: false },
+            ApprovalFlags { pieces: *pieces, steps: *steps, secrets: false },
             "{line:?}"
         );
     }
     let named = parse(&["-p", "hi", "-y", "--approve-secrets"]).unwrap().approved();
-    assert_eq!(named, Approved { pieces: true, steps: Some("-y"), secrets: true });
-    let only = Err(WrongUse::OnlyHeadless { option: "--approve-steps" });
+    assert_eq!(named, ApprovalFlags { pieces: true, steps: Some("-y"), secrets: true });
+    let only = Err(UsageError::OnlyHeadless { option: "--approve-steps" });
     assert_eq!(way(&["--approve-steps"], TERMINAL), only);
     assert_eq!(way(&["chat", "b", "--approve-steps"], TERMINAL), only);
 }
@@ -112,7 +112,7 @@ fn options_become_settings() {
 #[test]
 fn a_command_to_judge_follows_two_dashes_word_for_word() {
     let explain = |batch: Option<&str>, words: &[&str]| {
-        Ok(Way::Policy(Policy::Explain {
+        Ok(RunMode::Policy(PolicyCommand::Explain {
             batch: batch.map(Into::into),
             tool: None,
             args: None,
@@ -124,7 +124,8 @@ fn a_command_to_judge_follows_two_dashes_word_for_word() {
     assert!(parse(&line).unwrap().run.json);
     assert_eq!(way(&["policy", "explain", "--batch", "-"], PIPED), explain(Some("-"), &[]));
     let tool = ["policy", "explain", "--tool", "plan", "--args", "{}"];
-    let Ok(Way::Policy(Policy::Explain { tool, args, .. })) = way(&tool, TERMINAL) else {
+    let Ok(RunMode::Policy(PolicyCommand::Explain { tool, args, .. })) = way(&tool, TERMINAL)
+    else {
         panic!("a tool is judged")
     };
     assert_eq!((tool.as_deref(), args.as_deref()), (Some("plan"), Some("{}")));
@@ -143,14 +144,15 @@ fn wrong_use_differs_from_a_request_for_help() {
 
 #[test]
 fn a_value_may_begin_with_a_dash() {
-    let expected = Config::Set { key: "safety.allowed_programs".into(), value: "-curl".into() };
+    let expected =
+        ConfigCommand::Set { key: "safety.allowed_programs".into(), value: "-curl".into() };
     let line = ["config", "set", "safety.allowed_programs", "-curl"];
-    assert_eq!(way(&line, TERMINAL), Ok(Way::Config(expected)));
+    assert_eq!(way(&line, TERMINAL), Ok(RunMode::Config(expected)));
 }
 
 #[test]
 fn each_shell_gets_a_script() {
-    for shell in Shell::value_variants() {
+    for shell in CompletionShell::value_variants() {
         let script = String::from_utf8(completions(*shell)).unwrap();
         assert!(script.contains("completions"), "{shell:?}");
     }

@@ -156,7 +156,7 @@ pub struct Sampling {
 
 /// A request about files of one kind.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum ExtensionAction {
     List,
     Show(String),
     New { name: String, texts: Texts, sampling: Sampling },
@@ -165,14 +165,14 @@ pub enum Asked {
     Check(String),
 }
 
-impl From<BotSub> for (ExtensionFileKind, Asked) {
-    fn from(sub: BotSub) -> (ExtensionFileKind, Asked) {
+impl From<BotSub> for (ExtensionFileKind, ExtensionAction) {
+    fn from(sub: BotSub) -> (ExtensionFileKind, ExtensionAction) {
         let asked = match sub {
-            BotSub::List => Asked::List,
-            BotSub::Show { name } => Asked::Show(name),
-            BotSub::New { name, texts, sampling } => Asked::New { name, texts, sampling },
-            BotSub::Edit { name } => Asked::Edit(name),
-            BotSub::Delete { name } => Asked::Delete(name),
+            BotSub::List => ExtensionAction::List,
+            BotSub::Show { name } => ExtensionAction::Show(name),
+            BotSub::New { name, texts, sampling } => ExtensionAction::New { name, texts, sampling },
+            BotSub::Edit { name } => ExtensionAction::Edit(name),
+            BotSub::Delete { name } => ExtensionAction::Delete(name),
         };
         (ExtensionFileKind::Bot, asked)
     }
@@ -180,44 +180,46 @@ impl From<BotSub> for (ExtensionFileKind, Asked) {
 
 /// What to do with an expanded template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum AfterFill {
     Run,
     Render,
 }
 
 impl CommandSub {
     /// Name, arguments and purpose, if the command itself is requested and not its file.
-    pub fn template(&self) -> Option<(&str, String, Then)> {
+    pub fn template(&self) -> Option<(&str, String, AfterFill)> {
         match self {
-            CommandSub::Run { name, args } => Some((name, args.join(" "), Then::Run)),
-            CommandSub::Render { name, args } => Some((name, args.join(" "), Then::Render)),
+            CommandSub::Run { name, args } => Some((name, args.join(" "), AfterFill::Run)),
+            CommandSub::Render { name, args } => Some((name, args.join(" "), AfterFill::Render)),
             _ => None,
         }
     }
 }
 
-impl From<CommandSub> for (ExtensionFileKind, Asked) {
-    fn from(sub: CommandSub) -> (ExtensionFileKind, Asked) {
+impl From<CommandSub> for (ExtensionFileKind, ExtensionAction) {
+    fn from(sub: CommandSub) -> (ExtensionFileKind, ExtensionAction) {
         let asked = match sub {
-            CommandSub::List => Asked::List,
-            CommandSub::Run { name, .. } | CommandSub::Render { name, .. } => Asked::Show(name),
-            CommandSub::Show { name } => Asked::Show(name),
-            CommandSub::New { name, texts } => {
-                Asked::New { name, texts, sampling: Sampling::default() }
+            CommandSub::List => ExtensionAction::List,
+            CommandSub::Run { name, .. } | CommandSub::Render { name, .. } => {
+                ExtensionAction::Show(name)
             }
-            CommandSub::Edit { name } => Asked::Edit(name),
-            CommandSub::Delete { name } => Asked::Delete(name),
+            CommandSub::Show { name } => ExtensionAction::Show(name),
+            CommandSub::New { name, texts } => {
+                ExtensionAction::New { name, texts, sampling: Sampling::default() }
+            }
+            CommandSub::Edit { name } => ExtensionAction::Edit(name),
+            CommandSub::Delete { name } => ExtensionAction::Delete(name),
         };
         (ExtensionFileKind::Command, asked)
     }
 }
 
-impl From<SkillSub> for (ExtensionFileKind, Asked) {
-    fn from(sub: SkillSub) -> (ExtensionFileKind, Asked) {
+impl From<SkillSub> for (ExtensionFileKind, ExtensionAction) {
+    fn from(sub: SkillSub) -> (ExtensionFileKind, ExtensionAction) {
         let asked = match sub {
-            SkillSub::List => Asked::List,
-            SkillSub::Show { name } => Asked::Show(name),
-            SkillSub::Check { name } => Asked::Check(name),
+            SkillSub::List => ExtensionAction::List,
+            SkillSub::Show { name } => ExtensionAction::Show(name),
+            SkillSub::Check { name } => ExtensionAction::Check(name),
         };
         (ExtensionFileKind::Skill, asked)
     }

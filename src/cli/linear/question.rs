@@ -10,7 +10,7 @@ use crate::safety::written::{self, EditableForm};
 use crate::words::{LocalizedText, Phrase, linear as w, prompt as p};
 
 #[derive(Debug)]
-pub struct Asked {
+pub struct PlainQuestion {
     ask: Ask,
     choices: Vec<(Pick, Phrase)>,
     doing: Doing,
@@ -55,7 +55,7 @@ enum Pick {
 
 /// The result of reading a line.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Heard {
+pub enum ParsedLine {
     Decided(Decision),
     /// Not an answer: show this message and ask again.
     Again(LocalizedText),
@@ -67,10 +67,10 @@ pub enum Heard {
     Command,
 }
 
-impl Asked {
-    pub fn new(ask: Ask) -> Asked {
+impl PlainQuestion {
+    pub fn new(ask: Ask) -> PlainQuestion {
         let choices = choices(&ask.question);
-        Asked { ask, choices, doing: Doing::Choosing }
+        PlainQuestion { ask, choices, doing: Doing::Choosing }
     }
 
     pub fn id(&self) -> AskId {
@@ -100,49 +100,49 @@ impl Asked {
         says
     }
 
-    pub fn answer(&mut self, typed: &str) -> Heard {
+    pub fn answer(&mut self, typed: &str) -> ParsedLine {
         let typed = typed.trim();
         match std::mem::replace(&mut self.doing, Doing::Choosing) {
             Doing::Choosing => {}
             Doing::Wording => {
                 let word = Some(typed.to_owned()).filter(|word| !word.is_empty());
-                return Heard::Decided(Decision::Reject { word });
+                return ParsedLine::Decided(Decision::Reject { word });
             }
             Doing::Piece { at, run } => return self.piece(at, run, typed),
             Doing::Confirming(pick) => return self.confirmed_lasting(pick, typed),
             Doing::Changing => return self.changed(typed),
             Doing::Judged(work) => {
                 self.doing = Doing::Judged(work);
-                return Heard::Again(w::EDIT_WAIT.into());
+                return ParsedLine::Again(w::EDIT_WAIT.into());
             }
             Doing::Changed { work, grave } => return self.confirmed(work, grave, typed),
         }
         if typed.starts_with('/') {
-            return Heard::Command;
+            return ParsedLine::Command;
         }
         if let Question::Choice { choices, free, .. } = &self.ask.question {
             return chosen(typed, choices, *free);
         }
         if typed.is_empty() && self.is_trust() {
-            return Heard::Decided(Decision::Dismiss);
+            return ParsedLine::Decided(Decision::Dismiss);
         }
         if typed == GRAVE && self.is_grave() {
-            return Heard::Decided(Decision::Approve);
+            return ParsedLine::Decided(Decision::Approve);
         }
         match self.picked(typed) {
-            Some(Pick::Run) if self.is_grave() => Heard::Again(w::NEEDS_YES.into()),
+            Some(Pick::Run) if self.is_grave() => ParsedLine::Again(w::NEEDS_YES.into()),
             Some(Pick::Word) => {
                 self.doing = Doing::Wording;
-                Heard::Again(w::WORD.into())
+                ParsedLine::Again(w::WORD.into())
             }
             Some(Pick::Each) => self.next_piece(0, Vec::new()),
             Some(Pick::Edit) => self.change(),
             Some(pick) if let Some(word) = self.word_of(pick) => {
                 self.doing = Doing::Confirming(pick);
-                Heard::Again(w::CONFIRM.with("word", word))
+                ParsedLine::Again(w::CONFIRM.with("word", word))
             }
-            Some(pick) => Heard::Decided(self.decision(pick)),
-            None => Heard::Again(w::NO_CHOICE.into()),
+            Some(pick) => ParsedLine::Decided(self.decision(pick)),
+            None => ParsedLine::Again(w::NO_CHOICE.into()),
         }
     }
 
@@ -169,11 +169,11 @@ impl Asked {
     }
 
     /// Any other text goes back to the choices.
-    fn confirmed_lasting(&self, pick: Pick, typed: &str) -> Heard {
+    fn confirmed_lasting(&self, pick: Pick, typed: &str) -> ParsedLine {
         let word = self.word_of(pick);
         match word.is_some_and(|word| narrow(typed).eq_ignore_ascii_case(word)) {
-            true => Heard::Decided(self.decision(pick)),
-            false => Heard::Lines(self.says()),
+            true => ParsedLine::Decided(self.decision(pick)),
+            false => ParsedLine::Lines(self.says()),
         }
     }
 
@@ -188,10 +188,10 @@ impl Asked {
     }
 
     /// Shows the step as a line that the user can type again, changed.
-    fn change(&mut self) -> Heard {
+    fn change(&mut self) -> ParsedLine {
         let Some((work, line)) = self.work().and_then(|work| Some((work, written::line(work)?)))
         else {
-            return Heard::Again(w::NO_CHOICE.into());
+            return ParsedLine::Again(w::NO_CHOICE.into());
         };
         let how = match work {
             StepAction::Exec { .. } => w::EDIT_HOW,
@@ -200,24 +200,24 @@ impl Asked {
         };
         let line = w::EDIT_NOW.with("line", line);
         self.doing = Doing::Changing;
-        Heard::Lines(vec![line, how.into()])
+        ParsedLine::Lines(vec![line, how.into()])
     }
 
     /// Reads the typed step; an empty line, or the same step, goes back.
-    fn changed(&mut self, typed: &str) -> Heard {
-        let Some(work) = self.work() else { return Heard::Lines(self.says()) };
+    fn changed(&mut self, typed: &str) -> ParsedLine {
+        let Some(work) = self.work() else { return ParsedLine::Lines(self.says()) };
         if typed.is_empty() {
-            return Heard::Lines(self.says());
+            return ParsedLine::Lines(self.says());
         }
         match EditableForm::of(work).read(typed) {
-            Ok(now) if now == *work => Heard::Lines(self.says()),
+            Ok(now) if now == *work => ParsedLine::Lines(self.says()),
             Ok(now) => {
                 self.doing = Doing::Judged(now.clone());
-                Heard::Judge(now)
+                ParsedLine::Judge(now)
             }
             Err(why) => {
                 self.doing = Doing::Changing;
-                Heard::Again(why)
+                ParsedLine::Again(why)
             }
         }
     }
@@ -251,14 +251,14 @@ impl Asked {
         says
     }
 
-    fn confirmed(&mut self, work: StepAction, grave: bool, typed: &str) -> Heard {
+    fn confirmed(&mut self, work: StepAction, grave: bool, typed: &str) -> ParsedLine {
         match (number(typed), grave) {
-            (Some(1), _) => Heard::Lines(self.says()),
-            (Some(2), false) => Heard::Decided(Decision::Edit(work)),
-            _ if grave && typed == GRAVE => Heard::Decided(Decision::Edit(work)),
+            (Some(1), _) => ParsedLine::Lines(self.says()),
+            (Some(2), false) => ParsedLine::Decided(Decision::Edit(work)),
+            _ if grave && typed == GRAVE => ParsedLine::Decided(Decision::Edit(work)),
             _ => {
                 self.doing = Doing::Changed { work, grave };
-                Heard::Again(if grave { w::NEEDS_YES } else { w::NO_CHOICE }.into())
+                ParsedLine::Again(if grave { w::NEEDS_YES } else { w::NO_CHOICE }.into())
             }
         }
     }
@@ -274,9 +274,9 @@ impl Asked {
     }
 
     /// Asks about a shell command; after the last one, the question is answered.
-    fn next_piece(&mut self, at: usize, run: Vec<String>) -> Heard {
+    fn next_piece(&mut self, at: usize, run: Vec<String>) -> ParsedLine {
         let Some(piece) = self.pieces().get(at) else {
-            return Heard::Decided(match run.is_empty() {
+            return ParsedLine::Decided(match run.is_empty() {
                 true => Decision::Reject { word: None },
                 false => Decision::ApproveAll { steps: run },
             });
@@ -284,10 +284,10 @@ impl Asked {
         let word = if piece.is_grave() { p::LINE_PIECE_GRAVE } else { p::LINE_PIECE_NOW };
         let say = pieces::line(word, at, piece);
         self.doing = Doing::Piece { at, run };
-        Heard::Again(say)
+        ParsedLine::Again(say)
     }
 
-    fn piece(&mut self, at: usize, mut run: Vec<String>, typed: &str) -> Heard {
+    fn piece(&mut self, at: usize, mut run: Vec<String>, typed: &str) -> ParsedLine {
         let Some(piece) = self.pieces().get(at) else { return self.next_piece(at, run) };
         let yes = match piece.is_grave() {
             true => typed == GRAVE,
@@ -298,7 +298,7 @@ impl Asked {
         } else if number(typed) != Some(1) {
             let say = if piece.is_grave() { w::NEEDS_YES } else { w::NO_CHOICE };
             self.doing = Doing::Piece { at, run };
-            return Heard::Again(say.into());
+            return ParsedLine::Again(say.into());
         }
         self.next_piece(at + 1, run)
     }
@@ -521,15 +521,15 @@ fn asks(text: &str, choices: &[String], free: bool) -> Vec<LocalizedText> {
     says
 }
 
-fn chosen(typed: &str, choices: &[String], free: bool) -> Heard {
+fn chosen(typed: &str, choices: &[String], free: bool) -> ParsedLine {
     let number = typed.parse::<usize>().ok();
     let picked = number.and_then(|n| n.checked_sub(1)).and_then(|at| choices.get(at));
     match (number, picked) {
-        (Some(0), _) => Heard::Decided(Decision::Reject { word: None }),
-        (_, Some(text)) => Heard::Decided(Decision::Answer { text: text.clone() }),
+        (Some(0), _) => ParsedLine::Decided(Decision::Reject { word: None }),
+        (_, Some(text)) => ParsedLine::Decided(Decision::Answer { text: text.clone() }),
         (_, None) if free && !typed.is_empty() => {
-            Heard::Decided(Decision::Answer { text: typed.to_owned() })
+            ParsedLine::Decided(Decision::Answer { text: typed.to_owned() })
         }
-        (_, None) => Heard::Again(w::NO_CHOICE.into()),
+        (_, None) => ParsedLine::Again(w::NO_CHOICE.into()),
     }
 }

@@ -7,9 +7,9 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::sleep_until;
 
-use super::{Effect, Linear};
-use crate::cli::print::{QUIET, Wires};
-use crate::cli::report::{self, Voice};
+use super::{Linear, PlainEffect};
+use crate::cli::print::{PrintChannels, QUIET};
+use crate::cli::report::{self, Printer};
 use crate::cli::{Exit, page};
 use crate::protocol::Op;
 use crate::{signals, terminal_modes};
@@ -83,25 +83,25 @@ pub struct Left {
 pub async fn run(
     mut linear: Linear,
     first: Option<String>,
-    mut wires: Wires,
+    mut wires: PrintChannels,
     mut lines: Receiver<Typed>,
-    voice: Voice,
+    voice: Printer,
     mut out: impl Write,
 ) -> Left {
     let mut effects: Vec<_> =
-        first.into_iter().map(|text| Effect::Send(Op::Submit { text })).collect();
+        first.into_iter().map(|text| PlainEffect::Send(Op::Submit { text })).collect();
     // Whether more can be typed, and whether the input ended since the last line.
     let (mut open, mut ended) = (true, false);
     let mut gate = Gate::default();
     loop {
         for effect in effects {
             match effect {
-                Effect::Send(op) => drop(wires.ops.send(op).await),
-                Effect::End(exit) => {
+                PlainEffect::Send(op) => drop(wires.ops.send(op).await),
+                PlainEffect::End(exit) => {
                     let _ = wires.ops.try_send(Op::Shutdown);
                     return Left { exit, knows_unsaved: linear.knows_unsaved() };
                 }
-                Effect::Prompt if linear.is_asking() => gate.close(),
+                PlainEffect::Prompt if linear.is_asking() => gate.close(),
                 shown => {
                     if write(&mut out, &shown, voice).is_err() {
                         let _ = wires.ops.try_send(Op::Shutdown);
@@ -118,7 +118,7 @@ pub async fn run(
             biased;
             Some(number) = wires.signals.recv() => match number {
                 signals::INT => linear.interrupt(),
-                number => vec![Effect::End(Exit::by_signal(number))],
+                number => vec![PlainEffect::End(Exit::by_signal(number))],
             },
             line = lines.recv(), if open => match line {
                 Some(Typed::Line(line)) => {
@@ -133,13 +133,13 @@ pub async fn run(
             },
             event = wires.events.recv() => match event {
                 Some(event) => linear.heard(event),
-                None => vec![Effect::End(Exit::Failed)],
+                None => vec![PlainEffect::End(Exit::Failed)],
             },
             () = gate.opens() => {
                 gate.written = None;
-                match write(&mut out, &Effect::Prompt, voice) {
+                match write(&mut out, &PlainEffect::Prompt, voice) {
                     Ok(()) => Vec::new(),
-                    Err(_) => vec![Effect::End(Exit::INTERRUPTED)],
+                    Err(_) => vec![PlainEffect::End(Exit::INTERRUPTED)],
                 }
             }
         };
@@ -149,16 +149,16 @@ pub async fn run(
     }
 }
 
-fn write(out: &mut impl Write, effect: &Effect, voice: Voice) -> io::Result<()> {
+fn write(out: &mut impl Write, effect: &PlainEffect, voice: Printer) -> io::Result<()> {
     match effect {
-        Effect::Line(line) => writeln!(out, "{line}")?,
-        Effect::Notice(notice) => report::notice(out, notice, voice),
-        Effect::Page(shown) => {
+        PlainEffect::Line(line) => writeln!(out, "{line}")?,
+        PlainEffect::Notice(notice) => report::notice(out, notice, voice),
+        PlainEffect::Page(shown) => {
             writeln!(out, "{}", (voice.clean)(&shown.title.text(voice.lang)))?;
             page::write(out, &shown.rows, voice)?;
         }
-        Effect::Prompt => write!(out, "> ")?,
-        Effect::Send(_) | Effect::End(_) => {}
+        PlainEffect::Prompt => write!(out, "> ")?,
+        PlainEffect::Send(_) | PlainEffect::End(_) => {}
     }
     out.flush()
 }

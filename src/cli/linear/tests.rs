@@ -14,15 +14,15 @@ fn linear() -> Linear {
 }
 
 /// The written lines, with `>` for the prompt, without what is sent.
-fn written(effects: &[Effect]) -> Vec<String> {
+fn written(effects: &[PlainEffect]) -> Vec<String> {
     effects
         .iter()
         .filter_map(|effect| match effect {
-            Effect::Line(line) => Some(line.clone()),
-            Effect::Notice(notice) => Some(notice.say.text(Lang::En)),
-            Effect::Page(page) => Some(page.title.text(Lang::En)),
-            Effect::Prompt => Some(">".into()),
-            Effect::Send(_) | Effect::End(_) => None,
+            PlainEffect::Line(line) => Some(line.clone()),
+            PlainEffect::Notice(notice) => Some(notice.say.text(Lang::En)),
+            PlainEffect::Page(page) => Some(page.title.text(Lang::En)),
+            PlainEffect::Prompt => Some(">".into()),
+            PlainEffect::Send(_) | PlainEffect::End(_) => None,
         })
         .collect()
 }
@@ -79,8 +79,8 @@ fn asked(risk: Risk) -> (Linear, Vec<String>) {
     (linear, lines)
 }
 
-fn decides(decision: Decision) -> Vec<Effect> {
-    vec![Effect::Send(Op::Decide { ask: AskId(3), decision })]
+fn decides(decision: Decision) -> Vec<PlainEffect> {
+    vec![PlainEffect::Send(Op::Decide { ask: AskId(3), decision })]
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_step_is_changed_as_a_line_judged_and_run_so() {
     assert!(written(&linear.typed("git 'push"))[0].contains("is not closed"));
     let work = StepAction::exec("git", &["push", "a b"]);
     let sent = linear.typed("git push 'a b'");
-    assert_eq!(sent, [Effect::Send(Op::Judge { ask: AskId(3), work: work.clone() })]);
+    assert_eq!(sent, [PlainEffect::Send(Op::Judge { ask: AskId(3), work: work.clone() })]);
     assert!(written(&linear.typed("2"))[0].contains("being judged"), "no yes before it is");
     let stale = StepAction::exec("git", &["pull"]);
     assert_eq!(linear.heard(judged(&stale, risk(Tier::L0, false))), []);
@@ -178,7 +178,7 @@ fn a_number_decides_and_nothing_else_does() {
     assert_eq!(choose("3"), decides(Decision::Stop));
     for typed in ["", "y", "yes", "0", "9", "run it"] {
         let said = choose(typed);
-        assert!(!said.iter().any(|effect| matches!(effect, Effect::Send(_))), "{typed}");
+        assert!(!said.iter().any(|effect| matches!(effect, PlainEffect::Send(_))), "{typed}");
     }
 }
 
@@ -205,7 +205,7 @@ fn remembering_or_trusting_requires_the_whole_word() {
     for (number, decision) in [("2", Decision::Approve), ("3", above)] {
         let mut linear = asked_about_trust();
         assert!(written(&linear.typed(number))[0].contains("TRUST"));
-        assert!(!linear.typed("yes").iter().any(|effect| matches!(effect, Effect::Send(_))));
+        assert!(!linear.typed("yes").iter().any(|effect| matches!(effect, PlainEffect::Send(_))));
         linear.typed(number);
         assert_eq!(linear.typed("trust"), decides(decision));
     }
@@ -226,7 +226,7 @@ fn the_question_of_a_step_that_waits_for_trust_takes_the_word_for_it() {
     let row = lines.iter().find(|line| line.contains("trust this folder")).unwrap();
     let number = row.trim().split(':').next().unwrap().to_owned();
     assert!(written(&linear.typed(&number))[0].contains("TRUST"));
-    assert!(!linear.typed("yes").iter().any(|effect| matches!(effect, Effect::Send(_))));
+    assert!(!linear.typed("yes").iter().any(|effect| matches!(effect, PlainEffect::Send(_))));
     linear.typed(&number);
     assert_eq!(linear.typed("trust"), decides(Decision::Trust));
 }
@@ -236,11 +236,11 @@ fn after_the_question_of_trust_it_is_idle_again() {
     let mut linear = asked_about_trust();
     let effects = linear.closed();
     assert!(written(&effects)[0].contains("input ended"), "{effects:?}");
-    assert!(effects.contains(&Effect::Send(Op::Stop)));
+    assert!(effects.contains(&PlainEffect::Send(Op::Stop)));
     assert!(!linear.is_idle());
     linear.heard(Event::Answered { ask: AskId(3) });
     assert!(linear.is_idle());
-    assert_eq!(linear.interrupt(), [Effect::End(Exit::Done)]);
+    assert_eq!(linear.interrupt(), [PlainEffect::End(Exit::Done)]);
     let mut linear = asked(risk(Tier::L1, false)).0;
     linear.heard(Event::Answered { ask: AskId(3) });
     assert!(!linear.is_idle(), "the turn goes on");
@@ -249,24 +249,30 @@ fn after_the_question_of_trust_it_is_idle_again() {
 #[test]
 fn a_command_over_a_question_works_or_says_that_it_waits() {
     let mut linear = asked(risk(Tier::L1, false)).0;
-    assert_eq!(linear.typed("/stop"), [Effect::Send(Op::Stop)]);
+    assert_eq!(linear.typed("/stop"), [PlainEffect::Send(Op::Stop)]);
     assert_eq!(
         linear.typed("/steer use tabs"),
-        [Effect::Send(Op::Steer { text: "use tabs".into() })]
+        [PlainEffect::Send(Op::Steer { text: "use tabs".into() })]
     );
     assert_eq!(
         linear.typed("/queue then test"),
-        [Effect::Send(Op::Submit { text: "then test".into() })]
+        [PlainEffect::Send(Op::Submit { text: "then test".into() })]
     );
-    assert_eq!(linear.typed("/deny touch *"), [Effect::Send(Op::Deny { rule: "touch *".into() }),]);
+    assert_eq!(
+        linear.typed("/deny touch *"),
+        [PlainEffect::Send(Op::Deny { rule: "touch *".into() }),]
+    );
     for page in ["/status", "/help"] {
         let said = linear.typed(page);
-        assert!(!said.iter().any(|effect| matches!(effect, Effect::Send(_))), "{page}: {said:?}");
-        assert_eq!(said.last(), Some(&Effect::Prompt), "{page}");
+        assert!(
+            !said.iter().any(|effect| matches!(effect, PlainEffect::Send(_))),
+            "{page}: {said:?}"
+        );
+        assert_eq!(said.last(), Some(&PlainEffect::Prompt), "{page}");
     }
     for line in ["/new", "/allow git *", "/nope-nope", "/undo"] {
         let said = linear.typed(line);
-        assert!(!said.iter().any(|effect| matches!(effect, Effect::Send(_))), "{line}");
+        assert!(!said.iter().any(|effect| matches!(effect, PlainEffect::Send(_))), "{line}");
         assert!(written(&said)[0].contains("before using"), "{line}");
     }
 }
@@ -358,19 +364,19 @@ fn a_high_risk_command_requires_the_whole_word() {
 fn a_line_typed_during_a_turn_is_sent_and_one_that_needs_the_screen_says_so() {
     let mut linear = linear();
     linear.heard(started());
-    let sent = Effect::Send(Op::Submit { text: "and then".into() });
+    let sent = PlainEffect::Send(Op::Submit { text: "and then".into() });
     assert_eq!(linear.typed("and then"), [sent]);
     assert_eq!(written(&linear.typed("/keys")), [w::NEEDS_SCREEN.text(Lang::En)]);
-    assert_eq!(linear.typed("/exit"), [Effect::End(Exit::Done)]);
+    assert_eq!(linear.typed("/exit"), [PlainEffect::End(Exit::Done)]);
 }
 
 #[test]
 fn ctrl_c_stops_the_turn_and_then_leaves() {
     let mut linear = linear();
     linear.heard(started());
-    assert!(linear.interrupt().contains(&Effect::Send(Op::Stop)));
+    assert!(linear.interrupt().contains(&PlainEffect::Send(Op::Stop)));
     linear.heard(ended());
-    assert_eq!(linear.interrupt(), [Effect::End(Exit::Done)]);
+    assert_eq!(linear.interrupt(), [PlainEffect::End(Exit::Done)]);
 }
 
 #[test]
@@ -399,10 +405,10 @@ fn kept(names: &[&str]) -> Event {
 #[test]
 fn a_command_of_ones_own_is_looked_for_before_it_is_sent() {
     let mut linear = linear();
-    assert_eq!(linear.typed("/summarize this @a.rs"), [Effect::Send(Op::Look)]);
+    assert_eq!(linear.typed("/summarize this @a.rs"), [PlainEffect::Send(Op::Look)]);
     assert!(!linear.is_idle() && linear.closed().is_empty(), "it is not over");
     let effects = linear.heard(kept(&["summarize"]));
-    let [Effect::Send(Op::Invoke { name, args, mentions })] = &effects[..] else {
+    let [PlainEffect::Send(Op::Invoke { name, args, mentions })] = &effects[..] else {
         panic!("{effects:?}")
     };
     assert_eq!((name.as_str(), args.as_str()), ("summarize", "this @a.rs"));
@@ -412,7 +418,7 @@ fn a_command_of_ones_own_is_looked_for_before_it_is_sent() {
 #[test]
 fn an_unknown_name_is_reported_and_never_sent() {
     let mut linear = linear();
-    assert_eq!(linear.typed("/sumarize"), [Effect::Send(Op::Look)]);
+    assert_eq!(linear.typed("/sumarize"), [PlainEffect::Send(Op::Look)]);
     let effects = linear.heard(kept(&["summarize"]));
     assert_eq!(written(&effects), ["There is no command `/sumarize`.", ">"]);
     assert!(linear.is_idle());
@@ -434,14 +440,14 @@ async fn a_line_that_was_typed_before_a_question_came_answers_nothing() {
         tell.send(event).await.expect("room");
     }
     let grace = std::time::Duration::from_secs(1);
-    let wires = crate::cli::print::Wires {
+    let wires = crate::cli::print::PrintChannels {
         ops,
         events,
         signals,
         grace,
         leaving: tokio_util::sync::CancellationToken::new(),
     };
-    let voice = crate::cli::report::Voice { lang: Lang::En, clean: str::to_owned };
+    let voice = crate::cli::report::Printer { lang: Lang::En, clean: str::to_owned };
     let exit = run::run(linear(), None, wires, lines, voice, Vec::new()).await;
     assert_eq!(exit, run::Left { exit: Exit::Done, knows_unsaved: false });
     let mut submitted = Vec::new();
@@ -474,10 +480,10 @@ fn leaving_an_unsaved_conversation_asks_where_to_write_it() {
     assert_eq!(written(&linear.typed("0")), asked);
     assert_eq!(written(&linear.typed("2")).len(), 2);
     assert_eq!(written(&linear.typed(" ")), asked);
-    assert_eq!(linear.typed("4"), [Effect::Prompt]);
+    assert_eq!(linear.typed("4"), [PlainEffect::Prompt]);
     linear.typed("/exit");
     let write = |path: &str| {
-        Effect::Send(Op::Export { format: ExportFormat::Md, path: Some(path.to_owned()) })
+        PlainEffect::Send(Op::Export { format: ExportFormat::Md, path: Some(path.to_owned()) })
     };
     assert_eq!(linear.typed("1"), [write("/home/me/a.md")]);
     assert_eq!(linear.typed("one more line"), []);
@@ -487,7 +493,7 @@ fn leaving_an_unsaved_conversation_asks_where_to_write_it() {
     linear.typed("2");
     assert_eq!(linear.typed("/b.md"), [write("/b.md")]);
     assert!(!linear.knows_unsaved());
-    assert_eq!(linear.heard(unsaved(true)), [Effect::End(Exit::Done)]);
+    assert_eq!(linear.heard(unsaved(true)), [PlainEffect::End(Exit::Done)]);
     assert!(linear.knows_unsaved());
 }
 
@@ -496,7 +502,7 @@ fn an_unsaved_conversation_is_lost_only_knowingly() {
     let mut linear = linear().with_answers(true);
     linear.heard(unsaved(false));
     assert!(written(&linear.closed()).len() > 1);
-    assert_eq!(linear.typed("3"), [Effect::End(Exit::Done)]);
+    assert_eq!(linear.typed("3"), [PlainEffect::End(Exit::Done)]);
     assert!(linear.knows_unsaved());
     // A turn that ends meanwhile does not withdraw the question.
     let mut linear = self::linear().with_answers(true);
@@ -510,13 +516,13 @@ fn an_unsaved_conversation_is_lost_only_knowingly() {
         let mut linear = self::linear().with_answers(true);
         linear.heard(unsaved(false));
         linear.typed("/exit");
-        assert_eq!(leave(&mut linear), [Effect::End(Exit::Done)]);
+        assert_eq!(leave(&mut linear), [PlainEffect::End(Exit::Done)]);
         assert!(!linear.knows_unsaved());
     }
     // There is no user to answer.
     let mut linear = self::linear();
     linear.heard(unsaved(false));
-    assert_eq!(linear.closed(), [Effect::End(Exit::Done)]);
+    assert_eq!(linear.closed(), [PlainEffect::End(Exit::Done)]);
     assert!(!linear.knows_unsaved());
 }
 
@@ -526,11 +532,15 @@ fn a_line_typed_before_the_question_could_be_read_is_treated_as_any_other() {
         let mut linear = asked(risk(Tier::L1, false)).0;
         let said = linear.typed_ahead(line);
         assert!(written(&said)[0].contains("not taken as an answer"), "{line}");
-        assert_eq!(said[1], Effect::Send(Op::Submit { text: line.into() }), "{line}");
-        assert_eq!(said.last(), Some(&Effect::Prompt));
+        assert_eq!(said[1], PlainEffect::Send(Op::Submit { text: line.into() }), "{line}");
+        assert_eq!(said.last(), Some(&PlainEffect::Prompt));
         assert_eq!(linear.typed("4"), decides(Decision::Approve), "the question still waits");
     }
     let mut linear = asked_about_trust();
-    assert_eq!(linear.typed_ahead(""), [Effect::Prompt], "an empty line leaves nothing as it is");
-    assert_eq!(linear.typed_ahead("/stop"), [Effect::Send(Op::Stop)]);
+    assert_eq!(
+        linear.typed_ahead(""),
+        [PlainEffect::Prompt],
+        "an empty line leaves nothing as it is"
+    );
+    assert_eq!(linear.typed_ahead("/stop"), [PlainEffect::Send(Op::Stop)]);
 }

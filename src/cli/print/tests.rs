@@ -19,10 +19,10 @@ struct Ran {
 }
 
 fn options() -> Options {
-    let voice = Voice { lang: Lang::En, clean: str::to_owned };
+    let voice = Printer { lang: Lang::En, clean: str::to_owned };
     Options {
         json: false,
-        approved: Approved::default(),
+        approved: ApprovalFlags::default(),
         asks: false,
         schema: None,
         voice,
@@ -31,7 +31,10 @@ fn options() -> Options {
 }
 
 fn yes() -> Options {
-    Options { approved: Approved { pieces: true, steps: Some("-y"), secrets: false }, ..options() }
+    Options {
+        approved: ApprovalFlags { pieces: true, steps: Some("-y"), secrets: false },
+        ..options()
+    }
 }
 
 fn json() -> Options {
@@ -65,7 +68,7 @@ fn play_into(
         }
         // With Ctrl-C, the session stays open: the end must come from the key.
         let stays = (presses > 0).then_some(sender);
-        let wires = Wires {
+        let wires = PrintChannels {
             ops,
             events: receiver,
             signals,
@@ -192,16 +195,20 @@ fn yes_ahead_is_none_to_a_piece_of_high_risk() {
 }
 
 /// A turn with a user at a terminal, its first effects, and the effects of each line.
-fn at_a_terminal(options: Options, first: &Event, lines: &[Option<&str>]) -> Vec<Vec<Effect>> {
+fn at_a_terminal(
+    options: Options,
+    first: &Event,
+    lines: &[Option<&str>],
+) -> Vec<Vec<HeadlessEffect>> {
     let options = Options { asks: true, ..options };
-    let mut turn = Headless::new(&options);
+    let mut turn = HeadlessTurn::new(&options);
     let asked = turn.next(first);
     std::iter::once(asked).chain(lines.iter().map(|line| turn.typed(*line))).collect()
 }
 
-fn last_op(effects: &[Vec<Effect>]) -> Option<&Op> {
+fn last_op(effects: &[Vec<HeadlessEffect>]) -> Option<&Op> {
     effects.iter().flatten().rev().find_map(|effect| match effect {
-        Effect::Send(op) => Some(op),
+        HeadlessEffect::Send(op) => Some(op),
         _ => None,
     })
 }
@@ -211,12 +218,15 @@ fn a_user_at_the_terminal_is_asked_about_each_shell_command_in_json_as_well() {
     for options in [options(), json()] {
         let event = pieces(&[risk(Tier::L0), risk(Tier::L1)]);
         let effects = at_a_terminal(options, &event, &[Some("n"), Some("y")]);
-        let asks = |effects: &[Effect]| effects.iter().any(|it| matches!(it, Effect::Ask(_)));
+        let asks = |effects: &[HeadlessEffect]| {
+            effects.iter().any(|it| matches!(it, HeadlessEffect::Ask(_)))
+        };
         assert!(asks(&effects[0]) && asks(&effects[1]) && !asks(&effects[2]), "{effects:?}");
         let steps = vec!["cmd_002".to_owned()];
         let expected = Op::Decide { ask: AskId(7), decision: Decision::ApproveAll { steps } };
         assert_eq!(last_op(&effects), Some(&expected));
-        let told: Vec<_> = effects[0].iter().filter(|it| matches!(it, Effect::Tell(_))).collect();
+        let told: Vec<_> =
+            effects[0].iter().filter(|it| matches!(it, HeadlessEffect::Tell(_))).collect();
         let told = format!("{told:?}");
         assert!(told.contains("line 1") && told.contains("it pushes"), "{told}");
     }
@@ -225,15 +235,15 @@ fn a_user_at_the_terminal_is_asked_about_each_shell_command_in_json_as_well() {
 #[test]
 fn a_rejected_shell_command_is_reported_and_an_interrupt_ends_the_question() {
     let options = Options { asks: true, ..options() };
-    let mut turn = Headless::new(&options);
+    let mut turn = HeadlessTurn::new(&options);
     turn.next(&pieces(&[risk(Tier::L0)]));
     let declined = Notice::warning(crate::words::prompt::PIECES_DECLINED)
         .about(crate::protocol::Topic::PiecesDeclined);
     assert_eq!(turn.next(&Event::Notice(declined)).len(), 1);
-    assert!(turn.interrupt().contains(&Effect::Send(Op::Stop)));
+    assert!(turn.interrupt().contains(&HeadlessEffect::Send(Op::Stop)));
     assert!(turn.typed(Some("y")).is_empty(), "too late");
     let ended = turn.next(&ended(TurnOutcome::Cancelled));
-    assert!(ended.contains(&Effect::End(Exit::INTERRUPTED)), "{ended:?}");
+    assert!(ended.contains(&HeadlessEffect::End(Exit::INTERRUPTED)), "{ended:?}");
 }
 
 #[test]
@@ -465,7 +475,7 @@ fn a_closed_pipe_is_no_error_and_a_full_disk_is_one() {
 #[test]
 fn foreign_text_is_made_safe_on_both_streams() {
     let clean: Clean = |text| text.replace('\x1b', "␛");
-    let voice = Voice { lang: Lang::Zh, clean };
+    let voice = Printer { lang: Lang::Zh, clean };
     let options = Options { clean, voice, ..options() };
     let ran = play(
         &options,
