@@ -5,7 +5,7 @@
 
 use avocet::commands::{CommandContext, Surface};
 use avocet::protocol::{Extensions, SessionInfo};
-use avocet::tui::files::{Reach, Sieve};
+use avocet::tui::files::{FileMatcher, MatchCoverage};
 use avocet::tui::palette::Palette;
 use avocet::tui::theme::{Depth, Theme};
 use avocet::words::Lang;
@@ -50,8 +50,8 @@ fn a_key_over_ten_thousand_entries(bencher: Bencher<'_, '_>, line: &str) {
 fn a_query_over_a_hundred_thousand_files(bencher: Bencher<'_, '_>, query: &str) {
     let names = names(100_000, |n| format!("crates/part{}/src/文件/lib_{n}.rs", n % 301));
     bencher.bench_local(|| {
-        let mut sieve = Sieve::new(query.to_owned());
+        let mut sieve = FileMatcher::new(query.to_owned());
         sieve.look(&names, usize::MAX);
-        sieve.found(&names, Reach::Whole)
+        sieve.found(&names, MatchCoverage::Whole)
     });
 }

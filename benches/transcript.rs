@@ -4,7 +4,7 @@
 
 use avocet::protocol::{Event, ModelMessage, TurnOrigin};
 use avocet::tui::theme::{Depth, Theme};
-use avocet::tui::transcript::{Highlighter, Look, Scroll, Transcript};
+use avocet::tui::transcript::{DrawOptions, Highlighter, Scroll, Transcript};
 use avocet::words::Lang;
 use divan::{AllocProfiler, Bencher};
 use ratatui::buffer::Buffer;
@@ -36,7 +36,7 @@ fn theme() -> Theme {
 }
 
 fn frame(transcript: &mut Transcript, theme: &Theme, buf: &mut Buffer) {
-    let look = Look { theme, lang: Lang::En, spinner: 1, elapsed_ms: 1_000, clock: None };
+    let look = DrawOptions { theme, lang: Lang::En, spinner: 1, elapsed_ms: 1_000, clock: None };
     transcript.view(AREA, buf, &look);
 }
 

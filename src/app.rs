@@ -208,13 +208,13 @@ fn screen_config(
     facts: SessionInfo,
     first: Option<String>,
     draft: Option<PathBuf>,
-) -> tui::Config {
+) -> tui::ScreenConfig {
     let (themes, torn) = ground.themes();
     let history = InputHistory::open(ground.paths.history());
     let look = &ground.loaded.settings.look;
     let secrets = Some(Arc::new(parts::redactor(ground, true)));
     let refused = ground.paths.state_refused().map(Notice::warning);
-    tui::Config {
+    tui::ScreenConfig {
         lang: ground.lang(),
         theme: look.theme.clone(),
         themes,

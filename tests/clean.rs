@@ -11,7 +11,7 @@ use avocet::protocol::{
     TurnOrigin,
 };
 use avocet::tui::theme::{Depth, Theme};
-use avocet::tui::transcript::{Look, Scroll, Transcript};
+use avocet::tui::transcript::{DrawOptions, Scroll, Transcript};
 use avocet::words::{Lang, screen};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -62,7 +62,8 @@ fn payloads() -> Vec<Payload> {
 fn drawn(transcript: &mut Transcript, width: u16) -> String {
     let area = Rect::new(0, 0, width, 50);
     let theme = Theme::built_in("dark", Depth::True).unwrap();
-    let look = Look { theme: &theme, lang: Lang::En, spinner: 0, elapsed_ms: 0, clock: None };
+    let look =
+        DrawOptions { theme: &theme, lang: Lang::En, spinner: 0, elapsed_ms: 0, clock: None };
     let mut out = String::new();
     transcript.view(area, &mut Buffer::empty(area), &look);
     transcript.scroll(Scroll::Top);

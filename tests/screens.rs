@@ -11,7 +11,7 @@ use avocet::protocol::{
     SubCommand, TemplateCommand, Tier, TurnOrigin, TurnOutcome, UntrustedFile, UpcomingStep, Usage,
 };
 use avocet::tui::theme::{Depth, Theme};
-use avocet::tui::{self, Config, Effect, Input, State};
+use avocet::tui::{self, ScreenConfig, ScreenEffect, ScreenInput, State};
 use avocet::words::{Lang, Phrase, library, session};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
@@ -32,12 +32,17 @@ struct Screen {
 impl Screen {
     fn new(lang: Lang, size: (u16, u16)) -> Screen {
         Screen::of(
-            Config { lang, facts: facts(lang), theme: "dark".into(), ..Config::default() },
+            ScreenConfig {
+                lang,
+                facts: facts(lang),
+                theme: "dark".into(),
+                ..ScreenConfig::default()
+            },
             size,
         )
     }
 
-    fn of(config: Config, (width, height): (u16, u16)) -> Screen {
+    fn of(config: ScreenConfig, (width, height): (u16, u16)) -> Screen {
         let terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         let mut screen = Screen {
             state: State::new(config),
@@ -50,10 +55,10 @@ impl Screen {
         screen
     }
 
-    fn input(&mut self, input: Input) -> Vec<Effect> {
-        let effects = tui::update(&mut self.state, tui::Event { at: self.now, input });
+    fn input(&mut self, input: ScreenInput) -> Vec<ScreenEffect> {
+        let effects = tui::update(&mut self.state, tui::TimedInput { at: self.now, input });
         for effect in &effects {
-            if let Effect::Send(op) = effect {
+            if let ScreenEffect::Send(op) = effect {
                 self.sent.push(op.clone());
             }
         }
@@ -64,7 +69,7 @@ impl Screen {
         let mut asked = false;
         for event in events {
             asked |= matches!(event, Event::Asked(_));
-            self.input(Input::Session(Box::new(event)));
+            self.input(ScreenInput::Session(Box::new(event)));
         }
         // A question takes keys after a while without any.
         self.now += if asked { tui::QUIET } else { 0 };
@@ -85,15 +90,15 @@ impl Screen {
         self
     }
 
-    fn press(&mut self, code: KeyCode, modifiers: KeyModifiers) -> Vec<Effect> {
-        let effects = self.input(Input::Key(KeyEvent::new(code, modifiers)));
+    fn press(&mut self, code: KeyCode, modifiers: KeyModifiers) -> Vec<ScreenEffect> {
+        let effects = self.input(ScreenInput::Key(KeyEvent::new(code, modifiers)));
         self.draw();
         effects
     }
 
     fn waits(&mut self, ms: u64) -> &mut Screen {
         self.now += ms;
-        self.input(Input::Tick);
+        self.input(ScreenInput::Tick);
         self.draw();
         self
     }
@@ -306,7 +311,12 @@ fn conversation() -> Vec<Event> {
 #[test]
 fn the_start_says_where_one_is_and_what_to_try() {
     for (lang, name) in [(Lang::En, "start_en"), (Lang::Zh, "start_zh")] {
-        let config = Config { lang, facts: guide(lang), theme: "dark".into(), ..Config::default() };
+        let config = ScreenConfig {
+            lang,
+            facts: guide(lang),
+            theme: "dark".into(),
+            ..ScreenConfig::default()
+        };
         let screen = Screen::of(config, (80, 24));
         shows!(name, screen);
     }
@@ -381,7 +391,7 @@ fn a_command_of_five_hundred_arguments_is_read_to_its_end_before_a_yes_counts() 
     screen.hears(conversation()).hears([question]).waits(1_000);
     let approves = |screen: &mut Screen| {
         let effects = screen.press(KeyCode::Char('y'), KeyModifiers::NONE);
-        effects.iter().any(|effect| matches!(effect, Effect::Send(Op::Decide { .. })))
+        effects.iter().any(|effect| matches!(effect, ScreenEffect::Send(Op::Decide { .. })))
     };
     let mut shown = BTreeSet::new();
     let mut pages = 0;
@@ -881,7 +891,7 @@ fn a_shell_line_and_a_paste_are_seen_as_such() {
     shows!("input_shell", screen);
     let mut screen = Screen::new(Lang::En, (80, 24));
     screen.types("explain this: ");
-    screen.input(Input::Paste("a line of a log\n".repeat(132)));
+    screen.input(ScreenInput::Paste("a line of a log\n".repeat(132)));
     screen.types(" 请用中文回答，谢谢 🦀");
     shows!("input_paste", screen);
 }
@@ -890,8 +900,13 @@ fn a_shell_line_and_a_paste_are_seen_as_such() {
 fn a_search_shows_what_was_sent_and_what_is_looked_for() {
     for (lang, name, query) in [(Lang::En, "search", "test"), (Lang::Zh, "search_zh", "测试")] {
         let history = vec!["cargo test --lib\nthen look".into(), "跑一下测试".into()];
-        let config =
-            Config { lang, facts: facts(lang), theme: "dark".into(), history, ..Config::default() };
+        let config = ScreenConfig {
+            lang,
+            facts: facts(lang),
+            theme: "dark".into(),
+            history,
+            ..ScreenConfig::default()
+        };
         let mut screen = Screen::of(config, (80, 24));
         screen.press(KeyCode::Char('r'), KeyModifiers::CONTROL);
         screen.types(query);
@@ -938,7 +953,7 @@ fn a_search_shows_its_words_and_how_many_there_are() {
 #[test]
 fn a_search_fits_a_small_screen() {
     let history = vec!["cargo test --lib then look closely at it".into()];
-    let config = Config { facts: facts(Lang::En), history, ..Config::default() };
+    let config = ScreenConfig { facts: facts(Lang::En), history, ..ScreenConfig::default() };
     let mut screen = Screen::of(config, (40, 10));
     screen.press(KeyCode::Char('r'), KeyModifiers::CONTROL);
     screen.types("look");
@@ -952,16 +967,16 @@ fn a_search_by_command_begins_with_its_words() {
     screen.waits(20);
     assert!(screen.picture().contains("1 of 1"), "{}", screen.picture());
     screen.types("/");
-    screen.input(Input::Paste("\nno".into()));
+    screen.input(ScreenInput::Paste("\nno".into()));
     screen.types("pe");
     screen.waits(20);
     assert!(screen.picture().contains("not found"), "{}", screen.picture());
 }
 
 impl Screen {
-    fn mouse(&mut self, kind: MouseEventKind, column: u16, row: u16) -> Vec<Effect> {
+    fn mouse(&mut self, kind: MouseEventKind, column: u16, row: u16) -> Vec<ScreenEffect> {
         let mouse = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
-        let effects = self.input(Input::Mouse(mouse));
+        let effects = self.input(ScreenInput::Mouse(mouse));
         self.draw();
         effects
     }
@@ -1013,13 +1028,13 @@ fn a_selection_is_marked_and_copied_when_the_button_is_let_go() {
         screen.mouse(down, from.0, from.1);
         screen.mouse(MouseEventKind::Drag(MouseButton::Left), 20, 9);
         let effects = screen.mouse(up, 20, 9);
-        assert_eq!(effects, [Effect::Copy(expected.into())]);
+        assert_eq!(effects, [ScreenEffect::Copy(expected.into())]);
         let picture = with_marks(&screen.frame, theme.selection);
         insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
             insta::assert_snapshot!(format!("selected_{}", lang.code()), picture);
         });
         let both = KeyModifiers::CONTROL | KeyModifiers::SHIFT;
-        assert_eq!(screen.press(KeyCode::Char('c'), both), [Effect::Copy(expected.into())]);
+        assert_eq!(screen.press(KeyCode::Char('c'), both), [ScreenEffect::Copy(expected.into())]);
         screen.press(KeyCode::Esc, KeyModifiers::NONE);
         assert_eq!(screen.press(KeyCode::Char('c'), both), []);
     }
@@ -1027,8 +1042,8 @@ fn a_selection_is_marked_and_copied_when_the_button_is_let_go() {
 
 #[test]
 fn a_mention_offers_files() {
-    use avocet::tui::files::{Found, Hit, Reach};
-    let hit = |path: &str, marks: &[u32]| Hit { path: path.into(), marks: marks.to_vec() };
+    use avocet::tui::files::{FileMatch, FileMatches, MatchCoverage};
+    let hit = |path: &str, marks: &[u32]| FileMatch { path: path.into(), marks: marks.to_vec() };
     for (lang, name, size) in [
         (Lang::En, "files", (80, 24)),
         (Lang::Zh, "files_zh", (80, 24)),
@@ -1036,7 +1051,7 @@ fn a_mention_offers_files() {
     ] {
         let mut screen = Screen::new(lang, size);
         screen.types("look at @lib");
-        screen.state.found_files(Found {
+        screen.state.found_files(FileMatches {
             query: "lib".into(),
             hits: vec![
                 hit("src/lib.rs", &[4, 5, 6]),
@@ -1045,7 +1060,7 @@ fn a_mention_offers_files() {
             ],
             fits: 3,
             seen: 200_000,
-            reach: if name == "files" { Reach::Cut } else { Reach::Whole },
+            reach: if name == "files" { MatchCoverage::Cut } else { MatchCoverage::Whole },
         });
         screen.press(KeyCode::Down, KeyModifiers::NONE);
         insta::assert_snapshot!(name, screen.picture());
@@ -1055,12 +1070,12 @@ fn a_mention_offers_files() {
 #[test]
 fn the_mode_of_vi_stands_in_the_status_line() {
     for (lang, name) in [(Lang::En, "vim"), (Lang::Zh, "vim_zh")] {
-        let config = Config {
+        let config = ScreenConfig {
             lang,
             facts: facts(lang),
             theme: "dark".into(),
             habits: avocet::tui::Habits { vim: true, timestamps: false },
-            ..Config::default()
+            ..ScreenConfig::default()
         };
         let mut screen = Screen::of(config, (80, 24));
         screen.types("hello 世界");

@@ -8,7 +8,7 @@ use avocet::protocol::{
     Risk, SessionInfo, Step, StepAction, SubCommand, Tier, Truncation, TurnOrigin, TurnOutcome,
     Usage,
 };
-use avocet::tui::{self, Config, Input, State};
+use avocet::tui::{self, ScreenConfig, ScreenInput, State};
 use avocet::words::{Lang, screen as words};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent, MouseEventKind};
 use proptest::prelude::*;
@@ -137,18 +137,18 @@ fn happening() -> impl Strategy<Value = Happening> {
     ]
 }
 
-fn input(happening: Happening) -> Option<Input> {
+fn input(happening: Happening) -> Option<ScreenInput> {
     Some(match happening {
-        Happening::Key(code, modifiers) => Input::Key(KeyEvent::new(code, modifiers)),
-        Happening::Paste(text) => Input::Paste(text),
-        Happening::Wheel(up, column, row) => Input::Mouse(MouseEvent {
+        Happening::Key(code, modifiers) => ScreenInput::Key(KeyEvent::new(code, modifiers)),
+        Happening::Paste(text) => ScreenInput::Paste(text),
+        Happening::Wheel(up, column, row) => ScreenInput::Mouse(MouseEvent {
             kind: if up { MouseEventKind::ScrollUp } else { MouseEventKind::ScrollDown },
             column,
             row,
             modifiers: KeyModifiers::NONE,
         }),
-        Happening::Heard(event) => Input::Session(event),
-        Happening::Time(_) => Input::Tick,
+        Happening::Heard(event) => ScreenInput::Session(event),
+        Happening::Time(_) => ScreenInput::Tick,
         Happening::Size(..) => return None,
     })
 }
@@ -162,7 +162,7 @@ proptest! {
     ) {
         let lang = if zh { Lang::Zh } else { Lang::En };
         let facts = SessionInfo { lang, cwd: "/home/ada/中文 目录".into(), ..SessionInfo::default() };
-        let mut state = State::new(Config { lang, facts, theme: "dark".into(), ..Config::default() });
+        let mut state = State::new(ScreenConfig { lang, facts, theme: "dark".into(), ..ScreenConfig::default() });
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
         let mut now = 0;
         for happening in happenings {
@@ -171,8 +171,8 @@ proptest! {
                 Happening::Size(x, y) => terminal = Terminal::new(TestBackend::new(*x, *y)).unwrap(),
                 _ => {}
             }
-            let input = input(happening).unwrap_or(Input::Resized);
-            tui::update(&mut state, tui::Event { at: now, input });
+            let input = input(happening).unwrap_or(ScreenInput::Resized);
+            tui::update(&mut state, tui::TimedInput { at: now, input });
             let frame = terminal.draw(|frame| tui::view(&mut state, frame, now)).unwrap();
             for cell in &frame.buffer.content {
                 let bad = cell.symbol().chars().find(|c| {

@@ -12,7 +12,7 @@ mod pty;
 use std::path::Path;
 
 use avocet::protocol::{Event, ModelMessage, Op, SessionInfo, TurnOrigin, TurnOutcome, Usage};
-use avocet::tui::{self, Config, terminal};
+use avocet::tui::{self, ScreenConfig, terminal};
 use pty::{Modes, Screen};
 use tokio::sync::mpsc;
 
@@ -114,7 +114,7 @@ fn child_echoes() {
     let session = std::thread::spawn(move || echo(inbox, &outbox));
     let facts =
         SessionInfo { model: "echo".into(), cwd: "/tmp/shop".into(), ..SessionInfo::default() };
-    let config = Config { facts, ..Config::default() };
+    let config = ScreenConfig { facts, ..ScreenConfig::default() };
     let keep: tui::Keep = std::sync::Arc::new(|_, _| Ok(()));
     let exit = runtime.block_on(tui::run(config, ops, events, keep)).unwrap();
     session.join().unwrap();

@@ -26,7 +26,7 @@ use crate::tools::temp::RunFolder;
 use crate::tools::world::{self, System};
 use crate::tui::ring::Ring;
 use crate::tui::surroundings::knows_links;
-use crate::tui::theme::{Depth, Ground as Shade, Source};
+use crate::tui::theme::{Background as Shade, Depth, ThemeSource};
 use crate::tui::{Clipboard, Keep, Surroundings};
 use crate::words::{Lang, Localize, LocalizedText, cli as words};
 
@@ -185,9 +185,9 @@ impl Startup {
     }
 
     /// The user's own themes, and the errors in their files.
-    pub fn themes(&self) -> (Vec<Source>, Vec<Notice>) {
+    pub fn themes(&self) -> (Vec<ThemeSource>, Vec<Notice>) {
         let (files, problems) = themes::read(&self.paths.themes());
-        let source = |file: themes::ThemeFile| Source { name: file.name, toml: file.text };
+        let source = |file: themes::ThemeFile| ThemeSource { name: file.name, toml: file.text };
         let notices = problems.iter().map(|problem| problem.notice()).collect();
         (files.into_iter().map(source).collect(), notices)
     }

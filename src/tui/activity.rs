@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::glyph::SPINNER;
-use super::paint::{self, Pen};
+use super::paint::{self, DrawContext};
 use super::theme::Theme;
 use super::{Millis, clean};
 use crate::protocol::{Event, Step, Tier};
@@ -168,7 +168,7 @@ impl Activity {
     }
 
     /// Draws the line; what is on the right (a hint, lines below) keeps its place.
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>, right: &Line<'_>) {
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, right: &Line<'_>) {
         let width = usize::from(area.width);
         let right_at = width.saturating_sub(right.width() + 1);
         paint::line(area, buf, right_at, width.saturating_sub(1), right);

@@ -23,7 +23,7 @@ use super::terminal;
 use super::transcript::Anchor;
 
 #[derive(Debug)]
-pub struct Careful<W: Write> {
+pub struct WideCharBackend<W: Write> {
     inner: CrosstermBackend<W>,
     /// The content of the terminal.
     shown: Buffer,
@@ -37,9 +37,9 @@ pub struct Careful<W: Write> {
 /// The links of a frame, from the drawing code.
 pub type Shared = Rc<RefCell<Vec<Anchor>>>;
 
-impl<W: Write> Careful<W> {
-    pub fn new(out: W, links: Shared) -> Careful<W> {
-        Careful {
+impl<W: Write> WideCharBackend<W> {
+    pub fn new(out: W, links: Shared) -> WideCharBackend<W> {
+        WideCharBackend {
             inner: CrosstermBackend::new(out),
             shown: Buffer::default(),
             doubtful: Vec::new(),
@@ -148,7 +148,7 @@ fn is_doubtful(symbol: &str) -> bool {
     !symbol.is_ascii() && (symbol.chars().nth(1).is_some() || symbol.width() != symbol.width_cjk())
 }
 
-impl<W: Write> Backend for Careful<W> {
+impl<W: Write> Backend for WideCharBackend<W> {
     type Error = io::Error;
 
     fn draw<'a, I>(&mut self, content: I) -> io::Result<()>
@@ -220,7 +220,7 @@ impl<W: Write> Backend for Careful<W> {
     }
 }
 
-impl<W: Write> Write for Careful<W> {
+impl<W: Write> Write for WideCharBackend<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.inner.write(bytes)
     }
@@ -249,7 +249,7 @@ mod tests {
         }
     }
 
-    fn drawn(careful: &mut Careful<&mut Counter>, cells: &[(u16, u16, &str)]) {
+    fn drawn(careful: &mut WideCharBackend<&mut Counter>, cells: &[(u16, u16, &str)]) {
         let cells: Vec<(u16, u16, Cell)> = cells
             .iter()
             .map(|(x, y, symbol)| {
@@ -265,7 +265,7 @@ mod tests {
     fn bytes(draws: &[&[(u16, u16, &str)]]) -> Vec<usize> {
         let measure = |count: usize| {
             let mut counter = Counter::default();
-            let mut careful = Careful::new(&mut counter, Shared::default());
+            let mut careful = WideCharBackend::new(&mut counter, Shared::default());
             draws.iter().take(count).for_each(|cells| drawn(&mut careful, cells));
             drop(careful);
             counter.0
@@ -295,9 +295,9 @@ mod tests {
     fn a_link_is_sent_once_and_removed_when_it_goes() {
         let links = Shared::default();
         let mut out = Vec::new();
-        let mut careful = Careful::new(&mut out, Rc::clone(&links));
+        let mut careful = WideCharBackend::new(&mut out, Rc::clone(&links));
         let cells: Vec<(u16, u16, Cell)> = (0..9).map(|x| (x, 0, Cell::new("x"))).collect();
-        let draw = |careful: &mut Careful<&mut Vec<u8>>, cells: &[(u16, u16, Cell)]| {
+        let draw = |careful: &mut WideCharBackend<&mut Vec<u8>>, cells: &[(u16, u16, Cell)]| {
             careful.draw(cells.iter().map(|(x, y, cell)| (*x, *y, cell))).unwrap();
         };
         links.replace(vec![Anchor::to("https://a.b", 0, 2..5)]);
@@ -318,8 +318,8 @@ mod tests {
     #[test]
     fn text_covered_by_a_wide_character_does_not_reappear() {
         let mut out = Vec::new();
-        let mut careful = Careful::new(&mut out, Shared::default());
-        let draw = |careful: &mut Careful<&mut Vec<u8>>, cells: &[(u16, &str)]| {
+        let mut careful = WideCharBackend::new(&mut out, Shared::default());
+        let draw = |careful: &mut WideCharBackend<&mut Vec<u8>>, cells: &[(u16, &str)]| {
             let cells: Vec<(u16, u16, Cell)> = cells
                 .iter()
                 .map(|(x, symbol)| {

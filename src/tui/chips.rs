@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::clean;
-use super::paint::{self, Pen};
+use super::paint::{self, DrawContext};
 
 /// One per digit.
 const MOST: usize = 9;
@@ -52,7 +52,7 @@ impl Chips {
         u16::try_from(self.layout(width).len()).unwrap_or(0)
     }
 
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         for (y, row) in (area.y..area.bottom()).zip(self.layout(area.width)) {
             let mut line = Line::from("  ");
             for (at, text) in row {

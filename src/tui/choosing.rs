@@ -1,8 +1,8 @@
 //! The pickers and what their choices do: a theme is previewed while it is selected, a model is set
 //! when it is confirmed, a saved session is resumed.
 
-use super::event::{Effect, Millis};
-use super::modal::{Choice, Choose, Modal, Row, Topic};
+use super::event::{Millis, ScreenEffect};
+use super::modal::{Choose, Modal, PickerAction, PickerRow, Topic};
 use super::state::State;
 use super::submit;
 use super::theme::{AUTO, Theme};
@@ -31,25 +31,29 @@ pub fn themes(state: &mut State) {
     };
     let names = state.dress.wardrobe.names().iter();
     let rows = names
-        .map(|name| Row { value: name.clone(), about: about(name), ..Row::default() })
+        .map(|name| PickerRow { value: name.clone(), about: about(name), ..PickerRow::default() })
         .collect();
     let choose = Choose::new(Topic::Theme, rows, &state.dress.worn);
     state.modals.open(Modal::Choose(Box::new(choose)));
 }
 
 /// The known models; if there are none, the server is asked.
-pub fn models(state: &mut State) -> Vec<Effect> {
+pub fn models(state: &mut State) -> Vec<ScreenEffect> {
     let choose = Choose::new(Topic::Model, model_rows(state), &state.facts.model);
     state.modals.open(Modal::Choose(Box::new(choose)));
     match state.known.models.is_empty() {
-        true => vec![Effect::Send(Op::Report { report: Report::Models })],
+        true => vec![ScreenEffect::Send(Op::Report { report: Report::Models })],
         false => Vec::new(),
     }
 }
 
-fn model_rows(state: &State) -> Vec<Row> {
+fn model_rows(state: &State) -> Vec<PickerRow> {
     let about = |name: &String| (*name == state.facts.model).then(|| words::CHOOSE_NOW.into());
-    let row = |name: &String| Row { value: name.clone(), about: about(name), ..Row::default() };
+    let row = |name: &String| PickerRow {
+        value: name.clone(),
+        about: about(name),
+        ..PickerRow::default()
+    };
     state.known.models.iter().map(row).collect()
 }
 
@@ -70,24 +74,24 @@ pub fn bots(state: &mut State) {
         true => words::CHOOSE_BOT_NOW.with("about", about),
         false => about,
     };
-    let row = |name: &str, said: LocalizedText| Row {
+    let row = |name: &str, said: LocalizedText| PickerRow {
         value: name.to_owned(),
         about: Some(about(name, said)),
-        ..Row::default()
+        ..PickerRow::default()
     };
     let none = row(NO_BOT, words::BOT_NONE.into());
     let bots = state.known.kept.bots.iter();
     let bots = bots.map(|(name, text)| row(name, words::CHOOSE_BOT.with("about", text.as_str())));
-    let rows: Vec<Row> = bots.chain([none]).collect();
+    let rows: Vec<PickerRow> = bots.chain([none]).collect();
     let choose = Choose::new(Topic::Bot, rows, now);
     state.modals.open(Modal::Choose(Box::new(choose)));
 }
 
 /// Saved sessions; the rows are added once they are read.
-pub fn sessions(state: &mut State) -> Vec<Effect> {
+pub fn sessions(state: &mut State) -> Vec<ScreenEffect> {
     let choose = Choose::new(Topic::Session, Vec::new(), "");
     state.modals.open(Modal::Choose(Box::new(choose)));
-    vec![Effect::Send(Op::Sessions)]
+    vec![ScreenEffect::Send(Op::Sessions)]
 }
 
 pub fn sessions_came(state: &mut State, rows: Vec<SessionRow>, more: usize) {
@@ -97,7 +101,7 @@ pub fn sessions_came(state: &mut State, rows: Vec<SessionRow>, more: usize) {
             true => words::SESSION_HERE.with("when", one.when),
             false => words::SESSION_THERE.with("when", one.when).with("folder", one.folder),
         };
-        Row { value: one.id, label: one.title, about: Some(about), more: one.preview }
+        PickerRow { value: one.id, label: one.title, about: Some(about), more: one.preview }
     };
     if let Some(choose) = state.modals.choosing()
         && choose.topic() == Topic::Session
@@ -109,12 +113,12 @@ pub fn sessions_came(state: &mut State, rows: Vec<SessionRow>, more: usize) {
 
 /// The turns one can go back to, the last first.
 pub fn turns(state: &mut State) {
-    let row = |(turn, text): (u64, &str)| Row {
+    let row = |(turn, text): (u64, &str)| PickerRow {
         value: turn.to_string(),
         label: text.split_whitespace().collect::<Vec<_>>().join(" "),
-        ..Row::default()
+        ..PickerRow::default()
     };
-    let rows: Vec<Row> = state.transcript.turns().map(row).collect();
+    let rows: Vec<PickerRow> = state.transcript.turns().map(row).collect();
     let choose = Choose::new(Topic::Turn, rows, "");
     state.modals.open(Modal::Choose(Box::new(choose)));
 }
@@ -129,7 +133,12 @@ pub fn what(state: &mut State, turn: u64, files: usize) {
             Rewind::Files => (words::REWIND_FILES, words::REWIND_FILES_ABOUT.into()),
         };
         let label = format!("{number}  {}", label.text(lang));
-        Row { value: what.name().to_owned(), label, about: Some(about), ..Row::default() }
+        PickerRow {
+            value: what.name().to_owned(),
+            label,
+            about: Some(about),
+            ..PickerRow::default()
+        }
     });
     let choose = Choose::new(Topic::What { turn }, rows.collect(), "");
     state.modals.open(Modal::Choose(Box::new(choose)));
@@ -140,10 +149,10 @@ const OTHER: &str = "other";
 const LOSE: &str = "lose";
 
 /// Quits, unless something would be lost: then the user is asked.
-pub fn leave(state: &mut State) -> Vec<Effect> {
+pub fn leave(state: &mut State) -> Vec<ScreenEffect> {
     let lang = state.dress.lang;
     let unsaved = state.facts.unsaved.as_ref().filter(|unsaved| !unsaved.elsewhere);
-    let Some(unsaved) = unsaved else { return vec![Effect::Quit] };
+    let Some(unsaved) = unsaved else { return vec![ScreenEffect::Quit] };
     let mut choices: Vec<(String, String)> = Vec::new();
     for place in &unsaved.places {
         let label = words::LEAVE_WRITE.with("path", place.as_str()).text(lang);
@@ -151,10 +160,10 @@ pub fn leave(state: &mut State) -> Vec<Effect> {
     }
     choices.push((OTHER.to_owned(), words::LEAVE_OTHER.text(lang).to_owned()));
     choices.push((LOSE.to_owned(), words::LEAVE_LOSE.text(lang).to_owned()));
-    let rows = (1..).zip(choices).map(|(number, (value, label))| Row {
+    let rows = (1..).zip(choices).map(|(number, (value, label))| PickerRow {
         value,
         label: format!("{number}  {label}"),
-        ..Row::default()
+        ..PickerRow::default()
     });
     let mut choose = Choose::new(Topic::Leave, rows.collect(), "");
     choose.said = Some(unsaved.why.clone());
@@ -162,11 +171,11 @@ pub fn leave(state: &mut State) -> Vec<Effect> {
     Vec::new()
 }
 
-fn chose_to_leave(state: &mut State, how: String) -> Vec<Effect> {
+fn chose_to_leave(state: &mut State, how: String) -> Vec<ScreenEffect> {
     match how.as_str() {
         LOSE => {
             state.person.knows_unsaved = true;
-            vec![Effect::Quit]
+            vec![ScreenEffect::Quit]
         }
         OTHER => {
             state.composer.set("/export md ", state.dress.lang);
@@ -174,64 +183,71 @@ fn chose_to_leave(state: &mut State, how: String) -> Vec<Effect> {
         }
         _ => {
             state.person.leaves_when_written = true;
-            vec![Effect::Send(Op::Export { format: ExportFormat::Md, path: Some(how) })]
+            vec![ScreenEffect::Send(Op::Export { format: ExportFormat::Md, path: Some(how) })]
         }
     }
 }
 
 /// New facts arrived: if quitting waited for a file to be written, quit now.
-pub fn leave_when_written(state: &mut State) -> Vec<Effect> {
+pub fn leave_when_written(state: &mut State) -> Vec<ScreenEffect> {
     let is_lost = state.facts.unsaved.as_ref().is_some_and(|unsaved| !unsaved.elsewhere);
     match state.person.leaves_when_written && !is_lost {
         true => {
             state.person.knows_unsaved = true;
-            vec![Effect::Quit]
+            vec![ScreenEffect::Quit]
         }
         false => Vec::new(),
     }
 }
 
-pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec<Effect> {
-    let is_over = !matches!(choice, Choice::Marked(_));
+pub fn chose(
+    state: &mut State,
+    topic: Topic,
+    choice: PickerAction,
+    at: Millis,
+) -> Vec<ScreenEffect> {
+    let is_over = !matches!(choice, PickerAction::Marked(_));
     if is_over {
         state.modals.pop();
         state.guard.opened(at);
     }
     match (topic, choice) {
-        (Topic::Theme, Choice::Marked(name)) => try_on(state, &name),
-        (Topic::Theme, Choice::Taken(name)) => {
+        (Topic::Theme, PickerAction::Marked(name)) => try_on(state, &name),
+        (Topic::Theme, PickerAction::Taken(name)) => {
             // If the theme is unavailable, the current one stays, also in view.
             let worn = state.dress.worn.clone();
             let _ = state.dress.put_on(&worn);
             return submit::set_theme(state, &name);
         }
-        (Topic::Theme, Choice::Left) => {
+        (Topic::Theme, PickerAction::Left) => {
             let worn = state.dress.worn.clone();
             let _ = state.dress.put_on(&worn);
         }
-        (Topic::Bot, Choice::Taken(name)) => {
+        (Topic::Bot, PickerAction::Taken(name)) => {
             let named = state.known.kept.bots.iter().any(|(bot, _)| *bot == name);
             let name = (named || name != NO_BOT).then_some(name);
-            return vec![Effect::Send(Op::SetBot { name })];
+            return vec![ScreenEffect::Send(Op::SetBot { name })];
         }
-        (Topic::Bot, Choice::Marked(_) | Choice::Left) => {}
-        (Topic::Leave, Choice::Taken(how)) => return chose_to_leave(state, how),
-        (Topic::Model, Choice::Taken(name)) => return vec![Effect::Send(Op::SetModel { name })],
-        (Topic::Session, Choice::Taken(session)) => {
-            return vec![Effect::Send(Op::Resume { session })];
+        (Topic::Bot, PickerAction::Marked(_) | PickerAction::Left) => {}
+        (Topic::Leave, PickerAction::Taken(how)) => return chose_to_leave(state, how),
+        (Topic::Model, PickerAction::Taken(name)) => {
+            return vec![ScreenEffect::Send(Op::SetModel { name })];
         }
-        (Topic::Turn, Choice::Taken(turn)) => {
+        (Topic::Session, PickerAction::Taken(session)) => {
+            return vec![ScreenEffect::Send(Op::Resume { session })];
+        }
+        (Topic::Turn, PickerAction::Taken(turn)) => {
             let op = turn.parse().ok().map(|turn| Op::Rewind { turn, what: None });
-            return op.map(Effect::Send).into_iter().collect();
+            return op.map(ScreenEffect::Send).into_iter().collect();
         }
-        (Topic::What { turn }, Choice::Taken(what)) => {
+        (Topic::What { turn }, PickerAction::Taken(what)) => {
             let what = Rewind::named(&what);
             let op = what.map(|what| Op::Rewind { turn, what: Some(what) });
-            return op.map(Effect::Send).into_iter().collect();
+            return op.map(ScreenEffect::Send).into_iter().collect();
         }
         (
             Topic::Model | Topic::Session | Topic::Turn | Topic::What { .. } | Topic::Leave,
-            Choice::Marked(_) | Choice::Left,
+            PickerAction::Marked(_) | PickerAction::Left,
         ) => {}
     }
     Vec::new()

@@ -15,7 +15,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::event::{Input, Millis};
+use super::event::{Millis, ScreenInput};
 use super::state::State;
 use crate::config::draft::{self, SavedDraft};
 use crate::config::history::InputHistory;
@@ -41,7 +41,7 @@ const HELD: Millis = 5_000;
 
 /// The files to save to; `None`: not saved.
 #[derive(Clone, Debug, Default)]
-pub struct Files {
+pub struct SavePaths {
     pub history: Option<PathBuf>,
     pub draft: Option<PathBuf>,
     /// Which secrets are masked in what was sent; `None`: those that are known by their shape.
@@ -49,8 +49,8 @@ pub struct Files {
 }
 
 #[derive(Debug)]
-pub struct Clerk {
-    desk: Sender<Paper>,
+pub struct AutoSaver {
+    desk: Sender<SaveJob>,
     done: oneshot::Receiver<()>,
     /// The draft that the thread was given last, and whether it was unsynced.
     given: SavedDraft,
@@ -71,16 +71,16 @@ pub struct Clerk {
 }
 
 #[derive(Debug)]
-enum Paper {
+enum SaveJob {
     Line(String),
     Draft(SavedDraft),
     /// A draft that will change in a moment: it is written, to survive a kill, but not synced.
     Passing(SavedDraft, Sender<()>),
 }
 
-impl Clerk {
+impl AutoSaver {
     /// `offered` is the draft that the input began with.
-    pub fn start(files: Files, offered: SavedDraft) -> Clerk {
+    pub fn start(files: SavePaths, offered: SavedDraft) -> AutoSaver {
         let (desk, papers) = channel();
         let (over, done) = oneshot::channel();
         let shapes = || Arc::new(Redactor::new([("", ""); 0], [0; 16]));
@@ -93,7 +93,7 @@ impl Clerk {
         };
         // Without the thread nothing is saved, which is not worth stopping for.
         let _ = thread::Builder::new().name("clerk".into()).spawn(work);
-        Clerk {
+        AutoSaver {
             desk,
             done,
             given: offered,
@@ -114,21 +114,24 @@ impl Clerk {
         self.sent.1 = at + HELD;
         let SavedDraft { queue, later, .. } = self.given.clone();
         self.pass(SavedDraft { queue, later, ..self.with_sent(SavedDraft::default()) });
-        let _ = self.desk.send(Paper::Line(line));
+        let _ = self.desk.send(SaveJob::Line(line));
     }
 
     /// Takes note of an event that may change the input.
-    pub fn happened(&mut self, input: &Input, at: Millis) {
+    pub fn happened(&mut self, input: &ScreenInput, at: Millis) {
         let typed = match input {
-            Input::Key(_) | Input::Paste(_) | Input::Edited(_) | Input::First(_) => true,
+            ScreenInput::Key(_)
+            | ScreenInput::Paste(_)
+            | ScreenInput::Edited(_)
+            | ScreenInput::First(_) => true,
             // An undone message is put into the input.
-            Input::Session(event) => {
+            ScreenInput::Session(event) => {
                 matches!(**event, protocol::Event::Queued { .. } | protocol::Event::Rewound { .. })
             }
             _ => false,
         };
         // The session has it now, in its file or in its queue: it is not offered again.
-        if matches!(input, Input::Session(event) if self.taken(event)) {
+        if matches!(input, ScreenInput::Session(event) if self.taken(event)) {
             self.typed = Some((at, at));
         } else if typed {
             self.fresh = true;
@@ -173,7 +176,7 @@ impl Clerk {
         if self.passing || draft != self.given {
             self.passing = false;
             self.given = draft.clone();
-            let _ = self.desk.send(Paper::Draft(draft));
+            let _ = self.desk.send(SaveJob::Draft(draft));
         }
     }
 
@@ -201,7 +204,7 @@ impl Clerk {
             (self.given, self.passing) = (draft.clone(), true);
             let (done, written) = channel();
             self.written = Some(written);
-            let _ = self.desk.send(Paper::Passing(draft, done));
+            let _ = self.desk.send(SaveJob::Passing(draft, done));
         }
     }
 
@@ -221,37 +224,39 @@ impl Clerk {
 
     /// Saves the last draft. Waits until all is written, for a moment at most.
     pub async fn close(self, draft: SavedDraft) {
-        let _ = self.desk.send(Paper::Draft(draft));
+        let _ = self.desk.send(SaveJob::Draft(draft));
         drop(self.desk);
         let _ = timeout(FAREWELL, self.done).await;
     }
 }
 
-fn file_away(files: &Files, papers: &Receiver<Paper>, secrets: &Redactor) {
+fn file_away(files: &SavePaths, papers: &Receiver<SaveJob>, secrets: &Redactor) {
     let mut history = None;
     // Waiters for a draft also wait for the one that replaces it.
     let (mut waiting, mut owed) = (VecDeque::new(), Vec::new());
     while let Some(paper) = waiting.pop_front().or_else(|| papers.recv().ok()) {
         waiting.extend(papers.try_iter());
         // Of the drafts that arrived while the disk was slow, only the last counts.
-        let is_draft = |paper: &Paper| !matches!(paper, Paper::Line(_));
+        let is_draft = |paper: &SaveJob| !matches!(paper, SaveJob::Line(_));
         if is_draft(&paper) && waiting.iter().any(is_draft) {
-            if let Paper::Passing(_, done) = paper {
+            if let SaveJob::Passing(_, done) = paper {
                 owed.push(done);
             }
             continue;
         }
         let written = match (paper, &files.history, &files.draft) {
-            (Paper::Line(line), Some(file), _) => {
+            (SaveJob::Line(line), Some(file), _) => {
                 let line = secrets.mask(&line);
                 history.get_or_insert_with(|| InputHistory::open(file.clone())).add(&line)
             }
-            (Paper::Draft(draft), _, Some(file)) => draft::keep(file, &masked(draft, secrets)),
-            (Paper::Passing(draft, done), _, Some(file)) => {
+            (SaveJob::Draft(draft), _, Some(file)) => draft::keep(file, &masked(draft, secrets)),
+            (SaveJob::Passing(draft, done), _, Some(file)) => {
                 owed.push(done);
                 draft::keep_for_now(file, &masked(draft, secrets))
             }
-            (Paper::Line(_), None, _) | (Paper::Draft(_) | Paper::Passing(..), _, None) => Ok(()),
+            (SaveJob::Line(_), None, _) | (SaveJob::Draft(_) | SaveJob::Passing(..), _, None) => {
+                Ok(())
+            }
         };
         if let Err(error) = written {
             tracing::warn!("not kept: {error}");
@@ -303,8 +308,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (history, kept) = (folder.path().join("history"), folder.path().join("d.json"));
         let draft = Some(kept.clone());
-        let files = Files { history: Some(history.clone()), draft, secrets: None };
-        let mut clerk = Clerk::start(files, SavedDraft::default());
+        let files = SavePaths { history: Some(history.clone()), draft, secrets: None };
+        let mut clerk = AutoSaver::start(files, SavedDraft::default());
         clerk.line("一".into(), 0);
         clerk.line("two".into(), 0);
         clerk.close(SavedDraft::of("half a")).await;
@@ -314,7 +319,7 @@ mod tests {
 
     #[tokio::test]
     async fn without_files_nothing_is_saved_and_nothing_fails() {
-        let mut clerk = Clerk::start(Files::default(), SavedDraft::default());
+        let mut clerk = AutoSaver::start(SavePaths::default(), SavedDraft::default());
         clerk.line("one".into(), 0);
         clerk.close(SavedDraft::of("half")).await;
     }

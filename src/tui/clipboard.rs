@@ -49,7 +49,7 @@ pub enum Through {
 
 /// The copied text, and how it was copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Copied {
+pub struct CopyResult {
     pub chars: usize,
     /// The program that took it; `None`: only the terminal was asked.
     pub program: Option<&'static str>,
@@ -57,7 +57,7 @@ pub struct Copied {
     pub held_back: bool,
 }
 
-impl Copied {
+impl CopyResult {
     /// A message about the result.
     pub fn say(self) -> LocalizedText {
         match self.program {
@@ -94,17 +94,17 @@ impl Clipboard {
         WAYS.iter().filter(move |way| self.is_set(way.needs) && (way.far || !far))
     }
 
-    async fn copy(self, text: String) -> Copied {
+    async fn copy(self, text: String) -> CopyResult {
         let chars = text.chars().count();
         for way in self.ways() {
             let (program, args) = (way.program, way.args);
             let with = Feed { program, args, variables: self.variables.clone() };
             if feed(&with, &encoded(program, &text)).await.is_ok() {
                 let held_back = program == "tmux" && self.tmux_keeps_it().await;
-                return Copied { chars, program: Some(program), held_back };
+                return CopyResult { chars, program: Some(program), held_back };
             }
         }
-        Copied { chars, program: None, held_back: false }
+        CopyResult { chars, program: None, held_back: false }
     }
 
     /// Whether tmux is set to leave the terminal's clipboard alone.
@@ -127,7 +127,7 @@ fn encoded(program: &str, text: &str) -> Vec<u8> {
 #[derive(Debug)]
 pub struct Copier {
     clipboard: Clipboard,
-    work: Option<JoinHandle<Copied>>,
+    work: Option<JoinHandle<CopyResult>>,
 }
 
 impl Copier {
@@ -151,7 +151,7 @@ impl Copier {
     }
 
     /// Waits for the result; for ever while nothing is being copied.
-    pub async fn copied(&mut self) -> Copied {
+    pub async fn copied(&mut self) -> CopyResult {
         loop {
             let Some(work) = &mut self.work else { return pending().await };
             let done = work.await;
@@ -185,8 +185,8 @@ mod tests {
 
     #[test]
     fn the_message_names_the_program_or_the_terminal() {
-        let say = |program| Copied { chars: 3, program, held_back: false }.say().text(Lang::En);
-        let kept = Copied { chars: 3, program: Some("tmux"), held_back: true };
+        let say = |program| CopyResult { chars: 3, program, held_back: false }.say().text(Lang::En);
+        let kept = CopyResult { chars: 3, program: Some("tmux"), held_back: true };
         assert!(kept.say().text(Lang::En).contains("set-clipboard"));
         assert_eq!(say(Some("xclip")), "Copied 3 characters with xclip.");
         assert!(say(Some("tmux")).contains("tmux"));

@@ -12,12 +12,12 @@ use ratatui::widgets::Widget as _;
 use tui_textarea::{AtomicRange, CursorMove, CursorRenderMode, TextArea, WrapMode};
 
 use super::clean;
-use super::files::Files;
+use super::files::FileList;
 use super::glyph::CHOSEN;
-use super::keys::Edit;
-use super::paint::Pen;
+use super::keys::EditAction;
+use super::paint::DrawContext;
 use super::theme::Theme;
-use super::vim::{Mode, Vim};
+use super::vim::{Vim, VimMode};
 use crate::config::draft::SavedDraft;
 use crate::words::Lang;
 
@@ -28,9 +28,9 @@ mod search;
 mod vi;
 
 pub use fold::Folds;
-pub use history::History;
-pub use mention::{Mention, Mentions};
-pub use search::{Search, Way};
+pub use history::ComposerHistory;
+pub use mention::{MentionDraft, Mentions};
+pub use search::{HistorySearch, SearchSource};
 
 /// From this size in bytes a text written by hand is folded: every keystroke costs time with every
 /// character in the input.
@@ -44,10 +44,10 @@ pub struct Composer {
     pasted: Vec<String>,
     mentions: Mentions,
     /// The list that is open while a mention is typed.
-    pub files: Files,
-    history: History,
+    pub files: FileList,
+    history: ComposerHistory,
     /// Set while the history is searched.
-    search: Option<Search>,
+    search: Option<HistorySearch>,
     /// The vi keys, while they are on.
     vim: Option<Vim>,
 }
@@ -64,7 +64,7 @@ pub struct Taken {
 
 /// The decoration of the text: a hint while it is empty, and the mark in front of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Dress<'a> {
+pub struct ComposerStyle<'a> {
     pub theme: &'a Theme,
     pub hint: &'a str,
     pub sigil: Style,
@@ -75,13 +75,13 @@ impl Composer {
         let mut text = plain_area();
         text.set_undo_coalescing(true);
         text.set_max_histories(500);
-        let history = History::new(history);
+        let history = ComposerHistory::new(history);
         Composer {
             text,
             folds: Folds::default(),
             pasted: Vec::new(),
             mentions: Mentions::default(),
-            files: Files::default(),
+            files: FileList::default(),
             history,
             search: None,
             vim: None,
@@ -132,43 +132,43 @@ impl Composer {
         true
     }
 
-    pub fn edit(&mut self, edit: Edit) {
+    pub fn edit(&mut self, edit: EditAction) {
         let text = &mut self.text;
         match edit {
-            Edit::Break => text.insert_newline(),
-            Edit::Back => _ = text.delete_char(),
-            Edit::Delete => _ = text.delete_next_char(),
-            Edit::Left => text.move_cursor(CursorMove::Back),
-            Edit::Right => text.move_cursor(CursorMove::Forward),
-            Edit::WordLeft => text.move_cursor(CursorMove::WordBack),
-            Edit::WordRight => text.move_cursor(CursorMove::WordForward),
-            Edit::LineStart => text.move_cursor(CursorMove::Head),
-            Edit::LineEnd => text.move_cursor(CursorMove::End),
-            Edit::DeleteWordBack => _ = text.delete_word(),
-            Edit::DeleteWord => _ = text.delete_next_word(),
-            Edit::KillToStart => _ = text.delete_line_by_head(),
-            Edit::KillToEnd => _ = text.delete_line_by_end(),
-            Edit::Yank => _ = text.paste(),
-            Edit::Undo => _ = text.undo(),
-            Edit::Redo => _ = text.redo(),
+            EditAction::Break => text.insert_newline(),
+            EditAction::Back => _ = text.delete_char(),
+            EditAction::Delete => _ = text.delete_next_char(),
+            EditAction::Left => text.move_cursor(CursorMove::Back),
+            EditAction::Right => text.move_cursor(CursorMove::Forward),
+            EditAction::WordLeft => text.move_cursor(CursorMove::WordBack),
+            EditAction::WordRight => text.move_cursor(CursorMove::WordForward),
+            EditAction::LineStart => text.move_cursor(CursorMove::Head),
+            EditAction::LineEnd => text.move_cursor(CursorMove::End),
+            EditAction::DeleteWordBack => _ = text.delete_word(),
+            EditAction::DeleteWord => _ = text.delete_next_word(),
+            EditAction::KillToStart => _ = text.delete_line_by_head(),
+            EditAction::KillToEnd => _ = text.delete_line_by_end(),
+            EditAction::Yank => _ = text.paste(),
+            EditAction::Undo => _ = text.undo(),
+            EditAction::Redo => _ = text.redo(),
         }
         match edit {
-            Edit::Left
-            | Edit::Right
-            | Edit::WordLeft
-            | Edit::WordRight
-            | Edit::LineStart
-            | Edit::LineEnd => {}
-            Edit::Break
-            | Edit::Back
-            | Edit::Delete
-            | Edit::DeleteWordBack
-            | Edit::DeleteWord
-            | Edit::KillToStart
-            | Edit::KillToEnd
-            | Edit::Yank
-            | Edit::Undo
-            | Edit::Redo => self.changed(),
+            EditAction::Left
+            | EditAction::Right
+            | EditAction::WordLeft
+            | EditAction::WordRight
+            | EditAction::LineStart
+            | EditAction::LineEnd => {}
+            EditAction::Break
+            | EditAction::Back
+            | EditAction::Delete
+            | EditAction::DeleteWordBack
+            | EditAction::DeleteWord
+            | EditAction::KillToStart
+            | EditAction::KillToEnd
+            | EditAction::Yank
+            | EditAction::Undo
+            | EditAction::Redo => self.changed(),
         }
     }
 
@@ -261,7 +261,7 @@ impl Composer {
         self.text.set_lines(vec![String::new()], (0, 0));
         self.mentions = Mentions::default();
         if let Some(vim) = &mut self.vim {
-            vim.mode = Mode::Insert;
+            vim.mode = VimMode::Insert;
         }
         Taken { shown, folds, pasted }
     }
@@ -285,7 +285,7 @@ impl Composer {
     }
 
     /// The mention at the cursor, if there is one. A shell line has none.
-    pub fn mention(&self) -> Option<Mention> {
+    pub fn mention(&self) -> Option<MentionDraft> {
         let (row, column) = self.text.cursor();
         let lines = self.text.lines();
         let line = lines.get(row)?;
@@ -314,7 +314,7 @@ impl Composer {
         self.replace(&mention, &format!("@{quote}{folder}"));
     }
 
-    fn replace(&mut self, mention: &Mention, text: &str) {
+    fn replace(&mut self, mention: &MentionDraft, text: &str) {
         let (row, column) = mention.at;
         let (Ok(row), Ok(column)) = (u16::try_from(row), u16::try_from(column)) else { return };
         self.text.move_cursor(CursorMove::Jump(row, column));
@@ -335,14 +335,14 @@ impl Composer {
     }
 
     /// The search, while one is open.
-    pub fn searching(&self) -> Option<&Search> {
+    pub fn searching(&self) -> Option<&HistorySearch> {
         self.search.as_ref()
     }
 
     /// Searches the history; again: the next hit in that direction.
-    pub fn search(&mut self, way: Way) {
+    pub fn search(&mut self, way: SearchSource) {
         match &mut self.search {
-            None => self.search = Some(Search::over(self.text.lines().to_vec())),
+            None => self.search = Some(HistorySearch::over(self.text.lines().to_vec())),
             Some(search) => search.go_on(way, self.history.entries()),
         }
     }
@@ -377,7 +377,12 @@ impl Composer {
     }
 
     /// Draws the query in one row; returns the position of the cursor.
-    pub fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+    pub fn draw_search(
+        &self,
+        area: Rect,
+        buf: &mut Buffer,
+        pen: &DrawContext<'_>,
+    ) -> Option<Position> {
         self.search.as_ref().map(|search| search.draw(area, buf, pen))
     }
 
@@ -391,7 +396,12 @@ impl Composer {
     }
 
     /// Draws the text; returns the position of the cursor.
-    pub fn draw(&mut self, area: Rect, buf: &mut Buffer, dress: &Dress<'_>) -> Option<Position> {
+    pub fn draw(
+        &mut self,
+        area: Rect,
+        buf: &mut Buffer,
+        dress: &ComposerStyle<'_>,
+    ) -> Option<Position> {
         let inner = Rect {
             x: area.x + indent().min(area.width),
             width: area.width.saturating_sub(indent()),
@@ -513,7 +523,7 @@ mod tests {
     fn caret(composer: &mut Composer, width: u16, height: u16) -> Option<(u16, u16)> {
         let theme = Theme::default();
         let area = Rect::new(0, 0, width, height);
-        let dress = Dress { theme: &theme, hint: "", sigil: Style::default() };
+        let dress = ComposerStyle { theme: &theme, hint: "", sigil: Style::default() };
         let mut buf = Buffer::empty(area);
         composer.draw(area, &mut buf, &dress).map(|at| (at.x, at.y))
     }
@@ -538,9 +548,9 @@ mod tests {
         let mut composer = composer("see ");
         composer.paste(&"x\r\n".repeat(50), Lang::En);
         assert_eq!(composer.shown(), "see [pasted 50 lines]");
-        composer.edit(Edit::Back);
+        composer.edit(EditAction::Back);
         assert_eq!(composer.shown(), "see ");
-        composer.edit(Edit::Undo);
+        composer.edit(EditAction::Undo);
         assert_eq!(composer.whole(), format!("see {}", "x\n".repeat(50)));
     }
 
@@ -572,7 +582,7 @@ mod tests {
         let mut composer = composer("a draft");
         composer.clear();
         assert!(composer.is_empty());
-        composer.edit(Edit::Undo);
+        composer.edit(EditAction::Undo);
         assert_eq!(composer.shown(), "a draft");
     }
 

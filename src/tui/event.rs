@@ -3,9 +3,9 @@
 
 use crossterm::event::{KeyEvent, MouseEvent};
 
-use super::clipboard::Copied;
+use super::clipboard::CopyResult;
 use super::ring::Ring;
-use super::theme::Ground;
+use super::theme::Background;
 use crate::protocol::{self, AskId, Op};
 use crate::words::LocalizedText;
 
@@ -14,24 +14,24 @@ pub type Millis = u64;
 
 /// An event and its time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Event {
+pub struct TimedInput {
     pub at: Millis,
-    pub input: Input,
+    pub input: ScreenInput,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Input {
+pub enum ScreenInput {
     Key(KeyEvent),
     Paste(String),
     Mouse(MouseEvent),
     /// The terminal has another size, which the next frame reads.
     Resized,
     /// A text was copied.
-    Copied(Copied),
+    Copied(CopyResult),
     FocusGained,
     FocusLost,
     /// The terminal reported its background.
-    Ground(Ground),
+    Ground(Background),
     Session(Box<protocol::Event>),
     /// A setting could not be saved, and why.
     NotKept(Box<LocalizedText>),
@@ -45,7 +45,7 @@ pub enum Input {
 
 /// What the driver must do after an update.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
+pub enum ScreenEffect {
     Send(Op),
     /// Check whether the user's commands and skills have changed.
     Look,
@@ -78,12 +78,12 @@ pub enum Effect {
     Suspend,
 }
 
-impl Event {
-    pub fn session(at: Millis, event: protocol::Event) -> Event {
-        Event { at, input: Input::Session(Box::new(event)) }
+impl TimedInput {
+    pub fn session(at: Millis, event: protocol::Event) -> TimedInput {
+        TimedInput { at, input: ScreenInput::Session(Box::new(event)) }
     }
 
-    pub fn key(at: Millis, key: impl Into<KeyEvent>) -> Event {
-        Event { at, input: Input::Key(key.into()) }
+    pub fn key(at: Millis, key: impl Into<KeyEvent>) -> TimedInput {
+        TimedInput { at, input: ScreenInput::Key(key.into()) }
     }
 }

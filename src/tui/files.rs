@@ -12,34 +12,34 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget as _};
 
 use super::clean;
-use super::composer::Mention;
+use super::composer::MentionDraft;
 use super::glyph::{CHOSEN, NOT_CHOSEN};
-use super::keys::Action;
-use super::paint::{self, Pen, Rule};
+use super::keys::KeyAction;
+use super::paint::{self, DrawContext, HorizontalRule};
 use crate::words::input as words;
 
 mod finder;
 mod sieve;
 
 pub use finder::Finder;
-pub use sieve::{Found, Hit, Reach, Sieve};
+pub use sieve::{FileMatch, FileMatcher, FileMatches, MatchCoverage};
 
 /// Names visible at once.
 const ROWS: usize = 8;
 
 #[derive(Debug, Default)]
-pub struct Files {
+pub struct FileList {
     /// The mention at the cursor.
-    mention: Option<Mention>,
+    mention: Option<MentionDraft>,
     /// The start of a mention whose list the user closed.
     closed: Option<(usize, usize)>,
-    found: Found,
+    found: FileMatches,
     chosen: usize,
 }
 
 /// The result of a key in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum FileListAction {
     Stay,
     /// This path was chosen.
     Take(String),
@@ -47,7 +47,7 @@ pub enum Answer {
     Enter(String),
 }
 
-impl Files {
+impl FileList {
     /// True while there is something to choose from.
     pub fn is_open(&self) -> bool {
         self.mention.is_some() && !self.found.hits.is_empty()
@@ -60,7 +60,7 @@ impl Files {
 
     /// After each change of the input. Names that no longer match are removed at once, so that
     /// Enter never inserts a name for an earlier query.
-    pub fn refresh(&mut self, mention: Option<Mention>) {
+    pub fn refresh(&mut self, mention: Option<MentionDraft>) {
         let at = mention.as_ref().map(|mention| mention.at);
         if at.is_none() || self.closed != at {
             self.closed = None;
@@ -68,7 +68,7 @@ impl Files {
         let before = self.mention.take();
         self.mention = mention.filter(|_| self.closed.is_none());
         match (&before, &self.mention) {
-            (_, None) => self.found = Found::default(),
+            (_, None) => self.found = FileMatches::default(),
             (Some(before), Some(now)) if before.query == now.query => {}
             (_, Some(now)) => {
                 self.chosen = 0;
@@ -79,7 +79,7 @@ impl Files {
     }
 
     /// Takes results. Those for another query came too late.
-    pub fn found(&mut self, found: Found) {
+    pub fn found(&mut self, found: FileMatches) {
         if self.wanted() == Some(found.query.as_str()) {
             let kept = self.found.hits.get(self.chosen).map(|hit| hit.path.clone());
             let place = |kept: String| found.hits.iter().position(|hit| hit.path == kept);
@@ -91,25 +91,29 @@ impl Files {
 
     pub fn close(&mut self) {
         self.closed = self.mention.take().map(|mention| mention.at);
-        self.found = Found::default();
+        self.found = FileMatches::default();
     }
 
-    pub fn act(&mut self, action: Action) -> Answer {
+    pub fn act(&mut self, action: KeyAction) -> FileListAction {
         let count = self.found.hits.len().max(1);
         let path = self.found.hits.get(self.chosen).map(|hit| hit.path.clone());
         match (action, path) {
-            (Action::Next, _) => self.chosen = (self.chosen + 1) % count,
-            (Action::Previous, _) => self.chosen = (self.chosen + count - 1) % count,
-            (Action::Complete, Some(path)) if path.ends_with('/') => return Answer::Enter(path),
-            (Action::Complete | Action::Accept, Some(path)) => return Answer::Take(path),
+            (KeyAction::Next, _) => self.chosen = (self.chosen + 1) % count,
+            (KeyAction::Previous, _) => self.chosen = (self.chosen + count - 1) % count,
+            (KeyAction::Complete, Some(path)) if path.ends_with('/') => {
+                return FileListAction::Enter(path);
+            }
+            (KeyAction::Complete | KeyAction::Accept, Some(path)) => {
+                return FileListAction::Take(path);
+            }
             _ => self.close(),
         }
-        Answer::Stay
+        FileListAction::Stay
     }
 
     /// Draws the list at the bottom of `above`, on top of the content.
-    pub fn draw(&self, above: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
-        let looking = self.found.reach == Reach::Looking;
+    pub fn draw(&self, above: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
+        let looking = self.found.reach == MatchCoverage::Looking;
         if self.mention.is_none() || above.width < 12 || (self.found.hits.is_empty() && !looking) {
             return;
         }
@@ -118,7 +122,7 @@ impl Files {
         let height = u16::try_from(shown + 1).unwrap_or(1).min(above.height);
         let area = Rect { y: above.bottom() - height, height, ..above };
         Clear.render(area, buf);
-        Rule::new(pen.theme.border)
+        HorizontalRule::new(pen.theme.border)
             .left(Span::styled(words::FILES_TITLE.text(pen.lang), pen.theme.accent))
             .right(Span::styled(self.count(pen), pen.theme.dim))
             .draw(area, buf);
@@ -130,20 +134,20 @@ impl Files {
     }
 
     /// `3/1,204`, and whether that is all.
-    fn count(&self, pen: &Pen<'_>) -> String {
+    fn count(&self, pen: &DrawContext<'_>) -> String {
         let place = (self.chosen + 1).min(self.found.hits.len());
         let count = format!("{place}/{}", self.found.fits);
         let note = match self.found.reach {
-            Reach::Looking => words::FILES_LOOKING.text(pen.lang).to_owned(),
-            Reach::Whole => return count,
-            Reach::Cut => words::FILES_CUT.with("n", self.found.seen).text(pen.lang),
+            MatchCoverage::Looking => words::FILES_LOOKING.text(pen.lang).to_owned(),
+            MatchCoverage::Whole => return count,
+            MatchCoverage::Cut => words::FILES_CUT.with("n", self.found.seen).text(pen.lang),
         };
         format!("{count}  {note}")
     }
 }
 
-impl Hit {
-    fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>, chosen: bool) {
+impl FileMatch {
+    fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, chosen: bool) {
         let theme = pen.theme;
         let (sigil, base) =
             if chosen { (CHOSEN, theme.selection) } else { (NOT_CHOSEN, theme.text) };
@@ -190,19 +194,19 @@ fn ends_within(path: &str, columns: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn mention(query: &str) -> Option<Mention> {
-        Some(Mention { at: (0, 0), len: query.chars().count() + 1, query: query.into() })
+    fn mention(query: &str) -> Option<MentionDraft> {
+        Some(MentionDraft { at: (0, 0), len: query.chars().count() + 1, query: query.into() })
     }
 
-    fn hits(query: &str, paths: &[&str]) -> Found {
-        let hit = |path: &&str| Hit { path: (*path).into(), marks: vec![] };
+    fn hits(query: &str, paths: &[&str]) -> FileMatches {
+        let hit = |path: &&str| FileMatch { path: (*path).into(), marks: vec![] };
         let hits: Vec<_> = paths.iter().map(hit).collect();
         let (fits, seen) = (hits.len(), hits.len());
-        Found { query: query.into(), hits, fits, seen, reach: Reach::Whole }
+        FileMatches { query: query.into(), hits, fits, seen, reach: MatchCoverage::Whole }
     }
 
-    fn files(query: &str, paths: &[&str]) -> Files {
-        let mut files = Files::default();
+    fn files(query: &str, paths: &[&str]) -> FileList {
+        let mut files = FileList::default();
         files.refresh(mention(query));
         files.found(hits(query, paths));
         files
@@ -212,7 +216,7 @@ mod tests {
     fn stale_names_are_removed_before_the_finder_answers() {
         let mut files = files("l", &["Cargo.lock", "src/lib.rs"]);
         files.refresh(mention("li"));
-        assert_eq!(files.act(Action::Accept), Answer::Take("src/lib.rs".into()));
+        assert_eq!(files.act(KeyAction::Accept), FileListAction::Take("src/lib.rs".into()));
         files.refresh(mention("lix"));
         assert!(!files.is_open());
         files.found(hits("l", &["Cargo.lock"]));
@@ -222,22 +226,22 @@ mod tests {
     #[test]
     fn a_moved_selection_stays_when_more_is_found() {
         let mut files = files("", &["a", "b"]);
-        files.act(Action::Next);
+        files.act(KeyAction::Next);
         files.found(hits("", &["0", "a", "b", "c"]));
-        assert_eq!(files.act(Action::Accept), Answer::Take("b".into()));
+        assert_eq!(files.act(KeyAction::Accept), FileListAction::Take("b".into()));
     }
 
     #[test]
     fn tab_enters_a_folder_and_enter_inserts_it() {
         let mut files = files("", &["src/"]);
-        assert_eq!(files.act(Action::Complete), Answer::Enter("src/".into()));
-        assert_eq!(files.act(Action::Accept), Answer::Take("src/".into()));
+        assert_eq!(files.act(KeyAction::Complete), FileListAction::Enter("src/".into()));
+        assert_eq!(files.act(KeyAction::Accept), FileListAction::Take("src/".into()));
     }
 
     #[test]
     fn a_closed_list_stays_closed_for_its_mention() {
         let mut files = files("", &["a"]);
-        files.act(Action::Close);
+        files.act(KeyAction::Close);
         files.refresh(mention("a"));
         assert_eq!(files.wanted(), None);
         files.refresh(None);

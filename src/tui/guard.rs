@@ -22,7 +22,7 @@ pub enum Focus {
 
 /// The kind of a key, as far as it matters for the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum KeyKind {
     /// Changes a text.
     Text,
     Tab,
@@ -54,7 +54,7 @@ pub enum Listening {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Guard {
+pub struct QuestionGuard {
     /// The start of the quiet time: the question opened, or a key was pressed.
     since: Millis,
     /// The quiet time has passed once, and keys answer since then.
@@ -66,7 +66,7 @@ pub struct Guard {
     pasted: Option<Millis>,
 }
 
-impl Guard {
+impl QuestionGuard {
     /// A question becomes visible, for the first time or again: no earlier key is meant for it.
     pub fn opened(&mut self, now: Millis) {
         (self.since, self.ready, self.moved) = (self.since.max(now), false, false);
@@ -132,11 +132,11 @@ impl Guard {
     }
 
     /// Routes a key, and updates the focus.
-    pub fn key(&mut self, kind: Kind, now: Millis, draft: bool) -> Route {
+    pub fn key(&mut self, kind: KeyKind, now: Millis, draft: bool) -> Route {
         let (focus, ready) = (self.focus(now, draft), self.is_ready(now));
         self.pressed(now);
         match (focus, kind) {
-            (Focus::Question, Kind::Tab | Kind::Esc) if draft => {
+            (Focus::Question, KeyKind::Tab | KeyKind::Esc) if draft => {
                 (self.ready, self.moved) = (false, false);
                 Route::Moved
             }
@@ -144,15 +144,15 @@ impl Guard {
                 self.ready = true;
                 Route::To(Focus::Question)
             }
-            (Focus::Draft, Kind::Tab | Kind::Edge) => {
+            (Focus::Draft, KeyKind::Tab | KeyKind::Edge) => {
                 (self.ready, self.moved) = (ready, true);
                 Route::Moved
             }
-            (Focus::Draft, Kind::Text) => {
+            (Focus::Draft, KeyKind::Text) => {
                 self.wrote(now);
                 Route::To(Focus::Draft)
             }
-            (Focus::Draft, Kind::Esc | Kind::Other) => Route::To(Focus::Draft),
+            (Focus::Draft, KeyKind::Esc | KeyKind::Other) => Route::To(Focus::Draft),
         }
     }
 
@@ -170,13 +170,13 @@ mod tests {
 
     use super::*;
 
-    fn kind() -> impl Strategy<Value = Kind> {
+    fn kind() -> impl Strategy<Value = KeyKind> {
         prop_oneof![
-            8 => Just(Kind::Text),
-            1 => Just(Kind::Tab),
-            1 => Just(Kind::Edge),
-            1 => Just(Kind::Esc),
-            1 => Just(Kind::Other),
+            8 => Just(KeyKind::Text),
+            1 => Just(KeyKind::Tab),
+            1 => Just(KeyKind::Edge),
+            1 => Just(KeyKind::Esc),
+            1 => Just(KeyKind::Other),
         ]
     }
 
@@ -187,7 +187,7 @@ mod tests {
             opens in 0usize..80,
             busy in any::<bool>(),
         ) {
-            let (mut guard, mut now) = (Guard::default(), 0);
+            let (mut guard, mut now) = (QuestionGuard::default(), 0);
             for (at, (kind, gap, draft)) in keys.into_iter().enumerate() {
                 if at == opens || at == 0 {
                     guard.opened(now);
@@ -204,63 +204,63 @@ mod tests {
         fn typing_continues_after_a_pause(
             keys in prop::collection::vec(0u64..5_000, 1..40),
         ) {
-            let (mut guard, mut now) = (Guard::default(), 0);
+            let (mut guard, mut now) = (QuestionGuard::default(), 0);
             guard.opened(now);
             guard.wrote(now);
             for gap in keys {
                 now += gap;
-                prop_assert_eq!(guard.key(Kind::Text, now, true), Route::To(Focus::Draft));
+                prop_assert_eq!(guard.key(KeyKind::Text, now, true), Route::To(Focus::Draft));
             }
         }
     }
 
     #[test]
     fn a_key_restarts_the_quiet_time() {
-        let mut guard = Guard::default();
+        let mut guard = QuestionGuard::default();
         guard.opened(1_000);
-        assert_eq!(guard.key(Kind::Other, 1_699, false), Route::To(Focus::Draft));
+        assert_eq!(guard.key(KeyKind::Other, 1_699, false), Route::To(Focus::Draft));
         assert_eq!(guard.focus(2_398, false), Focus::Draft);
         assert_eq!(guard.focus(2_399, false), Focus::Question);
     }
 
     #[test]
     fn once_the_question_answers_keys_may_follow_at_any_speed() {
-        let mut guard = Guard::default();
+        let mut guard = QuestionGuard::default();
         guard.opened(0);
         for now in [700, 701, 701, 750] {
-            assert_eq!(guard.key(Kind::Other, now, false), Route::To(Focus::Question));
+            assert_eq!(guard.key(KeyKind::Other, now, false), Route::To(Focus::Question));
         }
         guard.opened(800);
-        assert_eq!(guard.key(Kind::Other, 1_449, false), Route::To(Focus::Draft));
+        assert_eq!(guard.key(KeyKind::Other, 1_449, false), Route::To(Focus::Draft));
     }
 
     #[test]
     fn one_deliberate_key_moves_the_focus_from_a_draft_and_another_back() {
-        let mut guard = Guard::default();
+        let mut guard = QuestionGuard::default();
         guard.opened(0);
         assert_eq!(guard.listening(5_000, true), Listening::ToDraft);
-        assert_eq!(guard.key(Kind::Tab, 5_000, true), Route::Moved);
+        assert_eq!(guard.key(KeyKind::Tab, 5_000, true), Route::Moved);
         assert_eq!(guard.listening(5_001, true), Listening::BesideDraft);
-        assert_eq!(guard.key(Kind::Text, 5_100, true), Route::To(Focus::Question));
-        assert_eq!(guard.key(Kind::Esc, 5_200, true), Route::Moved);
-        assert_eq!(guard.key(Kind::Text, 9_000, true), Route::To(Focus::Draft));
+        assert_eq!(guard.key(KeyKind::Text, 5_100, true), Route::To(Focus::Question));
+        assert_eq!(guard.key(KeyKind::Esc, 5_200, true), Route::Moved);
+        assert_eq!(guard.key(KeyKind::Text, 9_000, true), Route::To(Focus::Draft));
     }
 
     #[test]
     fn a_focus_moved_while_typing_waits_for_the_pause() {
-        let mut guard = Guard::default();
+        let mut guard = QuestionGuard::default();
         guard.opened(0);
-        guard.key(Kind::Text, 100, false);
-        assert_eq!(guard.key(Kind::Tab, 200, true), Route::Moved);
+        guard.key(KeyKind::Text, 100, false);
+        assert_eq!(guard.key(KeyKind::Tab, 200, true), Route::Moved);
         assert_eq!(guard.listening(899, true), Listening::NotYet);
         assert_eq!(guard.listening(900, true), Listening::BesideDraft);
-        assert_eq!(guard.key(Kind::Text, 899, true), Route::To(Focus::Draft));
-        assert_eq!(guard.key(Kind::Text, 9_000, true), Route::To(Focus::Draft), "it moved back");
+        assert_eq!(guard.key(KeyKind::Text, 899, true), Route::To(Focus::Draft));
+        assert_eq!(guard.key(KeyKind::Text, 9_000, true), Route::To(Focus::Draft), "it moved back");
     }
 
     #[test]
     fn typing_ahead_continues_in_an_empty_draft() {
-        let mut guard = Guard::default();
+        let mut guard = QuestionGuard::default();
         guard.wrote(1_000);
         guard.opened(1_100);
         assert_eq!(guard.focus(2_999, false), Focus::Draft);

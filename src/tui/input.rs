@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
-use super::theme::Ground;
+use super::theme::Background;
 
 mod csi;
 #[cfg(test)]
@@ -38,10 +38,10 @@ const END_OF_PASTE: &[u8] = b"\x1b[201~";
 
 /// An event from the terminal.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Heard {
+pub enum TerminalInput {
     Event(Event),
     /// Its background colour, in answer to a query.
-    Ground(Ground),
+    Ground(Background),
 }
 
 /// The state of parsing.
@@ -50,7 +50,7 @@ pub struct Parser {
     state: State,
     /// The characters of one burst, while they may still turn out to be a paste.
     typed: Vec<KeyEvent>,
-    out: Vec<Heard>,
+    out: Vec<TerminalInput>,
 }
 
 #[derive(Debug, Default)]
@@ -103,7 +103,7 @@ impl Parser {
     }
 
     /// The events read so far, when no more bytes are waiting.
-    pub fn burst(&mut self) -> Vec<Heard> {
+    pub fn burst(&mut self) -> Vec<TerminalInput> {
         if !self.is_held() {
             self.settle();
         }
@@ -134,7 +134,7 @@ impl Parser {
     }
 
     /// Nothing more came in that time.
-    pub fn timeout(&mut self) -> Vec<Heard> {
+    pub fn timeout(&mut self) -> Vec<TerminalInput> {
         match std::mem::take(&mut self.state) {
             State::Escape => self.key(KeyCode::Esc, KeyModifiers::NONE),
             State::Csi(text) if text.is_empty() => self.alt(b'['),
@@ -281,9 +281,9 @@ impl Parser {
 
     fn answered(&mut self, kind: u8, text: &[u8]) {
         let ground = std::str::from_utf8(text).ok().filter(|_| kind == b']');
-        if let Some(ground) = ground.and_then(Ground::of_answer) {
+        if let Some(ground) = ground.and_then(Background::of_answer) {
             self.settle();
-            self.out.push(Heard::Ground(ground));
+            self.out.push(TerminalInput::Ground(ground));
         }
     }
 
@@ -331,7 +331,7 @@ impl Parser {
 
     fn event(&mut self, event: Event) {
         self.settle();
-        self.out.push(Heard::Event(event));
+        self.out.push(TerminalInput::Event(event));
     }
 
     /// Delivers the typed characters: as keys, or as a paste.
@@ -341,9 +341,9 @@ impl Parser {
             let text: String = typed.iter().filter_map(letter).collect();
             // Both forms of a line end count as one.
             let text = text.replace("\r\n", "\n").replace('\r', "\n");
-            self.out.push(Heard::Event(Event::Paste(text)));
+            self.out.push(TerminalInput::Event(Event::Paste(text)));
         } else {
-            self.out.extend(typed.into_iter().map(|key| Heard::Event(Event::Key(key))));
+            self.out.extend(typed.into_iter().map(|key| TerminalInput::Event(Event::Key(key))));
         }
     }
 }
@@ -383,9 +383,11 @@ impl Paste {
         rest.feed(tail);
         rest.settle();
         let typed = rest.out.into_iter().map(|heard| match heard {
-            Heard::Event(Event::Key(key)) => letter(&key).map(String::from).unwrap_or_default(),
-            Heard::Event(Event::Paste(text)) => text,
-            Heard::Event(_) | Heard::Ground(_) => String::new(),
+            TerminalInput::Event(Event::Key(key)) => {
+                letter(&key).map(String::from).unwrap_or_default()
+            }
+            TerminalInput::Event(Event::Paste(text)) => text,
+            TerminalInput::Event(_) | TerminalInput::Ground(_) => String::new(),
         });
         let tail: String = typed.collect();
         (text + &tail, &[])

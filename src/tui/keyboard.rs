@@ -12,7 +12,7 @@ use rustix::stdio::stdin;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::input::{Heard, Parser};
+use super::input::{Parser, TerminalInput};
 
 /// Events that may wait for the screen. Further input waits in the kernel.
 const ROOM: usize = 4_096;
@@ -23,7 +23,7 @@ const CHUNK: usize = 64 * 1024;
 /// The most that is read before it is delivered, in bytes.
 const BURST: usize = 1 << 20;
 
-type Read = io::Result<Heard>;
+type Read = io::Result<TerminalInput>;
 
 /// The keyboard, whether or not the screen reads it at the moment.
 #[derive(Debug, Default)]
@@ -143,7 +143,7 @@ fn read(out: &Sender<Read>, stopped: &PipeReader) -> io::Result<()> {
 }
 
 /// False when the screen takes no more keys.
-fn hand_on(out: &Sender<Read>, heard: Vec<Heard>) -> bool {
+fn hand_on(out: &Sender<Read>, heard: Vec<TerminalInput>) -> bool {
     heard.into_iter().all(|event| out.blocking_send(Ok(event)).is_ok())
 }
 

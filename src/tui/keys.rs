@@ -9,7 +9,7 @@ use crate::words::{Lang, Phrase, input, screen as words};
 
 /// The context of a key. The first context that knows a key wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum KeyContext {
     Anywhere,
     Input,
     /// The input while it is empty.
@@ -31,7 +31,7 @@ pub enum Place {
 
 /// The action of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum KeyAction {
     /// Clear the input, stop the turn, then quit.
     Interrupt,
     /// Stop the turn, or close what is open.
@@ -50,7 +50,7 @@ pub enum Action {
     Scroll(Scrolled),
     Palette,
     Send,
-    Edit(Edit),
+    Edit(EditAction),
     /// One up or down; at the edge of the input, through the history.
     Up,
     Down,
@@ -88,7 +88,7 @@ pub enum Scrolled {
 
 /// Changes of a text, and moves of its cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edit {
+pub enum EditAction {
     Break,
     Back,
     Delete,
@@ -117,10 +117,10 @@ pub struct Chord {
 /// A row: the keys for one action in one context. Rows without a sentence are alternatives, which
 /// help leaves out.
 #[derive(Debug)]
-pub struct Key {
-    pub place: Place,
+pub struct KeyBinding {
+    pub place: KeyContext,
     pub chords: &'static [Chord],
-    pub action: Action,
+    pub action: KeyAction,
     pub about: Option<Phrase>,
 }
 
@@ -148,62 +148,62 @@ const fn alt_key(code: KeyCode) -> Chord {
     Chord { code, modifiers: KeyModifiers::ALT }
 }
 
-use Action::{
-    Accept, Close, Complete, Interrupt, Leave, More, Mouse, Next, Previous, Redraw, Send, Steps,
-    Stop, Suggest, SuggestNth, Suspend,
-};
-use Edit::{
+use EditAction::{
     Back, Break, Delete, DeleteWord, DeleteWordBack, KillToEnd, KillToStart, Left, LineEnd,
     LineStart, Redo, Right, Undo, WordLeft, WordRight, Yank,
 };
+use KeyAction::{
+    Accept, Close, Complete, Interrupt, Leave, More, Mouse, Next, Previous, Redraw, Send, Steps,
+    Stop, Suggest, SuggestNth, Suspend,
+};
 use KeyCode::{Backspace, Char, Down, End, Enter, Esc, F, Home, PageDown, PageUp, Tab, Up};
-use Place::{Anywhere, EmptyInput, Found, Input, Page, Palette, Question};
+use KeyContext::{Anywhere, EmptyInput, Found, Input, Page, Palette, Question};
 use Scrolled as S;
 
 #[rustfmt::skip]
-pub const KEYS: &[Key] = &[
+pub const KEYS: &[KeyBinding] = &[
     row(EmptyInput, &[ctrl('d')], Leave, words::KEY_LEAVE),
-    row(EmptyInput, &[key(Char('?')), key(Char('？'))], Action::Help, words::KEY_HELP),
-    row(EmptyInput, &[key(Home)], Action::Scroll(S::Top), words::KEY_TOP),
-    row(EmptyInput, &[key(End)], Action::Scroll(S::Bottom), words::KEY_BOTTOM),
+    row(EmptyInput, &[key(Char('?')), key(Char('？'))], KeyAction::Help, words::KEY_HELP),
+    row(EmptyInput, &[key(Home)], KeyAction::Scroll(S::Top), words::KEY_TOP),
+    row(EmptyInput, &[key(End)], KeyAction::Scroll(S::Bottom), words::KEY_BOTTOM),
 
     row(Input, &[key(Enter)], Send, words::KEY_SEND),
-    row(Input, &[ctrl('j'), alt_key(Enter), shift(Enter)], Action::Edit(Break), words::KEY_BREAK),
-    row(Input, &[key(Up)], Action::Up, words::KEY_UP),
-    row(Input, &[key(Down)], Action::Down, words::KEY_DOWN),
-    also(Input, &[ctrl_key(Enter)], Action::Edit(Break)),
-    also(Input, &[ctrl('n')], Action::Down),
-    row(Input, &[key(KeyCode::Left), ctrl('b')], Action::Edit(Left), words::KEY_LEFT),
-    row(Input, &[key(KeyCode::Right)], Action::Edit(Right), words::KEY_RIGHT),
-    row(Input, &[ctrl_key(KeyCode::Left), alt('b')], Action::Edit(WordLeft), words::KEY_WORD_LEFT),
-    row(Input, &[ctrl_key(KeyCode::Right), alt('f')], Action::Edit(WordRight), words::KEY_WORD_RIGHT),
-    also(Input, &[alt_key(KeyCode::Left)], Action::Edit(WordLeft)),
-    also(Input, &[alt_key(KeyCode::Right)], Action::Edit(WordRight)),
-    row(Input, &[key(Home), ctrl('a')], Action::Edit(LineStart), words::KEY_LINE_START),
-    row(Input, &[key(End), ctrl('e')], Action::Edit(LineEnd), words::KEY_LINE_END),
-    also(Input, &[key(Backspace), shift(Backspace), ctrl('h')], Action::Edit(Back)),
-    also(Input, &[key(KeyCode::Delete), ctrl('d')], Action::Edit(Delete)),
-    row(Input, &[ctrl('w'), alt_key(Backspace)], Action::Edit(DeleteWordBack), words::KEY_DELETE_WORD_BACK),
-    also(Input, &[ctrl_key(Backspace)], Action::Edit(DeleteWordBack)),
-    row(Input, &[alt('d'), ctrl_key(KeyCode::Delete)], Action::Edit(DeleteWord), words::KEY_DELETE_WORD),
-    row(Input, &[ctrl('u')], Action::Edit(KillToStart), words::KEY_KILL_TO_START),
-    row(Input, &[ctrl('k')], Action::Edit(KillToEnd), words::KEY_KILL_TO_END),
-    row(Input, &[ctrl('y')], Action::Edit(Yank), words::KEY_YANK),
-    row(Input, &[ctrl('_'), alt('z')], Action::Edit(Undo), words::KEY_UNDO),
-    also(Input, &[ctrl('7'), ctrl('/')], Action::Edit(Undo)),
-    row(Input, &[alt('Z'), alt('_')], Action::Edit(Redo), words::KEY_REDO),
+    row(Input, &[ctrl('j'), alt_key(Enter), shift(Enter)], KeyAction::Edit(Break), words::KEY_BREAK),
+    row(Input, &[key(Up)], KeyAction::Up, words::KEY_UP),
+    row(Input, &[key(Down)], KeyAction::Down, words::KEY_DOWN),
+    also(Input, &[ctrl_key(Enter)], KeyAction::Edit(Break)),
+    also(Input, &[ctrl('n')], KeyAction::Down),
+    row(Input, &[key(KeyCode::Left), ctrl('b')], KeyAction::Edit(Left), words::KEY_LEFT),
+    row(Input, &[key(KeyCode::Right)], KeyAction::Edit(Right), words::KEY_RIGHT),
+    row(Input, &[ctrl_key(KeyCode::Left), alt('b')], KeyAction::Edit(WordLeft), words::KEY_WORD_LEFT),
+    row(Input, &[ctrl_key(KeyCode::Right), alt('f')], KeyAction::Edit(WordRight), words::KEY_WORD_RIGHT),
+    also(Input, &[alt_key(KeyCode::Left)], KeyAction::Edit(WordLeft)),
+    also(Input, &[alt_key(KeyCode::Right)], KeyAction::Edit(WordRight)),
+    row(Input, &[key(Home), ctrl('a')], KeyAction::Edit(LineStart), words::KEY_LINE_START),
+    row(Input, &[key(End), ctrl('e')], KeyAction::Edit(LineEnd), words::KEY_LINE_END),
+    also(Input, &[key(Backspace), shift(Backspace), ctrl('h')], KeyAction::Edit(Back)),
+    also(Input, &[key(KeyCode::Delete), ctrl('d')], KeyAction::Edit(Delete)),
+    row(Input, &[ctrl('w'), alt_key(Backspace)], KeyAction::Edit(DeleteWordBack), words::KEY_DELETE_WORD_BACK),
+    also(Input, &[ctrl_key(Backspace)], KeyAction::Edit(DeleteWordBack)),
+    row(Input, &[alt('d'), ctrl_key(KeyCode::Delete)], KeyAction::Edit(DeleteWord), words::KEY_DELETE_WORD),
+    row(Input, &[ctrl('u')], KeyAction::Edit(KillToStart), words::KEY_KILL_TO_START),
+    row(Input, &[ctrl('k')], KeyAction::Edit(KillToEnd), words::KEY_KILL_TO_END),
+    row(Input, &[ctrl('y')], KeyAction::Edit(Yank), words::KEY_YANK),
+    row(Input, &[ctrl('_'), alt('z')], KeyAction::Edit(Undo), words::KEY_UNDO),
+    also(Input, &[ctrl('7'), ctrl('/')], KeyAction::Edit(Undo)),
+    row(Input, &[alt('Z'), alt('_')], KeyAction::Edit(Redo), words::KEY_REDO),
     row(Input, &[key(Tab)], Suggest, words::KEY_SUGGEST),
     row(Input, &[alt('1')], SuggestNth, words::KEY_SUGGEST_NTH),
     also(Input, &[alt('2'), alt('3'), alt('4'), alt('5'), alt('6'), alt('7'), alt('8'), alt('9')], SuggestNth),
 
-    row(Input, &[ctrl('r')], Action::Recall, input::KEY_SEARCH),
-    row(Input, &[ctrl('g')], Action::Editor, input::KEY_EDITOR),
+    row(Input, &[ctrl('r')], KeyAction::Recall, input::KEY_SEARCH),
+    row(Input, &[ctrl('g')], KeyAction::Editor, input::KEY_EDITOR),
 
-    row(Place::Recall, &[ctrl('r'), key(Up)], Next, input::KEY_OLDER),
-    row(Place::Recall, &[ctrl('s'), key(Down)], Previous, input::KEY_NEWER),
-    row(Place::Recall, &[key(Enter), key(Tab)], Accept, input::KEY_TAKE),
-    row(Place::Recall, &[key(Esc), ctrl('c'), ctrl('g')], Close, input::KEY_AS_IT_WAS),
-    also(Place::Recall, &[key(Backspace), shift(Backspace), ctrl('h')], Action::Edit(Back)),
+    row(KeyContext::Recall, &[ctrl('r'), key(Up)], Next, input::KEY_OLDER),
+    row(KeyContext::Recall, &[ctrl('s'), key(Down)], Previous, input::KEY_NEWER),
+    row(KeyContext::Recall, &[key(Enter), key(Tab)], Accept, input::KEY_TAKE),
+    row(KeyContext::Recall, &[key(Esc), ctrl('c'), ctrl('g')], Close, input::KEY_AS_IT_WAS),
+    also(KeyContext::Recall, &[key(Backspace), shift(Backspace), ctrl('h')], KeyAction::Edit(Back)),
 
     row(Palette, &[key(Down), ctrl('n')], Next, words::KEY_NEXT),
     row(Palette, &[key(Up), ctrl('p')], Previous, words::KEY_PREVIOUS),
@@ -211,19 +211,19 @@ pub const KEYS: &[Key] = &[
     row(Palette, &[key(Enter)], Accept, words::KEY_ACCEPT),
     row(Palette, &[key(Esc)], Close, words::KEY_CLOSE),
 
-    row(Place::Queue, &[key(Up)], Previous, words::KEY_PREVIOUS),
-    row(Place::Queue, &[key(Down)], Next, words::KEY_NEXT),
-    row(Place::Queue, &[key(Enter)], Accept, input::KEY_QUEUE_EDIT),
-    row(Place::Queue, &[key(KeyCode::Delete), key(Backspace)], Action::Remove, input::KEY_QUEUE_REMOVE),
-    row(Place::Queue, &[key(Esc), ctrl('c')], Close, words::KEY_CLOSE),
+    row(KeyContext::Queue, &[key(Up)], Previous, words::KEY_PREVIOUS),
+    row(KeyContext::Queue, &[key(Down)], Next, words::KEY_NEXT),
+    row(KeyContext::Queue, &[key(Enter)], Accept, input::KEY_QUEUE_EDIT),
+    row(KeyContext::Queue, &[key(KeyCode::Delete), key(Backspace)], KeyAction::Remove, input::KEY_QUEUE_REMOVE),
+    row(KeyContext::Queue, &[key(Esc), ctrl('c')], Close, words::KEY_CLOSE),
 
-    row(Place::Search, &[key(Enter), key(Down)], Next, words::KEY_FOUND_NEXT),
-    row(Place::Search, &[shift(Enter), key(Up)], Previous, words::KEY_FOUND_PREVIOUS),
-    row(Place::Search, &[key(Esc), ctrl('c')], Close, words::KEY_CLOSE),
-    also(Place::Search, &[ctrl('f')], Action::Search),
+    row(KeyContext::Search, &[key(Enter), key(Down)], Next, words::KEY_FOUND_NEXT),
+    row(KeyContext::Search, &[shift(Enter), key(Up)], Previous, words::KEY_FOUND_PREVIOUS),
+    row(KeyContext::Search, &[key(Esc), ctrl('c')], Close, words::KEY_CLOSE),
+    also(KeyContext::Search, &[ctrl('f')], KeyAction::Search),
     row(Found, &[key(Char('n'))], Next, words::KEY_FOUND_NEXT),
     row(Found, &[key(Char('N'))], Previous, words::KEY_FOUND_PREVIOUS),
-    row(Found, &[key(Char('/'))], Action::Search, words::KEY_FOUND_OTHER),
+    row(Found, &[key(Char('/'))], KeyAction::Search, words::KEY_FOUND_OTHER),
 
     row(Question, &[key(Down), key(KeyCode::Right)], Next, words::KEY_NEXT),
     row(Question, &[key(Tab)], Next, words::KEY_QUESTION_TAB),
@@ -231,56 +231,61 @@ pub const KEYS: &[Key] = &[
     also(Question, &[key(KeyCode::BackTab), shift(KeyCode::BackTab)], Previous),
     row(Question, &[key(Enter)], Accept, words::KEY_CHOOSE),
     row(Question, &[key(Char(' ')), key(Char('　'))], More, words::KEY_MORE),
-    row(Question, &[key(PageDown)], Action::Scroll(S::PageDown), words::KEY_QUESTION_DOWN),
-    row(Question, &[key(PageUp)], Action::Scroll(S::PageUp), words::KEY_QUESTION_UP),
-    row(Question, &[key(End), key(Char('G'))], Action::Scroll(S::Bottom), words::KEY_QUESTION_END),
-    row(Question, &[key(Home), key(Char('g'))], Action::Scroll(S::Top), words::KEY_QUESTION_TOP),
-    row(Question, &[key(Char('/'))], Action::Palette, words::KEY_QUESTION_LINE),
+    row(Question, &[key(PageDown)], KeyAction::Scroll(S::PageDown), words::KEY_QUESTION_DOWN),
+    row(Question, &[key(PageUp)], KeyAction::Scroll(S::PageUp), words::KEY_QUESTION_UP),
+    row(Question, &[key(End), key(Char('G'))], KeyAction::Scroll(S::Bottom), words::KEY_QUESTION_END),
+    row(Question, &[key(Home), key(Char('g'))], KeyAction::Scroll(S::Top), words::KEY_QUESTION_TOP),
+    row(Question, &[key(Char('/'))], KeyAction::Palette, words::KEY_QUESTION_LINE),
     row(Question, &[key(Esc)], Close, words::KEY_REJECT),
 
     row(Page, &[key(Esc), key(Char('q')), key(Char('?'))], Close, words::KEY_CLOSE),
     also(Page, &[key(F(1)), ctrl('c'), key(Enter)], Close),
     also(Page, &[key(Down), key(Char('j'))], Next),
     also(Page, &[key(Up), key(Char('k'))], Previous),
-    also(Page, &[key(Char(' '))], Action::Scroll(S::PageDown)),
-    also(Page, &[key(Home)], Action::Scroll(S::Top)),
-    also(Page, &[key(End)], Action::Scroll(S::Bottom)),
+    also(Page, &[key(Char(' '))], KeyAction::Scroll(S::PageDown)),
+    also(Page, &[key(Home)], KeyAction::Scroll(S::Top)),
+    also(Page, &[key(End)], KeyAction::Scroll(S::Bottom)),
 
     row(Anywhere, &[ctrl('c')], Interrupt, words::KEY_INTERRUPT),
     row(Anywhere, &[key(Esc)], Stop, words::KEY_STOP),
-    row(Anywhere, &[ctrl('p')], Action::Palette, words::KEY_PALETTE),
-    row(Anywhere, &[key(F(1))], Action::Help, words::KEY_HELP),
+    row(Anywhere, &[ctrl('p')], KeyAction::Palette, words::KEY_PALETTE),
+    row(Anywhere, &[key(F(1))], KeyAction::Help, words::KEY_HELP),
     row(Anywhere, &[ctrl('o')], Steps, words::KEY_STEPS),
-    row(Anywhere, &[ctrl('f')], Action::Search, words::KEY_SEARCH),
-    row(Anywhere, &[ctrl('C'), alt('c')], Action::Copy, words::KEY_COPY),
-    row(Anywhere, &[ctrl('t')], Action::Dump, words::KEY_DUMP),
-    row(Anywhere, &[key(PageUp)], Action::Scroll(S::PageUp), words::KEY_PAGE_UP),
-    row(Anywhere, &[key(PageDown)], Action::Scroll(S::PageDown), words::KEY_PAGE_DOWN),
-    row(Anywhere, &[ctrl_key(Home)], Action::Scroll(S::Top), words::KEY_TOP),
-    row(Anywhere, &[ctrl_key(End)], Action::Scroll(S::Bottom), words::KEY_BOTTOM),
-    row(Anywhere, &[shift(Up)], Action::Scroll(S::LineUp), words::KEY_LINE_UP),
-    row(Anywhere, &[shift(Down)], Action::Scroll(S::LineDown), words::KEY_LINE_DOWN),
-    row(Anywhere, &[ctrl_key(Up), alt_key(Up)], Action::Scroll(S::TurnUp), words::KEY_TURN_UP),
-    row(Anywhere, &[ctrl_key(Down), alt_key(Down)], Action::Scroll(S::TurnDown), words::KEY_TURN_DOWN),
+    row(Anywhere, &[ctrl('f')], KeyAction::Search, words::KEY_SEARCH),
+    row(Anywhere, &[ctrl('C'), alt('c')], KeyAction::Copy, words::KEY_COPY),
+    row(Anywhere, &[ctrl('t')], KeyAction::Dump, words::KEY_DUMP),
+    row(Anywhere, &[key(PageUp)], KeyAction::Scroll(S::PageUp), words::KEY_PAGE_UP),
+    row(Anywhere, &[key(PageDown)], KeyAction::Scroll(S::PageDown), words::KEY_PAGE_DOWN),
+    row(Anywhere, &[ctrl_key(Home)], KeyAction::Scroll(S::Top), words::KEY_TOP),
+    row(Anywhere, &[ctrl_key(End)], KeyAction::Scroll(S::Bottom), words::KEY_BOTTOM),
+    row(Anywhere, &[shift(Up)], KeyAction::Scroll(S::LineUp), words::KEY_LINE_UP),
+    row(Anywhere, &[shift(Down)], KeyAction::Scroll(S::LineDown), words::KEY_LINE_DOWN),
+    row(Anywhere, &[ctrl_key(Up), alt_key(Up)], KeyAction::Scroll(S::TurnUp), words::KEY_TURN_UP),
+    row(Anywhere, &[ctrl_key(Down), alt_key(Down)], KeyAction::Scroll(S::TurnDown), words::KEY_TURN_DOWN),
     row(Anywhere, &[key(F(2))], Mouse, words::KEY_MOUSE),
     row(Anywhere, &[ctrl('l')], Redraw, words::KEY_REDRAW),
     row(Anywhere, &[ctrl('z')], Suspend, words::KEY_SUSPEND),
 ];
 
-const fn row(place: Place, chords: &'static [Chord], action: Action, about: Phrase) -> Key {
-    Key { place, chords, action, about: Some(about) }
+const fn row(
+    place: KeyContext,
+    chords: &'static [Chord],
+    action: KeyAction,
+    about: Phrase,
+) -> KeyBinding {
+    KeyBinding { place, chords, action, about: Some(about) }
 }
 
-const fn also(place: Place, chords: &'static [Chord], action: Action) -> Key {
-    Key { place, chords, action, about: None }
+const fn also(place: KeyContext, chords: &'static [Chord], action: KeyAction) -> KeyBinding {
+    KeyBinding { place, chords, action, about: None }
 }
 
 /// The most useful keys, for the README: without the keys of a question and the small edits, which
 /// the help on the screen lists.
 pub fn readme_table() -> String {
-    let told = |key: &&Key| {
+    let told = |key: &&KeyBinding| {
         let place = matches!(key.place, Anywhere | EmptyInput | Input);
-        place && !matches!(key.action, Action::Edit(edit) if edit != Break)
+        place && !matches!(key.action, KeyAction::Edit(edit) if edit != Break)
     };
     let mut table = String::from("| key | what it does |\n|---|---|\n");
     for key in KEYS.iter().filter(told) {
@@ -294,7 +299,7 @@ pub fn readme_table() -> String {
 }
 
 /// The action of a key in one context; `None` when the context does not know it.
-pub fn action(place: Place, event: &KeyEvent) -> Option<Action> {
+pub fn action(place: KeyContext, event: &KeyEvent) -> Option<KeyAction> {
     KEYS.iter()
         .filter(|key| key.place == place)
         .find(|key| key.chords.iter().any(|chord| chord.matches(event)))
@@ -409,7 +414,7 @@ mod tests {
     #[test]
     fn shift_is_part_of_the_character() {
         let undo = KeyEvent::new(Char('Z'), KeyModifiers::ALT | KeyModifiers::SHIFT);
-        assert_eq!(action(Input, &undo), Some(Action::Edit(Redo)));
-        assert_eq!(action(EmptyInput, &KeyEvent::from(Char('?'))), Some(Action::Help));
+        assert_eq!(action(Input, &undo), Some(KeyAction::Edit(Redo)));
+        assert_eq!(action(EmptyInput, &KeyEvent::from(Char('?'))), Some(KeyAction::Help));
     }
 }

@@ -5,7 +5,7 @@
 //! keys still stays within the limit. The last token is reserved for the first word of a reply, so
 //! that typing does not delay it.
 
-use super::event::{Input, Millis};
+use super::event::{Millis, ScreenInput};
 use crate::protocol::Event;
 
 /// Work that spans frames continues after this long.
@@ -19,7 +19,7 @@ const LEISURE: Millis = 34;
 
 /// The urgency of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Haste {
+enum Urgency {
     /// Nothing has changed.
     #[default]
     None,
@@ -32,8 +32,8 @@ enum Haste {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pace {
-    haste: Haste,
+pub struct FrameLimiter {
+    haste: Urgency,
     /// When the last frame was drawn.
     drawn: Option<Millis>,
     /// When the bucket will be full again.
@@ -42,15 +42,15 @@ pub struct Pace {
     fresh: bool,
 }
 
-impl Pace {
+impl FrameLimiter {
     /// A change without urgency.
     pub fn at_leisure(&mut self) {
-        self.haste = self.haste.max(Haste::Leisure);
+        self.haste = self.haste.max(Urgency::Leisure);
     }
 
     /// A change that the user waits for.
     pub fn now(&mut self) {
-        self.haste = self.haste.max(Haste::Now);
+        self.haste = self.haste.max(Urgency::Now);
     }
 
     /// True until a frame was drawn.
@@ -59,31 +59,31 @@ impl Pace {
     }
 
     /// Takes note of an event that changes the screen.
-    pub fn happened(&mut self, input: &Input) {
+    pub fn happened(&mut self, input: &ScreenInput) {
         let haste = match input {
-            Input::Tick => Haste::Leisure,
-            Input::Session(event) => self.session(event),
-            Input::Key(_)
-            | Input::Paste(_)
-            | Input::Mouse(_)
-            | Input::Resized
-            | Input::FocusGained
-            | Input::FocusLost
-            | Input::Copied(_)
-            | Input::Ground(_)
-            | Input::NotKept(_)
-            | Input::Edited(_)
-            | Input::First(_) => Haste::Now,
+            ScreenInput::Tick => Urgency::Leisure,
+            ScreenInput::Session(event) => self.session(event),
+            ScreenInput::Key(_)
+            | ScreenInput::Paste(_)
+            | ScreenInput::Mouse(_)
+            | ScreenInput::Resized
+            | ScreenInput::FocusGained
+            | ScreenInput::FocusLost
+            | ScreenInput::Copied(_)
+            | ScreenInput::Ground(_)
+            | ScreenInput::NotKept(_)
+            | ScreenInput::Edited(_)
+            | ScreenInput::First(_) => Urgency::Now,
         };
         self.haste = self.haste.max(haste);
     }
 
-    fn session(&mut self, event: &Event) -> Haste {
+    fn session(&mut self, event: &Event) -> Urgency {
         self.fresh |= matches!(event, Event::ReplyStarted);
         let text = matches!(event, Event::Delta { .. } | Event::Thought { .. });
         // The user waits for the first word of a reply; the rest may be delayed.
         if text && std::mem::take(&mut self.fresh) {
-            return Haste::First;
+            return Urgency::First;
         }
         let flows = matches!(
             event,
@@ -98,7 +98,7 @@ impl Pace {
                 | Event::Models { .. }
                 | Event::Catalogue(_)
         );
-        if text || flows { Haste::Leisure } else { Haste::Now }
+        if text || flows { Urgency::Leisure } else { Urgency::Now }
     }
 
     /// When the next frame is due; `None` when nothing has changed.
@@ -107,10 +107,10 @@ impl Pace {
         let spared = (self.full + 2 * COST).saturating_sub(PURSE);
         let beat = self.drawn.map_or(0, |drawn| drawn + LEISURE);
         match self.haste {
-            Haste::None => None,
-            Haste::Leisure => Some(spared.max(beat)),
-            Haste::Now => Some(spared),
-            Haste::First => Some(affordable),
+            Urgency::None => None,
+            Urgency::Leisure => Some(spared.max(beat)),
+            Urgency::Now => Some(spared),
+            Urgency::First => Some(affordable),
         }
     }
 
@@ -120,7 +120,7 @@ impl Pace {
     }
 
     pub fn drew(&mut self, now: Millis) {
-        self.haste = Haste::None;
+        self.haste = Urgency::None;
         self.drawn = Some(now);
         self.full = self.full.max(now) + COST;
     }
@@ -130,12 +130,12 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn delta() -> Input {
-        Input::Session(Box::new(Event::Delta { text: "x".into() }))
+    fn delta() -> ScreenInput {
+        ScreenInput::Session(Box::new(Event::Delta { text: "x".into() }))
     }
 
     /// Draws whenever it may while `input` comes each millisecond; returns the times.
-    fn frames(pace: &mut Pace, input: &Input, until: Millis) -> Vec<Millis> {
+    fn frames(pace: &mut FrameLimiter, input: &ScreenInput, until: Millis) -> Vec<Millis> {
         let mut frames = Vec::new();
         for now in 0..until {
             pace.happened(input);
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn there_are_at_most_sixty_frames_in_any_second() {
-        let frames = frames(&mut Pace::default(), &Input::FocusGained, 5_000);
+        let frames = frames(&mut FrameLimiter::default(), &ScreenInput::FocusGained, 5_000);
         for (index, first) in frames.iter().enumerate() {
             let second = frames.iter().skip(index).take_while(|frame| **frame < first + 1_000);
             assert!(second.count() <= 60, "from {first}");
@@ -158,22 +158,22 @@ mod tests {
 
     #[test]
     fn a_stream_keeps_its_interval_and_a_key_is_not_delayed() {
-        let mut pace = Pace::default();
+        let mut pace = FrameLimiter::default();
         let streamed = frames(&mut pace, &delta(), 1_001);
         assert_eq!(streamed.len(), 30);
         let last = streamed.last().copied().unwrap_or_default();
         pace.happened(&delta());
         assert!(!pace.is_due(last + 1));
-        pace.happened(&Input::FocusGained);
+        pace.happened(&ScreenInput::FocusGained);
         assert!(pace.is_due(last + 1));
     }
 
     #[test]
     fn the_first_word_of_a_reply_is_shown_at_once() {
-        let mut pace = Pace::default();
-        pace.happened(&Input::FocusGained);
+        let mut pace = FrameLimiter::default();
+        pace.happened(&ScreenInput::FocusGained);
         pace.drew(100);
-        pace.happened(&Input::Session(Box::new(Event::ReplyStarted)));
+        pace.happened(&ScreenInput::Session(Box::new(Event::ReplyStarted)));
         assert!(!pace.is_due(101));
         pace.happened(&delta());
         assert!(pace.is_due(101));
@@ -181,21 +181,21 @@ mod tests {
 
     #[test]
     fn the_first_word_of_a_reply_is_not_delayed_by_keys() {
-        let mut pace = Pace::default();
-        let typed = frames(&mut pace, &Input::FocusGained, 3_000);
+        let mut pace = FrameLimiter::default();
+        let typed = frames(&mut pace, &ScreenInput::FocusGained, 3_000);
         let now = typed.last().copied().unwrap_or_default() + 1;
-        pace.happened(&Input::FocusGained);
+        pace.happened(&ScreenInput::FocusGained);
         assert!(!pace.is_due(now), "the purse is as good as empty");
-        pace.happened(&Input::Session(Box::new(Event::ReplyStarted)));
+        pace.happened(&ScreenInput::Session(Box::new(Event::ReplyStarted)));
         pace.happened(&delta());
         assert!(pace.is_due(now));
     }
 
     #[test]
     fn nothing_is_drawn_when_nothing_changes() {
-        let mut pace = Pace::default();
+        let mut pace = FrameLimiter::default();
         assert_eq!(pace.due(), None);
-        pace.happened(&Input::Tick);
+        pace.happened(&ScreenInput::Tick);
         pace.drew(5);
         assert_eq!(pace.due(), None);
     }

@@ -12,7 +12,7 @@ use crate::words::Lang;
 
 /// What every area needs for drawing.
 #[derive(Clone, Copy, Debug)]
-pub struct Pen<'a> {
+pub struct DrawContext<'a> {
     pub theme: &'a Theme,
     pub lang: Lang,
     pub now: Millis,
@@ -73,32 +73,32 @@ pub fn labelled(
 
 /// A horizontal rule with text on its left and right.
 #[derive(Debug)]
-pub struct Rule<'a> {
+pub struct HorizontalRule<'a> {
     style: Style,
     stroke: &'static str,
     left: Vec<Span<'a>>,
     right: Vec<Span<'a>>,
 }
 
-impl<'a> Rule<'a> {
-    pub fn new(style: Style) -> Rule<'a> {
-        Rule { style, stroke: glyph::RULE, left: Vec::new(), right: Vec::new() }
+impl<'a> HorizontalRule<'a> {
+    pub fn new(style: Style) -> HorizontalRule<'a> {
+        HorizontalRule { style, stroke: glyph::RULE, left: Vec::new(), right: Vec::new() }
     }
 
     #[must_use]
-    pub fn heavy(mut self) -> Rule<'a> {
+    pub fn heavy(mut self) -> HorizontalRule<'a> {
         self.stroke = glyph::HEAVY;
         self
     }
 
     #[must_use]
-    pub fn left(mut self, span: Span<'a>) -> Rule<'a> {
+    pub fn left(mut self, span: Span<'a>) -> HorizontalRule<'a> {
         self.left.push(span);
         self
     }
 
     #[must_use]
-    pub fn right(mut self, span: Span<'a>) -> Rule<'a> {
+    pub fn right(mut self, span: Span<'a>) -> HorizontalRule<'a> {
         self.right.push(span);
         self
     }

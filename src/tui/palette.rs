@@ -11,8 +11,8 @@ use ratatui::text::{Line, Span};
 
 use super::clean;
 use super::glyph::{CHOSEN, NOT_CHOSEN};
-use super::keys::Action;
-use super::paint::{self, Pen, Rule};
+use super::keys::KeyAction;
+use super::paint::{self, DrawContext, HorizontalRule};
 use super::theme::Theme;
 use crate::commands::{self, ArgsSpec, Candidate, CommandContext, SlashCommand, complete};
 use crate::words::{Lang, screen as words};
@@ -59,7 +59,7 @@ struct Found {
 
 /// The result of a key in the palette.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum PaletteAction {
     Stay,
     /// Put this into the input.
     Fill(String),
@@ -123,30 +123,30 @@ impl Palette {
         self.draft.take()
     }
 
-    pub fn act(&mut self, action: Action) -> Answer {
+    pub fn act(&mut self, action: KeyAction) -> PaletteAction {
         match action {
-            Action::Next => self.step(1),
-            Action::Previous => self.step(self.found.len().saturating_sub(1)),
-            Action::Complete => match self.current() {
+            KeyAction::Next => self.step(1),
+            KeyAction::Previous => self.step(self.found.len().saturating_sub(1)),
+            KeyAction::Complete => match self.current() {
                 // A folder may be completed further.
                 Some(found) if found.candidate.text.ends_with('/') => {
-                    Answer::Fill(found.candidate.text.clone())
+                    PaletteAction::Fill(found.candidate.text.clone())
                 }
-                Some(found) => Answer::Fill(format!("{} ", found.candidate.text)),
-                None => Answer::Stay,
+                Some(found) => PaletteAction::Fill(format!("{} ", found.candidate.text)),
+                None => PaletteAction::Stay,
             },
-            Action::Accept => self.accept(),
+            KeyAction::Accept => self.accept(),
             _ => {
                 self.close();
-                Answer::Closed(self.draft.take())
+                PaletteAction::Closed(self.draft.take())
             }
         }
     }
 
-    fn step(&mut self, by: usize) -> Answer {
+    fn step(&mut self, by: usize) -> PaletteAction {
         let now = self.chosen.unwrap_or(0);
         self.chosen = Some((now + by) % self.found.len().max(1));
-        Answer::Stay
+        PaletteAction::Stay
     }
 
     fn current(&self) -> Option<&Found> {
@@ -155,16 +155,16 @@ impl Palette {
 
     /// Enter: runs a complete command, or continues with the argument where one is needed. The
     /// typed text counts when any text is allowed and nothing was selected.
-    fn accept(&self) -> Answer {
-        let Some(found) = self.current() else { return Answer::Send };
+    fn accept(&self) -> PaletteAction {
+        let Some(found) = self.current() else { return PaletteAction::Send };
         let text = found.candidate.text.clone();
         match self.stage {
-            Stage::Closed => Answer::Send,
-            Stage::Free if self.chosen.is_none() => Answer::Send,
+            Stage::Closed => PaletteAction::Send,
+            Stage::Free if self.chosen.is_none() => PaletteAction::Send,
             Stage::Name if needs_argument(&text) || found.candidate.hint.starts_with('<') => {
-                Answer::Fill(format!("{text} "))
+                PaletteAction::Fill(format!("{text} "))
             }
-            Stage::Name | Stage::Choice | Stage::Free => Answer::Run(text),
+            Stage::Name | Stage::Choice | Stage::Free => PaletteAction::Run(text),
         }
     }
 
@@ -185,7 +185,7 @@ impl Palette {
         if self.more > 0 {
             count = format!("{count}  {}", words::QUEUE_MORE.with("n", self.more).text(lang));
         }
-        Rule::new(theme.border)
+        HorizontalRule::new(theme.border)
             .left(Span::styled(words::PALETTE_TITLE.text(lang), theme.accent))
             .right(Span::styled(count.trim_start().to_owned(), theme.dim))
             .draw(area, buf);
@@ -194,7 +194,7 @@ impl Palette {
         for (row, found) in self.found.iter().enumerate().skip(first).take(shown) {
             let y = area.y + 1 + u16::try_from(row - first).unwrap_or(0);
             let line = Rect { y, height: 1, ..area };
-            found.draw(line, buf, &Pen { theme, lang, now: 0 }, &columns, row == now);
+            found.draw(line, buf, &DrawContext { theme, lang, now: 0 }, &columns, row == now);
         }
     }
 }
@@ -221,7 +221,14 @@ impl Columns {
 }
 
 impl Found {
-    fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>, columns: &Columns, chosen: bool) {
+    fn draw(
+        &self,
+        area: Rect,
+        buf: &mut Buffer,
+        pen: &DrawContext<'_>,
+        columns: &Columns,
+        chosen: bool,
+    ) {
         let theme = pen.theme;
         let (sigil, base) =
             if chosen { (CHOSEN, theme.selection) } else { (NOT_CHOSEN, theme.text) };

@@ -9,8 +9,8 @@ use ratatui::text::{Line, Span};
 
 use super::clean;
 use super::glyph::{CHOSEN, NOT_CHOSEN};
-use super::keys::Action;
-use super::paint::{self, Pen};
+use super::keys::KeyAction;
+use super::paint::{self, DrawContext};
 use crate::config::draft::SavedDraft;
 use crate::protocol::{Notice, Op};
 use crate::words::{input, plural, screen as words};
@@ -54,7 +54,7 @@ impl Later {
 
 /// The result of a key while a message is selected.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum QueueAction {
     Stay,
     /// Taken out for editing.
     Edit(String, Option<Op>),
@@ -134,28 +134,28 @@ impl Queue {
     }
 
     /// A key while one is selected; `None` for a key that is not one of the queue.
-    pub fn act(&mut self, action: Option<Action>) -> Answer {
-        let Some(at) = self.picked else { return Answer::Pass };
+    pub fn act(&mut self, action: Option<KeyAction>) -> QueueAction {
+        let Some(at) = self.picked else { return QueueAction::Pass };
         match action {
-            Some(Action::Previous) => self.picked = Some(at.saturating_sub(1)),
-            Some(Action::Next) if at + 1 < self.len() => self.picked = Some(at + 1),
-            Some(Action::Next | Action::Close) => self.picked = None,
-            Some(Action::Accept) => {
+            Some(KeyAction::Previous) => self.picked = Some(at.saturating_sub(1)),
+            Some(KeyAction::Next) if at + 1 < self.len() => self.picked = Some(at + 1),
+            Some(KeyAction::Next | KeyAction::Close) => self.picked = None,
+            Some(KeyAction::Accept) => {
                 self.picked = None;
                 let (text, op) = self.take(at);
-                return Answer::Edit(text, op);
+                return QueueAction::Edit(text, op);
             }
-            Some(Action::Remove) => {
+            Some(KeyAction::Remove) => {
                 let (_, op) = self.take(at);
                 self.keep_inside();
-                return Answer::Gone(op);
+                return QueueAction::Gone(op);
             }
             _ => {
                 self.picked = None;
-                return Answer::Pass;
+                return QueueAction::Pass;
             }
         }
-        Answer::Stay
+        QueueAction::Stay
     }
 
     /// Takes one out, with the operation that tells the session.
@@ -187,7 +187,7 @@ impl Queue {
         u16::try_from(self.shown() + usize::from(self.len() > self.shown())).unwrap_or(0)
     }
 
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let label = words::QUEUE_LABEL.text(pen.lang);
         let column = clean::width(label) + 2;
         let room = usize::from(area.width).saturating_sub(column + 5);
@@ -212,7 +212,7 @@ impl Queue {
         paint::lines(inner, buf, &lines);
     }
 
-    fn line(&self, at: usize, text: &str, room: usize, pen: &Pen<'_>) -> Line<'static> {
+    fn line(&self, at: usize, text: &str, room: usize, pen: &DrawContext<'_>) -> Line<'static> {
         let picked = self.picked == Some(at);
         let (sigil, style) = match picked {
             true => (CHOSEN, pen.theme.selection),
@@ -242,13 +242,17 @@ mod tests {
     fn up_selects_the_last_message_first_and_down_leaves_the_queue() {
         let mut queue = queue(&["one", "two"], &["/model x"]);
         assert!(queue.pick());
-        assert_eq!(queue.act(Some(Action::Accept)), Answer::Edit("/model x".into(), None));
+        assert_eq!(queue.act(Some(KeyAction::Accept)), QueueAction::Edit("/model x".into(), None));
         assert!(queue.pick());
-        assert_eq!(queue.act(Some(Action::Previous)), Answer::Stay);
-        assert_eq!(queue.act(Some(Action::Previous)), Answer::Stay, "the first one stays picked");
-        assert_eq!(queue.act(Some(Action::Remove)), Answer::Gone(unqueue(0, "one")));
+        assert_eq!(queue.act(Some(KeyAction::Previous)), QueueAction::Stay);
+        assert_eq!(
+            queue.act(Some(KeyAction::Previous)),
+            QueueAction::Stay,
+            "the first one stays picked"
+        );
+        assert_eq!(queue.act(Some(KeyAction::Remove)), QueueAction::Gone(unqueue(0, "one")));
         assert!(queue.is_picking());
-        assert_eq!(queue.act(Some(Action::Next)), Answer::Stay);
+        assert_eq!(queue.act(Some(KeyAction::Next)), QueueAction::Stay);
         assert!(!queue.is_picking());
     }
 
@@ -256,7 +260,7 @@ mod tests {
     fn another_key_leaves_the_queue_unchanged() {
         let mut queue = queue(&["one"], &[]);
         queue.pick();
-        assert_eq!(queue.act(None), Answer::Pass);
+        assert_eq!(queue.act(None), QueueAction::Pass);
         assert_eq!(queue.waiting().0, ["one"]);
         assert!(!queue.is_picking());
     }
@@ -266,7 +270,7 @@ mod tests {
         let mut queue = queue(&["one", "two", "three"], &[]);
         queue.pick();
         queue.set(vec!["two".into(), "three".into()]);
-        assert_eq!(queue.act(Some(Action::Remove)), Answer::Gone(unqueue(1, "three")));
+        assert_eq!(queue.act(Some(KeyAction::Remove)), QueueAction::Gone(unqueue(1, "three")));
         queue.set(Vec::new());
         assert!(!queue.is_picking());
         assert!(!queue.pick(), "nothing is left");

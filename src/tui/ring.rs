@@ -2,8 +2,8 @@
 //! at all.
 
 use super::clean;
-use super::event::Effect;
-use super::state::{Attention, State};
+use super::event::ScreenEffect;
+use super::state::{State, WindowFocus};
 use crate::words::{Phrase, screen as words};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,20 +52,20 @@ impl Ring {
 }
 
 /// A long turn has ended.
-pub fn done(state: &State) -> Vec<Effect> {
+pub fn done(state: &State) -> Vec<ScreenEffect> {
     ring(state, words::RING_DONE)
 }
 
 /// A question waits.
-pub fn asks(state: &State) -> Vec<Effect> {
+pub fn asks(state: &State) -> Vec<ScreenEffect> {
     ring(state, words::RING_ASKS)
 }
 
-fn ring(state: &State, text: Phrase) -> Vec<Effect> {
+fn ring(state: &State, text: Phrase) -> Vec<ScreenEffect> {
     let text = || text.text(state.dress.lang);
     match (state.person.attention, state.person.ring) {
-        (Attention::Here, _) | (Attention::Elsewhere, Ring::Off) => Vec::new(),
-        (Attention::Elsewhere, ring) => vec![Effect::Ring(ring, text())],
+        (WindowFocus::Here, _) | (WindowFocus::Elsewhere, Ring::Off) => Vec::new(),
+        (WindowFocus::Elsewhere, ring) => vec![ScreenEffect::Ring(ring, text())],
     }
 }
 

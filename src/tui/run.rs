@@ -13,17 +13,17 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::clerk::{Clerk, Keep, Keeper};
-use super::clipboard::{Copied, Copier};
-use super::event::{Effect, Event, Input, Millis};
-use super::files::{Finder, Found};
+use super::clerk::{AutoSaver, Keep, Keeper};
+use super::clipboard::{Copier, CopyResult};
+use super::event::{Millis, ScreenEffect, ScreenInput, TimedInput};
+use super::files::{FileMatches, Finder};
 use super::folders::{Folders, Listing};
 use super::hangup::HangUp;
-use super::input::Heard;
+use super::input::TerminalInput;
 use super::keyboard::Keyboard;
-use super::pace::Pace;
+use super::pace::FrameLimiter;
 use super::painter::Painter;
-use super::state::{Config, State};
+use super::state::{ScreenConfig, State};
 use super::terminal::Screen;
 use super::transcript::Painted;
 use super::update::update;
@@ -56,7 +56,7 @@ pub enum Cause {
 
 /// What the screen leaves to its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exit {
+pub struct ScreenExit {
     pub cause: Cause,
     /// The text in the input.
     pub draft: SavedDraft,
@@ -70,14 +70,14 @@ pub struct Exit {
 /// # Errors
 /// When the terminal cannot be taken over.
 pub async fn run(
-    mut config: Config,
+    mut config: ScreenConfig,
     ops: Sender<Op>,
     events: Receiver<protocol::Event>,
     keep: Keep,
-) -> io::Result<Exit> {
+) -> io::Result<ScreenExit> {
     let first = config.first.take();
-    let aside = Aside {
-        clerk: Clerk::start(std::mem::take(&mut config.keep), config.draft.clone()),
+    let aside = Workers {
+        clerk: AutoSaver::start(std::mem::take(&mut config.keep), config.draft.clone()),
         keeper: Keeper::new(keep),
         copier: Copier::new(std::mem::take(&mut config.around.clipboard)),
         finder: Finder::default(),
@@ -96,7 +96,7 @@ pub async fn run(
         outbox: VecDeque::new(),
         ops,
         events,
-        pace: Pace::default(),
+        pace: FrameLimiter::default(),
         painter: Painter::default(),
         aside,
         watchdog,
@@ -107,7 +107,7 @@ pub async fn run(
     driver.outbox.extend(driver.state.requeued());
     driver.post();
     if let Some(text) = first {
-        driver.take(Input::First(text));
+        driver.take(ScreenInput::First(text));
     }
     let cause = driver.until_the_end().await;
     let draft = driver.state.draft();
@@ -116,11 +116,11 @@ pub async fn run(
     drop(screen);
     aside.clerk.close(draft.clone()).await;
     outbox.push_back(Op::Shutdown);
-    let _ = timeout(FAREWELL, farewell(ops, outbox)).await;
-    Ok(Exit { cause, draft, knows_unsaved })
+    let _ = timeout(FAREWELL, shutdown(ops, outbox)).await;
+    Ok(ScreenExit { cause, draft, knows_unsaved })
 }
 
-async fn farewell(ops: Sender<Op>, outbox: VecDeque<Op>) {
+async fn shutdown(ops: Sender<Op>, outbox: VecDeque<Op>) {
     for op in outbox {
         if ops.send(op).await.is_err() {
             return;
@@ -139,9 +139,9 @@ struct Driver {
     outbox: VecDeque<Op>,
     ops: Sender<Op>,
     events: Receiver<protocol::Event>,
-    pace: Pace,
+    pace: FrameLimiter,
     painter: Painter,
-    aside: Aside,
+    aside: Workers,
     watchdog: Watchdog,
     next: Next,
     /// Until then Ctrl-C and Ctrl-\\ may have been for the program that had the terminal.
@@ -149,8 +149,8 @@ struct Driver {
 }
 
 /// Workers besides the screen.
-struct Aside {
-    clerk: Clerk,
+struct Workers {
+    clerk: AutoSaver,
     keeper: Keeper,
     copier: Copier,
     finder: Finder,
@@ -165,12 +165,12 @@ struct Aside {
 /// What to do after an event.
 enum Next {
     GoOn,
-    Errand(Errand),
+    Errand(TerminalTask),
     End(Cause),
 }
 
 /// Tasks that need the terminal for themselves: nothing else reads keys meanwhile.
-enum Errand {
+enum TerminalTask {
     /// The user's editor on a text.
     Editor(String),
     /// A step that needs the terminal.
@@ -180,8 +180,8 @@ enum Errand {
 }
 
 /// The reason a wait ended.
-enum Woken {
-    Key(Option<io::Result<Heard>>),
+enum Wakeup {
+    Key(Option<io::Result<TerminalInput>>),
     /// The terminal is gone.
     HungUp,
     Session(Option<Box<protocol::Event>>),
@@ -192,9 +192,9 @@ enum Woken {
     NotKept(Option<LocalizedText>),
     /// Code was highlighted, or not.
     Painted(Option<Painted>),
-    Copied(Copied),
+    Copied(CopyResult),
     /// Files whose names match the query.
-    Found(Option<Found>),
+    Found(Option<FileMatches>),
     /// Folders that may complete a typed path.
     Folders(Option<Listing>),
     Time,
@@ -225,16 +225,16 @@ impl Driver {
     }
 
     /// Runs a task that needs the terminal.
-    async fn run_errand(&mut self, errand: Errand, signals: &mut Receiver<Signal>) {
+    async fn run_errand(&mut self, errand: TerminalTask, signals: &mut Receiver<Signal>) {
         self.errand(errand, signals).await;
         self.late_until = self.now() + LATE;
     }
 
-    async fn errand(&mut self, errand: Errand, signals: &mut Receiver<Signal>) {
+    async fn errand(&mut self, errand: TerminalTask, signals: &mut Receiver<Signal>) {
         match errand {
-            Errand::Editor(text) => self.edit(&text, signals).await,
-            Errand::Lend(ask) => self.lend(ask, signals).await,
-            Errand::Suspend => {
+            TerminalTask::Editor(text) => self.edit(&text, signals).await,
+            TerminalTask::Lend(ask) => self.lend(ask, signals).await,
+            TerminalTask::Suspend => {
                 if self.screen.suspend().is_err() {
                     self.next = Next::End(Cause::TerminalGone);
                 }
@@ -242,22 +242,22 @@ impl Driver {
         }
     }
 
-    async fn wait(&mut self, keys: &mut Keyboard, signals: &mut Receiver<Signal>) -> Woken {
+    async fn wait(&mut self, keys: &mut Keyboard, signals: &mut Receiver<Signal>) -> Wakeup {
         let wake = self.wake();
         let full = !self.outbox.is_empty();
         tokio::select! {
             biased;
-            Some(signal) = signals.recv() => Woken::Signal(signal),
-            () = self.aside.hangup.gone() => Woken::HungUp,
-            key = keys.next() => Woken::Key(key),
-            event = self.events.recv() => Woken::Session(event.map(Box::new)),
-            _ = self.ops.reserve(), if full => Woken::Room,
-            fault = self.aside.keeper.faults.1.recv() => Woken::NotKept(fault),
-            found = self.aside.finder.found() => Woken::Found(found),
-            found = self.aside.folders.found() => Woken::Folders(found),
-            painted = self.painter.painted() => Woken::Painted(painted),
-            copied = self.aside.copier.copied() => Woken::Copied(copied),
-            () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Woken::Time,
+            Some(signal) = signals.recv() => Wakeup::Signal(signal),
+            () = self.aside.hangup.gone() => Wakeup::HungUp,
+            key = keys.next() => Wakeup::Key(key),
+            event = self.events.recv() => Wakeup::Session(event.map(Box::new)),
+            _ = self.ops.reserve(), if full => Wakeup::Room,
+            fault = self.aside.keeper.faults.1.recv() => Wakeup::NotKept(fault),
+            found = self.aside.finder.found() => Wakeup::Found(found),
+            found = self.aside.folders.found() => Wakeup::Folders(found),
+            painted = self.painter.painted() => Wakeup::Painted(painted),
+            copied = self.aside.copier.copied() => Wakeup::Copied(copied),
+            () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Wakeup::Time,
         }
     }
 
@@ -274,38 +274,40 @@ impl Driver {
         at.map(|at| self.began + Duration::from_millis(at))
     }
 
-    fn woken(&mut self, woken: Woken) {
+    fn woken(&mut self, woken: Wakeup) {
         match woken {
-            Woken::Key(Some(Ok(Heard::Event(key)))) => self.key(key),
-            Woken::Key(Some(Ok(Heard::Ground(ground)))) => self.take(Input::Ground(ground)),
-            Woken::HungUp | Woken::Key(Some(Err(_)) | None) => {
+            Wakeup::Key(Some(Ok(TerminalInput::Event(key)))) => self.key(key),
+            Wakeup::Key(Some(Ok(TerminalInput::Ground(ground)))) => {
+                self.take(ScreenInput::Ground(ground))
+            }
+            Wakeup::HungUp | Wakeup::Key(Some(Err(_)) | None) => {
                 self.next = Next::End(Cause::TerminalGone)
             }
-            Woken::Session(Some(event)) => self.take(Input::Session(event)),
-            Woken::Session(None) => self.next = Next::End(Cause::SessionClosed),
-            Woken::Signal(signal) => self.signalled(signal),
-            Woken::Room => self.post(),
-            Woken::NotKept(Some(why)) => self.take(Input::NotKept(Box::new(why))),
-            Woken::NotKept(None) => {}
-            Woken::Painted(painted) => {
+            Wakeup::Session(Some(event)) => self.take(ScreenInput::Session(event)),
+            Wakeup::Session(None) => self.next = Next::End(Cause::SessionClosed),
+            Wakeup::Signal(signal) => self.signalled(signal),
+            Wakeup::Room => self.post(),
+            Wakeup::NotKept(Some(why)) => self.take(ScreenInput::NotKept(Box::new(why))),
+            Wakeup::NotKept(None) => {}
+            Wakeup::Painted(painted) => {
                 if let Some(painted) = painted {
                     self.state.transcript.colour(painted);
                 }
                 self.pace.at_leisure();
             }
-            Woken::Copied(copied) => self.take(Input::Copied(copied)),
-            Woken::Found(found) => {
+            Wakeup::Copied(copied) => self.take(ScreenInput::Copied(copied)),
+            Wakeup::Found(found) => {
                 if let Some(found) = found {
                     self.state.found_files(found);
                 }
                 self.pace.now();
             }
-            Woken::Folders(found) => {
+            Wakeup::Folders(found) => {
                 found.into_iter().for_each(|found| self.state.found_folders(found));
                 self.pace.now();
             }
-            Woken::Time if self.pace.due().is_some() => {}
-            Woken::Time => self.take(Input::Tick),
+            Wakeup::Time if self.pace.due().is_some() => {}
+            Wakeup::Time => self.take(ScreenInput::Tick),
         }
     }
 
@@ -313,13 +315,13 @@ impl Driver {
         match signal {
             Signal::End(_) if !ends(signal) && self.now() < self.late_until => {}
             Signal::End(number) => self.next = Next::End(Cause::Signal(number)),
-            Signal::Stop => self.next = Next::Errand(Errand::Suspend),
-            Signal::Resized => self.take(Input::Resized),
+            Signal::Stop => self.next = Next::Errand(TerminalTask::Suspend),
+            Signal::Resized => self.take(ScreenInput::Resized),
             Signal::Continued => {
                 if self.screen.reassert().is_err() {
                     self.next = Next::End(Cause::TerminalGone);
                 }
-                self.take(Input::Resized);
+                self.take(ScreenInput::Resized);
             }
         }
     }
@@ -331,9 +333,9 @@ impl Driver {
                 return;
             }
             if let Some(key) = keys.waiting() {
-                self.woken(Woken::Key(Some(key)));
+                self.woken(Wakeup::Key(Some(key)));
             } else if let Ok(event) = self.events.try_recv() {
-                self.take(Input::Session(Box::new(event)));
+                self.take(ScreenInput::Session(Box::new(event)));
             } else {
                 return;
             }
@@ -345,12 +347,12 @@ impl Driver {
             return self.away_key(&key);
         }
         self.take(match key {
-            Key::Key(key) => Input::Key(key),
-            Key::Paste(text) => Input::Paste(text),
-            Key::Mouse(mouse) => Input::Mouse(mouse),
-            Key::Resize(..) => Input::Resized,
-            Key::FocusGained => Input::FocusGained,
-            Key::FocusLost => Input::FocusLost,
+            Key::Key(key) => ScreenInput::Key(key),
+            Key::Paste(text) => ScreenInput::Paste(text),
+            Key::Mouse(mouse) => ScreenInput::Mouse(mouse),
+            Key::Resize(..) => ScreenInput::Resized,
+            Key::FocusGained => ScreenInput::FocusGained,
+            Key::FocusLost => ScreenInput::FocusLost,
         });
     }
 
@@ -365,10 +367,10 @@ impl Driver {
         if self.screen.come_back().is_err() {
             self.next = Next::End(Cause::TerminalGone);
         }
-        self.take(Input::Resized);
+        self.take(ScreenInput::Resized);
     }
 
-    fn take(&mut self, input: Input) {
+    fn take(&mut self, input: ScreenInput) {
         let at = self.now();
         self.pace.happened(&input);
         self.aside.clerk.happened(&input, at);
@@ -380,68 +382,68 @@ impl Driver {
         self.aside.folders.look(lead, root, &self.aside.home);
     }
 
-    fn react(&mut self, input: Input, at: Millis) {
-        for effect in update(&mut self.state, Event { at, input }) {
+    fn react(&mut self, input: ScreenInput, at: Millis) {
+        for effect in update(&mut self.state, TimedInput { at, input }) {
             if self.perform(effect).is_err() {
                 self.next = Next::End(Cause::TerminalGone);
             }
         }
     }
 
-    fn perform(&mut self, effect: Effect) -> io::Result<()> {
+    fn perform(&mut self, effect: ScreenEffect) -> io::Result<()> {
         match effect {
-            Effect::Send(op) => {
+            ScreenEffect::Send(op) => {
                 self.outbox.push_back(op);
                 self.post();
                 Ok(())
             }
-            Effect::Look => {
+            ScreenEffect::Look => {
                 self.outbox.push_back(Op::Look);
                 self.post();
                 Ok(())
             }
-            Effect::Keep(line) => {
+            ScreenEffect::Keep(line) => {
                 let at = self.now();
                 self.aside.clerk.line(line, at);
                 Ok(())
             }
-            Effect::Quit => {
+            ScreenEffect::Quit => {
                 self.next = Next::End(Cause::Left);
                 Ok(())
             }
-            Effect::Redraw => {
+            ScreenEffect::Redraw => {
                 self.screen.forget();
                 Ok(())
             }
-            Effect::Lend(ask) => {
-                self.next = Next::Errand(Errand::Lend(ask));
+            ScreenEffect::Lend(ask) => {
+                self.next = Next::Errand(TerminalTask::Lend(ask));
                 Ok(())
             }
-            Effect::Editor(text) => {
-                self.next = Next::Errand(Errand::Editor(text));
+            ScreenEffect::Editor(text) => {
+                self.next = Next::Errand(TerminalTask::Editor(text));
                 Ok(())
             }
-            Effect::Set { key, value } => {
+            ScreenEffect::Set { key, value } => {
                 self.aside.keeper.start(key, value);
                 Ok(())
             }
-            Effect::Suspend => {
-                self.next = Next::Errand(Errand::Suspend);
+            ScreenEffect::Suspend => {
+                self.next = Next::Errand(TerminalTask::Suspend);
                 Ok(())
             }
             _ if !self.screen.is_ours() => Ok(()),
-            Effect::Copy(text) => {
+            ScreenEffect::Copy(text) => {
                 let sent = self.screen.copy(&text, self.aside.copier.through());
                 self.aside.copier.copy(text);
                 sent
             }
-            Effect::Dump(text) => self.screen.go_away(&text),
-            Effect::Title(_) if self.screen.is_away() => Ok(()),
-            Effect::Ring(ring, text) => self.screen.ring(&ring.sequence(text)),
-            Effect::Title(title) => self.screen.title(&title),
-            Effect::AskGround => self.screen.ask_ground(),
-            Effect::CaptureMouse => self.screen.capture_mouse(),
-            Effect::ReleaseMouse => self.screen.release_mouse(),
+            ScreenEffect::Dump(text) => self.screen.go_away(&text),
+            ScreenEffect::Title(_) if self.screen.is_away() => Ok(()),
+            ScreenEffect::Ring(ring, text) => self.screen.ring(&ring.sequence(text)),
+            ScreenEffect::Title(title) => self.screen.title(&title),
+            ScreenEffect::AskGround => self.screen.ask_ground(),
+            ScreenEffect::CaptureMouse => self.screen.capture_mouse(),
+            ScreenEffect::ReleaseMouse => self.screen.release_mouse(),
         }
     }
 
@@ -461,7 +463,7 @@ impl Driver {
         if !self.screen.is_ours() && self.screen.take_back().is_err() {
             self.next = Next::End(Cause::TerminalGone);
         }
-        self.take(Input::Edited(edited));
+        self.take(ScreenInput::Edited(edited));
     }
 
     async fn until_closed(
@@ -478,20 +480,20 @@ impl Driver {
                     closed?;
                     return editing.text();
                 }
-                Some(signal) = signals.recv() => Woken::Signal(signal),
-                event = self.events.recv(), if open => Woken::Session(event.map(Box::new)),
-                _ = self.ops.reserve(), if full => Woken::Room,
+                Some(signal) = signals.recv() => Wakeup::Signal(signal),
+                event = self.events.recv(), if open => Wakeup::Session(event.map(Box::new)),
+                _ = self.ops.reserve(), if full => Wakeup::Room,
             };
             match woken {
-                Woken::Signal(signal) if !ends(signal) => {
+                Wakeup::Signal(signal) if !ends(signal) => {
                     lent(signal);
                     continue;
                 }
-                Woken::Signal(_) => editing.end().await,
-                Woken::Session(None) => open = false,
+                Wakeup::Signal(_) => editing.end().await,
+                Wakeup::Session(None) => open = false,
                 _ => {}
             }
-            let ended = matches!(woken, Woken::Signal(_));
+            let ended = matches!(woken, Wakeup::Signal(_));
             self.woken(woken);
             if ended {
                 return Err(words::EDITOR_CUT.into());
@@ -508,17 +510,17 @@ impl Driver {
             let full = !self.outbox.is_empty();
             let woken = tokio::select! {
                 biased;
-                Some(signal) = signals.recv() => Woken::Signal(signal),
-                event = self.events.recv() => Woken::Session(event.map(Box::new)),
-                _ = self.ops.reserve(), if full => Woken::Room,
+                Some(signal) = signals.recv() => Wakeup::Signal(signal),
+                event = self.events.recv() => Wakeup::Session(event.map(Box::new)),
+                _ = self.ops.reserve(), if full => Wakeup::Room,
             };
             let over = match &woken {
-                Woken::Signal(signal) if !ends(*signal) => {
+                Wakeup::Signal(signal) if !ends(*signal) => {
                     lent(*signal);
                     continue;
                 }
-                Woken::Signal(_) | Woken::Session(None) => true,
-                Woken::Session(Some(event)) => {
+                Wakeup::Signal(_) | Wakeup::Session(None) => true,
+                Wakeup::Session(Some(event)) => {
                     matches!(**event, protocol::Event::Returned | protocol::Event::TurnEnded { .. })
                 }
                 _ => false,

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::paint::{self, Pen};
+use super::paint::{self, DrawContext};
 use super::{clean, status};
 use crate::protocol::SessionInfo;
 use crate::words::{Lang, Phrase, library, screen as words};
@@ -19,7 +19,13 @@ pub fn suggestions(lang: Lang) -> Vec<&'static str> {
 }
 
 /// `offers`: the suggestions are worth mentioning.
-pub fn draw(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, facts: &SessionInfo, offers: bool) {
+pub fn draw(
+    area: Rect,
+    buf: &mut Buffer,
+    pen: &DrawContext<'_>,
+    facts: &SessionInfo,
+    offers: bool,
+) {
     let width = usize::from(area.width).saturating_sub(4);
     let mut lines = lines(pen, facts, width);
     if offers {
@@ -41,7 +47,7 @@ pub fn draw(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, facts: &SessionInfo, of
     paint::lines(inner, buf, &lines);
 }
 
-fn lines(pen: &Pen<'_>, facts: &SessionInfo, width: usize) -> Vec<Line<'static>> {
+fn lines(pen: &DrawContext<'_>, facts: &SessionInfo, width: usize) -> Vec<Line<'static>> {
     let theme = pen.theme;
     let mut lines = vec![Line::from(vec![
         Span::styled("Avocet", theme.accent.add_modifier(Modifier::BOLD)),
@@ -73,7 +79,7 @@ fn lines(pen: &Pen<'_>, facts: &SessionInfo, width: usize) -> Vec<Line<'static>>
 }
 
 /// The model; without one, how to get one.
-fn answers(pen: &Pen<'_>, facts: &SessionInfo, width: usize) -> Vec<Line<'static>> {
+fn answers(pen: &DrawContext<'_>, facts: &SessionInfo, width: usize) -> Vec<Line<'static>> {
     let mut lines = vec![Line::styled(status::model(facts, pen.lang), pen.theme.text)];
     if status::is_guide(facts) {
         let how = clean::wrap(words::START_CONNECT.text(pen.lang), width);

@@ -6,16 +6,16 @@ use super::activity::Activity;
 use super::chips::Chips;
 use super::clerk;
 use super::composer::Composer;
-use super::files::Found;
+use super::files::FileMatches;
 use super::folders::Listing;
-use super::guard::Guard;
+use super::guard::QuestionGuard;
 use super::modal::Modals;
 use super::palette::Palette;
 use super::queue::Queue;
 use super::ring::Ring;
 use super::start;
 use super::surroundings::Surroundings;
-use super::theme::{AUTO, Depth, Ground, Source, Theme, Wardrobe};
+use super::theme::{AUTO, Background, Depth, Theme, ThemeRegistry, ThemeSource};
 use super::transcript::Transcript;
 use crate::commands::{self, CommandContext, Surface};
 use crate::config::draft::SavedDraft;
@@ -25,12 +25,12 @@ use crate::words::{Lang, LocalizedText};
 
 /// The initial configuration of the screen: plain data, gathered by the caller.
 #[derive(Clone, Debug, Default)]
-pub struct Config {
+pub struct ScreenConfig {
     pub lang: Lang,
     /// The name of a theme; `auto` or an empty name follows the background.
     pub theme: String,
     /// The user's own themes.
-    pub themes: Vec<Source>,
+    pub themes: Vec<ThemeSource>,
     pub around: Surroundings,
     pub facts: SessionInfo,
     /// Sent messages, oldest first.
@@ -38,7 +38,7 @@ pub struct Config {
     /// The text in the input when the last session ended.
     pub draft: SavedDraft,
     /// The files for the history and the draft.
-    pub keep: clerk::Files,
+    pub keep: clerk::SavePaths,
     /// The user's editor, as in `VISUAL`.
     pub editor: Option<String>,
     /// The folder for the editor's files.
@@ -71,18 +71,18 @@ pub struct State {
     pub(super) queue: Queue,
     pub(super) transcript: Transcript,
     pub(super) modals: Modals,
-    pub(super) guard: Guard,
+    pub(super) guard: QuestionGuard,
     pub(super) activity: Activity,
     pub(super) facts: SessionInfo,
-    pub(super) known: Known,
-    pub(super) dress: Dress,
-    pub(super) person: Person,
+    pub(super) known: Completions,
+    pub(super) dress: Appearance,
+    pub(super) person: Presence,
     pub(super) mouse: Mouse,
 }
 
 /// Names for completion, as far as they are known.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct Completions {
     /// The models of the server.
     pub models: Vec<String>,
     /// The user's commands, skills and bots.
@@ -93,7 +93,7 @@ pub struct Known {
     pub looked: bool,
 }
 
-impl Known {
+impl Completions {
     /// True for a user who has no extensions yet.
     pub fn keeps_nothing(&self) -> bool {
         self.looked && self.kept == Extensions::default()
@@ -102,12 +102,12 @@ impl Known {
 
 /// The appearance and the language.
 #[derive(Clone, Debug)]
-pub struct Dress {
+pub struct Appearance {
     pub theme: Theme,
     /// The name under which it was chosen, which may be `auto`.
     pub worn: String,
-    pub wardrobe: Wardrobe,
-    pub ground: Ground,
+    pub wardrobe: ThemeRegistry,
+    pub ground: Background,
     pub depth: Depth,
     pub lang: Lang,
     /// The window's title, as last set.
@@ -120,8 +120,8 @@ pub struct Dress {
 
 /// The state of the user at the keyboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Person {
-    pub attention: Attention,
+pub struct Presence {
+    pub attention: WindowFocus,
     /// Set after a first request to quit, until this time.
     pub leaving_until: Option<Millis>,
     /// Unsaved changes are being written to another place; the screen quits after that.
@@ -137,7 +137,7 @@ pub struct Person {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Attention {
+pub enum WindowFocus {
     #[default]
     Here,
     Elsewhere,
@@ -154,8 +154,9 @@ pub enum Mouse {
 }
 
 impl State {
-    pub fn new(config: Config) -> State {
-        let Config { lang, theme, themes, around, habits, facts, history, draft, .. } = config;
+    pub fn new(config: ScreenConfig) -> State {
+        let ScreenConfig { lang, theme, themes, around, habits, facts, history, draft, .. } =
+            config;
         let (models, notices) = (config.models, config.notices);
         let mut composer = Composer::new(history);
         let queue = Queue::of(&draft);
@@ -167,7 +168,7 @@ impl State {
         chips.set(&start::suggestions(lang));
         let mut transcript = Transcript::default();
         notices.into_iter().chain(queue.kept()).for_each(|notice| transcript.notice(notice));
-        let (mut dress, torn) = Dress::of(theme, Wardrobe::new(themes), &around, lang);
+        let (mut dress, torn) = Appearance::of(theme, ThemeRegistry::new(themes), &around, lang);
         dress.timestamps = habits.timestamps;
         torn.into_iter().for_each(|why| transcript.notice(Notice::error(why)));
         State {
@@ -177,12 +178,12 @@ impl State {
             queue,
             transcript,
             modals: Modals::default(),
-            guard: Guard::default(),
+            guard: QuestionGuard::default(),
             activity: Activity::default(),
             facts,
-            known: Known { models, ..Known::default() },
+            known: Completions { models, ..Completions::default() },
             dress,
-            person: Person { ring: around.ring, ..Person::default() },
+            person: Presence { ring: around.ring, ..Presence::default() },
             mouse: Mouse::default(),
         }
     }
@@ -215,7 +216,7 @@ impl State {
     }
 
     /// Takes the files found.
-    pub fn found_files(&mut self, found: Found) {
+    pub fn found_files(&mut self, found: FileMatches) {
         self.composer.files.found(found);
     }
 
@@ -248,20 +249,20 @@ impl State {
     }
 }
 
-impl Dress {
+impl Appearance {
     /// The theme of that name; if it is unavailable, `auto`, and the reason.
     fn of(
         name: String,
-        wardrobe: Wardrobe,
+        wardrobe: ThemeRegistry,
         around: &Surroundings,
         lang: Lang,
-    ) -> (Dress, Option<LocalizedText>) {
+    ) -> (Appearance, Option<LocalizedText>) {
         let worn = if name.is_empty() { AUTO.to_owned() } else { name };
         let (theme, title) = (Theme::default(), String::new());
         let Surroundings { depth, ground, clock, .. } = *around;
         let timestamps = false;
         let mut dress =
-            Dress { theme, worn, wardrobe, ground, depth, lang, title, clock, timestamps };
+            Appearance { theme, worn, wardrobe, ground, depth, lang, title, clock, timestamps };
         let torn = dress.put_on(&dress.worn.clone()).err();
         if torn.is_some() {
             // `auto` is built in, so it is always available.
@@ -281,7 +282,7 @@ impl Dress {
     }
 
     /// The background is known now.
-    pub fn stands_on(&mut self, ground: Ground) {
+    pub fn stands_on(&mut self, ground: Background) {
         self.ground = ground;
         if self.worn == AUTO
             && let Ok(theme) = self.wardrobe.theme(AUTO, self.depth, ground)

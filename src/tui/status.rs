@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::clean;
-use super::paint::{self, Pen};
+use super::paint::{self, DrawContext};
 use crate::protocol::{Provider, SandboxStatus, SessionInfo};
 use crate::words::{Lang, Phrase, screen as words};
 
@@ -15,7 +15,7 @@ const GAP: usize = 3;
 
 /// A key and its action, as named in the status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hint {
+pub struct KeyHint {
     pub key: &'static str,
     pub does: Phrase,
 }
@@ -28,7 +28,13 @@ struct Part {
 }
 
 /// Draws facts on the left and key hints on the right.
-pub fn draw(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, facts: &SessionInfo, hints: &[Hint]) {
+pub fn draw(
+    area: Rect,
+    buf: &mut Buffer,
+    pen: &DrawContext<'_>,
+    facts: &SessionInfo,
+    hints: &[KeyHint],
+) {
     let width = usize::from(area.width).saturating_sub(3);
     let right = hint_line(hints, pen, width / 2);
     let room = width.saturating_sub(right.width() + GAP);
@@ -41,13 +47,13 @@ pub fn draw(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, facts: &SessionInfo, hi
 }
 
 /// Only hints, while the keys matter more than the facts.
-pub fn draw_hints(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, hints: &[Hint]) {
+pub fn draw_hints(area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, hints: &[KeyHint]) {
     let width = usize::from(area.width).saturating_sub(3);
     paint::line(area, buf, 2, width + 2, &hint_line(hints, pen, width));
 }
 
 /// The hints that fit, the first ones first.
-fn hint_line(hints: &[Hint], pen: &Pen<'_>, room: usize) -> Line<'static> {
+fn hint_line(hints: &[KeyHint], pen: &DrawContext<'_>, room: usize) -> Line<'static> {
     let mut line = Line::default();
     for hint in hints {
         let does = hint.does.text(pen.lang);
@@ -62,7 +68,7 @@ fn hint_line(hints: &[Hint], pen: &Pen<'_>, room: usize) -> Line<'static> {
     line
 }
 
-fn parts(facts: &SessionInfo, pen: &Pen<'_>) -> Vec<Part> {
+fn parts(facts: &SessionInfo, pen: &DrawContext<'_>) -> Vec<Part> {
     let theme = pen.theme;
     let part = |worth, text, style| Part { worth, text, style };
     let mut parts = vec![part(9, model(facts, pen.lang), theme.text)];
@@ -160,7 +166,7 @@ mod tests {
     #[test]
     fn a_missing_sandbox_is_shown_and_a_present_one_is_not() {
         let theme = super::super::theme::Theme::default();
-        let pen = Pen { theme: &theme, lang: Lang::En, now: Default::default() };
+        let pen = DrawContext { theme: &theme, lang: Lang::En, now: Default::default() };
         let said = |shelter| {
             let facts = SessionInfo { shelter, ..SessionInfo::default() };
             parts(&facts, &pen).iter().any(|part| part.text == "L0 without sandbox")

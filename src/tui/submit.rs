@@ -1,7 +1,7 @@
 //! Handles Enter: sends a message, runs a command or a shell line. The text is parsed once, as
 //! shown in the input; pastes are expanded afterwards and never parsed.
 
-use super::event::{Effect, Millis};
+use super::event::{Millis, ScreenEffect};
 use super::modal::Modal;
 use super::queue::Later;
 use super::state::State;
@@ -11,7 +11,7 @@ use crate::prompt::line::{self, Intent};
 use crate::protocol::{Mention, Notice, Op};
 use crate::words::{Lang, input, screen as words};
 
-pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
+pub fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     if state.composer.shown().trim().is_empty() {
         return Vec::new();
     }
@@ -23,18 +23,20 @@ pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
         state.composer.set(&draft, state.dress.lang);
     }
     let whole = |text: &str| taken.folds.expand(text);
-    let mut effects = vec![Effect::Keep(whole(&taken.shown))];
+    let mut effects = vec![ScreenEffect::Keep(whole(&taken.shown))];
     effects.extend(match line::read_beside(&taken.shown, &taken.pasted) {
         Intent::Empty => Vec::new(),
-        Intent::Message { parts } => vec![Effect::Send(line::submit(parts, whole))],
-        Intent::Shell { line, keep } => vec![Effect::Send(Op::Shell { line: whole(&line), keep })],
+        Intent::Message { parts } => vec![ScreenEffect::Send(line::submit(parts, whole))],
+        Intent::Shell { line, keep } => {
+            vec![ScreenEffect::Send(Op::Shell { line: whole(&line), keep })]
+        }
         // The user's extensions are not read yet: the session decides.
         Intent::Command { name, args, mentions }
             if !state.known.looked
                 && !state.modals.is_asking()
                 && commands::find(&name).is_none() =>
         {
-            vec![Effect::Send(Op::Invoke { name, args: whole(&args), mentions })]
+            vec![ScreenEffect::Send(Op::Invoke { name, args: whole(&args), mentions })]
         }
         Intent::Command { name, args, mentions } => {
             let effects = command(state, &format!("/{name} {}", whole(&args)), at);
@@ -48,11 +50,13 @@ pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
 }
 
 /// A message after a waiting command is sent once that has run.
-fn held(state: &mut State, effects: Vec<Effect>, text: &str) -> Vec<Effect> {
+fn held(state: &mut State, effects: Vec<ScreenEffect>, text: &str) -> Vec<ScreenEffect> {
     let mut now = Vec::new();
     for effect in effects {
         match effect {
-            Effect::Send(op @ (Op::Submit { .. } | Op::Prompt { .. } | Op::Invoke { .. })) => {
+            ScreenEffect::Send(
+                op @ (Op::Submit { .. } | Op::Prompt { .. } | Op::Invoke { .. }),
+            ) => {
                 state.queue.hold(text.to_owned(), op);
             }
             other => now.push(other),
@@ -62,20 +66,20 @@ fn held(state: &mut State, effects: Vec<Effect>, text: &str) -> Vec<Effect> {
 }
 
 /// Files named in the arguments are attached to the prompt made of them.
-fn named(effect: Effect, mentions: &[Mention]) -> Effect {
+fn named(effect: ScreenEffect, mentions: &[Mention]) -> ScreenEffect {
     match effect {
-        Effect::Send(Op::Prompt { mut prompt }) => {
+        ScreenEffect::Send(Op::Prompt { mut prompt }) => {
             prompt.attach(mentions.iter().cloned());
-            Effect::Send(Op::Prompt { prompt })
+            ScreenEffect::Send(Op::Prompt { prompt })
         }
-        Effect::Send(Op::Invoke { name, args, .. }) => {
-            Effect::Send(Op::Invoke { name, args, mentions: mentions.to_vec() })
+        ScreenEffect::Send(Op::Invoke { name, args, .. }) => {
+            ScreenEffect::Send(Op::Invoke { name, args, mentions: mentions.to_vec() })
         }
         other => other,
     }
 }
 
-fn command(state: &mut State, line: &str, at: Millis) -> Vec<Effect> {
+fn command(state: &mut State, line: &str, at: Millis) -> Vec<ScreenEffect> {
     let outcome = match state.modals.is_asking() {
         true => commands::dispatch_over_question(&state.call(), line),
         false => commands::dispatch(&state.call(), line),
@@ -84,13 +88,13 @@ fn command(state: &mut State, line: &str, at: Millis) -> Vec<Effect> {
 }
 
 /// Runs what waited for the turn to end.
-pub fn later(state: &mut State, at: Millis) -> Vec<Effect> {
+pub fn later(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
     for later in state.queue.take_later() {
         match later {
             Later::Command(line) => effects.extend(command(state, &line, at)),
             Later::Message(text, op) => {
-                effects.push(Effect::Send(op.map_or(Op::Submit { text }, |op| *op)));
+                effects.push(ScreenEffect::Send(op.map_or(Op::Submit { text }, |op| *op)));
             }
         }
     }
@@ -98,13 +102,13 @@ pub fn later(state: &mut State, at: Millis) -> Vec<Effect> {
 }
 
 /// Applies the result of a command, here and elsewhere.
-fn follow(state: &mut State, outcome: CommandOutcome, at: Millis) -> Vec<Effect> {
+fn follow(state: &mut State, outcome: CommandOutcome, at: Millis) -> Vec<ScreenEffect> {
     match outcome {
         CommandOutcome::Send(op) => {
             if op == Op::Stop {
                 state.activity.stopping(at);
             }
-            vec![Effect::Send(op)]
+            vec![ScreenEffect::Send(op)]
         }
         CommandOutcome::Say(notice) => {
             state.transcript.notice(notice);
@@ -125,7 +129,7 @@ fn follow(state: &mut State, outcome: CommandOutcome, at: Millis) -> Vec<Effect>
 }
 
 /// Carries out actions that only a user interface can.
-fn perform(state: &mut State, act: UiAction) -> Vec<Effect> {
+fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
     match act {
         UiAction::Quit => return choosing::leave(state),
         UiAction::Help(_) => {
@@ -138,12 +142,12 @@ fn perform(state: &mut State, act: UiAction) -> Vec<Effect> {
             let on = state.composer.set_vim(on);
             let say = if on { input::VIM_ON } else { input::VIM_OFF };
             state.transcript.notice(Notice::info(say));
-            return vec![Effect::Set { key: "vim", value: on.to_string() }];
+            return vec![ScreenEffect::Set { key: "vim", value: on.to_string() }];
         }
         UiAction::Timestamps(on) => {
             let on = on.unwrap_or(!state.dress.timestamps);
             state.dress.timestamps = on;
-            return vec![Effect::Set { key: "timestamps", value: on.to_string() }];
+            return vec![ScreenEffect::Set { key: "timestamps", value: on.to_string() }];
         }
         UiAction::Theme(Some(name)) => return set_theme(state, &name),
         UiAction::Theme(None) => choosing::themes(state),
@@ -171,27 +175,27 @@ pub fn set_lang(state: &mut State, lang: Lang) {
 }
 
 /// Switches the theme, and saves it for the next start.
-pub fn set_theme(state: &mut State, name: &str) -> Vec<Effect> {
+pub fn set_theme(state: &mut State, name: &str) -> Vec<ScreenEffect> {
     if let Err(why) = state.dress.put_on(name) {
         state.transcript.notice(Notice::error(why));
         return Vec::new();
     }
-    let keep = Effect::Set { key: "theme", value: name.to_owned() };
-    let ask = state.dress.wants_ground().then_some(Effect::AskGround);
+    let keep = ScreenEffect::Set { key: "theme", value: name.to_owned() };
+    let ask = state.dress.wants_ground().then_some(ScreenEffect::AskGround);
     ask.into_iter().chain([keep]).collect()
 }
 
 /// The whole conversation, for the terminal's own scrolling and searching.
-pub fn dump(state: &mut State) -> Vec<Effect> {
+pub fn dump(state: &mut State) -> Vec<ScreenEffect> {
     let lang = state.dress.lang;
     let (text, back) = (state.transcript.plain(), words::DUMP_BACK.text(lang));
-    vec![Effect::Dump(format!("{text}\n{back}\n"))]
+    vec![ScreenEffect::Dump(format!("{text}\n{back}\n"))]
 }
 
-fn copy(state: &mut State, back: usize) -> Vec<Effect> {
+fn copy(state: &mut State, back: usize) -> Vec<ScreenEffect> {
     let Some(text) = state.transcript.answer(back.saturating_sub(1)).map(str::to_owned) else {
         state.transcript.notice(Notice::warning(words::NOTHING_TO_COPY));
         return Vec::new();
     };
-    vec![Effect::Copy(text)]
+    vec![ScreenEffect::Copy(text)]
 }

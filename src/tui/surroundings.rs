@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use super::clipboard::Clipboard;
 use super::event::Millis;
 use super::ring::Ring;
-use super::theme::{Depth, Ground};
+use super::theme::{Background, Depth};
 
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     pub depth: Depth,
     /// The assumed background, until the terminal reports it.
-    pub ground: Ground,
+    pub ground: Background,
     pub ring: Ring,
     /// The ways to reach the clipboard.
     pub clipboard: Clipboard,

@@ -26,7 +26,7 @@ use crossterm::{Command, execute, queue};
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-use super::careful::{Careful, Shared};
+use super::careful::{Shared, WideCharBackend};
 use super::clean;
 use super::clipboard::Through;
 use super::transcript::Anchor;
@@ -104,7 +104,7 @@ impl Write for Whole {
 /// The terminal while this program controls it.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<Careful<Whole>>,
+    terminal: Terminal<WideCharBackend<Whole>>,
     held: Rc<Cell<Hold>>,
     taken: Taken,
     /// True when the content of the terminal is unknown.
@@ -134,7 +134,7 @@ impl Screen {
         let out = BufWriter::with_capacity(BUFFER, io::stdout());
         let out = Whole { out, held: Rc::clone(&held) };
         let shared = Shared::default();
-        let terminal = Terminal::new(Careful::new(out, Rc::clone(&shared)))?;
+        let terminal = Terminal::new(WideCharBackend::new(out, Rc::clone(&shared)))?;
         let links = links.then_some(shared);
         let screen = Screen { terminal, held, taken, forgotten: false, away: false, links };
         terminal_modes::mend(io::stdin());

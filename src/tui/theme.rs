@@ -15,9 +15,9 @@ mod paint;
 mod read;
 mod wardrobe;
 
-pub use ground::Ground;
+pub use ground::Background;
 pub use paint::Depth;
-pub use wardrobe::{AUTO, Source, Wardrobe};
+pub use wardrobe::{AUTO, ThemeRegistry, ThemeSource};
 
 /// The built-in themes: name and source.
 const BUILT_IN: &[(&str, &str)] = &[
@@ -44,7 +44,7 @@ pub struct Theme {
     pub border: Style,
     pub selection: Style,
     pub markup: Markup,
-    pub change: Change,
+    pub change: DiffColors,
 }
 
 /// Elements of Markdown.
@@ -80,7 +80,7 @@ pub struct Syntax {
 
 /// Lines of a diff.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct DiffColors {
     pub added: Style,
     pub removed: Style,
     pub hunk: Style,
@@ -141,7 +141,7 @@ impl Default for Theme {
                 marker: plain,
                 syntax: Syntax::default(),
             },
-            change: Change { added: plain, removed: plain, hunk: plain },
+            change: DiffColors { added: plain, removed: plain, hunk: plain },
         }
     }
 }

@@ -1,18 +1,18 @@
 //! The window's title: the folder, and whether the session works or asks.
 
 use super::clean;
-use super::event::Effect;
+use super::event::ScreenEffect;
 use super::state::State;
 use crate::words::screen as words;
 
 /// The title, if it has changed.
-pub fn changed(state: &mut State) -> Option<Effect> {
+pub fn changed(state: &mut State) -> Option<ScreenEffect> {
     let title = title(state);
     if state.dress.title == title {
         return None;
     }
     state.dress.title.clone_from(&title);
-    Some(Effect::Title(title))
+    Some(ScreenEffect::Title(title))
 }
 
 fn title(state: &State) -> String {

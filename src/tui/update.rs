@@ -5,11 +5,11 @@ use crossterm::event::{
     KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
-use super::event::{Effect, Event, Input, Millis};
-use super::keys::{self, Action, Place, Scrolled};
-use super::modal::{Answer, Modal};
+use super::event::{Millis, ScreenEffect, ScreenInput, TimedInput};
+use super::keys::{self, KeyAction, KeyContext, Scrolled};
+use super::modal::{Modal, ModalAction};
 use super::palette;
-use super::state::{Attention, Mouse, State};
+use super::state::{Mouse, State, WindowFocus};
 use super::submit;
 use super::transcript::{Released, Scroll};
 use super::{choosing, ring, start, title};
@@ -31,33 +31,33 @@ const PASTE: usize = 4 << 20;
 /// Lines per step of the wheel.
 const WHEEL: i32 = 3;
 
-pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
-    let Event { at, input } = event;
+pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
+    let TimedInput { at, input } = event;
     state.transcript.at(at);
     let mut effects = match input {
-        Input::Key(key) if key.kind == KeyEventKind::Release => return Vec::new(),
-        Input::Key(key) => key_pressed(state, &key, at),
-        Input::Paste(text) => pasted(state, &text, at),
-        Input::Mouse(mouse) => moused(state, mouse, at),
-        Input::Resized => vec![Effect::Redraw],
-        Input::Copied(copied) => told(state, copied.say(), at),
-        Input::FocusGained => attend(state, Attention::Here),
-        Input::FocusLost => attend(state, Attention::Elsewhere),
-        Input::Session(event) => happened(state, *event, at),
-        Input::Ground(ground) => {
+        ScreenInput::Key(key) if key.kind == KeyEventKind::Release => return Vec::new(),
+        ScreenInput::Key(key) => key_pressed(state, &key, at),
+        ScreenInput::Paste(text) => pasted(state, &text, at),
+        ScreenInput::Mouse(mouse) => moused(state, mouse, at),
+        ScreenInput::Resized => vec![ScreenEffect::Redraw],
+        ScreenInput::Copied(copied) => told(state, copied.say(), at),
+        ScreenInput::FocusGained => attend(state, WindowFocus::Here),
+        ScreenInput::FocusLost => attend(state, WindowFocus::Elsewhere),
+        ScreenInput::Session(event) => happened(state, *event, at),
+        ScreenInput::Ground(ground) => {
             state.dress.stands_on(ground);
             Vec::new()
         }
-        Input::NotKept(why) => {
+        ScreenInput::NotKept(why) => {
             state.transcript.notice(Notice::warning(*why));
             Vec::new()
         }
-        Input::Tick => ticked(state, at),
-        Input::Edited(edited) => {
+        ScreenInput::Tick => ticked(state, at),
+        ScreenInput::Edited(edited) => {
             state.guard.opened(at);
             writing::edited(state, edited)
         }
-        Input::First(text) => {
+        ScreenInput::First(text) => {
             let draft = state.composer.draft();
             state.composer.set(&text, state.dress.lang);
             let effects = submit::send(state, at);
@@ -65,23 +65,23 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             effects
         }
     };
-    effects.extend(state.palette.has_opened().then_some(Effect::Look));
+    effects.extend(state.palette.has_opened().then_some(ScreenEffect::Look));
     effects.extend(title::changed(state));
     effects
 }
 
 /// Shows a temporary message over the input.
-fn told(state: &mut State, say: LocalizedText, at: Millis) -> Vec<Effect> {
+fn told(state: &mut State, say: LocalizedText, at: Millis) -> Vec<ScreenEffect> {
     state.person.told = Some((say, at + TOLD));
     Vec::new()
 }
 
-fn attend(state: &mut State, attention: Attention) -> Vec<Effect> {
+fn attend(state: &mut State, attention: WindowFocus) -> Vec<ScreenEffect> {
     state.person.attention = attention;
     Vec::new()
 }
 
-fn ticked(state: &mut State, at: Millis) -> Vec<Effect> {
+fn ticked(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     if state.person.leaving_until.is_some_and(|until| until <= at) {
         state.person.leaving_until = None;
     }
@@ -93,7 +93,7 @@ fn ticked(state: &mut State, at: Millis) -> Vec<Effect> {
 
 /// A key goes to the topmost part: a dialog, the palette, the input, and then to its global
 /// meaning.
-fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
+fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
     let leaving = state.person.leaving_until.take();
     state.person.leaves_when_written = false;
     if state.modals.is_asking() {
@@ -118,12 +118,12 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
         return Vec::new();
     }
     if state.palette.is_open()
-        && let Some(action) = keys::action(Place::Palette, key)
+        && let Some(action) = keys::action(KeyContext::Palette, key)
     {
         return palette_key(state, action, at);
     }
     if state.composer.files.is_open()
-        && let Some(action) = keys::action(Place::Palette, key)
+        && let Some(action) = keys::action(KeyContext::Palette, key)
     {
         writing::files_key(state, action);
         return Vec::new();
@@ -132,13 +132,13 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
         input_changed(state);
         return Vec::new();
     }
-    let action = Some(Place::EmptyInput)
+    let action = Some(KeyContext::EmptyInput)
         .filter(|_| state.composer.is_empty())
         .and_then(|place| keys::action(place, key))
-        .or_else(|| keys::action(Place::Input, key))
-        .or_else(|| keys::action(Place::Anywhere, key));
+        .or_else(|| keys::action(KeyContext::Input, key))
+        .or_else(|| keys::action(KeyContext::Anywhere, key));
     match action {
-        Some(Action::Interrupt) => interrupt(state, leaving, at),
+        Some(KeyAction::Interrupt) => interrupt(state, leaving, at),
         Some(action) => act(state, action, key, at),
         None => {
             if state.composer.typed(key) {
@@ -150,23 +150,23 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
 }
 
 /// A key in a dialog that is not a question: a page, or a picker.
-fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
+fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
     match state.modals.key(key, at, state.dress.lang) {
-        Answer::Stay => Vec::new(),
-        Answer::Close => {
+        ModalAction::Stay => Vec::new(),
+        ModalAction::Close => {
             state.modals.pop();
             state.guard.opened(at);
             Vec::new()
         }
-        Answer::Send(op) => vec![Effect::Send(op)],
-        Answer::Chose(topic, choice) => choosing::chose(state, topic, choice, at),
-        Answer::Pass => match keys::action(Place::Anywhere, key) {
+        ModalAction::Send(op) => vec![ScreenEffect::Send(op)],
+        ModalAction::Chose(topic, choice) => choosing::chose(state, topic, choice, at),
+        ModalAction::Pass => match keys::action(KeyContext::Anywhere, key) {
             Some(
-                Action::Palette
-                | Action::Search
-                | Action::Recall
-                | Action::Stop
-                | Action::Interrupt,
+                KeyAction::Palette
+                | KeyAction::Search
+                | KeyAction::Recall
+                | KeyAction::Stop
+                | KeyAction::Interrupt,
             )
             | None => Vec::new(),
             Some(action) => act(state, action, key, at),
@@ -174,20 +174,20 @@ fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     }
 }
 
-fn palette_key(state: &mut State, action: Action, at: Millis) -> Vec<Effect> {
+fn palette_key(state: &mut State, action: KeyAction, at: Millis) -> Vec<ScreenEffect> {
     match state.palette.act(action) {
-        palette::Answer::Stay => Vec::new(),
-        palette::Answer::Fill(text) => {
+        palette::PaletteAction::Stay => Vec::new(),
+        palette::PaletteAction::Fill(text) => {
             state.composer.set(&text, state.dress.lang);
             input_changed(state);
             Vec::new()
         }
-        palette::Answer::Run(text) => {
+        palette::PaletteAction::Run(text) => {
             state.composer.set(&text, state.dress.lang);
             submit::send(state, at)
         }
-        palette::Answer::Send => submit::send(state, at),
-        palette::Answer::Closed(draft) => {
+        palette::PaletteAction::Send => submit::send(state, at),
+        palette::PaletteAction::Closed(draft) => {
             if let Some(draft) = draft {
                 state.composer.set(&draft, state.dress.lang);
             }
@@ -197,52 +197,54 @@ fn palette_key(state: &mut State, action: Action, at: Millis) -> Vec<Effect> {
 }
 
 /// Carries out the action of a key.
-fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Effect> {
+fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
     match action {
-        Action::Stop => return stop(state, at),
-        Action::Leave => return choosing::leave(state),
-        Action::Redraw => return vec![Effect::Redraw],
-        Action::Suspend => return vec![Effect::Suspend],
-        Action::Mouse => return vec![hand_over_mouse(state)],
-        Action::Send => return enter(state, at),
-        Action::Up => return up(state),
-        Action::Help => {
+        KeyAction::Stop => return stop(state, at),
+        KeyAction::Leave => return choosing::leave(state),
+        KeyAction::Redraw => return vec![ScreenEffect::Redraw],
+        KeyAction::Suspend => return vec![ScreenEffect::Suspend],
+        KeyAction::Mouse => return vec![hand_over_mouse(state)],
+        KeyAction::Send => return enter(state, at),
+        KeyAction::Up => return up(state),
+        KeyAction::Help => {
             let help = Modal::help(&state.known.kept);
             state.modals.open(help);
         }
-        Action::Steps => state.transcript.toggle_steps(),
-        Action::Dump => return submit::dump(state),
-        Action::Copy => return state.transcript.selected().map(Effect::Copy).into_iter().collect(),
-        Action::Search => state.transcript.search(),
-        Action::Scroll(by) => scroll(state, by),
-        Action::Palette => open_palette(state),
-        Action::Edit(edit) => {
+        KeyAction::Steps => state.transcript.toggle_steps(),
+        KeyAction::Dump => return submit::dump(state),
+        KeyAction::Copy => {
+            return state.transcript.selected().map(ScreenEffect::Copy).into_iter().collect();
+        }
+        KeyAction::Search => state.transcript.search(),
+        KeyAction::Scroll(by) => scroll(state, by),
+        KeyAction::Palette => open_palette(state),
+        KeyAction::Edit(edit) => {
             state.composer.edit(edit);
             input_changed(state);
         }
-        Action::Down => {
+        KeyAction::Down => {
             state.composer.down(state.dress.lang);
             state.palette.close();
             writing::refresh_files(state);
         }
-        Action::Recall => writing::search(state),
-        Action::Editor => return vec![Effect::Editor(state.composer.whole())],
-        Action::Suggest => suggest(state, None),
-        Action::SuggestNth => suggest(state, keys::digit(key)),
-        Action::Interrupt
-        | Action::Next
-        | Action::Previous
-        | Action::Complete
-        | Action::Accept
-        | Action::Remove
-        | Action::More
-        | Action::Close => {}
+        KeyAction::Recall => writing::search(state),
+        KeyAction::Editor => return vec![ScreenEffect::Editor(state.composer.whole())],
+        KeyAction::Suggest => suggest(state, None),
+        KeyAction::SuggestNth => suggest(state, keys::digit(key)),
+        KeyAction::Interrupt
+        | KeyAction::Next
+        | KeyAction::Previous
+        | KeyAction::Complete
+        | KeyAction::Accept
+        | KeyAction::Remove
+        | KeyAction::More
+        | KeyAction::Close => {}
     }
     Vec::new()
 }
 
 /// Ctrl-C: clears the input, then stops the turn, then asks whether to quit.
-fn interrupt(state: &mut State, leaving: Option<Millis>, at: Millis) -> Vec<Effect> {
+fn interrupt(state: &mut State, leaving: Option<Millis>, at: Millis) -> Vec<ScreenEffect> {
     if !state.composer.is_empty() {
         state.composer.clear();
         input_changed(state);
@@ -258,7 +260,7 @@ fn interrupt(state: &mut State, leaving: Option<Millis>, at: Millis) -> Vec<Effe
     Vec::new()
 }
 
-fn stop(state: &mut State, at: Millis) -> Vec<Effect> {
+fn stop(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     if past::twice(state, at) {
         choosing::turns(state);
         return Vec::new();
@@ -268,22 +270,22 @@ fn stop(state: &mut State, at: Millis) -> Vec<Effect> {
         return Vec::new();
     }
     state.activity.stopping(at);
-    vec![Effect::Send(Op::Stop)]
+    vec![ScreenEffect::Send(Op::Stop)]
 }
 
-fn enter(state: &mut State, at: Millis) -> Vec<Effect> {
+fn enter(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     if state.composer.break_at_backslash() {
         return Vec::new();
     }
     let waits = !state.queue.waiting().0.is_empty();
     if waits && state.composer.is_empty() && !state.activity.is_busy() {
-        return vec![Effect::Send(Op::RunQueue)];
+        return vec![ScreenEffect::Send(Op::RunQueue)];
     }
     submit::send(state, at)
 }
 
 /// Up on an empty input selects a queued message; else goes a row up, or back in the history.
-fn up(state: &mut State) -> Vec<Effect> {
+fn up(state: &mut State) -> Vec<ScreenEffect> {
     let lang = state.dress.lang;
     if state.composer.is_empty() && state.queue.pick() {
         return Vec::new();
@@ -331,7 +333,7 @@ fn input_changed(state: &mut State) {
     writing::refresh_files(state);
 }
 
-fn pasted(state: &mut State, text: &str, at: Millis) -> Vec<Effect> {
+fn pasted(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> {
     state.person.leaving_until = None;
     let lang = state.dress.lang;
     if text.len() > PASTE {
@@ -357,7 +359,7 @@ fn pasted(state: &mut State, text: &str, at: Millis) -> Vec<Effect> {
     Vec::new()
 }
 
-fn moused(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<Effect> {
+fn moused(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<ScreenEffect> {
     let lines = match mouse.kind {
         MouseEventKind::ScrollUp => -WHEEL,
         MouseEventKind::ScrollDown => WHEEL,
@@ -377,7 +379,7 @@ fn moused(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<Effect> {
         }
         MouseEventKind::Up(MouseButton::Left) if state.modals.is_empty() => {
             return match state.transcript.release(mouse.column, mouse.row) {
-                Released::Selected(text) => vec![Effect::Copy(text)],
+                Released::Selected(text) => vec![ScreenEffect::Copy(text)],
                 Released::Clicked => Vec::new(),
             };
         }
@@ -391,10 +393,10 @@ fn moused(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<Effect> {
     Vec::new()
 }
 
-fn hand_over_mouse(state: &mut State) -> Effect {
+fn hand_over_mouse(state: &mut State) -> ScreenEffect {
     let (mouse, effect) = match state.mouse {
-        Mouse::Ours => (Mouse::Terminals, Effect::ReleaseMouse),
-        Mouse::Terminals => (Mouse::Ours, Effect::CaptureMouse),
+        Mouse::Ours => (Mouse::Terminals, ScreenEffect::ReleaseMouse),
+        Mouse::Terminals => (Mouse::Ours, ScreenEffect::CaptureMouse),
     };
     state.mouse = mouse;
     effect
@@ -413,7 +415,7 @@ fn scroll(state: &mut State, by: Scrolled) {
     });
 }
 
-fn turn_ended(state: &mut State, elapsed_ms: u64, at: Millis) -> Vec<Effect> {
+fn turn_ended(state: &mut State, elapsed_ms: u64, at: Millis) -> Vec<ScreenEffect> {
     state.modals.turn_ended();
     state.guard.opened(at);
     state.chips.set(state.transcript.suggestions());
@@ -425,7 +427,7 @@ fn turn_ended(state: &mut State, elapsed_ms: u64, at: Millis) -> Vec<Effect> {
 }
 
 /// Applies an event of the session to each area that shows it.
-fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect> {
+fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<ScreenEffect> {
     state.activity.apply(&event, at);
     state.transcript.apply(&event);
     match event {
@@ -435,7 +437,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
             asking::opened(state, at);
             return ring::asks(state);
         }
-        protocol::Event::Lend { ask } => return vec![Effect::Lend(ask)],
+        protocol::Event::Lend { ask } => return vec![ScreenEffect::Lend(ask)],
         protocol::Event::Answered { ask } => {
             state.modals.answered(ask);
             state.guard.opened(at);
@@ -463,7 +465,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         protocol::Event::Catalogue(kept) => writing::kept_came(state, *kept),
         // Keys typed meanwhile were meant for the step.
         protocol::Event::Returned => state.guard.opened(at),
-        protocol::Event::Closed => return vec![Effect::Quit],
+        protocol::Event::Closed => return vec![ScreenEffect::Quit],
         protocol::Event::ReplyStarted
         | protocol::Event::Steered { .. }
         | protocol::Event::Attached { .. }

@@ -6,13 +6,13 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::composer::Dress;
+use super::composer::ComposerStyle;
 use super::event::Millis;
 use super::guard::Focus;
-use super::paint::{self, Pen, Rule};
+use super::paint::{self, DrawContext, HorizontalRule};
 use super::state::{Mouse, State};
-use super::status::{self, Hint};
-use super::transcript::{Look, Stage};
+use super::status::{self, KeyHint};
+use super::transcript::{DrawOptions, Stage};
 use super::{clean, start};
 use crate::words::{input, plural, screen as words};
 
@@ -43,7 +43,7 @@ pub fn view(state: &mut State, frame: &mut Frame<'_>, now: Millis) {
     let screen = frame.area();
     let theme = state.dress.theme.clone();
     let lang = state.dress.lang;
-    let pen = Pen { theme: &theme, lang, now };
+    let pen = DrawContext { theme: &theme, lang, now };
     paint::ground(frame.buffer_mut(), theme.text);
     if screen.width < SMALLEST.0 || screen.height < SMALLEST.1 {
         too_small(screen, frame, &pen);
@@ -63,7 +63,7 @@ fn draw_asking(
     state: &mut State,
     screen: Rect,
     frame: &mut Frame<'_>,
-    pen: &Pen<'_>,
+    pen: &DrawContext<'_>,
 ) -> Option<Position> {
     let writes = !state.composer.is_blank();
     state.modals.listen(state.guard.listening(pen.now, writes));
@@ -96,7 +96,7 @@ fn draw_draft(
     state: &mut State,
     area: Rect,
     frame: &mut Frame<'_>,
-    pen: &Pen<'_>,
+    pen: &DrawContext<'_>,
 ) -> Option<Position> {
     let writes = !state.composer.is_blank();
     let here = state.guard.focus(pen.now, writes) == Focus::Draft;
@@ -104,11 +104,12 @@ fn draw_draft(
     let line = state.palette.draft().is_some();
     let label = if line { words::LINE_LABEL } else { words::DRAFT_LABEL };
     let label = Span::styled(label.text(pen.lang), tone);
-    Rule::new(if here { tone } else { pen.theme.border })
+    HorizontalRule::new(if here { tone } else { pen.theme.border })
         .left(label)
         .draw(area, frame.buffer_mut());
     let inner = Rect { y: area.y + 1, height: area.height - 1, width: input_width(area), ..area };
-    let dress = Dress { theme: pen.theme, hint: "", sigil: tone.add_modifier(Modifier::BOLD) };
+    let dress =
+        ComposerStyle { theme: pen.theme, hint: "", sigil: tone.add_modifier(Modifier::BOLD) };
     let caret = state.composer.draw(inner, frame.buffer_mut(), &dress);
     let above = Rect { y: 0, height: area.y, ..area };
     if state.palette.is_open() {
@@ -123,7 +124,7 @@ fn draw_unasked(
     state: &mut State,
     screen: Rect,
     frame: &mut Frame<'_>,
-    pen: &Pen<'_>,
+    pen: &DrawContext<'_>,
 ) -> Option<Position> {
     match state.modals.height(screen, pen) {
         Some(height) => {
@@ -136,7 +137,7 @@ fn draw_unasked(
     }
 }
 
-fn too_small(screen: Rect, frame: &mut Frame<'_>, pen: &Pen<'_>) {
+fn too_small(screen: Rect, frame: &mut Frame<'_>, pen: &DrawContext<'_>) {
     let say = clean::elide_end(words::TOO_SMALL.text(pen.lang), screen.width.into());
     paint::lines(screen, frame.buffer_mut(), &[Line::styled(say, pen.theme.dim)]);
 }
@@ -145,7 +146,7 @@ fn draw_main(
     state: &mut State,
     screen: Rect,
     frame: &mut Frame<'_>,
-    pen: &Pen<'_>,
+    pen: &DrawContext<'_>,
 ) -> Option<Position> {
     let areas = divide(state, screen);
     draw_transcript(state, areas.transcript, frame, pen);
@@ -226,7 +227,7 @@ fn input_width(screen: Rect) -> u16 {
     screen.width.saturating_sub(1)
 }
 
-fn draw_transcript(state: &mut State, area: Rect, frame: &mut Frame<'_>, pen: &Pen<'_>) {
+fn draw_transcript(state: &mut State, area: Rect, frame: &mut Frame<'_>, pen: &DrawContext<'_>) {
     if area.is_empty() {
         return;
     }
@@ -234,7 +235,7 @@ fn draw_transcript(state: &mut State, area: Rect, frame: &mut Frame<'_>, pen: &P
         start::draw(area, frame.buffer_mut(), pen, &state.facts, state.known.keeps_nothing());
         return;
     }
-    let look = Look {
+    let look = DrawOptions {
         theme: pen.theme,
         lang: pen.lang,
         spinner: state.activity.spinner(pen.now),
@@ -248,15 +249,15 @@ fn draw_input(
     state: &mut State,
     area: Rect,
     frame: &mut Frame<'_>,
-    pen: &Pen<'_>,
+    pen: &DrawContext<'_>,
 ) -> Option<Position> {
     let buf = frame.buffer_mut();
     if state.transcript.found().is_some() {
         let inner = match area.height {
             0..3 => area,
             _ => {
-                Rule::new(pen.theme.border).draw(area, buf);
-                Rule::new(pen.theme.border)
+                HorizontalRule::new(pen.theme.border).draw(area, buf);
+                HorizontalRule::new(pen.theme.border)
                     .draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
                 Rect { y: area.y + 1, height: area.height - 2, ..area }
             }
@@ -268,19 +269,20 @@ fn draw_input(
     let mut inner = Rect { width: input_width(area), ..area };
     let rows = state.composer.rows(input_width(area));
     if area.height > rows.min(area.height.saturating_sub(2)) && area.height > 2 {
-        let mut rule = Rule::new(pen.theme.border);
+        let mut rule = HorizontalRule::new(pen.theme.border);
         if shell {
             rule = rule.left(Span::styled(words::INPUT_SHELL.text(pen.lang), pen.theme.warn));
         }
         rule.draw(area, buf);
-        Rule::new(pen.theme.border).draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
+        HorizontalRule::new(pen.theme.border)
+            .draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
         inner = Rect { y: area.y + 1, height: area.height - 2, ..inner };
     }
     let hint = match state.activity.is_busy() {
         true => words::INPUT_HINT_BUSY,
         false => words::INPUT_HINT,
     };
-    let dress = Dress {
+    let dress = ComposerStyle {
         theme: pen.theme,
         hint: hint.text(pen.lang),
         sigil: tone.add_modifier(Modifier::BOLD),
@@ -293,7 +295,7 @@ fn draw_search(
     state: &State,
     area: Rect,
     frame: &mut Frame<'_>,
-    pen: &Pen<'_>,
+    pen: &DrawContext<'_>,
 ) -> Option<Position> {
     let buf = frame.buffer_mut();
     let search = state.composer.searching()?;
@@ -306,7 +308,7 @@ fn draw_search(
 }
 
 /// On the right over the input: what is out of view, or how to stop.
-fn below(state: &State, width: u16, pen: &Pen<'_>) -> Line<'static> {
+fn below(state: &State, width: u16, pen: &DrawContext<'_>) -> Line<'static> {
     if let Some((say, _)) = &state.person.told {
         let text = clean::elide_end(&say.text(pen.lang), width.into());
         return Line::styled(text, pen.theme.info);
@@ -329,7 +331,7 @@ fn draw_status(
     state: &State,
     areas: &Areas,
     frame: &mut Frame<'_>,
-    pen: &Pen<'_>,
+    pen: &DrawContext<'_>,
     right: &Line<'_>,
 ) {
     let buf = frame.buffer_mut();
@@ -356,7 +358,7 @@ fn draw_status(
 }
 
 /// The vi mode at the start of the line, and the rest of the line.
-fn draw_vim_mode(state: &State, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Rect {
+fn draw_vim_mode(state: &State, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Rect {
     let Some(mode) = state.composer.vim_mode() else { return area };
     let name = mode.name().text(pen.lang);
     let style = pen.theme.accent.add_modifier(Modifier::BOLD);
@@ -366,7 +368,7 @@ fn draw_vim_mode(state: &State, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> 
 }
 
 /// The useful keys at this moment.
-fn hints(state: &State) -> &'static [Hint] {
+fn hints(state: &State) -> &'static [KeyHint] {
     match (state.activity.is_busy(), state.composer.is_empty()) {
         (true, _) if !state.queue.is_empty() => BUSY_QUEUE,
         (true, _) => BUSY,
@@ -375,45 +377,47 @@ fn hints(state: &State) -> &'static [Hint] {
     }
 }
 
-const PALETTE: &[Hint] = &[
-    Hint { key: "Enter", does: words::HINT_RUN },
-    Hint { key: "Tab", does: words::HINT_COMPLETE },
-    Hint { key: "Up/Down", does: words::HINT_MOVE },
-    Hint { key: "Esc", does: words::HINT_CLOSE },
+const PALETTE: &[KeyHint] = &[
+    KeyHint { key: "Enter", does: words::HINT_RUN },
+    KeyHint { key: "Tab", does: words::HINT_COMPLETE },
+    KeyHint { key: "Up/Down", does: words::HINT_MOVE },
+    KeyHint { key: "Esc", does: words::HINT_CLOSE },
 ];
-const QUEUE: &[Hint] = &[
-    Hint { key: "Enter", does: input::HINT_QUEUE_EDIT },
-    Hint { key: "Del", does: input::HINT_QUEUE_REMOVE },
-    Hint { key: "Up/Down", does: words::HINT_MOVE },
-    Hint { key: "Esc", does: words::HINT_CLOSE },
+const QUEUE: &[KeyHint] = &[
+    KeyHint { key: "Enter", does: input::HINT_QUEUE_EDIT },
+    KeyHint { key: "Del", does: input::HINT_QUEUE_REMOVE },
+    KeyHint { key: "Up/Down", does: words::HINT_MOVE },
+    KeyHint { key: "Esc", does: words::HINT_CLOSE },
 ];
-const FILES: &[Hint] = &[
-    Hint { key: "Enter", does: input::HINT_TAKE_FILE },
-    Hint { key: "Tab", does: input::HINT_ENTER_FOLDER },
-    Hint { key: "Esc", does: words::HINT_CLOSE },
+const FILES: &[KeyHint] = &[
+    KeyHint { key: "Enter", does: input::HINT_TAKE_FILE },
+    KeyHint { key: "Tab", does: input::HINT_ENTER_FOLDER },
+    KeyHint { key: "Esc", does: words::HINT_CLOSE },
 ];
-const RECALL: &[Hint] = &[
-    Hint { key: "Ctrl-R", does: input::HINT_OLDER },
-    Hint { key: "Enter", does: input::HINT_TAKE },
-    Hint { key: "Esc", does: input::HINT_AS_IT_WAS },
+const RECALL: &[KeyHint] = &[
+    KeyHint { key: "Ctrl-R", does: input::HINT_OLDER },
+    KeyHint { key: "Enter", does: input::HINT_TAKE },
+    KeyHint { key: "Esc", does: input::HINT_AS_IT_WAS },
 ];
-const SEARCH: &[Hint] = &[
-    Hint { key: "Enter", does: words::HINT_NEXT },
-    Hint { key: "Up", does: words::HINT_PREVIOUS },
-    Hint { key: "Esc", does: words::HINT_CLOSE },
+const SEARCH: &[KeyHint] = &[
+    KeyHint { key: "Enter", does: words::HINT_NEXT },
+    KeyHint { key: "Up", does: words::HINT_PREVIOUS },
+    KeyHint { key: "Esc", does: words::HINT_CLOSE },
 ];
-const FOUND: &[Hint] = &[
-    Hint { key: "n", does: words::HINT_NEXT },
-    Hint { key: "N", does: words::HINT_PREVIOUS },
-    Hint { key: "/", does: words::HINT_OTHER_WORDS },
-    Hint { key: "Esc", does: words::HINT_CLOSE },
+const FOUND: &[KeyHint] = &[
+    KeyHint { key: "n", does: words::HINT_NEXT },
+    KeyHint { key: "N", does: words::HINT_PREVIOUS },
+    KeyHint { key: "/", does: words::HINT_OTHER_WORDS },
+    KeyHint { key: "Esc", does: words::HINT_CLOSE },
 ];
-const RELEASED: &[Hint] = &[Hint { key: "F2", does: words::HINT_MOUSE_BACK }];
-const BUSY: &[Hint] = &[Hint { key: "Enter", does: words::HINT_QUEUE }];
-const BUSY_QUEUE: &[Hint] = &[Hint { key: "Up", does: words::HINT_TAKE_BACK }];
-const EMPTY: &[Hint] =
-    &[Hint { key: "/", does: words::HINT_COMMANDS }, Hint { key: "?", does: words::HINT_HELP }];
-const WRITING: &[Hint] = &[
-    Hint { key: "Enter", does: words::HINT_SEND },
-    Hint { key: "Ctrl-J", does: words::HINT_BREAK },
+const RELEASED: &[KeyHint] = &[KeyHint { key: "F2", does: words::HINT_MOUSE_BACK }];
+const BUSY: &[KeyHint] = &[KeyHint { key: "Enter", does: words::HINT_QUEUE }];
+const BUSY_QUEUE: &[KeyHint] = &[KeyHint { key: "Up", does: words::HINT_TAKE_BACK }];
+const EMPTY: &[KeyHint] = &[
+    KeyHint { key: "/", does: words::HINT_COMMANDS },
+    KeyHint { key: "?", does: words::HINT_HELP },
+];
+const WRITING: &[KeyHint] = &[
+    KeyHint { key: "Enter", does: words::HINT_SEND },
+    KeyHint { key: "Ctrl-J", does: words::HINT_BREAK },
 ];

@@ -12,22 +12,22 @@ use crate::words::{Phrase, input as words};
 mod grid;
 
 /// A row and a column, in characters.
-pub type Place = (usize, usize);
+pub type GridPosition = (usize, usize);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum VimMode {
     #[default]
     Insert,
     Normal,
     /// From here to the cursor.
-    Visual(Place),
+    Visual(GridPosition),
 }
 
 /// The edits to apply to the text, in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Do {
-    Go(Place),
-    Cut(Place, Place),
+    Go(GridPosition),
+    Cut(GridPosition, GridPosition),
     Insert(String),
     /// One character left, in its line.
     Left,
@@ -36,7 +36,7 @@ pub enum Do {
 
 #[derive(Clone, Debug, Default)]
 pub struct Vim {
-    pub mode: Mode,
+    pub mode: VimMode,
     /// The keys of an unfinished command.
     typed: String,
     register: Register,
@@ -190,22 +190,22 @@ fn found<T: Copy>(table: &[(&str, T)], key: &str) -> Option<T> {
     table.iter().find(|(name, _)| *name == key).map(|(_, what)| *what)
 }
 
-impl Mode {
+impl VimMode {
     /// The name in the status line.
     pub fn name(self) -> Phrase {
         match self {
-            Mode::Insert => words::VIM_INSERT,
-            Mode::Normal => words::VIM_NORMAL,
-            Mode::Visual(_) => words::VIM_VISUAL,
+            VimMode::Insert => words::VIM_INSERT,
+            VimMode::Normal => words::VIM_NORMAL,
+            VimMode::Visual(_) => words::VIM_VISUAL,
         }
     }
 }
 
 impl Vim {
     /// A letter in normal or visual mode.
-    pub fn letter(&mut self, c: char, lines: &[String], at: Place) -> Vec<Do> {
+    pub fn letter(&mut self, c: char, lines: &[String], at: GridPosition) -> Vec<Do> {
         self.typed.push(c);
-        match read(&self.typed, matches!(self.mode, Mode::Visual(_))) {
+        match read(&self.typed, matches!(self.mode, VimMode::Visual(_))) {
             Read::Begun if self.typed.len() < 16 => Vec::new(),
             Read::Begun | Read::Nothing => {
                 self.typed.clear();
@@ -223,10 +223,10 @@ impl Vim {
     /// Esc. `None`: it has its usual meaning.
     pub fn escape(&mut self) -> Option<Vec<Do>> {
         let typed = std::mem::take(&mut self.typed);
-        match std::mem::replace(&mut self.mode, Mode::Normal) {
-            Mode::Insert => Some(vec![Do::Left]),
-            Mode::Visual(_) => Some(Vec::new()),
-            Mode::Normal => (!typed.is_empty()).then(Vec::new),
+        match std::mem::replace(&mut self.mode, VimMode::Normal) {
+            VimMode::Insert => Some(vec![Do::Left]),
+            VimMode::Visual(_) => Some(Vec::new()),
+            VimMode::Normal => (!typed.is_empty()).then(Vec::new),
         }
     }
 
@@ -249,8 +249,8 @@ impl Vim {
             }
             Command::Operate(operator, motion) => self.operate(operator, motion, times, grid, at),
             Command::Selected(operator) => {
-                let Mode::Visual(anchor) = self.mode else { return Vec::new() };
-                self.mode = Mode::Normal;
+                let VimMode::Visual(anchor) = self.mode else { return Vec::new() };
+                self.mode = VimMode::Normal;
                 let anchor = grid.cell(anchor);
                 let (from, to) = (anchor.min(at), anchor.max(at));
                 self.characters(operator, grid, from, grid.behind(to))
@@ -297,7 +297,7 @@ impl Vim {
             Operator::Yank => vec![Do::Go(from)],
             Operator::Delete => vec![Do::Cut(from, to), Do::Go(from)],
             Operator::Change => {
-                self.mode = Mode::Insert;
+                self.mode = VimMode::Insert;
                 vec![Do::Cut(from, to)]
             }
         }
@@ -309,7 +309,7 @@ impl Vim {
         match operator {
             Operator::Yank => vec![Do::Go(grid.place(start))],
             Operator::Change => {
-                self.mode = Mode::Insert;
+                self.mode = VimMode::Insert;
                 vec![Do::Cut(grid.place(start), grid.place(end))]
             }
             Operator::Delete => {
@@ -335,8 +335,8 @@ impl Vim {
             Verb::Put | Verb::PutBefore => return self.put(verb, times, grid, at),
             Verb::Visual => {
                 self.mode = match self.mode {
-                    Mode::Visual(_) => Mode::Normal,
-                    Mode::Normal | Mode::Insert => Mode::Visual(grid.place(at)),
+                    VimMode::Visual(_) => VimMode::Normal,
+                    VimMode::Normal | VimMode::Insert => VimMode::Visual(grid.place(at)),
                 };
                 return Vec::new();
             }
@@ -345,7 +345,7 @@ impl Vim {
             | Verb::Append
             | Verb::AppendEnd
             | Verb::OpenBelow
-            | Verb::OpenAbove => self.mode = Mode::Insert,
+            | Verb::OpenAbove => self.mode = VimMode::Insert,
         }
         let go = |cell| Do::Go(grid.place(cell));
         match verb {

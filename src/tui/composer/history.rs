@@ -5,7 +5,7 @@
 pub(super) const KEPT: usize = 1_000;
 
 #[derive(Clone, Debug, Default)]
-pub struct History {
+pub struct ComposerHistory {
     entries: Vec<String>,
     place: Place,
 }
@@ -20,11 +20,11 @@ enum Place {
     Entry { at: usize, draft: String },
 }
 
-impl History {
-    pub fn new(mut entries: Vec<String>) -> History {
+impl ComposerHistory {
+    pub fn new(mut entries: Vec<String>) -> ComposerHistory {
         let over = entries.len().saturating_sub(KEPT);
         entries.drain(..over);
-        History { entries, place: Place::Draft }
+        ComposerHistory { entries, place: Place::Draft }
     }
 
     /// One entry back; `None` at the oldest. `now` is the text in the input.
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn back_and_forward_return_to_the_draft() {
-        let mut history = History::new(vec!["one".into(), "two".into()]);
+        let mut history = ComposerHistory::new(vec!["one".into(), "two".into()]);
         assert_eq!(history.back("dra"), Some("two".into()));
         assert_eq!(history.back("two"), Some("one".into()));
         assert_eq!(history.back("one"), None);
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_same_message_twice_in_a_row_is_kept_once() {
-        let mut history = History::new(vec!["old".into()]);
+        let mut history = ComposerHistory::new(vec!["old".into()]);
         history.push("new".into());
         history.push("new".into());
         assert_eq!(history.entries(), ["old", "new"]);
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_long_history_drops_its_oldest_entry() {
-        let mut history = History::new((0..2_000).map(|n| n.to_string()).collect());
+        let mut history = ComposerHistory::new((0..2_000).map(|n| n.to_string()).collect());
         history.push("last".into());
         assert_eq!(history.entries.len(), KEPT);
         assert_eq!(history.entries.last().map(String::as_str), Some("last"));

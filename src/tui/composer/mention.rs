@@ -5,7 +5,7 @@ use crate::prompt::mention::{begins, find};
 
 /// A mention that is being typed: everything from its `@` to the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mention {
+pub struct MentionDraft {
     /// Row and column of the `@`, in characters.
     pub at: (usize, usize),
     /// Characters from the `@` to the cursor.
@@ -59,7 +59,7 @@ impl Mentions {
 
 /// The mention that contains the cursor or ends at it, if there is one. `column` is in characters.
 /// Paths outside the folder are not completed.
-pub fn written(line: &str, row: usize, column: usize) -> Option<Mention> {
+pub fn written(line: &str, row: usize, column: usize) -> Option<MentionDraft> {
     let before: Vec<char> = line.chars().take(column).collect();
     let signs = before.iter().enumerate().rev().filter(|(_, c)| **c == '@');
     for (at, _) in signs {
@@ -75,7 +75,7 @@ pub fn written(line: &str, row: usize, column: usize) -> Option<Mention> {
         };
         let outside = query.starts_with(['/', '~']) || query.split('/').any(|part| part == "..");
         let len = column.min(before.len()) - at;
-        return (!outside).then(|| Mention { at: (row, at), len, query: query.to_owned() });
+        return (!outside).then(|| MentionDraft { at: (row, at), len, query: query.to_owned() });
     }
     None
 }
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn only_text_before_the_cursor_counts() {
         let mention = written("见 @ab cd", 3, 4).expect("a mention");
-        assert_eq!(mention, Mention { at: (3, 2), len: 2, query: "a".into() });
+        assert_eq!(mention, MentionDraft { at: (3, 2), len: 2, query: "a".into() });
     }
 
     #[test]

@@ -11,7 +11,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::history::KEPT;
 use super::plain_area;
 use crate::tui::clean;
-use crate::tui::paint::{self, Pen};
+use crate::tui::paint::{self, DrawContext};
 use crate::tui::theme::Theme;
 use crate::words::{Lang, input as words};
 
@@ -19,7 +19,7 @@ use crate::words::{Lang, input as words};
 const LONGEST: usize = 200;
 
 #[derive(Debug)]
-pub struct Search {
+pub struct HistorySearch {
     query: String,
     hit: Hit,
     /// Older messages than those searched may have been dropped.
@@ -41,17 +41,17 @@ enum Hit {
 
 /// The direction of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum SearchSource {
     Older,
     Newer,
 }
 
-impl Search {
+impl HistorySearch {
     /// Begins over a text, which is shown until there is a hit.
-    pub fn over(lines: Vec<String>) -> Search {
+    pub fn over(lines: Vec<String>) -> HistorySearch {
         let mut text = plain_area();
         text.set_lines(lines, (0, 0));
-        Search { query: String::new(), hit: Hit::Unasked, is_full: false, text }
+        HistorySearch { query: String::new(), hit: Hit::Unasked, is_full: false, text }
     }
 
     /// The current hit.
@@ -80,7 +80,7 @@ impl Search {
     }
 
     /// The next entry that contains the query and differs from the hit.
-    pub fn go_on(&mut self, way: Way, entries: &[String]) {
+    pub fn go_on(&mut self, way: SearchSource, entries: &[String]) {
         let Some(at) = self.at() else { return self.look(entries, entries.len()) };
         let same = entries.get(at);
         let fits = |next: &usize| {
@@ -88,13 +88,13 @@ impl Search {
             entry != same && entry.is_some_and(|entry| place(entry, &self.query).is_some())
         };
         let next = match way {
-            Way::Older => (0..at).rev().find(fits),
-            Way::Newer => (at + 1..entries.len()).find(fits),
+            SearchSource::Older => (0..at).rev().find(fits),
+            SearchSource::Newer => (at + 1..entries.len()).find(fits),
         };
         match (next, way) {
             (Some(next), _) => self.show(entries, Hit::At(next)),
-            (None, Way::Older) => self.hit = Hit::Last(at),
-            (None, Way::Newer) => self.hit = Hit::At(at),
+            (None, SearchSource::Older) => self.hit = Hit::Last(at),
+            (None, SearchSource::Newer) => self.hit = Hit::At(at),
         }
     }
 
@@ -149,7 +149,7 @@ impl Search {
     }
 
     /// Draws the query in one row; returns the position of the cursor.
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Position {
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Position {
         let label = words::SEARCH_LABEL.text(pen.lang);
         let room = usize::from(area.width).saturating_sub(clean::width(label) + 4);
         let query = tail(&self.query, room);
@@ -168,7 +168,7 @@ impl Search {
     }
 
     /// Columns that [`Search::draw`] takes, without the note.
-    pub fn width(&self, pen: &Pen<'_>) -> usize {
+    pub fn width(&self, pen: &DrawContext<'_>) -> usize {
         2 + clean::width(words::SEARCH_LABEL.text(pen.lang)) + clean::width(&self.query) + 1
     }
 
@@ -221,8 +221,8 @@ mod tests {
             .to_vec()
     }
 
-    fn searched(keys: &str) -> Search {
-        let mut search = Search::over(vec!["a draft".into()]);
+    fn searched(keys: &str) -> HistorySearch {
+        let mut search = HistorySearch::over(vec!["a draft".into()]);
         for c in keys.chars() {
             search.add(&c.to_string(), &entries());
         }
@@ -232,12 +232,12 @@ mod tests {
     #[test]
     fn where_older_ones_may_be_gone_it_says_how_many_it_looked_through() {
         let many: Vec<String> = (0..KEPT).map(|n| format!("line {n}")).collect();
-        let mut search = Search::over(vec!["a draft".into()]);
+        let mut search = HistorySearch::over(vec!["a draft".into()]);
         search.add("nowhere", &many);
         assert_eq!(search.note(Lang::En), "none of the last 1000 messages contains this");
-        let mut search = Search::over(vec!["a draft".into()]);
+        let mut search = HistorySearch::over(vec!["a draft".into()]);
         search.add("line 0", &many);
-        search.go_on(Way::Older, &many);
+        search.go_on(SearchSource::Older, &many);
         assert_eq!(search.note(Lang::En), "nothing older among the last 1000 messages");
         assert_eq!(searched("nowhere").note(Lang::En), "no sent message contains this");
     }
@@ -254,15 +254,15 @@ mod tests {
     fn older_skips_duplicates_and_stops_at_the_oldest() {
         let entries = entries();
         let mut search = searched("CARGO");
-        search.go_on(Way::Older, &entries);
+        search.go_on(SearchSource::Older, &entries);
         assert_eq!(search.found(&entries), Some("Cargo build\nthen test"));
-        search.go_on(Way::Older, &entries);
+        search.go_on(SearchSource::Older, &entries);
         assert_eq!(search.at(), Some(0));
         assert!(search.is_quiet());
-        search.go_on(Way::Older, &entries);
+        search.go_on(SearchSource::Older, &entries);
         assert_eq!(search.at(), Some(0));
         assert!(!search.is_quiet(), "it says that there is nothing older");
-        search.go_on(Way::Newer, &entries);
+        search.go_on(SearchSource::Newer, &entries);
         assert_eq!(search.found(&entries), Some("Cargo build\nthen test"));
     }
 

@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use tui_textarea::CursorMove;
 
 use super::{Composer, chars_before};
-use crate::tui::vim::{Do, Mode, Place, Vim, on_character};
+use crate::tui::vim::{Do, GridPosition, Vim, VimMode, on_character};
 
 /// The side on which to leave a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Composer {
     }
 
     /// The mode of the vi keys, while they are on.
-    pub fn vim_mode(&self) -> Option<Mode> {
+    pub fn vim_mode(&self) -> Option<VimMode> {
         self.vim.as_ref().map(|vim| vim.mode)
     }
 
@@ -36,7 +36,7 @@ impl Composer {
                 Some(todo) => todo,
                 None => return false,
             },
-            (_, Mode::Insert) => return false,
+            (_, VimMode::Insert) => return false,
             (KeyCode::Char('r'), _) if key.modifiers == KeyModifiers::CONTROL => {
                 self.text.redo();
                 Vec::new()
@@ -50,7 +50,7 @@ impl Composer {
         };
         todo.into_iter().for_each(|todo| self.follow(todo));
         self.changed();
-        if self.vim_mode() != Some(Mode::Insert) {
+        if self.vim_mode() != Some(VimMode::Insert) {
             let (row, column) = self.text.cursor();
             let line = self.text.lines().get(row).map(String::as_str).unwrap_or_default();
             self.go((row, on_character(line, column)));
@@ -80,13 +80,13 @@ impl Composer {
         }
     }
 
-    fn go(&mut self, (row, column): Place) {
+    fn go(&mut self, (row, column): GridPosition) {
         let most = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
         self.text.move_cursor(CursorMove::Jump(most(row), most(column)));
     }
 
     /// A unit is deleted as a whole or not at all.
-    fn beside_unit(&self, (row, column): Place, side: Side) -> Place {
+    fn beside_unit(&self, (row, column): GridPosition, side: Side) -> GridPosition {
         let Some(line) = self.text.lines().get(row) else { return (row, column) };
         let units = self.places(line).into_iter();
         let mut ends = units.map(|(from, to)| (chars_before(line, from), chars_before(line, to)));
@@ -99,10 +99,10 @@ impl Composer {
 
     /// Highlights the selection of visual mode.
     pub(super) fn dress_selection(&mut self, style: Style) {
-        let Some(Mode::Visual(anchor)) = self.vim_mode() else { return };
+        let Some(VimMode::Visual(anchor)) = self.vim_mode() else { return };
         let (row, column) = self.text.cursor();
         let (from, to) = (anchor.min((row, column)), anchor.max((row, column)));
-        let byte = |(row, column): Place| {
+        let byte = |(row, column): GridPosition| {
             let line = self.text.lines().get(row).map(String::as_str).unwrap_or_default();
             (row, line.char_indices().nth(column).map_or(line.len(), |(at, _)| at))
         };

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc as news;
 
-use super::sieve::{Found, Reach, Sieve};
+use super::sieve::{FileMatcher, FileMatches, MatchCoverage};
 use crate::tools::walk;
 use crate::tui::Millis;
 
@@ -32,7 +32,7 @@ pub struct Finder {
 struct Work {
     query: String,
     asks: mpsc::Sender<String>,
-    found: news::Receiver<Found>,
+    found: news::Receiver<FileMatches>,
 }
 
 impl Finder {
@@ -61,7 +61,7 @@ impl Finder {
     }
 
     /// The next results; waits for ever while no search runs.
-    pub async fn found(&mut self) -> Option<Found> {
+    pub async fn found(&mut self) -> Option<FileMatches> {
         let Some(work) = &mut self.work else { return std::future::pending().await };
         let found = work.found.recv().await;
         self.hold = None;
@@ -77,18 +77,18 @@ fn start(query: String, root: PathBuf) -> Option<Work> {
     let (asks, asked) = mpsc::channel();
     let (tell, found) = news::channel(2);
     let first = query.clone();
-    let work = move || Errand::new(first, asked, tell).run(&root);
+    let work = move || SearchJob::new(first, asked, tell).run(&root);
     thread::Builder::new().name("files".into()).spawn(work).ok()?;
     Some(Work { query, asks, found })
 }
 
 /// One walk, and its query.
-struct Errand {
+struct SearchJob {
     asked: mpsc::Receiver<String>,
-    tell: news::Sender<Found>,
-    sieve: Sieve,
+    tell: news::Sender<FileMatches>,
+    sieve: FileMatcher,
     names: Vec<String>,
-    reach: Reach,
+    reach: MatchCoverage,
     /// When results for this query were last reported.
     told: Option<Instant>,
 }
@@ -96,10 +96,14 @@ struct Errand {
 /// The list was closed.
 struct Gone;
 
-impl Errand {
-    fn new(query: String, asked: mpsc::Receiver<String>, tell: news::Sender<Found>) -> Errand {
-        let (sieve, names) = (Sieve::new(query), Vec::new());
-        Errand { asked, tell, sieve, names, reach: Reach::Looking, told: None }
+impl SearchJob {
+    fn new(
+        query: String,
+        asked: mpsc::Receiver<String>,
+        tell: news::Sender<FileMatches>,
+    ) -> SearchJob {
+        let (sieve, names) = (FileMatcher::new(query), Vec::new());
+        SearchJob { asked, tell, sieve, names, reach: MatchCoverage::Looking, told: None }
     }
 
     /// Ends with the mention.
@@ -112,10 +116,10 @@ impl Errand {
         self.hear()?;
         if self.sieve.seen() < self.names.len() {
             self.sieve.look(&self.names, STRIDE);
-        } else if self.reach == Reach::Looking {
+        } else if self.reach == MatchCoverage::Looking {
             self.walk_on(walk)?;
         }
-        let all = self.sieve.seen() == self.names.len() && self.reach != Reach::Looking;
+        let all = self.sieve.seen() == self.names.len() && self.reach != MatchCoverage::Looking;
         let due = match self.told {
             None => self.sieve.seen() > 0,
             Some(told) => told.elapsed() >= TELL,
@@ -132,11 +136,11 @@ impl Errand {
         let began = Instant::now();
         for _ in 0..most {
             match walk.next() {
-                None => self.reach = Reach::Whole,
-                Some(_) if self.names.len() >= MOST => self.reach = Reach::Cut,
+                None => self.reach = MatchCoverage::Whole,
+                Some(_) if self.names.len() >= MOST => self.reach = MatchCoverage::Cut,
                 Some(name) => self.names.push(name),
             }
-            if self.reach != Reach::Looking || began.elapsed() >= TELL {
+            if self.reach != MatchCoverage::Looking || began.elapsed() >= TELL {
                 break;
             }
         }
@@ -162,7 +166,7 @@ impl Errand {
     }
 
     fn turn_to(&mut self, query: String) {
-        self.sieve = Sieve::new(query);
+        self.sieve = FileMatcher::new(query);
         self.told = None;
     }
 
@@ -191,7 +195,7 @@ mod tests {
     async fn all(finder: &mut Finder, query: &str) -> Vec<String> {
         loop {
             let found = finder.found().await.expect("the finder lives");
-            if found.query == query && found.reach == Reach::Whole {
+            if found.query == query && found.reach == MatchCoverage::Whole {
                 return found.hits.into_iter().map(|hit| hit.path).collect();
             }
         }
@@ -225,15 +229,15 @@ mod tests {
     fn an_endless_tree_is_left_at_the_limit() {
         let (asks, asked) = mpsc::channel();
         let (tell, mut found) = news::channel(100);
-        let mut errand = Errand::new(String::new(), asked, tell);
+        let mut errand = SearchJob::new(String::new(), asked, tell);
         let mut walk = (0..).map(|n| format!("f{n}"));
         asks.send("f".into()).expect("asked");
-        while errand.reach == Reach::Looking {
+        while errand.reach == MatchCoverage::Looking {
             assert!(errand.hear().and_then(|()| errand.walk_on(&mut walk)).is_ok());
         }
-        assert_eq!((errand.reach, errand.names.len()), (Reach::Cut, MOST));
+        assert_eq!((errand.reach, errand.names.len()), (MatchCoverage::Cut, MOST));
         assert!(errand.tell().is_ok());
-        assert_eq!(found.try_recv().map(|found| found.reach), Ok(Reach::Cut));
+        assert_eq!(found.try_recv().map(|found| found.reach), Ok(MatchCoverage::Cut));
         drop(found);
         assert!(errand.walk_on(&mut walk).is_err(), "closed");
     }

@@ -10,20 +10,20 @@ const MOST: usize = 100;
 
 /// The best names for a query: plain data for the screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FileMatches {
     pub query: String,
     /// The best ones, best first.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<FileMatch>,
     /// The number of names that match.
     pub fits: usize,
     /// The number of names that were read.
     pub seen: usize,
-    pub reach: Reach,
+    pub reach: MatchCoverage,
 }
 
 /// Whether there may be more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reach {
+pub enum MatchCoverage {
     #[default]
     Looking,
     Whole,
@@ -32,7 +32,7 @@ pub enum Reach {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct FileMatch {
     pub path: String,
     /// Characters of the path that were typed.
     pub marks: Vec<u32>,
@@ -41,7 +41,7 @@ pub struct Hit {
 /// How well a name matches, best first.
 type Rank = (Reverse<u32>, usize);
 
-pub struct Sieve {
+pub struct FileMatcher {
     query: String,
     pattern: Pattern,
     matcher: Matcher,
@@ -56,11 +56,11 @@ pub fn config() -> Config {
     Config::DEFAULT.match_paths()
 }
 
-impl Sieve {
-    pub fn new(query: String) -> Sieve {
+impl FileMatcher {
+    pub fn new(query: String) -> FileMatcher {
         let pattern = pattern(&query);
         let matcher = Matcher::new(config());
-        Sieve { query, pattern, matcher, best: Vec::new(), fits: 0, seen: 0 }
+        FileMatcher { query, pattern, matcher, best: Vec::new(), fits: 0, seen: 0 }
     }
 
     /// The number of names it has read.
@@ -92,38 +92,38 @@ impl Sieve {
     }
 
     /// The results so far.
-    pub fn found(&mut self, names: &[String], reach: Reach) -> Found {
-        let hits: Vec<Hit> = self
+    pub fn found(&mut self, names: &[String], reach: MatchCoverage) -> FileMatches {
+        let hits: Vec<FileMatch> = self
             .best
             .iter()
             .filter_map(|(_, at)| names.get(*at))
-            .map(|name| Hit {
+            .map(|name| FileMatch {
                 marks: marks(&self.pattern, name, &mut self.matcher),
                 path: name.clone(),
             })
             .collect();
-        Found { query: self.query.clone(), hits, fits: self.fits, seen: self.seen, reach }
+        FileMatches { query: self.query.clone(), hits, fits: self.fits, seen: self.seen, reach }
     }
 }
 
-impl Found {
+impl FileMatches {
     /// Filters and sorts the results by a query typed since.
     pub fn narrow(&mut self, query: &str, matcher: &mut Matcher) {
         let pattern = pattern(query);
         let mut chars = Vec::new();
-        let mut kept: Vec<(Rank, Hit)> = std::mem::take(&mut self.hits)
+        let mut kept: Vec<(Rank, FileMatch)> = std::mem::take(&mut self.hits)
             .into_iter()
             .filter_map(|hit| {
                 let score = pattern.score(Utf32Str::new(&hit.path, &mut chars), matcher)?;
                 let marks = marks(&pattern, &hit.path, matcher);
-                Some(((Reverse(score), weight(query, &hit.path)), Hit { marks, ..hit }))
+                Some(((Reverse(score), weight(query, &hit.path)), FileMatch { marks, ..hit }))
             })
             .collect();
         kept.sort_by(|(one, a), (other, b)| one.cmp(other).then_with(|| a.path.cmp(&b.path)));
         self.hits = kept.into_iter().map(|(_, hit)| hit).collect();
         self.fits = self.hits.len();
         self.query = query.to_owned();
-        self.reach = Reach::Looking;
+        self.reach = MatchCoverage::Looking;
     }
 }
 
@@ -152,9 +152,9 @@ mod tests {
 
     fn found(query: &str, names: &[&str]) -> Vec<String> {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let mut sieve = Sieve::new(query.into());
+        let mut sieve = FileMatcher::new(query.into());
         sieve.look(&names, usize::MAX);
-        sieve.found(&names, Reach::Whole).hits.into_iter().map(|hit| hit.path).collect()
+        sieve.found(&names, MatchCoverage::Whole).hits.into_iter().map(|hit| hit.path).collect()
     }
 
     #[test]
@@ -173,11 +173,11 @@ mod tests {
     #[test]
     fn of_many_matches_the_best_are_kept() {
         let names: Vec<String> = (0..1_000).rev().map(|n| format!("file{n:04}")).collect();
-        let mut sieve = Sieve::new("file".into());
+        let mut sieve = FileMatcher::new("file".into());
         while sieve.seen() < names.len() {
             sieve.look(&names, 7);
         }
-        let found = sieve.found(&names, Reach::Whole);
+        let found = sieve.found(&names, MatchCoverage::Whole);
         assert_eq!((found.fits, found.hits.len()), (1_000, MOST));
         assert_eq!(found.hits.first().map(|hit| hit.path.as_str()), Some("file0000"));
         assert_eq!(found.hits.last().map(|hit| hit.path.as_str()), Some("file0099"));
@@ -186,9 +186,9 @@ mod tests {
     #[test]
     fn the_typed_letters_are_marked() {
         let names = ["中/lib.rs".to_owned()];
-        let mut sieve = Sieve::new("lib".into());
+        let mut sieve = FileMatcher::new("lib".into());
         sieve.look(&names, 1);
-        let hits = sieve.found(&names, Reach::Whole).hits;
+        let hits = sieve.found(&names, MatchCoverage::Whole).hits;
         assert_eq!(hits.first().map(|hit| hit.marks.clone()), Some(vec![2, 3, 4]));
     }
 }

@@ -4,20 +4,20 @@ use proptest::prelude::*;
 use super::*;
 
 /// The events of the terminal, as text.
-fn told(heard: Vec<Heard>) -> Vec<String> {
+fn told(heard: Vec<TerminalInput>) -> Vec<String> {
     heard
         .into_iter()
         .map(|heard| match heard {
-            Heard::Ground(ground) => format!("{ground:?}"),
-            Heard::Event(Event::Paste(text)) => format!("paste {text:?}"),
-            Heard::Event(Event::Mouse(mouse)) => {
+            TerminalInput::Ground(ground) => format!("{ground:?}"),
+            TerminalInput::Event(Event::Paste(text)) => format!("paste {text:?}"),
+            TerminalInput::Event(Event::Mouse(mouse)) => {
                 format!("{:?} {} {}", mouse.kind, mouse.column, mouse.row)
             }
-            Heard::Event(Event::Key(key)) => match key.modifiers {
+            TerminalInput::Event(Event::Key(key)) => match key.modifiers {
                 KeyModifiers::NONE => format!("{}", key.code),
                 held => format!("{held}+{}", key.code),
             },
-            Heard::Event(event) => format!("{event:?}"),
+            TerminalInput::Event(event) => format!("{event:?}"),
         })
         .collect()
 }

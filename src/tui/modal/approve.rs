@@ -4,25 +4,25 @@
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 
-use super::asking::{Asking, Subject};
-use super::choice::{Care, Choices};
-use super::command::{self, Facts};
-use super::on_sheet::OnSheet;
+use super::asking::{QuestionState, Subject};
+use super::choice::{Choices, Severity};
+use super::command::{self, StepDetails};
+use super::on_sheet::Dialog;
 use super::rows::{Longs, Rows};
-use super::sheet::Page;
+use super::sheet::DialogPage;
 use crate::protocol::{AskId, Change, Risk, StepAction, Tier, TrustOffer, UpcomingStep};
-use crate::tui::paint::Pen;
+use crate::tui::paint::DrawContext;
 use crate::words::{LocalizedText, screen as words};
 
 #[derive(Debug)]
 pub struct Approve {
-    pub asking: Asking,
-    held: Held,
+    pub asking: QuestionState,
+    held: StepQuestion,
 }
 
 /// The subject of the question, as the question brought it.
 #[derive(Debug)]
-pub struct Held {
+pub struct StepQuestion {
     pub work: StepAction,
     pub risk: Risk,
     pub resolved: Option<String>,
@@ -42,9 +42,13 @@ pub struct Held {
     pub rest: Vec<UpcomingStep>,
 }
 
-impl Held {
-    pub fn care(&self) -> Care {
-        if self.risk.lifted || self.risk.tier == Tier::L2 { Care::Grave } else { Care::Plain }
+impl StepQuestion {
+    pub fn care(&self) -> Severity {
+        if self.risk.lifted || self.risk.tier == Tier::L2 {
+            Severity::Grave
+        } else {
+            Severity::Plain
+        }
     }
 
     /// True when the steps after it may be approved together with it.
@@ -54,7 +58,7 @@ impl Held {
     }
 
     /// `2 of 5`; empty for a single step.
-    pub fn counted(&self, pen: &Pen<'_>) -> String {
+    pub fn counted(&self, pen: &DrawContext<'_>) -> String {
         match self.count {
             (_, 0..=1) => String::new(),
             (number, of) => words::ASK_COUNT.with("n", number).with("of", of).text(pen.lang),
@@ -71,18 +75,18 @@ impl Held {
     }
 }
 
-impl OnSheet for Approve {
-    fn parts(&mut self) -> (&mut Asking, Option<(&StepAction, &Risk)>) {
+impl Dialog for Approve {
+    fn parts(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
         (&mut self.asking, Some((&self.held.work, &self.held.risk)))
     }
 
-    fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page {
+    fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
         let change = self.held.change.as_ref();
         let subject = self.asking.subject(&self.held.work, &self.held.risk, change);
         let title = if subject.change.is_some() { words::CHANGE_TITLE } else { words::ASK_TITLE };
         let mut page = subject.page(title, width, pen);
         // The end of a very long diff need not be seen if the diff is read page by page.
-        let paged = subject.change.is_some() && self.held.care() == Care::Grave;
+        let paged = subject.change.is_some() && self.held.care() == Severity::Grave;
         let most = if paged { super::change::MUST } else { usize::MAX };
         let long = page.must.split_off(page.must.len().min(most));
         page.count = self.held.counted(pen);
@@ -90,7 +94,7 @@ impl OnSheet for Approve {
         page.must.extend(self.facts(&subject, width, pen));
         page.more = long;
         if !subject.is_edited() && !self.held.rule_covers.is_empty() {
-            let mut facts = Facts::new(width, pen);
+            let mut facts = StepDetails::new(width, pen);
             facts.more(&self.held.rule_covers, pen);
             page.more.extend(facts.into_rows());
         }
@@ -105,18 +109,23 @@ impl OnSheet for Approve {
 }
 
 impl Approve {
-    pub fn new(id: AskId, held: Held) -> Approve {
+    pub fn new(id: AskId, held: StepQuestion) -> Approve {
         let choices = Choices::for_step(held.care(), held.rule.is_some());
         let rest = held.rest.iter().map(|step| step.id.clone()).collect();
         let choices = if held.offers_all() { choices.with_all(rest) } else { choices };
         let choices = choices.with_trust(held.trust.is_some());
         let slight = held.change.is_some() && held.risk.tier == Tier::L1 && held.risk.is_mild();
-        let asking = Asking::new(id, choices, held.care()).slight(slight);
+        let asking = QuestionState::new(id, choices, held.care()).slight(slight);
         Approve { asking, held }
     }
 
-    fn facts(&self, subject: &Subject<'_>, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
-        let mut facts = Facts::new(width, pen);
+    fn facts(
+        &self,
+        subject: &Subject<'_>,
+        width: usize,
+        pen: &DrawContext<'_>,
+    ) -> Vec<Line<'static>> {
+        let mut facts = StepDetails::new(width, pen);
         if let Some(path) = self.held.path_of(subject.work) {
             facts.text(words::ASK_PROGRAM, path, pen.theme.text, pen);
         }
@@ -130,7 +139,7 @@ impl Approve {
     }
 
     /// The steps after this one, each with its tier in front.
-    fn rest(&self, width: usize, pen: &Pen<'_>) -> Rows {
+    fn rest(&self, width: usize, pen: &DrawContext<'_>) -> Rows {
         if self.held.rest.is_empty() {
             return Rows::default();
         }
@@ -142,8 +151,8 @@ impl Approve {
         rows
     }
 
-    fn said(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
-        let mut facts = Facts::new(width, pen);
+    fn said(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+        let mut facts = StepDetails::new(width, pen);
         if !self.held.why.trim().is_empty() || !self.held.expected.trim().is_empty() {
             facts.blank();
         }
@@ -154,7 +163,7 @@ impl Approve {
 }
 
 /// A step after this one: its tier, and its whole command, since an approval may include it.
-fn ahead(step: &UpcomingStep, width: usize, pen: &Pen<'_>, longs: &Longs) -> Rows {
+fn ahead(step: &UpcomingStep, width: usize, pen: &DrawContext<'_>, longs: &Longs) -> Rows {
     let tone = command::tone(&step.risk, pen).add_modifier(Modifier::BOLD);
     let label = format!("  {}", step.risk.tier.name());
     let room = width.saturating_sub(6);

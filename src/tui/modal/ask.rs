@@ -7,16 +7,16 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::Answer;
+use super::ModalAction;
 use super::asking::{self, Field};
-use super::sheet::{self, Foot, Page, Sheet};
+use super::sheet::{self, DialogPage, Foot, Sheet};
 use crate::protocol::{AskId, Decision, Op};
 use crate::tui::clean;
-use crate::tui::composer::{Composer, Dress};
+use crate::tui::composer::{Composer, ComposerStyle};
 use crate::tui::guard::Listening;
-use crate::tui::keys::{self, Action, Place, Scrolled};
-use crate::tui::paint::{self, Pen};
-use crate::tui::status::Hint;
+use crate::tui::keys::{self, KeyAction, KeyContext, Scrolled};
+use crate::tui::paint::{self, DrawContext};
+use crate::tui::status::KeyHint;
 use crate::words::{Lang, Phrase, screen as words};
 
 /// Rows of the field for a free answer.
@@ -87,25 +87,25 @@ impl AskModal {
         choices.chain(own).chain([Row::Nothing]).collect()
     }
 
-    pub fn key(&mut self, key: &KeyEvent, lang: Lang) -> Answer {
-        if keys::action(Place::Anywhere, key) == Some(Action::Interrupt) {
+    pub fn key(&mut self, key: &KeyEvent, lang: Lang) -> ModalAction {
+        if keys::action(KeyContext::Anywhere, key) == Some(KeyAction::Interrupt) {
             return self.send(Decision::Stop);
         }
         match &mut self.doing {
-            Doing::Sent => Answer::Pass,
+            Doing::Sent => ModalAction::Pass,
             Doing::Choosing => self.choose(key),
             Doing::Writing(field) => match asking::in_field(field, key, lang) {
-                Field::Changed => Answer::Stay,
-                Field::Other => Answer::Pass,
+                Field::Changed => ModalAction::Stay,
+                Field::Other => ModalAction::Pass,
                 Field::Left if self.choices.is_empty() => self.take(Row::Nothing),
                 Field::Left => {
                     self.doing = Doing::Choosing;
-                    Answer::Stay
+                    ModalAction::Stay
                 }
                 Field::Done => {
                     let text = field.whole().trim().to_owned();
                     match text.is_empty() {
-                        true => Answer::Stay,
+                        true => ModalAction::Stay,
                         false => self.send(Decision::Answer { text }),
                     }
                 }
@@ -113,32 +113,32 @@ impl AskModal {
         }
     }
 
-    pub fn paste(&mut self, text: &str, lang: Lang) -> Answer {
+    pub fn paste(&mut self, text: &str, lang: Lang) -> ModalAction {
         if let Doing::Writing(field) = &mut self.doing {
             field.paste(text, lang);
         }
-        Answer::Stay
+        ModalAction::Stay
     }
 
-    fn choose(&mut self, key: &KeyEvent) -> Answer {
+    fn choose(&mut self, key: &KeyEvent) -> ModalAction {
         let rows = self.rows();
         if let Some(row) = keys::letter(key).and_then(|typed| self.typed(typed)) {
             return self.take(row);
         }
-        match keys::action(Place::Question, key) {
-            Some(Action::Next) => self.chosen = (self.chosen + 1) % rows.len(),
-            Some(Action::Previous) => self.chosen = (self.chosen + rows.len() - 1) % rows.len(),
-            Some(Action::More) => self.sheet.more(),
-            Some(Action::Scroll(by)) if self.scroll(by) => {}
-            Some(Action::Close) => return self.take(Row::Nothing),
-            Some(Action::Accept) => {
+        match keys::action(KeyContext::Question, key) {
+            Some(KeyAction::Next) => self.chosen = (self.chosen + 1) % rows.len(),
+            Some(KeyAction::Previous) => self.chosen = (self.chosen + rows.len() - 1) % rows.len(),
+            Some(KeyAction::More) => self.sheet.more(),
+            Some(KeyAction::Scroll(by)) if self.scroll(by) => {}
+            Some(KeyAction::Close) => return self.take(Row::Nothing),
+            Some(KeyAction::Accept) => {
                 if let Some(row) = rows.get(self.chosen) {
                     return self.take(*row);
                 }
             }
-            _ => return Answer::Pass,
+            _ => return ModalAction::Pass,
         }
-        Answer::Stay
+        ModalAction::Stay
     }
 
     /// The row that a letter or a digit selects.
@@ -150,29 +150,29 @@ impl AskModal {
         rows.into_iter().find(|row| letter(*row) == typed.to_ascii_lowercase())
     }
 
-    fn take(&mut self, row: Row) -> Answer {
+    fn take(&mut self, row: Row) -> ModalAction {
         match row {
             Row::Choice(at) => match self.choices.get(at).cloned() {
                 Some(text) => self.send(Decision::Answer { text }),
-                None => Answer::Stay,
+                None => ModalAction::Stay,
             },
             Row::Own => {
                 self.doing = Doing::Writing(Box::new(Composer::new(Vec::new())));
-                Answer::Stay
+                ModalAction::Stay
             }
             Row::Nothing => self.send(Decision::Reject { word: None }),
         }
     }
 
-    fn send(&mut self, decision: Decision) -> Answer {
+    fn send(&mut self, decision: Decision) -> ModalAction {
         self.doing = Doing::Sent;
-        Answer::Send(Op::Decide { ask: self.id, decision })
+        ModalAction::Send(Op::Decide { ask: self.id, decision })
     }
 
-    fn page(&mut self, screen: u16, pen: &Pen<'_>) -> Page {
-        let width = Page::body_width(screen);
+    fn page(&mut self, screen: u16, pen: &DrawContext<'_>) -> DialogPage {
+        let width = DialogPage::body_width(screen);
         let rows = clean::wrap(&self.text, width.min(MEASURE));
-        let mut page = Page {
+        let mut page = DialogPage {
             title: words::CHOICE_TITLE.text(pen.lang).to_owned(),
             tone: pen.theme.accent,
             must: rows
@@ -180,9 +180,9 @@ impl AskModal {
                 .map(|row| Line::styled(row, pen.theme.text))
                 .collect::<Vec<_>>()
                 .into(),
-            ..Page::default()
+            ..DialogPage::default()
         };
-        let hints: &[Hint] = match &mut self.doing {
+        let hints: &[KeyHint] = match &mut self.doing {
             Doing::Sent => &[],
             Doing::Writing(field) => {
                 let rows = field.rows(u16::try_from(width).unwrap_or(u16::MAX)).min(FIELD);
@@ -207,12 +207,12 @@ impl AskModal {
     }
 
     /// One choice below the other; a long one wraps.
-    fn grid(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    fn grid(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let rows = self.rows().into_iter().enumerate();
         rows.flat_map(|(at, row)| self.cell(at, row, width, pen)).collect()
     }
 
-    fn cell(&self, at: usize, row: Row, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    fn cell(&self, at: usize, row: Row, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let here = asking::listens(self.listening).is_none();
         let chosen = at == self.chosen && here;
         let (sigil, style) =
@@ -236,14 +236,19 @@ impl AskModal {
         lines
     }
 
-    pub fn height(&mut self, screen: Rect, pen: &Pen<'_>) -> u16 {
+    pub fn height(&mut self, screen: Rect, pen: &DrawContext<'_>) -> u16 {
         sheet::height(screen, &self.page(screen.width, pen))
     }
 
-    pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+    pub fn draw(
+        &mut self,
+        screen: Rect,
+        buf: &mut Buffer,
+        pen: &DrawContext<'_>,
+    ) -> Option<Position> {
         let page = self.page(screen.width, pen);
         let area = self.sheet.draw(screen, buf, &page, pen)?;
-        let dress = Dress { theme: pen.theme, hint: "", sigil: page.tone };
+        let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: page.tone };
         let caret = match &mut self.doing {
             Doing::Writing(field) => field.draw(area, buf, &dress),
             Doing::Choosing | Doing::Sent => None,
@@ -260,19 +265,19 @@ fn letter(row: Row) -> char {
     }
 }
 
-const CHOOSING: &[Hint] = &[
-    Hint { key: "Enter", does: words::HINT_CHOOSE },
-    Hint { key: "Esc", does: words::CHOICE_NOTHING },
-    Hint { key: "Up/Down", does: words::HINT_MOVE },
-    Hint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
+const CHOOSING: &[KeyHint] = &[
+    KeyHint { key: "Enter", does: words::HINT_CHOOSE },
+    KeyHint { key: "Esc", does: words::CHOICE_NOTHING },
+    KeyHint { key: "Up/Down", does: words::HINT_MOVE },
+    KeyHint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
 ];
-const WRITING: &[Hint] = &[
-    Hint { key: "Enter", does: words::HINT_SEND },
-    Hint { key: "Esc", does: words::HINT_BACK },
-    Hint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
+const WRITING: &[KeyHint] = &[
+    KeyHint { key: "Enter", does: words::HINT_SEND },
+    KeyHint { key: "Esc", does: words::HINT_BACK },
+    KeyHint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
 ];
-const WRITING_ONLY: &[Hint] = &[
-    Hint { key: "Enter", does: words::HINT_SEND },
-    Hint { key: "Esc", does: words::CHOICE_NOTHING },
-    Hint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
+const WRITING_ONLY: &[KeyHint] = &[
+    KeyHint { key: "Enter", does: words::HINT_SEND },
+    KeyHint { key: "Esc", does: words::CHOICE_NOTHING },
+    KeyHint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
 ];

@@ -6,18 +6,18 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::Answer;
-use super::choice::{self, Care, Choice, Choices, Pick};
+use super::ModalAction;
+use super::choice::{self, ChoicePick, Choices, QuestionChoice, Severity};
 use super::command;
 use super::edit::{Editor, Judgement};
 use super::rows::Longs;
-use super::sheet::{self, Foot, Page, Sheet, Until};
+use super::sheet::{self, DialogPage, Foot, Sheet, Until};
 use crate::protocol::{ApprovalScope, AskId, Change, Decision, Op, Risk, StepAction};
-use crate::tui::composer::{Composer, Dress};
+use crate::tui::composer::{Composer, ComposerStyle};
 use crate::tui::guard::Listening;
-use crate::tui::keys::{self, Action, Edit, Place, Scrolled};
-use crate::tui::paint::Pen;
-use crate::tui::status::Hint;
+use crate::tui::keys::{self, EditAction, KeyAction, KeyContext, Scrolled};
+use crate::tui::paint::DrawContext;
+use crate::tui::status::KeyHint;
 use crate::tui::{Millis, clean};
 use crate::words::{Lang, LocalizedText, Phrase, prompt, screen as words};
 
@@ -25,12 +25,12 @@ use crate::words::{Lang, LocalizedText, Phrase, prompt, screen as words};
 const HELD: Millis = 700;
 
 #[derive(Debug)]
-pub struct Asking {
+pub struct QuestionState {
     pub id: AskId,
     pub choices: Choices,
-    pub doing: Doing,
+    pub doing: QuestionMode,
     sheet: Sheet,
-    care: Care,
+    care: Severity,
     /// A low-risk change of a file, whose rest may stay unseen.
     slight: bool,
     listening: Listening,
@@ -50,7 +50,7 @@ enum Refusal {
 }
 
 #[derive(Debug)]
-pub enum Doing {
+pub enum QuestionMode {
     Choosing,
     Editing(Box<Editor>),
     Wording(Box<Composer>),
@@ -58,11 +58,11 @@ pub enum Doing {
     Sent,
 }
 
-impl Asking {
-    pub fn new(id: AskId, choices: Choices, care: Care) -> Asking {
-        let (sheet, doing) = (Sheet::default(), Doing::Choosing);
+impl QuestionState {
+    pub fn new(id: AskId, choices: Choices, care: Severity) -> QuestionState {
+        let (sheet, doing) = (Sheet::default(), QuestionMode::Choosing);
         let listening = Listening::default();
-        Asking {
+        QuestionState {
             id,
             choices,
             doing,
@@ -77,8 +77,8 @@ impl Asking {
 
     /// Lets a second press approve what was not all seen.
     #[must_use]
-    pub fn slight(mut self, slight: bool) -> Asking {
-        self.slight = slight && self.care == Care::Plain;
+    pub fn slight(mut self, slight: bool) -> QuestionState {
+        self.slight = slight && self.care == Severity::Plain;
         self
     }
 
@@ -97,12 +97,12 @@ impl Asking {
 
     /// Whether a text field is open in the dialog.
     pub fn is_field(&self) -> bool {
-        matches!(self.doing, Doing::Editing(_) | Doing::Wording(_))
+        matches!(self.doing, QuestionMode::Editing(_) | QuestionMode::Wording(_))
     }
 
     /// Scrolls what does not fit; false if everything fits.
     pub fn scroll(&mut self, by: Scrolled) -> bool {
-        self.sheet.scroll(by, self.care == Care::Plain)
+        self.sheet.scroll(by, self.care == Severity::Plain)
     }
 
     /// The current content of the dialog, for a question about `work` with the assessment `risk`.
@@ -113,20 +113,20 @@ impl Asking {
         change: Option<&'a Change>,
     ) -> Subject<'a> {
         let longs = &self.longs;
-        let Doing::Editing(editor) = &self.doing else {
-            return Subject { work, risk, change, standing: Standing::Proposed, longs };
+        let QuestionMode::Editing(editor) = &self.doing else {
+            return Subject { work, risk, change, standing: Certainty::Proposed, longs };
         };
         let (risk, standing) = match editor.judgement() {
-            Judgement::Here(risk) => (risk, Standing::Judged),
-            Judgement::Awaited(last) => (last.unwrap_or(risk), Standing::Awaited),
-            Judgement::Unreadable(fault) => (risk, Standing::Unreadable(fault)),
+            Judgement::Here(risk) => (risk, Certainty::Judged),
+            Judgement::Awaited(last) => (last.unwrap_or(risk), Certainty::Awaited),
+            Judgement::Unreadable(fault) => (risk, Certainty::Unreadable(fault)),
         };
         let change = editor.change();
         Subject { work: editor.work().unwrap_or(work), risk, change, standing, longs }
     }
 
     pub fn judged(&mut self, work: StepAction, risk: Risk, change: Option<Change>) {
-        if let Doing::Editing(editor) = &mut self.doing {
+        if let QuestionMode::Editing(editor) = &mut self.doing {
             editor.judged(work, risk, change);
             self.sheet.forget();
         }
@@ -139,27 +139,27 @@ impl Asking {
         at: Millis,
         held: Option<(&StepAction, &Risk)>,
         lang: Lang,
-    ) -> Answer {
-        if keys::action(Place::Anywhere, key) == Some(Action::Interrupt) {
+    ) -> ModalAction {
+        if keys::action(KeyContext::Anywhere, key) == Some(KeyAction::Interrupt) {
             return self.send(Decision::Stop);
         }
         let before = self.refused.take();
         match &mut self.doing {
-            Doing::Sent => Answer::Pass,
-            Doing::Choosing => self.choose(key, at, before, held, lang),
-            Doing::Wording(_) => self.word(key, lang),
-            Doing::Editing(_) => self.edit(key, at, lang),
+            QuestionMode::Sent => ModalAction::Pass,
+            QuestionMode::Choosing => self.choose(key, at, before, held, lang),
+            QuestionMode::Wording(_) => self.word(key, lang),
+            QuestionMode::Editing(_) => self.edit(key, at, lang),
         }
     }
 
-    pub fn paste(&mut self, text: &str, lang: Lang) -> Answer {
+    pub fn paste(&mut self, text: &str, lang: Lang) -> ModalAction {
         match &mut self.doing {
-            Doing::Choosing | Doing::Sent => Answer::Stay,
-            Doing::Wording(field) => {
+            QuestionMode::Choosing | QuestionMode::Sent => ModalAction::Stay,
+            QuestionMode::Wording(field) => {
                 field.paste(text, lang);
-                Answer::Stay
+                ModalAction::Stay
             }
-            Doing::Editing(editor) => {
+            QuestionMode::Editing(editor) => {
                 editor.field.paste(text, lang);
                 self.reread()
             }
@@ -173,7 +173,7 @@ impl Asking {
         before: Option<Refusal>,
         held: Option<(&StepAction, &Risk)>,
         lang: Lang,
-    ) -> Answer {
+    ) -> ModalAction {
         if let Some(choice) = self.choices.picked(key) {
             let typed = keys::letter(key) == Some(choice.letter);
             if choice.lasts {
@@ -182,32 +182,32 @@ impl Asking {
             }
             return self.pick(choice, Press { typed, at, before }, held, lang);
         }
-        match keys::action(Place::Question, key) {
-            Some(Action::Next) => self.choices.next(),
-            Some(Action::Previous) => self.choices.previous(),
-            Some(Action::More) => self.sheet.more(),
-            Some(Action::Scroll(by)) => {
+        match keys::action(KeyContext::Question, key) {
+            Some(KeyAction::Next) => self.choices.next(),
+            Some(KeyAction::Previous) => self.choices.previous(),
+            Some(KeyAction::More) => self.sheet.more(),
+            Some(KeyAction::Scroll(by)) => {
                 let scrolled = self.scroll(by);
                 return if scrolled || keys::letter(key).is_some() {
-                    Answer::Stay
+                    ModalAction::Stay
                 } else {
-                    Answer::Pass
+                    ModalAction::Pass
                 };
             }
-            Some(Action::Close) => return self.reject(held),
-            Some(Action::Accept) => {
+            Some(KeyAction::Close) => return self.reject(held),
+            Some(KeyAction::Accept) => {
                 if let Some(choice) = self.choices.chosen() {
                     return self.pick(choice, Press { typed: false, at, before }, held, lang);
                 }
             }
             _ if keys::letter(key).is_some_and(choice::answers) => {}
-            _ => return Answer::Pass,
+            _ => return ModalAction::Pass,
         }
-        Answer::Stay
+        ModalAction::Stay
     }
 
     /// Esc gives the answer that changes nothing.
-    fn reject(&mut self, held: Option<(&StepAction, &Risk)>) -> Answer {
+    fn reject(&mut self, held: Option<(&StepAction, &Risk)>) -> ModalAction {
         match (held, self.choices.only_halts()) {
             (None, true) => self.send(Decision::Stop),
             (None, false) if self.choices.is_trust() => self.send(Decision::Dismiss),
@@ -217,41 +217,44 @@ impl Asking {
 
     fn pick(
         &mut self,
-        choice: Choice,
+        choice: QuestionChoice,
         press: Press,
         held: Option<(&StepAction, &Risk)>,
         lang: Lang,
-    ) -> Answer {
+    ) -> ModalAction {
         match choice.pick {
-            Pick::Reject => self.send(Decision::Reject { word: None }),
-            Pick::Stop => self.send(Decision::Stop),
-            Pick::GoOn => self.send(Decision::Approve),
-            Pick::Run => self.approve(Decision::Approve, press),
-            Pick::All | Pick::Trust if !self.sheet.seen_all() => self.unseen(true, press.at),
-            Pick::Trust => self.send(Decision::Trust),
-            Pick::All if self.nothing_marked() => self.said_no(prompt::PIECES_NONE),
-            Pick::All => {
+            ChoicePick::Reject => self.send(Decision::Reject { word: None }),
+            ChoicePick::Stop => self.send(Decision::Stop),
+            ChoicePick::GoOn => self.send(Decision::Approve),
+            ChoicePick::Run => self.approve(Decision::Approve, press),
+            ChoicePick::All | ChoicePick::Trust if !self.sheet.seen_all() => {
+                self.unseen(true, press.at)
+            }
+            ChoicePick::Trust => self.send(Decision::Trust),
+            ChoicePick::All if self.nothing_marked() => self.said_no(prompt::PIECES_NONE),
+            ChoicePick::All => {
                 let steps = self.choices.rest().to_vec();
                 self.approve(Decision::ApproveAll { steps }, press)
             }
-            Pick::Session => self.approve(Decision::Remember(ApprovalScope::Session), press),
-            Pick::Project => self.approve(Decision::Remember(ApprovalScope::Project), press),
-            Pick::Word => {
-                self.doing = Doing::Wording(Box::new(Composer::new(Vec::new())));
-                Answer::Stay
+            ChoicePick::Session => self.approve(Decision::Remember(ApprovalScope::Session), press),
+            ChoicePick::Project => self.approve(Decision::Remember(ApprovalScope::Project), press),
+            ChoicePick::Word => {
+                self.doing = QuestionMode::Wording(Box::new(Composer::new(Vec::new())));
+                ModalAction::Stay
             }
-            Pick::Edit => {
+            ChoicePick::Edit => {
                 if let Some((work, risk)) = held {
-                    self.doing = Doing::Editing(Box::new(Editor::new(work, Some(risk), lang)));
+                    self.doing =
+                        QuestionMode::Editing(Box::new(Editor::new(work, Some(risk), lang)));
                     self.sheet.forget();
                 }
-                Answer::Stay
+                ModalAction::Stay
             }
         }
     }
 
     /// Approval counts once everything was seen; a high-risk step takes its own letter.
-    fn approve(&mut self, decision: Decision, press: Press) -> Answer {
+    fn approve(&mut self, decision: Decision, press: Press) -> ModalAction {
         if !self.sheet.seen() {
             let warned = match press.before {
                 Some(Refusal::Unseen { all: false, at }) => press.at >= at.saturating_add(HELD),
@@ -261,62 +264,62 @@ impl Asking {
                 return self.unseen(false, press.at);
             }
         }
-        if self.care == Care::Grave && !press.typed {
+        if self.care == Severity::Grave && !press.typed {
             return self.said_no(words::REFUSED_CAPITAL);
         }
         self.send(decision)
     }
 
-    fn unseen(&mut self, all: bool, at: Millis) -> Answer {
+    fn unseen(&mut self, all: bool, at: Millis) -> ModalAction {
         self.refused = Some(Refusal::Unseen { all, at });
-        Answer::Stay
+        ModalAction::Stay
     }
 
-    fn word(&mut self, key: &KeyEvent, lang: Lang) -> Answer {
-        let Doing::Wording(field) = &mut self.doing else { return Answer::Stay };
+    fn word(&mut self, key: &KeyEvent, lang: Lang) -> ModalAction {
+        let QuestionMode::Wording(field) = &mut self.doing else { return ModalAction::Stay };
         match in_field(field, key, lang) {
-            Field::Changed => Answer::Stay,
+            Field::Changed => ModalAction::Stay,
             Field::Left => {
-                self.doing = Doing::Choosing;
-                Answer::Stay
+                self.doing = QuestionMode::Choosing;
+                ModalAction::Stay
             }
             Field::Done => {
                 let word = Some(field.whole().trim().to_owned()).filter(|word| !word.is_empty());
                 self.send(Decision::Reject { word })
             }
-            Field::Other => Answer::Pass,
+            Field::Other => ModalAction::Pass,
         }
     }
 
-    fn edit(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
-        let Doing::Editing(editor) = &mut self.doing else { return Answer::Stay };
+    fn edit(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
+        let QuestionMode::Editing(editor) = &mut self.doing else { return ModalAction::Stay };
         match in_field(&mut editor.field, key, lang) {
             Field::Changed => self.reread(),
             Field::Left => {
-                self.doing = Doing::Choosing;
+                self.doing = QuestionMode::Choosing;
                 self.sheet.forget();
-                Answer::Stay
+                ModalAction::Stay
             }
             Field::Done => match editor.ready().cloned() {
                 Some(work) if self.sheet.seen() => self.send(Decision::Edit(work)),
                 Some(_) => self.unseen(false, at),
                 None => self.said_no(words::REFUSED_UNJUDGED),
             },
-            Field::Other => Answer::Pass,
+            Field::Other => ModalAction::Pass,
         }
     }
 
     /// After an edit: asks for an assessment if there is something new to assess.
-    fn reread(&mut self) -> Answer {
+    fn reread(&mut self) -> ModalAction {
         let ask = self.id;
-        let Doing::Editing(editor) = &mut self.doing else { return Answer::Stay };
-        let Some(work) = editor.changed() else { return Answer::Stay };
-        Answer::Send(Op::Judge { ask, work })
+        let QuestionMode::Editing(editor) = &mut self.doing else { return ModalAction::Stay };
+        let Some(work) = editor.changed() else { return ModalAction::Stay };
+        ModalAction::Send(Op::Judge { ask, work })
     }
 
-    fn said_no(&mut self, why: Phrase) -> Answer {
+    fn said_no(&mut self, why: Phrase) -> ModalAction {
         self.refuse(why);
-        Answer::Stay
+        ModalAction::Stay
     }
 
     /// Says why a key did nothing.
@@ -330,7 +333,7 @@ impl Asking {
 
     /// Whether keys are accepted for the current content.
     pub fn takes(&self) -> bool {
-        matches!(self.doing, Doing::Choosing)
+        matches!(self.doing, QuestionMode::Choosing)
     }
 
     /// The text before the keys: why the last key did nothing, or where keys go.
@@ -348,9 +351,9 @@ impl Asking {
 
     fn unseen_word(&self, all: bool) -> Phrase {
         match (self.care, self.slight && !all) {
-            (Care::Grave, _) => words::REFUSED_UNSEEN_GRAVE,
-            (Care::Plain, true) => words::REFUSED_UNSEEN_SLIGHT,
-            (Care::Plain, false) => words::REFUSED_UNSEEN,
+            (Severity::Grave, _) => words::REFUSED_UNSEEN_GRAVE,
+            (Severity::Plain, true) => words::REFUSED_UNSEEN_SLIGHT,
+            (Severity::Plain, false) => words::REFUSED_UNSEEN,
         }
     }
 
@@ -364,37 +367,37 @@ impl Asking {
         self.choices.rest().is_empty()
     }
 
-    fn send(&mut self, decision: Decision) -> Answer {
-        self.doing = Doing::Sent;
-        Answer::Send(Op::Decide { ask: self.id, decision })
+    fn send(&mut self, decision: Decision) -> ModalAction {
+        self.doing = QuestionMode::Sent;
+        ModalAction::Send(Op::Decide { ask: self.id, decision })
     }
 
     /// Adds the foot below the body, and the hint under it.
-    pub fn finish(&mut self, page: &mut Page, width: usize, pen: &Pen<'_>) {
-        let hints: &[Hint] = match &mut self.doing {
-            Doing::Choosing => {
+    pub fn finish(&mut self, page: &mut DialogPage, width: usize, pen: &DrawContext<'_>) {
+        let hints: &[KeyHint] = match &mut self.doing {
+            QuestionMode::Choosing => {
                 let grid = self.choices.grid(width, pen);
                 page.foot = Foot::Choices { grid, flow: self.choices.flow(width, pen) };
                 self.choices.hints()
             }
-            Doing::Editing(editor) => {
+            QuestionMode::Editing(editor) => {
                 let rows = editor.field.rows(u16::try_from(width).unwrap_or(u16::MAX)).min(6);
                 let label = words::EDIT_LABEL.text(pen.lang).to_owned();
                 page.foot = Foot::Field { label, rows };
                 EDITING
             }
-            Doing::Wording(field) => {
+            QuestionMode::Wording(field) => {
                 let rows = field.rows(u16::try_from(width).unwrap_or(u16::MAX)).min(6);
                 let label = words::WORD_LABEL.text(pen.lang).to_owned();
                 page.foot = Foot::Field { label, rows };
                 WORDING
             }
-            Doing::Sent => {
+            QuestionMode::Sent => {
                 page.foot = Foot::Nothing;
                 &[]
             }
         };
-        if matches!(self.doing, Doing::Sent) {
+        if matches!(self.doing, QuestionMode::Sent) {
             page.hint = Line::styled(words::QUESTION_SENT.text(pen.lang), pen.theme.dim);
             return;
         }
@@ -409,15 +412,15 @@ impl Asking {
         &mut self,
         screen: Rect,
         buf: &mut Buffer,
-        page: &Page,
-        pen: &Pen<'_>,
+        page: &DialogPage,
+        pen: &DrawContext<'_>,
     ) -> Option<Position> {
         let area = self.sheet.draw(screen, buf, page, pen)?;
-        let dress = Dress { theme: pen.theme, hint: "", sigil: page.tone };
+        let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: page.tone };
         let caret = match &mut self.doing {
-            Doing::Editing(editor) => editor.field.draw(area, buf, &dress),
-            Doing::Wording(field) => field.draw(area, buf, &dress),
-            Doing::Choosing | Doing::Sent => None,
+            QuestionMode::Editing(editor) => editor.field.draw(area, buf, &dress),
+            QuestionMode::Wording(field) => field.draw(area, buf, &dress),
+            QuestionMode::Choosing | QuestionMode::Sent => None,
         };
         sheet::within(area, caret)
     }
@@ -444,15 +447,15 @@ pub fn listens(listening: Listening) -> Option<Phrase> {
 
 /// The active keys, and the way back to a waiting draft.
 pub fn with_draft(
-    hints: &[Hint],
+    hints: &[KeyHint],
     listening: Listening,
     width: usize,
-    pen: &Pen<'_>,
+    pen: &DrawContext<'_>,
 ) -> Line<'static> {
     if listening != Listening::BesideDraft {
         return hint_line(hints, width, pen);
     }
-    let back = [Hint { key: "Tab", does: words::HINT_TO_DRAFT }];
+    let back = [KeyHint { key: "Tab", does: words::HINT_TO_DRAFT }];
     let others = hints.iter().filter(|hint| hint.key != "Esc").cloned();
     hint_line(&back.into_iter().chain(others).collect::<Vec<_>>(), width, pen)
 }
@@ -464,13 +467,13 @@ pub struct Subject<'a> {
     pub risk: &'a Risk,
     /// Its change of a file, in the current text.
     pub change: Option<&'a Change>,
-    pub standing: Standing<'a>,
+    pub standing: Certainty<'a>,
     longs: &'a Longs,
 }
 
 /// How current the assessment of a subject is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Standing<'a> {
+pub enum Certainty<'a> {
     Proposed,
     /// Edited, and assessed in its current text.
     Judged,
@@ -481,78 +484,78 @@ pub enum Standing<'a> {
 
 impl<'a> Subject<'a> {
     /// The head of the dialog, with the command as its first rows.
-    pub fn page(&self, title: Phrase, width: usize, pen: &Pen<'_>) -> Page {
-        let sure = matches!(self.standing, Standing::Proposed | Standing::Judged);
+    pub fn page(&self, title: Phrase, width: usize, pen: &DrawContext<'_>) -> DialogPage {
+        let sure = matches!(self.standing, Certainty::Proposed | Certainty::Judged);
         let badge = match self.standing {
-            Standing::Proposed | Standing::Judged => command::badge(self.risk),
-            Standing::Awaited => words::EDIT_JUDGING,
-            Standing::Unreadable(_) => words::EDIT_UNREADABLE,
+            Certainty::Proposed | Certainty::Judged => command::badge(self.risk),
+            Certainty::Awaited => words::EDIT_JUDGING,
+            Certainty::Unreadable(_) => words::EDIT_UNREADABLE,
         };
         let title = if self.is_edited() { words::EDIT_TITLE } else { title };
         let must = match self.standing {
-            Standing::Unreadable(fault) => clean::wrap(&fault.text(pen.lang), width)
+            Certainty::Unreadable(fault) => clean::wrap(&fault.text(pen.lang), width)
                 .into_iter()
                 .map(|row| Line::styled(row, pen.theme.warn))
                 .collect(),
-            Standing::Proposed | Standing::Judged | Standing::Awaited => match self.change {
+            Certainty::Proposed | Certainty::Judged | Certainty::Awaited => match self.change {
                 Some(change) => {
                     super::change::rows(self.work.tool(), change, width, pen, self.longs)
                 }
                 None => command::work(self.work, self.risk, width, pen).into(),
             },
         };
-        Page {
+        DialogPage {
             title: title.text(pen.lang).to_owned(),
             badge: badge.text(pen.lang).to_owned(),
             tone: if sure { command::tone(self.risk, pen) } else { pen.theme.dim },
             must,
-            ..Page::default()
+            ..DialogPage::default()
         }
     }
 
     pub fn is_edited(&self) -> bool {
-        self.standing != Standing::Proposed
+        self.standing != Certainty::Proposed
     }
 }
 
-pub(super) const MARKING: &[Hint] = &[
-    Hint { key: "Space", does: prompt::HINT_MARK },
-    Hint { key: "Enter", does: words::HINT_CHOOSE },
-    Hint { key: "Esc", does: words::HINT_REJECT },
-    Hint { key: "Up/Down", does: words::HINT_MOVE },
-    Hint { key: "PgUp/PgDn", does: words::HINT_SCROLL },
+pub(super) const MARKING: &[KeyHint] = &[
+    KeyHint { key: "Space", does: prompt::HINT_MARK },
+    KeyHint { key: "Enter", does: words::HINT_CHOOSE },
+    KeyHint { key: "Esc", does: words::HINT_REJECT },
+    KeyHint { key: "Up/Down", does: words::HINT_MOVE },
+    KeyHint { key: "PgUp/PgDn", does: words::HINT_SCROLL },
 ];
-pub(super) const CHOOSING: &[Hint] = &[
-    Hint { key: "Enter", does: words::HINT_CHOOSE },
-    Hint { key: "Esc", does: words::HINT_REJECT },
-    Hint { key: "Up/Down", does: words::HINT_MOVE },
-    Hint { key: "PgUp/PgDn", does: words::HINT_SCROLL },
-    Hint { key: "F1", does: words::HINT_HELP },
+pub(super) const CHOOSING: &[KeyHint] = &[
+    KeyHint { key: "Enter", does: words::HINT_CHOOSE },
+    KeyHint { key: "Esc", does: words::HINT_REJECT },
+    KeyHint { key: "Up/Down", does: words::HINT_MOVE },
+    KeyHint { key: "PgUp/PgDn", does: words::HINT_SCROLL },
+    KeyHint { key: "F1", does: words::HINT_HELP },
 ];
-pub(super) const TRUSTING: &[Hint] = &[
-    Hint { key: "Enter", does: words::HINT_CHOOSE },
-    Hint { key: "Esc", does: words::HINT_AS_IT_IS },
-    Hint { key: "Up/Down", does: words::HINT_MOVE },
-    Hint { key: "F1", does: words::HINT_HELP },
+pub(super) const TRUSTING: &[KeyHint] = &[
+    KeyHint { key: "Enter", does: words::HINT_CHOOSE },
+    KeyHint { key: "Esc", does: words::HINT_AS_IT_IS },
+    KeyHint { key: "Up/Down", does: words::HINT_MOVE },
+    KeyHint { key: "F1", does: words::HINT_HELP },
 ];
-pub(super) const PAUSING: &[Hint] = &[
-    Hint { key: "Enter", does: words::HINT_CHOOSE },
-    Hint { key: "Esc", does: words::HINT_HALT },
-    Hint { key: "Up/Down", does: words::HINT_MOVE },
-    Hint { key: "PgUp/PgDn", does: words::HINT_SCROLL },
+pub(super) const PAUSING: &[KeyHint] = &[
+    KeyHint { key: "Enter", does: words::HINT_CHOOSE },
+    KeyHint { key: "Esc", does: words::HINT_HALT },
+    KeyHint { key: "Up/Down", does: words::HINT_MOVE },
+    KeyHint { key: "PgUp/PgDn", does: words::HINT_SCROLL },
 ];
-const EDITING: &[Hint] = &[
-    Hint { key: "Enter", does: words::HINT_RUN_THIS },
-    Hint { key: "Esc", does: words::HINT_BACK },
-    Hint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
+const EDITING: &[KeyHint] = &[
+    KeyHint { key: "Enter", does: words::HINT_RUN_THIS },
+    KeyHint { key: "Esc", does: words::HINT_BACK },
+    KeyHint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
 ];
-const WORDING: &[Hint] = &[
-    Hint { key: "Enter", does: words::HINT_REJECT_WITH },
-    Hint { key: "Esc", does: words::HINT_BACK },
-    Hint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
+const WORDING: &[KeyHint] = &[
+    KeyHint { key: "Enter", does: words::HINT_REJECT_WITH },
+    KeyHint { key: "Esc", does: words::HINT_BACK },
+    KeyHint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
 ];
 
-pub fn hint_line(hints: &[Hint], width: usize, pen: &Pen<'_>) -> Line<'static> {
+pub fn hint_line(hints: &[KeyHint], width: usize, pen: &DrawContext<'_>) -> Line<'static> {
     let mut line = Line::default();
     for hint in hints {
         let text = format!(" {}   ", hint.does.text(pen.lang));
@@ -574,19 +577,19 @@ pub enum Field {
 }
 
 pub fn in_field(field: &mut Composer, key: &KeyEvent, lang: Lang) -> Field {
-    match keys::action(Place::Input, key) {
-        Some(Action::Send) => Field::Done,
-        Some(Action::Edit(edit)) => edited(field, edit),
-        Some(Action::Up) => moved(field.up(lang)),
-        Some(Action::Down) => moved(field.down(lang)),
+    match keys::action(KeyContext::Input, key) {
+        Some(KeyAction::Send) => Field::Done,
+        Some(KeyAction::Edit(edit)) => edited(field, edit),
+        Some(KeyAction::Up) => moved(field.up(lang)),
+        Some(KeyAction::Down) => moved(field.down(lang)),
         Some(_) => Field::Other,
-        None if keys::action(Place::Anywhere, key) == Some(Action::Stop) => Field::Left,
+        None if keys::action(KeyContext::Anywhere, key) == Some(KeyAction::Stop) => Field::Left,
         None if field.typed(key) => Field::Changed,
         None => Field::Other,
     }
 }
 
-fn edited(field: &mut Composer, edit: Edit) -> Field {
+fn edited(field: &mut Composer, edit: EditAction) -> Field {
     field.edit(edit);
     Field::Changed
 }

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::rows::{Longs, Rows};
 use crate::protocol::Change;
-use crate::tui::paint::Pen;
+use crate::tui::paint::DrawContext;
 use crate::tui::transcript::LongDiff;
 use crate::tui::{clean, transcript};
 use crate::words::screen as words;
@@ -19,7 +19,13 @@ pub const MUST: usize = 400;
 const LONG: usize = 64 * 1024;
 
 /// The head of the diff, and its rows.
-pub fn rows(tool: &str, change: &Change, width: usize, pen: &Pen<'_>, longs: &Longs) -> Rows {
+pub fn rows(
+    tool: &str,
+    change: &Change,
+    width: usize,
+    pen: &DrawContext<'_>,
+    longs: &Longs,
+) -> Rows {
     let name = change.diff.lines().next().and_then(|line| line.strip_prefix("--- "));
     let name = clean::flat(name.unwrap_or(&change.path));
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);

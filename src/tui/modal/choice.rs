@@ -8,13 +8,13 @@ use ratatui::text::{Line, Span};
 use super::asking;
 use crate::tui::glyph::{CHOSEN, NOT_CHOSEN};
 use crate::tui::keys;
-use crate::tui::paint::Pen;
-use crate::tui::status::Hint;
+use crate::tui::paint::DrawContext;
+use crate::tui::status::KeyHint;
 use crate::words::{Phrase, prompt, screen as words};
 
 /// The possible answers of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pick {
+pub enum ChoicePick {
     Reject,
     Run,
     Session,
@@ -29,53 +29,66 @@ pub enum Pick {
 
 /// One row: its letter, its label, and a short label for narrow dialogs.
 #[derive(Clone, Copy, Debug)]
-pub struct Choice {
+pub struct QuestionChoice {
     pub letter: char,
-    pub pick: Pick,
+    pub pick: ChoicePick,
     pub label: Phrase,
     pub short: Phrase,
     /// It has effect beyond this question: its letter only selects it, Enter confirms.
     pub lasts: bool,
 }
 
-const fn choice(letter: char, pick: Pick, label: Phrase, short: Phrase) -> Choice {
-    Choice { letter, pick, label, short, lasts: false }
+const fn choice(letter: char, pick: ChoicePick, label: Phrase, short: Phrase) -> QuestionChoice {
+    QuestionChoice { letter, pick, label, short, lasts: false }
 }
 
 /// A choice that is remembered, or that grants trust.
-const fn lasting(letter: char, pick: Pick, label: Phrase, short: Phrase) -> Choice {
-    Choice { letter, pick, label, short, lasts: true }
+const fn lasting(letter: char, pick: ChoicePick, label: Phrase, short: Phrase) -> QuestionChoice {
+    QuestionChoice { letter, pick, label, short, lasts: true }
 }
 
-const REJECT: Choice = choice('n', Pick::Reject, words::PICK_REJECT, words::PICK_REJECT_SHORT);
-const RUN: Choice = choice('y', Pick::Run, words::PICK_RUN, words::PICK_RUN_SHORT);
+const REJECT: QuestionChoice =
+    choice('n', ChoicePick::Reject, words::PICK_REJECT, words::PICK_REJECT_SHORT);
+const RUN: QuestionChoice = choice('y', ChoicePick::Run, words::PICK_RUN, words::PICK_RUN_SHORT);
 /// A high-risk step takes a capital letter, so that habit cannot answer it.
-const RUN_GRAVE: Choice = choice('Y', Pick::Run, words::PICK_RUN_GRAVE, words::PICK_RUN_SHORT);
-const SESSION: Choice = lasting('s', Pick::Session, words::PICK_SESSION, words::PICK_SESSION_SHORT);
-const PROJECT: Choice = lasting('p', Pick::Project, words::PICK_PROJECT, words::PICK_PROJECT_SHORT);
+const RUN_GRAVE: QuestionChoice =
+    choice('Y', ChoicePick::Run, words::PICK_RUN_GRAVE, words::PICK_RUN_SHORT);
+const SESSION: QuestionChoice =
+    lasting('s', ChoicePick::Session, words::PICK_SESSION, words::PICK_SESSION_SHORT);
+const PROJECT: QuestionChoice =
+    lasting('p', ChoicePick::Project, words::PICK_PROJECT, words::PICK_PROJECT_SHORT);
 /// This step and the ones after it that the dialog shows.
-const ALL: Choice = choice('a', Pick::All, words::PICK_ALL, words::PICK_ALL_SHORT);
-const EDIT: Choice = choice('e', Pick::Edit, words::PICK_EDIT, words::PICK_EDIT_SHORT);
-const WORD: Choice = choice('w', Pick::Word, words::PICK_WORD, words::PICK_WORD_SHORT);
-const STOP: Choice = choice('x', Pick::Stop, words::PICK_STOP, words::PICK_STOP_SHORT);
-const HALT: Choice = choice('n', Pick::Stop, words::PICK_HALT, words::PICK_STOP_SHORT);
-const READ_ONLY: Choice =
-    choice('n', Pick::Reject, words::PICK_READ_ONLY, words::PICK_READ_ONLY_SHORT);
-const TRUST: Choice = lasting('t', Pick::Run, words::PICK_TRUST, words::PICK_TRUST_SHORT);
-const TRUST_ABOVE: Choice =
-    lasting('a', Pick::All, words::PICK_TRUST_ABOVE, words::PICK_TRUST_ABOVE_SHORT);
+const ALL: QuestionChoice = choice('a', ChoicePick::All, words::PICK_ALL, words::PICK_ALL_SHORT);
+const EDIT: QuestionChoice =
+    choice('e', ChoicePick::Edit, words::PICK_EDIT, words::PICK_EDIT_SHORT);
+const WORD: QuestionChoice =
+    choice('w', ChoicePick::Word, words::PICK_WORD, words::PICK_WORD_SHORT);
+const STOP: QuestionChoice =
+    choice('x', ChoicePick::Stop, words::PICK_STOP, words::PICK_STOP_SHORT);
+const HALT: QuestionChoice =
+    choice('n', ChoicePick::Stop, words::PICK_HALT, words::PICK_STOP_SHORT);
+const READ_ONLY: QuestionChoice =
+    choice('n', ChoicePick::Reject, words::PICK_READ_ONLY, words::PICK_READ_ONLY_SHORT);
+const TRUST: QuestionChoice =
+    lasting('t', ChoicePick::Run, words::PICK_TRUST, words::PICK_TRUST_SHORT);
+const TRUST_ABOVE: QuestionChoice =
+    lasting('a', ChoicePick::All, words::PICK_TRUST_ABOVE, words::PICK_TRUST_ABOVE_SHORT);
 /// In the question about a step: trust the folder first, then assess the step again.
-const TRUST_FIRST: Choice =
-    lasting('t', Pick::Trust, words::PICK_TRUST_FIRST, words::PICK_TRUST_SHORT);
-const LEAVE: Choice = choice('x', Pick::Stop, words::PICK_LEAVE, words::PICK_LEAVE_SHORT);
-const NONE: Choice = choice('n', Pick::Reject, prompt::PICK_NONE, words::PICK_REJECT_SHORT);
+const TRUST_FIRST: QuestionChoice =
+    lasting('t', ChoicePick::Trust, words::PICK_TRUST_FIRST, words::PICK_TRUST_SHORT);
+const LEAVE: QuestionChoice =
+    choice('x', ChoicePick::Stop, words::PICK_LEAVE, words::PICK_LEAVE_SHORT);
+const NONE: QuestionChoice =
+    choice('n', ChoicePick::Reject, prompt::PICK_NONE, words::PICK_REJECT_SHORT);
 /// The marked shell pieces.
-const MARKED: Choice = choice('y', Pick::All, prompt::PICK_MARKED, prompt::PICK_MARKED_SHORT);
-const GO_ON: Choice = choice('y', Pick::GoOn, words::PICK_GO_ON, words::PICK_GO_ON_SHORT);
+const MARKED: QuestionChoice =
+    choice('y', ChoicePick::All, prompt::PICK_MARKED, prompt::PICK_MARKED_SHORT);
+const GO_ON: QuestionChoice =
+    choice('y', ChoicePick::GoOn, words::PICK_GO_ON, words::PICK_GO_ON_SHORT);
 
 /// The care that an approval takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Care {
+pub enum Severity {
     Plain,
     /// An L2 step: only its capital letter runs it.
     Grave,
@@ -84,7 +97,7 @@ pub enum Care {
 /// The choices in order, and the one that Enter confirms.
 #[derive(Clone, Debug)]
 pub struct Choices {
-    rows: Vec<Choice>,
+    rows: Vec<QuestionChoice>,
     chosen: usize,
     /// The choice selected until the user moves.
     default: usize,
@@ -98,11 +111,11 @@ pub struct Choices {
 
 impl Choices {
     /// The choices for a step. `remember`: a rule can be saved.
-    pub fn for_step(care: Care, remember: bool) -> Choices {
+    pub fn for_step(care: Severity, remember: bool) -> Choices {
         let rows = match (care, remember) {
-            (Care::Grave, _) => vec![REJECT, WORD, STOP, EDIT, RUN_GRAVE],
-            (Care::Plain, false) => vec![REJECT, WORD, STOP, EDIT, RUN],
-            (Care::Plain, true) => vec![REJECT, WORD, STOP, EDIT, RUN, SESSION, PROJECT],
+            (Severity::Grave, _) => vec![REJECT, WORD, STOP, EDIT, RUN_GRAVE],
+            (Severity::Plain, false) => vec![REJECT, WORD, STOP, EDIT, RUN],
+            (Severity::Plain, true) => vec![REJECT, WORD, STOP, EDIT, RUN, SESSION, PROJECT],
         };
         Choices::of(rows)
     }
@@ -110,7 +123,7 @@ impl Choices {
     /// Offers to approve the following steps as well.
     #[must_use]
     pub fn with_all(mut self, rest: Vec<String>) -> Choices {
-        let behind = self.rows.iter().position(|row| row.pick == Pick::Run);
+        let behind = self.rows.iter().position(|row| row.pick == ChoicePick::Run);
         self.rows.insert(behind.map_or(self.rows.len(), |run| run + 1), ALL);
         self.rest = rest;
         self
@@ -127,13 +140,13 @@ impl Choices {
         &self.rest
     }
 
-    fn of(rows: Vec<Choice>) -> Choices {
+    fn of(rows: Vec<QuestionChoice>) -> Choices {
         Choices { rows, chosen: 0, default: 0, rest: Vec::new(), left: false, rests: false }
     }
 
     /// The choices for a shell line.
-    pub fn for_shell(care: Care) -> Choices {
-        let run = if care == Care::Grave { RUN_GRAVE } else { RUN };
+    pub fn for_shell(care: Severity) -> Choices {
+        let run = if care == Severity::Grave { RUN_GRAVE } else { RUN };
         Choices::of(vec![REJECT, EDIT, run])
     }
 
@@ -158,7 +171,7 @@ impl Choices {
     }
 
     /// Selects a choice.
-    pub fn mark(&mut self, choice: &Choice) {
+    pub fn mark(&mut self, choice: &QuestionChoice) {
         if let Some(at) = self.rows.iter().position(|row| row.letter == choice.letter) {
             self.chosen = at;
         }
@@ -214,13 +227,13 @@ impl Choices {
 
     /// True when there is nothing that could be rejected.
     pub fn only_halts(&self) -> bool {
-        self.rows.iter().all(|row| matches!(row.pick, Pick::Stop | Pick::GoOn))
+        self.rows.iter().all(|row| matches!(row.pick, ChoicePick::Stop | ChoicePick::GoOn))
     }
 
     /// The keys worth showing.
-    pub fn hints(&self) -> &'static [Hint] {
+    pub fn hints(&self) -> &'static [KeyHint] {
         let marks =
-            self.rows.iter().any(|row| row.pick == Pick::All && row.letter == MARKED.letter);
+            self.rows.iter().any(|row| row.pick == ChoicePick::All && row.letter == MARKED.letter);
         match (self.only_halts(), marks) {
             (true, _) => asking::PAUSING,
             (false, _) if self.is_trust() => asking::TRUSTING,
@@ -238,13 +251,13 @@ impl Choices {
     }
 
     /// The choice that Enter confirms.
-    pub fn chosen(&self) -> Option<Choice> {
+    pub fn chosen(&self) -> Option<QuestionChoice> {
         self.rows.get(self.chosen).copied()
     }
 
     /// The choice of a letter or a digit. The caller checks for the exact letter, which matters for
     /// high-risk steps.
-    pub fn picked(&self, key: &KeyEvent) -> Option<Choice> {
+    pub fn picked(&self, key: &KeyEvent) -> Option<QuestionChoice> {
         let typed = keys::letter(key)?;
         if let Some(digit) = typed.to_digit(10) {
             let at = usize::try_from(digit).ok()?.checked_sub(1)?;
@@ -254,7 +267,7 @@ impl Choices {
     }
 
     /// In columns, with the full labels.
-    pub fn grid(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    pub fn grid(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let cells: Vec<_> = (0..self.rows.len()).map(|at| self.cell(at, Room::Full, pen)).collect();
         let high = cells.len().div_ceil(2).max(4);
         let (left, right) = cells.split_at(high.min(cells.len()));
@@ -277,7 +290,7 @@ impl Choices {
     }
 
     /// One after the other, with the short labels.
-    pub fn flow(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    pub fn flow(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let mut lines: Vec<Line<'static>> = Vec::new();
         for at in 0..self.rows.len() {
             let cell = self.cell(at, Room::Little, pen);
@@ -292,7 +305,7 @@ impl Choices {
         lines
     }
 
-    fn cell(&self, at: usize, room: Room, pen: &Pen<'_>) -> Line<'static> {
+    fn cell(&self, at: usize, room: Room, pen: &DrawContext<'_>) -> Line<'static> {
         let Some(row) = self.rows.get(at) else { return Line::default() };
         let chosen = at == self.chosen && !self.left && !self.rests;
         let (sigil, style) =

@@ -11,9 +11,9 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::Answer;
-use crate::tui::keys::{self, Action, Place};
-use crate::tui::paint::{self, Pen, Rule};
+use super::ModalAction;
+use crate::tui::keys::{self, KeyAction, KeyContext};
+use crate::tui::paint::{self, DrawContext, HorizontalRule};
 use crate::tui::{clean, status};
 use crate::words::{LocalizedText, Phrase, screen as words};
 
@@ -44,7 +44,7 @@ pub enum Topic {
 
 /// The result of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum PickerAction {
     /// This row is selected now.
     Marked(String),
     Taken(String),
@@ -54,7 +54,7 @@ pub enum Choice {
 
 /// One row.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct PickerRow {
     pub value: String,
     /// Shown in place of the value; empty: the value itself.
     pub label: String,
@@ -64,7 +64,7 @@ pub struct Row {
     pub more: String,
 }
 
-impl Row {
+impl PickerRow {
     fn shown(&self) -> &str {
         if self.label.is_empty() { &self.value } else { &self.label }
     }
@@ -80,7 +80,7 @@ impl Row {
 #[derive(Debug)]
 pub struct Choose {
     topic: Topic,
-    rows: Vec<Row>,
+    rows: Vec<PickerRow>,
     typed: String,
     found: Vec<Found>,
     marked: usize,
@@ -99,7 +99,7 @@ struct Found {
 
 impl Choose {
     /// Selects the row with the value `now`, or the first.
-    pub fn new(topic: Topic, rows: Vec<Row>, now: &str) -> Choose {
+    pub fn new(topic: Topic, rows: Vec<PickerRow>, now: &str) -> Choose {
         let (typed, found) = (String::new(), Vec::new());
         let mut choose = Choose { topic, rows, typed, found, marked: 0, more: 0, said: None };
         choose.find();
@@ -112,28 +112,28 @@ impl Choose {
     }
 
     /// Takes the rows that it waited for.
-    pub fn fill(&mut self, rows: Vec<Row>) {
+    pub fn fill(&mut self, rows: Vec<PickerRow>) {
         self.rows = rows;
         self.find();
     }
 
-    pub fn key(&mut self, key: &KeyEvent) -> Answer {
-        match keys::action(Place::Palette, key) {
-            Some(Action::Next | Action::Complete) => self.step(1),
-            Some(Action::Previous) => self.step(self.found.len().saturating_sub(1)),
-            Some(Action::Accept) => match self.value() {
-                Some(value) => self.chose(Choice::Taken(value)),
-                None => Answer::Stay,
+    pub fn key(&mut self, key: &KeyEvent) -> ModalAction {
+        match keys::action(KeyContext::Palette, key) {
+            Some(KeyAction::Next | KeyAction::Complete) => self.step(1),
+            Some(KeyAction::Previous) => self.step(self.found.len().saturating_sub(1)),
+            Some(KeyAction::Accept) => match self.value() {
+                Some(value) => self.chose(PickerAction::Taken(value)),
+                None => ModalAction::Stay,
             },
-            Some(Action::Close) => self.chose(Choice::Left),
-            _ if keys::action(Place::Anywhere, key) == Some(Action::Interrupt) => {
-                self.chose(Choice::Left)
+            Some(KeyAction::Close) => self.chose(PickerAction::Left),
+            _ if keys::action(KeyContext::Anywhere, key) == Some(KeyAction::Interrupt) => {
+                self.chose(PickerAction::Left)
             }
             _ => self.filter(key),
         }
     }
 
-    fn filter(&mut self, key: &KeyEvent) -> Answer {
+    fn filter(&mut self, key: &KeyEvent) -> ModalAction {
         let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         if let (Topic::What { .. } | Topic::Leave, KeyCode::Char(c), false) =
             (self.topic, key.code, held)
@@ -146,24 +146,24 @@ impl Choose {
             }
             KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => self.typed.clear(),
             KeyCode::Char(c) if !held && self.typed.len() < LONGEST => self.typed.push(c),
-            _ => return Answer::Pass,
+            _ => return ModalAction::Pass,
         }
         let before = self.value();
         self.find();
         match self.value() {
-            Some(now) if before.as_ref() != Some(&now) => self.chose(Choice::Marked(now)),
-            _ => Answer::Stay,
+            Some(now) if before.as_ref() != Some(&now) => self.chose(PickerAction::Marked(now)),
+            _ => ModalAction::Stay,
         }
     }
 
     /// Handles typing in a short list, which is not filtered: a digit confirms a row, the first
     /// letter of its value selects it. Typing the whole value therefore has the same effect as its
     /// first letter.
-    fn named(&mut self, c: char) -> Answer {
+    fn named(&mut self, c: char) -> ModalAction {
         if let Some(number) = c.to_digit(10) {
             let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
             let row = at.and_then(|at| self.rows.get(at)).map(|row| row.value.clone());
-            return row.map_or(Answer::Stay, |value| self.chose(Choice::Taken(value)));
+            return row.map_or(ModalAction::Stay, |value| self.chose(PickerAction::Taken(value)));
         }
         let c = c.to_ascii_lowercase();
         match self.rows.iter().position(|row| row.value.starts_with(c)) {
@@ -171,17 +171,17 @@ impl Choose {
                 self.marked = at;
                 self.step(0)
             }
-            None => Answer::Stay,
+            None => ModalAction::Stay,
         }
     }
 
-    fn step(&mut self, by: usize) -> Answer {
+    fn step(&mut self, by: usize) -> ModalAction {
         self.marked = (self.marked + by) % self.found.len().max(1);
-        self.value().map_or(Answer::Stay, |value| self.chose(Choice::Marked(value)))
+        self.value().map_or(ModalAction::Stay, |value| self.chose(PickerAction::Marked(value)))
     }
 
-    fn chose(&self, choice: Choice) -> Answer {
-        Answer::Chose(self.topic, choice)
+    fn chose(&self, choice: PickerAction) -> ModalAction {
+        ModalAction::Chose(self.topic, choice)
     }
 
     fn value(&self) -> Option<String> {
@@ -224,7 +224,7 @@ impl Choose {
         (rows + FRAME + sample).min(screen.height)
     }
 
-    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         let height = self.height(screen);
         let area = Rect { y: screen.bottom() - height, height, ..screen };
         paint::blank(area, buf, pen.theme);
@@ -260,17 +260,17 @@ impl Choose {
     }
 
     /// More of the selected row.
-    fn preview(&self, area: Rect, pen: &Pen<'_>) -> Line<'static> {
+    fn preview(&self, area: Rect, pen: &DrawContext<'_>) -> Line<'static> {
         let row = self.found.get(self.marked).and_then(|found| self.rows.get(found.row));
         let more = row.map(|row| clean::flat(&row.more)).unwrap_or_default();
         let room = usize::from(area.width).saturating_sub(3);
         Line::styled(clean::elide_end(&more, room), pen.theme.dim)
     }
 
-    fn head(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
+    fn head(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
-        let mut rule =
-            Rule::new(pen.theme.border).left(Span::styled(self.topic.title().text(pen.lang), bold));
+        let mut rule = HorizontalRule::new(pen.theme.border)
+            .left(Span::styled(self.topic.title().text(pen.lang), bold));
         if !self.found.is_empty() {
             let mut count = format!("{}/{}", self.marked + 1, self.found.len());
             if self.more > 0 {
@@ -282,7 +282,7 @@ impl Choose {
         rule.draw(area, buf);
     }
 
-    fn draw_filter(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+    fn draw_filter(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         let room = usize::from(area.width).saturating_sub(5);
         let typed = clean::elide_middle(&self.typed, room);
         let caret = 4 + u16::try_from(clean::width(&typed)).unwrap_or(0);
@@ -295,7 +295,7 @@ impl Choose {
         Some(Position { x: area.x + caret, y: area.y })
     }
 
-    fn draw_rows(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
+    fn draw_rows(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let room = usize::from(area.height);
         if self.found.is_empty() {
             let say = if self.rows.is_empty() { self.topic.waits() } else { words::CHOOSE_NONE };
@@ -321,7 +321,7 @@ impl Choose {
         &self,
         area: Rect,
         buf: &mut Buffer,
-        pen: &Pen<'_>,
+        pen: &DrawContext<'_>,
         (found, marked): (&Found, bool),
         column: usize,
     ) {
@@ -389,7 +389,7 @@ impl Topic {
 }
 
 /// A sample of each colour of the theme.
-fn swatch(pen: &Pen<'_>) -> Line<'static> {
+fn swatch(pen: &DrawContext<'_>) -> Line<'static> {
     let theme = pen.theme;
     let say = |word: Phrase, style| Span::styled(word.text(pen.lang).to_owned(), style);
     let parts = [
@@ -405,8 +405,8 @@ fn swatch(pen: &Pen<'_>) -> Line<'static> {
     Line::from(parts.into_iter().flat_map(|part| [part, gap()]).collect::<Vec<_>>())
 }
 
-const HINTS: &[status::Hint] = &[
-    status::Hint { key: "Enter", does: words::HINT_PICK },
-    status::Hint { key: "Esc", does: words::HINT_BACK },
-    status::Hint { key: "Up/Down", does: words::HINT_MOVE },
+const HINTS: &[status::KeyHint] = &[
+    status::KeyHint { key: "Enter", does: words::HINT_PICK },
+    status::KeyHint { key: "Esc", does: words::HINT_BACK },
+    status::KeyHint { key: "Up/Down", does: words::HINT_MOVE },
 ];

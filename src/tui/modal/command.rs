@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::protocol::{Effect, Reason, Risk, StepAction, Tier};
 use crate::safety::argv;
 use crate::safety::clean::escape;
-use crate::tui::paint::Pen;
+use crate::tui::paint::DrawContext;
 use crate::tui::{clean, paint};
 use crate::words::safety::{ELEVATES, ELEVATES_ASKED};
 use crate::words::{LocalizedText, Phrase, screen as words};
@@ -27,7 +27,12 @@ struct Styled {
 }
 
 /// The rows of a step's work.
-pub fn work(work: &StepAction, risk: &Risk, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+pub fn work(
+    work: &StepAction,
+    risk: &Risk,
+    width: usize,
+    pen: &DrawContext<'_>,
+) -> Vec<Line<'static>> {
     match work {
         StepAction::Exec { program, args } => exec(program, args, risk, width, pen),
         StepAction::Shell { line } => shown(line, pen.theme.text).rows(width, pen),
@@ -41,7 +46,7 @@ fn exec(
     args: &[String],
     risk: &Risk,
     width: usize,
-    pen: &Pen<'_>,
+    pen: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);
     let tokens: Vec<Styled> = std::iter::once(token(program, bold))
@@ -83,7 +88,7 @@ fn points_at(risk: &Risk, arg: usize) -> Option<Tier> {
         .max()
 }
 
-fn pointed_style(tier: Tier, pen: &Pen<'_>) -> Style {
+fn pointed_style(tier: Tier, pen: &DrawContext<'_>) -> Style {
     pen.theme.tier(tier).add_modifier(Modifier::UNDERLINED)
 }
 
@@ -99,7 +104,7 @@ fn shown(text: &str, style: Style) -> Styled {
 }
 
 /// The fields of a tool's input, one below the other; long texts line by line.
-fn tool(name: &str, input: &Value, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+fn tool(name: &str, input: &Value, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);
     let mut rows = shown(name, bold).rows(width, pen);
     let Some(fields) = input.as_object() else {
@@ -136,19 +141,19 @@ fn indented(mut row: Line<'static>) -> Line<'static> {
 }
 
 /// A text cut into rows without leaving anything out.
-pub fn whole(text: &str, style: Style, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+pub fn whole(text: &str, style: Style, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
     shown(text, style).rows(width, pen)
 }
 
 /// The facts under the command, each with a label, in one column.
-pub struct Facts {
+pub struct StepDetails {
     column: usize,
     width: usize,
     rows: Vec<Line<'static>>,
 }
 
-impl Facts {
-    pub fn new(width: usize, pen: &Pen<'_>) -> Facts {
+impl StepDetails {
+    pub fn new(width: usize, pen: &DrawContext<'_>) -> StepDetails {
         let labels = [
             words::ASK_PROGRAM,
             words::ASK_FOLDER,
@@ -160,7 +165,7 @@ impl Facts {
         ];
         let widest = labels.iter().map(|label| clean::width(label.text(pen.lang))).max();
         let column = (widest.unwrap_or(0) + 2).min(width / 2);
-        Facts { column, width: width.saturating_sub(column), rows: Vec::new() }
+        StepDetails { column, width: width.saturating_sub(column), rows: Vec::new() }
     }
 
     pub fn into_rows(self) -> Vec<Line<'static>> {
@@ -172,13 +177,13 @@ impl Facts {
     }
 
     /// A text of the application or a path, with every character visible.
-    pub fn text(&mut self, label: Phrase, text: &str, style: Style, pen: &Pen<'_>) {
+    pub fn text(&mut self, label: Phrase, text: &str, style: Style, pen: &DrawContext<'_>) {
         let rows = shown(text, style).rows(self.width, pen);
         self.put(label, rows, pen);
     }
 
     /// Sentences that continue the fact above.
-    pub fn more(&mut self, says: &[LocalizedText], pen: &Pen<'_>) {
+    pub fn more(&mut self, says: &[LocalizedText], pen: &DrawContext<'_>) {
         for say in says {
             let rows = clean::wrap(&say.text(pen.lang), self.width);
             let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.dim)).collect();
@@ -187,7 +192,7 @@ impl Facts {
     }
 
     /// Words of the model: shown for information, never trusted, and in a few rows at most.
-    pub fn said(&mut self, label: Phrase, text: &str, pen: &Pen<'_>) {
+    pub fn said(&mut self, label: Phrase, text: &str, pen: &DrawContext<'_>) {
         if text.trim().is_empty() {
             return;
         }
@@ -202,7 +207,7 @@ impl Facts {
         self.put(label, rows, pen);
     }
 
-    pub fn effects(&mut self, effects: &[Effect], pen: &Pen<'_>) {
+    pub fn effects(&mut self, effects: &[Effect], pen: &DrawContext<'_>) {
         let comma = words::ASK_COMMA.text(pen.lang);
         let named: Vec<_> = effects.iter().map(|effect| name(*effect).text(pen.lang)).collect();
         if !named.is_empty() {
@@ -213,13 +218,18 @@ impl Facts {
     }
 
     /// Each reason with the argument it points at and the id of its rule.
-    pub fn reasons(&mut self, work: &StepAction, risk: &Risk, pen: &Pen<'_>) {
+    pub fn reasons(&mut self, work: &StepAction, risk: &Risk, pen: &DrawContext<'_>) {
         let grave: Vec<_> = risk.reasons.iter().filter(|reason| reason.tier > Tier::L0).collect();
         let rows = grave.iter().flat_map(|reason| self.reason(work, reason, pen)).collect();
         self.put(words::ASK_REASONS, rows, pen);
     }
 
-    fn reason(&self, work: &StepAction, reason: &Reason, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    fn reason(
+        &self,
+        work: &StepAction,
+        reason: &Reason,
+        pen: &DrawContext<'_>,
+    ) -> Vec<Line<'static>> {
         let say = asked(&reason.say).text(pen.lang);
         let style = pen.theme.tier(reason.tier);
         let mut rows: Vec<Line<'static>> = match pointed(work, reason) {
@@ -250,7 +260,7 @@ impl Facts {
         rows
     }
 
-    fn put(&mut self, label: Phrase, rows: Vec<Line<'static>>, pen: &Pen<'_>) {
+    fn put(&mut self, label: Phrase, rows: Vec<Line<'static>>, pen: &DrawContext<'_>) {
         let label = clean::elide_end(label.text(pen.lang), self.column.saturating_sub(1));
         self.rows.extend(paint::labelled(&label, pen.theme.dim, self.column, rows));
     }
@@ -291,14 +301,14 @@ pub fn badge(risk: &Risk) -> Phrase {
 }
 
 /// The colour of an assessment: a risk lowered from L2 keeps the colour of L2.
-pub fn tone(risk: &Risk, pen: &Pen<'_>) -> Style {
+pub fn tone(risk: &Risk, pen: &DrawContext<'_>) -> Style {
     pen.theme.tier(if risk.lifted { Tier::L2 } else { risk.tier })
 }
 
 impl Styled {
     /// Rows of at most `width` columns, cut at the edge: nothing is left out. A text of several
     /// lines that is longer than a row is also cut after each line break, which stays visible.
-    fn rows(self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    fn rows(self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let width = width.max(1);
         let breaks = self.breaks().count();
         let parts = match breaks >= BROKEN || breaks > 0 && clean::width(&self.text) > width {
@@ -332,7 +342,7 @@ impl Styled {
     }
 
     /// One part of it, with invisible characters set apart.
-    fn spans(&self, part: Range<usize>, pen: &Pen<'_>) -> Vec<Span<'static>> {
+    fn spans(&self, part: Range<usize>, pen: &DrawContext<'_>) -> Vec<Span<'static>> {
         let odd = pen.theme.danger.add_modifier(Modifier::REVERSED);
         let mut spans = Vec::new();
         let mut done = part.start;

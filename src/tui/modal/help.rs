@@ -5,13 +5,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::Answer;
+use super::ModalAction;
 use super::choice;
-use super::page::{List, Page};
+use super::page::{PageList, PageScroll};
 use crate::commands::{SlashCommand, Surface, by_category, kept_sections};
 use crate::protocol::Extensions;
-use crate::tui::keys::{self, Action, KEYS, Place};
-use crate::tui::paint::Pen;
+use crate::tui::keys::{self, KEYS, KeyAction, KeyContext};
+use crate::tui::paint::DrawContext;
 use crate::tui::{clean, status};
 use crate::words::{Phrase, PhraseValue, screen as words};
 
@@ -21,26 +21,27 @@ const WIDE: u16 = 132;
 const READABLE: usize = 96;
 
 #[derive(Debug, Default)]
-pub struct Help {
-    page: Page,
+pub struct HelpDialog {
+    page: PageScroll,
     /// The user's extensions, by headings.
     kept: Vec<(PhraseValue, Vec<(String, PhraseValue)>)>,
 }
 
-impl Help {
-    pub fn new(kept: &Extensions) -> Help {
-        Help { page: Page::default(), kept: kept_sections(kept) }
+impl HelpDialog {
+    pub fn new(kept: &Extensions) -> HelpDialog {
+        HelpDialog { page: PageScroll::default(), kept: kept_sections(kept) }
     }
 
-    pub fn key(&mut self, key: &KeyEvent) -> Answer {
-        let action = keys::action(Place::Page, key).or_else(|| keys::action(Place::Anywhere, key));
+    pub fn key(&mut self, key: &KeyEvent) -> ModalAction {
+        let action =
+            keys::action(KeyContext::Page, key).or_else(|| keys::action(KeyContext::Anywhere, key));
         match action {
-            Some(Action::Close) => Answer::Close,
+            Some(KeyAction::Close) => ModalAction::Close,
             Some(action) => {
                 self.page.act(action);
-                Answer::Stay
+                ModalAction::Stay
             }
-            None => Answer::Stay,
+            None => ModalAction::Stay,
         }
     }
 
@@ -48,12 +49,12 @@ impl Help {
         self.page.scroll(lines);
     }
 
-    pub fn draw(&mut self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
+    pub fn draw(&mut self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let rows = self.rows(area.width, pen);
         self.page.draw(area, buf, pen, words::HELP_TITLE.text(pen.lang), rows, HINTS);
     }
 
-    fn rows(&self, width: u16, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    fn rows(&self, width: u16, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let room = usize::from(width.saturating_sub(4));
         if width < WIDE {
             let column = room.min(READABLE);
@@ -76,8 +77,8 @@ impl Help {
     }
 
     /// Commands by category, in the order of their table; then the extensions.
-    fn commands(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
-        let mut list = List::default();
+    fn commands(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+        let mut list = PageList::default();
         for (category, commands) in by_category(Surface::Local) {
             list.head(category.name().text(pen.lang));
             for command in commands {
@@ -95,8 +96,8 @@ impl Help {
 }
 
 /// The introduction for new users.
-fn first(width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
-    let mut list = List::default();
+fn first(width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    let mut list = PageList::default();
     list.head(words::HELP_FIRST.text(pen.lang));
     for (keys, about) in FIRST {
         list.row((*keys).to_owned(), about.text(pen.lang).to_owned());
@@ -105,8 +106,8 @@ fn first(width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
 }
 
 /// Keys by context.
-pub fn key_list(pen: &Pen<'_>) -> List {
-    let mut list = List::default();
+pub fn key_list(pen: &DrawContext<'_>) -> PageList {
+    let mut list = PageList::default();
     for (place, title) in PLACES {
         list.head(title.text(pen.lang));
         for key in KEYS.iter().filter(|key| key.place == *place) {
@@ -115,7 +116,7 @@ pub fn key_list(pen: &Pen<'_>) -> List {
                 list.row(names.join(", "), about.text(pen.lang).to_owned());
             }
         }
-        if *place == Place::Question {
+        if *place == KeyContext::Question {
             list.row("1 - 8".to_owned(), words::PICK_NTH.text(pen.lang).to_owned());
             for (letter, label) in choice::letters() {
                 list.row(letter.to_string(), label.text(pen.lang).to_owned());
@@ -125,9 +126,9 @@ pub fn key_list(pen: &Pen<'_>) -> List {
     list
 }
 
-const HINTS: &[status::Hint] = &[
-    status::Hint { key: "Up/Down", does: words::HINT_SCROLL },
-    status::Hint { key: "Esc", does: words::HINT_CLOSE },
+const HINTS: &[status::KeyHint] = &[
+    status::KeyHint { key: "Up/Down", does: words::HINT_SCROLL },
+    status::KeyHint { key: "Esc", does: words::HINT_CLOSE },
 ];
 
 const FIRST: &[(&str, Phrase)] = &[
@@ -140,19 +141,19 @@ const FIRST: &[(&str, Phrase)] = &[
     ("/keys", words::HELP_KEYS),
 ];
 
-const PLACES: &[(Place, Phrase)] = &[
-    (Place::Input, words::PLACE_INPUT),
-    (Place::EmptyInput, words::PLACE_EMPTY_INPUT),
-    (Place::Anywhere, words::PLACE_ANYWHERE),
-    (Place::Question, words::PLACE_QUESTION),
-    (Place::Palette, words::PLACE_PALETTE),
-    (Place::Queue, crate::words::input::PLACE_QUEUE),
-    (Place::Recall, crate::words::input::PLACE_SEARCH),
-    (Place::Search, words::PLACE_SEARCH),
-    (Place::Found, words::PLACE_FOUND),
+const PLACES: &[(KeyContext, Phrase)] = &[
+    (KeyContext::Input, words::PLACE_INPUT),
+    (KeyContext::EmptyInput, words::PLACE_EMPTY_INPUT),
+    (KeyContext::Anywhere, words::PLACE_ANYWHERE),
+    (KeyContext::Question, words::PLACE_QUESTION),
+    (KeyContext::Palette, words::PLACE_PALETTE),
+    (KeyContext::Queue, crate::words::input::PLACE_QUEUE),
+    (KeyContext::Recall, crate::words::input::PLACE_SEARCH),
+    (KeyContext::Search, words::PLACE_SEARCH),
+    (KeyContext::Found, words::PLACE_FOUND),
 ];
 
-fn with_aliases(command: &SlashCommand, pen: &Pen<'_>) -> String {
+fn with_aliases(command: &SlashCommand, pen: &DrawContext<'_>) -> String {
     let about = command.about.text(pen.lang);
     match command.aliases {
         [] => about.to_owned(),

@@ -5,11 +5,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::Answer;
+use super::ModalAction;
 use super::help::key_list;
-use super::page::Page;
-use crate::tui::keys::{self, Action, Place};
-use crate::tui::paint::{self, Pen};
+use super::page::PageScroll;
+use crate::tui::keys::{self, KeyAction, KeyContext};
+use crate::tui::paint::{self, DrawContext};
 use crate::tui::{clean, status};
 use crate::words::screen as words;
 
@@ -20,13 +20,13 @@ const READABLE: u16 = 100;
 
 #[derive(Debug, Default)]
 pub struct KeyPage {
-    page: Page,
+    page: PageScroll,
     typed: String,
 }
 
 impl KeyPage {
     /// Letters search, so only other keys move and close.
-    pub fn key(&mut self, key: &KeyEvent) -> Answer {
+    pub fn key(&mut self, key: &KeyEvent) -> ModalAction {
         let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         match key.code {
             KeyCode::Char(c) if !held => {
@@ -42,23 +42,30 @@ impl KeyPage {
             _ => return self.moved(key),
         }
         self.page.rewind();
-        Answer::Stay
+        ModalAction::Stay
     }
 
-    fn moved(&mut self, key: &KeyEvent) -> Answer {
-        match keys::action(Place::Page, key).or_else(|| keys::action(Place::Anywhere, key)) {
-            Some(Action::Close) => return Answer::Close,
+    fn moved(&mut self, key: &KeyEvent) -> ModalAction {
+        match keys::action(KeyContext::Page, key)
+            .or_else(|| keys::action(KeyContext::Anywhere, key))
+        {
+            Some(KeyAction::Close) => return ModalAction::Close,
             Some(action) => self.page.act(action),
             None => {}
         }
-        Answer::Stay
+        ModalAction::Stay
     }
 
     pub fn scroll(&mut self, lines: i32) {
         self.page.scroll(lines);
     }
 
-    pub fn draw(&mut self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+    pub fn draw(
+        &mut self,
+        area: Rect,
+        buf: &mut Buffer,
+        pen: &DrawContext<'_>,
+    ) -> Option<Position> {
         let list = key_list(pen).with(&self.typed);
         let rows = match list.is_empty() {
             true => vec![Line::styled(words::CHOOSE_NONE.text(pen.lang), pen.theme.dim)],
@@ -68,7 +75,7 @@ impl KeyPage {
         self.draw_search(Rect { y: area.y + 1, height: 1, ..area }.intersection(area), buf, pen)
     }
 
-    fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+    fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         let typed = clean::elide_middle(&self.typed, usize::from(area.width).saturating_sub(6));
         let caret = 4 + u16::try_from(clean::width(&typed)).unwrap_or(0);
         let shown = match typed.is_empty() {
@@ -81,7 +88,7 @@ impl KeyPage {
     }
 }
 
-const HINTS: &[status::Hint] = &[
-    status::Hint { key: "Up/Down", does: words::HINT_SCROLL },
-    status::Hint { key: "Esc", does: words::HINT_CLOSE },
+const HINTS: &[status::KeyHint] = &[
+    status::KeyHint { key: "Up/Down", does: words::HINT_SCROLL },
+    status::KeyHint { key: "Esc", does: words::HINT_CLOSE },
 ];

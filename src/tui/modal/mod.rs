@@ -10,7 +10,7 @@ use ratatui::layout::{Position, Rect};
 use super::Millis;
 use super::guard::Listening;
 use super::keys::Scrolled;
-use super::paint::Pen;
+use super::paint::DrawContext;
 use crate::protocol::{
     Ask, AskId, Change, Extensions, Op, Question, Risk, SessionInfo, StepAction,
 };
@@ -35,39 +35,39 @@ mod sheet;
 mod shell;
 mod trust;
 
-use approve::{Approve, Held};
+use approve::{Approve, StepQuestion};
 use ask::AskModal;
-use asking::Asking;
-pub use choose::{Choice, Choose, Row, Topic};
-use help::Help;
+use asking::QuestionState;
+pub use choose::{Choose, PickerAction, PickerRow, Topic};
+use help::HelpDialog;
 use key_page::KeyPage;
-use on_sheet::OnSheet;
+use on_sheet::Dialog;
 use pause::Pause;
 use pieces::Pieces;
-use shell::Shell;
-use trust::Trust;
+use shell::ShellDialog;
+use trust::TrustDialog;
 
 #[derive(Debug)]
 pub enum Modal {
     Approve(Box<Approve>),
-    Shell(Box<Shell>),
+    Shell(Box<ShellDialog>),
     Pause(Box<Pause>),
     Pieces(Box<Pieces>),
-    Trust(Box<Trust>),
+    Trust(Box<TrustDialog>),
     Ask(Box<AskModal>),
     Choose(Box<Choose>),
-    Help(Help),
+    Help(HelpDialog),
     Keys(KeyPage),
 }
 
 /// The result of a key.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum ModalAction {
     Stay,
     Close,
     Send(Op),
     /// An item of a list was selected or confirmed, or the list was left.
-    Chose(Topic, Choice),
+    Chose(Topic, PickerAction),
     /// The key has no meaning here; it may have one elsewhere.
     Pass,
 }
@@ -82,7 +82,7 @@ impl Modal {
                 Modal::Pieces(Box::new(Pieces::new(id, of, cwd, pieces)))
             }
             Question::Trust { folder, above, because, found } => Modal::Trust(Box::new(
-                Trust::new(id, (folder, above), facts.trusted, because, found),
+                TrustDialog::new(id, (folder, above), facts.trusted, because, found),
             )),
             Question::Choice { text, choices, free, .. } => {
                 let text = crate::tui::clean::text(&text);
@@ -107,7 +107,7 @@ impl Modal {
             } => {
                 let count = (number, of);
                 let work = step.work;
-                let held = Held {
+                let held = StepQuestion {
                     work,
                     risk,
                     resolved,
@@ -123,7 +123,7 @@ impl Modal {
                 };
                 match held.work {
                     StepAction::Shell { .. } => {
-                        Modal::Shell(Box::new(Shell::new(id, held, pieces)))
+                        Modal::Shell(Box::new(ShellDialog::new(id, held, pieces)))
                     }
                     StepAction::Exec { .. } | StepAction::Tool { .. } => {
                         Modal::Approve(Box::new(Approve::new(id, held)))
@@ -134,7 +134,7 @@ impl Modal {
     }
 
     pub fn help(kept: &Extensions) -> Modal {
-        Modal::Help(Help::new(kept))
+        Modal::Help(HelpDialog::new(kept))
     }
 
     pub fn keys() -> Modal {
@@ -142,7 +142,7 @@ impl Modal {
     }
 
     /// The question, if it is one shown in the common dialog.
-    fn on_sheet(&mut self) -> Option<&mut dyn OnSheet> {
+    fn on_sheet(&mut self) -> Option<&mut dyn Dialog> {
         match self {
             Modal::Approve(approve) => Some(approve.as_mut()),
             Modal::Shell(shell) => Some(shell.as_mut()),
@@ -153,7 +153,7 @@ impl Modal {
         }
     }
 
-    fn asking(&mut self) -> Option<&mut Asking> {
+    fn asking(&mut self) -> Option<&mut QuestionState> {
         self.on_sheet().map(|sheet| sheet.parts().0)
     }
 
@@ -177,13 +177,13 @@ impl Modal {
         }
     }
 
-    fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
+    fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
         match self {
             Modal::Ask(asked) => asked.key(key, lang),
             Modal::Choose(choose) => choose.key(key),
             Modal::Help(help) => help.key(key),
             Modal::Keys(keys) => keys.key(key),
-            sheet => sheet.on_sheet().map_or(Answer::Pass, |sheet| sheet.key(key, at, lang)),
+            sheet => sheet.on_sheet().map_or(ModalAction::Pass, |sheet| sheet.key(key, at, lang)),
         }
     }
 }
@@ -302,16 +302,16 @@ impl Modals {
         }
     }
 
-    pub fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
-        self.0.last_mut().map_or(Answer::Pass, |modal| modal.key(key, at, lang))
+    pub fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
+        self.0.last_mut().map_or(ModalAction::Pass, |modal| modal.key(key, at, lang))
     }
 
-    pub fn paste(&mut self, text: &str, lang: Lang) -> Answer {
+    pub fn paste(&mut self, text: &str, lang: Lang) -> ModalAction {
         match self.0.last_mut() {
             Some(Modal::Ask(asked)) => asked.paste(text, lang),
             other => {
                 let asking = other.and_then(Modal::asking);
-                asking.map_or(Answer::Stay, |asking| asking.paste(text, lang))
+                asking.map_or(ModalAction::Stay, |asking| asking.paste(text, lang))
             }
         }
     }
@@ -335,7 +335,7 @@ impl Modals {
     }
 
     /// Rows of the top dialog at the bottom of the screen; `None`: the whole screen.
-    pub fn height(&mut self, screen: Rect, pen: &Pen<'_>) -> Option<u16> {
+    pub fn height(&mut self, screen: Rect, pen: &DrawContext<'_>) -> Option<u16> {
         match self.0.last_mut()? {
             Modal::Ask(asked) => Some(asked.height(screen, pen)),
             Modal::Choose(choose) => Some(choose.height(screen)),
@@ -346,7 +346,12 @@ impl Modals {
 
     /// Draws the top dialog over `screen`; returns the position of the cursor while a field is
     /// open.
-    pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+    pub fn draw(
+        &mut self,
+        screen: Rect,
+        buf: &mut Buffer,
+        pen: &DrawContext<'_>,
+    ) -> Option<Position> {
         match self.0.last_mut()? {
             Modal::Ask(asked) => asked.draw(screen, buf, pen),
             Modal::Choose(choose) => choose.draw(screen, buf, pen),

@@ -5,46 +5,46 @@ use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::Answer;
-use super::asking::Asking;
-use super::sheet::{self, Page};
+use super::ModalAction;
+use super::asking::QuestionState;
+use super::sheet::{self, DialogPage};
 use crate::protocol::{Risk, StepAction};
 use crate::tui::Millis;
-use crate::tui::paint::Pen;
+use crate::tui::paint::DrawContext;
 use crate::words::Lang;
 
-pub trait OnSheet {
+pub trait Dialog {
     /// The common part, and the step in question where it can be edited.
-    fn parts(&mut self) -> (&mut Asking, Option<(&StepAction, &Risk)>);
+    fn parts(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>);
 
     /// The content above the choices, at this width.
-    fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page;
+    fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage;
 
     /// Handles a key that only this dialog knows; false for all others.
     fn takes(&mut self, _key: &KeyEvent) -> bool {
         false
     }
 
-    fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
+    fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
         if self.parts().0.takes() && self.takes(key) {
-            return Answer::Stay;
+            return ModalAction::Stay;
         }
         let (asking, held) = self.parts();
         asking.key(key, at, held, lang)
     }
 
-    fn page(&mut self, screen: u16, pen: &Pen<'_>) -> Page {
-        let width = Page::body_width(screen);
+    fn page(&mut self, screen: u16, pen: &DrawContext<'_>) -> DialogPage {
+        let width = DialogPage::body_width(screen);
         let mut page = self.body(width, pen);
         self.parts().0.finish(&mut page, width, pen);
         page
     }
 
-    fn height(&mut self, screen: Rect, pen: &Pen<'_>) -> u16 {
+    fn height(&mut self, screen: Rect, pen: &DrawContext<'_>) -> u16 {
         sheet::height(screen, &self.page(screen.width, pen))
     }
 
-    fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+    fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         let page = self.page(screen.width, pen);
         self.parts().0.draw(screen, buf, &page, pen)
     }

@@ -6,27 +6,27 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use crate::tui::keys::{Action, Scrolled};
-use crate::tui::paint::{self, Pen, Rule};
+use crate::tui::keys::{KeyAction, Scrolled};
+use crate::tui::paint::{self, DrawContext, HorizontalRule};
 use crate::tui::{clean, status};
 use crate::words::screen as words;
 
 /// The scroll position of a page.
 #[derive(Debug, Default)]
-pub struct Page {
+pub struct PageScroll {
     offset: usize,
     /// Rows in all, and rows that fit, when it was last drawn.
     rows: usize,
     room: usize,
 }
 
-impl Page {
+impl PageScroll {
     /// Scrolls, if the key means that.
-    pub fn act(&mut self, action: Action) {
+    pub fn act(&mut self, action: KeyAction) {
         match action {
-            Action::Next => self.scroll(1),
-            Action::Previous => self.scroll(-1),
-            Action::Scroll(by) => self.scroll_by(by),
+            KeyAction::Next => self.scroll(1),
+            KeyAction::Previous => self.scroll(-1),
+            KeyAction::Scroll(by) => self.scroll_by(by),
             _ => {}
         }
     }
@@ -65,10 +65,10 @@ impl Page {
         &mut self,
         area: Rect,
         buf: &mut Buffer,
-        pen: &Pen<'_>,
+        pen: &DrawContext<'_>,
         title: &str,
         rows: Vec<Line<'static>>,
-        hints: &[status::Hint],
+        hints: &[status::KeyHint],
     ) {
         paint::blank(area, buf, pen.theme);
         if area.height < 3 || area.width < 12 {
@@ -79,7 +79,8 @@ impl Page {
         self.keep_inside();
         let below = self.rows.saturating_sub(self.offset + self.room);
         let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
-        let mut rule = Rule::new(pen.theme.border).left(Span::styled(title.to_owned(), bold));
+        let mut rule =
+            HorizontalRule::new(pen.theme.border).left(Span::styled(title.to_owned(), bold));
         if below > 0 {
             let more = words::HELP_MORE.with("n", below).text(pen.lang);
             rule = rule.right(Span::styled(more, pen.theme.dim));
@@ -100,17 +101,17 @@ impl Page {
 
 /// Titled rows of two columns.
 #[derive(Default)]
-pub struct List(Vec<Entry>);
+pub struct PageList(Vec<Entry>);
 
 enum Entry {
     Head(String),
     Row(String, String),
 }
 
-impl List {
+impl PageList {
     /// Only the rows that contain all of these words, in either column, and their titles.
     #[must_use]
-    pub fn with(self, words: &str) -> List {
+    pub fn with(self, words: &str) -> PageList {
         let words: Vec<String> =
             words.to_lowercase().split_whitespace().map(str::to_owned).collect();
         let fits = |left: &str, right: &str| {
@@ -130,7 +131,7 @@ impl List {
         if matches!(kept.last(), Some(Entry::Head(_))) {
             kept.pop();
         }
-        List(kept)
+        PageList(kept)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -145,7 +146,7 @@ impl List {
         self.0.push(Entry::Row(left, right));
     }
 
-    pub fn rows(self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    pub fn rows(self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let widest = self.0.iter().map(|entry| match entry {
             Entry::Row(left, _) => clean::width(left),
             Entry::Head(_) => 0,

@@ -2,35 +2,35 @@
 
 use ratatui::text::Line;
 
-use super::asking::Asking;
-use super::choice::{Care, Choices};
-use super::on_sheet::OnSheet;
-use super::sheet::Page;
+use super::asking::QuestionState;
+use super::choice::{Choices, Severity};
+use super::on_sheet::Dialog;
+use super::sheet::DialogPage;
 use crate::protocol::{AskId, Risk, StepAction};
 use crate::tui::clean;
-use crate::tui::paint::Pen;
+use crate::tui::paint::DrawContext;
 use crate::words::{LocalizedText, screen as words};
 
 #[derive(Debug)]
 pub struct Pause {
-    pub asking: Asking,
+    pub asking: QuestionState,
     why: LocalizedText,
 }
 
 impl Pause {
     pub fn new(id: AskId, why: LocalizedText) -> Pause {
-        Pause { asking: Asking::new(id, Choices::for_pause(), Care::Plain), why }
+        Pause { asking: QuestionState::new(id, Choices::for_pause(), Severity::Plain), why }
     }
 }
 
-impl OnSheet for Pause {
-    fn parts(&mut self) -> (&mut Asking, Option<(&StepAction, &Risk)>) {
+impl Dialog for Pause {
+    fn parts(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
         (&mut self.asking, None)
     }
 
-    fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page {
+    fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
         let rows = clean::wrap(&self.why.text(pen.lang), width.min(100));
-        Page {
+        DialogPage {
             title: words::PAUSE_TITLE.text(pen.lang).to_owned(),
             tone: pen.theme.warn,
             must: rows
@@ -38,7 +38,7 @@ impl OnSheet for Pause {
                 .map(|row| Line::styled(row, pen.theme.text))
                 .collect::<Vec<_>>()
                 .into(),
-            ..Page::default()
+            ..DialogPage::default()
         }
     }
 }

@@ -6,15 +6,15 @@ use crossterm::event::KeyEvent;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::asking::Asking;
-use super::choice::{Care, Choices};
-use super::command::{self, Facts};
-use super::on_sheet::OnSheet;
-use super::sheet::Page;
+use super::asking::QuestionState;
+use super::choice::{Choices, Severity};
+use super::command::{self, StepDetails};
+use super::on_sheet::Dialog;
+use super::sheet::DialogPage;
 use crate::protocol::{AskId, Risk, StepAction, TemplateCommand};
 use crate::safety::clean::escape;
-use crate::tui::keys::{self, Action, Place};
-use crate::tui::paint::{self, Pen};
+use crate::tui::keys::{self, KeyAction, KeyContext};
+use crate::tui::paint::{self, DrawContext};
 use crate::tui::{clean, glyph};
 use crate::words::{prompt as words, screen};
 
@@ -23,7 +23,7 @@ const COLUMN: usize = 12;
 
 #[derive(Debug)]
 pub struct Pieces {
-    pub asking: Asking,
+    pub asking: QuestionState,
     of: String,
     cwd: String,
     rows: Vec<Row>,
@@ -39,8 +39,8 @@ struct Row {
     line: usize,
 }
 
-impl OnSheet for Pieces {
-    fn parts(&mut self) -> (&mut Asking, Option<(&StepAction, &Risk)>) {
+impl Dialog for Pieces {
+    fn parts(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
         (&mut self.asking, None)
     }
 
@@ -54,7 +54,7 @@ impl OnSheet for Pieces {
             self.toggle(at);
             return true;
         }
-        let Some(action) = keys::action(Place::Question, key) else {
+        let Some(action) = keys::action(KeyContext::Question, key) else {
             return match self.at {
                 Some(at) if typed == Some('Y') && self.is_grave(at) => {
                     self.mark(at, true);
@@ -64,21 +64,21 @@ impl OnSheet for Pieces {
             };
         };
         match (action, self.at) {
-            (Action::More | Action::Accept, Some(at)) => self.toggle(at),
-            (Action::Next, Some(at)) if at + 1 < self.rows.len() => self.go(Some(at + 1)),
-            (Action::Next, Some(_)) => {
+            (KeyAction::More | KeyAction::Accept, Some(at)) => self.toggle(at),
+            (KeyAction::Next, Some(at)) if at + 1 < self.rows.len() => self.go(Some(at + 1)),
+            (KeyAction::Next, Some(_)) => {
                 self.asking.choices.first();
                 self.go(None);
             }
-            (Action::Previous, Some(at)) => match at.checked_sub(1) {
+            (KeyAction::Previous, Some(at)) => match at.checked_sub(1) {
                 Some(at) => self.go(Some(at)),
                 None => {
                     self.asking.choices.last();
                     self.go(None);
                 }
             },
-            (Action::Next, None) if self.asking.choices.is_last() => self.go(Some(0)),
-            (Action::Previous, None) if self.asking.choices.is_first() => {
+            (KeyAction::Next, None) if self.asking.choices.is_last() => self.go(Some(0)),
+            (KeyAction::Previous, None) if self.asking.choices.is_first() => {
                 self.go(self.rows.len().checked_sub(1));
             }
             _ => return false,
@@ -86,15 +86,15 @@ impl OnSheet for Pieces {
         true
     }
 
-    fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page {
+    fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
         let worst =
             self.rows.iter().map(|row| &row.piece.risk).max_by_key(|risk| (risk.tier, risk.lifted));
         let of = clean::elide_middle(&escape(&self.of).text, width / 2);
-        let mut page = Page {
+        let mut page = DialogPage {
             title: words::PIECES_TITLE.with("of", of).text(pen.lang),
             badge: worst.map_or("", |risk| command::badge(risk).text(pen.lang)).to_owned(),
             tone: worst.map_or(pen.theme.dim, |risk| command::tone(risk, pen)),
-            ..Page::default()
+            ..DialogPage::default()
         };
         for at in 0..self.rows.len() {
             let rows = self.piece(at, width, pen);
@@ -104,7 +104,7 @@ impl OnSheet for Pieces {
             page.must.extend(rows);
         }
         page.must.push(Line::default());
-        let mut facts = Facts::new(width, pen);
+        let mut facts = StepDetails::new(width, pen);
         facts.text(screen::ASK_FOLDER, &self.cwd, pen.theme.text, pen);
         page.must.extend(facts.into_rows());
         page
@@ -113,7 +113,7 @@ impl OnSheet for Pieces {
 
 impl Pieces {
     pub fn new(id: AskId, of: String, cwd: String, pieces: Vec<TemplateCommand>) -> Pieces {
-        let asking = Asking::new(id, Choices::for_pieces(), Care::Plain);
+        let asking = QuestionState::new(id, Choices::for_pieces(), Severity::Plain);
         let rows =
             pieces.into_iter().map(|piece| Row { marked: !piece.is_grave(), piece, line: 0 });
         let mut pieces = Pieces { asking, of, cwd, rows: rows.collect(), at: None };
@@ -158,7 +158,7 @@ impl Pieces {
 
     /// The whole line after its mark and tier; below it its commands, and why it does more than
     /// read.
-    fn piece(&self, at: usize, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    fn piece(&self, at: usize, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let Some(Row { piece, marked, .. }) = self.rows.get(at) else { return Vec::new() };
         let here = self.at == Some(at);
         let room = width.saturating_sub(COLUMN);

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 
 use crate::protocol::Change;
-use crate::tui::paint::{self, Pen};
+use crate::tui::paint::{self, DrawContext};
 use crate::tui::transcript::LongDiff;
 
 #[derive(Clone, Debug, Default)]
@@ -103,7 +103,7 @@ impl Rows {
     }
 
     /// Lays out `take` rows from row `from` on.
-    pub fn window(&self, from: usize, take: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    pub fn window(&self, from: usize, take: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let (mut out, mut skip) = (Vec::new(), from);
         for part in &self.0 {
             let (len, wanted) = (part.len(), take.saturating_sub(out.len()));

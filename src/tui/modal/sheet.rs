@@ -12,7 +12,7 @@ use ratatui::text::{Line, Span};
 use super::rows::Rows;
 use crate::tui::clean;
 use crate::tui::keys::Scrolled;
-use crate::tui::paint::{self, Pen, Rule};
+use crate::tui::paint::{self, DrawContext, HorizontalRule};
 use crate::words::screen as words;
 
 /// Below this width no question can be shown so that it can be reviewed.
@@ -23,7 +23,7 @@ const MARGIN: u16 = 2;
 
 /// The content of a dialog.
 #[derive(Debug, Default)]
-pub struct Page {
+pub struct DialogPage {
     pub title: String,
     pub badge: String,
     pub tone: Style,
@@ -170,8 +170,8 @@ impl Sheet {
         &mut self,
         screen: Rect,
         buf: &mut Buffer,
-        page: &Page,
-        pen: &Pen<'_>,
+        page: &DialogPage,
+        pen: &DrawContext<'_>,
     ) -> Option<Rect> {
         let area = docked(screen, page);
         paint::blank(area, buf, pen.theme);
@@ -198,7 +198,7 @@ impl Sheet {
         page.foot(foot, buf, &plan, pen)
     }
 
-    fn body(&mut self, area: Rect, buf: &mut Buffer, page: &Page, pen: &Pen<'_>) {
+    fn body(&mut self, area: Rect, buf: &mut Buffer, page: &DialogPage, pen: &DrawContext<'_>) {
         if self.of != (area.width, page.must.len()) {
             self.forget();
             self.of = (area.width, page.must.len());
@@ -216,7 +216,7 @@ impl Sheet {
     }
 
     /// If a part is hidden, the hint says so first, and why that matters now.
-    fn hint(&self, page: &Page, pen: &Pen<'_>) -> Line<'static> {
+    fn hint(&self, page: &DialogPage, pen: &DrawContext<'_>) -> Line<'static> {
         let hidden = self.rows.saturating_sub(self.offset + self.room);
         let said = page.say.as_ref().filter(|_| match page.until {
             Until::AnotherKey => true,
@@ -249,7 +249,7 @@ impl Sheet {
 
 /// Rows of a page on `screen`. The transcript keeps some, unless the rows that must be seen need
 /// them.
-pub fn height(screen: Rect, page: &Page) -> u16 {
+pub fn height(screen: Rect, page: &DialogPage) -> u16 {
     if too_small(screen) {
         return screen.height.min(1);
     }
@@ -265,7 +265,7 @@ pub fn height(screen: Rect, page: &Page) -> u16 {
     rows.clamp(LOWEST, screen.height.max(LOWEST))
 }
 
-fn docked(screen: Rect, page: &Page) -> Rect {
+fn docked(screen: Rect, page: &DialogPage) -> Rect {
     let height = height(screen, page);
     Rect { y: screen.bottom() - height, height, ..screen }
 }
@@ -293,7 +293,7 @@ fn too_small(screen: Rect) -> bool {
     screen.width < NARROWEST || screen.height < LOWEST
 }
 
-impl Page {
+impl DialogPage {
     /// Width of the body on a screen of this width.
     pub fn body_width(screen: u16) -> usize {
         usize::from(screen.saturating_sub(MARGIN * 2))
@@ -333,9 +333,10 @@ impl Page {
         *whole.or_else(|| close.find(|plan| fits(plan, self.must.len()))).unwrap_or(&tightest)
     }
 
-    fn head(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
+    fn head(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let bold = self.tone.add_modifier(Modifier::BOLD);
-        let mut rule = Rule::new(self.tone).heavy().left(Span::styled(self.title.as_str(), bold));
+        let mut rule =
+            HorizontalRule::new(self.tone).heavy().left(Span::styled(self.title.as_str(), bold));
         let wide =
             clean::width(&self.title) + clean::width(&self.count) + clean::width(&self.badge);
         if !self.count.is_empty() && wide + 9 <= usize::from(area.width) {
@@ -347,7 +348,13 @@ impl Page {
         rule.draw(area, buf);
     }
 
-    fn foot(&self, area: Rect, buf: &mut Buffer, plan: &Plan, pen: &Pen<'_>) -> Option<Rect> {
+    fn foot(
+        &self,
+        area: Rect,
+        buf: &mut Buffer,
+        plan: &Plan,
+        pen: &DrawContext<'_>,
+    ) -> Option<Rect> {
         match &self.foot {
             Foot::Choices { grid, flow } => {
                 // The mark of the selected choice is in the margin.

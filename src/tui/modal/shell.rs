@@ -4,29 +4,29 @@
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 
-use super::approve::Held;
-use super::asking::{Asking, Subject};
+use super::approve::StepQuestion;
+use super::asking::{QuestionState, Subject};
 use super::choice::Choices;
-use super::command::{self, Facts};
-use super::on_sheet::OnSheet;
-use super::sheet::Page;
+use super::command::{self, StepDetails};
+use super::on_sheet::Dialog;
+use super::sheet::DialogPage;
 use crate::protocol::{AskId, Risk, StepAction, SubCommand};
-use crate::tui::paint::{self, Pen};
+use crate::tui::paint::{self, DrawContext};
 use crate::words::screen as words;
 
 #[derive(Debug)]
-pub struct Shell {
-    pub asking: Asking,
-    held: Held,
+pub struct ShellDialog {
+    pub asking: QuestionState,
+    held: StepQuestion,
     pieces: Vec<SubCommand>,
 }
 
-impl OnSheet for Shell {
-    fn parts(&mut self) -> (&mut Asking, Option<(&StepAction, &Risk)>) {
+impl Dialog for ShellDialog {
+    fn parts(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
         (&mut self.asking, Some((&self.held.work, &self.held.risk)))
     }
 
-    fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page {
+    fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
         let subject = self.asking.subject(&self.held.work, &self.held.risk, None);
         let mut page = subject.page(words::SHELL_TITLE, width, pen);
         page.count = self.held.counted(pen);
@@ -39,14 +39,14 @@ impl OnSheet for Shell {
     }
 }
 
-impl Shell {
-    pub fn new(id: AskId, held: Held, pieces: Vec<SubCommand>) -> Shell {
+impl ShellDialog {
+    pub fn new(id: AskId, held: StepQuestion, pieces: Vec<SubCommand>) -> ShellDialog {
         let choices = Choices::for_shell(held.care());
-        Shell { asking: Asking::new(id, choices, held.care()), held, pieces }
+        ShellDialog { asking: QuestionState::new(id, choices, held.care()), held, pieces }
     }
 
     /// Each simple command after its tier; a high-risk one gives its reasons below.
-    fn pieces(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    fn pieces(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         if self.pieces.is_empty() {
             return Vec::new();
         }
@@ -61,8 +61,13 @@ impl Shell {
         rows
     }
 
-    fn facts(&self, subject: &Subject<'_>, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
-        let mut facts = Facts::new(width, pen);
+    fn facts(
+        &self,
+        subject: &Subject<'_>,
+        width: usize,
+        pen: &DrawContext<'_>,
+    ) -> Vec<Line<'static>> {
+        let mut facts = StepDetails::new(width, pen);
         facts.text(words::ASK_FOLDER, &self.held.cwd, pen.theme.text, pen);
         facts.effects(&subject.risk.effects, pen);
         facts.reasons(subject.work, subject.risk, pen);

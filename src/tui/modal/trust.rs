@@ -4,33 +4,33 @@
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::asking::Asking;
-use super::choice::{Care, Choices};
-use super::on_sheet::OnSheet;
-use super::sheet::Page;
+use super::asking::QuestionState;
+use super::choice::{Choices, Severity};
+use super::on_sheet::Dialog;
+use super::sheet::DialogPage;
 use crate::protocol::{AskId, Risk, StepAction, TrustOffer, UntrustedFile};
 use crate::tui::clean;
-use crate::tui::paint::Pen;
+use crate::tui::paint::DrawContext;
 use crate::words::{LocalizedText, screen as words};
 
 /// Files that are named; the rest is only counted.
 const NAMED: usize = 12;
 
 #[derive(Debug)]
-pub struct Trust {
-    pub asking: Asking,
+pub struct TrustDialog {
+    pub asking: QuestionState,
     folder: String,
     above: Option<String>,
     because: LocalizedText,
     found: Vec<UntrustedFile>,
 }
 
-impl OnSheet for Trust {
-    fn parts(&mut self) -> (&mut Asking, Option<(&StepAction, &Risk)>) {
+impl Dialog for TrustDialog {
+    fn parts(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
         (&mut self.asking, None)
     }
 
-    fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page {
+    fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
         let mut must = rows(&clean::flat(&self.folder), width, pen.theme.markup.strong);
         must.extend(rows(&self.because.text(pen.lang), width, pen.theme.text));
         must.extend(rows(words::TRUST_MEANS.text(pen.lang), width, pen.theme.text));
@@ -39,31 +39,35 @@ impl OnSheet for Trust {
             let above = words::TRUST_ABOVE.with("folder", clean::flat(above));
             must.extend(rows(&above.text(pen.lang), width, pen.theme.dim));
         }
-        Page {
+        DialogPage {
             title: words::TRUST_TITLE.text(pen.lang).to_owned(),
             tone: pen.theme.warn,
             must: must.into(),
-            ..Page::default()
+            ..DialogPage::default()
         }
     }
 }
 
-impl Trust {
+impl TrustDialog {
     pub fn new(
         id: AskId,
         (folder, above): (String, Option<String>),
         trusted: bool,
         because: LocalizedText,
         found: Vec<UntrustedFile>,
-    ) -> Trust {
+    ) -> TrustDialog {
         let choices = Choices::for_trust(above.clone(), trusted);
-        let asking = Asking::new(id, choices, Care::Plain);
-        Trust { asking, folder, above, because, found }
+        let asking = QuestionState::new(id, choices, Severity::Plain);
+        TrustDialog { asking, folder, above, because, found }
     }
 }
 
 /// The part of a step's question about the trust it offers.
-pub(super) fn offered(offer: &TrustOffer, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+pub(super) fn offered(
+    offer: &TrustOffer,
+    width: usize,
+    pen: &DrawContext<'_>,
+) -> Vec<Line<'static>> {
     let head = words::ASK_TRUST.with("folder", clean::flat(&offer.folder)).text(pen.lang);
     let mut out = rows(&head, width, pen.theme.text);
     if let Some(hazard) = &offer.hazard {
@@ -77,7 +81,7 @@ pub(super) fn offered(offer: &TrustOffer, width: usize, pen: &Pen<'_>) -> Vec<Li
 }
 
 /// Files that steer programs come first.
-fn findings(found: &[UntrustedFile], width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+fn findings(found: &[UntrustedFile], width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
     if found.is_empty() {
         return rows(words::TRUST_NOTHING.text(pen.lang), width, pen.theme.dim);
     }

@@ -5,7 +5,7 @@
 
 /// The background.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ground {
+pub enum Background {
     #[default]
     Dark,
     Light,
@@ -14,13 +14,13 @@ pub enum Ground {
 /// The start of every answer after its `ESC ]`.
 const HEAD: &str = "11;rgb:";
 
-impl Ground {
+impl Background {
     /// Parses `COLORFGBG`, such as `15;0`: the last number is the background.
-    pub fn of_variable(value: &str) -> Option<Ground> {
+    pub fn of_variable(value: &str) -> Option<Background> {
         let last = value.rsplit(';').next()?.trim();
         match last.parse::<u8>().ok()? {
-            7 | 9..=15 => Some(Ground::Light),
-            0..=6 | 8 => Some(Ground::Dark),
+            7 | 9..=15 => Some(Background::Light),
+            0..=6 | 8 => Some(Background::Dark),
             _ => None,
         }
     }
@@ -28,18 +28,18 @@ impl Ground {
     /// The theme that `auto` chooses for it.
     pub fn theme(self) -> &'static str {
         match self {
-            Ground::Dark => "dark",
-            Ground::Light => "light",
+            Background::Dark => "dark",
+            Background::Light => "light",
         }
     }
 
     /// `11;rgb:1e1e/1e1e/1e1e`: each part has one to four digits.
-    pub fn of_answer(text: &str) -> Option<Ground> {
+    pub fn of_answer(text: &str) -> Option<Background> {
         let mut parts = text.strip_prefix(HEAD)?.split('/').map(part);
         let (red, green, blue) = (parts.next()??, parts.next()??, parts.next()??);
         // The perceived brightness: green counts most, blue least.
         let bright = 0.299 * red + 0.587 * green + 0.114 * blue;
-        Some(if bright > 0.5 { Ground::Light } else { Ground::Dark })
+        Some(if bright > 0.5 { Background::Light } else { Background::Dark })
     }
 }
 
@@ -58,26 +58,26 @@ mod tests {
     #[test]
     fn an_answer_gives_the_colour_of_the_background() {
         let cases = [
-            ("11;rgb:1e1e/1e1e/1e1e", Some(Ground::Dark)),
-            ("11;rgb:ffff/ffff/ffff", Some(Ground::Light)),
-            ("11;rgb:f/f/e", Some(Ground::Light)),
+            ("11;rgb:1e1e/1e1e/1e1e", Some(Background::Dark)),
+            ("11;rgb:ffff/ffff/ffff", Some(Background::Light)),
+            ("11;rgb:f/f/e", Some(Background::Light)),
             ("11;rgb:zz", None),
             ("11;rgb:1e1e", None),
             ("10;rgb:ffff/ffff/ffff", None),
             ("52;c", None),
         ];
         for (answer, ground) in cases {
-            assert_eq!(Ground::of_answer(answer), ground, "{answer}");
+            assert_eq!(Background::of_answer(answer), ground, "{answer}");
         }
     }
 
     #[test]
     fn the_variable_has_the_background_last() {
-        let (dark, light) = (Some(Ground::Dark), Some(Ground::Light));
+        let (dark, light) = (Some(Background::Dark), Some(Background::Light));
         let cases =
             [("15;0", dark), ("0;15", light), ("0;default;15", light), ("12;8", dark), ("x", None)];
         for (value, ground) in cases {
-            assert_eq!(Ground::of_variable(value), ground, "{value}");
+            assert_eq!(Background::of_variable(value), ground, "{value}");
         }
     }
 }

@@ -4,7 +4,7 @@ use ratatui::style::{Color, Modifier, Style};
 use toml_edit::{Document, Item, TableLike};
 
 use super::paint::{SIXTEEN, hex, shown};
-use super::{Change, Depth, Markup, Syntax, Theme};
+use super::{Depth, DiffColors, Markup, Syntax, Theme};
 use crate::words::{LocalizedText, screen};
 
 /// Keys of the file that are not meanings.
@@ -75,9 +75,9 @@ fn markup(top: &Group<'_>) -> Result<Markup, LocalizedText> {
     })
 }
 
-fn change(top: &Group<'_>) -> Result<Change, LocalizedText> {
+fn change(top: &Group<'_>) -> Result<DiffColors, LocalizedText> {
     let change = top.group("change", CHANGE)?;
-    Ok(Change {
+    Ok(DiffColors {
         added: change.style("added")?,
         removed: change.style("removed")?,
         hunk: change.style("hunk")?,

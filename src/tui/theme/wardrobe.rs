@@ -1,7 +1,7 @@
 //! The available themes: the built-in ones and the user's own, which may replace a built-in one by
 //! name. Reads no files: the caller supplies the sources.
 
-use super::{Depth, Ground, Theme};
+use super::{Background, Depth, Theme};
 use crate::words::{LocalizedText, screen};
 
 /// The name of the theme that follows the terminal's background.
@@ -9,19 +9,19 @@ pub const AUTO: &str = "auto";
 
 /// A theme of the user: its name and its TOML.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct ThemeSource {
     pub name: String,
     pub toml: String,
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Wardrobe {
-    own: Vec<Source>,
+pub struct ThemeRegistry {
+    own: Vec<ThemeSource>,
     names: Vec<String>,
 }
 
-impl Wardrobe {
-    pub fn new(own: Vec<Source>) -> Wardrobe {
+impl ThemeRegistry {
+    pub fn new(own: Vec<ThemeSource>) -> ThemeRegistry {
         let built_in = [AUTO].iter().chain(Theme::names()).map(|name| (*name).to_owned());
         let mut names: Vec<String> = built_in.collect();
         for source in &own {
@@ -29,7 +29,7 @@ impl Wardrobe {
                 names.push(source.name.clone());
             }
         }
-        Wardrobe { own, names }
+        ThemeRegistry { own, names }
     }
 
     /// Every available name, `auto` first.
@@ -41,7 +41,12 @@ impl Wardrobe {
     ///
     /// # Errors
     /// A sentence for an unknown name, or for an invalid file.
-    pub fn theme(&self, name: &str, depth: Depth, ground: Ground) -> Result<Theme, LocalizedText> {
+    pub fn theme(
+        &self,
+        name: &str,
+        depth: Depth,
+        ground: Background,
+    ) -> Result<Theme, LocalizedText> {
         let name = if name == AUTO { ground.theme() } else { name };
         if let Some(own) = self.own.iter().find(|own| own.name == name) {
             return Theme::parse(&own.toml, depth)
@@ -58,10 +63,10 @@ mod tests {
     use super::*;
     use crate::words::Lang;
 
-    fn wardrobe() -> Wardrobe {
-        let own = |name: &str, toml: &str| Source { name: name.into(), toml: toml.into() };
+    fn wardrobe() -> ThemeRegistry {
+        let own = |name: &str, toml: &str| ThemeSource { name: name.into(), toml: toml.into() };
         let sea = include_str!("../../../themes/light.toml").replace("#2856c4", "#005f87");
-        Wardrobe::new(vec![own("sea", &sea), own("dark", &sea), own("torn", "text = 3\n")])
+        ThemeRegistry::new(vec![own("sea", &sea), own("dark", &sea), own("torn", "text = 3\n")])
     }
 
     #[test]
@@ -69,23 +74,23 @@ mod tests {
         let wardrobe = wardrobe();
         let names = wardrobe.names().join(" ");
         assert_eq!(names, "auto dark light high-contrast colorblind 16-colors sea torn");
-        let worn = |name| wardrobe.theme(name, Depth::True, Ground::Dark).unwrap();
+        let worn = |name| wardrobe.theme(name, Depth::True, Background::Dark).unwrap();
         assert_eq!(worn("sea"), worn("dark"));
         assert_ne!(worn("sea"), worn("light"));
     }
 
     #[test]
     fn auto_follows_the_background() {
-        let wardrobe = Wardrobe::new(Vec::new());
-        for (ground, name) in [(Ground::Dark, "dark"), (Ground::Light, "light")] {
+        let wardrobe = ThemeRegistry::new(Vec::new());
+        for (ground, name) in [(Background::Dark, "dark"), (Background::Light, "light")] {
             let auto = wardrobe.theme(AUTO, Depth::True, ground);
-            assert_eq!(auto, wardrobe.theme(name, Depth::True, Ground::Dark));
+            assert_eq!(auto, wardrobe.theme(name, Depth::True, Background::Dark));
         }
     }
 
     #[test]
     fn an_unavailable_theme_says_why() {
-        let why = |name| match wardrobe().theme(name, Depth::True, Ground::Dark) {
+        let why = |name| match wardrobe().theme(name, Depth::True, Background::Dark) {
             Ok(_) => String::new(),
             Err(say) => say.text(Lang::En),
         };

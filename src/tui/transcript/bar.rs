@@ -6,11 +6,11 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::Transcript;
-use super::search::{Found, Search, Stage};
+use super::search::{SearchStatus, Stage, TranscriptSearch};
 use super::time::grouped;
 use crate::tui::clean;
-use crate::tui::keys::{self, Action, Place};
-use crate::tui::paint::{self, Pen};
+use crate::tui::keys::{self, KeyAction, KeyContext};
+use crate::tui::paint::{self, DrawContext};
 use crate::words::{LocalizedText, screen};
 
 impl Transcript {
@@ -29,34 +29,35 @@ impl Transcript {
 
     fn open_search(&mut self, words: &str, stage: Stage) {
         let top = self.shown.1.first().copied().unwrap_or_default();
-        self.search = Some(Search::new(words, stage, (top.block, top.part)));
+        self.search = Some(TranscriptSearch::new(words, stage, (top.block, top.part)));
     }
 
     /// The results, while a search is open.
-    pub fn found(&self) -> Option<Found<'_>> {
-        self.search.as_ref().map(Search::found)
+    pub fn found(&self) -> Option<SearchStatus<'_>> {
+        self.search.as_ref().map(TranscriptSearch::found)
     }
 
     /// True while part of the conversation is still unsearched: another frame is due.
     pub fn is_reading(&self) -> bool {
-        self.search.as_ref().is_some_and(Search::is_reading)
+        self.search.as_ref().is_some_and(TranscriptSearch::is_reading)
     }
 
     /// Handles a key while a search is open; false for an unknown key.
     pub fn search_key(&mut self, key: &KeyEvent) -> bool {
         let Some(search) = &mut self.search else { return false };
         let place = match search.stage {
-            Stage::Typing => Place::Search,
-            Stage::Walking => Place::Found,
+            Stage::Typing => KeyContext::Search,
+            Stage::Walking => KeyContext::Found,
         };
-        let words = match keys::action(place, key).or_else(|| keys::action(Place::Search, key)) {
-            Some(Action::Next) => return self.walk(true),
-            Some(Action::Previous) => return self.walk(false),
-            Some(Action::Close) => {
+        let words = match keys::action(place, key).or_else(|| keys::action(KeyContext::Search, key))
+        {
+            Some(KeyAction::Next) => return self.walk(true),
+            Some(KeyAction::Previous) => return self.walk(false),
+            Some(KeyAction::Close) => {
                 self.search = None;
                 return true;
             }
-            Some(Action::Search) => {
+            Some(KeyAction::Search) => {
                 search.stage = Stage::Typing;
                 return true;
             }
@@ -85,7 +86,12 @@ impl Transcript {
     }
 
     /// Draws the line; returns the position of the cursor.
-    pub fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+    pub fn draw_search(
+        &self,
+        area: Rect,
+        buf: &mut Buffer,
+        pen: &DrawContext<'_>,
+    ) -> Option<Position> {
         let found = self.found()?;
         let label = screen::SEARCH_LABEL.text(pen.lang);
         let count = count(&found).text(pen.lang);
@@ -142,7 +148,7 @@ fn tail(words: &str, room: usize) -> &str {
     words.get(at..).unwrap_or_default()
 }
 
-fn count(found: &Found<'_>) -> LocalizedText {
+fn count(found: &SearchStatus<'_>) -> LocalizedText {
     let of = grouped(found.of as u64);
     let of = if found.more { format!("{of}+") } else { of };
     match (found.words.is_empty(), found.of) {

@@ -8,9 +8,9 @@ use ratatui::text::{Line, Span};
 use super::diff::is_diff;
 use super::highlight::{self, Paints, Snippet};
 use super::markdown::{self, Code};
-use super::paper::{Break, Paper, Para, Strip, prefixed};
-use super::step::Step;
-use super::text::{Part, Text};
+use super::paper::{Break, LayoutContext, Paragraph, StyledRow, prefixed};
+use super::step::StepBlock;
+use super::text::{BlockText, TextPart};
 use super::time::{self, When};
 use super::{page, plan};
 use crate::protocol::{
@@ -31,7 +31,7 @@ const THOUGHT_TAIL: usize = 2048;
 
 #[derive(Debug)]
 pub(super) struct Block {
-    pub body: Body,
+    pub body: BlockBody,
     /// When it arrived.
     pub at: When,
     /// Unfolded by the user, or folded against its default.
@@ -60,21 +60,21 @@ pub(super) struct Height {
 }
 
 #[derive(Debug)]
-pub(super) enum Body {
+pub(super) enum BlockBody {
     /// `turn`: the turn that this message began.
     Said {
-        text: Text,
+        text: BlockText,
         origin: TurnOrigin,
         turn: Option<u64>,
     },
     /// The attachments of the message above.
     Attached(Vec<AttachmentInfo>),
-    Answer(Answer),
+    Answer(AnswerBlock),
     Thought {
-        text: Text,
+        text: BlockText,
         done: bool,
     },
-    Step(Box<Step>),
+    Step(Box<StepBlock>),
     Notice(Notice),
     Retry {
         attempt: u32,
@@ -99,8 +99,8 @@ pub(super) enum Body {
 }
 
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub text: Text,
+pub(super) struct AnswerBlock {
+    pub text: BlockText,
     pub state: AnswerState,
 }
 
@@ -114,7 +114,7 @@ pub(super) enum AnswerState {
 }
 
 impl Block {
-    pub fn new(body: Body, at: When) -> Block {
+    pub fn new(body: BlockBody, at: When) -> Block {
         Block { body, at, fold: Fold::Natural, changes: 0, heights: Vec::new() }
     }
 
@@ -143,62 +143,67 @@ impl Block {
 
     /// Its rows change with time alone, so they are never cached.
     pub fn is_running(&self) -> bool {
-        matches!(&self.body, Body::Step(step) if step.is_running())
+        matches!(&self.body, BlockBody::Step(step) if step.is_running())
     }
 
     /// The row of its mark, of `rows`: a step that the user typed shows its outcome in the last
     /// row, every other block has its mark in the first.
     pub fn mark_row(&self, rows: usize) -> usize {
-        let below = matches!(&self.body, Body::Step(step) if step.is_below(self.fold));
+        let below = matches!(&self.body, BlockBody::Step(step) if step.is_below(self.fold));
         if below { rows.saturating_sub(1) } else { 0 }
     }
 
     /// The mark in the gutter.
-    pub fn mark(&self, paper: &Paper<'_>) -> Option<Span<'static>> {
+    pub fn mark(&self, paper: &LayoutContext<'_>) -> Option<Span<'static>> {
         let theme = paper.theme;
         let (mark, style) = match &self.body {
-            Body::Said { origin: TurnOrigin::Shell, .. } => ("!", theme.user),
-            Body::Said { .. } => (glyph::SIGIL, theme.user),
-            Body::Answer(Answer { state: AnswerState::Error, .. }) => (glyph::FAILED, theme.danger),
-            Body::Step(step) => step.mark(paper),
-            Body::Notice(Notice { level: NoticeLevel::Warning, .. }) => ("!", theme.warn),
-            Body::Notice(Notice { level: NoticeLevel::Error, .. }) => (glyph::FAILED, theme.danger),
-            Body::End {
-                ending: TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. }, ..
+            BlockBody::Said { origin: TurnOrigin::Shell, .. } => ("!", theme.user),
+            BlockBody::Said { .. } => (glyph::SIGIL, theme.user),
+            BlockBody::Answer(AnswerBlock { state: AnswerState::Error, .. }) => {
+                (glyph::FAILED, theme.danger)
+            }
+            BlockBody::Step(step) => step.mark(paper),
+            BlockBody::Notice(Notice { level: NoticeLevel::Warning, .. }) => ("!", theme.warn),
+            BlockBody::Notice(Notice { level: NoticeLevel::Error, .. }) => {
+                (glyph::FAILED, theme.danger)
+            }
+            BlockBody::End {
+                ending: TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. },
+                ..
             } => (glyph::FAILED, theme.danger),
-            Body::End { ending: TurnOutcome::Limit { .. }, .. }
-            | Body::Retry { .. }
-            | Body::Cut(_) => ("!", theme.warn),
-            Body::Answer(_)
-            | Body::Attached(_)
-            | Body::Thought { .. }
-            | Body::Notice(_)
-            | Body::Repair { .. }
-            | Body::End { .. }
-            | Body::Page { .. }
-            | Body::Plan(_) => return None,
+            BlockBody::End { ending: TurnOutcome::Limit { .. }, .. }
+            | BlockBody::Retry { .. }
+            | BlockBody::Cut(_) => ("!", theme.warn),
+            BlockBody::Answer(_)
+            | BlockBody::Attached(_)
+            | BlockBody::Thought { .. }
+            | BlockBody::Notice(_)
+            | BlockBody::Repair { .. }
+            | BlockBody::End { .. }
+            | BlockBody::Page { .. }
+            | BlockBody::Plan(_) => return None,
         };
         Some(Span::styled(mark, style))
     }
 
     /// The rows of one part, each at most `paper.width` columns.
-    pub fn set(&self, part: usize, paper: &Paper<'_>) -> Vec<Strip> {
+    pub fn set(&self, part: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let theme = paper.theme;
         match &self.body {
-            Body::Said { text, .. } => set_text(text, part, theme.user, paper),
-            Body::Attached(items) => items.iter().map(|item| attached(item, paper)).collect(),
-            Body::Answer(answer) => {
+            BlockBody::Said { text, .. } => set_text(text, part, theme.user, paper),
+            BlockBody::Attached(items) => items.iter().map(|item| attached(item, paper)).collect(),
+            BlockBody::Answer(answer) => {
                 let failed = answer.state == AnswerState::Error;
                 let style = if failed { theme.danger } else { theme.text };
                 set_text(&answer.text, part, style, paper)
             }
-            Body::Thought { text, .. } if self.long().is_some() => {
+            BlockBody::Thought { text, .. } if self.long().is_some() => {
                 set_text(text, part, theme.dim, paper)
             }
-            Body::Thought { text, done } => set_thought(text, *done, paper),
-            Body::Step(step) => step.set(self.fold, paper),
-            Body::Notice(notice) => set_notice(notice, paper),
-            Body::Retry { attempt, of, wait_ms, why } => {
+            BlockBody::Thought { text, done } => set_thought(text, *done, paper),
+            BlockBody::Step(step) => step.set(self.fold, paper),
+            BlockBody::Notice(notice) => set_notice(notice, paper),
+            BlockBody::Retry { attempt, of, wait_ms, why } => {
                 let say = screen::RETRYING
                     .with("why", why.clone())
                     .with("wait", time::say(*wait_ms))
@@ -206,13 +211,15 @@ impl Block {
                     .with("of", *of);
                 sentence(&say, theme.warn, paper)
             }
-            Body::Repair { fault } => {
+            BlockBody::Repair { fault } => {
                 sentence(&screen::REPAIRING.with("fault", fault.clone()), theme.dim, paper)
             }
-            Body::Cut(cut) => sentence(&cut_word(*cut).into(), theme.warn, paper),
-            Body::End { ending, usage, elapsed_ms } => set_end(ending, usage, *elapsed_ms, paper),
-            Body::Page { title, rows } => page::set(title, rows, paper),
-            Body::Plan(items) => plan::set(items, paper),
+            BlockBody::Cut(cut) => sentence(&cut_word(*cut).into(), theme.warn, paper),
+            BlockBody::End { ending, usage, elapsed_ms } => {
+                set_end(ending, usage, *elapsed_ms, paper)
+            }
+            BlockBody::Page { title, rows } => page::set(title, rows, paper),
+            BlockBody::Plan(items) => plan::set(items, paper),
         }
     }
 
@@ -224,15 +231,15 @@ impl Block {
             !language.is_empty() && !is_diff(language) && paints.is_due(place(nth), code)
         };
         match text.part(at.1) {
-            Part::Plain(_) => None,
-            Part::Markdown(source) => {
+            TextPart::Plain(_) => None,
+            TextPart::Markdown(source) => {
                 let (nth, (language, code)) = markdown::nested(source)
                     .into_iter()
                     .enumerate()
                     .find(|(nth, (language, code))| due(*nth, language, code))?;
                 Some(highlight::snippet(place(nth), &language, "", &code))
             }
-            Part::Code { code, fence, .. } => {
+            TextPart::Code { code, fence, .. } => {
                 let code = outdent(code, fence.indent);
                 let before = outdent(text.code_before(at.1), fence.indent);
                 due(0, &fence.language, &code)
@@ -243,15 +250,15 @@ impl Block {
 
     /// The number of parts when it is unfolded.
     pub fn opened_parts(&self) -> usize {
-        self.text().map_or(1, Text::len)
+        self.text().map_or(1, BlockText::len)
     }
 
     /// The rows of one part as if it were unfolded, without anything that changes with time.
-    pub fn set_opened(&self, part: usize, paper: &Paper<'_>) -> Vec<Strip> {
+    pub fn set_opened(&self, part: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         match &self.body {
-            Body::Step(step) if step.is_running() => Vec::new(),
-            Body::Step(step) => step.set(Fold::Open, paper),
-            Body::Thought { text, .. } => set_text(text, part, paper.theme.dim, paper),
+            BlockBody::Step(step) if step.is_running() => Vec::new(),
+            BlockBody::Step(step) => step.set(Fold::Open, paper),
+            BlockBody::Thought { text, .. } => set_text(text, part, paper.theme.dim, paper),
             _ => self.set(part, paper),
         }
     }
@@ -266,18 +273,18 @@ impl Block {
     /// Whether it is unfolded; `None` for a block that cannot fold.
     pub fn is_open(&self) -> Option<bool> {
         match &self.body {
-            Body::Step(step) => Some(step.is_open(self.fold)),
-            Body::Thought { .. } => Some(self.fold == Fold::Open),
-            Body::Said { .. }
-            | Body::Attached(_)
-            | Body::Answer(_)
-            | Body::Notice(_)
-            | Body::Retry { .. }
-            | Body::Repair { .. }
-            | Body::Cut(_)
-            | Body::End { .. }
-            | Body::Page { .. }
-            | Body::Plan(_) => None,
+            BlockBody::Step(step) => Some(step.is_open(self.fold)),
+            BlockBody::Thought { .. } => Some(self.fold == Fold::Open),
+            BlockBody::Said { .. }
+            | BlockBody::Attached(_)
+            | BlockBody::Answer(_)
+            | BlockBody::Notice(_)
+            | BlockBody::Retry { .. }
+            | BlockBody::Repair { .. }
+            | BlockBody::Cut(_)
+            | BlockBody::End { .. }
+            | BlockBody::Page { .. }
+            | BlockBody::Plan(_) => None,
         }
     }
 
@@ -293,30 +300,30 @@ impl Block {
     }
 
     /// The text that is shown in full, in parts.
-    fn long(&self) -> Option<&Text> {
-        let folded = matches!(self.body, Body::Thought { .. }) && self.fold != Fold::Open;
+    fn long(&self) -> Option<&BlockText> {
+        let folded = matches!(self.body, BlockBody::Thought { .. }) && self.fold != Fold::Open;
         self.text().filter(|_| !folded)
     }
 
-    fn text(&self) -> Option<&Text> {
+    fn text(&self) -> Option<&BlockText> {
         match &self.body {
-            Body::Said { text, .. } | Body::Thought { text, .. } => Some(text),
-            Body::Answer(answer) => Some(&answer.text),
-            Body::Step(_)
-            | Body::Attached(_)
-            | Body::Notice(_)
-            | Body::Retry { .. }
-            | Body::Repair { .. }
-            | Body::Cut(_)
-            | Body::End { .. }
-            | Body::Page { .. }
-            | Body::Plan(_) => None,
+            BlockBody::Said { text, .. } | BlockBody::Thought { text, .. } => Some(text),
+            BlockBody::Answer(answer) => Some(&answer.text),
+            BlockBody::Step(_)
+            | BlockBody::Attached(_)
+            | BlockBody::Notice(_)
+            | BlockBody::Retry { .. }
+            | BlockBody::Repair { .. }
+            | BlockBody::Cut(_)
+            | BlockBody::End { .. }
+            | BlockBody::Page { .. }
+            | BlockBody::Plan(_) => None,
         }
     }
 }
 
 /// `@src/main.rs  120 lines`, kept together on one row.
-fn attached(item: &AttachmentInfo, paper: &Paper<'_>) -> Strip {
+fn attached(item: &AttachmentInfo, paper: &LayoutContext<'_>) -> StyledRow {
     let size = format!("  {}", paper.say(&item.said()));
     let room = paper.measure().saturating_sub(clean::width(&size)).max(8);
     let name = clean::elide_middle(&clean::flat(&item.name), room);
@@ -324,14 +331,19 @@ fn attached(item: &AttachmentInfo, paper: &Paper<'_>) -> Strip {
     Line::from(vec![name, Span::styled(size, paper.theme.dim)]).into()
 }
 
-fn set_text(text: &Text, at: usize, style: Style, paper: &Paper<'_>) -> Vec<Strip> {
+fn set_text(
+    text: &BlockText,
+    at: usize,
+    style: Style,
+    paper: &LayoutContext<'_>,
+) -> Vec<StyledRow> {
     match text.part(at) {
-        Part::Plain(text) => {
+        TextPart::Plain(text) => {
             let text = text.strip_suffix('\n').unwrap_or(text);
-            Para::styled(text, style).expanded().rows(paper.measure(), Break::Words)
+            Paragraph::styled(text, style).expanded().rows(paper.measure(), Break::Words)
         }
-        Part::Markdown(source) => markdown::set(source, text.targets(), paper, paper.width),
-        Part::Code { code, fence, head } => {
+        TextPart::Markdown(source) => markdown::set(source, text.targets(), paper, paper.width),
+        TextPart::Code { code, fence, head } => {
             let label = head.then_some(fence.language.as_str());
             let code = outdent(code, fence.indent);
             let code = Code { code: &code, before: text.code_before(at), label, nth: 0 };
@@ -353,7 +365,7 @@ fn outdent(code: &str, indent: usize) -> Cow<'_, str> {
 }
 
 /// Running: its last rows. Done: one row with its first sentence.
-fn set_thought(text: &Text, done: bool, paper: &Paper<'_>) -> Vec<Strip> {
+fn set_thought(text: &BlockText, done: bool, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
     let (label, style) = (paper.word(screen::THOUGHT), paper.theme.dim);
     if done {
         let first = text.source().split(['\n', '。']).find(|line| !line.trim().is_empty());
@@ -362,13 +374,13 @@ fn set_thought(text: &Text, done: bool, paper: &Paper<'_>) -> Vec<Strip> {
     }
     let source = text.source().trim_end();
     let from = source.char_indices().rev().nth(THOUGHT_TAIL).map_or(0, |(at, _)| at);
-    let para = Para::styled(source.get(from..).unwrap_or_default(), style).expanded();
+    let para = Paragraph::styled(source.get(from..).unwrap_or_default(), style).expanded();
     let rows = para.rows(paper.measure(), Break::Words);
     let skipped = rows.len().saturating_sub(THOUGHT);
     rows.into_iter().skip(skipped).collect()
 }
 
-fn set_notice(notice: &Notice, paper: &Paper<'_>) -> Vec<Strip> {
+fn set_notice(notice: &Notice, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
     let theme = paper.theme;
     let style = match notice.level {
         NoticeLevel::Info => theme.info,
@@ -385,7 +397,12 @@ fn set_notice(notice: &Notice, paper: &Paper<'_>) -> Vec<Strip> {
 }
 
 /// Short turns end without a line; all others show their outcome, duration and cost.
-fn set_end(ending: &TurnOutcome, usage: &Usage, elapsed_ms: u64, paper: &Paper<'_>) -> Vec<Strip> {
+fn set_end(
+    ending: &TurnOutcome,
+    usage: &Usage,
+    elapsed_ms: u64,
+    paper: &LayoutContext<'_>,
+) -> Vec<StyledRow> {
     let theme = paper.theme;
     let (say, style): (Option<LocalizedText>, Style) = match ending {
         TurnOutcome::Done | TurnOutcome::Error => (None, theme.dim),
@@ -429,8 +446,12 @@ fn cut_word(cut: Truncation) -> crate::words::Phrase {
     }
 }
 
-pub(super) fn sentence(say: &LocalizedText, style: Style, paper: &Paper<'_>) -> Vec<Strip> {
-    Para::styled(&paper.say(say), style).expanded().rows(paper.measure(), Break::Words)
+pub(super) fn sentence(
+    say: &LocalizedText,
+    style: Style,
+    paper: &LayoutContext<'_>,
+) -> Vec<StyledRow> {
+    Paragraph::styled(&paper.say(say), style).expanded().rows(paper.measure(), Break::Words)
 }
 
 /// A label with text hanging to its right.
@@ -439,14 +460,14 @@ pub(super) fn hanging(
     indent: usize,
     text: &str,
     style: Style,
-    paper: &Paper<'_>,
-) -> Vec<Strip> {
+    paper: &LayoutContext<'_>,
+) -> Vec<StyledRow> {
     let indent = if indent + 8 > paper.measure() { 0 } else { indent };
     let room = (paper.measure() - indent).max(1);
     let pad = indent.saturating_sub(clean::width(label));
     let first = vec![Span::styled(format!("{label}{}", " ".repeat(pad)), paper.theme.dim)];
     let rest = vec![Span::raw(" ".repeat(indent))];
-    let mut para = Para::default();
+    let mut para = Paragraph::default();
     if indent == 0 {
         para.push(label, paper.theme.dim);
     }

@@ -12,7 +12,7 @@ use ratatui::text::Span;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::markdown::bars;
-use super::paper::{Break, Paper, Para, Strip, prefixed};
+use super::paper::{Break, LayoutContext, Paragraph, StyledRow, prefixed};
 use crate::tui::theme::Theme;
 use crate::words::Lang;
 
@@ -61,7 +61,7 @@ pub fn rows(
     lang: Lang,
 ) -> Vec<ratatui::text::Line<'static>> {
     let width = width.max(1);
-    let paper = Paper { theme, lang, width, spinner: 0, elapsed_ms: 0, paints: None };
+    let paper = LayoutContext { theme, lang, width, spinner: 0, elapsed_ms: 0, paints: None };
     set(diff, "", &paper, width).into_iter().map(|strip| strip.line).collect()
 }
 
@@ -76,7 +76,12 @@ pub(super) fn looks_like_one(output: &str) -> bool {
 }
 
 /// Lays out lines of a diff that continue `before`.
-pub(super) fn set(diff: &str, before: &str, paper: &Paper<'_>, width: usize) -> Vec<Strip> {
+pub(super) fn set(
+    diff: &str,
+    before: &str,
+    paper: &LayoutContext<'_>,
+    width: usize,
+) -> Vec<StyledRow> {
     let lines = read(diff.strip_suffix('\n').unwrap_or(diff), before);
     let digits = lines.iter().filter_map(|line| line.number).max().map(|most| digits(most) + 1);
     // In a narrow area the lines matter more than their numbers.
@@ -98,12 +103,12 @@ fn digits(number: usize) -> usize {
 pub(super) fn set_line(
     line: &Line<'_>,
     digits: usize,
-    paper: &Paper<'_>,
+    paper: &LayoutContext<'_>,
     width: usize,
-) -> Vec<Strip> {
+) -> Vec<StyledRow> {
     let style = style(line.kind, paper);
     let marked = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
-    let mut para = Para::default();
+    let mut para = Paragraph::default();
     let mut at = 0;
     for word in &line.words {
         para.push(line.text.get(at..word.start).unwrap_or_default(), style);
@@ -129,7 +134,7 @@ pub(super) fn set_line(
     rows.map(|(at, row)| prefixed(if at == 0 { &first } else { &rest }, row)).collect()
 }
 
-fn style(kind: Kind, paper: &Paper<'_>) -> Style {
+fn style(kind: Kind, paper: &LayoutContext<'_>) -> Style {
     let plain = paper.theme.markup.block;
     match kind {
         Kind::Added => plain.patch(paper.theme.change.added),

@@ -5,7 +5,7 @@ use ratatui::text::{Line as Row, Span};
 
 use super::diff::{Line, Numbers, digits_of, mark_words, set_line};
 use super::markdown::bars;
-use super::paper::Paper;
+use super::paper::LayoutContext;
 use crate::tui::theme::Theme;
 use crate::words::Lang;
 
@@ -32,7 +32,7 @@ struct Stop {
 impl LongDiff {
     pub fn new(text: String, width: usize, theme: &Theme, lang: Lang) -> LongDiff {
         let width = width.max(1);
-        let paper = Paper { theme, lang, width, spinner: 0, elapsed_ms: 0, paints: None };
+        let paper = LayoutContext { theme, lang, width, spinner: 0, elapsed_ms: 0, paints: None };
         let digits = digits_of(&text, width);
         let bar: usize = bars(&paper, width).0.iter().map(Span::width).sum();
         let room = width.saturating_sub(bar + digits).max(1);
@@ -64,8 +64,14 @@ impl LongDiff {
 
     /// Lays out `take` rows from row `from` on.
     pub fn window(&self, from: usize, take: usize, theme: &Theme, lang: Lang) -> Vec<Row<'static>> {
-        let paper =
-            Paper { theme, lang, width: self.width, spinner: 0, elapsed_ms: 0, paints: None };
+        let paper = LayoutContext {
+            theme,
+            lang,
+            width: self.width,
+            spinner: 0,
+            elapsed_ms: 0,
+            paints: None,
+        };
         let at = self.stops.partition_point(|stop| stop.row <= from).saturating_sub(1);
         let Some(stop) = self.stops.get(at) else { return Vec::new() };
         let skip = from - stop.row;

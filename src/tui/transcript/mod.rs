@@ -42,13 +42,13 @@ pub use diff::rows as diff_rows;
 pub use highlight::{Highlighter, Painted, Snippet};
 pub use long_diff::LongDiff;
 pub use scroll::Scroll;
-pub use search::{Found, Stage};
+pub use search::{SearchStatus, Stage};
 pub use select::Released;
 
-use block::{Body, Fold};
-use paper::{Link, MEASURE, Strip};
-use scroll::{Place, STAMP, Setting, Sheets, end, gap, gutter};
-use search::{Hit, Search};
+use block::{BlockBody, Fold};
+use paper::{LinkColumns, MEASURE, StyledRow};
+use scroll::{LayoutSetting, RowPosition, STAMP, Sheets, end, gap, gutter};
+use search::{SearchHit, TranscriptSearch};
 use select::Pointer;
 use story::Story;
 use time::When;
@@ -58,7 +58,7 @@ const UNSEEN: usize = 999;
 
 /// What drawing reads besides the conversation.
 #[derive(Clone, Copy, Debug)]
-pub struct Look<'a> {
+pub struct DrawOptions<'a> {
     pub theme: &'a Theme,
     pub lang: Lang,
     /// Frame number of the spinner; 0 when nothing spins.
@@ -76,14 +76,14 @@ pub struct Transcript {
     story: Story,
     sheets: Sheets,
     /// The row at the top of the view; `None` follows the end.
-    top: Option<Place>,
+    top: Option<RowPosition>,
     /// The first row that was never in view, while the view is not at the end.
-    mark: Place,
+    mark: RowPosition,
     unseen: usize,
     /// The area of the last frame, and the place of each of its rows.
-    shown: (Rect, Vec<Place>),
+    shown: (Rect, Vec<RowPosition>),
     steps: Fold,
-    search: Option<Search>,
+    search: Option<TranscriptSearch>,
     pointer: Pointer,
     anchors: Vec<Anchor>,
 }
@@ -167,7 +167,7 @@ impl Transcript {
             Scroll::Pages(pages) => {
                 self.move_by(pages.saturating_mul(height.saturating_sub(1).max(1)));
             }
-            Scroll::Top => self.look_at(Place::default()),
+            Scroll::Top => self.look_at(RowPosition::default()),
             Scroll::Bottom => self.top = None,
             Scroll::Turn(turns) => self.turn(turns),
         }
@@ -232,7 +232,7 @@ impl Transcript {
     }
 
     /// Draws the rows in view.
-    pub fn view(&mut self, area: Rect, buf: &mut Buffer, look: &Look<'_>) {
+    pub fn view(&mut self, area: Rect, buf: &mut Buffer, look: &DrawOptions<'_>) {
         let (width, height) = (area.width, area.height);
         if width == 0 || height == 0 {
             return;
@@ -241,7 +241,7 @@ impl Transcript {
         let stamped = look.clock.is_some() != self.sheets.setting.clock.is_some();
         let narrower = stamped || width != self.sheets.setting.width;
         let theme = look.theme.clone();
-        let setting = Setting { width, height, lang: look.lang, theme, clock: look.clock };
+        let setting = LayoutSetting { width, height, lang: look.lang, theme, clock: look.clock };
         self.sheets.begin(setting, look.spinner, look.elapsed_ms);
         self.story.settle();
         if narrower {
@@ -258,7 +258,7 @@ impl Transcript {
     }
 
     /// The row at the top of the view. Within a screen of the end, the view follows the end.
-    fn first_row(&mut self) -> Place {
+    fn first_row(&mut self) -> RowPosition {
         let lowest = self.lowest();
         if let Some(top) = self.top {
             let (top, _) = self.sheets.down(&mut self.story.blocks, top, 0);
@@ -272,14 +272,14 @@ impl Transcript {
     }
 
     /// The top row when the last row is at the bottom of the view.
-    fn lowest(&mut self) -> Place {
+    fn lowest(&mut self) -> RowPosition {
         let blocks = &mut self.story.blocks;
         let end = end(blocks);
         self.sheets.up(blocks, end, usize::from(self.sheets.setting.height)).0
     }
 
     /// Draws from `top` on; returns the place after the last row.
-    fn draw(&mut self, top: Place, area: Rect, buf: &mut Buffer) -> Place {
+    fn draw(&mut self, top: RowPosition, area: Rect, buf: &mut Buffer) -> RowPosition {
         let mut shown = Vec::with_capacity(usize::from(area.height));
         let (mut place, mut y) = (top, area.top());
         while y < area.bottom() && place.block < self.story.blocks.len() {
@@ -288,12 +288,15 @@ impl Transcript {
             if place.row < height {
                 y = self.draw_part(place, Rect { y, height: area.bottom() - y, ..area }, buf);
                 let drawn = usize::from(y - area.top()) - shown.len();
-                shown.extend((0..drawn).map(|row| Place { row: place.row + row, ..place }));
+                shown.extend((0..drawn).map(|row| RowPosition { row: place.row + row, ..place }));
                 place.row += drawn;
             }
             if place.row >= height {
-                (place, _) =
-                    self.sheets.down(&mut self.story.blocks, Place { row: height, ..place }, 0);
+                (place, _) = self.sheets.down(
+                    &mut self.story.blocks,
+                    RowPosition { row: height, ..place },
+                    0,
+                );
             }
         }
         self.shown = (area, shown);
@@ -301,7 +304,7 @@ impl Transcript {
     }
 
     /// Draws one part from `place` on; returns the next free row of the screen.
-    fn draw_part(&mut self, place: Place, area: Rect, buf: &mut Buffer) -> u16 {
+    fn draw_part(&mut self, place: RowPosition, area: Rect, buf: &mut Buffer) -> u16 {
         let at = (place.block, place.part);
         let blank = gap(&self.story.blocks, at);
         let rows = self.sheets.rows(&mut self.story.blocks, at);
@@ -344,7 +347,7 @@ impl Transcript {
     }
 
     /// Highlights the search hits in a part that was drawn from `place` on.
-    fn mark_hits(&mut self, place: Place, area: Rect, buf: &mut Buffer) {
+    fn mark_hits(&mut self, place: RowPosition, area: Rect, buf: &mut Buffer) {
         let Some(search) = &self.search else { return };
         let at = (place.block, place.part);
         let blank = gap(&self.story.blocks, at);
@@ -379,15 +382,15 @@ impl Transcript {
     }
 
     /// Unfolds the block of a hit and brings its row into view, a third from the top.
-    fn show(&mut self, hit: Hit) {
+    fn show(&mut self, hit: SearchHit) {
         let Some(block) = self.story.blocks.get_mut(hit.part.0) else { return };
         let same = block.fold == Fold::Open || block.is_open().is_none();
         unfold(block, Fold::Open);
         let rows = self.sheets.rows(&mut self.story.blocks, hit.part);
         let row = self.search.as_ref().and_then(|search| search.row(hit, &rows));
         let row = gap(&self.story.blocks, hit.part) + row.unwrap_or_default();
-        let place = Place { block: hit.part.0, part: hit.part.1, row };
-        let seen = |first: &Place| *first <= place && self.shown.1.last() >= Some(&place);
+        let place = RowPosition { block: hit.part.0, part: hit.part.1, row };
+        let seen = |first: &RowPosition| *first <= place && self.shown.1.last() >= Some(&place);
         if !(same && self.shown.1.first().is_some_and(seen)) {
             let above = usize::from(self.sheets.setting.height) / 3;
             let (top, _) = self.sheets.up(&mut self.story.blocks, place, above);
@@ -413,7 +416,7 @@ impl Transcript {
     }
 
     /// Puts a row at the top, unless the end would then be in view.
-    fn look_at(&mut self, top: Place) {
+    fn look_at(&mut self, top: RowPosition) {
         if self.sheets.setting.height == 0 {
             return;
         }
@@ -434,10 +437,10 @@ impl Transcript {
         let blocks = &self.story.blocks;
         let said: Vec<usize> = (0..blocks.len())
             .filter(|at| {
-                blocks.get(*at).is_some_and(|block| matches!(block.body, Body::Said { .. }))
+                blocks.get(*at).is_some_and(|block| matches!(block.body, BlockBody::Said { .. }))
             })
             .collect();
-        let start = |at: usize| Place { block: at, part: 0, row: gap(blocks, (at, 0)) };
+        let start = |at: usize| RowPosition { block: at, part: 0, row: gap(blocks, (at, 0)) };
         let steps = turns.unsigned_abs() as usize;
         let found = match turns {
             0 => return,
@@ -447,20 +450,20 @@ impl Transcript {
         match found {
             Some(place) => self.look_at(place),
             None if turns > 0 => self.top = None,
-            None => self.look_at(Place::default()),
+            None => self.look_at(RowPosition::default()),
         }
     }
 
     /// The last part that has rows, past its last row.
-    fn tail(&mut self) -> Place {
+    fn tail(&mut self) -> RowPosition {
         let blocks = &mut self.story.blocks;
-        let Some(block) = blocks.len().checked_sub(1) else { return Place::default() };
+        let Some(block) = blocks.len().checked_sub(1) else { return RowPosition::default() };
         let part = blocks.last().map_or(0, |block| block.parts().saturating_sub(1));
         let row = self.sheets.height(blocks, (block, part));
-        Place { block, part, row }
+        RowPosition { block, part, row }
     }
 
-    fn count_unseen(&mut self, bottom: Place) {
+    fn count_unseen(&mut self, bottom: RowPosition) {
         if self.top.is_none() {
             self.unseen = 0;
             return;
@@ -478,9 +481,9 @@ impl Transcript {
         let blocks = &mut self.story.blocks;
         let (Some(top), mark) = (self.top, self.mark) else { return };
         let height = self.sheets.height(blocks, (top.block, top.part));
-        self.top = Some(Place { row: top.row.min(height.saturating_sub(1)), ..top });
+        self.top = Some(RowPosition { row: top.row.min(height.saturating_sub(1)), ..top });
         let height = self.sheets.height(blocks, (mark.block, mark.part));
-        self.mark = Place { row: mark.row.min(height), ..mark };
+        self.mark = RowPosition { row: mark.row.min(height), ..mark };
     }
 
     /// Blocks from `len` on were removed or replaced.
@@ -502,7 +505,7 @@ impl Anchor {
         Anchor { y, columns, address: address.into(), text: String::new() }
     }
 
-    fn drawn(link: &Link, from: u16, y: u16, buf: &Buffer) -> Anchor {
+    fn drawn(link: &LinkColumns, from: u16, y: u16, buf: &Buffer) -> Anchor {
         let Range { start, end } = link.columns;
         let columns = from.saturating_add(start)..from.saturating_add(end).min(buf.area.right());
         let text = read_cells(buf, &columns, y);
@@ -517,10 +520,10 @@ fn read_cells(buf: &Buffer, columns: &Range<u16>, y: u16) -> String {
 /// Draws the time of a block after its first row, or close to the row where that is short.
 fn stamp(
     block: &block::Block,
-    line: Option<&Strip>,
+    line: Option<&StyledRow>,
     (area, y): (Rect, u16),
     buf: &mut Buffer,
-    setting: &Setting,
+    setting: &LayoutSetting,
 ) {
     let (Some(clock), Some(line)) = (setting.clock(), line) else { return };
     let Some(wall) = block.at.wall(clock) else { return };
@@ -544,7 +547,7 @@ fn stamp(
 
 /// The range of parts that an event may change.
 fn touched(blocks: &[block::Block], event: &Event) -> (usize, usize) {
-    let turn = || blocks.iter().rposition(|block| matches!(block.body, Body::Said { .. }));
+    let turn = || blocks.iter().rposition(|block| matches!(block.body, BlockBody::Said { .. }));
     match event {
         Event::StepOutput { .. } => (blocks.len(), 0),
         Event::Delta { .. } | Event::Thought { .. } => match blocks.last() {

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use super::block::sentence;
 use super::diff;
 use super::markdown::bars;
-use super::paper::{Break, Paper, Para, Strip, prefixed};
+use super::paper::{Break, LayoutContext, Paragraph, StyledRow, prefixed};
 use super::time;
 use crate::safety::clean::{Cleaner, TextSource, clean, is_binary};
 use crate::tui::clean::elide_end;
@@ -46,7 +46,7 @@ impl Tail {
         }
     }
 
-    pub fn set(&self, paper: &Paper<'_>) -> Vec<Strip> {
+    pub fn set(&self, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         if is_binary(&self.text) {
             return Vec::new();
         }
@@ -102,7 +102,7 @@ impl Excerpt {
     }
 
     /// All that is kept, or its two ends in about `most` rows at most.
-    pub fn set(&self, most: usize, paper: &Paper<'_>) -> Vec<Strip> {
+    pub fn set(&self, most: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         if let Some(bytes) = self.binary {
             let say = screen::OUTPUT_BINARY.with("n", time::grouped(bytes as u64));
             return sentence(&say, paper.theme.dim, paper);
@@ -123,7 +123,7 @@ impl Excerpt {
         rows
     }
 
-    fn lines(&self, lines: &[&str], paper: &Paper<'_>) -> Vec<Strip> {
+    fn lines(&self, lines: &[&str], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         match self.diff && !lines.is_empty() {
             true => diff::set(&lines.join("\n"), "", paper, paper.width),
             false => lines.iter().flat_map(|line| all(line, paper)).collect(),
@@ -131,7 +131,7 @@ impl Excerpt {
     }
 
     /// The last lines, one row each.
-    pub fn last(&self, rows: usize, paper: &Paper<'_>) -> Vec<Strip> {
+    pub fn last(&self, rows: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let lines = self.head.lines().chain(self.tail.lines()).filter(|line| !line.is_empty());
         let lines: Vec<&str> = lines.collect();
         let skipped = lines.len().saturating_sub(rows);
@@ -140,15 +140,15 @@ impl Excerpt {
 }
 
 /// One row, truncated where the line is too long.
-fn one(line: &str, paper: &Paper<'_>) -> Strip {
+fn one(line: &str, paper: &LayoutContext<'_>) -> StyledRow {
     let (bar, _) = bars(paper, paper.width);
     let room = paper.measure().saturating_sub(bar.iter().map(Span::width).sum()).max(1);
     prefixed(&bar, Line::styled(elide_end(line, room), paper.theme.dim).into())
 }
 
 /// All rows of a line.
-fn all(line: &str, paper: &Paper<'_>) -> Vec<Strip> {
-    let para = Para::styled(line, paper.theme.dim).expanded();
+fn all(line: &str, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let para = Paragraph::styled(line, paper.theme.dim).expanded();
     let (first, more) = bars(paper, paper.width);
     let room = paper.width.saturating_sub(first.iter().map(Span::width).sum()).max(1);
     let rows = para.rows(room, Break::Columns).into_iter().enumerate();

@@ -1,7 +1,7 @@
 //! A titled block of lines, such as the answer of `/status`.
 
 use super::block::{hanging, sentence};
-use super::paper::{Break, Paper, Para, Strip};
+use super::paper::{Break, LayoutContext, Paragraph, StyledRow};
 use crate::protocol::PageRow;
 use crate::tui::clean;
 use crate::words::LocalizedText;
@@ -9,7 +9,11 @@ use crate::words::LocalizedText;
 /// A label wider than this does not push all other values to the right.
 const LABEL: usize = 28;
 
-pub(super) fn set(title: &LocalizedText, rows: &[PageRow], paper: &Paper<'_>) -> Vec<Strip> {
+pub(super) fn set(
+    title: &LocalizedText,
+    rows: &[PageRow],
+    paper: &LayoutContext<'_>,
+) -> Vec<StyledRow> {
     let theme = paper.theme;
     let indent = rows.iter().filter_map(|row| label_width(row, paper)).max().unwrap_or_default();
     let mut out = sentence(title, theme.markup.heading, paper);
@@ -17,15 +21,15 @@ pub(super) fn set(title: &LocalizedText, rows: &[PageRow], paper: &Paper<'_>) ->
         match row {
             PageRow::Heading(text) => {
                 if out.len() > 1 {
-                    out.push(Strip::default());
+                    out.push(StyledRow::default());
                 }
                 let text = clean::flat(&text.text(paper.lang));
-                let para = Para::styled(&text, theme.markup.strong);
+                let para = Paragraph::styled(&text, theme.markup.strong);
                 out.extend(para.rows(paper.width, Break::Words));
             }
             PageRow::Line(text) => {
                 let text = clean::text(&text.text(paper.lang));
-                let para = Para::styled(&text, theme.text).expanded();
+                let para = Paragraph::styled(&text, theme.text).expanded();
                 let by = if is_prose(&text) { Break::Words } else { Break::Columns };
                 out.extend(para.rows(paper.width, by));
             }
@@ -45,7 +49,7 @@ fn is_prose(text: &str) -> bool {
     !text.starts_with([' ', '\t', '+', '-', '@']) && !text.contains("  ")
 }
 
-fn label_width(row: &PageRow, paper: &Paper<'_>) -> Option<usize> {
+fn label_width(row: &PageRow, paper: &LayoutContext<'_>) -> Option<usize> {
     match row {
         PageRow::Pair { label, .. } => {
             Some(clean::width(&clean::flat(&label.text(paper.lang))) + 2)

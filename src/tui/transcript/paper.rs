@@ -18,7 +18,7 @@ const MOVED: usize = 1 << 62;
 
 /// All that layout reads besides the block itself.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Paper<'a> {
+pub(super) struct LayoutContext<'a> {
     pub theme: &'a Theme,
     pub lang: Lang,
     /// Columns for text; at least 1.
@@ -29,7 +29,7 @@ pub(super) struct Paper<'a> {
     pub paints: Option<(&'a Paints, (usize, usize))>,
 }
 
-impl Paper<'_> {
+impl LayoutContext<'_> {
     /// Columns for prose.
     pub fn measure(&self) -> usize {
         self.width.min(MEASURE)
@@ -60,7 +60,7 @@ pub(super) enum Break {
 
 /// Text in several styles, before it is broken into rows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Para {
+pub(super) struct Paragraph {
     text: String,
     /// Where each style ends.
     runs: Vec<(usize, Style)>,
@@ -68,9 +68,9 @@ pub(super) struct Para {
     links: Vec<(Range<usize>, Rc<str>)>,
 }
 
-impl Para {
-    pub fn styled(text: &str, style: Style) -> Para {
-        let mut para = Para::default();
+impl Paragraph {
+    pub fn styled(text: &str, style: Style) -> Paragraph {
+        let mut para = Paragraph::default();
         para.push(text, style);
         para
     }
@@ -94,7 +94,7 @@ impl Para {
     }
 
     /// Appends another paragraph.
-    pub fn append(&mut self, other: &Para) {
+    pub fn append(&mut self, other: &Paragraph) {
         let start = self.text.len();
         let moved = |range: &Range<usize>| start + range.start..start + range.end;
         self.links.extend(other.links.iter().map(|(range, to)| (moved(range), Rc::clone(to))));
@@ -120,7 +120,7 @@ impl Para {
         self.text.split_whitespace().map(clean::width).max().unwrap_or_default()
     }
 
-    pub fn rows(&self, width: usize, how: Break) -> Vec<Strip> {
+    pub fn rows(&self, width: usize, how: Break) -> Vec<StyledRow> {
         let mut out = Vec::new();
         let mut start = 0;
         for line in self.text.split('\n') {
@@ -135,7 +135,7 @@ impl Para {
                 before = Some(row.end);
                 let (from, to) = (start + row.start, start + row.end);
                 let (line, links) = (self.slice(from, to, width), self.links_in(from, to));
-                out.push(Strip { line, lead: 0, goes_on: blanks, links });
+                out.push(StyledRow { line, lead: 0, goes_on: blanks, links });
             }
             start += line.len() + 1;
         }
@@ -143,11 +143,11 @@ impl Para {
     }
 
     /// The same paragraph with tabs as spaces.
-    pub fn expanded(self) -> Para {
+    pub fn expanded(self) -> Paragraph {
         if !self.text.contains('\t') {
             return self;
         }
-        let mut out = Para { links: self.links, ..Para::default() };
+        let mut out = Paragraph { links: self.links, ..Paragraph::default() };
         let mut start = 0;
         let mut column = 0;
         for (end, style) in self.runs {
@@ -184,7 +184,7 @@ impl Para {
     }
 
     /// The links of a stretch, in columns from its start.
-    fn links_in(&self, from: usize, to: usize) -> Vec<Link> {
+    fn links_in(&self, from: usize, to: usize) -> Vec<LinkColumns> {
         let column = |at: usize| {
             let before = self.text.get(from..at).unwrap_or_default();
             u16::try_from(clean::width(before)).unwrap_or(u16::MAX)
@@ -192,7 +192,7 @@ impl Para {
         let inside = |(range, address): &(Range<usize>, Rc<str>)| {
             let (start, end) = (range.start.max(from), range.end.min(to));
             let address = Rc::clone(address);
-            (start < end).then(|| Link { columns: column(start)..column(end), address })
+            (start < end).then(|| LinkColumns { columns: column(start)..column(end), address })
         };
         self.links.iter().filter_map(inside).collect()
     }
@@ -218,7 +218,7 @@ impl Para {
 
 /// A laid-out row, with the columns of it that are not from the source.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Strip {
+pub(super) struct StyledRow {
     pub line: Line<'static>,
     /// Columns at the left that are decoration: bars and indentation. `u16::MAX`: the whole row.
     pub lead: u16,
@@ -226,29 +226,29 @@ pub(super) struct Strip {
     /// lost at the break.
     pub goes_on: Option<u16>,
     /// The links in the row.
-    pub links: Vec<Link>,
+    pub links: Vec<LinkColumns>,
 }
 
 /// Columns that link to an address.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Link {
+pub(super) struct LinkColumns {
     pub columns: Range<u16>,
     pub address: Rc<str>,
 }
 
-impl Link {
-    pub fn shifted(&self, by: usize) -> Link {
+impl LinkColumns {
+    pub fn shifted(&self, by: usize) -> LinkColumns {
         let by = u16::try_from(by).unwrap_or(u16::MAX);
         let Range { start, end } = self.columns;
         let columns = start.saturating_add(by)..end.saturating_add(by);
-        Link { columns, address: Rc::clone(&self.address) }
+        LinkColumns { columns, address: Rc::clone(&self.address) }
     }
 }
 
-impl Strip {
+impl StyledRow {
     /// A row that is all decoration, such as the frame of a table.
-    pub fn ours(line: Line<'static>) -> Strip {
-        Strip { line, lead: u16::MAX, ..Strip::default() }
+    pub fn ours(line: Line<'static>) -> StyledRow {
+        StyledRow { line, lead: u16::MAX, ..StyledRow::default() }
     }
 
     pub fn is_ours(&self) -> bool {
@@ -260,18 +260,18 @@ impl Strip {
     }
 }
 
-impl From<Line<'static>> for Strip {
-    fn from(line: Line<'static>) -> Strip {
-        Strip { line, ..Strip::default() }
+impl From<Line<'static>> for StyledRow {
+    fn from(line: Line<'static>) -> StyledRow {
+        StyledRow { line, ..StyledRow::default() }
     }
 }
 
 /// A row with a decorative prefix in front of it.
-pub(super) fn prefixed(prefix: &[Span<'static>], row: Strip) -> Strip {
+pub(super) fn prefixed(prefix: &[Span<'static>], row: StyledRow) -> StyledRow {
     let columns: usize = prefix.iter().map(Span::width).sum();
     let mut spans = prefix.to_vec();
     spans.extend(row.line.spans);
-    Strip {
+    StyledRow {
         line: Line::from(spans),
         lead: row.lead.saturating_add(columns as u16),
         goes_on: row.goes_on,

@@ -2,7 +2,7 @@
 
 use super::Transcript;
 use super::reading::read;
-use super::scroll::{Setting, gap};
+use super::scroll::{LayoutSetting, gap};
 use crate::tui::theme::Theme;
 use crate::words::screen as words;
 
@@ -18,7 +18,8 @@ impl Transcript {
         self.story.settle();
         if self.sheets.setting.width == 0 {
             let theme = Theme::default();
-            self.sheets.setting = Setting { width: COLUMNS, theme, ..Setting::default() };
+            self.sheets.setting =
+                LayoutSetting { width: COLUMNS, theme, ..LayoutSetting::default() };
         }
         let mut parts = Vec::new();
         let mut size = 0;

@@ -4,11 +4,11 @@
 use ratatui::style::Modifier;
 
 use super::block::hanging;
-use super::paper::{Paper, Strip};
+use super::paper::{LayoutContext, StyledRow};
 use crate::protocol::{PlanItem, PlanState};
 use crate::words::{plural, screen};
 
-pub(super) fn set(items: &[PlanItem], paper: &Paper<'_>) -> Vec<Strip> {
+pub(super) fn set(items: &[PlanItem], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
     let theme = paper.theme;
     let done = items.iter().filter(|item| item.state == PlanState::Done).count();
     let of = plural(items.len(), screen::PLAN_ONE, screen::PLAN_MANY);

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::paper::Strip;
+use super::paper::StyledRow;
 use crate::tui::clean;
 
 /// One line of the source, as far as it is shown.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
+pub(super) struct SourceLine {
     pub text: String,
     pieces: Vec<Piece>,
 }
@@ -33,8 +33,8 @@ pub(super) struct Cells {
 }
 
 /// The lines of these rows. Rows that are all decoration yield none.
-pub(super) fn read(rows: &[Strip]) -> Vec<Reading> {
-    let mut out: Vec<Reading> = Vec::new();
+pub(super) fn read(rows: &[StyledRow]) -> Vec<SourceLine> {
+    let mut out: Vec<SourceLine> = Vec::new();
     for (row, strip) in rows.iter().enumerate() {
         if strip.is_ours() {
             continue;
@@ -44,7 +44,7 @@ pub(super) fn read(rows: &[Strip]) -> Vec<Reading> {
         let blanks = match (strip.goes_on, out.last_mut()) {
             (Some(blanks), Some(_)) => usize::from(blanks),
             (Some(_), None) | (None, _) => {
-                out.push(Reading::default());
+                out.push(SourceLine::default());
                 0
             }
         };
@@ -56,11 +56,11 @@ pub(super) fn read(rows: &[Strip]) -> Vec<Reading> {
 }
 
 /// The text of a row.
-fn plain(strip: &Strip) -> String {
+fn plain(strip: &StyledRow) -> String {
     strip.line.spans.iter().map(|span| span.content.as_ref()).collect()
 }
 
-impl Reading {
+impl SourceLine {
     fn add(&mut self, row: usize, lead: usize, blanks: usize, text: &str) {
         self.text.extend(std::iter::repeat_n(' ', blanks));
         let start = self.text.len();
@@ -147,16 +147,16 @@ fn behind(text: &str, columns: usize) -> &str {
 mod tests {
     use ratatui::style::Style;
 
-    use super::super::paper::{Break, Para, prefixed};
+    use super::super::paper::{Break, Paragraph, prefixed};
     use super::*;
 
-    fn rows(text: &str, width: usize, how: Break) -> Vec<Strip> {
+    fn rows(text: &str, width: usize, how: Break) -> Vec<StyledRow> {
         let bar = [ratatui::text::Span::raw("╎ ")];
-        let rows = Para::styled(text, Style::new()).rows(width, how);
+        let rows = Paragraph::styled(text, Style::new()).rows(width, how);
         rows.into_iter().map(|row| prefixed(&bar, row)).collect()
     }
 
-    fn texts(rows: &[Strip]) -> Vec<String> {
+    fn texts(rows: &[StyledRow]) -> Vec<String> {
         read(rows).into_iter().map(|line| line.text).collect()
     }
 

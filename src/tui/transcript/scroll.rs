@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::block::{Block, Body, GUTTER, Height};
+use super::block::{Block, BlockBody, GUTTER, Height};
 use super::highlight::{Painted, Paints};
-use super::paper::{Paper, Strip};
+use super::paper::{LayoutContext, StyledRow};
 use crate::tui::Millis;
 use crate::tui::theme::Theme;
 use crate::words::Lang;
@@ -32,7 +32,7 @@ pub enum Scroll {
 
 /// A row: of a part of a block. Ordered from top to bottom.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct RowPosition {
     pub block: usize,
     pub part: usize,
     pub row: usize,
@@ -40,7 +40,7 @@ pub(super) struct Place {
 
 /// The settings of the current layout: a change invalidates all heights.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Setting {
+pub(super) struct LayoutSetting {
     /// Columns of the area, and rows.
     pub width: u16,
     pub height: u16,
@@ -51,7 +51,7 @@ pub(super) struct Setting {
     pub clock: Option<Millis>,
 }
 
-impl Setting {
+impl LayoutSetting {
     /// The clock, where there is room for times.
     pub fn clock(&self) -> Option<Millis> {
         self.clock.filter(|_| self.width >= STAMPED)
@@ -61,7 +61,7 @@ impl Setting {
 /// Laid-out rows, kept while they are near the view.
 #[derive(Debug, Default)]
 pub(super) struct Sheets {
-    pub setting: Setting,
+    pub setting: LayoutSetting,
     /// Identifies the settings that affect heights; 0 before the first.
     stamp: u32,
     frame: u64,
@@ -75,14 +75,15 @@ pub(super) struct Sheets {
 struct Sheet {
     version: u64,
     frame: u64,
-    rows: Rc<Vec<Strip>>,
+    rows: Rc<Vec<StyledRow>>,
 }
 
 impl Sheets {
     /// Begins a frame.
-    pub fn begin(&mut self, setting: Setting, spinner: usize, elapsed_ms: u64) {
+    pub fn begin(&mut self, setting: LayoutSetting, spinner: usize, elapsed_ms: u64) {
         self.now = (spinner, elapsed_ms);
-        let shape = |setting: &Setting| (setting.width, setting.lang, setting.clock.is_some());
+        let shape =
+            |setting: &LayoutSetting| (setting.width, setting.lang, setting.clock.is_some());
         let same = shape(&self.setting) == shape(&setting);
         if !same {
             self.stamp = self.stamp.wrapping_add(1);
@@ -126,18 +127,18 @@ impl Sheets {
         self.paints.forget(block);
     }
 
-    pub fn paper(&self) -> Paper<'_> {
+    pub fn paper(&self) -> LayoutContext<'_> {
         let (spinner, elapsed_ms) = self.now;
         let area = usize::from(self.setting.width);
         let margin = if area >= 60 { 2 } else { 0 };
         let stamp = if self.setting.clock().is_some() { STAMP } else { 0 };
         let width = area.saturating_sub(gutter(area) + margin + stamp).max(1);
         let (theme, lang) = (&self.setting.theme, self.setting.lang);
-        Paper { theme, lang, width, spinner, elapsed_ms, paints: None }
+        LayoutContext { theme, lang, width, spinner, elapsed_ms, paints: None }
     }
 
     /// The rows of a part without the blank row before it.
-    pub fn rows(&mut self, blocks: &mut [Block], at: (usize, usize)) -> Rc<Vec<Strip>> {
+    pub fn rows(&mut self, blocks: &mut [Block], at: (usize, usize)) -> Rc<Vec<StyledRow>> {
         let Some(block) = blocks.get_mut(at.0) else { return Rc::default() };
         if block.is_running() {
             return Rc::new(block.set(at.1, &self.paper()));
@@ -147,7 +148,7 @@ impl Sheets {
             sheet.frame = self.frame;
             return Rc::clone(&sheet.rows);
         }
-        let paper = Paper { paints: Some((&self.paints, at)), ..self.paper() };
+        let paper = LayoutContext { paints: Some((&self.paints, at)), ..self.paper() };
         let rows = Rc::new(block.set(at.1, &paper));
         note_height(block, at.1, Height { stamp: self.stamp, version, rows: rows.len() as u32 });
         let sheet = Sheet { version, frame: self.frame, rows: Rc::clone(&rows) };
@@ -168,7 +169,12 @@ impl Sheets {
     }
 
     /// The place `rows` further up, and how many rows were missing.
-    pub fn up(&mut self, blocks: &mut [Block], mut place: Place, rows: usize) -> (Place, usize) {
+    pub fn up(
+        &mut self,
+        blocks: &mut [Block],
+        mut place: RowPosition,
+        rows: usize,
+    ) -> (RowPosition, usize) {
         let mut left = rows;
         loop {
             if left <= place.row {
@@ -180,12 +186,17 @@ impl Sheets {
             let Some((block, part)) = before(blocks, (place.block, place.part)) else {
                 return (place, left);
             };
-            place = Place { block, part, row: self.height(blocks, (block, part)) };
+            place = RowPosition { block, part, row: self.height(blocks, (block, part)) };
         }
     }
 
     /// The place `rows` further down, at most the end.
-    pub fn down(&mut self, blocks: &mut [Block], mut place: Place, rows: usize) -> (Place, usize) {
+    pub fn down(
+        &mut self,
+        blocks: &mut [Block],
+        mut place: RowPosition,
+        rows: usize,
+    ) -> (RowPosition, usize) {
         let mut left = rows;
         while place.block < blocks.len() {
             // A part may have become shorter than the row in it; it is then skipped.
@@ -196,7 +207,7 @@ impl Sheets {
             }
             left = place.row - height;
             let (block, part) = after(blocks, (place.block, place.part));
-            place = Place { block, part, row: 0 };
+            place = RowPosition { block, part, row: 0 };
         }
         (place, left)
     }
@@ -208,8 +219,8 @@ pub(super) fn gutter(area: usize) -> usize {
 }
 
 /// The place after everything.
-pub(super) fn end(blocks: &[Block]) -> Place {
-    Place { block: blocks.len(), part: 0, row: 0 }
+pub(super) fn end(blocks: &[Block]) -> RowPosition {
+    RowPosition { block: blocks.len(), part: 0, row: 0 }
 }
 
 /// One blank row between blocks, but none between steps.
@@ -220,8 +231,10 @@ pub(super) fn gap(blocks: &[Block], (at, part): (usize, usize)) -> usize {
     }
     let Some(last) = at.checked_sub(1).and_then(|at| blocks.get(at)) else { return 0 };
     let close = match (&last.body, &block.body) {
-        (Body::Step(above), Body::Step(_)) => !above.is_open(last.fold),
-        (Body::Said { .. }, Body::Step(step)) => step.is_open(block.fold) && step.is_typed(),
+        (BlockBody::Step(above), BlockBody::Step(_)) => !above.is_open(last.fold),
+        (BlockBody::Said { .. }, BlockBody::Step(step)) => {
+            step.is_open(block.fold) && step.is_typed()
+        }
         _ => false,
     };
     usize::from(!close)

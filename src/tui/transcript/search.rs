@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::block::Block;
-use super::paper::{Paper, Strip};
+use super::paper::{LayoutContext, StyledRow};
 use super::reading::{Cells, read};
 
 /// Rows that are searched per frame.
@@ -25,7 +25,7 @@ const END: Part = (usize::MAX, 0);
 
 /// The `nth` occurrence of the words in a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Hit {
+pub(super) struct SearchHit {
     pub part: Part,
     pub nth: usize,
 }
@@ -40,11 +40,11 @@ pub enum Stage {
 }
 
 #[derive(Debug)]
-pub(super) struct Search {
+pub(super) struct TranscriptSearch {
     words: String,
     pub stage: Stage,
-    hits: Vec<Hit>,
-    now: Option<Hit>,
+    hits: Vec<SearchHit>,
+    now: Option<SearchHit>,
     /// The part in view when the search began.
     origin: Part,
     /// The parts that are not searched yet.
@@ -53,7 +53,7 @@ pub(super) struct Search {
 
 /// The results of a search, for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found<'a> {
+pub struct SearchStatus<'a> {
     pub words: &'a str,
     pub stage: Stage,
     /// The current hit, from 1; 0 for none.
@@ -63,11 +63,17 @@ pub struct Found<'a> {
     pub more: bool,
 }
 
-impl Search {
-    pub fn new(words: &str, stage: Stage, origin: Part) -> Search {
+impl TranscriptSearch {
+    pub fn new(words: &str, stage: Stage, origin: Part) -> TranscriptSearch {
         let words = words.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
-        let mut search =
-            Search { words, stage, hits: Vec::new(), now: None, origin, unread: VecDeque::new() };
+        let mut search = TranscriptSearch {
+            words,
+            stage,
+            hits: Vec::new(),
+            now: None,
+            origin,
+            unread: VecDeque::new(),
+        };
         search.again();
         search
     }
@@ -78,7 +84,7 @@ impl Search {
 
     /// Searches for something else.
     pub fn change(&mut self, words: &str) {
-        *self = Search::new(words, Stage::Typing, self.origin);
+        *self = TranscriptSearch::new(words, Stage::Typing, self.origin);
     }
 
     /// Searches everything again, such as after a change of the width.
@@ -116,16 +122,16 @@ impl Search {
         !self.unread.is_empty() && self.hits.len() < MOST
     }
 
-    pub fn found(&self) -> Found<'_> {
+    pub fn found(&self) -> SearchStatus<'_> {
         let at = self.now.map_or(0, |now| self.hits.partition_point(|hit| *hit <= now));
         let (words, of) = (self.words.as_str(), self.hits.len());
         let more = self.is_reading() || of >= MOST;
-        Found { words, stage: self.stage, at, of, more }
+        SearchStatus { words, stage: self.stage, at, of, more }
     }
 
     /// Searches one slice. Returns the first hit if this slice completed the search for it: the
     /// caller then shows it.
-    pub fn read(&mut self, blocks: &[Block], paper: &Paper<'_>) -> Option<Hit> {
+    pub fn read(&mut self, blocks: &[Block], paper: &LayoutContext<'_>) -> Option<SearchHit> {
         let mut room = SLICE;
         while self.is_reading() && room > 0 {
             let Some(range) = self.unread.front_mut() else { break };
@@ -148,7 +154,7 @@ impl Search {
         self.first()
     }
 
-    fn count(&self, rows: &[Strip]) -> usize {
+    fn count(&self, rows: &[StyledRow]) -> usize {
         matches(&self.words, rows).count()
     }
 
@@ -156,12 +162,12 @@ impl Search {
         if count > 0 {
             let at = self.hits.partition_point(|hit| hit.part < part);
             let count = count.min(MOST.saturating_sub(self.hits.len()));
-            self.hits.splice(at..at, (0..count).map(|nth| Hit { part, nth }));
+            self.hits.splice(at..at, (0..count).map(|nth| SearchHit { part, nth }));
         }
     }
 
     /// The nearest hit, as soon as it is certain: the first below, else the last above.
-    fn first(&mut self) -> Option<Hit> {
+    fn first(&mut self) -> Option<SearchHit> {
         if self.now.is_some() {
             return None;
         }
@@ -172,7 +178,7 @@ impl Search {
     }
 
     /// Goes to the next or the previous hit, wrapping around.
-    pub fn step(&mut self, forward: bool) -> Option<Hit> {
+    pub fn step(&mut self, forward: bool) -> Option<SearchHit> {
         self.stage = Stage::Walking;
         let Some(now) = self.now else { return self.first() };
         let next = match forward {
@@ -184,7 +190,7 @@ impl Search {
     }
 
     /// The hits in the rows of a part; true marks the current hit.
-    pub fn marks(&self, part: Part, rows: &[Strip]) -> Vec<(Cells, bool)> {
+    pub fn marks(&self, part: Part, rows: &[StyledRow]) -> Vec<(Cells, bool)> {
         let now = self.now.filter(|now| now.part == part).map(|now| now.nth);
         matches(&self.words, rows)
             .enumerate()
@@ -193,13 +199,13 @@ impl Search {
     }
 
     /// The row of a hit among the rows of its part.
-    pub fn row(&self, hit: Hit, rows: &[Strip]) -> Option<usize> {
+    pub fn row(&self, hit: SearchHit, rows: &[StyledRow]) -> Option<usize> {
         Some(matches(&self.words, rows).nth(hit.nth)?.first()?.row)
     }
 }
 
 /// The occurrences of the words in these rows.
-fn matches<'a>(words: &'a str, rows: &[Strip]) -> impl Iterator<Item = Vec<Cells>> + 'a {
+fn matches<'a>(words: &'a str, rows: &[StyledRow]) -> impl Iterator<Item = Vec<Cells>> + 'a {
     let exact = words.chars().any(char::is_uppercase);
     let wanted = if exact { words.to_owned() } else { fold(words) };
     let lines = if words.is_empty() { Vec::new() } else { read(rows) };

@@ -6,8 +6,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::Transcript;
-use super::reading::{Reading, read};
-use super::scroll::{Place, gap, gutter};
+use super::reading::{SourceLine, read};
+use super::scroll::{RowPosition, gap, gutter};
 use crate::tui::Millis;
 
 /// Presses on one cell within this time form a double and a triple click.
@@ -18,7 +18,7 @@ const MOST: usize = 4 << 20;
 /// A cell of the conversation: its row, and its column after the gutter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Spot {
-    place: Place,
+    place: RowPosition,
     column: usize,
 }
 
@@ -244,8 +244,10 @@ impl Transcript {
             Some((cells.first()?.clone(), cells.last()?.clone()))
         });
         let Some((first, last)) = found else { return (spot, spot) };
-        let spot =
-            |row: usize, column| Spot { place: Place { row: row + blank, ..spot.place }, column };
+        let spot = |row: usize, column| Spot {
+            place: RowPosition { row: row + blank, ..spot.place },
+            column,
+        };
         let end = last.columns.end.saturating_sub(1);
         (spot(first.row, first.columns.start), spot(last.row, end))
     }
@@ -253,7 +255,7 @@ impl Transcript {
 
 /// The part of a line between two cells, both included; `None` if no row of it is between them.
 fn selected(
-    line: &Reading,
+    line: &SourceLine,
     at: (usize, usize),
     blank: usize,
     (from, to): (Spot, Spot),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::block::{Fold, hanging, sentence};
 use super::output::{Excerpt, Tail};
-use super::paper::{Break, Paper, Para, Strip, prefixed};
+use super::paper::{Break, LayoutContext, Paragraph, StyledRow, prefixed};
 use super::time;
 use crate::protocol::{Observation, Outcome, ParsedOutput, Risk, StepAction, Tier, TurnOrigin};
 use crate::tui::clean;
@@ -30,28 +30,28 @@ const COUNTS: &[(&str, Phrase, Phrase)] = &[
 ];
 
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct StepBlock {
     pub id: String,
     pub work: StepAction,
     pub risk: Risk,
     /// Typed by the user, or proposed by the model.
     pub origin: TurnOrigin,
-    pub state: State,
+    pub state: StepState,
 }
 
 #[derive(Debug)]
-pub(super) enum State {
+pub(super) enum StepState {
     /// Waits for the user's answer.
     Asked,
     Running(Box<Tail>),
-    Done(Box<Done>),
+    Done(Box<StepSummary>),
     /// The turn ended without a result for it.
     Lost,
 }
 
 /// The part of an observation that is kept.
 #[derive(Debug)]
-pub(super) struct Done {
+pub(super) struct StepSummary {
     cwd: String,
     exit_code: Option<i32>,
     duration_ms: u64,
@@ -74,8 +74,8 @@ struct Changed {
     diff: Excerpt,
 }
 
-impl Done {
-    pub fn new(seen: &Observation) -> Done {
+impl StepSummary {
+    pub fn new(seen: &Observation) -> StepSummary {
         let count = seen.parsed.as_ref().and_then(|parsed| {
             let (_, one, many) = COUNTS.iter().find(|(kind, ..)| *kind == parsed.kind)?;
             Some(match parsed.total {
@@ -83,7 +83,7 @@ impl Done {
                 n => many.with("n", time::grouped(n as u64)),
             })
         });
-        Done {
+        StepSummary {
             cwd: seen.cwd.clone(),
             exit_code: seen.exit_code,
             duration_ms: seen.duration_ms,
@@ -116,9 +116,9 @@ impl Done {
     }
 }
 
-impl Step {
+impl StepBlock {
     pub fn is_running(&self) -> bool {
-        matches!(self.state, State::Running(_))
+        matches!(self.state, StepState::Running(_))
     }
 
     pub fn is_open(&self, fold: Fold) -> bool {
@@ -135,14 +135,14 @@ impl Step {
         self.is_typed() && fold != Fold::Closed
     }
 
-    pub fn mark(&self, paper: &Paper<'_>) -> (&'static str, Style) {
+    pub fn mark(&self, paper: &LayoutContext<'_>) -> (&'static str, Style) {
         let theme = paper.theme;
         match &self.state {
-            State::Asked => ("?", theme.warn),
-            State::Running(_) => (WHEEL[paper.spinner % WHEEL.len()], theme.accent),
-            State::Lost => ("-", theme.dim),
-            State::Done(done) if done.succeeded() => (DONE, theme.ok),
-            State::Done(done) => match done.outcome {
+            StepState::Asked => ("?", theme.warn),
+            StepState::Running(_) => (WHEEL[paper.spinner % WHEEL.len()], theme.accent),
+            StepState::Lost => ("-", theme.dim),
+            StepState::Done(done) if done.succeeded() => (DONE, theme.ok),
+            StepState::Done(done) => match done.outcome {
                 Outcome::Ran
                 | Outcome::Edited
                 | Outcome::TimedOut
@@ -154,7 +154,7 @@ impl Step {
         }
     }
 
-    pub fn set(&self, fold: Fold, paper: &Paper<'_>) -> Vec<Strip> {
+    pub fn set(&self, fold: Fold, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let open = self.is_open(fold);
         let typed = self.is_below(fold);
         let mut rows = Vec::new();
@@ -162,13 +162,13 @@ impl Step {
             rows = self.head(open, paper);
         }
         match &self.state {
-            State::Asked | State::Lost => {}
-            State::Running(tail) => rows.extend(tail.set(paper)),
-            State::Done(done) if typed && fold == Fold::Natural => {
+            StepState::Asked | StepState::Lost => {}
+            StepState::Running(tail) => rows.extend(tail.set(paper)),
+            StepState::Done(done) if typed && fold == Fold::Natural => {
                 rows.extend(done.output(TYPED, paper));
             }
-            State::Done(done) if open => rows.extend(self.details(done, paper)),
-            State::Done(done) => rows.extend(self.brief(done, paper)),
+            StepState::Done(done) if open => rows.extend(self.details(done, paper)),
+            StepState::Done(done) => rows.extend(self.brief(done, paper)),
         }
         if typed {
             rows.extend(self.facts_below(paper));
@@ -177,7 +177,7 @@ impl Step {
     }
 
     /// The command, with its outcome at the right.
-    fn head(&self, open: bool, paper: &Paper<'_>) -> Vec<Strip> {
+    fn head(&self, open: bool, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let facts = self.facts(paper);
         let taken: usize = facts.iter().map(Span::width).sum();
         let width = paper.measure();
@@ -185,7 +185,7 @@ impl Step {
         let room = width.saturating_sub(taken + 2);
         let beside = clean::width(&command).min(COMMAND) <= room;
         let shown = if open && clean::width(&command) > room {
-            Para::styled(&command, paper.theme.text).rows(width, Break::Words)
+            Paragraph::styled(&command, paper.theme.text).rows(width, Break::Words)
         } else {
             let room = if beside { room } else { width };
             vec![Line::styled(clean::elide_middle(&command, room), paper.theme.text).into()]
@@ -203,8 +203,8 @@ impl Step {
         rows
     }
 
-    fn facts_below(&self, paper: &Paper<'_>) -> Vec<Strip> {
-        let mut para = Para::default();
+    fn facts_below(&self, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+        let mut para = Paragraph::default();
         for fact in self.facts(paper) {
             para.push(&fact.content, fact.style);
         }
@@ -212,15 +212,15 @@ impl Step {
     }
 
     /// Its outcome, tier and duration: in words, then in colour.
-    fn facts(&self, paper: &Paper<'_>) -> Vec<Span<'static>> {
+    fn facts(&self, paper: &LayoutContext<'_>) -> Vec<Span<'static>> {
         let theme = paper.theme;
         let mut facts: Vec<(String, Style)> = Vec::new();
         let mut time = None;
         match &self.state {
-            State::Asked => facts.push((paper.word(screen::STEP_WAITS).into(), theme.warn)),
-            State::Lost => facts.push((paper.word(screen::STEP_CANCELLED).into(), theme.dim)),
-            State::Running(_) => time = Some(paper.elapsed_ms),
-            State::Done(done) => {
+            StepState::Asked => facts.push((paper.word(screen::STEP_WAITS).into(), theme.warn)),
+            StepState::Lost => facts.push((paper.word(screen::STEP_CANCELLED).into(), theme.dim)),
+            StepState::Running(_) => time = Some(paper.elapsed_ms),
+            StepState::Done(done) => {
                 facts.extend(outcome(done, paper));
                 time = (done.duration_ms > 0 || done.ran()).then_some(done.duration_ms);
             }
@@ -248,7 +248,7 @@ impl Step {
     }
 
     /// Folded: why it did not run, or the end of the error output.
-    fn brief(&self, done: &Done, paper: &Paper<'_>) -> Vec<Strip> {
+    fn brief(&self, done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = Vec::new();
         if done.outcome == Outcome::Refused
             && let Some(why) = self.risk.why()
@@ -269,7 +269,7 @@ impl Step {
     }
 
     /// Unfolded: its folder, the reasons, its output, its outcome.
-    fn details(&self, done: &Done, paper: &Paper<'_>) -> Vec<Strip> {
+    fn details(&self, done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = Vec::new();
         let mut pair = |word: Phrase, text: String| {
             let label = paper.word(word);
@@ -318,9 +318,9 @@ fn diagnostics(parsed: &ParsedOutput) -> Vec<String> {
     errors.into_iter().chain(others).take(FAILURE).map(line).collect()
 }
 
-impl Done {
+impl StepSummary {
     /// Its output, with the names of the streams where there are two.
-    fn output(&self, most: usize, paper: &Paper<'_>) -> Vec<Strip> {
+    fn output(&self, most: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = self.stdout.set(most, paper);
         if !self.stderr.is_empty() {
             rows.extend(sentence(&screen::STEP_STDERR.into(), paper.theme.dim, paper));
@@ -334,7 +334,7 @@ impl Done {
 }
 
 /// What to say about its outcome; nothing for a plain success.
-fn outcome(done: &Done, paper: &Paper<'_>) -> Vec<(String, Style)> {
+fn outcome(done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<(String, Style)> {
     let theme = paper.theme;
     let mut facts = Vec::new();
     let word = match done.outcome {
@@ -379,8 +379,8 @@ fn to_person(note: &LocalizedText) -> Option<LocalizedText> {
     }
 }
 
-fn note(text: &str, paper: &Paper<'_>) -> Vec<Strip> {
-    let para = Para::styled(text, paper.theme.dim).expanded();
+fn note(text: &str, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let para = Paragraph::styled(text, paper.theme.dim).expanded();
     let indent = [Span::raw("  ")];
     let rows = para.rows(paper.measure().saturating_sub(2).max(1), Break::Words);
     rows.into_iter().map(|row| prefixed(&indent, row)).collect()

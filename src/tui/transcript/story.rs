@@ -1,8 +1,8 @@
 //! Turns events into blocks. Knows nothing of columns.
 
-use super::block::{Answer, AnswerState, Block, Body};
-use super::step::{Done, State, Step};
-use super::text::{Form, Text};
+use super::block::{AnswerBlock, AnswerState, Block, BlockBody};
+use super::step::{StepBlock, StepState, StepSummary};
+use super::text::{BlockText, TextSyntax};
 use super::time::When;
 use crate::protocol::{
     Ask, Event, ModelMessage, Notice, NoticeLevel, Observation, PageRow, PlanItem, Question,
@@ -41,7 +41,7 @@ impl Story {
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::TurnStarted { turn, text, origin } => self.turn(*turn, text, *origin),
-            Event::Attached { items } => drop(self.push(Body::Attached(items.clone()))),
+            Event::Attached { items } => drop(self.push(BlockBody::Attached(items.clone()))),
             Event::Rendered { text } => {
                 self.replied(&ModelMessage { message: text.clone(), ..ModelMessage::default() });
             }
@@ -55,7 +55,7 @@ impl Story {
             Event::Repairing { fault } => self.repair(fault),
             Event::Replied(replied) => self.replied(replied),
             Event::StepStarted { step, risk } => {
-                self.step(step, risk, State::Running(Box::default()));
+                self.step(step, risk, StepState::Running(Box::default()));
             }
             Event::StepOutput { id, text } => self.output(id, text),
             Event::Observed(seen) => self.observed(seen),
@@ -96,7 +96,7 @@ impl Story {
     pub fn before(&mut self, mut older: Story) -> usize {
         older.close(None);
         let count = older.blocks.len();
-        if !self.blocks.iter().any(|block| matches!(block.body, Body::Said { .. })) {
+        if !self.blocks.iter().any(|block| matches!(block.body, BlockBody::Said { .. })) {
             self.suggestions = older.suggestions;
         }
         for stream in [&mut self.answer, &mut self.thought].into_iter().flatten() {
@@ -109,7 +109,7 @@ impl Story {
     /// All turns with the words they began with, the last first.
     pub fn turns(&self) -> impl Iterator<Item = (u64, &str)> {
         self.blocks.iter().rev().filter_map(|block| match &block.body {
-            Body::Said { text, turn, .. } => Some(((*turn)?, text.source())),
+            BlockBody::Said { text, turn, .. } => Some(((*turn)?, text.source())),
             _ => None,
         })
     }
@@ -117,7 +117,7 @@ impl Story {
     fn rewound(&mut self, from: u64) {
         self.close(None);
         let begins = |block: &Block| match &block.body {
-            Body::Said { turn: Some(turn), .. } => *turn >= from,
+            BlockBody::Said { turn: Some(turn), .. } => *turn >= from,
             _ => false,
         };
         if let Some(first) = self.blocks.iter().position(begins) {
@@ -130,7 +130,10 @@ impl Story {
     pub fn settle(&mut self) {
         for stream in [&self.answer, &self.thought].into_iter().flatten() {
             let body = self.blocks.get_mut(stream.block).map(|block| &mut block.body);
-            if let Some(Body::Answer(Answer { text, .. }) | Body::Thought { text, .. }) = body {
+            if let Some(
+                BlockBody::Answer(AnswerBlock { text, .. }) | BlockBody::Thought { text, .. },
+            ) = body
+            {
                 text.settle();
             }
         }
@@ -142,24 +145,24 @@ impl Story {
     }
 
     pub fn notice(&mut self, notice: Notice) {
-        self.push(Body::Notice(notice));
+        self.push(BlockBody::Notice(notice));
     }
 
     pub fn page(&mut self, title: LocalizedText, rows: Vec<PageRow>) {
-        self.push(Body::Page { title, rows });
+        self.push(BlockBody::Page { title, rows });
     }
 
     /// The sources of whole answers, the last first.
     pub fn answers(&self) -> impl Iterator<Item = &str> {
         self.blocks.iter().rev().filter_map(|block| match &block.body {
-            Body::Answer(Answer { text, state }) if *state != AnswerState::Growing => {
+            BlockBody::Answer(AnswerBlock { text, state }) if *state != AnswerState::Growing => {
                 Some(text.source())
             }
             _ => None,
         })
     }
 
-    fn push(&mut self, body: Body) -> usize {
+    fn push(&mut self, body: BlockBody) -> usize {
         self.blocks.push(Block::new(body, self.now));
         self.blocks.len() - 1
     }
@@ -181,13 +184,13 @@ impl Story {
             TurnOrigin::Shell => text.trim_start_matches('!').trim_start(),
             TurnOrigin::Typed | TurnOrigin::Queue | TurnOrigin::Command => text,
         };
-        let text = Text::whole(clean::text(text.trim_end()), Form::Plain);
-        self.push(Body::Said { text, origin, turn: Some(turn) });
+        let text = BlockText::whole(clean::text(text.trim_end()), TextSyntax::Plain);
+        self.push(BlockBody::Said { text, origin, turn: Some(turn) });
     }
 
     fn steered(&mut self, text: &str) {
-        let text = Text::whole(clean::text(text.trim_end()), Form::Plain);
-        self.push(Body::Said { text, origin: TurnOrigin::Typed, turn: None });
+        let text = BlockText::whole(clean::text(text.trim_end()), TextSyntax::Plain);
+        self.push(BlockBody::Said { text, origin: TurnOrigin::Typed, turn: None });
     }
 
     fn reply(&mut self) {
@@ -199,12 +202,14 @@ impl Story {
         self.end_thought();
         self.drop_retry();
         let stream = self.answer.get_or_insert_with(|| {
-            let text = Text::new(Form::Markdown);
+            let text = BlockText::new(TextSyntax::Markdown);
             let state = AnswerState::Growing;
-            self.blocks.push(Block::new(Body::Answer(Answer { text, state }), self.now));
+            self.blocks.push(Block::new(BlockBody::Answer(AnswerBlock { text, state }), self.now));
             Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(TextSource::Text) }
         });
-        if let Some(Body::Answer(answer)) = self.blocks.get_mut(stream.block).map(|b| &mut b.body) {
+        if let Some(BlockBody::Answer(answer)) =
+            self.blocks.get_mut(stream.block).map(|b| &mut b.body)
+        {
             grow(&mut answer.text, stream, chunk);
         }
     }
@@ -212,11 +217,11 @@ impl Story {
     fn think(&mut self, chunk: &str) {
         self.drop_retry();
         let stream = self.thought.get_or_insert_with(|| {
-            let text = Text::new(Form::Plain);
-            self.blocks.push(Block::new(Body::Thought { text, done: false }, self.now));
+            let text = BlockText::new(TextSyntax::Plain);
+            self.blocks.push(Block::new(BlockBody::Thought { text, done: false }, self.now));
             Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(TextSource::Text) }
         });
-        if let Some(Body::Thought { text, .. }) =
+        if let Some(BlockBody::Thought { text, .. }) =
             self.blocks.get_mut(stream.block).map(|b| &mut b.body)
         {
             grow(text, stream, chunk);
@@ -227,12 +232,12 @@ impl Story {
         // Streamed text stays, marked as cut.
         self.close(Some(Truncation::Broken));
         self.drop_retry();
-        self.push(Body::Retry { attempt, of, wait_ms, why: why.clone() });
+        self.push(BlockBody::Retry { attempt, of, wait_ms, why: why.clone() });
     }
 
     /// The line that counts retries disappears when they end.
     fn drop_retry(&mut self) {
-        if matches!(self.blocks.last(), Some(Block { body: Body::Retry { .. }, .. })) {
+        if matches!(self.blocks.last(), Some(Block { body: BlockBody::Retry { .. }, .. })) {
             self.cut_last();
         }
     }
@@ -242,20 +247,20 @@ impl Story {
         if let Some(stream) = self.answer.take() {
             self.cut_to(stream.block);
         }
-        self.push(Body::Repair { fault: fault.clone() });
+        self.push(BlockBody::Repair { fault: fault.clone() });
     }
 
     fn replied(&mut self, replied: &ModelMessage) {
         self.end_thought();
         self.drop_retry();
         let source = clean::text(replied.message.trim_matches('\n'));
-        let form = if replied.markdown { Form::Markdown } else { Form::Plain };
+        let form = if replied.markdown { TextSyntax::Markdown } else { TextSyntax::Plain };
         let state = if replied.error { AnswerState::Error } else { AnswerState::Whole };
         match self.answer.take() {
             Some(stream) if source.is_empty() => self.cut_to(stream.block),
             Some(stream) => {
                 if let Some(block) = self.blocks.get_mut(stream.block) {
-                    if let Body::Answer(answer) = &mut block.body {
+                    if let BlockBody::Answer(answer) = &mut block.body {
                         answer.text.replace(source, form);
                         answer.state = state;
                     }
@@ -264,22 +269,22 @@ impl Story {
             }
             None if source.is_empty() => {}
             None => {
-                let text = Text::whole(source, form);
-                self.push(Body::Answer(Answer { text, state }));
+                let text = BlockText::whole(source, form);
+                self.push(BlockBody::Answer(AnswerBlock { text, state }));
             }
         }
         // An error that arrived during the turn already says why it broke off.
         let told = matches!(
             self.blocks.last().map(|block| &block.body),
-            Some(Body::Notice(Notice { level: NoticeLevel::Error, .. }))
+            Some(BlockBody::Notice(Notice { level: NoticeLevel::Error, .. }))
         );
         if let Some(cut) = replied.cut.filter(|cut| !(told && *cut == Truncation::Broken)) {
-            self.push(Body::Cut(cut));
+            self.push(BlockBody::Cut(cut));
         }
         self.suggestions = replied.suggestions.iter().map(|text| clean::flat(text)).collect();
     }
 
-    fn step(&mut self, proposed: &Proposed, risk: &Risk, state: State) {
+    fn step(&mut self, proposed: &Proposed, risk: &Risk, state: StepState) {
         self.suggestions.clear();
         self.end_thought();
         match self.find(&proposed.id) {
@@ -290,22 +295,22 @@ impl Story {
                 *block = block.wrapping_add(1);
             }
             None => {
-                let step = Step {
+                let step = StepBlock {
                     id: proposed.id.clone(),
                     work: proposed.work.clone(),
                     risk: risk.clone(),
                     origin: self.origin.unwrap_or(TurnOrigin::Typed),
                     state,
                 };
-                self.push(Body::Step(Box::new(step)));
+                self.push(BlockBody::Step(Box::new(step)));
             }
         }
     }
 
     /// The unfinished step with this id, and its block's count of changes.
-    fn find(&mut self, id: &str) -> Option<(&mut u32, &mut Step)> {
+    fn find(&mut self, id: &str) -> Option<(&mut u32, &mut StepBlock)> {
         self.blocks.iter_mut().rev().find_map(|Block { body, changes, .. }| match body {
-            Body::Step(step) if step.id == id && !matches!(step.state, State::Done(_)) => {
+            BlockBody::Step(step) if step.id == id && !matches!(step.state, StepState::Done(_)) => {
                 Some((changes, step.as_mut()))
             }
             _ => None,
@@ -313,7 +318,7 @@ impl Story {
     }
 
     fn output(&mut self, id: &str, chunk: &str) {
-        if let Some((_, Step { state: State::Running(tail), .. })) = self.find(id) {
+        if let Some((_, StepBlock { state: StepState::Running(tail), .. })) = self.find(id) {
             tail.push(chunk);
         }
     }
@@ -321,15 +326,15 @@ impl Story {
     /// A turn shows its plan once, and updates it in place.
     fn plan(&mut self, items: &[PlanItem]) {
         self.end_thought();
-        let of_turn = |block: &&mut Block| !matches!(block.body, Body::Said { .. });
+        let of_turn = |block: &&mut Block| !matches!(block.body, BlockBody::Said { .. });
         let mut blocks = self.blocks.iter_mut().rev().take_while(of_turn);
-        let known = blocks.find(|block| matches!(block.body, Body::Plan(_)));
+        let known = blocks.find(|block| matches!(block.body, BlockBody::Plan(_)));
         match known {
             Some(block) => {
-                block.body = Body::Plan(items.to_vec());
+                block.body = BlockBody::Plan(items.to_vec());
                 block.changed();
             }
-            None => drop(self.push(Body::Plan(items.to_vec()))),
+            None => drop(self.push(BlockBody::Plan(items.to_vec()))),
         }
     }
 
@@ -338,17 +343,17 @@ impl Story {
         if seen.step.work.tool() == "plan" && seen.succeeded() {
             return;
         }
-        self.step(&seen.step, &seen.risk, State::Done(Box::new(Done::new(seen))));
+        self.step(&seen.step, &seen.risk, StepState::Done(Box::new(StepSummary::new(seen))));
     }
 
     fn asked(&mut self, ask: &Ask) {
         match &ask.question {
-            Question::Step { step, risk, .. } => self.step(step, risk, State::Asked),
+            Question::Step { step, risk, .. } => self.step(step, risk, StepState::Asked),
             Question::Pieces { pieces, .. } => {
                 for piece in pieces {
                     let work = StepAction::Shell { line: piece.line.clone() };
                     let (id, requires, cwd) = (piece.id.clone(), Requires::default(), None);
-                    self.step(&Proposed { id, work, requires, cwd }, &piece.risk, State::Asked);
+                    self.step(&Proposed { id, work, requires, cwd }, &piece.risk, StepState::Asked);
                 }
             }
             Question::Choice { .. } | Question::Pause { .. } | Question::Trust { .. } => {}
@@ -360,10 +365,10 @@ impl Story {
         self.drop_retry();
         // The ending already says why the answer is not whole.
         let said = match self.blocks.last().map(|block| &block.body) {
-            Some(Body::Cut(Truncation::Cancelled)) => {
+            Some(BlockBody::Cut(Truncation::Cancelled)) => {
                 matches!(ending, TurnOutcome::Cancelled | TurnOutcome::Stopped)
             }
-            Some(Body::Cut(Truncation::Broken)) => {
+            Some(BlockBody::Cut(Truncation::Broken)) => {
                 matches!(ending, TurnOutcome::Failed { .. } | TurnOutcome::Interrupted)
             }
             _ => false,
@@ -373,9 +378,9 @@ impl Story {
         }
         for Block { body, changes, .. } in self.blocks.iter_mut().rev() {
             match body {
-                Body::Said { .. } => break,
-                Body::Step(step) if !matches!(step.state, State::Done(_)) => {
-                    step.state = State::Lost;
+                BlockBody::Said { .. } => break,
+                BlockBody::Step(step) if !matches!(step.state, StepState::Done(_)) => {
+                    step.state = StepState::Lost;
                     *changes = changes.wrapping_add(1);
                 }
                 _ => {}
@@ -383,7 +388,7 @@ impl Story {
         }
         let usual = matches!(ending, TurnOutcome::Done | TurnOutcome::Error);
         if !usual || (elapsed_ms >= LONG_TURN_MS && self.origin != Some(TurnOrigin::Shell)) {
-            self.push(Body::End { ending: ending.clone(), usage, elapsed_ms });
+            self.push(BlockBody::End { ending: ending.clone(), usage, elapsed_ms });
         }
         self.origin = None;
     }
@@ -394,13 +399,13 @@ impl Story {
         let Some(mut stream) = self.answer.take() else { return };
         let Some(block) = self.blocks.get_mut(stream.block) else { return };
         block.changed();
-        if let Body::Answer(answer) = &mut block.body {
+        if let BlockBody::Answer(answer) = &mut block.body {
             stream.cleaner.finish(answer.text.grow());
             answer.text.finish();
             answer.state = AnswerState::Whole;
         }
         if let Some(cut) = cut {
-            self.push(Body::Cut(cut));
+            self.push(BlockBody::Cut(cut));
         }
     }
 
@@ -408,7 +413,7 @@ impl Story {
         let Some(mut stream) = self.thought.take() else { return };
         let Some(block) = self.blocks.get_mut(stream.block) else { return };
         block.changed();
-        if let Body::Thought { text, done } = &mut block.body {
+        if let BlockBody::Thought { text, done } = &mut block.body {
             stream.cleaner.finish(text.grow());
             text.finish();
             *done = true;
@@ -417,7 +422,7 @@ impl Story {
 }
 
 /// Adds a chunk of a stream; blank lines at its start are dropped.
-fn grow(text: &mut Text, stream: &mut Stream, chunk: &str) {
+fn grow(text: &mut BlockText, stream: &mut Stream, chunk: &str) {
     let chunk = match text.source().is_empty() {
         true => chunk.trim_start_matches(['\n', '\r']),
         false => chunk,

@@ -51,7 +51,7 @@ impl Screen {
         let area = Rect::new(0, 0, self.width, self.height);
         let mut buf = Buffer::empty(area);
         let (theme, lang, clock) = (&self.theme, self.lang, self.clock);
-        let look = Look { theme, lang, spinner: 3, elapsed_ms: 12_400, clock };
+        let look = DrawOptions { theme, lang, spinner: 3, elapsed_ms: 12_400, clock };
         self.transcript.view(area, &mut buf, &look);
         buf
     }

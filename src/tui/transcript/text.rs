@@ -5,7 +5,7 @@
 //! the piece before. To keep the tail short, long blocks are split too: code and plain text by
 //! lines, lists by items, anything else where it must be.
 
-use super::markdown::{Fence, Found, Kind, Targets, split};
+use super::markdown::{Fence, MarkdownBlock, MarkdownBlockKind, Targets, split};
 
 /// Lines of code or plain text per piece.
 const LINES: usize = 64;
@@ -16,16 +16,16 @@ const TOO_LONG: usize = 64 * 1024;
 
 /// The format of the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum TextSyntax {
     #[default]
     Markdown,
     Plain,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Text {
+pub(super) struct BlockText {
     source: String,
-    form: Form,
+    form: TextSyntax,
     pieces: Vec<Piece>,
     /// The end of the frozen pieces.
     frozen: usize,
@@ -66,7 +66,7 @@ enum Shape {
 
 /// One piece, ready to be laid out.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Part<'a> {
+pub(super) enum TextPart<'a> {
     Plain(&'a str),
     Markdown(&'a str),
     /// Lines of code; the first piece shows the language of the fence.
@@ -77,14 +77,14 @@ pub(super) enum Part<'a> {
     },
 }
 
-impl Text {
-    pub fn new(form: Form) -> Text {
-        Text { form, ..Text::default() }
+impl BlockText {
+    pub fn new(form: TextSyntax) -> BlockText {
+        BlockText { form, ..BlockText::default() }
     }
 
     /// A text that is complete.
-    pub fn whole(source: String, form: Form) -> Text {
-        let mut text = Text { source, form, ..Text::default() };
+    pub fn whole(source: String, form: TextSyntax) -> BlockText {
+        let mut text = BlockText { source, form, ..BlockText::default() };
         text.finish();
         text
     }
@@ -111,10 +111,10 @@ impl Text {
     }
 
     /// Replaces the whole text by `source`; does nothing if they are equal.
-    pub fn replace(&mut self, source: String, form: Form) {
+    pub fn replace(&mut self, source: String, form: TextSyntax) {
         if self.source != source || self.form != form {
             let edition = self.edition.wrapping_add(1);
-            *self = Text { source, form, edition, ..Text::default() };
+            *self = BlockText { source, form, edition, ..BlockText::default() };
         }
         self.finish();
     }
@@ -134,8 +134,8 @@ impl Text {
         }
         self.seen = end;
         match self.form {
-            Form::Plain => self.settle_plain(end),
-            Form::Markdown => self.settle_markdown(end, endless),
+            TextSyntax::Plain => self.settle_plain(end),
+            TextSyntax::Markdown => self.settle_markdown(end, endless),
         }
     }
 
@@ -144,18 +144,18 @@ impl Text {
         self.pieces.len() + usize::from(self.has_tail())
     }
 
-    pub fn part(&self, at: usize) -> Part<'_> {
+    pub fn part(&self, at: usize) -> TextPart<'_> {
         let end = self.pieces.get(at).map_or(self.source.len(), Piece::end);
         let source = self.source.get(self.start(at)..end).unwrap_or_default();
         match (self.form, self.shape(at)) {
-            (Form::Plain, _) => Part::Plain(source),
-            (Form::Markdown, Shape::Prose) => Part::Markdown(source),
-            (Form::Markdown, Shape::Code { fence, head }) => {
+            (TextSyntax::Plain, _) => TextPart::Plain(source),
+            (TextSyntax::Markdown, Shape::Prose) => TextPart::Markdown(source),
+            (TextSyntax::Markdown, Shape::Code { fence, head }) => {
                 match self.fences.get(fence as usize) {
                     Some(fence) => {
-                        Part::Code { code: code_lines(source, fence, head), fence, head }
+                        TextPart::Code { code: code_lines(source, fence, head), fence, head }
                     }
-                    None => Part::Markdown(source),
+                    None => TextPart::Markdown(source),
                 }
             }
         }
@@ -174,7 +174,7 @@ impl Text {
     /// True when a blank row precedes the piece.
     pub fn gap(&self, at: usize) -> bool {
         let joined = self.pieces.get(at).map_or(self.joins, |piece| piece.joined);
-        at > 0 && !joined && self.form == Form::Markdown
+        at > 0 && !joined && self.form == TextSyntax::Markdown
     }
 
     /// Changes whenever the rows of the piece may.
@@ -195,8 +195,8 @@ impl Text {
     fn has_tail(&self) -> bool {
         let tail = self.source.get(self.frozen..).unwrap_or_default();
         match self.form {
-            Form::Markdown => !tail.trim().is_empty(),
-            Form::Plain => !tail.is_empty(),
+            TextSyntax::Markdown => !tail.trim().is_empty(),
+            TextSyntax::Plain => !tail.is_empty(),
         }
     }
 
@@ -227,7 +227,7 @@ impl Text {
         if end > self.frozen {
             let joined = std::mem::take(&mut self.joins);
             let refers = shape == Shape::Prose
-                && self.form == Form::Markdown
+                && self.form == TextSyntax::Markdown
                 && self.source.get(self.frozen..end).is_some_and(|source| source.contains('['));
             let end32 = u32::try_from(end).unwrap_or(u32::MAX);
             self.pieces.push(Piece { end: end32, shape, joined, refers });
@@ -255,14 +255,16 @@ impl Text {
         let source = self.source.get(base..end).unwrap_or_default();
         let found = split(source, &mut self.targets);
         let starts: Vec<usize> = found.iter().map(|block| base + block.start).collect();
-        for (at, Found { kind, start, end: own }) in found.into_iter().enumerate() {
-            if matches!(kind, Kind::Code(_)) {
+        for (at, MarkdownBlock { kind, start, end: own }) in found.into_iter().enumerate() {
+            if matches!(kind, MarkdownBlockKind::Code(_)) {
                 // Invisible text before or after code, such as the target of a link, is not code.
                 self.freeze(base + start, Shape::Prose);
             }
             match (starts.get(at + 1), kind) {
-                (Some(_), Kind::Code(fence)) => self.freeze_fence(base + own, fence),
-                (None, Kind::Code(fence)) if self.whole => self.freeze_fence(base + own, fence),
+                (Some(_), MarkdownBlockKind::Code(fence)) => self.freeze_fence(base + own, fence),
+                (None, MarkdownBlockKind::Code(fence)) if self.whole => {
+                    self.freeze_fence(base + own, fence)
+                }
                 (Some(next), kind) => self.freeze_block(base, *next, kind),
                 (None, kind) if self.whole => self.freeze_block(base, end, kind),
                 (None, kind) => self.settle_last(base, end, kind, endless),
@@ -271,12 +273,12 @@ impl Text {
     }
 
     /// Freezes a finished block.
-    fn freeze_block(&mut self, base: usize, end: usize, kind: Kind) {
+    fn freeze_block(&mut self, base: usize, end: usize, kind: MarkdownBlockKind) {
         let long = end - self.frozen;
         match kind {
-            Kind::List(items) if long > LONG => self.cut_list(base, &items, true),
+            MarkdownBlockKind::List(items) if long > LONG => self.cut_list(base, &items, true),
             _ if long > TOO_LONG => self.cut_anywhere(end),
-            Kind::Other | Kind::List(_) | Kind::Code(_) => {}
+            MarkdownBlockKind::Other | MarkdownBlockKind::List(_) | MarkdownBlockKind::Code(_) => {}
         }
         self.freeze(end, Shape::Prose);
         self.joins = false;
@@ -290,17 +292,19 @@ impl Text {
     }
 
     /// Handles the last block, which may still grow.
-    fn settle_last(&mut self, base: usize, end: usize, kind: Kind, endless: bool) {
+    fn settle_last(&mut self, base: usize, end: usize, kind: MarkdownBlockKind, endless: bool) {
         let long = end - self.frozen;
         match kind {
-            Kind::Code(fence) => {
+            MarkdownBlockKind::Code(fence) => {
                 self.fences.push(fence);
                 self.open = true;
                 self.settle_code(end);
             }
-            Kind::List(items) if long > LONG => self.cut_list(base, &items, false),
-            Kind::Other | Kind::List(_) if long > TOO_LONG || endless => self.cut_anywhere(end),
-            Kind::Other | Kind::List(_) => {}
+            MarkdownBlockKind::List(items) if long > LONG => self.cut_list(base, &items, false),
+            MarkdownBlockKind::Other | MarkdownBlockKind::List(_) if long > TOO_LONG || endless => {
+                self.cut_anywhere(end)
+            }
+            MarkdownBlockKind::Other | MarkdownBlockKind::List(_) => {}
         }
     }
 

@@ -6,17 +6,17 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::{act, input_changed, palette_key, writing};
 use crate::protocol::{Decision, Op};
 use crate::tui::Millis;
-use crate::tui::event::Effect;
-use crate::tui::guard::{Focus, Kind, Route};
-use crate::tui::keys::{self, Action, Edit, Place, Scrolled};
-use crate::tui::modal::Answer;
+use crate::tui::event::ScreenEffect;
+use crate::tui::guard::{Focus, KeyKind, Route};
+use crate::tui::keys::{self, EditAction, KeyAction, KeyContext, Scrolled};
+use crate::tui::modal::ModalAction;
 use crate::tui::state::State;
 use crate::tui::{choosing, submit};
 
 /// A second Esc counts within this time.
 const AGAIN: Millis = 1_000;
 
-pub(super) fn key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
+pub(super) fn key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
     let draft = !state.composer.is_blank();
     let ready = state.guard.is_ready(at);
     let kind = kind(state, key, state.guard.focus(at, draft));
@@ -42,19 +42,21 @@ pub(super) fn key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> 
 /// A question opens: searches and selections end, so that keys type text.
 pub(super) fn opened(state: &mut State, at: Millis) {
     state.composer.leave_search();
-    state.queue.act(Some(Action::Close));
+    state.queue.act(Some(KeyAction::Close));
     state.guard.opened(at);
 }
 
 /// Pastes into a field of the question, else into the draft.
-pub(super) fn pasted(state: &mut State, text: &str, at: Millis) -> Vec<Effect> {
+pub(super) fn pasted(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> {
     let lang = state.dress.lang;
     let focus = state.guard.focus(at, !state.composer.is_blank());
     if focus == Focus::Question && state.modals.is_field() {
         state.guard.pasted(at);
         return match state.modals.paste(text, lang) {
-            Answer::Send(op) => vec![Effect::Send(op)],
-            Answer::Stay | Answer::Close | Answer::Chose(..) | Answer::Pass => Vec::new(),
+            ModalAction::Send(op) => vec![ScreenEffect::Send(op)],
+            ModalAction::Stay | ModalAction::Close | ModalAction::Chose(..) | ModalAction::Pass => {
+                Vec::new()
+            }
         };
     }
     state.guard.wrote(at);
@@ -65,22 +67,22 @@ pub(super) fn pasted(state: &mut State, text: &str, at: Millis) -> Vec<Effect> {
     Vec::new()
 }
 
-fn kind(state: &State, key: &KeyEvent, focus: Focus) -> Kind {
+fn kind(state: &State, key: &KeyEvent, focus: Focus) -> KeyKind {
     let lists = state.palette.is_open() || state.composer.files.is_open();
     let listed = focus == Focus::Draft && lists;
     match key.code {
         KeyCode::Esc if listed || (focus == Focus::Question && state.modals.is_field()) => {
-            Kind::Other
+            KeyKind::Other
         }
-        KeyCode::Esc => Kind::Esc,
-        KeyCode::Tab | KeyCode::Up | KeyCode::Down if listed => Kind::Other,
-        KeyCode::Tab => Kind::Tab,
-        arrow if key.modifiers.is_empty() && state.composer.is_edge(arrow) => Kind::Edge,
-        KeyCode::Char(' ') if state.composer.is_blank() => Kind::Other,
-        _ if types(key) => Kind::Text,
-        _ => match keys::action(Place::Input, key) {
-            Some(Action::Edit(_)) if !state.composer.is_empty() => Kind::Text,
-            _ => Kind::Other,
+        KeyCode::Esc => KeyKind::Esc,
+        KeyCode::Tab | KeyCode::Up | KeyCode::Down if listed => KeyKind::Other,
+        KeyCode::Tab => KeyKind::Tab,
+        arrow if key.modifiers.is_empty() && state.composer.is_edge(arrow) => KeyKind::Edge,
+        KeyCode::Char(' ') if state.composer.is_blank() => KeyKind::Other,
+        _ if types(key) => KeyKind::Text,
+        _ => match keys::action(KeyContext::Input, key) {
+            Some(KeyAction::Edit(_)) if !state.composer.is_empty() => KeyKind::Text,
+            _ => KeyKind::Other,
         },
     }
 }
@@ -97,46 +99,47 @@ fn close_lists(state: &mut State) {
 }
 
 /// A key for the question.
-fn answer(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
+fn answer(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
     let lang = state.dress.lang;
     if !state.modals.is_field() && keys::letter(key) == Some('/') {
         return open_line(state, at);
     }
     // A line break in a paste was not typed.
-    if state.guard.is_pasting(at) && keys::action(Place::Input, key) == Some(Action::Send) {
+    if state.guard.is_pasting(at) && keys::action(KeyContext::Input, key) == Some(KeyAction::Send) {
         return Vec::new();
     }
     match state.modals.key(key, at, lang) {
-        Answer::Stay => Vec::new(),
-        Answer::Close => {
+        ModalAction::Stay => Vec::new(),
+        ModalAction::Close => {
             state.modals.pop();
             state.guard.opened(at);
             Vec::new()
         }
-        Answer::Send(op) => {
+        ModalAction::Send(op) => {
             if matches!(op, Op::Decide { decision: Decision::Stop, .. }) {
                 state.activity.stopping(at);
             }
-            vec![Effect::Send(op)]
+            vec![ScreenEffect::Send(op)]
         }
-        Answer::Chose(topic, choice) => choosing::chose(state, topic, choice, at),
-        Answer::Pass if types(key) => {
+        ModalAction::Chose(topic, choice) => choosing::chose(state, topic, choice, at),
+        ModalAction::Pass if types(key) => {
             state.guard.wrote(at);
             state.modals.leave();
             typed(state, key)
         }
-        Answer::Pass => match keys::action(Place::Anywhere, key) {
-            Some(Action::Palette) => open_line(state, at),
-            Some(Action::Search | Action::Recall | Action::Stop | Action::Interrupt) | None => {
-                Vec::new()
-            }
+        ModalAction::Pass => match keys::action(KeyContext::Anywhere, key) {
+            Some(KeyAction::Palette) => open_line(state, at),
+            Some(
+                KeyAction::Search | KeyAction::Recall | KeyAction::Stop | KeyAction::Interrupt,
+            )
+            | None => Vec::new(),
             Some(action) => act(state, action, key, at),
         },
     }
 }
 
 /// A key for the draft, with the same meaning as while a turn runs.
-fn write(state: &mut State, key: &KeyEvent, ready: bool, at: Millis) -> Vec<Effect> {
+fn write(state: &mut State, key: &KeyEvent, ready: bool, at: Millis) -> Vec<ScreenEffect> {
     if let Some(effects) = listed(state, key, at) {
         return effects;
     }
@@ -144,24 +147,29 @@ fn write(state: &mut State, key: &KeyEvent, ready: bool, at: Millis) -> Vec<Effe
         input_changed(state);
         return Vec::new();
     }
-    let action = keys::action(Place::Input, key).or_else(|| keys::action(Place::Anywhere, key));
+    let action =
+        keys::action(KeyContext::Input, key).or_else(|| keys::action(KeyContext::Anywhere, key));
     match action {
-        Some(Action::Send) => send(state, at),
-        Some(Action::Stop) => leave(state, ready, at),
-        Some(Action::Interrupt) if state.composer.is_empty() => answer(state, key, at),
-        Some(Action::Interrupt) => {
+        Some(KeyAction::Send) => send(state, at),
+        Some(KeyAction::Stop) => leave(state, ready, at),
+        Some(KeyAction::Interrupt) if state.composer.is_empty() => answer(state, key, at),
+        Some(KeyAction::Interrupt) => {
             state.composer.clear();
             input_changed(state);
             Vec::new()
         }
-        Some(Action::Palette) => open_line(state, at),
-        Some(Action::Scroll(by @ (Scrolled::PageUp | Scrolled::PageDown)))
+        Some(KeyAction::Palette) => open_line(state, at),
+        Some(KeyAction::Scroll(by @ (Scrolled::PageUp | Scrolled::PageDown)))
             if state.modals.scroll(by) =>
         {
             Vec::new()
         }
         Some(
-            Action::Search | Action::Recall | Action::Editor | Action::Suggest | Action::SuggestNth,
+            KeyAction::Search
+            | KeyAction::Recall
+            | KeyAction::Editor
+            | KeyAction::Suggest
+            | KeyAction::SuggestNth,
         ) => Vec::new(),
         Some(action) => act(state, action, key, at),
         None if keys::letter(key) == Some('/') && state.composer.is_empty() => open_line(state, at),
@@ -176,8 +184,8 @@ fn write(state: &mut State, key: &KeyEvent, ready: bool, at: Millis) -> Vec<Effe
 }
 
 /// A key of a list that is open over the draft; `None`: it is none of its keys.
-fn listed(state: &mut State, key: &KeyEvent, at: Millis) -> Option<Vec<Effect>> {
-    let action = keys::action(Place::Palette, key)?;
+fn listed(state: &mut State, key: &KeyEvent, at: Millis) -> Option<Vec<ScreenEffect>> {
+    let action = keys::action(KeyContext::Palette, key)?;
     if state.palette.is_open() {
         let line = state.palette.draft().is_some();
         let effects = palette_key(state, action, at);
@@ -193,7 +201,7 @@ fn listed(state: &mut State, key: &KeyEvent, at: Millis) -> Option<Vec<Effect>> 
     None
 }
 
-fn typed(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
+fn typed(state: &mut State, key: &KeyEvent) -> Vec<ScreenEffect> {
     if state.composer.typed(key) {
         input_changed(state);
     }
@@ -202,12 +210,12 @@ fn typed(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
 
 /// Enter queues the draft, as it does while a turn runs. An empty draft sends nothing, and an Enter
 /// in a paste is a line break.
-fn send(state: &mut State, at: Millis) -> Vec<Effect> {
+fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     if state.composer.is_blank() {
         return Vec::new();
     }
     if state.guard.is_pasting(at) {
-        state.composer.edit(Edit::Break);
+        state.composer.edit(EditAction::Break);
         input_changed(state);
         return Vec::new();
     }
@@ -223,7 +231,7 @@ fn send(state: &mut State, at: Millis) -> Vec<Effect> {
 }
 
 /// Opens the command line over the question and the draft.
-fn open_line(state: &mut State, at: Millis) -> Vec<Effect> {
+fn open_line(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     state.guard.wrote(at);
     super::open_palette(state);
     Vec::new()
@@ -231,7 +239,7 @@ fn open_line(state: &mut State, at: Millis) -> Vec<Effect> {
 
 /// Esc leads from the command line back to the question. In a draft it stops the turn, as it does
 /// everywhere; while the user is typing, only the second one does.
-fn leave(state: &mut State, ready: bool, at: Millis) -> Vec<Effect> {
+fn leave(state: &mut State, ready: bool, at: Millis) -> Vec<ScreenEffect> {
     let before = state.person.escaped.replace(at);
     if let Some(draft) = state.palette.take_draft() {
         state.composer.set(&draft, state.dress.lang);
@@ -244,5 +252,5 @@ fn leave(state: &mut State, ready: bool, at: Millis) -> Vec<Effect> {
         return Vec::new();
     }
     state.activity.stopping(at);
-    vec![Effect::Send(Op::Stop)]
+    vec![ScreenEffect::Send(Op::Stop)]
 }

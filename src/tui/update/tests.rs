@@ -9,7 +9,7 @@ use crate::protocol::{
     ApprovalScope, Ask, AskId, Decision, ModelMessage, Question, Reason, Requires, Risk, Step,
     StepAction, Tier, TurnOrigin, TurnOutcome, Usage,
 };
-use crate::tui::state::Config;
+use crate::tui::state::ScreenConfig;
 use crate::tui::view::view;
 use crate::words::{Lang, Phrase};
 
@@ -21,15 +21,15 @@ mod typing;
 const SIZE: (u16, u16) = (80, 24);
 
 fn screen() -> State {
-    State::new(Config { history: vec!["earlier".into()], ..Config::default() })
+    State::new(ScreenConfig { history: vec!["earlier".into()], ..ScreenConfig::default() })
 }
 
 /// Each character is a key; `\n` Enter, `\t` Tab, `\x1b` Esc, `\x08` Backspace.
-fn press(state: &mut State, keys: &str) -> Vec<Effect> {
+fn press(state: &mut State, keys: &str) -> Vec<ScreenEffect> {
     press_at(state, keys, 10_000)
 }
 
-fn press_at(state: &mut State, keys: &str, at: Millis) -> Vec<Effect> {
+fn press_at(state: &mut State, keys: &str, at: Millis) -> Vec<ScreenEffect> {
     keys.chars()
         .flat_map(|c| {
             let code = match c {
@@ -39,27 +39,31 @@ fn press_at(state: &mut State, keys: &str, at: Millis) -> Vec<Effect> {
                 '\x08' => KeyCode::Backspace,
                 c => KeyCode::Char(c),
             };
-            told(update(state, Event::key(at, code)))
+            told(update(state, TimedInput::key(at, code)))
         })
         .collect()
 }
 
-fn hold(state: &mut State, code: KeyCode, modifiers: KeyModifiers) -> Vec<Effect> {
-    told(update(state, Event::key(10_000, KeyEvent::new(code, modifiers))))
+fn hold(state: &mut State, code: KeyCode, modifiers: KeyModifiers) -> Vec<ScreenEffect> {
+    told(update(state, TimedInput::key(10_000, KeyEvent::new(code, modifiers))))
 }
 
-fn ctrl_c(state: &mut State, at: Millis) -> Vec<Effect> {
-    told(update(state, Event::key(at, KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL))))
+fn ctrl_c(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
+    told(update(
+        state,
+        TimedInput::key(at, KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)),
+    ))
 }
 
-fn hear(state: &mut State, event: protocol::Event) -> Vec<Effect> {
-    told(update(state, Event::session(1_000, event)))
+fn hear(state: &mut State, event: protocol::Event) -> Vec<ScreenEffect> {
+    told(update(state, TimedInput::session(1_000, event)))
 }
 
 /// Effects without the window title, history entries, and file searches.
-fn told(effects: Vec<Effect>) -> Vec<Effect> {
-    let quiet =
-        |effect: &Effect| matches!(effect, Effect::Title(_) | Effect::Keep(_) | Effect::Look);
+fn told(effects: Vec<ScreenEffect>) -> Vec<ScreenEffect> {
+    let quiet = |effect: &ScreenEffect| {
+        matches!(effect, ScreenEffect::Title(_) | ScreenEffect::Keep(_) | ScreenEffect::Look)
+    };
     effects.into_iter().filter(|effect| !quiet(effect)).collect()
 }
 
@@ -68,12 +72,12 @@ fn draw(state: &mut State, (width, height): (u16, u16)) {
     terminal.draw(|frame| view(state, frame, 10_000)).expect("a frame");
 }
 
-fn sends(text: &str) -> Vec<Effect> {
-    vec![Effect::Send(Op::Submit { text: text.into() })]
+fn sends(text: &str) -> Vec<ScreenEffect> {
+    vec![ScreenEffect::Send(Op::Submit { text: text.into() })]
 }
 
-fn decides(decision: Decision) -> Vec<Effect> {
-    vec![Effect::Send(Op::Decide { ask: AskId(7), decision })]
+fn decides(decision: Decision) -> Vec<ScreenEffect> {
+    vec![ScreenEffect::Send(Op::Decide { ask: AskId(7), decision })]
 }
 
 fn started() -> protocol::Event {
@@ -147,14 +151,14 @@ fn a_line_can_be_broken_in_every_way() {
 fn a_pasted_command_is_plain_text() {
     let mut state = screen();
     let log = format!("!rm -rf /\n{}", "x\n".repeat(50));
-    update(&mut state, Event { at: 0, input: Input::Paste(log.clone()) });
+    update(&mut state, TimedInput { at: 0, input: ScreenInput::Paste(log.clone()) });
     assert_eq!(press(&mut state, "\n"), sends(&log));
 }
 
 #[test]
 fn a_paste_too_large_for_a_message_is_refused() {
     let mut state = screen();
-    update(&mut state, Event { at: 0, input: Input::Paste("x".repeat(PASTE + 1)) });
+    update(&mut state, TimedInput { at: 0, input: ScreenInput::Paste("x".repeat(PASTE + 1)) });
     assert!(state.composer.is_empty());
     assert!(!state.transcript.is_empty(), "it is said");
 }
@@ -166,9 +170,10 @@ fn the_wheel_scrolls_and_end_returns() {
         state.transcript.notice(Notice::info(words::SECONDS.with("s", n)));
     }
     draw(&mut state, SIZE);
-    let wheel =
-        |kind| Input::Mouse(MouseEvent { kind, column: 1, row: 1, modifiers: KeyModifiers::NONE });
-    update(&mut state, Event { at: 0, input: wheel(MouseEventKind::ScrollUp) });
+    let wheel = |kind| {
+        ScreenInput::Mouse(MouseEvent { kind, column: 1, row: 1, modifiers: KeyModifiers::NONE })
+    };
+    update(&mut state, TimedInput { at: 0, input: wheel(MouseEventKind::ScrollUp) });
     assert!(!state.transcript.following());
     hold(&mut state, KeyCode::End, KeyModifiers::CONTROL);
     assert!(state.transcript.following());
@@ -177,14 +182,14 @@ fn the_wheel_scrolls_and_end_returns() {
 #[test]
 fn the_mouse_can_be_left_to_the_terminal() {
     let mut state = screen();
-    assert_eq!(hold(&mut state, KeyCode::F(2), KeyModifiers::NONE), [Effect::ReleaseMouse]);
-    assert_eq!(hold(&mut state, KeyCode::F(2), KeyModifiers::NONE), [Effect::CaptureMouse]);
+    assert_eq!(hold(&mut state, KeyCode::F(2), KeyModifiers::NONE), [ScreenEffect::ReleaseMouse]);
+    assert_eq!(hold(&mut state, KeyCode::F(2), KeyModifiers::NONE), [ScreenEffect::CaptureMouse]);
 }
 
 #[test]
 fn a_shell_line_goes_to_the_shell() {
     let mut state = screen();
-    let shell = |keep| vec![Effect::Send(Op::Shell { line: "ls".into(), keep })];
+    let shell = |keep| vec![ScreenEffect::Send(Op::Shell { line: "ls".into(), keep })];
     assert_eq!(press(&mut state, "!ls\n"), shell(true));
     assert_eq!(press(&mut state, "!!ls\n"), shell(false));
 }
@@ -196,10 +201,10 @@ fn ctrl_c_clears_then_stops_then_asks_then_quits() {
     press(&mut state, "a draft");
     assert_eq!(ctrl_c(&mut state, 2_000), []);
     assert!(state.composer.is_empty());
-    assert_eq!(ctrl_c(&mut state, 2_100), [Effect::Send(Op::Stop)]);
+    assert_eq!(ctrl_c(&mut state, 2_100), [ScreenEffect::Send(Op::Stop)]);
     hear(&mut state, ended(10));
     assert_eq!(ctrl_c(&mut state, 2_200), []);
-    assert_eq!(ctrl_c(&mut state, 2_300), [Effect::Quit]);
+    assert_eq!(ctrl_c(&mut state, 2_300), [ScreenEffect::Quit]);
 }
 
 #[test]
@@ -217,7 +222,7 @@ fn esc_stops_the_turn_at_once_and_does_nothing_without_one() {
     assert_eq!(press(&mut state, "\x1b"), []);
     hear(&mut state, started());
     press(&mut state, "a draft");
-    assert_eq!(press(&mut state, "\x1b"), [Effect::Send(Op::Stop)]);
+    assert_eq!(press(&mut state, "\x1b"), [ScreenEffect::Send(Op::Stop)]);
     assert_eq!(state.composer.shown(), "a draft");
 }
 
@@ -230,7 +235,7 @@ fn ctrl_d_quits_only_from_an_empty_input() {
     assert_eq!(state.composer.shown(), "b");
     press(&mut state, "\x08");
     hold(&mut state, KeyCode::Char('d'), KeyModifiers::CONTROL);
-    assert_eq!(hold(&mut state, KeyCode::Char('d'), KeyModifiers::CONTROL), [Effect::Quit]);
+    assert_eq!(hold(&mut state, KeyCode::Char('d'), KeyModifiers::CONTROL), [ScreenEffect::Quit]);
 }
 
 #[test]
@@ -267,11 +272,11 @@ fn a_long_turn_notifies_only_without_focus() {
     let mut state = screen();
     hear(&mut state, started());
     assert_eq!(hear(&mut state, ended(60_000)), []);
-    update(&mut state, Event { at: 0, input: Input::FocusLost });
+    update(&mut state, TimedInput { at: 0, input: ScreenInput::FocusLost });
     hear(&mut state, started());
     assert_eq!(
         hear(&mut state, ended(60_000)),
-        [Effect::Ring(crate::tui::ring::Ring::Bell, "Avocet is done.")]
+        [ScreenEffect::Ring(crate::tui::ring::Ring::Bell, "Avocet is done.")]
     );
     hear(&mut state, started());
     assert_eq!(hear(&mut state, ended(600)), []);
@@ -291,7 +296,7 @@ fn nothing_wakes_an_idle_screen() {
     assert_eq!(state.wakes_at(500), None);
     ctrl_c(&mut state, 1_000);
     assert_eq!(state.wakes_at(1_000), Some(4_000));
-    update(&mut state, Event { at: 4_000, input: Input::Tick });
+    update(&mut state, TimedInput { at: 4_000, input: ScreenInput::Tick });
     assert_eq!(state.wakes_at(4_000), None);
 }
 
@@ -312,18 +317,19 @@ fn a_command_that_needs_an_argument_asks_for_it() {
     assert_eq!(state.composer.shown(), "/mode ");
     assert!(state.palette.is_open());
     let effects = press(&mut state, "lo\n");
-    assert_eq!(effects, [Effect::Send(Op::SetMode { mode: protocol::Mode::Low })]);
+    assert_eq!(effects, [ScreenEffect::Send(Op::SetMode { mode: protocol::Mode::Low })]);
 }
 
 #[test]
 fn free_text_arguments_are_sent_as_typed() {
-    let mut state = State::new(Config { models: vec!["gpt-4o".into()], ..Config::default() });
+    let mut state =
+        State::new(ScreenConfig { models: vec!["gpt-4o".into()], ..ScreenConfig::default() });
     let effects = press(&mut state, "/model gpt-4\n");
-    assert_eq!(effects, [Effect::Send(Op::SetModel { name: "gpt-4".into() })]);
+    assert_eq!(effects, [ScreenEffect::Send(Op::SetModel { name: "gpt-4".into() })]);
     press(&mut state, "/model gpt-4");
     hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
     let effects = press(&mut state, "\n");
-    assert_eq!(effects, [Effect::Send(Op::SetModel { name: "gpt-4o".into() })]);
+    assert_eq!(effects, [ScreenEffect::Send(Op::SetModel { name: "gpt-4o".into() })]);
 }
 
 #[test]
@@ -357,14 +363,18 @@ fn a_command_that_must_wait_runs_when_the_turn_is_over() {
     hear(&mut state, started());
     assert_eq!(press(&mut state, "/mode low\n"), []);
     let effects = hear(&mut state, ended(10));
-    assert_eq!(effects, [Effect::Send(Op::SetMode { mode: protocol::Mode::Low })]);
+    assert_eq!(effects, [ScreenEffect::Send(Op::SetMode { mode: protocol::Mode::Low })]);
 }
 
 #[test]
 fn an_unknown_command_is_never_sent() {
     let mut state = screen();
     let early = Op::Invoke { name: "nope-nope".into(), args: String::new(), mentions: vec![] };
-    assert_eq!(press(&mut state, "/nope-nope\n"), [Effect::Send(early)], "nothing is read yet");
+    assert_eq!(
+        press(&mut state, "/nope-nope\n"),
+        [ScreenEffect::Send(early)],
+        "nothing is read yet"
+    );
     hear(&mut state, protocol::Event::Catalogue(Box::default()));
     assert_eq!(press(&mut state, "/nope-nope\n"), []);
     assert!(!state.transcript.is_empty(), "it is said");
@@ -477,7 +487,7 @@ fn an_edit_runs_only_when_exactly_it_was_assessed() {
     let mut state = asked(risk(Tier::L1));
     assert_eq!(press(&mut state, "e"), []);
     let work = StepAction::exec("touch", &["ab"]);
-    let judge = Effect::Send(Op::Judge { ask: AskId(7), work: work.clone() });
+    let judge = ScreenEffect::Send(Op::Judge { ask: AskId(7), work: work.clone() });
     assert_eq!(press(&mut state, "b"), [judge]);
     assert_eq!(press(&mut state, "\n"), [], "not judged yet");
     let judged = |work: &StepAction, tier| protocol::Event::Judged {
@@ -557,15 +567,15 @@ fn a_confirmed_theme_stays_and_is_saved() {
     let mut state = screen();
     press(&mut state, "/theme\nhigh");
     let seen = state.dress.theme.clone();
-    let kept = Effect::Set { key: "theme", value: "high-contrast".into() };
+    let kept = ScreenEffect::Set { key: "theme", value: "high-contrast".into() };
     assert_eq!(press(&mut state, "\n"), [kept]);
     assert_eq!((state.dress.worn.as_str(), &state.dress.theme), ("high-contrast", &seen));
 }
 
 #[test]
 fn a_broken_theme_says_why_and_the_current_one_stays() {
-    let own = crate::tui::theme::Source { name: "torn".into(), toml: "text = 3".into() };
-    let mut state = State::new(Config { themes: vec![own], ..Config::default() });
+    let own = crate::tui::theme::ThemeSource { name: "torn".into(), toml: "text = 3".into() };
+    let mut state = State::new(ScreenConfig { themes: vec![own], ..ScreenConfig::default() });
     let before = state.dress.theme.clone();
     press(&mut state, "/theme\ntorn");
     let said = state.modals.choosing().and_then(|choose| choose.said.clone()).expect("a sentence");
@@ -578,10 +588,10 @@ fn a_broken_theme_says_why_and_the_current_one_stays() {
 #[test]
 fn models_are_requested_and_listed_when_they_arrive() {
     let mut state = screen();
-    let asked = Effect::Send(Op::Report { report: protocol::Report::Models });
+    let asked = ScreenEffect::Send(Op::Report { report: protocol::Report::Models });
     assert_eq!(press(&mut state, "/model\n"), [asked]);
     hear(&mut state, protocol::Event::Models { names: vec!["large".into(), "small".into()] });
-    let set = Effect::Send(Op::SetModel { name: "small".into() });
+    let set = ScreenEffect::Send(Op::SetModel { name: "small".into() });
     assert_eq!(press(&mut state, "sm\n"), [set]);
     assert!(state.modals.is_empty());
 }

@@ -3,20 +3,20 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::protocol::{Extensions, Notice};
-use crate::tui::composer::Way;
-use crate::tui::event::Effect;
+use crate::tui::composer::SearchSource;
+use crate::tui::event::ScreenEffect;
 use crate::tui::files;
-use crate::tui::keys::{self, Action, Edit, Place};
+use crate::tui::keys::{self, EditAction, KeyAction, KeyContext};
 use crate::tui::queue;
 use crate::tui::state::State;
 use crate::words::LocalizedText;
 
 /// A key in the list of files.
-pub(super) fn files_key(state: &mut State, action: Action) {
+pub(super) fn files_key(state: &mut State, action: KeyAction) {
     match state.composer.files.act(action) {
-        files::Answer::Stay => return,
-        files::Answer::Take(path) => state.composer.mention_path(&path),
-        files::Answer::Enter(folder) => state.composer.mention_folder(&folder),
+        files::FileListAction::Stay => return,
+        files::FileListAction::Take(path) => state.composer.mention_path(&path),
+        files::FileListAction::Enter(folder) => state.composer.mention_folder(&folder),
     }
     refresh_files(state);
 }
@@ -34,17 +34,17 @@ pub(super) fn kept_came(state: &mut State, kept: Extensions) {
 }
 
 /// A key while a queued message is selected; `None`: it has another meaning.
-pub(super) fn queue_key(state: &mut State, key: &KeyEvent) -> Option<Vec<Effect>> {
-    let op = match state.queue.act(keys::action(Place::Queue, key)) {
-        queue::Answer::Stay => None,
-        queue::Answer::Gone(op) => op,
-        queue::Answer::Edit(text, op) => {
+pub(super) fn queue_key(state: &mut State, key: &KeyEvent) -> Option<Vec<ScreenEffect>> {
+    let op = match state.queue.act(keys::action(KeyContext::Queue, key)) {
+        queue::QueueAction::Stay => None,
+        queue::QueueAction::Gone(op) => op,
+        queue::QueueAction::Edit(text, op) => {
             state.composer.set(&text, state.dress.lang);
             op
         }
-        queue::Answer::Pass => return None,
+        queue::QueueAction::Pass => return None,
     };
-    Some(op.map(Effect::Send).into_iter().collect())
+    Some(op.map(ScreenEffect::Send).into_iter().collect())
 }
 
 /// After each change of the input: updates the list for the mention at the cursor.
@@ -54,7 +54,10 @@ pub(super) fn refresh_files(state: &mut State) {
 }
 
 /// The external editor was closed.
-pub(super) fn edited(state: &mut State, edited: Result<String, LocalizedText>) -> Vec<Effect> {
+pub(super) fn edited(
+    state: &mut State,
+    edited: Result<String, LocalizedText>,
+) -> Vec<ScreenEffect> {
     match edited {
         Ok(text) => {
             state.composer.rewrite(&text, state.dress.lang);
@@ -69,19 +72,19 @@ pub(super) fn edited(state: &mut State, edited: Result<String, LocalizedText>) -
 pub(super) fn search(state: &mut State) {
     state.palette.close();
     state.composer.files.close();
-    state.composer.search(Way::Older);
+    state.composer.search(SearchSource::Older);
 }
 
 /// A key during the search. False when it has another meaning: the hit is then accepted first, and
 /// the key applies to it.
 pub(super) fn search_key(state: &mut State, key: &KeyEvent) -> bool {
     let lang = state.dress.lang;
-    match keys::action(Place::Recall, key) {
-        Some(Action::Next) => state.composer.search(Way::Older),
-        Some(Action::Previous) => state.composer.search(Way::Newer),
-        Some(Action::Edit(Edit::Back)) => state.composer.search_back(),
-        Some(Action::Accept) => state.composer.take_found(lang),
-        Some(Action::Close) => state.composer.leave_search(),
+    match keys::action(KeyContext::Recall, key) {
+        Some(KeyAction::Next) => state.composer.search(SearchSource::Older),
+        Some(KeyAction::Previous) => state.composer.search(SearchSource::Newer),
+        Some(KeyAction::Edit(EditAction::Back)) => state.composer.search_back(),
+        Some(KeyAction::Accept) => state.composer.take_found(lang),
+        Some(KeyAction::Close) => state.composer.leave_search(),
         Some(_) | None => match typed(key) {
             Some(c) => state.composer.search_for(c.encode_utf8(&mut [0; 4])),
             None => {

@@ -3,7 +3,7 @@
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::{Motion, Place};
+use super::{GridPosition, Motion};
 
 /// A row, and the number of a cell in it.
 pub type Cell = (usize, usize);
@@ -39,14 +39,14 @@ impl Grid {
     }
 
     /// The cell that covers a place.
-    pub fn cell(&self, (row, column): Place) -> Cell {
+    pub fn cell(&self, (row, column): GridPosition) -> Cell {
         let pieces = self.rows.get(row).map(Vec::as_slice).unwrap_or_default();
         let at = pieces.iter().rposition(|piece| piece.column <= column).unwrap_or(0);
         let behind = pieces.last().is_some_and(|last| column >= last.column + last.chars());
         (row, if behind { pieces.len() } else { at })
     }
 
-    pub fn place(&self, (row, at): Cell) -> Place {
+    pub fn place(&self, (row, at): Cell) -> GridPosition {
         let Some(pieces) = self.rows.get(row) else { return (row, 0) };
         let end = pieces.last().map_or(0, |last| last.column + last.chars());
         (row, pieces.get(at).map_or(end, |piece| piece.column))

@@ -11,16 +11,16 @@ fn pressed(text: &str, keys: &str) -> String {
         before.rsplit('\n').next().map_or(0, |it| it.chars().count()),
     );
     let mut desk = Desk { text: format!("{before}{behind}"), at };
-    let mut vim = Vim { mode: Mode::Normal, ..Vim::default() };
+    let mut vim = Vim { mode: VimMode::Normal, ..Vim::default() };
     for key in keys.chars() {
         let lines: Vec<String> = desk.text.split('\n').map(str::to_owned).collect();
         let todo = match (key, vim.mode) {
             ('\x1b', _) => vim.escape().unwrap_or_default(),
-            (c, Mode::Insert) => vec![Do::Insert(c.to_string())],
+            (c, VimMode::Insert) => vec![Do::Insert(c.to_string())],
             (c, _) => vim.letter(c, &lines, desk.at),
         };
         todo.into_iter().for_each(|todo| desk.follow(todo));
-        if vim.mode != Mode::Insert {
+        if vim.mode != VimMode::Insert {
             let line = desk.text.split('\n').nth(desk.at.0).unwrap_or_default();
             desk.at.1 = on_character(line, desk.at.1);
         }
@@ -30,11 +30,11 @@ fn pressed(text: &str, keys: &str) -> String {
 
 struct Desk {
     text: String,
-    at: Place,
+    at: GridPosition,
 }
 
 impl Desk {
-    fn byte(&self, (row, column): Place) -> usize {
+    fn byte(&self, (row, column): GridPosition) -> usize {
         let start: usize = self.text.split('\n').take(row).map(|line| line.len() + 1).sum();
         let line = self.text.split('\n').nth(row).unwrap_or_default();
         start + line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)

@@ -4,7 +4,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use ratatui::text::{Line, Span};
 
 use super::super::diff::{self, is_diff};
-use super::super::paper::{Break, Paper, Para, Strip, prefixed};
+use super::super::paper::{Break, LayoutContext, Paragraph, StyledRow, prefixed};
 use super::OPTIONS;
 use crate::tui::clean;
 use crate::tui::glyph::{BAR, BAR_ON, BAR_TOP};
@@ -27,15 +27,15 @@ pub(in super::super) struct Code<'a> {
 pub(in super::super) fn set(
     code: &Code<'_>,
     language: &str,
-    paper: &Paper<'_>,
+    paper: &LayoutContext<'_>,
     width: usize,
-) -> Vec<Strip> {
+) -> Vec<StyledRow> {
     let theme = paper.theme;
     let Code { code, before, label, nth } = *code;
     let mut out = Vec::new();
     if let Some(label) = label.filter(|label| !label.is_empty() && width >= 8) {
         let room = width.saturating_sub(2);
-        out.push(Strip::ours(Line::from(vec![
+        out.push(StyledRow::ours(Line::from(vec![
             Span::styled(format!("{BAR_TOP} "), theme.border),
             Span::styled(clean::elide_end(label, room), theme.dim),
         ])));
@@ -57,12 +57,12 @@ pub(in super::super) fn set(
     out
 }
 
-fn coloured(nth: usize, number: usize, line: &str, paper: &Paper<'_>) -> Para {
+fn coloured(nth: usize, number: usize, line: &str, paper: &LayoutContext<'_>) -> Paragraph {
     let plain = paper.theme.markup.block;
     let Some(runs) = paper.paint(nth).and_then(|paint| paint.runs(number, line)) else {
-        return Para::styled(line, plain);
+        return Paragraph::styled(line, plain);
     };
-    let mut para = Para::default();
+    let mut para = Paragraph::default();
     let mut start = 0;
     for (end, ink) in runs {
         let end = (*end).min(line.len());
@@ -75,7 +75,7 @@ fn coloured(nth: usize, number: usize, line: &str, paper: &Paper<'_>) -> Para {
 
 /// The bar at the left, for first rows and for continuation rows; none where it would take the
 /// space of the code.
-pub(in super::super) fn bars(paper: &Paper<'_>, width: usize) -> (Prefix, Prefix) {
+pub(in super::super) fn bars(paper: &LayoutContext<'_>, width: usize) -> (Prefix, Prefix) {
     let bar = |mark: &str| vec![Span::styled(format!("{mark} "), paper.theme.border)];
     if width < 8 { (Vec::new(), Vec::new()) } else { (bar(BAR), bar(BAR_ON)) }
 }

@@ -12,7 +12,7 @@ mod table;
 pub(super) use code::{Code, bars, nested, set as set_code};
 pub(super) use link::Targets;
 pub(super) use set::set;
-pub(super) use split::{Fence, Found, Kind, split};
+pub(super) use split::{Fence, MarkdownBlock, MarkdownBlockKind, split};
 
 /// The features that models use: the common core, tables, task lists, strikethrough.
 const OPTIONS: Options =

@@ -4,7 +4,7 @@ use pulldown_cmark::{BrokenLink, CodeBlockKind, CowStr, Event, HeadingLevel, Par
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::super::paper::{Break, Paper, Para, Strip, prefixed};
+use super::super::paper::{Break, LayoutContext, Paragraph, StyledRow, prefixed};
 use super::link::{self, Targets};
 use super::table::Table;
 use super::{Code, OPTIONS};
@@ -18,14 +18,14 @@ const DEPTH: usize = 12;
 pub(in super::super) fn set(
     source: &str,
     targets: &Targets,
-    paper: &Paper<'_>,
+    paper: &LayoutContext<'_>,
     width: usize,
-) -> Vec<Strip> {
+) -> Vec<StyledRow> {
     let mut setter = Setter {
         paper,
         width,
         rows: Vec::new(),
-        para: Para::default(),
+        para: Paragraph::default(),
         styles: vec![paper.theme.text],
         boxes: Vec::new(),
         numbers: Vec::new(),
@@ -70,10 +70,10 @@ struct Inset {
 }
 
 struct Setter<'a> {
-    paper: &'a Paper<'a>,
+    paper: &'a LayoutContext<'a>,
     width: usize,
-    rows: Vec<Strip>,
-    para: Para,
+    rows: Vec<StyledRow>,
+    para: Paragraph,
     styles: Vec<Style>,
     boxes: Vec<Inset>,
     /// The next number of each open list.
@@ -310,7 +310,7 @@ impl Setter<'_> {
     fn bare_marker(&mut self) {
         if self.boxes.last().is_some_and(|inset| inset.first.is_some()) {
             let (prefix, _) = self.prefix();
-            self.rows.push(prefixed(&prefix, Strip::default()));
+            self.rows.push(prefixed(&prefix, StyledRow::default()));
         }
     }
 
@@ -380,7 +380,7 @@ impl Setter<'_> {
     }
 
     /// The rows of a block that lays itself out.
-    fn put(&mut self, set: impl FnOnce(&Paper<'_>, usize) -> Vec<Strip>) {
+    fn put(&mut self, set: impl FnOnce(&LayoutContext<'_>, usize) -> Vec<StyledRow>) {
         let (prefix, width) = self.prefix();
         let rest = self.rest();
         for (at, row) in set(self.paper, width).into_iter().enumerate() {
@@ -398,7 +398,7 @@ impl Setter<'_> {
             for inset in self.boxes.iter().filter(|inset| inset.first.is_none()) {
                 blank.spans.extend(inset.rest.iter().cloned());
             }
-            self.rows.push(Strip::ours(blank));
+            self.rows.push(StyledRow::ours(blank));
         }
     }
 

@@ -9,16 +9,16 @@ use super::link::Targets;
 
 /// One top-level block.
 #[derive(Clone, Debug, PartialEq)]
-pub(in super::super) struct Found {
+pub(in super::super) struct MarkdownBlock {
     /// Where its first line starts, in bytes.
     pub start: usize,
     /// The end of its last line, after the line break.
     pub end: usize,
-    pub kind: Kind,
+    pub kind: MarkdownBlockKind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(in super::super) enum Kind {
+pub(in super::super) enum MarkdownBlockKind {
     Code(Fence),
     /// The starts of its items.
     List(Vec<usize>),
@@ -59,8 +59,8 @@ impl Fence {
 }
 
 /// The blocks of `text`, in order; anything between them is invisible. Definitions go to `targets`.
-pub(in super::super) fn split(text: &str, targets: &mut Targets) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
+pub(in super::super) fn split(text: &str, targets: &mut Targets) -> Vec<MarkdownBlock> {
+    let mut found: Vec<MarkdownBlock> = Vec::new();
     let mut depth = 0usize;
     let parser = Parser::new_ext(text, OPTIONS);
     for (name, link) in parser.reference_definitions().iter() {
@@ -79,7 +79,7 @@ pub(in super::super) fn split(text: &str, targets: &mut Targets) -> Vec<Found> {
             Event::End(_) => depth = depth.saturating_sub(1),
             _ if depth == 0 => {
                 let (start, end) = lines(text, range);
-                found.push(Found { start, end, kind: Kind::Other });
+                found.push(MarkdownBlock { start, end, kind: MarkdownBlockKind::Other });
             }
             _ => {}
         }
@@ -87,21 +87,21 @@ pub(in super::super) fn split(text: &str, targets: &mut Targets) -> Vec<Found> {
     found
 }
 
-fn block(text: &str, tag: &Tag<'_>, range: Range<usize>) -> Found {
+fn block(text: &str, tag: &Tag<'_>, range: Range<usize>) -> MarkdownBlock {
     let (start, end) = lines(text, range);
     let kind = match tag {
-        Tag::List(_) => Kind::List(Vec::new()),
+        Tag::List(_) => MarkdownBlockKind::List(Vec::new()),
         Tag::CodeBlock(CodeBlockKind::Fenced(_)) => {
             let line = text.get(start..).and_then(|text| text.lines().next());
-            line.and_then(Fence::open).map_or(Kind::Other, Kind::Code)
+            line.and_then(Fence::open).map_or(MarkdownBlockKind::Other, MarkdownBlockKind::Code)
         }
-        _ => Kind::Other,
+        _ => MarkdownBlockKind::Other,
     };
-    Found { start, end, kind }
+    MarkdownBlock { start, end, kind }
 }
 
-fn item(text: &str, list: Option<&mut Found>, start: usize) {
-    if let Some(Found { kind: Kind::List(items), .. }) = list {
+fn item(text: &str, list: Option<&mut MarkdownBlock>, start: usize) {
+    if let Some(MarkdownBlock { kind: MarkdownBlockKind::List(items), .. }) = list {
         items.push(line_start(text, start));
     }
 }

@@ -4,7 +4,7 @@
 use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
 
-use super::super::paper::{Break, Paper, Para, Strip};
+use super::super::paper::{Break, LayoutContext, Paragraph, StyledRow};
 use crate::tui::glyph::{BAR, RULE};
 
 /// Space between two columns.
@@ -18,11 +18,11 @@ const COLUMNS: usize = 32;
 pub(super) struct Table {
     pub alignments: Vec<Alignment>,
     /// The first row is the head.
-    pub rows: Vec<Vec<Para>>,
+    pub rows: Vec<Vec<Paragraph>>,
 }
 
 impl Table {
-    pub fn set(&self, paper: &Paper<'_>, width: usize) -> Vec<Strip> {
+    pub fn set(&self, paper: &LayoutContext<'_>, width: usize) -> Vec<StyledRow> {
         match self.widths(width) {
             Some(widths) => self.grid(&widths, paper),
             None => self.stack(paper, width),
@@ -33,16 +33,16 @@ impl Table {
     fn widths(&self, width: usize) -> Option<Vec<usize>> {
         let columns = self.rows.iter().map(Vec::len).max().filter(|n| *n > 0 && *n <= COLUMNS)?;
         let room = width.checked_sub(BETWEEN * (columns - 1))?;
-        let most = |of: fn(&Para) -> usize| -> Vec<usize> {
+        let most = |of: fn(&Paragraph) -> usize| -> Vec<usize> {
             (0..columns)
                 .map(|at| {
                     self.rows.iter().filter_map(|row| row.get(at)).map(of).max().unwrap_or(0).max(1)
                 })
                 .collect()
         };
-        let mut widths = most(Para::widest);
+        let mut widths = most(Paragraph::widest);
         let least: Vec<usize> =
-            most(Para::widest_word).iter().map(|word| (*word).min(NARROW)).collect();
+            most(Paragraph::widest_word).iter().map(|word| (*word).min(NARROW)).collect();
         if least.iter().sum::<usize>() > room {
             return None;
         }
@@ -63,23 +63,28 @@ impl Table {
         Some(widths)
     }
 
-    fn grid(&self, widths: &[usize], paper: &Paper<'_>) -> Vec<Strip> {
+    fn grid(&self, widths: &[usize], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let rows: Vec<_> = self.rows.iter().map(|row| self.grid_row(row, widths, paper)).collect();
         // Rows of several lines need rules to stay distinct.
         let ruled = rows.iter().skip(1).any(|lines| lines.len() > 1);
         let mut out = Vec::new();
         for (at, lines) in rows.into_iter().enumerate() {
             if at == 1 || (ruled && at > 1) {
-                out.push(Strip::ours(rule(widths, paper)));
+                out.push(StyledRow::ours(rule(widths, paper)));
             }
             out.extend(lines);
         }
         out
     }
 
-    fn grid_row(&self, row: &[Para], widths: &[usize], paper: &Paper<'_>) -> Vec<Strip> {
-        let empty = Para::default();
-        let cells: Vec<Vec<Strip>> = widths
+    fn grid_row(
+        &self,
+        row: &[Paragraph],
+        widths: &[usize],
+        paper: &LayoutContext<'_>,
+    ) -> Vec<StyledRow> {
+        let empty = Paragraph::default();
+        let cells: Vec<Vec<StyledRow>> = widths
             .iter()
             .enumerate()
             .map(|(at, width)| row.get(at).unwrap_or(&empty).rows(*width, Break::Words))
@@ -87,7 +92,7 @@ impl Table {
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         (0..height)
             .map(|line| {
-                let mut row = Strip::default();
+                let mut row = StyledRow::default();
                 for (at, width) in widths.iter().enumerate() {
                     if at > 0 {
                         let bar = Span::styled(format!(" {BAR} "), paper.theme.border);
@@ -101,7 +106,7 @@ impl Table {
             .collect()
     }
 
-    fn pad(&self, column: usize, cell: Strip, width: usize, last: bool, row: &mut Strip) {
+    fn pad(&self, column: usize, cell: StyledRow, width: usize, last: bool, row: &mut StyledRow) {
         let free = width.saturating_sub(cell.width());
         let before = match self.alignments.get(column) {
             Some(Alignment::Right) => free,
@@ -119,7 +124,7 @@ impl Table {
     }
 
     /// One `name: value` per line, with a rule between rows.
-    fn stack(&self, paper: &Paper<'_>, width: usize) -> Vec<Strip> {
+    fn stack(&self, paper: &LayoutContext<'_>, width: usize) -> Vec<StyledRow> {
         let mut out = Vec::new();
         let Some((head, rows)) = self.rows.split_first() else { return out };
         if rows.is_empty() {
@@ -127,7 +132,10 @@ impl Table {
         }
         for (at, row) in rows.iter().enumerate() {
             if at > 0 {
-                out.push(Strip::ours(Line::styled(RULE.repeat(width.min(8)), paper.theme.border)));
+                out.push(StyledRow::ours(Line::styled(
+                    RULE.repeat(width.min(8)),
+                    paper.theme.border,
+                )));
             }
             for (column, cell) in row.iter().enumerate() {
                 let mut line = head.get(column).cloned().unwrap_or_default();
@@ -142,7 +150,7 @@ impl Table {
     }
 }
 
-fn rule(widths: &[usize], paper: &Paper<'_>) -> Line<'static> {
+fn rule(widths: &[usize], paper: &LayoutContext<'_>) -> Line<'static> {
     let columns = widths.iter().sum::<usize>() + BETWEEN * widths.len().saturating_sub(1);
     Line::styled(RULE.repeat(columns), paper.theme.border)
 }

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn grown<'a>(chunks: impl IntoIterator<Item = &'a str>) -> Text {
-    let mut text = Text::new(Form::Markdown);
+fn grown<'a>(chunks: impl IntoIterator<Item = &'a str>) -> BlockText {
+    let mut text = BlockText::new(TextSyntax::Markdown);
     for chunk in chunks {
         text.grow().push_str(chunk);
         text.settle();
@@ -13,7 +13,7 @@ fn grown<'a>(chunks: impl IntoIterator<Item = &'a str>) -> Text {
     text
 }
 
-fn parts(text: &Text) -> Vec<String> {
+fn parts(text: &BlockText) -> Vec<String> {
     (0..text.len()).map(|at| format!("{}{:?}", u8::from(text.gap(at)), text.part(at))).collect()
 }
 
@@ -42,16 +42,18 @@ fn an_open_fence_is_the_tail_and_its_whole_lines_are_frozen() {
     let lines: String = (0..200).map(|n| format!("line {n}\n")).collect();
     let mut text = grown(["```rust\n", &lines, "more"]);
     assert_eq!(text.ends().len(), 3);
-    assert!(matches!(text.part(0), Part::Code { head: true, .. }));
-    let Part::Code { code, head: false, .. } = text.part(text.len() - 1) else { panic!("no code") };
+    assert!(matches!(text.part(0), TextPart::Code { head: true, .. }));
+    let TextPart::Code { code, head: false, .. } = text.part(text.len() - 1) else {
+        panic!("no code")
+    };
     assert!(code.ends_with("line 199\nmore"), "{code}");
     text.grow().push_str("\n```\n\nAfter.\n\n");
     text.settle();
     text.finish();
-    assert_eq!(text.part(text.len() - 1), Part::Markdown("\nAfter.\n\n"));
+    assert_eq!(text.part(text.len() - 1), TextPart::Markdown("\nAfter.\n\n"));
     let code: String = (0..text.len())
         .filter_map(|at| match text.part(at) {
-            Part::Code { code, .. } => Some(code),
+            TextPart::Code { code, .. } => Some(code),
             _ => None,
         })
         .collect();
@@ -77,10 +79,10 @@ fn an_endless_line_does_not_stay_in_the_tail() {
 fn a_replacement_is_a_new_edition() {
     let mut text = grown(["old\n"]);
     let version = text.version(0);
-    text.replace("new\n".into(), Form::Markdown);
+    text.replace("new\n".into(), TextSyntax::Markdown);
     assert_ne!(text.version(0), version);
     let version = text.version(0);
-    text.replace("new\n".into(), Form::Markdown);
+    text.replace("new\n".into(), TextSyntax::Markdown);
     assert_eq!(text.version(0), version);
 }
 
@@ -124,19 +126,19 @@ proptest! {
         let chunks: Vec<String> = chars.chunks(size).map(|chunk| chunk.iter().collect()).collect();
         let mut slow = grown(chunks.iter().map(String::as_str));
         slow.finish();
-        let fast = Text::whole(source, Form::Markdown);
+        let fast = BlockText::whole(source, TextSyntax::Markdown);
         prop_assert_eq!(parts(&slow), parts(&fast));
     }
 
     #[test]
     fn pieces_cover_the_source(source in any::<String>()) {
-        for form in [Form::Markdown, Form::Plain] {
-            let text = Text::whole(source.clone(), form);
+        for form in [TextSyntax::Markdown, TextSyntax::Plain] {
+            let text = BlockText::whole(source.clone(), form);
             let ends = text.ends();
             prop_assert!(ends.is_sorted());
             let at = ends.last().copied().unwrap_or_default();
             let rest = source.get(at..).unwrap();
-            prop_assert!(rest.trim().is_empty() || form == Form::Markdown);
+            prop_assert!(rest.trim().is_empty() || form == TextSyntax::Markdown);
         }
     }
 }

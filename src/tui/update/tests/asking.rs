@@ -31,8 +31,8 @@ fn trusts(trusted: bool) -> State {
     state
 }
 
-fn paste(state: &mut State, text: &str, at: Millis) -> Vec<Effect> {
-    told(update(state, Event { at, input: Input::Paste(text.into()) }))
+fn paste(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> {
+    told(update(state, TimedInput { at, input: ScreenInput::Paste(text.into()) }))
 }
 
 fn listens(state: &State, at: Millis) -> Listening {
@@ -86,7 +86,7 @@ proptest! {
                     false => Question::Pause { why: WHY.into() },
                 };
                 let ask = Ask { id: AskId(7), question };
-                update(&mut state, Event::session(now, protocol::Event::Asked(Box::new(ask))));
+                update(&mut state, TimedInput::session(now, protocol::Event::Asked(Box::new(ask))));
                 draw(&mut state, SIZE);
             }
             now += gap;
@@ -109,7 +109,7 @@ fn a_message_over_an_opening_question_stays_in_the_draft() {
         let mut now = 300;
         for (at, letter) in sentence.chars().enumerate() {
             if at == 7 {
-                update(&mut state, Event::session(now, touches()));
+                update(&mut state, TimedInput::session(now, touches()));
                 draw(&mut state, SIZE);
             }
             now += gap;
@@ -137,7 +137,10 @@ fn enter_in_a_draft_over_a_question_queues_it_and_an_empty_one_sends_nothing() {
 fn backspace_deletes_letters_and_ctrl_w_words() {
     let mut state = opens(touches());
     press_at(&mut state, "yes sir\x08", 1_100);
-    update(&mut state, Event::key(1_200, KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL)));
+    update(
+        &mut state,
+        TimedInput::key(1_200, KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL)),
+    );
     assert_eq!(state.composer.shown(), "yes ");
 }
 
@@ -156,9 +159,9 @@ fn the_end_of_the_conversation_does_not_count_as_the_end_of_the_question() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
     let mut state = opens(asks(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     let to_end = KeyEvent::new(KeyCode::End, KeyModifiers::CONTROL);
-    update(&mut state, Event::key(1_100, to_end));
+    update(&mut state, TimedInput::key(1_100, to_end));
     draw(&mut state, SIZE);
-    update(&mut state, Event::key(5_000, to_end));
+    update(&mut state, TimedInput::key(5_000, to_end));
     draw(&mut state, SIZE);
     assert_eq!(press_at(&mut state, "y", 6_000), []);
 }
@@ -170,9 +173,9 @@ fn tab_and_arrows_move_the_focus_to_the_question_and_tab_and_esc_back() {
             let mut state = opens(touches());
             press_at(&mut state, "so", 1_100);
             assert_eq!(listens(&state, 9_000), Listening::ToDraft);
-            assert_eq!(told(update(&mut state, Event::key(9_000, to))), []);
+            assert_eq!(told(update(&mut state, TimedInput::key(9_000, to))), []);
             assert_eq!(listens(&state, 9_000), Listening::BesideDraft);
-            assert_eq!(told(update(&mut state, Event::key(9_100, back))), []);
+            assert_eq!(told(update(&mut state, TimedInput::key(9_100, back))), []);
             assert_eq!(press_at(&mut state, "y", 19_000), []);
             assert_eq!(state.composer.shown(), "soy");
         }
@@ -215,15 +218,15 @@ fn the_question_of_trust_selects_the_current_state_and_esc_changes_nothing() {
 #[test]
 fn a_command_over_a_question_runs_nothing_and_decides_nothing() {
     let mut state = opens(touches());
-    assert_eq!(press_at(&mut state, "/stop\n", 5_000), [Effect::Send(Op::Stop)]);
+    assert_eq!(press_at(&mut state, "/stop\n", 5_000), [ScreenEffect::Send(Op::Stop)]);
     let mut state = opens(touches());
     assert_eq!(press_at(&mut state, "/status\n", 5_000), []);
     assert!(!state.transcript.is_empty());
     assert_eq!(listens(&state, 5_700), Listening::Here, "the question has the focus again");
     let steer = Op::Steer { text: "use tabs".into() };
-    assert_eq!(press_at(&mut state, "/steer use tabs\n", 6_000), [Effect::Send(steer)]);
+    assert_eq!(press_at(&mut state, "/steer use tabs\n", 6_000), [ScreenEffect::Send(steer)]);
     let deny = press_at(&mut state, "/deny touch *\n", 7_000);
-    assert!(matches!(&deny[..], [Effect::Send(Op::Deny { .. })]), "{deny:?}");
+    assert!(matches!(&deny[..], [ScreenEffect::Send(Op::Deny { .. })]), "{deny:?}");
     assert_eq!(press_at(&mut state, "/queue next\n", 8_000), sends("next"));
     assert_eq!(press_at(&mut state, "y", 9_000), decides(Decision::Approve));
 }
@@ -239,7 +242,7 @@ fn a_selection_does_not_outlast_text_typed_after_it() {
         press_at(&mut state, marks, 6_000);
         update(
             &mut state,
-            Event::key(7_000, KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL)),
+            TimedInput::key(7_000, KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL)),
         );
         assert!(state.composer.is_empty());
         let none = decides(Decision::Reject { word: None });
@@ -254,7 +257,7 @@ fn selections_and_searches_end_when_a_question_opens() {
     hear(&mut state, protocol::Event::Queued { texts: vec!["one".into()] });
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
     assert!(state.queue.is_picking());
-    update(&mut state, Event::session(10_000, touches()));
+    update(&mut state, TimedInput::session(10_000, touches()));
     assert_eq!(press_at(&mut state, "x\x08\x08", 10_100), []);
     assert_eq!(state.queue.waiting().0, ["one"]);
     let shown = text(&mut state, SIZE);
@@ -289,10 +292,10 @@ fn esc_in_a_draft_stops_the_turn_and_while_typing_only_twice() {
     let mut state = opens(touches());
     press_at(&mut state, "so", 1_100);
     assert_eq!(press_at(&mut state, "\x1b", 1_200), []);
-    assert_eq!(press_at(&mut state, "\x1b", 1_300), [Effect::Send(Op::Stop)]);
+    assert_eq!(press_at(&mut state, "\x1b", 1_300), [ScreenEffect::Send(Op::Stop)]);
     let mut state = opens(touches());
     press_at(&mut state, "so", 1_100);
-    assert_eq!(press_at(&mut state, "\x1b", 9_000), [Effect::Send(Op::Stop)]);
+    assert_eq!(press_at(&mut state, "\x1b", 9_000), [ScreenEffect::Send(Op::Stop)]);
 }
 
 #[test]
@@ -324,7 +327,7 @@ fn a_click_restarts_the_quiet_time() {
     let mut state = opens(touches());
     let kind = MouseEventKind::Down(MouseButton::Left);
     let click = MouseEvent { kind, column: 3, row: 20, modifiers: KeyModifiers::NONE };
-    update(&mut state, Event { at: 1_600, input: Input::Mouse(click) });
+    update(&mut state, TimedInput { at: 1_600, input: ScreenInput::Mouse(click) });
     assert_eq!(listens(&state, 2_299), Listening::NotYet);
     assert_eq!(listens(&state, 2_300), Listening::Here);
 }
@@ -333,8 +336,8 @@ fn a_click_restarts_the_quiet_time() {
 fn the_next_question_of_a_batch_needs_a_pause_too() {
     let mut state = opens(touches());
     assert_eq!(press_at(&mut state, "y", 5_000), decides(Decision::Approve));
-    update(&mut state, Event::session(5_050, protocol::Event::Answered { ask: AskId(7) }));
-    update(&mut state, Event::session(5_060, touches()));
+    update(&mut state, TimedInput::session(5_050, protocol::Event::Answered { ask: AskId(7) }));
+    update(&mut state, TimedInput::session(5_060, touches()));
     draw(&mut state, SIZE);
     assert_eq!(press_at(&mut state, "\n", 5_400), []);
     assert_eq!(press_at(&mut state, "y", 6_100), decides(Decision::Approve));
@@ -348,7 +351,7 @@ fn end_shows_the_rest_of_a_long_command_and_the_line_says_so() {
         let mut state = opens(asks(work, risk(Tier::L1)));
         assert_eq!(press_at(&mut state, "y", 5_000), []);
         assert!(row(&mut state, "not shown yet").contains("Lines 1–"), "the row says why");
-        update(&mut state, Event::key(5_100, key));
+        update(&mut state, TimedInput::key(5_100, key));
         let seen = row(&mut state, "Lines ");
         assert!(!seen.contains("not shown yet"), "{seen}");
         assert_eq!(press_at(&mut state, "y", 5_200), decides(Decision::Approve));
@@ -374,10 +377,10 @@ fn pages_of_a_question_go_down_and_up() {
     let first = row(&mut state, "Lines ");
     let mut lines = Vec::new();
     for (key, at) in [(KeyCode::PageDown, 5_000), (KeyCode::PageUp, 5_100), (KeyCode::End, 5_200)] {
-        update(&mut state, Event::key(at, key));
+        update(&mut state, TimedInput::key(at, key));
         lines.push(row(&mut state, "Lines "));
     }
-    update(&mut state, Event::key(5_300, KeyCode::Char('g')));
+    update(&mut state, TimedInput::key(5_300, KeyCode::Char('g')));
     assert_ne!(lines[0], first);
     assert!(lines[1].contains("Lines 1–") && !lines[2].contains("Lines 1–"), "{lines:?}");
     assert!(row(&mut state, "Lines ").contains("Lines 1–"));
@@ -405,14 +408,14 @@ fn a_high_risk_change_is_read_page_by_page() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
     let grave = Risk { lifted: true, ..risk(Tier::L1) };
     let mut state = opens(asks(StepAction::Exec { program: "touch".into(), args }, grave));
-    update(&mut state, Event::key(5_000, KeyCode::End));
+    update(&mut state, TimedInput::key(5_000, KeyCode::End));
     draw(&mut state, SIZE);
     assert_eq!(press_at(&mut state, "Y", 5_100), []);
     assert!(row(&mut state, "not shown yet").contains("Space"));
-    update(&mut state, Event::key(5_150, KeyCode::Home));
+    update(&mut state, TimedInput::key(5_150, KeyCode::Home));
     for at in 0..10 {
         draw(&mut state, SIZE);
-        update(&mut state, Event::key(5_200 + at, KeyCode::PageDown));
+        update(&mut state, TimedInput::key(5_200 + at, KeyCode::PageDown));
     }
     draw(&mut state, SIZE);
     assert_eq!(press_at(&mut state, "Y", 5_400), decides(Decision::Approve));
@@ -441,13 +444,13 @@ fn all_of_a_batch_must_be_seen_to_be_approved() {
     let mut state = opens(protocol::Event::Asked(ask));
     assert_eq!(press_at(&mut state, "a", 5_000), []);
     assert!(row(&mut state, "not shown yet").contains("End shows the rest"));
-    update(&mut state, Event::key(5_100, KeyCode::End));
+    update(&mut state, TimedInput::key(5_100, KeyCode::End));
     draw(&mut state, SIZE);
     let all = press_at(&mut state, "a", 5_200);
     assert!(
         matches!(
             &all[..],
-            [Effect::Send(Op::Decide { decision: Decision::ApproveAll { .. }, .. })]
+            [ScreenEffect::Send(Op::Decide { decision: Decision::ApproveAll { .. }, .. })]
         ),
         "{all:?}"
     );
@@ -532,7 +535,7 @@ fn a_diff_of_megabytes_is_shown_to_its_last_line() {
     let first = text(&mut state, SIZE);
     assert!(first.contains("line 1 "), "{first}");
     let key = |state: &mut State, code| {
-        told(update(state, Event::key(10_000, KeyEvent::new(code, KeyModifiers::NONE))))
+        told(update(state, TimedInput::key(10_000, KeyEvent::new(code, KeyModifiers::NONE))))
     };
     assert_eq!(key(&mut state, KeyCode::End), []);
     let mut shown = String::new();

@@ -1,7 +1,7 @@
 //! Copying, and the messages about it.
 
 use super::*;
-use crate::tui::Copied;
+use crate::tui::CopyResult;
 
 #[test]
 fn copying_goes_through_the_terminal_and_says_so() {
@@ -11,17 +11,17 @@ fn copying_goes_through_the_terminal_and_says_so() {
     let replied = ModelMessage { message: "the answer".into(), ..ModelMessage::default() };
     hear(&mut state, protocol::Event::Replied(replied));
     hear(&mut state, ended(10));
-    assert_eq!(press(&mut state, "/copy\n"), [Effect::Copy("the answer".into())]);
+    assert_eq!(press(&mut state, "/copy\n"), [ScreenEffect::Copy("the answer".into())]);
 }
 
 #[test]
 fn the_result_of_copying_is_shown_for_a_moment() {
     let mut state = screen();
-    let copied = Copied { chars: 3, program: Some("wl-copy"), held_back: false };
-    update(&mut state, Event { at: 10, input: Input::Copied(copied) });
+    let copied = CopyResult { chars: 3, program: Some("wl-copy"), held_back: false };
+    update(&mut state, TimedInput { at: 10, input: ScreenInput::Copied(copied) });
     assert_eq!(state.person.told.as_ref().map(|(say, _)| say.clone()), Some(copied.say()));
     assert_eq!(state.wakes_at(20), Some(4_010));
-    update(&mut state, Event { at: 4_010, input: Input::Tick });
+    update(&mut state, TimedInput { at: 4_010, input: ScreenInput::Tick });
     assert_eq!(state.person.told, None);
     assert_eq!(state.wakes_at(4_010), None);
 }

@@ -9,7 +9,7 @@ fn up_on_an_empty_input_selects_a_queued_message() {
     hear(&mut state, protocol::Event::Queued { texts: vec!["one".into(), "two".into()] });
     assert_eq!(hold(&mut state, KeyCode::Up, KeyModifiers::NONE), []);
     let effects = hold(&mut state, KeyCode::Enter, KeyModifiers::NONE);
-    assert_eq!(effects, [Effect::Send(Op::Unqueue { at: 1, text: "two".into() })]);
+    assert_eq!(effects, [ScreenEffect::Send(Op::Unqueue { at: 1, text: "two".into() })]);
     assert_eq!(state.composer.shown(), "two");
 }
 
@@ -21,7 +21,7 @@ fn queued_messages_are_taken_out_one_by_one_and_typing_leaves_the_queue() {
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
     let effects = hold(&mut state, KeyCode::Delete, KeyModifiers::NONE);
-    assert_eq!(effects, [Effect::Send(Op::Unqueue { at: 0, text: "one".into() })]);
+    assert_eq!(effects, [ScreenEffect::Send(Op::Unqueue { at: 0, text: "one".into() })]);
     press(&mut state, "x");
     assert_eq!(state.composer.shown(), "x");
     assert!(!state.queue.is_picking());
@@ -33,7 +33,7 @@ fn queued_messages_are_taken_out_one_by_one_and_typing_leaves_the_queue() {
 fn messages_queued_at_exit_are_queued_again_and_reported() {
     let draft =
         crate::config::draft::SavedDraft { queue: vec!["next".into()], ..Default::default() };
-    let mut state = State::new(Config { draft, ..Config::default() });
+    let mut state = State::new(ScreenConfig { draft, ..ScreenConfig::default() });
     assert_eq!(state.requeued(), Some(Op::SetQueue { texts: vec!["next".into()] }));
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
     hold(&mut state, KeyCode::Delete, KeyModifiers::NONE);
@@ -44,9 +44,9 @@ fn messages_queued_at_exit_are_queued_again_and_reported() {
 fn enter_in_an_empty_input_sends_restored_messages_only_when_nothing_runs() {
     let draft =
         crate::config::draft::SavedDraft { queue: vec!["next".into()], ..Default::default() };
-    let mut state = State::new(Config { draft, ..Config::default() });
+    let mut state = State::new(ScreenConfig { draft, ..ScreenConfig::default() });
     let enter = |state: &mut State| hold(state, KeyCode::Enter, KeyModifiers::NONE);
-    assert_eq!(enter(&mut state), [Effect::Send(Op::RunQueue)]);
+    assert_eq!(enter(&mut state), [ScreenEffect::Send(Op::RunQueue)]);
     hear(&mut state, started());
     assert_eq!(enter(&mut state), []);
 }
@@ -60,7 +60,8 @@ fn queued_messages_run_in_the_order_shown() {
         press(state, text);
         hold(state, KeyCode::Enter, KeyModifiers::NONE)
     };
-    let sends = |effects: &[Effect]| effects.iter().any(|it| matches!(it, Effect::Send(_)));
+    let sends =
+        |effects: &[ScreenEffect]| effects.iter().any(|it| matches!(it, ScreenEffect::Send(_)));
     assert!(!sends(&write(&mut state, "/mode low")));
     assert!(!sends(&write(&mut state, "two")), "it stands behind the command");
     assert!(!sends(&write(&mut state, "/mode high")));
@@ -76,8 +77,8 @@ fn queued_messages_run_in_the_order_shown() {
     assert!(!sends(&hear(&mut state, ended(1))));
     hear(&mut state, protocol::Event::Queued { texts: Vec::new() });
     hear(&mut state, started());
-    let mode = |mode| Effect::Send(Op::SetMode { mode });
-    let text = |text: &str| Effect::Send(Op::Submit { text: text.into() });
+    let mode = |mode| ScreenEffect::Send(Op::SetMode { mode });
+    let text = |text: &str| ScreenEffect::Send(Op::Submit { text: text.into() });
     assert_eq!(hear(&mut state, ended(1)), [mode(protocol::Mode::Low), text("two")]);
     hear(&mut state, started());
     assert_eq!(hear(&mut state, ended(1)), [mode(protocol::Mode::High), text("three")]);

@@ -147,7 +147,7 @@ fn letters(text: &str) -> Vec<char> {
 
 impl Desk {
     fn new(busy: bool) -> Desk {
-        let mut state = State::new(Config::default());
+        let mut state = State::new(ScreenConfig::default());
         state.chips.set::<&str>(&[]);
         if busy {
             hear(&mut state, started());
@@ -186,7 +186,7 @@ impl Desk {
 
     fn session(&mut self, event: protocol::Event) {
         let before = self.written();
-        let effects = told(update(&mut self.state, Event::session(self.now, event)));
+        let effects = told(update(&mut self.state, TimedInput::session(self.now, event)));
         assert!(decided(&effects).is_none(), "an event of the session decides nothing");
         assert_eq!(self.written(), before, "nor does it take a letter");
     }
@@ -219,13 +219,13 @@ impl Desk {
         let (before, field) = (self.written(), self.state.modals.is_field());
         self.calm |= self.now >= self.last + QUIET;
         self.last = self.now;
-        let effects = told(update(&mut self.state, Event::key(self.now, event)));
+        let effects = told(update(&mut self.state, TimedInput::key(self.now, event)));
         if let Some((ask, decision)) = decided(&effects) {
             self.check(ask, decision, blank, types);
         }
         let mut after = self.written();
         for effect in &effects {
-            if let Effect::Send(Op::Submit { text } | Op::Steer { text }) = effect {
+            if let ScreenEffect::Send(Op::Submit { text } | Op::Steer { text }) = effect {
                 after.extend(letters(text));
                 after.sort_unstable();
                 self.recalled.push(letters(text));
@@ -285,8 +285,8 @@ impl Desk {
         let field = self.state.modals.is_field();
         let (asking, listed) = (self.state.modals.is_asking(), !self.state.modals.is_empty());
         let before = self.written();
-        let input = Input::Paste(text.into());
-        let effects = told(update(&mut self.state, Event { at: self.now, input }));
+        let input = ScreenInput::Paste(text.into());
+        let effects = told(update(&mut self.state, TimedInput { at: self.now, input }));
         // A step that is edited is judged anew with each change; that decides nothing.
         assert!(decided(&effects).is_none(), "a paste decides nothing: {effects:?}");
         let mut expected = before.clone();
@@ -301,9 +301,9 @@ impl Desk {
         self.last = self.now;
     }
 
-    fn other(&mut self, input: Input) {
+    fn other(&mut self, input: ScreenInput) {
         let before = self.written();
-        let effects = told(update(&mut self.state, Event { at: self.now, input }));
+        let effects = told(update(&mut self.state, TimedInput { at: self.now, input }));
         assert!(decided(&effects).is_none(), "only a key decides: {effects:?}");
         assert_eq!(self.written(), before);
     }
@@ -324,14 +324,14 @@ impl Desk {
             Beat::Key(code) => self.key((*code).into(), None),
             Beat::Paste(text) => self.paste(text),
             Beat::Click => {
-                self.other(Input::Mouse(mouse(MouseEventKind::Down(MouseButton::Left))));
+                self.other(ScreenInput::Mouse(mouse(MouseEventKind::Down(MouseButton::Left))));
                 self.last = self.now;
             }
-            Beat::Wheel => self.other(Input::Mouse(mouse(MouseEventKind::ScrollDown))),
-            Beat::Focus(true) => self.other(Input::FocusGained),
-            Beat::Focus(false) => self.other(Input::FocusLost),
+            Beat::Wheel => self.other(ScreenInput::Mouse(mouse(MouseEventKind::ScrollDown))),
+            Beat::Focus(true) => self.other(ScreenInput::FocusGained),
+            Beat::Focus(false) => self.other(ScreenInput::FocusLost),
             Beat::Resize => {
-                self.other(Input::Resized);
+                self.other(ScreenInput::Resized);
                 self.draw();
             }
             Beat::Heard => self.heard(),
@@ -344,9 +344,9 @@ impl Desk {
     }
 }
 
-fn decided(effects: &[Effect]) -> Option<(AskId, &Decision)> {
+fn decided(effects: &[ScreenEffect]) -> Option<(AskId, &Decision)> {
     effects.iter().find_map(|effect| match effect {
-        Effect::Send(Op::Decide { ask, decision }) => Some((*ask, decision)),
+        ScreenEffect::Send(Op::Decide { ask, decision }) => Some((*ask, decision)),
         _ => None,
     })
 }

@@ -4,25 +4,25 @@ use super::*;
 use crate::config::draft::SavedDraft;
 use crate::prompt::line;
 use crate::protocol::{Prompt, PromptPart};
-use crate::tui::files::{Found, Hit, Reach};
+use crate::tui::files::{FileMatch, FileMatches, MatchCoverage};
 
 #[test]
 fn a_sent_message_is_saved_at_once() {
     let mut state = screen();
     for (typed, kept) in [("hello\n", "hello"), ("/version\n", "/version"), ("!ls\n", "!ls")] {
-        let mut effects: Vec<Effect> = Vec::new();
+        let mut effects: Vec<ScreenEffect> = Vec::new();
         for c in typed.chars() {
             let code = if c == '\n' { KeyCode::Enter } else { KeyCode::Char(c) };
-            effects.extend(update(&mut state, Event::key(10_000, code)));
+            effects.extend(update(&mut state, TimedInput::key(10_000, code)));
         }
-        assert!(effects.contains(&Effect::Keep(kept.into())), "{effects:?}");
+        assert!(effects.contains(&ScreenEffect::Keep(kept.into())), "{effects:?}");
     }
 }
 
 fn searched(keys: &str) -> State {
     let history = ["cargo test", "运行 测试", "git status", "cargo build"];
     let history = history.map(String::from).to_vec();
-    let mut state = State::new(Config { history, ..Config::default() });
+    let mut state = State::new(ScreenConfig { history, ..ScreenConfig::default() });
     press(&mut state, "a draft");
     hold(&mut state, KeyCode::Char('r'), KeyModifiers::CONTROL);
     press(&mut state, keys);
@@ -53,7 +53,7 @@ fn a_cancelled_search_changes_nothing() {
         [KeyEvent::from(KeyCode::Esc), KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)]
     {
         let mut state = searched("cargo");
-        update(&mut state, Event::key(10_000, leave));
+        update(&mut state, TimedInput::key(10_000, leave));
         assert_eq!(state.composer.shown(), "a draft");
         assert!(state.composer.searching().is_none());
         assert_eq!(state.person.leaving_until, None);
@@ -78,9 +78,9 @@ fn a_search_without_a_hit_leaves_the_draft() {
 fn a_draft_is_restored_and_a_first_message_leaves_it() {
     let pastes = vec![crate::config::draft::Paste { mark: "[m]".into(), text: "long".into() }];
     let draft = SavedDraft { shown: "see [m]\n好 👋".into(), pastes, ..SavedDraft::default() };
-    let mut state = State::new(Config { draft: draft.clone(), ..Config::default() });
+    let mut state = State::new(ScreenConfig { draft: draft.clone(), ..ScreenConfig::default() });
     assert_eq!(state.draft(), draft);
-    let effects = update(&mut state, Event { at: 0, input: Input::First("go".into()) });
+    let effects = update(&mut state, TimedInput { at: 0, input: ScreenInput::First("go".into()) });
     assert_eq!(told(effects), sends("go"));
     assert_eq!(state.draft(), draft);
     hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
@@ -88,7 +88,7 @@ fn a_draft_is_restored_and_a_first_message_leaves_it() {
 }
 
 /// A message with the files it names.
-fn names(shown: &str, files: &[&str]) -> Vec<Effect> {
+fn names(shown: &str, files: &[&str]) -> Vec<ScreenEffect> {
     let line::Intent::Message { parts } = line::read(shown) else { panic!("{shown}") };
     let named = parts.iter().filter_map(|part| match part {
         PromptPart::Mention { mention, .. } => Some(mention.path.as_str()),
@@ -96,35 +96,35 @@ fn names(shown: &str, files: &[&str]) -> Vec<Effect> {
     });
     assert!(named.eq(files.iter().copied()), "{parts:?}");
     let prompt = Prompt { shown: shown.into(), parts, ..Prompt::default() };
-    vec![Effect::Send(Op::Prompt { prompt: Box::new(prompt) })]
+    vec![ScreenEffect::Send(Op::Prompt { prompt: Box::new(prompt) })]
 }
 
 #[test]
 fn a_file_named_in_a_paste_is_plain_text() {
     let mut state = screen();
-    update(&mut state, Event { at: 10_000, input: Input::Paste("see @a.rs".into()) });
+    update(&mut state, TimedInput { at: 10_000, input: ScreenInput::Paste("see @a.rs".into()) });
     assert_eq!(press(&mut state, "\n"), sends("see @a.rs"));
     press(&mut state, "@b.rs: ");
-    update(&mut state, Event { at: 10_000, input: Input::Paste("not @a.rs".into()) });
+    update(&mut state, TimedInput { at: 10_000, input: ScreenInput::Paste("not @a.rs".into()) });
     assert_eq!(press(&mut state, "\n"), names_but("@b.rs: not @a.rs", "not @a.rs"));
 }
 
-fn names_but(shown: &str, pasted: &str) -> Vec<Effect> {
+fn names_but(shown: &str, pasted: &str) -> Vec<ScreenEffect> {
     let line::Intent::Message { parts } = line::read_beside(shown, &[pasted.into()]) else {
         panic!("{shown}")
     };
     assert_eq!(parts.len(), 2, "{parts:?}");
     let prompt = Prompt { shown: shown.into(), parts, ..Prompt::default() };
-    vec![Effect::Send(Op::Prompt { prompt: Box::new(prompt) })]
+    vec![ScreenEffect::Send(Op::Prompt { prompt: Box::new(prompt) })]
 }
 
 /// Answers like the finder, whatever the query.
 fn finds(state: &mut State, paths: &[&str]) {
     let query = state.wanted_files().0.expect("a mention is being written").to_owned();
     let hits: Vec<_> =
-        paths.iter().map(|path| Hit { path: (*path).into(), marks: vec![] }).collect();
+        paths.iter().map(|path| FileMatch { path: (*path).into(), marks: vec![] }).collect();
     let (fits, seen) = (hits.len(), hits.len());
-    state.found_files(Found { query, hits, fits, seen, reach: Reach::Whole });
+    state.found_files(FileMatches { query, hits, fits, seen, reach: MatchCoverage::Whole });
 }
 
 #[test]
@@ -209,12 +209,12 @@ fn the_editor_gets_the_whole_text_and_its_result_is_one_step_of_undo() {
     let mut state = screen();
     let paste = "x\n".repeat(50);
     press(&mut state, "see ");
-    update(&mut state, Event { at: 0, input: Input::Paste(paste.clone()) });
+    update(&mut state, TimedInput { at: 0, input: ScreenInput::Paste(paste.clone()) });
     let effects = hold(&mut state, KeyCode::Char('g'), KeyModifiers::CONTROL);
-    assert_eq!(effects, [Effect::Editor(format!("see {paste}"))]);
+    assert_eq!(effects, [ScreenEffect::Editor(format!("see {paste}"))]);
     let twenty = "一行\n".repeat(20);
     let edited = Ok(format!("{twenty}look at {paste}"));
-    update(&mut state, Event { at: 0, input: Input::Edited(edited) });
+    update(&mut state, TimedInput { at: 0, input: ScreenInput::Edited(edited) });
     assert_eq!(state.composer.shown(), format!("{twenty}look at [pasted 50 lines]"));
     assert_eq!(state.composer.whole(), format!("{twenty}look at {paste}"));
 }
@@ -224,7 +224,7 @@ fn a_failed_editor_leaves_the_text_and_says_why() {
     let mut state = screen();
     press(&mut state, "a draft");
     let failed = Err(crate::words::input::NO_EDITOR.into());
-    update(&mut state, Event { at: 0, input: Input::Edited(failed) });
+    update(&mut state, TimedInput { at: 0, input: ScreenInput::Edited(failed) });
     assert_eq!(state.composer.shown(), "a draft");
     assert!(!state.transcript.is_empty(), "it is said");
 }
@@ -239,7 +239,11 @@ fn vi_keys_edit_and_escape_keeps_its_meaning_in_normal_mode() {
     assert_eq!(state.composer.shown(), "bye 世界 ");
     hear(&mut state, started());
     assert_eq!(press(&mut state, "\x1b"), [], "first out of writing");
-    assert_eq!(press(&mut state, "\x1b"), [Effect::Send(Op::Stop)], "then what it always does");
+    assert_eq!(
+        press(&mut state, "\x1b"),
+        [ScreenEffect::Send(Op::Stop)],
+        "then what it always does"
+    );
     assert_eq!(press(&mut state, "\n"), sends("bye 世界"), "Enter sends in every mode");
     press(&mut state, "x");
     assert_eq!(state.composer.shown(), "x", "and one writes again");
@@ -251,7 +255,7 @@ fn vi_keys_edit_and_escape_keeps_its_meaning_in_normal_mode() {
 fn vi_deletes_a_unit_whole() {
     let mut state = screen();
     press(&mut state, "/vim\na ");
-    update(&mut state, Event { at: 0, input: Input::Paste("x\n".repeat(50)) });
+    update(&mut state, TimedInput { at: 0, input: ScreenInput::Paste("x\n".repeat(50)) });
     press(&mut state, "\x1bx");
     assert_eq!(state.composer.shown(), "a ");
     press(&mut state, "u");
@@ -262,8 +266,8 @@ fn vi_deletes_a_unit_whole() {
 fn extensions_are_read_once_when_the_list_opens() {
     let mut state = screen();
     let mut type_ = |keys: &str| {
-        let key = |c: char| update(&mut state, Event::key(1, KeyCode::Char(c)));
-        let looks = keys.chars().flat_map(key).filter(|effect| *effect == Effect::Look);
+        let key = |c: char| update(&mut state, TimedInput::key(1, KeyCode::Char(c)));
+        let looks = keys.chars().flat_map(key).filter(|effect| *effect == ScreenEffect::Look);
         looks.count()
     };
     assert_eq!(type_("/sum"), 1);
@@ -288,7 +292,7 @@ fn a_new_command_joins_the_open_list() {
     hear(&mut state, protocol::Event::Catalogue(Box::new(kept)));
     assert!(state.palette.is_open());
     let invoked = Op::Invoke { name: "summarize".into(), args: String::new(), mentions: vec![] };
-    assert_eq!(press(&mut state, "\n"), [Effect::Send(invoked)]);
+    assert_eq!(press(&mut state, "\n"), [ScreenEffect::Send(invoked)]);
 }
 
 #[test]
@@ -308,7 +312,9 @@ fn files_named_after_a_command_go_with_it() {
     };
     hear(&mut state, protocol::Event::Catalogue(Box::new(kept)));
     let sent = press(&mut state, "/explain @src/router.ts \n");
-    let [Effect::Send(Op::Invoke { name, args, mentions })] = &sent[..] else { panic!("{sent:?}") };
+    let [ScreenEffect::Send(Op::Invoke { name, args, mentions })] = &sent[..] else {
+        panic!("{sent:?}")
+    };
     assert_eq!((name.as_str(), args.as_str()), ("explain", "@src/router.ts"));
     assert_eq!(mentions[0].path, "src/router.ts");
 }
