@@ -131,7 +131,7 @@ fn ways(text: &str) -> Vec<(&'static str, Transcript)> {
     let mut said = Transcript::default();
     said.apply(&Event::TurnStarted { turn: 1, text: text.into(), origin: TurnOrigin::Queue });
     let mut thought = Transcript::default();
-    thought.apply(&Event::Thought { text: text.into() });
+    thought.apply(&Event::ReasoningDelta { text: text.into() });
     thought.toggle_steps();
     let mut observed = printed(&[]);
     let seen = Observation {
@@ -140,7 +140,7 @@ fn ways(text: &str) -> Vec<(&'static str, Transcript)> {
         exit_code: Some(1),
         ..Observation::not_run(step(StepAction::exec("cat", &["file"])), text, risk(), Outcome::Ran)
     };
-    observed.apply(&Event::Observed(Box::new(seen)));
+    observed.apply(&Event::StepFinished(Box::new(seen)));
     observed.toggle_steps();
     let mut notice = Transcript::default();
     notice.notice(Notice::error(screen::THEME_TOML.with("why", text)));

@@ -511,7 +511,7 @@ async fn what_happened_before_comes_back_with_the_time_it_happened() {
     let mut talk = talk.resumed().await;
     let (events, at) = talk
         .next(|event| match event {
-            Event::Earlier { events, at, .. } => Some((events, at)),
+            Event::HistoryChunk { events, at, .. } => Some((events, at)),
             _ => None,
         })
         .await;

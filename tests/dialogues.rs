@@ -344,7 +344,7 @@ fn told(event: &Event) -> Option<String> {
             }
             format!("replied: {}{marks}", replied.message)
         }
-        Event::Observed(seen) => {
+        Event::StepFinished(seen) => {
             let exit = seen.exit_code.map_or(String::new(), |code| format!(" exit {code}"));
             let note = seen.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
             let (id, outcome) = (&seen.step.id, seen.outcome.name());
@@ -365,7 +365,7 @@ fn told(event: &Event) -> Option<String> {
                 items.iter().map(|item| format!("{} ({:?})", item.text, item.state)).collect();
             format!("plan: {}", items.join(", "))
         }
-        Event::Answered { .. } => "the question is taken back".to_owned(),
+        Event::QuestionClosed { .. } => "the question is taken back".to_owned(),
         other => panic!("a turn tells no {other:?}"),
     })
 }

@@ -654,7 +654,7 @@ async fn a_command_is_sent_as_its_file_is_when_it_is_typed() {
     talk.bench.write("home/.r9s/commands/summarize.toml", "prompt = \"Now: {{args}}\"\n");
     assert_eq!(talk.invokes("summarize", "this").await, "Now: this");
     talk.bench.write("avocet/commands/late.toml", "prompt = \"Late\"\n");
-    talk.send(Op::Look).await;
+    talk.send(Op::RefreshExtensions).await;
     let late = talk.next(|event| match event {
         Event::Catalogue(kept) => kept.find("late").cloned(),
         _ => None,
@@ -683,7 +683,7 @@ async fn the_step_that_enters_skills_is_a_tool_once_there_are_some() {
     talk.catalogue().await;
     let text = "---\nname: find-bug\ndescription: This skill should be used when it fails.\n---\n";
     talk.bench.write("avocet/skills/find-bug/SKILL.md", text);
-    talk.send(Op::Look).await;
+    talk.send(Op::RefreshExtensions).await;
     let tools = talk.next(|event| match event {
         Event::Facts(facts) => facts.tools.first().map(|tool| tool.name.clone()),
         _ => None,

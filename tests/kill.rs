@@ -165,7 +165,7 @@ fn firm(events: &[Event]) -> Vec<Event> {
             event,
             Event::Delta { .. }
                 | Event::StepOutput { .. }
-                | Event::Thought { .. }
+                | Event::ReasoningDelta { .. }
                 | Event::ReplyStarted
         )
     };
@@ -228,7 +228,7 @@ fn talk(seed: u64, what: What) -> &'static str {
     let (shown, reader) = listen(&mut child);
     let started = |shown: &Mutex<Vec<Event>>| {
         shown.lock().unwrap().iter().any(|event| match what {
-            What::Files => matches!(event, Event::Observed(_)),
+            What::Files => matches!(event, Event::StepFinished(_)),
             _ => matches!(event, Event::TurnStarted { .. }),
         })
     };
@@ -346,7 +346,7 @@ fn rewind(seed: u64) -> &'static str {
 /// File names that can still be put back though their turn is gone.
 fn still_changed(kept: &[Event]) -> Vec<String> {
     let files = kept.iter().filter_map(|event| match event {
-        Event::StillChanged { files, .. } => Some(files),
+        Event::FilesKept { files, .. } => Some(files),
         _ => None,
     });
     files.flatten().map(|change| change.path.rsplit('/').next().unwrap().to_owned()).collect()
@@ -409,12 +409,12 @@ fn check(bench: &Bench, seed: u64, before: &[Event], shown: &[Event]) {
     for event in now {
         let Event::StepStarted { step, .. } = event else { continue };
         let seen = after.iter().find_map(|event| match event {
-            Event::Observed(seen) if seen.step.id == step.id => Some(seen.outcome),
+            Event::StepFinished(seen) if seen.step.id == step.id => Some(seen.outcome),
             _ => None,
         });
         let known = now
             .iter()
-            .any(|event| matches!(event, Event::Observed(seen) if seen.step.id == step.id));
+            .any(|event| matches!(event, Event::StepFinished(seen) if seen.step.id == step.id));
         let expected = if known { Outcome::Ran } else { Outcome::Interrupted };
         assert_eq!(seen, Some(expected), "seed {seed}: {}", step.id);
     }
@@ -567,7 +567,7 @@ fn on_screen(seed: u64) -> (&'static str, usize) {
         })
         .collect();
     assert_eq!(began, ["before", "the words that count"], "seed {seed}");
-    let ran = kept.iter().filter(|event| matches!(event, Event::Observed(_))).count();
+    let ran = kept.iter().filter(|event| matches!(event, Event::StepFinished(_))).count();
     let is_over = kept.iter().filter(|event| matches!(event, Event::TurnEnded { .. })).count() == 2;
     let stored = answers(&kept);
     assert!(stored.contains("Before."), "seed {seed}");

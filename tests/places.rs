@@ -153,7 +153,7 @@ async fn a_folder_of_one_session_is_not_part_of_another_that_is_taken_up() {
     let third = talk.again(true, &[DONE]).await;
     let mut talk = third;
     assert_eq!(talk.taken_up().await.0.added, with.added);
-    talk.send(Op::Find { words: "the first".into() }).await;
+    talk.send(Op::SearchSessions { words: "the first".into() }).await;
     let page = talk.page().await;
     let id = page[0].split(':').next().unwrap().to_owned();
     talk.send(Op::Resume { session: id }).await;
@@ -208,7 +208,7 @@ async fn ran(talk: &mut Talk) -> (Vec<Observation>, usize) {
     let events = talk.until_it_ends().await;
     let asked = events.iter().filter(|event| matches!(event, Event::Asked(_))).count();
     let seen = events.into_iter().filter_map(|event| match event {
-        Event::Observed(seen) => Some(*seen),
+        Event::StepFinished(seen) => Some(*seen),
         _ => None,
     });
     (seen.collect(), asked)

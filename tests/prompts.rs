@@ -127,7 +127,7 @@ impl Talk {
                         let op = Op::Decide { ask: AskId(ask.id.0), decision };
                         self.handle.ops.send(op).await.unwrap();
                     }
-                    Event::Observed(observation) => seen.observed.push(*observation),
+                    Event::StepFinished(observation) => seen.observed.push(*observation),
                     Event::Attached { items } => seen.attached.extend(items),
                     Event::Rendered { text } => seen.rendered = Some(text),
                     Event::Replied(replied) => seen.suggestions = replied.suggestions,
@@ -281,7 +281,7 @@ fn command(template: &str, args: &str) -> Prompt {
 async fn a_template_is_one_user_message_with_the_output_in_its_place() {
     let mut talk = Talk::start();
     let prompt = command("Sum up ({{args}}):\n!{printf 'a\\nb\\n\\n'}\nEnd", "briefly");
-    talk.send(Op::Prompt { prompt: Box::new(prompt) }).await;
+    talk.send(Op::SubmitPrompt { prompt: Box::new(prompt) }).await;
     let seen = talk.until_the_end(all).await;
     assert_eq!(seen.ending, Some(TurnOutcome::Done));
     assert_eq!(seen.said, ["/sum briefly"], "what was typed is what is shown");
@@ -423,7 +423,7 @@ async fn a_piece_that_takes_too_long_or_writes_too_much_is_an_error() {
 async fn a_cancel_at_the_question_runs_nothing() {
     let mut talk = Talk::start();
     let prompt = command("!{touch x}", "");
-    talk.send(Op::Prompt { prompt: Box::new(prompt) }).await;
+    talk.send(Op::SubmitPrompt { prompt: Box::new(prompt) }).await;
     loop {
         if let Some(Event::Asked(_)) = talk.handle.events.recv().await {
             break;
@@ -470,7 +470,7 @@ async fn ranges_folders_and_paths_with_blanks_are_attached() {
     talk.types("@\"a b.rs\":2-3 and @dir/").await;
     let seen = talk.until_the_end(nobody).await;
     let said: Vec<String> =
-        seen.attached.iter().map(|item| format!("{} {}", item.name, item.said())).collect();
+        seen.attached.iter().map(|item| format!("{} {}", item.name, item.size_text())).collect();
     assert_eq!(said, ["@\"a b.rs\":2-3 2 lines", "@dir/ 1 name"]);
     assert!(talk.sent()[0].contains("```\n2\n3\n```"), "{:?}", talk.sent());
 }
@@ -530,7 +530,7 @@ async fn a_prompt_in_the_queue_keeps_its_parts() {
     let mut talk = Talk::start();
     talk.write("a", "1\n");
     let prompt = command("!{echo held}", "");
-    talk.send(Op::Prompt { prompt: Box::new(prompt) }).await;
+    talk.send(Op::SubmitPrompt { prompt: Box::new(prompt) }).await;
     talk.types("see @a").await;
     talk.send(Op::SetQueue { texts: vec!["see @a".into(), "more".into()] }).await;
     talk.until_the_end(all).await;
@@ -544,7 +544,7 @@ async fn a_prompt_in_the_queue_keeps_its_parts() {
 #[tokio::test]
 async fn retrying_fills_the_prompt_again() {
     let mut talk = Talk::start();
-    talk.send(Op::Prompt { prompt: Box::new(command("!{echo one}", "")) }).await;
+    talk.send(Op::SubmitPrompt { prompt: Box::new(command("!{echo one}", "")) }).await;
     talk.until_the_end(all).await;
     talk.send(Op::Retry).await;
     let seen = talk.until_the_end(all).await;
@@ -577,7 +577,7 @@ fn any_argument_is_one_word_for_a_real_shell_wherever_it_may_stand() {
         let template = "!{printf '%s\\0' x {{args}} '{{args}}' \"{{args}}\" $'{{args}}' \
                         \"$(printf %sE {{args}})\" \"$(printf %sE \"{{args}}\")\" y}";
         let prompt = command(template, &args);
-        let line = prompt.shell().next().unwrap().to_owned();
+        let line = prompt.shell_lines().next().unwrap().to_owned();
         let words = words_of(&line);
         let within = format!("{kept}E");
         let expected = ["x", &kept, &kept, &kept, &kept, &within, &within, "y"];
@@ -712,7 +712,7 @@ async fn an_edited_step_is_judged_by_what_the_skill_left_as_the_step_itself_is()
     for (work, expected) in
         [(StepAction::exec("pwd", &[]), (Tier::L1, "skill.narrow")), (skill, (Tier::L0, "skill"))]
     {
-        talk.send(Op::Judge { ask, work }).await;
+        talk.send(Op::PreviewRisk { ask, work }).await;
         let risk = loop {
             if let Event::Judged { risk, .. } = talk.handle.events.recv().await.unwrap() {
                 break risk;

@@ -281,7 +281,7 @@ fn ran(id: &str, program: &str, args: &[&str], stdout: &str) -> [Event; 2] {
     seen.exit_code = Some(0);
     seen.duration_ms = 42;
     seen.stdout = stdout.into();
-    [Event::StepStarted { step, risk: reads() }, Event::Observed(Box::new(seen))]
+    [Event::StepStarted { step, risk: reads() }, Event::StepFinished(Box::new(seen))]
 }
 
 macro_rules! shows {
@@ -444,7 +444,7 @@ fn an_edited_step_shows_its_new_judgement() {
     screen.hears(conversation()).hears([asks_to_install()]).waits(300).types("e");
     screen.types("-dev");
     shows!("edit_judging", screen);
-    let Some(Op::Judge { ask, work }) = screen.sent.last().cloned() else { panic!("judges") };
+    let Some(Op::PreviewRisk { ask, work }) = screen.sent.last().cloned() else { panic!("judges") };
     assert_eq!(work, StepAction::exec("npm", &["install", "left-pad", "--save-dev"]));
     screen.hears([Event::Judged { ask, work: work.clone(), risk: install_risk(), change: None }]);
     shows!("edit_judged", screen);
@@ -593,7 +593,7 @@ fn the_screen_says_which_skill_was_chosen_and_why() {
                 Event::ReplyStarted,
                 says(why),
                 Event::StepStarted { step: entered, risk: reads() },
-                Event::Observed(Box::new(seen)),
+                Event::StepFinished(Box::new(seen)),
                 Event::ReplyStarted,
                 Event::Replied(ModelMessage {
                     message: what.into(),
@@ -692,7 +692,7 @@ fn a_refused_step_is_told_with_its_reason() {
         let step = step("cmd_002", StepAction::exec("rm", &["-rf", "build"]));
         let seen = Observation::not_run(step, "/home/ada/code/shop", grave, Outcome::Refused);
         screen.hears(conversation()).hears([
-            Event::Observed(Box::new(seen)),
+            Event::StepFinished(Box::new(seen)),
             says("I may not delete it. Please do it yourself."),
             ended(),
         ]);
@@ -853,7 +853,7 @@ fn an_error_says_what_to_do() {
         let mut screen = Screen::new(lang, (80, 24));
         let usage = Usage::default();
         screen.hears([
-            Event::Notice(Notice::warning(THEME).hint(START)),
+            Event::Notice(Notice::warning(THEME).with_hint(START)),
             started("What changed here?"),
             Event::ReplyStarted,
             Event::TurnEnded {
@@ -1382,7 +1382,11 @@ fn a_step_that_changed_a_file_says_how_much_and_opens_to_its_diff() {
     (seen.exit_code, seen.duration_ms, seen.change) = (Some(0), 3, Some(change()));
     for (lang, name) in [(Lang::En, "changed_en"), (Lang::Zh, "changed_zh")] {
         let mut screen = Screen::new(lang, (80, 24));
-        screen.hears([started("fix the total"), Event::Observed(Box::new(seen.clone())), ended()]);
+        screen.hears([
+            started("fix the total"),
+            Event::StepFinished(Box::new(seen.clone())),
+            ended(),
+        ]);
         assert!(screen.picture().contains("+2 -1"));
         screen.press(KeyCode::Char('o'), KeyModifiers::CONTROL);
         insta::assert_snapshot!(name, screen.picture());

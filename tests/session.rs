@@ -139,7 +139,7 @@ async fn nothing_starts_before_it_is_said_whether_the_folder_is_trusted() {
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     let ran = talk
         .next(|event| match event {
-            Event::Observed(seen) => Some(seen.outcome),
+            Event::StepFinished(seen) => Some(seen.outcome),
             Event::Asked(ask) => panic!("{ask:?}"),
             _ => None,
         })
@@ -188,7 +188,7 @@ async fn trust_given_at_the_question_of_a_step_holds_at_once_and_is_kept() {
     for _ in 0..2 {
         let ran = talk
             .next(|event| match event {
-                Event::Observed(seen) => Some(seen.outcome),
+                Event::StepFinished(seen) => Some(seen.outcome),
                 Event::Asked(ask) => panic!("{ask:?}"),
                 _ => None,
             })
@@ -220,7 +220,7 @@ async fn to_leave_the_question_of_trust_changes_nothing_and_keeps_nothing() {
     talk.says("again").await;
     let outcome = talk
         .next(|event| match event {
-            Event::Observed(seen) => Some(seen.outcome),
+            Event::StepFinished(seen) => Some(seen.outcome),
             Event::Asked(ask) => panic!("{ask:?}"),
             _ => None,
         })
@@ -237,7 +237,7 @@ async fn to_stop_over_the_question_of_trust_leaves_it_undecided_and_goes_on() {
     talk.send(Op::Stop).await;
     let answered = talk
         .next(|event| match event {
-            Event::Answered { ask } => Some(ask),
+            Event::QuestionClosed { ask } => Some(ask),
             _ => None,
         })
         .await;
@@ -304,7 +304,7 @@ async fn a_rule_for_the_session_lets_the_next_step_run_unasked() {
     talk.says("go").await;
     let seen = talk
         .next(|event| match event {
-            Event::Observed(seen) => Some(seen),
+            Event::StepFinished(seen) => Some(seen),
             Event::Asked(_) => panic!("it asks all the same"),
             _ => None,
         })
@@ -332,7 +332,7 @@ async fn a_folder_that_was_added_is_read_without_a_question() {
     talk.says("go").await;
     let seen = talk
         .next(|event| match event {
-            Event::Observed(seen) => Some(seen),
+            Event::StepFinished(seen) => Some(seen),
             Event::Asked(_) => panic!("it asks all the same"),
             _ => None,
         })
@@ -347,7 +347,7 @@ async fn a_refused_program_stays_refused_whatever_is_allowed() {
     talk.says("go").await;
     let seen = talk
         .next(|event| match event {
-            Event::Observed(seen) => Some(seen),
+            Event::StepFinished(seen) => Some(seen),
             _ => None,
         })
         .await;
@@ -360,7 +360,7 @@ async fn an_edit_is_judged_while_it_is_typed() {
     talk.says("go").await;
     let (ask, _) = talk.asked().await;
     let work = StepAction::exec("rm", &["-rf", "a"]);
-    talk.send(Op::Judge { ask, work: work.clone() }).await;
+    talk.send(Op::PreviewRisk { ask, work: work.clone() }).await;
     let (judged, tier) = talk
         .next(|event| match event {
             Event::Judged { work, risk, .. } => Some((work, risk.tier)),
@@ -380,7 +380,7 @@ async fn a_stop_takes_the_question_back() {
     talk.send(Op::Stop).await;
     let answered = talk
         .next(|event| match event {
-            Event::Answered { ask } => Some(ask),
+            Event::QuestionClosed { ask } => Some(ask),
             _ => None,
         })
         .await;
@@ -398,7 +398,7 @@ async fn a_line_for_the_shell_runs_and_a_grave_one_asks() {
     talk.send(Op::Shell { line: "printf '%s' one two | tr a-z A-Z".into(), keep: true }).await;
     let seen = talk
         .next(|event| match event {
-            Event::Observed(seen) => Some(seen),
+            Event::StepFinished(seen) => Some(seen),
             _ => None,
         })
         .await;
@@ -431,7 +431,7 @@ async fn a_line_for_the_shell_that_is_typed_while_a_turn_runs_follows_it() {
     for expected in ["two", "three"] {
         let ran = talk
             .next(|event| match event {
-                Event::Observed(seen) => Some(seen.stdout),
+                Event::StepFinished(seen) => Some(seen.stdout),
                 _ => None,
             })
             .await;
@@ -608,7 +608,7 @@ async fn a_rule_that_is_taken_back_counts_no_more() {
     talk.says("one").await;
     let ran = talk
         .next(|event| match event {
-            Event::Observed(seen) => Some(seen.outcome),
+            Event::StepFinished(seen) => Some(seen.outcome),
             Event::Asked(ask) => panic!("{ask:?}"),
             _ => None,
         })
@@ -963,7 +963,7 @@ async fn a_script_that_says_what_it_is_for_runs_as_a_step_of_the_agent() {
                 output.push_str(&text);
                 None
             }
-            Event::Observed(seen) => Some(seen),
+            Event::StepFinished(seen) => Some(seen),
             Event::Asked(ask) => panic!("{ask:?}"),
             _ => None,
         })
@@ -989,7 +989,7 @@ async fn what_goes_wrong_in_a_script_is_its_observation() {
     let (mut talk, heard) = offering(&files, &[&known, &other, DONE]);
     talk.says("go").await;
     let observed = |event| match event {
-        Event::Observed(seen) => Some(seen),
+        Event::StepFinished(seen) => Some(seen),
         _ => None,
     };
     let seen = talk.next(observed).await;
@@ -1021,7 +1021,7 @@ async fn a_folder_that_is_not_trusted_offers_no_script() {
     talk.says("greet").await;
     let seen = talk
         .next(|event| match event {
-            Event::Observed(seen) => Some(seen),
+            Event::StepFinished(seen) => Some(seen),
             _ => None,
         })
         .await;
@@ -1044,7 +1044,7 @@ async fn steps(talk: &mut Talk, decide: Decision) -> (Vec<String>, Vec<String>, 
                 began.push(format!("{:?}", step.work));
                 None
             }
-            Event::Observed(seen) => {
+            Event::StepFinished(seen) => {
                 ran.push(format!("{:?} {:?}", seen.step.work, seen.outcome));
                 None
             }
@@ -1406,7 +1406,7 @@ async fn a_patched_configuration_is_put_back_also_after_a_resume() {
                     talk.send(Op::Decide { ask: ask.id, decision: Decision::Approve }).await;
                 }
                 Event::TurnEnded { ending, .. } => break assert_eq!(ending, TurnOutcome::Done),
-                Event::Observed(seen) => assert_eq!(seen.outcome, Outcome::Ran, "{seen:?}"),
+                Event::StepFinished(seen) => assert_eq!(seen.outcome, Outcome::Ran, "{seen:?}"),
                 _ => {}
             }
         }

@@ -76,7 +76,7 @@ fn event() -> impl Strategy<Value = Event> {
         0 => Event::TurnStarted { turn: 1, text, origin: TurnOrigin::Typed },
         1 => Event::ReplyStarted,
         2..=4 => Event::Delta { text },
-        5 => Event::Thought { text },
+        5 => Event::ReasoningDelta { text },
         6 => Event::Retrying { attempt: 1, of: 5, wait_ms: 900, why: words::HINT.into() },
         7 => Event::Replied(ModelMessage {
             message: text.clone(),
@@ -93,7 +93,7 @@ fn event() -> impl Strategy<Value = Event> {
             seen.stdout.clone_from(&text);
             seen.stderr = text;
             seen.exit_code = Some(1);
-            Event::Observed(Box::new(seen))
+            Event::StepFinished(Box::new(seen))
         }
         11 => Event::Asked(Box::new(Ask {
             id: AskId(id),
@@ -114,7 +114,7 @@ fn event() -> impl Strategy<Value = Event> {
                 rest: vec![],
             },
         })),
-        12 => Event::Answered { ask: AskId(id) },
+        12 => Event::QuestionClosed { ask: AskId(id) },
         13 => Event::Queued { texts: vec![text.clone(), text] },
         14 => Event::TurnEnded {
             turn: 1,
@@ -122,7 +122,7 @@ fn event() -> impl Strategy<Value = Event> {
             usage: Usage::default(),
             elapsed_ms: 90_000,
         },
-        _ => Event::Notice(Notice::warning(words::HINT).hint(words::HINT)),
+        _ => Event::Notice(Notice::warning(words::HINT).with_hint(words::HINT)),
     })
 }
 

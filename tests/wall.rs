@@ -114,7 +114,7 @@ fn prompt(text: &str) -> Op {
         parts: template.fill(&TemplateValues::new("", None)),
         ..Prompt::default()
     };
-    Op::Prompt { prompt: Box::new(prompt) }
+    Op::SubmitPrompt { prompt: Box::new(prompt) }
 }
 
 async fn decides(line: &Line, ask: avocet::protocol::AskId, decision: Decision) {

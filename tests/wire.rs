@@ -35,15 +35,15 @@ macro_rules! variants {
 }
 
 variants! { event, EVENTS, Event:
-    TurnStarted Attached Rendered Steered ReplyStarted Delta Thought Retrying Repairing
-    Replied StepStarted StepOutput Observed Asked Judged Answered Plan Lend Returned Undone
-    StillChanged FolderAdded Queued TurnEnded Facts Notice Page Models Earlier RewindAsked Rewound
+    TurnStarted Attached Rendered Steered ReplyStarted Delta ReasoningDelta Retrying Repairing
+    Replied StepStarted StepOutput StepFinished Asked Judged QuestionClosed Plan TerminalRequested TerminalReturned Undone
+    FilesKept FolderAdded Queued TurnEnded Facts Notice Page Models HistoryChunk RewindAsked Rewound
     Sessions Catalogue Compacting Compacted Cleared Closed
 }
 variants! { op, OPS, Op:
-    Submit Prompt Render Shell SetQueue RunQueue Unqueue Decide Judge Steer Retry Undo Stop
-    New Invoke RunScript SetBot Look SetModel SetMode SetLang Allow Deny Trust AddFolder
-    Revoke Export Resume Sessions Find Fork Rename Rewind Compress Recall Report Shutdown
+    Submit SubmitPrompt Render Shell SetQueue RunQueue Unqueue Decide PreviewRisk Steer Retry Undo Stop
+    New Invoke RunScript SetBot RefreshExtensions SetModel SetMode SetLang Allow Deny Trust AddFolder
+    Revoke Export Resume ListSessions SearchSessions Fork Rename Rewind Compress Recall Report Shutdown
 }
 variants! { decision, DECISIONS, Decision:
     Approve ApproveAll Remember Trust Edit Answer Reject Dismiss Stop

@@ -100,7 +100,7 @@ pub fn cleaner(data: &[u8]) {
 pub fn reply(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let reading = reply::read(&text);
-    let _ = reply::any_object(&text);
+    let _ = reply::first_object(&text);
     let mut growing = Partial::new();
     let half = text.floor_char_boundary(text.len() / 2);
     let (first, second) = text.split_at(half);

@@ -60,7 +60,7 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
                 match decision {
                     Some(decision) => TurnInput::Decided(decision),
                     None => {
-                        host.tell(Event::Answered { ask: id }).await;
+                        host.tell(Event::QuestionClosed { ask: id }).await;
                         TurnInput::Cancelled
                     }
                 }

@@ -335,7 +335,7 @@ impl Turn {
     /// Asks once more. The second time, prose is taken as the intended answer; of a broken reply
     /// its message is shown, but the turn has failed.
     fn faulty(&mut self, reading: &ParsedReply, text: &str) -> TurnAction {
-        let fault = reading.fault().unwrap_or_else(|| words::CUT_BROKEN.into());
+        let fault = reading.error().unwrap_or_else(|| words::CUT_BROKEN.into());
         if !self.said.is_repairing() {
             self.said.repair(text, &fault);
             self.tell(Event::Repairing { fault });
@@ -552,7 +552,7 @@ impl Turn {
     }
 
     fn see(&mut self, seen: Observation) {
-        self.tell(Event::Observed(Box::new(seen.clone())));
+        self.tell(Event::StepFinished(Box::new(seen.clone())));
         self.batch.seen.push(seen);
     }
 

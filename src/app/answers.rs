@@ -166,7 +166,7 @@ pub fn session_to_take(
         args::ResumeChoice::Id(id) => disk.find(id).map_err(failed)?,
         args::ResumeChoice::Last => disk.last(&folder).map_err(failed)?.ok_or_else(|| {
             let notice = Notice::error(words::NONE_TO_CONTINUE.with("folder", folder));
-            Box::new((notice.hint(words::NONE_TO_CONTINUE_HINT), Exit::WrongUse))
+            Box::new((notice.with_hint(words::NONE_TO_CONTINUE_HINT), Exit::WrongUse))
         })?,
     };
     match store.lock(&known.id).map_err(StoreError::from).map_err(failed)? {

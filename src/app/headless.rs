@@ -110,7 +110,7 @@ impl HeadlessOptions {
             What::Command { name, args, then, piped } => {
                 let prompt = own(ground, name, args, *piped)?;
                 Ok(match then {
-                    AfterFill::Run => Op::Prompt { prompt },
+                    AfterFill::Run => Op::SubmitPrompt { prompt },
                     AfterFill::Render => Op::Render { prompt },
                 })
             }
@@ -127,11 +127,11 @@ fn message(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Ex
         }
         if commands::find(&name).is_some() {
             let notice = Notice::error(words::COMMAND_ON_SCREEN.with("name", name));
-            return Err(ground.fail(&notice.hint(words::COMMAND_ESCAPED), Exit::WrongUse));
+            return Err(ground.fail(&notice.with_hint(words::COMMAND_ESCAPED), Exit::WrongUse));
         }
         let mut prompt = own(ground, &name, &args, piped)?;
         prompt.attach(mentions);
-        return Ok(Op::Prompt { prompt });
+        return Ok(Op::SubmitPrompt { prompt });
     }
     let read = || input::read(io::stdin().lock()).map_err(|error| ground.broken(&error));
     let piped = if piped { Some(read()?.text) } else { None };
@@ -143,7 +143,7 @@ fn message(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Ex
     };
     let whole = input::message(Some(&line::text_of(&parts)), piped.as_deref());
     let Some(shown) = whole else {
-        let notice = Notice::error(words::NO_PROMPT).hint(words::NO_PROMPT_HINT);
+        let notice = Notice::error(words::NO_PROMPT).with_hint(words::NO_PROMPT_HINT);
         return Err(ground.fail(&notice, Exit::WrongUse));
     };
     let mentions: Vec<Mention> = parts.into_iter().filter_map(mention).collect();
@@ -153,7 +153,7 @@ fn message(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Ex
     let parts = vec![PromptPart::Text(shown.clone())];
     let mut prompt = Prompt { shown, parts, ..Prompt::default() };
     prompt.attach(mentions);
-    Ok(Op::Prompt { prompt: Box::new(prompt) })
+    Ok(Op::SubmitPrompt { prompt: Box::new(prompt) })
 }
 
 fn mention(part: PromptPart) -> Option<Mention> {
@@ -174,7 +174,7 @@ fn own(ground: &Startup, name: &str, args: &str, piped: bool) -> Result<Box<Prom
     if !piped {
         return Ok(Box::new(prompt));
     }
-    if prompt.shell().next().is_some() {
+    if prompt.shell_lines().next().is_some() {
         let bytes =
             input::bytes(io::stdin().lock(), MOST).map_err(|error| ground.broken(&error))?;
         let Some(bytes) = bytes else {

@@ -184,7 +184,7 @@ fn edited(
     check: impl Fn(&str) -> Result<(), LocalizedText>,
 ) -> Result<Option<String>, Exit> {
     let Some(editor) = ground.editor() else {
-        let notice = Notice::error(w::NO_EDITOR).hint(w::NO_EDITOR_HINT);
+        let notice = Notice::error(w::NO_EDITOR).with_hint(w::NO_EDITOR_HINT);
         return Err(ground.fail(&notice, Exit::WrongUse));
     };
     let runtime = runtime().map_err(|error| ground.broken(&error))?;
@@ -227,7 +227,8 @@ fn delete(ground: &Startup, file: &LoadedFile, how: ExtensionOptions) -> Exit {
         },
         Confirmed::No => ground.fail(&Notice::info(w::NOT_DELETED_NO), Exit::Blocked),
         Confirmed::Nobody => {
-            let notice = Notice::error(w::DELETE_NOBODY.with("file", shown)).hint(w::DELETE_HOW);
+            let notice =
+                Notice::error(w::DELETE_NOBODY.with("file", shown)).with_hint(w::DELETE_HOW);
             ground.fail(&notice, Exit::Blocked)
         }
     }

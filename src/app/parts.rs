@@ -103,7 +103,7 @@ pub fn build(
     let mut greeting: Vec<Notice> = said.map(Notice::warning).chain(untrusted).collect();
     greeting.extend(exposed(ground));
     if no_model && surface == For::Print {
-        greeting.push(Notice::info(words::GUIDE).hint(words::GUIDE_HINT));
+        greeting.push(Notice::info(words::GUIDE).with_hint(words::GUIDE_HINT));
     }
     let discover =
         (no_model && surface == For::Screen).then(|| reach::search(ground.environment.clone()));
@@ -179,7 +179,7 @@ fn exposed_to(ground: &Startup) -> Option<String> {
 
 fn exposed(ground: &Startup) -> Option<Notice> {
     let notice = Notice::warning(words::KEY_IN_THE_OPEN.with("host", exposed_to(ground)?));
-    Some(notice.hint(words::KEY_IN_THE_OPEN_HINT))
+    Some(notice.with_hint(words::KEY_IN_THE_OPEN_HINT))
 }
 
 fn tools(
@@ -337,7 +337,7 @@ fn is_first_time(folder: &Path) -> bool {
 /// Without a screen the question is not asked; a notice says what that means.
 fn untrusted(ground: &Startup) -> Option<Notice> {
     let how = words::TRUST_HOW_HEADLESS.with("folder", ground.folder.display().to_string());
-    (!ground.trusted).then(|| Notice::info(words::TRUST_HELD_BACK).hint(how))
+    (!ground.trusted).then(|| Notice::info(words::TRUST_HELD_BACK).with_hint(how))
 }
 
 fn facts(ground: &Startup, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -> SessionInfo {

@@ -41,7 +41,7 @@ fn run(ground: &Startup, world: &System, alias: &str, args: &[String]) -> Exit {
             (node.path.clone(), plugin.command())
         }
         _ => {
-            let why = judged.risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());
+            let why = judged.risk.main_reason().cloned().unwrap_or_else(|| words::NO_REASON.into());
             return ground.fail(&Notice::error(why), Exit::Blocked);
         }
     };

@@ -237,7 +237,7 @@ fn asking(approved: ApprovalFlags) -> AskUser {
             // Approval in advance does not cover steps without the sandbox.
             ScriptQuestion::Step { risk, question } => {
                 let hands_out = match question.as_ref() {
-                    Question::Step { step, .. } => risk.hands_out_secrets(&step.work),
+                    Question::Step { step, .. } => risk.can_expose_secrets(&step.work),
                     _ => true,
                 };
                 let mild =

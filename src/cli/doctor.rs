@@ -59,7 +59,9 @@ pub fn rows(found: &DoctorFindings<'_>) -> Vec<PageRow> {
         PageRow::pair(w::DOCTOR_FOLDER, found.folder.display().to_string()),
         PageRow::pair(w::DOCTOR_TRUST, if found.trusted { w::TRUSTED } else { w::NOT_TRUSTED }),
     ];
-    rows.extend(found.notes.iter().map(|note| PageRow::pair(context::PART_NOTES, note.say())));
+    rows.extend(
+        found.notes.iter().map(|note| PageRow::pair(context::PART_NOTES, note.localized())),
+    );
     rows.extend(files(found.paths));
     rows.push(PageRow::pair(temp::DOCTOR, found.temp.place()));
     rows.extend(settings(found.loaded));

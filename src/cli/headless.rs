@@ -164,7 +164,7 @@ impl<'a> HeadlessTurn<'a> {
             Event::StepStarted { step, .. } => {
                 self.behind_words(told(w::STEP.with("step", shown::work(&step.work))))
             }
-            Event::Observed(observation) => {
+            Event::StepFinished(observation) => {
                 let told = self.observed(observation);
                 self.behind_words(told)
             }
@@ -176,8 +176,8 @@ impl<'a> HeadlessTurn<'a> {
             Event::Notice(it) if it.topic == Topic::PiecesDeclined && !self.options.asks => vec![],
             Event::Notice(notice) => vec![HeadlessEffect::Tell(StderrLine::Notice(notice.clone()))],
             // There is no terminal to hand over.
-            Event::Lend { ask } => vec![decide(*ask, Decision::Reject { word: None })],
-            Event::Compacted(receipt) => told(receipt.say()),
+            Event::TerminalRequested { ask } => vec![decide(*ask, Decision::Reject { word: None })],
+            Event::Compacted(receipt) => told(receipt.localized()),
             Event::TurnEnded { ending, .. } => self.ended(ending),
             Event::Closed => self.lost(),
             Event::Rendered { text } => self.rendered(text),
@@ -185,21 +185,21 @@ impl<'a> HeadlessTurn<'a> {
             Event::TurnStarted { .. }
             | Event::Steered { .. }
             | Event::Delta { .. }
-            | Event::Thought { .. }
+            | Event::ReasoningDelta { .. }
             | Event::StepOutput { .. }
             | Event::Judged { .. }
             | Event::Plan { .. }
             | Event::Undone { .. }
-            | Event::StillChanged { .. }
+            | Event::FilesKept { .. }
             | Event::FolderAdded { .. }
-            | Event::Returned
-            | Event::Answered { .. }
+            | Event::TerminalReturned
+            | Event::QuestionClosed { .. }
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Page(_)
             | Event::Compacting
             | Event::Models { .. }
-            | Event::Earlier { .. }
+            | Event::HistoryChunk { .. }
             | Event::RewindAsked { .. }
             | Event::Rewound { .. }
             | Event::Sessions { .. }
@@ -250,7 +250,7 @@ impl<'a> HeadlessTurn<'a> {
                 let word = Some(w::NOBODY_ANSWERS.text(crate::words::Lang::En).to_owned());
                 let notice = Notice::info(w::MODEL_ASKED.with("text", text.as_str()));
                 vec![
-                    HeadlessEffect::Tell(StderrLine::Notice(notice.hint(w::NOBODY_ANSWERS))),
+                    HeadlessEffect::Tell(StderrLine::Notice(notice.with_hint(w::NOBODY_ANSWERS))),
                     decide(ask.id, Decision::Reject { word }),
                 ]
             }
@@ -259,7 +259,7 @@ impl<'a> HeadlessTurn<'a> {
             Question::Trust { .. } => vec![decide(ask.id, Decision::Reject { word: None })],
             Question::Pause { why } => {
                 self.stop = Stop::Paused;
-                let notice = Notice::warning(why.clone()).hint(w::PAUSED_HINT);
+                let notice = Notice::warning(why.clone()).with_hint(w::PAUSED_HINT);
                 vec![
                     HeadlessEffect::Tell(StderrLine::Notice(notice)),
                     decide(ask.id, Decision::Stop),
@@ -273,11 +273,11 @@ impl<'a> HeadlessTurn<'a> {
         // The option does not approve a step that runs without the sandbox.
         let may = risk.tier <= Tier::L1 && !risk.lifted && risk.rule != SandboxDenial::RULE;
         // Nor does it hand out a credential, unless the other option names that.
-        let may = may && (self.options.approved.secrets || !risk.hands_out_secrets(&step.work));
+        let may = may && (self.options.approved.secrets || !risk.can_expose_secrets(&step.work));
         let Some(option) = self.options.approved.steps.filter(|_| may) else {
             return vec![decide(ask, Decision::Reject { word: None })];
         };
-        let why = risk.why().cloned().unwrap_or_else(|| w::NO_REASON.into());
+        let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
         let line = w::SAID_YES.with("step", shown::work(&step.work)).with("why", why);
         let line = line.with("option", option);
         vec![HeadlessEffect::Tell(StderrLine::Line(line)), decide(ask, Decision::Approve)]
@@ -304,7 +304,7 @@ impl<'a> HeadlessTurn<'a> {
         }
         let mut effects: Vec<HeadlessEffect> =
             pieces.iter().flat_map(|piece| told_piece(of, piece)).collect();
-        let grave = pieces.iter().find(|piece| piece.is_grave());
+        let grave = pieces.iter().find(|piece| piece.is_high_risk());
         match (self.options.approved.pieces, grave) {
             (true, None) => {
                 let steps = pieces.iter().map(|piece| piece.id.clone()).collect();
@@ -314,11 +314,12 @@ impl<'a> HeadlessTurn<'a> {
             (true, Some(grave)) => {
                 let line = crate::safety::clean::escape(&grave.line).text;
                 let say = prompt::PIECE_NOT_BY_FLAG.with("line", line);
-                effects.extend(notice(Notice::error(say).hint(prompt::PIECE_NOT_BY_FLAG_HINT)));
+                effects
+                    .extend(notice(Notice::error(say).with_hint(prompt::PIECE_NOT_BY_FLAG_HINT)));
             }
             (false, _) => effects.extend(notice(
                 Notice::error(prompt::PIECES_NEED_YES.with("of", of))
-                    .hint(prompt::PIECES_NEED_YES_HINT),
+                    .with_hint(prompt::PIECES_NEED_YES_HINT),
             )),
         }
         effects.push(decide(ask.id, Decision::Reject { word: None }));
@@ -347,7 +348,7 @@ impl<'a> HeadlessTurn<'a> {
             | Outcome::Interrupted
             | Outcome::NotStarted => self.blocked,
         };
-        let why = risk.why().cloned().unwrap_or_else(|| w::NO_REASON.into());
+        let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
         let about = |word: crate::words::Phrase| {
             Notice::warning(word.with("step", shown::work(&step.work)).with("why", why.clone()))
         };
@@ -362,15 +363,15 @@ impl<'a> HeadlessTurn<'a> {
             // The step only reads, so only the limit of steps asked about it.
             Outcome::Declined if risk.tier == Tier::L0 => {
                 let say = w::STEP_EACH_ASKS.with("step", shown::work(&step.work));
-                notice(Notice::warning(say).hint(w::STEP_EACH_ASKS_HINT))
+                notice(Notice::warning(say).with_hint(w::STEP_EACH_ASKS_HINT))
             }
             Outcome::Declined => {
                 let hint = match &self.untrusted {
-                    _ if risk.hands_out_secrets(&step.work) => w::STEP_SECRET_HINT.into(),
+                    _ if risk.can_expose_secrets(&step.work) => w::STEP_SECRET_HINT.into(),
                     Some(folder) => w::STEP_UNTRUSTED_HINT.with("folder", folder.as_str()),
                     None => w::STEP_DECLINED_HINT.into(),
                 };
-                notice(about(w::STEP_DECLINED).hint(hint))
+                notice(about(w::STEP_DECLINED).with_hint(hint))
             }
             Outcome::Refused => notice(about(w::STEP_REFUSED)),
             Outcome::TimedOut => told(w::STEP_TIMED_OUT.with("ms", observation.duration_ms)),
@@ -392,7 +393,7 @@ impl<'a> HeadlessTurn<'a> {
             }
             (Stop::Paused, _) => Exit::Limit,
             (Stop::No, TurnOutcome::Limit { why }) => {
-                effects.extend(notice(Notice::error(why.clone()).hint(w::PAUSED_HINT)));
+                effects.extend(notice(Notice::error(why.clone()).with_hint(w::PAUSED_HINT)));
                 Exit::Limit
             }
             (Stop::No, TurnOutcome::Unsent { why }) => {
@@ -452,7 +453,7 @@ impl<'a> HeadlessTurn<'a> {
 
 /// A shell command that runs, or would run, without a question.
 fn told_piece(of: &str, piece: &TemplateCommand) -> Vec<HeadlessEffect> {
-    let why = piece.risk.why().filter(|_| piece.risk.tier > Tier::L0);
+    let why = piece.risk.main_reason().filter(|_| piece.risk.tier > Tier::L0);
     let word = if why.is_some() { prompt::TOLD_PIECE } else { prompt::TOLD_PIECE_SAFE };
     let line = word.with("of", of).with("tier", piece.risk.tier.name());
     let line = line.with("line", crate::safety::clean::escape(&piece.line).text);
@@ -468,7 +469,7 @@ fn decide(ask: AskId, decision: Decision) -> HeadlessEffect {
 
 fn attached(item: &AttachmentInfo) -> HeadlessEffect {
     let line = prompt::LINE_ATTACHED.with("name", item.name.as_str());
-    HeadlessEffect::Tell(StderrLine::Line(line.with("size", item.said())))
+    HeadlessEffect::Tell(StderrLine::Line(line.with("size", item.size_text())))
 }
 
 fn told(say: impl Into<LocalizedText>) -> Vec<HeadlessEffect> {

@@ -198,7 +198,7 @@ impl Linear {
                 question::ParsedLine::Again(say) => vec![self.say(say), PlainEffect::Prompt],
                 question::ParsedLine::Lines(says) => self.ask_with(says),
                 question::ParsedLine::Judge(work) => {
-                    vec![PlainEffect::Send(Op::Judge { ask: asked.id(), work })]
+                    vec![PlainEffect::Send(Op::PreviewRisk { ask: asked.id(), work })]
                 }
                 question::ParsedLine::Command => self.entered(text),
             };
@@ -269,7 +269,7 @@ impl Linear {
         }
         if commands::find(name).is_none() && name.len() > 1 {
             self.looking = Some((line.to_owned(), mentions));
-            return vec![PlainEffect::Send(Op::Look)];
+            return vec![PlainEffect::Send(Op::RefreshExtensions)];
         }
         self.dispatch(line, mentions)
     }
@@ -331,7 +331,9 @@ impl Linear {
                 Vec::new()
             }
             UiAction::Models => vec![PlainEffect::Send(Op::Report { report: Report::Models })],
-            UiAction::Sessions => vec![PlainEffect::Send(Op::Find { words: String::new() })],
+            UiAction::Sessions => {
+                vec![PlainEffect::Send(Op::SearchSessions { words: String::new() })]
+            }
             UiAction::Rewind => vec![PlainEffect::Notice(Notice::warning(w::REWIND_HOW))],
             UiAction::Bots => {
                 let page = commands::bots_page(&self.kept, self.facts.bot.as_deref());
@@ -360,7 +362,7 @@ impl Linear {
                 self.doing = Doing::Working;
                 Vec::new()
             }
-            Event::Answered { .. } => {
+            Event::QuestionClosed { .. } => {
                 self.doing = self.after_answer();
                 Vec::new()
             }
@@ -372,12 +374,12 @@ impl Linear {
             }
             Event::Replied(replied) => self.replied(&replied),
             Event::StepStarted { step, risk } => vec![self.step(w::RUNS, &step, risk.tier)],
-            Event::Observed(seen) => self.observed(&seen),
+            Event::StepFinished(seen) => self.observed(&seen),
             Event::Asked(ask) => self.asked(*ask),
             Event::Queued { texts } if texts.is_empty() => Vec::new(),
             Event::Queued { texts } => vec![self.say(w::QUEUED.with("n", texts.len()))],
             Event::TurnEnded { ending, .. } => self.ended(&ending),
-            Event::Earlier { events, .. } => self.earlier(&events),
+            Event::HistoryChunk { events, .. } => self.earlier(&events),
             Event::Rewound { text, .. } => {
                 let said = self.say(w::REWOUND.with("text", text));
                 self.and_prompt(said)
@@ -400,18 +402,18 @@ impl Linear {
             Event::Steered { text } => vec![self.say(w::STEERED.with("text", text))],
             Event::Plan { items } => self.plan(&items),
             // The thread that reads lines cannot release the terminal.
-            Event::Lend { ask } => {
+            Event::TerminalRequested { ask } => {
                 vec![PlainEffect::Send(Op::Decide {
                     ask,
                     decision: Decision::Reject { word: None },
                 })]
             }
-            Event::Returned
+            Event::TerminalReturned
             | Event::Sessions { .. }
             | Event::Undone { .. }
-            | Event::StillChanged { .. }
+            | Event::FilesKept { .. }
             | Event::FolderAdded { .. }
-            | Event::Thought { .. }
+            | Event::ReasoningDelta { .. }
             | Event::StepOutput { .. } => Vec::new(),
             Event::Judged { ask, work, risk, change } => {
                 self.judged(ask, &work, &risk, change.as_deref())
@@ -469,7 +471,7 @@ impl Linear {
                     effects.extend(text.lines().map(|line| self.line(&format!("> {line}"))))
                 }
                 Event::Replied(replied) => effects.extend(self.replied(replied)),
-                Event::Observed(seen) => effects.extend(self.observed(seen)),
+                Event::StepFinished(seen) => effects.extend(self.observed(seen)),
                 _ => {}
             }
         }
@@ -504,7 +506,7 @@ impl Linear {
 
     fn attached(&self, item: &AttachmentInfo) -> PlainEffect {
         let name = escape(&item.name).text;
-        self.say(prompt::LINE_ATTACHED.with("name", name).with("size", item.said()))
+        self.say(prompt::LINE_ATTACHED.with("name", name).with("size", item.size_text()))
     }
 
     fn step(&self, word: Phrase, step: &Step, tier: Tier) -> PlainEffect {
@@ -551,7 +553,8 @@ impl Linear {
     }
 
     fn refused(&self, seen: &Observation) -> PlainEffect {
-        let why = seen.risk.why().cloned().unwrap_or_else(|| crate::words::cli::NO_REASON.into());
+        let why =
+            seen.risk.main_reason().cloned().unwrap_or_else(|| crate::words::cli::NO_REASON.into());
         self.say(w::REFUSED.with("step", exact(&seen.step.work)).with("why", why))
     }
 

@@ -80,7 +80,7 @@ impl TemplateApproval {
     /// question is needed.
     pub fn new(ask: AskId, pieces: &[TemplateCommand], yes: bool) -> Option<TemplateApproval> {
         let (run, pieces): (Vec<&TemplateCommand>, Vec<&TemplateCommand>) =
-            pieces.iter().partition(|piece| yes && !piece.is_grave());
+            pieces.iter().partition(|piece| yes && !piece.is_high_risk());
         let run = run.into_iter().map(|piece| piece.id.clone()).collect();
         let pieces: Vec<_> = pieces.into_iter().cloned().collect();
         (!pieces.is_empty()).then_some(TemplateApproval { ask, pieces, at: 0, run })
@@ -89,7 +89,7 @@ impl TemplateApproval {
     /// The question that waits for a line.
     pub fn question(&self) -> LocalizedText {
         let Some(piece) = self.pieces.get(self.at) else { return w::PIECES_DECLINED.into() };
-        let word = if piece.is_grave() { w::TERMINAL_GRAVE } else { w::TERMINAL_PIECE };
+        let word = if piece.is_high_risk() { w::TERMINAL_GRAVE } else { w::TERMINAL_PIECE };
         let tier = LocalizedText::from(tier_word(piece.risk.tier));
         word.with("tier", tier).with("line", escape(&piece.line).text)
     }
@@ -102,10 +102,10 @@ impl TemplateApproval {
         };
         let typed = narrow(typed);
         let (yes, no) = (is_yes(&typed), is_no(&typed));
-        if (piece.is_grave() && typed == GRAVE) || (!piece.is_grave() && yes) {
+        if (piece.is_high_risk() && typed == GRAVE) || (!piece.is_high_risk() && yes) {
             self.run.push(piece.id.clone());
         } else if !no {
-            let say = if piece.is_grave() { linear::NEEDS_YES } else { w::TERMINAL_Y_OR_N };
+            let say = if piece.is_high_risk() { linear::NEEDS_YES } else { w::TERMINAL_Y_OR_N };
             return ApprovalLine::Again(say.into(), self.question());
         }
         self.at += 1;

@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn an_error_and_its_hint_stand_a_line_apart() {
-        let notice = Notice::error(w::NO_PROMPT).hint(w::NO_PROMPT_HINT);
+        let notice = Notice::error(w::NO_PROMPT).with_hint(w::NO_PROMPT_HINT);
         let text = written(&notice, Lang::En);
         assert!(text.starts_with("error: ") && text.contains("\n\nhint: "), "{text}");
         assert!(written(&notice, Lang::Zh).starts_with("错误: "));

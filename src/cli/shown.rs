@@ -9,7 +9,7 @@ pub fn work(work: &StepAction) -> String {
             let words = std::iter::once(program).chain(args);
             words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
         }
-        StepAction::Tool { name, input } => StepAction::brief(name, input),
+        StepAction::Tool { name, input } => StepAction::summary(name, input),
         StepAction::Shell { line } => line.clone(),
     }
 }

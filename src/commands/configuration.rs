@@ -99,7 +99,9 @@ fn rule_op(call: &CommandContext<'_>, rule: &str, op: fn(String) -> Op) -> Comma
     }
     let program = rule.split_whitespace().next().unwrap_or("");
     match program.contains('*') {
-        true => CommandOutcome::Say(Notice::error(w::RULE_NEEDS_PROGRAM).hint(w::RULE_EXAMPLE)),
+        true => {
+            CommandOutcome::Say(Notice::error(w::RULE_NEEDS_PROGRAM).with_hint(w::RULE_EXAMPLE))
+        }
         false => CommandOutcome::Send(op(rule.split_whitespace().collect::<Vec<_>>().join(" "))),
     }
 }

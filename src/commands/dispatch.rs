@@ -26,7 +26,7 @@ pub fn dispatch_over_question(call: &CommandContext<'_>, line: &str) -> CommandO
         false => {
             let name = row.map_or(name, |row| row.name);
             let notice = Notice::warning(w::QUESTION_FIRST.with("name", short(name)));
-            CommandOutcome::Say(notice.hint(w::QUESTION_FIRST_HINT))
+            CommandOutcome::Say(notice.with_hint(w::QUESTION_FIRST_HINT))
         }
     }
 }
@@ -72,7 +72,7 @@ pub(super) fn dispatch_in(
         ]),
         (WhileBusy::Refuse, true) => {
             let notice = Notice::error(w::BUSY.with("name", command.name));
-            CommandOutcome::Say(notice.hint(w::BUSY_HINT))
+            CommandOutcome::Say(notice.with_hint(w::BUSY_HINT))
         }
     }
 }
@@ -114,5 +114,5 @@ fn check(command: &SlashCommand, args: &str) -> Option<CommandOutcome> {
             .with("choices", choices.join(", "))
             .with("found", short(args)),
     };
-    Some(CommandOutcome::Say(Notice::error(say).hint(w::USAGE.with("usage", command.usage()))))
+    Some(CommandOutcome::Say(Notice::error(say).with_hint(w::USAGE.with("usage", command.usage()))))
 }

@@ -76,7 +76,9 @@ pub(super) fn status(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
     let unsaved = call.facts.unsaved.as_ref();
     rows.extend(unsaved.map(|unsaved| PageRow::pair(w::STATUS_UNSAVED, unsaved.why.clone())));
     rows.extend(held.map(|held| PageRow::pair(w::STATUS_SANDBOX, held)));
-    rows.extend(call.facts.notes.iter().map(|note| PageRow::pair(w::STATUS_NOTES, note.say())));
+    rows.extend(
+        call.facts.notes.iter().map(|note| PageRow::pair(w::STATUS_NOTES, note.localized())),
+    );
     CommandOutcome::Page { title: w::STATUS_TITLE.into(), rows }
 }
 

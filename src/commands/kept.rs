@@ -31,7 +31,7 @@ pub(super) fn run(
     match &call.kept.waiting {
         Some(waiting) => {
             let unknown = w::UNKNOWN.with("name", short(name));
-            CommandOutcome::Say(Notice::error(unknown).hint(waiting.clone()))
+            CommandOutcome::Say(Notice::error(unknown).with_hint(waiting.clone()))
         }
         None => refusal("/", w::UNKNOWN, name, known, w::UNKNOWN_HINT),
     }
@@ -53,7 +53,7 @@ pub fn usage(entry: &Extension) -> String {
 /// The sections of help below the table, each with its heading; empty ones are omitted.
 pub fn sections(kept: &Extensions) -> Vec<(PhraseValue, Vec<(String, PhraseValue)>)> {
     let rows = |kind| {
-        let typed = kept.of(kind).filter(|entry| entry.can_be_typed());
+        let typed = kept.of_kind(kind).filter(|entry| entry.can_be_typed());
         capped(typed.map(|entry| (usage(entry), entry.about.as_str().into())).collect())
     };
     let unusable = kept.entries.iter().filter_map(|entry| match &entry.state {
@@ -132,7 +132,7 @@ pub fn untold(untold: &OmittedSkills) -> Vec<PageRow> {
 fn list(call: &CommandContext<'_>, kind: ExtensionKind, none: PhraseValue) -> Vec<PageRow> {
     let mut rows: Vec<PageRow> = Vec::new();
     let mut heading = None;
-    let entries: Vec<&Extension> = call.kept.of(kind).collect();
+    let entries: Vec<&Extension> = call.kept.of_kind(kind).collect();
     for entry in entries.iter().take(MOST) {
         if heading != Some(&entry.from) {
             heading = Some(&entry.from);

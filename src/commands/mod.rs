@@ -267,8 +267,8 @@ fn refusal<'a>(
     let notice = Notice::error(say.with("name", short(name)));
     let near: Vec<String> = near.iter().map(|name| format!("`{lead}{name}`")).collect();
     CommandOutcome::Say(match near.is_empty() {
-        true => notice.hint(otherwise),
-        false => notice.hint(crate::words::commands::NEAR.with("near", near.join(", "))),
+        true => notice.with_hint(otherwise),
+        false => notice.with_hint(crate::words::commands::NEAR.with("near", near.join(", "))),
     })
 }
 

@@ -121,7 +121,7 @@ pub(super) fn resume(_: &CommandContext<'_>, session: &str) -> CommandOutcome {
 }
 
 pub(super) fn sessions(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Find { words: words.to_owned() })
+    CommandOutcome::Send(Op::SearchSessions { words: words.to_owned() })
 }
 
 pub(super) fn fork(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
@@ -141,7 +141,7 @@ pub(super) fn rewind(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
     let (back, what) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
     let what = match what.trim() {
         "" => None,
-        name => match Rewind::named(name) {
+        name => match Rewind::from_name(name) {
             Some(what) => Some(what),
             None => {
                 let say = w::NO_REWIND.with("found", super::short(name));

@@ -120,7 +120,7 @@ impl ConfigDiagnostic {
     pub fn notice(&self) -> Notice {
         let notice = Notice::warning(self.say());
         match self.hint() {
-            Some(hint) => notice.hint(hint),
+            Some(hint) => notice.with_hint(hint),
             None => notice,
         }
     }

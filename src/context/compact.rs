@@ -155,7 +155,7 @@ fn transcript(exchange: &PastTurn) -> String {
 /// Parses a model's answer. Strict: a field of the wrong type, or an empty summary, is `None`. An
 /// omitted list stays unchanged.
 pub fn read(text: &str, before: &Summary) -> Option<Summary> {
-    let object = reply::any_object(text)?;
+    let object = reply::first_object(text)?;
     let summary = object.get("summary")?.as_str()?.trim();
     if summary.is_empty() {
         return None;

@@ -147,7 +147,7 @@ pub fn submit(parts: Vec<PromptPart>, whole: impl Fn(&str) -> String) -> Op {
         other => other,
     });
     let prompt = Prompt { shown, parts: unfolded.collect(), ..Prompt::default() };
-    Op::Prompt { prompt: Box::new(prompt) }
+    Op::SubmitPrompt { prompt: Box::new(prompt) }
 }
 
 fn command(line: &str, pasted: &[String]) -> Option<Intent> {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     fn written(mentions: &[Mention]) -> Vec<String> {
-        mentions.iter().map(Mention::written).collect()
+        mentions.iter().map(Mention::as_typed).collect()
     }
 
     #[test]
@@ -350,7 +350,8 @@ mod tests {
     #[test]
     fn the_contents_of_a_folded_paste_are_not_parsed() {
         let Intent::Message { parts } = read("@a.rs [pasted]") else { panic!() };
-        let Op::Prompt { prompt } = submit(parts, |text| text.replace("[pasted]", "@b.rs")) else {
+        let Op::SubmitPrompt { prompt } = submit(parts, |text| text.replace("[pasted]", "@b.rs"))
+        else {
             panic!()
         };
         assert_eq!(prompt.shown, "@a.rs @b.rs");

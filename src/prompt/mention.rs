@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     fn named(text: &str) -> Vec<String> {
-        find(text).into_iter().map(|found| found.mention.written()).collect()
+        find(text).into_iter().map(|found| found.mention.as_typed()).collect()
     }
 
     #[test]

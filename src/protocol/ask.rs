@@ -17,11 +17,11 @@ pub struct Ask {
 
 impl Ask {
     /// The question in its stored form: its changes are cut like those of finished steps.
-    pub fn kept(mut self) -> Ask {
+    pub fn into_stored(mut self) -> Ask {
         if let Question::Step { change, rest, .. } = &mut self.question {
             let ahead = rest.iter_mut().map(|step| &mut step.change);
             for change in std::iter::once(change).chain(ahead) {
-                *change = change.take().map(Change::kept);
+                *change = change.take().map(Change::into_stored);
             }
         }
         self
@@ -147,7 +147,7 @@ pub struct TemplateCommand {
 
 impl TemplateCommand {
     /// Needs its own approval: an L2, including one that settings lifted.
-    pub fn is_grave(&self) -> bool {
+    pub fn is_high_risk(&self) -> bool {
         self.risk.tier == Tier::L2 || self.risk.lifted
     }
 }

@@ -101,7 +101,7 @@ impl Extensions {
         self.entries.iter().filter(broken).find(|entry| entry.name == name)
     }
 
-    pub fn of(&self, kind: ExtensionKind) -> impl Iterator<Item = &Extension> {
+    pub fn of_kind(&self, kind: ExtensionKind) -> impl Iterator<Item = &Extension> {
         self.entries.iter().filter(move |entry| entry.kind == kind)
     }
 }

@@ -24,7 +24,7 @@ impl Change {
     const KEPT: usize = 192 * 1024;
 
     /// The change in its stored form.
-    pub fn kept(mut self) -> Change {
+    pub fn into_stored(mut self) -> Change {
         if self.diff.len() > Change::KEPT {
             let most = self.diff.floor_char_boundary(Change::KEPT);
             let at = self.diff.get(..most).and_then(|kept| kept.rfind('\n'));

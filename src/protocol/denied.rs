@@ -20,7 +20,7 @@ impl SandboxDenial {
     pub const RULE: &str = "sandbox.denied";
 
     /// `changing x and reaching the network`.
-    pub fn what(&self) -> LocalizedText {
+    pub fn denied_actions(&self) -> LocalizedText {
         let reads = self.reads.iter().map(|path| words::DENIED_READ.with("path", path.as_str()));
         let writes = self.writes.iter().map(|path| words::DENIED_WRITE.with("path", path.as_str()));
         let network = self.network.then(|| LocalizedText::from(words::DENIED_NETWORK));
@@ -30,7 +30,7 @@ impl SandboxDenial {
     }
 
     /// As a sentence.
-    pub fn say(&self) -> LocalizedText {
-        words::DENIED.with("what", self.what())
+    pub fn localized(&self) -> LocalizedText {
+        words::DENIED.with("what", self.denied_actions())
     }
 }

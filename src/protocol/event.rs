@@ -36,7 +36,7 @@ pub enum Event {
         text: String,
     },
     /// The model's reasoning text; shown dim, never stored as the answer.
-    Thought {
+    ReasoningDelta {
         text: String,
     },
     /// A call failed and is retried after a wait.
@@ -63,7 +63,7 @@ pub enum Event {
         text: String,
     },
     /// The observation of a step, including one that did not run.
-    Observed(Box<Observation>),
+    StepFinished(Box<Observation>),
     Asked(Box<Ask>),
     /// The answer to `Op::Judge`, for exactly this work.
     Judged {
@@ -74,7 +74,7 @@ pub enum Event {
         change: Option<Box<Change>>,
     },
     /// The question was answered or withdrawn.
-    Answered {
+    QuestionClosed {
         ask: AskId,
     },
     /// The plan, replacing the previous one.
@@ -83,21 +83,21 @@ pub enum Event {
     },
     /// A step needs the terminal itself. A surface with a terminal releases it and then approves;
     /// one without rejects. The terminal is returned with [`Event::Returned`].
-    Lend {
+    TerminalRequested {
         ask: AskId,
     },
-    Returned,
+    TerminalReturned,
     /// Files were restored to their state before these turns. The observation of each file is sent
     /// separately.
     Undone {
         turns: Vec<u64>,
         /// Turns whose kept files (see [`Event::StillChanged`]) were undone as well.
         #[serde(default)]
-        left: Vec<u64>,
+        kept_files_of: Vec<u64>,
     },
     /// The conversation was rewound to before `turn`, but these files keep their changes. Replaces
     /// earlier events of this kind for this and later turns.
-    StillChanged {
+    FilesKept {
         turn: u64,
         /// Without diffs.
         files: Vec<Change>,
@@ -127,7 +127,7 @@ pub enum Event {
     },
     /// Events from before all that were sent so far: a session was resumed. A long history follows
     /// in several chunks, each one earlier than the last.
-    Earlier {
+    HistoryChunk {
         events: Vec<Event>,
         /// When each of them happened, by wall-clock time: milliseconds since 1970. Empty if
         /// unknown.
@@ -313,13 +313,13 @@ impl Notice {
     }
 
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<LocalizedText>) -> Notice {
+    pub fn with_hint(mut self, hint: impl Into<LocalizedText>) -> Notice {
         self.hint = Some(hint.into());
         self
     }
 
     #[must_use]
-    pub fn about(mut self, topic: Topic) -> Notice {
+    pub fn with_topic(mut self, topic: Topic) -> Notice {
         self.topic = topic;
         self
     }

@@ -112,7 +112,7 @@ impl Provider {
 }
 
 impl InstructionFile {
-    pub fn say(&self) -> LocalizedText {
+    pub fn localized(&self) -> LocalizedText {
         let (sent, whole) = (format_bytes(self.sent), format_bytes(self.bytes));
         match self.sent == self.bytes {
             true => words::NOTE.with("path", self.path.as_str()).with("size", sent),

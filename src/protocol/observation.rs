@@ -125,7 +125,7 @@ impl Observation {
                 out["program"] = json!(program);
                 out["args"] = json!(args);
             }
-            StepAction::Tool { input, .. } => out["input"] = short(input),
+            StepAction::Tool { input, .. } => out["input"] = shorten_input(input),
             StepAction::Shell { line } => out["line"] = json!(line),
         }
         out["exitCode"] = json!(self.exit_code);
@@ -137,7 +137,7 @@ impl Observation {
         out["risk"] = json!({
             "tier": self.risk.tier,
             "rule": self.risk.rule,
-            "reason": self.risk.why().map(|say| say.text(Lang::En)),
+            "reason": self.risk.main_reason().map(|say| say.text(Lang::En)),
         });
         if let Some(change) = &self.change {
             out["changed"] = json!({
@@ -155,16 +155,16 @@ impl Observation {
 /// Longest text of a tool's input that a result repeats, in bytes: the model wrote it itself.
 const REPEATED: usize = 160;
 
-fn short(input: &Value) -> Value {
+fn shorten_input(input: &Value) -> Value {
     match input {
         Value::String(text) if text.len() > REPEATED => {
             let kept = text.get(..text.floor_char_boundary(REPEATED)).unwrap_or_default();
             json!(format!("{kept}[… {} bytes]", text.len()))
         }
-        Value::Array(items) => items.iter().map(short).collect(),
-        Value::Object(fields) => {
-            Value::Object(fields.iter().map(|(name, value)| (name.clone(), short(value))).collect())
-        }
+        Value::Array(items) => items.iter().map(shorten_input).collect(),
+        Value::Object(fields) => Value::Object(
+            fields.iter().map(|(name, value)| (name.clone(), shorten_input(value))).collect(),
+        ),
         other => other.clone(),
     }
 }

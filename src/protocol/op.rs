@@ -14,7 +14,7 @@ pub enum Op {
     },
     /// A message that mentions files or contains shell pieces: those are processed first, then it
     /// is sent as one.
-    Prompt {
+    SubmitPrompt {
         prompt: Box<Prompt>,
     },
     /// Expands a prompt and returns its text without sending it to a model.
@@ -42,7 +42,7 @@ pub enum Op {
         decision: Decision,
     },
     /// Asks how `work` would be judged in place of the step of the question `ask`.
-    Judge {
+    PreviewRisk {
         ask: AskId,
         work: StepAction,
     },
@@ -80,7 +80,7 @@ pub enum Op {
         name: Option<String>,
     },
     /// Checks whether the user's extensions have changed, and sends them.
-    Look,
+    RefreshExtensions,
     SetModel {
         name: String,
     },
@@ -118,9 +118,9 @@ pub enum Op {
         session: String,
     },
     /// Lists the saved sessions, for selection.
-    Sessions,
+    ListSessions,
     /// Lists the saved sessions as a page; with words, only those that contain them.
-    Find {
+    SearchSessions {
         words: String,
     },
     /// Continues in a copy of the session; the original stays unchanged.
@@ -179,7 +179,7 @@ impl Rewind {
         }
     }
 
-    pub fn named(name: &str) -> Option<Rewind> {
+    pub fn from_name(name: &str) -> Option<Rewind> {
         Rewind::ALL.into_iter().find(|what| what.name().eq_ignore_ascii_case(name))
     }
 }

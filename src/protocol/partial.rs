@@ -17,7 +17,7 @@ const CLOSE_THOUGHT: &str = "</think>";
 /// Reads a reply chunk by chunk.
 #[derive(Clone, Debug, Default)]
 pub struct Partial {
-    place: Place,
+    state: StreamState,
     escape: Unescape,
     /// Open brackets inside the skipped value.
     depth: usize,
@@ -28,25 +28,25 @@ pub struct Partial {
 
 /// The position of the next character in the reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum StreamState {
     /// At the very start, where a `<think>` may come.
     #[default]
     Start,
-    Thought,
+    Reasoning,
     /// Before the object.
-    Outside,
+    BeforeObject,
     /// Inside the object, before a key.
-    Before,
+    BeforeKey,
     Key,
     /// After a key, before its value.
-    Colon(Field),
+    AfterKey(Field),
     Message,
     /// In a value that is not shown.
     Value,
     /// In a string of such a value.
-    Text,
+    SkippedString,
     /// The message is complete, or broken.
-    Over,
+    Done,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,30 +69,30 @@ impl Partial {
     }
 
     fn step(&mut self, c: char) {
-        match self.place {
-            Place::Start => self.at_start(c),
-            Place::Thought => self.in_thought(c),
-            Place::Outside => {
+        match self.state {
+            StreamState::Start => self.at_start(c),
+            StreamState::Reasoning => self.in_reasoning(c),
+            StreamState::BeforeObject => {
                 if c == '{' {
-                    self.place = Place::Before;
+                    self.state = StreamState::BeforeKey;
                 }
             }
-            Place::Before => self.before_key(c),
-            Place::Key => self.in_key(c),
-            Place::Colon(field) => self.behind_key(c, field),
-            Place::Message => {
-                if self.string(c) {
-                    self.place = Place::Over;
+            StreamState::BeforeKey => self.before_key(c),
+            StreamState::Key => self.in_key(c),
+            StreamState::AfterKey(field) => self.after_key(c, field),
+            StreamState::Message => {
+                if self.push_string_char(c) {
+                    self.state = StreamState::Done;
                 }
             }
-            Place::Value => self.in_value(c),
-            Place::Text => {
-                if self.string(c) {
-                    self.place = Place::Value;
+            StreamState::Value => self.in_value(c),
+            StreamState::SkippedString => {
+                if self.push_string_char(c) {
+                    self.state = StreamState::Value;
                 }
                 self.out.clear();
             }
-            Place::Over => {}
+            StreamState::Done => {}
         }
     }
 
@@ -103,20 +103,20 @@ impl Partial {
         self.word.push(c);
         if self.word == OPEN_THOUGHT {
             self.word.clear();
-            self.place = Place::Thought;
+            self.state = StreamState::Reasoning;
         } else if !OPEN_THOUGHT.starts_with(&self.word) {
-            self.place = Place::Outside;
+            self.state = StreamState::BeforeObject;
             // A `{` cannot precede the last character: it would not have matched.
             self.word.clear();
             self.step(c);
         }
     }
 
-    fn in_thought(&mut self, c: char) {
+    fn in_reasoning(&mut self, c: char) {
         self.word.push(c);
         if self.word == CLOSE_THOUGHT {
             self.word.clear();
-            self.place = Place::Outside;
+            self.state = StreamState::BeforeObject;
         } else if !CLOSE_THOUGHT.starts_with(&self.word) {
             self.word.clear();
             if c == '<' {
@@ -129,9 +129,9 @@ impl Partial {
         match c {
             '"' => {
                 self.word.clear();
-                self.place = Place::Key;
+                self.state = StreamState::Key;
             }
-            '}' => self.place = Place::Outside,
+            '}' => self.state = StreamState::BeforeObject,
             ',' => {}
             c if c.is_whitespace() => {}
             // A brace in prose: ends at its match, or at a comma if it is broken JSON.
@@ -140,21 +140,21 @@ impl Partial {
     }
 
     fn in_key(&mut self, c: char) {
-        let ended = self.string(c);
+        let ended = self.push_string_char(c);
         let read = mem::take(&mut self.out);
         if self.word.len() < LONGEST_KEY {
             self.word.push_str(&read);
         }
         if ended {
             let field = if self.word == "message" { Field::Message } else { Field::Other };
-            self.place = Place::Colon(field);
+            self.state = StreamState::AfterKey(field);
         }
     }
 
-    fn behind_key(&mut self, c: char, field: Field) {
+    fn after_key(&mut self, c: char, field: Field) {
         match (c, field) {
             (':', _) => {}
-            ('"', Field::Message) => self.place = Place::Message,
+            ('"', Field::Message) => self.state = StreamState::Message,
             (c, _) if c.is_whitespace() => {}
             (c, _) => self.skip(c),
         }
@@ -162,23 +162,23 @@ impl Partial {
 
     fn skip(&mut self, c: char) {
         self.depth = 0;
-        self.place = Place::Value;
+        self.state = StreamState::Value;
         self.in_value(c);
     }
 
     fn in_value(&mut self, c: char) {
         match c {
-            '"' => self.place = Place::Text,
+            '"' => self.state = StreamState::SkippedString,
             '{' | '[' => self.depth += 1,
-            '}' if self.depth == 0 => self.place = Place::Outside,
+            '}' if self.depth == 0 => self.state = StreamState::BeforeObject,
             '}' | ']' => self.depth = self.depth.saturating_sub(1),
-            ',' if self.depth == 0 => self.place = Place::Before,
+            ',' if self.depth == 0 => self.state = StreamState::BeforeKey,
             _ => {}
         }
     }
 
     /// One character of a string, decoded into `out`; true when it was the closing quote.
-    fn string(&mut self, c: char) -> bool {
+    fn push_string_char(&mut self, c: char) -> bool {
         self.escape.push(c, &mut self.out)
     }
 }
@@ -187,7 +187,7 @@ impl Partial {
 pub fn message(text: &str) -> Option<String> {
     let mut reader = Partial::new();
     let message = reader.push(text);
-    let began = matches!(reader.place, Place::Message) || !message.is_empty();
+    let began = matches!(reader.state, StreamState::Message) || !message.is_empty();
     began.then_some(message)
 }
 
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     /// The final visible text, which is the same for the whole and for every split.
-    fn shown(text: &str) -> String {
+    fn visible_text(text: &str) -> String {
         let whole = Partial::new().push(text);
         let mut reader = Partial::new();
         let pieces: String =
@@ -222,30 +222,30 @@ mod tests {
     #[test]
     fn only_the_message_of_the_reply_itself_is_shown() {
         assert_eq!(
-            shown(r#"{"data":{"message":"no","a":[{"message":"no"}]},"message":"yes"}"#),
+            visible_text(r#"{"data":{"message":"no","a":[{"message":"no"}]},"message":"yes"}"#),
             "yes"
         );
-        assert_eq!(shown(r#"{"text":"\"message\":\"no\"","message":"yes"}"#), "yes");
-        assert_eq!(shown(r#"{"message":["no"],"n":1,"type":"message"}"#), "");
-        assert_eq!(shown(r#"{"message":"one"} {"message":"two"}"#), "one");
+        assert_eq!(visible_text(r#"{"text":"\"message\":\"no\"","message":"yes"}"#), "yes");
+        assert_eq!(visible_text(r#"{"message":["no"],"n":1,"type":"message"}"#), "");
+        assert_eq!(visible_text(r#"{"message":"one"} {"message":"two"}"#), "one");
     }
 
     #[test]
     fn an_escaped_key_is_the_same_key() {
-        assert_eq!(shown(r#"{"m\u0065ssage":"yes"}"#), "yes");
-        assert_eq!(shown(r#"{"message_of_the_day_and_more":"no","message":"yes"}"#), "yes");
+        assert_eq!(visible_text(r#"{"m\u0065ssage":"yes"}"#), "yes");
+        assert_eq!(visible_text(r#"{"message_of_the_day_and_more":"no","message":"yes"}"#), "yes");
     }
 
     #[test]
-    fn prose_fences_and_thoughts_before_the_object_are_skipped() {
+    fn prose_fences_and_reasoning_before_the_object_are_skipped() {
         let object = r#"{"type":"chat","message":"hi"}"#;
-        assert_eq!(shown(&format!("Sure, here it is:\n```json\n{object}\n```")), "hi");
-        assert_eq!(shown(&format!("With {{x}} or {{}}: {object}")), "hi");
+        assert_eq!(visible_text(&format!("Sure, here it is:\n```json\n{object}\n```")), "hi");
+        assert_eq!(visible_text(&format!("With {{x}} or {{}}: {object}")), "hi");
         assert_eq!(
-            shown(&format!("\n<think>not {{\"message\":\"no\"}} << </thi</think>{object}")),
+            visible_text(&format!("\n<think>not {{\"message\":\"no\"}} << </thi</think>{object}")),
             "hi"
         );
-        assert_eq!(shown(&format!("<thin {object}")), "hi");
+        assert_eq!(visible_text(&format!("<thin {object}")), "hi");
     }
 
     #[test]
@@ -253,15 +253,15 @@ mod tests {
         for text in
             ["just prose", "fn main() { println!(\"message\"); }", "{message: 'x'}", "[1,", "\"x\""]
         {
-            assert_eq!(shown(text), "", "{text}");
+            assert_eq!(visible_text(text), "", "{text}");
         }
     }
 
     #[test]
     fn surrogate_pairs_are_one_character_and_lone_halves_are_replaced() {
-        assert_eq!(shown(r#"{"message":"\ud83d\ude00!"}"#), "😀!");
+        assert_eq!(visible_text(r#"{"message":"\ud83d\ude00!"}"#), "😀!");
         assert_eq!(
-            shown(r#"{"message":"\ud83dx\ude00\ud83d\n\ud83d"}"#),
+            visible_text(r#"{"message":"\ud83dx\ude00\ud83d\n\ud83d"}"#),
             "\u{fffd}x\u{fffd}\u{fffd}\n\u{fffd}"
         );
     }

@@ -86,7 +86,7 @@ pub enum AttachmentSize {
 
 impl AttachmentInfo {
     /// Its size, in words.
-    pub fn said(&self) -> LocalizedText {
+    pub fn size_text(&self) -> LocalizedText {
         let size = match self.size {
             AttachmentSize::Lines(n) => plural(n, words::SIZE_LINE, words::SIZE_LINES),
             AttachmentSize::Entries(n) => plural(n, words::SIZE_ENTRY, words::SIZE_ENTRIES),
@@ -97,7 +97,7 @@ impl AttachmentInfo {
 
 impl Mention {
     /// The mention as written: `@src/lib.rs:10-40`, `@"a b.rs"`.
-    pub fn written(&self) -> String {
+    pub fn as_typed(&self) -> String {
         let blank = self.path.contains(char::is_whitespace);
         let path = if blank { format!("\"{}\"", self.path) } else { self.path.clone() };
         match self.lines {
@@ -113,7 +113,7 @@ impl Mention {
 
 impl Prompt {
     /// Its shell lines, in order.
-    pub fn shell(&self) -> impl Iterator<Item = &str> {
+    pub fn shell_lines(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             PromptPart::Shell(line) => Some(line.as_str()),
             PromptPart::Text(_) | PromptPart::Mention { .. } | PromptPart::Insert(_) => None,

@@ -51,7 +51,7 @@ pub struct CompactionSummary {
 
 impl Compaction {
     /// The result, in a sentence.
-    pub fn say(&self) -> LocalizedText {
+    pub fn localized(&self) -> LocalizedText {
         words::RECEIPT
             .with("before", format_bytes(self.before))
             .with("after", format_bytes(self.after))
@@ -95,7 +95,7 @@ impl Compaction {
         if let Some(part) = self.summed.first().or(self.shortened.first()) {
             rows.push(PageRow::line(words::RECEIPT_RECALL.with("id", part.id.as_str())));
         }
-        Page { title: self.say(), rows }
+        Page { title: self.localized(), rows }
     }
 }
 

@@ -76,7 +76,7 @@ pub enum ParsedReply {
 
 impl ParsedReply {
     /// The error of an invalid reply; `None` for a valid one.
-    pub fn fault(&self) -> Option<LocalizedText> {
+    pub fn error(&self) -> Option<LocalizedText> {
         match self {
             ParsedReply::Valid { .. } => None,
             ParsedReply::Invalid { fault, .. } => Some(fault.clone()),
@@ -102,11 +102,11 @@ pub fn read(text: &str) -> ParsedReply {
         let kept = text.split_at(text.floor_char_boundary(LONGEST)).0;
         return ParsedReply::Invalid { fault, text: kept.to_owned() };
     }
-    match find(after_thought(text)) {
-        Search::Object(object, found) => understood(&object, found, text),
-        Search::Wrong(fault) => ParsedReply::Invalid { fault, text: text.to_owned() },
-        Search::Nothing => {
-            let answer = Some(after_thought(text)).filter(|rest| !rest.is_empty());
+    match find(after_reasoning(text)) {
+        Search::Object(object, found) => decode_object(&object, found, text),
+        Search::Invalid(fault) => ParsedReply::Invalid { fault, text: text.to_owned() },
+        Search::NotFound => {
+            let answer = Some(after_reasoning(text)).filter(|rest| !rest.is_empty());
             ParsedReply::Fallback { text: answer.unwrap_or(text).to_owned() }
         }
     }
@@ -114,12 +114,12 @@ pub fn read(text: &str) -> ParsedReply {
 
 /// The first JSON object in a text that is not a reply: the whole of it, a fenced block, or the
 /// text between braces. Nothing is repaired.
-pub fn any_object(text: &str) -> Option<Map<String, Value>> {
-    let text = after_thought(text.get(..LONGEST).unwrap_or(text));
+pub fn first_object(text: &str) -> Option<Map<String, Value>> {
+    let text = after_reasoning(text.get(..LONGEST).unwrap_or(text));
     let whole = strict::object(text).ok();
     whole
-        .or_else(|| fences(text).find_map(|(_, block, _)| strict::object(block).ok()))
-        .or_else(|| braces(text).find_map(|(block, _)| strict::object(block).ok()))
+        .or_else(|| fenced_blocks(text).find_map(|(_, block, _)| strict::object(block).ok()))
+        .or_else(|| brace_blocks(text).find_map(|(block, _)| strict::object(block).ok()))
 }
 
 /// The object that represents a text which is not JSON (001 §2).
@@ -132,7 +132,7 @@ pub fn fallback_json(text: &str) -> Value {
 }
 
 /// The text after a leading `<think>` block, which some models put before the answer.
-fn after_thought(text: &str) -> &str {
+fn after_reasoning(text: &str) -> &str {
     let text = text.trim_start_matches('\u{feff}').trim();
     match text.strip_prefix("<think>") {
         Some(thought) => thought.split_once("</think>").map_or("", |(_, rest)| rest.trim()),
@@ -143,40 +143,40 @@ fn after_thought(text: &str) -> &str {
 /// The result of the search for an object.
 enum Search {
     Object(Map<String, Value>, ReplyRepair),
-    Wrong(LocalizedText),
-    Nothing,
+    Invalid(LocalizedText),
+    NotFound,
 }
 
 fn find(text: &str) -> Search {
     match strict::object(text) {
         Ok(object) => return Search::Object(object, ReplyRepair::Whole),
-        Err(flaw) if flaw.is_final() => return Search::Wrong(flaw.say()),
+        Err(flaw) if flaw.is_final() => return Search::Invalid(flaw.localized()),
         Err(_) => {}
     }
-    for (before, block, after) in fences(text) {
+    for (before, block, after) in fenced_blocks(text) {
         match strict::object(block) {
-            Ok(object) if !like_a_reply(&object) => {}
-            Ok(_) if holds_reply(before) || holds_reply(after) => {
-                return Search::Wrong(words::TWO_OBJECTS.into());
+            Ok(object) if !is_like_reply(&object) => {}
+            Ok(_) if contains_reply(before) || contains_reply(after) => {
+                return Search::Invalid(words::TWO_OBJECTS.into());
             }
             Ok(object) => return Search::Object(object, ReplyRepair::Fenced),
-            Err(flaw) if flaw.is_final() => return Search::Wrong(flaw.say()),
+            Err(flaw) if flaw.is_final() => return Search::Invalid(flaw.localized()),
             Err(_) => {}
         }
     }
-    for (block, after) in braces(text) {
+    for (block, after) in brace_blocks(text) {
         match strict::object(block) {
-            Ok(object) if !like_a_reply(&object) => {}
-            Ok(_) if holds_reply(after) => return Search::Wrong(words::TWO_OBJECTS.into()),
+            Ok(object) if !is_like_reply(&object) => {}
+            Ok(_) if contains_reply(after) => return Search::Invalid(words::TWO_OBJECTS.into()),
             Ok(object) => return Search::Object(object, ReplyRepair::Braces),
-            Err(flaw) if flaw.is_final() => return Search::Wrong(flaw.say()),
+            Err(flaw) if flaw.is_final() => return Search::Invalid(flaw.localized()),
             Err(_) => {}
         }
     }
-    repaired(text)
+    find_repaired(text)
 }
 
-fn understood(object: &Map<String, Value>, found: ReplyRepair, text: &str) -> ParsedReply {
+fn decode_object(object: &Map<String, Value>, found: ReplyRepair, text: &str) -> ParsedReply {
     if object.get("_fallback") == Some(&Value::Bool(true)) {
         let inner = object.get("result").and_then(Value::as_str).unwrap_or(text);
         return ParsedReply::Fallback { text: inner.to_owned() };
@@ -189,15 +189,15 @@ fn understood(object: &Map<String, Value>, found: ReplyRepair, text: &str) -> Pa
 
 /// The last attempt. The result may have lost something, so it is marked; prose with a stray brace
 /// becomes a meaningless object and counts as nothing.
-fn repaired(text: &str) -> Search {
-    let Some(broken) = broken_object(text) else { return Search::Nothing };
+fn find_repaired(text: &str) -> Search {
+    let Some(broken) = broken_object(text) else { return Search::NotFound };
     let Some(fixed) = repair::repair(broken) else {
-        return Search::Wrong(ReplyError::TooDeep.say());
+        return Search::Invalid(ReplyError::TooDeep.localized());
     };
     match strict::object(&fixed) {
-        Ok(object) if like_a_reply(&object) => Search::Object(object, ReplyRepair::Repaired),
-        Err(flaw) if flaw.is_final() => Search::Wrong(flaw.say()),
-        Ok(_) | Err(_) => Search::Nothing,
+        Ok(object) if is_like_reply(&object) => Search::Object(object, ReplyRepair::Repaired),
+        Err(flaw) if flaw.is_final() => Search::Invalid(flaw.localized()),
+        Ok(_) | Err(_) => Search::NotFound,
     }
 }
 
@@ -206,26 +206,26 @@ fn repaired(text: &str) -> Search {
 fn broken_object(text: &str) -> Option<&str> {
     let open = text.find('{')?;
     let (_, tail) = text.split_at_checked(open)?;
-    match matching(tail) {
+    match closing_brace(tail) {
         Some(end) => tail.get(..end),
         None => Some(tail.split_once("\n```").map_or(tail, |(inside, _)| inside)),
     }
 }
 
 /// Prose may mention JSON; only an object with a field of a reply is taken for one.
-fn like_a_reply(object: &Map<String, Value>) -> bool {
+fn is_like_reply(object: &Map<String, Value>) -> bool {
     ["type", "message", "data", "_fallback"].iter().any(|key| object.contains_key(*key))
 }
 
-fn holds_reply(text: &str) -> bool {
-    braces(text).any(|(block, _)| {
-        strict::object(block).map_or_else(|flaw| flaw.is_final(), |object| like_a_reply(&object))
+fn contains_reply(text: &str) -> bool {
+    brace_blocks(text).any(|(block, _)| {
+        strict::object(block).map_or_else(|flaw| flaw.is_final(), |object| is_like_reply(&object))
     })
 }
 
 /// Fenced blocks that begin with `{`, each with the text before and after it. A fence closes at the
 /// start of a line, where a JSON string cannot continue.
-fn fences(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+fn fenced_blocks(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     let mut from = 0;
     std::iter::from_fn(move || {
         loop {
@@ -245,18 +245,18 @@ fn fences(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
 
 /// The parts from a `{` to its matching brace, one after the other and never nested, each with the
 /// text after it. Ends at a brace without a match.
-fn braces(text: &str) -> impl Iterator<Item = (&str, &str)> {
+fn brace_blocks(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let (_, tail) = rest.split_at_checked(rest.find('{')?)?;
-        let (block, after) = tail.split_at_checked(matching(tail)?)?;
+        let (block, after) = tail.split_at_checked(closing_brace(tail)?)?;
         rest = after;
         Some((block, after))
     })
 }
 
 /// The end of the brace at the start of `text`, exclusive; strings are skipped.
-fn matching(text: &str) -> Option<usize> {
+fn closing_brace(text: &str) -> Option<usize> {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {
         match byte {

@@ -76,7 +76,7 @@ const GRAVE: &[Effect] = &[Effect::Secret, Effect::Elevate, Effect::Irreversible
 impl Risk {
     /// Whether it may hand out credentials: to the model, or to a file that is not a place for
     /// them. A file of credentials that a tool writes stays one.
-    pub fn hands_out_secrets(&self, work: &StepAction) -> bool {
+    pub fn can_expose_secrets(&self, work: &StepAction) -> bool {
         let kept = |reason: &Reason| reason.rule == "path.sensitive.write";
         let into_place = matches!(work, StepAction::Tool { .. }) && self.reasons.iter().any(kept);
         self.effects.contains(&Effect::Secret) && !into_place
@@ -84,14 +84,14 @@ impl Risk {
 
     /// True if one approval for several steps may include this one: at most L1, not lifted, and
     /// nothing that cannot be undone, leaves the folder or reads secrets.
-    pub fn is_mild(&self) -> bool {
+    pub fn can_batch_approve(&self) -> bool {
         self.tier <= Tier::L1
             && !self.lifted
             && !self.effects.iter().any(|effect| GRAVE.contains(effect))
     }
 
     /// The sentence of the deciding reason.
-    pub fn why(&self) -> Option<&LocalizedText> {
+    pub fn main_reason(&self) -> Option<&LocalizedText> {
         self.reasons.first().map(|reason| &reason.say)
     }
 }

@@ -52,7 +52,7 @@ impl StepAction {
     }
 
     /// A tool and its subject, on one line: `file.edit src/main.rs`. For display.
-    pub fn brief(name: &str, input: &Value) -> String {
+    pub fn summary(name: &str, input: &Value) -> String {
         const ABOUT: &[&str] = &["path", "file", "file_path", "query", "alias", "question"];
         let text = |field: &&str| input.get(*field).and_then(Value::as_str);
         let about: Vec<&str> = match name {

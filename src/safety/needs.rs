@@ -124,7 +124,7 @@ pub fn with_wall(judged: &Assessment, policy: &Policy) -> Risk {
 /// The risk of running a step again without the sandbox, which denied it this.
 pub fn beyond_the_wall(judged: &Assessment, denied: &SandboxDenial) -> Risk {
     let mut risk = judged.risk.clone();
-    let say = words::SANDBOX_DENIED.with("what", denied.what());
+    let say = words::SANDBOX_DENIED.with("what", denied.denied_actions());
     let reason = Reason { rule: SandboxDenial::RULE.to_owned(), tier: Tier::L1, say, arg: None };
     risk.reasons.insert(0, reason);
     SandboxDenial::RULE.clone_into(&mut risk.rule);

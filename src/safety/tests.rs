@@ -236,7 +236,7 @@ fn a_reason_inside_a_shell_string_points_at_the_string() {
 fn an_unknown_program_is_refused_with_the_line_that_would_add_it() {
     let refused = risk("frobnicate", &["build"]);
     assert_eq!((refused.tier, refused.rule.as_str()), (Tier::L2, "program.unknown"));
-    assert!(refused.why().unwrap().to_string().contains("\"+frobnicate\""));
+    assert!(refused.main_reason().unwrap().to_string().contains("\"+frobnicate\""));
     let confirm = policy(|p| p.unknown_program = Unknown::Confirm);
     let asked = judged_with(step("frobnicate", &[]), &confirm, &place());
     assert!(matches!(asked, Verdict::Ask(_)));

@@ -337,8 +337,8 @@ impl Session {
         let Some(text) = text else {
             let notice = Notice::error(words::NO_PART.with("id", id));
             let notice = match self.parts_there_are().await {
-                ids if ids.is_empty() => notice.hint(words::NO_PART_YET),
-                ids => notice.hint(words::NO_PART_HERE.with("ids", ids)),
+                ids if ids.is_empty() => notice.with_hint(words::NO_PART_YET),
+                ids => notice.with_hint(words::NO_PART_HERE.with("ids", ids)),
             };
             return self.say(notice).await;
         };
@@ -368,7 +368,7 @@ fn recalled(record: &[Event], id: &str) -> Option<String> {
     match id.strip_prefix("turn_") {
         Some(number) => turn(record, number.parse().ok()?),
         None => record.iter().rev().find_map(|event| match event {
-            Event::Observed(seen) if seen.step.id == id => Some(step(seen)),
+            Event::StepFinished(seen) if seen.step.id == id => Some(step(seen)),
             _ => None,
         }),
     }
@@ -385,7 +385,7 @@ fn turn(record: &[Event], number: u64) -> Option<String> {
                 out.push_str(&format!("person: {text}\n"));
             }
             Event::Replied(replied) => out.push_str(&format!("agent: {}\n", replied.message)),
-            Event::Observed(seen) => out.push_str(&step(seen)),
+            Event::StepFinished(seen) => out.push_str(&step(seen)),
             _ => {}
         }
     }
@@ -404,7 +404,7 @@ fn known(record: &[Event]) -> String {
         _ => None,
     });
     let steps = record.iter().filter_map(|event| match event {
-        Event::Observed(seen) => Some(seen.step.id.clone()),
+        Event::StepFinished(seen) => Some(seen.step.id.clone()),
         _ => None,
     });
     let range = |ids: Vec<String>| match (ids.first(), ids.last()) {

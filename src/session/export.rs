@@ -77,10 +77,10 @@ pub fn is_told(event: &Event) -> bool {
         Event::TurnStarted { .. }
             | Event::Steered { .. }
             | Event::Replied(_)
-            | Event::Observed(_)
+            | Event::StepFinished(_)
             | Event::Plan { .. }
             | Event::Undone { .. }
-            | Event::StillChanged { .. }
+            | Event::FilesKept { .. }
             | Event::Compacted(_)
             | Event::TurnEnded { .. }
     )
@@ -94,7 +94,7 @@ fn markdown(event: &Event, lang: Lang) -> String {
         Event::Replied(replied) if !replied.message.is_empty() => {
             format!("\n{}\n", replied.message)
         }
-        Event::Observed(seen) => step_markdown(seen),
+        Event::StepFinished(seen) => step_markdown(seen),
         Event::Plan { items } => {
             let lines = items.iter().map(|item| format!("- {}\n", planned(item)));
             format!("\n{}", lines.collect::<String>())
@@ -116,8 +116,8 @@ fn planned(item: &PlanItem) -> String {
 fn aside(event: &Event, lang: Lang) -> Option<String> {
     let say = match event {
         Event::Undone { .. } => words::EXPORT_UNDONE.into(),
-        Event::StillChanged { files, .. } => words::EXPORT_LEFT.with("n", files.len()),
-        Event::Compacted(receipt) => receipt.say(),
+        Event::FilesKept { files, .. } => words::EXPORT_LEFT.with("n", files.len()),
+        Event::Compacted(receipt) => receipt.localized(),
         _ => return None,
     };
     Some(say.text(lang))
@@ -166,7 +166,7 @@ fn html(event: &Event, lang: Lang) -> String {
         Event::Replied(replied) if !replied.message.is_empty() => {
             format!("<pre class=\"answer\">{}</pre>\n", escape(&replied.message))
         }
-        Event::Observed(seen) => step_html(seen),
+        Event::StepFinished(seen) => step_html(seen),
         Event::Plan { items } => {
             let lines: Vec<String> = items.iter().map(planned).collect();
             format!("<pre class=\"plan\">{}</pre>\n", escape(&lines.join("\n")))
@@ -209,7 +209,7 @@ pub fn one_line(work: &StepAction) -> String {
             words.extend(args.iter().map(|arg| quoted(arg)));
             words.join(" ")
         }
-        StepAction::Tool { name, input } => StepAction::brief(name, input),
+        StepAction::Tool { name, input } => StepAction::summary(name, input),
         StepAction::Shell { line } => line.clone(),
     }
 }
@@ -266,7 +266,7 @@ mod tests {
         let seen = Observation::not_run(step, "/w", risk, Outcome::Ran);
         let change = Change { diff: "@@ -1 +1 @@\n-a\n+<b>\n".into(), ..Change::default() };
         let seen = Observation { change: Some(change), ..seen };
-        let record = [Event::Observed(Box::new(seen))];
+        let record = [Event::StepFinished(Box::new(seen))];
         let text = render(&record, ExportFormat::Md, Lang::En);
         assert!(text.contains("[L1 ran]\n```\n\n```diff\n@@ -1 +1 @@\n-a\n+<b>\n```\n"), "{text}");
         let page = render(&record, ExportFormat::Html, Lang::En);
@@ -279,8 +279,8 @@ mod tests {
         let item = PlanItem { text: "write <it>".into(), state: PlanState::Doing };
         let record = [
             Event::Plan { items: vec![item] },
-            Event::Undone { turns: vec![1], left: vec![] },
-            Event::StillChanged { turn: 2, files: vec![Default::default()] },
+            Event::Undone { turns: vec![1], kept_files_of: vec![] },
+            Event::FilesKept { turn: 2, files: vec![Default::default()] },
         ];
         assert!(record.iter().all(is_told));
         let text = render(&record, ExportFormat::Md, Lang::En);

@@ -29,7 +29,7 @@ impl AttachmentRead {
         filling: &mut Filling<'_>,
         mention: &Mention,
     ) -> Result<(), Stop> {
-        if self.blocks.iter().any(|block| block.attached.name == mention.written()) {
+        if self.blocks.iter().any(|block| block.attached.name == mention.as_typed()) {
             return Ok(());
         }
         self.named += 1;
@@ -42,7 +42,7 @@ impl AttachmentRead {
         let Some(mention) = found(filling, mention) else {
             // `@someone` is not a file, and needs no report.
             if mention.path.contains(['/', '.']) || mention.lines.is_some() {
-                warn(filling, words::ATTACH_MISSING.with("name", mention.written())).await;
+                warn(filling, words::ATTACH_MISSING.with("name", mention.as_typed())).await;
             }
             return Ok(());
         };
@@ -63,7 +63,7 @@ pub(super) async fn inserted(
     mention: &Mention,
 ) -> Result<Attachment, Stop> {
     let Some(mention) = found(filling, mention) else {
-        return Err(Stop::Unsent(words::INSERT_MISSING.with("name", mention.written())));
+        return Err(Stop::Unsent(words::INSERT_MISSING.with("name", mention.as_typed())));
     };
     let read = read(filling, &mention).await?;
     read.map_err(|why| Stop::Unsent(words::NOT_SENT.with("why", why)))
@@ -104,10 +104,10 @@ async fn read(
         Verdict::Run(cleared) => cleared,
         Verdict::Ask(held) => match asked(filling, held).await? {
             Some(cleared) => cleared,
-            None => return Ok(Err(words::ATTACH_DECLINED.with("name", mention.written()))),
+            None => return Ok(Err(words::ATTACH_DECLINED.with("name", mention.as_typed()))),
         },
         Verdict::Refuse(_) => {
-            return Ok(Err(words::ATTACH_DECLINED.with("name", mention.written())));
+            return Ok(Err(words::ATTACH_DECLINED.with("name", mention.as_typed())));
         }
     };
     let mention = mention.clone();

@@ -80,10 +80,10 @@ impl Session {
         }
         if !again.is_empty() {
             let say = words::FOLDERS_AGAIN.with("paths", again.join(", "));
-            self.say(Notice::info(say).about(Topic::Resumed)).await;
+            self.say(Notice::info(say).with_topic(Topic::Resumed)).await;
         }
         for say in lost {
-            self.say(Notice::warning(say).about(Topic::Resumed)).await;
+            self.say(Notice::warning(say).with_topic(Topic::Resumed)).await;
         }
     }
 

@@ -254,7 +254,7 @@ impl Host for TurnHost {
         if offers && decision == Decision::Trust {
             self.trust();
         }
-        self.tell(Event::Answered { ask: id }).await;
+        self.tell(Event::QuestionClosed { ask: id }).await;
         decision
     }
 
@@ -313,10 +313,10 @@ impl TurnHost {
             Event::TurnStarted { .. }
                 | Event::Steered { .. }
                 | Event::Replied(_)
-                | Event::Observed(_)
+                | Event::StepFinished(_)
                 | Event::Plan { .. }
                 | Event::Undone { .. }
-                | Event::StillChanged { .. }
+                | Event::FilesKept { .. }
                 | Event::TurnEnded { .. }
         ) {
             self.note(TurnMessage::Record(Box::new(event.clone())));
@@ -327,7 +327,7 @@ impl TurnHost {
         if matches!(event, Event::Steered { .. }) {
             self.note(TurnMessage::Heard);
         }
-        if matches!(event, Event::Answered { .. }) {
+        if matches!(event, Event::QuestionClosed { .. }) {
             self.note(TurnMessage::Answered);
         }
     }
@@ -369,7 +369,7 @@ impl TurnHost {
 
     /// Borrows the terminal for a step; if there is none, the step reports it itself.
     async fn run_in_terminal(&mut self, step: Cleared) -> Observation {
-        self.outbox.send(Event::Lend { ask: TERMINAL }).await;
+        self.outbox.send(Event::TerminalRequested { ask: TERMINAL }).await;
         let cancel = self.desk.cancel.clone();
         let lent = loop {
             tokio::select! {
@@ -390,7 +390,7 @@ impl TurnHost {
             running.map(|seen| PipedOutput { seen, output: None }).boxed()
         };
         let seen = watched(&self.desk, &mut self.outbox, step, run).await.seen;
-        self.outbox.send(Event::Returned).await;
+        self.outbox.send(Event::TerminalReturned).await;
         seen
     }
 
@@ -468,7 +468,7 @@ impl TurnHost {
                     self.outbox.gather(Event::Delta { text: shown });
                 }
             }
-            Chunk::Thought(text) => self.outbox.gather(Event::Thought { text }),
+            Chunk::Thought(text) => self.outbox.gather(Event::ReasoningDelta { text }),
             Chunk::Retrying { attempt, of, wait_ms, why } => {
                 self.outbox.send(Event::Retrying { attempt, of, wait_ms, why }).await;
             }

@@ -39,7 +39,7 @@ pub fn closing(events: &[Event], cwd: &str) -> Vec<Event> {
             ..ModelMessage::default()
         }));
     }
-    out.extend(open.steps.into_iter().map(|step| Event::Observed(Box::new(step.seen(cwd)))));
+    out.extend(open.steps.into_iter().map(|step| Event::StepFinished(Box::new(step.seen(cwd)))));
     let ending = TurnOutcome::Interrupted;
     out.push(Event::TurnEnded { turn: *turn, ending, usage: Usage::default(), elapsed_ms: 0 });
     out
@@ -79,7 +79,7 @@ impl Open {
                     open.output.push_str(text);
                 }
             }
-            Event::Observed(seen) => self.steps.retain(|open| open.step.id != seen.step.id),
+            Event::StepFinished(seen) => self.steps.retain(|open| open.step.id != seen.step.id),
             _ => {}
         }
     }
@@ -124,7 +124,7 @@ pub fn kept(events: &[Event]) -> TurnRecord {
                 settle(&mut kept, &mut reply, &mut seen);
                 reply = Some((replied.error, replied.message.clone()));
             }
-            Event::Observed(one) => seen.push((**one).clone()),
+            Event::StepFinished(one) => seen.push((**one).clone()),
             Event::Plan { items } => kept.plan(items),
             Event::Steered { text } => {
                 settle(&mut kept, &mut reply, &mut seen);
@@ -161,7 +161,7 @@ fn settle(kept: &mut TurnRecord, reply: &mut Option<(bool, String)>, seen: &mut 
 fn shell(text: &str, events: &[Event]) -> TurnRecord {
     let line = text.trim_start_matches('!');
     let seen = events.iter().find_map(|event| match event {
-        Event::Observed(seen) => Some(super::shell::kept(line, seen)),
+        Event::StepFinished(seen) => Some(super::shell::kept(line, seen)),
         _ => None,
     });
     seen.filter(|_| !text.starts_with("!!")).unwrap_or_default()
@@ -232,12 +232,12 @@ mod tests {
 
     fn seen(id: &str) -> Event {
         let seen = Observation::not_run(step(id), "/w", risk(), Outcome::Ran);
-        Event::Observed(Box::new(Observation { exit_code: Some(0), ..seen }))
+        Event::StepFinished(Box::new(Observation { exit_code: Some(0), ..seen }))
     }
 
     fn outcomes(events: &[Event]) -> Vec<Outcome> {
         let outcome = |event: &Event| match event {
-            Event::Observed(seen) => Some(seen.outcome),
+            Event::StepFinished(seen) => Some(seen.outcome),
             _ => None,
         };
         events.iter().filter_map(outcome).collect()
@@ -305,7 +305,7 @@ mod tests {
         ];
         let closing = closing(&events, "/w");
         assert_eq!(outcomes(&closing), [Outcome::Interrupted, Outcome::Cancelled]);
-        let Some(Event::Observed(seen)) = closing.first() else { panic!("{closing:?}") };
+        let Some(Event::StepFinished(seen)) = closing.first() else { panic!("{closing:?}") };
         assert_eq!((seen.stdout.as_str(), seen.cwd.as_str()), ("line\n", "/w"));
         assert!(seen.tool_result()["note"].as_str().is_some_and(|n| n.contains("outcome unknown")));
     }

@@ -298,7 +298,7 @@ impl TurnHost {
                 self.tell(Event::StepStarted { step, risk }).await;
             }
             ScriptEvent::Output(id, text) => self.tell(Event::StepOutput { id, text }).await,
-            ScriptEvent::Ran(seen) => self.tell(Event::Observed(seen)).await,
+            ScriptEvent::Ran(seen) => self.tell(Event::StepFinished(seen)).await,
             ScriptEvent::Note(say) => self.tell(Event::Notice(Notice::warning(say))).await,
             ScriptEvent::Delta(_)
             | ScriptEvent::Thought(_)
@@ -323,7 +323,7 @@ impl TurnHost {
             decision = self.ask(Ask { id, question }) => Some(decision),
         };
         let Some(decision) = decision else {
-            self.tell(Event::Answered { ask: id }).await;
+            self.tell(Event::QuestionClosed { ask: id }).await;
             return None;
         };
         said(decision)

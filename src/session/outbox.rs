@@ -164,7 +164,7 @@ impl Outbox {
 fn joined(earlier: &mut Event, later: Event) -> Option<Event> {
     match (earlier, later) {
         (Event::Delta { text }, Event::Delta { text: more })
-        | (Event::Thought { text }, Event::Thought { text: more }) => {
+        | (Event::ReasoningDelta { text }, Event::ReasoningDelta { text: more }) => {
             text.push_str(&more);
             None
         }
@@ -174,7 +174,7 @@ fn joined(earlier: &mut Event, later: Event) -> Option<Event> {
 
 fn length(event: &Event) -> usize {
     match event {
-        Event::Delta { text } | Event::Thought { text } => text.len(),
+        Event::Delta { text } | Event::ReasoningDelta { text } => text.len(),
         _ => 0,
     }
 }
@@ -183,7 +183,7 @@ fn length(event: &Event) -> usize {
 /// answer may not.
 fn graver(earlier: Event, later: Event) -> Event {
     match (&earlier, &later) {
-        (Event::Delta { .. }, Event::Thought { .. }) => earlier,
+        (Event::Delta { .. }, Event::ReasoningDelta { .. }) => earlier,
         _ => later,
     }
 }
@@ -215,7 +215,7 @@ mod tests {
     async fn text_that_arrives_together_is_sent_as_one_event_before_the_next() {
         let (sender, mut receiver) = mpsc::channel(8);
         let mut outbox = Outbox::new(sender, None);
-        let thought = Event::Thought { text: "hm".into() };
+        let thought = Event::ReasoningDelta { text: "hm".into() };
         outbox.gather(delta("a"));
         outbox.gather(delta("b"));
         outbox.gather(thought.clone());
@@ -270,9 +270,9 @@ mod tests {
     async fn an_answer_is_never_lost_to_a_thought() {
         let (sender, mut receiver) = mpsc::channel(1);
         let mut outbox = Outbox::new(sender, None);
-        outbox.stream(Event::Thought { text: "hm".into() });
+        outbox.stream(Event::ReasoningDelta { text: "hm".into() });
         outbox.stream(delta("a"));
-        outbox.stream(Event::Thought { text: "so".into() });
+        outbox.stream(Event::ReasoningDelta { text: "so".into() });
         outbox.stream(delta("b"));
         receiver.recv().await;
         outbox.flush().await;

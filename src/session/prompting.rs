@@ -158,7 +158,7 @@ impl Filling<'_> {
         match decision {
             Some(decision) => Ok(decision),
             None => {
-                self.host.tell(Event::Answered { ask: id }).await;
+                self.host.tell(Event::QuestionClosed { ask: id }).await;
                 Err(Stop::Cancelled)
             }
         }
@@ -166,11 +166,11 @@ impl Filling<'_> {
 
     /// The replacement of each shell command, in order.
     async fn shell(&mut self, prompt: &Prompt, input: ShellInput) -> Result<Vec<String>, Stop> {
-        if prompt.shell().next().is_some() {
+        if prompt.shell_lines().next().is_some() {
             self.host.sheltered().await;
         }
         let mut held = Vec::new();
-        for line in prompt.shell() {
+        for line in prompt.shell_lines() {
             let id = self.step_id();
             match safety::assess_piece(&id, line, self.host.scene()) {
                 Verdict::Ask(piece) => held.push(piece),
@@ -199,7 +199,7 @@ impl Filling<'_> {
             self.left(&held, Outcome::Declined).await;
             self.host
                 .tell(Event::Notice(
-                    Notice::warning(words::PIECES_DECLINED).about(Topic::PiecesDeclined),
+                    Notice::warning(words::PIECES_DECLINED).with_topic(Topic::PiecesDeclined),
                 ))
                 .await;
             return Err(Stop::Stopped);
@@ -220,7 +220,7 @@ impl Filling<'_> {
     /// The approval of shell commands from the start of the program. If one of them is of high
     /// risk, all are asked about, so that the user sees them together.
     async fn ahead(&mut self, prompt: &Prompt, pieces: &[TemplateCommand]) -> Option<Decision> {
-        if !self.host.desk.approves_pieces || pieces.iter().any(TemplateCommand::is_grave) {
+        if !self.host.desk.approves_pieces || pieces.iter().any(TemplateCommand::is_high_risk) {
             return None;
         }
         let say = words::PIECES_ALLOWED.with("of", of(prompt)).with("n", pieces.len());
@@ -264,7 +264,7 @@ impl Filling<'_> {
         let host = &mut self.host;
         let input = Arc::clone(input);
         let piped = pipe_step(&host.desk, &mut host.outbox, piece, input).await;
-        host.tell(Event::Observed(Box::new(piped.seen.clone()))).await;
+        host.tell(Event::StepFinished(Box::new(piped.seen.clone()))).await;
         piped
     }
 
@@ -300,7 +300,7 @@ impl Filling<'_> {
             let judged = piece.judged();
             let cwd = judged.cwd.display().to_string();
             let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
-            self.host.tell(Event::Observed(Box::new(seen))).await;
+            self.host.tell(Event::StepFinished(Box::new(seen))).await;
         }
     }
 }
@@ -338,7 +338,7 @@ fn of(prompt: &Prompt) -> String {
 /// The ids that may run; `None`: none may, and nothing is sent. An approval without ids does not
 /// approve a command of high risk.
 fn allowed(decision: Decision, pieces: &[TemplateCommand]) -> Option<Vec<String>> {
-    let mild = || pieces.iter().filter(|piece| !piece.is_grave()).map(|piece| piece.id.clone());
+    let mild = || pieces.iter().filter(|piece| !piece.is_high_risk()).map(|piece| piece.id.clone());
     let ids: Vec<String> = match decision {
         Decision::ApproveAll { steps } => steps,
         Decision::Approve => mild().collect(),

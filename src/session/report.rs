@@ -64,8 +64,9 @@ pub fn offer(found: &FoundServer) -> Option<Notice> {
     }
     let names: Vec<&str> = found.models.iter().take(NAMED).map(String::as_str).collect();
     Some(
-        notice
-            .hint(words::FOUND_MORE.with("n", found.models.len()).with("names", names.join(", "))),
+        notice.with_hint(
+            words::FOUND_MORE.with("n", found.models.len()).with("names", names.join(", ")),
+        ),
     )
 }
 
@@ -92,7 +93,9 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
     let bound =
         said::LEDGER_BOUND_IS.with("bytes", format_bytes(room.bytes)).with("tokens", room.tokens);
     rows.push(PageRow::pair(said::LEDGER_BOUND, bound));
-    rows.extend(session.facts.notes.iter().map(|note| PageRow::pair(said::PART_NOTES, note.say())));
+    rows.extend(
+        session.facts.notes.iter().map(|note| PageRow::pair(said::PART_NOTES, note.localized())),
+    );
     for share in ledger.shares.iter().filter(|share| share.cut > 0) {
         let cut =
             said::LEDGER_CUT.with("part", part(share.part)).with("bytes", format_bytes(share.cut));
@@ -110,7 +113,7 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
 pub fn cut(ledger: &ContextUsage) -> Option<Notice> {
     let cut = ledger.cut(Section::Turn);
     let say = said::MESSAGE_CUT.with("bytes", format_bytes(cut));
-    (cut > 0).then(|| Notice::warning(say).hint(said::MESSAGE_CUT_HINT))
+    (cut > 0).then(|| Notice::warning(say).with_hint(said::MESSAGE_CUT_HINT))
 }
 
 fn part(part: Section) -> Phrase {

@@ -101,13 +101,13 @@ impl Session {
         before.retain(|change| change.left && change.turn == turn);
         let mut events = Vec::new();
         if whose != Whose::default() {
-            events.push(Event::Undone { turns: whose.turns, left: whose.left });
+            events.push(Event::Undone { turns: whose.turns, kept_files_of: whose.left });
         }
         if !changed.is_empty() {
             let all: Vec<Changed> = before.iter().chain(changed).cloned().collect();
             let all = since(&all, Since { turn: 0, own: false });
             let files = all.iter().map(Changed::told).collect();
-            events.push(Event::StillChanged { turn, files });
+            events.push(Event::FilesKept { turn, files });
         }
         undone.sort();
         undone.dedup();

@@ -81,7 +81,7 @@ pub fn revoke(guard: &mut Security, text: &str) -> Notice {
     }
     match (guard.keep_rule)(&rule, RuleChange::Forget) {
         Ok(()) => Notice::info(words::REVOKED.with("rule", rule.to_string()))
-            .hint(words::REVOKED_SETTINGS),
+            .with_hint(words::REVOKED_SETTINGS),
         Err(why) => Notice::warning(words::RULE_NOT_FORGOTTEN.with("why", why)),
     }
 }

@@ -187,14 +187,14 @@ impl Session {
         match op {
             op if self.refuses(&op) => self.say_read_only().await,
             Op::Submit { text } => self.submit(UserInput::Text(text)).await,
-            Op::Prompt { prompt } => self.submit(UserInput::Prompt(prompt)).await,
+            Op::SubmitPrompt { prompt } => self.submit(UserInput::Prompt(prompt)).await,
             Op::Render { prompt } => self.render(*prompt).await,
             Op::Shell { line, keep } => self.submit(UserInput::Shell { line, keep }).await,
             Op::RunQueue => self.run_queue().await,
             Op::SetQueue { texts } => self.set_queue(texts).await,
             Op::Unqueue { at, text } => self.unqueue(at, &text).await,
             Op::Decide { ask, decision } => return self.decide(ask, decision).await,
-            Op::Judge { ask, work } => self.judge(ask, work).await,
+            Op::PreviewRisk { ask, work } => self.judge(ask, work).await,
             Op::Steer { text } => self.steer(text).await,
             Op::Retry => self.retry().await,
             Op::Undo { turns } => self.undo(turns).await,
@@ -217,12 +217,16 @@ impl Session {
             Op::Compress { focus } => self.compress(focus).await,
             Op::Recall { id } => self.recall(&id).await,
             Op::Report { report } => self.report(report),
-            Op::Resume { .. } | Op::Sessions | Op::Find { .. } => self.saved_op(op).await,
+            Op::Resume { .. } | Op::ListSessions | Op::SearchSessions { .. } => {
+                self.saved_op(op).await
+            }
             Op::Fork { .. } | Op::Rename { .. } | Op::Rewind { .. } => self.saved_op(op).await,
             Op::Trust => self.ask_trust_again().await,
             Op::AddFolder { path } => self.add_folder(&path).await,
             Op::RunScript { script, args } => self.run_script(script, args).await,
-            Op::Look | Op::SetBot { .. } | Op::Invoke { .. } => self.of_library(op).await,
+            Op::RefreshExtensions | Op::SetBot { .. } | Op::Invoke { .. } => {
+                self.of_library(op).await
+            }
             // The loop ends before this.
             Op::Shutdown => {}
         }

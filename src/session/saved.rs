@@ -252,7 +252,7 @@ impl Session {
             return false;
         };
         let notice = Notice::warning(words::WOULD_LOSE.with("why", unsaved.why.clone()));
-        self.say(notice.hint(words::WOULD_LOSE_HINT)).await;
+        self.say(notice.with_hint(words::WOULD_LOSE_HINT)).await;
         true
     }
 
@@ -282,7 +282,7 @@ impl Session {
                     | Op::Shell { .. }
                     | Op::RunQueue
                     | Op::RunScript { .. }
-                    | Op::Prompt { .. }
+                    | Op::SubmitPrompt { .. }
                     | Op::Render { .. }
                     | Op::Compress { .. }
                     | Op::Recall { .. }
@@ -294,7 +294,7 @@ impl Session {
     }
 
     pub(super) async fn say_read_only(&mut self) {
-        let notice = Notice::warning(words::READ_ONLY).hint(words::READ_ONLY_HINT);
+        let notice = Notice::warning(words::READ_ONLY).with_hint(words::READ_ONLY_HINT);
         self.say(notice).await;
     }
 
@@ -312,8 +312,8 @@ impl Session {
                 self.take_up(Some(session)).await;
                 Ok(())
             }
-            Op::Sessions => self.list().await,
-            Op::Find { words } => self.find(words).await,
+            Op::ListSessions => self.list().await,
+            Op::SearchSessions { words } => self.find(words).await,
             Op::Fork { name } => self.fork(name).await,
             Op::Rename { name } => self.rename(name).await,
             Op::Rewind { turn, what } => self.rewind(turn, what).await,
@@ -330,7 +330,7 @@ impl Session {
         match asked.unwrap_or(Err(StoreError::NothingThere)) {
             Ok(resumed) => self.resumed(resumed).await,
             Err(StoreError::NoSession { .. }) if last => {
-                self.say(Notice::info(words::NONE_HERE).hint(words::NONE_HERE_HINT)).await;
+                self.say(Notice::info(words::NONE_HERE).with_hint(words::NONE_HERE_HINT)).await;
             }
             Err(error) => self.say(Notice::error(error.say())).await,
         }
@@ -370,7 +370,7 @@ impl Session {
         if self.saved.replay != Replay::Nothing {
             // The events that close an interrupted turn get the time of its last event.
             let at = times_of(&tail);
-            self.outbox.send(Event::Earlier { events, at, more: before.is_some() }).await;
+            self.outbox.send(Event::HistoryChunk { events, at, more: before.is_some() }).await;
         }
         self.tell_facts().await;
         self.tell_resumed(&known.title, interrupted, tail.unreadable, elsewhere).await;
@@ -398,7 +398,8 @@ impl Session {
         if self.facts.read_only {
             self.say_read_only().await;
         } else if self.saved.replay != Replay::Nothing {
-            self.say(Notice::info(words::RESUMED.with("title", title)).about(Topic::Resumed)).await;
+            self.say(Notice::info(words::RESUMED.with("title", title)).with_topic(Topic::Resumed))
+                .await;
         }
         if interrupted && self.saved.replay == Replay::Nothing {
             self.say(Notice::info(words::INTERRUPTED)).await;
@@ -424,7 +425,7 @@ impl Session {
         let before = more.filter(|_| !full);
         if self.saved.replay == Replay::All {
             let at = times_of(&piece);
-            self.outbox.send(Event::Earlier { events, at, more: before.is_some() }).await;
+            self.outbox.send(Event::HistoryChunk { events, at, more: before.is_some() }).await;
         }
         match before {
             Some(seq) => self.saved.read_before(seq),

@@ -349,7 +349,7 @@ impl<'h> Stage<'h> {
                 }
                 self.host.outbox.stream(Event::Delta { text });
             }
-            ScriptEvent::Thought(text) => self.host.outbox.stream(Event::Thought { text }),
+            ScriptEvent::Thought(text) => self.host.outbox.stream(Event::ReasoningDelta { text }),
             ScriptEvent::Print(value) => {
                 self.close().await;
                 self.reply(shown(&value), false).await;
@@ -366,7 +366,7 @@ impl<'h> Stage<'h> {
                 self.close().await;
                 self.counted(&seen.step.id);
                 self.seen.push((*seen).clone());
-                self.host.tell(Event::Observed(seen)).await;
+                self.host.tell(Event::StepFinished(seen)).await;
             }
             ScriptEvent::Calling(name) => {
                 self.calls += 1;
@@ -431,7 +431,7 @@ impl<'h> Stage<'h> {
             decision = self.host.ask(Ask { id, question }) => Some(decision),
         };
         let Some(decision) = decision else {
-            self.host.tell(Event::Answered { ask: id }).await;
+            self.host.tell(Event::QuestionClosed { ask: id }).await;
             return Err(Came::Cancelled);
         };
         said(decision).ok_or(Came::Stopped)

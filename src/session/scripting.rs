@@ -194,7 +194,7 @@ impl SessionScriptHost {
     async fn held(&mut self, held: NeedsApproval) -> Result<Cleared, LocalizedText> {
         let judged = held.judged();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
-        let why = risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());
+        let why = risk.main_reason().cloned().unwrap_or_else(|| words::NO_REASON.into());
         // A file read into the script is read exactly as named, or not at all.
         let reads = step.work.tool() == "file.read";
         let mut question = Box::new(shell::question(&held));
@@ -298,7 +298,7 @@ impl SessionScriptHost {
 }
 
 fn refusal(risk: &Risk) -> LocalizedText {
-    let why = risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());
+    let why = risk.main_reason().cloned().unwrap_or_else(|| words::NO_REASON.into());
     words::STEP_REFUSED.with("why", why)
 }
 

@@ -46,7 +46,7 @@ pub async fn run(line: ShellLine, mut host: TurnHost) -> TurnResult {
         _ => TurnRecord::default(),
     };
     if let Some(seen) = seen {
-        host.tell(Event::Observed(Box::new(seen))).await;
+        host.tell(Event::StepFinished(Box::new(seen))).await;
     }
     let ended = Event::TurnEnded {
         turn: line.turn,
@@ -76,7 +76,7 @@ pub(super) async fn asked(
         decision = host.ask(Ask { id: ask, question: question(&held) }) => Some(decision),
     };
     let Some(decision) = decision else {
-        host.tell(Event::Answered { ask }).await;
+        host.tell(Event::QuestionClosed { ask }).await;
         return (TurnOutcome::Cancelled, Some(not_run(held.judged(), Outcome::Cancelled)));
     };
     match decision {

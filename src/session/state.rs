@@ -143,12 +143,12 @@ fn weight(event: &Event) -> usize {
     match event {
         Event::TurnStarted { text, .. } | Event::Steered { text } => text.len(),
         Event::Replied(replied) => replied.message.len(),
-        Event::Observed(seen) => {
+        Event::StepFinished(seen) => {
             let diff = seen.change.as_ref().map_or(0, |change| change.diff.len());
             seen.stdout.len() + seen.stderr.len() + diff + 512
         }
         Event::Plan { items } => items.iter().map(|item| item.text.len() + 32).sum(),
-        Event::StillChanged { files, .. } => files.len() * 256,
+        Event::FilesKept { files, .. } => files.len() * 256,
         _ => 64,
     }
 }

@@ -108,7 +108,7 @@ impl Session {
     /// trusts that.
     pub(super) async fn trust_answered(&mut self, ask: AskId, decision: Decision) -> AfterTrust {
         self.guard.trust.asking = None;
-        self.outbox.send(Event::Answered { ask }).await;
+        self.outbox.send(Event::QuestionClosed { ask }).await;
         let given = match decision {
             Decision::Approve | Decision::Trust => TrustAnswer::Folder,
             Decision::ApproveAll { steps }
@@ -126,7 +126,7 @@ impl Session {
                 let trusted = self.guard.place.trusted;
                 let word = if trusted { words::TRUST_STAYS } else { words::TRUST_STAYS_OFF };
                 let notice = Notice::info(word);
-                self.say(if trusted { notice } else { notice.hint(words::TRUST_HOW) }).await;
+                self.say(if trusted { notice } else { notice.with_hint(words::TRUST_HOW) }).await;
                 return AfterTrust::GoOn;
             }
             Decision::Stop => return AfterTrust::Leave,
@@ -140,7 +140,7 @@ impl Session {
     pub(super) async fn trusted_at_step(&mut self) {
         let notice = Notice::info(words::TRUST_GIVEN_AT_STEP);
         let notice = match self.guard.trust.settings {
-            true => notice.hint(words::TRUST_SETTINGS),
+            true => notice.with_hint(words::TRUST_SETTINGS),
             false => notice,
         };
         self.set_trust(TrustAnswer::Folder, notice).await;
@@ -185,7 +185,7 @@ impl Session {
         self.policy.send_replace(self.guard.policy.clone());
         self.tell_facts().await;
         if shelter == SandboxStatus::Absent && (self.guard.trust.told_unheld)() {
-            let notice = Notice::warning(held::TOLD_ABSENT).hint(held::TOLD_ABSENT_HINT);
+            let notice = Notice::warning(held::TOLD_ABSENT).with_hint(held::TOLD_ABSENT_HINT);
             self.say(notice).await;
         }
     }
@@ -193,8 +193,8 @@ impl Session {
 
 fn told(trusted: bool, settings: bool) -> Notice {
     match (trusted, settings) {
-        (true, true) => Notice::info(words::TRUST_GIVEN).hint(words::TRUST_SETTINGS),
+        (true, true) => Notice::info(words::TRUST_GIVEN).with_hint(words::TRUST_SETTINGS),
         (true, false) => Notice::info(words::TRUST_GIVEN),
-        (false, _) => Notice::info(words::TRUST_HELD_BACK).hint(words::TRUST_HOW),
+        (false, _) => Notice::info(words::TRUST_HELD_BACK).with_hint(words::TRUST_HOW),
     }
 }

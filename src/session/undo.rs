@@ -47,15 +47,15 @@ pub fn changes(record: &[Event]) -> Vec<Changed> {
             Event::TurnStarted { turn, origin, .. } => {
                 (now, by_model) = (*turn, *origin != TurnOrigin::Command);
             }
-            Event::Observed(seen) if by_model && seen.succeeded() => {
+            Event::StepFinished(seen) if by_model && seen.succeeded() => {
                 out.extend(seen.change.as_ref().map(|change| changed(now, change)));
             }
             // Only earlier changes: a number is used again after a rewind.
-            Event::Undone { turns, left } => out.retain(|change| {
+            Event::Undone { turns, kept_files_of: left } => out.retain(|change| {
                 let gone = if change.left { left } else { turns };
                 !gone.contains(&change.turn)
             }),
-            Event::StillChanged { turn, files } => {
+            Event::FilesKept { turn, files } => {
                 out.retain(|change| change.turn < *turn);
                 let left = |file| Changed { left: true, ..changed(*turn, file) };
                 out.extend(files.iter().map(left));
@@ -150,7 +150,7 @@ fn first_of_last(changes: &[Changed], n: usize) -> Option<Since> {
 /// Records that the changes of one turn are kept.
 pub fn still_changed(stays: &[Changed]) -> Option<Event> {
     let turn = stays.first()?.turn;
-    Some(Event::StillChanged { turn, files: stays.iter().map(Changed::told).collect() })
+    Some(Event::FilesKept { turn, files: stays.iter().map(Changed::told).collect() })
 }
 
 fn whose(changes: &[Changed], from: Since) -> Whose {
@@ -276,14 +276,14 @@ async fn run(job: Job, mut host: TurnHost) -> TurnResult {
             }
         };
         if let Some(seen) = seen {
-            host.tell(Event::Observed(Box::new(seen.clone()))).await;
+            host.tell(Event::StepFinished(Box::new(seen.clone()))).await;
             done.push(seen);
         }
     }
     let back: Vec<Observation> = done.into_iter().filter(Observation::succeeded).collect();
     if !back.is_empty() {
         let Whose { turns, left, stays } = job.whose;
-        host.tell(Event::Undone { turns, left }).await;
+        host.tell(Event::Undone { turns, kept_files_of: left }).await;
         if let Some(event) = still_changed(&stays) {
             host.tell(event).await;
         }
@@ -355,7 +355,7 @@ mod tests {
     }
 
     fn stays(turn: u64, all: &[Changed]) -> Event {
-        Event::StillChanged { turn, files: all.iter().map(Changed::told).collect() }
+        Event::FilesKept { turn, files: all.iter().map(Changed::told).collect() }
     }
 
     #[test]
@@ -375,7 +375,7 @@ mod tests {
         // The turn of that number is undone, and the kept changes are still kept.
         let undone = |turns: &[u64], left: &[u64]| {
             let (turns, left) = (turns.to_vec(), left.to_vec());
-            changes(&[&record[..], &[Event::Undone { turns, left }]].concat()).len()
+            changes(&[&record[..], &[Event::Undone { turns, kept_files_of: left }]].concat()).len()
         };
         assert_eq!((undone(&[2], &[]), undone(&[], &[2]), undone(&[], &[1])), (1, 0, 1));
         // A second record covers both.

@@ -439,7 +439,7 @@ impl StoreWriter {
 pub(super) fn joined(earlier: &mut Event, later: Event) -> Option<Event> {
     match (earlier, later) {
         (Event::Delta { text }, Event::Delta { text: more })
-        | (Event::Thought { text }, Event::Thought { text: more }) => {
+        | (Event::ReasoningDelta { text }, Event::ReasoningDelta { text: more }) => {
             text.push_str(&more);
             None
         }
@@ -455,7 +455,7 @@ pub(super) fn joined(earlier: &mut Event, later: Event) -> Option<Event> {
 
 fn growing_text(event: &mut Event) -> Option<&mut String> {
     match event {
-        Event::Delta { text } | Event::Thought { text } | Event::StepOutput { text, .. } => {
+        Event::Delta { text } | Event::ReasoningDelta { text } | Event::StepOutput { text, .. } => {
             Some(text)
         }
         _ => None,

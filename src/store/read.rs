@@ -305,7 +305,7 @@ impl Database {
             let mut piece = EventPage::default();
             take(row, &mut piece)?;
             // The id may appear elsewhere in it.
-            let is_it = |kept: &StoredEvent| matches!(&kept.event, Event::Observed(seen) if seen.step.id == id);
+            let is_it = |kept: &StoredEvent| matches!(&kept.event, Event::StepFinished(seen) if seen.step.id == id);
             if piece.events.iter().any(is_it) {
                 return Ok(piece);
             }

@@ -57,7 +57,7 @@ impl RowAction {
             Event::Replied(_) | Event::Repairing { .. } => RowAction::Whole,
             Event::StepStarted { .. } => RowAction::StepStarted,
             Event::StepOutput { .. } => RowAction::Output,
-            Event::Observed(_) => RowAction::Observed,
+            Event::StepFinished(_) => RowAction::Observed,
             Event::FolderAdded { .. } => RowAction::Folder,
             _ => RowAction::Other,
         }
@@ -105,17 +105,17 @@ pub fn is_kept(event: &Event) -> bool {
         | Event::Compacted(_)
         | Event::Plan { .. }
         | Event::Undone { .. }
-        | Event::StillChanged { .. }
+        | Event::FilesKept { .. }
         | Event::Steered { .. }
         | Event::ReplyStarted
         | Event::Delta { .. }
-        | Event::Thought { .. }
+        | Event::ReasoningDelta { .. }
         | Event::Retrying { .. }
         | Event::Repairing { .. }
         | Event::Replied(_)
         | Event::StepStarted { .. }
         | Event::StepOutput { .. }
-        | Event::Observed(_)
+        | Event::StepFinished(_)
         | Event::TurnEnded { .. }
         | Event::FolderAdded { .. }
         | Event::Page(_) => true,
@@ -128,7 +128,7 @@ pub fn is_kept(event: &Event) -> bool {
 
 /// True for text that comes in many small deltas and may wait a moment.
 pub fn grows(event: &Event) -> bool {
-    matches!(event, Event::Delta { .. } | Event::Thought { .. } | Event::StepOutput { .. })
+    matches!(event, Event::Delta { .. } | Event::ReasoningDelta { .. } | Event::StepOutput { .. })
 }
 
 impl EventRow {
@@ -136,7 +136,7 @@ impl EventRow {
         let kept;
         let event = match event {
             Event::Asked(ask) => {
-                kept = Event::Asked(Box::new(ask.as_ref().clone().kept()));
+                kept = Event::Asked(Box::new(ask.as_ref().clone().into_stored()));
                 &kept
             }
             other => other,
@@ -178,7 +178,7 @@ fn numbers(event: &Event) -> (u64, u64) {
     };
     match event {
         Event::StepStarted { step, .. } => (number(&step.id), 0),
-        Event::Observed(seen) => (number(&seen.step.id), 0),
+        Event::StepFinished(seen) => (number(&seen.step.id), 0),
         Event::Asked(ask) => {
             let step = match &ask.question {
                 Question::Step { step, .. } => number(&step.id),
@@ -203,7 +203,7 @@ pub fn said(event: &Event) -> String {
     let text = match event {
         Event::TurnStarted { text, .. } | Event::Steered { text } => text.clone(),
         Event::Replied(replied) => replied.message.clone(),
-        Event::Observed(seen) => step_words(seen),
+        Event::StepFinished(seen) => step_words(seen),
         _ => String::new(),
     };
     head(&clean::clean(text.trim(), TextSource::Text), SEARCHED).to_owned()
@@ -257,7 +257,8 @@ mod tests {
     fn a_continued_session_is_reported_and_not_saved() {
         use crate::words::session;
         let told = |say: crate::words::Phrase| Event::Notice(Notice::info(say));
-        let resumed = Notice::info(session::RESUMED.with("title", "tests")).about(Topic::Resumed);
+        let resumed =
+            Notice::info(session::RESUMED.with("title", "tests")).with_topic(Topic::Resumed);
         assert!(!is_kept(&Event::Notice(resumed)));
         assert!(is_kept(&told(session::INTERRUPTED)));
     }

@@ -155,7 +155,7 @@ fn the_result_of_a_step_replaces_its_output() {
     desk.tick();
     let id = desk.id().to_owned();
     assert_eq!(shown(&mut desk, &id), [started(1, "go"), begun.clone(), output("a b ")]);
-    let whole = Event::Observed(Box::new(seen("cmd_007", "a b c")));
+    let whole = Event::StepFinished(Box::new(seen("cmd_007", "a b c")));
     // The desk that took the session up has forgotten which rows those were; a session
     // mends that when it resumes. The desk that wrote them has not.
     tell(&mut desk, [started(2, "again"), begun, output("x "), whole.clone()]);
@@ -180,7 +180,7 @@ fn output_of_a_step_that_broke_off_gives_way_when_the_step_is_closed_later() {
     let mut desk = bench.desk();
     let tail = events(&desk.resume(Some(&id), 99).unwrap().tail);
     assert!(matches!(tail.last(), Some(Event::StepOutput { .. })), "{tail:?}");
-    tell(&mut desk, [Event::Observed(Box::new(seen("cmd_001", "line\n"))), ended(1)]);
+    tell(&mut desk, [Event::StepFinished(Box::new(seen("cmd_001", "line\n"))), ended(1)]);
     let after = shown(&mut desk, &id);
     assert!(!after.iter().any(|event| matches!(event, Event::StepOutput { .. })), "{after:?}");
     assert_eq!(after.len(), 6, "{after:?}");
@@ -193,11 +193,11 @@ fn a_part_is_found_by_its_id_however_far_back_it_is() {
     for number in 1..=300 {
         let id = format!("cmd_{number:03}");
         let one =
-            Event::Observed(Box::new(seen(&id, &format!("says \"id\":\"cmd_007\" {number}"))));
+            Event::StepFinished(Box::new(seen(&id, &format!("says \"id\":\"cmd_007\" {number}"))));
         tell(&mut desk, [started(number, "x"), one, ended(number)]);
     }
     let of = |events: &[Event]| match events {
-        [Event::Observed(seen)] => seen.step.id.clone(),
+        [Event::StepFinished(seen)] => seen.step.id.clone(),
         other => format!("{other:?}"),
     };
     assert_eq!(of(&events(&desk.part("cmd_007").unwrap())), "cmd_007");
@@ -223,7 +223,7 @@ fn secrets_never_reach_the_file() {
     desk.tick();
     tell(&mut desk, [delta(token.split_at(20).1), delta(" and so on")]);
     desk.tick();
-    tell(&mut desk, [Event::Observed(Box::new(seen("cmd_001", &token)))]);
+    tell(&mut desk, [Event::StepFinished(Box::new(seen("cmd_001", &token)))]);
     desk.remember(1, &serde_json::json!([{"role":"user","content":token}]).to_string());
     desk.close();
     for ending in ["", "-wal"] {
@@ -504,7 +504,7 @@ fn text_of_one_kind_joins_and_of_two_does_not() {
     let mut text = delta("a");
     assert_eq!(joined(&mut text, delta("b")), None);
     assert_eq!(text, delta("ab"));
-    let thought = Event::Thought { text: "c".into() };
+    let thought = Event::ReasoningDelta { text: "c".into() };
     assert_eq!(joined(&mut text, thought.clone()), Some(thought));
 }
 

@@ -53,7 +53,7 @@ pub fn read_most(
         Some(ToolTask::Read(read)) if step.holds() => Some(read.spot.path.as_path()),
         _ => None,
     };
-    let name = mention.written();
+    let name = mention.as_typed();
     let unreadable =
         |why: String| words::ATTACH_UNREADABLE.with("name", name.as_str()).with("why", why);
     let path = path.ok_or_else(|| unreadable("no path".into()))?;

@@ -220,7 +220,7 @@ fn kept_from(seen: &mut Observation, walls: &Walls, cwd: &Path) {
     let words = [seen.stderr.as_str(), seen.stdout.as_str()];
     seen.denied = words.iter().find_map(|words| walls.denied(words, cwd));
     if let (Some(denied), None) = (&seen.denied, &seen.note) {
-        seen.note = Some(denied.say());
+        seen.note = Some(denied.localized());
     }
 }
 

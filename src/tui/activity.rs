@@ -82,8 +82,10 @@ impl Activity {
                 self.turn = now;
                 Doing::Thinking
             }
-            Event::ReplyStarted | Event::Thought { .. } | Event::Answered { .. } => Doing::Thinking,
-            Event::Observed(_) | Event::Replied(_) => Doing::Thinking,
+            Event::ReplyStarted | Event::ReasoningDelta { .. } | Event::QuestionClosed { .. } => {
+                Doing::Thinking
+            }
+            Event::StepFinished(_) | Event::Replied(_) => Doing::Thinking,
             Event::Delta { .. } => Doing::Writing,
             Event::Retrying { attempt, of, wait_ms, why: _ } => {
                 Doing::Retrying { attempt: *attempt, of: *of, until: now + wait_ms }
@@ -101,16 +103,16 @@ impl Activity {
             | Event::Judged { .. }
             | Event::Plan { .. }
             | Event::Undone { .. }
-            | Event::StillChanged { .. }
+            | Event::FilesKept { .. }
             | Event::FolderAdded { .. }
-            | Event::Lend { .. }
-            | Event::Returned
+            | Event::TerminalRequested { .. }
+            | Event::TerminalReturned
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Notice(_)
             | Event::Page(_)
             | Event::Models { .. }
-            | Event::Earlier { .. }
+            | Event::HistoryChunk { .. }
             | Event::RewindAsked { .. }
             | Event::Rewound { .. }
             | Event::Sessions { .. }

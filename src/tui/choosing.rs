@@ -91,7 +91,7 @@ pub fn bots(state: &mut State) {
 pub fn sessions(state: &mut State) -> Vec<ScreenEffect> {
     let choose = Choose::new(Topic::Session, Vec::new(), "");
     state.modals.open(Modal::Choose(Box::new(choose)));
-    vec![ScreenEffect::Send(Op::Sessions)]
+    vec![ScreenEffect::Send(Op::ListSessions)]
 }
 
 pub fn sessions_came(state: &mut State, rows: Vec<SessionRow>, more: usize) {
@@ -241,7 +241,7 @@ pub fn chose(
             return op.map(ScreenEffect::Send).into_iter().collect();
         }
         (Topic::What { turn }, PickerAction::Taken(what)) => {
-            let what = Rewind::named(&what);
+            let what = Rewind::from_name(&what);
             let op = what.map(|what| Op::Rewind { turn, what: Some(what) });
             return op.map(ScreenEffect::Send).into_iter().collect();
         }

@@ -115,7 +115,7 @@ pub fn command(work: &StepAction) -> String {
             }
             out
         }
-        StepAction::Tool { name, input } => flat(&StepAction::brief(name, input)),
+        StepAction::Tool { name, input } => flat(&StepAction::summary(name, input)),
         StepAction::Shell { line } => flat(line),
     }
 }

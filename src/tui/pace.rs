@@ -80,7 +80,7 @@ impl FrameLimiter {
 
     fn session(&mut self, event: &Event) -> Urgency {
         self.fresh |= matches!(event, Event::ReplyStarted);
-        let text = matches!(event, Event::Delta { .. } | Event::Thought { .. });
+        let text = matches!(event, Event::Delta { .. } | Event::ReasoningDelta { .. });
         // The user waits for the first word of a reply; the rest may be delayed.
         if text && std::mem::take(&mut self.fresh) {
             return Urgency::First;
@@ -91,7 +91,7 @@ impl FrameLimiter {
                 | Event::ReplyStarted
                 | Event::StepStarted { .. }
                 | Event::StepOutput { .. }
-                | Event::Observed(_)
+                | Event::StepFinished(_)
                 | Event::Replied(_)
                 | Event::TurnEnded { .. }
                 | Event::Facts(_)

@@ -398,7 +398,7 @@ impl Driver {
                 Ok(())
             }
             ScreenEffect::Look => {
-                self.outbox.push_back(Op::Look);
+                self.outbox.push_back(Op::RefreshExtensions);
                 self.post();
                 Ok(())
             }
@@ -521,7 +521,10 @@ impl Driver {
                 }
                 Wakeup::Signal(_) | Wakeup::Session(None) => true,
                 Wakeup::Session(Some(event)) => {
-                    matches!(**event, protocol::Event::Returned | protocol::Event::TurnEnded { .. })
+                    matches!(
+                        **event,
+                        protocol::Event::TerminalReturned | protocol::Event::TurnEnded { .. }
+                    )
                 }
                 _ => false,
             };

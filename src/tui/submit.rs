@@ -55,7 +55,7 @@ fn held(state: &mut State, effects: Vec<ScreenEffect>, text: &str) -> Vec<Screen
     for effect in effects {
         match effect {
             ScreenEffect::Send(
-                op @ (Op::Submit { .. } | Op::Prompt { .. } | Op::Invoke { .. }),
+                op @ (Op::Submit { .. } | Op::SubmitPrompt { .. } | Op::Invoke { .. }),
             ) => {
                 state.queue.hold(text.to_owned(), op);
             }
@@ -68,9 +68,9 @@ fn held(state: &mut State, effects: Vec<ScreenEffect>, text: &str) -> Vec<Screen
 /// Files named in the arguments are attached to the prompt made of them.
 fn named(effect: ScreenEffect, mentions: &[Mention]) -> ScreenEffect {
     match effect {
-        ScreenEffect::Send(Op::Prompt { mut prompt }) => {
+        ScreenEffect::Send(Op::SubmitPrompt { mut prompt }) => {
             prompt.attach(mentions.iter().cloned());
-            ScreenEffect::Send(Op::Prompt { prompt })
+            ScreenEffect::Send(Op::SubmitPrompt { prompt })
         }
         ScreenEffect::Send(Op::Invoke { name, args, .. }) => {
             ScreenEffect::Send(Op::Invoke { name, args, mentions: mentions.to_vec() })

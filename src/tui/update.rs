@@ -437,8 +437,8 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Screen
             asking::opened(state, at);
             return ring::asks(state);
         }
-        protocol::Event::Lend { ask } => return vec![ScreenEffect::Lend(ask)],
-        protocol::Event::Answered { ask } => {
+        protocol::Event::TerminalRequested { ask } => return vec![ScreenEffect::Lend(ask)],
+        protocol::Event::QuestionClosed { ask } => {
             state.modals.answered(ask);
             state.guard.opened(at);
         }
@@ -453,7 +453,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Screen
             submit::set_lang(state, state.facts.lang);
             return choosing::leave_when_written(state);
         }
-        protocol::Event::Earlier { events, at, .. } => past::earlier(state, &events, &at),
+        protocol::Event::HistoryChunk { events, at, .. } => past::earlier(state, &events, &at),
         protocol::Event::Rewound { text, .. } => past::rewound(state, &text),
         protocol::Event::RewindAsked { turn, files } => choosing::what(state, turn, files),
         protocol::Event::Sessions { rows, more } => choosing::sessions_came(state, rows, more),
@@ -464,23 +464,23 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Screen
         }
         protocol::Event::Catalogue(kept) => writing::kept_came(state, *kept),
         // Keys typed meanwhile were meant for the step.
-        protocol::Event::Returned => state.guard.opened(at),
+        protocol::Event::TerminalReturned => state.guard.opened(at),
         protocol::Event::Closed => return vec![ScreenEffect::Quit],
         protocol::Event::ReplyStarted
         | protocol::Event::Steered { .. }
         | protocol::Event::Attached { .. }
         | protocol::Event::Rendered { .. }
         | protocol::Event::Delta { .. }
-        | protocol::Event::Thought { .. }
+        | protocol::Event::ReasoningDelta { .. }
         | protocol::Event::Retrying { .. }
         | protocol::Event::Repairing { .. }
         | protocol::Event::Replied(_)
         | protocol::Event::StepStarted { .. }
         | protocol::Event::StepOutput { .. }
-        | protocol::Event::Observed(_)
+        | protocol::Event::StepFinished(_)
         | protocol::Event::Plan { .. }
         | protocol::Event::Undone { .. }
-        | protocol::Event::StillChanged { .. }
+        | protocol::Event::FilesKept { .. }
         | protocol::Event::FolderAdded { .. }
         | protocol::Event::Page(_)
         | protocol::Event::Compacting

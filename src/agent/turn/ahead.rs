@@ -32,7 +32,7 @@ impl RemainingSteps {
     /// The advance approval of those of `steps`. A high-risk step cannot be approved in advance; if
     /// one is among them the whole approval is void, because it was not offered.
     pub fn approved(self, steps: &[String]) -> Preapproved {
-        if !self.0.iter().all(|judged| judged.risk.is_mild()) {
+        if !self.0.iter().all(|judged| judged.risk.can_batch_approve()) {
             return Preapproved::default();
         }
         Preapproved(self.0.into_iter().filter(|judged| steps.contains(&judged.step.id)).collect())
@@ -55,7 +55,7 @@ fn is_worse(now: &Assessment, shown: &Assessment) -> bool {
     let is_shown = |now: &Reason| {
         shown.risk.reasons.iter().any(|known| (&known.rule, known.arg) == (&now.rule, now.arg))
     };
-    !now.risk.is_mild()
+    !now.risk.can_batch_approve()
         || now.risk.tier > shown.risk.tier
         || !now.risk.effects.iter().all(|effect| shown.risk.effects.contains(effect))
         || !now.risk.reasons.iter().all(is_shown)

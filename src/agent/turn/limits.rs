@@ -117,7 +117,7 @@ pub fn one_line(work: &StepAction) -> String {
             let words = std::iter::once(program).chain(args).map(|word| quoted(word));
             words.collect::<Vec<_>>().join(" ")
         }
-        StepAction::Tool { name, input } => StepAction::brief(name, input),
+        StepAction::Tool { name, input } => StepAction::summary(name, input),
         StepAction::Shell { line } => line.clone(),
     };
     match line.char_indices().nth(MOST_SHOWN) {

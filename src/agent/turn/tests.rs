@@ -123,7 +123,7 @@ impl Bench {
 
     fn observations(&self) -> impl Iterator<Item = &Observation> {
         self.events().filter_map(|event| match event {
-            Event::Observed(seen) => Some(&**seen),
+            Event::StepFinished(seen) => Some(&**seen),
             _ => None,
         })
     }

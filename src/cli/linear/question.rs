@@ -281,7 +281,7 @@ impl PlainQuestion {
                 false => Decision::ApproveAll { steps: run },
             });
         };
-        let word = if piece.is_grave() { p::LINE_PIECE_GRAVE } else { p::LINE_PIECE_NOW };
+        let word = if piece.is_high_risk() { p::LINE_PIECE_GRAVE } else { p::LINE_PIECE_NOW };
         let say = pieces::line(word, at, piece);
         self.doing = Doing::Piece { at, run };
         ParsedLine::Again(say)
@@ -289,14 +289,14 @@ impl PlainQuestion {
 
     fn piece(&mut self, at: usize, mut run: Vec<String>, typed: &str) -> ParsedLine {
         let Some(piece) = self.pieces().get(at) else { return self.next_piece(at, run) };
-        let yes = match piece.is_grave() {
+        let yes = match piece.is_high_risk() {
             true => typed == GRAVE,
             false => number(typed) == Some(2),
         };
         if yes {
             run.push(piece.id.clone());
         } else if number(typed) != Some(1) {
-            let say = if piece.is_grave() { w::NEEDS_YES } else { w::NO_CHOICE };
+            let say = if piece.is_high_risk() { w::NEEDS_YES } else { w::NO_CHOICE };
             self.doing = Doing::Piece { at, run };
             return ParsedLine::Again(say.into());
         }
@@ -360,7 +360,7 @@ fn choices(question: &Question) -> Vec<(Pick, Phrase)> {
         Question::Choice { .. } => return Vec::new(),
         Question::Pieces { pieces, .. } => {
             let mut choices = vec![(Pick::Reject, p::LINE_NONE)];
-            if pieces.iter().any(|piece| !piece.is_grave()) {
+            if pieces.iter().any(|piece| !piece.is_high_risk()) {
                 choices.push((Pick::Run, p::LINE_ALL));
             }
             choices.push((Pick::Each, p::LINE_EACH));
@@ -379,7 +379,7 @@ fn choices(question: &Question) -> Vec<(Pick, Phrase)> {
     let mut choices = vec![(Pick::Reject, w::PICK_REJECT), (Pick::Word, w::PICK_WORD)];
     choices.push((Pick::Stop, w::PICK_STOP));
     choices.push((Pick::Run, w::PICK_RUN));
-    let mild = risk.is_mild() && rest.iter().all(|step| step.risk.is_mild());
+    let mild = risk.can_batch_approve() && rest.iter().all(|step| step.risk.can_batch_approve());
     if mild && !rest.is_empty() {
         choices.push((Pick::All, w::PICK_ALL));
     }

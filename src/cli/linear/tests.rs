@@ -138,7 +138,7 @@ fn a_step_is_changed_as_a_line_judged_and_run_so() {
     assert!(written(&linear.typed("git 'push"))[0].contains("is not closed"));
     let work = StepAction::exec("git", &["push", "a b"]);
     let sent = linear.typed("git push 'a b'");
-    assert_eq!(sent, [PlainEffect::Send(Op::Judge { ask: AskId(3), work: work.clone() })]);
+    assert_eq!(sent, [PlainEffect::Send(Op::PreviewRisk { ask: AskId(3), work: work.clone() })]);
     assert!(written(&linear.typed("2"))[0].contains("being judged"), "no yes before it is");
     let stale = StepAction::exec("git", &["pull"]);
     assert_eq!(linear.heard(judged(&stale, risk(Tier::L0, false))), []);
@@ -238,11 +238,11 @@ fn after_the_question_of_trust_it_is_idle_again() {
     assert!(written(&effects)[0].contains("input ended"), "{effects:?}");
     assert!(effects.contains(&PlainEffect::Send(Op::Stop)));
     assert!(!linear.is_idle());
-    linear.heard(Event::Answered { ask: AskId(3) });
+    linear.heard(Event::QuestionClosed { ask: AskId(3) });
     assert!(linear.is_idle());
     assert_eq!(linear.interrupt(), [PlainEffect::End(Exit::Done)]);
     let mut linear = asked(risk(Tier::L1, false)).0;
-    linear.heard(Event::Answered { ask: AskId(3) });
+    linear.heard(Event::QuestionClosed { ask: AskId(3) });
     assert!(!linear.is_idle(), "the turn goes on");
 }
 
@@ -405,7 +405,7 @@ fn kept(names: &[&str]) -> Event {
 #[test]
 fn a_command_of_ones_own_is_looked_for_before_it_is_sent() {
     let mut linear = linear();
-    assert_eq!(linear.typed("/summarize this @a.rs"), [PlainEffect::Send(Op::Look)]);
+    assert_eq!(linear.typed("/summarize this @a.rs"), [PlainEffect::Send(Op::RefreshExtensions)]);
     assert!(!linear.is_idle() && linear.closed().is_empty(), "it is not over");
     let effects = linear.heard(kept(&["summarize"]));
     let [PlainEffect::Send(Op::Invoke { name, args, mentions })] = &effects[..] else {
@@ -418,7 +418,7 @@ fn a_command_of_ones_own_is_looked_for_before_it_is_sent() {
 #[test]
 fn an_unknown_name_is_reported_and_never_sent() {
     let mut linear = linear();
-    assert_eq!(linear.typed("/sumarize"), [PlainEffect::Send(Op::Look)]);
+    assert_eq!(linear.typed("/sumarize"), [PlainEffect::Send(Op::RefreshExtensions)]);
     let effects = linear.heard(kept(&["summarize"]));
     assert_eq!(written(&effects), ["There is no command `/sumarize`.", ">"]);
     assert!(linear.is_idle());

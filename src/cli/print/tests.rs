@@ -123,7 +123,7 @@ fn observed(tier: Tier, outcome: Outcome) -> Event {
     if outcome == Outcome::Ran {
         seen.exit_code = Some(0);
     }
-    Event::Observed(Box::new(seen))
+    Event::StepFinished(Box::new(seen))
 }
 
 fn asked(risk: Risk) -> Event {
@@ -174,7 +174,7 @@ fn yes_unlike_in_r9_reports_each_shell_command_before_it_runs() {
 #[test]
 fn shell_commands_are_refused_and_reported_where_no_user_can_allow_them() {
     let declined = Notice::warning(crate::words::prompt::PIECES_DECLINED)
-        .about(crate::protocol::Topic::PiecesDeclined);
+        .with_topic(crate::protocol::Topic::PiecesDeclined);
     let events =
         vec![pieces(&[risk(Tier::L0)]), Event::Notice(declined), ended(TurnOutcome::Stopped)];
     let ran = play(&options(), events);
@@ -238,7 +238,7 @@ fn a_rejected_shell_command_is_reported_and_an_interrupt_ends_the_question() {
     let mut turn = HeadlessTurn::new(&options);
     turn.next(&pieces(&[risk(Tier::L0)]));
     let declined = Notice::warning(crate::words::prompt::PIECES_DECLINED)
-        .about(crate::protocol::Topic::PiecesDeclined);
+        .with_topic(crate::protocol::Topic::PiecesDeclined);
     assert_eq!(turn.next(&Event::Notice(declined)).len(), 1);
     assert!(turn.interrupt().contains(&HeadlessEffect::Send(Op::Stop)));
     assert!(turn.typed(Some("y")).is_empty(), "too late");

@@ -158,7 +158,7 @@ impl Template {
                     match mention.path.is_empty() {
                         true => say(&mut parts, "@"),
                         false => {
-                            parts.push(PromptPart::Mention { text: mention.written(), mention })
+                            parts.push(PromptPart::Mention { text: mention.as_typed(), mention })
                         }
                     }
                 }
@@ -181,7 +181,7 @@ impl Template {
                 Piece::Hole(hole) => out.push_str(values.get(*hole)),
                 Piece::Shell(line) => out.push_str(&format!("!`{}`", line.source())),
                 Piece::Insert { path, lines } | Piece::Mention { path, lines } => {
-                    out.push_str(&Mention { path: joined(path, values), lines: *lines }.written());
+                    out.push_str(&Mention { path: joined(path, values), lines: *lines }.as_typed());
                 }
             }
         }

@@ -38,7 +38,7 @@ impl Repair<'_> {
         match self.peek() {
             Some('{') => self.object(depth)?,
             Some('[') => self.array(depth)?,
-            Some(c) if closing(c).is_some() => self.string(Role::Value),
+            Some(c) if closing_quote(c).is_some() => self.string(Role::Value),
             Some(',' | ':' | '}' | ']') | None => self.out.push_str("null"),
             Some(_) => self.bare(),
         }
@@ -60,7 +60,7 @@ impl Repair<'_> {
                 Some(']') | None => break,
                 Some(c) => {
                     self.comma(&mut first);
-                    if closing(c).is_some() {
+                    if closing_quote(c).is_some() {
                         self.string(Role::Key)
                     } else {
                         self.bare_key()
@@ -102,13 +102,13 @@ impl Repair<'_> {
 
     /// A quoted string. A quote inside that is not followed by JSON syntax is part of the text.
     fn string(&mut self, role: Role) {
-        let Some(close) = self.peek().and_then(closing) else { return };
+        let Some(close) = self.peek().and_then(closing_quote) else { return };
         self.advance();
         let mut text = String::new();
         let mut inside = Unescape::default();
         while let Some(c) = self.peek() {
             self.advance();
-            if inside.is_plain() && c == close && self.closes(role) {
+            if inside.is_plain() && c == close && self.is_closing_quote(role) {
                 break;
             }
             if inside.push(c, &mut text) {
@@ -119,7 +119,7 @@ impl Repair<'_> {
     }
 
     /// Whether the text after a quote allows it to be the end of the string.
-    fn closes(&self, role: Role) -> bool {
+    fn is_closing_quote(&self, role: Role) -> bool {
         let after = self.rest.trim_start();
         let newline = self.rest.len() > after.len()
             && self.rest.split_at(self.rest.len() - after.len()).0.contains('\n');
@@ -127,7 +127,7 @@ impl Repair<'_> {
             (None, _) | (Some(':'), Role::Key) => true,
             (Some(',' | '}' | ']'), Role::Value) => true,
             // A comment, or a new line that begins a field: the comma is missing.
-            (Some(c), Role::Value) => newline && (closing(c).is_some() || "/#".contains(c)),
+            (Some(c), Role::Value) => newline && (closing_quote(c).is_some() || "/#".contains(c)),
             (Some(_), Role::Key) => false,
         }
     }
@@ -203,7 +203,7 @@ impl<'a> Repair<'a> {
 }
 
 /// The quote that closes a string opened with `open`; `None` if it is not a quote.
-fn closing(open: char) -> Option<char> {
+fn closing_quote(open: char) -> Option<char> {
     match open {
         '"' | '\'' | '`' => Some(open),
         '“' => Some('”'),

@@ -12,37 +12,37 @@ use crate::words::{LocalizedText, Phrase, protocol as words};
 type Object = Map<String, Value>;
 
 pub(super) fn reply(object: &Object) -> Result<Reply, LocalizedText> {
-    let top = Part { object, path: "" };
+    let top = ObjectReader { object, path: "" };
     match top.required("type")? {
         Value::String(kind) => match kind.as_str() {
             "chat" => chat(&top),
             "cmd" => cmd(&top),
             "error" => Ok(Reply::Error { message: top.text("message")? }),
-            other => Err(words::UNKNOWN_TYPE.with("found", short(other))),
+            other => Err(words::UNKNOWN_TYPE.with("found", excerpt(other))),
         },
-        other => Err(wrong("type", words::A_STRING, other)),
+        other => Err(wrong_type("type", words::A_STRING, other)),
     }
 }
 
-fn chat(top: &Part<'_>) -> Result<Reply, LocalizedText> {
+fn chat(top: &ObjectReader<'_>) -> Result<Reply, LocalizedText> {
     let message = top.text("message")?;
     let Some(data) = top.optional_object("data")? else {
         return Ok(Reply::Chat { message, markdown: true, suggestions: Vec::new() });
     };
-    let data = Part { object: data, path: "data" };
+    let data = ObjectReader { object: data, path: "data" };
     let markdown = data.optional_text("format")?.is_none_or(|format| format != "plain");
     Ok(Reply::Chat { message, markdown, suggestions: data.texts("suggestions")? })
 }
 
-fn cmd(top: &Part<'_>) -> Result<Reply, LocalizedText> {
+fn cmd(top: &ObjectReader<'_>) -> Result<Reply, LocalizedText> {
     let message = top.optional_text("message")?.unwrap_or_default();
     let data = match top.required("data")? {
-        Value::Object(object) => Part { object, path: "data" },
-        other => return Err(wrong("data", words::AN_OBJECT, other)),
+        Value::Object(object) => ObjectReader { object, path: "data" },
+        other => return Err(wrong_type("data", words::AN_OBJECT, other)),
     };
     let list = match data.required("commands")? {
         Value::Array(list) => list,
-        other => return Err(wrong("data.commands", words::A_LIST, other)),
+        other => return Err(wrong_type("data.commands", words::A_LIST, other)),
     };
     if list.is_empty() {
         return Err(words::NO_COMMANDS.into());
@@ -53,8 +53,8 @@ fn cmd(top: &Part<'_>) -> Result<Reply, LocalizedText> {
     let commands = list.iter().enumerate().map(|(index, value)| {
         let path = format!("data.commands[{index}]");
         match value {
-            Value::Object(object) => proposal(&Part { object, path: &path }),
-            other => Err(wrong(&path, words::AN_OBJECT, other)),
+            Value::Object(object) => proposal(&ObjectReader { object, path: &path }),
+            other => Err(wrong_type(&path, words::AN_OBJECT, other)),
         }
     });
     Ok(Reply::Cmd {
@@ -65,7 +65,7 @@ fn cmd(top: &Part<'_>) -> Result<Reply, LocalizedText> {
     })
 }
 
-fn proposal(part: &Part<'_>) -> Result<Proposal, LocalizedText> {
+fn proposal(part: &ObjectReader<'_>) -> Result<Proposal, LocalizedText> {
     let requires = requires(part)?;
     let work = match (part.optional_text("program")?, part.optional_text("tool")?) {
         (Some(_), Some(_)) => return Err(words::BOTH.with("field", part.path)),
@@ -76,7 +76,7 @@ fn proposal(part: &Part<'_>) -> Result<Proposal, LocalizedText> {
     Ok(Proposal { work, requires })
 }
 
-fn exec(part: &Part<'_>, program: String) -> Result<StepAction, LocalizedText> {
+fn exec(part: &ObjectReader<'_>, program: String) -> Result<StepAction, LocalizedText> {
     if program.trim().is_empty() {
         return Err(words::EMPTY.with("field", part.field("program")));
     }
@@ -85,13 +85,13 @@ fn exec(part: &Part<'_>, program: String) -> Result<StepAction, LocalizedText> {
 
 /// `exec` as a tool name becomes the step it means, so that it is judged as one; there is no tool
 /// that takes a shell line.
-fn tool(part: &Part<'_>, name: String) -> Result<StepAction, LocalizedText> {
+fn tool(part: &ObjectReader<'_>, name: String) -> Result<StepAction, LocalizedText> {
     let empty = Object::new();
     let input = part.optional_object("input")?.unwrap_or(&empty);
     match name.as_str() {
         "exec" | "cmd" => {
             let path = part.field("input");
-            let part = Part { object: input, path: &path };
+            let part = ObjectReader { object: input, path: &path };
             let program = part.text("program")?;
             exec(&part, program)
         }
@@ -101,12 +101,12 @@ fn tool(part: &Part<'_>, name: String) -> Result<StepAction, LocalizedText> {
     }
 }
 
-fn requires(part: &Part<'_>) -> Result<Requires, LocalizedText> {
+fn requires(part: &ObjectReader<'_>) -> Result<Requires, LocalizedText> {
     let Some(object) = part.optional_object("requires")? else {
         return Ok(Requires::default());
     };
     let path = part.field("requires");
-    let part = Part { object, path: &path };
+    let part = ObjectReader { object, path: &path };
     Ok(Requires {
         confirm: part.flag("confirm")?,
         elevated: part.flag("elevated")?,
@@ -116,12 +116,12 @@ fn requires(part: &Part<'_>) -> Result<Requires, LocalizedText> {
 }
 
 /// An object and its path, so that an error can name the field.
-struct Part<'a> {
+struct ObjectReader<'a> {
     object: &'a Object,
     path: &'a str,
 }
 
-impl<'a> Part<'a> {
+impl<'a> ObjectReader<'a> {
     fn field(&self, name: &str) -> String {
         if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
     }
@@ -138,7 +138,7 @@ impl<'a> Part<'a> {
     fn text(&self, name: &str) -> Result<String, LocalizedText> {
         match self.required(name)? {
             Value::String(text) => Ok(text.clone()),
-            other => Err(wrong(&self.field(name), words::A_STRING, other)),
+            other => Err(wrong_type(&self.field(name), words::A_STRING, other)),
         }
     }
 
@@ -150,7 +150,7 @@ impl<'a> Part<'a> {
         match self.optional(name) {
             None => Ok(None),
             Some(Value::Object(object)) => Ok(Some(object)),
-            Some(other) => Err(wrong(&self.field(name), words::AN_OBJECT, other)),
+            Some(other) => Err(wrong_type(&self.field(name), words::AN_OBJECT, other)),
         }
     }
 
@@ -158,7 +158,7 @@ impl<'a> Part<'a> {
         match self.optional(name) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
-            Some(other) => Err(wrong(&self.field(name), words::A_BOOLEAN, other)),
+            Some(other) => Err(wrong_type(&self.field(name), words::A_BOOLEAN, other)),
         }
     }
 
@@ -166,7 +166,7 @@ impl<'a> Part<'a> {
         let list = match self.optional(name) {
             None => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
-            Some(other) => return Err(wrong(&self.field(name), words::STRINGS, other)),
+            Some(other) => return Err(wrong_type(&self.field(name), words::STRINGS, other)),
         };
         let texts = list.iter().enumerate().map(|(index, value)| match value {
             Value::String(text) => Ok(text.clone()),
@@ -182,7 +182,7 @@ impl<'a> Part<'a> {
     }
 }
 
-fn wrong(field: &str, wanted: Phrase, found: &Value) -> LocalizedText {
+fn wrong_type(field: &str, wanted: Phrase, found: &Value) -> LocalizedText {
     words::WRONG.with("field", field).with("wanted", wanted).with("found", kind(found))
 }
 
@@ -198,7 +198,7 @@ fn kind(value: &Value) -> Phrase {
 }
 
 /// The model's own text inside a sentence: one line, cut if it is long.
-fn short(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     let mut out: String =
         text.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(40).is_some() {

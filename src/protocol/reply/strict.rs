@@ -13,9 +13,9 @@ use crate::words::{LocalizedText, protocol as words};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ReplyError {
     /// Not JSON, or an array, a string or the like.
-    NoObject,
+    NotAnObject,
     /// A key is duplicated in the object at `path`.
-    Twice {
+    DuplicateKey {
         path: String,
         key: String,
     },
@@ -26,15 +26,15 @@ impl ReplyError {
     /// True if the text is JSON as such, so that later attempts cannot do better.
     pub(super) fn is_final(&self) -> bool {
         match self {
-            ReplyError::Twice { .. } | ReplyError::TooDeep => true,
-            ReplyError::NoObject => false,
+            ReplyError::DuplicateKey { .. } | ReplyError::TooDeep => true,
+            ReplyError::NotAnObject => false,
         }
     }
 
-    pub(super) fn say(&self) -> LocalizedText {
+    pub(super) fn localized(&self) -> LocalizedText {
         match self {
-            ReplyError::NoObject => words::NO_OBJECT.into(),
-            ReplyError::Twice { path, key } => words::TWICE.with("field", join(path, key)),
+            ReplyError::NotAnObject => words::NO_OBJECT.into(),
+            ReplyError::DuplicateKey { path, key } => words::TWICE.with("field", join(path, key)),
             ReplyError::TooDeep => words::TOO_DEEP.with("most", DEEPEST),
         }
     }
@@ -44,12 +44,12 @@ impl ReplyError {
 pub(super) fn object(text: &str) -> Result<Map<String, Value>, ReplyError> {
     let mut found = None;
     let mut json = serde_json::Deserializer::from_str(text);
-    let seed = Seed { path: String::new(), depth: 1, flaw: &mut found };
+    let seed = Seed { path: String::new(), depth: 1, error: &mut found };
     let value = seed.deserialize(&mut json).and_then(|value| json.end().map(|()| value));
     match (value, found) {
         (Ok(Value::Object(object)), _) => Ok(object),
         (Err(_), Some(flaw)) => Err(flaw),
-        (Ok(_), _) | (Err(_), None) => Err(ReplyError::NoObject),
+        (Ok(_), _) | (Err(_), None) => Err(ReplyError::NotAnObject),
     }
 }
 
@@ -63,16 +63,16 @@ fn join(path: &str, key: &str) -> String {
 struct Seed<'a> {
     path: String,
     depth: usize,
-    flaw: &'a mut Option<ReplyError>,
+    error: &'a mut Option<ReplyError>,
 }
 
 impl Seed<'_> {
-    fn below(&mut self, path: String) -> Seed<'_> {
-        Seed { path, depth: self.depth + 1, flaw: self.flaw }
+    fn child(&mut self, path: String) -> Seed<'_> {
+        Seed { path, depth: self.depth + 1, error: self.error }
     }
 
     fn fail<E: serde::de::Error>(&mut self, flaw: ReplyError) -> E {
-        *self.flaw = Some(flaw);
+        *self.error = Some(flaw);
         E::custom("flaw")
     }
 }
@@ -123,7 +123,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let mut out = Vec::new();
         loop {
             let path = format!("{}[{}]", self.path, out.len());
-            match items.next_element_seed(self.below(path))? {
+            match items.next_element_seed(self.child(path))? {
                 Some(item) => out.push(item),
                 None => return Ok(Value::Array(out)),
             }
@@ -138,10 +138,10 @@ impl<'de> Visitor<'de> for Seed<'_> {
         while let Some(key) = fields.next_key::<String>()? {
             if out.contains_key(&key) {
                 let path = self.path.clone();
-                return Err(self.fail(ReplyError::Twice { path, key }));
+                return Err(self.fail(ReplyError::DuplicateKey { path, key }));
             }
             let path = join(&self.path, &key);
-            let value = fields.next_value_seed(self.below(path))?;
+            let value = fields.next_value_seed(self.child(path))?;
             out.insert(key, value);
         }
         Ok(Value::Object(out))

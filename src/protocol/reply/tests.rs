@@ -8,7 +8,7 @@ fn valid(text: &str) -> (Reply, ReplyRepair) {
     }
 }
 
-fn fault(text: &str) -> String {
+fn error_text(text: &str) -> String {
     match read(text) {
         ParsedReply::Invalid { fault, .. } => fault.text(Lang::En),
         other => panic!("{text}: {other:?}"),
@@ -85,7 +85,7 @@ fn cmd(command: &str) -> String {
 }
 
 #[test]
-fn each_fault_names_its_field() {
+fn each_error_names_its_field() {
     #[rustfmt::skip]
     let cases = [
         ("{}", "`type` is missing."),
@@ -100,12 +100,12 @@ fn each_fault_names_its_field() {
         (r#"{"type":"chat","message":"a","message":"b"}"#, "Duplicate key `message`."),
     ];
     for (text, expected) in cases {
-        assert_eq!(fault(text), expected, "{text}");
+        assert_eq!(error_text(text), expected, "{text}");
     }
 }
 
 #[test]
-fn each_fault_of_a_command_names_the_command() {
+fn each_error_in_a_command_names_the_command() {
     #[rustfmt::skip]
     let cases = [
         ("", "`data.commands` is empty; a `cmd` reply must propose at least one step."),
@@ -120,24 +120,27 @@ fn each_fault_of_a_command_names_the_command() {
         (r#"{"program":"a","args":[],"args":["b"]}"#, "Duplicate key `data.commands[0].args`."),
     ];
     for (command, expected) in cases {
-        assert_eq!(fault(&cmd(command)), expected, "{command}");
+        assert_eq!(error_text(&cmd(command)), expected, "{command}");
     }
     let many = cmd(&vec![r#"{"program":"ls"}"#; 65].join(","));
-    assert_eq!(fault(&many), "`data.commands` has 65 steps; at most 64 are allowed.");
+    assert_eq!(error_text(&many), "`data.commands` has 65 steps; at most 64 are allowed.");
 }
 
 #[test]
 fn a_second_object_is_never_silently_ignored() {
     let both = "The reply contains more than one JSON object; it must be exactly one.";
     let ls = r#"{"type":"cmd","data":{"commands":[{"program":"ls"}]}}"#;
-    assert_eq!(fault(&format!("{ls} {HI}")), both);
-    assert_eq!(fault(&format!("{ls}\n```json\n{HI}\n```")), both);
-    assert_eq!(fault(&format!("```json\n{ls}\n```\nand\n```json\n{HI}\n```")), both);
+    assert_eq!(error_text(&format!("{ls} {HI}")), both);
+    assert_eq!(error_text(&format!("{ls}\n```json\n{HI}\n```")), both);
+    assert_eq!(error_text(&format!("```json\n{ls}\n```\nand\n```json\n{HI}\n```")), both);
 }
 
 #[test]
 fn a_duplicate_key_is_named_even_after_prose() {
-    assert_eq!(fault(r#"So: {"type":"chat","message":"a","type":"cmd"}"#), "Duplicate key `type`.");
+    assert_eq!(
+        error_text(r#"So: {"type":"chat","message":"a","type":"cmd"}"#),
+        "Duplicate key `type`."
+    );
 }
 
 #[test]
@@ -147,11 +150,11 @@ fn exceeded_limits_are_reported() {
         format!(r#"{{"type":"chat","message":"m","data":{{"x":{nest}}}}}"#)
     };
     assert_eq!(valid(&deep(DEEPEST - 2)).0, chat("m"));
-    assert_eq!(fault(&deep(DEEPEST - 1)), "The reply is nested deeper than 64 levels.");
+    assert_eq!(error_text(&deep(DEEPEST - 1)), "The reply is nested deeper than 64 levels.");
     let long = format!(r#"{{"type":"chat","message":"{}"}}"#, "é".repeat(LONGEST / 2));
-    assert!(fault(&long).contains("the limit is 4194304"));
+    assert!(error_text(&long).contains("the limit is 4194304"));
     let broken = format!("{{'a':{}", "[".repeat(100_000));
-    assert_eq!(fault(&broken), "The reply is nested deeper than 64 levels.");
+    assert_eq!(error_text(&broken), "The reply is nested deeper than 64 levels.");
 }
 
 #[test]

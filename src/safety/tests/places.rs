@@ -119,7 +119,7 @@ fn a_link_out_of_a_workspace_among_devices_is_seen() {
 #[test]
 fn a_path_of_dots_is_named_in_full() {
     let risk = found(&at("/w/deep", "/h"), "ls", &[".."]);
-    let why = risk.why().unwrap().to_string();
+    let why = risk.main_reason().unwrap().to_string();
     assert!(why.contains("`/w`"), "{why}");
 }
 

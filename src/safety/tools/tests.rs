@@ -401,6 +401,6 @@ fn the_whole_of_a_large_change_is_shown() {
         Table::with(&[]).judged("file.write", json!({"path": "a.txt", "content": content}));
     let change = verdict.judged().change().unwrap();
     assert!(!change.cut && change.diff.ends_with("+line 59999 of a large file\n"));
-    let kept = change.clone().kept();
+    let kept = change.clone().into_stored();
     assert!(kept.cut && kept.diff.len() <= 192 * 1024 && kept.diff.ends_with('\n'));
 }

@@ -18,7 +18,7 @@ pub fn run(write: &Write, desk: &FileToolState) -> Done {
         Ok(()) => {
             desk.seen.note(&write.spot.path, write.change.after.clone());
             Done {
-                change: Some(write.change.clone().kept()),
+                change: Some(write.change.clone().into_stored()),
                 note: write.note.clone(),
                 ..Done::default()
             }

@@ -53,7 +53,8 @@ impl StepQuestion {
 
     /// True when the steps after it may be approved together with it.
     fn offers_all(&self) -> bool {
-        let mild = self.risk.is_mild() && self.rest.iter().all(|step| step.risk.is_mild());
+        let mild = self.risk.can_batch_approve()
+            && self.rest.iter().all(|step| step.risk.can_batch_approve());
         mild && !self.rest.is_empty()
     }
 
@@ -114,7 +115,8 @@ impl Approve {
         let rest = held.rest.iter().map(|step| step.id.clone()).collect();
         let choices = if held.offers_all() { choices.with_all(rest) } else { choices };
         let choices = choices.with_trust(held.trust.is_some());
-        let slight = held.change.is_some() && held.risk.tier == Tier::L1 && held.risk.is_mild();
+        let slight =
+            held.change.is_some() && held.risk.tier == Tier::L1 && held.risk.can_batch_approve();
         let asking = QuestionState::new(id, choices, held.care()).slight(slight);
         Approve { asking, held }
     }

@@ -314,7 +314,7 @@ impl QuestionState {
         let ask = self.id;
         let QuestionMode::Editing(editor) = &mut self.doing else { return ModalAction::Stay };
         let Some(work) = editor.changed() else { return ModalAction::Stay };
-        ModalAction::Send(Op::Judge { ask, work })
+        ModalAction::Send(Op::PreviewRisk { ask, work })
     }
 
     fn said_no(&mut self, why: Phrase) -> ModalAction {

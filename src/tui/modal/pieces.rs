@@ -115,7 +115,7 @@ impl Pieces {
     pub fn new(id: AskId, of: String, cwd: String, pieces: Vec<TemplateCommand>) -> Pieces {
         let asking = QuestionState::new(id, Choices::for_pieces(), Severity::Plain);
         let rows =
-            pieces.into_iter().map(|piece| Row { marked: !piece.is_grave(), piece, line: 0 });
+            pieces.into_iter().map(|piece| Row { marked: !piece.is_high_risk(), piece, line: 0 });
         let mut pieces = Pieces { asking, of, cwd, rows: rows.collect(), at: None };
         pieces.tell();
         pieces
@@ -130,7 +130,7 @@ impl Pieces {
     }
 
     fn is_grave(&self, at: usize) -> bool {
-        self.rows.get(at).is_some_and(|row| row.piece.is_grave())
+        self.rows.get(at).is_some_and(|row| row.piece.is_high_risk())
     }
 
     fn toggle(&mut self, at: usize) {
@@ -179,9 +179,9 @@ impl Pieces {
                 rows.extend(paint::labelled(&label, tone, COLUMN + 4, text));
             }
         }
-        let why = piece.risk.why().filter(|_| piece.risk.tier > crate::protocol::Tier::L0);
+        let why = piece.risk.main_reason().filter(|_| piece.risk.tier > crate::protocol::Tier::L0);
         let why = why.map(|why| why.text(pen.lang)).into_iter();
-        let grave = piece.is_grave().then(|| words::PIECE_GRAVE.text(pen.lang).to_owned());
+        let grave = piece.is_high_risk().then(|| words::PIECE_GRAVE.text(pen.lang).to_owned());
         for text in why.chain(grave) {
             for row in clean::wrap(&text, room) {
                 rows.push(Line::from(vec![indent(), Span::styled(row, pen.theme.dim)]));

@@ -324,7 +324,7 @@ impl Block {
 
 /// `@src/main.rs  120 lines`, kept together on one row.
 fn attached(item: &AttachmentInfo, paper: &LayoutContext<'_>) -> StyledRow {
-    let size = format!("  {}", paper.say(&item.said()));
+    let size = format!("  {}", paper.say(&item.size_text()));
     let room = paper.measure().saturating_sub(clean::width(&size)).max(8);
     let name = clean::elide_middle(&clean::flat(&item.name), room);
     let name = Span::styled(name, paper.theme.user);

@@ -550,7 +550,7 @@ fn touched(blocks: &[block::Block], event: &Event) -> (usize, usize) {
     let turn = || blocks.iter().rposition(|block| matches!(block.body, BlockBody::Said { .. }));
     match event {
         Event::StepOutput { .. } => (blocks.len(), 0),
-        Event::Delta { .. } | Event::Thought { .. } => match blocks.last() {
+        Event::Delta { .. } | Event::ReasoningDelta { .. } => match blocks.last() {
             Some(last) => (blocks.len() - 1, last.opened_parts().saturating_sub(1)),
             None => (0, 0),
         },

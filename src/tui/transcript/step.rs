@@ -251,7 +251,7 @@ impl StepBlock {
     fn brief(&self, done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = Vec::new();
         if done.outcome == Outcome::Refused
-            && let Some(why) = self.risk.why()
+            && let Some(why) = self.risk.main_reason()
         {
             rows.extend(note(&paper.say(why), paper));
         }

@@ -48,7 +48,7 @@ impl Story {
             Event::Steered { text } => self.steered(text),
             Event::ReplyStarted => self.reply(),
             Event::Delta { text } => self.delta(text),
-            Event::Thought { text } => self.think(text),
+            Event::ReasoningDelta { text } => self.think(text),
             Event::Retrying { attempt, of, wait_ms, why } => {
                 self.retry(*attempt, *of, *wait_ms, why);
             }
@@ -58,7 +58,7 @@ impl Story {
                 self.step(step, risk, StepState::Running(Box::default()));
             }
             Event::StepOutput { id, text } => self.output(id, text),
-            Event::Observed(seen) => self.observed(seen),
+            Event::StepFinished(seen) => self.observed(seen),
             Event::Asked(ask) => self.asked(ask),
             Event::TurnEnded { ending, usage, elapsed_ms, .. } => {
                 self.ended(ending, *usage, *elapsed_ms);
@@ -73,16 +73,16 @@ impl Story {
             Event::Plan { items } => self.plan(items),
             Event::Rewound { turn, .. } => self.rewound(*turn),
             // Earlier events are not appended: see `before`.
-            Event::Earlier { .. }
+            Event::HistoryChunk { .. }
             | Event::Sessions { .. }
             | Event::Undone { .. }
-            | Event::StillChanged { .. }
+            | Event::FilesKept { .. }
             | Event::FolderAdded { .. }
             | Event::RewindAsked { .. }
-            | Event::Lend { .. }
-            | Event::Returned
+            | Event::TerminalRequested { .. }
+            | Event::TerminalReturned
             | Event::Judged { .. }
-            | Event::Answered { .. }
+            | Event::QuestionClosed { .. }
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Models { .. }

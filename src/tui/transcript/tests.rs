@@ -95,7 +95,7 @@ fn delta(text: &str) -> Event {
 }
 
 fn thought(text: &str) -> Event {
-    Event::Thought { text: text.into() }
+    Event::ReasoningDelta { text: text.into() }
 }
 
 fn replied(message: &str) -> Event {
@@ -137,7 +137,7 @@ fn seen(step: Step, tier: Tier, outcome: Outcome) -> Observation {
 }
 
 fn observed(observation: Observation) -> Event {
-    Event::Observed(Box::new(observation))
+    Event::StepFinished(Box::new(observation))
 }
 
 fn ran(step: Step, exit_code: i32, stdout: &str, stderr: &str) -> Event {

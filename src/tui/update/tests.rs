@@ -291,7 +291,7 @@ fn nothing_wakes_an_idle_screen() {
     hear(&mut state, asks(StepAction::exec("touch", &["a"]), risk(Tier::L1)));
     assert_eq!(state.wakes_at(1_000), Some(1_700), "it says then that it takes keys");
     assert_eq!(state.wakes_at(1_700), None, "a question moves nothing");
-    hear(&mut state, protocol::Event::Answered { ask: AskId(7) });
+    hear(&mut state, protocol::Event::QuestionClosed { ask: AskId(7) });
     hear(&mut state, ended(10));
     assert_eq!(state.wakes_at(500), None);
     ctrl_c(&mut state, 1_000);
@@ -471,7 +471,7 @@ fn one_question_gets_one_answer() {
     let mut state = asked(risk(Tier::L1));
     assert_eq!(press(&mut state, "y"), decides(Decision::Approve));
     assert_eq!(press(&mut state, "y"), []);
-    hear(&mut state, protocol::Event::Answered { ask: AskId(7) });
+    hear(&mut state, protocol::Event::QuestionClosed { ask: AskId(7) });
     assert!(state.modals.is_empty());
 }
 
@@ -487,7 +487,7 @@ fn an_edit_runs_only_when_exactly_it_was_assessed() {
     let mut state = asked(risk(Tier::L1));
     assert_eq!(press(&mut state, "e"), []);
     let work = StepAction::exec("touch", &["ab"]);
-    let judge = ScreenEffect::Send(Op::Judge { ask: AskId(7), work: work.clone() });
+    let judge = ScreenEffect::Send(Op::PreviewRisk { ask: AskId(7), work: work.clone() });
     assert_eq!(press(&mut state, "b"), [judge]);
     assert_eq!(press(&mut state, "\n"), [], "not judged yet");
     let judged = |work: &StepAction, tier| protocol::Event::Judged {

@@ -109,7 +109,7 @@ fn a_step_that_leaves_the_folder_or_cannot_be_undone_needs_its_own_approval() {
         effects: effects.to_vec(),
         lifted: false,
     };
-    assert!(risk(&[Effect::Write, Effect::Network]).is_mild());
-    assert!(!risk(&[Effect::Write, Effect::Outside]).is_mild());
-    assert!(!Risk { lifted: true, ..risk(&[]) }.is_mild());
+    assert!(risk(&[Effect::Write, Effect::Network]).can_batch_approve());
+    assert!(!risk(&[Effect::Write, Effect::Outside]).can_batch_approve());
+    assert!(!Risk { lifted: true, ..risk(&[]) }.can_batch_approve());
 }

@@ -28,7 +28,7 @@ fn an_approved_step_that_the_sandbox_denied_is_asked_about_again_with_what_was_d
     let (_, ask) = at_the_wall();
     let Question::Step { risk, rule, rest, .. } = &ask.question else { panic!("a step") };
     assert_eq!((risk.rule.as_str(), rule, rest.len()), ("sandbox.denied", &None, 0));
-    let why = risk.why().expect("a reason").text(Lang::En);
+    let why = risk.main_reason().expect("a reason").text(Lang::En);
     assert!(why.contains("changing `/elsewhere/x`"), "{why}");
 }
 

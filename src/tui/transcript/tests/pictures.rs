@@ -290,7 +290,7 @@ fn notices_and_pages() {
     let mut screen = Screen::shown([
         Event::Notice(Notice::info(screen::ENDED_STOPPED)),
         Event::Notice(
-            Notice::error(screen::THEME_MISSING.with("name", "accent")).hint(
+            Notice::error(screen::THEME_MISSING.with("name", "accent")).with_hint(
                 screen::THEME_TOML
                     .with("why", "line 3 is odd and long enough to need another row here"),
             ),

@@ -336,7 +336,10 @@ fn a_click_restarts_the_quiet_time() {
 fn the_next_question_of_a_batch_needs_a_pause_too() {
     let mut state = opens(touches());
     assert_eq!(press_at(&mut state, "y", 5_000), decides(Decision::Approve));
-    update(&mut state, TimedInput::session(5_050, protocol::Event::Answered { ask: AskId(7) }));
+    update(
+        &mut state,
+        TimedInput::session(5_050, protocol::Event::QuestionClosed { ask: AskId(7) }),
+    );
     update(&mut state, TimedInput::session(5_060, touches()));
     draw(&mut state, SIZE);
     assert_eq!(press_at(&mut state, "\n", 5_400), []);

@@ -196,7 +196,7 @@ impl Desk {
             return;
         }
         for ask in std::mem::take(&mut self.sent) {
-            self.session(protocol::Event::Answered { ask });
+            self.session(protocol::Event::QuestionClosed { ask });
             self.open.retain(|open| *open != ask);
         }
         self.changed();

@@ -96,7 +96,7 @@ fn names(shown: &str, files: &[&str]) -> Vec<ScreenEffect> {
     });
     assert!(named.eq(files.iter().copied()), "{parts:?}");
     let prompt = Prompt { shown: shown.into(), parts, ..Prompt::default() };
-    vec![ScreenEffect::Send(Op::Prompt { prompt: Box::new(prompt) })]
+    vec![ScreenEffect::Send(Op::SubmitPrompt { prompt: Box::new(prompt) })]
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn names_but(shown: &str, pasted: &str) -> Vec<ScreenEffect> {
     };
     assert_eq!(parts.len(), 2, "{parts:?}");
     let prompt = Prompt { shown: shown.into(), parts, ..Prompt::default() };
-    vec![ScreenEffect::Send(Op::Prompt { prompt: Box::new(prompt) })]
+    vec![ScreenEffect::Send(Op::SubmitPrompt { prompt: Box::new(prompt) })]
 }
 
 /// Answers like the finder, whatever the query.
