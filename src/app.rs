@@ -82,11 +82,11 @@ fn route(cli: Cli, ends: Terminals, ground: Startup) -> Exit {
     let approved = cli.approved();
     let take = match cli.take() {
         Ok(take) => take,
-        Err(wrong) => return ground.fail(&Notice::error(wrong.say()), Exit::WrongUse),
+        Err(wrong) => return ground.fail(&Notice::error(wrong.localized()), Exit::WrongUse),
     };
     let way = match cli.way(ends) {
         Ok(way) => way,
-        Err(wrong) => return ground.fail(&Notice::error(wrong.say()), Exit::WrongUse),
+        Err(wrong) => return ground.fail(&Notice::error(wrong.localized()), Exit::WrongUse),
     };
     if needs_room(&way)
         && let Some(what) = room::lacking()

@@ -64,7 +64,7 @@ impl Desk {
 }
 
 fn said(loaded: &Loaded) -> Vec<String> {
-    loaded.problems.iter().map(|problem| problem.say().text(Lang::En)).collect()
+    loaded.problems.iter().map(|problem| problem.localized().text(Lang::En)).collect()
 }
 
 fn option(key: &'static str, value: &str) -> (&'static str, String) {
@@ -473,7 +473,7 @@ fn settings_that_processes_change_at_once_are_all_there_afterwards() {
 #[test]
 fn a_home_folder_that_is_no_full_path_is_refused_and_named() {
     let refused = Paths::find(&Environment::of([("HOME", "rel/home")])).unwrap_err();
-    assert!(refused.say().text(Lang::En).contains("rel/home"));
+    assert!(refused.localized().text(Lang::En).contains("rel/home"));
     let named = Environment::of([("HOME", "rel/home"), ("AVOCET_HOME", "/srv/avocet")]);
     assert_eq!(Paths::find(&named).unwrap().home, Path::new("/srv/avocet"));
 }
@@ -502,7 +502,7 @@ fn an_edit_that_makes_no_sense_is_refused_with_a_sentence() {
     let desk = Desk::with(COMMENTED);
     for (key, value, expected) in cases {
         let error = edit::set(&desk.file(), key, value).unwrap_err();
-        assert_eq!(error.say().text(Lang::En), expected);
+        assert_eq!(error.localized().text(Lang::En), expected);
     }
     assert_eq!(fs::read_to_string(desk.file()).unwrap(), COMMENTED);
 }
@@ -512,5 +512,5 @@ fn an_edit_that_makes_no_sense_is_refused_with_a_sentence() {
 fn a_file_that_cannot_be_written_is_said() {
     let file = Path::new("/dev/null/config.toml");
     let error = edit::set(file, "mode", "low").unwrap_err();
-    assert!(error.say().text(Lang::En).contains("/dev/null/config.toml"));
+    assert!(error.localized().text(Lang::En).contains("/dev/null/config.toml"));
 }

@@ -226,7 +226,7 @@ async fn an_answer_that_is_no_summary_loses_nothing_and_the_turn_goes_on() {
         talk.model.will(chat("Here."));
         let told = talk.turn("next").await;
         let warned = told.iter().filter(
-            |event| matches!(event, Event::Notice(notice) if notice.say.word() == words::SUM_FAILED),
+            |event| matches!(event, Event::Notice(notice) if notice.say.phrase() == words::SUM_FAILED),
         );
         assert_eq!(warned.count(), 1);
         assert!(matches!(told.last(), Some(Event::TurnEnded { ending: TurnOutcome::Done, .. })));
@@ -266,7 +266,7 @@ async fn a_person_compresses_with_a_focus_and_not_twice_in_a_row() {
     let asked = all(&talk.model.last());
     assert!(asked.contains("the lexer") && !asked.contains(SECRET), "{asked}");
     talk.send(Op::Compress { focus: None }).await;
-    assert_eq!(talk.notice().await.say.word(), words::SUMMED_ALREADY);
+    assert_eq!(talk.notice().await.say.phrase(), words::SUMMED_ALREADY);
     assert_eq!(talk.model.summaries(), 1);
 }
 
@@ -275,7 +275,7 @@ async fn there_is_nothing_to_compress_at_first() {
     let mut talk = Talk::start();
     talk.turn("hi").await;
     talk.send(Op::Compress { focus: None }).await;
-    assert_eq!(talk.notice().await.say.word(), words::NOTHING_TO_SUM);
+    assert_eq!(talk.notice().await.say.phrase(), words::NOTHING_TO_SUM);
 }
 
 #[tokio::test]
@@ -287,18 +287,18 @@ async fn a_dropped_part_comes_back_by_its_id() {
     talk.send(Op::Compress { focus: None }).await;
     talk.until_it_ends().await;
     talk.send(Op::Recall { id: "turn_1".into() }).await;
-    assert_eq!(talk.notice().await.say.word(), words::RECALLED);
+    assert_eq!(talk.notice().await.say.phrase(), words::RECALLED);
     talk.send(Op::Recall { id: "turn_1".into() }).await;
-    assert_eq!(talk.notice().await.say.word(), words::RECALLED_ALREADY);
+    assert_eq!(talk.notice().await.say.phrase(), words::RECALLED_ALREADY);
     talk.send(Op::Recall { id: "cmd_001".into() }).await;
-    assert_eq!(talk.notice().await.say.word(), words::RECALLED);
+    assert_eq!(talk.notice().await.say.phrase(), words::RECALLED);
     talk.turn("and?").await;
     let sent = all(&talk.model.last());
     assert!(sent.contains("[turn_1]\nperson: find it"), "{sent}");
     assert!(sent.contains("[cmd_001]\nran: echo"), "{sent}");
     talk.send(Op::Recall { id: "turn_77".into() }).await;
     let notice = talk.notice().await;
-    assert_eq!(notice.say.word(), words::NO_PART);
+    assert_eq!(notice.say.phrase(), words::NO_PART);
     assert!(notice.hint.unwrap().text(Lang::En).contains("turn_1 … turn_7"));
 }
 
@@ -366,7 +366,7 @@ async fn notes_that_are_too_long_are_cut_and_it_is_said() {
     let mut talk = Talk::with(Bounds::default(), |_, folder| {
         fs::write(folder.join("AGENTS.md"), "x".repeat(40 * 1024)).unwrap();
     });
-    assert_eq!(talk.notice().await.say.word(), words::NOTES_CUT);
+    assert_eq!(talk.notice().await.say.phrase(), words::NOTES_CUT);
     talk.turn("one").await;
     assert!(size(&talk.model.last()).fits(Bounds::default().room));
 }
@@ -379,7 +379,7 @@ async fn the_guide_is_never_asked_for_a_summary() {
     talk.fill(24, 50).await;
     assert_eq!(talk.model.summaries(), 0);
     talk.send(Op::Compress { focus: None }).await;
-    assert_eq!(talk.notice().await.say.word(), words::SUM_NO_MODEL);
+    assert_eq!(talk.notice().await.say.phrase(), words::SUM_NO_MODEL);
 }
 
 fn planned(items: &[(&str, &str)]) -> String {
@@ -447,7 +447,7 @@ async fn a_part_that_was_let_go_of_is_found_where_it_is_kept() {
     for id in ["turn_1", "cmd_001"] {
         talk.send(Op::Recall { id: id.into() }).await;
         let found = talk.next(|event| match event {
-            Event::Notice(notice) => Some(notice.say.word()),
+            Event::Notice(notice) => Some(notice.say.phrase()),
             _ => None,
         });
         assert_eq!(found.await, words::RECALLED, "{id}");
@@ -489,7 +489,7 @@ async fn what_is_recalled_while_a_turn_runs_costs_nothing_of_that_turn() {
     talk.says("the second").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
     talk.send(Op::Recall { id: "turn_1".into() }).await;
-    assert_eq!(talk.notice().await.say.word(), words::RECALLED);
+    assert_eq!(talk.notice().await.say.phrase(), words::RECALLED);
     talk.send(Op::Stop).await;
     talk.until_it_ends().await;
     let mut talk = talk.resumed().await;

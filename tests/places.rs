@@ -80,7 +80,7 @@ impl Talk {
             })
             .await;
         said.retain(|notice| {
-            [words::FOLDERS_AGAIN, words::FOLDER_NOT_AGAIN].contains(&notice.say.word())
+            [words::FOLDERS_AGAIN, words::FOLDER_NOT_AGAIN].contains(&notice.say.phrase())
         });
         (facts, said)
     }
@@ -102,10 +102,10 @@ async fn an_added_folder_is_there_when_the_session_is_taken_up_again() {
     let lib = talk.root().join("lib").display().to_string();
     let late = talk.root().join("late").display().to_string();
     // Before the first message, and later.
-    assert_eq!(talk.adds("../lib").await.say.word(), words::ADDED_FOLDER);
+    assert_eq!(talk.adds("../lib").await.say.phrase(), words::ADDED_FOLDER);
     talk.turn("one").await;
     talk.turn("two").await;
-    assert_eq!(talk.adds(&late).await.say.word(), words::ADDED_FOLDER);
+    assert_eq!(talk.adds(&late).await.say.phrase(), words::ADDED_FOLDER);
     // The chat is taken back, the folder is not.
     talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Chat) }).await;
     talk.next(|event| matches!(event, Event::Rewound { .. }).then_some(())).await;
@@ -124,7 +124,7 @@ async fn a_folder_that_is_gone_or_leads_elsewhere_is_said_and_not_added_again() 
     let mut talk = Talk::start(root(), &[DONE], |parts| talk::saved(parts, false));
     let root = talk.root();
     for path in ["../lib", "../other", "../late"] {
-        assert_eq!(talk.adds(path).await.say.word(), words::ADDED_FOLDER);
+        assert_eq!(talk.adds(path).await.say.phrase(), words::ADDED_FOLDER);
     }
     talk.turn("one").await;
     fs::remove_dir(root.join("lib")).unwrap();

@@ -300,7 +300,7 @@ async fn a_rule_for_the_session_lets_the_next_step_run_unasked() {
     let make = |name: &str| cmd("mkdir", &[name]);
     let mut talk = Talk::start(&[&make("a"), DONE, &make("a/b"), DONE]);
     talk.send(Op::Allow { rule: "mkdir *".into() }).await;
-    assert_eq!(talk.notice().await.say.word(), words::ALLOWED);
+    assert_eq!(talk.notice().await.say.phrase(), words::ALLOWED);
     talk.says("go").await;
     let seen = talk
         .next(|event| match event {
@@ -327,7 +327,7 @@ async fn a_folder_that_was_added_is_read_without_a_question() {
         (&*other.display().to_string(), words::ADD_KNOWN),
     ] {
         talk.send(Op::AddFolder { path: folder.to_owned() }).await;
-        assert_eq!(talk.notice().await.say.word(), word, "{folder}");
+        assert_eq!(talk.notice().await.say.phrase(), word, "{folder}");
     }
     talk.says("go").await;
     let seen = talk
@@ -460,7 +460,7 @@ async fn what_an_earlier_session_left_waiting_starts_only_when_it_is_wanted() {
         assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
     talk.send(Op::RunQueue).await;
-    assert_eq!(talk.notice().await.say.word(), words::QUEUE_EMPTY);
+    assert_eq!(talk.notice().await.say.phrase(), words::QUEUE_EMPTY);
 }
 
 #[tokio::test]
@@ -520,7 +520,7 @@ async fn steps_are_counted_from_one() {
 async fn a_mode_that_cannot_be_had_changes_nothing() {
     let mut talk = Talk::start(&[DONE]);
     talk.send(Op::SetMode { mode: Mode::Low }).await;
-    assert_eq!(talk.notice().await.say.word(), words::NO_MODELS);
+    assert_eq!(talk.notice().await.say.phrase(), words::NO_MODELS);
     talk.send(Op::SetLang { lang: Lang::Zh }).await;
     let mode = talk
         .next(|event| match event {
@@ -566,11 +566,11 @@ async fn an_export_masks_secrets_and_overwrites_nothing() {
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     let export = || Op::Export { format: ExportFormat::Md, path: Some("talk.md".into()) };
     talk.send(export()).await;
-    assert_eq!(talk.notice().await.say.word(), words::EXPORTED);
+    assert_eq!(talk.notice().await.say.phrase(), words::EXPORTED);
     let text = std::fs::read_to_string(talk.folder().join("talk.md")).unwrap();
     assert!(text.contains("tell me") && !text.contains("sekret-value-1234"), "{text}");
     talk.send(export()).await;
-    assert_eq!(talk.notice().await.say.word(), words::EXPORT_EXISTS);
+    assert_eq!(talk.notice().await.say.phrase(), words::EXPORT_EXISTS);
 }
 
 #[tokio::test]
@@ -584,11 +584,11 @@ async fn what_is_found_nearby_is_offered_and_can_be_named() {
     let mut talk = Talk::with(&[DONE], |parts| {
         parts.reach.discover = Some(async move { vec![found] }.boxed());
     });
-    assert_eq!(talk.notice().await.say.word(), words::FOUND);
+    assert_eq!(talk.notice().await.say.phrase(), words::FOUND);
     talk.send(Op::SetModel { name: "other".into() }).await;
-    assert_eq!(talk.notice().await.say.word(), words::MODEL_SET);
+    assert_eq!(talk.notice().await.say.phrase(), words::MODEL_SET);
     talk.send(Op::SetModel { name: "nowhere".into() }).await;
-    assert_eq!(talk.notice().await.say.word(), words::NO_MODELS, "said, and the old one stays");
+    assert_eq!(talk.notice().await.say.phrase(), words::NO_MODELS, "said, and the old one stays");
 }
 
 #[tokio::test]
@@ -636,7 +636,7 @@ async fn words_for_a_turn_that_ends_unheard_are_asked_behind_it() {
     talk.says("one").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
     talk.send(Op::Steer { text: "two".into() }).await;
-    assert_eq!(talk.notice().await.say.word(), words::STEER_WAITS);
+    assert_eq!(talk.notice().await.say.phrase(), words::STEER_WAITS);
     talk.send(Op::Stop).await;
     assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     assert_eq!(talk.started().await, "two");
@@ -681,7 +681,7 @@ async fn a_message_is_asked_again_without_its_answer() {
 async fn without_a_message_there_is_nothing_to_ask_again() {
     let mut talk = Talk::start(&[DONE]);
     talk.send(Op::Retry).await;
-    assert_eq!(talk.notice().await.say.word(), words::NOTHING_TO_RETRY);
+    assert_eq!(talk.notice().await.say.phrase(), words::NOTHING_TO_RETRY);
 }
 
 #[tokio::test]
@@ -1212,7 +1212,7 @@ async fn a_rewind_of_the_chat_leaves_the_files() {
         })
         .await;
     assert_eq!(text, "second");
-    assert_eq!(talk.notice().await.say.word(), words::REWIND_LEFT, "so that it is known");
+    assert_eq!(talk.notice().await.say.phrase(), words::REWIND_LEFT, "so that it is known");
     assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"1\r\n".to_vec(), true));
     let told = exported(&mut talk).await;
     assert!(told.contains("first") && !told.contains("second"), "{told}");
@@ -1293,10 +1293,10 @@ async fn left_behind(resume: bool) -> (Talk, PathBuf, PathBuf) {
     let mut talk = Talk::with(&[DONE, &edit, &new, DONE], |parts| kept(parts, false));
     let (a, b) = changed_in_the_second_turn(&mut talk).await;
     talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Chat) }).await;
-    assert_eq!(talk.notice().await.say.word(), words::REWIND_LEFT);
+    assert_eq!(talk.notice().await.say.phrase(), words::REWIND_LEFT);
     if resume {
         talk = talk.again(&[DONE, DONE], |parts| kept(parts, true)).await;
-        assert_eq!(talk.notice().await.say.word(), words::RESUMED);
+        assert_eq!(talk.notice().await.say.phrase(), words::RESUMED);
     }
     (talk, a, b)
 }
@@ -1304,7 +1304,7 @@ async fn left_behind(resume: bool) -> (Talk, PathBuf, PathBuf) {
 async fn finds_nothing_to_undo(talk: &mut Talk) {
     talk.send(Op::Undo { turns: 1 }).await;
     let nothing = talk.next(|event| match event {
-        Event::Notice(notice) if notice.say.word() == words::NOTHING_TO_UNDO => Some(()),
+        Event::Notice(notice) if notice.say.phrase() == words::NOTHING_TO_UNDO => Some(()),
         Event::TurnStarted { text, .. } => panic!("{text} once more"),
         _ => None,
     });
@@ -1347,7 +1347,7 @@ async fn an_undo_is_known_after_a_resume_and_in_an_export() {
     talk.ending().await;
     assert_eq!(std::fs::read_to_string(&a).unwrap(), "two\n");
     let mut talk = talk.again(&[], |parts| kept(parts, true)).await;
-    assert_eq!(talk.notice().await.say.word(), words::RESUMED);
+    assert_eq!(talk.notice().await.say.phrase(), words::RESUMED);
     assert!(exported(&mut talk).await.contains("\"undone\""));
     // Not once more what is undone: the turn before it.
     talk.send(Op::Undo { turns: 1 }).await;
@@ -1393,7 +1393,7 @@ async fn a_patched_configuration_is_put_back_also_after_a_resume() {
         assert!(names().iter().any(|name| name.contains(".bak-")), "{:?}", names());
         if resume {
             talk = talk.again(&[], |parts| kept(parts, true)).await;
-            assert_eq!(talk.notice().await.say.word(), words::RESUMED);
+            assert_eq!(talk.notice().await.say.phrase(), words::RESUMED);
         }
         talk.send(Op::Undo { turns: 1 }).await;
         // It lies outside the folder: that is asked about.
@@ -1430,5 +1430,5 @@ async fn words_that_held_a_secret_come_back_with_its_mark_and_that_is_said() {
         })
         .await;
     assert!(back.starts_with("the key is ‹secret:key"), "{back}");
-    assert_eq!(talk.notice().await.say.word(), words::REWIND_MASKED);
+    assert_eq!(talk.notice().await.say.phrase(), words::REWIND_MASKED);
 }

@@ -225,7 +225,9 @@ impl Turn {
                 self.call()
             }
             TurnInput::Replied(Ok(answer)) => self.replied(answer, scene),
-            TurnInput::Replied(Err(error)) => self.end(TurnOutcome::Failed { why: error.say() }),
+            TurnInput::Replied(Err(error)) => {
+                self.end(TurnOutcome::Failed { why: error.localized() })
+            }
             TurnInput::Decided(decision) => self.decided(decision, scene),
             TurnInput::Observed(seen) => {
                 let again = self.denied_step(&seen, scene);

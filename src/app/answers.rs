@@ -110,7 +110,7 @@ async fn offer(connection: Option<Connection>) -> ModelListing {
             let key = api_key.as_ref().map(|key| key.expose());
             match list_models(&base_url, key, &key_variable).await {
                 Ok(models) => ModelListing::Models(models),
-                Err(error) => ModelListing::Failed(error.say()),
+                Err(error) => ModelListing::Failed(error.localized()),
             }
         }
         Some(_) | None => ModelListing::NoServer,
@@ -152,12 +152,12 @@ pub fn session_to_take(
     ground: &Startup,
     take: &args::ResumeChoice,
 ) -> Result<String, Box<(Notice, Exit)>> {
-    let failed = |error: StoreError| Box::new((Notice::error(error.say()), Exit::Failed));
+    let failed = |error: StoreError| Box::new((Notice::error(error.localized()), Exit::Failed));
     let store = ground.store();
     let folder = ground.folder.display().to_string();
     let (disk, fault) = Database::open(&store).map_err(failed)?;
     if let Some(fault) = fault {
-        ground.fail(&Notice::warning(fault.say()), Exit::Done);
+        ground.fail(&Notice::warning(fault.localized()), Exit::Done);
     }
     let known = match take {
         args::ResumeChoice::Choose => {
@@ -181,7 +181,7 @@ pub fn config(ground: &Startup, asked: &ConfigCommand, json: bool) -> Exit {
     match config::run(asked, &file, &ground.loaded, json, ground.lang()) {
         Ok(config::ConfigAnswer::Out(text)) => answer(ground, &text),
         Ok(config::ConfigAnswer::Told(say)) => ground.fail(&Notice::info(say), Exit::Done),
-        Err(error) => ground.fail(&Notice::error(error.say()), Exit::WrongUse),
+        Err(error) => ground.fail(&Notice::error(error.localized()), Exit::WrongUse),
     }
 }
 

@@ -69,7 +69,7 @@ impl Startup {
     pub fn prepare(cli: &Cli) -> Result<Startup, StartError> {
         let environment = Environment::of_process();
         let lang = early_lang(cli, &environment);
-        let paths = Paths::find(&environment).map_err(|fault| failed(fault.say(), lang))?;
+        let paths = Paths::find(&environment).map_err(|fault| failed(fault.localized(), lang))?;
         let folder = folder(cli.run.cwd.as_deref(), lang)?;
         let trust = TrustState::about(&folder, cli.run.trust.as_deref(), &paths);
         let trusted = trust.named || trust.standing == FolderTrust::Known(TrustLevel::Trusted);
@@ -211,7 +211,7 @@ impl Startup {
     pub fn keep(&self) -> Keep {
         let file = self.paths.settings();
         Arc::new(move |key, value| {
-            edit::set(&file, key, value).map(|_| ()).map_err(|error| error.say())
+            edit::set(&file, key, value).map(|_| ()).map_err(|error| error.localized())
         })
     }
 

@@ -48,7 +48,7 @@ impl HeadlessOptions {
         };
         let schema = match self.schema.as_deref().map(Schema::read).transpose() {
             Ok(schema) => schema,
-            Err(error) => return ground.fail(&Notice::error(error.say()), Exit::WrongUse),
+            Err(error) => return ground.fail(&Notice::error(error.localized()), Exit::WrongUse),
         };
         let surface = match op {
             Op::Render { .. } => parts::For::Render,

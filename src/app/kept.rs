@@ -43,7 +43,7 @@ pub fn run(
     let library = ExtensionSet::load_kinds(&ground.places(), kinds);
     let named = |name: &str| {
         kept::find(&library, kind, name)
-            .map_err(|absent| ground.fail(&Notice::error(absent.say()), Exit::WrongUse))
+            .map_err(|absent| ground.fail(&Notice::error(absent.localized()), Exit::WrongUse))
     };
     let done = match asked {
         ExtensionAction::List if how.json => {
@@ -95,11 +95,11 @@ fn show(
         Ok(text) => text.unwrap_or_default(),
         Err(fault) => {
             let problem = crate::config::ConfigDiagnostic::of_file(&file.path, fault);
-            return failed(ground, problem.say());
+            return failed(ground, problem.localized());
         }
     };
     let place = w::SHOWN_FROM.with("file", file.path.display().to_string());
-    told(ground, place.with("from", file.owner.say()));
+    told(ground, place.with("from", file.owner.localized()));
     if let LoadState::Refused { because } = &file.state {
         ground.fail(&Notice::warning(because.clone()), Exit::Done);
     }
@@ -161,7 +161,7 @@ fn edit(ground: &Startup, file: &LoadedFile) -> Exit {
         Err(fault) => {
             return failed(
                 ground,
-                crate::config::ConfigDiagnostic::of_file(&file.path, fault).say(),
+                crate::config::ConfigDiagnostic::of_file(&file.path, fault).localized(),
             );
         }
     };

@@ -137,7 +137,7 @@ pub fn build(
 
 fn persona(ground: &Startup, bot: Option<&str>) -> Result<Persona, LocalizedText> {
     let Some(name) = bot else { return Ok(Persona::default()) };
-    let bot = bot::find(&ground.places(), name).map_err(|error| error.say())?;
+    let bot = bot::find(&ground.places(), name).map_err(|error| error.localized())?;
     Ok(Persona { prompt: Some(bot.system_prompt), params: bot.params })
 }
 

@@ -107,9 +107,9 @@ impl ModelConnector {
             timeouts: self.timeouts,
         };
         let client: Arc<dyn Model> = if model.is_empty() {
-            Arc::new(Auto::new(endpoint).map_err(|error| error.say())?)
+            Arc::new(Auto::new(endpoint).map_err(|error| error.localized())?)
         } else {
-            Arc::new(OpenAi::new(endpoint).map_err(|error| error.say())?)
+            Arc::new(OpenAi::new(endpoint).map_err(|error| error.localized())?)
         };
         let (url, key_name) = (base_url.to_owned(), key_name.to_owned());
         Ok(Connected {
@@ -147,7 +147,7 @@ fn guide(lang: Lang) -> Connected {
 }
 
 fn scripted(file: &std::path::Path) -> Result<Connected, LocalizedText> {
-    let model = Scripted::open(file).map_err(|error| error.say())?;
+    let model = Scripted::open(file).map_err(|error| error.localized())?;
     Ok(built_in(Arc::new(model), Provider::Scripted))
 }
 

@@ -172,7 +172,7 @@ fn perform(
             writer.ended(&came)?;
             Ok(match came {
                 Ok(_) => Ended::Done,
-                Err(failure) => Ended::Failed(failure.say()),
+                Err(failure) => Ended::Failed(failure.localized()),
             })
         }
     }
@@ -268,7 +268,7 @@ fn check(ground: &Startup, order: &RunRequest, library: &ScriptLibrary, json: bo
         .and_then(|source| Manifest::of(source, library))
         .and_then(|shape| crate::script::check(&shape, library).map(|()| shape));
     match came {
-        Err(failure) => failed(ground, json, failure.say()),
+        Err(failure) => failed(ground, json, failure.localized()),
         Ok(shape) => {
             let said = words::SCRIPT_SOUND.with("file", shape.origin.file.clone());
             let value = Value::String(said.text(ground.lang()));

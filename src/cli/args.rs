@@ -340,7 +340,7 @@ pub struct Terminals {
 
 /// Wrong use that the parser cannot detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", self.say())]
+#[error("{}", self.localized())]
 pub enum UsageError {
     TwoPrompts,
     TwoBots,
@@ -363,7 +363,7 @@ pub enum UsageError {
 }
 
 impl Localize for UsageError {
-    fn say(&self) -> LocalizedText {
+    fn localized(&self) -> LocalizedText {
         use words::cli as w;
         match self {
             UsageError::TwoPrompts => w::TWO_PROMPTS.into(),

@@ -61,7 +61,7 @@ fn get(
     let layer = loaded.where_from(key);
     let text = match &value {
         _ if json => format!("{}\n", entry(key, value.as_ref(), &layer, lang)),
-        Some(value) if place => format!("{}\t{}\n", value.shown(), layer.say().text(lang)),
+        Some(value) if place => format!("{}\t{}\n", value.shown(), layer.localized().text(lang)),
         Some(value) => format!("{}\n", value.shown()),
         None => return Ok(ConfigAnswer::Told(w::CONFIG_NO_VALUE.with("key", key))),
     };
@@ -87,7 +87,7 @@ fn list(loaded: &Loaded, place: bool, json: bool, lang: Lang) -> String {
         out += &match (json, place) {
             (true, _) => format!("{}\n", entry(&key, Some(&value), &layer, lang)),
             (false, true) => {
-                format!("{key} = {}\t{}\n", value.toml(), layer.say().text(lang))
+                format!("{key} = {}\t{}\n", value.toml(), layer.localized().text(lang))
             }
             (false, false) => format!("{key} = {}\n", value.toml()),
         };
@@ -108,7 +108,7 @@ fn entry(
         TomlValue::Number(number) => json!(number),
         TomlValue::List(items) => json!(items),
     });
-    json!({ "key": key, "value": value, "from": layer.say().text(lang) })
+    json!({ "key": key, "value": value, "from": layer.localized().text(lang) })
 }
 
 #[cfg(test)]
@@ -127,7 +127,7 @@ mod tests {
         let shown = match answer {
             Ok(ConfigAnswer::Out(text)) => text,
             Ok(ConfigAnswer::Told(say)) => say.text(Lang::En),
-            Err(error) => format!("error: {}", error.say().text(Lang::En)),
+            Err(error) => format!("error: {}", error.localized().text(Lang::En)),
         };
         let place = paths.settings().display().to_string();
         (shown.replace(&place, "FILE"), std::fs::read_to_string(paths.settings()).unwrap())

@@ -115,14 +115,15 @@ fn files(paths: &Paths) -> Vec<PageRow> {
 /// First the problems, then each value that was set, with the layer it comes from.
 fn settings(loaded: &Loaded) -> Vec<PageRow> {
     let mut rows = vec![PageRow::heading(w::DOCTOR_SETTINGS)];
-    let wrong = loaded.problems.iter().map(|problem| PageRow::pair(w::DOCTOR_WRONG, problem.say()));
+    let wrong =
+        loaded.problems.iter().map(|problem| PageRow::pair(w::DOCTOR_WRONG, problem.localized()));
     rows.extend(wrong);
     let set = loaded.all().into_iter().filter(|(_, _, layer)| *layer != SettingsLayer::BuiltIn);
     rows.extend(set.flat_map(|(key, value, layer)| {
         let older = (key == "safety.sandbox").then(|| older(&value.shown())).flatten();
         let seen = super::config::shown(&key, value).shown();
         let value = w::DOCTOR_VALUE.with("value", seen);
-        let row = PageRow::pair(key, value.with("from", layer.say()));
+        let row = PageRow::pair(key, value.with("from", layer.localized()));
         std::iter::once(row).chain(older)
     }));
     if rows.len() == 1 {

@@ -12,7 +12,7 @@ use crate::protocol::{
     Ask, AskId, AttachmentInfo, Decision, Event, ModelMessage, Notice, Observation, Op, Outcome,
     Question, Risk, SandboxDenial, Step, StepAction, TemplateCommand, Tier, Topic, TurnOutcome,
 };
-use crate::words::{LocalizedText, cli as w, prompt, session, with_sentences};
+use crate::words::{LocalizedText, cli as w, json_with_text, prompt, session};
 
 /// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,7 +130,7 @@ impl<'a> HeadlessTurn<'a> {
     pub fn next(&mut self, event: &Event) -> Vec<HeadlessEffect> {
         let mut effects = Vec::new();
         if self.options.json {
-            effects.extend(with_sentences(event, self.options.voice.lang).map(HeadlessEffect::Out));
+            effects.extend(json_with_text(event, self.options.voice.lang).map(HeadlessEffect::Out));
         }
         let told = self.happened(event);
         // In JSON the events already contain everything, except for how the run ends.

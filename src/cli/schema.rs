@@ -22,7 +22,7 @@ pub struct Schema {
 pub struct SchemaError(LocalizedText);
 
 impl Localize for SchemaError {
-    fn say(&self) -> LocalizedText {
+    fn localized(&self) -> LocalizedText {
         self.0.clone()
     }
 }
@@ -140,7 +140,7 @@ mod tests {
     fn an_invalid_schema_is_reported() {
         for text in ["{", "{\"type\":\"strnig\"}", "{\"$ref\":\"#/nowhere\"}"] {
             let error = Schema::parse("s.json", text).unwrap_err();
-            assert!(error.say().text(Lang::En).contains("s.json"), "{text}");
+            assert!(error.localized().text(Lang::En).contains("s.json"), "{text}");
         }
         assert!(Schema::read(Path::new("/nowhere/s.json")).is_err());
     }

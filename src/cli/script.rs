@@ -98,7 +98,7 @@ impl<W: Write> Writer<W> {
                 }
             }
             Err(failure) if self.look.json => {
-                let message = failure.say().text(self.look.lang);
+                let message = failure.localized().text(self.look.lang);
                 self.line(&json!({ "type": "error", "message": message }))
             }
             Err(_) => self.close(),

@@ -110,11 +110,11 @@ pub fn run(
     };
     disk.close();
     match answer {
-        Ok(answer) => Ok((answer, fault.map(|fault| fault.say()))),
-        Err(Wrong::Store(error)) => Err(error.say()),
+        Ok(answer) => Ok((answer, fault.map(|fault| fault.localized()))),
+        Err(Wrong::Store(error)) => Err(error.localized()),
         Err(Wrong::Said(say)) => Err(say),
         Err(Wrong::Out(error)) => {
-            Ok((SessionAnswer::Unwritten(error), fault.map(|fault| fault.say())))
+            Ok((SessionAnswer::Unwritten(error), fault.map(|fault| fault.localized())))
         }
     }
 }
@@ -195,7 +195,7 @@ fn list(disk: &Database, desk: &SessionQuery<'_>, here: bool) -> Result<SessionA
 }
 
 fn said(error: StoreError) -> LocalizedText {
-    error.say()
+    error.localized()
 }
 
 /// One JSON object per line.

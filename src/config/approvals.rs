@@ -363,7 +363,7 @@ mod tests {
         fs::create_dir_all(approvals.file.parent().unwrap()).unwrap();
         fs::write(&approvals.file, text).unwrap();
         let (older, said) = open(store.path());
-        assert_eq!(said.map(|say| say.word()), Some(words::rules::NARROWED));
+        assert_eq!(said.map(|say| say.phrase()), Some(words::rules::NARROWED));
         assert_eq!(older.rules(Side::Allowed), ["cargo test *"]);
         assert_eq!(older.rules(Side::Denied), ["rm *"]);
         assert_eq!(older.granted(), []);

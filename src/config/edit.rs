@@ -16,7 +16,7 @@ use crate::words::{self, Localize, LocalizedText};
 
 /// Why a key was not changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}", self.say())]
+#[error("{}", self.localized())]
 pub enum EditError {
     /// The file or the key is already wrong.
     Problem(Box<ConfigDiagnostic>),
@@ -41,10 +41,10 @@ pub enum EditError {
 }
 
 impl Localize for EditError {
-    fn say(&self) -> LocalizedText {
+    fn localized(&self) -> LocalizedText {
         use words::config as w;
         match self {
-            EditError::Problem(problem) => problem.say(),
+            EditError::Problem(problem) => problem.localized(),
             EditError::Value { key, mismatch } => w::BAD_VALUE
                 .with("key", key.as_str())
                 .with("expected", mismatch.expected.clone())

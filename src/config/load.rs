@@ -40,7 +40,7 @@ pub enum SettingsLayer {
 }
 
 impl Localize for SettingsLayer {
-    fn say(&self) -> LocalizedText {
+    fn localized(&self) -> LocalizedText {
         use words::config as w;
         let shown = |file: &Path| file.display().to_string();
         match self {

@@ -190,7 +190,7 @@ mod tests {
         let found = read(&root.join("a"));
         assert_eq!(paths(&found), ["a/CLAUDE.md"]);
         assert!(!found.notes.text.contains("sekret"));
-        assert_eq!(found.notices[0].say.word(), words::NOTES_OUTSIDE);
+        assert_eq!(found.notices[0].say.phrase(), words::NOTES_OUTSIDE);
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
             symlink(target, root.join("AGENTS.md")).unwrap();
             let found = read(&root);
             assert!(!found.notes.text.contains("sekret"), "{target}");
-            assert_eq!(found.notices[0].say.word(), words::NOTES_SENSITIVE, "{target}");
+            assert_eq!(found.notices[0].say.phrase(), words::NOTES_SENSITIVE, "{target}");
         }
     }
 
@@ -213,7 +213,7 @@ mod tests {
         fs::write(root.join("AGENTS.md"), "x".repeat(MOST + 2048)).unwrap();
         fs::write(root.join("a/AGENTS.md"), b"\xff\xfe\x00").unwrap();
         let said: Vec<_> =
-            read(&root.join("a")).notices.iter().map(|notice| notice.say.word()).collect();
+            read(&root.join("a")).notices.iter().map(|notice| notice.say.phrase()).collect();
         assert_eq!(said, [words::NOTES_UNREADABLE, words::NOTES_CUT]);
     }
 

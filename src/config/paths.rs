@@ -29,7 +29,7 @@ pub struct NoHome {
 }
 
 impl Localize for NoHome {
-    fn say(&self) -> LocalizedText {
+    fn localized(&self) -> LocalizedText {
         match &self.relative {
             Some(path) => words::config::HOME_RELATIVE.with("path", path.display().to_string()),
             None => words::config::NO_HOME.into(),

@@ -9,7 +9,7 @@ use crate::words::{self, Localize, LocalizedText, PhraseValue};
 
 /// One problem.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}", self.say())]
+#[error("{}", self.localized())]
 pub struct ConfigDiagnostic {
     pub written: Written,
     /// The position in the file; `None` if it concerns the whole file.
@@ -118,7 +118,7 @@ impl ConfigDiagnostic {
     }
 
     pub fn notice(&self) -> Notice {
-        let notice = Notice::warning(self.say());
+        let notice = Notice::warning(self.localized());
         match self.hint() {
             Some(hint) => notice.with_hint(hint),
             None => notice,
@@ -156,7 +156,7 @@ impl ConfigDiagnostic {
 }
 
 impl Localize for ConfigDiagnostic {
-    fn say(&self) -> LocalizedText {
+    fn localized(&self) -> LocalizedText {
         use words::config as w;
         let say = match &self.fault {
             ConfigError::Unreadable { why } => w::UNREADABLE.with("why", why.clone()),

@@ -87,7 +87,7 @@ mod tests {
             TomlValue::List(items) => (found.path, items),
             other => panic!("{other:?}"),
         });
-        let said = reading.problems.iter().map(|problem| problem.say().text(Lang::En));
+        let said = reading.problems.iter().map(|problem| problem.localized().text(Lang::En));
         (lists.collect(), said.collect())
     }
 

@@ -44,7 +44,7 @@ const KEYS: &[SettingKey] = &[
 pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<Bot, LocalizedText> {
     let reading = strict::read(file, text, KEYS);
     if let Some(problem) = reading.problems.first() {
-        return Err(problem.say());
+        return Err(problem.localized());
     }
     let mut bot = Bot {
         name: name.to_owned(),
@@ -91,7 +91,7 @@ pub fn find(places: &SearchPath, name: &str) -> Result<Bot, Absent> {
             continue;
         }
         let broken = |because| Absent::Broken { because };
-        let of_file = |fault| broken(ConfigDiagnostic::of_file(&file, fault).say());
+        let of_file = |fault| broken(ConfigDiagnostic::of_file(&file, fault).localized());
         if let Some(text) = saved::read(&file).map_err(of_file)? {
             return read(&file, name, place.owner, &text).map_err(broken);
         }
@@ -129,7 +129,7 @@ mod tests {
         }
 
         fn said(&self, name: &str) -> String {
-            find(&self.places, name).unwrap_err().say().text(Lang::En)
+            find(&self.places, name).unwrap_err().localized().text(Lang::En)
         }
     }
 

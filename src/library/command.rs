@@ -69,7 +69,7 @@ pub fn read(
             {
                 more.push(key.clone());
             }
-            _ => return Err(problem.say()),
+            _ => return Err(problem.localized()),
         }
     }
     let mut command = CustomCommand {

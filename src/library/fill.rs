@@ -12,7 +12,7 @@ pub fn by_name(library: &ExtensionSet, name: &str, args: &str) -> Result<Prompt,
         Ok(found) => command(found, args),
         Err(absent) => match library.skill(name) {
             Ok(found) => skill(found, args),
-            Err(_) => Err(absent.say()),
+            Err(_) => Err(absent.localized()),
         },
     }
 }

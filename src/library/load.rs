@@ -74,7 +74,7 @@ pub enum ShadowedBy {
 }
 
 impl Localize for LoadState {
-    fn say(&self) -> LocalizedText {
+    fn localized(&self) -> LocalizedText {
         match self {
             LoadState::Loaded { remarks } => match remarks.split_first() {
                 None => w::LOADED.into(),
@@ -96,7 +96,7 @@ impl Localize for LoadState {
 
 /// Why no entry of that name was found.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}", self.say())]
+#[error("{}", self.localized())]
 pub enum Absent {
     BadName {
         kind: ExtensionFileKind,
@@ -134,7 +134,7 @@ impl Absent {
 }
 
 impl Localize for Absent {
-    fn say(&self) -> LocalizedText {
+    fn localized(&self) -> LocalizedText {
         match self {
             Absent::BadName { kind: ExtensionFileKind::Command, name } => {
                 w::BAD_COMMAND_NAME.with("name", name::shown(name))
@@ -147,7 +147,7 @@ impl Localize for Absent {
                 let (near, folder) = (near.clone(), folder.clone());
                 let none = Absent::None { kind, name, near, folder, waiting: None };
                 w::NONE_WAITING
-                    .with("none", none.say())
+                    .with("none", none.localized())
                     .with("waiting", LocalizedText::clone(waiting))
             }
             Absent::None { kind, name, near, folder, .. } if near.is_empty() => w::NONE
@@ -259,7 +259,7 @@ impl ExtensionSet {
                 name: command.name.clone(),
                 about,
                 hint: shown(&command.argument_hint),
-                from: command.owner.say(),
+                from: command.owner.localized(),
                 state: ExtensionState::Usable,
             });
         }
@@ -280,7 +280,7 @@ impl ExtensionSet {
                 name: skill.name.clone(),
                 about: shown(&skill.description),
                 hint: shown(&skill.argument_hint),
-                from: skill.owner.say(),
+                from: skill.owner.localized(),
                 state,
             });
         }
@@ -320,7 +320,7 @@ fn unusable(file: &LoadedFile) -> Option<Extension> {
         LoadState::Shadowed { by: ShadowedBy::File(_) } | LoadState::Loaded { .. } => return None,
     };
     let about = shown(&file.path.display().to_string());
-    let (name, from) = (name::shown(&file.name), file.owner.say());
+    let (name, from) = (name::shown(&file.name), file.owner.localized());
     Some(Extension { kind, name, about, hint: String::new(), from, state })
 }
 

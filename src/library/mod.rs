@@ -91,7 +91,7 @@ fn at(file: &std::path::Path, place: Option<At>, word: Phrase) -> LocalizedText 
 /// The problem of a TOML file, as one sentence.
 fn wrong(file: &std::path::Path, fault: ConfigError) -> LocalizedText {
     ConfigDiagnostic { written: Written::File(PathBuf::from(file)), place: None, key: None, fault }
-        .say()
+        .localized()
 }
 
 /// Why one of the user's files could not be created, changed or deleted.

@@ -37,7 +37,7 @@ pub enum Maker {
 }
 
 impl Localize for Owner {
-    fn say(&self) -> LocalizedText {
+    fn localized(&self) -> LocalizedText {
         use words::library as w;
         let name = match self.maker {
             Maker::Avocet if self.project => return w::OF_PROJECT.into(),

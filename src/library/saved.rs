@@ -15,7 +15,7 @@ const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 /// The path of a bot or a command with this name.
 pub fn file(paths: &Paths, kind: ExtensionFileKind, name: &str) -> Result<PathBuf, LocalizedText> {
     if !name::is_usable(kind, name) {
-        return Err(Absent::bad_name(kind, name).say());
+        return Err(Absent::bad_name(kind, name).localized());
     }
     Ok(folder(paths, kind).join(format!("{name}.toml")))
 }

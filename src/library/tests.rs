@@ -46,7 +46,7 @@ impl Desk {
     fn told(&self, library: &ExtensionSet) -> Vec<String> {
         let root = format!("{}/", self.root.path().display());
         let line = |file: &LoadedFile| {
-            let state = file.state.say().text(Lang::En);
+            let state = file.state.localized().text(Lang::En);
             format!("{} {}: {state}", file.kind.code(), file.name).replace(&root, "")
         };
         library.files.iter().map(line).collect()
@@ -136,7 +136,7 @@ fn a_command_may_not_hide_a_built_in_one() {
     desk.skill("own/skills/help", "This skill should be used when help is wanted.");
     let library = desk.load(true);
     assert!(library.commands.is_empty());
-    let said = library.command("help").unwrap_err().say().text(Lang::En);
+    let said = library.command("help").unwrap_err().localized().text(Lang::En);
     assert!(said.contains("`/help`"), "{said}");
     let skill = library.catalogue().entries.into_iter().find(|entry| entry.name == "help").unwrap();
     assert!(matches!(skill.state, ExtensionState::Hidden(_)) && !skill.can_be_typed());
@@ -161,7 +161,7 @@ fn a_broken_file_keeps_its_name_and_gives_the_reason() {
     desk.write("own/commands/x.toml", SAY);
     let library = desk.load(true);
     assert!(library.commands.is_empty());
-    let said = library.command("x").unwrap_err().say().text(Lang::En);
+    let said = library.command("x").unwrap_err().localized().text(Lang::En);
     assert!(said.contains("work/.avocet/commands/x.toml, line 1"), "{said}");
     let broken = library.catalogue();
     assert!(matches!(broken.find_broken("x").unwrap().state, ExtensionState::Broken(_)));
@@ -172,7 +172,7 @@ fn a_broken_file_keeps_its_name_and_gives_the_reason() {
 fn a_missing_name_names_the_closest_match() {
     let desk = Desk::new();
     desk.write("own/commands/commit-msg.toml", SAY);
-    let said = |name: &str| desk.load(false).command(name).unwrap_err().say().text(Lang::En);
+    let said = |name: &str| desk.load(false).command(name).unwrap_err().localized().text(Lang::En);
     assert!(said("comit-msg").contains("`commit-msg`"), "{}", said("comit-msg"));
     assert!(said("weather").contains("own/commands"), "{}", said("weather"));
     assert!(said("../x").contains("`../x` is not a usable name"), "{}", said("../x"));
@@ -236,6 +236,6 @@ fn unlike_r9s_a_name_that_leaves_its_folder_is_refused_everywhere() {
 fn unlike_r9s_an_unknown_key_is_an_error_and_not_ignored() {
     let desk = Desk::new();
     desk.write("home/.r9s/commands/x.toml", "prompt = \"p\"\nsystem_prompt = \"q\"\n");
-    let said = desk.load(false).command("x").unwrap_err().say().text(Lang::En);
+    let said = desk.load(false).command("x").unwrap_err().localized().text(Lang::En);
     assert!(said.contains("line 2, column 1") && said.contains("`system_prompt`"), "{said}");
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::words::{Localize, LocalizedText, Phrase, model as words};
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}", self.say())]
+#[error("{}", self.localized())]
 pub enum ModelError {
     /// `base_url` is not an http address.
     Address {
@@ -205,7 +205,7 @@ impl ModelError {
 }
 
 impl Localize for ModelError {
-    fn say(&self) -> LocalizedText {
+    fn localized(&self) -> LocalizedText {
         match self {
             ModelError::Address { given } => words::ADDRESS.with("given", given.as_str()),
             ModelError::KeyUnusable { key } => words::KEY_UNUSABLE.with("key", key.as_str()),
@@ -240,7 +240,7 @@ impl Localize for ModelError {
                 at(words::REDIRECTED, url).with("to", to.as_str())
             }
             ModelError::Unreachable { url, why } => {
-                at(words::UNREACHABLE, url).with("why", why.say())
+                at(words::UNREACHABLE, url).with("why", why.localized())
             }
             ModelError::Client { why } => words::CLIENT.with("why", why.as_str()),
             ModelError::Stalled { url, seconds } => {
@@ -265,7 +265,7 @@ impl Localize for ModelError {
 }
 
 impl Localize for Unreached {
-    fn say(&self) -> LocalizedText {
+    fn localized(&self) -> LocalizedText {
         match self {
             Unreached::Refused => words::WHY_REFUSED.into(),
             Unreached::Name => words::WHY_NAME.into(),
@@ -310,7 +310,7 @@ mod tests {
              The server says: \"bad key\"."
         );
         assert_eq!(
-            error.say().text(Lang::Zh),
+            error.localized().text(Lang::Zh),
             "https://x.example/v1 不接受这个密钥。请检查 OPENAI_API_KEY 后重试。服务器说：“bad key”。"
         );
     }

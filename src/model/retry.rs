@@ -149,7 +149,7 @@ impl Tries {
         self.made += 1;
         self.stage = Stage::Waiting(pause);
         let wait_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-        Ok(Chunk::Retrying { attempt: self.made, of, wait_ms, why: error.say() })
+        Ok(Chunk::Retrying { attempt: self.made, of, wait_ms, why: error.localized() })
     }
 }
 

@@ -235,7 +235,7 @@ pub enum TurnOutcome {
 /// Version 0.1 distinguished an interrupted turn from a failed one only by its sentence.
 fn ending_of_any_version<'de, D: Deserializer<'de>>(from: D) -> Result<TurnOutcome, D::Error> {
     Ok(match TurnOutcome::deserialize(from)? {
-        TurnOutcome::Failed { why } if why.word() == session::INTERRUPTED => {
+        TurnOutcome::Failed { why } if why.phrase() == session::INTERRUPTED => {
             TurnOutcome::Interrupted
         }
         other => other,

@@ -44,7 +44,7 @@ impl LocatedError {
 }
 
 impl Localize for LocatedError {
-    fn say(&self) -> LocalizedText {
+    fn localized(&self) -> LocalizedText {
         match &self.spot {
             None => self.what.clone(),
             Some(Location { file, place }) => words::AT
@@ -58,7 +58,7 @@ impl Localize for LocatedError {
 
 impl fmt::Display for LocatedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.say().fmt(f)
+        self.localized().fmt(f)
     }
 }
 

@@ -12,7 +12,7 @@ pub struct ScriptError(pub LocalizedText);
 const QUOTED: usize = 300;
 
 impl Localize for ScriptError {
-    fn say(&self) -> LocalizedText {
+    fn localized(&self) -> LocalizedText {
         self.0.clone()
     }
 }

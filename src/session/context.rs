@@ -172,7 +172,7 @@ impl TurnHost {
     ) -> Result<String, LocalizedText> {
         let mut text = String::new();
         while let Some(chunk) = stream.next().await {
-            match chunk.map_err(|error| error.say())? {
+            match chunk.map_err(|error| error.localized())? {
                 Chunk::Text(more) => text.push_str(&more),
                 Chunk::Usage(usage) => self.summing = self.summing.plus(usage),
                 Chunk::Finished(Some(_)) => return Err(words::SUM_CUT.into()),

@@ -444,7 +444,7 @@ impl TurnHost {
                 Some(Err(error)) => {
                     self.answer.cut = Some(Truncation::Broken);
                     let notice =
-                        crate::protocol::Notice::error(crate::words::Localize::say(&error));
+                        crate::protocol::Notice::error(crate::words::Localize::localized(&error));
                     self.outbox.send(Event::Notice(notice)).await;
                     break;
                 }

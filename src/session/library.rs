@@ -226,7 +226,7 @@ impl Session {
         };
         let library = Arc::clone(&self.voice.kept.library);
         match library.bot(&name) {
-            Err(absent) => self.say(Notice::error(absent.say())).await,
+            Err(absent) => self.say(Notice::error(absent.localized())).await,
             Ok(bot) => {
                 let prompt = Some(bot.system_prompt.clone());
                 self.voice.persona = Persona { prompt, params: bot.params.clone() };

@@ -116,7 +116,7 @@ pub(super) fn in_here(failure: LocatedError) -> LocatedError {
         (script_run::UNTRUSTED, script_run::UNTRUSTED_HERE),
         (script_run::STEP_DECLINED, script_run::STEP_DECLINED_HERE),
     ];
-    if let Some((_, here)) = pairs.into_iter().find(|(word, _)| *word == what.word()) {
+    if let Some((_, here)) = pairs.into_iter().find(|(word, _)| *word == what.phrase()) {
         what = what.with_phrase(here);
     }
     LocatedError { what, ..failure }
@@ -266,7 +266,7 @@ impl TurnHost {
                 },
                 came = &mut running => break Some(match came {
                     Ok(Ok(done)) => Ok(shown(&done.value)),
-                    Ok(Err(failure)) => Err(in_here(failure).say()),
+                    Ok(Err(failure)) => Err(in_here(failure).localized()),
                     Err(_) => Err(words::SCRIPT_BROKE.into()),
                 }),
             }

@@ -30,7 +30,7 @@ pub fn models(
             return vec![Event::Notice(Notice::info(words::NO_MODELS))];
         }
         Ok(names) => names,
-        Err(error) => return vec![Event::Notice(Notice::error(error.say()))],
+        Err(error) => return vec![Event::Notice(Notice::error(error.localized()))],
     };
     let current = connected.model.name();
     let mut rows: Vec<PageRow> = names

@@ -183,7 +183,7 @@ impl Saved {
         ask: impl FnOnce(&mut StoreWriter) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, LocalizedText> {
         let gone = Err(StoreError::NothingThere);
-        self.recorder.ask(ask).await.unwrap_or(gone).map_err(|error| error.say())
+        self.recorder.ask(ask).await.unwrap_or(gone).map_err(|error| error.localized())
     }
 
     fn read_before(&mut self, seq: i64) {
@@ -208,7 +208,7 @@ impl Session {
             StoreEvent::Fault(fault) => self.fault_came(fault).await,
             StoreEvent::Earlier(Some(Ok(piece))) => self.earlier(piece).await,
             StoreEvent::Earlier(Some(Err(error))) => {
-                let notice = words::EARLIER_LOST.with("why", error.say());
+                let notice = words::EARLIER_LOST.with("why", error.localized());
                 self.say(Notice::warning(notice)).await;
             }
             StoreEvent::Earlier(None) => {}
@@ -223,16 +223,16 @@ impl Session {
                 let unsaved = UnsavedWork { why: why.clone(), places, elsewhere: false };
                 self.facts.unsaved = Some(unsaved);
                 self.tell_facts().await;
-                Notice::warning(fault.say())
+                Notice::warning(fault.localized())
             }
             SavingError::SavedAgain => {
                 self.facts.unsaved = None;
                 self.tell_facts().await;
-                Notice::info(fault.say())
+                Notice::info(fault.localized())
             }
             SavingError::Recovered { .. }
             | SavingError::PutBack { .. }
-            | SavingError::Replaced { .. } => Notice::warning(fault.say()),
+            | SavingError::Replaced { .. } => Notice::warning(fault.localized()),
         };
         self.say(notice).await;
     }
@@ -332,7 +332,7 @@ impl Session {
             Err(StoreError::NoSession { .. }) if last => {
                 self.say(Notice::info(words::NONE_HERE).with_hint(words::NONE_HERE_HINT)).await;
             }
-            Err(error) => self.say(Notice::error(error.say())).await,
+            Err(error) => self.say(Notice::error(error.localized())).await,
         }
     }
 

@@ -319,7 +319,7 @@ impl<'h> Stage<'h> {
                     Err(stop) => break stop,
                 },
                 came = &mut running => break Came::Ended(match came {
-                    Ok(came) => came.map_err(|failure| offered::in_here(failure).say()),
+                    Ok(came) => came.map_err(|failure| offered::in_here(failure).localized()),
                     Err(_) => Err(words::SCRIPT_BROKE.into()),
                 }),
                 () = self.host.outbox.flush(), if self.host.outbox.is_waiting() => {}

@@ -124,7 +124,7 @@ impl ScriptStore {
 }
 
 fn not_kept(key: &PackKey, error: &StoreError) -> LocalizedText {
-    words::NOT_KEPT.with("name", key.id.clone()).with("why", error.say())
+    words::NOT_KEPT.with("name", key.id.clone()).with("why", error.localized())
 }
 
 impl SessionScriptHost {
@@ -332,7 +332,7 @@ impl ScriptHost for SessionScriptHost {
                     None
                 }
                 Ok(Chunk::Retrying { .. }) => None,
-                Err(error) => Some(Err(error.say())),
+                Err(error) => Some(Err(error.localized())),
             })
         });
         parts.boxed()

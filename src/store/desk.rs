@@ -231,7 +231,7 @@ impl StoreWriter {
         if self.waiting.rows.is_empty() {
             return None;
         }
-        Some(self.waiting.why.clone().unwrap_or_else(|| StoreError::NothingThere.say()))
+        Some(self.waiting.why.clone().unwrap_or_else(|| StoreError::NothingThere.localized()))
     }
 
     /// The end: one more try, whenever the last one was.
@@ -401,8 +401,8 @@ impl StoreWriter {
         self.in_vain = true;
         tracing::warn!(%error, "the session is not saved");
         let why = match self.store.file() {
-            Some(file) => error.of_file(&file).say(),
-            None => error.say(),
+            Some(file) => error.of_file(&file).localized(),
+            None => error.localized(),
         };
         // A different reason is reported as well.
         if self.waiting.failed.is_none() || self.waiting.why.as_ref() != Some(&why) {

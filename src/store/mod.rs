@@ -189,7 +189,7 @@ pub enum SavingError {
 }
 
 impl Localize for SavingError {
-    fn say(&self) -> LocalizedText {
+    fn localized(&self) -> LocalizedText {
         match self {
             SavingError::NotSaved(why) => words::NOT_SAVED.with("why", why.clone()),
             SavingError::SavedAgain => words::SAVED_AGAIN.into(),
@@ -212,7 +212,7 @@ impl Localize for SavingError {
 
 /// Why something could not be saved or looked up.
 #[derive(Debug, thiserror::Error)]
-#[error("{}", self.say())]
+#[error("{}", self.localized())]
 pub enum StoreError {
     /// The file is of a later version.
     Newer {
@@ -296,7 +296,7 @@ fn refusal(file: &Path) -> Option<io::Error> {
 }
 
 impl Localize for StoreError {
-    fn say(&self) -> LocalizedText {
+    fn localized(&self) -> LocalizedText {
         match self {
             StoreError::Newer { file } => words::NEWER.with("file", file.display().to_string()),
             StoreError::Damaged { file } => words::DAMAGED.with("file", file.display().to_string()),
@@ -305,9 +305,9 @@ impl Localize for StoreError {
             StoreError::Held { id } => words::HELD.with("id", id.as_str()),
             StoreError::NothingThere => words::NOTHING_THERE.into(),
             StoreError::TooLong => words::TOO_LONG.into(),
-            StoreError::OfFile { file, error } => {
-                words::OF_FILE.with("file", file.display().to_string()).with("why", error.say())
-            }
+            StoreError::OfFile { file, error } => words::OF_FILE
+                .with("file", file.display().to_string())
+                .with("why", error.localized()),
             StoreError::Io(error) => words::DISK.with("why", reason(error)),
             StoreError::Sql(error) => sql(error),
         }

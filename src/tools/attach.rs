@@ -303,7 +303,7 @@ mod tests {
     fn a_device_is_never_opened() {
         let mention = Mention { path: "x".into(), lines: None };
         let fault = content(Path::new("/dev/zero"), &mention, "@x", MOST).unwrap_err();
-        assert_eq!(fault.unwrap().word(), words::ATTACH_SPECIAL);
+        assert_eq!(fault.unwrap().phrase(), words::ATTACH_SPECIAL);
     }
 
     #[test]

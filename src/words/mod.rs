@@ -214,7 +214,7 @@ impl LocalizedText {
     }
 
     /// The row of the catalogue with this sentence.
-    pub fn word(&self) -> Phrase {
+    pub fn phrase(&self) -> Phrase {
         self.word
     }
 
@@ -278,16 +278,16 @@ pub fn find(key: &str) -> Option<Phrase> {
 
 /// JSON for other programs: every sentence of the catalogue, which is stored as its key and values,
 /// also gets its `text` in `lang`.
-pub fn with_sentences(value: &impl Serialize, lang: Lang) -> Option<String> {
+pub fn json_with_text(value: &impl Serialize, lang: Lang) -> Option<String> {
     let mut value = serde_json::to_value(value).ok()?;
-    add_sentences(&mut value, lang);
+    add_text(&mut value, lang);
     serde_json::to_string(&value).ok()
 }
 
-fn add_sentences(value: &mut serde_json::Value, lang: Lang) {
+fn add_text(value: &mut serde_json::Value, lang: Lang) {
     match value {
         serde_json::Value::Array(items) => {
-            items.iter_mut().for_each(|item| add_sentences(item, lang));
+            items.iter_mut().for_each(|item| add_text(item, lang));
         }
         serde_json::Value::Object(fields) => {
             let is_sentence = fields.len() == 2
@@ -302,7 +302,7 @@ fn add_sentences(value: &mut serde_json::Value, lang: Lang) {
                 })
                 .flatten();
             for field in fields.values_mut() {
-                add_sentences(field, lang);
+                add_text(field, lang);
             }
             if let Some(say) = say {
                 fields.insert("text".to_owned(), say.text(lang).into());
@@ -334,7 +334,7 @@ impl<'de> Deserialize<'de> for LocalizedText {
 
 /// Types with a sentence for users: errors, endings, reasons.
 pub trait Localize {
-    fn say(&self) -> LocalizedText;
+    fn localized(&self) -> LocalizedText;
 }
 
 #[cfg(test)]
@@ -351,10 +351,10 @@ mod tests {
     }
 
     #[test]
-    fn json_for_other_programs_has_the_sentence_beside_the_key() {
+    fn json_for_other_programs_has_the_sentence_next_to_the_key() {
         let inner = protocol::UNKNOWN_WORD.with("key", "a.B");
         let say = protocol::UNKNOWN_WORD.with("key", inner);
-        let json = with_sentences(&vec![say.clone()], Lang::Zh).expect("plain data");
+        let json = json_with_text(&vec![say.clone()], Lang::Zh).expect("plain data");
         let read: serde_json::Value = serde_json::from_str(&json).expect("JSON");
         assert_eq!(read[0]["text"], say.text(Lang::Zh));
         assert!(read[0]["values"][0][1]["text"].is_string(), "{json}");
@@ -365,12 +365,12 @@ mod tests {
     #[test]
     fn only_sentences_of_the_catalogue_get_a_text() {
         let data = serde_json::json!({ "key": "mine", "values": [1] });
-        let json = with_sentences(&data, Lang::En).expect("plain data");
+        let json = json_with_text(&data, Lang::En).expect("plain data");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&json).expect("JSON"), data);
     }
 
     #[test]
-    fn every_key_stands_once() {
+    fn every_key_is_unique() {
         let mut seen = BTreeSet::new();
         for word in all() {
             assert!(seen.insert(word.key), "{} stands twice", word.key);
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn both_languages_are_there_and_name_the_same_placeholders() {
+    fn both_languages_have_the_same_placeholders() {
         for word in all() {
             assert!(!word.en.trim().is_empty(), "{}: no English", word.key);
             assert!(!word.zh.trim().is_empty(), "{}: no Chinese", word.key);
@@ -403,14 +403,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_of_another_version_is_read_all_the_same() {
+    fn a_sentence_of_another_version_is_still_read() {
         let say: LocalizedText =
             serde_json::from_str(r#"{"key":"a.GONE","values":[]}"#).expect("read");
         assert!(say.text(Lang::En).contains("a.GONE"), "{say}");
     }
 
     #[test]
-    fn the_language_is_read_from_what_lang_holds() {
+    fn the_language_is_parsed_from_lang() {
         assert_eq!(Lang::parse("zh_CN.UTF-8"), Some(Lang::Zh));
         assert_eq!(Lang::parse("en_US"), Some(Lang::En));
         assert_eq!(Lang::parse("C.UTF-8"), Some(Lang::En));

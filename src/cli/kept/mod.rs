@@ -28,7 +28,7 @@ pub fn rows(library: &ExtensionSet, kind: ExtensionFileKind) -> Vec<PageRow> {
         }
     }
     for owner in owners {
-        rows.push(PageRow::heading(owner.say()));
+        rows.push(PageRow::heading(owner.localized()));
         for file in files().filter(|file| is_used(file) && file.owner == owner) {
             rows.push(PageRow::pair(file.name.as_str(), about(library, file)));
             if let LoadState::Loaded { remarks } = &file.state {
@@ -62,7 +62,7 @@ pub fn doctor_rows(library: &ExtensionSet) -> Vec<PageRow> {
             let label = w::LABEL.with("kind", file.kind.word()).with("name", file.name.as_str());
             PageRow::pair(
                 label,
-                w::STATE_OF.with("state", file.state.say()).with("file", path(file)),
+                w::STATE_OF.with("state", file.state.localized()).with("file", path(file)),
             )
         })
         .collect();
@@ -83,7 +83,7 @@ fn state_row(file: &LoadedFile) -> PageRow {
     match &file.state {
         LoadState::Refused { because } => PageRow::pair(file.name.as_str(), because.clone()),
         LoadState::Loaded { .. } | LoadState::Shadowed { .. } => {
-            let state = w::STATE_OF.with("state", file.state.say());
+            let state = w::STATE_OF.with("state", file.state.localized());
             PageRow::pair(file.name.as_str(), state.with("file", path(file)))
         }
     }
@@ -118,7 +118,7 @@ fn file_json(library: &ExtensionSet, file: &LoadedFile, lang: Lang) -> Json {
         "state": file.state.code(),
         "file": path(file),
         "project": file.owner.project,
-        "from": file.owner.say().text(lang),
+        "from": file.owner.localized().text(lang),
     });
     match &file.state {
         LoadState::Loaded { remarks } => {
@@ -267,7 +267,7 @@ pub fn checked(file: &LoadedFile) -> Vec<LocalizedText> {
             remarks.iter().map(of).collect()
         }
         LoadState::Shadowed { .. } => {
-            vec![w::STATE_OF.with("state", file.state.say()).with("file", path(file))]
+            vec![w::STATE_OF.with("state", file.state.localized()).with("file", path(file))]
         }
         LoadState::Refused { because } => vec![because.clone()],
     }

@@ -454,7 +454,7 @@ fn the_coverage_of_a_rule_is_written_out_and_a_rule_that_covers_nothing_says_so(
         let (policy, place) = (Policy::default(), place());
         let rule = PolicyRule::parse(rule).unwrap();
         never(&rule, None, PolicyContext { policy: &policy, place: &place, world: &HERE })
-            .map(|say| say.word().key)
+            .map(|say| say.phrase().key)
     };
     for (rule, key) in [
         ("foo", "rules.NEVER_REFUSED"),

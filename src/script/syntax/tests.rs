@@ -12,7 +12,7 @@ fn items(text: &str) -> Value {
 }
 
 fn fails(text: &str) -> String {
-    parse("t.ai.yaml", text).unwrap_err().say().text(Lang::En)
+    parse("t.ai.yaml", text).unwrap_err().localized().text(Lang::En)
 }
 
 #[test]

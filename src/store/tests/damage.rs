@@ -88,7 +88,7 @@ fn a_damaged_file_that_another_window_has_open_is_left_where_it_is() {
     let mut two = bench.desk();
     turn(&mut two, 1, "x", "y");
     let told = bench.told();
-    let damaged = StoreError::Damaged { file: bench.file() }.say();
+    let damaged = StoreError::Damaged { file: bench.file() }.localized();
     assert!(told.contains(&SavingError::NotSaved(damaged)), "{told:?}");
 }
 

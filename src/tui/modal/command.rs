@@ -366,7 +366,7 @@ impl Styled {
 
 /// A reason worded for the question: advice on how to be asked is out of place there.
 fn asked(say: &LocalizedText) -> LocalizedText {
-    match (say.word(), say.value("program")) {
+    match (say.phrase(), say.value("program")) {
         (ELEVATES, Some(program)) => ELEVATES_ASKED.with("program", program.clone()),
         _ => say.clone(),
     }

@@ -108,7 +108,7 @@ impl StepSummary {
 
     /// It was skipped because of an earlier step.
     fn never_began(&self) -> bool {
-        self.note.as_ref().is_some_and(|note| matches!(note.word(), SKIPPED | CANCELLED))
+        self.note.as_ref().is_some_and(|note| matches!(note.phrase(), SKIPPED | CANCELLED))
     }
 
     fn succeeded(&self) -> bool {
@@ -371,7 +371,7 @@ fn outcome(done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<(String, Style)
 /// row already says.
 fn to_person(note: &LocalizedText) -> Option<LocalizedText> {
     let said = |word: Phrase, name| Some(word.with(name, note.value(name)?.clone()));
-    match note.word() {
+    match note.phrase() {
         DECLINED | SKIPPED | CANCELLED | exec::CANCELLED => None,
         DECLINED_WORD => said(screen::STEP_WORD, "word"),
         EDITED => said(screen::STEP_INSTEAD, "step"),
