@@ -60,7 +60,7 @@ fn run(replies: &[String]) -> usize {
                 TurnInput::Replied(Ok(ModelAnswer { text, ..ModelAnswer::default() }))
             }
             TurnAction::Run(cleared) => {
-                let judged = cleared.judged();
+                let judged = cleared.assessment();
                 let (step, risk) = (judged.step.clone(), judged.risk.clone());
                 let mut seen = Observation::not_run(step, "/work", risk, Outcome::Ran);
                 seen.exit_code = Some(0);

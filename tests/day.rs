@@ -179,7 +179,7 @@ async fn ran(desk: &Desk, system: &System, exec: &Exec, line: &str) -> Option<Ob
     let work = StepAction::exec(program, &args);
     let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
     let Verdict::Run(cleared) = safety::assess(step, scene) else { return None };
-    cleared.judged().program.as_ref()?;
+    cleared.assessment().program.as_ref()?;
     let (output, _live) = unbounded_channel();
     Some(exec.run(cleared, RunControl { cancel: CancellationToken::new(), output }).await)
 }

@@ -287,7 +287,7 @@ impl Host for Stage {
     }
 
     async fn run(&mut self, step: Cleared) -> Observation {
-        let judged = step.judged();
+        let judged = step.assessment();
         let (step, cwd) = (judged.step.clone(), judged.cwd.display().to_string());
         self.note(format!("run {} {} {}", judged.risk.tier.name(), step.id, line(&step.work)));
         let change = judged.change().cloned();

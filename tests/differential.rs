@@ -151,7 +151,7 @@ impl Bench {
         let work = StepAction::Exec { program: program.clone(), args: args.to_vec() };
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
         let Verdict::Run(cleared) = safety::assess(step, scene) else { return None };
-        assert_eq!(cleared.judged().risk.tier, Tier::L0);
+        assert_eq!(cleared.assessment().risk.tier, Tier::L0);
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
         Some(self.exec.run(cleared, RunControl { cancel, output }).await)
@@ -228,7 +228,7 @@ async fn no_option_with_a_value_makes_a_step_that_runs_by_itself_show_or_change_
     let outside = bench.root().join("outside/notes.txt").to_string_lossy().into_owned();
     let (mut lines, mut rows) = (Vec::new(), BTreeSet::new());
     let (mut missing, mut tried) = (BTreeSet::new(), BTreeSet::new());
-    for promised in safety::promises() {
+    for promised in safety::harmless_options() {
         if !bench.has(promised.words[0]) {
             missing.insert(words_of(&promised));
             continue;
@@ -292,7 +292,7 @@ async fn no_option_at_all_makes_a_step_show_or_change_what_is_closed() {
     let each = std::env::var("AVOCET_TEST_EACH").ok().and_then(|text| text.parse().ok());
     let each: usize = each.unwrap_or(1);
     let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
-    for promised in safety::promises().filter(|promised| bench.has(promised.words[0])) {
+    for promised in safety::harmless_options().filter(|promised| bench.has(promised.words[0])) {
         // The names of one row share its options; one that is asked for by name is tried.
         let first = seen.insert((promised.flags.clone(), promised.values.clone()));
         let wanted = only.split(',').any(|row| row == words_of(&promised));

@@ -28,7 +28,7 @@ struct Machine {
 }
 
 impl Machine for Machine {
-    fn real(&self, path: &Path) -> PathBuf {
+    fn resolve(&self, path: &Path) -> PathBuf {
         path.canonicalize().unwrap_or_else(|_| path.to_owned())
     }
 

@@ -71,12 +71,12 @@ impl Desk {
     /// The step, where it is there and runs by itself.
     fn step(&self, words: &[&str]) -> Option<Cleared> {
         match self.judge(words) {
-            Verdict::Run(cleared) if cleared.judged().program.is_some() => Some(cleared),
+            Verdict::Run(cleared) if cleared.assessment().program.is_some() => Some(cleared),
             Verdict::Run(_) => {
                 println!("SKIPPED, not on this machine: {words:?}");
                 None
             }
-            other => panic!("{words:?} asks: {:?}", other.judged().risk.reasons),
+            other => panic!("{words:?} asks: {:?}", other.assessment().risk.reasons),
         }
     }
 
@@ -282,7 +282,7 @@ async fn a_workspace_on_tmpfs_and_a_home_that_is_a_link_are_read_as_others() {
     let approve = |words: &[&str]| match desk.judge(words) {
         Verdict::Run(cleared) => cleared,
         Verdict::Ask(asked) => asked.approve(),
-        Verdict::Refuse(refused) => panic!("{:?}", refused.judged().risk),
+        Verdict::Refuse(refused) => panic!("{:?}", refused.assessment().risk),
     };
     let seen = run(&held, approve(&["touch", "new"])).await;
     assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);

@@ -173,7 +173,7 @@ impl Hostile {
                 Some(self.exec().run(cleared, RunControl { cancel, output }).await)
             }
             Verdict::Ask(_) => None,
-            Verdict::Refuse(refused) => panic!("{:?}", refused.judged().risk),
+            Verdict::Refuse(refused) => panic!("{:?}", refused.assessment().risk),
         }
     }
 
@@ -215,7 +215,7 @@ impl Hostile {
     async fn all_wait(&self, rule: &str, reason: &str) {
         assert_eq!(self.survives().await, ASKED.len());
         let verdict = self.judged(&["status"]);
-        let risk = &verdict.judged().risk;
+        let risk = &verdict.assessment().risk;
         let said = risk
             .reasons
             .iter()

@@ -183,7 +183,7 @@ impl Field {
         match self.judge(words).unwrap() {
             Verdict::Run(cleared) => cleared,
             Verdict::Ask(held) => held.approve(),
-            Verdict::Refuse(refused) => panic!("refused: {:?}", refused.judged().risk),
+            Verdict::Refuse(refused) => panic!("refused: {:?}", refused.assessment().risk),
         }
     }
 

@@ -51,10 +51,10 @@ pub fn arguments(data: &[u8]) {
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
     let all = Requires { confirm: true, elevated: true, network: true, write: true };
     let stricter = Step { requires: all, ..step.clone() };
-    let risk = with_scene(|scene| safety::assess(step, scene).judged().risk.clone());
+    let risk = with_scene(|scene| safety::assess(step, scene).assessment().risk.clone());
     sound(&risk);
     assert!(!hides || risk.tier > Tier::L0, "{risk:?}");
-    let worse = with_scene(|scene| safety::assess(stricter, scene).judged().risk.tier);
+    let worse = with_scene(|scene| safety::assess(stricter, scene).assessment().risk.tier);
     assert!(worse >= risk.tier, "asking for more made it milder");
 }
 
@@ -63,7 +63,7 @@ pub fn shell(data: &[u8]) {
     let line = String::from_utf8_lossy(data);
     let (risk, pieces) = with_scene(|scene| {
         let verdict = safety::assess_shell("", &line, scene);
-        (verdict.judged().risk.clone(), verdict.judged().pieces.clone())
+        (verdict.assessment().risk.clone(), verdict.assessment().pieces.clone())
     });
     sound(&risk);
     for piece in &pieces {

@@ -156,8 +156,8 @@ enum PendingStep {
 impl PendingStep {
     fn judged(&self) -> &Assessment {
         match self {
-            PendingStep::Held(held) => held.judged(),
-            PendingStep::Cleared(cleared) => cleared.judged(),
+            PendingStep::Held(held) => held.assessment(),
+            PendingStep::Cleared(cleared) => cleared.assessment(),
         }
     }
 
@@ -412,23 +412,25 @@ impl Turn {
         let Some(step) = step else { return self.hand_back() };
         self.limits.proposed(&step.work);
         match safety::assess(step, scene) {
-            Verdict::Run(cleared) if talk::talks(cleared.judged()) => self.talk(&cleared, scene),
-            Verdict::Run(cleared) if self.asks_all_the_same(cleared.judged()) => {
+            Verdict::Run(cleared) if talk::talks(cleared.assessment()) => {
+                self.talk(&cleared, scene)
+            }
+            Verdict::Run(cleared) if self.asks_all_the_same(cleared.assessment()) => {
                 self.ask(PendingStep::Cleared(cleared), scene)
             }
             Verdict::Run(cleared) => self.run(cleared, None),
             // A step that cannot start is not worth a question.
-            Verdict::Ask(held) if let Some(why) = said::unstartable(held.judged(), scene) => {
-                self.not_run(held.judged(), Outcome::NotStarted, Some(why));
+            Verdict::Ask(held) if let Some(why) = said::unstartable(held.assessment(), scene) => {
+                self.not_run(held.assessment(), Outcome::NotStarted, Some(why));
                 self.skip_rest(words::SKIPPED, scene);
                 self.go_on(scene)
             }
-            Verdict::Ask(held) if self.batch.approved.covers(held.judged()) => {
+            Verdict::Ask(held) if self.batch.approved.covers(held.assessment()) => {
                 self.run(held.approve(), None)
             }
             Verdict::Ask(held) => self.ask(PendingStep::Held(held), scene),
             Verdict::Refuse(refused) => {
-                self.not_run(refused.judged(), Outcome::Refused, None);
+                self.not_run(refused.assessment(), Outcome::Refused, None);
                 self.skip_rest(words::SKIPPED, scene);
                 self.go_on(scene)
             }
@@ -448,10 +450,10 @@ impl Turn {
     fn ask(&mut self, door: PendingStep, scene: PolicyContext<'_>) -> TurnAction {
         let ahead = RemainingSteps::look(&self.batch.todo, scene);
         let judged = door.judged();
-        let grant = safety::offered(judged, scene).map(Box::new);
+        let grant = safety::suggest_grant(judged, scene).map(Box::new);
         let question = Question::Step {
             step: judged.step.clone(),
-            risk: safety::with_wall(judged, scene.policy),
+            risk: safety::with_sandbox_reasons(judged, scene.policy),
             resolved: judged.program.as_ref().map(|program| program.path.display().to_string()),
             cwd: judged.cwd.display().to_string(),
             why: self.batch.why.clone(),
@@ -461,7 +463,7 @@ impl Turn {
             pieces: judged.pieces.clone(),
             rule: grant.as_ref().map(|grant| grant.rule.to_string()),
             rule_covers: grant.as_ref().map_or_else(Vec::new, |grant| {
-                safety::covers(&grant.rule, Some(&grant.terms), &judged.cwd)
+                safety::describe_coverage(&grant.rule, Some(&grant.terms), &judged.cwd)
             }),
             trust: trust::offer(judged, scene),
             change: judged.change().cloned(),
@@ -562,7 +564,7 @@ impl Turn {
     fn skip_rest(&mut self, why: Phrase, scene: PolicyContext<'_>) {
         for step in std::mem::take(&mut self.batch.todo) {
             let verdict = safety::assess(step, scene);
-            self.see(said::not_run(verdict.judged(), Outcome::Cancelled, Some(why.into())));
+            self.see(said::not_run(verdict.assessment(), Outcome::Cancelled, Some(why.into())));
         }
     }
 

@@ -257,7 +257,11 @@ fn idle_rules(
     let policy = loaded.settings.policy();
     let place = policy::place(folder, home, true, world);
     let scene = PolicyContext { policy: &policy, place: &place, world };
-    policy.allowed.iter().filter_map(|rule| crate::safety::never(rule, None, scene)).collect()
+    policy
+        .allowed
+        .iter()
+        .filter_map(|rule| crate::safety::why_never_applies(rule, None, scene))
+        .collect()
 }
 
 /// The instructions for agents in a trusted folder.

@@ -354,7 +354,7 @@ fn facts(ground: &Startup, tools: &Toolbox, policy: &Policy, bot: Option<&str>) 
         // Nothing in an untrusted folder is read.
         branch: ground.trusted.then(|| branch::of(&ground.folder)).flatten(),
         tools: tools.facts(),
-        allowed: shown(&policy.allowing()),
+        allowed: shown(&policy.allow_rules()),
         allowed_covers: rules::covers(policy, &ground.folder),
         denied: shown(&policy.denied),
         max_steps: settings.limits.max_auto_steps,

@@ -30,7 +30,7 @@ fn run(ground: &Startup, world: &System, alias: &str, args: &[String]) -> Exit {
     let work = StepAction::Tool { name: "plugin.run".to_owned(), input };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
     let verdict = assess(step, PolicyContext { policy: &policy, place: &place, world });
-    let judged = verdict.judged();
+    let judged = verdict.assessment();
     let plugin = match (&judged.task, &judged.program) {
         (Some(ToolTask::Fault(fault)), _) => {
             return ground.fail(&Notice::error(fault.say.clone()), Exit::Failed);
@@ -38,7 +38,7 @@ fn run(ground: &Startup, world: &System, alias: &str, args: &[String]) -> Exit {
         (Some(ToolTask::Plugin(plugin)), Some(node))
             if judged.risk.tier < crate::protocol::Tier::L2 =>
         {
-            (node.path.clone(), plugin.command())
+            (node.path.clone(), plugin.node_args())
         }
         _ => {
             let why = judged.risk.main_reason().cloned().unwrap_or_else(|| words::NO_REASON.into());

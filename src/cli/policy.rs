@@ -75,7 +75,7 @@ fn tool_of(name: &str, input: Map<String, Value>) -> Result<StepAction, Localize
 /// The verdict on one step, for users: several lines, without a newline at the end.
 pub fn explain_one(work: &StepAction, scene: PolicyContext<'_>, lang: Lang) -> String {
     let verdict = judge(work, scene);
-    let judged = verdict.judged();
+    let judged = verdict.assessment();
     let outcome = match &verdict {
         Verdict::Run(_) => words::EXPLAIN_RUNS,
         Verdict::Ask(_) => words::EXPLAIN_ASKS,
@@ -135,10 +135,10 @@ fn outcome_of(judged: &Assessment, lang: Lang) -> Vec<String> {
 /// The verdict on one step, as an answer of the batch without its `id`.
 pub fn explain_json(work: &StepAction, scene: PolicyContext<'_>, lang: Lang) -> Value {
     let verdict = judge(work, scene);
-    let mut answer = described(verdict.judged(), lang);
-    let path = verdict.judged().program.as_ref().map(|program| program.path.to_string_lossy());
+    let mut answer = described(verdict.assessment(), lang);
+    let path = verdict.assessment().program.as_ref().map(|program| program.path.to_string_lossy());
     answer["program"] = json!(path);
-    answer["cwd"] = json!(verdict.judged().cwd);
+    answer["cwd"] = json!(verdict.assessment().cwd);
     answer
 }
 
@@ -211,11 +211,11 @@ fn answer(line: &[u8], policy: &safety::Policy, here: &Workspace, lang: Lang) ->
     let cwd = asked.cwd.as_deref().or(asked.workspace.as_deref()).unwrap_or(&here.cwd);
     let system = System::new(workspace, home, &[]);
     let place = Workspace {
-        cwd: system.real(&workspace.join(cwd)),
+        cwd: system.resolve(&workspace.join(cwd)),
         ..place(workspace, home, asked.trusted.unwrap_or(true), &system)
     };
     let scene = PolicyContext { policy, place: &place, world: &system };
-    let judged = |work: &StepAction| Ok(described(judge(work, scene).judged(), lang));
+    let judged = |work: &StepAction| Ok(described(judge(work, scene).assessment(), lang));
     let answered = match (&asked.program, &asked.tool, &asked.shell, &asked.args) {
         (Some(program), None, _, Some(Args::Words(args))) => judged(&command(program, args)),
         (Some(program), None, _, None) => judged(&command(program, &[])),
@@ -303,7 +303,8 @@ fn described_line(line: &str, args: Option<&str>, scene: PolicyContext<'_>, lang
     };
     let verdicts = lines.iter().map(|line| safety::assess_shell("", line, scene));
     let verdicts: Vec<Verdict> = verdicts.collect();
-    let worst = verdicts.iter().map(Verdict::judged).rev().max_by_key(|judged| judged.risk.tier);
+    let worst =
+        verdicts.iter().map(Verdict::assessment).rev().max_by_key(|judged| judged.risk.tier);
     let Some(judged) = worst else { return Value::Null };
     let mut answer = described(judged, lang);
     let mut warnings = judged.seen.warnings.clone();
@@ -370,7 +371,7 @@ pub fn list() -> Vec<PageRow> {
     let mut rows = Vec::new();
     for (tier, heading) in tiers {
         rows.push(PageRow::heading(heading));
-        for known in safety::known().filter(|known| known.tier == tier) {
+        for known in safety::known_programs().filter(|known| known.tier == tier) {
             let first = known.names.split(' ').next().unwrap_or(known.names);
             rows.push(PageRow::pair(known.names, known.why.with("program", first)));
         }
@@ -398,8 +399,8 @@ pub fn rules() -> Vec<PageRow> {
 
 /// The folders of a session in `folder`, with links resolved.
 pub fn place(folder: &Path, home: &Path, trusted: bool, world: &dyn Machine) -> Workspace {
-    let (folder, home) = (world.real(folder), world.real(home));
-    let readable = world.repository_around(&folder, &home).into_iter().collect();
+    let (folder, home) = (world.resolve(folder), world.resolve(home));
+    let readable = world.enclosing_repository(&folder, &home).into_iter().collect();
     Workspace { trusted, readable, ..Workspace::new(folder, home) }
 }
 

@@ -60,7 +60,7 @@ fn one(item: &Value) -> Result<(String, Option<LocalizedText>), LocalizedText> {
         };
         for line in value.as_array().ok_or_else(found)? {
             let line = line.as_str().ok_or_else(found)?;
-            if failed.is_none() && rule.takes(line) != Some(wanted) {
+            if failed.is_none() && rule.matches_line(line) != Some(wanted) {
                 let word = match wanted {
                     true => words::config::RULE_MUST_MATCH,
                     false => words::config::RULE_MUST_NOT_MATCH,

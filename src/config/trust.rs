@@ -89,8 +89,8 @@ const ALSO: &[&str] = &[".env", ".envrc", "scripts"];
 /// Names to look for, and whether a change of them brings the question back: that is so for those
 /// that Avocet itself reads.
 fn looked_for() -> impl Iterator<Item = (&'static str, bool)> {
-    let own = steering::names(steering::SteeredBy::Avocet).map(|name| (name, true));
-    let told = steering::names(steering::SteeredBy::Agents).filter(|name| !name.contains('*'));
+    let own = steering::file_names(steering::SteeredBy::Avocet).map(|name| (name, true));
+    let told = steering::file_names(steering::SteeredBy::Agents).filter(|name| !name.contains('*'));
     own.chain(told.chain(ALSO.iter().copied()).map(|name| (name, false)))
 }
 

@@ -66,8 +66,8 @@ impl<'a> ArgToken<'a> {
 }
 
 /// Splits `args` by the grammar of `spec`.
-pub fn read<'a>(args: &'a [String], spec: &Spec) -> Vec<ArgToken<'a>> {
-    let mut reader = Reader { args, spec, at: 0, out: Vec::with_capacity(args.len()) };
+pub fn parse<'a>(args: &'a [String], spec: &Spec) -> Vec<ArgToken<'a>> {
+    let mut reader = ArgParser { args, spec, at: 0, out: Vec::with_capacity(args.len()) };
     let mut ended = false;
     while let Some(arg) = args.get(reader.at) {
         if ended || !arg.starts_with('-') || arg == "-" {
@@ -75,7 +75,7 @@ pub fn read<'a>(args: &'a [String], spec: &Spec) -> Vec<ArgToken<'a>> {
             reader.at += 1;
             ended |= spec.grammar.order == ArgOrder::Posix;
         } else if arg == "--" {
-            ended = !reader.may_be_eaten();
+            ended = !reader.may_be_flag_value();
             reader.at += 1;
         } else {
             reader.option(arg);
@@ -96,7 +96,7 @@ pub fn end_of_options(args: &[String], tokens: &[ArgToken<'_>]) -> usize {
 
 /// The first token that is one of the spellings, such as `-r|-R|--recursive`, read
 /// permissively: any unambiguous-looking start of a long name counts.
-pub fn hit<'t, 'a>(tokens: &'t [ArgToken<'a>], spellings: &str) -> Option<&'t ArgToken<'a>> {
+pub fn find_flag<'t, 'a>(tokens: &'t [ArgToken<'a>], spellings: &str) -> Option<&'t ArgToken<'a>> {
     tokens.iter().find(|token| {
         let ArgPart::Flag { name, known, .. } = &token.part else { return false };
         spellings.split('|').map(|s| s.trim_end_matches('=')).any(|spelling| {
@@ -109,14 +109,14 @@ pub fn hit<'t, 'a>(tokens: &'t [ArgToken<'a>], spellings: &str) -> Option<&'t Ar
     })
 }
 
-struct Reader<'a, 's> {
+struct ArgParser<'a, 's> {
     args: &'a [String],
     spec: &'s Spec,
     at: usize,
     out: Vec<ArgToken<'a>>,
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> ArgParser<'a, '_> {
     fn push(&mut self, part: ArgPart<'a>) {
         self.out.push(ArgToken { at: self.at, part, separate: false });
     }
@@ -131,7 +131,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// A flag whose value is the next argument, if there is one.
-    fn with_next(&mut self, name: impl Into<Cow<'a, str>>, known: Option<Takes>) {
+    fn flag_with_next_value(&mut self, name: impl Into<Cow<'a, str>>, known: Option<Takes>) {
         let value = self.args.get(self.at + 1).map(String::as_str);
         // Without its value it would take what is added at the start for one.
         self.flag(name, value, known);
@@ -142,7 +142,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// A `--` after an unknown option may be its value, and then ends nothing.
-    fn may_be_eaten(&self) -> bool {
+    fn may_be_flag_value(&self) -> bool {
         matches!(
             self.out.last().map(|token| &token.part),
             Some(ArgPart::Flag { known: None, value: None, .. })
@@ -155,12 +155,12 @@ impl<'a> Reader<'a, '_> {
             None => (arg, None),
         };
         let digits = arg.strip_prefix('-').is_some_and(all_digits);
-        if digits && takes(self.spec, "-NUM").is_some() {
+        if digits && flag_entry(self.spec, "-NUM").is_some() {
             self.flag(arg, None, Some(Takes::Nothing));
             self.at += 1;
         } else if name.starts_with("--") {
-            self.long(name, attached, takes(self.spec, name));
-        } else if let (true, Some(known)) = (name.len() > 2, takes(self.spec, name)) {
+            self.long(name, attached, flag_entry(self.spec, name));
+        } else if let (true, Some(known)) = (name.len() > 2, flag_entry(self.spec, name)) {
             self.long(name, attached, Some(known));
         } else {
             self.cluster(arg);
@@ -169,7 +169,7 @@ impl<'a> Reader<'a, '_> {
 
     fn long(&mut self, name: &'a str, attached: Option<&'a str>, known: Option<Takes>) {
         match (known, attached) {
-            (Some(Takes::Value(_)), None) => self.with_next(name, known),
+            (Some(Takes::Value(_)), None) => self.flag_with_next_value(name, known),
             (Some(Takes::Nothing), Some(_)) if self.spec.grammar.flags != "*" => {
                 self.flag(name, attached, None);
             }
@@ -182,10 +182,10 @@ impl<'a> Reader<'a, '_> {
         for (index, letter) in arg.char_indices().skip(1) {
             let name = format!("-{letter}");
             let rest = arg.get(index + letter.len_utf8()..).unwrap_or_default();
-            let known = takes(self.spec, &name);
+            let known = flag_entry(self.spec, &name);
             match known {
                 Some(Takes::Value(_)) if rest.is_empty() => {
-                    self.with_next(name, known);
+                    self.flag_with_next_value(name, known);
                     break;
                 }
                 Some(Takes::Value(_) | Takes::Attached(_)) => {
@@ -204,18 +204,18 @@ fn all_digits(text: &str) -> bool {
 }
 
 /// The row's entry for a flag of exactly this name.
-fn takes(spec: &Spec, name: &str) -> Option<Takes> {
+fn flag_entry(spec: &Spec, name: &str) -> Option<Takes> {
     let grammar = &spec.grammar;
     let listed = grammar.flags == "*" || grammar.flags.split_ascii_whitespace().any(|f| f == name);
     // Where a row has both entries, the next argument may be an operand, and is looked at
     // as one.
-    value_of(grammar.values, name)
+    flag_value_entry(grammar.values, name)
         .filter(|takes| !(listed && matches!(takes, Takes::Value(_))))
-        .or_else(|| danger_of(spec, name))
+        .or_else(|| danger_entry(spec, name))
         .or_else(|| listed.then_some(Takes::Nothing))
 }
 
-fn value_of(values: &str, name: &str) -> Option<Takes> {
+fn flag_value_entry(values: &str, name: &str) -> Option<Takes> {
     values.split_ascii_whitespace().find_map(|entry| {
         let (own, kind) = entry.split_once('=')?;
         if own != name {
@@ -237,7 +237,7 @@ fn value_kind(name: &str) -> ValueKind {
     }
 }
 
-fn danger_of(spec: &Spec, name: &str) -> Option<Takes> {
+fn danger_entry(spec: &Spec, name: &str) -> Option<Takes> {
     spec.dangers.iter().flat_map(|danger| danger.all).find_map(|spellings| {
         spellings.split('|').find_map(|spelling| match spelling.strip_suffix('=') {
             Some(own) if own == name => Some(Takes::Value(ValueKind::Danger)),
@@ -261,7 +261,7 @@ mod tests {
 
     fn tokens(line: &str, spec: &Spec) -> Vec<String> {
         let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        read(&args, spec)
+        parse(&args, spec)
             .into_iter()
             .map(|token| match token.part {
                 ArgPart::Operand(text) => format!("{}:{text}", token.at),
@@ -290,8 +290,8 @@ mod tests {
     fn an_abbreviation_is_unknown_to_the_strict_reader_and_seen_by_the_other() {
         assert_eq!(tokens("--outp=x --uniq", &SORT), ["0:--outp?(x)", "1:--uniq?()"]);
         let args = ["--outp=x".to_owned()];
-        assert!(hit(&read(&args, &SORT), "-o=|--output=").is_some());
-        assert!(hit(&read(&args, &SORT), "--other").is_none());
+        assert!(find_flag(&parse(&args, &SORT), "-o=|--output=").is_some());
+        assert!(find_flag(&parse(&args, &SORT), "--other").is_none());
     }
 
     #[test]

@@ -75,10 +75,10 @@ pub fn split(line: &str) -> Result<Vec<String>, LocalizedText> {
     while let Some(c) = rest.next() {
         match c {
             c if c.is_whitespace() => words.extend(word.take()),
-            '\'' => single(&mut rest, word.get_or_insert_default())?,
-            '"' => double(&mut rest, word.get_or_insert_default())?,
+            '\'' => read_single_quoted(&mut rest, word.get_or_insert_default())?,
+            '"' => read_double_quoted(&mut rest, word.get_or_insert_default())?,
             '$' if rest.next_if_eq(&'\'').is_some() => {
-                ansi(&mut rest, word.get_or_insert_default())?;
+                read_ansi_quoted(&mut rest, word.get_or_insert_default())?;
             }
             '\\' => {
                 let next = rest.next().ok_or(words::ARGV_OPEN_ESCAPE)?;
@@ -96,7 +96,7 @@ pub fn split(line: &str) -> Result<Vec<String>, LocalizedText> {
 
 type Rest<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-fn single(rest: &mut Rest<'_>, word: &mut String) -> Result<(), LocalizedText> {
+fn read_single_quoted(rest: &mut Rest<'_>, word: &mut String) -> Result<(), LocalizedText> {
     for c in rest.by_ref() {
         match c {
             '\'' => return Ok(()),
@@ -106,7 +106,7 @@ fn single(rest: &mut Rest<'_>, word: &mut String) -> Result<(), LocalizedText> {
     Err(words::ARGV_OPEN_QUOTE.with("quote", "'"))
 }
 
-fn double(rest: &mut Rest<'_>, word: &mut String) -> Result<(), LocalizedText> {
+fn read_double_quoted(rest: &mut Rest<'_>, word: &mut String) -> Result<(), LocalizedText> {
     while let Some(c) = rest.next() {
         match c {
             '"' => return Ok(()),
@@ -120,7 +120,7 @@ fn double(rest: &mut Rest<'_>, word: &mut String) -> Result<(), LocalizedText> {
     Err(words::ARGV_OPEN_QUOTE.with("quote", "\""))
 }
 
-fn ansi(rest: &mut Rest<'_>, word: &mut String) -> Result<(), LocalizedText> {
+fn read_ansi_quoted(rest: &mut Rest<'_>, word: &mut String) -> Result<(), LocalizedText> {
     while let Some(c) = rest.next() {
         match c {
             '\'' => return Ok(()),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_read_the_way_a_person_means_it() {
+    fn quotes_and_backslashes_group_words_as_in_a_shell() {
         let cases: [(&str, &[&str]); 6] = [
             ("git commit -m 'a message'", &["git", "commit", "-m", "a message"]),
             (r#"a "b \"c\" \d" e"#, &["a", r#"b "c" \d"#, "e"]),
@@ -205,13 +205,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_the_words_the_line_reads_back(words in prop::collection::vec(any::<String>(), 0..6)) {
+        fn any_words_read_back_from_their_line(words in prop::collection::vec(any::<String>(), 0..6)) {
             let line = join(words.iter().map(String::as_str));
             prop_assert_eq!(split(&line).expect("our own line"), words);
         }
 
         #[test]
-        fn no_line_is_too_strange(line in any::<String>()) {
+        fn any_line_is_split_without_a_panic(line in any::<String>()) {
             let _ = split(&line);
         }
     }

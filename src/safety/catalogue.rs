@@ -158,12 +158,15 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
 
 /// All rules: first the general ones, then what any row may add, then the tables.
 pub fn rules() -> Vec<RuleId> {
-    let mut out: Vec<RuleId> =
-        GENERAL.iter().map(|(id, tier, why)| one((*id).to_owned(), *tier, *why, "…")).collect();
-    let any = OF_ANY_ROW.iter().map(|(id, tier, why)| one(format!("*.{id}"), *tier, *why, "…"));
+    let mut out: Vec<RuleId> = GENERAL
+        .iter()
+        .map(|(id, tier, why)| build_rule_id((*id).to_owned(), *tier, *why, "…"))
+        .collect();
+    let any =
+        OF_ANY_ROW.iter().map(|(id, tier, why)| build_rule_id(format!("*.{id}"), *tier, *why, "…"));
     out.extend(any);
     for spec in rules::all() {
-        row("", spec, &mut out);
+        add_row_rules("", spec, &mut out);
     }
     // A danger with several forms has one id.
     let mut seen = HashSet::new();
@@ -194,21 +197,21 @@ fn names(spec: &Spec) -> impl Iterator<Item = &str> {
     spec.names.split_ascii_whitespace().map(plain)
 }
 
-fn row(before: &str, spec: &Spec, out: &mut Vec<RuleId>) {
+fn add_row_rules(before: &str, spec: &Spec, out: &mut Vec<RuleId>) {
     for name in names(spec) {
         let id = if before.is_empty() { name.to_owned() } else { format!("{before}.{name}") };
         let shown = id.replace('.', " ");
-        out.push(one(id.clone(), spec.tier, spec.why, &shown));
+        out.push(build_rule_id(id.clone(), spec.tier, spec.why, &shown));
         for danger in spec.dangers {
-            out.push(one(format!("{id}.{}", danger.id), danger.tier, danger.why, &shown));
+            out.push(build_rule_id(format!("{id}.{}", danger.id), danger.tier, danger.why, &shown));
         }
         for sub in spec.subs {
-            row(&id, sub, out);
+            add_row_rules(&id, sub, out);
         }
     }
 }
 
-fn one(id: String, tier: Tier, why: Phrase, program: &str) -> RuleId {
+fn build_rule_id(id: String, tier: Tier, why: Phrase, program: &str) -> RuleId {
     let gaps = [
         "alias", "arg", "changes", "driver", "file", "folder", "line", "lines", "mask", "masks",
         "name", "option", "path", "real", "reason", "rule", "setting", "target", "tool", "tools",

@@ -33,15 +33,15 @@ pub enum TextSource {
 #[derive(Default)]
 pub struct Cleaner {
     source: TextSource,
-    sequence: Sequence,
-    returned: bool,
+    sequence: EscapeSequence,
+    pending_return: bool,
     /// A joiner that is kept only if the next character is an emoji.
-    joiner: bool,
+    pending_joiner: bool,
     last: Option<char>,
     marks: u8,
     joins: u8,
     /// The next character belongs to the cluster of the last.
-    joined: bool,
+    is_joined: bool,
 }
 
 impl Cleaner {
@@ -54,15 +54,15 @@ impl Cleaner {
     pub fn push(&mut self, chunk: &str, out: &mut String) {
         out.reserve(chunk.len());
         for c in chunk.chars() {
-            if !self.sequence.open() && c != '\x1b' {
-                self.plain(c, out);
+            if !self.sequence.is_open() && c != '\x1b' {
+                self.push_char(c, out);
                 continue;
             }
             match self.sequence.feed(c) {
-                Fed::Inside | Fed::Ended => {}
-                Fed::Broken => {
-                    self.give_up(out);
-                    self.plain(c, out);
+                SequenceState::Inside | SequenceState::Ended => {}
+                SequenceState::Broken => {
+                    self.flush_sequence(out);
+                    self.push_char(c, out);
                 }
             }
         }
@@ -70,63 +70,63 @@ impl Cleaner {
 
     /// The text is over: held-back characters are shown.
     pub fn finish(&mut self, out: &mut String) {
-        self.give_up(out);
-        self.settle(None, out);
+        self.flush_sequence(out);
+        self.resolve_pending(None, out);
     }
 
     /// An unterminated sequence is not a sequence: its characters are text.
-    fn give_up(&mut self, out: &mut String) {
+    fn flush_sequence(&mut self, out: &mut String) {
         let held = self.sequence.take();
         for c in held.chars() {
             if c == '\x1b' {
-                self.settle(None, out);
-                self.visible(c, out);
+                self.resolve_pending(None, out);
+                self.push_escaped(c, out);
             } else {
-                self.plain(c, out);
+                self.push_char(c, out);
             }
         }
     }
 
     /// One character outside of any sequence.
-    fn plain(&mut self, c: char, out: &mut String) {
-        self.settle(Some(c), out);
+    fn push_char(&mut self, c: char, out: &mut String) {
+        self.resolve_pending(Some(c), out);
         match c {
-            ' '..='~' | '\n' | '\t' => self.base(c, out),
-            '\r' => self.returned = true,
+            ' '..='~' | '\n' | '\t' => self.push_visible(c, out),
+            '\r' => self.pending_return = true,
             '\x07' => {}
             '\u{200d}' if self.last.is_some_and(is_emoji) && self.joins < MARKS => {
-                self.joiner = true;
+                self.pending_joiner = true;
             }
-            '\u{fe0e}' | '\u{fe0f}' if self.last.is_some_and(takes_variant) => {
-                self.combine(c, out);
+            '\u{fe0e}' | '\u{fe0f}' if self.last.is_some_and(can_take_variant) => {
+                self.push_mark(c, out);
             }
-            '\u{1f3fb}'..='\u{1f3ff}' if self.last.is_some_and(is_emoji) => self.combine(c, out),
-            c if is_hidden(c) => self.visible(c, out),
-            c if is_combining(c) => self.combine(c, out),
-            c => self.base(c, out),
+            '\u{1f3fb}'..='\u{1f3ff}' if self.last.is_some_and(is_emoji) => self.push_mark(c, out),
+            c if is_hidden(c) => self.push_escaped(c, out),
+            c if is_combining(c) => self.push_mark(c, out),
+            c => self.push_visible(c, out),
         }
     }
 
     /// Decides what was waiting for `next`: a joiner, a carriage return.
-    fn settle(&mut self, next: Option<char>, out: &mut String) {
-        if std::mem::take(&mut self.joiner) {
+    fn resolve_pending(&mut self, next: Option<char>, out: &mut String) {
+        if std::mem::take(&mut self.pending_joiner) {
             if next.is_some_and(is_emoji) {
                 out.push('\u{200d}');
                 self.joins += 1;
-                self.joined = true;
+                self.is_joined = true;
             } else {
-                self.visible('\u{200d}', out);
+                self.push_escaped('\u{200d}', out);
             }
         }
-        if std::mem::take(&mut self.returned) && !matches!(next, Some('\n' | '\r')) {
-            self.carry_back(next, out);
+        if std::mem::take(&mut self.pending_return) && !matches!(next, Some('\n' | '\r')) {
+            self.apply_carriage_return(next, out);
         }
     }
 
     /// A carriage return that is not part of a line's end.
-    fn carry_back(&mut self, next: Option<char>, out: &mut String) {
+    fn apply_carriage_return(&mut self, next: Option<char>, out: &mut String) {
         match self.source {
-            TextSource::Text => self.base('\n', out),
+            TextSource::Text => self.push_visible('\n', out),
             TextSource::Command if next.is_none() => {}
             TextSource::Command => {
                 let start = out.rfind('\n').map_or(0, |at| at + 1);
@@ -136,8 +136,8 @@ impl Cleaner {
         }
     }
 
-    fn base(&mut self, c: char, out: &mut String) {
-        if !std::mem::take(&mut self.joined) {
+    fn push_visible(&mut self, c: char, out: &mut String) {
+        if !std::mem::take(&mut self.is_joined) {
             self.joins = 0;
         }
         self.marks = 0;
@@ -146,9 +146,9 @@ impl Cleaner {
     }
 
     /// A mark on the last letter; without a letter it is shown as an escape.
-    fn combine(&mut self, c: char, out: &mut String) {
+    fn push_mark(&mut self, c: char, out: &mut String) {
         if self.last.is_none() {
-            return self.visible(c, out);
+            return self.push_escaped(c, out);
         }
         if self.marks < MARKS {
             self.marks += 1;
@@ -156,7 +156,7 @@ impl Cleaner {
         }
     }
 
-    fn visible(&mut self, c: char, out: &mut String) {
+    fn push_escaped(&mut self, c: char, out: &mut String) {
         write_escape(c, out);
         self.last = None;
         self.marks = 0;
@@ -203,14 +203,14 @@ pub fn escape(text: &str) -> Escaped {
         if is_combining(c) && !is_hidden(c) && marks < MARKS {
             marks += 1;
             out.text.push(c);
-        } else if hides(c) {
+        } else if needs_escape(c) {
             marks = MARKS;
             write_escape(c, &mut out.text);
             out.marks.push(start..out.text.len());
         } else {
             marks = 0;
             out.text.push(c);
-            let reads_as_one = |next: &char| "\\ntrxu".contains(*next) || hides(*next);
+            let reads_as_one = |next: &char| "\\ntrxu".contains(*next) || needs_escape(*next);
             if c == '\\' && chars.peek().is_some_and(reads_as_one) {
                 out.text.push('\\');
                 out.marks.push(start..out.text.len());
@@ -220,11 +220,11 @@ pub fn escape(text: &str) -> Escaped {
     out
 }
 
-fn hides(c: char) -> bool {
+fn needs_escape(c: char) -> bool {
     c.is_control() || is_hidden(c) || is_combining(c) || is_lookalike_space(c) || is_private(c)
 }
 
-fn takes_variant(c: char) -> bool {
+fn can_take_variant(c: char) -> bool {
     is_emoji(c) || c.is_ascii_digit() || matches!(c, '#' | '*')
 }
 
@@ -239,7 +239,7 @@ fn write_escape(c: char, out: &mut String) {
 }
 
 /// The effect of one more character on an unfinished sequence.
-enum Fed {
+enum SequenceState {
     Inside,
     /// It was whole: it falls out.
     Ended,
@@ -249,52 +249,52 @@ enum Fed {
 
 /// A terminal sequence while it arrives.
 #[derive(Default)]
-struct Sequence {
+struct EscapeSequence {
     parser: vte::Parser,
-    held: String,
+    pending: String,
 }
 
-impl Sequence {
-    fn open(&self) -> bool {
-        !self.held.is_empty()
+impl EscapeSequence {
+    fn is_open(&self) -> bool {
+        !self.pending.is_empty()
     }
 
-    fn feed(&mut self, c: char) -> Fed {
+    fn feed(&mut self, c: char) -> SequenceState {
         let string = self.is_string();
-        let over = self.held.len() >= HELD;
+        let over = self.pending.len() >= HELD;
         if c == '\n' || (string && over) || (!string && !c.is_ascii()) {
-            return Fed::Broken;
+            return SequenceState::Broken;
         }
         if !over {
-            self.held.push(c);
+            self.pending.push(c);
         }
-        let mut seen = Seen::default();
+        let mut seen = SequenceEnd::default();
         self.parser.advance(&mut seen, c.encode_utf8(&mut [0; 4]).as_bytes());
         if seen.ended && c != '\x1b' {
-            self.held.clear();
-            return Fed::Ended;
+            self.pending.clear();
+            return SequenceState::Ended;
         }
-        Fed::Inside
+        SequenceState::Inside
     }
 
     /// OSC, DCS, PM, APC and SOS carry text; all others end by themselves.
     fn is_string(&self) -> bool {
-        matches!(self.held.chars().nth(1), Some(']' | 'P' | '^' | '_' | 'X'))
+        matches!(self.pending.chars().nth(1), Some(']' | 'P' | '^' | '_' | 'X'))
     }
 
     fn take(&mut self) -> String {
         self.parser = vte::Parser::new();
-        std::mem::take(&mut self.held)
+        std::mem::take(&mut self.pending)
     }
 }
 
 /// Sees the end of a sequence.
 #[derive(Default)]
-struct Seen {
+struct SequenceEnd {
     ended: bool,
 }
 
-impl vte::Perform for Seen {
+impl vte::Perform for SequenceEnd {
     fn execute(&mut self, byte: u8) {
         // CAN and SUB end whatever is open.
         self.ended |= matches!(byte, 0x18 | 0x1a);
@@ -319,7 +319,7 @@ impl vte::Perform for Seen {
 
 impl std::fmt::Debug for Cleaner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cleaner").field("held", &self.sequence.held).finish_non_exhaustive()
+        f.debug_struct("Cleaner").field("held", &self.sequence.pending).finish_non_exhaustive()
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::protocol::{Requires, Step, StepAction, Tier};
 use crate::words::{LocalizedText, rules as words};
 
-use super::grant::{Grant, Terms, names_file};
+use super::grant::{Grant, Terms, starts_with_script_file};
 use super::policy::PolicyRule;
 use super::reach;
 use super::rules::remembered::{Operand, Rest, RuleReach};
@@ -17,7 +17,11 @@ const NAMED: usize = 12;
 
 /// The coverage of the rule when it was given on these terms, or written by the user, in
 /// `folder`.
-pub fn covers(rule: &PolicyRule, terms: Option<&Terms>, folder: &Path) -> Vec<LocalizedText> {
+pub fn describe_coverage(
+    rule: &PolicyRule,
+    terms: Option<&Terms>,
+    folder: &Path,
+) -> Vec<LocalizedText> {
     let folder = terms.map_or(folder, |terms| &terms.folder).to_string_lossy().into_owned();
     if tools::REMEMBERED.contains(&rule.program.as_str()) {
         return vec![words::FILES.with("folder", folder), words::FILES_ASK.into()];
@@ -25,14 +29,14 @@ pub fn covers(rule: &PolicyRule, terms: Option<&Terms>, folder: &Path) -> Vec<Lo
     if terms.is_none() && is_unbound(rule) {
         return vec![words::UNBOUND.with("rule", rule.to_string())];
     }
-    let mut out = match rest_of(rule, terms.is_none()) {
-        Covered::Nothing => vec![words::NOTHING.with("program", rule.program.as_str())],
-        Covered::Exactly if rule.open => {
+    let mut out = match coverage_of(rule, terms.is_none()) {
+        Coverage::Nothing => vec![words::NOTHING.with("program", rule.program.as_str())],
+        Coverage::Exactly if rule.open => {
             let exact = PolicyRule { open: false, ..rule.clone() };
             vec![words::NO_STAR.with("command", exact.to_string()).with("folder", folder)]
         }
-        Covered::Exactly => vec![words::EXACT.with("folder", folder)],
-        Covered::Open(rest) => open(&rest, folder),
+        Coverage::Exactly => vec![words::EXACT.with("folder", folder)],
+        Coverage::Open(rest) => describe_open_rule(&rest, folder),
     };
     if let Some(terms) = terms {
         let reasons = terms.reasons.join(", ");
@@ -51,13 +55,13 @@ pub fn covers(rule: &PolicyRule, terms: Option<&Terms>, folder: &Path) -> Vec<Lo
 /// Programs covered by their content alone, which a text cannot hold: a script, and a
 /// program named by a path below the folder.
 fn is_unbound(rule: &PolicyRule) -> bool {
-    let reach = reach::governing(&rule.program, &rule.args).reach;
-    let script = matches!(reach, RuleReach::Script) && names_file(&rule.args);
+    let reach = reach::match_form(&rule.program, &rule.args).reach;
+    let script = matches!(reach, RuleReach::Script) && starts_with_script_file(&rule.args);
     let named = rule.args.iter().any(|arg| !arg.starts_with('-'));
     rule.program.starts_with("./") || script && named
 }
 
-fn open(rest: &Rest, folder: String) -> Vec<LocalizedText> {
+fn describe_open_rule(rest: &Rest, folder: String) -> Vec<LocalizedText> {
     let what = match rest.operands {
         Operand::None => words::OPERANDS_NONE,
         Operand::Name => words::OPERANDS_NAMES,
@@ -78,31 +82,33 @@ fn open(rest: &Rest, folder: String) -> Vec<LocalizedText> {
     out
 }
 
-enum Covered {
+enum Coverage {
     Nothing,
     Exactly,
     Open(Rest),
 }
 
-fn rest_of(rule: &PolicyRule, by_hand: bool) -> Covered {
-    let governed = reach::governing(&rule.program, &rule.args);
+fn coverage_of(rule: &PolicyRule, by_hand: bool) -> Coverage {
+    let governed = reach::match_form(&rule.program, &rule.args);
     match governed.reach {
-        _ if !rule.open => Covered::Exactly,
-        RuleReach::Nothing => Covered::Nothing,
-        RuleReach::Script if !names_file(&rule.args) => Covered::Nothing,
-        RuleReach::ByHand(_) if !by_hand => Covered::Nothing,
-        _ if reach::is_bare(&governed, &rule.program, rule.args.len()) => Covered::Nothing,
-        RuleReach::ExactOr(_) if !by_hand => Covered::Exactly,
-        RuleReach::Exact | RuleReach::Script | RuleReach::Local => Covered::Exactly,
+        _ if !rule.open => Coverage::Exactly,
+        RuleReach::Nothing => Coverage::Nothing,
+        RuleReach::Script if !starts_with_script_file(&rule.args) => Coverage::Nothing,
+        RuleReach::ByHand(_) if !by_hand => Coverage::Nothing,
+        _ if reach::star_covers_sub_commands(&governed, &rule.program, rule.args.len()) => {
+            Coverage::Nothing
+        }
+        RuleReach::ExactOr(_) if !by_hand => Coverage::Exactly,
+        RuleReach::Exact | RuleReach::Script | RuleReach::Local => Coverage::Exactly,
         RuleReach::Open(rest) | RuleReach::ByHand(rest) | RuleReach::ExactOr(rest) => {
-            Covered::Open(rest)
+            Coverage::Open(rest)
         }
     }
 }
 
 /// Why a rule the user writes would answer nothing; `None`: it may answer something.
 /// `grant`: it is bound to the content of a program of the folder.
-pub fn never(
+pub fn why_never_applies(
     rule: &PolicyRule,
     grant: Option<&Grant>,
     scene: PolicyContext<'_>,
@@ -124,11 +130,11 @@ pub fn never(
     let work = StepAction::Exec { program: rule.program.clone(), args: rule.args.clone() };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
     let verdict = assess(step, PolicyContext { policy: &policy, place: &place, ..scene });
-    let risk = &verdict.judged().risk;
+    let risk = &verdict.assessment().risk;
     let why = risk.reasons.first().map(|reason| reason.say.clone())?;
     match verdict {
         Verdict::Refuse(_) => Some(words::NEVER_REFUSED.with("rule", shown).with("why", why)),
-        _ if matches!(rest_of(rule, true), Covered::Nothing) => {
+        _ if matches!(coverage_of(rule, true), Coverage::Nothing) => {
             let say = words::NEVER_OPEN.with("rule", shown);
             Some(say.with("program", rule.program.as_str()))
         }

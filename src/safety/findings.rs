@@ -65,7 +65,7 @@ impl Findings {
     }
 
     /// Adds one of several reasons that share a rule, up to a few of them.
-    pub fn add_also(&mut self, rule: &str, tier: Tier, say: LocalizedText, effects: &[Effect]) {
+    pub fn add_repeated(&mut self, rule: &str, tier: Tier, say: LocalizedText, effects: &[Effect]) {
         const MOST: usize = 8;
         let before = self.list.iter().filter(|f| f.reason.rule == rule);
         let known = before.clone().any(|f| f.reason.say == say);
@@ -87,7 +87,7 @@ impl Findings {
     }
 
     /// Whether this argument already has a finding above L0.
-    pub fn warned(&self, arg: Option<usize>) -> bool {
+    pub fn has_warning_at(&self, arg: Option<usize>) -> bool {
         arg.is_some() && self.list.iter().any(|f| f.reason.arg == arg && f.reason.tier > Tier::L0)
     }
 
@@ -104,7 +104,7 @@ impl Findings {
     }
 
     /// The ids of the rules that found something.
-    pub fn rules(&self) -> impl Iterator<Item = &str> {
+    pub fn rule_ids(&self) -> impl Iterator<Item = &str> {
         self.list.iter().map(|finding| finding.reason.rule.as_str())
     }
 
@@ -116,7 +116,7 @@ impl Findings {
     }
 
     /// Notes a program that would run.
-    pub fn see(&mut self, name: &str) {
+    pub fn record_program(&mut self, name: &str) {
         self.programs.push(name.to_owned());
         if let Some((_, short)) = name.rsplit_once('/') {
             self.programs.push(short.to_owned());
@@ -125,17 +125,17 @@ impl Findings {
     }
 
     /// How many programs were seen.
-    pub fn programs(&self) -> usize {
+    pub fn program_count(&self) -> usize {
         self.programs.len()
     }
 
     /// Forgets the programs that were seen after the first `kept`.
-    pub fn forget_programs(&mut self, kept: usize) {
+    pub fn truncate_programs(&mut self, kept: usize) {
         self.programs.truncate(kept);
     }
 
     /// Takes over the findings about a part.
-    pub fn absorb(&mut self, part: &Findings) {
+    pub fn merge(&mut self, part: &Findings) {
         for finding in &part.list {
             let Finding { reason, effects } = finding.clone();
             self.add(reason.rule, reason.tier, reason.say, reason.arg, &effects);
@@ -148,7 +148,7 @@ impl Findings {
         self.programs.extend_from_slice(&part.programs);
         part.warnings.iter().for_each(|warning| self.warn(*warning));
         self.of_folder |= part.of_folder;
-        part.started.iter().for_each(|name| self.start(name));
+        part.started.iter().for_each(|name| self.record_start(name));
         self.launch.helpers.extend_from_slice(&part.launch.helpers);
         self.launch.inserted.extend_from_slice(&part.launch.inserted);
         self.launch.git = self.launch.git.or(part.launch.git);
@@ -158,16 +158,16 @@ impl Findings {
     }
 
     /// Notes a program that is started besides the step's own.
-    pub fn start(&mut self, name: &str) {
+    pub fn record_start(&mut self, name: &str) {
         if !self.started.iter().any(|known| known == name) {
             self.started.push(name.to_owned());
         }
     }
 
     /// The names of the forms in the line.
-    pub fn seen(&self) -> SeenPrograms {
+    pub fn seen_programs(&self) -> SeenPrograms {
         let mut warnings = self.warnings.clone();
-        warnings.extend(self.effects.iter().copied().filter_map(Warning::of));
+        warnings.extend(self.effects.iter().copied().filter_map(Warning::from_effect));
         warnings.sort_unstable();
         warnings.dedup();
         let opaque = self.list.iter().any(|finding| finding.reason.rule == "shell.opaque");
@@ -175,13 +175,13 @@ impl Findings {
     }
 
     /// Counts one more command; false when there are too many of them to look at.
-    pub fn another_command(&mut self) -> bool {
+    pub fn count_command(&mut self) -> bool {
         self.commands += 1;
         self.commands <= MOST_COMMANDS
     }
 
     /// The risk: reasons gravest first, otherwise as they were found.
-    pub fn risk(mut self, lifted: bool) -> Risk {
+    pub fn into_risk(mut self, lifted: bool) -> Risk {
         self.list.sort_by_key(|finding| std::cmp::Reverse(finding.reason.tier));
         self.effects.sort_unstable();
         self.effects.dedup();
@@ -193,7 +193,7 @@ impl Findings {
 }
 
 /// A text of the step as it appears in a reason: whole, or its start.
-pub fn quoted(text: &str) -> String {
+pub fn excerpt(text: &str) -> String {
     const MOST: usize = 120;
     match text.char_indices().nth(MOST) {
         Some((cut, _)) => format!("{}…", text.get(..cut).unwrap_or_default()),

@@ -68,7 +68,7 @@ const MOST_ARG: usize = 200;
 const OF_FOLDER: &[&str] = &["program.path", "program.folder"];
 
 /// Reasons that no rule of the user answers.
-const FIRM: &[&str] = &[
+const NEVER_REMEMBERED: &[&str] = &[
     "folder.untrusted",
     "malformed.hidden",
     "shell.string",
@@ -102,17 +102,20 @@ const REQUIRED: &[(&str, Effect)] =
 const GRAVE: &[Effect] = &[Effect::Secret, Effect::Elevate, Effect::Irreversible];
 
 /// Whether no rule answers a reason of this id.
-pub(super) fn is_firm(reason: &str) -> bool {
-    FIRM.contains(&reason)
+pub(super) fn is_never_remembered(reason: &str) -> bool {
+    NEVER_REMEMBERED.contains(&reason)
 }
 
 /// The rule that lets the step run without a question.
-pub(super) fn answer<'p>(asked: GrantQuestion<'_>, policy: &'p Policy) -> Option<&'p PolicyRule> {
-    if asked.reasons().any(|(id, _)| is_firm(id)) {
+pub(super) fn find_allowing_rule<'p>(
+    asked: GrantQuestion<'_>,
+    policy: &'p Policy,
+) -> Option<&'p PolicyRule> {
+    if asked.reasons().any(|(id, _)| is_never_remembered(id)) {
         return None;
     }
-    let granted = policy.granted.iter().filter(|grant| grant.answers(asked));
-    let written = policy.allowed.iter().filter(|rule| is_answered_by(rule, asked));
+    let granted = policy.granted.iter().filter(|grant| grant.covers(asked));
+    let written = policy.allowed.iter().filter(|rule| is_covered_by_user_rule(rule, asked));
     granted.map(|grant| &grant.rule).chain(written).next()
 }
 
@@ -124,21 +127,21 @@ impl<'a> GrantQuestion<'a> {
     }
 
     /// The program is in the workspace, however it was named.
-    fn is_of_folder(&self) -> bool {
-        is_of_folder(self.program, self.scene)
+    fn is_in_workspace(&self) -> bool {
+        is_in_workspace(self.program, self.scene)
             || self.reasons().any(|(id, _)| OF_FOLDER.contains(&id))
     }
 }
 
 impl Grant {
-    fn answers(&self, asked: GrantQuestion<'_>) -> bool {
+    fn covers(&self, asked: GrantQuestion<'_>) -> bool {
         let Terms { folder, reasons, effects, pinned, script } = &self.terms;
         let same_file = match pinned {
-            Some(pinned) => pinned.is(asked.program, asked.scene),
-            None => !asked.is_of_folder() && is_same_program(&self.rule, asked),
+            Some(pinned) => pinned.matches(asked.program, asked.scene),
+            None => !asked.is_in_workspace() && is_same_program(&self.rule, asked),
         };
         let tool = matches!(asked.work, StepAction::Tool { .. });
-        let known = |(id, has): (&str, &[Effect])| match required(id) {
+        let known = |(id, has): (&str, &[Effect])| match required_effect(id) {
             Some(effect) => effects.contains(&effect),
             None => {
                 reasons.iter().any(|reason| reason == id)
@@ -149,45 +152,46 @@ impl Grant {
             && (tool || asked.cwd == folder)
             && is_same_script(asked, script.as_ref())
             && asked.reasons().all(known)
-            && reaches(&self.rule, asked, false)
+            && rule_covers(&self.rule, asked, false)
     }
 }
 
 impl Pinned {
     /// Whether this is the program, with the content it had.
-    fn is(&self, program: Option<&Program>, scene: PolicyContext<'_>) -> bool {
+    fn matches(&self, program: Option<&Program>, scene: PolicyContext<'_>) -> bool {
         program.is_some_and(|program| program.path == self.path)
             && pin(program, scene).as_ref() == Some(self)
     }
 }
 
 /// Whether a rule the user wrote answers.
-fn is_answered_by(rule: &PolicyRule, asked: GrantQuestion<'_>) -> bool {
+fn is_covered_by_user_rule(rule: &PolicyRule, asked: GrantQuestion<'_>) -> bool {
     let tool = matches!(asked.work, StepAction::Tool { .. });
     let here = tool || asked.cwd == asked.scene.place.workspace;
-    let own = !asked.is_of_folder() && is_same_program(rule, asked);
+    let own = !asked.is_in_workspace() && is_same_program(rule, asked);
     // A file passed to an interpreter is covered by its content, which a text cannot hold.
-    if !own || !here || !reaches(rule, asked, true) || !is_same_script(asked, None) {
+    if !own || !here || !rule_covers(rule, asked, true) || !is_same_script(asked, None) {
         return false;
     }
-    let others: Vec<_> = asked.reasons().filter(|(id, _)| required(id).is_none()).collect();
+    let others: Vec<_> = asked.reasons().filter(|(id, _)| required_effect(id).is_none()).collect();
     let needed = |(id, _)| {
-        let effect = required(id);
+        let effect = required_effect(id);
         effect.is_none_or(|effect| others.iter().any(|(_, has)| has.contains(&effect)))
     };
-    asked.reasons().all(needed) && (!rule.open || others.iter().all(|one| is_usual(*one, asked)))
+    asked.reasons().all(needed)
+        && (!rule.open || others.iter().all(|one| is_routine_reason(*one, asked)))
 }
 
 /// Reasons from the row that apply to every step of it, and from the user for a program
 /// they added.
-fn is_usual((id, effects): (&str, &[Effect]), asked: GrantQuestion<'_>) -> bool {
+fn is_routine_reason((id, effects): (&str, &[Effect]), asked: GrantQuestion<'_>) -> bool {
     if effects.iter().any(|effect| GRAVE.contains(effect) || *effect == Effect::Outside) {
         return false;
     }
     match asked.work {
         StepAction::Exec { program, args } => {
-            let row = row_of(program, args);
-            id == "program.added" || id == row || row.strip_prefix(id).is_some_and(begins_row) || {
+            let row = row_id(program, args);
+            id == "program.added" || id == row || row.strip_prefix(id).is_some_and(is_sub_row) || {
                 id.strip_prefix(row.as_str()) == Some(".create")
             }
         }
@@ -196,21 +200,21 @@ fn is_usual((id, effects): (&str, &[Effect]), asked: GrantQuestion<'_>) -> bool 
     }
 }
 
-fn begins_row(rest: &str) -> bool {
+fn is_sub_row(rest: &str) -> bool {
     rest.starts_with('.')
 }
 
-fn required(id: &str) -> Option<Effect> {
+fn required_effect(id: &str) -> Option<Effect> {
     REQUIRED.iter().find(|(required, _)| *required == id).map(|(_, effect)| *effect)
 }
 
 /// The id of a command's row: `git.stash.drop`.
-fn row_of(program: &str, args: &[String]) -> String {
+fn row_id(program: &str, args: &[String]) -> String {
     let short = program.rsplit('/').next().unwrap_or(program);
     let Some((mut spec, own)) = rules::find(short) else { return short.to_owned() };
     let mut id = own.to_owned();
     for arg in args {
-        let sub = spec.subs.iter().find_map(|sub| sub.called(arg).map(|own| (sub, own)));
+        let sub = spec.subs.iter().find_map(|sub| sub.matching_name(arg).map(|own| (sub, own)));
         let Some((sub, own)) = sub else { break };
         id = format!("{id}.{own}");
         spec = sub;
@@ -228,36 +232,36 @@ fn is_same_program(rule: &PolicyRule, asked: GrantQuestion<'_>) -> bool {
     known.is_some() && known.as_ref() == asked.program
 }
 
-fn reaches(rule: &PolicyRule, asked: GrantQuestion<'_>, by_hand: bool) -> bool {
+fn rule_covers(rule: &PolicyRule, asked: GrantQuestion<'_>, by_hand: bool) -> bool {
     match asked.work {
         StepAction::Exec { program, args } => {
-            let here = Here { cwd: asked.cwd, scene: asked.scene };
-            reaches_args(rule, program, args, by_hand, &here)
+            let here = CommandFolder { cwd: asked.cwd, scene: asked.scene };
+            rule_covers_args(rule, program, args, by_hand, &here)
         }
         StepAction::Tool { name, .. } => {
             rule.open
                 && rule.args.is_empty()
                 && rule.program == *name
-                && tools::is_remembered(asked.work).is_some()
+                && tools::remembered_tool(asked.work).is_some()
         }
         StepAction::Shell { .. } => false,
     }
 }
 
-fn reaches_args(
+fn rule_covers_args(
     rule: &PolicyRule,
     program: &str,
     args: &[String],
     by_hand: bool,
-    here: &Here<'_>,
+    here: &CommandFolder<'_>,
 ) -> bool {
     if !rule.open {
-        let governed = reach::governing(program, args);
-        return args == rule.args && reach::is_local(&governed, args, here);
+        let governed = reach::match_form(program, args);
+        return args == rule.args && reach::is_program_present(&governed, args, here);
     }
     args.starts_with(&rule.args)
         && !is_wrapper(program)
-        && reach::covers_open(program, args, rule.args.len(), by_hand, here)
+        && reach::star_covers(program, args, rule.args.len(), by_hand, here)
 }
 
 fn is_wrapper(program: &str) -> bool {
@@ -267,26 +271,26 @@ fn is_wrapper(program: &str) -> bool {
 }
 
 /// The folder a command runs in.
-struct Here<'a> {
+struct CommandFolder<'a> {
     cwd: &'a Path,
     scene: PolicyContext<'a>,
 }
 
-impl OperandScope for Here<'_> {
+impl OperandScope for CommandFolder<'_> {
     fn is_inside(&self, text: &str) -> bool {
         let place = self.scene.place;
-        let path = self.scene.world.real(&paths::absolute(text, self.cwd, &place.home));
+        let path = self.scene.world.resolve(&paths::absolute(text, self.cwd, &place.home));
         place.root_of(&path).is_some()
             && paths::classify(text, self.cwd, self.scene) == PathClass::Inside
     }
 
-    fn steers(&self, text: &str) -> bool {
+    fn is_steering_file(&self, text: &str) -> bool {
         let place = self.scene.place;
-        let path = self.scene.world.real(&paths::absolute(text, self.cwd, &place.home));
-        place.root_of(&path).is_some_and(|root| steers(&path, root))
+        let path = self.scene.world.resolve(&paths::absolute(text, self.cwd, &place.home));
+        place.root_of(&path).is_some_and(|root| is_steering_file(&path, root))
     }
 
-    fn has_local(&self, name: &str) -> bool {
+    fn has_local_program(&self, name: &str) -> bool {
         let folders = self.cwd.ancestors();
         let mut inside = folders.take_while(|dir| dir.starts_with(&self.scene.place.workspace));
         inside.any(|dir| {
@@ -295,12 +299,12 @@ impl OperandScope for Here<'_> {
     }
 }
 
-fn is_of_folder(program: Option<&Program>, scene: PolicyContext<'_>) -> bool {
+fn is_in_workspace(program: Option<&Program>, scene: PolicyContext<'_>) -> bool {
     program.is_some_and(|program| program.path.starts_with(&scene.place.workspace))
 }
 
-fn steers(path: &Path, root: &Path) -> bool {
-    path.strip_prefix(root).is_ok_and(|path| steering::reader(path).is_some())
+fn is_steering_file(path: &Path, root: &Path) -> bool {
+    path.strip_prefix(root).is_ok_and(|path| steering::steered_by(path).is_some())
 }
 
 /// The content of a program that is to be remembered by it.
@@ -321,15 +325,15 @@ fn pin(program: Option<&Program>, scene: PolicyContext<'_>) -> Option<Pinned> {
 /// had; true where it is given none.
 fn is_same_script(asked: GrantQuestion<'_>, known: Option<&Pinned>) -> bool {
     let StepAction::Exec { program, args } = asked.work else { return true };
-    match Scripted::of(program, args, asked.cwd, asked.scene) {
-        Scripted::No => true,
-        Scripted::File(script) => known == Some(&script),
-        Scripted::Unread => false,
+    match ScriptArg::from_args(program, args, asked.cwd, asked.scene) {
+        ScriptArg::No => true,
+        ScriptArg::File(script) => known == Some(&script),
+        ScriptArg::Unread => false,
     }
 }
 
 /// The file passed to an interpreter.
-enum Scripted {
+enum ScriptArg {
     /// It is not an interpreter, or is not given a file.
     No,
     File(Pinned),
@@ -337,31 +341,36 @@ enum Scripted {
     Unread,
 }
 
-impl Scripted {
-    fn of(program: &str, args: &[String], cwd: &Path, scene: PolicyContext<'_>) -> Scripted {
-        let takes_file = matches!(reach::governing(program, args).reach, RuleReach::Script);
+impl ScriptArg {
+    fn from_args(
+        program: &str,
+        args: &[String],
+        cwd: &Path,
+        scene: PolicyContext<'_>,
+    ) -> ScriptArg {
+        let takes_file = matches!(reach::match_form(program, args).reach, RuleReach::Script);
         let names: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
         if !takes_file || names.is_empty() {
-            return Scripted::No;
+            return ScriptArg::No;
         }
         // `deno run x.ts`: the first word that is a file.
         let file = |name: &&String| {
-            let path = scene.world.real(&paths::absolute(name, cwd, &scene.place.home));
+            let path = scene.world.resolve(&paths::absolute(name, cwd, &scene.place.home));
             match scene.world.read(&path, MOST_PROGRAM) {
                 Contents::Bytes(bytes) => Some(Pinned { path, digest: tools::digest(&bytes) }),
                 Contents::Missing | Contents::Unreadable => None,
             }
         };
-        names.iter().find_map(file).map_or(Scripted::Unread, Scripted::File)
+        names.iter().find_map(file).map_or(ScriptArg::Unread, ScriptArg::File)
     }
 }
 
 /// The rule that "don't ask again" would remember for a step; `None` where it is not
 /// offered: for a step that is refused, lifted, not fully understood, or has no way back.
-pub fn offered(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Grant> {
+pub fn suggest_grant(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Grant> {
     let risk = &judged.risk;
     let asking = || risk.reasons.iter().filter(|reason| reason.tier > Tier::L0);
-    let firm = |id: &str| is_firm(id) || id == "program.added";
+    let firm = |id: &str| is_never_remembered(id) || id == "program.added";
     let plain = risk.tier == Tier::L1
         && !risk.lifted
         && !asking().any(|reason| firm(&reason.rule))
@@ -369,7 +378,7 @@ pub fn offered(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Grant> {
     if !plain {
         return None;
     }
-    let of_folder = is_of_folder(judged.program.as_ref(), scene)
+    let of_folder = is_in_workspace(judged.program.as_ref(), scene)
         || asking().any(|reason| OF_FOLDER.contains(&reason.rule.as_str()));
     let pinned = match of_folder {
         true => Some(pin(judged.program.as_ref(), scene)?),
@@ -377,22 +386,23 @@ pub fn offered(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Grant> {
     };
     let rule = match &judged.step.work {
         StepAction::Tool { .. } => {
-            let name = tools::is_remembered(&judged.step.work)?;
+            let name = tools::remembered_tool(&judged.step.work)?;
             PolicyRule { program: name.to_owned(), args: Vec::new(), open: true }
         }
         StepAction::Exec { program, args } => {
-            let here = Here { cwd: &judged.cwd, scene };
-            suggest(program, args, pinned.is_some(), &here)?
+            let here = CommandFolder { cwd: &judged.cwd, scene };
+            suggest_rule(program, args, pinned.is_some(), &here)?
         }
         StepAction::Shell { .. } => return None,
     };
     let script = match &judged.step.work {
-        StepAction::Exec { program, args } => match Scripted::of(program, args, &judged.cwd, scene)
-        {
-            Scripted::No => None,
-            Scripted::File(script) => Some(script),
-            Scripted::Unread => return None,
-        },
+        StepAction::Exec { program, args } => {
+            match ScriptArg::from_args(program, args, &judged.cwd, scene) {
+                ScriptArg::No => None,
+                ScriptArg::File(script) => Some(script),
+                ScriptArg::Unread => return None,
+            }
+        }
         StepAction::Tool { .. } | StepAction::Shell { .. } => None,
     };
     let reasons = asking().map(|reason| reason.rule.clone()).collect();
@@ -401,7 +411,12 @@ pub fn offered(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Grant> {
 }
 
 /// The rule for a command: the words of its form and `*`, or exactly these arguments.
-fn suggest(program: &str, args: &[String], of_folder: bool, here: &Here<'_>) -> Option<PolicyRule> {
+fn suggest_rule(
+    program: &str,
+    args: &[String],
+    of_folder: bool,
+    here: &CommandFolder<'_>,
+) -> Option<PolicyRule> {
     let short = program.rsplit('/').next().unwrap_or(program);
     let row = rules::find(short);
     let known = row.is_some_and(|(spec, _)| spec.tier == Tier::L1);
@@ -411,16 +426,16 @@ fn suggest(program: &str, args: &[String], of_folder: bool, here: &Here<'_>) -> 
     if !(known || of_folder) || option_first || args.iter().any(odd) || is_wrapper(program) {
         return None;
     }
-    let governed = reach::governing(program, args);
+    let governed = reach::match_form(program, args);
     let exact = || PolicyRule { program: program.to_owned(), args: args.to_vec(), open: false };
-    if !reach::is_local(&governed, args, here) {
+    if !reach::is_program_present(&governed, args, here) {
         return None;
     }
     match governed.reach {
         RuleReach::Nothing | RuleReach::ByHand(_) => None,
-        RuleReach::Script => names_file(args).then(exact),
+        RuleReach::Script => starts_with_script_file(args).then(exact),
         RuleReach::Exact | RuleReach::ExactOr(_) | RuleReach::Local => Some(exact()),
-        RuleReach::Open(_) if reach::covers_open(program, args, governed.words, false, here) => {
+        RuleReach::Open(_) if reach::star_covers(program, args, governed.words, false, here) => {
             let args = args.iter().take(governed.words).cloned().collect();
             Some(PolicyRule { program: program.to_owned(), args, open: true })
         }
@@ -429,7 +444,7 @@ fn suggest(program: &str, args: &[String], of_folder: bool, here: &Here<'_>) -> 
 }
 
 /// Whether an interpreter is given a file first, and no code.
-pub(super) fn names_file(args: &[String]) -> bool {
+pub(super) fn starts_with_script_file(args: &[String]) -> bool {
     const PLAIN: &[&str] = &["-u", "-B", "-O", "-OO", "-q", "-s", "-I"];
     let version = ["--version", "-V", "-v", "--help"];
     if matches!(args, [only] if version.contains(&only.as_str())) {
@@ -441,25 +456,25 @@ pub(super) fn names_file(args: &[String]) -> bool {
 
 /// The content that a rule the user writes is bound to: a program of the folder, or the
 /// script passed to an interpreter. An error: it names neither.
-pub fn bound(rule: PolicyRule, scene: PolicyContext<'_>) -> Result<Grant, PolicyRule> {
+pub fn bind_to_content(rule: PolicyRule, scene: PolicyContext<'_>) -> Result<Grant, PolicyRule> {
     let folder = scene.place.cwd.clone();
     let path = paths::absolute(&rule.program, &folder, &scene.place.home);
-    let named = rule.program.contains('/').then(|| scene.world.file(&path)).flatten();
+    let named = rule.program.contains('/').then(|| scene.world.executable_at(&path)).flatten();
     let trusted = scene.world.program(&path.to_string_lossy()).is_some();
     let pinned = pin(named.as_ref().filter(|_| !trusted), scene);
-    let Some(pinned) = pinned else { return interpreted(rule, scene) };
+    let Some(pinned) = pinned else { return bind_to_script(rule, scene) };
     let reasons = OF_FOLDER.iter().map(|reason| (*reason).to_owned()).collect();
     let (effects, pinned) = (vec![Effect::Exec], Some(pinned));
     Ok(Grant { rule, terms: Terms { folder, reasons, effects, pinned, script: None } })
 }
 
 /// The same for an interpreter that is given a script: what its step would be offered.
-fn interpreted(rule: PolicyRule, scene: PolicyContext<'_>) -> Result<Grant, PolicyRule> {
+fn bind_to_script(rule: PolicyRule, scene: PolicyContext<'_>) -> Result<Grant, PolicyRule> {
     let work = StepAction::Exec { program: rule.program.clone(), args: rule.args.clone() };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
     let place = Workspace { trusted: true, ..scene.place.clone() };
     let policy = Policy { allowed: vec![], granted: vec![], ..scene.policy.clone() };
     let scene = PolicyContext { policy: &policy, place: &place, ..scene };
-    let offered = offered(super::assess(step, scene).judged(), scene);
+    let offered = suggest_grant(super::assess(step, scene).assessment(), scene);
     offered.filter(|grant| grant.rule == rule && grant.terms.script.is_some()).ok_or(rule)
 }

@@ -12,7 +12,7 @@ use crate::words::safety as words;
 
 use super::args::{self, ArgPart, ArgToken, Takes, ValueKind};
 use super::checks;
-use super::findings::{Findings, quoted};
+use super::findings::{Findings, excerpt};
 use super::paths;
 use super::policy::Unknown;
 use super::rules::forms::CommandForm;
@@ -68,7 +68,7 @@ impl ArgPosition {
     }
 
     /// The seat of what begins at `at`.
-    pub fn after(self, at: usize) -> ArgPosition {
+    pub fn offset_by(self, at: usize) -> ArgPosition {
         match self {
             ArgPosition::From(first) => ArgPosition::From(first + at),
             ArgPosition::Within(_) | ArgPosition::Line => self,
@@ -77,7 +77,7 @@ impl ArgPosition {
 }
 
 /// Judges `name` with `args`; `named` is the argument that contains the name, if one does.
-pub fn command(
+pub fn judge_command(
     name: &str,
     named: Option<usize>,
     args: &[String],
@@ -86,37 +86,37 @@ pub fn command(
     ground: &JudgeContext<'_>,
     findings: &mut Findings,
 ) {
-    if depth > MOST_DEPTH || !findings.another_command() {
+    if depth > MOST_DEPTH || !findings.count_command() {
         findings.add("wrap.depth", Tier::L2, words::TOO_DEEP, named, &[Effect::Exec]);
         return;
     }
-    if !malformed::program(name, named, findings) {
+    if !malformed::check_program_name(name, named, findings) {
         return;
     }
-    findings.see(name);
+    findings.record_program(name);
     if named.is_some() || seat == ArgPosition::Line {
-        findings.start(name);
+        findings.record_start(name);
     }
-    denied(name, named, args, ground, findings);
-    if asks_shell(name, args, seat, findings) {
+    check_denied(name, named, args, ground, findings);
+    if judge_shell_lookup(name, args, seat, findings) {
         return;
     }
     let Some((short, whose)) = identify(name, named, ground, findings) else { return };
     let row = rules::find(short);
-    if whose == Whose::Systems {
-        allow_list(short, name, named, row.is_some(), ground, findings);
+    if whose == ProgramOwner::System {
+        check_allow_list(short, name, named, row.is_some(), ground, findings);
     }
     // A row that promises L0 as a whole reads no settings of the project.
     findings.of_folder |=
-        whose == Whose::Projects || row.is_none_or(|(spec, _)| spec.tier != Tier::L0);
+        whose == ProgramOwner::Project || row.is_none_or(|(spec, _)| spec.tier != Tier::L0);
     if let Some((spec, id)) = row {
         let call = Invocation { id: id.to_owned(), name: short, args, seat, depth, ground };
-        started(spec, name, ground, findings);
+        record_started_programs(spec, name, ground, findings);
         match args {
-            [only] if is_help(only) && answers_help(spec) => {
+            [only] if is_help(only) && prints_own_help(spec) => {
                 findings.add(id, Tier::L0, spec.why.with("program", short), None, &[Effect::Read]);
             }
-            _ if has_form(short, &call, findings) => {}
+            _ if matches_harmless_form(short, &call, findings) => {}
             _ => judge_row(spec, &call, findings),
         }
     }
@@ -124,8 +124,13 @@ pub fn command(
 
 /// `type NAME` and `command -v NAME`, which a shell answers by itself: one is started for
 /// it, with the words as its own arguments.
-fn asks_shell(name: &str, args: &[String], seat: ArgPosition, findings: &mut Findings) -> bool {
-    let Some(line) = shell_lookup(name, args).filter(|_| seat == ArgPosition::From(0)) else {
+fn judge_shell_lookup(
+    name: &str,
+    args: &[String],
+    seat: ArgPosition,
+    findings: &mut Findings,
+) -> bool {
+    let Some(line) = shell_lookup_line(name, args).filter(|_| seat == ArgPosition::From(0)) else {
         return false;
     };
     let say = words::ONLY_READS.with("program", name.to_owned());
@@ -136,7 +141,7 @@ fn asks_shell(name: &str, args: &[String], seat: ArgPosition, findings: &mut Fin
 }
 
 /// The line that a shell is given for a question about names of programs.
-pub fn shell_lookup(name: &str, args: &[String]) -> Option<&'static str> {
+pub fn shell_lookup_line(name: &str, args: &[String]) -> Option<&'static str> {
     let plain = |name: &String| {
         name.starts_with(|c: char| c.is_ascii_alphanumeric())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+".contains(c))
@@ -153,45 +158,50 @@ pub fn shell_lookup(name: &str, args: &[String]) -> Option<&'static str> {
 
 /// Whether the whole of a call is one of the harmless forms of its program, which then is
 /// all there is to say.
-fn has_form(key: &str, call: &Invocation<'_>, findings: &mut Findings) -> bool {
+fn matches_harmless_form(key: &str, call: &Invocation<'_>, findings: &mut Findings) -> bool {
     let given = if key == "jq" { checks::unnamed(call.args) } else { None };
     if let (Some(args), Some((spec, _))) = (given, rules::find(key)) {
         let mut found = Findings::default();
         judge_row(spec, &Invocation { args: &args, ..call.clone() }, &mut found);
         if found.tier_or(Tier::L1) == Tier::L0 && found.launch == super::Launch::default() {
-            findings.absorb(&found);
+            findings.merge(&found);
             return true;
         }
     }
-    rules::forms::of(key).any(|form| fits(form, call, findings))
+    rules::forms::of(key).any(|form| matches_form(form, call, findings))
 }
 
-fn fits(form: &CommandForm, call: &Invocation<'_>, findings: &mut Findings) -> bool {
+fn matches_form(form: &CommandForm, call: &Invocation<'_>, findings: &mut Findings) -> bool {
     // A shell line stays where it is, and takes no arguments from here.
     let (at, inserted) = form.inserted;
     let changed = form.empty_folder || !inserted.is_empty();
     if changed && !matches!(call.seat, ArgPosition::From(_)) {
         return false;
     }
-    let tokens = args::read(call.args, &form.spec);
+    let tokens = args::parse(call.args, &form.spec);
     let mut found = Findings::default();
-    if !form.needs.iter().all(|needed| args::hit(&tokens, needed).is_some()) {
+    if !form.needs.iter().all(|needed| args::find_flag(&tokens, needed).is_some()) {
         return false;
     }
     judge_row(&form.spec, call, &mut found);
     if found.tier_or(Tier::L1) > Tier::L0 {
         return false;
     }
-    started(&form.spec, call.name, call.ground, &mut found);
+    record_started_programs(&form.spec, call.name, call.ground, &mut found);
     found.launch.empty_folder |= form.empty_folder;
     inserted.iter().for_each(|word| call.insert(at, word, &mut found));
-    findings.absorb(&found);
+    findings.merge(&found);
     true
 }
 
 /// Records the programs that a row says its program starts.
-fn started(spec: &Spec, name: &str, ground: &JudgeContext<'_>, findings: &mut Findings) {
-    spec.starts.iter().for_each(|name| findings.start(name));
+fn record_started_programs(
+    spec: &Spec,
+    name: &str,
+    ground: &JudgeContext<'_>,
+    findings: &mut Findings,
+) {
+    spec.starts.iter().for_each(|name| findings.record_start(name));
     if spec.helpers.is_empty() {
         return;
     }
@@ -210,7 +220,7 @@ pub fn judge_row(spec: &Spec, call: &Invocation<'_>, findings: &mut Findings) {
         let version = VERSION.contains(form) && spec.quiet.contains(&VERSION[0]);
         match call.seat {
             ArgPosition::From(_) => findings.launch.empty_folder |= version,
-            ArgPosition::Within(_) | ArgPosition::Line if version => call.unguarded(findings),
+            ArgPosition::Within(_) | ArgPosition::Line if version => call.mark_unguarded(findings),
             ArgPosition::Within(_) | ArgPosition::Line => {}
         }
         let say = words::ONLY_READS.with("program", call.name.to_owned());
@@ -218,159 +228,181 @@ pub fn judge_row(spec: &Spec, call: &Invocation<'_>, findings: &mut Findings) {
         return;
     }
     findings.by_language |= spec.by_language;
-    let tokens = args::read(call.args, spec);
+    let tokens = args::parse(call.args, spec);
     if spec.argument_files {
-        argument_files(call, findings);
+        check_argument_files(call, findings);
     }
-    dangers(spec, call, &tokens, findings);
+    check_dangers(spec, call, &tokens, findings);
     if let Some(check) = spec.check {
         check(call, &tokens, findings);
     }
     if !spec.subs.is_empty() {
-        sub_command(spec, call, &tokens, findings);
+        judge_sub_command(spec, call, &tokens, findings);
         return;
     }
-    base(spec, call, None, findings);
+    add_row_finding(spec, call, None, findings);
     if spec.tier == Tier::L0 {
-        options(call, &tokens, findings);
+        check_options(call, &tokens, findings);
     }
-    operands(spec, call, &tokens, findings);
+    check_operands(spec, call, &tokens, findings);
 }
 
 /// `@FILE` means arguments read from a file, wherever it appears.
-fn argument_files(call: &Invocation<'_>, findings: &mut Findings) {
+fn check_argument_files(call: &Invocation<'_>, findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate().filter(|(_, arg)| arg.starts_with('@')) {
-        let say = words::READS_ARGUMENTS.with("arg", quoted(arg));
+        let say = words::READS_ARGUMENTS.with("arg", excerpt(arg));
         let say = say.with("program", call.name.to_owned());
-        call.find("arguments", Tier::L1, say, at, &[Effect::Outside], findings);
+        call.add_finding("arguments", Tier::L1, say, at, &[Effect::Outside], findings);
     }
 }
 
-fn base(spec: &Spec, call: &Invocation<'_>, arg: Option<usize>, findings: &mut Findings) {
-    let say = spec.why.with("program", quoted(&call.id.replace('.', " ")));
+fn add_row_finding(
+    spec: &Spec,
+    call: &Invocation<'_>,
+    arg: Option<usize>,
+    findings: &mut Findings,
+) {
+    let say = spec.why.with("program", excerpt(&call.id.replace('.', " ")));
     findings.add(call.id.clone(), spec.tier, say, arg, spec.effects);
 }
 
-fn dangers(spec: &Spec, call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+fn check_dangers(
+    spec: &Spec,
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    findings: &mut Findings,
+) {
     for danger in spec.dangers {
         let hits: Option<Vec<_>> =
-            danger.all.iter().map(|spellings| args::hit(tokens, spellings)).collect();
+            danger.all.iter().map(|spellings| args::find_flag(tokens, spellings)).collect();
         if let Some(first) = hits.as_ref().and_then(|hits| hits.first()) {
             let text = call.args.get(first.at).map_or("", String::as_str);
-            let say = danger.why.with("arg", quoted(text)).with("program", call.name.to_owned());
-            call.find(danger.id, danger.tier, say, first.at, danger.effects, findings);
+            let say = danger.why.with("arg", excerpt(text)).with("program", call.name.to_owned());
+            call.add_finding(danger.id, danger.tier, say, first.at, danger.effects, findings);
         }
     }
 }
 
 /// Raises whatever option is not on the row's list, and looks at the files that
 /// options name.
-fn options(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+fn check_options(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for token in tokens {
         let ArgPart::Flag { name, value, known } = &token.part else { continue };
         match (known, value) {
             (None | Some(Takes::Risky | Takes::Value(ValueKind::Danger)), _) => {
-                if !findings.warned(call.seat.arg(token.at)) {
-                    let say = words::OPTION_UNKNOWN.with("option", quoted(name));
+                if !findings.has_warning_at(call.seat.arg(token.at)) {
+                    let say = words::OPTION_UNKNOWN.with("option", excerpt(name));
                     let say = say.with("program", call.name.to_owned());
-                    call.find("option", Tier::L1, say, token.at, &[], findings);
+                    call.add_finding("option", Tier::L1, say, token.at, &[], findings);
                 }
             }
             (Some(Takes::Value(kind) | Takes::Attached(kind)), Some(value)) => match kind {
-                ValueKind::Path => call.reads(value, token.at, findings),
+                ValueKind::Path => call.check_read(value, token.at, findings),
                 ValueKind::Glob if names_secrets(value) => {
-                    let say = words::PATH_SENSITIVE.with("path", quoted(value));
+                    let say = words::PATH_SENSITIVE.with("path", excerpt(value));
                     let arg = call.seat.arg(token.at);
                     findings.add("path.sensitive", Tier::L1, say, arg, &[Effect::Secret]);
                 }
                 // Another version of the program may take no value there.
                 ValueKind::Text if token.separate && value.chars().count() > 1 => {
-                    call.reads(value, token.at + 1, findings);
+                    call.check_read(value, token.at + 1, findings);
                 }
                 ValueKind::Glob | ValueKind::Text | ValueKind::Sure | ValueKind::Danger => {}
             },
             // An argument added at the start would be taken for the value.
             (Some(Takes::Value(_)), None) => {
-                let say = words::OPTION_LACKS_VALUE.with("option", quoted(name));
+                let say = words::OPTION_LACKS_VALUE.with("option", excerpt(name));
                 let say = say.with("program", call.name.to_owned());
-                call.find("value", Tier::L1, say, token.at, &[], findings);
+                call.add_finding("value", Tier::L1, say, token.at, &[], findings);
             }
             (Some(Takes::Nothing | Takes::Attached(_)), _) => {}
         }
     }
 }
 
-fn operands(spec: &Spec, call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+fn check_operands(
+    spec: &Spec,
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    findings: &mut Findings,
+) {
     let words: Vec<(usize, &str)> =
         tokens.iter().filter_map(|t| t.operand().map(|text| (t.at, text))).collect();
     match spec.grammar.operands {
         Operands::Text => {}
-        Operands::None => too_many(call, &words, 0, findings),
+        Operands::None => check_operand_count(call, &words, 0, findings),
         Operands::Reads(most) => {
-            too_many(call, &words, most, findings);
-            words.iter().for_each(|(at, text)| call.reads(text, *at, findings));
+            check_operand_count(call, &words, most, findings);
+            words.iter().for_each(|(at, text)| call.check_read(text, *at, findings));
         }
         Operands::PatternThenReads(givers) => {
-            let skip = usize::from(args::hit(tokens, givers).is_none());
-            words.iter().skip(skip).for_each(|(at, text)| call.reads(text, *at, findings));
+            let skip = usize::from(args::find_flag(tokens, givers).is_none());
+            words.iter().skip(skip).for_each(|(at, text)| call.check_read(text, *at, findings));
         }
         Operands::Writes => {
-            words.iter().for_each(|(at, text)| call.writes(text, *at, findings));
-            loose(call, tokens, findings);
+            words.iter().for_each(|(at, text)| call.check_write(text, *at, findings));
+            check_unknown_options(call, tokens, findings);
         }
         Operands::ReadsThenWrites => {
             let (last, rest) = words.split_last().map_or((None, &[][..]), |(l, r)| (Some(l), r));
-            rest.iter().for_each(|(at, text)| call.reads(text, *at, findings));
-            last.into_iter().for_each(|(at, text)| call.writes(text, *at, findings));
-            loose(call, tokens, findings);
+            rest.iter().for_each(|(at, text)| call.check_read(text, *at, findings));
+            last.into_iter().for_each(|(at, text)| call.check_write(text, *at, findings));
+            check_unknown_options(call, tokens, findings);
         }
         Operands::Named => {
-            words.iter().for_each(|(at, text)| call.reads(text, *at, findings));
+            words.iter().for_each(|(at, text)| call.check_read(text, *at, findings));
             let parts = words.iter().flat_map(|(at, text)| {
                 text.split([':', '=', ',']).filter(|part| !part.is_empty()).map(|part| (*at, part))
             });
-            parts.for_each(|(at, part)| call.reads(part, at, findings));
+            parts.for_each(|(at, part)| call.check_read(part, at, findings));
         }
         Operands::Loose => {
-            words.iter().for_each(|(at, text)| loosely(call, text, *at, findings));
-            loose(call, tokens, findings);
+            words.iter().for_each(|(at, text)| check_possible_paths(call, text, *at, findings));
+            check_unknown_options(call, tokens, findings);
         }
-        Operands::Command(own) => wrappers::unwrap(call, tokens, own, findings),
+        Operands::Command(own) => wrappers::judge_wrapped(call, tokens, own, findings),
     }
 }
 
-fn too_many(call: &Invocation<'_>, words: &[(usize, &str)], most: usize, findings: &mut Findings) {
+fn check_operand_count(
+    call: &Invocation<'_>,
+    words: &[(usize, &str)],
+    most: usize,
+    findings: &mut Findings,
+) {
     if let Some((at, text)) = words.get(most) {
-        let say = words::OPERAND_UNKNOWN.with("arg", quoted(text));
+        let say = words::OPERAND_UNKNOWN.with("arg", excerpt(text));
         let say = say.with("program", call.name.to_owned());
-        call.find("operand", Tier::L1, say, *at, &[Effect::Write], findings);
+        call.add_finding("operand", Tier::L1, say, *at, &[Effect::Write], findings);
     }
 }
 
 /// Looks at the values of options with an unknown meaning.
-fn loose(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+fn check_unknown_options(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for token in tokens {
         if let ArgPart::Flag { value: Some(value), .. } = token.part {
-            loosely(call, value, token.at, findings);
+            check_possible_paths(call, value, token.at, findings);
         } else if let (ArgPart::Flag { known: None, .. }, Some(text)) =
             (&token.part, call.args.get(token.at))
         {
             let attached = text.find(['/', '~']).and_then(|at| text.get(at..));
-            attached.into_iter().for_each(|text| loosely(call, text, token.at, findings));
+            attached
+                .into_iter()
+                .for_each(|text| check_possible_paths(call, text, token.at, findings));
         }
     }
 }
 
-fn loosely(call: &Invocation<'_>, text: &str, at: usize, findings: &mut Findings) {
+fn check_possible_paths(call: &Invocation<'_>, text: &str, at: usize, findings: &mut Findings) {
     if text.contains("://") && !text.starts_with("file:") {
         return;
     }
     for part in text.split(['=', '@', ':', ',']).filter(|part| paths::looks_like_path(part)) {
-        call.reads(part, at, findings);
+        call.check_read(part, at, findings);
     }
 }
 
-fn sub_command(
+fn judge_sub_command(
     spec: &Spec,
     call: &Invocation<'_>,
     tokens: &[ArgToken<'_>],
@@ -378,19 +410,19 @@ fn sub_command(
 ) {
     let first = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
     let row = first.and_then(|(at, name)| {
-        spec.subs.iter().find_map(|sub| sub.called(name).map(|id| (at, sub, id)))
+        spec.subs.iter().find_map(|sub| sub.matching_name(name).map(|id| (at, sub, id)))
     });
     match row {
         Some((at, sub, id)) => {
-            options(call, tokens, findings);
-            let ground = moved(call.ground, tokens);
-            judge_sub(sub, id, &Invocation { ground: &ground, ..call.clone() }, at, findings);
+            check_options(call, tokens, findings);
+            let ground = context_after_chdir(call.ground, tokens);
+            judge_sub_row(sub, id, &Invocation { ground: &ground, ..call.clone() }, at, findings);
         }
         None => {
-            base(spec, call, first.and_then(|(at, _)| call.seat.arg(at)), findings);
+            add_row_finding(spec, call, first.and_then(|(at, _)| call.seat.arg(at)), findings);
             let text = tokens.iter().filter_map(|t| t.operand().map(|text| (t.at, text)));
-            text.for_each(|(at, text)| loosely(call, text, at, findings));
-            loose(call, tokens, findings);
+            text.for_each(|(at, text)| check_possible_paths(call, text, at, findings));
+            check_unknown_options(call, tokens, findings);
         }
     }
     // An unknown option may take the next argument, and then the sub-command comes later.
@@ -399,18 +431,19 @@ fn sub_command(
     if doubtful {
         let from = first.map_or(0, |(at, _)| at);
         for (at, name) in call.args.iter().enumerate().skip(from) {
-            let found = spec.subs.iter().find_map(|sub| sub.called(name).map(|id| (sub, id)));
+            let found =
+                spec.subs.iter().find_map(|sub| sub.matching_name(name).map(|id| (sub, id)));
             if let Some((sub, id)) = found
-                && findings.another_command()
+                && findings.count_command()
             {
-                judge_sub(sub, id, call, at, findings);
+                judge_sub_row(sub, id, call, at, findings);
             }
         }
     }
 }
 
 /// The ground after `-C FOLDER` in front of a sub-command.
-fn moved<'a>(ground: &JudgeContext<'a>, tokens: &[ArgToken<'_>]) -> JudgeContext<'a> {
+fn context_after_chdir<'a>(ground: &JudgeContext<'a>, tokens: &[ArgToken<'_>]) -> JudgeContext<'a> {
     let mut moved = ground.clone();
     for token in tokens {
         if let ArgPart::Flag { name, value: Some(folder), .. } = &token.part
@@ -422,14 +455,14 @@ fn moved<'a>(ground: &JudgeContext<'a>, tokens: &[ArgToken<'_>]) -> JudgeContext
     moved
 }
 
-fn judge_sub(sub: &Spec, id: &str, call: &Invocation<'_>, at: usize, findings: &mut Findings) {
+fn judge_sub_row(sub: &Spec, id: &str, call: &Invocation<'_>, at: usize, findings: &mut Findings) {
     let inner = Invocation {
         id: format!("{}.{id}", call.id),
         args: call.args.get(at + 1..).unwrap_or_default(),
-        seat: call.seat.after(at + 1),
+        seat: call.seat.offset_by(at + 1),
         ..call.clone()
     };
-    if !has_form(&inner.id, &inner, findings) {
+    if !matches_harmless_form(&inner.id, &inner, findings) {
         judge_row(sub, &inner, findings);
     }
 }
@@ -441,7 +474,7 @@ fn identify<'n>(
     named: Option<usize>,
     ground: &JudgeContext<'_>,
     findings: &mut Findings,
-) -> Option<(&'n str, Whose)> {
+) -> Option<(&'n str, ProgramOwner)> {
     if BUILT_IN.contains(&name) {
         let say = words::PROGRAM_BUILT_IN.with("program", name.to_owned());
         findings.add("program.builtin", Tier::L2, say, named, &[Effect::Exec]);
@@ -454,13 +487,13 @@ fn identify<'n>(
             Shelf::Venv => words::PROGRAM_OF_VENV,
             Shelf::NodeModules | Shelf::Vendor | Shelf::Listed => words::PROGRAM_OF_FOLDER,
         };
-        let folder = quoted(&own.folder.to_string_lossy());
-        let say = why.with("program", quoted(name)).with("folder", folder);
+        let folder = excerpt(&own.folder.to_string_lossy());
+        let say = why.with("program", excerpt(name)).with("folder", folder);
         findings.add("program.folder", Tier::L1, say, named, &[Effect::Exec]);
-        return name.rsplit('/').next().map(|short| (short, Whose::Projects));
+        return name.rsplit('/').next().map(|short| (short, ProgramOwner::Project));
     }
     if !name.contains('/') {
-        return Some((name, Whose::Systems));
+        return Some((name, ProgramOwner::System));
     }
     // A program that starts another takes its path by the letters.
     let path = match named {
@@ -468,31 +501,31 @@ fn identify<'n>(
         None => paths::absolute(name, &ground.cwd, &scene.place.home),
     };
     if scene.world.program(&path.to_string_lossy()).is_some() {
-        return name.rsplit('/').next().map(|short| (short, Whose::Systems));
+        return name.rsplit('/').next().map(|short| (short, ProgramOwner::System));
     }
-    let real = scene.world.real(&path);
+    let real = scene.world.resolve(&path);
     let listed = [&path, &real].iter().any(|path| {
         scene.policy.allowed_programs.iter().any(|e| e.trim_start_matches('+') == path.as_os_str())
     });
     let (rule, tier, why) = if listed {
         ("program.path", Tier::L1, words::PROGRAM_LISTED)
-    } else if scene.place.holds(&real) {
+    } else if scene.place.contains(&real) {
         ("program.path", Tier::L1, words::PROGRAM_OF_WORKSPACE)
     } else {
         ("program.outside", unknown_tier(ground), words::PROGRAM_OUTSIDE)
     };
-    let say = why.with("program", quoted(name)).with("path", quoted(&real.to_string_lossy()));
+    let say = why.with("program", excerpt(name)).with("path", excerpt(&real.to_string_lossy()));
     findings.add(rule, tier, say, named, &[Effect::Exec]);
     None
 }
 
 /// The owner of the program that a name refers to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Whose {
+enum ProgramOwner {
     /// One of the system's: the list of programs speaks of it.
-    Systems,
+    System,
     /// Of a folder the project or a toolchain manager brought: asked about as what it is.
-    Projects,
+    Project,
 }
 
 /// The program of the project's own, or of a toolchain manager, that a name refers to.
@@ -507,7 +540,7 @@ pub fn own_program(name: &str, ground: &JudgeContext<'_>) -> Option<OwnProgram> 
     scene.world.program(&path).map_or_else(|| scene.world.own_program(&path), |_| None)
 }
 
-fn allow_list(
+fn check_allow_list(
     short: &str,
     name: &str,
     named: Option<usize>,
@@ -516,10 +549,11 @@ fn allow_list(
     findings: &mut Findings,
 ) {
     if !ground.scene.policy.allows(short, has_row) {
-        let say = words::PROGRAM_UNKNOWN.with("program", quoted(name)).with("name", quoted(short));
+        let say =
+            words::PROGRAM_UNKNOWN.with("program", excerpt(name)).with("name", excerpt(short));
         findings.add("program.unknown", unknown_tier(ground), say, named, &[Effect::Exec]);
     } else if !has_row {
-        let say = words::PROGRAM_ADDED.with("program", quoted(name));
+        let say = words::PROGRAM_ADDED.with("program", excerpt(name));
         findings.add("program.added", Tier::L1, say, named, &[Effect::Exec]);
     }
 }
@@ -532,7 +566,7 @@ fn unknown_tier(ground: &JudgeContext<'_>) -> Tier {
 }
 
 /// Adds that a rule of the user refuses a command, or a tool by its name.
-pub fn denied(
+pub fn check_denied(
     name: &str,
     named: Option<usize>,
     args: &[String],
@@ -554,7 +588,7 @@ fn is_help(arg: &str) -> bool {
 }
 
 /// Programs of one row that print their help without starting another.
-fn answers_help(spec: &Spec) -> bool {
+fn prints_own_help(spec: &Spec) -> bool {
     spec.tier == Tier::L0 && spec.subs.is_empty()
 }
 
@@ -564,7 +598,7 @@ fn same_words(form: &str, args: &[String]) -> bool {
 
 /// A file that is left out is not read.
 fn names_secrets(glob: &str) -> bool {
-    !glob.starts_with('!') && sensitive::aims_at_secrets(glob)
+    !glob.starts_with('!') && sensitive::targets_credentials(glob)
 }
 
 const BUILT_IN: &[&str] = &[

@@ -48,7 +48,7 @@ impl Launch {
     }
 
     /// The index of the step's argument `at` once everything is inserted.
-    pub fn moved(&self, at: usize) -> usize {
+    pub fn index_after_insertion(&self, at: usize) -> usize {
         at + self.inserted.iter().filter(|(index, _)| *index <= at).count()
     }
 
@@ -58,7 +58,7 @@ impl Launch {
     }
 
     /// Every fact as words, for the seal.
-    pub(super) fn words(&self) -> Vec<String> {
+    pub(super) fn fingerprint_words(&self) -> Vec<String> {
         let paths = self.starts.iter().map(|program| &program.path).chain(&self.helpers);
         let paths = paths.chain(&self.readable).chain(&self.reads).chain(&self.writes);
         let mut words: Vec<String> =
@@ -88,11 +88,11 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_inserted_where_the_judgement_said() {
+    fn arguments_are_inserted_where_the_assessment_puts_them() {
         let inserted = vec![(1, "-x".to_owned()), (0, "-a".to_owned()), (1, "-y".to_owned())];
         let launch = Launch { inserted, ..Launch::default() };
         assert_eq!(launch.arguments(&words(&["p", "q"])), ["-a", "p", "-x", "-y", "q"]);
-        assert_eq!((launch.moved(0), launch.moved(1)), (1, 4));
+        assert_eq!((launch.index_after_insertion(0), launch.index_after_insertion(1)), (1, 4));
         let behind = Launch { inserted: vec![(2, "z".to_owned())], ..Launch::default() };
         assert_eq!(behind.arguments(&words(&["p", "q"])), ["p", "q", "z"]);
         assert_eq!(behind.arguments(&[]), ["z"]);

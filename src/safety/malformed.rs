@@ -4,14 +4,14 @@
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
-use super::findings::{Findings, quoted};
+use super::findings::{Findings, excerpt};
 
 const MOST_ARGS: usize = 4096;
 const MOST_ARG: usize = 64 * 1024;
 const MOST_TOTAL: usize = 1024 * 1024;
 
 /// Looks at the name of a program. False: there is nothing more to judge.
-pub fn program(name: &str, arg: Option<usize>, findings: &mut Findings) -> bool {
+pub fn check_program_name(name: &str, arg: Option<usize>, findings: &mut Findings) -> bool {
     let why = if name.is_empty() {
         words::PROGRAM_EMPTY
     } else if !name.is_ascii() {
@@ -23,13 +23,13 @@ pub fn program(name: &str, arg: Option<usize>, findings: &mut Findings) -> bool 
     } else {
         return true;
     };
-    let say = why.with("program", quoted(name)).with("plain", look_alike(name));
+    let say = why.with("program", excerpt(name)).with("plain", look_alike(name));
     findings.add("malformed.program", Tier::L2, say, arg, &[Effect::Exec]);
     false
 }
 
 /// Looks at the arguments as bytes.
-pub fn args(args: &[String], findings: &mut Findings) {
+pub fn check_args(args: &[String], findings: &mut Findings) {
     let total: usize = args.iter().map(String::len).sum();
     if args.len() > MOST_ARGS || total > MOST_TOTAL {
         findings.add("malformed.size", Tier::L2, words::ARGS_TOO_LARGE, None, &[]);
@@ -68,7 +68,7 @@ fn is_plain(byte: u8) -> bool {
 /// The name with the letters it seems to be made of.
 fn look_alike(name: &str) -> String {
     let plain: String = name.chars().filter(|c| !is_hidden(*c)).map(plain_letter).collect();
-    quoted(&plain)
+    excerpt(&plain)
 }
 
 fn plain_letter(c: char) -> char {
@@ -104,10 +104,10 @@ mod tests {
     #[test]
     fn a_plain_name_passes_and_others_do_not() {
         for good in ["ls", "[", "g++", "/usr/bin/env", "python3.11", "mkfs.ext4"] {
-            assert!(program(good, None, &mut Findings::default()), "{good}");
+            assert!(check_program_name(good, None, &mut Findings::default()), "{good}");
         }
         for bad in ["", "-rf", "ls\n", "rm -rf", "a;b", "гm", "a\0", "~/x", "$SHELL", "a=b"] {
-            assert!(!program(bad, None, &mut Findings::default()), "{bad:?}");
+            assert!(!check_program_name(bad, None, &mut Findings::default()), "{bad:?}");
         }
     }
 }

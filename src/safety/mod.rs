@@ -46,19 +46,22 @@ pub mod written;
 mod tests;
 
 pub use catalogue::{RuleId, is_rule, rules as rule_ids};
-pub use coverage::{covers, never};
+pub use coverage::{describe_coverage, why_never_applies};
 pub use findings::SeenPrograms;
-pub use grant::{Grant, Pinned, Terms, bound, offered};
+pub use grant::{Grant, Pinned, Terms, bind_to_content, suggest_grant};
 pub use launch::Launch;
 pub use malformed::is_hidden;
-pub use needs::{Needs, UserPath, beyond_the_wall, variables as place_variables, wall, with_wall};
-pub use paths::{absolute, is_closed, secret_places};
-pub use pieces::{assess_mention, assess_piece};
+pub use needs::{
+    Needs, UserPath, sandbox_reasons, unsandboxed_risk, variables as place_variables,
+    with_sandbox_reasons,
+};
+pub use paths::{absolute, credential_places, is_credential_entry};
+pub use pieces::{assess_mention, assess_template_command};
 pub use policy::{Limit, Policy, PolicyRule, Unknown};
 pub use scripted::TOOL as SCRIPT_TOOL;
 pub use seal::{LaunchRequest, Seal};
 pub use sensitive::{
-    closed_folders, in_any_case, is_sensitive_name, secret_folders, sensitive_globs,
+    case_insensitive_glob, excluded_folders, is_sensitive_name, secret_folders, sensitive_globs,
 };
 pub use skill::{SkillInfo, TOOL as SKILL_TOOL, ToolRestriction};
 pub use step::UNTRUSTED;
@@ -107,13 +110,13 @@ impl Workspace {
     }
 
     /// Whether a path is in the workspace or in a folder the user added.
-    pub fn holds(&self, path: &Path) -> bool {
+    pub fn contains(&self, path: &Path) -> bool {
         self.root_of(path).is_some()
     }
 
     /// Why a folder cannot be added to a session; `None`: it can. The path has its links
     /// resolved.
-    pub fn refusal(&self, folder: &Path) -> Option<Phrase> {
+    pub fn reason_not_to_add(&self, folder: &Path) -> Option<Phrase> {
         let own = self.own.iter().any(|own| own.starts_with(folder) || folder.starts_with(own));
         if folder == Path::new("/") || self.home.starts_with(folder) {
             Some(words::ADD_TOO_MUCH)
@@ -125,8 +128,8 @@ impl Workspace {
     }
 
     /// Whether a path may be read as the workspace is.
-    pub fn may_read(&self, path: &Path) -> bool {
-        self.holds(path) || self.readable.iter().any(|folder| path.starts_with(folder))
+    pub fn can_read(&self, path: &Path) -> bool {
+        self.contains(path) || self.readable.iter().any(|folder| path.starts_with(folder))
     }
 }
 
@@ -134,13 +137,13 @@ impl Workspace {
 pub trait Machine: Send + Sync {
     /// The path with every link resolved, as far as it exists; the rest is appended
     /// after normalising `.` and `..`.
-    fn real(&self, path: &Path) -> PathBuf;
+    fn resolve(&self, path: &Path) -> PathBuf;
     fn kind(&self, path: &Path) -> PathKind;
     /// The program a name refers to, looked up in trusted folders only.
     fn program(&self, name: &str) -> Option<Program>;
     /// A folder of the user's own `PATH` that holds such a program, where no trusted one
     /// does: it is named in a hint, nothing of it runs.
-    fn elsewhere(&self, _name: &str) -> Option<PathBuf> {
+    fn untrusted_program_folder(&self, _name: &str) -> Option<PathBuf> {
         None
     }
     /// The program that a name or an absolute path refers to in a folder of the project's
@@ -151,16 +154,16 @@ pub trait Machine: Send + Sync {
     }
     /// The executable file at an absolute path, in any folder: the program of a step that
     /// names a file of the workspace.
-    fn file(&self, _path: &Path) -> Option<Program> {
+    fn executable_at(&self, _path: &Path) -> Option<Program> {
         None
     }
     /// The root of the repository that a folder is a part of, where the folder is not the
     /// root itself and the repository is plainly the user's own.
-    fn repository_around(&self, _folder: &Path, _home: &Path) -> Option<PathBuf> {
+    fn enclosing_repository(&self, _folder: &Path, _home: &Path) -> Option<PathBuf> {
         None
     }
     /// Whether there is a script of this name that a model may run.
-    fn runs(&self, _script: &str) -> bool {
+    fn has_script(&self, _script: &str) -> bool {
         false
     }
     /// The declarations of the skill of this name; `None`: there is none.
@@ -176,11 +179,11 @@ pub trait Machine: Send + Sync {
     fn read(&self, path: &Path, most: usize) -> Contents;
     /// The digest of a file's content as the model saw it last, or as it was left by us;
     /// `None`: the model has not seen it. The path has its links resolved.
-    fn last_seen(&self, _path: &Path) -> Option<String> {
+    fn last_known_digest(&self, _path: &Path) -> Option<String> {
         None
     }
     /// The values of the masks of this session; `None`: nothing is masked.
-    fn secrets(&self) -> Option<&redact::Redactor> {
+    fn redactor(&self) -> Option<&redact::Redactor> {
         None
     }
 }
@@ -267,9 +270,9 @@ pub enum Verdict {
 
 impl Verdict {
     /// The step as a question, whether or not it would run by itself; `None`: it is refused.
-    pub fn asked(self) -> Option<NeedsApproval> {
+    pub fn into_needs_approval(self) -> Option<NeedsApproval> {
         match self {
-            Verdict::Run(cleared) => Some(cleared.held()),
+            Verdict::Run(cleared) => Some(cleared.into_needs_approval()),
             Verdict::Ask(held) => Some(held),
             Verdict::Refuse(_) => None,
         }
@@ -282,7 +285,7 @@ pub struct Cleared {
     judged: Assessment,
     seal: Seal,
     /// The user saw what the sandbox denied, and wants it to run without.
-    beyond_the_wall: bool,
+    unsandboxed: bool,
 }
 
 /// A step that waits for the user.
@@ -325,39 +328,39 @@ impl Assessment {
 impl NeedsApproval {
     /// The user approved exactly this.
     pub fn approve(self) -> Cleared {
-        Cleared { judged: self.judged, seal: self.seal, beyond_the_wall: false }
+        Cleared { judged: self.judged, seal: self.seal, unsandboxed: false }
     }
 
     /// The user approved exactly this without the sandbox, which had denied it something.
-    pub fn approve_beyond_the_wall(self) -> Cleared {
-        Cleared { beyond_the_wall: true, ..self.approve() }
+    pub fn approve_unsandboxed(self) -> Cleared {
+        Cleared { unsandboxed: true, ..self.approve() }
     }
 
     fn new(judged: Assessment) -> NeedsApproval {
-        NeedsApproval { seal: Seal::over(&judged), judged }
+        NeedsApproval { seal: Seal::from_assessment(&judged), judged }
     }
 
-    pub fn judged(&self) -> &Assessment {
+    pub fn assessment(&self) -> &Assessment {
         &self.judged
     }
 }
 
 impl Cleared {
     fn new(judged: Assessment) -> Cleared {
-        Cleared { seal: Seal::over(&judged), judged, beyond_the_wall: false }
+        Cleared { seal: Seal::from_assessment(&judged), judged, unsandboxed: false }
     }
 
-    pub fn judged(&self) -> &Assessment {
+    pub fn assessment(&self) -> &Assessment {
         &self.judged
     }
 
     /// Whether the user wants it to run without the sandbox.
-    pub fn is_beyond_the_wall(&self) -> bool {
-        self.beyond_the_wall
+    pub fn is_unsandboxed(&self) -> bool {
+        self.unsandboxed
     }
 
     /// Back to a question: the user is asked whether it shall run without the sandbox.
-    pub fn held(self) -> NeedsApproval {
+    pub fn into_needs_approval(self) -> NeedsApproval {
         NeedsApproval { judged: self.judged, seal: self.seal }
     }
 
@@ -367,13 +370,13 @@ impl Cleared {
     }
 
     /// Whether the judgement is still the one that was sealed.
-    pub fn holds(&self) -> bool {
-        Seal::over(&self.judged) == self.seal
+    pub fn is_intact(&self) -> bool {
+        Seal::from_assessment(&self.judged) == self.seal
     }
 
     /// A judgement made by hand, as nothing but a test can.
     #[cfg(test)]
-    pub fn by_hand(judged: Assessment) -> Cleared {
+    pub fn new_for_test(judged: Assessment) -> Cleared {
         Cleared::new(judged)
     }
 
@@ -386,13 +389,13 @@ impl Cleared {
 }
 
 impl DeniedStep {
-    pub fn judged(&self) -> &Assessment {
+    pub fn assessment(&self) -> &Assessment {
         &self.0
     }
 }
 
 impl Verdict {
-    pub fn judged(&self) -> &Assessment {
+    pub fn assessment(&self) -> &Assessment {
         match self {
             Verdict::Run(Cleared { judged, .. })
             | Verdict::Ask(NeedsApproval { judged, .. })
@@ -454,10 +457,10 @@ fn is_unguarded(judged: &Assessment) -> bool {
 /// a line that is not text for a shell at all (a NUL in it) is refused. Nothing a model
 /// sends may come here.
 pub fn assess_shell(id: &str, line: &str, scene: PolicyContext<'_>) -> Verdict {
-    let judged = pieces::line(id, line, scene);
+    let judged = pieces::judge_user_line(id, line, scene);
     match judged.risk.tier {
         Tier::L0 | Tier::L1 => Verdict::Run(Cleared::new(judged)),
-        Tier::L2 if pieces::is_no_line(&judged) => Verdict::Refuse(DeniedStep(judged)),
+        Tier::L2 if pieces::has_nul(&judged) => Verdict::Refuse(DeniedStep(judged)),
         Tier::L2 => Verdict::Ask(NeedsApproval::new(judged)),
     }
 }
@@ -485,7 +488,7 @@ pub struct RuleInfo {
 }
 
 /// Every program the tables know.
-pub fn known() -> impl Iterator<Item = RuleInfo> {
+pub fn known_programs() -> impl Iterator<Item = RuleInfo> {
     rules::all().map(|spec| RuleInfo { names: spec.names, tier: spec.tier, why: spec.why })
 }
 
@@ -501,19 +504,20 @@ pub struct Promised {
 }
 
 /// The promises of every row, to be compared with the real programs.
-pub fn promises() -> impl Iterator<Item = Promised> {
+pub fn harmless_options() -> impl Iterator<Item = Promised> {
     rules::all().flat_map(|spec| {
-        let own = promised(Vec::new(), spec);
-        let below = spec.subs.iter().flat_map(move |sub| promised(vec![first(spec)], sub));
+        let own = harmless_options_of(Vec::new(), spec);
+        let below =
+            spec.subs.iter().flat_map(move |sub| harmless_options_of(vec![first_name(spec)], sub));
         own.into_iter().chain(below)
     })
 }
 
-fn first(spec: &table::Spec) -> &'static str {
+fn first_name(spec: &table::Spec) -> &'static str {
     spec.names.split_ascii_whitespace().next().unwrap_or_default()
 }
 
-fn promised(above: Vec<&'static str>, spec: &table::Spec) -> Vec<Promised> {
+fn harmless_options_of(above: Vec<&'static str>, spec: &table::Spec) -> Vec<Promised> {
     if spec.tier > Tier::L0 {
         return Vec::new();
     }

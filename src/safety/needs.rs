@@ -47,7 +47,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    pub fn of(risk: &Risk) -> Needs {
+    pub fn from_risk(risk: &Risk) -> Needs {
         let rules = || risk.reasons.iter().map(|reason| reason.rule.as_str());
         let runs_code = rules().any(runs_code) && risk.effects.contains(&Effect::Exec);
         let mut needs = Needs {
@@ -56,7 +56,7 @@ impl Needs {
             ..Needs::default()
         };
         for row in NEEDS {
-            let named = rules().any(|rule| row.speaks_for(rule));
+            let named = rules().any(|rule| row.applies_to(rule));
             if named {
                 needs.own.extend(row.caches);
                 needs.credentials.extend(row.credentials);
@@ -73,7 +73,7 @@ impl Needs {
 }
 
 /// The sentence in a question about the sandbox around the step, or that there is none.
-pub fn wall(judged: &Assessment, policy: &Policy) -> Vec<Reason> {
+pub fn sandbox_reasons(judged: &Assessment, policy: &Policy) -> Vec<Reason> {
     // Of steps that only read the user is asked about the shell pieces of templates.
     let reads = judged.risk.tier == Tier::L0;
     let is_piece = matches!(judged.step.work, StepAction::Shell { .. });
@@ -94,7 +94,7 @@ pub fn wall(judged: &Assessment, policy: &Policy) -> Vec<Reason> {
         SandboxStatus::ReadOnly if !reads => return none(words::SANDBOX_READ),
         SandboxStatus::ReadOnly | SandboxStatus::Held => {}
     }
-    let needs = Needs::of(&judged.risk);
+    let needs = Needs::from_risk(&judged.risk);
     if needs.system {
         return vec![reason("sandbox.free", words::SANDBOX_FREE.into())];
     }
@@ -106,7 +106,8 @@ pub fn wall(judged: &Assessment, policy: &Policy) -> Vec<Reason> {
         said.push(reason("sandbox.network", words::SANDBOX_NETWORK.into()));
     }
     if !needs.credentials.is_empty() {
-        let mut places: Vec<String> = needs.credentials.iter().map(UserPath::shown).collect();
+        let mut places: Vec<String> =
+            needs.credentials.iter().map(UserPath::display_path).collect();
         places.dedup();
         let say = words::SANDBOX_CREDENTIALS.with("places", places.join(", "));
         said.push(reason("sandbox.credentials", say));
@@ -115,14 +116,14 @@ pub fn wall(judged: &Assessment, policy: &Policy) -> Vec<Reason> {
 }
 
 /// The risk as a question shows it: with the openings in the sandbox around the step.
-pub fn with_wall(judged: &Assessment, policy: &Policy) -> Risk {
+pub fn with_sandbox_reasons(judged: &Assessment, policy: &Policy) -> Risk {
     let mut risk = judged.risk.clone();
-    risk.reasons.extend(wall(judged, policy));
+    risk.reasons.extend(sandbox_reasons(judged, policy));
     risk
 }
 
 /// The risk of running a step again without the sandbox, which denied it this.
-pub fn beyond_the_wall(judged: &Assessment, denied: &SandboxDenial) -> Risk {
+pub fn unsandboxed_risk(judged: &Assessment, denied: &SandboxDenial) -> Risk {
     let mut risk = judged.risk.clone();
     let say = words::SANDBOX_DENIED.with("what", denied.denied_actions());
     let reason = Reason { rule: SandboxDenial::RULE.to_owned(), tier: Tier::L1, say, arg: None };
@@ -135,7 +136,7 @@ pub fn beyond_the_wall(judged: &Assessment, denied: &SandboxDenial) -> Risk {
 
 impl UserPath {
     /// As the user would write it.
-    fn shown(&self) -> String {
+    fn display_path(&self) -> String {
         let home = if self.home.starts_with('/') { String::new() } else { "~/".to_owned() };
         match self.rest {
             "" => format!("{home}{}", self.home),
@@ -145,7 +146,7 @@ impl UserPath {
 }
 
 impl Need {
-    fn speaks_for(&self, rule: &str) -> bool {
+    fn applies_to(&self, rule: &str) -> bool {
         self.rules.split_ascii_whitespace().any(|own| {
             rule.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
@@ -193,7 +194,7 @@ const fn home(home: &'static str) -> UserPath {
     UserPath { variable: "", home, rest: "" }
 }
 
-const fn moved(variable: &'static str, home: &'static str, rest: &'static str) -> UserPath {
+const fn movable(variable: &'static str, home: &'static str, rest: &'static str) -> UserPath {
     UserPath { variable, home, rest }
 }
 
@@ -208,75 +209,75 @@ const fn row(
 const SSH: UserPath = home(".ssh");
 const NETRC: UserPath = home(".netrc");
 const GIT_STORE: UserPath = home(".git-credentials");
-const GIT_CONFIG: UserPath = moved("XDG_CONFIG_HOME", ".config", "git/credentials");
+const GIT_CONFIG: UserPath = movable("XDG_CONFIG_HOME", ".config", "git/credentials");
 
 #[rustfmt::skip]
 const NEEDS: &[Need] = &[
     // Other machines.
-    row("git.push git.pull git.fetch git.clone git.ls-remote git.submodule git.remote git.lfs git.svn git-lfs", &[], &[SSH, GIT_STORE, GIT_CONFIG, NETRC, moved("GH_CONFIG_DIR", ".config/gh", "")]),
+    row("git.push git.pull git.fetch git.clone git.ls-remote git.submodule git.remote git.lfs git.svn git-lfs", &[], &[SSH, GIT_STORE, GIT_CONFIG, NETRC, movable("GH_CONFIG_DIR", ".config/gh", "")]),
     row("ssh scp sftp rsync sshfs mosh autossh ssh-copy-id ssh-keyscan ssh-add ssh-keygen hg svn ansible ansible-playbook", &[], &[SSH]),
     row("curl.credentials wget http https httpie ftp lftp", &[], &[NETRC]),
-    row("gh", &[home(".cache/gh"), home(".local/state/gh")], &[moved("GH_CONFIG_DIR", ".config/gh", ""), SSH]),
+    row("gh", &[home(".cache/gh"), home(".local/state/gh")], &[movable("GH_CONFIG_DIR", ".config/gh", ""), SSH]),
     row("glab", &[], &[home(".config/glab-cli")]),
     row("hub", &[], &[home(".config/hub")]),
     row("rclone", &[home(".cache/rclone")], &[home(".config/rclone")]),
 
     // Containers and clouds.
-    row("docker podman nerdctl buildah docker-compose podman-compose skopeo", &[moved("DOCKER_CONFIG", ".docker", "buildx"), home(".local/share/containers")],
-        &[moved("DOCKER_CONFIG", ".docker", ""), home("/run/docker.sock"), home("/var/run/docker.sock")]),
-    row("kubectl oc helm k9s kustomize kind minikube k3d argocd flux istioctl velero skaffold tilt stern kubectx kubens", &[home(".kube/cache"), home(".cache/helm"), home(".minikube")], &[moved("KUBECONFIG", ".kube/config", ""), home(".kube")]),
+    row("docker podman nerdctl buildah docker-compose podman-compose skopeo", &[movable("DOCKER_CONFIG", ".docker", "buildx"), home(".local/share/containers")],
+        &[movable("DOCKER_CONFIG", ".docker", ""), home("/run/docker.sock"), home("/var/run/docker.sock")]),
+    row("kubectl oc helm k9s kustomize kind minikube k3d argocd flux istioctl velero skaffold tilt stern kubectx kubens", &[home(".kube/cache"), home(".cache/helm"), home(".minikube")], &[movable("KUBECONFIG", ".kube/config", ""), home(".kube")]),
     row("aws eksctl sam cdk s3cmd s5cmd", &[home(".aws/cli"), home(".aws/sso")], &[home(".aws"), home(".s3cfg"), home(".boto")]),
-    row("gcloud gsutil bq firebase", &[moved("CLOUDSDK_CONFIG", ".config/gcloud", "")], &[moved("CLOUDSDK_CONFIG", ".config/gcloud", ""), home(".boto")]),
-    row("az azcopy", &[moved("AZURE_CONFIG_DIR", ".azure", "")], &[moved("AZURE_CONFIG_DIR", ".azure", "")]),
+    row("gcloud gsutil bq firebase", &[movable("CLOUDSDK_CONFIG", ".config/gcloud", "")], &[movable("CLOUDSDK_CONFIG", ".config/gcloud", ""), home(".boto")]),
+    row("az azcopy", &[movable("AZURE_CONFIG_DIR", ".azure", "")], &[movable("AZURE_CONFIG_DIR", ".azure", "")]),
     row("terraform tofu terragrunt packer pulumi", &[home(".terraform.d/plugin-cache"), home(".pulumi")], &[home(".terraform.d"), home(".terraformrc"), home(".aws"), home(".azure"), home(".config/gcloud")]),
     row("doctl", &[], &[home(".config/doctl")]),
     row("heroku", &[], &[home(".config/heroku"), NETRC]),
     row("vault", &[], &[home(".vault-token")]),
 
     // Package managers and the programs they build.
-    row("cargo cross rustc rustfmt rustdoc", &[moved("CARGO_HOME", ".cargo", "registry"), moved("CARGO_HOME", ".cargo", "git"), moved("CARGO_HOME", ".cargo", ".package-cache"), moved("CARGO_HOME", ".cargo", ".package-cache-mutate"), moved("CARGO_HOME", ".cargo", ".global-cache"), moved("CARGO_TARGET_DIR", "", "")], &[]),
-    row("cargo.add cargo.update cargo.fetch cargo.vendor cargo.generate-lockfile cargo.publish", &[], &[moved("CARGO_HOME", ".cargo", "credentials"), moved("CARGO_HOME", ".cargo", "credentials.toml"), GIT_STORE]),
-    row("cargo.install cargo.uninstall", &[moved("CARGO_HOME", ".cargo", "bin"), moved("CARGO_HOME", ".cargo", ".crates.toml"), moved("CARGO_HOME", ".cargo", ".crates2.json")], &[moved("CARGO_HOME", ".cargo", "credentials"), moved("CARGO_HOME", ".cargo", "credentials.toml")]),
-    row("rustup", &[moved("RUSTUP_HOME", ".rustup", ""), moved("CARGO_HOME", ".cargo", "bin")], &[]),
-    row("npm npx node nodejs tsc eslint prettier jest vitest playwright cypress webpack vite next turbo nx", &[moved("NPM_CONFIG_CACHE", ".npm", ""), moved("npm_config_cache", ".npm", ""), home(".node-gyp"), home(".cache/node-gyp"), home(".cache/node"), home(".cache/ms-playwright"), home(".cache/Cypress"), home(".cache/prisma"), home(".cache/turbo"), home(".cache/esbuild")], &[]),
+    row("cargo cross rustc rustfmt rustdoc", &[movable("CARGO_HOME", ".cargo", "registry"), movable("CARGO_HOME", ".cargo", "git"), movable("CARGO_HOME", ".cargo", ".package-cache"), movable("CARGO_HOME", ".cargo", ".package-cache-mutate"), movable("CARGO_HOME", ".cargo", ".global-cache"), movable("CARGO_TARGET_DIR", "", "")], &[]),
+    row("cargo.add cargo.update cargo.fetch cargo.vendor cargo.generate-lockfile cargo.publish", &[], &[movable("CARGO_HOME", ".cargo", "credentials"), movable("CARGO_HOME", ".cargo", "credentials.toml"), GIT_STORE]),
+    row("cargo.install cargo.uninstall", &[movable("CARGO_HOME", ".cargo", "bin"), movable("CARGO_HOME", ".cargo", ".crates.toml"), movable("CARGO_HOME", ".cargo", ".crates2.json")], &[movable("CARGO_HOME", ".cargo", "credentials"), movable("CARGO_HOME", ".cargo", "credentials.toml")]),
+    row("rustup", &[movable("RUSTUP_HOME", ".rustup", ""), movable("CARGO_HOME", ".cargo", "bin")], &[]),
+    row("npm npx node nodejs tsc eslint prettier jest vitest playwright cypress webpack vite next turbo nx", &[movable("NPM_CONFIG_CACHE", ".npm", ""), movable("npm_config_cache", ".npm", ""), home(".node-gyp"), home(".cache/node-gyp"), home(".cache/node"), home(".cache/ms-playwright"), home(".cache/Cypress"), home(".cache/prisma"), home(".cache/turbo"), home(".cache/esbuild")], &[]),
     row("pnpm pnpx", &[home(".local/share/pnpm/store"), home(".cache/pnpm"), home(".local/state/pnpm"), home(".pnpm-store")], &[]),
-    row("yarn", &[moved("YARN_CACHE_FOLDER", ".cache/yarn", ""), home(".yarn/berry")], &[]),
-    row("npm.install npm.i npm.ci npm.add npm.update npm.up npm.upgrade npm.dedupe npm.publish npm.view npm.info npm.outdated npm.audit pnpm.install pnpm.i pnpm.add pnpm.update pnpm.up pnpm.outdated yarn.install yarn.add yarn.up yarn.upgrade yarn.outdated npx pnpx", &[], &[moved("NPM_CONFIG_USERCONFIG", ".npmrc", ""), home(".yarnrc.yml")]),
+    row("yarn", &[movable("YARN_CACHE_FOLDER", ".cache/yarn", ""), home(".yarn/berry")], &[]),
+    row("npm.install npm.i npm.ci npm.add npm.update npm.up npm.upgrade npm.dedupe npm.publish npm.view npm.info npm.outdated npm.audit pnpm.install pnpm.i pnpm.add pnpm.update pnpm.up pnpm.outdated yarn.install yarn.add yarn.up yarn.upgrade yarn.outdated npx pnpx", &[], &[movable("NPM_CONFIG_USERCONFIG", ".npmrc", ""), home(".yarnrc.yml")]),
     row("bun bunx", &[home(".bun/install/cache"), home(".cache/bun")], &[]),
     row("bun.install bun.add", &[], &[home(".npmrc")]),
-    row("deno", &[moved("DENO_DIR", ".cache/deno", "")], &[]),
-    row("pip pip2 pip3 python python3 pytest tox nox pre-commit mypy ruff black", &[moved("PIP_CACHE_DIR", ".cache/pip", ""), home(".cache/pre-commit"), home(".cache/matplotlib"), home(".cache/huggingface"), home(".cache/torch"), home(".cache/pylint"), home(".local/share/virtualenv")], &[]),
+    row("deno", &[movable("DENO_DIR", ".cache/deno", "")], &[]),
+    row("pip pip2 pip3 python python3 pytest tox nox pre-commit mypy ruff black", &[movable("PIP_CACHE_DIR", ".cache/pip", ""), home(".cache/pre-commit"), home(".cache/matplotlib"), home(".cache/huggingface"), home(".cache/torch"), home(".cache/pylint"), home(".local/share/virtualenv")], &[]),
     row("pip pip2 pip3", &[], &[NETRC]),
     row("twine flit", &[], &[home(".pypirc")]),
-    row("uv uvx", &[moved("UV_CACHE_DIR", ".cache/uv", ""), home(".local/share/uv")], &[NETRC]),
-    row("poetry", &[moved("POETRY_CACHE_DIR", ".cache/pypoetry", "")], &[home(".config/pypoetry"), home(".pypirc")]),
+    row("uv uvx", &[movable("UV_CACHE_DIR", ".cache/uv", ""), home(".local/share/uv")], &[NETRC]),
+    row("poetry", &[movable("POETRY_CACHE_DIR", ".cache/pypoetry", "")], &[home(".config/pypoetry"), home(".pypirc")]),
     row("pdm hatch rye pipenv pipx", &[home(".cache/pdm"), home(".cache/hatch"), home(".local/share/hatch"), home(".cache/pipenv"), home(".local/share/virtualenvs"), home(".cache/pipx"), home(".local/share/pipx")], &[home(".pypirc")]),
     row("conda mamba micromamba", &[home(".conda"), home(".cache/conda")], &[]),
-    row("go gofmt golangci-lint gopls staticcheck", &[moved("GOMODCACHE", "go/pkg", ""), moved("GOPATH", "go", "pkg"), moved("GOCACHE", ".cache/go-build", ""), home(".cache/golangci-lint"), home(".cache/gopls"), home(".cache/staticcheck"), home(".config/go/telemetry")], &[]),
-    row("go.install", &[moved("GOPATH", "go", "bin")], &[]),
+    row("go gofmt golangci-lint gopls staticcheck", &[movable("GOMODCACHE", "go/pkg", ""), movable("GOPATH", "go", "pkg"), movable("GOCACHE", ".cache/go-build", ""), home(".cache/golangci-lint"), home(".cache/gopls"), home(".cache/staticcheck"), home(".config/go/telemetry")], &[]),
+    row("go.install", &[movable("GOPATH", "go", "bin")], &[]),
     row("go.get go.mod go.install", &[], &[NETRC, GIT_STORE]),
-    row("gradle gradlew mvn mvnw kotlinc", &[moved("GRADLE_USER_HOME", ".gradle", ""), home(".m2/repository"), home(".m2/wrapper"), home(".konan"), home(".android")], &[]),
+    row("gradle gradlew mvn mvnw kotlinc", &[movable("GRADLE_USER_HOME", ".gradle", ""), home(".m2/repository"), home(".m2/wrapper"), home(".konan"), home(".android")], &[]),
     row("sbt mill lein scala", &[home(".ivy2"), home(".sbt"), home(".cache/coursier"), home(".cache/mill"), home(".m2/repository")], &[]),
     row("gem bundle bundler rails rspec", &[home(".bundle/cache"), home(".local/share/gem"), home(".cache/bundler"), home(".gem/ruby")], &[]),
     row("gem bundle bundler", &[], &[home(".gem/credentials")]),
-    row("composer", &[moved("COMPOSER_CACHE_DIR", ".cache/composer", ""), home(".composer/cache")], &[home(".composer/auth.json"), home(".config/composer/auth.json")]),
-    row("cabal stack ghc ghci", &[home(".cabal/packages"), home(".cabal/store"), home(".cache/cabal"), home(".local/state/cabal"), moved("STACK_ROOT", ".stack", "")], &[]),
+    row("composer", &[movable("COMPOSER_CACHE_DIR", ".cache/composer", ""), home(".composer/cache")], &[home(".composer/auth.json"), home(".config/composer/auth.json")]),
+    row("cabal stack ghc ghci", &[home(".cabal/packages"), home(".cabal/store"), home(".cache/cabal"), home(".local/state/cabal"), movable("STACK_ROOT", ".stack", "")], &[]),
     row("dotnet nuget paket msbuild", &[home(".nuget/packages"), home(".local/share/NuGet"), home(".dotnet"), home(".templateengine"), home(".cache/NuGet")], &[]),
-    row("mix iex elixir rebar3", &[moved("MIX_HOME", ".mix", ""), moved("HEX_HOME", ".hex", ""), home(".cache/rebar3")], &[]),
-    row("dart flutter pub", &[moved("PUB_CACHE", ".pub-cache", ""), home(".dart-tool")], &[]),
+    row("mix iex elixir rebar3", &[movable("MIX_HOME", ".mix", ""), movable("HEX_HOME", ".hex", ""), home(".cache/rebar3")], &[]),
+    row("dart flutter pub", &[movable("PUB_CACHE", ".pub-cache", ""), home(".dart-tool")], &[]),
     row("swift xcodebuild pod", &[home(".swiftpm"), home(".cache/org.swift.swiftpm"), home(".cocoapods"), home("Library/Caches"), home("Library/Developer/Xcode/DerivedData")], &[]),
     row("zig", &[home(".cache/zig")], &[]),
-    row("julia", &[moved("JULIA_DEPOT_PATH", ".julia", "")], &[]),
+    row("julia", &[movable("JULIA_DEPOT_PATH", ".julia", "")], &[]),
     row("opam dune ocaml", &[home(".opam"), home(".cache/dune")], &[]),
     row("nimble nim", &[home(".nimble"), home(".cache/nim")], &[]),
     row("conan vcpkg cmake", &[home(".conan"), home(".conan2"), home(".cache/vcpkg")], &[]),
     row("bazel bazelisk", &[home(".cache/bazel"), home(".cache/bazelisk")], &[]),
-    row("ccache gcc g++ cc c++ clang clang++ make ninja", &[moved("CCACHE_DIR", ".cache/ccache", ""), home(".ccache")], &[]),
-    row("sccache", &[moved("SCCACHE_DIR", ".cache/sccache", "")], &[]),
+    row("ccache gcc g++ cc c++ clang clang++ make ninja", &[movable("CCACHE_DIR", ".cache/ccache", ""), home(".ccache")], &[]),
+    row("sccache", &[movable("SCCACHE_DIR", ".cache/sccache", "")], &[]),
 
     // Keys, databases and other agents.
-    row("gpg gpg2 gpgsm pass git-crypt sops", &[], &[moved("GNUPGHOME", ".gnupg", ""), home(".password-store")]),
-    row("psql pg_dump pg_restore pgcli createdb dropdb", &[], &[moved("PGPASSFILE", ".pgpass", "")]),
+    row("gpg gpg2 gpgsm pass git-crypt sops", &[], &[movable("GNUPGHOME", ".gnupg", ""), home(".password-store")]),
+    row("psql pg_dump pg_restore pgcli createdb dropdb", &[], &[movable("PGPASSFILE", ".pgpass", "")]),
     row("mysql mariadb mysqldump mycli", &[], &[home(".my.cnf")]),
     row("op", &[], &[home(".config/op")]),
     row("claude", &[home(".claude")], &[home(".claude"), home(".claude.json")]),
@@ -298,7 +299,7 @@ mod tests {
             say: words::RUNS_PROJECT.into(),
             arg: None,
         });
-        Needs::of(&Risk {
+        Needs::from_risk(&Risk {
             tier: Tier::L1,
             rule: rules.first().copied().unwrap_or_default().to_owned(),
             reasons: reasons.collect(),

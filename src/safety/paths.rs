@@ -26,38 +26,38 @@ pub enum PathClass {
 /// Classifies a path as it appears in an argument, seen from `cwd`. A program takes it
 /// literally; what its author may have meant only adds to that.
 pub fn classify(text: &str, cwd: &Path, scene: PolicyContext<'_>) -> PathClass {
-    let literal = classify_written(cwd.join(text), scene);
-    match alias(text, cwd, &scene.place.home) {
-        Some(meant) => literal.max(classify_written(meant, scene)),
+    let literal = classify_literal(cwd.join(text), scene);
+    match expand_alias(text, cwd, &scene.place.home) {
+        Some(meant) => literal.max(classify_literal(meant, scene)),
         None => literal,
     }
 }
 
-fn classify_written(written: PathBuf, scene: PolicyContext<'_>) -> PathClass {
-    let plain = normal(&written);
+fn classify_literal(written: PathBuf, scene: PolicyContext<'_>) -> PathClass {
+    let plain = normalize(&written);
     if plain == Path::new("/dev/null") {
         return PathClass::Inside;
     }
-    if is_public(&plain) && is_public(&scene.world.real(&written)) {
+    if is_public(&plain) && is_public(&scene.world.resolve(&written)) {
         return PathClass::Public;
     }
     // A path that only exists for the process that looks is not looked at through ours.
     let looks = plain.starts_with("/proc") || plain.starts_with("/dev");
-    if looks && !scene.place.may_read(&plain) {
-        return locate(&plain, scene);
+    if looks && !scene.place.can_read(&plain) {
+        return classify_location(&plain, scene);
     }
-    locate(&plain, scene).max(locate(&scene.world.real(&written), scene))
+    classify_location(&plain, scene).max(classify_location(&scene.world.resolve(&written), scene))
 }
 
 /// The absolute path a text refers to. A literal `~` or `$HOME` never reaches a shell, but
 /// its author meant the home folder.
 pub fn absolute(text: &str, cwd: &Path, home: &Path) -> PathBuf {
-    alias(text, cwd, home).unwrap_or_else(|| cwd.join(text))
+    expand_alias(text, cwd, home).unwrap_or_else(|| cwd.join(text))
 }
 
 /// A text's possible meaning beyond its letters: `file://`, `~`, `$HOME`. No program that
 /// gets its arguments without a shell takes it so.
-fn alias(text: &str, cwd: &Path, home: &Path) -> Option<PathBuf> {
+fn expand_alias(text: &str, cwd: &Path, home: &Path) -> Option<PathBuf> {
     let plain = text.strip_prefix("file://").unwrap_or(text);
     for alias in ["~", "$HOME", "${HOME}"] {
         match plain.strip_prefix(alias) {
@@ -66,7 +66,7 @@ fn alias(text: &str, cwd: &Path, home: &Path) -> Option<PathBuf> {
                 return Some(home.join(rest.trim_start_matches('/')));
             }
             // `~name` is the home of another user.
-            Some(rest) if alias == "~" && is_user(rest) => {
+            Some(rest) if alias == "~" && is_user_name(rest) => {
                 return Some(Path::new("/home").join(rest));
             }
             Some(_) | None => {}
@@ -76,7 +76,7 @@ fn alias(text: &str, cwd: &Path, home: &Path) -> Option<PathBuf> {
 }
 
 /// The path without `.` and `..`, by its letters alone.
-pub fn normal(path: &Path) -> PathBuf {
+pub fn normalize(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {
@@ -98,7 +98,7 @@ pub fn looks_like_path(text: &str) -> bool {
 
 /// Where credentials are on a machine, whether or not they exist: what a sandbox keeps
 /// children from reading. Absolute, in no order.
-pub fn secret_places(home: &Path) -> Vec<PathBuf> {
+pub fn credential_places(home: &Path) -> Vec<PathBuf> {
     let pairs = SENSITIVE_PAIRS.iter().filter(|(folder, _)| *folder != ".git");
     let pairs = pairs.map(|(folder, file)| Path::new(folder).join(file));
     let folders = SECRET_FOLDERS.iter().chain(HOME_SECRETS).map(PathBuf::from);
@@ -109,17 +109,17 @@ pub fn secret_places(home: &Path) -> Vec<PathBuf> {
     of_home.chain(system).collect()
 }
 
-fn locate(path: &Path, scene: PolicyContext<'_>) -> PathClass {
+fn classify_location(path: &Path, scene: PolicyContext<'_>) -> PathClass {
     let place = scene.place;
     if path == Path::new("/dev/null") {
         PathClass::Inside
     } else if is_secret(path, place) {
         PathClass::Secret
     } else if let Some(inner) = place.root_of(path).and_then(|root| path.strip_prefix(root).ok()) {
-        if holds_credentials(inner) { PathClass::Sensitive } else { PathClass::Inside }
-    } else if holds_credentials(path) {
+        if is_credential_path(inner) { PathClass::Sensitive } else { PathClass::Inside }
+    } else if is_credential_path(path) {
         PathClass::Secret
-    } else if place.may_read(path) {
+    } else if place.can_read(path) {
         PathClass::Public
     } else {
         PathClass::Outside
@@ -128,14 +128,14 @@ fn locate(path: &Path, scene: PolicyContext<'_>) -> PathClass {
 
 /// Whether an entry of a folder holds credentials, or is a folder of them, by its name and
 /// the folder's.
-pub fn is_closed(folder: Option<&str>, name: &str) -> bool {
+pub fn is_credential_entry(folder: Option<&str>, name: &str) -> bool {
     SECRET_FOLDERS.contains(&name)
         || is_sensitive_name(name)
         || SENSITIVE_PAIRS.iter().any(|(a, b)| folder == Some(*a) && name == *b)
 }
 
 /// Whether a path is one of credentials by its names.
-pub(super) fn holds_credentials(path: &Path) -> bool {
+pub(super) fn is_credential_path(path: &Path) -> bool {
     let pairs = path.components().zip(path.components().skip(1));
     path.components().any(|part| part.as_os_str().to_str().is_some_and(is_sensitive_name))
         || pairs.into_iter().any(|(folder, file)| {
@@ -152,11 +152,11 @@ pub(super) fn is_secret(path: &Path, place: &Workspace) -> bool {
     let anywhere = path
         .components()
         .any(|part| SECRET_FOLDERS.iter().any(|folder| part.as_os_str() == *folder));
-    of_home || anywhere || is_own(path, place) || is_system_secret(path, place)
+    of_home || anywhere || is_avocet_path(path, place) || is_system_secret(path, place)
 }
 
 /// Our own folders; where the user works below one, that is theirs.
-fn is_own(path: &Path, place: &Workspace) -> bool {
+fn is_avocet_path(path: &Path, place: &Workspace) -> bool {
     let works = |own: &Path| place.workspace.starts_with(own) && path.starts_with(&place.workspace);
     place.own.iter().any(|own| path.starts_with(own) && !works(own))
 }
@@ -192,7 +192,7 @@ fn is_public(path: &Path) -> bool {
         || PUBLIC_FOLDERS.iter().any(|folder| path.starts_with(folder))
 }
 
-fn is_user(text: &str) -> bool {
+fn is_user_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.'))
 }

@@ -10,7 +10,7 @@ use crate::protocol::{Requires, Step, StepAction, Tier};
 
 /// Judges a line for the user's shell; a program that is not on the list is an L1, since
 /// the list is about what a model may propose.
-pub(super) fn line(id: &str, line: &str, scene: PolicyContext<'_>) -> Assessment {
+pub(super) fn judge_user_line(id: &str, line: &str, scene: PolicyContext<'_>) -> Assessment {
     let policy = Policy { unknown_program: Unknown::Confirm, ..scene.policy.clone() };
     let scene = PolicyContext { policy: &policy, ..scene };
     let work = StepAction::Shell { line: line.to_owned() };
@@ -19,15 +19,15 @@ pub(super) fn line(id: &str, line: &str, scene: PolicyContext<'_>) -> Assessment
 }
 
 /// No text for a shell at all.
-pub(super) fn is_no_line(judged: &Assessment) -> bool {
+pub(super) fn has_nul(judged: &Assessment) -> bool {
     judged.risk.reasons.iter().any(|reason| reason.rule == "malformed.nul")
 }
 
 /// Judges a shell command of a template, with its arguments filled in. The user is asked
 /// whatever its tier; only text that is not for a shell is refused.
-pub fn assess_piece(id: &str, text: &str, scene: PolicyContext<'_>) -> Verdict {
-    let judged = line(id, text, scene);
-    match is_no_line(&judged) {
+pub fn assess_template_command(id: &str, text: &str, scene: PolicyContext<'_>) -> Verdict {
+    let judged = judge_user_line(id, text, scene);
+    match has_nul(&judged) {
         true => Verdict::Refuse(DeniedStep(judged)),
         false => Verdict::Ask(NeedsApproval::new(judged)),
     }

@@ -90,7 +90,7 @@ impl Policy {
     }
 
     /// Every rule that allows: those the user wrote, then those that were remembered.
-    pub fn allowing(&self) -> Vec<PolicyRule> {
+    pub fn allow_rules(&self) -> Vec<PolicyRule> {
         let granted = self.granted.iter().map(|grant| &grant.rule);
         self.allowed.iter().chain(granted).cloned().collect()
     }
@@ -120,7 +120,7 @@ impl PolicyRule {
 
     /// Whether a command line of plain words, quoted as rules are, is one the rule applies
     /// to; `None` for a line that is not of this form.
-    pub fn takes(&self, line: &str) -> Option<bool> {
+    pub fn matches_line(&self, line: &str) -> Option<bool> {
         let mut words = split(line)?.into_iter().map(|(word, _)| word);
         let program = words.next()?;
         let args: Vec<String> = words.collect();
@@ -203,11 +203,11 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_taken_by_the_rule_that_speaks_of_it() {
-        assert_eq!(rule("git push *").takes("git push 'a b'"), Some(true));
-        assert_eq!(rule("git push").takes("git push origin"), Some(false));
-        assert_eq!(rule("git push").takes("git 'push"), None);
-        assert_eq!(rule("git push").takes(" "), None);
+    fn a_rule_matches_the_lines_that_begin_like_it() {
+        assert_eq!(rule("git push *").matches_line("git push 'a b'"), Some(true));
+        assert_eq!(rule("git push").matches_line("git push origin"), Some(false));
+        assert_eq!(rule("git push").matches_line("git 'push"), None);
+        assert_eq!(rule("git push").matches_line(" "), None);
     }
 
     #[test]

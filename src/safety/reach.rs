@@ -8,7 +8,7 @@ use super::rules::remembered::{FORMS, Operand, Rest, RuleReach};
 
 /// The form that counts for a command, and how many of its arguments are words of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Governed {
+pub struct MatchedForm {
     pub reach: RuleReach,
     pub words: usize,
     /// The words of the form, the program first.
@@ -20,21 +20,21 @@ pub trait OperandScope {
     /// A file or folder of the workspace that holds no credentials.
     fn is_inside(&self, text: &str) -> bool;
     /// One that steers programs.
-    fn steers(&self, text: &str) -> bool;
+    fn is_steering_file(&self, text: &str) -> bool;
     /// A program of this name is in the `node_modules/.bin` of the folder.
-    fn has_local(&self, name: &str) -> bool;
+    fn has_local_program(&self, name: &str) -> bool;
 }
 
 /// The longest matching form; for a command without one, a rule the user wrote may allow
 /// plain words.
-pub fn governing(program: &str, args: &[String]) -> Governed {
+pub fn match_form(program: &str, args: &[String]) -> MatchedForm {
     let short = program.rsplit('/').next().unwrap_or(program);
     let own = rules::find(short).map_or(short, |(_, own)| own);
     let fitting = FORMS.iter().filter_map(|form| {
-        let words = fits(form.start, own, args)?;
-        Some(Governed { reach: form.reach, words, start: form.start })
+        let words = matched_words(form.start, own, args)?;
+        Some(MatchedForm { reach: form.reach, words, start: form.start })
     });
-    let otherwise = Governed { reach: RuleReach::ExactOr(Rest::PLAIN), words: 0, start: "" };
+    let otherwise = MatchedForm { reach: RuleReach::ExactOr(Rest::PLAIN), words: 0, start: "" };
     // Of two that are as long the later one counts.
     fitting.fold(otherwise, |best, next| {
         if best.start.is_empty() || next.words >= best.words { next } else { best }
@@ -43,14 +43,14 @@ pub fn governing(program: &str, args: &[String]) -> Governed {
 
 /// Whether `*` after the first `fixed` arguments covers the others. `by_hand`: the user
 /// wrote the rule.
-pub fn covers_open(
+pub fn star_covers(
     program: &str,
     args: &[String],
     fixed: usize,
     by_hand: bool,
     ground: &dyn OperandScope,
 ) -> bool {
-    let governed = governing(program, args);
+    let governed = match_form(program, args);
     let rest = match governed.reach {
         RuleReach::Open(rest) => rest,
         RuleReach::ByHand(rest) | RuleReach::ExactOr(rest) if by_hand => rest,
@@ -59,36 +59,42 @@ pub fn covers_open(
         }
         RuleReach::Nothing | RuleReach::ByHand(_) => return false,
     };
-    !is_bare(&governed, program, fixed) && is_local(&governed, args, ground) && {
-        let args = Args { args, from: governed.words, fixed, rest: &rest, ground };
-        args.are_covered()
-    }
+    !star_covers_sub_commands(&governed, program, fixed)
+        && is_program_present(&governed, args, ground)
+        && {
+            let args = Args { args, from: governed.words, fixed, rest: &rest, ground };
+            args.are_covered()
+        }
 }
 
 /// Whether `*` would cover a sub-command as well.
-pub fn is_bare(governed: &Governed, program: &str, fixed: usize) -> bool {
+pub fn star_covers_sub_commands(governed: &MatchedForm, program: &str, fixed: usize) -> bool {
     let mut missing = governed.start.split(' ').skip(1 + fixed);
     let named = missing.all(|word| word == "?");
-    !named || (fixed == 0 && governed.words == 0 && has_subs(program))
+    !named || (fixed == 0 && governed.words == 0 && has_sub_commands(program))
 }
 
 /// Whether the program of the form is here, where the form requires it.
-pub fn is_local(governed: &Governed, args: &[String], ground: &dyn OperandScope) -> bool {
+pub fn is_program_present(
+    governed: &MatchedForm,
+    args: &[String],
+    ground: &dyn OperandScope,
+) -> bool {
     let asks = match governed.reach {
         RuleReach::Open(rest) | RuleReach::ByHand(rest) | RuleReach::ExactOr(rest) => rest.local,
         RuleReach::Local => true,
         RuleReach::Exact | RuleReach::Script | RuleReach::Nothing => false,
     };
-    !asks || args.first().is_some_and(|name| ground.has_local(name))
+    !asks || args.first().is_some_and(|name| ground.has_local_program(name))
 }
 
-fn has_subs(program: &str) -> bool {
+fn has_sub_commands(program: &str) -> bool {
     let short = program.rsplit('/').next().unwrap_or(program);
     rules::find(short).is_some_and(|(spec, _)| !spec.subs.is_empty())
 }
 
 /// How many arguments are words of the form, if it fits.
-fn fits(start: &str, program: &str, args: &[String]) -> Option<usize> {
+fn matched_words(start: &str, program: &str, args: &[String]) -> Option<usize> {
     let mut words = start.split(' ');
     let named = words.next()?.split('|').any(|name| name == program);
     if !named {
@@ -131,7 +137,7 @@ impl Args<'_> {
         while let Some(arg) = self.args.get(at) {
             let own = at < self.fixed;
             if !options || !arg.starts_with('-') || arg == "-" {
-                if !own && !self.takes_operand(arg, operands) {
+                if !own && !self.accepts_operand(arg, operands) {
                     return false;
                 }
                 operands += 1;
@@ -143,10 +149,10 @@ impl Args<'_> {
                 }
                 at += 1;
             } else {
-                match (option(arg, flags, values), own) {
-                    (Some(Shape::Alone), _) => at += 1,
+                match (option_shape(arg, flags, values), own) {
+                    (Some(OptionShape::Alone), _) => at += 1,
                     // A word that begins like an option may be taken for one.
-                    (Some(Shape::WithNext), _) => match self.args.get(at + 1) {
+                    (Some(OptionShape::WithNext), _) => match self.args.get(at + 1) {
                         Some(value) if at + 1 < self.fixed || !value.starts_with('-') => at += 2,
                         _ => return false,
                     },
@@ -160,13 +166,15 @@ impl Args<'_> {
         true
     }
 
-    fn takes_operand(&self, text: &str, before: usize) -> bool {
+    fn accepts_operand(&self, text: &str, before: usize) -> bool {
         match self.rest.operands {
             Operand::None => false,
             Operand::Name => is_name(text),
-            Operand::Inside => is_local_word(text) && self.ground.is_inside(place(text)),
+            Operand::Inside => is_local_word(text) && self.ground.is_inside(file_part(text)),
             Operand::Changed => {
-                is_local_word(text) && self.ground.is_inside(text) && !self.ground.steers(text)
+                is_local_word(text)
+                    && self.ground.is_inside(text)
+                    && !self.ground.is_steering_file(text)
             }
             Operand::Remote if before == 0 => is_plain_name(text) && !text.contains(':'),
             Operand::Remote => is_name(text),
@@ -174,41 +182,41 @@ impl Args<'_> {
     }
 }
 
-enum Shape {
+enum OptionShape {
     Alone,
     WithNext,
 }
 
 /// How many arguments an option of the lists takes up; `None`: it is not in them.
-fn option(arg: &str, flags: &str, values: &str) -> Option<Shape> {
+fn option_shape(arg: &str, flags: &str, values: &str) -> Option<OptionShape> {
     let listed = |list: &str, name: &str| list.split_ascii_whitespace().any(|own| own == name);
     if listed(flags, arg) {
-        return Some(Shape::Alone);
+        return Some(OptionShape::Alone);
     }
     if listed(values, arg) {
-        return Some(Shape::WithNext);
+        return Some(OptionShape::WithNext);
     }
     if let Some((name, _)) = arg.split_once('=') {
-        return listed(values, name).then_some(Shape::Alone);
+        return listed(values, name).then_some(OptionShape::Alone);
     }
     let letters = arg.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
     let (first, digits) = letters.split_at_checked(1)?;
     if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return listed(values, &format!("-{first}")).then_some(Shape::Alone);
+        return listed(values, &format!("-{first}")).then_some(OptionShape::Alone);
     }
     // `-am`: letters one by one, the last of which may take the next argument.
     let last = letters.chars().next_back()?;
     let before = letters.chars().rev().skip(1);
     let known = before.into_iter().all(|letter| listed(flags, &format!("-{letter}")));
     match format!("-{last}") {
-        last if known && listed(flags, &last) => Some(Shape::Alone),
-        last if known && listed(values, &last) => Some(Shape::WithNext),
+        last if known && listed(flags, &last) => Some(OptionShape::Alone),
+        last if known && listed(values, &last) => Some(OptionShape::WithNext),
         _ => None,
     }
 }
 
 /// The file of `tests/a.py::test_b` and of `a_test.rb:12`.
-fn place(text: &str) -> &str {
+fn file_part(text: &str) -> &str {
     let text = text.split("::").next().unwrap_or(text);
     match text.rsplit_once(':') {
         Some((file, line)) if !line.is_empty() && line.bytes().all(|b| b.is_ascii_digit()) => file,
@@ -223,7 +231,7 @@ fn is_local_word(text: &str) -> bool {
     let versioned = text
         .char_indices()
         .any(|(at, c)| c == '@' && text.get(..at).is_some_and(|before| !before.ends_with('/')));
-    let remote = versioned || place(text).contains(':') || text.starts_with("git+");
+    let remote = versioned || file_part(text).contains(':') || text.starts_with("git+");
     !text.is_empty() && !start && !remote && !text.contains(char::is_control)
 }
 
@@ -255,11 +263,11 @@ mod tests {
 
     #[test]
     fn letters_of_a_cluster_are_all_known_and_the_last_may_take_a_value() {
-        let shape = |arg| option(arg, "-a -q --quiet", "-m --message -j");
-        assert!(matches!(shape("-am"), Some(Shape::WithNext)));
-        assert!(matches!(shape("-qa"), Some(Shape::Alone)));
-        assert!(matches!(shape("-j4"), Some(Shape::Alone)));
-        assert!(matches!(shape("--message=x"), Some(Shape::Alone)));
+        let shape = |arg| option_shape(arg, "-a -q --quiet", "-m --message -j");
+        assert!(matches!(shape("-am"), Some(OptionShape::WithNext)));
+        assert!(matches!(shape("-qa"), Some(OptionShape::Alone)));
+        assert!(matches!(shape("-j4"), Some(OptionShape::Alone)));
+        assert!(matches!(shape("--message=x"), Some(OptionShape::Alone)));
         for arg in ["-ax", "-ma", "-mx", "--mess=x", "--quiet=1", "-F", "-é"] {
             assert!(shape(arg).is_none(), "{arg}");
         }

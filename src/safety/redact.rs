@@ -120,7 +120,7 @@ impl Redactor {
             if value.len() < SHORTEST || WORDS.contains(&value.to_ascii_lowercase().as_str()) {
                 continue;
             }
-            for form in forms(value) {
+            for form in encodings(value) {
                 if !values.iter().any(|(_, known)| *known == form) {
                     values.push((name.clone(), form));
                 }
@@ -132,23 +132,23 @@ impl Redactor {
 
     /// The text with its secrets replaced; borrowed when there were none.
     pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut hits = self.hits(text);
+        let mut hits = self.secret_spans(text);
         if self.learn(text, &hits) {
-            hits = self.hits(text);
+            hits = self.secret_spans(text);
         }
-        self.replaced(text, &hits)
+        self.replace_spans(text, &hits)
     }
 
     /// Both texts with the secrets of the first replaced in either. Secrets only the second
     /// has stay visible.
     pub fn mask_both<'t>(&self, old: &'t str, new: &'t str) -> (Cow<'t, str>, Cow<'t, str>) {
         self.mask(old);
-        let of_old = self.hits(old);
+        let of_old = self.secret_spans(old);
         let values: HashSet<&str> =
             of_old.iter().filter_map(|hit| old.get(hit.start..hit.end)).collect();
-        let mut of_new = if values.is_empty() { Vec::new() } else { self.hits(new) };
+        let mut of_new = if values.is_empty() { Vec::new() } else { self.secret_spans(new) };
         of_new.retain(|hit| new.get(hit.start..hit.end).is_some_and(|it| values.contains(it)));
-        (self.replaced(old, &of_old), self.replaced(new, &of_new))
+        (self.replace_spans(old, &of_old), self.replace_spans(new, &of_new))
     }
 
     /// Turns masks of this session back into their values. One that already appears
@@ -190,7 +190,7 @@ impl Redactor {
             .find(|mask| self.vault.value(mask).is_some())
     }
 
-    fn replaced<'t>(&self, text: &'t str, hits: &[SecretSpan]) -> Cow<'t, str> {
+    fn replace_spans<'t>(&self, text: &'t str, hits: &[SecretSpan]) -> Cow<'t, str> {
         if hits.is_empty() {
             return Cow::Borrowed(text);
         }
@@ -251,29 +251,29 @@ impl Redactor {
 
     /// Masks a text that comes in pieces.
     pub fn masking(self: &Arc<Self>) -> Masking {
-        Masking { redactor: Arc::clone(self), held: String::new() }
+        Masking { redactor: Arc::clone(self), pending: String::new() }
     }
 
     /// The ranges to mask, in order, without overlaps.
-    fn hits(&self, text: &str) -> Vec<SecretSpan> {
+    fn secret_spans(&self, text: &str) -> Vec<SecretSpan> {
         let compiled = self.compiled.get_or_init(|| Compiled::new(&self.values));
         let mut hits = Vec::new();
         for found in compiled.values.iter().flat_map(|values| values.find_iter(text)) {
             let kind = self.values.get(found.pattern().as_usize());
             let kind = kind.map_or_else(|| "secret".into(), |(name, _)| name.clone());
-            hits.push(SecretSpan::at(kind, found.start(), found.end()));
+            hits.push(SecretSpan::new(kind, found.start(), found.end()));
         }
-        for (index, shape) in compiled.hinted(text) {
-            if let Some(regex) = compiled.shape(index) {
-                shapes::find(shape, regex, text, &mut hits);
+        for (index, shape) in compiled.candidate_patterns(text) {
+            if let Some(regex) = compiled.regex_at(index) {
+                shapes::find_matches(shape, regex, text, &mut hits);
             }
         }
-        lines::find(text, &mut hits);
-        if let Some(learned) = self.vault.search() {
+        lines::find_named_secrets(text, &mut hits);
+        if let Some(learned) = self.vault.matcher() {
             let found = learned.find_iter(text);
-            hits.extend(found.map(|it| SecretSpan::at("secret".into(), it.start(), it.end())));
+            hits.extend(found.map(|it| SecretSpan::new("secret".into(), it.start(), it.end())));
         }
-        merged(hits)
+        merge_spans(hits)
     }
 
     /// A long random value is a secret from now on wherever it appears; a word is one only
@@ -302,10 +302,10 @@ pub fn is_random(value: &str) -> bool {
     let long = value.len() >= 16 && distinct.len() >= 8;
     let worded = value.chars().all(|c| c.is_ascii_alphabetic() || "_-./: ".contains(c));
     let place = value.starts_with(['/', '~', '.']) || value.contains("://");
-    (long && !worded || value.len() >= 12 && shapes::varied(value))
+    (long && !worded || value.len() >= 12 && shapes::is_varied(value))
         && !place
         && !is_masked(value)
-        && shapes::mixed(value)
+        && shapes::has_letter_and_digit(value)
 }
 
 /// `ſ` and the sign of Kelvin: small, they are an `s` and a `k`.
@@ -346,7 +346,10 @@ impl Compiled {
     }
 
     /// The shapes that may occur in the text, in the order of the table.
-    fn hinted(&self, text: &str) -> impl Iterator<Item = (usize, &'static SecretPattern)> {
+    fn candidate_patterns(
+        &self,
+        text: &str,
+    ) -> impl Iterator<Item = (usize, &'static SecretPattern)> {
         // Without the words nothing can be ruled out, nor where a letter that is not ASCII
         // counts as one that is.
         let all = self.words.is_none() || text.contains(FOLDED);
@@ -356,20 +359,20 @@ impl Compiled {
                 && let Some(met) = met.get_mut(*index)
                 && !*met
             {
-                *met = text.get(found.end()..).is_some_and(|rest| hint.holds(rest));
+                *met = text.get(found.end()..).is_some_and(|rest| hint.allows_match(rest));
             }
         }
         SHAPES.iter().enumerate().zip(met).filter_map(|(shape, met)| met.then_some(shape))
     }
 
-    fn shape(&self, index: usize) -> Option<&Regex> {
+    fn regex_at(&self, index: usize) -> Option<&Regex> {
         let shape = || Regex::new(SHAPES.get(index)?.regex).ok();
         self.shapes.get(index)?.get_or_init(shape).as_ref()
     }
 }
 
 /// The forms a value is written in: as it is, base64, URL-encoded, in JSON.
-fn forms(value: &str) -> Vec<String> {
+fn encodings(value: &str) -> Vec<String> {
     let url: String = value
         .bytes()
         .map(|byte| match byte {
@@ -392,7 +395,7 @@ fn forms(value: &str) -> Vec<String> {
 }
 
 /// Sorts, and joins what overlaps under the name of what begins first.
-fn merged(mut hits: Vec<SecretSpan>) -> Vec<SecretSpan> {
+fn merge_spans(mut hits: Vec<SecretSpan>) -> Vec<SecretSpan> {
     hits.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end)));
     let mut out: Vec<SecretSpan> = Vec::with_capacity(hits.len());
     for hit in hits {
@@ -413,26 +416,26 @@ fn merged(mut hits: Vec<SecretSpan>) -> Vec<SecretSpan> {
 #[derive(Debug)]
 pub struct Masking {
     redactor: Arc<Redactor>,
-    held: String,
+    pending: String,
 }
 
 impl Masking {
     /// Takes a piece, gives what can be shown by now.
     pub fn push(&mut self, piece: &str) -> String {
-        self.held.push_str(piece);
-        let rest = self.held.split_off(self.cut());
-        let ready = std::mem::replace(&mut self.held, rest);
+        self.pending.push_str(piece);
+        let rest = self.pending.split_off(self.safe_prefix_len());
+        let ready = std::mem::replace(&mut self.pending, rest);
         self.redactor.mask(&ready).into_owned()
     }
 
     /// The end of the stream: returns the held-back text.
     pub fn finish(&mut self) -> String {
-        self.redactor.mask(&std::mem::take(&mut self.held)).into_owned()
+        self.redactor.mask(&std::mem::take(&mut self.pending)).into_owned()
     }
 
     /// The end of the part of the held-back text that can be judged already.
-    fn cut(&self) -> usize {
-        let held = self.held.as_str();
+    fn safe_prefix_len(&self) -> usize {
+        let held = self.pending.as_str();
         let mut cut = held.rfind(['\n', '\r']).map_or(0, |at| at + 1);
         if held.len() - cut > WINDOW {
             cut = held.floor_char_boundary(held.len() - WINDOW);
@@ -440,18 +443,20 @@ impl Masking {
         if cut == 0 {
             return 0;
         }
-        for hit in self.redactor.hits(held).iter().rev() {
+        for hit in self.redactor.secret_spans(held).iter().rev() {
             if hit.from < cut && cut < hit.end {
                 cut = hit.from;
             }
         }
-        cut = cut.min(shapes::open_block(held).unwrap_or(cut)).min(self.begun_value());
+        cut = cut
+            .min(shapes::find_open_key_block(held).unwrap_or(cut))
+            .min(self.partial_value_start());
         if held.len() - cut > HELD_MOST { held.len() } else { cut }
     }
 
     /// Where a known value of several lines may have begun at the end of the text.
-    fn begun_value(&self) -> usize {
-        let held = self.held.as_str();
+    fn partial_value_start(&self) -> usize {
+        let held = self.pending.as_str();
         let many = self.redactor.values.iter().filter(|(_, form)| form.contains(['\n', '\r']));
         many.flat_map(|(_, form)| {
             let longest = form.len().min(held.len());

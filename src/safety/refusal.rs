@@ -28,22 +28,22 @@ pub fn refuses(rule: &PolicyRule, program: &str, args: &[String]) -> bool {
     // The rule means its first reading; the others are for the refused command.
     ruled.truncate(1);
     let readings = readings(program, args);
-    ruled.iter().any(|ruled| readings.iter().any(|read| is_one_of(read, ruled, rule.open)))
+    ruled.iter().any(|ruled| readings.iter().any(|read| matches_rule(read, ruled, rule.open)))
 }
 
-fn is_one_of(read: &Reading, ruled: &Reading, open: bool) -> bool {
+fn matches_rule(read: &Reading, ruled: &Reading, open: bool) -> bool {
     let sub = ruled.sub.is_none() || ruled.sub == read.sub;
     // A rule without a sub-command is about the program as a whole.
     let rest = match (&ruled.sub, &read.sub) {
         (None, Some(_)) => open,
-        _ if open => is_within(&ruled.rest, &read.rest),
+        _ if open => is_subsequence(&ruled.rest, &read.rest),
         _ => ruled.rest == read.rest,
     };
     read.program == ruled.program && sub && rest
 }
 
 /// Whether the words appear in this order, with others between them.
-fn is_within(words: &[String], line: &[String]) -> bool {
+fn is_subsequence(words: &[String], line: &[String]) -> bool {
     let mut line = line.iter();
     words.iter().all(|word| line.any(|other| other == word))
 }
@@ -60,18 +60,18 @@ fn readings(program: &str, args: &[String]) -> Vec<Reading> {
         Some(first) if first.starts_with('+') => args.get(1..).unwrap_or_default(),
         _ => args,
     };
-    for at in verbs(spec, own, args) {
+    for at in sub_command_positions(spec, own, args) {
         let word = args.get(at).map_or("", String::as_str);
         let rest = args.get(at + 1..).unwrap_or_default();
-        names(spec, own, word, rest).into_iter().for_each(|(sub, passed)| {
+        sub_command_names(spec, own, word, rest).into_iter().for_each(|(sub, passed)| {
             let rest = rest.get(passed..).unwrap_or_default();
             match sub.is_empty() {
-                true => out.extend(readings_of(own, spec, rest)),
+                true => out.extend(nested_readings(own, spec, rest)),
                 false => out.push(reading(own, Some(sub), rest)),
             }
         });
     }
-    out.extend(module(own, args));
+    out.extend(python_module_readings(own, args));
     if out.is_empty() {
         out.push(reading(own, None, args));
     }
@@ -79,14 +79,14 @@ fn readings(program: &str, args: &[String]) -> Vec<Reading> {
 }
 
 /// The words after one that is skipped: `docker container run`.
-fn readings_of(own: &str, spec: &Spec, args: &[String]) -> Vec<Reading> {
-    let first = verbs(spec, own, args).into_iter().next();
+fn nested_readings(own: &str, spec: &Spec, args: &[String]) -> Vec<Reading> {
+    let first = sub_command_positions(spec, own, args).into_iter().next();
     let read = first.and_then(|at| Some((args.get(at)?.clone(), args.get(at + 1..)?)));
     read.map(|(sub, rest)| reading(own, Some(sub), rest)).into_iter().collect()
 }
 
 /// `python3 -m pip install` is `pip install`.
-fn module(own: &str, args: &[String]) -> Vec<Reading> {
+fn python_module_readings(own: &str, args: &[String]) -> Vec<Reading> {
     let at = args.iter().position(|arg| arg == "-m").filter(|_| own.starts_with("python"));
     let named = at.and_then(|at| Some((args.get(at + 1)?, args.get(at + 2..)?)));
     named.map_or_else(Vec::new, |(name, rest)| readings(name, rest))
@@ -97,26 +97,28 @@ fn reading(program: &str, sub: Option<String>, rest: &[String]) -> Reading {
 }
 
 /// The positions where the sub-command may be.
-fn verbs(spec: &Spec, own: &str, args: &[String]) -> Vec<usize> {
-    if spec.subs.is_empty() && alike(own).is_none() {
+fn sub_command_positions(spec: &Spec, own: &str, args: &[String]) -> Vec<usize> {
+    if spec.subs.is_empty() && alias_pairs(own).is_none() {
         return Vec::new();
     }
-    let tokens = args::read(args, spec);
+    let tokens = args::parse(args, spec);
     let first = tokens.iter().find(|token| token.operand().is_some()).map(|token| token.at);
     // An unknown option may have taken what looks like the sub-command.
     let doubtful =
         tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, value: None, .. }));
     let from = first.map_or(args.len(), |at| at + 1);
     let others = args.iter().enumerate().skip(from).filter(|(_, arg)| {
-        doubtful && !arg.starts_with('-') && spec.subs.iter().any(|sub| sub.called(arg).is_some())
+        doubtful
+            && !arg.starts_with('-')
+            && spec.subs.iter().any(|sub| sub.matching_name(arg).is_some())
     });
     first.into_iter().chain(others.map(|(at, _)| at)).collect()
 }
 
 /// The names a sub-command has in rules, each with how many of the following words belong
 /// to it.
-fn names(spec: &Spec, own: &str, word: &str, rest: &[String]) -> Vec<(String, usize)> {
-    let pairs = || alike(own).unwrap_or_default().split_ascii_whitespace();
+fn sub_command_names(spec: &Spec, own: &str, word: &str, rest: &[String]) -> Vec<(String, usize)> {
+    let pairs = || alias_pairs(own).unwrap_or_default().split_ascii_whitespace();
     let partner = pairs().find_map(|pair| match pair.split_once('=') {
         Some((name, other)) if name == word => Some(other),
         _ => None,
@@ -137,7 +139,7 @@ fn names(spec: &Spec, own: &str, word: &str, rest: &[String]) -> Vec<(String, us
     out
 }
 
-fn alike(own: &str) -> Option<&'static str> {
+fn alias_pairs(own: &str) -> Option<&'static str> {
     ALIKE.iter().find(|(program, _)| *program == own).map(|(_, pairs)| *pairs)
 }
 

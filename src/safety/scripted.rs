@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::findings::{Findings, quoted};
+use super::findings::{Findings, excerpt};
 use super::judge::JudgeContext;
 use crate::protocol::{Effect, Tier};
 use crate::words::prompt as words;
@@ -22,10 +22,10 @@ pub(super) fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Fin
     let Some(name) = name else {
         return findings.add("script.malformed", Tier::L2, words::SCRIPT_MALFORMED, None, &[]);
     };
-    if !ground.scene.world.runs(name) {
-        let say = words::SCRIPT_UNKNOWN.with("name", quoted(name));
+    if !ground.scene.world.has_script(name) {
+        let say = words::SCRIPT_UNKNOWN.with("name", excerpt(name));
         return findings.add("script.unknown", Tier::L2, say, None, &[]);
     }
-    let say = words::SCRIPT_RUNS.with("name", quoted(name));
+    let say = words::SCRIPT_RUNS.with("name", excerpt(name));
     findings.add(TOOL, Tier::L0, say, None, &[Effect::Read]);
 }

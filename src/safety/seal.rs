@@ -27,11 +27,11 @@ pub struct LaunchRequest<'a> {
 }
 
 impl Seal {
-    pub fn of(start: LaunchRequest<'_>) -> Seal {
+    pub fn from_request(start: LaunchRequest<'_>) -> Seal {
         let mut hash = Sha256::new();
         let alone = [u8::from(start.tier == Tier::L0), u8::from(start.program.is_some())];
         let folders = [start.program.unwrap_or(Path::new("")), start.cwd];
-        let launch = start.launch.words();
+        let launch = start.launch.fingerprint_words();
         let fields = std::iter::once(&alone[..])
             .chain(folders.iter().map(|path| path.as_os_str().as_bytes()))
             .chain(start.args.iter().chain(&launch).map(String::as_bytes));
@@ -44,24 +44,24 @@ impl Seal {
     }
 
     /// Over a judgement.
-    pub(super) fn over(judged: &Assessment) -> Seal {
+    pub(super) fn from_assessment(judged: &Assessment) -> Seal {
         let program = judged.program.as_ref().map(|program| program.path.as_path());
         let (program, args) = match &judged.step.work {
             StepAction::Exec { args, .. } => (program, args.clone()),
             StepAction::Shell { line } => (None, vec!["-c".to_owned(), line.clone()]),
             StepAction::Tool { name, input } => match &judged.task {
                 // The file its script is given to, with the script as its first argument.
-                Some(ToolTask::Plugin(plugin)) => (program, plugin.command()),
-                task => (None, of_task(name, input, task.as_ref())),
+                Some(ToolTask::Plugin(plugin)) => (program, plugin.node_args()),
+                task => (None, task_words(name, input, task.as_ref())),
             },
         };
         let (cwd, tier, launch) = (&judged.cwd, judged.risk.tier, &judged.launch);
-        Seal::of(LaunchRequest { program, args: &args, cwd, tier, launch })
+        Seal::from_request(LaunchRequest { program, args: &args, cwd, tier, launch })
     }
 }
 
 /// The words a tool's step is sealed by: for a change, also which file becomes what.
-fn of_task(name: &str, input: &serde_json::Value, task: Option<&ToolTask>) -> Vec<String> {
+fn task_words(name: &str, input: &serde_json::Value, task: Option<&ToolTask>) -> Vec<String> {
     let mut words = vec![name.to_owned(), input.to_string()];
     if let Some(change) = task.and_then(ToolTask::change) {
         words.push(change.path.clone());
@@ -74,9 +74,9 @@ fn of_task(name: &str, input: &serde_json::Value, task: Option<&ToolTask>) -> Ve
 mod tests {
     use super::*;
 
-    fn of(program: &str, args: &[&str], cwd: &str, tier: Tier) -> Seal {
+    fn seal_of(program: &str, args: &[&str], cwd: &str, tier: Tier) -> Seal {
         let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-        Seal::of(LaunchRequest {
+        Seal::from_request(LaunchRequest {
             program: Some(Path::new(program)),
             args: &args,
             cwd: Path::new(cwd),
@@ -86,25 +86,25 @@ mod tests {
     }
 
     #[test]
-    fn whatever_changes_breaks_the_seal() {
-        let sealed = of("/bin/git", &["push", "a"], "/w", Tier::L1);
-        assert_eq!(sealed, of("/bin/git", &["push", "a"], "/w", Tier::L1));
+    fn any_change_breaks_the_seal() {
+        let sealed = seal_of("/bin/git", &["push", "a"], "/w", Tier::L1);
+        assert_eq!(sealed, seal_of("/bin/git", &["push", "a"], "/w", Tier::L1));
         for other in [
-            of("/bin/gi", &["tpush", "a"], "/w", Tier::L1),
-            of("/bin/git", &["pusha"], "/w", Tier::L1),
-            of("/bin/git", &["push", "a", ""], "/w", Tier::L1),
-            of("/bin/git", &["push", "a"], "/w/x", Tier::L1),
-            of("/bin/git", &["push", "a"], "/w", Tier::L0),
+            seal_of("/bin/gi", &["tpush", "a"], "/w", Tier::L1),
+            seal_of("/bin/git", &["pusha"], "/w", Tier::L1),
+            seal_of("/bin/git", &["push", "a", ""], "/w", Tier::L1),
+            seal_of("/bin/git", &["push", "a"], "/w/x", Tier::L1),
+            seal_of("/bin/git", &["push", "a"], "/w", Tier::L0),
         ] {
             assert_ne!(sealed, other);
         }
     }
 
     #[test]
-    fn whatever_is_added_to_a_step_is_under_the_seal() {
+    fn the_seal_covers_everything_added_to_a_step() {
         let sealed = |launch: &Launch| {
             let (program, cwd) = (Some(Path::new("/bin/git")), Path::new("/w"));
-            Seal::of(LaunchRequest { program, args: &[], cwd, tier: Tier::L0, launch })
+            Seal::from_request(LaunchRequest { program, args: &[], cwd, tier: Tier::L0, launch })
         };
         let plain = sealed(&Launch::default());
         for launch in [

@@ -5,7 +5,7 @@
 //! compared without regard to case.
 
 /// Names of one class: each stem, as it is or with each of the endings.
-struct Names {
+struct CredentialNames {
     stems: &'static [&'static str],
     endings: &'static [&'static str],
     /// Whether a sample of such a file (`.env.example`) holds no credentials.
@@ -24,18 +24,18 @@ pub fn is_sensitive_name(name: &str) -> bool {
         return false;
     }
     let sample = is_sample(name);
-    let ordinary = fits_any(ORDINARY, name);
-    TABLE.iter().any(|row| !(row.samples && (sample || ordinary)) && row.holds(name))
+    let ordinary = matches_any_glob(ORDINARY, name);
+    TABLE.iter().any(|row| !(row.samples && (sample || ordinary)) && row.matches(name))
 }
 
 /// The globs of the names, for programs that can leave files out. They may leave out a
 /// sample too, never less than [`is_sensitive_name`] knows, copies of files apart.
 pub fn sensitive_globs() -> impl Iterator<Item = String> {
-    TABLE.iter().flat_map(Names::globs)
+    TABLE.iter().flat_map(CredentialNames::globs)
 }
 
 /// A glob that fits in any case, for programs that know no option for it: `.[eE][nN][vV]`.
-pub fn in_any_case(glob: &str) -> String {
+pub fn case_insensitive_glob(glob: &str) -> String {
     let mut inside = false;
     let mut out = String::with_capacity(glob.len() * 4);
     for c in glob.chars() {
@@ -51,33 +51,34 @@ pub fn in_any_case(glob: &str) -> String {
 
 /// Folders that are left out as a whole: those of secrets, and those with a file of
 /// credentials that its name alone does not tell.
-pub fn closed_folders() -> impl Iterator<Item = &'static str> {
+pub fn excluded_folders() -> impl Iterator<Item = &'static str> {
     let pairs = SENSITIVE_PAIRS.iter().filter(|(_, file)| !is_sensitive_name(file));
     secret_folders().chain(pairs.map(|(folder, _)| *folder))
 }
 
 /// Whether a pattern of file names is after files of credentials: it fits some of them,
 /// and no everyday name.
-pub fn aims_at_secrets(glob: &str) -> bool {
+pub fn targets_credentials(glob: &str) -> bool {
     let glob = glob.to_ascii_lowercase();
-    braces(&glob).iter().any(|glob| {
+    expand_braces(&glob).iter().any(|glob| {
         let name = glob.rsplit('/').next().unwrap_or(glob);
-        let secret = |secret: &str| fits(name.as_bytes(), secret.as_bytes());
+        let secret = |secret: &str| matches_glob(name.as_bytes(), secret.as_bytes());
         is_sensitive_name(name)
             || AIMS.iter().any(|aim| secret(aim)) && !EVERYDAY.iter().any(|name| secret(name))
     })
 }
 
 /// A pattern once for each of the words between its braces; one level is enough.
-fn braces(glob: &str) -> Vec<String> {
+fn expand_braces(glob: &str) -> Vec<String> {
     let parts = glob.split_once('{').and_then(|(before, rest)| {
         let (inner, after) = rest.split_once('}')?;
         Some((before, inner, after))
     });
     match parts {
-        Some((before, inner, after)) => {
-            inner.split(',').flat_map(|word| braces(&format!("{before}{word}{after}"))).collect()
-        }
+        Some((before, inner, after)) => inner
+            .split(',')
+            .flat_map(|word| expand_braces(&format!("{before}{word}{after}")))
+            .collect(),
         None => vec![glob.to_owned()],
     }
 }
@@ -114,13 +115,13 @@ pub(super) fn plain_names() -> impl Iterator<Item = String> {
     sensitive_globs().filter(|glob| !glob.contains(['*', '?', '[']))
 }
 
-impl Names {
-    fn holds(&self, name: &str) -> bool {
+impl CredentialNames {
+    fn matches(&self, name: &str) -> bool {
         if self.endings.is_empty() {
-            return fits_any(self.stems, name);
+            return matches_any_glob(self.stems, name);
         }
         name.rsplit_once('.').is_some_and(|(stem, ending)| {
-            fits_any(self.endings, ending) && fits_any(self.stems, stem)
+            matches_any_glob(self.endings, ending) && matches_any_glob(self.stems, stem)
         })
     }
 
@@ -130,13 +131,13 @@ impl Names {
             .stems
             .iter()
             .flat_map(|stem| self.endings.iter().map(move |ending| format!("{stem}.{ending}")));
-        alone.flat_map(|stem| apart_from_samples(stem)).chain(ended)
+        alone.flat_map(|stem| globs_without_samples(stem)).chain(ended)
     }
 }
 
 /// `.env*` without the samples that everyone has and may read: a glob cannot express
 /// exclusions, so it is spelled out letter by letter.
-fn apart_from_samples(stem: &str) -> Vec<String> {
+fn globs_without_samples(stem: &str) -> Vec<String> {
     const SAMPLE: [&str; 3] = ["example", "sample", "template"];
     if stem != ".env*" {
         return vec![stem.to_owned()];
@@ -157,20 +158,20 @@ fn is_sample(name: &str) -> bool {
     name.split(['.', '-', '_']).any(|word| SAMPLES.contains(&word))
 }
 
-fn fits_any(globs: &[&str], name: &str) -> bool {
-    globs.iter().any(|glob| fits(glob.as_bytes(), name.as_bytes()))
+fn matches_any_glob(globs: &[&str], name: &str) -> bool {
+    globs.iter().any(|glob| matches_glob(glob.as_bytes(), name.as_bytes()))
 }
 
 /// Whether a glob of `*`, `?` and `[…]` matches a whole name. Goes back to the last `*`
 /// only, which is enough and takes at most the one length times the other.
-fn fits(glob: &[u8], name: &[u8]) -> bool {
+fn matches_glob(glob: &[u8], name: &[u8]) -> bool {
     let (mut g, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while n < name.len() {
         if glob.get(g) == Some(&b'*') {
             star = Some((g + 1, n));
             g += 1;
-        } else if let Some(len) = one(glob.get(g..).unwrap_or_default(), name[n]) {
+        } else if let Some(len) = match_byte(glob.get(g..).unwrap_or_default(), name[n]) {
             (g, n) = (g + len, n + 1);
         } else if let Some((after, from)) = star {
             star = Some((after, from + 1));
@@ -183,7 +184,7 @@ fn fits(glob: &[u8], name: &[u8]) -> bool {
 }
 
 /// How long the part of a glob is that fits one byte.
-fn one(glob: &[u8], byte: u8) -> Option<usize> {
+fn match_byte(glob: &[u8], byte: u8) -> Option<usize> {
     match glob.first()? {
         b'?' => Some(1),
         b'[' => {
@@ -241,9 +242,9 @@ const DATA: &[&str] = &[
     "en[cv]",
 ];
 
-const TABLE: &[Names] = &[
+const TABLE: &[CredentialNames] = &[
     // Environment files.
-    Names {
+    CredentialNames {
         stems: &[
             ".env*",
             "*.env",
@@ -267,17 +268,17 @@ const TABLE: &[Names] = &[
         samples: true,
     },
     // Files whose names describe their contents.
-    Names {
+    CredentialNames {
         stems: &["*secret*", "*credential*", "*password*", "*passwd*", "creds", "*[-_.]creds"],
         endings: DATA,
         samples: true,
     },
-    Names {
+    CredentialNames {
         stems: &["token", "access*token*", "auth*token*", "api*token*", "api*key*", "tokens"],
         endings: &["txt", "ini", "conf", "csv"],
         samples: true,
     },
-    Names {
+    CredentialNames {
         stems: &[
             "token",
             "auth",
@@ -304,7 +305,7 @@ const TABLE: &[Names] = &[
         endings: &["json"],
         samples: true,
     },
-    Names {
+    CredentialNames {
         stems: &[
             // Of clouds and clusters.
             "kubeconfig*",
@@ -382,7 +383,7 @@ const TABLE: &[Names] = &[
     },
     // Keys, key stores, and histories of typed input. A key that is called a sample opens
     // something.
-    Names {
+    CredentialNames {
         stems: &[
             "*?.pem",
             "*?.key",
@@ -492,7 +493,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_pattern_after_credentials_is_distinguished_from_one_that_also_fits_them() {
+    fn a_pattern_for_credentials_is_distinguished_from_one_that_also_matches_them() {
         for aims in [
             "*nv",
             "?env",
@@ -511,16 +512,16 @@ mod tests {
             "*rsa",
             "credential*",
         ] {
-            assert!(aims_at_secrets(aims), "{aims}");
+            assert!(targets_credentials(aims), "{aims}");
         }
         for broad in ["*", "*.*", "*.json", "*.y*ml", "*.rs", "src/**", "*.{ts,json}", "a*", "*.p*"]
         {
-            assert!(!aims_at_secrets(broad), "{broad}");
+            assert!(!targets_credentials(broad), "{broad}");
         }
     }
 
     #[test]
-    fn names_of_credentials_are_known_by_class() {
+    fn credential_names_are_recognised_by_class() {
         for name in SENSITIVE {
             assert!(is_sensitive_name(name), "{name}");
         }
@@ -534,17 +535,21 @@ mod tests {
         let globs: Vec<String> = sensitive_globs().collect();
         for name in SENSITIVE.iter().filter(|name| !COPIES.iter().any(|end| name.ends_with(end))) {
             let name = name.to_ascii_lowercase();
-            assert!(globs.iter().any(|glob| fits(glob.as_bytes(), name.as_bytes())), "{name}");
+            assert!(
+                globs.iter().any(|glob| matches_glob(glob.as_bytes(), name.as_bytes())),
+                "{name}"
+            );
         }
         // Each is one more argument of a program, and one more comparison for each file.
         assert!(globs.len() < 300, "{}", globs.len());
-        assert_eq!(in_any_case("*.e[nv]?1"), "*.[eE][nNvV]?1");
+        assert_eq!(case_insensitive_glob("*.e[nv]?1"), "*.[eE][nNvV]?1");
     }
 
     #[test]
     fn samples_of_environment_files_are_left_in() {
-        let fitted =
-            |name: &str| sensitive_globs().any(|glob| fits(glob.as_bytes(), name.as_bytes()));
+        let fitted = |name: &str| {
+            sensitive_globs().any(|glob| matches_glob(glob.as_bytes(), name.as_bytes()))
+        };
         for sample in [".env.example", ".env.sample", ".env.template", ".env.example.local"] {
             assert!(!fitted(sample), "{sample}");
         }
@@ -565,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glob_fits_like_a_shells() {
+    fn a_glob_matches_as_in_a_shell() {
         for (glob, name, fit) in [
             ("a*b", "ab", true),
             ("a*b", "axxb", true),
@@ -579,7 +584,7 @@ mod tests {
             ("[!ab]?", "bz", false),
             ("*", "", true),
         ] {
-            assert_eq!(fits(glob.as_bytes(), name.as_bytes()), fit, "{glob} {name}");
+            assert_eq!(matches_glob(glob.as_bytes(), name.as_bytes()), fit, "{glob} {name}");
         }
     }
 }

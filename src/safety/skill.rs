@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::findings::{Findings, quoted};
+use super::findings::{Findings, excerpt};
 use super::judge::{ArgPosition, JudgeContext};
 use super::policy::{Policy, PolicyRule};
 use super::shell;
@@ -58,50 +58,50 @@ pub(super) fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Fin
         return findings.add("skill.malformed", Tier::L2, words::SKILL_MALFORMED, None, &[]);
     };
     let Some(skill) = ground.scene.world.skill(name) else {
-        let say = words::SKILL_UNKNOWN.with("name", quoted(name));
+        let say = words::SKILL_UNKNOWN.with("name", excerpt(name));
         return findings.add("skill.unknown", Tier::L2, say, None, &[]);
     };
-    let say = |word: crate::words::Phrase| word.with("name", quoted(name));
+    let say = |word: crate::words::Phrase| word.with("name", excerpt(name));
     findings.add(TOOL, Tier::L0, say(words::SKILL_ENTERS), None, &[Effect::Read]);
     if !skill.open {
         findings.add("skill.closed", Tier::L1, say(words::SKILL_CLOSED), None, &[]);
     }
-    if let Some(tool) = skill.tools.iter().find(|tool| !MILD.contains(&ours(tool).0)) {
-        let say = say(words::SKILL_TOOLS).with("tool", quoted(tool));
+    if let Some(tool) = skill.tools.iter().find(|tool| !MILD.contains(&parse_tool(tool).0)) {
+        let say = say(words::SKILL_TOOLS).with("tool", excerpt(tool));
         findings.add("skill.tools", Tier::L1, say, None, &[]);
     }
     for line in &skill.shell {
         let mut found = Findings::default();
         shell::judge_line(line, ArgPosition::Line, 0, ground, &mut found);
         if found.tier() > Tier::L0 {
-            let say = say(words::SKILL_SHELL).with("line", quoted(line));
+            let say = say(words::SKILL_SHELL).with("line", excerpt(line));
             return findings.add("skill.shell", Tier::L1, say, None, &[]);
         }
     }
 }
 
 /// Adds that a step is not among the tools of the entered skill.
-pub(super) fn narrow(work: &StepAction, policy: &Policy, findings: &mut Findings) {
+pub(super) fn check_restriction(work: &StepAction, policy: &Policy, findings: &mut Findings) {
     let Some(narrowed) = &policy.narrowed else { return };
-    if !matches!(work, StepAction::Shell { .. }) && !narrowed.covers(work) {
-        let say = words::SKILL_NARROWS.with("name", quoted(&narrowed.skill));
+    if !matches!(work, StepAction::Shell { .. }) && !narrowed.allows(work) {
+        let say = words::SKILL_NARROWS.with("name", excerpt(&narrowed.skill));
         findings.add("skill.narrow", Tier::L1, say, None, &[]);
     }
 }
 
 impl ToolRestriction {
     /// Whether the skill names what does this.
-    pub fn covers(&self, work: &StepAction) -> bool {
+    pub fn allows(&self, work: &StepAction) -> bool {
         ALWAYS.contains(&work.tool())
             || self.tools.iter().any(|tool| {
-                let (name, spec) = ours(tool);
-                name == work.tool() && spec.is_none_or(|spec| within(spec, work))
+                let (name, spec) = parse_tool(tool);
+                name == work.tool() && spec.is_none_or(|spec| matches_spec(spec, work))
             })
     }
 }
 
 /// Our name of a tool, and the text in its parentheses.
-fn ours(tool: &str) -> (&str, Option<&str>) {
+fn parse_tool(tool: &str) -> (&str, Option<&str>) {
     let (name, spec) = match tool.split_once('(') {
         Some((name, rest)) => (name, Some(rest.strip_suffix(')').unwrap_or(rest))),
         None => (tool, None),
@@ -111,7 +111,7 @@ fn ours(tool: &str) -> (&str, Option<&str>) {
 }
 
 /// `git add:*` and `git add *` mean any command that begins so, `git status` exactly that.
-fn within(spec: &str, work: &StepAction) -> bool {
+fn matches_spec(spec: &str, work: &StepAction) -> bool {
     let StepAction::Exec { program, args } = work else {
         return spec.is_empty() || spec == "*";
     };
@@ -128,9 +128,9 @@ mod tests {
 
     use super::*;
 
-    fn covers(tools: &[&str], work: &StepAction) -> bool {
+    fn restriction_allows(tools: &[&str], work: &StepAction) -> bool {
         let tools = tools.iter().map(|tool| (*tool).to_owned()).collect();
-        ToolRestriction { skill: "x".into(), tools }.covers(work)
+        ToolRestriction { skill: "x".into(), tools }.allows(work)
     }
 
     #[test]
@@ -151,8 +151,12 @@ mod tests {
             (&["Bashful"], false, false),
         ];
         for (tools, adds, reads) in cases {
-            assert_eq!((covers(tools, &add), covers(tools, &read)), (*adds, *reads), "{tools:?}");
-            assert!(covers(tools, &plan));
+            assert_eq!(
+                (restriction_allows(tools, &add), restriction_allows(tools, &read)),
+                (*adds, *reads),
+                "{tools:?}"
+            );
+            assert!(restriction_allows(tools, &plan));
         }
     }
 }

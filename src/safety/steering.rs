@@ -44,7 +44,7 @@ const STEERING: &[(SteeredBy, &str)] = &[
 ];
 
 /// What the file at a path steers, seen from the workspace; `None`: nothing.
-pub fn reader(path: &Path) -> Option<SteeredBy> {
+pub fn steered_by(path: &Path) -> Option<SteeredBy> {
     let parts: Vec<String> = path
         .components()
         .filter_map(|part| match part {
@@ -54,19 +54,21 @@ pub fn reader(path: &Path) -> Option<SteeredBy> {
         .collect();
     let here = |pattern: &str| {
         let names: Vec<String> = pattern.split('/').map(str::to_lowercase).collect();
-        parts.windows(names.len()).any(|run| run.iter().zip(&names).all(|(a, b)| fits(b, a)))
+        parts
+            .windows(names.len())
+            .any(|run| run.iter().zip(&names).all(|(a, b)| matches_name(b, a)))
     };
     let named = |(_, names): &&(SteeredBy, &str)| names.split_ascii_whitespace().any(here);
     STEERING.iter().find(named).map(|(reader, _)| *reader)
 }
 
 /// The names that some reader looks for, as they are written.
-pub fn names(of: SteeredBy) -> impl Iterator<Item = &'static str> {
+pub fn file_names(of: SteeredBy) -> impl Iterator<Item = &'static str> {
     let lists = STEERING.iter().filter(move |(reader, _)| *reader == of);
     lists.flat_map(|(_, names)| names.split_ascii_whitespace())
 }
 
-fn fits(pattern: &str, name: &str) -> bool {
+fn matches_name(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         Some((start, end)) => {
             name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
@@ -100,17 +102,17 @@ mod tests {
             ".cursor/rules/x",
             ".git/hooks/pre-commit",
         ] {
-            assert!(reader(Path::new(path)).is_some(), "{path}");
+            assert!(steered_by(Path::new(path)).is_some(), "{path}");
         }
         for path in ["src/main.rs", "README.md", "docs/agents.txt", "github/workflows/x", "a.git"] {
-            assert_eq!(reader(Path::new(path)), None, "{path}");
+            assert_eq!(steered_by(Path::new(path)), None, "{path}");
         }
     }
 
     #[test]
     fn descriptions_of_a_project_steer() {
         for name in NOTES {
-            assert_eq!(reader(Path::new(name)), Some(SteeredBy::Agents), "{name}");
+            assert_eq!(steered_by(Path::new(name)), Some(SteeredBy::Agents), "{name}");
         }
     }
 }

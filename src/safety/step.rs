@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::protocol::{Effect, Requires, SandboxStatus, Step, StepAction, Tier};
 use crate::words::safety as words;
 
-use super::findings::{Findings, quoted};
+use super::findings::{Findings, excerpt};
 use super::grant::{self, GrantQuestion};
 use super::judge::{self, ArgPosition, JudgeContext};
 use super::{
@@ -19,14 +19,22 @@ const UNHELD: &str = "sandbox.absent.language";
 
 /// The judgement, and whether a rule of the user lets it run unasked.
 pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
-    let cwd = folder(step.cwd.as_deref(), scene);
+    let cwd = step_folder(step.cwd.as_deref(), scene);
     let ground = JudgeContext { scene, cwd };
     let mut findings = Findings::default();
     let (mut pieces, mut task) = (Vec::new(), None);
     match &step.work {
         StepAction::Exec { program, args } => {
-            malformed::args(args, &mut findings);
-            judge::command(program, None, args, ArgPosition::From(0), 0, &ground, &mut findings);
+            malformed::check_args(args, &mut findings);
+            judge::judge_command(
+                program,
+                None,
+                args,
+                ArgPosition::From(0),
+                0,
+                &ground,
+                &mut findings,
+            );
         }
         StepAction::Shell { line } => {
             pieces = shell::judge_line(line, ArgPosition::Line, 0, &ground, &mut findings)
@@ -42,38 +50,39 @@ pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
         }
     }
     if let StepAction::Tool { name, .. } = &step.work {
-        judge::denied(name, None, &[], &ground, &mut findings);
+        judge::check_denied(name, None, &[], &ground, &mut findings);
     }
-    skill::narrow(&step.work, scene.policy, &mut findings);
-    masks(&step.work, &ground, &mut findings);
+    skill::check_restriction(&step.work, scene.policy, &mut findings);
+    check_masks(&step.work, &ground, &mut findings);
     if !matches!(step.work, StepAction::Tool { .. }) {
-        surroundings(&ground, &mut findings);
+        check_folder_and_trust(&ground, &mut findings);
     }
-    required(step.requires, &mut findings);
+    add_requirements(step.requires, &mut findings);
     if scene.policy.shelter == SandboxStatus::Absent
         && findings.by_language
         && findings.tier() == Tier::L0
     {
         findings.add(UNHELD, Tier::L1, words::SANDBOX_ABSENT, None, &[]);
     }
-    let lifted = limits(scene.policy, &mut findings);
-    let program = program(&step.work, task.as_ref(), &ground);
-    let allowed = !lifted && allowed(&step.work, program.as_ref(), &ground, &mut findings);
-    let seen = findings.seen();
-    let launch = launch(&mut findings, &ground);
-    let risk = findings.risk(lifted);
+    let lifted = apply_limits(scene.policy, &mut findings);
+    let program = find_program(&step.work, task.as_ref(), &ground);
+    let allowed =
+        !lifted && apply_allow_rules(&step.work, program.as_ref(), &ground, &mut findings);
+    let seen = findings.seen_programs();
+    let launch = build_launch(&mut findings, &ground);
+    let risk = findings.into_risk(lifted);
     let launch = if risk.tier == Tier::L0 { launch } else { launch.for_approved() };
     (Assessment { step, risk, program, cwd: ground.cwd, pieces, seen, task, launch }, allowed)
 }
 
 /// The findings for the start, with every program resolved.
-fn launch(findings: &mut Findings, ground: &JudgeContext<'_>) -> Launch {
+fn build_launch(findings: &mut Findings, ground: &JudgeContext<'_>) -> Launch {
     let mut launch = std::mem::take(&mut findings.launch);
     let place = ground.scene.place;
     launch.readable = place.readable.iter().chain(&place.added).cloned().collect();
     launch.writes.extend_from_slice(&place.added);
     for name in std::mem::take(&mut findings.started) {
-        if let Some(program) = named_program(&name, ground)
+        if let Some(program) = find_named_program(&name, ground)
             && !launch.starts.contains(&program)
         {
             launch.starts.push(program);
@@ -83,11 +92,11 @@ fn launch(findings: &mut Findings, ground: &JudgeContext<'_>) -> Launch {
 }
 
 /// The folder a step runs in, with links resolved.
-fn folder(asked: Option<&str>, scene: PolicyContext<'_>) -> PathBuf {
+fn step_folder(asked: Option<&str>, scene: PolicyContext<'_>) -> PathBuf {
     let place = scene.place;
     match asked {
-        Some(text) => scene.world.real(&paths::absolute(text, &place.cwd, &place.home)),
-        None => scene.world.real(&place.cwd),
+        Some(text) => scene.world.resolve(&paths::absolute(text, &place.cwd, &place.home)),
+        None => scene.world.resolve(&place.cwd),
     }
 }
 
@@ -95,12 +104,12 @@ fn folder(asked: Option<&str>, scene: PolicyContext<'_>) -> PathBuf {
 pub const UNTRUSTED: &str = "folder.untrusted";
 
 /// The folder it runs in, and whether the workspace is trusted.
-fn surroundings(ground: &JudgeContext<'_>, findings: &mut Findings) {
-    let shown = quoted(&ground.cwd.to_string_lossy());
+fn check_folder_and_trust(ground: &JudgeContext<'_>, findings: &mut Findings) {
+    let shown = excerpt(&ground.cwd.to_string_lossy());
     if ground.scene.world.kind(&ground.cwd) != PathKind::Folder {
         let say = words::CWD_MISSING.with("path", shown);
         findings.add("cwd.missing", Tier::L1, say, None, &[]);
-    } else if !is_at_home(ground, findings) {
+    } else if !is_in_allowed_folder(ground, findings) {
         let say = words::CWD_OUTSIDE.with("path", shown);
         findings.add("cwd.outside", Tier::L1, say, None, &[Effect::Outside]);
     }
@@ -113,14 +122,14 @@ fn surroundings(ground: &JudgeContext<'_>, findings: &mut Findings) {
 }
 
 /// Whether it runs in the workspace, or reads where the user's repository may be read.
-fn is_at_home(ground: &JudgeContext<'_>, findings: &Findings) -> bool {
+fn is_in_allowed_folder(ground: &JudgeContext<'_>, findings: &Findings) -> bool {
     let place = ground.scene.place;
     let reads = findings.tier_or(Tier::L0) == Tier::L0;
-    place.holds(&ground.cwd) || (reads && place.may_read(&ground.cwd))
+    place.contains(&ground.cwd) || (reads && place.can_read(&ground.cwd))
 }
 
 /// Masks where they cannot be turned back.
-fn masks(work: &StepAction, ground: &JudgeContext<'_>, findings: &mut Findings) {
+fn check_masks(work: &StepAction, ground: &JudgeContext<'_>, findings: &mut Findings) {
     let (tool, line);
     let texts: Vec<&str> = match work {
         StepAction::Exec { program, args } => {
@@ -136,11 +145,11 @@ fn masks(work: &StepAction, ground: &JudgeContext<'_>, findings: &mut Findings) 
         }
         StepAction::Tool { .. } => return,
     };
-    tools::masks::in_arguments(&texts, ground, findings);
+    tools::masks::check_arguments(&texts, ground, findings);
 }
 
 /// The needs the model itself declares for a step. They can only add.
-fn required(requires: Requires, findings: &mut Findings) {
+fn add_requirements(requires: Requires, findings: &mut Findings) {
     let said = [
         (requires.confirm, "requires.confirm", Tier::L1, words::REQUIRES_CONFIRM, None),
         (
@@ -165,7 +174,7 @@ fn required(requires: Requires, findings: &mut Findings) {
 }
 
 /// Applies the user's refusals, then the rules they lift. True: an L2 became a question.
-fn limits(policy: &Policy, findings: &mut Findings) -> bool {
+fn apply_limits(policy: &Policy, findings: &mut Findings) -> bool {
     if policy.network == Limit::Refuse && findings.has(Effect::Network) {
         findings.add("limit.network", Tier::L2, words::LIMIT_NETWORK, None, &[]);
     }
@@ -190,7 +199,7 @@ fn limits(policy: &Policy, findings: &mut Findings) -> bool {
 
 /// Whether a rule of the user lets an L1 run unasked; says so. In a folder that is not
 /// trusted no rule does.
-fn allowed(
+fn apply_allow_rules(
     work: &StepAction,
     program: Option<&Program>,
     ground: &JudgeContext<'_>,
@@ -201,7 +210,7 @@ fn allowed(
         return false;
     }
     let asked = GrantQuestion { work, cwd: &ground.cwd, program, findings, scene };
-    let rule = grant::answer(asked, scene.policy).map(ToString::to_string);
+    let rule = grant::find_allowing_rule(asked, scene.policy).map(ToString::to_string);
     if let Some(rule) = &rule {
         let say = words::ALLOWED.with("rule", rule.as_str());
         findings.add("allowed", Tier::L0, say, None, &[]);
@@ -210,17 +219,17 @@ fn allowed(
 }
 
 /// The program to start: the step's own, or for a line the shell.
-fn program(
+fn find_program(
     work: &StepAction,
     task: Option<&ToolTask>,
     ground: &JudgeContext<'_>,
 ) -> Option<Program> {
     let world = ground.scene.world;
     match work {
-        StepAction::Exec { program, args } if judge::shell_lookup(program, args).is_some() => {
+        StepAction::Exec { program, args } if judge::shell_lookup_line(program, args).is_some() => {
             world.program("sh")
         }
-        StepAction::Exec { program, .. } => named_program(program, ground),
+        StepAction::Exec { program, .. } => find_named_program(program, ground),
         StepAction::Shell { .. } => world.program("bash").or_else(|| world.program("sh")),
         StepAction::Tool { .. } => match task {
             Some(ToolTask::Plugin(_)) => world.program("node"),
@@ -230,7 +239,7 @@ fn program(
 }
 
 /// The program that a name or a path in a command refers to.
-fn named_program(name: &str, ground: &JudgeContext<'_>) -> Option<Program> {
+fn find_named_program(name: &str, ground: &JudgeContext<'_>) -> Option<Program> {
     let world = ground.scene.world;
     if let Some(own) = judge::own_program(name, ground) {
         return Some(own.program);
@@ -239,5 +248,5 @@ fn named_program(name: &str, ground: &JudgeContext<'_>) -> Option<Program> {
         return world.program(name);
     }
     let path = paths::absolute(name, &ground.cwd, &ground.scene.place.home);
-    world.program(&path.to_string_lossy()).or_else(|| world.file(&path))
+    world.program(&path.to_string_lossy()).or_else(|| world.executable_at(&path))
 }

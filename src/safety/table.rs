@@ -229,7 +229,7 @@ impl Spec {
     }
 
     /// The name in the row that `name` matches, if it does.
-    pub fn called(&self, name: &str) -> Option<&'static str> {
+    pub fn matching_name(&self, name: &str) -> Option<&'static str> {
         self.names.split_ascii_whitespace().find_map(|own| match own.strip_suffix('*') {
             Some(start) => name.starts_with(start).then(|| start.trim_end_matches(['.', '-'])),
             None => (own == name).then_some(own),

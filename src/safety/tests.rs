@@ -29,11 +29,11 @@ struct Fake {
 }
 
 impl Machine for Fake {
-    fn real(&self, path: &Path) -> PathBuf {
-        let path = paths::normal(path);
+    fn resolve(&self, path: &Path) -> PathBuf {
+        let path = paths::normalize(path);
         for (link, target) in &self.links {
             if let Ok(rest) = path.strip_prefix(link) {
-                return paths::normal(&Path::new(target).join(rest));
+                return paths::normalize(&Path::new(target).join(rest));
             }
         }
         path
@@ -59,7 +59,7 @@ impl Machine for Fake {
         }
     }
 
-    fn runs(&self, script: &str) -> bool {
+    fn has_script(&self, script: &str) -> bool {
         script == "known"
     }
 }
@@ -83,23 +83,23 @@ fn step(program: &str, args: &[&str]) -> Step {
     Step { id: String::new(), work, requires: Requires::default(), cwd: None }
 }
 
-fn judged_with(step: Step, policy: &Policy, place: &Workspace) -> Verdict {
+fn assess_with(step: Step, policy: &Policy, place: &Workspace) -> Verdict {
     assess(step, PolicyContext { policy, place, world: &world() })
 }
 
 fn verdict(program: &str, args: &[&str]) -> Verdict {
-    judged_with(step(program, args), &Policy::default(), &place())
+    assess_with(step(program, args), &Policy::default(), &place())
 }
 
 /// The rule that would be offered to remember.
-fn offer(verdict: &Verdict) -> Option<String> {
+fn suggested_rule(verdict: &Verdict) -> Option<String> {
     let (policy, place, world) = (Policy::default(), place(), world());
     let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-    offered(verdict.judged(), scene).map(|grant| grant.rule.to_string())
+    suggest_grant(verdict.assessment(), scene).map(|grant| grant.rule.to_string())
 }
 
 fn risk(program: &str, args: &[&str]) -> Risk {
-    verdict(program, args).judged().risk.clone()
+    verdict(program, args).assessment().risk.clone()
 }
 
 fn tier(program: &str, args: &[&str]) -> Tier {
@@ -215,7 +215,7 @@ fn everyday_reads_never_ask() {
 }
 
 #[test]
-fn a_verdict_names_its_rule_the_argument_and_all_reasons_gravest_first() {
+fn a_verdict_names_its_rule_the_argument_and_all_reasons_highest_risk_first() {
     let risk = risk("env", &["A=b", "git", "reset", "--hard"]);
     assert_eq!(risk.rule, "git.reset.hard");
     assert_eq!(risk.reasons[0].arg, Some(3));
@@ -238,13 +238,13 @@ fn an_unknown_program_is_refused_with_the_line_that_would_add_it() {
     assert_eq!((refused.tier, refused.rule.as_str()), (Tier::L2, "program.unknown"));
     assert!(refused.main_reason().unwrap().to_string().contains("\"+frobnicate\""));
     let confirm = policy(|p| p.unknown_program = Unknown::Confirm);
-    let asked = judged_with(step("frobnicate", &[]), &confirm, &place());
+    let asked = assess_with(step("frobnicate", &[]), &confirm, &place());
     assert!(matches!(asked, Verdict::Ask(_)));
     let added = policy(|p| p.allowed_programs = vec!["+frobnicate".into()]);
-    let asked = judged_with(step("frobnicate", &[]), &added, &place());
-    assert_eq!(asked.judged().risk.rule, "program.added");
+    let asked = assess_with(step("frobnicate", &[]), &added, &place());
+    assert_eq!(asked.assessment().risk.rule, "program.added");
     let taken = policy(|p| p.allowed_programs = vec!["-ls".into()]);
-    assert!(matches!(judged_with(step("ls", &[]), &taken, &place()), Verdict::Refuse(_)));
+    assert!(matches!(assess_with(step("ls", &[]), &taken, &place()), Verdict::Refuse(_)));
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn a_program_of_the_workspace_asks_and_one_from_elsewhere_is_refused() {
     assert_eq!(risk("/tmp/ls", &[]).rule, "program.outside");
     assert_eq!(tier("/bin/ls", &[]), Tier::L0);
     let listed = policy(|p| p.allowed_programs = vec!["+/opt/x/tool".into()]);
-    let asked = judged_with(step("/opt/x/tool", &[]), &listed, &place());
+    let asked = assess_with(step("/opt/x/tool", &[]), &listed, &place());
     assert!(matches!(asked, Verdict::Ask(_)));
 }
 
@@ -263,7 +263,7 @@ fn requirements_of_the_model_only_raise_the_tier() {
     let with = |change: fn(&mut Requires)| {
         let mut step = step("ls", &[]);
         change(&mut step.requires);
-        judged_with(step, &Policy::default(), &place()).judged().risk.tier
+        assess_with(step, &Policy::default(), &place()).assessment().risk.tier
     };
     assert_eq!(with(|_| {}), Tier::L0);
     assert_eq!(with(|r| r.confirm = true), Tier::L1);
@@ -275,12 +275,12 @@ fn requirements_of_the_model_only_raise_the_tier() {
 #[test]
 fn switched_off_effects_are_refused() {
     let offline = policy(|p| p.network = Limit::Refuse);
-    let refused = judged_with(step("curl", &["https://x"]), &offline, &place());
-    assert_eq!(refused.judged().risk.rule, "limit.network");
-    assert!(matches!(judged_with(step("ls", &[]), &offline, &place()), Verdict::Run(_)));
+    let refused = assess_with(step("curl", &["https://x"]), &offline, &place());
+    assert_eq!(refused.assessment().risk.rule, "limit.network");
+    assert!(matches!(assess_with(step("ls", &[]), &offline, &place()), Verdict::Run(_)));
     let frozen = policy(|p| p.write = Limit::Refuse);
-    assert!(matches!(judged_with(step("touch", &["a"]), &frozen, &place()), Verdict::Refuse(_)));
-    assert!(matches!(judged_with(step("rm", &["a"]), &frozen, &place()), Verdict::Refuse(_)));
+    assert!(matches!(assess_with(step("touch", &["a"]), &frozen, &place()), Verdict::Refuse(_)));
+    assert!(matches!(assess_with(step("rm", &["a"]), &frozen, &place()), Verdict::Refuse(_)));
 }
 
 #[test]
@@ -289,20 +289,20 @@ fn a_lifted_refusal_is_a_marked_question_and_never_a_run() {
         p.lift = vec!["git.reset.hard".into()];
         p.allowed = vec![rule("git reset *")];
     });
-    let verdict = judged_with(step("git", &["reset", "--hard"]), &lifted, &place());
+    let verdict = assess_with(step("git", &["reset", "--hard"]), &lifted, &place());
     assert!(matches!(verdict, Verdict::Ask(_)));
-    assert!(verdict.judged().risk.lifted);
-    assert_eq!(offer(&verdict), None);
+    assert!(verdict.assessment().risk.lifted);
+    assert_eq!(suggested_rule(&verdict), None);
 }
 
 #[test]
 fn allow_sudo_asks_about_sudo_and_not_about_the_command_in_it() {
     let sudo = policy(|p| p.elevate = Limit::Ask);
-    let asked = judged_with(step("sudo", &["ls"]), &sudo, &place());
-    assert!(matches!(asked, Verdict::Ask(_)) && asked.judged().risk.lifted);
-    let refused = judged_with(step("sudo", &["rm", "-rf", "/"]), &sudo, &place());
-    assert!(matches!(refused, Verdict::Refuse(_)) && !refused.judged().risk.lifted);
-    assert!(matches!(judged_with(step("reboot", &[]), &sudo, &place()), Verdict::Refuse(_)));
+    let asked = assess_with(step("sudo", &["ls"]), &sudo, &place());
+    assert!(matches!(asked, Verdict::Ask(_)) && asked.assessment().risk.lifted);
+    let refused = assess_with(step("sudo", &["rm", "-rf", "/"]), &sudo, &place());
+    assert!(matches!(refused, Verdict::Refuse(_)) && !refused.assessment().risk.lifted);
+    assert!(matches!(assess_with(step("reboot", &[]), &sudo, &place()), Verdict::Refuse(_)));
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn in_a_folder_that_is_not_trusted_plain_reading_runs_and_everything_else_asks()
     let allowed = policy(|p| p.allowed = vec![rule("npm test *"), rule("touch a")]);
     for line in ["ls -la", "cat a.txt", "grep -rn x .", "rg x", "find . -name x", "head a | wc"] {
         let words: Vec<&str> = line.split(" | ").next().unwrap().split(' ').collect();
-        let verdict = judged_with(step(words[0], &words[1..]), &allowed, &place);
+        let verdict = assess_with(step(words[0], &words[1..]), &allowed, &place);
         assert!(matches!(verdict, Verdict::Run(_)), "{line}");
     }
     for (program, args) in [
@@ -324,26 +324,26 @@ fn in_a_folder_that_is_not_trusted_plain_reading_runs_and_everything_else_asks()
         ("cat", &[".env"]),
         ("npm", &["ls"]),
     ] {
-        let verdict = judged_with(step(program, args), &allowed, &place);
+        let verdict = assess_with(step(program, args), &allowed, &place);
         assert!(matches!(verdict, Verdict::Ask(_)), "{program} {args:?}");
-        assert!(rules_of(&verdict.judged().risk).contains(&"folder.untrusted"));
+        assert!(rules_of(&verdict.assessment().risk).contains(&"folder.untrusted"));
     }
 }
 
 #[test]
 fn an_allowed_rule_runs_an_l1_and_says_so() {
     let allowed = policy(|p| p.allowed = vec![rule("cargo test *")]);
-    let verdict = judged_with(step("cargo", &["test", "x"]), &allowed, &place());
+    let verdict = assess_with(step("cargo", &["test", "x"]), &allowed, &place());
     assert!(matches!(verdict, Verdict::Run(_)));
-    assert_eq!(verdict.judged().risk.tier, Tier::L1);
-    assert!(rules_of(&verdict.judged().risk).contains(&"allowed"));
-    assert!(matches!(judged_with(step("cargo", &["run"]), &allowed, &place()), Verdict::Ask(_)));
+    assert_eq!(verdict.assessment().risk.tier, Tier::L1);
+    assert!(rules_of(&verdict.assessment().risk).contains(&"allowed"));
+    assert!(matches!(assess_with(step("cargo", &["run"]), &allowed, &place()), Verdict::Ask(_)));
 }
 
 #[test]
 fn an_allowed_rule_never_runs_an_l2_nor_secrets_by_an_open_rule() {
     let allowed = policy(|p| p.allowed = vec![rule("git push *"), rule("cat *"), rule("rm a")]);
-    let with = |program, args: &[&str]| judged_with(step(program, args), &allowed, &place());
+    let with = |program, args: &[&str]| assess_with(step(program, args), &allowed, &place());
     assert!(matches!(with("git", &["push", "--force"]), Verdict::Refuse(_)));
     assert!(matches!(with("git", &["push", "origin"]), Verdict::Run(_)));
     assert!(matches!(with("cat", &[".env"]), Verdict::Ask(_)));
@@ -351,7 +351,7 @@ fn an_allowed_rule_never_runs_an_l2_nor_secrets_by_an_open_rule() {
 }
 
 #[test]
-fn a_denied_rule_beats_everything_and_reaches_into_wrappers() {
+fn a_deny_rule_wins_and_applies_inside_wrappers() {
     let denied = policy(|p| {
         p.denied = vec![rule("git status *"), rule("make *")];
         p.allowed = vec![rule("make")];
@@ -364,18 +364,18 @@ fn a_denied_rule_beats_everything_and_reaches_into_wrappers() {
         ("env", &["git", "status"]),
         ("bash", &["-c", "make x"]),
     ] {
-        let verdict = judged_with(step(program, args), &denied, &place());
+        let verdict = assess_with(step(program, args), &denied, &place());
         assert!(matches!(verdict, Verdict::Refuse(_)), "{program} {args:?}");
-        assert_eq!(verdict.judged().risk.rule, "denied");
+        assert_eq!(verdict.assessment().risk.rule, "denied");
     }
 }
 
 #[test]
-fn the_folder_a_step_runs_in_is_looked_at() {
+fn the_folder_a_step_runs_in_is_judged() {
     let in_folder = |cwd: &str| {
         let step = Step { cwd: Some(cwd.into()), ..step("ls", &[]) };
-        let verdict = judged_with(step, &Policy::default(), &place());
-        (verdict.judged().risk.rule.clone(), verdict.judged().cwd.clone())
+        let verdict = assess_with(step, &Policy::default(), &place());
+        (verdict.assessment().risk.rule.clone(), verdict.assessment().cwd.clone())
     };
     assert_eq!(in_folder("src"), ("ls".into(), "/w/src".into()));
     assert_eq!(in_folder("/w/src/.."), ("ls".into(), "/w".into()));
@@ -384,17 +384,17 @@ fn the_folder_a_step_runs_in_is_looked_at() {
     assert_eq!(in_folder("/w-evil"), ("cwd.outside".into(), "/w-evil".into()));
     assert_eq!(in_folder("/missing"), ("cwd.missing".into(), "/missing".into()));
     let ssh = Step { cwd: Some("~/.ssh".into()), ..step("cat", &["id_rsa"]) };
-    let verdict = judged_with(ssh, &Policy::default(), &place());
-    assert!(rules_of(&verdict.judged().risk).contains(&"path.secret"));
+    let verdict = assess_with(ssh, &Policy::default(), &place());
+    assert!(rules_of(&verdict.assessment().risk).contains(&"path.secret"));
 }
 
 #[test]
 fn an_unknown_tool_is_refused() {
     let work = StepAction::Tool { name: "nope".into(), input: serde_json::json!({}) };
     let step = Step { work, ..step("", &[]) };
-    let verdict = judged_with(step, &Policy::default(), &place());
+    let verdict = assess_with(step, &Policy::default(), &place());
     assert!(matches!(verdict, Verdict::Refuse(_)));
-    assert_eq!(verdict.judged().risk.rule, "tool.unknown");
+    assert_eq!(verdict.assessment().risk.rule, "tool.unknown");
 }
 
 fn shell_verdict(line: &str) -> Verdict {
@@ -410,16 +410,16 @@ fn a_line_the_user_typed_runs_unless_it_is_l2() {
     for line in ["rm -rf build", "ls; sudo ls", "echo $(git reset --hard)", "dd if=a of=b"] {
         let verdict = shell_verdict(line);
         assert!(matches!(verdict, Verdict::Ask(_)), "{line}");
-        assert_eq!(verdict.judged().risk.tier, Tier::L2, "{line}");
+        assert_eq!(verdict.assessment().risk.tier, Tier::L2, "{line}");
     }
     assert!(matches!(shell_verdict("ls \0"), Verdict::Refuse(_)));
 }
 
 #[test]
-fn each_piece_of_a_line_has_its_own_tier() {
+fn each_command_of_a_line_has_its_own_tier() {
     let verdict = shell_verdict("git status | rm -rf build && cat .env");
     let pieces: Vec<(&str, Tier)> =
-        verdict.judged().pieces.iter().map(|p| (p.text.as_str(), p.risk.tier)).collect();
+        verdict.assessment().pieces.iter().map(|p| (p.text.as_str(), p.risk.tier)).collect();
     assert_eq!(
         pieces,
         [("git status", Tier::L0), ("rm -rf build", Tier::L2), ("cat .env", Tier::L1)]
@@ -435,7 +435,7 @@ fn lines_that_only_read_are_l0_and_others_are_not() {
         "[ -f a ] && cat a || echo none",
         "cat <<E\nx\nE",
     ] {
-        assert_eq!(shell_verdict(line).judged().risk.tier, Tier::L0, "{line}");
+        assert_eq!(shell_verdict(line).assessment().risk.tier, Tier::L0, "{line}");
     }
     for line in [
         "git log > out.txt",
@@ -455,7 +455,7 @@ fn lines_that_only_read_are_l0_and_others_are_not() {
         "exec 3<>/dev/tcp/x/80",
         "cat *.pem",
     ] {
-        assert!(shell_verdict(line).judged().risk.tier > Tier::L0, "{line}");
+        assert!(shell_verdict(line).assessment().risk.tier > Tier::L0, "{line}");
     }
 }
 
@@ -474,7 +474,7 @@ fn an_unknown_option_does_not_hide_the_command_after_it() {
 }
 
 #[test]
-fn wrappers_without_end_are_refused() {
+fn wrappers_nested_too_deep_are_refused() {
     let mut args = vec!["env"; 40];
     args.extend(["ls"]);
     assert_eq!(tier("env", &args), Tier::L2);
@@ -504,7 +504,7 @@ const NAMED: &[(&str, Tier, &str)] = &[
 ];
 
 #[test]
-fn a_file_a_person_names_is_judged_as_one_a_model_reads() {
+fn a_file_the_user_mentions_is_judged_like_one_the_model_reads() {
     let skill = ToolRestriction { skill: "x".into(), tools: vec!["Bash".into()] };
     for narrowed in [None, Some(skill)] {
         let policy = Policy { narrowed: narrowed.clone(), ..Policy::default() };
@@ -512,7 +512,7 @@ fn a_file_a_person_names_is_judged_as_one_a_model_reads() {
         let scene = PolicyContext { policy: &policy, place: &place, world: &world };
         for (path, tier, rule) in NAMED {
             let mention = assess_mention("a", path, scene);
-            let risk = mention.judged().risk.clone();
+            let risk = mention.assessment().risk.clone();
             assert_eq!((risk.tier, risk.rule.as_str()), (*tier, *rule), "{path}");
             // Nothing the user names is refused, and only plain reading is unasked.
             assert_eq!(matches!(mention, Verdict::Run(_)), *tier == Tier::L0, "{path}");
@@ -525,8 +525,8 @@ fn a_file_a_person_names_is_judged_as_one_a_model_reads() {
                 let step = Step { id: "a".into(), work, requires: Requires::default(), cwd: None };
                 let read = assess(step, scene);
                 assert_eq!(
-                    (&read.judged().risk, &read.judged().task),
-                    (&risk, &mention.judged().task)
+                    (&read.assessment().risk, &read.assessment().task),
+                    (&risk, &mention.assessment().task)
                 );
             }
         }
@@ -548,7 +548,7 @@ proptest! {
     #[test]
     fn any_line_is_judged_without_a_panic(line in "[a-z $`'\"\\\\(){}<>|&;#=\\n-]{0,60}") {
         let verdict = shell_verdict(&line);
-        prop_assert!(!verdict.judged().risk.reasons.is_empty());
+        prop_assert!(!verdict.assessment().risk.reasons.is_empty());
     }
 
     #[test]
@@ -564,12 +564,12 @@ proptest! {
 }
 
 #[test]
-fn a_folder_given_to_git_is_where_its_paths_begin() {
+fn paths_are_relative_to_the_folder_given_to_git() {
     let links = [("/w/src/log", "/h/.ssh")].into_iter().collect();
     let world = Fake { links, settings: "" };
     let (policy, place) = (Policy::default(), place());
     let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-    let tier = |args: &[&str]| assess(step("git", args), scene).judged().risk.tier;
+    let tier = |args: &[&str]| assess(step("git", args), scene).assessment().risk.tier;
     assert_eq!(tier(&["-C", "src", "diff", "main.rs"]), Tier::L0);
     assert_eq!(tier(&["diff", "log"]), Tier::L0);
     assert_eq!(tier(&["-C", "src", "diff", "log"]), Tier::L1);

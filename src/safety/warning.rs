@@ -61,7 +61,7 @@ impl Warning {
     }
 
     /// The warning for an effect, if it has one.
-    pub fn of(effect: Effect) -> Option<Warning> {
+    pub fn from_effect(effect: Effect) -> Option<Warning> {
         match effect {
             Effect::Read | Effect::Terminal | Effect::Irreversible => None,
             Effect::Write => Some(Warning::Write),

@@ -6,25 +6,30 @@ use crate::words::safety as words;
 
 use super::args::{ArgPart, ArgToken};
 use super::checks::{self, Site};
-use super::findings::{Findings, quoted};
+use super::findings::{Findings, excerpt};
 use super::judge::{self, ArgPosition, Invocation};
 use super::warning::Warning;
 use super::{rules, shell};
 
 /// Judges the command after `own` operands of the wrapper. If the wrapper has an unknown
 /// option, everything that could be the command is looked at.
-pub fn unwrap(call: &Invocation<'_>, tokens: &[ArgToken<'_>], own: usize, findings: &mut Findings) {
+pub fn judge_wrapped(
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    own: usize,
+    findings: &mut Findings,
+) {
     let mut operands = tokens.iter().filter(|token| token.operand().is_some()).skip(own);
     if let Some(first) = operands.next() {
-        call.inner(first.at, findings);
+        call.judge_inner(first.at, findings);
     }
     let doubtful =
         tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, value: None, .. }));
     if doubtful {
         for (at, arg) in call.args.iter().enumerate() {
             let name = arg.rsplit('/').next().unwrap_or(arg);
-            if rules::find(name).is_some() && findings.another_command() {
-                call.inner(at, findings);
+            if rules::find(name).is_some() && findings.count_command() {
+                call.judge_inner(at, findings);
             }
         }
     }
@@ -36,45 +41,54 @@ pub fn env(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
         if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
             && matches!(name.as_ref(), "-S" | "--split-string")
         {
-            string(value, token.at, call, findings);
+            judge_shell_line(value, token.at, call, findings);
         }
     }
-    strips(call, tokens, findings);
+    check_stripped_environment(call, tokens, findings);
     let mut operands = tokens.iter().filter_map(|t| t.operand().map(|text| (t.at, text)));
     let command = operands.by_ref().find(|(at, text)| match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => {
-            variable(name, value, *at, call, findings);
+            judge_variable(name, value, *at, call, findings);
             false
         }
         _ => true,
     });
     match command {
-        Some((at, _)) => call.inner(at, findings),
+        Some((at, _)) => call.judge_inner(at, findings),
         // A step that runs by itself has no variables of the user that matter.
-        None if prints_own(call, tokens) => {}
-        None => {
-            call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings)
-        }
+        None if prints_own_environment(call, tokens) => {}
+        None => call.add_finding(
+            "print",
+            Tier::L1,
+            words::PRINTS_ENVIRONMENT,
+            0,
+            &[Effect::Secret],
+            findings,
+        ),
     }
     if tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, .. })) {
-        unwrap(call, tokens, 0, findings);
+        judge_wrapped(call, tokens, 0, findings);
     }
 }
 
 /// Whether it prints what the step itself was given, and that is what a step is given
 /// that runs by itself; a line for a shell has the user's own environment.
-pub fn prints_own(call: &Invocation<'_>, tokens: &[ArgToken<'_>]) -> bool {
+pub fn prints_own_environment(call: &Invocation<'_>, tokens: &[ArgToken<'_>]) -> bool {
     let known = |token: &ArgToken<'_>| !matches!(token.part, ArgPart::Flag { known: None, .. });
     matches!(call.seat, ArgPosition::From(_)) && tokens.iter().all(known)
 }
 
 /// Without its variables git would do what a repository's own settings say.
-fn strips(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+fn check_stripped_environment(
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    findings: &mut Findings,
+) {
     let names = ["-i", "--ignore-environment", "-u", "--unset"];
     let git = tokens.iter().filter_map(ArgToken::operand).any(|text| text.ends_with("git"));
     let flag = tokens.iter().find(|token| token.flag().is_some_and(|flag| names.contains(&flag)));
     if let (true, Some(token)) = (git, flag) {
-        call.find(
+        call.add_finding(
             "strips",
             Tier::L1,
             words::STRIPS_ENVIRONMENT,
@@ -94,7 +108,7 @@ pub fn shell_string(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &m
     });
     let operand = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
     if let (true, Some((at, text))) = (asked, operand) {
-        string(text, at, call, findings);
+        judge_shell_line(text, at, call, findings);
     }
 }
 
@@ -104,30 +118,34 @@ pub fn dash_c(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fin
         if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
             && matches!(name.as_ref(), "-c" | "--command" | "--call" | "-cmd")
         {
-            string(value, token.at, call, findings);
+            judge_shell_line(value, token.at, call, findings);
         }
     }
 }
 
 /// Programs that join their operands to a line for a shell: `watch`, `parallel`.
-pub fn joined(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn judge_joined_operands(
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    findings: &mut Findings,
+) {
     let first = tokens.iter().find(|token| token.operand().is_some());
     if let Some(first) = first {
         let line = call.args.get(first.at..).unwrap_or_default().join(" ");
-        string(&line, first.at, call, findings);
+        judge_shell_line(&line, first.at, call, findings);
     }
     dash_c(call, tokens, findings);
 }
 
 /// Interpreters: their argument is a program. A look at the text names the worst.
-pub fn code(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn scan_arguments(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate() {
-        scan(arg, call.seat.arg(at), &call.id, findings);
+        scan_code(arg, call.seat.arg(at), &call.id, findings);
     }
 }
 
 /// Looks through a program in another language for the worst it may do.
-pub fn scan(text: &str, arg: Option<usize>, id: &str, findings: &mut Findings) {
+pub fn scan_code(text: &str, arg: Option<usize>, id: &str, findings: &mut Findings) {
     for (part, why, effect) in CODE {
         if text.contains(part) {
             let say = why.with("arg", (*part).to_owned());
@@ -137,7 +155,7 @@ pub fn scan(text: &str, arg: Option<usize>, id: &str, findings: &mut Findings) {
 }
 
 /// A line for a shell inside an argument.
-pub fn string(line: &str, at: usize, call: &Invocation<'_>, findings: &mut Findings) {
+pub fn judge_shell_line(line: &str, at: usize, call: &Invocation<'_>, findings: &mut Findings) {
     let arg = call.seat.arg(at);
     let say = words::SHELL_STRING.with("program", call.name.to_owned());
     findings.add("shell.string", Tier::L1, say, arg, &[Effect::Exec]);
@@ -145,14 +163,20 @@ pub fn string(line: &str, at: usize, call: &Invocation<'_>, findings: &mut Findi
     shell::judge_line(line, seat, call.depth + 1, call.ground, findings);
 }
 
-fn variable(name: &str, value: &str, at: usize, call: &Invocation<'_>, findings: &mut Findings) {
+fn judge_variable(
+    name: &str,
+    value: &str,
+    at: usize,
+    call: &Invocation<'_>,
+    findings: &mut Findings,
+) {
     findings.warn(Warning::EnvAssign);
     if !is_harmless_variable(name, value) {
-        let say = words::SETS_VARIABLE.with("name", quoted(name));
-        call.find("variable", Tier::L1, say, at, &[Effect::Exec], findings);
+        let say = words::SETS_VARIABLE.with("name", excerpt(name));
+        call.add_finding("variable", Tier::L1, say, at, &[Effect::Exec], findings);
         let seat = call.seat.arg(at).map_or(ArgPosition::Line, ArgPosition::Within);
         let site = Site { seat, depth: call.depth, ground: call.ground, program: call.name };
-        checks::variable(name, value, site, findings);
+        checks::judge_variable(name, value, site, findings);
     }
 }
 
@@ -236,11 +260,11 @@ const CODE: &[(&str, crate::words::Phrase, Effect)] = &[
 
 /// Judges the name and the arguments after `at`, for programs that carry a command in the
 /// middle of their own arguments and end it themselves.
-pub fn section(call: &Invocation<'_>, at: usize, end: usize, findings: &mut Findings) {
+pub fn judge_section(call: &Invocation<'_>, at: usize, end: usize, findings: &mut Findings) {
     if let Some((name, rest)) = call.args.get(at..end).and_then(<[String]>::split_first) {
         let named = call.seat.arg(at);
-        let seat = call.seat.after(at + 1);
-        judge::command(name, named, rest, seat, call.depth + 1, call.ground, findings);
+        let seat = call.seat.offset_by(at + 1);
+        judge::judge_command(name, named, rest, seat, call.depth + 1, call.ground, findings);
     }
 }
 
@@ -258,11 +282,11 @@ pub fn fd_exec(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fi
             let name = [(*value).to_owned()];
             let inner =
                 Invocation { args: &name, seat: ArgPosition::From(token.at), ..call.clone() };
-            let inner = Invocation { seat: call.seat.after(token.at), ..inner };
-            inner.inner(0, findings);
+            let inner = Invocation { seat: call.seat.offset_by(token.at), ..inner };
+            inner.judge_inner(0, findings);
         }
         ArgPart::Flag { value: None, .. } | ArgPart::Operand(_) => {
-            call.inner(token.at + 1, findings)
+            call.judge_inner(token.at + 1, findings)
         }
     }
 }
@@ -273,7 +297,7 @@ pub fn git_exec(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
         if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
             && matches!(name.as_ref(), "-x" | "--exec" | "--extcmd")
         {
-            string(value, token.at, call, findings);
+            judge_shell_line(value, token.at, call, findings);
         }
     }
 }
@@ -287,7 +311,7 @@ pub fn after_numbers(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &
     };
     let numbers =
         tokens.iter().filter_map(ArgToken::operand).take_while(|text| number(text)).count();
-    unwrap(call, tokens, numbers, findings);
+    judge_wrapped(call, tokens, numbers, findings);
 }
 
 /// `flock FILE COMMAND` and `flock FILE -c LINE`.
@@ -296,10 +320,10 @@ pub fn flock(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
     match command.and_then(|token| token.operand().map(|text| (token.at, text))) {
         Some((at, "-c" | "--command")) => {
             for (at, line) in call.args.iter().enumerate().skip(at + 1) {
-                string(line, at, call, findings);
+                judge_shell_line(line, at, call, findings);
             }
         }
-        Some(_) | None => unwrap(call, tokens, 1, findings),
+        Some(_) | None => judge_wrapped(call, tokens, 1, findings),
     }
     dash_c(call, tokens, findings);
 }
@@ -308,9 +332,9 @@ pub fn flock(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
 pub fn npm(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate() {
         if let Some(line) = arg.strip_prefix("--call=") {
-            string(line, at, call, findings);
+            judge_shell_line(line, at, call, findings);
         } else if let ("-c" | "--call", Some(line)) = (arg.as_str(), call.args.get(at + 1)) {
-            string(line, at + 1, call, findings);
+            judge_shell_line(line, at + 1, call, findings);
         }
     }
 }

@@ -17,7 +17,7 @@ pub enum EditableForm {
 }
 
 impl EditableForm {
-    pub fn of(work: &StepAction) -> EditableForm {
+    pub fn from_action(work: &StepAction) -> EditableForm {
         match work {
             StepAction::Exec { .. } => EditableForm::Exec,
             StepAction::Shell { .. } => EditableForm::Shell,
@@ -29,7 +29,7 @@ impl EditableForm {
     ///
     /// # Errors
     /// A sentence for the user: it is empty, a quote is open, it is not JSON.
-    pub fn read(&self, text: &str) -> Result<StepAction, LocalizedText> {
+    pub fn parse(&self, text: &str) -> Result<StepAction, LocalizedText> {
         match self {
             EditableForm::Exec => {
                 let mut words = argv::split(text)?.into_iter();
@@ -47,17 +47,17 @@ impl EditableForm {
 }
 
 /// The step as a text that reads back as exactly this.
-pub fn text(work: &StepAction) -> String {
+pub fn to_text(work: &StepAction) -> String {
     match work {
         StepAction::Tool { input, .. } => serde_json::to_string_pretty(input).unwrap_or_default(),
         StepAction::Shell { line } => line.clone(),
-        StepAction::Exec { .. } => line(work).unwrap_or_default(),
+        StepAction::Exec { .. } => to_line(work).unwrap_or_default(),
     }
 }
 
 /// The same on one line, of which every character can be seen; `None`: it cannot be
 /// written so, because it is a shell's own text.
-pub fn line(work: &StepAction) -> Option<String> {
+pub fn to_line(work: &StepAction) -> Option<String> {
     match work {
         StepAction::Exec { program, args } => {
             Some(argv::join(std::iter::once(program).chain(args).map(String::as_str)))
@@ -66,12 +66,12 @@ pub fn line(work: &StepAction) -> Option<String> {
             let unseen = |c: char| c.is_control() || is_hidden(c);
             (!line.contains(unseen)).then(|| line.clone())
         }
-        StepAction::Tool { input, .. } => Some(seen(&serde_json::to_string(input).ok()?)),
+        StepAction::Tool { input, .. } => Some(escape_hidden(&serde_json::to_string(input).ok()?)),
     }
 }
 
 /// JSON whose invisible characters, which occur in strings only, are escaped.
-fn seen(json: &str) -> String {
+fn escape_hidden(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         if is_hidden(c) {
@@ -100,14 +100,14 @@ mod tests {
             },
         ];
         for work in works {
-            let form = EditableForm::of(&work);
-            assert_eq!(form.read(&text(&work)), Ok(work.clone()));
-            let line = line(&work).unwrap();
+            let form = EditableForm::from_action(&work);
+            assert_eq!(form.parse(&to_text(&work)), Ok(work.clone()));
+            let line = to_line(&work).unwrap();
             assert!(!line.contains(|c: char| c.is_control() || is_hidden(c)), "{line:?}");
-            assert_eq!(form.read(&line), Ok(work.clone()));
+            assert_eq!(form.parse(&line), Ok(work.clone()));
         }
         for text in ["a\nb", "a\u{202e}b"] {
-            assert_eq!(line(&StepAction::Shell { line: text.into() }), None);
+            assert_eq!(to_line(&StepAction::Shell { line: text.into() }), None);
         }
     }
 }

@@ -23,7 +23,7 @@ impl Session {
             StepAction::Shell { line } => safety::assess_shell(&step.id, line, scene),
             StepAction::Exec { .. } | StepAction::Tool { .. } => safety::assess(step, scene),
         };
-        let judged = verdict.judged();
+        let judged = verdict.assessment();
         let (risk, change) = (judged.risk.clone(), judged.change().cloned().map(Box::new));
         self.outbox.send(Event::Judged { ask, work, risk, change }).await;
     }

@@ -79,7 +79,7 @@ fn found(filling: &mut Filling<'_>, mention: &Mention) -> Option<Mention> {
     let scene = filling.host.scene();
     let there = |path: &str| {
         let place = scene.place;
-        let real = scene.world.real(&safety::absolute(path, &place.cwd, &place.home));
+        let real = scene.world.resolve(&safety::absolute(path, &place.cwd, &place.home));
         scene.world.kind(&real) != PathKind::Missing
     };
     if there(&mention.path) {
@@ -119,7 +119,7 @@ async fn read(
 }
 
 async fn asked(filling: &mut Filling<'_>, held: NeedsApproval) -> Result<Option<Cleared>, Stop> {
-    let judged = held.judged();
+    let judged = held.assessment();
     let question = Question::Step {
         step: judged.step.clone(),
         risk: judged.risk.clone(),

@@ -16,12 +16,12 @@ pub fn admitted(
     place: &Workspace,
     world: &dyn Machine,
 ) -> Result<PathBuf, LocalizedText> {
-    let folder = world.real(&absolute(text, &place.cwd, &place.home));
+    let folder = world.resolve(&absolute(text, &place.cwd, &place.home));
     let shown = folder.display().to_string();
     if world.kind(&folder) != PathKind::Folder {
         return Err(words::ADD_NO_FOLDER.with("path", shown));
     }
-    match place.refusal(&folder) {
+    match place.reason_not_to_add(&folder) {
         Some(why) => Err(why.with("path", shown)),
         None => Ok(folder),
     }
@@ -33,7 +33,7 @@ impl Session {
             Err(why) => Notice::error(why),
             Ok(folder) => {
                 let path = folder.display().to_string();
-                if self.guard.place.holds(&folder) {
+                if self.guard.place.contains(&folder) {
                     Notice::info(words::ADD_KNOWN.with("path", path))
                 } else {
                     self.guard.place.added.push(folder);
@@ -64,7 +64,7 @@ impl Session {
         let (mut again, mut lost) = (Vec::new(), Vec::new());
         for text in folders {
             match self.admitted_again(text) {
-                Ok(folder) if self.guard.place.holds(&folder) => {}
+                Ok(folder) if self.guard.place.contains(&folder) => {}
                 Ok(folder) => {
                     again.push(format!("`{text}`"));
                     self.guard.place.added.push(folder);

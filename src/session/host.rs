@@ -261,10 +261,10 @@ impl Host for TurnHost {
     async fn run(&mut self, step: Cleared) -> Observation {
         self.caught_up().await;
         let wants =
-            matches!(&step.judged().task, Some(ToolTask::Plugin(plugin)) if plugin.interactive);
+            matches!(&step.assessment().task, Some(ToolTask::Plugin(plugin)) if plugin.interactive);
         let observation = match wants {
             true => self.run_in_terminal(step).await,
-            false if offered::asked(&step.judged().step.work).is_some() => {
+            false if offered::asked(&step.assessment().step.work).is_some() => {
                 self.run_script(step).await
             }
             false => run_step(&self.desk, &mut self.outbox, step).await,
@@ -508,7 +508,7 @@ async fn watched(
     cleared: Cleared,
     run: impl FnOnce(&dyn Tool, Cleared, RunControl) -> BoxFuture<'static, PipedOutput>,
 ) -> PipedOutput {
-    let judged = cleared.judged();
+    let judged = cleared.assessment();
     let (step, risk) = (judged.step.clone(), judged.risk.clone());
     let Some(tool) = desk.tools.find(&step.work).cloned() else {
         let mut seen = Observation::not_run(

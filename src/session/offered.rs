@@ -140,7 +140,7 @@ impl Tool for ScriptRunTool {
     }
 
     fn run(&self, step: Cleared, _: RunControl) -> BoxFuture<'static, Observation> {
-        let judged = step.judged();
+        let judged = step.assessment();
         let cwd = judged.cwd.display().to_string();
         let mut seen =
             Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), Outcome::Ran);
@@ -187,7 +187,7 @@ struct Heard {
 impl TurnHost {
     /// Runs a script as a step of the turn.
     pub(super) async fn run_script(&mut self, cleared: Cleared) -> Observation {
-        let judged = cleared.judged();
+        let judged = cleared.assessment();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let (script, args) = asked(&step.work)
             .map_or_else(Default::default, |(script, args)| (script.to_owned(), args));

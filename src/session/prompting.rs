@@ -172,7 +172,7 @@ impl Filling<'_> {
         let mut held = Vec::new();
         for line in prompt.shell_lines() {
             let id = self.step_id();
-            match safety::assess_piece(&id, line, self.host.scene()) {
+            match safety::assess_template_command(&id, line, self.host.scene()) {
                 Verdict::Ask(piece) => held.push(piece),
                 Verdict::Run(_) | Verdict::Refuse(_) => {
                     return Err(Stop::Unsent(words::PIECE_REFUSED.with("line", short(line))));
@@ -206,7 +206,7 @@ impl Filling<'_> {
         };
         let mut outputs = Vec::new();
         for piece in held {
-            if allowed.contains(&piece.judged().step.id) {
+            if allowed.contains(&piece.assessment().step.id) {
                 outputs.push(self.piece(piece.approve(), &input).await?);
             } else {
                 let line = line_of(&piece).to_owned();
@@ -230,7 +230,7 @@ impl Filling<'_> {
 
     /// Runs one shell command. Returns its output without the last newline.
     async fn piece(&mut self, piece: Cleared, input: &ShellInput) -> Result<String, Stop> {
-        let line = match &piece.judged().step.work {
+        let line = match &piece.assessment().step.work {
             crate::protocol::StepAction::Shell { line } => line.clone(),
             _ => String::new(),
         };
@@ -279,10 +279,10 @@ impl Filling<'_> {
             return Ok(None);
         }
         let id = self.step_id();
-        let judge = |step: Step| safety::assess_piece(&step.id, line, self.host.scene());
+        let judge = |step: Step| safety::assess_template_command(&step.id, line, self.host.scene());
         let Some((held, question)) = wall::again(seen, id, judge) else { return Ok(None) };
         match self.ask(question).await? {
-            Decision::Approve => Ok(Some(held.approve_beyond_the_wall())),
+            Decision::Approve => Ok(Some(held.approve_unsandboxed())),
             Decision::Stop => Err(Stop::Stopped),
             Decision::Reject { .. }
             | Decision::Dismiss
@@ -297,7 +297,7 @@ impl Filling<'_> {
     /// Shows these commands as not run.
     async fn left(&mut self, pieces: &[NeedsApproval], outcome: Outcome) {
         for piece in pieces {
-            let judged = piece.judged();
+            let judged = piece.assessment();
             let cwd = judged.cwd.display().to_string();
             let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
             self.host.tell(Event::StepFinished(Box::new(seen))).await;
@@ -306,24 +306,24 @@ impl Filling<'_> {
 }
 
 fn shown(held: &NeedsApproval, policy: &Policy) -> TemplateCommand {
-    let judged = held.judged();
+    let judged = held.assessment();
     TemplateCommand {
         id: judged.step.id.clone(),
         line: line_of(held).to_owned(),
-        risk: safety::with_wall(judged, policy),
+        risk: safety::with_sandbox_reasons(judged, policy),
         commands: judged.pieces.clone(),
     }
 }
 
 fn line_of(held: &NeedsApproval) -> &str {
-    match &held.judged().step.work {
+    match &held.assessment().step.work {
         crate::protocol::StepAction::Shell { line } => line,
         _ => "",
     }
 }
 
 fn question(prompt: &Prompt, pieces: &[TemplateCommand], held: &[NeedsApproval]) -> Question {
-    let cwd = held.first().map(|held| held.judged().cwd.display().to_string());
+    let cwd = held.first().map(|held| held.assessment().cwd.display().to_string());
     Question::Pieces { of: of(prompt), cwd: cwd.unwrap_or_default(), pieces: pieces.to_vec() }
 }
 

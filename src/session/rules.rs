@@ -16,8 +16,8 @@ pub fn allow(guard: &mut Security, text: &str) -> Notice {
     };
     let scene =
         PolicyContext { policy: &guard.policy, place: &guard.place, world: guard.world.as_ref() };
-    let bound = safety::bound(rule.clone(), scene).ok();
-    if let Some(why) = safety::never(&rule, bound.as_ref(), scene) {
+    let bound = safety::bind_to_content(rule.clone(), scene).ok();
+    if let Some(why) = safety::why_never_applies(&rule, bound.as_ref(), scene) {
         return Notice::error(why);
     }
     let notice = Notice::info(words::ALLOWED.with("rule", rule.to_string()));
@@ -46,9 +46,9 @@ pub fn grant(guard: &mut Security, grant: Grant, scope: ApprovalScope) -> Notice
 
 /// What each allowing rule covers, in the order of [`Policy::allowing`].
 pub fn covers(policy: &Policy, folder: &Path) -> Vec<Vec<LocalizedText>> {
-    let written = policy.allowed.iter().map(|rule| safety::covers(rule, None, folder));
+    let written = policy.allowed.iter().map(|rule| safety::describe_coverage(rule, None, folder));
     let granted = policy.granted.iter();
-    let granted = granted.map(|one| safety::covers(&one.rule, Some(&one.terms), folder));
+    let granted = granted.map(|one| safety::describe_coverage(&one.rule, Some(&one.terms), folder));
     written.chain(granted).collect()
 }
 

@@ -513,7 +513,7 @@ impl Session {
     async fn rules_changed(&mut self, notice: Notice) {
         self.policy.send_replace(self.guard.policy.clone());
         let shown = |rules: &[safety::PolicyRule]| rules.iter().map(ToString::to_string).collect();
-        self.facts.allowed = shown(&self.guard.policy.allowing());
+        self.facts.allowed = shown(&self.guard.policy.allow_rules());
         self.facts.allowed_covers = rules::covers(&self.guard.policy, &self.guard.place.cwd);
         self.facts.denied = shown(&self.guard.policy.denied);
         self.tell_facts().await;

@@ -172,7 +172,7 @@ impl SessionScriptHost {
         match verdict {
             Verdict::Run(cleared) => Ok(cleared),
             Verdict::Ask(held) => self.held(held).await,
-            Verdict::Refuse(refused) => Err(refusal(&refused.judged().risk)),
+            Verdict::Refuse(refused) => Err(refusal(&refused.assessment().risk)),
         }
     }
 
@@ -187,19 +187,19 @@ impl SessionScriptHost {
         match verdict {
             Verdict::Run(cleared) => Ok(cleared),
             Verdict::Ask(held) => Ok(held.approve()),
-            Verdict::Refuse(refused) => Err(refusal(&refused.judged().risk)),
+            Verdict::Refuse(refused) => Err(refusal(&refused.assessment().risk)),
         }
     }
 
     async fn held(&mut self, held: NeedsApproval) -> Result<Cleared, LocalizedText> {
-        let judged = held.judged();
+        let judged = held.assessment();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let why = risk.main_reason().cloned().unwrap_or_else(|| words::NO_REASON.into());
         // A file read into the script is read exactly as named, or not at all.
         let reads = step.work.tool() == "file.read";
         let mut question = Box::new(shell::question(&held));
         if let Question::Step { risk, trust, .. } = question.as_mut() {
-            *risk = safety::with_wall(judged, &self.policy);
+            *risk = safety::with_sandbox_reasons(judged, &self.policy);
             *trust = trust::offer(judged, self.scene()).filter(|_| !reads);
         }
         match (self.asking)(ScriptQuestion::Step { risk, question }).await {
@@ -258,7 +258,7 @@ impl SessionScriptHost {
         let Question::Step { risk, .. } = &question else { return None };
         let asked = ScriptQuestion::Step { risk: risk.clone(), question: Box::new(question) };
         let said = (self.asking)(asked).await;
-        (said == ScriptAnswer::Yes).then(|| held.approve_beyond_the_wall())
+        (said == ScriptAnswer::Yes).then(|| held.approve_unsandboxed())
     }
 
     fn next_id(&mut self) -> String {
@@ -277,7 +277,7 @@ impl SessionScriptHost {
     }
 
     async fn observed(&mut self, cleared: Cleared) -> Result<Observation, LocalizedText> {
-        let (step, risk) = (cleared.judged().step.clone(), cleared.judged().risk.clone());
+        let (step, risk) = (cleared.assessment().step.clone(), cleared.assessment().risk.clone());
         let (work, id) = (step.work.clone(), step.id.clone());
         let Some(tool) = self.tools.find(&work).cloned() else {
             return Err(words::STEP_NO_TOOL.with("name", work.tool().to_owned()));

@@ -38,7 +38,7 @@ pub async fn run(line: ShellLine, mut host: TurnHost) -> TurnResult {
         }
         Verdict::Ask(held) => asked(line.ask, held, &mut host).await,
         Verdict::Refuse(refused) => {
-            (TurnOutcome::Done, Some(not_run(refused.judged(), Outcome::Refused)))
+            (TurnOutcome::Done, Some(not_run(refused.assessment(), Outcome::Refused)))
         }
     };
     let kept = match &seen {
@@ -77,7 +77,7 @@ pub(super) async fn asked(
     };
     let Some(decision) = decision else {
         host.tell(Event::QuestionClosed { ask }).await;
-        return (TurnOutcome::Cancelled, Some(not_run(held.judged(), Outcome::Cancelled)));
+        return (TurnOutcome::Cancelled, Some(not_run(held.assessment(), Outcome::Cancelled)));
     };
     match decision {
         Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
@@ -87,26 +87,28 @@ pub(super) async fn asked(
         Decision::Edit(work) => {
             let StepAction::Shell { line } = work else { return declined(&held) };
             // The user saw the rewritten line with its tier before approving it.
-            let seen = match safety::assess_shell(&held.judged().step.id, &line, host.scene()) {
+            let seen = match safety::assess_shell(&held.assessment().step.id, &line, host.scene()) {
                 Verdict::Run(cleared) => run_step(&host.desk, &mut host.outbox, cleared).await,
                 Verdict::Ask(held) => run_step(&host.desk, &mut host.outbox, held.approve()).await,
-                Verdict::Refuse(refused) => not_run(refused.judged(), Outcome::Refused),
+                Verdict::Refuse(refused) => not_run(refused.assessment(), Outcome::Refused),
             };
             (TurnOutcome::Done, Some(seen))
         }
         Decision::Reject { .. } | Decision::Dismiss | Decision::Trust | Decision::Answer { .. } => {
             declined(&held)
         }
-        Decision::Stop => (TurnOutcome::Stopped, Some(not_run(held.judged(), Outcome::Declined))),
+        Decision::Stop => {
+            (TurnOutcome::Stopped, Some(not_run(held.assessment(), Outcome::Declined)))
+        }
     }
 }
 
 fn declined(held: &NeedsApproval) -> (TurnOutcome, Option<Observation>) {
-    (TurnOutcome::Done, Some(not_run(held.judged(), Outcome::Declined)))
+    (TurnOutcome::Done, Some(not_run(held.assessment(), Outcome::Declined)))
 }
 
 pub(super) fn question(held: &NeedsApproval) -> Question {
-    let judged = held.judged();
+    let judged = held.assessment();
     Question::Step {
         step: judged.step.clone(),
         risk: judged.risk.clone(),

@@ -55,7 +55,7 @@ impl Tool for SkillTool {
     fn run(&self, step: Cleared, _: RunControl) -> BoxFuture<'static, Observation> {
         let library = Arc::clone(&self.library);
         async move {
-            let judged = step.judged();
+            let judged = step.assessment();
             let (step, risk) = (judged.step.clone(), judged.risk.clone());
             let cwd = judged.cwd.display().to_string();
             let mut seen = Observation::not_run(step.clone(), cwd, risk, Outcome::Ran);
@@ -132,8 +132,8 @@ pub(super) struct WithSkills {
 }
 
 impl Machine for WithSkills {
-    fn real(&self, path: &Path) -> PathBuf {
-        self.world.real(path)
+    fn resolve(&self, path: &Path) -> PathBuf {
+        self.world.resolve(path)
     }
 
     fn kind(&self, path: &Path) -> PathKind {
@@ -148,12 +148,12 @@ impl Machine for WithSkills {
         self.world.own_program(name)
     }
 
-    fn file(&self, path: &Path) -> Option<Program> {
-        self.world.file(path)
+    fn executable_at(&self, path: &Path) -> Option<Program> {
+        self.world.executable_at(path)
     }
 
-    fn repository_around(&self, folder: &Path, home: &Path) -> Option<PathBuf> {
-        self.world.repository_around(folder, home)
+    fn enclosing_repository(&self, folder: &Path, home: &Path) -> Option<PathBuf> {
+        self.world.enclosing_repository(folder, home)
     }
 
     fn entries(&self, folder: &Path, most: usize) -> Vec<(PathBuf, FileKind)> {
@@ -164,20 +164,20 @@ impl Machine for WithSkills {
         self.world.read(path, most)
     }
 
-    fn runs(&self, script: &str) -> bool {
+    fn has_script(&self, script: &str) -> bool {
         self.offered.iter().any(|offered| offered.id == script)
     }
 
-    fn elsewhere(&self, name: &str) -> Option<PathBuf> {
-        self.world.elsewhere(name)
+    fn untrusted_program_folder(&self, name: &str) -> Option<PathBuf> {
+        self.world.untrusted_program_folder(name)
     }
 
-    fn last_seen(&self, path: &Path) -> Option<String> {
-        self.world.last_seen(path)
+    fn last_known_digest(&self, path: &Path) -> Option<String> {
+        self.world.last_known_digest(path)
     }
 
-    fn secrets(&self) -> Option<&Redactor> {
-        self.world.secrets()
+    fn redactor(&self) -> Option<&Redactor> {
+        self.world.redactor()
     }
 
     fn skill(&self, name: &str) -> Option<SkillInfo> {

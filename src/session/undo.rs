@@ -267,7 +267,9 @@ async fn run(job: Job, mut host: TurnHost) -> TurnResult {
         step += 1;
         let seen = match safety::assess_restore(&id, &restore, host.scene()) {
             Verdict::Run(cleared) => Some(run_step(&host.desk, &mut host.outbox, cleared).await),
-            Verdict::Refuse(refused) => Some(shell::not_run(refused.judged(), Outcome::Refused)),
+            Verdict::Refuse(refused) => {
+                Some(shell::not_run(refused.assessment(), Outcome::Refused))
+            }
             Verdict::Ask(held) => {
                 ask += 1;
                 let (end, seen) = shell::asked(AskId(ask - 1), held, &mut host).await;

@@ -14,7 +14,7 @@ pub(super) fn again(
     judge: impl FnOnce(Step) -> Verdict,
 ) -> Option<(NeedsApproval, Question)> {
     let denied = seen.denied.clone()?;
-    let held = judge(Step { id, ..seen.step.clone() }).asked()?;
+    let held = judge(Step { id, ..seen.step.clone() }).into_needs_approval()?;
     let question = question(&held, &denied);
     Some((held, question))
 }
@@ -22,7 +22,7 @@ pub(super) fn again(
 fn question(held: &NeedsApproval, denied: &SandboxDenial) -> Question {
     let mut question = shell::question(held);
     if let Question::Step { risk, .. } = &mut question {
-        *risk = safety::beyond_the_wall(held.judged(), denied);
+        *risk = safety::unsandboxed_risk(held.assessment(), denied);
     }
     question
 }

@@ -49,8 +49,8 @@ pub fn read_most(
     mention: &Mention,
     most: usize,
 ) -> Result<Attachment, LocalizedText> {
-    let path = match &step.judged().task {
-        Some(ToolTask::Read(read)) if step.holds() => Some(read.spot.path.as_path()),
+    let path = match &step.assessment().task {
+        Some(ToolTask::Read(read)) if step.is_intact() => Some(read.spot.path.as_path()),
         _ => None,
     };
     let name = mention.as_typed();

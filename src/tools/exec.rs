@@ -167,7 +167,7 @@ async fn run(
     input: Option<ShellInput>,
     watch: &RunControl,
 ) -> PipedOutput {
-    let judged = step.judged();
+    let judged = step.assessment();
     let setup = &exec.setup;
     let none = |outcome, say| PipedOutput { seen: not_run(judged, outcome, say), output: None };
     if watch.cancel.is_cancelled() || exec.steps.leaving.is_cancelled() {

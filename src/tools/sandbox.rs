@@ -273,7 +273,7 @@ impl Sandbox {
     /// The places an approved step may reach.
     fn worker(&self, judged: &Assessment) -> Option<Profile> {
         let (places, launch) = (&self.places, &judged.launch);
-        let needs = Needs::of(&judged.risk);
+        let needs = Needs::from_risk(&judged.risk);
         if needs.system {
             return None;
         }

@@ -46,7 +46,7 @@ impl Tool for Talk {
     }
 
     fn run(&self, step: Cleared, _: RunControl) -> BoxFuture<'static, Observation> {
-        let judged = step.judged();
+        let judged = step.assessment();
         let cwd = judged.cwd.to_string_lossy();
         let mut seen =
             Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), Outcome::Ran);

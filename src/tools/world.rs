@@ -126,7 +126,7 @@ impl System {
 }
 
 impl Machine for System {
-    fn real(&self, path: &Path) -> PathBuf {
+    fn resolve(&self, path: &Path) -> PathBuf {
         real(path, MOST_LINKS)
     }
 
@@ -147,7 +147,7 @@ impl Machine for System {
     }
 
     /// Only a folder that would be trusted once it was listed.
-    fn elsewhere(&self, name: &str) -> Option<PathBuf> {
+    fn untrusted_program_folder(&self, name: &str) -> Option<PathBuf> {
         if name.contains('/') || self.program(name).is_some() {
             return None;
         }
@@ -163,7 +163,7 @@ impl Machine for System {
         self.shelves.named(name, |folder| self.folders.iter().any(|own| own == folder))
     }
 
-    fn file(&self, path: &Path) -> Option<Program> {
+    fn executable_at(&self, path: &Path) -> Option<Program> {
         executable(&fs::canonicalize(path).ok()?)
     }
 
@@ -175,15 +175,15 @@ impl Machine for System {
         read(path, most)
     }
 
-    fn secrets(&self) -> Option<&Redactor> {
+    fn redactor(&self) -> Option<&Redactor> {
         self.secrets.as_deref()
     }
 
-    fn last_seen(&self, path: &Path) -> Option<String> {
+    fn last_known_digest(&self, path: &Path) -> Option<String> {
         self.seen.of(path)
     }
 
-    fn repository_around(&self, folder: &Path, home: &Path) -> Option<PathBuf> {
+    fn enclosing_repository(&self, folder: &Path, home: &Path) -> Option<PathBuf> {
         around::repository(folder, home)
     }
 }
@@ -193,7 +193,7 @@ impl Machine for System {
 pub(super) struct FilesOnly;
 
 impl Machine for FilesOnly {
-    fn real(&self, path: &Path) -> PathBuf {
+    fn resolve(&self, path: &Path) -> PathBuf {
         real(path, MOST_LINKS)
     }
 
@@ -364,11 +364,11 @@ mod tests {
         }
         let path = std::env::join_paths([&inside, &open, &own]).unwrap();
         let system = System::new(&workspace, &root, &[]).knowing(Some(path.clone().into()));
-        assert_eq!(system.elsewhere("avocet-test-tool"), Some(own.clone()));
+        assert_eq!(system.untrusted_program_folder("avocet-test-tool"), Some(own.clone()));
         assert_eq!(system.program("avocet-test-tool"), None);
-        assert_eq!(system.elsewhere("avocet-test-nothing"), None);
+        assert_eq!(system.untrusted_program_folder("avocet-test-nothing"), None);
         let listed = System::new(&workspace, &root, &[own]).knowing(Some(path.into()));
-        assert_eq!(listed.elsewhere("avocet-test-tool"), None);
+        assert_eq!(listed.untrusted_program_folder("avocet-test-tool"), None);
     }
 
     #[test]
@@ -386,7 +386,7 @@ mod tests {
             assert_eq!(system.program(name), None, "{name}");
         }
         assert!(system.program(&workspace.join("evil").to_string_lossy()).is_none());
-        assert!(system.file(&workspace.join("evil")).is_some());
+        assert!(system.executable_at(&workspace.join("evil")).is_some());
     }
 
     #[test]
@@ -399,10 +399,10 @@ mod tests {
         symlink(root.join("away/nothing"), workspace.join("dangling")).unwrap();
         symlink(workspace.join("round"), workspace.join("round")).unwrap();
         let system = System::new(&workspace, &root, &[]);
-        assert_eq!(system.real(&workspace.join("link/../x")), root.join("away/x"));
-        assert_eq!(system.real(&workspace.join("dangling")), root.join("away/nothing"));
-        assert_eq!(system.real(&workspace.join("new/../file")), workspace.join("file"));
-        assert!(system.real(&workspace.join("round")).starts_with(&workspace));
+        assert_eq!(system.resolve(&workspace.join("link/../x")), root.join("away/x"));
+        assert_eq!(system.resolve(&workspace.join("dangling")), root.join("away/nothing"));
+        assert_eq!(system.resolve(&workspace.join("new/../file")), workspace.join("file"));
+        assert!(system.resolve(&workspace.join("round")).starts_with(&workspace));
     }
 
     #[test]

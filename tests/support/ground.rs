@@ -90,13 +90,13 @@ impl Ground {
 
     pub fn risk_in(&self, cwd: &Path, program: &str, args: Vec<String>) -> Risk {
         let place = Workspace {
-            cwd: self.system.real(&self.ws.join(cwd)),
+            cwd: self.system.resolve(&self.ws.join(cwd)),
             ..Workspace::new(self.ws.clone(), self.home.clone())
         };
         let scene = PolicyContext { policy: &self.policy, place: &place, world: &self.system };
         let work = StepAction::Exec { program: program.to_owned(), args };
         let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
-        assess(step, scene).judged().risk.clone()
+        assess(step, scene).assessment().risk.clone()
     }
 
     pub fn risk(&self, program: &str, args: &[&str]) -> Risk {

@@ -19,7 +19,7 @@ impl Machine {
 }
 
 impl Machine for Machine {
-    fn real(&self, path: &Path) -> PathBuf {
+    fn resolve(&self, path: &Path) -> PathBuf {
         path.to_owned()
     }
 
@@ -44,7 +44,7 @@ impl Machine for Machine {
     }
 
     /// The model has read all there is.
-    fn last_seen(&self, path: &Path) -> Option<String> {
+    fn last_known_digest(&self, path: &Path) -> Option<String> {
         self.files.get(path).map(|text| digest(text.as_bytes()))
     }
 }

@@ -14,7 +14,7 @@ pub struct RemainingSteps(Vec<Assessment>);
 
 impl RemainingSteps {
     pub fn look(todo: &VecDeque<Step>, scene: PolicyContext<'_>) -> RemainingSteps {
-        let judged = |step: &Step| safety::assess(step.clone(), scene).judged().clone();
+        let judged = |step: &Step| safety::assess(step.clone(), scene).assessment().clone();
         RemainingSteps(todo.iter().map(judged).collect())
     }
 

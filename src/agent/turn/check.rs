@@ -39,7 +39,7 @@ impl Turn {
         let judged = door.judged();
         let Some(shown) = judged.change() else { return false };
         let now = safety::assess(judged.step.clone(), scene);
-        if now.judged().change() == Some(shown) {
+        if now.assessment().change() == Some(shown) {
             return false;
         }
         let say = words::CHANGED_MEANWHILE.with("path", shown.path.as_str());

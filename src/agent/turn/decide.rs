@@ -76,7 +76,7 @@ impl Turn {
             Verdict::Ask(held) => self.run(held.approve(), Some(instead_of)),
             Verdict::Refuse(refused) => {
                 let note = words::EDITED.with("step", one_line(&instead_of));
-                self.not_run(refused.judged(), Outcome::Refused, Some(note));
+                self.not_run(refused.assessment(), Outcome::Refused, Some(note));
                 self.skip_rest(words::SKIPPED, scene);
                 self.go_on(scene)
             }

@@ -187,7 +187,7 @@ pub fn unstartable(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Loca
         return None;
     }
     let missing = exec::NOT_FOUND.with("program", program.as_str());
-    Some(match scene.world.elsewhere(program) {
+    Some(match scene.world.untrusted_program_folder(program) {
         None => missing,
         Some(folder) => exec::NOT_FOUND_HERE
             .with("program", program.as_str())

@@ -13,7 +13,7 @@ pub(super) fn talks(judged: &Assessment) -> bool {
 
 impl Turn {
     pub(super) fn talk(&mut self, cleared: &Cleared, scene: PolicyContext<'_>) -> TurnAction {
-        let judged = cleared.judged();
+        let judged = cleared.assessment();
         match &judged.task {
             Some(ToolTask::Ask(choice)) => {
                 self.waiting = Waiting::Choice { judged: Box::new(judged.clone()) };

@@ -21,7 +21,7 @@ mod wall;
 struct Machine;
 
 impl Machine for Machine {
-    fn real(&self, path: &Path) -> PathBuf {
+    fn resolve(&self, path: &Path) -> PathBuf {
         path.to_owned()
     }
 
@@ -35,7 +35,7 @@ impl Machine for Machine {
         is_there.then_some(Program { path, device: 1, inode: 1, modified: 0, link: None })
     }
 
-    fn elsewhere(&self, name: &str) -> Option<PathBuf> {
+    fn untrusted_program_folder(&self, name: &str) -> Option<PathBuf> {
         (name == "own").then(|| PathBuf::from("/home/u/bin"))
     }
 
@@ -171,7 +171,7 @@ fn cmd(lines: &[&str]) -> String {
 
 fn ran(action: TurnAction, code: Option<i32>, outcome: Outcome) -> Observation {
     let TurnAction::Run(cleared) = action else { panic!("does not run: {action:?}") };
-    let judged = cleared.judged();
+    let judged = cleared.assessment();
     let mut seen = said::not_run(judged, outcome, None);
     seen.exit_code = code;
     seen.duration_ms = 3;
@@ -181,7 +181,7 @@ fn ran(action: TurnAction, code: Option<i32>, outcome: Outcome) -> Observation {
 fn line(action: &TurnAction) -> String {
     match action {
         TurnAction::Run(cleared) => {
-            format!("run {}", super::limits::one_line(&cleared.judged().step.work))
+            format!("run {}", super::limits::one_line(&cleared.assessment().step.work))
         }
         TurnAction::Ask(ask) => match &ask.question {
             Question::Step { step, number, of, risk, .. } => {

@@ -19,16 +19,16 @@ impl Turn {
         }
         let id = format!("cmd_{:03}", self.next_step);
         let step = Step { id, ..seen.step.clone() };
-        let held = safety::assess(step, scene).asked()?;
+        let held = safety::assess(step, scene).into_needs_approval()?;
         self.next_step += 1;
         Some((held, denied))
     }
 
     pub(super) fn ask_wall(&mut self, held: NeedsApproval, denied: &SandboxDenial) -> TurnAction {
-        let judged = held.judged();
+        let judged = held.assessment();
         let question = Question::Step {
             step: judged.step.clone(),
-            risk: safety::beyond_the_wall(judged, denied),
+            risk: safety::unsandboxed_risk(judged, denied),
             resolved: judged.program.as_ref().map(|program| program.path.display().to_string()),
             cwd: judged.cwd.display().to_string(),
             why: self.batch.why.clone(),
@@ -55,12 +55,12 @@ impl Turn {
         scene: PolicyContext<'_>,
     ) -> TurnAction {
         match decision {
-            Decision::Approve => self.run(held.approve_beyond_the_wall(), None),
+            Decision::Approve => self.run(held.approve_unsandboxed(), None),
             Decision::Stop => {
                 self.stop_batch(scene);
                 self.end(TurnOutcome::Stopped)
             }
-            Decision::Edit(work) => self.edited(held.judged(), work, scene),
+            Decision::Edit(work) => self.edited(held.assessment(), work, scene),
             Decision::Reject { .. }
             | Decision::Dismiss
             | Decision::Trust

@@ -189,7 +189,7 @@ impl PlainQuestion {
 
     /// Shows the step as a line that the user can type again, changed.
     fn change(&mut self) -> ParsedLine {
-        let Some((work, line)) = self.work().and_then(|work| Some((work, written::line(work)?)))
+        let Some((work, line)) = self.work().and_then(|work| Some((work, written::to_line(work)?)))
         else {
             return ParsedLine::Again(w::NO_CHOICE.into());
         };
@@ -209,7 +209,7 @@ impl PlainQuestion {
         if typed.is_empty() {
             return ParsedLine::Lines(self.says());
         }
-        match EditableForm::of(work).read(typed) {
+        match EditableForm::from_action(work).parse(typed) {
             Ok(now) if now == *work => ParsedLine::Lines(self.says()),
             Ok(now) => {
                 self.doing = Doing::Judged(now.clone());
@@ -386,7 +386,7 @@ fn choices(question: &Question) -> Vec<(Pick, Phrase)> {
     if rule.is_some() && !is_grave(risk) {
         choices.extend([(Pick::Session, w::PICK_SESSION), (Pick::Project, w::PICK_PROJECT)]);
     }
-    if written::line(&step.work).is_some() {
+    if written::to_line(&step.work).is_some() {
         choices.push((Pick::Edit, w::PICK_EDIT));
     }
     choices.extend(trust.is_some().then_some((Pick::Trust, w::PICK_TRUST_FIRST)));
@@ -488,7 +488,7 @@ fn step(question: &Question) -> Vec<LocalizedText> {
 fn whole(work: &StepAction) -> String {
     match work {
         StepAction::Tool { name, .. } => {
-            let input = written::line(work).unwrap_or_default();
+            let input = written::to_line(work).unwrap_or_default();
             escape(&format!("{name} {input}")).text
         }
         StepAction::Exec { .. } | StepAction::Shell { .. } => super::exact(work),

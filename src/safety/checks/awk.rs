@@ -26,8 +26,8 @@ pub fn awk(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
         }
     }
     if let Some(at) = odd {
-        call.find("script", Tier::L1, words::RUNS_AWK, at, RUNS, findings);
-        wrappers::code(call, tokens, findings);
+        call.add_finding("script", Tier::L1, words::RUNS_AWK, at, RUNS, findings);
+        wrappers::scan_arguments(call, tokens, findings);
     }
 }
 
@@ -50,7 +50,7 @@ fn is_word(c: char) -> bool {
 
 /// The previous token: it decides what a `/` begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Last {
+enum LastToken {
     /// An operator, an opening bracket, the start of a statement: an operand follows.
     Open,
     /// A number, a text, a variable, a closed bracket: an operator follows.
@@ -59,9 +59,9 @@ enum Last {
     Doubtful,
 }
 
-struct Reader<'a> {
+struct AwkParser<'a> {
     rest: &'a str,
-    last: Last,
+    last: LastToken,
     /// Inside a statement that prints, where `>` would be a file.
     prints: bool,
     /// For each open round bracket, whether it is that of `if`, `while` or `for`.
@@ -72,53 +72,56 @@ struct Reader<'a> {
 
 /// Whether a program is made of known parts only.
 fn is_plain_awk(program: &str) -> bool {
-    let mut reader = Reader {
+    let mut reader = AwkParser {
         rest: program,
-        last: Last::Open,
+        last: LastToken::Open,
         prints: false,
         brackets: Vec::new(),
         condition: false,
     };
     while let Some(c) = reader.rest.chars().next() {
-        if reader.part(c).is_none() {
+        if reader.read_part(c).is_none() {
             return false;
         }
     }
     reader.brackets.is_empty()
 }
 
-impl<'a> Reader<'a> {
+impl<'a> AwkParser<'a> {
     /// Reads one part; `None`: it is not understood.
-    fn part(&mut self, c: char) -> Option<()> {
+    fn read_part(&mut self, c: char) -> Option<()> {
         match c {
             ' ' | '\t' => self.skip(1),
-            '\n' | ';' | '{' | '}' => self.end(c),
+            '\n' | ';' | '{' | '}' => self.end_statement(c),
             '"' => self.text(),
             '/' => self.slash(),
             '(' => {
                 self.brackets.push(std::mem::take(&mut self.condition));
-                self.last = Last::Open;
+                self.last = LastToken::Open;
                 self.skip(1)
             }
             ')' => {
                 let condition = self.brackets.pop()?;
                 // A statement may begin after a condition, which only some awks know.
-                self.last = if condition { Last::Doubtful } else { Last::Closed };
+                self.last = if condition { LastToken::Doubtful } else { LastToken::Closed };
                 self.skip(1)
             }
-            ']' => self.then(Last::Closed, 1),
-            '[' | ',' | '?' | ':' | '~' | '^' | '%' => self.then(Last::Open, 1),
+            ']' => self.skip_as(LastToken::Closed, 1),
+            '[' | ',' | '?' | ':' | '~' | '^' | '%' => self.skip_as(LastToken::Open, 1),
             '0'..='9' => self.number(),
             '.' if self.rest.get(1..)?.starts_with(|c: char| c.is_ascii_digit()) => self.number(),
             // A field; what follows the sign is an operand of its own.
-            '$' => self.then(Last::Doubtful, 1),
-            '|' if self.rest.starts_with("||") => self.then(Last::Open, 2),
-            '&' if self.rest.starts_with("&&") => self.then(Last::Open, 2),
+            '$' => self.skip_as(LastToken::Doubtful, 1),
+            '|' if self.rest.starts_with("||") => self.skip_as(LastToken::Open, 2),
+            '&' if self.rest.starts_with("&&") => self.skip_as(LastToken::Open, 2),
             '>' => self.greater(),
-            '<' | '=' | '!' | '*' => self.then(Last::Open, 1),
+            '<' | '=' | '!' | '*' => self.skip_as(LastToken::Open, 1),
             '+' | '-' => {
                 let twice = self.rest.get(1..)?.starts_with(c);
-                self.then(if twice { Last::Doubtful } else { Last::Open }, 1 + usize::from(twice))
+                self.skip_as(
+                    if twice { LastToken::Doubtful } else { LastToken::Open },
+                    1 + usize::from(twice),
+                )
             }
             c if c.is_ascii_alphabetic() || c == '_' => self.word(),
             _ => None,
@@ -126,17 +129,17 @@ impl<'a> Reader<'a> {
     }
 
     /// The end of a statement. After an operator or a comma it continues on the next line.
-    fn end(&mut self, sign: char) -> Option<()> {
+    fn end_statement(&mut self, sign: char) -> Option<()> {
         let within = !self.brackets.is_empty();
         match sign {
             '\n' if within => return None,
-            '\n' if self.last == Last::Open => {}
-            '\n' if self.last == Last::Doubtful => self.prints = false,
+            '\n' if self.last == LastToken::Open => {}
+            '\n' if self.last == LastToken::Doubtful => self.prints = false,
             '{' | '}' if within => return None,
-            ';' if within => self.last = Last::Open,
+            ';' if within => self.last = LastToken::Open,
             _ => {
                 self.prints = false;
-                self.last = Last::Open;
+                self.last = LastToken::Open;
             }
         }
         self.skip(1)
@@ -147,7 +150,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    fn then(&mut self, last: Last, bytes: usize) -> Option<()> {
+    fn skip_as(&mut self, last: LastToken, bytes: usize) -> Option<()> {
         self.last = last;
         self.skip(bytes)
     }
@@ -157,7 +160,7 @@ impl<'a> Reader<'a> {
         if self.prints || self.rest.starts_with(">>") {
             return None;
         }
-        self.then(Last::Open, 1)
+        self.skip_as(LastToken::Open, 1)
     }
 
     fn number(&mut self) -> Option<()> {
@@ -166,29 +169,29 @@ impl<'a> Reader<'a> {
         // `1x` are two things to an awk, and the second could be anything.
         match self.rest.get(end..)?.chars().next() {
             Some(c) if is_word(c) => None,
-            Some(_) | None => self.then(Last::Closed, end),
+            Some(_) | None => self.skip_as(LastToken::Closed, end),
         }
     }
 
     fn text(&mut self) -> Option<()> {
-        let end = closing(self.rest.get(1..)?, '"')?;
-        self.then(Last::Closed, end + 2)
+        let end = closing_delimiter(self.rest.get(1..)?, '"')?;
+        self.skip_as(LastToken::Closed, end + 2)
     }
 
     /// A division, or a regular expression.
     fn slash(&mut self) -> Option<()> {
         match self.last {
-            Last::Closed => self.then(Last::Open, 1),
-            Last::Open => {
+            LastToken::Closed => self.skip_as(LastToken::Open, 1),
+            LastToken::Open => {
                 let body = self.rest.get(1..)?;
-                let end = closing(body, '/')?;
+                let end = closing_delimiter(body, '/')?;
                 // `/=` is an operator to some.
                 if body.starts_with('=') || !has_plain_brackets(body.get(..end)?) {
                     return None;
                 }
-                self.then(Last::Doubtful, end + 2)
+                self.skip_as(LastToken::Doubtful, end + 2)
             }
-            Last::Doubtful => None,
+            LastToken::Doubtful => None,
         }
     }
 
@@ -203,24 +206,24 @@ impl<'a> Reader<'a> {
         let (last, known) = match word {
             "print" | "printf" => {
                 self.prints = true;
-                (Last::Open, true)
+                (LastToken::Open, true)
             }
             "if" | "while" | "for" => {
                 self.condition = true;
-                (Last::Doubtful, called)
+                (LastToken::Doubtful, called)
             }
-            _ if KEYWORDS.contains(&word) => (Last::Doubtful, true),
-            _ if BUILTINS.contains(&word) => (Last::Doubtful, called || word == "length"),
+            _ if KEYWORDS.contains(&word) => (LastToken::Doubtful, true),
+            _ if BUILTINS.contains(&word) => (LastToken::Doubtful, called || word == "length"),
             // A variable; one that is called is a function not defined here.
-            _ => (Last::Closed, !called),
+            _ => (LastToken::Closed, !called),
         };
         known.then_some(())?;
-        self.then(last, end)
+        self.skip_as(last, end)
     }
 }
 
 /// The end of a text that began before; `\` protects the character after it.
-fn closing(text: &str, sign: char) -> Option<usize> {
+fn closing_delimiter(text: &str, sign: char) -> Option<usize> {
     let mut protected = false;
     for (at, c) in text.char_indices() {
         match c {

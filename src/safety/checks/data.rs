@@ -43,11 +43,11 @@ pub fn statements(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Find
         let verb = VERBS.contains(&plain.as_str());
         let unbound = |lost: &&&str| **lost != "delete from" || !plain.contains(" where ");
         if verb || LOSES.iter().filter(unbound).any(|lost| plain.contains(*lost)) {
-            call.find("loses", Tier::L2, words::DATABASE_LOSES, at, DELETES, findings);
+            call.add_finding("loses", Tier::L2, words::DATABASE_LOSES, at, DELETES, findings);
         }
         for start in LEAVES {
             if let Some((_, line)) = arg.split_once(start) {
-                wrappers::string(line, at, call, findings);
+                wrappers::judge_shell_line(line, at, call, findings);
                 break;
             }
         }

@@ -5,14 +5,14 @@ use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
 use super::super::args::ArgToken;
-use super::super::findings::{Findings, quoted};
+use super::super::findings::{Findings, excerpt};
 use super::super::judge::{self, ArgPosition, Invocation};
 use super::super::{sensitive, wrappers};
 use super::{DELETES, OUT};
 
 /// `find`: where to look, then an expression. Only tests, logic and printing are L0.
 pub fn find(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
-    let mut at = find_places(call, findings);
+    let mut at = check_start_points(call, findings);
     while let Some(word) = call.args.get(at).map(String::as_str) {
         let value = call.args.get(at + 1).map_or("", String::as_str);
         at += match word {
@@ -20,24 +20,31 @@ pub fn find(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) 
             _ if FIND_WORD.contains(&word) => 2,
             _ if FIND_FILE.contains(&word) || is_newer(word) => {
                 if !word.ends_with('t') {
-                    call.reads(value, at + 1, findings);
+                    call.check_read(value, at + 1, findings);
                 }
                 2
             }
-            "-exec" | "-execdir" | "-ok" | "-okdir" => find_exec(call, at, findings),
+            "-exec" | "-execdir" | "-ok" | "-okdir" => check_exec(call, at, findings),
             "-delete" => {
-                call.find("delete", Tier::L1, words::FIND_DELETES, at, DELETES, findings);
+                call.add_finding("delete", Tier::L1, words::FIND_DELETES, at, DELETES, findings);
                 1
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
-                let say = words::WRITES_A_FILE.with("arg", quoted(value));
-                call.find("output", Tier::L1, say, at, &[Effect::Write], findings);
-                call.writes(value, at + 1, findings);
+                let say = words::WRITES_A_FILE.with("arg", excerpt(value));
+                call.add_finding("output", Tier::L1, say, at, &[Effect::Write], findings);
+                call.check_write(value, at + 1, findings);
                 2 + usize::from(word == "-fprintf")
             }
             _ => {
-                let say = words::OPTION_UNKNOWN.with("option", quoted(word));
-                call.find("option", Tier::L1, say.with("program", "find"), at, &[], findings);
+                let say = words::OPTION_UNKNOWN.with("option", excerpt(word));
+                call.add_finding(
+                    "option",
+                    Tier::L1,
+                    say.with("program", "find"),
+                    at,
+                    &[],
+                    findings,
+                );
                 1
             }
         };
@@ -46,12 +53,12 @@ pub fn find(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) 
 
 /// The starting points and the options before them; answers with where the expression
 /// begins.
-fn find_places(call: &Invocation<'_>, findings: &mut Findings) -> usize {
+fn check_start_points(call: &Invocation<'_>, findings: &mut Findings) -> usize {
     for (at, word) in call.args.iter().enumerate() {
         match word.as_str() {
             "-H" | "-P" | "--" => {}
             "-L" => {
-                call.find(
+                call.add_finding(
                     "follow",
                     Tier::L1,
                     words::FOLLOWS_LINKS.with("arg", "-L"),
@@ -65,13 +72,13 @@ fn find_places(call: &Invocation<'_>, findings: &mut Findings) -> usize {
             {
                 return at;
             }
-            place => call.reads(place, at, findings),
+            place => call.check_read(place, at, findings),
         }
     }
     call.args.len()
 }
 
-fn find_exec(call: &Invocation<'_>, at: usize, findings: &mut Findings) -> usize {
+fn check_exec(call: &Invocation<'_>, at: usize, findings: &mut Findings) -> usize {
     let rest = call.args.get(at + 1..).unwrap_or_default();
     let one = rest.iter().position(|word| word == ";");
     let many = rest.windows(2).position(|w| w == ["{}", "+"]).map(|at| at + 1);
@@ -81,9 +88,10 @@ fn find_exec(call: &Invocation<'_>, at: usize, findings: &mut Findings) -> usize
     if length < rest.len() && is_plain_exec(call, at, words, each, findings) {
         return length + 2;
     }
-    let say = words::RUNS_FOR_EACH.with("program", quoted(rest.first().map_or("", String::as_str)));
-    call.find("exec", Tier::L1, say, at, &[Effect::Exec], findings);
-    wrappers::section(call, at + 1, at + 1 + length, findings);
+    let say =
+        words::RUNS_FOR_EACH.with("program", excerpt(rest.first().map_or("", String::as_str)));
+    call.add_finding("exec", Tier::L1, say, at, &[Effect::Exec], findings);
+    wrappers::judge_section(call, at + 1, at + 1 + length, findings);
     length + 2
 }
 
@@ -100,19 +108,19 @@ fn is_plain_exec(
     let known = call.args.get(at).is_some_and(|word| word == "-exec")
         && matches!(call.seat, ArgPosition::From(_))
         && !["!", "-not"].contains(&before);
-    let Some(inner) = known.then(|| reads_found(call, at + 1, words, each)).flatten() else {
+    let Some(inner) = known.then(|| exec_read_findings(call, at + 1, words, each)).flatten() else {
         return false;
     };
-    for word in left_out() {
+    for word in exclusion_tests() {
         call.insert(at, &word, findings);
     }
-    findings.absorb(&inner);
+    findings.merge(&inner);
     true
 }
 
 /// The findings about a program that is run on the found files, if it only reads them; the
 /// program is at `at`, and is started once for each file or for many.
-pub(super) fn reads_found(
+pub(super) fn exec_read_findings(
     call: &Invocation<'_>,
     at: usize,
     words: &[String],
@@ -136,13 +144,13 @@ pub(super) fn reads_found(
         .map(str::to_owned)
         .collect();
     let mut inner = Findings::default();
-    let (named, seat) = (call.seat.arg(at), call.seat.after(at + 1));
-    judge::command(name, named, &filled, seat, call.depth + 1, call.ground, &mut inner);
+    let (named, seat) = (call.seat.arg(at), call.seat.offset_by(at + 1));
+    judge::judge_command(name, named, &filled, seat, call.depth + 1, call.ground, &mut inner);
     (inner.tier_or(Tier::L1) == Tier::L0).then_some(inner)
 }
 
 /// Tests that only match files that are not links and do not hold credentials.
-fn left_out() -> impl Iterator<Item = String> {
+fn exclusion_tests() -> impl Iterator<Item = String> {
     let links = ["!", "-type", "l"].map(str::to_owned);
     let test = |kind: &'static str| move |glob: String| ["!".to_owned(), kind.to_owned(), glob];
     let names = sensitive::sensitive_globs().flat_map(test("-iname"));

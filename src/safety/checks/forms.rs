@@ -5,27 +5,34 @@ use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
 use super::super::args::{ArgPart, ArgToken};
-use super::super::findings::{Findings, quoted};
+use super::super::findings::{Findings, excerpt};
 use super::super::judge::{self, ArgPosition, Invocation};
 use super::super::{rules, sensitive};
-use super::find::reads_found;
+use super::find::exec_read_findings;
 use super::{jq, operands};
 
 /// Raises the call because of the argument at `at`.
-fn odd(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
+fn raise_at(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
     let text = call.args.get(at).map_or("", String::as_str);
     let say = words::OPERAND_UNKNOWN.with("program", call.name.to_owned());
-    call.find("operand", Tier::L1, say.with("arg", quoted(text)), at, &[Effect::Exec], findings);
+    call.add_finding(
+        "operand",
+        Tier::L1,
+        say.with("arg", excerpt(text)),
+        at,
+        &[Effect::Exec],
+        findings,
+    );
 }
 
-fn odd_where(
+fn raise_where(
     call: &Invocation<'_>,
     tokens: &[ArgToken<'_>],
     findings: &mut Findings,
     is_odd: impl Fn(&str) -> bool,
 ) {
     if let Some((at, _)) = operands(tokens).find(|(_, text)| is_odd(text)) {
-        odd(call, at, findings);
+        raise_at(call, at, findings);
     }
 }
 
@@ -37,41 +44,41 @@ fn is_name(text: &str) -> bool {
 }
 
 pub fn names_only(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    odd_where(call, tokens, findings, |text| !is_name(text));
+    raise_where(call, tokens, findings, |text| !is_name(text));
 }
 
 pub fn numbers_only(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let number = |text: &str| text.len() < 7 && text.bytes().all(|byte| byte.is_ascii_digit());
-    odd_where(call, tokens, findings, |text| !number(text));
+    raise_where(call, tokens, findings, |text| !number(text));
 }
 
 /// `git help`: the sub-command comes first, so no other folder was named before it.
-pub fn first_word(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_help(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if call.seat != ArgPosition::From(1) {
-        odd(call, 0, findings);
+        raise_at(call, 0, findings);
     }
     names_only(call, tokens, findings);
 }
 
 /// `@FILE` among the operands holds more of them.
 pub fn no_list_file(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    odd_where(call, tokens, findings, |text| text.starts_with(['@', '!']));
+    raise_where(call, tokens, findings, |text| text.starts_with(['@', '!']));
 }
 
 /// `less +COMMAND`.
 pub fn no_pager_command(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    odd_where(call, tokens, findings, |text| text.starts_with('+'));
+    raise_where(call, tokens, findings, |text| text.starts_with('+'));
 }
 
 /// `bat cache --build`.
 pub fn no_cache(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    odd_where(call, tokens, findings, |text| text == "cache");
+    raise_where(call, tokens, findings, |text| text == "cache");
 }
 
 /// `lsof +r` never ends, `+m` writes a file.
 pub fn lsof(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let known = ["+D", "+d", "+c", "+w", "+L"];
-    odd_where(call, tokens, findings, |text| {
+    raise_where(call, tokens, findings, |text| {
         text.starts_with('+') && !known.iter().any(|known| text.starts_with(known))
     });
 }
@@ -79,7 +86,7 @@ pub fn lsof(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
 pub fn lsof_files(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     lsof(call, tokens, findings);
     if operands(tokens).next().is_none() {
-        odd(call, 0, findings);
+        raise_at(call, 0, findings);
     }
 }
 
@@ -87,42 +94,42 @@ pub fn lsof_files(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
 /// files of credentials are among them.
 pub fn fd_reads(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let hands_on = |arg: &String| FD_EXEC.contains(&arg.as_str());
-    let Some(at) = call.args.iter().position(hands_on) else { return odd(call, 0, findings) };
+    let Some(at) = call.args.iter().position(hands_on) else { return raise_at(call, 0, findings) };
     let end = call.args.iter().skip(at).position(|arg| arg == ";").map(|end| at + end);
     let words = call.args.get(at + 1..end.unwrap_or(call.args.len())).unwrap_or_default();
     let ends = end.is_none_or(|end| end + 1 == call.args.len());
     let plain = words.iter().all(|word| word == "{}" || !word.contains('{'));
     let each = FD_EACH.contains(&call.args.get(at).map_or("", String::as_str));
     let (Some((spec, _)), true) = (rules::find("fd"), ends && plain) else {
-        return odd(call, at, findings);
+        return raise_at(call, at, findings);
     };
     // Where no place is given for the matches, they go at the end.
     let mut filled = words.to_vec();
     if !filled.iter().any(|word| word == "{}") {
         filled.push("{}".to_owned());
     }
-    let Some(inner) = reads_found(call, at + 1, &filled, each) else {
-        return odd(call, at, findings);
+    let Some(inner) = exec_read_findings(call, at + 1, &filled, each) else {
+        return raise_at(call, at, findings);
     };
     let before = call.args.get(..at).unwrap_or_default();
     // Each kind adds to the others, and a link that is found would be followed.
-    let linked = super::args::read(before, spec).iter().any(|token| match &token.part {
+    let linked = super::args::parse(before, spec).iter().any(|token| match &token.part {
         ArgPart::Flag { name, value, .. } if matches!(name.as_ref(), "-t" | "--type") => {
             !value.is_some_and(|kind| FD_KINDS.contains(&kind))
         }
         ArgPart::Flag { .. } | ArgPart::Operand(_) => false,
     });
     if linked {
-        return odd(call, at, findings);
+        return raise_at(call, at, findings);
     }
     judge::judge_row(spec, &Invocation { args: before, ..call.clone() }, findings);
     // An argument that begins with `/` is never an option.
     ["--type=file", "--absolute-path"].iter().for_each(|word| call.insert(0, word, findings));
-    let folders = sensitive::closed_folders().map(str::to_owned);
+    let folders = sensitive::excluded_folders().map(str::to_owned);
     for glob in sensitive::sensitive_globs().chain(folders) {
-        call.insert(0, &format!("--exclude={}", sensitive::in_any_case(&glob)), findings);
+        call.insert(0, &format!("--exclude={}", sensitive::case_insensitive_glob(&glob)), findings);
     }
-    findings.absorb(&inner);
+    findings.merge(&inner);
 }
 
 const FD_KINDS: &[&str] = &["f", "file", "d", "directory", "e", "empty", "x", "executable"];
@@ -130,7 +137,7 @@ const FD_EACH: &[&str] = &["-x", "--exec"];
 const FD_EXEC: &[&str] = &["-x", "--exec", "-X", "--exec-batch"];
 
 /// `journalctl -o json`: every field of an entry, the arguments of programs among them.
-pub fn journal(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn journalctl(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let told = |token: &&ArgToken<'_>| match &token.part {
         ArgPart::Flag { name, value: Some(value), .. } => match name.as_ref() {
             "-o" | "--output" => JOURNAL_FIELDS.iter().any(|kind| value.starts_with(kind)),
@@ -141,33 +148,33 @@ pub fn journal(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fi
     };
     if let Some(token) = tokens.iter().find(told) {
         let say = words::PRINTS_ARGUMENTS;
-        call.find("print", Tier::L1, say, token.at, &[Effect::Secret], findings);
+        call.add_finding("print", Tier::L1, say, token.at, &[Effect::Secret], findings);
     }
 }
 
 const JOURNAL_FIELDS: &[&str] = &["json", "export", "verbose"];
 
 /// `git range-diff`: files of credentials are left out of the comparison.
-pub fn git_ranges(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    if super::args::hit(tokens, "-s|--no-patch").is_none() {
-        super::pathspec::left_out(call, findings);
+pub fn git_range_diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    if super::args::find_flag(tokens, "-s|--no-patch").is_none() {
+        super::pathspec::exclude_credentials(call, findings);
     }
 }
 
 /// `openssl req` without a request would make one.
-pub fn needs_in(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn openssl_req(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let given = |token: &ArgToken<'_>| matches!(&token.part, ArgPart::Flag { name, value: Some(_), .. } if name == "-in");
     if !tokens.iter().any(given) {
-        odd(call, 0, findings);
+        raise_at(call, 0, findings);
     }
 }
 
 /// `yq FILTER FILE`: the first operand may be either.
 pub fn yq(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     match operands(tokens).next() {
-        Some((at, filter)) if !jq::is_plain_jq(filter) => odd(call, at, findings),
+        Some((at, filter)) if !jq::is_plain_jq(filter) => raise_at(call, at, findings),
         Some(_) => {}
-        None => odd(call, 0, findings),
+        None => raise_at(call, 0, findings),
     }
 }
 
@@ -178,8 +185,8 @@ pub fn ar_lists(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findin
     let lists = mode.starts_with('t') && mode.bytes().all(|byte| b"tvO".contains(&byte));
     let plain = rest.iter().all(|arg| !arg.starts_with(['-', '@']));
     match rest.first().filter(|_| lists && plain) {
-        Some(archive) => call.reads(archive, 1, findings),
-        None => odd(call, 0, findings),
+        Some(archive) => call.check_read(archive, 1, findings),
+        None => raise_at(call, 0, findings),
     }
 }
 
@@ -198,20 +205,22 @@ pub fn tar_lists(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findi
             }
             _ => Some(1),
         };
-        let Some(took) = took else { return odd(call, at, findings) };
+        let Some(took) = took else { return raise_at(call, at, findings) };
         at += took;
     }
     match listing {
-        Listing { lists: true, archive: Some((at, archive)), .. } if !archive.contains(':') => {
-            call.reads(archive, at, findings);
+        Listing { is_listing: true, archive: Some((at, archive)), .. }
+            if !archive.contains(':') =>
+        {
+            call.check_read(archive, at, findings);
         }
-        _ => odd(call, 0, findings),
+        _ => raise_at(call, 0, findings),
     }
 }
 
 #[derive(Default)]
 struct Listing<'a> {
-    lists: bool,
+    is_listing: bool,
     archive: Option<(usize, &'a str)>,
 }
 
@@ -225,7 +234,7 @@ impl<'a> Listing<'a> {
     ) -> Option<usize> {
         for (index, letter) in letters.char_indices() {
             match letter {
-                't' => self.lists = true,
+                't' => self.is_listing = true,
                 'v' | 'z' | 'j' | 'J' | 'a' => {}
                 'f' => {
                     let rest = letters.get(index + 1..)?;
@@ -234,8 +243,8 @@ impl<'a> Listing<'a> {
                     if !rest.is_empty() && !letters {
                         return None;
                     }
-                    self.lists |= old && rest.contains('t');
-                    self.file(next?)?;
+                    self.is_listing |= old && rest.contains('t');
+                    self.set_archive(next?)?;
                     return Some(2);
                 }
                 _ => return None,
@@ -246,18 +255,18 @@ impl<'a> Listing<'a> {
 
     fn long(&mut self, at: usize, text: &'a str, next: Option<(usize, &'a str)>) -> Option<usize> {
         match text.split_once('=') {
-            Some(("--file", file)) => self.file((at, file)).map(|()| 1),
+            Some(("--file", file)) => self.set_archive((at, file)).map(|()| 1),
             Some(_) => None,
-            None if text == "--file" => self.file(next?).map(|()| 2),
+            None if text == "--file" => self.set_archive(next?).map(|()| 2),
             None if text == "--list" => {
-                self.lists = true;
+                self.is_listing = true;
                 Some(1)
             }
             None => LISTS.contains(&text).then_some(1),
         }
     }
 
-    fn file(&mut self, file: (usize, &'a str)) -> Option<()> {
+    fn set_archive(&mut self, file: (usize, &'a str)) -> Option<()> {
         self.archive.is_none().then(|| self.archive = Some(file))
     }
 }
@@ -285,7 +294,7 @@ pub fn git_setting(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mu
         let text = text.to_ascii_lowercase();
         SECRET_SETTINGS.iter().any(|part| text.contains(part))
     };
-    odd_where(call, tokens, findings, secret);
+    raise_where(call, tokens, findings, secret);
 }
 
 /// `git config NAME` reads; a second word would be its new value.
@@ -294,7 +303,7 @@ pub fn git_one_setting(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings:
     let words: Vec<(usize, &str)> = operands(tokens).collect();
     match words.as_slice() {
         [(_, name)] if name.contains('.') && is_name(name) => {}
-        _ => odd(call, 0, findings),
+        _ => raise_at(call, 0, findings),
     }
 }
 

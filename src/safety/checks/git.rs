@@ -5,7 +5,7 @@ use crate::protocol::{Effect, Tier};
 use crate::words::{Phrase, safety as words};
 
 use super::super::args::{self, ArgPart, ArgToken};
-use super::super::findings::{Findings, quoted};
+use super::super::findings::{Findings, excerpt};
 use super::super::judge::{ArgPosition, Invocation};
 use super::super::repository::{self, Tracked, Worry};
 use super::{DELETES, operands};
@@ -22,44 +22,58 @@ pub fn git_repository(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: 
     });
     let scene = call.ground.scene;
     let folder = moves.fold(call.ground.cwd.clone(), |folder, to| folder.join(to));
-    let found = repository::read(scene.world, &scene.world.real(&folder));
+    let found = repository::read(scene.world, &scene.world.resolve(&folder));
     super::lines::git(call, tokens, &found, findings);
-    let worries = repository::worries(&found, scene);
+    let worries = repository::find_worries(&found, scene);
     for worry in &worries {
         let (rule, say) = match worry {
             Worry::Starts(setting) => {
-                ("git-config-exec", words::GIT_CONFIG_EXEC.with("setting", quoted(setting)))
+                ("git-config-exec", words::GIT_CONFIG_EXEC.with("setting", excerpt(setting)))
             }
             Worry::Driver(name) => {
-                ("git-config-exec", words::GIT_DRIVER.with("driver", quoted(name)))
+                ("git-config-exec", words::GIT_DRIVER.with("driver", excerpt(name)))
             }
             Worry::Unread(path) => (
                 "git-config-unread",
-                words::GIT_UNREAD.with("path", quoted(&path.to_string_lossy())),
+                words::GIT_UNREAD.with("path", excerpt(&path.to_string_lossy())),
             ),
-            Worry::Outside(what) => ("git-outside", words::GIT_OUTSIDE.with("path", quoted(what))),
+            Worry::Outside(what) => ("git-outside", words::GIT_OUTSIDE.with("path", excerpt(what))),
             Worry::Bare(path) => {
-                ("git-bare", words::GIT_BARE.with("path", quoted(&path.to_string_lossy())))
+                ("git-bare", words::GIT_BARE.with("path", excerpt(&path.to_string_lossy())))
             }
         };
-        findings.add_also(rule, Tier::L1, say, &[Effect::Exec]);
+        findings.add_repeated(rule, Tier::L1, say, &[Effect::Exec]);
     }
     let into = call.args.iter().position(|arg| {
         arg.strip_prefix("--ignore-submodules=").is_some_and(|how| how != "all" && how != "dirty")
     });
     if let Some(at) = into {
-        call.find("submodules", Tier::L1, words::GIT_SUBMODULES, at, &[Effect::Exec], findings);
+        call.add_finding(
+            "submodules",
+            Tier::L1,
+            words::GIT_SUBMODULES,
+            at,
+            &[Effect::Exec],
+            findings,
+        );
     }
 }
 
 /// `git describe --dirty` looks into every repository that is tracked in this one.
 pub fn git_dirty(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let Some(token) = args::hit(tokens, "--dirty|--broken") else { return };
+    let Some(token) = args::find_flag(tokens, "--dirty|--broken") else { return };
     let scene = call.ground.scene;
-    let found = repository::read(scene.world, &scene.world.real(&call.ground.cwd));
-    if matches!(found.tracked(scene.world), Tracked::Submodules | Tracked::Unknown) {
+    let found = repository::read(scene.world, &scene.world.resolve(&call.ground.cwd));
+    if matches!(found.classify_tracked(scene.world), Tracked::Submodules | Tracked::Unknown) {
         let at = token.at;
-        call.find("submodules", Tier::L1, words::GIT_SUBMODULES, at, &[Effect::Exec], findings);
+        call.add_finding(
+            "submodules",
+            Tier::L1,
+            words::GIT_SUBMODULES,
+            at,
+            &[Effect::Exec],
+            findings,
+        );
     }
 }
 
@@ -73,13 +87,13 @@ pub fn git_format(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
             && name == "-L"
             && let Some((_, file)) = value.rsplit_once(':')
         {
-            call.reads(file, token.at, findings);
+            call.check_read(file, token.at, findings);
         }
         if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
             && matches!(name.as_ref(), "--format" | "--pretty" | "--sort")
             && (value.contains("%G") || value.contains("signature") || value.contains("trust"))
         {
-            call.find(
+            call.add_finding(
                 "signature",
                 Tier::L1,
                 words::GIT_SIGNATURE,
@@ -113,15 +127,15 @@ fn git_list(call: &Invocation<'_>, tokens: &[ArgToken<'_>], why: Phrase, finding
     let lists =
         tokens.iter().any(|token| token.flag().is_some_and(|f| list.split('|').any(|l| l == f)));
     if let (false, Some((at, name))) = (lists, operands(tokens).next()) {
-        let say = why.with("name", quoted(name));
-        call.find("create", Tier::L1, say, at, &[Effect::Write], findings);
+        let say = why.with("name", excerpt(name));
+        call.add_finding("create", Tier::L1, say, at, &[Effect::Write], findings);
     }
 }
 
 /// `git symbolic-ref HEAD x` moves it.
 pub fn git_symbolic_ref(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).nth(1) {
-        call.find(
+        call.add_finding(
             "set",
             Tier::L1,
             words::GIT_WRITES.with("program", "git symbolic-ref"),
@@ -137,21 +151,21 @@ pub fn git_reflog(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
     git_format(call, tokens, findings);
     let first = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
     if let Some((at, "expire" | "delete" | "drop" | "write")) = first {
-        call.find("expire", Tier::L2, words::GIT_DISCARDS, at, DELETES, findings);
+        call.add_finding("expire", Tier::L2, words::GIT_DISCARDS, at, DELETES, findings);
     }
 }
 
 /// `git bisect run COMMAND`.
 pub fn git_bisect(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, "run")) = operands(tokens).next() {
-        call.inner(at + 1, findings);
+        call.judge_inner(at + 1, findings);
     }
 }
 
 /// `git checkout -- .` throws away everything that was not committed.
 pub fn git_discard(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let unstages =
-        args::hit(tokens, "-S|--staged").is_some() && args::hit(tokens, "-W|--worktree").is_none();
+    let unstages = args::find_flag(tokens, "-S|--staged").is_some()
+        && args::find_flag(tokens, "-W|--worktree").is_none();
     let everything = operands(tokens).find(|(_, text)| {
         let text = text.strip_suffix('/').unwrap_or(text);
         [".", ":", ":/", "*", "..", ":/."].contains(&text)
@@ -160,7 +174,7 @@ pub fn git_discard(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mu
             || text.starts_with(":!")
     });
     if let (false, Some((at, _))) = (unstages, everything) {
-        call.find("all", Tier::L2, words::GIT_DISCARDS_ALL, at, DELETES, findings);
+        call.add_finding("all", Tier::L2, words::GIT_DISCARDS_ALL, at, DELETES, findings);
     }
 }
 
@@ -172,7 +186,14 @@ pub fn git_push(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
             Some(':') if text.len() > 1 => ("delete", words::GIT_DELETES_REMOTE),
             _ => continue,
         };
-        let say = why.with("arg", quoted(text));
-        call.find(suffix, Tier::L2, say, at, &[Effect::Network, Effect::Irreversible], findings);
+        let say = why.with("arg", excerpt(text));
+        call.add_finding(
+            suffix,
+            Tier::L2,
+            say,
+            at,
+            &[Effect::Network, Effect::Irreversible],
+            findings,
+        );
     }
 }

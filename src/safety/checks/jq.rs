@@ -12,11 +12,11 @@ use super::operands;
 /// `jq`: a filter of known functions only; `env`, `input` and modules are not among
 /// them.
 pub fn jq(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let file = args::hit(tokens, "-f|--from-file").is_some();
+    let file = args::find_flag(tokens, "-f|--from-file").is_some();
     if let (false, Some((at, filter))) = (file, operands(tokens).next())
         && !is_plain_jq(filter)
     {
-        call.find("filter", Tier::L1, words::JQ_FILTER, at, &[Effect::Secret], findings);
+        call.add_finding("filter", Tier::L1, words::JQ_FILTER, at, &[Effect::Secret], findings);
     }
 }
 

@@ -22,13 +22,13 @@ pub struct Site<'a> {
 }
 
 impl<'a> Site<'a> {
-    fn of(call: &'a Invocation<'_>, at: usize) -> Site<'a> {
+    fn from_call(call: &'a Invocation<'_>, at: usize) -> Site<'a> {
         let seat = call.seat.arg(at).map_or(ArgPosition::Line, ArgPosition::Within);
         Site { seat, depth: call.depth, ground: call.ground, program: call.name }
     }
 
     /// Judges a line that is run at once.
-    fn runs(self, line: &str, findings: &mut Findings) {
+    fn judge_line(self, line: &str, findings: &mut Findings) {
         let say = words::SHELL_STRING.with("program", self.program.to_owned());
         findings.add("shell.string", Tier::L1, say, self.seat.arg(0), &[Effect::Exec]);
         shell::judge_line(line, self.seat, self.depth + 1, self.ground, findings);
@@ -36,47 +36,47 @@ impl<'a> Site<'a> {
 
     /// Judges a line that may be run later, or by another program. A program that is not on
     /// the list is a question there: that it is named does not start it.
-    fn holds(self, line: &str, findings: &mut Findings) {
+    fn judge_stored_line(self, line: &str, findings: &mut Findings) {
         let mut found = Findings::default();
-        self.runs(line, &mut found);
+        self.judge_line(line, &mut found);
         for finding in found.iter_mut() {
             if matches!(finding.reason.rule.as_str(), "program.unknown" | "program.outside") {
                 finding.reason.tier = Tier::L1;
             }
         }
-        findings.absorb(&found);
+        findings.merge(&found);
     }
 
     /// Judges a possible line: only what would be refused counts.
-    fn may_hold(self, text: &str, findings: &mut Findings) {
+    fn judge_possible_line(self, text: &str, findings: &mut Findings) {
         let mut found = Findings::default();
-        self.holds(text, &mut found);
+        self.judge_stored_line(text, &mut found);
         if found.tier_or(Tier::L0) == Tier::L2 {
-            findings.absorb(&found);
+            findings.merge(&found);
         }
     }
 
     /// The value of one of git's settings.
-    fn setting(self, key: &str, value: &str, findings: &mut Findings) {
-        if let Some(line) = GitSetting::of(key, value).as_ref().and_then(line_of) {
-            self.holds(&line, findings);
+    fn judge_setting(self, key: &str, value: &str, findings: &mut Findings) {
+        if let Some(line) = GitSetting::from_key_value(key, value).as_ref().and_then(setting_line) {
+            self.judge_stored_line(&line, findings);
         }
     }
 
     /// Several settings in a variable: `'alias.x=!ls' 'core.pager'='cat'`.
-    fn settings(self, text: &str, findings: &mut Findings) {
+    fn judge_settings(self, text: &str, findings: &mut Findings) {
         for (word, _) in split(text).unwrap_or_default() {
             let (key, value) = word.split_once('=').unwrap_or((&word, ""));
-            self.setting(key, value, findings);
+            self.judge_setting(key, value, findings);
         }
         if split(text).is_none() {
-            self.may_hold(text, findings);
+            self.judge_possible_line(text, findings);
         }
     }
 }
 
 /// The line that git would run for a setting, if it runs one.
-fn line_of(entry: &GitSetting) -> Option<String> {
+fn setting_line(entry: &GitSetting) -> Option<String> {
     if !repository::starts_program(entry) || NO_LINES.contains(&entry.section.as_str()) {
         return None;
     }
@@ -94,25 +94,28 @@ fn line_of(entry: &GitSetting) -> Option<String> {
 const NO_LINES: &[&str] = &["protocol", "url"];
 
 /// A variable in which programs look for a line.
-pub fn variable(name: &str, value: &str, site: Site<'_>, findings: &mut Findings) {
+pub fn judge_variable(name: &str, value: &str, site: Site<'_>, findings: &mut Findings) {
     let expands = ["BASH_ENV", "ENV", "PS0", "PS1", "PS2", "PS4"].contains(&name);
     match name {
-        "GIT_CONFIG_PARAMETERS" => site.settings(value, findings),
+        "GIT_CONFIG_PARAMETERS" => site.judge_settings(value, findings),
         _ if name.starts_with("GIT_CONFIG_VALUE_") => {
             let value = value.strip_prefix('!').unwrap_or(value);
-            site.may_hold(value.split_once("::").map_or(value, |(_, line)| line), findings);
+            site.judge_possible_line(
+                value.split_once("::").map_or(value, |(_, line)| line),
+                findings,
+            );
         }
-        _ if holds_line(name) => {
-            site.holds(value.trim_start_matches(['|', '-', '!', ' ']), findings);
+        _ if is_line_variable(name) => {
+            site.judge_stored_line(value.trim_start_matches(['|', '-', '!', ' ']), findings);
         }
         _ if expands && (value.contains("$(") || value.contains('`')) => {
-            site.holds(&format!("echo \"{value}\""), findings);
+            site.judge_stored_line(&format!("echo \"{value}\""), findings);
         }
         _ => {}
     }
 }
 
-fn holds_line(name: &str) -> bool {
+fn is_line_variable(name: &str) -> bool {
     const ENDS: &[&str] = &["PAGER", "EDITOR", "ASKPASS", "BROWSER", "SSH_COMMAND", "_RSH", "_SSH"];
     const NAMES: &[&str] = &[
         "VISUAL",
@@ -136,34 +139,36 @@ pub fn git(
     findings: &mut Findings,
 ) {
     let sub = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
-    let given: Vec<(usize, &str)> = tokens.iter().filter_map(given).collect();
+    let given: Vec<(usize, &str)> = tokens.iter().filter_map(config_flag_value).collect();
     for (at, setting) in &given {
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
-        Site::of(call, *at).setting(key, value, findings);
+        Site::from_call(call, *at).judge_setting(key, value, findings);
     }
     let Some((at, name)) = sub else {
-        return given.iter().for_each(|(at, setting)| alias_unused(call, *at, setting, findings));
+        return given
+            .iter()
+            .for_each(|(at, setting)| judge_alias_definition(call, *at, setting, findings));
     };
-    options(call, (at, name), findings);
+    judge_line_options(call, (at, name), findings);
     for (at, setting) in &given {
-        alias_unused(call, *at, setting, findings);
+        judge_alias_definition(call, *at, setting, findings);
     }
     let known = rules::find("git")
-        .is_some_and(|(spec, _)| spec.subs.iter().any(|sub| sub.called(name).is_some()));
+        .is_some_and(|(spec, _)| spec.subs.iter().any(|sub| sub.matching_name(name).is_some()));
     if known && !given.iter().any(|(_, setting)| names_alias(setting, name)) {
         return;
     }
-    let own = given.iter().rev().filter_map(|(_, setting)| GitSetting::of_pair(setting));
+    let own = given.iter().rev().filter_map(|(_, setting)| GitSetting::parse_pair(setting));
     let kept = found.settings.iter().rev().map(|(entry, _)| entry.clone());
-    let users = users_settings(call);
+    let users = user_settings(call);
     let alias = own.chain(kept).chain(users).find(|entry| is_alias(entry, name));
     if let Some(alias) = alias {
         let rest = call.args.get(at + 1..).unwrap_or_default();
-        runs_alias(&alias.value, rest, Site::of(call, at), findings);
+        judge_alias(&alias.value, rest, Site::from_call(call, at), findings);
     }
 }
 
-fn given<'a>(token: &ArgToken<'a>) -> Option<(usize, &'a str)> {
+fn config_flag_value<'a>(token: &ArgToken<'a>) -> Option<(usize, &'a str)> {
     match &token.part {
         ArgPart::Flag { name, value: Some(value), .. } if name == "-c" => Some((token.at, value)),
         ArgPart::Flag { .. } | ArgPart::Operand(_) => None,
@@ -171,16 +176,21 @@ fn given<'a>(token: &ArgToken<'a>) -> Option<(usize, &'a str)> {
 }
 
 /// An alias of words of git, which this call names; whether it is called or not.
-fn alias_unused(call: &Invocation<'_>, at: usize, setting: &str, findings: &mut Findings) {
-    if let Some(entry) = GitSetting::of_pair(setting)
+fn judge_alias_definition(
+    call: &Invocation<'_>,
+    at: usize,
+    setting: &str,
+    findings: &mut Findings,
+) {
+    if let Some(entry) = GitSetting::parse_pair(setting)
         && entry.section == "alias"
     {
-        runs_alias(&entry.value, &[], Site::of(call, at), findings);
+        judge_alias(&entry.value, &[], Site::from_call(call, at), findings);
     }
 }
 
 fn names_alias(setting: &str, name: &str) -> bool {
-    GitSetting::of_pair(setting).is_some_and(|entry| is_alias(&entry, name))
+    GitSetting::parse_pair(setting).is_some_and(|entry| is_alias(&entry, name))
 }
 
 fn is_alias(entry: &GitSetting, name: &str) -> bool {
@@ -193,21 +203,21 @@ fn is_alias(entry: &GitSetting, name: &str) -> bool {
 }
 
 /// An alias with its value: a shell line, or words of git.
-fn runs_alias(value: &str, rest: &[String], site: Site<'_>, findings: &mut Findings) {
+fn judge_alias(value: &str, rest: &[String], site: Site<'_>, findings: &mut Findings) {
     let value = value.trim_start();
     if let Some(line) = value.strip_prefix('!') {
         let words: Vec<String> = rest.iter().map(|word| quote(word)).collect();
-        return site.runs(&format!("{line} {}", words.join(" ")), findings);
+        return site.judge_line(&format!("{line} {}", words.join(" ")), findings);
     }
     let Some(own) = split(value).filter(|own| !own.is_empty()) else { return };
     let args: Vec<String> =
         own.into_iter().map(|(word, _)| word).chain(rest.iter().cloned()).collect();
     let named = site.seat.arg(0);
-    judge::command("git", named, &args, site.seat, site.depth + 1, site.ground, findings);
+    judge::judge_command("git", named, &args, site.seat, site.depth + 1, site.ground, findings);
 }
 
 /// The contents of the user's own settings files.
-fn users_settings(call: &Invocation<'_>) -> Vec<GitSetting> {
+fn user_settings(call: &Invocation<'_>) -> Vec<GitSetting> {
     const MOST: usize = 256 * 1024;
     let scene = call.ground.scene;
     let files = [".gitconfig", ".config/git/config"].map(|file| scene.place.home.join(file));
@@ -227,13 +237,13 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("difftool mergetool", &["--extcmd"]),
 ];
 
-fn options(call: &Invocation<'_>, (at, name): (usize, &str), findings: &mut Findings) {
+fn judge_line_options(call: &Invocation<'_>, (at, name): (usize, &str), findings: &mut Findings) {
     let rows = OPTIONS.iter().filter(|(subs, _)| subs.split(' ').any(|sub| sub == name));
     let options: Vec<&str> = rows.flat_map(|(_, options)| options.iter().copied()).collect();
     let sets = matches!(name, "clone" | "submodule" | "init");
     for (at, arg) in call.args.iter().enumerate().skip(at + 1) {
         if let Some(line) = arg.strip_prefix("ext::") {
-            Site::of(call, at).holds(line, findings);
+            Site::from_call(call, at).judge_stored_line(line, findings);
         }
         let next = call.args.get(at + 1).map(|next| (at + 1, next.as_str()));
         let (option, value) = match arg.split_once('=') {
@@ -242,11 +252,11 @@ fn options(call: &Invocation<'_>, (at, name): (usize, &str), findings: &mut Find
         };
         let Some((at, value)) = value else { continue };
         if options.contains(&option) {
-            Site::of(call, at).holds(value, findings);
+            Site::from_call(call, at).judge_stored_line(value, findings);
         }
         if sets && matches!(option, "-c" | "--config") {
             let (key, value) = value.split_once('=').unwrap_or((value, ""));
-            Site::of(call, at).setting(key, value, findings);
+            Site::from_call(call, at).judge_setting(key, value, findings);
         }
     }
 }
@@ -254,14 +264,14 @@ fn options(call: &Invocation<'_>, (at, name): (usize, &str), findings: &mut Find
 /// `git config KEY VALUE`, with options anywhere between the two.
 pub fn git_config(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, key) in call.args.iter().enumerate().filter(|(_, arg)| arg.contains('.')) {
-        if let Some(entry) = GitSetting::of_pair(key).filter(|_| key.contains('=')) {
-            Site::of(call, at).setting(&entry.key(), &entry.value, findings);
+        if let Some(entry) = GitSetting::parse_pair(key).filter(|_| key.contains('=')) {
+            Site::from_call(call, at).judge_setting(&entry.key(), &entry.value, findings);
         }
         let behind = || call.args.iter().enumerate().skip(at + 1);
         let next = behind().next();
         let operand = behind().find(|(_, arg)| !arg.starts_with('-'));
         for (at, value) in next.into_iter().chain(operand.filter(|found| Some(*found) != next)) {
-            Site::of(call, at).setting(key, value, findings);
+            Site::from_call(call, at).judge_setting(key, value, findings);
         }
     }
 }

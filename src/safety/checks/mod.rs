@@ -7,7 +7,7 @@ use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
 use super::args::{self, ArgPart, ArgToken};
-use super::findings::{Findings, quoted};
+use super::findings::{Findings, excerpt};
 use super::judge::Invocation;
 
 mod awk;
@@ -26,8 +26,8 @@ pub use awk::awk;
 pub use data::statements;
 pub use find::find;
 pub use forms::{
-    ar_lists, fd_reads, first_word, git_one_setting, git_ranges, git_setting, journal, lsof,
-    lsof_files, names_only, needs_in, no_cache, no_list_file, no_pager_command, numbers_only,
+    ar_lists, fd_reads, git_help, git_one_setting, git_range_diff, git_setting, journalctl, lsof,
+    lsof_files, names_only, no_cache, no_list_file, no_pager_command, numbers_only, openssl_req,
     tar_lists, yq,
 };
 pub use git::{
@@ -35,7 +35,7 @@ pub use git::{
     git_repository, git_symbolic_ref, git_tag,
 };
 pub use jq::{jq, unnamed};
-pub use lines::{Site, git_config, variable};
+pub use lines::{Site, git_config, judge_variable};
 pub use pathspec::{git_grep, git_object, git_paths, git_stash};
 pub use recursive::{diff, grep, ls, rg};
 pub use remote::{destroys, docker, forge, prune};
@@ -52,14 +52,14 @@ const OUT: &[Effect] = &[Effect::Outside];
 /// `date`: an operand that is not a format sets the clock.
 pub fn date(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).find(|(_, text)| !text.starts_with('+')) {
-        call.find("set", Tier::L2, words::SETS_CLOCK, at, POWER, findings);
+        call.add_finding("set", Tier::L2, words::SETS_CLOCK, at, POWER, findings);
     }
 }
 
 /// `hostname NAME` gives the machine another name.
 pub fn hostname(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).next() {
-        call.find("set", Tier::L2, words::SETS_HOSTNAME, at, POWER, findings);
+        call.add_finding("set", Tier::L2, words::SETS_HOSTNAME, at, POWER, findings);
     }
 }
 
@@ -69,7 +69,7 @@ const POWER: &[Effect] = &[Effect::Elevate, Effect::Irreversible];
 pub fn kill(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let everything = |(at, arg): &(usize, &String)| *at > 0 && *arg == "-1" || *arg == "1";
     if let Some((at, _)) = call.args.iter().enumerate().find(everything) {
-        call.find("all", Tier::L2, words::KILLS_ALL, at, &[Effect::Irreversible], findings);
+        call.add_finding("all", Tier::L2, words::KILLS_ALL, at, &[Effect::Irreversible], findings);
     }
 }
 
@@ -78,7 +78,7 @@ pub fn kill_by_name(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &m
     if let Some((at, _)) =
         operands(tokens).find(|(_, text)| ["", ".", ".*", "*", "^"].contains(text))
     {
-        call.find("all", Tier::L2, words::KILLS_ALL, at, &[Effect::Irreversible], findings);
+        call.add_finding("all", Tier::L2, words::KILLS_ALL, at, &[Effect::Irreversible], findings);
     }
 }
 
@@ -88,8 +88,15 @@ pub fn printenv(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
     let harmless =
         ["HOME", "USER", "SHELL", "LANG", "PWD", "TERM", "TZ", "EDITOR", "PATH", "LOGNAME"];
     let told = names.is_empty() || names.iter().any(|(_, name)| !harmless.contains(name));
-    if told && !super::wrappers::prints_own(call, tokens) {
-        call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings);
+    if told && !super::wrappers::prints_own_environment(call, tokens) {
+        call.add_finding(
+            "print",
+            Tier::L1,
+            words::PRINTS_ENVIRONMENT,
+            0,
+            &[Effect::Secret],
+            findings,
+        );
     }
 }
 
@@ -105,40 +112,61 @@ pub fn ps(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Finding
     let format = |token: &&ArgToken<'_>| matches!(token.part, ArgPart::Flag { value: Some(v), .. } if v.contains("env"));
     let at = operands(tokens).find(odd).map(|(at, _)| at);
     if let Some(at) = at.or_else(|| tokens.iter().find(format).map(|token| token.at)) {
-        call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, at, &[Effect::Secret], findings);
+        call.add_finding(
+            "print",
+            Tier::L1,
+            words::PRINTS_ENVIRONMENT,
+            at,
+            &[Effect::Secret],
+            findings,
+        );
     }
     if call.is_busybox() {
-        call.find("print", Tier::L1, words::PRINTS_ARGUMENTS, 0, &[Effect::Secret], findings);
+        call.add_finding(
+            "print",
+            Tier::L1,
+            words::PRINTS_ARGUMENTS,
+            0,
+            &[Effect::Secret],
+            findings,
+        );
     }
     call.insert(0, if cfg!(target_os = "macos") { "-c" } else { "c" }, findings);
 }
 
 /// `pgrep -l` shows names; some versions show whole lines once they have searched them.
 pub fn pgrep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let full = args::hit(tokens, "-f|--full");
-    let lists = args::hit(tokens, "-l|--list-name").is_some();
+    let full = args::find_flag(tokens, "-f|--full");
+    let lists = args::find_flag(tokens, "-l|--list-name").is_some();
     if let (Some(token), true) = (full, lists && (cfg!(target_os = "macos") || call.is_busybox())) {
         let at = token.at;
-        call.find("print", Tier::L1, words::PRINTS_ARGUMENTS, at, &[Effect::Secret], findings);
+        call.add_finding(
+            "print",
+            Tier::L1,
+            words::PRINTS_ARGUMENTS,
+            at,
+            &[Effect::Secret],
+            findings,
+        );
     }
 }
 
 /// For rows of which only the quiet forms are harmless.
 pub fn needs_quiet(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let say = words::OPERAND_UNKNOWN.with("program", call.name.to_owned());
-    let say = say.with("arg", quoted(&call.args.join(" ")));
-    call.find("operand", Tier::L1, say, 0, &[Effect::Exec], findings);
+    let say = say.with("arg", excerpt(&call.args.join(" ")));
+    call.add_finding("operand", Tier::L1, say, 0, &[Effect::Exec], findings);
 }
 
 /// A target of a write that is the root, the home folder or the whole workspace.
 pub fn removes(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let recursive = args::hit(tokens, "-r|-R|--recursive").is_some();
+    let recursive = args::find_flag(tokens, "-r|-R|--recursive").is_some();
     for (at, text) in operands(tokens) {
         let text = if text == "/" { text } else { text.trim_end_matches(['/', '*', '.']) };
         if recursive
             && ["/", "", "~", "$HOME", "${HOME}", "/home", "/usr", "/etc", "/var"].contains(&text)
         {
-            call.find("root", Tier::L2, words::REMOVES_ROOT, at, DELETES, findings);
+            call.add_finding("root", Tier::L2, words::REMOVES_ROOT, at, DELETES, findings);
         }
     }
 }
@@ -146,7 +174,7 @@ pub fn removes(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fi
 /// `ln`: a link that leads out of the workspace is a way out for everything after it.
 pub fn links(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, text) in operands(tokens) {
-        call.reads(text, at, findings);
+        call.check_read(text, at, findings);
     }
 }
 
@@ -170,17 +198,17 @@ pub fn power(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
         "switch-root",
     ];
     if let Some((at, _)) = operands(tokens).find(|(_, text)| words.contains(text)) {
-        call.find("power", Tier::L2, words::POWER, at, POWER, findings);
+        call.add_finding("power", Tier::L2, words::POWER, at, POWER, findings);
     }
 }
 
 /// `timedatectl set-time`, `sysctl a=b`.
-pub fn sets(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn system_settings(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let set = |(_, text): &(usize, &str)| {
         text.starts_with("set-") || (call.name == "sysctl" && text.contains('='))
     };
     if let Some((at, _)) = operands(tokens).find(set) {
-        call.find("set", Tier::L2, words::CHANGES_SYSTEM, at, POWER, findings);
+        call.add_finding("set", Tier::L2, words::CHANGES_SYSTEM, at, POWER, findings);
     }
 }
 
@@ -204,7 +232,7 @@ pub fn disk(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
         let text = text.to_ascii_lowercase();
         verbs.iter().any(|verb| text.starts_with(verb))
     }) {
-        call.find("erase", Tier::L2, words::DISK, at, DELETES, findings);
+        call.add_finding("erase", Tier::L2, words::DISK, at, DELETES, findings);
     }
 }
 
@@ -228,7 +256,7 @@ pub fn output(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fin
                     | "--output-dir"
             )
         {
-            call.writes(value, token.at, findings);
+            call.check_write(value, token.at, findings);
         }
     }
 }

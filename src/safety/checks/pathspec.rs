@@ -9,7 +9,7 @@ use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
 use super::super::args::{self, ArgPart, ArgToken};
-use super::super::findings::{Findings, quoted};
+use super::super::findings::{Findings, excerpt};
 use super::super::judge::Invocation;
 use super::super::repository::{self, Tracked};
 use super::super::{PathKind, sensitive};
@@ -17,40 +17,40 @@ use super::operands;
 
 /// `git grep`: it reads every file of the tree.
 pub fn git_grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let skip = usize::from(args::hit(tokens, "-e|-f").is_none());
-    aimed(call, tokens, skip, findings);
+    let skip = usize::from(args::find_flag(tokens, "-e|-f").is_none());
+    check_path_patterns(call, tokens, skip, findings);
     for (at, text) in operands(tokens).skip(skip) {
         // `REVISION:PATH`, and a file by its number: no path given beside it counts there.
         if let Some((_, path)) = text.split_once(':').filter(|(before, _)| !before.is_empty()) {
-            call.reads(path, at, findings);
+            call.check_read(path, at, findings);
         }
         if may_be_file(text) {
-            by_number(call, text, at, findings);
+            add_number_finding(call, text, at, findings);
         }
     }
-    left_out(call, findings);
-    super::recursive::splits(call, tokens, "-F|--fixed-strings", findings);
+    exclude_credentials(call, findings);
+    super::recursive::check_split_output(call, tokens, "-F|--fixed-strings", findings);
 }
 
 /// `git cat-file`: a file by its number shows no name.
 pub fn git_object(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let content = args::hit(tokens, "-p").is_some()
+    let content = args::find_flag(tokens, "-p").is_some()
         || operands(tokens).next().is_some_and(|(_, text)| text == "blob");
     let file = operands(tokens).find(|(_, text)| may_be_file(text));
     if let (true, Some((at, text))) = (content, file) {
-        by_number(call, text, at, findings);
+        add_number_finding(call, text, at, findings);
     }
 }
 
 /// Programs that show differences, when they are given the files.
 pub fn git_paths(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let told = aimed(call, tokens, 0, findings);
+    let told = check_path_patterns(call, tokens, 0, findings);
     let shows = call.id == "git.show";
     if shows {
         // A file that is named by its number is shown whatever else is asked for.
-        shown_objects(call, tokens, findings);
+        check_shown_objects(call, tokens, findings);
     }
-    let lines = args::hit(tokens, "-L").is_some();
+    let lines = args::find_flag(tokens, "-L").is_some();
     if !shows_content(call, tokens) || lines {
         return;
     }
@@ -58,8 +58,8 @@ pub fn git_paths(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
         return git_stash(call, tokens, findings);
     }
     // It follows exactly one file and accepts no other path.
-    if let Some(token) = args::hit(tokens, "--follow") {
-        return follows(call, tokens, token.at, findings);
+    if let Some(token) = args::find_flag(tokens, "--follow") {
+        return check_follow(call, tokens, token.at, findings);
     }
     if !told && (shows || is_log(call)) {
         // Paths would leave out commits as well.
@@ -67,7 +67,7 @@ pub fn git_paths(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
         let at = usize::from(verb);
         ["--full-history", "--sparse"].iter().for_each(|word| call.insert(at, word, findings));
     }
-    left_out(call, findings);
+    exclude_credentials(call, findings);
 }
 
 /// The contents of stashes cannot be filtered by path, so they are shown only where no
@@ -77,50 +77,55 @@ pub fn git_stash(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
         return;
     }
     let scene = call.ground.scene;
-    let found = repository::read(scene.world, &scene.world.real(&call.ground.cwd));
-    let untracked = args::hit(tokens, "-u|--include-untracked|--only-untracked").is_some();
-    if untracked || found.tracked(scene.world) != Tracked::Ordinary {
+    let found = repository::read(scene.world, &scene.world.resolve(&call.ground.cwd));
+    let untracked = args::find_flag(tokens, "-u|--include-untracked|--only-untracked").is_some();
+    if untracked || found.classify_tracked(scene.world) != Tracked::Ordinary {
         let say = words::READS_SECRETS.with("program", "git stash");
-        call.find("credentials", Tier::L1, say, 0, &[Effect::Secret], findings);
+        call.add_finding("credentials", Tier::L1, say, 0, &[Effect::Secret], findings);
     }
 }
 
 /// `--follow` shows one file; a folder would be shown with all that is in it.
-fn follows(call: &Invocation<'_>, tokens: &[ArgToken<'_>], at: usize, findings: &mut Findings) {
+fn check_follow(
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    at: usize,
+    findings: &mut Findings,
+) {
     let world = call.ground.scene.world;
     let end = args::end_of_options(call.args, tokens);
     let file = |text: &str| {
         !text.starts_with(':') && world.kind(&call.ground.cwd.join(text)) != PathKind::Folder
     };
-    let paths = operands(tokens).filter(|(at, text)| *at > end || is_there(call, text));
+    let paths = operands(tokens).filter(|(at, text)| *at > end || path_exists(call, text));
     let paths: Vec<_> = paths.collect();
     if paths.is_empty() || !paths.iter().all(|(_, text)| file(text)) {
         let say = words::READS_SECRETS.with("program", "git log --follow");
-        call.find("credentials", Tier::L1, say, at, &[Effect::Secret], findings);
+        call.add_finding("credentials", Tier::L1, say, at, &[Effect::Secret], findings);
     }
 }
 
 /// `git show NUMBER`: most often a commit. A number whose history is walked is shown if it
 /// is a commit, and not if it is a file, whose name would be unknown.
-fn shown_objects(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+fn check_shown_objects(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let end = args::end_of_options(call.args, tokens);
-    let named = |text: &str| may_be_file(text) || !is_there(call, text);
+    let named = |text: &str| may_be_file(text) || !path_exists(call, text);
     let objects = operands(tokens).filter(|(at, text)| *at < end && named(text));
     let objects: Vec<_> = objects.collect();
     let Some((at, text)) = objects.iter().find(|(_, text)| may_be_file(text)) else { return };
-    let walks = args::hit(
+    let walks = args::find_flag(
         tokens,
         "--no-walk|-g|--walk-reflogs|--all|--branches|--tags|--remotes|--glob|--not",
     );
     if objects.len() > 1 || walks.is_some() {
-        return by_number(call, text, *at, findings);
+        return add_number_finding(call, text, *at, findings);
     }
     ["--do-walk", "--max-count=1"].iter().for_each(|word| call.insert(0, word, findings));
 }
 
-fn by_number(call: &Invocation<'_>, text: &str, at: usize, findings: &mut Findings) {
-    let say = words::GIT_NUMBER.with("arg", quoted(text));
-    call.find("number", Tier::L1, say, at, &[Effect::Secret], findings);
+fn add_number_finding(call: &Invocation<'_>, text: &str, at: usize, findings: &mut Findings) {
+    let say = words::GIT_NUMBER.with("arg", excerpt(text));
+    call.add_finding("number", Tier::L1, say, at, &[Effect::Secret], findings);
 }
 
 /// Whether a word may be the number of a file in the repository, whole or its start.
@@ -198,7 +203,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// Asks about patterns that target credentials; true: files are named at all.
-fn aimed(
+fn check_path_patterns(
     call: &Invocation<'_>,
     tokens: &[ArgToken<'_>],
     skip: usize,
@@ -207,25 +212,25 @@ fn aimed(
     let end = args::end_of_options(call.args, tokens);
     let mut told = end + 1 < call.args.len();
     for (at, text) in operands(tokens).skip(skip) {
-        let Some(pattern) = pattern(text) else { continue };
+        let Some(pattern) = without_magic(text) else { continue };
         let wild = pattern.contains(['*', '?', '[']);
-        told |= wild || pattern.len() < text.len() || is_there(call, text);
-        if wild && sensitive::aims_at_secrets(pattern) {
-            let say = words::PATH_SENSITIVE.with("path", quoted(text));
+        told |= wild || pattern.len() < text.len() || path_exists(call, text);
+        if wild && sensitive::targets_credentials(pattern) {
+            let say = words::PATH_SENSITIVE.with("path", excerpt(text));
             findings.add("path.sensitive", Tier::L1, say, call.seat.arg(at), &[Effect::Secret]);
         }
     }
     told
 }
 
-fn is_there(call: &Invocation<'_>, text: &str) -> bool {
+fn path_exists(call: &Invocation<'_>, text: &str) -> bool {
     let kind = call.ground.scene.world.kind(&call.ground.cwd.join(text));
     matches!(kind, PathKind::File | PathKind::Folder)
 }
 
 /// A path without its magic, `:(top,icase)*.rs` or `:/src`; `None`: it is excluded, or is
 /// not a path.
-fn pattern(text: &str) -> Option<&str> {
+fn without_magic(text: &str) -> Option<&str> {
     let Some(magic) = text.strip_prefix(':') else { return Some(text) };
     if let Some(long) = magic.strip_prefix('(') {
         let (words, rest) = long.split_once(')')?;
@@ -237,7 +242,7 @@ fn pattern(text: &str) -> Option<&str> {
 }
 
 /// Excludes credentials, anywhere in the repository.
-pub(super) fn left_out(call: &Invocation<'_>, findings: &mut Findings) {
+pub(super) fn exclude_credentials(call: &Invocation<'_>, findings: &mut Findings) {
     let pairs = sensitive::SENSITIVE_PAIRS.iter().map(|(folder, file)| format!("{folder}/{file}"));
     let folders = sensitive::secret_folders().map(|folder| format!("{folder}/**"));
     for glob in sensitive::sensitive_globs().chain(pairs).chain(folders) {
@@ -264,7 +269,7 @@ mod tests {
             ("src", Some("src")),
             (":(", None),
         ] {
-            assert_eq!(pattern(text), found, "{text}");
+            assert_eq!(without_magic(text), found, "{text}");
         }
     }
 

@@ -7,7 +7,7 @@ use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
 use super::super::args::{self, ArgPart, ArgToken};
-use super::super::findings::{Findings, quoted};
+use super::super::findings::{Findings, excerpt};
 use super::super::judge::Invocation;
 use super::super::paths::{self, PathClass};
 use super::super::{FileKind, PathKind, sensitive};
@@ -15,80 +15,84 @@ use super::{OUT, operands};
 
 /// `grep -r`: credentials are left out. Without it only named files are read.
 pub fn grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let Some(at) = recursion(tokens) else { return };
-    splits(call, tokens, "-F|--fixed-strings", findings);
-    let given = args::hit(tokens, "-e|--regexp|-f|--file").is_some();
+    let Some(at) = recursive_flag(tokens) else { return };
+    check_split_output(call, tokens, "-F|--fixed-strings", findings);
+    let given = args::find_flag(tokens, "-e|--regexp|-f|--file").is_some();
     for (at, text) in operands(tokens).skip(usize::from(!given)) {
-        closed_folder(call, text, at, findings);
+        check_excluded_folder(call, text, at, findings);
     }
     if call.is_busybox() {
         let say = words::READS_SECRETS.with("program", call.name.to_owned());
-        call.find("recursive", Tier::L1, say, at, &[Effect::Secret], findings);
+        call.add_finding("recursive", Tier::L1, say, at, &[Effect::Secret], findings);
         return;
     }
     let end = args::end_of_options(call.args, tokens);
     for glob in sensitive::sensitive_globs() {
-        call.insert(end, &format!("--exclude={}", sensitive::in_any_case(&glob)), findings);
+        call.insert(
+            end,
+            &format!("--exclude={}", sensitive::case_insensitive_glob(&glob)),
+            findings,
+        );
     }
-    for folder in sensitive::closed_folders() {
+    for folder in sensitive::excluded_folders() {
         call.insert(end, &format!("--exclude-dir={folder}"), findings);
     }
 }
 
 /// The argument that makes `grep` go through folders.
-fn recursion(tokens: &[ArgToken<'_>]) -> Option<usize> {
+fn recursive_flag(tokens: &[ArgToken<'_>]) -> Option<usize> {
     let recursive = |token: &&ArgToken<'_>| match &token.part {
         ArgPart::Flag { name, value: Some(value), .. } => {
             matches!(name.as_ref(), "-d" | "--directories") && value.starts_with('r')
         }
         ArgPart::Flag { .. } | ArgPart::Operand(_) => false,
     };
-    let flag = args::hit(tokens, "-r|-R|--recursive|--dereference-recursive");
+    let flag = args::find_flag(tokens, "-r|-R|--recursive|--dereference-recursive");
     flag.or_else(|| tokens.iter().find(recursive)).map(|token| token.at)
 }
 
 /// A folder that is left out when it is met, and would be read because it is named.
-fn closed_folder(call: &Invocation<'_>, text: &str, at: usize, findings: &mut Findings) {
+fn check_excluded_folder(call: &Invocation<'_>, text: &str, at: usize, findings: &mut Findings) {
     let world = call.ground.scene.world;
-    let real = world.real(&call.ground.cwd.join(text));
+    let real = world.resolve(&call.ground.cwd.join(text));
     let closed = |path: &Path| {
         path.components()
-            .any(|part| sensitive::closed_folders().any(|folder| part.as_os_str() == folder))
+            .any(|part| sensitive::excluded_folders().any(|folder| part.as_os_str() == folder))
     };
     if closed(&real) {
-        let say = words::PATH_SENSITIVE.with("path", quoted(text));
+        let say = words::PATH_SENSITIVE.with("path", excerpt(text));
         findings.add("path.sensitive", Tier::L1, say, call.seat.arg(at), &[Effect::Secret]);
     }
 }
 
 /// `ls -LR`: goes through the folders that links lead to.
 pub fn ls(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let deep = args::hit(tokens, "-R|--recursive").is_some();
-    if let (true, Some(token)) = (deep, args::hit(tokens, "-L|--dereference")) {
+    let deep = args::find_flag(tokens, "-R|--recursive").is_some();
+    if let (true, Some(token)) = (deep, args::find_flag(tokens, "-L|--dereference")) {
         let text = call.args.get(token.at).map_or("", String::as_str);
-        let say = words::FOLLOWS_LINKS.with("arg", quoted(text));
-        call.find("follow", Tier::L1, say, token.at, OUT, findings);
+        let say = words::FOLLOWS_LINKS.with("arg", excerpt(text));
+        call.add_finding("follow", Tier::L1, say, token.at, OUT, findings);
     }
 }
 
 /// `rg`: reads all there is below, and credentials are left out.
 pub fn rg(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    if args::hit(tokens, "--files|--type-list").is_some() {
+    if args::find_flag(tokens, "--files|--type-list").is_some() {
         return;
     }
-    splits(call, tokens, "-F|--fixed-strings", findings);
-    if let Some(token) = args::hit(tokens, "-r=|--replace=") {
-        pieces(call, token.at, findings);
+    check_split_output(call, tokens, "-F|--fixed-strings", findings);
+    if let Some(token) = args::find_flag(tokens, "-r=|--replace=") {
+        add_split_finding(call, token.at, findings);
     }
     let end = args::end_of_options(call.args, tokens);
     // The last match decides, and these come after all that are given with `-g`.
-    for glob in sensitive::sensitive_globs().chain(closed_paths()) {
+    for glob in sensitive::sensitive_globs().chain(credential_globs()) {
         call.insert(end, &format!("--iglob=!{glob}"), findings);
     }
 }
 
 /// Files and folders of credentials that more than a name tells.
-fn closed_paths() -> impl Iterator<Item = String> {
+fn credential_globs() -> impl Iterator<Item = String> {
     let pairs =
         sensitive::SENSITIVE_PAIRS.iter().map(|(folder, file)| format!("**/{folder}/{file}"));
     let folders = sensitive::secret_folders().map(|folder| format!("**/{folder}/**"));
@@ -97,13 +101,13 @@ fn closed_paths() -> impl Iterator<Item = String> {
 
 /// `-o` with a pattern that fits single signs: printed piece by piece, nothing would be
 /// recognised as a key any more.
-pub(super) fn splits(
+pub(super) fn check_split_output(
     call: &Invocation<'_>,
     tokens: &[ArgToken<'_>],
     fixed: &str,
     findings: &mut Findings,
 ) {
-    let Some(only) = args::hit(tokens, "-o|--only-matching") else { return };
+    let Some(only) = args::find_flag(tokens, "-o|--only-matching") else { return };
     let given = tokens.iter().filter_map(|token| match &token.part {
         ArgPart::Flag { name, value: Some(value), .. }
             if matches!(name.as_ref(), "-e" | "--regexp") =>
@@ -113,34 +117,34 @@ pub(super) fn splits(
         ArgPart::Flag { .. } | ArgPart::Operand(_) => None,
     });
     let mut patterns: Vec<&str> = given.collect();
-    let file = args::hit(tokens, "-f|--file").is_some();
+    let file = args::find_flag(tokens, "-f|--file").is_some();
     if patterns.is_empty() && !file {
         patterns.extend(operands(tokens).next().map(|(_, text)| text));
     }
-    let fixed = args::hit(tokens, fixed).is_some();
+    let fixed = args::find_flag(tokens, fixed).is_some();
     let spelled = |pattern: &str| match fixed {
         true => pattern.lines().all(|line| line.chars().count() > 1),
         false => spells_out(pattern),
     };
     if file || !patterns.into_iter().all(spelled) {
-        pieces(call, only.at, findings);
+        add_split_finding(call, only.at, findings);
     }
 }
 
-fn pieces(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
+fn add_split_finding(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
     let text = call.args.get(at).map_or("", String::as_str);
-    let say = words::SPLITS_OUTPUT.with("arg", quoted(text));
-    call.find("pieces", Tier::L1, say, at, &[Effect::Secret], findings);
+    let say = words::SPLITS_OUTPUT.with("arg", excerpt(text));
+    call.add_finding("pieces", Tier::L1, say, at, &[Effect::Secret], findings);
 }
 
 /// Whether every way through a pattern spells out at least two signs in a row.
 fn spells_out(pattern: &str) -> bool {
     let optional = [")?", ")*", "){", "\\K", "(?"].iter().any(|part| pattern.contains(part));
-    !optional && pattern.split(['|', '\n']).all(|way| run(way) > 1)
+    !optional && pattern.split(['|', '\n']).all(|way| longest_literal_run(way) > 1)
 }
 
 /// The longest run of letters and digits that a pattern spells out.
-fn run(way: &str) -> usize {
+fn longest_literal_run(way: &str) -> usize {
     let (mut longest, mut now) = (0_usize, 0_usize);
     let mut rest = way.chars().peekable();
     let mut inside = false;
@@ -179,33 +183,37 @@ pub fn diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
     if folders.is_empty() {
         return;
     }
-    let deep = args::hit(tokens, "-r|--recursive").is_some();
+    let deep = args::find_flag(tokens, "-r|--recursive").is_some();
     let linked = |text: &str| {
-        let path = paths::normal(&call.ground.cwd.join(text));
-        let above = path.parent().map(|above| world.real(above));
+        let path = paths::normalize(&call.ground.cwd.join(text));
+        let above = path.parent().map(|above| world.resolve(above));
         above
             .zip(path.file_name())
-            .is_some_and(|(above, name)| above.join(name) != world.real(&path))
+            .is_some_and(|(above, name)| above.join(name) != world.resolve(&path))
     };
     for (at, text) in &folders {
-        closed_folder(call, text, *at, findings);
+        check_excluded_folder(call, text, *at, findings);
     }
     // A link that is named is meant to be followed; those in the folders are not.
-    if call.knows("--no-dereference") && !folders.iter().any(|(_, text)| linked(text)) {
+    if call.supports_option("--no-dereference") && !folders.iter().any(|(_, text)| linked(text)) {
         let end = args::end_of_options(call.args, tokens);
         call.insert(end, "--no-dereference", findings);
         for glob in sensitive::sensitive_globs() {
-            call.insert(end, &format!("--exclude={}", sensitive::in_any_case(&glob)), findings);
+            call.insert(
+                end,
+                &format!("--exclude={}", sensitive::case_insensitive_glob(&glob)),
+                findings,
+            );
         }
-        for folder in sensitive::closed_folders() {
+        for folder in sensitive::excluded_folders() {
             call.insert(end, &format!("--exclude={folder}"), findings);
         }
         return;
     }
     for (at, text) in folders {
-        if let Some(odd) = leads_to(call, text, deep) {
-            let say = words::FOLDER_HOLDS.with("path", quoted(&odd));
-            call.find("follow", Tier::L1, say, at, OUT, findings);
+        if let Some(odd) = find_escape(call, text, deep) {
+            let say = words::FOLDER_HOLDS.with("path", excerpt(&odd));
+            call.add_finding("follow", Tier::L1, say, at, OUT, findings);
         }
     }
 }
@@ -215,10 +223,10 @@ const MOST_ENTRIES: usize = 20_000;
 
 /// A link that leads out, or a file of credentials, that a program meets which goes
 /// through a folder and follows links. Also the folder itself, where it holds too much.
-fn leads_to(call: &Invocation<'_>, text: &str, deep: bool) -> Option<String> {
+fn find_escape(call: &Invocation<'_>, text: &str, deep: bool) -> Option<String> {
     let scene = call.ground.scene;
     let world = scene.world;
-    let mut seen = vec![world.real(&call.ground.cwd.join(text))];
+    let mut seen = vec![world.resolve(&call.ground.cwd.join(text))];
     let (mut next, mut left) = (0, MOST_ENTRIES);
     while let Some(folder) = seen.get(next).cloned() {
         next += 1;
@@ -235,7 +243,7 @@ fn leads_to(call: &Invocation<'_>, text: &str, deep: bool) -> Option<String> {
             }
             let real = match kind {
                 FileKind::Folder => path,
-                FileKind::Link => world.real(&path),
+                FileKind::Link => world.resolve(&path),
                 FileKind::File | FileKind::Other => continue,
             };
             if deep && world.kind(&real) == PathKind::Folder && !seen.contains(&real) {

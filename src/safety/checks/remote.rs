@@ -4,7 +4,7 @@ use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
 use super::super::args::ArgToken;
-use super::super::findings::{Findings, quoted};
+use super::super::findings::{Findings, excerpt};
 use super::super::judge::Invocation;
 use super::{DELETES, POWER, operands};
 
@@ -29,10 +29,10 @@ pub fn docker(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings
             || host.contains(&arg.as_str())
             || arg.starts_with("--cap-add")
         {
-            call.find(
+            call.add_finding(
                 "host",
                 Tier::L2,
-                words::CONTAINER_HOST.with("arg", quoted(arg)),
+                words::CONTAINER_HOST.with("arg", excerpt(arg)),
                 at,
                 POWER,
                 findings,
@@ -67,7 +67,7 @@ pub fn destroys(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findin
             || arg.starts_with("delete-")
     };
     if let Some(at) = call.args.iter().position(grave) {
-        call.find(
+        call.add_finding(
             "destroy",
             Tier::L2,
             words::CLOUD_DESTROYS,
@@ -83,7 +83,7 @@ pub fn prune(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
     let volume = call.id.ends_with(".volume");
     let grave = |text: &str| text == "prune" || (volume && matches!(text, "rm" | "remove"));
     if let Some((at, _)) = operands(tokens).find(|(_, text)| grave(text)) {
-        call.find("prune", Tier::L2, words::CLOUD_DESTROYS, at, DELETES, findings);
+        call.add_finding("prune", Tier::L2, words::CLOUD_DESTROYS, at, DELETES, findings);
     }
 }
 
@@ -91,7 +91,7 @@ pub fn prune(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
 pub fn forge(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let at = |word: &str| call.args.iter().position(|arg| arg == word);
     if let Some(at) = at("delete").or_else(|| at("DELETE")).or_else(|| at("-XDELETE")) {
-        call.find(
+        call.add_finding(
             "delete",
             Tier::L2,
             words::CLOUD_DESTROYS,
@@ -101,6 +101,6 @@ pub fn forge(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings)
         );
     }
     if let Some(at) = at("token").or_else(|| at("--show-token")) {
-        call.find("token", Tier::L1, words::SHOWS_SECRETS, at, &[Effect::Secret], findings);
+        call.add_finding("token", Tier::L1, words::SHOWS_SECRETS, at, &[Effect::Secret], findings);
     }
 }

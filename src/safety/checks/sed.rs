@@ -26,10 +26,10 @@ pub fn sed(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
             _ => {}
         }
     }
-    if call.knows("--sandbox") {
+    if call.supports_option("--sandbox") {
         call.insert(0, "--sandbox", findings);
     }
-    let file = args::hit(tokens, "-f|--file").is_some();
+    let file = args::find_flag(tokens, "-f|--file").is_some();
     if let (false, Some((at, script))) = (given || file, operands(tokens).next()) {
         sed_script(script, at, call, findings);
     }
@@ -37,7 +37,7 @@ pub fn sed(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
 
 fn sed_script(script: &str, at: usize, call: &Invocation<'_>, findings: &mut Findings) {
     if !is_plain_script(script) {
-        call.find("script", Tier::L1, words::SED_SCRIPT, at, &[Effect::Write], findings);
+        call.add_finding("script", Tier::L1, words::SED_SCRIPT, at, &[Effect::Write], findings);
     }
 }
 
@@ -68,8 +68,9 @@ const READINGS: &[Brackets] = &[
 /// brackets finds the same commands at the same places.
 fn is_plain_script(script: &str) -> bool {
     let mut readings = READINGS.iter().map(|brackets| {
-        let mut reader = Reader { text: script, at: 0, brackets: *brackets, marks: Vec::new() };
-        reader.script().then_some(reader.marks)
+        let mut reader =
+            SedParser { text: script, at: 0, brackets: *brackets, boundaries: Vec::new() };
+        reader.script().then_some(reader.boundaries)
     });
     match readings.next().flatten() {
         Some(first) => readings.all(|marks| marks.as_ref() == Some(&first)),
@@ -79,12 +80,12 @@ fn is_plain_script(script: &str) -> bool {
 
 /// Parses a script with one of the two ways to read brackets; a command it does not know
 /// makes it fail.
-struct Reader<'a> {
+struct SedParser<'a> {
     text: &'a str,
     at: usize,
     brackets: Brackets,
     /// Where the parts of commands end.
-    marks: Vec<usize>,
+    boundaries: Vec<usize>,
 }
 
 /// Commands of one letter that write nothing and run nothing. `D` begins anew without
@@ -94,7 +95,7 @@ const PLAIN: &str = "pdq=lPnNgGhHx";
 /// The flags that may follow a substitution.
 const FLAGS: &str = "gpIiMm0123456789";
 
-impl Reader<'_> {
+impl SedParser<'_> {
     fn rest(&self) -> &str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -111,7 +112,7 @@ impl Reader<'_> {
         self.at > before
     }
 
-    fn blanks(&mut self) {
+    fn skip_blanks(&mut self) {
         self.skip(|c| c == ' ' || c == '\t');
     }
 
@@ -138,8 +139,8 @@ impl Reader<'_> {
                     None => return false,
                 }
             }
-            self.marks.push(self.at);
-            self.blanks();
+            self.boundaries.push(self.at);
+            self.skip_blanks();
             if !self.rest().is_empty() && !self.rest().starts_with([';', '}', '\n']) {
                 return false;
             }
@@ -149,26 +150,26 @@ impl Reader<'_> {
     /// One command with its addresses; true: a group begins.
     fn command(&mut self) -> Option<bool> {
         if self.address(false)? {
-            self.blanks();
+            self.skip_blanks();
             if self.take(|c| c == ',').is_some() {
-                self.blanks();
+                self.skip_blanks();
                 self.address(true)?.then_some(())?;
             }
         }
-        self.blanks();
+        self.skip_blanks();
         while self.take(|c| c == '!').is_some() {
-            self.blanks();
+            self.skip_blanks();
         }
-        self.marks.push(self.at);
+        self.boundaries.push(self.at);
         match self.take(|_| true)? {
             '{' => Some(true),
             's' => {
-                self.halves(true)?;
+                self.substitution_parts(true)?;
                 self.skip(|c| FLAGS.contains(c));
                 Some(false)
             }
             // Letter by letter: it has no flags.
-            'y' => self.halves(false).map(|()| false),
+            'y' => self.substitution_parts(false).map(|()| false),
             letter => PLAIN.contains(letter).then_some(false),
         }
     }
@@ -195,24 +196,24 @@ impl Reader<'_> {
     }
 
     /// The part after `s` or `y`: `/…/…/`, or the same with another delimiter.
-    fn halves(&mut self, replaces: bool) -> Option<()> {
+    fn substitution_parts(&mut self, replaces: bool) -> Option<()> {
         let sign = self.take(|sign| "/|#,@:!%_+~".contains(sign))?;
         self.pattern(sign)?;
-        if replaces { self.plain_half(sign) } else { self.pattern(sign) }
+        if replaces { self.replacement(sign) } else { self.pattern(sign) }
     }
 
     /// Up to the sign that ends a replacement, where brackets mean nothing.
-    fn plain_half(&mut self, sign: char) -> Option<()> {
-        let end = delimited(self.rest(), sign)?;
+    fn replacement(&mut self, sign: char) -> Option<()> {
+        let end = after_delimiter(self.rest(), sign)?;
         self.at += end;
-        self.marks.push(self.at);
+        self.boundaries.push(self.at);
         Some(())
     }
 
     /// Up to the sign that ends a pattern, by this reading of brackets.
     fn pattern(&mut self, sign: char) -> Option<()> {
         let Brackets::Aware { escapes, classes } = self.brackets else {
-            return self.plain_half(sign);
+            return self.replacement(sign);
         };
         loop {
             match self.take(|c| c != '\n')? {
@@ -222,7 +223,7 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        self.marks.push(self.at);
+        self.boundaries.push(self.at);
         Some(())
     }
 
@@ -248,7 +249,7 @@ impl Reader<'_> {
 }
 
 /// The start of the text after the next delimiter that is not escaped with a backslash.
-fn delimited(text: &str, sign: char) -> Option<usize> {
+fn after_delimiter(text: &str, sign: char) -> Option<usize> {
     let mut protected = false;
     for (at, c) in text.char_indices() {
         match c {

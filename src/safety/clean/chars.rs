@@ -72,19 +72,19 @@ const PRIVATE: &[(char, char)] = &[
 
 pub(super) fn is_hidden(c: char) -> bool {
     // Every plane ends with two noncharacters.
-    among(HIDDEN, c) || u32::from(c) & 0xfffe == 0xfffe
+    is_in_table(HIDDEN, c) || u32::from(c) & 0xfffe == 0xfffe
 }
 
 pub(super) fn is_emoji(c: char) -> bool {
-    among(EMOJI, c)
+    is_in_table(EMOJI, c)
 }
 
 pub(super) fn is_lookalike_space(c: char) -> bool {
-    among(SPACES, c)
+    is_in_table(SPACES, c)
 }
 
 pub(super) fn is_private(c: char) -> bool {
-    among(PRIVATE, c)
+    is_in_table(PRIVATE, c)
 }
 
 /// Takes no cell of its own.
@@ -92,7 +92,7 @@ pub(super) fn is_combining(c: char) -> bool {
     c >= '\u{300}' && c.width() == Some(0)
 }
 
-fn among(table: &[(char, char)], c: char) -> bool {
+fn is_in_table(table: &[(char, char)], c: char) -> bool {
     let after = table.partition_point(|(_, last)| *last < c);
     table.get(after).is_some_and(|(first, _)| *first <= c)
 }

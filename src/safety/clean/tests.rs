@@ -22,7 +22,7 @@ fn plain_text_stays_as_it_is() {
 }
 
 #[test]
-fn whole_sequences_fall_out() {
+fn complete_sequences_are_removed() {
     let cases = [
         ("a\x1b[31mb\x1b[0mc", "abc"),
         ("a\x1b]2;title\x07b", "ab"),
@@ -77,7 +77,7 @@ fn a_letter_carries_eight_marks_at_most() {
 }
 
 #[test]
-fn the_last_writing_of_a_line_wins_in_a_command() {
+fn a_carriage_return_overwrites_the_line_of_a_command() {
     assert_eq!(output("10 %\r50 %\r100 %\ndone"), "100 %\ndone");
     assert_eq!(output("M306 a\r\nb\rc\n\rd\r\r\n"), "M306 a\nc\nd\n");
     assert_eq!(output("kept\r"), "kept");
@@ -148,7 +148,7 @@ fn nasty() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn no_control_is_left_and_a_cut_changes_nothing(dirty in nasty(), cut in 0usize..64) {
+    fn no_control_is_left_wherever_the_text_is_cut(dirty in nasty(), cut in 0usize..64) {
         for source in [TextSource::Text, TextSource::Command] {
             let whole = clean(&dirty, source);
             prop_assert!(whole.chars().all(|c| c == '\n' || c == '\t' || !c.is_control()));

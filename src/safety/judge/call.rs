@@ -6,21 +6,21 @@ use std::path::Path;
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
-use super::super::findings::{Findings, quoted};
+use super::super::findings::{Findings, excerpt};
 use super::super::paths::{self, PathClass};
 use super::super::{Contents, PathKind, steering};
-use super::{ArgPosition, Invocation, command};
+use super::{ArgPosition, Invocation, judge_command};
 
 /// A part of a line that is harmless only with arguments added at its start.
 pub const UNGUARDED: &str = "shell.unguarded";
 
 impl<'a> Invocation<'a> {
     /// Judges the arguments from `at` on as a command of its own.
-    pub fn inner(&self, at: usize, findings: &mut Findings) {
+    pub fn judge_inner(&self, at: usize, findings: &mut Findings) {
         if let Some((name, rest)) = self.args.get(at..).and_then(<[String]>::split_first) {
             let named = self.seat.arg(at);
-            let seat = self.seat.after(at + 1);
-            command(name, named, rest, seat, self.depth + 1, self.ground, findings);
+            let seat = self.seat.offset_by(at + 1);
+            judge_command(name, named, rest, seat, self.depth + 1, self.ground, findings);
         }
     }
 
@@ -28,12 +28,12 @@ impl<'a> Invocation<'a> {
     pub fn insert(&self, at: usize, arg: &str, findings: &mut Findings) {
         match self.seat {
             ArgPosition::From(first) => findings.launch.inserted.push((first + at, arg.to_owned())),
-            ArgPosition::Within(_) | ArgPosition::Line => self.unguarded(findings),
+            ArgPosition::Within(_) | ArgPosition::Line => self.mark_unguarded(findings),
         }
     }
 
     /// A part of a shell line starts as it is written, so only the user may run the line.
-    pub fn unguarded(&self, findings: &mut Findings) {
+    pub fn mark_unguarded(&self, findings: &mut Findings) {
         let say = words::LINE_UNGUARDED.with("program", self.name.to_owned());
         findings.add(UNGUARDED, Tier::L0, say, self.seat.arg(0), &[]);
     }
@@ -42,14 +42,14 @@ impl<'a> Invocation<'a> {
     /// the usual options.
     pub fn is_busybox(&self) -> bool {
         let world = self.ground.scene.world;
-        let real = world.program(self.name).map(|program| world.real(&program.path));
+        let real = world.program(self.name).map(|program| world.resolve(&program.path));
         let name = real.as_deref().and_then(Path::file_name);
         name.is_some_and(|name| name == "busybox" || name == "toybox")
     }
 
     /// Whether the program that would run has this long option: whether its file holds
     /// the name. Asked of GNU's tools only, where older versions lack some.
-    pub fn knows(&self, option: &str) -> bool {
+    pub fn supports_option(&self, option: &str) -> bool {
         const MOST: usize = 1024 * 1024;
         let name = option.trim_start_matches('-').as_bytes();
         let world = self.ground.scene.world;
@@ -62,7 +62,7 @@ impl<'a> Invocation<'a> {
     }
 
     /// Adds a finding about an argument of this command.
-    pub fn find(
+    pub fn add_finding(
         &self,
         suffix: &str,
         tier: Tier,
@@ -75,7 +75,7 @@ impl<'a> Invocation<'a> {
     }
 
     /// Adds what reading `text` as a file means.
-    pub fn reads(&self, text: &str, at: usize, findings: &mut Findings) {
+    pub fn check_read(&self, text: &str, at: usize, findings: &mut Findings) {
         // Most programs read what comes in for `-`; some open a file of that name.
         let text = match text {
             "-" if self.ground.scene.world.kind(&self.ground.cwd.join("-"))
@@ -100,29 +100,29 @@ impl<'a> Invocation<'a> {
             };
         let scene = self.ground.scene;
         let place = paths::absolute(text, &self.ground.cwd, &scene.place.home);
-        findings.launch.reads.push(scene.world.real(&place));
-        findings.add(rule, Tier::L1, why.with("path", self.shown(text)), arg, effects);
+        findings.launch.reads.push(scene.world.resolve(&place));
+        findings.add(rule, Tier::L1, why.with("path", self.display_path(text)), arg, effects);
     }
 
     /// A path as a sentence names it: one of dots alone says too little.
-    fn shown(&self, text: &str) -> String {
+    fn display_path(&self, text: &str) -> String {
         if !text.bytes().all(|byte| matches!(byte, b'.' | b'/')) {
-            return quoted(text);
+            return excerpt(text);
         }
         let home = &self.ground.scene.place.home;
-        let path = paths::normal(&paths::absolute(text, &self.ground.cwd, home));
-        quoted(&path.to_string_lossy())
+        let path = paths::normalize(&paths::absolute(text, &self.ground.cwd, home));
+        excerpt(&path.to_string_lossy())
     }
 
     /// Adds what writing to `text` means beyond the write itself.
-    pub fn writes(&self, text: &str, at: usize, findings: &mut Findings) {
+    pub fn check_write(&self, text: &str, at: usize, findings: &mut Findings) {
         let arg = self.seat.arg(at);
         let class = paths::classify(text, &self.ground.cwd, self.ground.scene);
         let (rule, tier, why) = match class {
-            PathClass::Inside if in_repository(text) => {
+            PathClass::Inside if is_in_repository(text) => {
                 ("path.git", Tier::L1, words::WRITES_REPOSITORY)
             }
-            PathClass::Inside if self.steers(text) => {
+            PathClass::Inside if self.is_steering_file(text) => {
                 ("path.steers", Tier::L1, words::WRITES_STEERING)
             }
             PathClass::Inside => return,
@@ -138,22 +138,22 @@ impl<'a> Invocation<'a> {
                 &[Effect::Write, Effect::Outside]
             }
         };
-        findings.add(rule, tier, why.with("path", self.shown(text)), arg, effects);
+        findings.add(rule, tier, why.with("path", self.display_path(text)), arg, effects);
     }
 }
 
 impl Invocation<'_> {
     /// Whether a path of the workspace names what steers programs.
-    fn steers(&self, text: &str) -> bool {
+    fn is_steering_file(&self, text: &str) -> bool {
         let place = self.ground.scene.place;
         let path = paths::absolute(text, &self.ground.cwd, &place.home);
-        let path = self.ground.scene.world.real(&path);
+        let path = self.ground.scene.world.resolve(&path);
         place.root_of(&path).is_some_and(|root| {
-            path.strip_prefix(root).is_ok_and(|path| steering::reader(path).is_some())
+            path.strip_prefix(root).is_ok_and(|path| steering::steered_by(path).is_some())
         })
     }
 }
 
-fn in_repository(path: &str) -> bool {
+fn is_in_repository(path: &str) -> bool {
     path.split('/').any(|part| part == ".git")
 }

@@ -18,7 +18,7 @@ const LOOKED_AT: usize = 256;
 
 /// How a name is bound to its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum BindingForm {
     /// `NAME=value` in capitals, without a blank: an environment.
     Variable,
     /// `NAME: value` or `NAME = value` in capitals.
@@ -35,7 +35,7 @@ enum Form {
     Flag,
 }
 
-struct Value<'t> {
+struct CandidateValue<'t> {
     text: &'t str,
     start: usize,
     quoted: bool,
@@ -50,15 +50,15 @@ struct Value<'t> {
 /// How far was looked ahead already, so that no part of a long line is looked at again
 /// and again.
 #[derive(Default)]
-struct Ahead {
+struct Lookahead {
     /// A run of characters of which a bare value is made.
     bare: Range<usize>,
     /// For each quote, from where it was looked for, and where the line or the text ends.
     quotes: [Range<usize>; 3],
 }
 
-impl Ahead {
-    fn bare(&mut self, text: &str, at: usize) -> usize {
+impl Lookahead {
+    fn bare_end(&mut self, text: &str, at: usize) -> usize {
         if !self.bare.contains(&at) {
             let ends = |c: char| c.is_whitespace() || "\"'`,;(){}<>[]\\‹&|".contains(c);
             let rest = text.get(at..).unwrap_or_default();
@@ -68,7 +68,7 @@ impl Ahead {
     }
 
     /// Where a quoted text ends; with a backslash before it the quote is part of the text.
-    fn closing(&mut self, text: &str, at: usize, quote: u8) -> Option<usize> {
+    fn closing_quote(&mut self, text: &str, at: usize, quote: u8) -> Option<usize> {
         let bytes = text.as_bytes();
         let known = self.quotes.get_mut(QUOTES.iter().position(|one| *one == quote)?)?;
         if !known.contains(&at) {
@@ -86,15 +86,15 @@ impl Ahead {
 const QUOTES: [u8; 3] = [b'"', b'\'', b'`'];
 
 /// Adds the value that follows its name.
-pub(super) fn find(text: &str, hits: &mut Vec<SecretSpan>) {
+pub(super) fn find_named_secrets(text: &str, hits: &mut Vec<SecretSpan>) {
     let bytes = text.as_bytes();
-    let mut ahead = Ahead::default();
+    let mut ahead = Lookahead::default();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         let hit = match byte {
-            b'=' | b':' => assigned(text, at, &mut ahead),
-            b'>' => element(text, at),
-            b'-' if bytes.get(at + 1) == Some(&b'-') => flag(text, at, &mut ahead),
+            b'=' | b':' => match_assignment(text, at, &mut ahead),
+            b'>' => match_element(text, at),
+            b'-' if bytes.get(at + 1) == Some(&b'-') => match_flag(text, at, &mut ahead),
             _ => None,
         };
         at = match hit {
@@ -108,7 +108,7 @@ pub(super) fn find(text: &str, hits: &mut Vec<SecretSpan>) {
     }
 }
 
-fn assigned(text: &str, at: usize, ahead: &mut Ahead) -> Option<SecretSpan> {
+fn match_assignment(text: &str, at: usize, ahead: &mut Lookahead) -> Option<SecretSpan> {
     let bytes = text.as_bytes();
     let (before, sign) = (at.checked_sub(1).and_then(|at| bytes.get(at)), bytes.get(at)?);
     let after = bytes.get(at + 1);
@@ -125,7 +125,7 @@ fn assigned(text: &str, at: usize, ahead: &mut Ahead) -> Option<SecretSpan> {
         return None;
     }
     let name = name_before(text, left)?;
-    let class = names::class(name.last)?;
+    let class = names::classify(name.last)?;
     let blanks =
         text.get(right..)?.len() - text.get(right..)?.trim_start_matches([' ', '\t']).len();
     let mut value = value_at(text, right + blanks, *sign == b':', ahead)?;
@@ -133,44 +133,46 @@ fn assigned(text: &str, at: usize, ahead: &mut Ahead) -> Option<SecretSpan> {
     let capitals = name.last.len() > 1 && !name.last.contains(|c: char| c.is_ascii_lowercase());
     let tight = blanks == 0 && !name.spaced;
     let form = match sign {
-        _ if name.quoted => Form::Field,
-        b'=' if capitals && tight => Form::Variable,
-        _ if capitals => Form::Capitals,
-        b':' => Form::Colon,
-        _ if tight => Form::Tight,
-        _ => Form::Spaced,
+        _ if name.quoted => BindingForm::Field,
+        b'=' if capitals && tight => BindingForm::Variable,
+        _ if capitals => BindingForm::Capitals,
+        b':' => BindingForm::Colon,
+        _ if tight => BindingForm::Tight,
+        _ => BindingForm::Spaced,
     };
-    is_secret(form, class, name.last, &value).then(|| hit(class, name.start, &value))
+    is_secret(form, class, name.last, &value).then(|| secret_span(class, name.start, &value))
 }
 
 /// `<password>value</password>`
-fn element(text: &str, at: usize) -> Option<SecretSpan> {
+fn match_element(text: &str, at: usize) -> Option<SecretSpan> {
     let name = name_before(text, at)?;
     if name.spaced || name.quoted || !text.get(..name.start)?.ends_with('<') {
         return None;
     }
-    let class = names::class(name.last)?;
+    let class = names::classify(name.last)?;
     let rest = text.get(at + 1..)?;
     let rest = rest.get(..rest.floor_char_boundary(VALUE))?;
     let end = rest.find(['<', '\n'])?;
-    let value = trimmed(text, at + 1, at + 1 + end, true);
-    is_secret(Form::Field, class, name.last, &value).then(|| hit(class, name.start, &value))
+    let value = trim_value(text, at + 1, at + 1 + end, true);
+    is_secret(BindingForm::Field, class, name.last, &value)
+        .then(|| secret_span(class, name.start, &value))
 }
 
 /// `--password value`
-fn flag(text: &str, at: usize, ahead: &mut Ahead) -> Option<SecretSpan> {
+fn match_flag(text: &str, at: usize, ahead: &mut Lookahead) -> Option<SecretSpan> {
     let rest = text.get(at + 2..)?;
     let part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let len = rest.find(|c| !part(c)).filter(|len| (2..=NAME).contains(len))?;
     let (name, rest) = rest.split_at_checked(len)?;
-    let class = names::class(name)?;
+    let class = names::classify(name)?;
     rest.starts_with(' ').then_some(())?;
     let value = value_at(text, at + 2 + len + 1, false, ahead)?;
     let plain = !value.text.starts_with('-');
-    (plain && is_secret(Form::Flag, class, name, &value)).then(|| hit(class, at, &value))
+    (plain && is_secret(BindingForm::Flag, class, name, &value))
+        .then(|| secret_span(class, at, &value))
 }
 
-fn hit(class: NameClass, from: usize, value: &Value<'_>) -> SecretSpan {
+fn secret_span(class: NameClass, from: usize, value: &CandidateValue<'_>) -> SecretSpan {
     SecretSpan {
         kind: class.kind().into(),
         from,
@@ -180,7 +182,7 @@ fn hit(class: NameClass, from: usize, value: &Value<'_>) -> SecretSpan {
     }
 }
 
-struct Name<'t> {
+struct CandidateName<'t> {
     /// Its last part: `password` of `db.password`.
     last: &'t str,
     start: usize,
@@ -190,7 +192,7 @@ struct Name<'t> {
 }
 
 /// The name that ends before `end`, perhaps in quotes or in brackets.
-fn name_before(text: &str, end: usize) -> Option<Name<'_>> {
+fn name_before(text: &str, end: usize) -> Option<CandidateName<'_>> {
     let head = text.get(..end)?;
     let plain = head.trim_end_matches([' ', '\t']);
     let spaced = plain.len() < head.len();
@@ -207,11 +209,21 @@ fn name_before(text: &str, end: usize) -> Option<Name<'_>> {
         start -= c.len_utf8();
     }
     let last = inner.get(start..)?;
-    (!last.is_empty() && last.len() <= NAME).then_some(Name { last, start, quoted, spaced })
+    (!last.is_empty() && last.len() <= NAME).then_some(CandidateName {
+        last,
+        start,
+        quoted,
+        spaced,
+    })
 }
 
 /// The value that begins at `at`, on this line.
-fn value_at<'t>(text: &'t str, at: usize, typed: bool, ahead: &mut Ahead) -> Option<Value<'t>> {
+fn value_at<'t>(
+    text: &'t str,
+    at: usize,
+    typed: bool,
+    ahead: &mut Lookahead,
+) -> Option<CandidateValue<'t>> {
     let rest = text.get(at..)?;
     let bytes = rest.as_bytes();
     let skip = match bytes {
@@ -221,17 +233,21 @@ fn value_at<'t>(text: &'t str, at: usize, typed: bool, ahead: &mut Ahead) -> Opt
     };
     if let Some(quote @ (b'"' | b'\'' | b'`')) = bytes.get(skip).copied() {
         let start = at + skip + 1;
-        let end = ahead.closing(text, start, quote)?;
-        return Some(trimmed(text, start, end, true));
+        let end = ahead.closing_quote(text, start, quote)?;
+        return Some(trim_value(text, start, end, true));
     }
     // `let name: Type = "value"`
-    if typed && let Some(value) = after_type(text, at, ahead) {
+    if typed && let Some(value) = value_after_type(text, at, ahead) {
         return Some(value);
     }
-    Some(trimmed(text, at, ahead.bare(text, at), false))
+    Some(trim_value(text, at, ahead.bare_end(text, at), false))
 }
 
-fn after_type<'t>(text: &'t str, at: usize, ahead: &mut Ahead) -> Option<Value<'t>> {
+fn value_after_type<'t>(
+    text: &'t str,
+    at: usize,
+    ahead: &mut Lookahead,
+) -> Option<CandidateValue<'t>> {
     let rest = text.get(at..)?;
     let of_type = |c: char| c.is_ascii_alphanumeric() || " &'<>_:?[]|".contains(c);
     let rest = rest.get(..rest.floor_char_boundary(2 * NAME)).unwrap_or(rest);
@@ -241,7 +257,7 @@ fn after_type<'t>(text: &'t str, at: usize, ahead: &mut Ahead) -> Option<Value<'
     value.starts_with(['"', '\'']).then(|| value_at(text, start, false, ahead)).flatten()
 }
 
-fn trimmed(text: &str, start: usize, end: usize, quoted: bool) -> Value<'_> {
+fn trim_value(text: &str, start: usize, end: usize, quoted: bool) -> CandidateValue<'_> {
     let value = text.get(start..end).unwrap_or_default();
     let next = text.get(end..).and_then(|rest| rest.chars().next());
     let value = match value.len() {
@@ -250,144 +266,170 @@ fn trimmed(text: &str, start: usize, end: usize, quoted: bool) -> Value<'_> {
     };
     let rest = text.get(end..).unwrap_or_default().trim_start_matches([' ', '\t']);
     let last = rest.is_empty() || rest.starts_with(['\n', '\r', '#', '\\']);
-    Value { text: value, start, quoted, next, last, listed: false }
+    CandidateValue { text: value, start, quoted, next, last, listed: false }
 }
 
 /// Whether the value is a secret, given the form it is bound in and what its name says.
-fn is_secret(form: Form, class: NameClass, name: &str, value: &Value<'_>) -> bool {
+fn is_secret(form: BindingForm, class: NameClass, name: &str, value: &CandidateValue<'_>) -> bool {
     let text = value.text;
     let looked = text.get(..text.floor_char_boundary(LOOKED_AT)).unwrap_or_default();
     let lower = looked.to_ascii_lowercase();
-    if looked.is_empty() || shapes::placeholder(looked) || is_nothing(&lower) || is_place(looked) {
+    if looked.is_empty()
+        || shapes::is_placeholder(looked)
+        || is_non_value(&lower)
+        || is_path_or_url(looked)
+    {
         return false;
     }
     if looked.contains(char::is_whitespace) || looked.contains('‹') {
         return false;
     }
-    let speaks = shapes::is_name(looked) || shapes::names_secret(&lower);
-    let look = Look { form, class, value, text: looked, lower: &lower, speaks };
+    let speaks = shapes::contains_secret_word(looked) || shapes::starts_with_secret_name(&lower);
+    let look =
+        SecretCheck { form, class, value, text: looked, lower: &lower, is_secret_name: speaks };
     match (form, value.quoted) {
-        (Form::Variable, _) => look.variable(name),
-        (Form::Flag, _) => look.flag(),
-        (Form::Field, _) => !look.is_code() && look.field(name),
-        (Form::Capitals, true) => look.quoted(name, true),
-        (Form::Colon | Form::Tight | Form::Spaced, true) => look.quoted(name, false),
-        (Form::Capitals, false) => !look.is_code() && look.capitals(),
-        (Form::Colon | Form::Tight, false) => !look.is_code() && look.bare(name),
-        (Form::Spaced, false) => !look.is_code() && look.spaced(),
+        (BindingForm::Variable, _) => look.is_variable_secret(name),
+        (BindingForm::Flag, _) => look.is_flag_secret(),
+        (BindingForm::Field, _) => !look.is_code() && look.is_field_secret(name),
+        (BindingForm::Capitals, true) => look.is_quoted_secret(name, true),
+        (BindingForm::Colon | BindingForm::Tight | BindingForm::Spaced, true) => {
+            look.is_quoted_secret(name, false)
+        }
+        (BindingForm::Capitals, false) => !look.is_code() && look.is_constant_secret(),
+        (BindingForm::Colon | BindingForm::Tight, false) => {
+            !look.is_code() && look.is_bare_secret(name)
+        }
+        (BindingForm::Spaced, false) => !look.is_code() && look.is_spaced_secret(),
     }
 }
 
-struct Look<'a> {
-    form: Form,
+struct SecretCheck<'a> {
+    form: BindingForm,
     class: NameClass,
-    value: &'a Value<'a>,
+    value: &'a CandidateValue<'a>,
     text: &'a str,
     lower: &'a str,
     /// It speaks of a secret: `access_token`.
-    speaks: bool,
+    is_secret_name: bool,
 }
 
-impl Look<'_> {
-    fn variable(&self, name: &str) -> bool {
+impl SecretCheck<'_> {
+    fn is_variable_secret(&self, name: &str) -> bool {
         let digits = self.is_number();
         match self.class {
-            NameClass::Password => !self.speaks,
+            NameClass::Password => !self.is_secret_name,
             NameClass::Secret | NameClass::Key => {
-                !self.speaks && self.text.len() >= 3 && (!digits || self.text.len() >= 6)
+                !self.is_secret_name && self.text.len() >= 3 && (!digits || self.text.len() >= 6)
             }
             NameClass::Token => {
                 let scheme = SCHEMES.contains(&self.lower);
-                !self.speaks && !scheme && self.text.len() >= 4 && (!digits || self.text.len() >= 6)
+                !self.is_secret_name
+                    && !scheme
+                    && self.text.len() >= 4
+                    && (!digits || self.text.len() >= 6)
             }
             NameClass::Service => {
-                !names::is_fingerprint(name) && self.text.len() >= 8 && shapes::mixed(self.text)
+                !names::is_fingerprint(name)
+                    && self.text.len() >= 8
+                    && shapes::has_letter_and_digit(self.text)
             }
         }
     }
 
-    fn flag(&self) -> bool {
+    fn is_flag_secret(&self) -> bool {
         match self.class {
-            NameClass::Password => !self.speaks && !self.is_common(),
-            _ => !self.speaks && shapes::mixed(self.text) && self.text.len() >= 6,
+            NameClass::Password => !self.is_secret_name && !self.is_common(),
+            _ => {
+                !self.is_secret_name
+                    && shapes::has_letter_and_digit(self.text)
+                    && self.text.len() >= 6
+            }
         }
     }
 
     /// In a file of settings or a document of data.
-    fn field(&self, name: &str) -> bool {
-        if self.speaks || self.is_label() || self.is_common() {
+    fn is_field_secret(&self, name: &str) -> bool {
+        if self.is_secret_name || self.is_label() || self.is_common() {
             return false;
         }
         let bare_word = name == "pass";
         match self.class {
-            NameClass::Password if bare_word => shapes::mixed(self.text),
+            NameClass::Password if bare_word => shapes::has_letter_and_digit(self.text),
             NameClass::Password => self.value.quoted || self.is_number() && self.text.len() >= 4,
-            NameClass::Secret => self.proven(6) || self.text.len() >= 8 && !self.is_number(),
-            NameClass::Key => names::is_opening_key(name) && self.proven(6),
-            NameClass::Token => self.proven(6),
+            NameClass::Secret => {
+                self.is_unlike_name(6) || self.text.len() >= 8 && !self.is_number()
+            }
+            NameClass::Key => names::is_opening_key(name) && self.is_unlike_name(6),
+            NameClass::Token => self.is_unlike_name(6),
             NameClass::Service => false,
         }
     }
 
     /// In code, written out.
-    fn quoted(&self, name: &str, capitals: bool) -> bool {
-        if self.speaks || self.is_label() || self.is_common() {
+    fn is_quoted_secret(&self, name: &str, capitals: bool) -> bool {
+        if self.is_secret_name || self.is_label() || self.is_common() {
             return false;
         }
         let bare_word = name == "pass";
         match self.class {
-            NameClass::Password if bare_word => shapes::mixed(self.text),
+            NameClass::Password if bare_word => shapes::has_letter_and_digit(self.text),
             NameClass::Password => true,
-            NameClass::Secret => self.proven(6) || self.text.len() >= 8 && self.form != Form::Colon,
-            NameClass::Key => (capitals || names::is_opening_key(name)) && self.proven(8),
-            NameClass::Token => self.proven(8),
+            NameClass::Secret => {
+                self.is_unlike_name(6) || self.text.len() >= 8 && self.form != BindingForm::Colon
+            }
+            NameClass::Key => (capitals || names::is_opening_key(name)) && self.is_unlike_name(8),
+            NameClass::Token => self.is_unlike_name(8),
             NameClass::Service => false,
         }
     }
 
-    fn capitals(&self) -> bool {
-        if self.speaks || self.is_label() || self.is_common() {
+    fn is_constant_secret(&self) -> bool {
+        if self.is_secret_name || self.is_label() || self.is_common() {
             return false;
         }
         match self.class {
             NameClass::Password => !self.is_number() || self.text.len() >= 4,
             NameClass::Service => false,
-            NameClass::Secret | NameClass::Key | NameClass::Token => self.proven(6),
+            NameClass::Secret | NameClass::Key | NameClass::Token => self.is_unlike_name(6),
         }
     }
 
     /// `password: hunter2`, `password=hunter2`
-    fn bare(&self, name: &str) -> bool {
-        if self.speaks || self.is_label() || self.is_common() {
+    fn is_bare_secret(&self, name: &str) -> bool {
+        if self.is_secret_name || self.is_label() || self.is_common() {
             return false;
         }
         let of_npm = name.starts_with("_auth") || name.starts_with("_password");
-        let tight = self.form == Form::Tight
+        let tight = self.form == BindingForm::Tight
             && matches!(self.value.next, Some(' ' | '\t' | '&' | '"' | '\'' | ';'));
         let ends = self.value.last || tight;
         match self.class {
             _ if of_npm => self.text.len() >= 6,
-            NameClass::Password if name == "pass" => shapes::mixed(self.text),
-            NameClass::Password => ends && !is_type(self.text) || shapes::mixed(self.text),
-            NameClass::Secret => self.proven(6),
-            NameClass::Key => names::is_opening_key(name) && self.proven(8),
-            NameClass::Token => self.proven(if self.form == Form::Tight { 6 } else { 8 }),
+            NameClass::Password if name == "pass" => shapes::has_letter_and_digit(self.text),
+            NameClass::Password => {
+                ends && !is_type(self.text) || shapes::has_letter_and_digit(self.text)
+            }
+            NameClass::Secret => self.is_unlike_name(6),
+            NameClass::Key => names::is_opening_key(name) && self.is_unlike_name(8),
+            NameClass::Token => {
+                self.is_unlike_name(if self.form == BindingForm::Tight { 6 } else { 8 })
+            }
             NameClass::Service => false,
         }
     }
 
     /// `password = hunter2`: in most languages this is a name.
-    fn spaced(&self) -> bool {
-        !self.speaks
-            && (shapes::varied(self.text)
-                || self.class == NameClass::Password && shapes::mixed(self.text))
+    fn is_spaced_secret(&self) -> bool {
+        !self.is_secret_name
+            && (shapes::is_varied(self.text)
+                || self.class == NameClass::Password && shapes::has_letter_and_digit(self.text))
     }
 
     /// Made of what names are not made of, and so long.
-    fn proven(&self, least: usize) -> bool {
+    fn is_unlike_name(&self, least: usize) -> bool {
         let text = self.text;
-        text.len() >= least && shapes::mixed(text) && !is_version(text)
-            || text.len() >= 16 && !is_worded(text)
+        text.len() >= least && shapes::has_letter_and_digit(text) && !is_version(text)
+            || text.len() >= 16 && !is_separated_words(text)
     }
 
     fn is_code(&self) -> bool {
@@ -422,15 +464,15 @@ impl Look<'_> {
 }
 
 /// `true`, `none`: no value at all.
-fn is_nothing(lower: &str) -> bool {
+fn is_non_value(lower: &str) -> bool {
     // `required|min:8`: the rules of a form for a field.
     NOTHING.contains(&lower.split('|').next().unwrap_or_default())
 }
 
 /// A path or an address says where something is.
-fn is_place(text: &str) -> bool {
+fn is_path_or_url(text: &str) -> bool {
     let path = ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start));
-    text.contains("://") || path && !shapes::varied(text)
+    text.contains("://") || path && !shapes::is_varied(text)
 }
 
 /// A type that the language or a library gives: `SecretString`, `str?`.
@@ -444,7 +486,7 @@ fn is_type(text: &str) -> bool {
 }
 
 /// Words with marks between them: `end-of-statement`.
-fn is_worded(text: &str) -> bool {
+fn is_separated_words(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphabetic() || "_-./:".contains(c))
         && (text.contains(['_', '-', '.', '/', ':']) || !shapes::changes_case(text))
 }

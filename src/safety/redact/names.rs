@@ -26,7 +26,7 @@ impl NameClass {
 
 /// The class of a name in any spelling: `DB_PASS`, `clientSecret`, `api-key`,
 /// `AWS_SECRET_ACCESS_KEY2`; `None` for `PASSWORD_MIN_LENGTH` or `sortKey`.
-pub(super) fn class(name: &str) -> Option<NameClass> {
+pub(super) fn classify(name: &str) -> Option<NameClass> {
     let words = words(name);
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     while words.len() > 1

@@ -14,7 +14,7 @@ pub(super) struct SecretPattern {
     pub hints: &'static [RequiredSuffix],
     pub regex: &'static str,
     /// Whether a match is a secret after all.
-    sure: fn(&Found<'_>) -> bool,
+    confirm: fn(&PatternMatch<'_>) -> bool,
 }
 
 /// A word that every match of an expression contains, and what must follow it directly.
@@ -22,11 +22,11 @@ pub(super) struct SecretPattern {
 pub(super) struct RequiredSuffix {
     /// ASCII, in capitals or not.
     pub word: &'static str,
-    then: Then,
+    following: Following,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Then {
+enum Following {
     Anything,
     /// So many characters that keys are made of.
     Run(usize),
@@ -37,32 +37,32 @@ enum Then {
 }
 
 const fn word(word: &'static str) -> RequiredSuffix {
-    RequiredSuffix { word, then: Then::Anything }
+    RequiredSuffix { word, following: Following::Anything }
 }
 
 const fn run(word: &'static str, of: usize) -> RequiredSuffix {
-    RequiredSuffix { word, then: Then::Run(of) }
+    RequiredSuffix { word, following: Following::Run(of) }
 }
 
 const fn sign(word: &'static str) -> RequiredSuffix {
-    RequiredSuffix { word, then: Then::Sign }
+    RequiredSuffix { word, following: Following::Sign }
 }
 
 impl RequiredSuffix {
     /// Whether the text after the word allows a match.
-    pub fn holds(self, rest: &str) -> bool {
-        match self.then {
-            Then::Anything => true,
-            Then::Run(of) => {
+    pub fn allows_match(self, rest: &str) -> bool {
+        match self.following {
+            Following::Anything => true,
+            Following::Run(of) => {
                 let key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
                 rest.bytes().take(of).filter(key).count() == of
             }
-            Then::Sign => {
+            Following::Sign => {
                 let rest = rest.strip_prefix('\\').unwrap_or(rest);
                 let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
                 rest.trim_start_matches([' ', '\t']).starts_with([':', '='])
             }
-            Then::Login => {
+            Following::Login => {
                 let ends = |c: char| c == '@' || c == '/' || c.is_whitespace();
                 rest.find(ends).is_some_and(|at| rest.as_bytes().get(at) == Some(&b'@'))
             }
@@ -82,12 +82,12 @@ pub(super) struct SecretSpan {
 }
 
 impl SecretSpan {
-    pub fn at(kind: String, start: usize, end: usize) -> SecretSpan {
+    pub fn new(kind: String, start: usize, end: usize) -> SecretSpan {
         SecretSpan { kind, from: start, start, end, learned: false }
     }
 }
 
-struct Found<'t> {
+struct PatternMatch<'t> {
     text: &'t str,
     secret: &'t str,
     end: usize,
@@ -96,67 +96,67 @@ struct Found<'t> {
 #[rustfmt::skip]
 pub(super) const SHAPES: &[SecretPattern] = &[
     SecretPattern { kind: "aws-key", hints: &[run("AKIA", 16), run("ASIA", 16)],
-            regex: r"(?:AKIA|ASIA)[0-9A-Z]{16}", sure: always },
+            regex: r"(?:AKIA|ASIA)[0-9A-Z]{16}", confirm: always },
     SecretPattern { kind: "github-token", hints: &[run("ghp_", 36), run("gho_", 36), run("ghu_", 36), run("ghs_", 36), run("ghr_", 36), run("github_pat_", 22)],
-            regex: r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[0-9A-Za-z_]{22,}", sure: always },
+            regex: r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[0-9A-Za-z_]{22,}", confirm: always },
     SecretPattern { kind: "gitlab-token", hints: &[run("glpat-", 20)],
-            regex: r"glpat-[0-9A-Za-z_-]{20,}", sure: always },
+            regex: r"glpat-[0-9A-Za-z_-]{20,}", confirm: always },
     SecretPattern { kind: "slack-token", hints: &[run("xox", 12), run("xapp-", 3)],
-            regex: r"xox[abeprs]-[0-9A-Za-z_-]{10,}|xapp-[0-9]-[0-9A-Za-z_-]+", sure: has_digit },
+            regex: r"xox[abeprs]-[0-9A-Za-z_-]{10,}|xapp-[0-9]-[0-9A-Za-z_-]+", confirm: has_digit },
     SecretPattern { kind: "api-key", hints: &[run("sk-", 20)],
-            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>sk-(?:ant-|proj-|or-)?[0-9A-Za-z_-]{20,})", sure: has_digit },
+            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>sk-(?:ant-|proj-|or-)?[0-9A-Za-z_-]{20,})", confirm: has_digit },
     SecretPattern { kind: "google-key", hints: &[run("AIza", 35)],
-            regex: r"AIza[0-9A-Za-z_-]{35}", sure: always },
+            regex: r"AIza[0-9A-Za-z_-]{35}", confirm: always },
     SecretPattern { kind: "google-token", hints: &[run("ya29.", 16)],
-            regex: r"ya29\.[0-9A-Za-z_-]{16,}", sure: always },
+            regex: r"ya29\.[0-9A-Za-z_-]{16,}", confirm: always },
     SecretPattern { kind: "npm-token", hints: &[run("npm_", 36)],
-            regex: r"npm_[A-Za-z0-9]{36}", sure: always },
+            regex: r"npm_[A-Za-z0-9]{36}", confirm: always },
     SecretPattern { kind: "pypi-token", hints: &[run("pypi-", 50)],
-            regex: r"pypi-[0-9A-Za-z_-]{50,}", sure: always },
+            regex: r"pypi-[0-9A-Za-z_-]{50,}", confirm: always },
     SecretPattern { kind: "huggingface-token", hints: &[run("hf_", 30)],
-            regex: r"hf_[A-Za-z0-9]{30,}", sure: always },
+            regex: r"hf_[A-Za-z0-9]{30,}", confirm: always },
     SecretPattern { kind: "digitalocean-token", hints: &[run("dop_v1_", 64)],
-            regex: r"dop_v1_[0-9a-f]{64}", sure: always },
+            regex: r"dop_v1_[0-9a-f]{64}", confirm: always },
     SecretPattern { kind: "sendgrid-key", hints: &[run("SG.", 22)],
-            regex: r"SG\.[0-9A-Za-z_-]{22}\.[0-9A-Za-z_-]{43}", sure: always },
+            regex: r"SG\.[0-9A-Za-z_-]{22}\.[0-9A-Za-z_-]{43}", confirm: always },
     SecretPattern { kind: "stripe-key", hints: &[run("sk_live_", 16), run("sk_test_", 16), run("rk_live_", 16), run("rk_test_", 16)],
-            regex: r"(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}", sure: always },
+            regex: r"(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}", confirm: always },
     SecretPattern { kind: "telegram-token", hints: &[run(":", 35)],
-            regex: r"(?-u:\b)[0-9]{8,10}:[0-9A-Za-z_-]{35}", sure: ends_here },
+            regex: r"(?-u:\b)[0-9]{8,10}:[0-9A-Za-z_-]{35}", confirm: is_token_end },
     SecretPattern { kind: "slack-webhook", hints: &[word("hooks.slack.com/")],
-            regex: r#"https://hooks\.slack\.com/(?P<s>[^\s"'`<>\\)]{8,})"#, sure: not_masked },
+            regex: r#"https://hooks\.slack\.com/(?P<s>[^\s"'`<>\\)]{8,})"#, confirm: is_not_masked },
     SecretPattern { kind: "discord-webhook", hints: &[word("/api/webhooks/")],
-            regex: r#"discord(?:app)?\.com/api/webhooks/(?P<s>[^\s"'`<>\\)]{8,})"#, sure: not_masked },
+            regex: r#"discord(?:app)?\.com/api/webhooks/(?P<s>[^\s"'`<>\\)]{8,})"#, confirm: is_not_masked },
     SecretPattern { kind: "api-key", hints: &[run("gsk_", 40), run("xai-", 40), run("pplx-", 40), run("r8_", 30), run("nvapi-", 40), run("fw_", 24), run("csk-", 40)],
-            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>gsk_[0-9A-Za-z]{40,}|xai-[0-9A-Za-z]{40,}|pplx-[0-9A-Za-z]{40,}|r8_[0-9A-Za-z]{30,}|nvapi-[0-9A-Za-z_-]{40,}|fw_[0-9A-Za-z]{24,}|csk-[0-9a-z]{40,})", sure: has_digit },
+            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>gsk_[0-9A-Za-z]{40,}|xai-[0-9A-Za-z]{40,}|pplx-[0-9A-Za-z]{40,}|r8_[0-9A-Za-z]{30,}|nvapi-[0-9A-Za-z_-]{40,}|fw_[0-9A-Za-z]{24,}|csk-[0-9a-z]{40,})", confirm: has_digit },
     SecretPattern { kind: "google-secret", hints: &[run("GOCSPX-", 20)],
-            regex: r"GOCSPX-[0-9A-Za-z_-]{20,}", sure: always },
+            regex: r"GOCSPX-[0-9A-Za-z_-]{20,}", confirm: always },
     SecretPattern { kind: "atlassian-token", hints: &[word("ATATT3"), word("ATCTT3")],
-            regex: r"ATATT3[0-9A-Za-z_=-]{40,}|ATCTT3[0-9A-Za-z_=-]{40,}", sure: always },
+            regex: r"ATATT3[0-9A-Za-z_=-]{40,}|ATCTT3[0-9A-Za-z_=-]{40,}", confirm: always },
     SecretPattern { kind: "vault-token", hints: &[run("hvs.", 24), run("hvb.", 24), run("hvr.", 24), word(".atlasv1.")],
-            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>hv[sbr]\.[0-9A-Za-z_-]{24,}|[0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z_=-]{50,})", sure: always },
+            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>hv[sbr]\.[0-9A-Za-z_-]{24,}|[0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z_=-]{50,})", confirm: always },
     SecretPattern { kind: "shop-token", hints: &[run("shpat_", 32), run("shpca_", 32), run("shppa_", 32), run("shpss_", 32), run("sq0atp-", 22), run("sq0csp-", 22)],
-            regex: r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|sq0(?:atp|csp)-[0-9A-Za-z_-]{22,}", sure: always },
+            regex: r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|sq0(?:atp|csp)-[0-9A-Za-z_-]{22,}", confirm: always },
     SecretPattern { kind: "service-token", hints: SERVICE_HINTS,
-            regex: SERVICES, sure: has_digit },
+            regex: SERVICES, confirm: has_digit },
     SecretPattern { kind: "age-key", hints: &[run("AGE-SECRET-KEY-1", 58)],
-            regex: r"AGE-SECRET-KEY-1[0-9A-Z]{58}", sure: always },
+            regex: r"AGE-SECRET-KEY-1[0-9A-Z]{58}", confirm: always },
     SecretPattern { kind: "storage-key", hints: &[word("AccountKey="), word("SharedAccessKey=")],
-            regex: r"(?:AccountKey|SharedAccessKey)=(?P<s>[0-9A-Za-z+/]{40,}={0,2})", sure: always },
+            regex: r"(?:AccountKey|SharedAccessKey)=(?P<s>[0-9A-Za-z+/]{40,}={0,2})", confirm: always },
     SecretPattern { kind: "jwt", hints: &[run("eyJ", 10)],
-            regex: r"eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]+", sure: always },
+            regex: r"eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]+", confirm: always },
     SecretPattern { kind: "private-key", hints: &[word("-----BEGIN ")],
-            regex: PRIVATE_KEY, sure: always },
+            regex: PRIVATE_KEY, confirm: always },
     SecretPattern { kind: "private-key", hints: &[word("-----END ")],
-            regex: PRIVATE_KEY_REST, sure: always },
+            regex: PRIVATE_KEY_REST, confirm: always },
     SecretPattern { kind: "authorization", hints: &[sign("authorization")],
-            regex: AUTHORIZATION, sure: no_placeholder },
-    SecretPattern { kind: "url-password", hints: &[RequiredSuffix { word: "://", then: Then::Login }],
-            regex: r#"[A-Za-z]://[^/\s:@"'`]*:(?P<s>[^/\s@"'`<>{}$*‹]{3,})@"#, sure: no_placeholder },
+            regex: AUTHORIZATION, confirm: is_not_placeholder },
+    SecretPattern { kind: "url-password", hints: &[RequiredSuffix { word: "://", following: Following::Login }],
+            regex: r#"[A-Za-z]://[^/\s:@"'`]*:(?P<s>[^/\s@"'`<>{}$*‹]{3,})@"#, confirm: is_not_placeholder },
     SecretPattern { kind: "password", hints: &[word("login ")],
-            regex: r"login[ \t]+\S+[ \t]+password[ \t]+(?P<s>\S+)", sure: no_placeholder },
+            regex: r"login[ \t]+\S+[ \t]+password[ \t]+(?P<s>\S+)", confirm: is_not_placeholder },
     SecretPattern { kind: "password", hints: &[word("curl ")],
-            regex: r#"curl [^\n]{0,128}?(?:-u|--user)[ =]?["']?[^\s:"']{1,128}:(?P<s>[^\s"'<>{}$‹]{3,})"#, sure: no_placeholder },
+            regex: r#"curl [^\n]{0,128}?(?:-u|--user)[ =]?["']?[^\s:"']{1,128}:(?P<s>[^\s"'<>{}$‹]{3,})"#, confirm: is_not_placeholder },
 ];
 
 /// Tokens whose services gave them a prefix nothing else begins with.
@@ -213,13 +213,18 @@ const PLACEHOLDERS: &[&str] = &[
 const NAMES: &[&str] = &["password", "passwd", "secret", "token", "apikey", "api_key", "key"];
 
 /// Adds the matches of one shape in a text.
-pub(super) fn find(shape: &SecretPattern, regex: &Regex, text: &str, hits: &mut Vec<SecretSpan>) {
+pub(super) fn find_matches(
+    shape: &SecretPattern,
+    regex: &Regex,
+    text: &str,
+    hits: &mut Vec<SecretSpan>,
+) {
     let mut at = 0;
     while let Some(groups) = regex.captures_at(text, at) {
         let Some(whole) = groups.get(0) else { return };
         let secret = groups.name("s").unwrap_or(whole);
-        let found = Found { text, secret: secret.as_str(), end: secret.end() };
-        if (shape.sure)(&found) {
+        let found = PatternMatch { text, secret: secret.as_str(), end: secret.end() };
+        if (shape.confirm)(&found) {
             hits.push(SecretSpan {
                 kind: shape.kind.into(),
                 from: whole.start(),
@@ -230,13 +235,13 @@ pub(super) fn find(shape: &SecretPattern, regex: &Regex, text: &str, hits: &mut 
             at = secret.end();
         } else {
             // A supposed value may contain a name and a value of its own.
-            at = after(text, secret.start().max(whole.start()));
+            at = next_offset(text, secret.start().max(whole.start()));
         }
     }
 }
 
 /// Where a key block begins whose end has not come yet.
-pub(super) fn open_block(text: &str) -> Option<usize> {
+pub(super) fn find_open_key_block(text: &str) -> Option<usize> {
     let begin = text.rfind("-----BEGIN ")?;
     let rest = text.get(begin..)?;
     let body = rest.trim_start_matches("-----BEGIN ");
@@ -245,35 +250,35 @@ pub(super) fn open_block(text: &str) -> Option<usize> {
 }
 
 /// The offset after the character at `at`.
-fn after(text: &str, at: usize) -> usize {
+fn next_offset(text: &str, at: usize) -> usize {
     let next = text.get(at..).and_then(|rest| rest.chars().next());
     at + next.map_or(1, char::len_utf8)
 }
 
-fn always(_: &Found<'_>) -> bool {
+fn always(_: &PatternMatch<'_>) -> bool {
     true
 }
 
-fn has_digit(found: &Found<'_>) -> bool {
+fn has_digit(found: &PatternMatch<'_>) -> bool {
     found.secret.contains(|c: char| c.is_ascii_digit())
 }
 
-fn not_masked(found: &Found<'_>) -> bool {
+fn is_not_masked(found: &PatternMatch<'_>) -> bool {
     !found.secret.contains('‹')
 }
 
 /// Nothing of the token's own alphabet follows, and it is not a long name.
-fn ends_here(found: &Found<'_>) -> bool {
+fn is_token_end(found: &PatternMatch<'_>) -> bool {
     let next = found.text.get(found.end..).and_then(|rest| rest.chars().next());
     let goes_on = next.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     !goes_on && found.secret.contains(|c: char| c.is_ascii_uppercase())
 }
 
-fn no_placeholder(found: &Found<'_>) -> bool {
-    !placeholder(found.secret)
+fn is_not_placeholder(found: &PatternMatch<'_>) -> bool {
+    !is_placeholder(found.secret)
 }
 
-pub(super) fn placeholder(value: &str) -> bool {
+pub(super) fn is_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     lower.starts_with(['$', '<', '{', '%', '‹', '&', '*', '@'])
         || lower.contains("${")
@@ -284,7 +289,7 @@ pub(super) fn placeholder(value: &str) -> bool {
 }
 
 /// `access_token`, `password-reset`, `newPassword`: speaks of a secret.
-pub(super) fn is_name(value: &str) -> bool {
+pub(super) fn contains_secret_word(value: &str) -> bool {
     let plain = value.chars().all(|c| c.is_ascii_alphabetic() || "_-./: ".contains(c));
     let mut spaced = String::with_capacity(value.len() * 2);
     for c in value.chars() {
@@ -298,20 +303,20 @@ pub(super) fn is_name(value: &str) -> bool {
 }
 
 /// Begins with the name of a secret and goes on with no more than a number: `token2`.
-pub(super) fn names_secret(lower: &str) -> bool {
+pub(super) fn starts_with_secret_name(lower: &str) -> bool {
     let stem = lower.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
     NAMES.contains(&stem) || ["pass", "pwd", "auth", "jwt"].contains(&stem)
 }
 
 /// Letters and digits both.
-pub(super) fn mixed(value: &str) -> bool {
+pub(super) fn has_letter_and_digit(value: &str) -> bool {
     value.contains(|c: char| c.is_ascii_alphabetic())
         && value.contains(|c: char| c.is_ascii_digit())
 }
 
 /// Long, and changing often between lower case, upper case and digits: variables are not
 /// named like that.
-pub(super) fn varied(value: &str) -> bool {
+pub(super) fn is_varied(value: &str) -> bool {
     let class = |c: char| match c {
         'a'..='z' => 1,
         'A'..='Z' => 2,
@@ -320,7 +325,7 @@ pub(super) fn varied(value: &str) -> bool {
     };
     let classes: Vec<u8> = value.chars().map(class).filter(|class| *class < 4).collect();
     let changes = classes.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    value.len() >= 12 && mixed(value) && changes >= 4
+    value.len() >= 12 && has_letter_and_digit(value) && changes >= 4
 }
 
 /// `camelCaseLike`: small letters and great ones change often.

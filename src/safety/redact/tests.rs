@@ -65,7 +65,7 @@ fn key_block() -> String {
 }
 
 #[test]
-fn each_shape_is_masked_wherever_it_stands() {
+fn each_pattern_is_masked_anywhere_in_a_text() {
     for (kind, secret) in samples() {
         for text in [
             secret.clone(),
@@ -126,12 +126,13 @@ fn every_match_of_a_shape_contains_one_of_its_hints() {
     let mut seen = vec![0; SHAPES.len()];
     for text in texts {
         let text = format!("see {text} there");
-        let hinted: Vec<usize> = compiled.hinted(&text).map(|(index, _)| index).collect();
+        let hinted: Vec<usize> =
+            compiled.candidate_patterns(&text).map(|(index, _)| index).collect();
         let mut hits = Vec::new();
-        lines::find(&text, &mut hits);
+        lines::find_named_secrets(&text, &mut hits);
         let mut any = !hits.is_empty();
         for (index, shape) in SHAPES.iter().enumerate() {
-            if compiled.shape(index).unwrap().is_match(&text) {
+            if compiled.regex_at(index).unwrap().is_match(&text) {
                 assert!(hinted.contains(&index), "{}: {text}", shape.kind);
                 any = true;
                 seen[index] += 1;
@@ -207,7 +208,7 @@ fn secrets_that_are_written_out_are_masked() {
 }
 
 #[test]
-fn ordinary_code_comes_through_untouched() {
+fn ordinary_code_stays_unchanged() {
     for text in [
         "password: String,",
         "pub api_key: Option<String>,",
@@ -282,7 +283,7 @@ fn a_secret_cut_at_any_byte_is_caught_in_a_stream() {
 }
 
 #[test]
-fn an_endless_line_is_let_go_and_its_secrets_are_still_caught() {
+fn an_endless_line_is_released_with_its_secrets_masked() {
     let redactor = Arc::new(redactor());
     let (_, secret) = samples().remove(1);
     let text = format!("{}{secret}{}", "- ".repeat(5000), " -".repeat(5000));
@@ -290,7 +291,7 @@ fn an_endless_line_is_let_go_and_its_secrets_are_still_caught() {
     let mut out = String::new();
     for piece in text.as_bytes().chunks(700) {
         out.push_str(&masking.push(std::str::from_utf8(piece).expect("ascii")));
-        assert!(masking.held.len() <= WINDOW + 700);
+        assert!(masking.pending.len() <= WINDOW + 700);
     }
     out.push_str(&masking.finish());
     assert_eq!(out, redactor.mask(&text));
@@ -426,7 +427,7 @@ fn a_value_after_the_name_of_a_secret_is_masked() {
 }
 
 #[test]
-fn code_and_prose_that_speak_of_secrets_come_through() {
+fn code_and_prose_about_secrets_stay_unchanged() {
     let mut seen = Vec::new();
     for line in ORDINARY_LINES {
         let fresh = Redactor::new([("", ""); 0], [7; 16]);
@@ -457,7 +458,7 @@ fn a_word_is_a_secret_after_its_name_only_and_a_random_value_everywhere() {
 }
 
 #[test]
-fn a_mask_is_turned_back_and_one_without_a_value_is_named() {
+fn a_mask_is_revealed_and_one_without_a_value_is_an_error() {
     let redactor = redactor();
     for (kind, secret) in samples() {
         let text = format!("a {secret} b");
@@ -497,7 +498,7 @@ fn no_two_secrets_share_a_tag() {
 }
 
 #[test]
-fn a_change_shows_secrets_of_the_file_masked_and_new_ones_in_the_open() {
+fn a_change_masks_secrets_of_the_file_and_shows_new_ones() {
     let redactor = redactor();
     let (old, new) =
         ("DB_PASS=s3cr3t\na\n", "DB_PASS=s3cr3t\nAPI_KEY=$(curl x)1\nOTHER_PASS=n3w\n");
@@ -507,7 +508,7 @@ fn a_change_shows_secrets_of_the_file_masked_and_new_ones_in_the_open() {
 }
 
 #[test]
-fn a_mask_is_known_again_whatever_the_variable_is_called() {
+fn a_mask_is_recognised_whatever_the_variable_name() {
     let long = "N".repeat(300);
     for name in ["npm_config_//registry.npmjs.org/:_authToken", "MY KEY (new)", "密钥/一", &long]
     {

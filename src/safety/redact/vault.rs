@@ -37,7 +37,7 @@ struct Inner {
     bytes: usize,
     learned: Vec<Arc<str>>,
     /// Of the learned values; `None`: there are none, or it is not built yet.
-    search: Option<Arc<AhoCorasick>>,
+    matcher: Option<Arc<AhoCorasick>>,
 }
 
 impl Vault {
@@ -46,9 +46,9 @@ impl Vault {
         let mut inner = self.lock();
         let tag = match inner.tags.get(value) {
             Some(tag) => tag.clone(),
-            None => inner.enter(value, salt),
+            None => inner.assign_tag(value, salt),
         };
-        let mask = format!("{MARK}{} #{tag}›", named(kind));
+        let mask = format!("{MARK}{} #{tag}›", mask_name(kind));
         if let Some(value) = inner.owners.get(&tag).filter(|owner| ***owner == *value).cloned() {
             inner.masks.entry(mask.clone()).or_insert(value);
         }
@@ -68,26 +68,26 @@ impl Vault {
             let full = inner.learned.len() >= LEARNED;
             if !full && !inner.learned.iter().any(|known| **known == *value) {
                 inner.learned.push(value.into());
-                inner.search = None;
+                inner.matcher = None;
             }
         }
         inner.learned.len() > before
     }
 
     /// The search for the learned values; `None`: there are none.
-    pub fn search(&self) -> Option<Arc<AhoCorasick>> {
+    pub fn matcher(&self) -> Option<Arc<AhoCorasick>> {
         let mut inner = self.lock();
         if inner.learned.is_empty() {
             return None;
         }
-        if inner.search.is_none() {
+        if inner.matcher.is_none() {
             let mut longest_first: Vec<&str> = inner.learned.iter().map(|one| &**one).collect();
             longest_first.sort_by_key(|value| std::cmp::Reverse(value.len()));
             let search =
                 AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(longest_first);
-            inner.search = search.ok().map(Arc::new);
+            inner.matcher = search.ok().map(Arc::new);
         }
-        inner.search.clone()
+        inner.matcher.clone()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
@@ -98,7 +98,7 @@ impl Vault {
 
 impl Inner {
     /// Gives a value its tag; remembers both while there is room.
-    fn enter(&mut self, value: &str, salt: &[u8]) -> String {
+    fn assign_tag(&mut self, value: &str, salt: &[u8]) -> String {
         let mut hash = Sha256::new();
         hash.update(salt);
         hash.update(value.as_bytes());
@@ -130,7 +130,7 @@ pub(super) fn masks(text: &str) -> impl Iterator<Item = Range<usize>> {
             let inner = rest.strip_prefix(MARK).or_else(|| rest.strip_prefix(OLD_MARK));
             let Some(inner) = inner else { continue };
             let begun = rest.len() - inner.len();
-            let end = inner.find(|c: char| !is_part(c));
+            let end = inner.find(|c: char| !is_name_char(c));
             let Some(end) = end.filter(|end| *end > 0 && begun + end < LONGEST) else { continue };
             if inner.get(end..).is_some_and(|rest| rest.starts_with('›')) {
                 let end = at + begun + end + '›'.len_utf8();
@@ -143,12 +143,12 @@ pub(super) fn masks(text: &str) -> impl Iterator<Item = Range<usize>> {
 
 /// The name of a mask, in letters and at a length by which it is known again: some
 /// variables are called `npm_config_//registry.npmjs.org/:_authToken`.
-fn named(kind: &str) -> Cow<'_, str> {
-    if kind.len() <= LONGEST_NAME && kind.chars().all(is_part) {
+fn mask_name(kind: &str) -> Cow<'_, str> {
+    if kind.len() <= LONGEST_NAME && kind.chars().all(is_name_char) {
         return kind.into();
     }
     let mut name = String::new();
-    for c in kind.chars().map(|c| if is_part(c) { c } else { '_' }) {
+    for c in kind.chars().map(|c| if is_name_char(c) { c } else { '_' }) {
         if name.len() + c.len_utf8() > LONGEST_NAME {
             break;
         }
@@ -157,6 +157,6 @@ fn named(kind: &str) -> Cow<'_, str> {
     name.into()
 }
 
-fn is_part(c: char) -> bool {
+fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || "_-.# ".contains(c)
 }

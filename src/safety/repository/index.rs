@@ -15,27 +15,27 @@ const KIND: u32 = 0o170_000;
 const SPLIT: &[u8] = b"link";
 
 /// The tracked files. A list in another form than git's second to fourth is unknown.
-pub(super) fn tracked(bytes: &[u8]) -> Tracked {
+pub(super) fn classify_index(bytes: &[u8]) -> Tracked {
     // The index does not say which of the two hash lengths it uses.
-    let read = [20, 32].into_iter().find_map(|name| entries(bytes, name));
+    let read = [20, 32].into_iter().find_map(|name| classify_entries(bytes, name));
     read.unwrap_or(Tracked::Unknown)
 }
 
-fn entries(bytes: &[u8], name: usize) -> Option<Tracked> {
+fn classify_entries(bytes: &[u8], name: usize) -> Option<Tracked> {
     if bytes.get(..4)? != b"DIRC" {
         return None;
     }
-    let version = number(bytes, 4)?;
-    let count = number(bytes, 8)?;
+    let version = read_u32(bytes, 4)?;
+    let count = read_u32(bytes, 8)?;
     let (mut at, mut path) = (HEADER, Vec::new());
     let (mut credentials, mut submodules) = (false, false);
     for _ in 0..count {
-        let kind = number(bytes, at + 24)? & KIND;
-        let flags = short(bytes, at + FACTS + name)?;
+        let kind = read_u32(bytes, at + 24)? & KIND;
+        let flags = read_u16(bytes, at + FACTS + name)?;
         let more = version > 2 && flags & 0x4000 != 0;
         let start = at + FACTS + name + 2 + if more { 2 } else { 0 };
         let end = if version == 4 {
-            let (cut, from) = varied(bytes, start)?;
+            let (cut, from) = read_varint(bytes, start)?;
             path.truncate(path.len().checked_sub(cut)?);
             let end = from + bytes.get(from..)?.iter().position(|byte| *byte == 0)?;
             path.extend_from_slice(bytes.get(from..end)?);
@@ -47,7 +47,7 @@ fn entries(bytes: &[u8], name: usize) -> Option<Tracked> {
             at + (end - at) / 8 * 8 + 8
         };
         submodules |= kind == SUBMODULE;
-        credentials |= paths::holds_credentials(String::from_utf8_lossy(&path).as_ref().as_ref());
+        credentials |= paths::is_credential_path(String::from_utf8_lossy(&path).as_ref().as_ref());
         at = end;
     }
     // The rest begins with four letters, or is the checksum.
@@ -61,16 +61,16 @@ fn entries(bytes: &[u8], name: usize) -> Option<Tracked> {
     })
 }
 
-fn number(bytes: &[u8], at: usize) -> Option<u32> {
+fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-fn short(bytes: &[u8], at: usize) -> Option<u16> {
+fn read_u16(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
 }
 
 /// A number of git's own kind, seven bits to a byte, and where it ends.
-fn varied(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
+fn read_varint(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
     let mut byte = *bytes.get(at)?;
     let mut out = usize::from(byte & 0x7f);
     while byte & 0x80 != 0 {

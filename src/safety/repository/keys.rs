@@ -6,99 +6,99 @@
 use super::settings::GitSetting;
 
 /// A setting, by section and name; `*` is any name.
-struct Row(&'static str, &'static str, Harmless);
+struct SettingRow(&'static str, &'static str, HarmlessValues);
 
 /// Values that do not raise a step.
-enum Harmless {
+enum HarmlessValues {
     /// Exactly these.
     Values(&'static [&'static str]),
     /// A boolean in git's words, or an empty one.
     Switch,
     /// Values without this prefix.
-    Unless(&'static str),
+    NotStartingWith(&'static str),
     /// Values that do not contain this.
-    Without(&'static str),
+    NotContaining(&'static str),
 }
 
-use Harmless::{Switch, Unless, Values, Without};
+use HarmlessValues::{NotContaining, NotStartingWith, Switch, Values};
 
-const NEVER: Harmless = Values(&[]);
+const NEVER: HarmlessValues = Values(&[]);
 
 /// `extensions.worktreeConfig` is not among them: the file it names is read as well.
 /// Neither is `core.hooksPath` of a well-known hook manager: hooks do not run in steps that
 /// run by themselves, wherever they are.
 #[rustfmt::skip]
-const ROWS: &[Row] = &[
-    Row("core", "fsmonitor", Switch),
-    Row("core", "hookspath", Values(&["", "/dev/null", ".husky", ".husky/_", ".git/hooks"])),
-    Row("core", "pager", Values(&["", "cat", "less"])),
-    Row("core", "editor", NEVER),
-    Row("core", "sshcommand", Values(&["ssh"])),
-    Row("core", "gitproxy", NEVER),
-    Row("core", "askpass", Values(&[""])),
-    Row("core", "alternaterefscommand", NEVER),
-    Row("pager", "*", Switch),
-    Row("sequence", "editor", NEVER),
-    Row("diff", "external", NEVER),
-    Row("diff", "command", NEVER),
-    Row("diff", "textconv", NEVER),
-    Row("filter", "clean", Values(&["", "git-lfs clean -- %f"])),
-    Row("filter", "smudge", Values(&["", "git-lfs smudge -- %f", "git-lfs smudge --skip -- %f"])),
-    Row("filter", "process", Values(&["", "git-lfs filter-process", "git-lfs filter-process --skip"])),
-    Row("merge", "driver", NEVER),
-    Row("gpg", "format", Values(&["openpgp", "x509", "ssh"])),
-    Row("gpg", "mintrustlevel", Unless("!")),
-    Row("gpg", "*", NEVER),
-    Row("alias", "*", Unless("!")),
-    Row("credential", "username", Unless("!")),
-    Row("credential", "usehttppath", Switch),
-    Row("credential", "helper", Values(&["", "store", "cache", "osxkeychain", "manager", "manager-core", "libsecret", "wincred"])),
-    Row("credential", "*", NEVER),
-    Row("interactive", "difffilter", NEVER),
-    Row("trailer", "*", NEVER),
-    Row("uploadpack", "*", NEVER),
-    Row("protocol", "*", Values(&["never", "user"])),
-    Row("url", "insteadof", NEVER),
-    Row("url", "pushinsteadof", NEVER),
-    Row("remote", "uploadpack", Values(&["git-upload-pack"])),
-    Row("remote", "receivepack", Values(&["git-receive-pack"])),
-    Row("remote", "vcs", NEVER),
-    Row("remote", "url", Without("::")),
-    Row("remote", "pushurl", Without("::")),
-    Row("submodule", "update", Unless("!")),
-    Row("hook", "command", NEVER),
-    Row("mergetool", "cmd", NEVER),
-    Row("mergetool", "path", NEVER),
-    Row("difftool", "cmd", NEVER),
-    Row("difftool", "path", NEVER),
-    Row("browser", "cmd", NEVER),
-    Row("man", "cmd", NEVER),
-    Row("tar", "command", NEVER),
+const ROWS: &[SettingRow] = &[
+    SettingRow("core", "fsmonitor", Switch),
+    SettingRow("core", "hookspath", Values(&["", "/dev/null", ".husky", ".husky/_", ".git/hooks"])),
+    SettingRow("core", "pager", Values(&["", "cat", "less"])),
+    SettingRow("core", "editor", NEVER),
+    SettingRow("core", "sshcommand", Values(&["ssh"])),
+    SettingRow("core", "gitproxy", NEVER),
+    SettingRow("core", "askpass", Values(&[""])),
+    SettingRow("core", "alternaterefscommand", NEVER),
+    SettingRow("pager", "*", Switch),
+    SettingRow("sequence", "editor", NEVER),
+    SettingRow("diff", "external", NEVER),
+    SettingRow("diff", "command", NEVER),
+    SettingRow("diff", "textconv", NEVER),
+    SettingRow("filter", "clean", Values(&["", "git-lfs clean -- %f"])),
+    SettingRow("filter", "smudge", Values(&["", "git-lfs smudge -- %f", "git-lfs smudge --skip -- %f"])),
+    SettingRow("filter", "process", Values(&["", "git-lfs filter-process", "git-lfs filter-process --skip"])),
+    SettingRow("merge", "driver", NEVER),
+    SettingRow("gpg", "format", Values(&["openpgp", "x509", "ssh"])),
+    SettingRow("gpg", "mintrustlevel", NotStartingWith("!")),
+    SettingRow("gpg", "*", NEVER),
+    SettingRow("alias", "*", NotStartingWith("!")),
+    SettingRow("credential", "username", NotStartingWith("!")),
+    SettingRow("credential", "usehttppath", Switch),
+    SettingRow("credential", "helper", Values(&["", "store", "cache", "osxkeychain", "manager", "manager-core", "libsecret", "wincred"])),
+    SettingRow("credential", "*", NEVER),
+    SettingRow("interactive", "difffilter", NEVER),
+    SettingRow("trailer", "*", NEVER),
+    SettingRow("uploadpack", "*", NEVER),
+    SettingRow("protocol", "*", Values(&["never", "user"])),
+    SettingRow("url", "insteadof", NEVER),
+    SettingRow("url", "pushinsteadof", NEVER),
+    SettingRow("remote", "uploadpack", Values(&["git-upload-pack"])),
+    SettingRow("remote", "receivepack", Values(&["git-receive-pack"])),
+    SettingRow("remote", "vcs", NEVER),
+    SettingRow("remote", "url", NotContaining("::")),
+    SettingRow("remote", "pushurl", NotContaining("::")),
+    SettingRow("submodule", "update", NotStartingWith("!")),
+    SettingRow("hook", "command", NEVER),
+    SettingRow("mergetool", "cmd", NEVER),
+    SettingRow("mergetool", "path", NEVER),
+    SettingRow("difftool", "cmd", NEVER),
+    SettingRow("difftool", "path", NEVER),
+    SettingRow("browser", "cmd", NEVER),
+    SettingRow("man", "cmd", NEVER),
+    SettingRow("tar", "command", NEVER),
 ];
 
 /// Whether git may start a program because of this setting. `core.worktree` and
 /// includes depend on where they lead, and are not answered here.
 pub fn starts_program(entry: &GitSetting) -> bool {
-    let row = ROWS
-        .iter()
-        .find(|Row(section, name, _)| *section == entry.section && covers(name, &entry.name));
-    row.is_some_and(|Row(.., harmless)| !harmless.covers(&entry.value))
+    let row = ROWS.iter().find(|SettingRow(section, name, _)| {
+        *section == entry.section && matches_pattern(name, &entry.name)
+    });
+    row.is_some_and(|SettingRow(.., harmless)| !harmless.allows(&entry.value))
 }
 
-fn covers(pattern: &str, name: &str) -> bool {
+fn matches_pattern(pattern: &str, name: &str) -> bool {
     pattern == "*" || pattern == name
 }
 
-impl Harmless {
-    fn covers(&self, value: &str) -> bool {
+impl HarmlessValues {
+    fn allows(&self, value: &str) -> bool {
         match self {
             Values(known) => known.contains(&value),
             Switch => {
                 let value = value.to_ascii_lowercase();
                 ["true", "false", "yes", "no", "on", "off", "1", "0", ""].contains(&value.as_str())
             }
-            Unless(start) => !value.starts_with(start),
-            Without(part) => !value.contains(part),
+            NotStartingWith(start) => !value.starts_with(start),
+            NotContaining(part) => !value.contains(part),
         }
     }
 }

@@ -44,9 +44,9 @@ pub struct RepositorySettings {
     /// folder.
     pub bare: Option<PathBuf>,
     /// Where it leads out of itself: each place as it is written, and where it leads.
-    outward: Vec<(PathBuf, PathBuf)>,
+    outside_links: Vec<(PathBuf, PathBuf)>,
     /// Working trees, with the `.git` each belongs to.
-    trees: Vec<(PathBuf, PathBuf)>,
+    work_trees: Vec<(PathBuf, PathBuf)>,
     /// Lists of tracked files, the innermost repository first.
     indexes: Vec<PathBuf>,
 }
@@ -85,7 +85,7 @@ pub fn read(world: &dyn Machine, folder: &Path) -> RepositorySettings {
         if walked == MOST_FOLDERS {
             found.unread = Some(folder.to_owned());
         }
-        if walked >= MOST_FOLDERS || found.look(world, folder) {
+        if walked >= MOST_FOLDERS || found.scan_folder(world, folder) {
             break;
         }
     }
@@ -93,55 +93,60 @@ pub fn read(world: &dyn Machine, folder: &Path) -> RepositorySettings {
 }
 
 /// Everything in it that could start a program.
-pub fn worries(found: &RepositorySettings, scene: PolicyContext<'_>) -> Vec<Worry> {
-    let starts = found.settings.iter().filter(|(entry, from)| starts(entry, from, found, scene));
+pub fn find_worries(found: &RepositorySettings, scene: PolicyContext<'_>) -> Vec<Worry> {
+    let starts =
+        found.settings.iter().filter(|(entry, from)| can_start_program(entry, from, found, scene));
     let starts = starts.map(|(entry, _)| Worry::Starts(format!("{}={}", entry.key(), entry.value)));
     let drivers = found.drivers.iter().filter(|name| !keys::BUILT_IN.contains(&name.as_str()));
-    let names = found.settings.iter().filter(|(entry, _)| outward::names(entry, found, scene));
+    let names =
+        found.settings.iter().filter(|(entry, _)| outward::names_outside_file(entry, found, scene));
     let names = names.map(|(entry, _)| format!("{}={}", entry.key(), entry.value));
     starts
-        .chain(outward::places(found, scene).chain(names).map(Worry::Outside))
+        .chain(outward::forbidden_targets(found, scene).chain(names).map(Worry::Outside))
         .chain(drivers.cloned().map(Worry::Driver))
         .chain(found.unread.clone().map(Worry::Unread))
         .chain(found.bare.clone().map(Worry::Bare))
         .collect()
 }
 
-fn starts(
+fn can_start_program(
     entry: &GitSetting,
     from: &Path,
     found: &RepositorySettings,
     scene: PolicyContext<'_>,
 ) -> bool {
     match (entry.section.as_str(), entry.name.as_str()) {
-        ("include" | "includeif", "path") => !is_users_own(&entry.value, from, scene),
+        ("include" | "includeif", "path") => !is_user_settings_file(&entry.value, from, scene),
         ("core", "worktree") => {
-            let named = scene.world.real(&from.join(&entry.value));
-            !found.trees.iter().any(|(tree, git)| scene.world.real(tree) == named && git == from)
+            let named = scene.world.resolve(&from.join(&entry.value));
+            !found
+                .work_trees
+                .iter()
+                .any(|(tree, git)| scene.world.resolve(tree) == named && git == from)
         }
         _ => keys::starts_program(entry),
     }
 }
 
 /// A file with the user's own settings of git: `~/.gitconfig-work`.
-fn is_users_own(path: &str, from: &Path, scene: PolicyContext<'_>) -> bool {
+fn is_user_settings_file(path: &str, from: &Path, scene: PolicyContext<'_>) -> bool {
     let place = scene.place;
-    let real = scene.world.real(&paths::absolute(path, from, &place.home));
+    let real = scene.world.resolve(&paths::absolute(path, from, &place.home));
     let settings = real.strip_prefix(&place.home).is_ok_and(|inner| {
         let name = inner.to_str().unwrap_or_default();
         inner.starts_with(".config/git") || name.starts_with(".gitconfig") && !name.contains('/')
     });
-    settings && !place.holds(&real)
+    settings && !place.contains(&real)
 }
 
 impl RepositorySettings {
     /// The tracked files in the repository that git finds; where there are none, nothing is
     /// worth a question.
-    pub fn tracked(&self, world: &dyn Machine) -> Tracked {
+    pub fn classify_tracked(&self, world: &dyn Machine) -> Tracked {
         let Some(index) = self.index() else { return Tracked::Ordinary };
         match world.read(index, index::MOST) {
             Contents::Missing => Tracked::Ordinary,
-            Contents::Bytes(bytes) => index::tracked(&bytes),
+            Contents::Bytes(bytes) => index::classify_index(&bytes),
             Contents::Unreadable => Tracked::Unknown,
         }
     }
@@ -152,11 +157,11 @@ impl RepositorySettings {
     }
 
     /// Looks at one folder; true when git would look no further up.
-    fn look(&mut self, world: &dyn Machine, folder: &Path) -> bool {
+    fn scan_folder(&mut self, world: &dyn Machine, folder: &Path) -> bool {
         let dot = folder.join(".git");
         let own = match world.kind(&dot) {
             PathKind::Folder => dot,
-            PathKind::File => match pointer(world, &dot) {
+            PathKind::File => match read_gitdir_file(world, &dot) {
                 Some(own) => own,
                 None => {
                     self.unread.get_or_insert(dot);
@@ -167,52 +172,52 @@ impl RepositorySettings {
                 self.unread.get_or_insert(dot);
                 return true;
             }
-            PathKind::Missing => return self.look_bare(world, folder),
+            PathKind::Missing => return self.scan_bare_repository(world, folder),
         };
-        let common = self.common(world, &own);
-        self.trees.push((folder.to_owned(), common.clone()));
+        let common = self.common_folder(world, &own);
+        self.work_trees.push((folder.to_owned(), common.clone()));
         self.indexes.push(own.join("index"));
-        self.repository(world, &own, &common);
-        self.outward.extend(outward::of(world, folder, &own, &common));
+        self.read_repository(world, &own, &common);
+        self.outside_links.extend(outward::find_outside_links(world, folder, &own, &common));
         is_repository(world, &own, &common)
     }
 
     /// A folder that git would take for a repository because of its contents.
-    fn look_bare(&mut self, world: &dyn Machine, folder: &Path) -> bool {
+    fn scan_bare_repository(&mut self, world: &dyn Machine, folder: &Path) -> bool {
         let has = |name: &str, kind| world.kind(&folder.join(name)) == kind;
         let bare = has("HEAD", PathKind::File)
             && (has("objects", PathKind::Folder) || has("commondir", PathKind::File));
         if bare {
             self.bare.get_or_insert(folder.to_owned());
-            let common = self.common(world, folder);
-            self.repository(world, folder, &common);
-            self.outward.extend(outward::of(world, folder, folder, &common));
+            let common = self.common_folder(world, folder);
+            self.read_repository(world, folder, &common);
+            self.outside_links.extend(outward::find_outside_links(world, folder, folder, &common));
         }
         bare
     }
 
     /// The folder of the settings that all working trees of a repository share.
-    fn common(&mut self, world: &dyn Machine, own: &Path) -> PathBuf {
+    fn common_folder(&mut self, world: &dyn Machine, own: &Path) -> PathBuf {
         let file = own.join("commondir");
-        match line(world, &file) {
-            Line::Missing => own.to_owned(),
-            Line::Text(path) => own.join(path),
-            Line::Unreadable => {
+        match read_single_line(world, &file) {
+            SingleLine::Missing => own.to_owned(),
+            SingleLine::Text(path) => own.join(path),
+            SingleLine::Unreadable => {
                 self.unread.get_or_insert(file);
                 own.to_owned()
             }
         }
     }
 
-    fn repository(&mut self, world: &dyn Machine, own: &Path, common: &Path) {
-        self.settings_from(world, vec![common.join("config"), own.join("config.worktree")]);
+    fn read_repository(&mut self, world: &dyn Machine, own: &Path, common: &Path) {
+        self.read_settings(world, vec![common.join("config"), own.join("config.worktree")]);
         let attributes = [common.join("info/attributes"), own.join("info/attributes")];
         let several = if own == common { 1 } else { 2 };
         for file in attributes.into_iter().take(several) {
             match world.read(&file, MOST) {
                 Contents::Missing => {}
                 Contents::Bytes(bytes) => {
-                    self.drivers.extend(drivers(&String::from_utf8_lossy(&bytes)));
+                    self.drivers.extend(driver_names(&String::from_utf8_lossy(&bytes)));
                 }
                 Contents::Unreadable => {
                     self.unread.get_or_insert(file);
@@ -221,7 +226,7 @@ impl RepositorySettings {
         }
     }
 
-    fn settings_from(&mut self, world: &dyn Machine, mut files: Vec<PathBuf>) {
+    fn read_settings(&mut self, world: &dyn Machine, mut files: Vec<PathBuf>) {
         let mut read = 0;
         while let Some(file) = files.pop() {
             read += 1;
@@ -245,42 +250,42 @@ impl RepositorySettings {
 }
 
 /// Where a `.git` that is a file points to; `None` for what git would refuse.
-fn pointer(world: &dyn Machine, file: &Path) -> Option<PathBuf> {
-    let Line::Text(text) = line(world, file) else { return None };
+fn read_gitdir_file(world: &dyn Machine, file: &Path) -> Option<PathBuf> {
+    let SingleLine::Text(text) = read_single_line(world, file) else { return None };
     let path = text.strip_prefix("gitdir: ")?;
     Some(file.parent()?.join(path))
 }
 
 /// Whether git is sure to take this for a repository and look no further.
 fn is_repository(world: &dyn Machine, own: &Path, common: &Path) -> bool {
-    let Line::Text(head) = line(world, &own.join("HEAD")) else { return false };
+    let SingleLine::Text(head) = read_single_line(world, &own.join("HEAD")) else { return false };
     let commit = [40, 64].contains(&head.len()) && head.chars().all(|c| c.is_ascii_hexdigit());
     let named = head.strip_prefix("ref:").is_some_and(|name| name.trim().starts_with("refs/"));
     let folder = |name| world.kind(&common.join(name)) == PathKind::Folder;
     (commit || named) && folder("objects") && folder("refs")
 }
 
-enum Line {
+enum SingleLine {
     Missing,
     Text(String),
     Unreadable,
 }
 
 /// The one line of a small file of git's own.
-fn line(world: &dyn Machine, file: &Path) -> Line {
+fn read_single_line(world: &dyn Machine, file: &Path) -> SingleLine {
     match world.read(file, 16 * 1024) {
-        Contents::Missing => Line::Missing,
-        Contents::Unreadable => Line::Unreadable,
+        Contents::Missing => SingleLine::Missing,
+        Contents::Unreadable => SingleLine::Unreadable,
         Contents::Bytes(bytes) => match String::from_utf8(bytes) {
-            Ok(text) => Line::Text(text.trim_end_matches(['\n', '\r']).to_owned()),
-            Err(_) => Line::Unreadable,
+            Ok(text) => SingleLine::Text(text.trim_end_matches(['\n', '\r']).to_owned()),
+            Err(_) => SingleLine::Unreadable,
         },
     }
 }
 
 /// Every driver that attributes name: `*.png diff=exif filter=lfs`. Macros and quoted
 /// patterns are words as well, and too many found do no harm.
-fn drivers(text: &str) -> impl Iterator<Item = String> {
+fn driver_names(text: &str) -> impl Iterator<Item = String> {
     let lines = text.lines().map(str::trim_start).filter(|line| !line.starts_with('#'));
     lines.flat_map(str::split_whitespace).filter_map(|word| {
         let (name, driver) = word.split_once('=')?;

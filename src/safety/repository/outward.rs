@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::super::paths::{self, PathClass};
 use super::super::{Contents, FileKind, Machine, PolicyContext};
 use super::settings::GitSetting;
-use super::{Line, MOST, RepositorySettings, line};
+use super::{MOST, RepositorySettings, SingleLine, read_single_line};
 
 /// Settings whose value is a file that git reads, and may print.
 const FILES: &[(&str, &str)] = &[
@@ -30,19 +30,24 @@ const UNREAD: &[&str] = &["hooks", "modules", "lfs", "annex"];
 const MOST_ENTRIES: usize = 8_000;
 
 /// Every place where the repository of `tree` leads out of itself, and where to.
-pub fn of(world: &dyn Machine, tree: &Path, own: &Path, common: &Path) -> Vec<(PathBuf, PathBuf)> {
-    let (real_tree, real_own) = (world.real(tree), world.real(own));
-    let real_common = world.real(common);
+pub fn find_outside_links(
+    world: &dyn Machine,
+    tree: &Path,
+    own: &Path,
+    common: &Path,
+) -> Vec<(PathBuf, PathBuf)> {
+    let (real_tree, real_own) = (world.resolve(tree), world.resolve(own));
+    let real_common = world.resolve(common);
     let inside = |path: &Path| path.starts_with(&real_own) || path.starts_with(&real_common);
     let mut out = Vec::new();
-    if !real_own.starts_with(&real_tree) && !points_back(world, &real_tree, &real_own) {
+    if !real_own.starts_with(&real_tree) && !is_linked_back(world, &real_tree, &real_own) {
         out.push((tree.join(".git"), real_own.clone()));
     }
     if !real_own.starts_with(&real_common) {
         out.push((own.join("commondir"), real_common.clone()));
     }
-    let (links, whole) = links(world, &real_own, &real_common);
-    let led = links.into_iter().map(|link| (world.real(&link), link));
+    let (links, whole) = find_links(world, &real_own, &real_common);
+    let led = links.into_iter().map(|link| (world.resolve(&link), link));
     out.extend(led.filter(|(target, _)| !inside(target)).map(|(target, link)| (link, target)));
     if !whole {
         out.push((real_own.clone(), PathBuf::from("/")));
@@ -53,20 +58,20 @@ pub fn of(world: &dyn Machine, tree: &Path, own: &Path, common: &Path) -> Vec<(P
 
 /// Whether a repository elsewhere says itself that it belongs to this tree: as a further
 /// working tree, or as a submodule.
-fn points_back(world: &dyn Machine, tree: &Path, own: &Path) -> bool {
-    if let Line::Text(text) = line(world, &own.join("gitdir")) {
-        return world.real(&own.join(text)) == tree.join(".git");
+fn is_linked_back(world: &dyn Machine, tree: &Path, own: &Path) -> bool {
+    if let SingleLine::Text(text) = read_single_line(world, &own.join("gitdir")) {
+        return world.resolve(&own.join(text)) == tree.join(".git");
     }
     let Contents::Bytes(bytes) = world.read(&own.join("config"), MOST) else { return false };
     let entries = super::settings::parse(&bytes).unwrap_or_default();
     entries.iter().any(|entry| {
         (entry.section.as_str(), entry.name.as_str()) == ("core", "worktree")
-            && world.real(&own.join(&entry.value)) == tree
+            && world.resolve(&own.join(&entry.value)) == tree
     })
 }
 
 /// The links in a repository's folders; false: there were too many entries to look at.
-fn links(world: &dyn Machine, own: &Path, common: &Path) -> (Vec<PathBuf>, bool) {
+fn find_links(world: &dyn Machine, own: &Path, common: &Path) -> (Vec<PathBuf>, bool) {
     let mut folders = vec![common.to_owned()];
     if !own.starts_with(common) {
         folders.push(own.to_owned());
@@ -82,7 +87,7 @@ fn links(world: &dyn Machine, own: &Path, common: &Path) -> (Vec<PathBuf>, bool)
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             match kind {
                 FileKind::Link => links.push(path),
-                FileKind::Folder if !is_unread(name, &folder) => folders.push(path),
+                FileKind::Folder if !is_skipped_folder(name, &folder) => folders.push(path),
                 FileKind::File | FileKind::Folder | FileKind::Other => {}
             }
         }
@@ -91,7 +96,7 @@ fn links(world: &dyn Machine, own: &Path, common: &Path) -> (Vec<PathBuf>, bool)
 }
 
 /// Loose objects are in folders of two digits.
-fn is_unread(name: &str, folder: &Path) -> bool {
+fn is_skipped_folder(name: &str, folder: &Path) -> bool {
     let object = name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     UNREAD.contains(&name) || object && folder.ends_with("objects")
 }
@@ -106,25 +111,29 @@ fn alternates(world: &dyn Machine, common: &Path) -> Vec<(PathBuf, PathBuf)> {
         Contents::Bytes(bytes) => {
             let text = String::from_utf8_lossy(&bytes);
             let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-            lines.map(|line| (file.clone(), world.real(&objects.join(line)))).collect()
+            lines.map(|line| (file.clone(), world.resolve(&objects.join(line)))).collect()
         }
     }
 }
 
 /// Those paths that a step may not read unasked, as they are written.
-pub fn places(
+pub fn forbidden_targets(
     found: &RepositorySettings,
     scene: PolicyContext<'_>,
 ) -> impl Iterator<Item = String> {
-    let closed = found.outward.iter().filter(move |(_, to)| {
+    let closed = found.outside_links.iter().filter(move |(_, to)| {
         let class = paths::classify(&to.to_string_lossy(), Path::new("/"), scene);
-        !matches!(class, PathClass::Inside | PathClass::Public) || !scene.place.may_read(to)
+        !matches!(class, PathClass::Inside | PathClass::Public) || !scene.place.can_read(to)
     });
     closed.map(|(from, to)| format!("{} -> {}", from.display(), to.display()))
 }
 
 /// Whether a setting names a file that is not of the working tree.
-pub fn names(entry: &GitSetting, found: &RepositorySettings, scene: PolicyContext<'_>) -> bool {
+pub fn names_outside_file(
+    entry: &GitSetting,
+    found: &RepositorySettings,
+    scene: PolicyContext<'_>,
+) -> bool {
     let key = (entry.section.as_str(), entry.name.as_str());
     let inside = |tree: &Path| {
         matches!(paths::classify(&entry.value, tree, scene), PathClass::Inside | PathClass::Public)
@@ -132,5 +141,5 @@ pub fn names(entry: &GitSetting, found: &RepositorySettings, scene: PolicyContex
     FILES.contains(&key)
         && !entry.value.is_empty()
         && entry.value != "/dev/null"
-        && !found.trees.iter().any(|(tree, _)| inside(tree))
+        && !found.work_trees.iter().any(|(tree, _)| inside(tree))
 }

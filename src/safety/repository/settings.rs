@@ -19,7 +19,7 @@ pub struct GitSetting {
 
 impl GitSetting {
     /// A key as the user writes it, and its value; `None` for what is not a key.
-    pub fn of(key: &str, value: &str) -> Option<GitSetting> {
+    pub fn from_key_value(key: &str, value: &str) -> Option<GitSetting> {
         let (section, rest) = key.split_once('.')?;
         let (subsection, name) = match rest.rsplit_once('.') {
             Some((subsection, name)) => (Some(subsection.to_owned()), name),
@@ -30,9 +30,9 @@ impl GitSetting {
     }
 
     /// `KEY=VALUE`, as `-c` takes it.
-    pub fn of_pair(pair: &str) -> Option<GitSetting> {
+    pub fn parse_pair(pair: &str) -> Option<GitSetting> {
         let (key, value) = pair.split_once('=').unwrap_or((pair, "true"));
-        GitSetting::of(key, value)
+        GitSetting::from_key_value(key, value)
     }
 
     /// The key as the user writes it.
@@ -51,7 +51,7 @@ pub fn parse(bytes: &[u8]) -> Option<Vec<GitSetting>> {
         return None;
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let mut reader = Reader { chars: text.chars().peekable() };
+    let mut reader = GitConfigParser { chars: text.chars().peekable() };
     let mut section = None;
     let mut out = Vec::new();
     while let Some(c) = reader.chars.next() {
@@ -70,11 +70,11 @@ pub fn parse(bytes: &[u8]) -> Option<Vec<GitSetting>> {
     Some(out)
 }
 
-struct Reader<'a> {
+struct GitConfigParser<'a> {
     chars: Peekable<Chars<'a>>,
 }
 
-impl Reader<'_> {
+impl GitConfigParser<'_> {
     fn skip_line(&mut self) {
         while self.chars.next().is_some_and(|c| c != '\n') {}
     }

@@ -9,12 +9,12 @@ use super::*;
 struct Tree(BTreeMap<&'static str, &'static str>);
 
 impl Machine for Tree {
-    fn real(&self, path: &Path) -> PathBuf {
-        paths::normal(path)
+    fn resolve(&self, path: &Path) -> PathBuf {
+        paths::normalize(path)
     }
 
     fn kind(&self, path: &Path) -> PathKind {
-        let path = paths::normal(path);
+        let path = paths::normalize(path);
         let is_file = self.0.keys().any(|name| Path::new(name) == path);
         match self.0.keys().any(|name| Path::new(name).starts_with(&path)) {
             _ if is_file => PathKind::File,
@@ -28,7 +28,7 @@ impl Machine for Tree {
     }
 
     fn read(&self, path: &Path, most: usize) -> Contents {
-        match self.0.get(paths::normal(path).to_str().unwrap_or_default()) {
+        match self.0.get(paths::normalize(path).to_str().unwrap_or_default()) {
             None => Contents::Missing,
             Some(text) if text.len() <= most => Contents::Bytes(text.as_bytes().to_vec()),
             Some(_) => Contents::Unreadable,
@@ -44,15 +44,15 @@ const PLAIN: &[(&str, &str)] = &[
     ("/h/w/src/main.rs", ""),
 ];
 
-fn worried(files: &[(&'static str, &'static str)], folder: &str) -> Vec<Worry> {
+fn worries_in(files: &[(&'static str, &'static str)], folder: &str) -> Vec<Worry> {
     let tree = Tree(PLAIN.iter().chain(files).copied().collect());
     let place = Workspace::new("/h/w", "/h");
     let policy = Policy::default();
     let scene = PolicyContext { policy: &policy, place: &place, world: &tree };
-    worries(&read(&tree, Path::new(folder)), scene)
+    find_worries(&read(&tree, Path::new(folder)), scene)
 }
 
-fn starts(setting: &str) -> Vec<Worry> {
+fn starts_worry(setting: &str) -> Vec<Worry> {
     vec![Worry::Starts(setting.to_owned())]
 }
 
@@ -60,20 +60,23 @@ const HOSTILE: &str = "[core]\nfsmonitor = ./x\n";
 
 #[test]
 fn an_ordinary_repository_is_not_a_worry_in_any_of_its_folders() {
-    assert_eq!(worried(&[], "/h/w"), []);
-    assert_eq!(worried(&[], "/h/w/src"), []);
-    assert_eq!(worried(&[], "/"), []);
+    assert_eq!(worries_in(&[], "/h/w"), []);
+    assert_eq!(worries_in(&[], "/h/w/src"), []);
+    assert_eq!(worries_in(&[], "/"), []);
 }
 
 #[test]
 fn a_setting_that_starts_a_program_is_named_with_its_value() {
-    assert_eq!(worried(&[("/h/w/.git/config", HOSTILE)], "/h/w/src"), starts("core.fsmonitor=./x"));
+    assert_eq!(
+        worries_in(&[("/h/w/.git/config", HOSTILE)], "/h/w/src"),
+        starts_worry("core.fsmonitor=./x")
+    );
 }
 
 #[test]
 fn the_settings_of_a_working_tree_count_as_well() {
-    let found = worried(&[("/h/w/.git/config.worktree", HOSTILE)], "/h/w");
-    assert_eq!(found, starts("core.fsmonitor=./x"));
+    let found = worries_in(&[("/h/w/.git/config.worktree", HOSTILE)], "/h/w");
+    assert_eq!(found, starts_worry("core.fsmonitor=./x"));
 }
 
 #[test]
@@ -84,15 +87,15 @@ fn a_pointer_is_followed_to_the_settings_it_leads_to() {
         ("/h/w/.git/worktrees/t/commondir", "../..\n"),
         ("/h/w/.git/config", HOSTILE),
     ];
-    assert_eq!(worried(&files, "/h/w/tree"), starts("core.fsmonitor=./x"));
+    assert_eq!(worries_in(&files, "/h/w/tree"), starts_worry("core.fsmonitor=./x"));
     let broken = [("/h/w/tree/.git", "where: x\n")];
-    assert_eq!(worried(&broken, "/h/w/tree"), [Worry::Unread("/h/w/tree/.git".into())]);
+    assert_eq!(worries_in(&broken, "/h/w/tree"), [Worry::Unread("/h/w/tree/.git".into())]);
 }
 
 #[test]
 fn a_folder_that_only_looks_like_a_repository_hides_none_above_it() {
     let files = [("/h/w/src/.git/config", ""), ("/h/w/.git/config", HOSTILE)];
-    assert_eq!(worried(&files, "/h/w/src"), starts("core.fsmonitor=./x"));
+    assert_eq!(worries_in(&files, "/h/w/src"), starts_worry("core.fsmonitor=./x"));
 }
 
 #[test]
@@ -103,8 +106,8 @@ fn a_repository_inside_another_answers_for_itself() {
         ("/h/.git/refs/x", ""),
         ("/h/.git/config", HOSTILE),
     ];
-    assert_eq!(worried(&files, "/h/w"), []);
-    assert_eq!(worried(&files, "/h"), starts("core.fsmonitor=./x"));
+    assert_eq!(worries_in(&files, "/h/w"), []);
+    assert_eq!(worries_in(&files, "/h"), starts_worry("core.fsmonitor=./x"));
 }
 
 #[test]
@@ -115,34 +118,37 @@ fn a_bare_repository_in_the_tree_is_a_worry_by_itself() {
         ("/h/w/evil/refs/x", ""),
         ("/h/w/evil/config", ""),
     ];
-    assert_eq!(worried(&files, "/h/w/evil"), [Worry::Bare("/h/w/evil".into())]);
-    assert_eq!(worried(&files, "/h/w"), []);
+    assert_eq!(worries_in(&files, "/h/w/evil"), [Worry::Bare("/h/w/evil".into())]);
+    assert_eq!(worries_in(&files, "/h/w"), []);
 }
 
 #[test]
 fn includes_are_worries_unless_they_lead_to_the_users_own_files() {
     let config = |text| [("/h/w/.git/config", text), ("/h/w/x", HOSTILE)];
-    let found = worried(&config("[include]\npath = ../x\n"), "/h/w");
+    let found = worries_in(&config("[include]\npath = ../x\n"), "/h/w");
     assert_eq!(
         found,
         [Worry::Starts("include.path=../x".into()), Worry::Starts("core.fsmonitor=./x".into())]
     );
-    assert_eq!(worried(&config("[include]\npath = ~/.gitconfig-work\n"), "/h/w"), []);
-    assert_eq!(worried(&config("[include]\npath = ~/.config/git/work\n"), "/h/w"), []);
+    assert_eq!(worries_in(&config("[include]\npath = ~/.gitconfig-work\n"), "/h/w"), []);
+    assert_eq!(worries_in(&config("[include]\npath = ~/.config/git/work\n"), "/h/w"), []);
     for path in ["~/Downloads/x", "~/.gitconfig.d/x", "/tmp/x", "../../x"] {
         let text = Box::leak(format!("[include]\npath = {path}\n").into_boxed_str());
-        assert_eq!(worried(&config(text), "/h/w"), starts(&format!("include.path={path}")));
+        assert_eq!(
+            worries_in(&config(text), "/h/w"),
+            starts_worry(&format!("include.path={path}"))
+        );
     }
     assert_eq!(
-        worried(&config("[includeIf \"gitdir:~/w/\"]\npath = ~/w/x\n"), "/h/w"),
-        starts("includeif.gitdir:~/w/.path=~/w/x")
+        worries_in(&config("[includeIf \"gitdir:~/w/\"]\npath = ~/w/x\n"), "/h/w"),
+        starts_worry("includeif.gitdir:~/w/.path=~/w/x")
     );
 }
 
 #[test]
 fn a_working_tree_elsewhere_is_a_worry_and_that_of_a_submodule_is_not() {
     let elsewhere = [("/h/w/.git/config", "[core]\nworktree = /etc\n")];
-    assert_eq!(worried(&elsewhere, "/h/w"), starts("core.worktree=/etc"));
+    assert_eq!(worries_in(&elsewhere, "/h/w"), starts_worry("core.worktree=/etc"));
     let submodule = [
         ("/h/w/lib/.git", "gitdir: ../.git/modules/lib\n"),
         ("/h/w/.git/modules/lib/HEAD", "ref: refs/heads/main\n"),
@@ -150,14 +156,14 @@ fn a_working_tree_elsewhere_is_a_worry_and_that_of_a_submodule_is_not() {
         ("/h/w/.git/modules/lib/refs/x", ""),
         ("/h/w/.git/modules/lib/config", "[core]\nworktree = ../../../lib\n"),
     ];
-    assert_eq!(worried(&submodule, "/h/w/lib"), []);
+    assert_eq!(worries_in(&submodule, "/h/w/lib"), []);
 }
 
 #[test]
 fn drivers_of_the_repositorys_own_attributes_are_worries() {
     let attributes =
         "# diff=no\n*.txt diff=x text\n*.png filter=lfs -diff\n*.rs diff=rust\n*.c merge=union\n";
-    let found = worried(&[("/h/w/.git/info/attributes", attributes)], "/h/w");
+    let found = worries_in(&[("/h/w/.git/info/attributes", attributes)], "/h/w");
     assert_eq!(found, [Worry::Driver("x".into()), Worry::Driver("lfs".into())]);
 }
 
@@ -165,12 +171,12 @@ fn drivers_of_the_repositorys_own_attributes_are_worries() {
 fn unreadable_settings_are_a_worry() {
     let long: &'static str = Box::leak("#".repeat(MOST + 1).into_boxed_str());
     for text in ["[core", "[include]\npath = config\n", long] {
-        let found = worried(&[("/h/w/.git/config", text)], "/h/w");
+        let found = worries_in(&[("/h/w/.git/config", text)], "/h/w");
         assert!(found.iter().any(|w| matches!(w, Worry::Unread(_))), "{found:?}");
     }
 }
 
-fn outside(what: &str) -> Vec<Worry> {
+fn outside_worry(what: &str) -> Vec<Worry> {
     vec![Worry::Outside(what.to_owned())]
 }
 
@@ -185,7 +191,7 @@ const PRIVATE: &[(&str, &str)] = &[
 fn a_pointer_out_of_the_workspace_is_a_worry_unless_the_repository_points_back() {
     let pointer = [("/h/w/tree/.git", "gitdir: ../../private/.git\n")];
     let files: Vec<_> = PRIVATE.iter().chain(&pointer).copied().collect();
-    assert_eq!(worried(&files, "/h/w/tree"), outside("/h/w/tree/.git -> /h/private/.git"));
+    assert_eq!(worries_in(&files, "/h/w/tree"), outside_worry("/h/w/tree/.git -> /h/private/.git"));
 
     let worktree = [
         ("/h/w/tree/.git", "gitdir: /h/private/.git/worktrees/t\n"),
@@ -195,10 +201,13 @@ fn a_pointer_out_of_the_workspace_is_a_worry_unless_the_repository_points_back()
     let of = |back| {
         let back = [("/h/private/.git/worktrees/t/gitdir", back)];
         let files: Vec<_> = PRIVATE.iter().chain(&worktree).chain(&back).copied().collect();
-        worried(&files, "/h/w/tree")
+        worries_in(&files, "/h/w/tree")
     };
     assert_eq!(of("/h/w/tree/.git\n"), []);
-    assert_eq!(of("/h/other/.git\n"), outside("/h/w/tree/.git -> /h/private/.git/worktrees/t"));
+    assert_eq!(
+        of("/h/other/.git\n"),
+        outside_worry("/h/w/tree/.git -> /h/private/.git/worktrees/t")
+    );
 
     let submodule = [
         ("/h/w/lib/.git", "gitdir: /h/super/.git/modules/lib\n"),
@@ -207,19 +216,19 @@ fn a_pointer_out_of_the_workspace_is_a_worry_unless_the_repository_points_back()
         ("/h/super/.git/modules/lib/refs/x", ""),
         ("/h/super/.git/modules/lib/config", "[core]\nworktree = ../../../../w/lib\n"),
     ];
-    assert_eq!(worried(&submodule, "/h/w/lib"), []);
+    assert_eq!(worries_in(&submodule, "/h/w/lib"), []);
 }
 
 #[test]
 fn settings_and_objects_of_another_repository_are_worries() {
     let common = [("/h/w/.git/commondir", "../../private/.git\n")];
     let files: Vec<_> = PRIVATE.iter().chain(&common).copied().collect();
-    assert_eq!(worried(&files, "/h/w"), outside("/h/w/.git/commondir -> /h/private/.git"));
+    assert_eq!(worries_in(&files, "/h/w"), outside_worry("/h/w/.git/commondir -> /h/private/.git"));
     for line in ["/h/private/.git/objects", "../../../private/.git/objects"] {
         let text = Box::leak(format!("# x\n{line}\n").into_boxed_str());
-        let found = worried(&[("/h/w/.git/objects/info/alternates", text)], "/h/w");
+        let found = worries_in(&[("/h/w/.git/objects/info/alternates", text)], "/h/w");
         let to = "/h/w/.git/objects/info/alternates -> /h/private/.git/objects";
-        assert_eq!(found, outside(to));
+        assert_eq!(found, outside_worry(to));
     }
 }
 
@@ -235,7 +244,7 @@ fn a_setting_that_names_a_file_elsewhere_is_a_worry() {
     ] {
         let of = |value: &str| {
             let text = Box::leak(format!("{key} = {value}\n").into_boxed_str());
-            worried(&[("/h/w/.git/config", text)], "/h/w")
+            worries_in(&[("/h/w/.git/config", text)], "/h/w")
         };
         for elsewhere in ["/etc/passwd", "~/notes.txt", "../private.txt", ".env", "/h/w/.env"] {
             assert!(matches!(of(elsewhere)[..], [Worry::Outside(_)]), "{key} {elsewhere}");

@@ -25,14 +25,14 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("npx pnpx bunx uvx pipx dlx corepack volta nvm fnm asdf mise rtx pyenv rbenv nodenv goenv jenv sdk conda mamba micromamba nix nix-shell nix-env nix-build nix-store guix devbox direnv rustup brew port apt-cache snap flatpak mas winget scoop choco", words::RUNS_FETCHED, INSTALL).check(wrappers::dash_c).values("-c=text --call=text -p=text --package=text")
         .keeps(&["npx eslint .", "npx -c id", "rustup update", "brew install x"]).raised(&["npx -c 'rm -rf build'"]),
     Spec::ask("apt apt-get aptitude dpkg yum dnf zypper rpm pacman yay paru apk emerge xbps-install eopkg pkg pkgin opkg swupd slackpkg installpkg softwareupdate installer", words::CHANGES_PACKAGES, &[Write, Network, Elevate]).keeps(&["apt install x", "pacman -Syu", "apt list"]),
-    Spec::ask("node nodejs deno bun ts-node tsx", words::RUNS_CODE, INSTALL).check(wrappers::code).quiet(&["--version", "-v"]).keeps(&["node x.js", "node -e 1", "bun -e 1"]),
-    Spec::ask("python python2 python3 python3.* python2.* pypy pypy3 ipython jupyter", words::RUNS_CODE, INSTALL).check(wrappers::code).quiet(&["--version", "-V"])
+    Spec::ask("node nodejs deno bun ts-node tsx", words::RUNS_CODE, INSTALL).check(wrappers::scan_arguments).quiet(&["--version", "-v"]).keeps(&["node x.js", "node -e 1", "bun -e 1"]),
+    Spec::ask("python python2 python3 python3.* python2.* pypy pypy3 ipython jupyter", words::RUNS_CODE, INSTALL).check(wrappers::scan_arguments).quiet(&["--version", "-V"])
         .keeps(&["python3 -c 1", "python3 x.py", "python3 -m json.tool", "python -m http.server"]),
-    Spec::ask("perl ruby php lua luajit Rscript R julia java groovy scala kotlin ghci runghc runhaskell irb swift elixir racket guile sbcl clisp ocaml octave gnuplot node-gyp pwsh powershell raku dart crystal nim jshell m4 bc dc gforth wasmtime wasmer maxima sage", words::RUNS_CODE, INSTALL).check(wrappers::code)
+    Spec::ask("perl ruby php lua luajit Rscript R julia java groovy scala kotlin ghci runghc runhaskell irb swift elixir racket guile sbcl clisp ocaml octave gnuplot node-gyp pwsh powershell raku dart crystal nim jshell m4 bc dc gforth wasmtime wasmer maxima sage", words::RUNS_CODE, INSTALL).check(wrappers::scan_arguments)
         .quiet(&["--version"])
         .keeps(&["perl -e 1", "ruby x.rb", "java -jar x.jar", "Rscript -e 1", "php -r 1"]),
     // These take `--version` for a file, or read settings of the folder before it.
-    Spec::ask("osascript tclsh wish expect iex erl escript janet bb clojure clj cscript wscript qjs d8 mono csi fsi matlab cmd sqlcl processing scheme chicken gosh forth tcc", words::RUNS_CODE, INSTALL).check(wrappers::code)
+    Spec::ask("osascript tclsh wish expect iex erl escript janet bb clojure clj cscript wscript qjs d8 mono csi fsi matlab cmd sqlcl processing scheme chicken gosh forth tcc", words::RUNS_CODE, INSTALL).check(wrappers::scan_arguments)
         .keeps(&["tclsh x.tcl", "tclsh --version", "expect --version", "escript --version", "bb --version"]),
     Spec::ask("pip pip2 pip3 pip3.* pipenv poetry uv pdm hatch rye easy_install twine flit", words::INSTALLS, INSTALL).posix().subs(&[
         Spec::refuse("publish upload", words::PUBLISHES, FAR).keeps(&["poetry publish", "twine upload x"]),
@@ -66,7 +66,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("slothtool avocet ai loc", words::RUNS_AGENT, INSTALL).keeps(&["slothtool update x"]),
     Spec::ask("codex claude gemini aider opencode goose crush cursor cursor-agent amp q llm ollama llama-cli llama-server sgpt aichat mods hermes qwen kimi droid windsurf zed", words::RUNS_AGENT, INSTALL).keeps(&["codex exec x"]),
     Spec::ask("systemd-analyze stow chezmoi yadm ghq tmuxinator tmux screen zellij byobu dtach abduco", words::RUNS_ELSEWHERE, &[Exec]).check(wrappers::dash_c).keeps(&["tmux new"]),
-    Spec::ask("hyperfine entr watchexec cargo-watch reflex modd onchange chokidar", words::RUNS_PROGRAM_GIVEN, &[Exec]).check(wrappers::joined).keeps(&["hyperfine ls"]).raised(&["hyperfine 'rm -rf build'"]),
+    Spec::ask("hyperfine entr watchexec cargo-watch reflex modd onchange chokidar", words::RUNS_PROGRAM_GIVEN, &[Exec]).check(wrappers::judge_joined_operands).keeps(&["hyperfine ls"]).raised(&["hyperfine 'rm -rf build'"]),
     Spec::ask("qemu-system-* virsh virt-install VBoxManage multipass limactl colima orb vmrun", words::STEERS_CONTAINERS, &[Exec, Write]).check(checks::destroys).keeps(&["virsh list"]).raised(&["multipass delete x"])
         .dangers(&[Danger::ask("snapshot", &["-snapshot"], words::STARTS_PROGRAM, &[Exec])]),
 ];

@@ -65,7 +65,7 @@ const OF_MAN: &[&str] = &["lib/man-db", "libexec/man-db"];
 
 /// The forms of a program.
 pub fn of(name: &str) -> impl Iterator<Item = &'static CommandForm> {
-    FORMS.iter().filter(move |form| form.spec.called(name).is_some())
+    FORMS.iter().filter(move |form| form.spec.matching_name(name).is_some())
 }
 
 #[rustfmt::skip]
@@ -162,7 +162,7 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("top").flags("-b -H -i -1").values("-n=text -o=text -p=text -u=text -U=text -w=?text -d=text -E=text -e=text").operands(No), &["-b", "-n"]),
     here(Spec::read("journalctl").flags("-b -k -r -x -e -q -a -l -NUM --no-pager --boot --dmesg --reverse --quiet --utc --no-hostname --no-full --all --disk-usage --list-boots --user --system --catalog --pager-end --full")
         .values("-n=?text --lines=?text -u=text --unit=text --user-unit=text -p=text --priority=text -S=text --since=text -U=text --until=text -o=text --output=text -t=text --identifier=text -g=text --grep=text --case-sensitive=?text --boot=?text --output-fields=text -F=text --field=text")
-        .operands(No).check(checks::journal), &[]),
+        .operands(No).check(checks::journalctl), &[]),
     here(Spec::read("dmesg").flags("-T -x -k -u -t -e -P -r --ctime --decode --kernel --userspace --notime --reltime --nopager --raw").values("-l=text --level=text -f=text --facility=text --color=?text --time-format=text --since=text --until=text").operands(No), &[]),
     here(Spec::read("who users").flags("-a -b -d -H -l -m -q -r -s -u -T -h -f -i --all --boot --heading --count --users --short --no-header").operands(No), &[]),
     here(Spec::read("last").flags("-a -F -i -w -x -R -NUM --fulltimes --fullnames --nohostname --system").values("-n=text --limit=text -s=text -t=text -p=text --since=text --until=text").operands(Text).check(checks::names_only), &[]),
@@ -189,14 +189,14 @@ pub(super) const FORMS: &[CommandForm] = &[
         ]),
         needs: &[], empty_folder: false, inserted: (1, &["--no-includes"]),
     },
-    apart(Spec::read("git.help").flags("-a --all -g --guides -m --man --no-external-commands --no-aliases --no-verbose").operands(Text).check(checks::first_word).starts(FORMATS).helpers(OF_MAN), &[]),
-    here(Spec::read("git.range-diff").flags("--no-color --no-dual-color --left-only --right-only -s --no-patch --no-notes --stat").values("--creation-factor=text --color=?text --diff-algorithm=text").operands(Named).check(checks::git_ranges), &[]),
+    apart(Spec::read("git.help").flags("-a --all -g --guides -m --man --no-external-commands --no-aliases --no-verbose").operands(Text).check(checks::git_help).starts(FORMATS).helpers(OF_MAN), &[]),
+    here(Spec::read("git.range-diff").flags("--no-color --no-dual-color --left-only --right-only -s --no-patch --no-notes --stat").values("--creation-factor=text --color=?text --diff-algorithm=text").operands(Named).check(checks::git_range_diff), &[]),
 
     // Certificates and digests.
     here(Spec::ask("openssl", words::SHOWS_SECRETS, &[Exec]).posix().subs(&[
         Spec::read("x509").flags("-noout -text -subject -issuer -dates -enddate -startdate -serial -fingerprint -purpose -modulus -email -hash -subject_hash -issuer_hash -ocsp_uri -pubkey -alias -sha1 -sha256 -sha384 -sha512 -md5")
             .values("-in=path -inform=text -ext=text -nameopt=text -certopt=text -checkend=text -checkhost=text -dateopt=text").operands(No),
-        Spec::read("req crl").flags("-noout -text -subject -issuer -verify -lastupdate -nextupdate -pubkey -modulus").values("-in=path -inform=text -nameopt=text").operands(No).check(checks::needs_in),
+        Spec::read("req crl").flags("-noout -text -subject -issuer -verify -lastupdate -nextupdate -pubkey -modulus").values("-in=path -inform=text -nameopt=text").operands(No).check(checks::openssl_req),
         Spec::read("dgst sha1 sha224 sha256 sha384 sha512 md5").flags("-sha1 -sha224 -sha256 -sha384 -sha512 -md5 -sha3-256 -blake2b512 -r -hex -c").operands(Reads(ANY)),
         Spec::read("rand").flags("-hex -base64").operands(Text).check(checks::numbers_only),
         Spec::read("list").flags("-commands -digest-commands -cipher-commands -digest-algorithms -cipher-algorithms -public-key-algorithms -1").operands(No),

@@ -196,7 +196,7 @@ const SUBS: &[Spec] = &[
         .keeps(&["git reflog", "git reflog -n 5", "git reflog show HEAD"]).raised(&["git reflog expire --all", "git reflog delete x", "git reflog -p --textconv", "git reflog show -p HEAD -- .env", "git reflog -p -- *nv", "git reflog show --output=x -p", "git reflog HEAD --output=x -p", "git reflog show -p --textconv", "git reflog show --ext-diff -p"]),
     Spec::ask("submodule", words::GIT_RUNS, &[Write, Network, Exec]).posix().flags("-q --quiet").subs(&[
         Spec::ask("deinit", words::GIT_DELETES, &[Delete]).dangers(&[Danger::refuse("force", FORCE, words::GIT_DISCARDS, &[Delete, Irreversible])]).raised(&["git submodule deinit -f x"]),
-        Spec::ask("foreach", words::GIT_RUNS, &[Write, Exec]).posix().flags("-q --quiet --recursive").check(wrappers::joined).keeps(&["git submodule foreach ls"]).raised(&["git submodule foreach 'rm -rf x'", "git submodule foreach --recursive rm -rf x"]),
+        Spec::ask("foreach", words::GIT_RUNS, &[Write, Exec]).posix().flags("-q --quiet --recursive").check(wrappers::judge_joined_operands).keeps(&["git submodule foreach ls"]).raised(&["git submodule foreach 'rm -rf x'", "git submodule foreach --recursive rm -rf x"]),
     ]).keeps(&["git submodule update", "git submodule foreach ls", "git submodule status"]),
     // Names are harmless; a value may be a password, so each is asked about but those that cannot be.
     Spec::ask("config", words::GIT_CONFIGURES, &[Write, Exec]).quiet(CONFIG_QUIET).check(checks::git_config)

@@ -58,12 +58,12 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("man info apropos whatis tldr less more most vim vi nvim nano emacs ed ex view pico micro hx helix code subl open xdg-open start top htop btop atop glances tig lazygit mc ranger nnn w3m lynx links elinks watchman dialog whiptail gdb lldb screenfetch neofetch fzf sensible-editor sensible-pager editor pager select-editor run-mailcap see mail mutt irssi weechat", words::OPENS_PAGER, &[Exec, Terminal])
         .check(super::super::wrappers::dash_c).keeps(&["man ./a.1", "less +F a.txt", "vim a.txt", "nano a.txt"]),
     Spec::ask("lsof netstat lspci lsusb last lastlog w who users timedatectl localectl hostnamectl ipcs dpkg-query getent lsns findmnt blkid hwinfo inxi xdpyinfo xrandr sw_vers lsb_release nvidia-smi sestatus getenforce system_profiler scutil ioreg vm_stat defaults", words::TELLS_MACHINE, &[Read])
-        .check(checks::sets)
+        .check(checks::system_settings)
         .keeps(&["who am i", "lspci -i x", "timedatectl"]).raised(&["timedatectl set-time 12:00", "hostnamectl set-hostname x"]),
     Spec::ask("dmesg journalctl", words::TELLS_MACHINE, &[Read])
         .dangers(&[Danger::refuse("clear", &["-C|--clear|-c|--read-clear|--vacuum-size=|--vacuum-time=|--vacuum-files=|--rotate|-D|--console-off"], words::CHANGES_SYSTEM, &[Elevate, Irreversible])])
         .keeps(&["dmesg -w", "journalctl -f"]).raised(&["journalctl --vacuum-time=1d", "dmesg -C"]),
-    Spec::ask("sysctl", words::TELLS_MACHINE, &[Read]).check(checks::sets)
+    Spec::ask("sysctl", words::TELLS_MACHINE, &[Read]).check(checks::system_settings)
         .dangers(&[Danger::refuse("set", &["-w|--write|-p|--load|--system"], words::CHANGES_SYSTEM, &[Elevate, Irreversible])])
         .keeps(&["sysctl kernel.hostname"]).raised(&["sysctl -w a=b", "sysctl a=b", "sysctl -p"]),
     Spec::ask("mktemp", words::WRITES_FILES, &[Write]).keeps(&["mktemp"]),

@@ -44,7 +44,7 @@ pub fn find(name: &str) -> Option<(&'static Spec, &'static str)> {
     let family =
         INDEX.families.iter().find(|(at, start, _)| *at < within && name.starts_with(start));
     match family {
-        Some((_, _, spec)) => spec.called(name).map(|own| (*spec, own)),
+        Some((_, _, spec)) => spec.matching_name(name).map(|own| (*spec, own)),
         None => exact.map(|(_, spec, own)| (spec, own)),
     }
 }

@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("http https httpie xh wscat websocat grpcurl newman k6 hurl evans lwp-request GET POST HEAD", words::USES_NETWORK, &[Network, Secret]).keeps(&["http https://x"]),
     Spec::ask("ping ping6 dig host nslookup whois traceroute tracepath mtr arping nmap masscan drill resolvconf avahi-browse dns-sd fping hping3 zmap iperf iperf3 speedtest speedtest-cli tcpdump tshark wireshark rustscan", words::USES_NETWORK, &[Network]).keeps(&["ping -c 1 x", "whois example.com", "dig x"]),
     Spec::ask("ssh scp sftp ftp lftp telnet nc ncat netcat socat mosh autossh sshfs sshpass ssh-copy-id rclone croc magic-wormhole wormhole ngrok cloudflared tailscale zerotier-cli wg wg-quick openvpn tor torify proxychains proxychains4 tsocks ssh-keyscan localtunnel lt bore frpc chisel gost transmission-cli rsh rlogin rcp smbclient mount.cifs msmtp sendmail mailx swaks s-nail telegram-send slackcat", words::REACHES_MACHINE, &[Network, Exec, Secret])
-        .check(wrappers::code).keeps(&["ssh host", "scp a h:b", "nc -l 80", "croc send .env"]),
+        .check(wrappers::scan_arguments).keeps(&["ssh host", "scp a h:b", "nc -l 80", "croc send .env"]),
     // Asked for its version it runs the version that a file of the folder names.
     Spec::ask("jira", words::USES_NETWORK, &[Network, Exec]).check(checks::forge).keeps(&["jira ls", "jira --version"]),
     Spec::ask("gh glab hub tea fj", words::USES_NETWORK, &[Network]).posix().values("-R=text --repo=text").check(checks::forge)

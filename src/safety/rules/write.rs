@@ -63,5 +63,5 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("logger wall write notify-send say espeak mesg reset clear tput stty tset setterm chvt screendump", words::USES_TERMINAL, &[crate::protocol::Effect::Terminal]).keeps(&["clear", "notify-send x"]),
     Spec::ask("fusermount fusermount3 udisksctl gparted eject", words::CHANGES_SYSTEM, &[Elevate]).keeps(&["eject"]),
     Spec::ask("diskutil hdiutil tmutil", words::CHANGES_SYSTEM, &[Write]).check(checks::disk).keeps(&["diskutil list"]).raised(&["diskutil eraseDisk JHFS+ x disk2", "diskutil partitionDisk disk2", "diskutil secureErase 0 disk2", "diskutil reformat x", "diskutil zeroDisk x"]),
-    Spec::ask("magick convert mogrify ffmpeg ffprobe gs dot inkscape rsvg-convert exiftool identify pdftotext wkhtmltopdf", words::WRITES_FILES, &[Write, Exec]).check(wrappers::code).keeps(&["convert a.png b.jpg"]),
+    Spec::ask("magick convert mogrify ffmpeg ffprobe gs dot inkscape rsvg-convert exiftool identify pdftotext wkhtmltopdf", words::WRITES_FILES, &[Write, Exec]).check(wrappers::scan_arguments).keeps(&["convert a.png b.jpg"]),
 ];

@@ -6,11 +6,11 @@ const MOST: usize = 64;
 
 /// The words that a text with braces expands to. Quotes are gone by now, so a quoted brace
 /// is expanded too.
-pub fn spread(text: &str) -> Vec<String> {
+pub fn expand(text: &str) -> Vec<String> {
     let mut done = Vec::new();
     let mut open = vec![text.to_owned()];
     while let Some(word) = open.pop() {
-        match innermost(&word) {
+        match innermost_list(&word) {
             Some((before, list, after)) if done.len() + open.len() < MOST => {
                 let parts = list.split(',').rev().map(|part| format!("{before}{part}{after}"));
                 open.extend(parts);
@@ -22,7 +22,7 @@ pub fn spread(text: &str) -> Vec<String> {
 }
 
 /// The first list that does not contain another one: the text before, inside and after it.
-fn innermost(text: &str) -> Option<(&str, &str, &str)> {
+fn innermost_list(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = None;
     let mut listed = false;
     for (at, c) in text.char_indices() {
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn braces_are_spread_out_and_everything_else_is_left() {
+    fn braces_are_expanded_and_everything_else_is_kept() {
         for (text, expected) in [
             ("{-rf,x}", "-rf|x"),
             ("-{r,f}", "-r|-f"),
@@ -56,12 +56,12 @@ mod tests {
             ("{a}{b,c}", "{a}b|{a}c"),
             ("x", "x"),
         ] {
-            assert_eq!(spread(text).join("|"), expected, "{text}");
+            assert_eq!(expand(text).join("|"), expected, "{text}");
         }
     }
 
     #[test]
-    fn a_word_of_many_braces_ends() {
-        assert!(spread(&"{a,b}".repeat(40)).len() <= 2 * MOST);
+    fn expansion_of_many_braces_is_bounded() {
+        assert!(expand(&"{a,b}".repeat(40)).len() <= 2 * MOST);
     }
 }

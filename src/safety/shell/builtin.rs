@@ -4,18 +4,18 @@
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
-use super::super::findings::{Findings, quoted};
+use super::super::findings::{Findings, excerpt};
 use super::super::judge::{Invocation, JudgeContext};
 use super::super::paths;
 use super::super::warning::Warning;
 use super::super::wrappers;
-use super::read::read;
+use super::read::parse;
 use super::script::{ShellWord, Trait};
 use super::word::identifiers;
-use super::{Walk, judge_line, opaque};
+use super::{LineJudge, add_opaque, judge_line};
 
 /// Whether a shell does this by itself, and no program of that name runs.
-pub fn is_one(name: &str) -> bool {
+pub fn is_builtin(name: &str) -> bool {
     [HARMLESS, RUNS, STATE, SETS, FOLDERS].iter().any(|list| list.contains(&name))
 }
 
@@ -49,8 +49,8 @@ const STATE: &[&str] = &[
 const SETS: &[&str] = &["export", "declare", "typeset", "readonly", "local"];
 const FOLDERS: &[&str] = &["cd", "pushd", "popd", "chdir"];
 
-impl Walk<'_, '_> {
-    pub(super) fn builtin(
+impl LineJudge<'_, '_> {
+    pub(super) fn judge_builtin(
         &mut self,
         name: &str,
         rest: &[ShellWord],
@@ -58,44 +58,50 @@ impl Walk<'_, '_> {
         findings: &mut Findings,
     ) {
         match name {
-            "[[" => self.tested(rest, findings),
-            "read" | "getopts" | "wait" | "let" => self.given(rest, findings),
+            "[[" => self.judge_test(rest, findings),
+            "read" | "getopts" | "wait" | "let" => self.check_assigned_names(rest, findings),
             _ if HARMLESS.contains(&name) => {}
             "exec" | "command" | "builtin" | "noglob" | "nocorrect" => {
-                self.passed(name, rest, depth, findings);
+                self.judge_prefix_builtin(name, rest, depth, findings);
             }
-            "eval" => self.evaluated(rest, findings),
-            "trap" => self.trapped(rest, findings),
-            "alias" => self.aliased(rest, findings),
-            "source" | "." => self.sourced(rest, findings),
-            _ if SETS.contains(&name) => self.exported(name, rest, findings),
-            _ if FOLDERS.contains(&name) => self.moved(name, rest, findings),
-            _ => self.changed(name, rest, findings),
+            "eval" => self.judge_eval(rest, findings),
+            "trap" => self.judge_trap(rest, findings),
+            "alias" => self.judge_alias(rest, findings),
+            "source" | "." => self.judge_source(rest, findings),
+            _ if SETS.contains(&name) => self.judge_export(name, rest, findings),
+            _ if FOLDERS.contains(&name) => self.judge_cd(name, rest, findings),
+            _ => self.judge_state_change(name, rest, findings),
         }
     }
 
     /// Variables that a builtin gives a value by their names: `read PATH`, `printf -v PATH`.
-    pub(super) fn given(&self, rest: &[ShellWord], findings: &mut Findings) {
+    pub(super) fn check_assigned_names(&self, rest: &[ShellWord], findings: &mut Findings) {
         for word in rest {
             let text = word.text.as_str();
             let attached = text.strip_prefix('-').and_then(|rest| rest.get(1..));
             let names = identifiers(text).chain(attached.into_iter().flat_map(identifiers));
             for name in names.filter(|name| wrappers::starts_programs(name)) {
-                self.sets(name, "", findings);
+                self.judge_assignment(name, "", findings);
             }
         }
     }
 
     /// `[[ … ]]` only looks at files, as `test` does.
-    fn tested(&self, rest: &[ShellWord], findings: &mut Findings) {
+    fn judge_test(&self, rest: &[ShellWord], findings: &mut Findings) {
         let args: Vec<String> = rest.iter().map(|word| word.text.clone()).collect();
-        let kept = findings.programs();
-        self.program("test", &args, self.depth, findings);
-        findings.forget_programs(kept);
+        let kept = findings.program_count();
+        self.judge_program("test", &args, self.depth, findings);
+        findings.truncate_programs(kept);
     }
 
     /// `command -v x` only looks; every other form runs the rest.
-    fn passed(&mut self, name: &str, rest: &[ShellWord], depth: usize, findings: &mut Findings) {
+    fn judge_prefix_builtin(
+        &mut self,
+        name: &str,
+        rest: &[ShellWord],
+        depth: usize,
+        findings: &mut Findings,
+    ) {
         let mut rest = rest;
         while let Some((first, behind)) = rest.split_first()
             && first.text.starts_with('-')
@@ -107,19 +113,19 @@ impl Walk<'_, '_> {
             rest = if named { behind.get(1..).unwrap_or_default() } else { behind };
         }
         if let Some((first, behind)) = rest.split_first() {
-            if first.expands() || first.has(Trait::Pattern) {
-                opaque(words::SHELL_NAME_UNKNOWN, self.seat, findings);
+            if first.needs_expansion() || first.has(Trait::Pattern) {
+                add_opaque(words::SHELL_NAME_UNKNOWN, self.seat, findings);
                 return;
             }
-            self.run(&first.text, behind, depth + 1, findings);
+            self.judge_plain_command(&first.text, behind, depth + 1, findings);
         }
     }
 
-    fn evaluated(&self, rest: &[ShellWord], findings: &mut Findings) {
+    fn judge_eval(&self, rest: &[ShellWord], findings: &mut Findings) {
         findings.warn(Warning::Eval);
         let arg = self.seat.arg(0);
         findings.add("shell.eval", Tier::L1, words::SHELL_EVALUATES, arg, &[Effect::Exec]);
-        opaque(words::SHELL_EVALUATES, self.seat, findings);
+        add_opaque(words::SHELL_EVALUATES, self.seat, findings);
         if rest.iter().any(|word| word.has(Trait::Substitution)) {
             findings.warn(Warning::PipeToShell);
         }
@@ -128,7 +134,7 @@ impl Walk<'_, '_> {
     }
 
     /// `trap LINE SIGNAL…`: the line runs later.
-    fn trapped(&self, rest: &[ShellWord], findings: &mut Findings) {
+    fn judge_trap(&self, rest: &[ShellWord], findings: &mut Findings) {
         findings.warn(Warning::Eval);
         let arg = self.seat.arg(0);
         findings.add("shell.eval", Tier::L1, words::SHELL_EVALUATES, arg, &[Effect::Exec]);
@@ -138,30 +144,30 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn aliased(&mut self, rest: &[ShellWord], findings: &mut Findings) {
+    fn judge_alias(&mut self, rest: &[ShellWord], findings: &mut Findings) {
         findings.warn(Warning::Alias);
         for word in rest {
             if let Some((name, line)) = word.text.split_once('=') {
-                self.hidden.push(name.to_owned());
+                self.redefined.push(name.to_owned());
                 judge_line(line, self.seat, self.depth + 1, self.ground, findings);
             }
         }
-        opaque(words::SHELL_EVALUATES, self.seat, findings);
+        add_opaque(words::SHELL_EVALUATES, self.seat, findings);
     }
 
-    fn sourced(&self, rest: &[ShellWord], findings: &mut Findings) {
+    fn judge_source(&self, rest: &[ShellWord], findings: &mut Findings) {
         let arg = self.seat.arg(0);
         findings.add("shell.source", Tier::L1, words::SHELL_EVALUATES, arg, &[Effect::Exec]);
-        opaque(words::SHELL_EVALUATES, self.seat, findings);
+        add_opaque(words::SHELL_EVALUATES, self.seat, findings);
         if rest.iter().any(|word| word.has(Trait::Process) || word.has(Trait::Substitution)) {
             findings.warn(Warning::PipeToShell);
         }
         if let Some(file) = rest.first() {
-            self.read(&file.text, findings);
+            self.check_read(&file.text, findings);
         }
     }
 
-    fn read(&self, path: &str, findings: &mut Findings) {
+    fn check_read(&self, path: &str, findings: &mut Findings) {
         for cwd in self.folders.iter() {
             let ground = JudgeContext { cwd: cwd.clone(), ..self.ground.clone() };
             let (seat, depth) = (self.seat, self.depth);
@@ -173,16 +179,16 @@ impl Walk<'_, '_> {
                 depth,
                 ground: &ground,
             };
-            call.reads(path, 0, findings);
+            call.check_read(path, 0, findings);
         }
     }
 
-    fn exported(&self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
+    fn judge_export(&self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
         let mut named = false;
         for word in rest.iter().filter(|word| !word.text.starts_with('-')) {
             let variable = word.text.split(['=', '+', '[']).next().unwrap_or(&word.text);
             let value = word.text.split_once('=').map_or("", |(_, value)| value);
-            self.sets(variable, value, findings);
+            self.judge_assignment(variable, value, findings);
             named = true;
         }
         if !named {
@@ -193,27 +199,27 @@ impl Walk<'_, '_> {
     }
 
     /// `cd`: a known folder of the workspace is fine, everything after it runs there.
-    fn moved(&mut self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
+    fn judge_cd(&mut self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
         let target = rest.iter().find(|word| !word.text.starts_with('-') || word.text == "-");
         let known = target.filter(|word| {
-            name == "cd" && !word.expands() && !word.has(Trait::Pattern) && word.text != "-"
+            name == "cd" && !word.needs_expansion() && !word.has(Trait::Pattern) && word.text != "-"
         });
         let home = &self.ground.scene.place.home;
         let Some(word) = known else {
             if name == "cd" && target.is_none() {
-                self.folders.go(|_| home.clone());
+                self.folders.change_to(|_| home.clone());
             } else {
-                self.folders.lose();
+                self.folders.mark_lost();
             }
             let say = words::SHELL_CHANGES.with("program", name.to_owned());
             findings.add("shell.state", Tier::L1, say, self.seat.arg(0), &[]);
             return;
         };
-        self.read(&word.text, findings);
-        self.folders.go(|here| paths::normal(&paths::absolute(&word.text, here, home)));
+        self.check_read(&word.text, findings);
+        self.folders.change_to(|here| paths::normalize(&paths::absolute(&word.text, here, home)));
     }
 
-    fn changed(&mut self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
+    fn judge_state_change(&mut self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
         let arg = self.seat.arg(0);
         let flags = rest.iter().all(|word| {
             word.text.starts_with(['-', '+'])
@@ -223,7 +229,7 @@ impl Walk<'_, '_> {
             return;
         }
         if name == "hash" && rest.iter().any(|word| word.text.starts_with("-p")) {
-            self.hidden.extend(rest.last().map(|word| word.text.clone()));
+            self.redefined.extend(rest.last().map(|word| word.text.clone()));
         }
         let effects: &[Effect] = match name {
             "history" | "fc" | "set" => &[Effect::Secret],
@@ -240,7 +246,7 @@ impl Walk<'_, '_> {
     }
 
     /// `a[$(x)]` runs `x` although the word is quoted, wherever a name is expected.
-    pub(super) fn subscripts(&self, rest: &[ShellWord], findings: &mut Findings) {
+    pub(super) fn judge_subscripts(&self, rest: &[ShellWord], findings: &mut Findings) {
         let runs = |word: &&ShellWord| {
             word.has(Trait::Quoted)
                 && !word.has(Trait::Substitution)
@@ -249,8 +255,8 @@ impl Walk<'_, '_> {
         };
         for word in rest.iter().filter(runs) {
             let line = format!(": \"{}\"", word.text);
-            if !read(&line).commands.is_empty() {
-                let say = words::SHELL_EXPANDS.with("word", quoted(&word.text));
+            if !parse(&line).commands.is_empty() {
+                let say = words::SHELL_EXPANDS.with("word", excerpt(&word.text));
                 findings.add("shell.expansion", Tier::L1, say, self.seat.arg(0), &[]);
                 judge_line(&line, self.seat, self.depth + 1, self.ground, findings);
             }

@@ -10,7 +10,7 @@ pub struct Folders {
     /// Every folder the line was ever in.
     all: Vec<PathBuf>,
     /// Those of the next command.
-    now: Vec<PathBuf>,
+    current: Vec<PathBuf>,
     /// Whether a folder is not known at all.
     lost: bool,
 }
@@ -19,36 +19,36 @@ const MOST: usize = 6;
 
 impl Folders {
     pub fn new(cwd: PathBuf) -> Folders {
-        Folders { all: vec![cwd.clone()], now: vec![cwd], lost: false }
+        Folders { all: vec![cwd.clone()], current: vec![cwd], lost: false }
     }
 
     /// Moves to the next command. Unless it comes after a `&&`, the `cd` before it may have
     /// failed, or may have been in a subshell.
-    pub fn arrive(&mut self, sure: bool) {
+    pub fn start_command(&mut self, sure: bool) {
         if !sure {
-            self.now.clone_from(&self.all);
+            self.current.clone_from(&self.all);
         }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &PathBuf> {
-        self.now.iter()
+        self.current.iter()
     }
 
     pub fn is_first(&self, cwd: &Path) -> bool {
-        self.now.first().is_some_and(|first| first == cwd)
+        self.current.first().is_some_and(|first| first == cwd)
     }
 
     pub fn is_lost(&self) -> bool {
         self.lost
     }
 
-    pub fn lose(&mut self) {
+    pub fn mark_lost(&mut self) {
         self.lost = true;
     }
 
     /// Moves on to where `step` leads from here.
-    pub fn go(&mut self, step: impl Fn(&Path) -> PathBuf) {
-        let there: Vec<PathBuf> = self.now.iter().map(|here| step(here)).collect();
+    pub fn change_to(&mut self, step: impl Fn(&Path) -> PathBuf) {
+        let there: Vec<PathBuf> = self.current.iter().map(|here| step(here)).collect();
         for folder in &there {
             if !self.all.contains(folder) {
                 self.all.push(folder.clone());
@@ -56,7 +56,7 @@ impl Folders {
         }
         self.lost |= self.all.len() > MOST;
         self.all.truncate(MOST);
-        self.now = there;
-        self.now.truncate(MOST);
+        self.current = there;
+        self.current.truncate(MOST);
     }
 }

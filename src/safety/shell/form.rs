@@ -1,17 +1,17 @@
 //! Parses the compound forms of the language: conditions, loops, branches, functions.
 
 use super::super::warning::Warning;
-use super::read::{Before, CompoundForm, Open, ShellParser};
+use super::read::{CompoundForm, OpenCommand, Preceding, ShellParser};
 use super::script::ShellWord;
 use crate::words::safety as words;
 
 impl ShellParser<'_> {
     /// Takes `()` after the name of a function.
-    pub(super) fn defines(&mut self) -> bool {
+    pub(super) fn take_empty_parens(&mut self) -> bool {
         let start = self.at;
-        self.blanks();
+        self.skip_blanks();
         if self.take("(") {
-            self.blanks();
+            self.skip_blanks();
             if self.take(")") {
                 return true;
             }
@@ -20,21 +20,21 @@ impl ShellParser<'_> {
         false
     }
 
-    pub(super) fn function(&mut self, name: String, open: &mut Open) {
-        self.script.note(Warning::Function);
+    pub(super) fn begin_function(&mut self, name: String, open: &mut OpenCommand) {
+        self.script.add_form(Warning::Function);
         self.script.functions.push(name.clone());
-        open.renew();
-        self.blank_lines();
+        open.reset();
+        self.skip_blank_lines();
         self.defining.push(name);
         self.bodiless = true;
     }
 
     /// A word of the grammar at the place of a command; false when it is not one.
-    pub(super) fn keyword(&mut self, word: &ShellWord, open: &mut Open) -> bool {
-        let Some(text) = KEYWORDS.iter().copied().find(|keyword| word.is(keyword)) else {
+    pub(super) fn read_keyword(&mut self, word: &ShellWord, open: &mut OpenCommand) -> bool {
+        let Some(text) = KEYWORDS.iter().copied().find(|keyword| word.is_keyword(keyword)) else {
             return false;
         };
-        open.before = Before::Nothing;
+        open.before = Preceding::Nothing;
         match text {
             "if" => open.push(CompoundForm::If, self),
             "while" | "until" => {
@@ -42,22 +42,22 @@ impl ShellParser<'_> {
                 open.condition = Some(text == "while");
             }
             "{" => open.push(CompoundForm::Brace, self),
-            "for" | "select" => self.counted(open),
+            "for" | "select" => self.read_for(open),
             "case" => self.case(open),
             "function" => {
-                self.blanks();
+                self.skip_blanks();
                 let name = self.word().word.text;
-                self.defines();
-                self.function(name, open);
+                self.take_empty_parens();
+                self.begin_function(name, open);
             }
-            "then" | "elif" | "else" => self.within(CompoundForm::If, open),
-            "do" => self.within(CompoundForm::Loop, open),
+            "then" | "elif" | "else" => self.expect_form(CompoundForm::If, open),
+            "do" => self.expect_form(CompoundForm::Loop, open),
             "fi" => self.close(CompoundForm::If, open),
             "done" => self.close(CompoundForm::Loop, open),
             "}" => self.close(CompoundForm::Brace, open),
             "esac" => self.close(CompoundForm::Branch, open),
             "time" => {
-                self.blanks();
+                self.skip_blanks();
                 self.take("-p");
             }
             "coproc" => self.coprocess(),
@@ -69,47 +69,47 @@ impl ShellParser<'_> {
 
     /// How many functions are being defined around the form that begins here, which may
     /// be the body of one more.
-    pub(super) fn defined_around(&mut self) -> usize {
+    pub(super) fn enclosing_functions(&mut self) -> usize {
         let own = usize::from(std::mem::take(&mut self.bodiless));
         self.defining.len().saturating_sub(own)
     }
 
-    fn within(&mut self, form: CompoundForm, open: &Open) {
+    fn expect_form(&mut self, form: CompoundForm, open: &OpenCommand) {
         if open.form() != Some(form) {
-            self.opaque(words::SHELL_NOT_UNDERSTOOD);
+            self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
         }
     }
 
-    fn close(&mut self, form: CompoundForm, open: &mut Open) {
-        self.within(form, open);
-        open.before = Before::Form;
+    fn close(&mut self, form: CompoundForm, open: &mut OpenCommand) {
+        self.expect_form(form, open);
+        open.before = Preceding::Form;
         if let Some(frame) = open.frames.pop() {
             self.defining.truncate(frame.defining);
         }
     }
 
     /// `for x in …` and `for ((…))`; `do` comes later.
-    fn counted(&mut self, open: &mut Open) {
+    fn read_for(&mut self, open: &mut OpenCommand) {
         open.push(CompoundForm::Loop, self);
-        self.blanks();
-        if self.peek() == Some('(') && self.raw(1) == Some('(') {
+        self.skip_blanks();
+        if self.peek() == Some('(') && self.peek_raw(1) == Some('(') {
             let start = self.at;
-            if !self.sum() {
-                self.opaque(words::SHELL_NOT_UNDERSTOOD);
+            if !self.read_arithmetic() {
+                self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
             }
             let counted: String =
                 self.slice(start, self.at).split_whitespace().collect::<Vec<_>>().concat();
             if counted.contains(";;") {
-                self.script.note(Warning::Resource);
+                self.script.add_form(Warning::Resource);
             }
             return;
         }
         let name = self.word().word.text;
         self.script.names.push(name);
-        self.blank_lines();
+        self.skip_blank_lines();
         if self.take("in") {
             loop {
-                self.blanks();
+                self.skip_blanks();
                 let start = self.at;
                 self.word();
                 if self.at == start {
@@ -119,30 +119,30 @@ impl ShellParser<'_> {
         }
     }
 
-    fn case(&mut self, open: &mut Open) {
-        self.blanks();
+    fn case(&mut self, open: &mut OpenCommand) {
+        self.skip_blanks();
         self.word();
-        self.blank_lines();
-        if self.word().word.is("in") {
+        self.skip_blank_lines();
+        if self.word().word.is_keyword("in") {
             open.push(CompoundForm::Pattern, self);
         } else {
-            self.opaque(words::SHELL_NOT_UNDERSTOOD);
+            self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
         }
     }
 
     /// The pattern of a branch, up to its parenthesis.
-    pub(super) fn pattern(&mut self, open: &mut Open) {
-        self.blank_lines();
+    pub(super) fn pattern(&mut self, open: &mut OpenCommand) {
+        self.skip_blank_lines();
         self.take("(");
         loop {
-            self.blanks();
+            self.skip_blanks();
             let start = self.at;
             let word = self.pattern_word().word;
-            if word.is("esac") {
+            if word.is_keyword("esac") {
                 open.set_form(CompoundForm::Branch);
                 return self.close(CompoundForm::Branch, open);
             }
-            self.blanks();
+            self.skip_blanks();
             match self.peek() {
                 Some('|') => self.at += 1,
                 Some(')') => {
@@ -151,7 +151,7 @@ impl ShellParser<'_> {
                 }
                 Some(_) if self.at > start => {}
                 Some(_) | None => {
-                    self.opaque(words::SHELL_NOT_UNDERSTOOD);
+                    self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
                     self.at += 1;
                     return open.set_form(CompoundForm::Branch);
                 }
@@ -161,12 +161,12 @@ impl ShellParser<'_> {
 
     /// `coproc [NAME] COMMAND`: the name only counts in front of a form.
     fn coprocess(&mut self) {
-        self.script.note(Warning::Background);
-        self.blanks();
+        self.script.add_form(Warning::Background);
+        self.skip_blanks();
         let start = self.at;
         let word = self.word().word;
-        self.blanks();
-        if word.is("{") || !matches!(self.peek(), Some('{' | '(')) {
+        self.skip_blanks();
+        if word.is_keyword("{") || !matches!(self.peek(), Some('{' | '(')) {
             self.at = start;
         } else {
             self.script.names.push(word.text);
@@ -174,7 +174,7 @@ impl ShellParser<'_> {
     }
 
     /// `[[ … ]]`: words, and signs that are not operators here.
-    fn condition(&mut self, open: &mut Open) {
+    fn condition(&mut self, open: &mut OpenCommand) {
         open.begin(self.at.saturating_sub(2), self);
         open.simple.words.push(ShellWord {
             text: "[[".into(),
@@ -182,15 +182,15 @@ impl ShellParser<'_> {
             ..ShellWord::default()
         });
         loop {
-            self.blank_lines();
+            self.skip_blank_lines();
             let start = self.at;
             let word = self.pattern_word().word;
-            if word.is("]]") {
+            if word.is_keyword("]]") {
                 return;
             } else if self.at > start {
                 open.simple.words.push(word);
             } else if self.peek().is_none() {
-                return self.opaque(words::SHELL_UNFINISHED);
+                return self.mark_opaque(words::SHELL_UNFINISHED);
             } else {
                 self.at += 1;
             }

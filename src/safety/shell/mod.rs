@@ -8,7 +8,7 @@ use crate::protocol::{Effect, SubCommand, Tier};
 use crate::words::{LocalizedText, safety as words};
 
 use super::checks::{self, Site};
-use super::findings::{Findings, quoted};
+use super::findings::{Findings, excerpt};
 use super::judge::{self, ArgPosition, Invocation, JudgeContext};
 use super::warning::Warning;
 use super::{malformed, rules, sensitive, wrappers};
@@ -23,7 +23,7 @@ mod script;
 mod word;
 
 use folders::Folders;
-use read::read;
+use read::parse;
 use script::{RedirectKind, Script, ShellWord, Simple, Trait};
 
 #[cfg(test)]
@@ -40,20 +40,21 @@ pub fn judge_line(
     findings: &mut Findings,
 ) -> Vec<SubCommand> {
     if depth > MOST_DEPTH {
-        opaque(words::SHELL_TOO_DEEP, seat, findings);
+        add_opaque(words::SHELL_TOO_DEEP, seat, findings);
         return Vec::new();
     }
-    let script = read(line);
-    whole(line, &script, seat, findings);
+    let script = parse(line);
+    judge_whole_line(line, &script, seat, findings);
     let folders = Folders::new(ground.cwd.clone());
-    let mut walk = Walk { seat, depth, ground, script: &script, folders, hidden: Vec::new() };
+    let mut walk =
+        LineJudge { seat, depth, ground, script: &script, folders, redefined: Vec::new() };
     let mut pieces = Vec::new();
     for (at, simple) in script.commands.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| script.commands.get(at));
         let mut found = Findings::default();
-        walk.simple(simple, before, &mut found);
-        findings.absorb(&found);
-        pieces.push(SubCommand { text: simple.text.clone(), risk: found.risk(false) });
+        walk.judge_simple_command(simple, before, &mut found);
+        findings.merge(&found);
+        pieces.push(SubCommand { text: simple.text.clone(), risk: found.into_risk(false) });
     }
     if script.commands.iter().all(|simple| simple.words.is_empty()) {
         findings.add("shell.empty", Tier::L1, words::SHELL_EMPTY, seat.arg(0), &[]);
@@ -62,7 +63,7 @@ pub fn judge_line(
 }
 
 /// The findings about the line as a whole.
-fn whole(line: &str, script: &Script, seat: ArgPosition, findings: &mut Findings) {
+fn judge_whole_line(line: &str, script: &Script, seat: ArgPosition, findings: &mut Findings) {
     let arg = seat.arg(0);
     for form in &script.forms {
         findings.warn(*form);
@@ -70,13 +71,13 @@ fn whole(line: &str, script: &Script, seat: ArgPosition, findings: &mut Findings
     if line.chars().any(|c| malformed::is_hidden(c) || c == '\r') {
         findings.add("malformed.hidden", Tier::L1, words::ARG_HIDDEN, arg, &[]);
         findings.warn(Warning::ControlChars);
-        opaque(words::SHELL_HIDES, seat, findings);
+        add_opaque(words::SHELL_HIDES, seat, findings);
     }
     if line.contains('\0') {
         findings.add("malformed.nul", Tier::L2, words::ARG_NUL, arg, &[]);
     }
     if let Some(why) = script.opaque {
-        opaque(why, seat, findings);
+        add_opaque(why, seat, findings);
     }
     if script.forms.contains(&Warning::Background) {
         findings.add("shell.background", Tier::L1, words::SHELL_BACKGROUND, arg, &[]);
@@ -89,7 +90,7 @@ fn whole(line: &str, script: &Script, seat: ArgPosition, findings: &mut Findings
     }
     for name in script.names.iter().filter(|name| wrappers::starts_programs(name)) {
         findings.warn(Warning::EnvAssign);
-        variable(name, seat, findings);
+        add_variable(name, seat, findings);
     }
     if script.commands.iter().any(|simple| simple.seat.recursive) {
         let endless = [Warning::Background, Warning::Subshell];
@@ -100,107 +101,120 @@ fn whole(line: &str, script: &Script, seat: ArgPosition, findings: &mut Findings
     }
 }
 
-fn opaque(why: impl Into<LocalizedText>, seat: ArgPosition, findings: &mut Findings) {
+fn add_opaque(why: impl Into<LocalizedText>, seat: ArgPosition, findings: &mut Findings) {
     findings.add("shell.opaque", Tier::L1, why, seat.arg(0), &[]);
 }
 
-fn variable(name: &str, seat: ArgPosition, findings: &mut Findings) {
-    let say = words::SETS_VARIABLE.with("name", quoted(name));
+fn add_variable(name: &str, seat: ArgPosition, findings: &mut Findings) {
+    let say = words::SETS_VARIABLE.with("name", excerpt(name));
     let effects: &[Effect] = if wrappers::starts_programs(name) { &[Effect::Exec] } else { &[] };
     findings.add("shell.variable", Tier::L1, say, seat.arg(0), effects);
 }
 
 /// Goes through the commands of one line, keeping what earlier ones changed.
-struct Walk<'a, 'g> {
+struct LineJudge<'a, 'g> {
     seat: ArgPosition,
     depth: usize,
     ground: &'a JudgeContext<'g>,
     script: &'a Script,
     folders: Folders,
     /// Names the line gave another meaning.
-    hidden: Vec<String>,
+    redefined: Vec<String>,
 }
 
-impl Walk<'_, '_> {
-    fn simple(&mut self, simple: &Simple, before: Option<&Simple>, findings: &mut Findings) {
+impl LineJudge<'_, '_> {
+    fn judge_simple_command(
+        &mut self,
+        simple: &Simple,
+        before: Option<&Simple>,
+        findings: &mut Findings,
+    ) {
         let arg = self.seat.arg(0);
         findings.add("shell", Tier::L0, words::SHELL_PIECE, arg, &[Effect::Read]);
-        self.folders.arrive(simple.seat.sure);
+        self.folders.start_command(simple.seat.sure);
         for set in &simple.sets {
-            self.sets(&set.name, &set.value, findings);
+            self.judge_assignment(&set.name, &set.value, findings);
         }
-        self.redirections(simple, findings);
+        self.judge_redirections(simple, findings);
         if let Some((first, rest)) = simple.words.split_first() {
-            self.words(rest, first, findings);
-            self.named(first, rest, findings);
-            self.fed(simple, before, findings);
+            self.check_expansions(rest, first, findings);
+            self.judge_by_name(first, rest, findings);
+            self.judge_input(simple, before, findings);
         }
     }
 
     /// A variable that is set, as an assignment or by a builtin.
-    fn sets(&self, name: &str, value: &str, findings: &mut Findings) {
+    fn judge_assignment(&self, name: &str, value: &str, findings: &mut Findings) {
         findings.warn(Warning::EnvAssign);
         if !wrappers::is_harmless_variable(name, value) {
-            variable(name, self.seat, findings);
+            add_variable(name, self.seat, findings);
             let (seat, depth, ground) = (self.seat, self.depth, self.ground);
-            checks::variable(name, value, Site { seat, depth, ground, program: name }, findings);
+            checks::judge_variable(
+                name,
+                value,
+                Site { seat, depth, ground, program: name },
+                findings,
+            );
         }
     }
 
     /// The expansions among the words after the name.
-    fn words(&self, rest: &[ShellWord], name: &ShellWord, findings: &mut Findings) {
+    fn check_expansions(&self, rest: &[ShellWord], name: &ShellWord, findings: &mut Findings) {
         let arg = self.seat.arg(0);
         let quiet = SHOWS_NAMES.contains(&name.text.as_str());
         let unknown = |word: &&ShellWord| {
-            word.expands() || (is_open_pattern(word) && !(quiet && is_flat_pattern(&word.text)))
+            word.needs_expansion()
+                || (is_open_pattern(word) && !(quiet && is_flat_pattern(&word.text)))
         };
         if let Some(word) = rest.iter().find(unknown) {
-            let say = words::SHELL_EXPANDS.with("word", quoted(&word.text));
+            let say = words::SHELL_EXPANDS.with("word", excerpt(&word.text));
             findings.add("shell.expansion", Tier::L1, say, arg, &[]);
         }
         if let Some(word) = rest.iter().find(|w| w.has(Trait::Pattern) && is_hidden_glob(&w.text)) {
-            let say = words::PATH_SENSITIVE.with("path", quoted(&word.text));
+            let say = words::PATH_SENSITIVE.with("path", excerpt(&word.text));
             findings.add("path.sensitive", Tier::L1, say, arg, &[Effect::Secret]);
         }
     }
 
     /// The command by its name; where the name is not plain, by its likely name.
-    fn named(&mut self, first: &ShellWord, rest: &[ShellWord], findings: &mut Findings) {
+    fn judge_by_name(&mut self, first: &ShellWord, rest: &[ShellWord], findings: &mut Findings) {
         if !first.text.is_ascii() {
             findings.warn(Warning::ControlChars);
         }
-        if builtin::is_one(&first.text) || ["printf", "test", "["].contains(&first.text.as_str()) {
-            self.subscripts(rest, findings);
+        if builtin::is_builtin(&first.text)
+            || ["printf", "test", "["].contains(&first.text.as_str())
+        {
+            self.judge_subscripts(rest, findings);
         }
         let pattern = first.has(Trait::Pattern) && !["[", "[["].contains(&first.text.as_str());
-        if first.expands() || pattern {
+        if first.needs_expansion() || pattern {
             let arg = self.seat.arg(0);
             findings.add("shell.opaque", Tier::L1, words::SHELL_NAME_UNKNOWN, arg, &[Effect::Exec]);
-            return self.guessed(first, rest, findings);
+            return self.judge_likely_command(first, rest, findings);
         }
         if first.text.contains(malformed::is_hidden) {
-            self.guessed(first, rest, findings);
+            self.judge_likely_command(first, rest, findings);
         }
         if first.has(Trait::Coded) {
-            opaque(words::SHELL_NAME_UNKNOWN, self.seat, findings);
+            add_opaque(words::SHELL_NAME_UNKNOWN, self.seat, findings);
         }
-        self.run(&first.text, rest, self.depth, findings);
-        self.spread(&first.text, rest, findings);
+        self.judge_plain_command(&first.text, rest, self.depth, findings);
+        self.judge_brace_expansion(&first.text, rest, findings);
     }
 
     /// The same command with its braces spread out, as the shell will: `rm {-rf,x}`.
-    fn spread(&self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
+    fn judge_brace_expansion(&self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
         if rest.iter().any(|word| word.has(Trait::Braces)) && rules::find(name).is_some() {
             let args: Vec<String> =
-                rest.iter().flat_map(|word| braces::spread(&word.text)).collect();
-            let kept = findings.programs();
-            self.program(name, &args, self.depth, findings);
-            findings.forget_programs(kept);
+                rest.iter().flat_map(|word| braces::expand(&word.text)).collect();
+            let kept = findings.program_count();
+            self.judge_program(name, &args, self.depth, findings);
+            findings.truncate_programs(kept);
         }
     }
 
     /// A name that expands, without what expands in it: `{rm,-rf,x}`, `rm$IFS-rf`, `r$@m`.
-    fn guessed(&self, first: &ShellWord, rest: &[ShellWord], findings: &mut Findings) {
+    fn judge_likely_command(&self, first: &ShellWord, rest: &[ShellWord], findings: &mut Findings) {
         let plain = first.plain.replace(['{', '}', ','], " ").replace(malformed::is_hidden, "");
         let rest = rest.iter().map(|word| word.plain.as_str());
         let parts: Vec<String> = plain.split(' ').chain(rest).map(str::to_owned).collect();
@@ -208,61 +222,71 @@ impl Walk<'_, '_> {
         if let Some((name, args)) = parts.split_first()
             && rules::find(name).is_some()
         {
-            self.program(name, args, self.depth, findings);
+            self.judge_program(name, args, self.depth, findings);
         }
     }
 
     /// A command by its plain name: of the line itself, of the shell, or a program.
-    fn run(&mut self, name: &str, rest: &[ShellWord], depth: usize, findings: &mut Findings) {
+    fn judge_plain_command(
+        &mut self,
+        name: &str,
+        rest: &[ShellWord],
+        depth: usize,
+        findings: &mut Findings,
+    ) {
         let short = name.rsplit('/').next().unwrap_or(name);
         if depth > MOST_DEPTH {
-            return opaque(words::SHELL_TOO_DEEP, self.seat, findings);
+            return add_opaque(words::SHELL_TOO_DEEP, self.seat, findings);
         }
-        if self.hidden.iter().any(|hidden| hidden == name) {
-            findings.see(name);
-            return opaque(words::SHELL_RENAMED.with("program", quoted(name)), self.seat, findings);
+        if self.redefined.iter().any(|hidden| hidden == name) {
+            findings.record_program(name);
+            return add_opaque(
+                words::SHELL_RENAMED.with("program", excerpt(name)),
+                self.seat,
+                findings,
+            );
         }
         if self.script.functions.iter().any(|function| function == name) {
-            findings.see(name);
-            if rules::find(short).is_some() || builtin::is_one(name) {
-                let say = words::SHELL_RENAMED.with("program", quoted(name));
-                opaque(say, self.seat, findings);
+            findings.record_program(name);
+            if rules::find(short).is_some() || builtin::is_builtin(name) {
+                let say = words::SHELL_RENAMED.with("program", excerpt(name));
+                add_opaque(say, self.seat, findings);
             }
             return;
         }
-        if builtin::is_one(name) {
-            findings.see(name);
-            return self.builtin(name, rest, depth, findings);
+        if builtin::is_builtin(name) {
+            findings.record_program(name);
+            return self.judge_builtin(name, rest, depth, findings);
         }
         if name == "printf" && rest.first().is_some_and(|word| word.text.starts_with("-v")) {
-            self.given(rest.get(..2).unwrap_or(rest), findings);
+            self.check_assigned_names(rest.get(..2).unwrap_or(rest), findings);
         }
         let args: Vec<String> = rest.iter().map(|word| word.text.clone()).collect();
-        self.program(name, &args, depth, findings);
+        self.judge_program(name, &args, depth, findings);
     }
 
     /// A program, in every folder the line may have gone to.
-    fn program(&self, name: &str, args: &[String], depth: usize, findings: &mut Findings) {
+    fn judge_program(&self, name: &str, args: &[String], depth: usize, findings: &mut Findings) {
         for cwd in self.folders.iter() {
             let ground = JudgeContext { cwd: cwd.clone(), ..self.ground.clone() };
             let arg = self.seat.arg(0);
-            let kept = findings.programs();
-            judge::command(name, arg, args, self.seat, depth, &ground, findings);
+            let kept = findings.program_count();
+            judge::judge_command(name, arg, args, self.seat, depth, &ground, findings);
             if self.folders.is_first(cwd) {
                 continue;
             }
-            findings.forget_programs(kept);
+            findings.truncate_programs(kept);
         }
         if self.folders.is_lost() {
             findings.add("shell.folder", Tier::L1, words::SHELL_FOLDER, self.seat.arg(0), &[]);
         }
     }
 
-    fn redirections(&self, simple: &Simple, findings: &mut Findings) {
+    fn judge_redirections(&self, simple: &Simple, findings: &mut Findings) {
         for redirect in &simple.redirects {
             let (text, arg) = (redirect.target.text.as_str(), self.seat.arg(0));
-            if redirect.target.expands() || is_open_pattern(&redirect.target) {
-                let say = words::SHELL_EXPANDS.with("word", quoted(text));
+            if redirect.target.needs_expansion() || is_open_pattern(&redirect.target) {
+                let say = words::SHELL_EXPANDS.with("word", excerpt(text));
                 findings.add("shell.expansion", Tier::L1, say, arg, &[]);
             }
             if text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/") {
@@ -272,12 +296,12 @@ impl Walk<'_, '_> {
             }
             for cwd in self.folders.iter() {
                 let ground = JudgeContext { cwd: cwd.clone(), ..self.ground.clone() };
-                self.redirected(redirect.way, text, &ground, findings);
+                self.judge_redirect(redirect.way, text, &ground, findings);
             }
         }
     }
 
-    fn redirected(
+    fn judge_redirect(
         &self,
         way: RedirectKind,
         text: &str,
@@ -287,20 +311,20 @@ impl Walk<'_, '_> {
         let (seat, depth) = (self.seat, self.depth);
         let call = Invocation { id: "shell".into(), name: "sh", args: &[], seat, depth, ground };
         if matches!(way, RedirectKind::Read | RedirectKind::Both) && !text.is_empty() {
-            call.reads(text, 0, findings);
+            call.check_read(text, 0, findings);
         }
         let free = ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&text);
         if matches!(way, RedirectKind::Write | RedirectKind::Both) && !free {
-            let say = words::WRITES_A_FILE.with("arg", quoted(text));
+            let say = words::WRITES_A_FILE.with("arg", excerpt(text));
             findings.add("shell.redirect", Tier::L1, say, seat.arg(0), &[Effect::Write]);
             findings.warn(Warning::RedirectWrite);
-            call.writes(text, 0, findings);
+            call.check_write(text, 0, findings);
         }
     }
 
     /// The input of a shell or an interpreter: text of the line is looked into, the rest
     /// cannot be.
-    fn fed(&mut self, simple: &Simple, before: Option<&Simple>, findings: &mut Findings) {
+    fn judge_input(&mut self, simple: &Simple, before: Option<&Simple>, findings: &mut Findings) {
         let words = &simple.words;
         let interprets = |word: &ShellWord| {
             let name = word.text.rsplit('/').next().unwrap_or(&word.text);
@@ -311,35 +335,37 @@ impl Walk<'_, '_> {
         let shell = words
             .get(at)
             .is_some_and(|word| is_shell(word.text.rsplit('/').next().unwrap_or(&word.text)));
-        let text =
-            simple.fed.clone().or_else(|| before.filter(|_| simple.seat.piped).and_then(echoed));
+        let text = simple
+            .fed
+            .clone()
+            .or_else(|| before.filter(|_| simple.seat.piped).and_then(echo_output));
         if let Some(text) = &text {
-            self.text(text, shell, findings);
+            self.judge_input_text(text, shell, findings);
         }
-        let script = rest.iter().any(|word| !word.text.starts_with('-') || word.is("-c"));
-        let stdin = rest.iter().any(|word| word.is("-s") || word.is("-"));
+        let script = rest.iter().any(|word| !word.text.starts_with('-') || word.is_keyword("-c"));
+        let stdin = rest.iter().any(|word| word.is_keyword("-s") || word.is_keyword("-"));
         let made = rest.iter().any(|w| w.has(Trait::Process) || w.has(Trait::Substitution));
         let reads = simple.redirects.iter().any(|redirect| redirect.way != RedirectKind::Write);
         if (simple.seat.piped || reads) && (!script || stdin) || (made && shell) {
             findings.warn(Warning::PipeToShell);
             let arg = self.seat.arg(0);
             findings.add("shell.piped", Tier::L1, words::SHELL_PIPED, arg, &[Effect::Exec]);
-            opaque(words::SHELL_PIPED, self.seat, findings);
+            add_opaque(words::SHELL_PIPED, self.seat, findings);
         }
     }
 
     /// A text that is run: as a line, or by another language.
-    fn text(&self, text: &str, shell: bool, findings: &mut Findings) {
+    fn judge_input_text(&self, text: &str, shell: bool, findings: &mut Findings) {
         if shell {
             judge_line(text, self.seat, self.depth + 1, self.ground, findings);
         } else {
-            wrappers::scan(text, self.seat.arg(0), "shell", findings);
+            wrappers::scan_code(text, self.seat.arg(0), "shell", findings);
         }
     }
 }
 
 /// The output of `echo` or `printf`, when it is known.
-fn echoed(simple: &Simple) -> Option<String> {
+fn echo_output(simple: &Simple) -> Option<String> {
     let (first, rest) = simple.words.split_first()?;
     let known = ["echo", "printf"].contains(&first.text.as_str())
         && !rest.iter().any(|word| word.has(Trait::Substitution));

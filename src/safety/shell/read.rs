@@ -8,13 +8,13 @@ use super::script::{RedirectKind, Script, Set, ShellWord, Simple, Trait};
 use crate::words::{Phrase as Say, safety as words};
 
 /// Takes a line apart.
-pub fn read(line: &str) -> Script {
+pub fn parse(line: &str) -> Script {
     let mut script = Script::default();
     if line.len() > MOST_LINE {
         script.opaque = Some(words::SHELL_TOO_DEEP);
     }
     if line.trim().contains('\n') {
-        script.note(Warning::MultiLine);
+        script.add_form(Warning::MultiLine);
     }
     let mut bodies = Vec::new();
     let mut reader =
@@ -41,7 +41,7 @@ pub(super) struct ShellParser<'s> {
     /// Texts of here-documents, by the number of the command they are fed to.
     pub(super) bodies: &'s mut Vec<(usize, String)>,
     /// Here-documents that begin at the next newline.
-    pub(super) waiting: Vec<Heredoc>,
+    pub(super) pending_heredocs: Vec<Heredoc>,
     /// The position in the line of a text that was cut out.
     origin: Option<usize>,
     /// The functions that are being defined, innermost last.
@@ -69,13 +69,13 @@ pub(super) struct Heredoc {
 }
 
 /// A simple command while it is read, and the forms around it.
-pub(super) struct Open {
+pub(super) struct OpenCommand {
     pub(super) simple: Simple,
     /// Where it begins in the text that is read; `None` before its first word.
     pub(super) from: Option<usize>,
     /// Whether the list is fed by another command.
     pub(super) piped: bool,
-    pub(super) before: Before,
+    pub(super) before: Preceding,
     /// After `while` and `until`.
     pub(super) condition: Option<bool>,
     pub(super) frames: Vec<OpenCompound>,
@@ -83,7 +83,7 @@ pub(super) struct Open {
 
 /// What comes before the next word, besides the command it belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Before {
+pub(super) enum Preceding {
     Nothing,
     /// A form that was closed.
     Form,
@@ -123,7 +123,7 @@ impl<'s> ShellParser<'s> {
             depth: 0,
             script,
             bodies,
-            waiting: Vec::new(),
+            pending_heredocs: Vec::new(),
             origin: None,
             defining: Vec::new(),
             bodiless: false,
@@ -134,22 +134,22 @@ impl<'s> ShellParser<'s> {
 
     /// The letter here; a backslash at the end of a line joins it to the next.
     pub(super) fn peek(&mut self) -> Option<char> {
-        while self.raw(0) == Some('\\') && self.raw(1) == Some('\n') {
+        while self.peek_raw(0) == Some('\\') && self.peek_raw(1) == Some('\n') {
             self.at += 2;
         }
-        self.raw(0)
+        self.peek_raw(0)
     }
 
     /// The letter after the one here.
-    pub(super) fn peek_after(&self) -> Option<char> {
+    pub(super) fn peek_next(&self) -> Option<char> {
         let mut ahead = 1;
-        while self.raw(ahead) == Some('\\') && self.raw(ahead + 1) == Some('\n') {
+        while self.peek_raw(ahead) == Some('\\') && self.peek_raw(ahead + 1) == Some('\n') {
             ahead += 2;
         }
-        self.raw(ahead)
+        self.peek_raw(ahead)
     }
 
-    pub(super) fn raw(&self, ahead: usize) -> Option<char> {
+    pub(super) fn peek_raw(&self, ahead: usize) -> Option<char> {
         self.chars.get(self.at + ahead).copied()
     }
 
@@ -157,14 +157,14 @@ impl<'s> ShellParser<'s> {
         self.chars.get(from..to.min(self.chars.len())).unwrap_or_default().iter().collect()
     }
 
-    pub(super) fn opaque(&mut self, why: Say) {
+    pub(super) fn mark_opaque(&mut self, why: Say) {
         self.script.opaque.get_or_insert(why);
     }
 
     /// One level further in; false at the bottom, where reading ends.
-    pub(super) fn deeper(&mut self) -> bool {
+    pub(super) fn enter_level(&mut self) -> bool {
         if self.depth >= MOST_DEPTH {
-            self.opaque(words::SHELL_TOO_DEEP);
+            self.mark_opaque(words::SHELL_TOO_DEEP);
             self.at = self.chars.len();
             return false;
         }
@@ -173,8 +173,13 @@ impl<'s> ShellParser<'s> {
     }
 
     /// Reads a text that was cut out of the line.
-    pub(super) fn apart(&mut self, text: &str, start: usize, read: impl Fn(&mut ShellParser<'_>)) {
-        if !self.deeper() {
+    pub(super) fn parse_nested(
+        &mut self,
+        text: &str,
+        start: usize,
+        read: impl Fn(&mut ShellParser<'_>),
+    ) {
+        if !self.enter_level() {
             return;
         }
         let start = self.origin.unwrap_or(start);
@@ -200,36 +205,36 @@ impl<'s> ShellParser<'s> {
         true
     }
 
-    pub(super) fn blanks(&mut self) {
+    pub(super) fn skip_blanks(&mut self) {
         while matches!(self.peek(), Some(' ' | '\t')) {
             self.at += 1;
         }
     }
 
-    pub(super) fn blank_lines(&mut self) {
+    pub(super) fn skip_blank_lines(&mut self) {
         loop {
             match self.peek() {
                 Some(' ' | '\t') => self.at += 1,
                 Some('\n') => self.newline(),
-                Some('#') => self.comment(),
+                Some('#') => self.skip_comment(),
                 Some(_) | None => return,
             }
         }
     }
 
-    pub(super) fn comment(&mut self) {
-        while self.raw(0).is_some_and(|c| c != '\n') {
+    pub(super) fn skip_comment(&mut self) {
+        while self.peek_raw(0).is_some_and(|c| c != '\n') {
             self.at += 1;
         }
     }
 
     /// Reads commands up to `end`.
     pub(super) fn list(&mut self, end: ListEnd) {
-        if !self.deeper() {
+        if !self.enter_level() {
             return;
         }
         let around = self.piped;
-        let mut open = Open::new(self);
+        let mut open = OpenCommand::new(self);
         let mut closed = end == ListEnd::Text;
         while let Some(c) = self.peek() {
             if open.form() == Some(CompoundForm::Pattern) {
@@ -239,92 +244,94 @@ impl<'s> ShellParser<'s> {
             match c {
                 ' ' | '\t' => self.at += 1,
                 // After an operator the command may be on the next line.
-                '\n' if open.before == Before::Operator => self.newline(),
+                '\n' if open.before == Preceding::Operator => self.newline(),
                 '\n' => {
-                    self.finish(&mut open, false);
+                    self.finish_command(&mut open, false);
                     self.newline();
                 }
-                '#' => self.comment(),
+                '#' => self.skip_comment(),
                 ')' if end == ListEnd::Parenthesis => {
                     closed = true;
                     break;
                 }
-                '<' | '>' if self.peek_after() != Some('(') => self.redirection(&mut open),
+                '<' | '>' if self.peek_next() != Some('(') => self.redirection(&mut open),
                 ';' | '&' | '|' | ')' => self.operator(&mut open),
                 '(' => self.parenthesis(&mut open),
-                _ => self.item(&mut open),
+                _ => self.read_item(&mut open),
             }
         }
-        self.finish(&mut open, false);
-        self.without_operand(&mut open);
-        if !closed || !open.frames.is_empty() || (end == ListEnd::Text && !self.waiting.is_empty())
+        self.finish_command(&mut open, false);
+        self.reject_dangling_operator(&mut open);
+        if !closed
+            || !open.frames.is_empty()
+            || (end == ListEnd::Text && !self.pending_heredocs.is_empty())
         {
-            self.opaque(words::SHELL_UNFINISHED);
+            self.mark_opaque(words::SHELL_UNFINISHED);
         }
         self.at += usize::from(end == ListEnd::Parenthesis);
         self.piped = around;
         self.depth -= 1;
     }
 
-    fn operator(&mut self, open: &mut Open) {
+    fn operator(&mut self, open: &mut OpenCommand) {
         if self.take("&>") {
             self.take(">");
             return self.target(open, RedirectKind::Write);
         }
-        let joins = self.peek() == Some('|') || self.peek_after() == self.peek();
-        let nothing = open.from.is_none() && open.before == Before::Nothing;
+        let joins = self.peek() == Some('|') || self.peek_next() == self.peek();
+        let nothing = open.from.is_none() && open.before == Preceding::Nothing;
         if joins && nothing && self.peek() != Some(';') {
-            self.opaque(words::SHELL_NOT_UNDERSTOOD);
+            self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
         }
-        self.without_operand(open);
+        self.reject_dangling_operator(open);
         let case = open.form() == Some(CompoundForm::Branch)
             && [";;&", ";;", ";&"].iter().any(|operator| self.take(operator));
         if case {
-            self.finish(open, false);
+            self.finish_command(open, false);
             open.set_form(CompoundForm::Pattern);
         } else if self.take("&&") {
-            self.finish(open, true);
-            open.before = Before::Operator;
+            self.finish_command(open, true);
+            open.before = Preceding::Operator;
         } else if self.take("||") {
-            self.finish(open, false);
-            open.before = Before::Operator;
+            self.finish_command(open, false);
+            open.before = Preceding::Operator;
         } else if self.take("|") {
             self.take("&");
-            self.finish(open, false);
+            self.finish_command(open, false);
             self.piped = true;
-            open.before = Before::Operator;
+            open.before = Preceding::Operator;
         } else {
             match self.peek() {
-                Some(';') if matches!(self.peek_after(), Some(';' | '&')) => {
-                    self.opaque(words::SHELL_NOT_UNDERSTOOD);
+                Some(';') if matches!(self.peek_next(), Some(';' | '&')) => {
+                    self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
                 }
-                Some('&') => self.script.note(Warning::Background),
-                Some(')') => self.opaque(words::SHELL_NOT_UNDERSTOOD),
+                Some('&') => self.script.add_form(Warning::Background),
+                Some(')') => self.mark_opaque(words::SHELL_NOT_UNDERSTOOD),
                 Some(_) | None => {}
             }
             self.at += 1;
-            self.finish(open, false);
+            self.finish_command(open, false);
         }
     }
 
     /// A line with an operator that waits for a command and gets none is invalid.
-    fn without_operand(&mut self, open: &mut Open) {
-        if std::mem::replace(&mut open.before, Before::Nothing) == Before::Operator {
-            self.opaque(words::SHELL_NOT_UNDERSTOOD);
+    fn reject_dangling_operator(&mut self, open: &mut OpenCommand) {
+        if std::mem::replace(&mut open.before, Preceding::Nothing) == Preceding::Operator {
+            self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
         }
     }
 
-    fn parenthesis(&mut self, open: &mut Open) {
-        open.before = Before::Form;
+    fn parenthesis(&mut self, open: &mut OpenCommand) {
+        open.before = Preceding::Form;
         let (fresh, nested_only) = (open.is_fresh(), self.nested_only);
-        if fresh && !nested_only && self.raw(1) == Some('(') && self.sum() {
+        if fresh && !nested_only && self.peek_raw(1) == Some('(') && self.read_arithmetic() {
             return;
         }
         if !fresh {
-            self.opaque(words::SHELL_NOT_UNDERSTOOD);
+            self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
         }
-        self.script.note(Warning::Subshell);
-        let named = self.defined_around();
+        self.script.add_form(Warning::Subshell);
+        let named = self.enclosing_functions();
         self.at += 1;
         self.list(ListEnd::Parenthesis);
         self.defining.truncate(named);
@@ -332,7 +339,7 @@ impl<'s> ShellParser<'s> {
     }
 
     /// A word: of the grammar, of a command, or what sets a variable.
-    fn item(&mut self, open: &mut Open) {
+    fn read_item(&mut self, open: &mut OpenCommand) {
         let fresh = open.is_fresh();
         let start = self.at;
         let draft = self.word();
@@ -346,19 +353,19 @@ impl<'s> ShellParser<'s> {
         if stream
             && !draft.word.has(Trait::Quoted)
             && matches!(self.peek(), Some('<' | '>'))
-            && self.peek_after() != Some('(')
+            && self.peek_next() != Some('(')
         {
             let name = draft.word.text.trim_matches(['{', '}']);
             self.script.names.push(name.to_owned());
             return;
         }
-        if fresh && self.keyword(&draft.word, open) {
+        if fresh && self.read_keyword(&draft.word, open) {
             return;
         }
         open.begin(start, self);
         match draft.sets {
-            Some(at) if open.simple.words.is_empty() => self.set(&draft.word, at, open),
-            _ if fresh && self.defines() => self.function(draft.word.text, open),
+            Some(at) if open.simple.words.is_empty() => self.read_assignment(&draft.word, at, open),
+            _ if fresh && self.take_empty_parens() => self.begin_function(draft.word.text, open),
             _ => {
                 // `export a=(…)` and its like.
                 if draft.sets.is_some() && self.peek() == Some('(') {
@@ -369,14 +376,14 @@ impl<'s> ShellParser<'s> {
         }
     }
 
-    fn set(&mut self, word: &ShellWord, at: usize, open: &mut Open) {
+    fn read_assignment(&mut self, word: &ShellWord, at: usize, open: &mut OpenCommand) {
         let (name, value) = word.text.split_at_checked(at).unwrap_or_default();
         let name = name.split(['[', '+']).next().unwrap_or(name).to_owned();
         let value = value.trim_start_matches('=').to_owned();
         if value.is_empty() && self.peek() == Some('(') {
             self.array();
         }
-        self.script.note(Warning::EnvAssign);
+        self.script.add_form(Warning::EnvAssign);
         open.simple.sets.push(Set { name, value });
     }
 
@@ -384,15 +391,15 @@ impl<'s> ShellParser<'s> {
     fn array(&mut self) {
         self.at += 1;
         loop {
-            self.blank_lines();
+            self.skip_blank_lines();
             let start = self.at;
             match self.peek() {
-                None => return self.opaque(words::SHELL_UNFINISHED),
+                None => return self.mark_opaque(words::SHELL_UNFINISHED),
                 Some(')') => break,
                 Some(_) => drop(self.word()),
             }
             if self.at == start {
-                self.opaque(words::SHELL_NOT_UNDERSTOOD);
+                self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
                 return;
             }
         }
@@ -400,7 +407,7 @@ impl<'s> ShellParser<'s> {
     }
 
     /// Ends a simple command; `sure`: the next runs only when it went well.
-    fn finish(&mut self, open: &mut Open, sure: bool) {
+    fn finish_command(&mut self, open: &mut OpenCommand, sure: bool) {
         let mut simple = std::mem::take(&mut open.simple);
         if let Some(from) = open.from {
             let text = self.slice(from, self.at);
@@ -410,24 +417,24 @@ impl<'s> ShellParser<'s> {
             simple.seat.recursive = name.is_some_and(|n| self.defining.iter().any(|d| d == n));
             let forever = if open.condition == Some(true) { "true" } else { "false" };
             if open.condition.is_some() && name.is_some_and(|n| n == forever || n == ":") {
-                self.script.note(Warning::Resource);
+                self.script.add_form(Warning::Resource);
             }
             self.script.commands.push(simple);
         }
-        open.renew();
+        open.reset();
         open.condition = None;
         open.simple.seat.sure = sure;
         self.piped = open.frames.last().map_or(open.piped, |frame| frame.piped);
     }
 }
 
-impl Open {
-    fn new(reader: &ShellParser<'_>) -> Open {
-        Open {
+impl OpenCommand {
+    fn new(reader: &ShellParser<'_>) -> OpenCommand {
+        OpenCommand {
             simple: Simple::default(),
             from: None,
             piped: reader.piped,
-            before: Before::Nothing,
+            before: Preceding::Nothing,
             condition: None,
             frames: Vec::new(),
         }
@@ -438,7 +445,7 @@ impl Open {
     }
 
     pub(super) fn begin(&mut self, at: usize, reader: &mut ShellParser<'_>) {
-        self.before = Before::Nothing;
+        self.before = Preceding::Nothing;
         if self.from.is_none() {
             self.from = Some(at);
             reader.script.begun += 1;
@@ -447,7 +454,7 @@ impl Open {
         }
     }
 
-    pub(super) fn renew(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.simple = Simple::default();
         self.from = None;
     }
@@ -463,7 +470,7 @@ impl Open {
     }
 
     pub(super) fn push(&mut self, kind: CompoundForm, reader: &mut ShellParser<'_>) {
-        let defining = reader.defined_around();
+        let defining = reader.enclosing_functions();
         self.frames.push(OpenCompound { kind, piped: reader.piped, defining });
     }
 }

@@ -1,28 +1,28 @@
 //! Parses redirections, and the here-documents that begin after the end of a line.
 
 use super::super::warning::Warning;
-use super::read::{Heredoc, Open, ShellParser};
+use super::read::{Heredoc, OpenCommand, ShellParser};
 use super::script::{Redirect, RedirectKind, Trait};
 use crate::words::safety as words;
 
 impl ShellParser<'_> {
-    pub(super) fn redirection(&mut self, open: &mut Open) {
+    pub(super) fn redirection(&mut self, open: &mut OpenCommand) {
         open.begin(self.at, self);
         if self.take("<<<") {
-            self.blanks();
+            self.skip_blanks();
             let text = self.word().word.text;
-            self.script.note(Warning::HereDoc);
+            self.script.add_form(Warning::HereDoc);
             self.bodies.push((open.simple.seat.serial, text));
         } else if self.take("<<") {
             let tabs = self.take("-");
-            self.blanks();
+            self.skip_blanks();
             let delimiter = self.word().word;
-            self.script.note(Warning::HereDoc);
-            self.waiting.push(Heredoc { delimiter, tabs, owner: open.simple.seat.serial });
+            self.script.add_form(Warning::HereDoc);
+            self.pending_heredocs.push(Heredoc { delimiter, tabs, owner: open.simple.seat.serial });
         } else if self.take("<&") {
-            self.duplicate(open, RedirectKind::Read);
+            self.read_duplicate(open, RedirectKind::Read);
         } else if self.take(">&") {
-            self.duplicate(open, RedirectKind::Write);
+            self.read_duplicate(open, RedirectKind::Write);
         } else if self.take("<>") {
             self.target(open, RedirectKind::Both);
         } else if self.take("<") {
@@ -34,8 +34,8 @@ impl ShellParser<'_> {
     }
 
     /// One stream joined to another; a file when no stream is named.
-    fn duplicate(&mut self, open: &mut Open, way: RedirectKind) {
-        self.blanks();
+    fn read_duplicate(&mut self, open: &mut OpenCommand, way: RedirectKind) {
+        self.skip_blanks();
         let target = self.word().word;
         let stream = target.text.trim_end_matches('-');
         if !stream.bytes().all(|b| b.is_ascii_digit()) {
@@ -43,13 +43,13 @@ impl ShellParser<'_> {
         }
     }
 
-    pub(super) fn target(&mut self, open: &mut Open, way: RedirectKind) {
+    pub(super) fn target(&mut self, open: &mut OpenCommand, way: RedirectKind) {
         open.begin(self.at, self);
-        self.blanks();
+        self.skip_blanks();
         let start = self.at;
         let target = self.word().word;
         if self.at == start {
-            self.opaque(words::SHELL_NOT_UNDERSTOOD);
+            self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
         }
         open.simple.redirects.push(Redirect { way, target });
     }
@@ -57,17 +57,17 @@ impl ShellParser<'_> {
     /// The end of a line, and the here-documents that begin after it.
     pub(super) fn newline(&mut self) {
         self.at += 1;
-        for heredoc in std::mem::take(&mut self.waiting) {
+        for heredoc in std::mem::take(&mut self.pending_heredocs) {
             let start = self.at;
-            let body = self.body(&heredoc);
+            let body = self.read_heredoc_body(&heredoc);
             if !heredoc.delimiter.has(Trait::Quoted) {
-                self.apart(&body, start, |reader| reader.text());
+                self.parse_nested(&body, start, |reader| reader.read_text());
             }
             self.bodies.push((heredoc.owner, body));
         }
     }
 
-    fn body(&mut self, heredoc: &Heredoc) -> String {
+    fn read_heredoc_body(&mut self, heredoc: &Heredoc) -> String {
         let mut body = String::new();
         while self.at < self.chars.len() {
             let rest = self.chars.get(self.at..).unwrap_or_default();
@@ -80,7 +80,7 @@ impl ShellParser<'_> {
             body.push_str(line);
             body.push('\n');
         }
-        self.opaque(words::SHELL_UNFINISHED);
+        self.mark_opaque(words::SHELL_UNFINISHED);
         body
     }
 }

@@ -100,26 +100,26 @@ impl ShellWord {
         self.traits.contains(&which)
     }
 
-    pub fn mark(&mut self, which: Trait) {
+    pub fn add_trait(&mut self, which: Trait) {
         if !self.has(which) {
             self.traits.push(which);
         }
     }
 
     /// Whether a part of it is only known when the shell runs.
-    pub fn expands(&self) -> bool {
+    pub fn needs_expansion(&self) -> bool {
         use Trait::{Braces, Process, Substitution, Variable};
         self.traits.iter().any(|t| matches!(t, Variable | Substitution | Process | Braces))
     }
 
     /// Whether it is exactly this word of the shell's grammar.
-    pub fn is(&self, keyword: &str) -> bool {
-        self.text == keyword && !self.has(Trait::Quoted) && !self.expands()
+    pub fn is_keyword(&self, keyword: &str) -> bool {
+        self.text == keyword && !self.has(Trait::Quoted) && !self.needs_expansion()
     }
 }
 
 impl Script {
-    pub fn note(&mut self, form: Warning) {
+    pub fn add_form(&mut self, form: Warning) {
         if !self.forms.contains(&form) {
             self.forms.push(form);
         }

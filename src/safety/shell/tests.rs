@@ -4,7 +4,7 @@ use super::*;
 
 /// The commands of a line, words joined by `|`; `?` in front: opaque.
 fn commands(line: &str) -> String {
-    let script = read(line);
+    let script = parse(line);
     let commands: Vec<String> = script
         .commands
         .iter()
@@ -29,7 +29,7 @@ fn commands(line: &str) -> String {
 }
 
 #[test]
-fn operators_part_commands_and_quotes_keep_words_together() {
+fn operators_separate_commands_and_quotes_keep_words_together() {
     for (line, expected) in [
         ("ls -la src", "ls|-la|src"),
         ("a && b || c; d | e & f", "a ; b ; c ; d ; e ; f"),
@@ -51,7 +51,7 @@ fn operators_part_commands_and_quotes_keep_words_together() {
 }
 
 #[test]
-fn forms_of_the_language_are_seen_through() {
+fn commands_inside_compound_forms_are_found() {
     for (line, expected) in [
         ("(cd x; rm y)", "cd|x ; rm|y"),
         ("{ a; b; }", "a ; b"),
@@ -78,7 +78,7 @@ fn forms_of_the_language_are_seen_through() {
 }
 
 #[test]
-fn redirections_are_seen_as_reads_and_writes() {
+fn redirections_are_recorded_as_reads_and_writes() {
     for (line, expected) in [
         ("echo x > out", "echo|x >out"),
         ("echo x>>out", "echo|x >out"),
@@ -101,7 +101,7 @@ fn redirections_are_seen_as_reads_and_writes() {
 }
 
 #[test]
-fn substitutions_are_found_wherever_they_stand() {
+fn substitutions_are_found_anywhere_in_a_line() {
     for line in [
         "echo $(rm -rf x)",
         "echo \"a $(rm -rf x) b\"",
@@ -149,7 +149,7 @@ fn a_line_that_is_not_understood_is_opaque() {
         "[[ a",
         "a <",
     ] {
-        assert!(read(line).opaque.is_some(), "{line}");
+        assert!(parse(line).opaque.is_some(), "{line}");
     }
 }
 
@@ -157,8 +157,8 @@ fn a_line_that_is_not_understood_is_opaque() {
 fn deep_nesting_ends_in_an_opaque_line() {
     for open in ["$(", "(", "${", "$((", "((", "<(", "\"$(", "\"${x:-", "`", "{ ", "[[ ", "x=("] {
         let line = open.repeat(5000);
-        assert!(read(&line).opaque.is_some() || open == "`", "{open}");
+        assert!(parse(&line).opaque.is_some() || open == "`", "{open}");
     }
     let line = format!("{}rm -rf x{}", "$(".repeat(5000), ")".repeat(5000));
-    assert!(read(&line).opaque.is_some());
+    assert!(parse(&line).opaque.is_some());
 }

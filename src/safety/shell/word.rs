@@ -26,35 +26,35 @@ enum Brace {
 }
 
 impl WordBuilder {
-    fn quoted(&mut self, c: char) {
+    fn push_quoted(&mut self, c: char) {
         self.word.text.push(c);
         self.word.plain.push(c);
     }
 
     /// A letter that no quote protects.
-    fn bare(&mut self, c: char) {
+    fn push_bare(&mut self, c: char) {
         match c {
             '=' if self.sets.is_none() && !self.word.has(Trait::Quoted) => {
                 self.sets = is_variable(&self.word.text).then_some(self.word.text.len());
             }
-            '*' | '?' => self.word.mark(Trait::Pattern),
+            '*' | '?' => self.word.add_trait(Trait::Pattern),
             '[' => self.bracket = true,
-            ']' if self.bracket && self.word.text.len() > 1 => self.word.mark(Trait::Pattern),
+            ']' if self.bracket && self.word.text.len() > 1 => self.word.add_trait(Trait::Pattern),
             '{' => self.brace = Brace::Open,
             ',' | '.' if self.brace == Brace::Open => {
                 let listed = c == ',' || self.word.text.ends_with('.');
                 self.brace = if listed { Brace::Listed } else { Brace::Open };
             }
-            '}' if self.brace == Brace::Listed => self.word.mark(Trait::Braces),
+            '}' if self.brace == Brace::Listed => self.word.add_trait(Trait::Braces),
             _ => {}
         }
-        self.quoted(c);
+        self.push_quoted(c);
     }
 
     /// Something that expands, as it was written.
-    fn expands(&mut self, written: &str, how: Trait) {
+    fn push_expansion(&mut self, written: &str, how: Trait) {
         self.word.text.push_str(written);
-        self.word.mark(how);
+        self.word.add_trait(how);
     }
 }
 
@@ -83,10 +83,10 @@ impl ShellParser<'_> {
         // `~-`, `~+`, `~2`: folders only the shell knows.
         let tilde = draft.word.text.strip_prefix('~').and_then(|rest| rest.chars().next());
         if tilde.is_some_and(|c| c == '-' || c == '+' || c.is_ascii_digit()) {
-            draft.word.mark(Trait::Variable);
+            draft.word.add_trait(Trait::Variable);
         }
-        if draft.word.expands() || draft.word.has(Trait::Pattern) {
-            self.script.note(Warning::Expansion);
+        if draft.word.needs_expansion() || draft.word.has(Trait::Pattern) {
+            self.script.add_form(Warning::Expansion);
         }
         draft
     }
@@ -96,15 +96,17 @@ impl ShellParser<'_> {
         let mut draft = WordBuilder::default();
         while let Some(c) = self.peek() {
             match c {
-                '<' | '>' if self.peek_after() == Some('(') => self.process(c, &mut draft),
+                '<' | '>' if self.peek_next() == Some('(') => {
+                    self.read_process_substitution(c, &mut draft)
+                }
                 ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => break,
-                '\'' => self.single(&mut draft),
-                '"' => self.double(&mut draft),
+                '\'' => self.read_single_quoted(&mut draft),
+                '"' => self.read_double_quoted(&mut draft),
                 '\\' => self.escape(&mut draft),
                 '$' => self.dollar(&mut draft, false),
                 '`' => self.backtick(&mut draft),
                 _ => {
-                    draft.bare(c);
+                    draft.push_bare(c);
                     self.at += 1;
                 }
             }
@@ -112,67 +114,67 @@ impl ShellParser<'_> {
         draft
     }
 
-    fn process(&mut self, way: char, draft: &mut WordBuilder) {
+    fn read_process_substitution(&mut self, way: char, draft: &mut WordBuilder) {
         self.at += 1;
         let piped = std::mem::replace(&mut self.piped, way == '>');
-        self.inner(draft, Trait::Process);
+        self.read_parenthesized(draft, Trait::Process);
         self.piped = piped;
     }
 
     /// `( … )` inside a word, standing at the parenthesis.
-    fn inner(&mut self, draft: &mut WordBuilder, how: Trait) {
+    fn read_parenthesized(&mut self, draft: &mut WordBuilder, how: Trait) {
         let start = self.at.saturating_sub(1);
         self.at += 1;
-        self.script.note(Warning::Substitution);
+        self.script.add_form(Warning::Substitution);
         self.list(ListEnd::Parenthesis);
         let written = self.slice(start, self.at);
-        draft.expands(&written, how);
+        draft.push_expansion(&written, how);
     }
 
     fn escape(&mut self, draft: &mut WordBuilder) {
-        match self.raw(1) {
+        match self.peek_raw(1) {
             Some(c) => {
-                draft.word.mark(Trait::Quoted);
-                draft.quoted(c);
+                draft.word.add_trait(Trait::Quoted);
+                draft.push_quoted(c);
             }
-            None => self.opaque(words::SHELL_UNFINISHED),
+            None => self.mark_opaque(words::SHELL_UNFINISHED),
         }
         self.at += 2;
     }
 
-    fn single(&mut self, draft: &mut WordBuilder) {
+    fn read_single_quoted(&mut self, draft: &mut WordBuilder) {
         self.at += 1;
-        draft.word.mark(Trait::Quoted);
+        draft.word.add_trait(Trait::Quoted);
         loop {
-            match self.raw(0) {
-                None => return self.opaque(words::SHELL_UNFINISHED),
+            match self.peek_raw(0) {
+                None => return self.mark_opaque(words::SHELL_UNFINISHED),
                 Some('\'') => break,
-                Some(c) => draft.quoted(c),
+                Some(c) => draft.push_quoted(c),
             }
             self.at += 1;
         }
         self.at += 1;
     }
 
-    fn double(&mut self, draft: &mut WordBuilder) {
+    fn read_double_quoted(&mut self, draft: &mut WordBuilder) {
         self.at += 1;
-        draft.word.mark(Trait::Quoted);
+        draft.word.add_trait(Trait::Quoted);
         loop {
             match self.peek() {
-                None => return self.opaque(words::SHELL_UNFINISHED),
+                None => return self.mark_opaque(words::SHELL_UNFINISHED),
                 Some('"') => break,
                 Some('$') => self.dollar(draft, true),
                 Some('`') => self.backtick(draft),
                 Some('\\') => {
-                    match self.raw(1) {
-                        Some(c) if "$`\"\\".contains(c) => draft.quoted(c),
-                        Some(c) => ['\\', c].into_iter().for_each(|c| draft.quoted(c)),
+                    match self.peek_raw(1) {
+                        Some(c) if "$`\"\\".contains(c) => draft.push_quoted(c),
+                        Some(c) => ['\\', c].into_iter().for_each(|c| draft.push_quoted(c)),
                         None => {}
                     }
                     self.at += 2;
                 }
                 Some(c) => {
-                    draft.quoted(c);
+                    draft.push_quoted(c);
                     self.at += 1;
                 }
             }
@@ -189,19 +191,19 @@ impl ShellParser<'_> {
             Some('{') => self.parameter(draft, quoted),
             Some('[') => {
                 self.at += 1;
-                self.over(']', false);
-                draft.expands("$[…]", Trait::Variable);
+                self.skip_to(']', false);
+                draft.push_expansion("$[…]", Trait::Variable);
             }
-            Some('\'') if !quoted => self.coded(draft),
-            Some('"') if !quoted => self.double(draft),
+            Some('\'') if !quoted => self.read_ansi_quoted(draft),
+            Some('"') if !quoted => self.read_double_quoted(draft),
             Some(c) if c.is_ascii_alphanumeric() || "_@*#?-$!".contains(c) => {
-                self.variable(start, c, draft, quoted);
+                self.read_variable(start, c, draft, quoted);
             }
-            Some(_) | None => draft.bare('$'),
+            Some(_) | None => draft.push_bare('$'),
         }
     }
 
-    fn variable(&mut self, start: usize, first: char, draft: &mut WordBuilder, quoted: bool) {
+    fn read_variable(&mut self, start: usize, first: char, draft: &mut WordBuilder, quoted: bool) {
         self.at += 1;
         if first.is_ascii_alphabetic() || first == '_' {
             while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
@@ -209,42 +211,42 @@ impl ShellParser<'_> {
             }
         }
         let written = self.slice(start, self.at);
-        self.named(&written, draft, quoted);
+        self.push_variable(&written, draft, quoted);
     }
 
     /// A variable: `$IFS` parts words, the state of the shell itself is a number.
-    fn named(&mut self, written: &str, draft: &mut WordBuilder, quoted: bool) {
+    fn push_variable(&mut self, written: &str, draft: &mut WordBuilder, quoted: bool) {
         if !quoted && matches!(written, "$IFS" | "${IFS}") {
             draft.word.plain.push(' ');
         }
         if matches!(written, "$?" | "$#" | "$$" | "$!") {
-            written.chars().for_each(|c| draft.quoted(c));
+            written.chars().for_each(|c| draft.push_quoted(c));
         } else {
-            draft.expands(written, Trait::Variable);
-            self.script.note(Warning::Expansion);
+            draft.push_expansion(written, Trait::Variable);
+            self.script.add_form(Warning::Expansion);
         }
     }
 
     /// `$(…)` and `$((…))`, standing at the parenthesis.
     fn substitution(&mut self, draft: &mut WordBuilder) {
         let nested_only = self.nested_only;
-        if self.raw(1) == Some('(') && !nested_only && self.sum() {
-            draft.expands("$((…))", Trait::Variable);
+        if self.peek_raw(1) == Some('(') && !nested_only && self.read_arithmetic() {
+            draft.push_expansion("$((…))", Trait::Variable);
         } else {
-            self.inner(draft, Trait::Substitution);
+            self.read_parenthesized(draft, Trait::Substitution);
         }
         self.nested_only = nested_only;
     }
 
     /// Arithmetic in two parentheses. False: it was not arithmetic, and nothing was read;
     /// then this is a subshell in a subshell.
-    pub(super) fn sum(&mut self) -> bool {
+    pub(super) fn read_arithmetic(&mut self) -> bool {
         let (start, known) = (self.at, self.script.commands.len());
-        if !self.deeper() {
+        if !self.enter_level() {
             return true;
         }
         self.at += 2;
-        let sum = self.arithmetic();
+        let sum = self.skip_arithmetic();
         self.depth -= 1;
         if sum {
             let text = self.slice(start, self.at);
@@ -257,7 +259,7 @@ impl ShellParser<'_> {
         false
     }
 
-    fn arithmetic(&mut self) -> bool {
+    fn skip_arithmetic(&mut self) -> bool {
         let mut scrap = WordBuilder::default();
         let mut open = 0usize;
         loop {
@@ -266,12 +268,12 @@ impl ShellParser<'_> {
                 Some('(') => open += 1,
                 Some(')') if open > 0 => open -= 1,
                 Some(')') => {
-                    let closed = self.raw(1) == Some(')');
+                    let closed = self.peek_raw(1) == Some(')');
                     self.at += if closed { 2 } else { 0 };
                     return closed;
                 }
                 Some(_) => {
-                    self.part(&mut scrap, true);
+                    self.skip_part(&mut scrap, true);
                     continue;
                 }
             }
@@ -283,50 +285,50 @@ impl ShellParser<'_> {
     fn parameter(&mut self, draft: &mut WordBuilder, quoted: bool) {
         let start = self.at.saturating_sub(1);
         self.at += 1;
-        self.over('}', quoted);
+        self.skip_to('}', quoted);
         let written = self.slice(start, self.at);
         if written.ends_with("@P}") {
-            self.opaque(words::SHELL_EVALUATES);
+            self.mark_opaque(words::SHELL_EVALUATES);
         }
-        self.named(&written, draft, quoted);
+        self.push_variable(&written, draft, quoted);
     }
 
     /// Skips text up to `end`, and reads the substitutions in it.
-    fn over(&mut self, end: char, quoted: bool) {
-        if !self.deeper() {
+    fn skip_to(&mut self, end: char, quoted: bool) {
+        if !self.enter_level() {
             return;
         }
         let mut scrap = WordBuilder::default();
         loop {
             match self.peek() {
                 None => {
-                    self.opaque(words::SHELL_UNFINISHED);
+                    self.mark_opaque(words::SHELL_UNFINISHED);
                     break;
                 }
                 Some(c) if c == end => {
                     self.at += 1;
                     break;
                 }
-                Some(_) => self.part(&mut scrap, quoted),
+                Some(_) => self.skip_part(&mut scrap, quoted),
             }
         }
         self.depth -= 1;
     }
 
     /// One letter, quote or expansion of a text that is not a command.
-    fn part(&mut self, scrap: &mut WordBuilder, quoted: bool) {
+    fn skip_part(&mut self, scrap: &mut WordBuilder, quoted: bool) {
         match self.peek() {
             Some('$') => self.dollar(scrap, quoted),
             Some('`') => self.backtick(scrap),
             Some('\\') => self.at += 2,
-            Some('\'') if !quoted => self.single(scrap),
-            Some('"') => self.double(scrap),
+            Some('\'') if !quoted => self.read_single_quoted(scrap),
+            Some('"') => self.read_double_quoted(scrap),
             Some(_) | None => self.at += 1,
         }
     }
 
     /// The substitutions of a text whose quotes mean nothing: a here-document.
-    pub(super) fn text(&mut self) {
+    pub(super) fn read_text(&mut self) {
         let mut scrap = WordBuilder::default();
         while let Some(c) = self.peek() {
             match c {
@@ -343,14 +345,14 @@ impl ShellParser<'_> {
         self.at += 1;
         let mut inner = String::new();
         loop {
-            match self.raw(0) {
+            match self.peek_raw(0) {
                 None => {
-                    self.opaque(words::SHELL_UNFINISHED);
+                    self.mark_opaque(words::SHELL_UNFINISHED);
                     break;
                 }
                 Some('`') => break,
-                Some('\\') if self.raw(1).is_some_and(|c| "`\\$".contains(c)) => {
-                    inner.extend(self.raw(1));
+                Some('\\') if self.peek_raw(1).is_some_and(|c| "`\\$".contains(c)) => {
+                    inner.extend(self.peek_raw(1));
                     self.at += 1;
                 }
                 Some(c) => inner.push(c),
@@ -358,26 +360,26 @@ impl ShellParser<'_> {
             self.at += 1;
         }
         self.at += 1;
-        self.script.note(Warning::Substitution);
-        draft.expands("`…`", Trait::Substitution);
-        self.apart(&inner, start, |reader| reader.list(ListEnd::Text));
+        self.script.add_form(Warning::Substitution);
+        draft.push_expansion("`…`", Trait::Substitution);
+        self.parse_nested(&inner, start, |reader| reader.list(ListEnd::Text));
     }
 
     /// `$'…'`, standing at the quote.
-    fn coded(&mut self, draft: &mut WordBuilder) {
+    fn read_ansi_quoted(&mut self, draft: &mut WordBuilder) {
         self.at += 1;
-        draft.word.mark(Trait::Quoted);
-        draft.word.mark(Trait::Coded);
+        draft.word.add_trait(Trait::Quoted);
+        draft.word.add_trait(Trait::Coded);
         loop {
-            match self.raw(0) {
-                None => return self.opaque(words::SHELL_UNFINISHED),
+            match self.peek_raw(0) {
+                None => return self.mark_opaque(words::SHELL_UNFINISHED),
                 Some('\'') => break,
                 Some('\\') => {
                     self.at += 1;
-                    self.code(draft);
+                    self.read_ansi_escape(draft);
                     continue;
                 }
-                Some(c) => draft.quoted(c),
+                Some(c) => draft.push_quoted(c),
             }
             self.at += 1;
         }
@@ -385,8 +387,8 @@ impl ShellParser<'_> {
     }
 
     /// One escape of `$'…'`, starting after the backslash.
-    fn code(&mut self, draft: &mut WordBuilder) {
-        let Some(c) = self.raw(0) else { return };
+    fn read_ansi_escape(&mut self, draft: &mut WordBuilder) {
+        let Some(c) = self.peek_raw(0) else { return };
         self.at += 1;
         let number = match c {
             'x' => self.number(16, 2),
@@ -408,13 +410,13 @@ impl ShellParser<'_> {
             't' => '\t',
             c => c,
         };
-        draft.quoted(number.and_then(char::from_u32).unwrap_or(plain));
+        draft.push_quoted(number.and_then(char::from_u32).unwrap_or(plain));
     }
 
     fn number(&mut self, base: u32, most: usize) -> Option<u32> {
         let mut number = None;
         for _ in 0..most {
-            let Some(digit) = self.raw(0).and_then(|c| c.to_digit(base)) else { break };
+            let Some(digit) = self.peek_raw(0).and_then(|c| c.to_digit(base)) else { break };
             number = Some(number.unwrap_or(0u32).wrapping_mul(base).wrapping_add(digit));
             self.at += 1;
         }

@@ -11,8 +11,8 @@ struct Mute {
 }
 
 impl Machine for Mute {
-    fn real(&self, path: &Path) -> PathBuf {
-        paths::normal(path)
+    fn resolve(&self, path: &Path) -> PathBuf {
+        paths::normalize(path)
     }
 
     fn kind(&self, _: &Path) -> PathKind {
@@ -33,7 +33,7 @@ fn harmless() -> impl Iterator<Item = &'static str> {
     examples().filter(|example| line(example).tier == Tier::L0)
 }
 
-fn on(world: &dyn Machine, policy: &Policy, example: &str) -> Verdict {
+fn assess_on(world: &dyn Machine, policy: &Policy, example: &str) -> Verdict {
     let words = words_of(example);
     let (program, args) = words.split_first().unwrap();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -48,28 +48,31 @@ fn there_are_examples_that_run_by_themselves() {
 }
 
 #[test]
-fn where_the_folder_cannot_be_seen_nothing_runs_by_itself() {
+fn nothing_runs_unasked_when_the_folder_cannot_be_read() {
     let world = Mute { folders: true, files: false };
     for example in harmless() {
-        assert!(!matches!(on(&world, &Policy::default(), example), Verdict::Run(_)), "{example}");
+        assert!(
+            !matches!(assess_on(&world, &Policy::default(), example), Verdict::Run(_)),
+            "{example}"
+        );
     }
 }
 
 #[test]
-fn where_settings_of_a_repository_cannot_be_read_no_git_step_runs_by_itself() {
+fn no_git_step_runs_unasked_when_repository_settings_cannot_be_read() {
     let world = Mute { folders: false, files: true };
     for example in harmless().filter(|example| example.starts_with("git ")) {
         // A program that prints its version looks at no repository.
         let version = ["git --version", "git -v", "git version", "git --no-pager --version"];
         if !version.contains(&example) {
-            let verdict = on(&world, &Policy::default(), example);
+            let verdict = assess_on(&world, &Policy::default(), example);
             assert!(!matches!(verdict, Verdict::Run(_)), "{example}");
         }
     }
 }
 
 #[test]
-fn where_nothing_holds_steps_those_whose_proof_is_a_language_ask_and_the_rest_run() {
+fn without_a_sandbox_only_steps_with_code_in_an_argument_ask() {
     let policy = Policy { shelter: SandboxStatus::Absent, ..Policy::default() };
     let languages = ["sed", "gsed", "jq", "find", "git", "awk", "gawk", "mawk", "nawk"];
     let version = ["--version", "-V", "-v", "version", "--exec-path", "--no-pager", "--help"];
@@ -79,20 +82,20 @@ fn where_nothing_holds_steps_those_whose_proof_is_a_language_ask_and_the_rest_ru
         if speaks && words.next().is_none_or(|first| version.contains(&first)) {
             continue;
         }
-        let verdict = on(&world(), &policy, example);
-        let rules = rules_of(&verdict.judged().risk);
+        let verdict = assess_on(&world(), &policy, example);
+        let rules = rules_of(&verdict.assessment().risk);
         let asks = rules.contains(&"sandbox.absent.language");
         assert_eq!(asks, matches!(verdict, Verdict::Ask(_)), "{example}: {rules:?}");
         assert!(asks || !speaks, "{example}: {rules:?}");
     }
     for line in ["timeout 5 sed -n 1p a.txt", "env LC_ALL=C git status", "nice jq . data.json"] {
-        assert!(matches!(on(&world(), &policy, line), Verdict::Ask(_)), "{line}");
+        assert!(matches!(assess_on(&world(), &policy, line), Verdict::Ask(_)), "{line}");
     }
-    assert!(matches!(on(&world(), &policy, "rm -rf x"), Verdict::Refuse(_)));
+    assert!(matches!(assess_on(&world(), &policy, "rm -rf x"), Verdict::Refuse(_)));
 }
 
 #[test]
-fn a_step_too_large_to_look_at_is_refused() {
+fn a_step_too_large_to_judge_is_refused() {
     let many = vec!["a"; 4097];
     assert!(matches!(verdict("ls", &many), Verdict::Refuse(_)));
     let long = "a".repeat(64 * 1024 + 1);

@@ -8,7 +8,7 @@ const DAY: &str = include_str!("../../../tests/fixtures/day.txt");
 /// Of a hundred harmless ones, how many may ask.
 const MOST: usize = 2;
 
-fn asked(kind: &str) -> (usize, Vec<String>) {
+fn count_questions(kind: &str) -> (usize, Vec<String>) {
     let place = Workspace { readable: vec!["/m".into()], ..Workspace::new("/m/apps/shop", "/h") };
     let commands: Vec<&str> =
         DAY.lines().filter_map(|line| line.strip_prefix(kind).map(str::trim)).collect();
@@ -16,21 +16,21 @@ fn asked(kind: &str) -> (usize, Vec<String>) {
         let words = words_of(command);
         let (program, args) = words.split_first().unwrap();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let verdict = judged_with(step(program, &args), &Policy::default(), &place);
-        verdict.judged().risk.tier > Tier::L0
+        let verdict = assess_with(step(program, &args), &Policy::default(), &place);
+        verdict.assessment().risk.tier > Tier::L0
     });
     (commands.len(), asks.map(|command| (*command).to_owned()).collect())
 }
 
 #[test]
-fn of_a_days_harmless_reading_next_to_nothing_asks() {
-    let (all, asks) = asked("local");
+fn almost_no_harmless_command_of_a_day_asks() {
+    let (all, asks) = count_questions("local");
     assert!(all > 480, "{all}");
     assert!(asks.len() * 100 <= all * MOST, "{} of {all}:\n{}", asks.len(), asks.join("\n"));
 }
 
 #[test]
 fn reaching_a_network_a_daemon_or_the_projects_code_asks() {
-    let (all, asks) = asked("asks");
+    let (all, asks) = count_questions("asks");
     assert_eq!(all, asks.len(), "of {all} only: {asks:?}");
 }

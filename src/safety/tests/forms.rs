@@ -2,11 +2,11 @@
 
 use super::*;
 
-fn judged(line: &str) -> Assessment {
+fn assess_line(line: &str) -> Assessment {
     let words = words_of(line);
     let (program, args) = words.split_first().unwrap();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    verdict(program, &args).judged().clone()
+    verdict(program, &args).assessment().clone()
 }
 
 #[test]
@@ -225,12 +225,12 @@ fn anything_but_exactly_a_harmless_form_asks() {
         "type 'a;b'",
         "env type git",
     ] {
-        assert!(judged(asked).risk.tier > Tier::L0, "{asked} runs by itself");
+        assert!(assess_line(asked).risk.tier > Tier::L0, "{asked} runs by itself");
     }
 }
 
 #[test]
-fn a_question_about_a_version_runs_where_nothing_lies() {
+fn a_version_query_runs_in_an_empty_folder() {
     for line in [
         "cargo --version",
         "npm -v",
@@ -240,12 +240,12 @@ fn a_question_about_a_version_runs_where_nothing_lies() {
         "man ls",
         "git help status",
     ] {
-        let judged = judged(line);
+        let judged = assess_line(line);
         assert_eq!(judged.risk.tier, Tier::L0, "{line}: {:?}", judged.risk.reasons);
         assert!(judged.launch.empty_folder, "{line}");
     }
     for line in ["tar tf x.tar", "less a.txt", "git config --list", "env"] {
-        assert!(!judged(line).launch.empty_folder, "{line}");
+        assert!(!assess_line(line).launch.empty_folder, "{line}");
     }
 }
 
@@ -253,12 +253,12 @@ fn a_question_about_a_version_runs_where_nothing_lies() {
 fn a_line_for_a_shell_keeps_its_folder_and_has_the_users_environment() {
     for line in ["env", "printenv", "cargo --version", "go env"] {
         let verdict = shell_verdict(line);
-        assert!(verdict.judged().risk.tier > Tier::L0, "{line}");
+        assert!(verdict.assessment().risk.tier > Tier::L0, "{line}");
     }
 }
 
-fn given(line: &str) -> Vec<String> {
-    let judged = judged(line);
+fn launch_arguments(line: &str) -> Vec<String> {
+    let judged = assess_line(line);
     assert_eq!(judged.risk.tier, Tier::L0, "{line}: {:?}", judged.risk.reasons);
     let StepAction::Exec { args, .. } = &judged.step.work else { panic!() };
     judged.launch.arguments(args)
@@ -266,26 +266,26 @@ fn given(line: &str) -> Vec<String> {
 
 #[test]
 fn arguments_that_keep_a_form_harmless_are_added_at_the_start() {
-    assert_eq!(given("lsof -i :80"), ["-n", "-i", ":80"]);
-    assert_eq!(given("git config --list"), ["config", "--no-includes", "--list"]);
+    assert_eq!(launch_arguments("lsof -i :80"), ["-n", "-i", ":80"]);
+    assert_eq!(launch_arguments("git config --list"), ["config", "--no-includes", "--list"]);
     assert_eq!(
-        given("git config remote.origin.url"),
+        launch_arguments("git config remote.origin.url"),
         ["config", "--no-includes", "remote.origin.url"]
     );
     assert_eq!(
-        given("git config get remote.origin.url"),
+        launch_arguments("git config get remote.origin.url"),
         ["config", "get", "--no-includes", "remote.origin.url"]
     );
-    assert_eq!(given("pip list")[..2], ["--disable-pip-version-check", "--no-input"]);
-    assert_eq!(given("command -v git"), ["-c", "command \"$@\"", "sh", "-v", "git"]);
-    assert_eq!(given("type git"), ["-c", "type \"$@\"", "sh", "git"]);
-    let judged = judged("type git");
+    assert_eq!(launch_arguments("pip list")[..2], ["--disable-pip-version-check", "--no-input"]);
+    assert_eq!(launch_arguments("command -v git"), ["-c", "command \"$@\"", "sh", "-v", "git"]);
+    assert_eq!(launch_arguments("type git"), ["-c", "type \"$@\"", "sh", "git"]);
+    let judged = assess_line("type git");
     assert_eq!(judged.program.unwrap().path, Path::new("/bin/sh"));
 }
 
 #[test]
 fn find_passes_on_neither_links_nor_credentials() {
-    let args = given("find . -name *.md -exec cat {} ;");
+    let args = launch_arguments("find . -name *.md -exec cat {} ;");
     let at = args.iter().position(|arg| arg == "-exec").unwrap();
     assert_eq!(args[..3], [".", "-name", "*.md"]);
     let tests = &args[3..at];
@@ -294,6 +294,6 @@ fn find_passes_on_neither_links_nor_credentials() {
     assert!(tests.windows(3).any(|three| three == ["!", "-ipath", "*/.ssh/*"]));
     assert!(tests.windows(3).any(|three| three == ["!", "-ipath", "*/.git/config"]));
     assert_eq!(args[at..], ["-exec", "cat", "{}", ";"]);
-    let judged = judged("find . -exec wc -l {} +");
+    let judged = assess_line("find . -exec wc -l {} +");
     assert!(judged.launch.starts.iter().any(|program| program.path.ends_with("wc")));
 }

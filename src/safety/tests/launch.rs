@@ -7,17 +7,22 @@ fn launch(line: &str) -> Launch {
     let (program, args) = words.split_first().unwrap();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let verdict = verdict(program, &args);
-    assert_eq!(verdict.judged().risk.tier, Tier::L0, "{line}: {}", verdict.judged().risk.rule);
-    verdict.judged().launch.clone()
+    assert_eq!(
+        verdict.assessment().risk.tier,
+        Tier::L0,
+        "{line}: {}",
+        verdict.assessment().risk.rule
+    );
+    verdict.assessment().launch.clone()
 }
 
-fn starts(line: &str) -> Vec<String> {
+fn started_programs(line: &str) -> Vec<String> {
     let starts = launch(line).starts.into_iter();
     starts.map(|program| program.path.to_string_lossy().into_owned()).collect()
 }
 
 #[test]
-fn the_git_that_runs_is_found_by_judging_and_not_by_its_letters() {
+fn the_git_that_runs_is_found_by_parsing_not_by_matching_text() {
     assert_eq!(launch("git status").git, Some(0));
     assert_eq!(launch("git -C src status").git, Some(0));
     assert_eq!(launch("timeout 5 git status").git, Some(2));
@@ -30,14 +35,17 @@ fn the_git_that_runs_is_found_by_judging_and_not_by_its_letters() {
 
 #[test]
 fn the_program_a_wrapper_starts_is_named_and_resolved() {
-    assert_eq!(starts("ls"), [""; 0]);
-    assert_eq!(starts("timeout 5 ls"), ["/bin/ls"]);
-    assert_eq!(starts("env LANG=C timeout 5 nice ls"), ["/bin/timeout", "/bin/nice", "/bin/ls"]);
-    assert_eq!(starts("egrep x a.txt"), ["/bin/grep"]);
+    assert_eq!(started_programs("ls"), [""; 0]);
+    assert_eq!(started_programs("timeout 5 ls"), ["/bin/ls"]);
+    assert_eq!(
+        started_programs("env LANG=C timeout 5 nice ls"),
+        ["/bin/timeout", "/bin/nice", "/bin/ls"]
+    );
+    assert_eq!(started_programs("egrep x a.txt"), ["/bin/grep"]);
 }
 
 #[test]
-fn the_helpers_of_git_are_named_wherever_git_stands() {
+fn the_helpers_of_git_are_listed_wherever_git_appears() {
     for line in ["git status", "timeout 5 git log"] {
         let helpers = launch(line).helpers;
         assert!(helpers.contains(&"/lib/git-core".into()), "{line}: {helpers:?}");
@@ -45,14 +53,14 @@ fn the_helpers_of_git_are_named_wherever_git_stands() {
 }
 
 #[test]
-fn an_approved_step_starts_as_it_was_seen() {
+fn an_approved_step_starts_as_it_was_shown() {
     let verdict = verdict("git", &["commit", "-m", "x"]);
-    let launch = &verdict.judged().launch;
+    let launch = &verdict.assessment().launch;
     assert_eq!((launch.git, launch.inserted.len(), launch.empty_folder), (Some(0), 0, false));
 }
 
 #[test]
-fn a_question_for_a_version_is_answered_from_an_empty_folder() {
+fn a_version_query_starts_in_an_empty_folder() {
     for line in ["node --version", "make --version", "timeout 5 gcc --version", "python3 -V"] {
         assert!(launch(line).empty_folder, "{line}");
     }
@@ -62,29 +70,29 @@ fn a_question_for_a_version_is_answered_from_an_empty_folder() {
 }
 
 /// The inputs a step is started with.
-fn started(line: &str) -> Vec<String> {
+fn launch_arguments(line: &str) -> Vec<String> {
     let words = words_of(line);
     launch(line).arguments(&words[1..])
 }
 
 #[test]
-fn who_reads_whole_folders_leaves_credentials_out() {
+fn recursive_readers_exclude_credentials() {
     for line in ["grep -rn x .", "egrep -r x src", "timeout 5 grep -nr x", "grep -d recurse x ."] {
-        let args = started(line);
+        let args = launch_arguments(line);
         for left_out in
             ["--exclude=.[nN][eE][tT][rR][cC]*", "--exclude-dir=.ssh", "--exclude-dir=.git"]
         {
             assert!(args.contains(&left_out.to_owned()), "{line}: {left_out}");
         }
     }
-    let args = started("rg -uu x .");
+    let args = launch_arguments("rg -uu x .");
     for left_out in ["--iglob=!.env", "--iglob=!**/.git/config", "--iglob=!**/.ssh/**"] {
         assert!(args.contains(&left_out.to_owned()), "{left_out}");
     }
     for line in
         ["git grep x", "git grep --untracked -e x -- src", "git log -p -- src", "git diff src"]
     {
-        let args = started(line);
+        let args = launch_arguments(line);
         assert!(args.contains(&":(top,exclude,icase,glob)**/.env".to_owned()), "{line}");
     }
     for line in [
@@ -97,7 +105,7 @@ fn who_reads_whole_folders_leaves_credentials_out() {
         "git diff-tree -p HEAD",
         "git range-diff a b c",
     ] {
-        let args = started(line);
+        let args = launch_arguments(line);
         assert!(args.contains(&":(top,exclude,icase,glob)**/.netrc*".to_owned()), "{line}");
     }
     for line in [
@@ -116,25 +124,28 @@ fn who_reads_whole_folders_leaves_credentials_out() {
 }
 
 #[test]
-fn commits_that_change_nothing_but_credentials_are_shown_all_the_same() {
-    assert_eq!(started("git log -p -3")[..4], ["log", "--full-history", "--sparse", "-p"]);
-    assert_eq!(started("git show")[..3], ["show", "--full-history", "--sparse"]);
-    assert_eq!(started("git log -p -- a.txt")[..3], ["log", "-p", "--"]);
+fn commits_that_change_only_credentials_are_still_shown() {
+    assert_eq!(launch_arguments("git log -p -3")[..4], ["log", "--full-history", "--sparse", "-p"]);
+    assert_eq!(launch_arguments("git show")[..3], ["show", "--full-history", "--sparse"]);
+    assert_eq!(launch_arguments("git log -p -- a.txt")[..3], ["log", "-p", "--"]);
 }
 
 #[test]
 fn a_number_is_shown_if_it_is_a_commit_and_not_if_it_is_a_file() {
-    let args = started("git show 4bcfe98e");
+    let args = launch_arguments("git show 4bcfe98e");
     assert_eq!(args[..3], ["show", "--do-walk", "--max-count=1"]);
-    assert_eq!(started("git show --stat 4bcfe98e")[..3], ["show", "--do-walk", "--max-count=1"]);
-    assert!(!started("git show HEAD").contains(&"--do-walk".to_owned()));
+    assert_eq!(
+        launch_arguments("git show --stat 4bcfe98e")[..3],
+        ["show", "--do-walk", "--max-count=1"]
+    );
+    assert!(!launch_arguments("git show HEAD").contains(&"--do-walk".to_owned()));
 }
 
 #[test]
-fn the_arguments_of_other_programs_are_left_out() {
+fn the_arguments_of_other_processes_are_not_shown() {
     let flag = if cfg!(target_os = "macos") { "-c" } else { "c" };
     for line in ["ps", "ps aux", "ps -ef", "ps -eo pid,args", "ps -o command= -p 1", "ps 1"] {
-        assert_eq!(started(line)[0], flag, "{line}");
+        assert_eq!(launch_arguments(line)[0], flag, "{line}");
     }
     for line in [
         "pgrep -a node",
@@ -170,12 +181,12 @@ fn a_form_that_needs_added_arguments_asks_in_a_line_for_a_shell() {
     ] {
         let policy = Policy::default();
         let step = Step { work: StepAction::Shell { line: line.into() }, ..step("x", &[]) };
-        let verdict = judged_with(step, &policy, &place());
+        let verdict = assess_with(step, &policy, &place());
         assert!(matches!(verdict, Verdict::Ask(_)), "{line}");
     }
     let step =
         Step { work: StepAction::Shell { line: "cat a.txt | wc -l".into() }, ..step("x", &[]) };
-    assert!(matches!(judged_with(step, &Policy::default(), &place()), Verdict::Run(_)));
+    assert!(matches!(assess_with(step, &Policy::default(), &place()), Verdict::Run(_)));
 }
 
 #[test]
@@ -186,7 +197,7 @@ fn fd_passes_on_neither_links_nor_credentials() {
         "fd -x cat {}",
         "fd main --exec head -n 3 {} ;",
     ] {
-        let args = started(line);
+        let args = launch_arguments(line);
         assert!(args.starts_with(&["--type=file".to_owned()]), "{line}");
         assert!(args.contains(&"--exclude=.[nN][eE][tT][rR][cC]*".to_owned()), "{line}");
         assert!(args.contains(&"--exclude=.[sS][sS][hH]".to_owned()), "{line}");
@@ -216,12 +227,12 @@ fn fd_passes_on_neither_links_nor_credentials() {
 
 #[test]
 fn exclusions_come_after_all_options_and_before_the_end_of_them() {
-    let args = started("grep -r --include=*.rs -e x -- src");
+    let args = launch_arguments("grep -r --include=*.rs -e x -- src");
     let end = args.iter().position(|arg| arg == "--").unwrap();
     let last = args.iter().rposition(|arg| arg.starts_with("--exclude")).unwrap();
     let given = args.iter().position(|arg| arg.starts_with("--include")).unwrap();
     assert!(given < last && last + 1 == end, "{args:?}");
     assert_eq!(args.last().unwrap(), "src");
-    let args = started("git grep x -- src");
+    let args = launch_arguments("git grep x -- src");
     assert_eq!(args[..4], ["grep", "x", "--", "src"]);
 }

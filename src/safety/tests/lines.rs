@@ -20,8 +20,8 @@ fn line(line: &str) -> Risk {
 struct Aliases;
 
 impl Machine for Aliases {
-    fn real(&self, path: &Path) -> PathBuf {
-        paths::normal(path)
+    fn resolve(&self, path: &Path) -> PathBuf {
+        paths::normalize(path)
     }
 
     fn kind(&self, _: &Path) -> PathKind {
@@ -52,7 +52,7 @@ fn with_aliases(line: &str, denied: &[&str]) -> Tier {
     let denied = denied.iter().map(|rule| PolicyRule::parse(rule).unwrap()).collect();
     let (policy, place) = (Policy { denied, ..Policy::default() }, place());
     let scene = PolicyContext { policy: &policy, place: &place, world: &Aliases };
-    assess(step(program, &args), scene).judged().risk.tier
+    assess(step(program, &args), scene).assessment().risk.tier
 }
 
 #[test]

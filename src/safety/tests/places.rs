@@ -3,18 +3,18 @@
 use super::*;
 
 /// A place, with the path of a file of the workspace there.
-fn at(workspace: &str, home: &str) -> Workspace {
+fn workspace_at(workspace: &str, home: &str) -> Workspace {
     Workspace::new(workspace, home)
 }
 
-fn found(place: &Workspace, program: &str, args: &[&str]) -> Risk {
-    judged_with(step(program, args), &Policy::default(), place).judged().risk.clone()
+fn risk_in(place: &Workspace, program: &str, args: &[&str]) -> Risk {
+    assess_with(step(program, args), &Policy::default(), place).assessment().risk.clone()
 }
 
-fn tool(place: &Workspace, name: &str, input: serde_json::Value) -> Risk {
+fn tool_risk(place: &Workspace, name: &str, input: serde_json::Value) -> Risk {
     let work = StepAction::Tool { name: name.into(), input };
     let step = Step { work, ..step("", &[]) };
-    judged_with(step, &Policy::default(), place).judged().risk.clone()
+    assess_with(step, &Policy::default(), place).assessment().risk.clone()
 }
 
 /// Workspaces below places that are secret in general, with the user's home.
@@ -35,9 +35,9 @@ const ANYWHERE: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_general_place_of_secrets_never_outweighs_a_workspace_in_it() {
+fn a_system_secret_folder_does_not_close_a_workspace_in_it() {
     for (workspace, home) in ANYWHERE {
-        let place = at(workspace, home);
+        let place = workspace_at(workspace, home);
         for (program, args) in [
             ("cat", &["src/main.rs"][..]),
             ("ls", &["src"]),
@@ -45,32 +45,32 @@ fn a_general_place_of_secrets_never_outweighs_a_workspace_in_it() {
             ("find", &[".", "-name", "*.rs"]),
             ("wc", &["-l", "./src/main.rs"]),
         ] {
-            let risk = found(&place, program, args);
+            let risk = risk_in(&place, program, args);
             assert_eq!(risk.tier, Tier::L0, "{workspace}: {program} {args:?}: {:?}", risk.reasons);
         }
-        let read = tool(&place, "file.read", serde_json::json!({ "path": "a.txt" }));
+        let read = tool_risk(&place, "file.read", serde_json::json!({ "path": "a.txt" }));
         assert_eq!((read.tier, read.rule.as_str()), (Tier::L0, "file.read"), "{workspace}");
         let write = serde_json::json!({ "path": "b.txt", "content": "x" });
-        let write = tool(&place, "file.write", write);
+        let write = tool_risk(&place, "file.write", write);
         assert_eq!((write.tier, write.rule.as_str()), (Tier::L1, "file.write"), "{workspace}");
-        assert_eq!(found(&place, "mkdir", &["new"]).rule, "mkdir", "{workspace}");
+        assert_eq!(risk_in(&place, "mkdir", &["new"]).rule, "mkdir", "{workspace}");
     }
 }
 
 #[test]
 fn a_file_secret_by_its_own_name_stays_so_in_such_a_workspace() {
     for (workspace, home) in ANYWHERE {
-        let place = at(workspace, home);
+        let place = workspace_at(workspace, home);
         for secret in [".env", ".ssh/id_rsa", ".aws/credentials", "x/.netrc", "server.pem"] {
-            assert!(found(&place, "cat", &[secret]).tier > Tier::L0, "{workspace}: {secret}");
+            assert!(risk_in(&place, "cat", &[secret]).tier > Tier::L0, "{workspace}: {secret}");
         }
         let key = serde_json::json!({ "path": ".ssh/authorized_keys", "content": "x" });
-        assert_eq!(tool(&place, "file.write", key).tier, Tier::L2, "{workspace}");
+        assert_eq!(tool_risk(&place, "file.write", key).tier, Tier::L2, "{workspace}");
     }
 }
 
 #[test]
-fn the_rest_of_a_general_place_stays_closed() {
+fn the_rest_of_a_system_secret_folder_stays_closed() {
     for (workspace, home, other) in [
         ("/root/p", "/home/u", "/root/other"),
         ("/boot/p", "/h", "/boot/grub.cfg"),
@@ -90,27 +90,27 @@ fn the_rest_of_a_general_place_stays_closed() {
         ("/w", "/h", "/root/x"),
         ("/w", "/root/deep", "/root/x"),
     ] {
-        let risk = found(&at(workspace, home), "cat", &[other]);
+        let risk = risk_in(&workspace_at(workspace, home), "cat", &[other]);
         assert_eq!(risk.rule, "path.secret", "{workspace}: {other}");
     }
-    let rest = found(&at("/root/p", "/root"), "cat", &["/root/notes.txt"]);
+    let rest = risk_in(&workspace_at("/root/p", "/root"), "cat", &["/root/notes.txt"]);
     assert_eq!(rest.rule, "path.outside", "the home is nobody else's");
 }
 
 #[test]
-fn a_general_place_counts_until_the_workspace_in_it_is_trusted() {
-    let place = Workspace { trusted: false, ..at("/etc/ssh/p", "/h") };
-    let read = tool(&place, "file.read", serde_json::json!({ "path": "a.txt" }));
+fn a_system_secret_folder_closes_an_untrusted_workspace_in_it() {
+    let place = Workspace { trusted: false, ..workspace_at("/etc/ssh/p", "/h") };
+    let read = tool_risk(&place, "file.read", serde_json::json!({ "path": "a.txt" }));
     assert_eq!((read.tier, read.rule.as_str()), (Tier::L1, "path.secret"));
 }
 
 #[test]
-fn a_link_out_of_a_workspace_among_devices_is_seen() {
+fn a_link_out_of_a_workspace_below_dev_is_detected() {
     let links = [("/dev/shm/p/link", "/etc/shadow"), ("/dev/shm/p/note", "/outside/x")];
     let world = Fake { links: links.into_iter().collect(), settings: "" };
-    let (policy, place) = (Policy::default(), at("/dev/shm/p", "/h"));
+    let (policy, place) = (Policy::default(), workspace_at("/dev/shm/p", "/h"));
     let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-    let rule = |path| assess(step("cat", &[path]), scene).judged().risk.rule.clone();
+    let rule = |path| assess(step("cat", &[path]), scene).assessment().risk.rule.clone();
     assert_eq!(rule("link"), "path.secret");
     assert_eq!(rule("note"), "path.outside");
     assert_eq!(rule("plain"), "cat");
@@ -118,18 +118,18 @@ fn a_link_out_of_a_workspace_among_devices_is_seen() {
 
 #[test]
 fn a_path_of_dots_is_named_in_full() {
-    let risk = found(&at("/w/deep", "/h"), "ls", &[".."]);
+    let risk = risk_in(&workspace_at("/w/deep", "/h"), "ls", &[".."]);
     let why = risk.main_reason().unwrap().to_string();
     assert!(why.contains("`/w`"), "{why}");
 }
 
-fn within() -> Workspace {
-    Workspace { readable: vec!["/m".into()], ..at("/m/apps/shop", "/h") }
+fn nested_workspace() -> Workspace {
+    Workspace { readable: vec!["/m".into()], ..workspace_at("/m/apps/shop", "/h") }
 }
 
 #[test]
-fn the_repository_around_the_workspace_is_read_and_nothing_else_is_done_in_it() {
-    let place = within();
+fn the_enclosing_repository_is_readable_and_nothing_more() {
+    let place = nested_workspace();
     for (program, args) in [
         ("ls", &[".."][..]),
         ("cat", &["../README.md"]),
@@ -137,30 +137,30 @@ fn the_repository_around_the_workspace_is_read_and_nothing_else_is_done_in_it() 
         ("git", &["grep", "x", "--", ":/"]),
         ("rg", &["x", "../../lib"]),
     ] {
-        let risk = found(&place, program, args);
+        let risk = risk_in(&place, program, args);
         assert_eq!(risk.tier, Tier::L0, "{program} {args:?}: {:?}", risk.reasons);
     }
     let read = serde_json::json!({ "path": "../../README.md" });
-    assert_eq!(tool(&place, "file.read", read).tier, Tier::L0);
+    assert_eq!(tool_risk(&place, "file.read", read).tier, Tier::L0);
     let write = serde_json::json!({ "path": "../../README.md", "content": "x" });
-    assert!(rules_of(&tool(&place, "file.write", write)).contains(&"path.outside.write"));
-    assert!(rules_of(&found(&place, "touch", &["../x"])).contains(&"path.outside.write"));
+    assert!(rules_of(&tool_risk(&place, "file.write", write)).contains(&"path.outside.write"));
+    assert!(rules_of(&risk_in(&place, "touch", &["../x"])).contains(&"path.outside.write"));
     for outside in ["../../../x", "/mother/x", "/m2/x"] {
-        assert_eq!(found(&place, "cat", &[outside]).rule, "path.outside", "{outside}");
+        assert_eq!(risk_in(&place, "cat", &[outside]).rule, "path.outside", "{outside}");
     }
     for secret in ["../../.env", "../../.git/config", "/m/lib/.ssh/id_rsa"] {
-        assert_eq!(found(&place, "cat", &[secret]).rule, "path.secret", "{secret}");
+        assert_eq!(risk_in(&place, "cat", &[secret]).rule, "path.secret", "{secret}");
     }
-    assert_eq!(found(&place, "../../tool.sh", &[]).rule, "program.outside");
+    assert_eq!(risk_in(&place, "../../tool.sh", &[]).rule, "program.outside");
 }
 
 #[test]
-fn a_step_reads_from_any_folder_of_the_repository_and_changes_from_the_workspace_alone() {
-    let place = within();
+fn a_step_may_read_from_any_folder_of_the_repository_and_write_only_from_the_workspace() {
+    let place = nested_workspace();
     let rule = |program: &str, args: &[&str]| {
         let step = Step { cwd: Some("..".into()), ..step(program, args) };
-        let verdict = judged_with(step, &Policy::default(), &place);
-        rules_of(&verdict.judged().risk).contains(&"cwd.outside")
+        let verdict = assess_with(step, &Policy::default(), &place);
+        rules_of(&verdict.assessment().risk).contains(&"cwd.outside")
     };
     assert!(!rule("ls", &[]));
     assert!(rule("cargo", &["build"]));
@@ -168,22 +168,22 @@ fn a_step_reads_from_any_folder_of_the_repository_and_changes_from_the_workspace
 }
 
 #[test]
-fn a_folder_the_user_added_is_as_the_workspace() {
-    let place = Workspace { added: vec!["/lib/own".into()], ..at("/w", "/h") };
-    assert_eq!(found(&place, "cat", &["/lib/own/a.txt"]).tier, Tier::L0);
-    assert_eq!(found(&place, "cat", &["/lib/other/a.txt"]).rule, "path.outside");
-    assert_eq!(found(&place, "cat", &["/lib/own/.env"]).rule, "path.sensitive");
+fn a_folder_the_user_added_counts_as_the_workspace() {
+    let place = Workspace { added: vec!["/lib/own".into()], ..workspace_at("/w", "/h") };
+    assert_eq!(risk_in(&place, "cat", &["/lib/own/a.txt"]).tier, Tier::L0);
+    assert_eq!(risk_in(&place, "cat", &["/lib/other/a.txt"]).rule, "path.outside");
+    assert_eq!(risk_in(&place, "cat", &["/lib/own/.env"]).rule, "path.sensitive");
     let write = serde_json::json!({ "path": "/lib/own/b.txt", "content": "x" });
-    assert_eq!(tool(&place, "file.write", write).rule, "file.write");
-    let touch = found(&place, "touch", &["/lib/own/x"]);
+    assert_eq!(tool_risk(&place, "file.write", write).rule, "file.write");
+    let touch = risk_in(&place, "touch", &["/lib/own/x"]);
     assert!(!rules_of(&touch).contains(&"path.outside.write"));
     let step = Step { cwd: Some("/lib/own".into()), ..step("ls", &[]) };
-    assert_eq!(judged_with(step, &Policy::default(), &place).judged().risk.tier, Tier::L0);
+    assert_eq!(assess_with(step, &Policy::default(), &place).assessment().risk.tier, Tier::L0);
 }
 
 #[test]
-fn folders_that_are_too_much_or_not_the_projects_are_not_added() {
-    let place = Workspace { own: vec!["/data/avocet".into()], ..at("/w", "/h/u") };
+fn folders_that_are_too_broad_or_not_of_the_project_are_not_added() {
+    let place = Workspace { own: vec!["/data/avocet".into()], ..workspace_at("/w", "/h/u") };
     for (folder, refused) in [
         ("/", Some(words::ADD_TOO_MUCH)),
         ("/h", Some(words::ADD_TOO_MUCH)),
@@ -199,18 +199,18 @@ fn folders_that_are_too_much_or_not_the_projects_are_not_added() {
         ("/h/u/code/lib", None),
         ("/srv/lib", None),
     ] {
-        assert_eq!(place.refusal(Path::new(folder)), refused, "{folder}");
+        assert_eq!(place.reason_not_to_add(Path::new(folder)), refused, "{folder}");
     }
 }
 
 #[test]
-fn our_own_folders_stay_closed_wherever_they_lie() {
-    let place = Workspace { own: vec!["/data/avocet".into()], ..at("/w", "/h") };
-    assert_eq!(found(&place, "cat", &["/data/avocet/config.toml"]).rule, "path.secret");
+fn avocet_folders_stay_closed_wherever_they_are() {
+    let place = Workspace { own: vec!["/data/avocet".into()], ..workspace_at("/w", "/h") };
+    assert_eq!(risk_in(&place, "cat", &["/data/avocet/config.toml"]).rule, "path.secret");
     let write = serde_json::json!({ "path": "/data/avocet/config.toml", "content": "x" });
-    assert_eq!(tool(&place, "file.write", write).tier, Tier::L2);
-    let inside = Workspace { own: vec!["/w/.home".into()], ..at("/w", "/h") };
-    assert_eq!(found(&inside, "cat", &["/w/.home/config.toml"]).rule, "path.secret");
-    let working = Workspace { own: vec!["/data".into()], ..at("/data/ws", "/h") };
-    assert_eq!(found(&working, "cat", &["a.txt"]).tier, Tier::L0);
+    assert_eq!(tool_risk(&place, "file.write", write).tier, Tier::L2);
+    let inside = Workspace { own: vec!["/w/.home".into()], ..workspace_at("/w", "/h") };
+    assert_eq!(risk_in(&inside, "cat", &["/w/.home/config.toml"]).rule, "path.secret");
+    let working = Workspace { own: vec!["/data".into()], ..workspace_at("/data/ws", "/h") };
+    assert_eq!(risk_in(&working, "cat", &["a.txt"]).tier, Tier::L0);
 }

@@ -3,14 +3,14 @@
 use super::*;
 
 #[test]
-fn a_repository_that_would_start_programs_makes_a_question_of_every_git_step() {
+fn every_git_step_asks_in_a_repository_that_would_start_programs() {
     let policy = Policy::default();
     let place = place();
     let of = |settings| {
         let world = Fake { settings, ..world() };
         let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-        let judged = assess(step("git", &["-C", ".", "status"]), scene).judged().clone();
-        let offered = offered(&judged, scene);
+        let judged = assess(step("git", &["-C", ".", "status"]), scene).assessment().clone();
+        let offered = suggest_grant(&judged, scene);
         (judged.risk.tier, judged.risk.rule.clone(), offered)
     };
     assert_eq!(of("[core]\nfsmonitor = ./x\n"), (Tier::L1, "git-config-exec".to_owned(), None));
@@ -19,7 +19,7 @@ fn a_repository_that_would_start_programs_makes_a_question_of_every_git_step() {
 }
 
 #[test]
-fn no_rule_of_the_user_answers_a_question_a_repository_planted() {
+fn no_user_rule_allows_a_step_that_repository_settings_make_ask() {
     let allowed = vec![PolicyRule::parse("git add *").unwrap()];
     let policy = Policy { allowed, ..Policy::default() };
     let place = place();

@@ -30,7 +30,7 @@ const SECRETS: &[&str] = &[
 
 /// A row that runs by itself and reads its operands.
 #[derive(Clone, Debug)]
-struct Reader {
+struct ReadingRow {
     /// The program, and its sub-command if it is one of those.
     words: Vec<&'static str>,
     flags: Vec<&'static str>,
@@ -39,11 +39,11 @@ struct Reader {
     operands: Operands,
 }
 
-fn first(names: &'static str) -> &'static str {
+fn first_name(names: &'static str) -> &'static str {
     names.split_ascii_whitespace().next().unwrap().trim_end_matches('*')
 }
 
-fn readers() -> Vec<Reader> {
+fn readers() -> Vec<ReadingRow> {
     let of = |words: Vec<&'static str>, spec: &'static Spec| {
         let reads = matches!(
             spec.grammar.operands,
@@ -55,13 +55,13 @@ fn readers() -> Vec<Reader> {
         let paths = paths.filter_map(|value| value.strip_suffix("=path"));
         let paths: Vec<String> = paths.map(str::to_owned).collect();
         let worth = spec.tier == Tier::L0 && (reads || !paths.is_empty());
-        worth.then_some(Reader { words, flags, paths, operands: spec.grammar.operands })
+        worth.then_some(ReadingRow { words, flags, paths, operands: spec.grammar.operands })
     };
     let mut out = Vec::new();
     for spec in rules::all() {
-        out.extend(of(vec![first(spec.names)], spec));
+        out.extend(of(vec![first_name(spec.names)], spec));
         for sub in spec.subs {
-            out.extend(of(vec![first(spec.names), first(sub.names)], sub));
+            out.extend(of(vec![first_name(spec.names), first_name(sub.names)], sub));
         }
     }
     out
@@ -77,7 +77,7 @@ fn there_are_rows_that_read() {
 
 /// Adding a row whose words are not files requires checking whether they may be.
 #[test]
-fn rows_whose_words_are_not_files_are_these() {
+fn only_these_rows_take_words_that_are_not_files() {
     let mut found: Vec<&str> = rules::all()
         .filter(|spec| spec.tier == Tier::L0 && spec.grammar.operands == Operands::Text)
         .filter(|spec| spec.check.is_none())
@@ -91,7 +91,7 @@ const NO_FILES: &str = "basename cal col colrm cowsay cowthink dirname echo expr
     figlet getconf getopt locale ncal numfmt pathchk printf seq ss toilet tr true \
     uuidgen whereis which";
 
-fn asked(reader: &Reader, args: &[String]) -> Result<(), TestCaseError> {
+fn assert_asks(reader: &ReadingRow, args: &[String]) -> Result<(), TestCaseError> {
     let mut words = reader.words.clone();
     words.extend(args.iter().map(String::as_str));
     let (program, args) = words.split_first().unwrap();
@@ -123,7 +123,7 @@ proptest! {
             let joined = if name.starts_with("--") { format!("{name}={secret}") } else { format!("{name}{secret}") };
             for with in [vec![joined], vec![name.clone(), secret.to_owned()]] {
                 let all: Vec<String> = args.iter().cloned().chain(with).collect();
-                asked(reader, &all)?;
+                assert_asks(reader, &all)?;
             }
         }
         match reader.operands {
@@ -137,6 +137,6 @@ proptest! {
             args.insert(at.min(args.len()), "--".to_owned());
         }
         args.push(secret.to_owned());
-        asked(reader, &args)?;
+        assert_asks(reader, &args)?;
     }
 }

@@ -10,8 +10,8 @@ struct Folder {
 }
 
 impl Machine for Folder {
-    fn real(&self, path: &Path) -> PathBuf {
-        paths::normal(path)
+    fn resolve(&self, path: &Path) -> PathBuf {
+        paths::normalize(path)
     }
 
     fn kind(&self, path: &Path) -> PathKind {
@@ -27,8 +27,8 @@ impl Machine for Folder {
         world().program(name)
     }
 
-    fn file(&self, path: &Path) -> Option<Program> {
-        Some(Program { path: paths::normal(path), device: 1, inode: 2, modified: 1, link: None })
+    fn executable_at(&self, path: &Path) -> Option<Program> {
+        Some(Program { path: paths::normalize(path), device: 1, inode: 2, modified: 1, link: None })
     }
 
     fn read(&self, path: &Path, _: usize) -> Contents {
@@ -43,7 +43,7 @@ impl Machine for Folder {
 
 const HERE: Folder = Folder { content: "one" };
 
-fn of(line: &str) -> Step {
+fn step_for(line: &str) -> Step {
     let words = words_of(line);
     let (program, args) = words.split_first().unwrap();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -54,20 +54,20 @@ fn of(line: &str) -> Step {
 fn grant(line: &str) -> Option<Grant> {
     let (policy, place) = (Policy::default(), place());
     let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
-    let verdict = assess(of(line), scene);
-    offered(verdict.judged(), scene)
+    let verdict = assess(step_for(line), scene);
+    suggest_grant(verdict.assessment(), scene)
 }
 
-fn offers(line: &str) -> Option<String> {
+fn suggested_for(line: &str) -> Option<String> {
     grant(line).map(|grant| grant.rule.to_string())
 }
 
 /// Whether the rule remembered for `approved` lets `line` run.
-fn answers(approved: &str, line: &str) -> bool {
-    answers_in(approved, of(line), HERE)
+fn remembered_rule_allows(approved: &str, line: &str) -> bool {
+    remembered_rule_allows_in(approved, step_for(line), HERE)
 }
 
-fn answers_in(approved: &str, step: Step, world: Folder) -> bool {
+fn remembered_rule_allows_in(approved: &str, step: Step, world: Folder) -> bool {
     let granted = vec![grant(approved).unwrap_or_else(|| panic!("`{approved}` offers no rule"))];
     let policy = Policy { granted, ..Policy::default() };
     let place = place();
@@ -76,11 +76,11 @@ fn answers_in(approved: &str, step: Step, world: Folder) -> bool {
 }
 
 /// Whether a rule of the user's own hand lets `line` run.
-fn written(rule: &str, line: &str) -> bool {
+fn user_rule_allows(rule: &str, line: &str) -> bool {
     let policy = Policy { allowed: vec![PolicyRule::parse(rule).unwrap()], ..Policy::default() };
     let place = place();
     matches!(
-        assess(of(line), PolicyContext { policy: &policy, place: &place, world: &HERE }),
+        assess(step_for(line), PolicyContext { policy: &policy, place: &place, world: &HERE }),
         Verdict::Run(_)
     )
 }
@@ -110,13 +110,13 @@ fn tests_and_builds_are_offered_a_rule_that_covers_the_next_one() {
         ("./run.sh x", "./run.sh x"),
         ("python3 x.py", "python3 x.py"),
     ] {
-        assert_eq!(offers(line).as_deref(), Some(rule), "{line}");
-        assert!(answers(line, line), "{line}");
+        assert_eq!(suggested_for(line).as_deref(), Some(rule), "{line}");
+        assert!(remembered_rule_allows(line, line), "{line}");
     }
 }
 
 #[test]
-fn closed_sub_commands_are_offered_with_exact_arguments_only() {
+fn closed_sub_commands_are_offered_only_with_exact_arguments() {
     for line in [
         "git config user.name x",
         "git submodule update",
@@ -145,12 +145,12 @@ fn closed_sub_commands_are_offered_with_exact_arguments_only() {
         "make x",
         "cmake .",
     ] {
-        assert_eq!(offers(line).as_deref(), Some(line));
+        assert_eq!(suggested_for(line).as_deref(), Some(line));
     }
 }
 
 #[test]
-fn commands_that_run_anything_or_send_it_away_are_never_offered() {
+fn commands_that_run_or_send_anything_are_never_offered_a_rule() {
     for line in [
         "bash -c ls",
         "env ls",
@@ -170,7 +170,7 @@ fn commands_that_run_anything_or_send_it_away_are_never_offered() {
         "sudo ls",
         "cargo +nightly test",
     ] {
-        assert_eq!(offers(line), None, "{line}");
+        assert_eq!(suggested_for(line), None, "{line}");
     }
 }
 
@@ -212,13 +212,13 @@ const NOT: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn a_remembered_rule_covers_nothing_that_was_not_looked_at() {
+fn a_remembered_rule_covers_nothing_that_was_not_checked() {
     let mut wrong = Vec::new();
     for (approved, others) in NOT {
         wrong.extend(
             others
                 .iter()
-                .filter(|line| answers(approved, line))
+                .filter(|line| remembered_rule_allows(approved, line))
                 .map(|line| format!("the rule for `{approved}` covers `{line}`")),
         );
     }
@@ -226,7 +226,7 @@ fn a_remembered_rule_covers_nothing_that_was_not_looked_at() {
 }
 
 #[test]
-fn a_rule_the_user_writes_with_a_star_covers_no_more_than_one_that_is_remembered() {
+fn a_user_rule_with_a_star_covers_no_more_than_a_remembered_one() {
     let mut wrong = Vec::new();
     for (rule, line) in [
         ("git submodule *", "git submodule foreach x"),
@@ -267,7 +267,7 @@ fn a_rule_the_user_writes_with_a_star_covers_no_more_than_one_that_is_remembered
         ("rm *", "rm x"),
         ("touch *", "touch AGENTS.md"),
     ] {
-        if written(rule, line) {
+        if user_rule_allows(rule, line) {
             wrong.push(format!("`{rule}` covers `{line}`"));
         }
     }
@@ -284,7 +284,7 @@ fn a_rule_the_user_writes_with_a_star_covers_no_more_than_one_that_is_remembered
         ("mkdir *", "mkdir -p a/b"),
         ("git push origin *", "git push origin main"),
     ] {
-        assert!(written(rule, line), "`{rule}` does not cover `{line}`");
+        assert!(user_rule_allows(rule, line), "`{rule}` does not cover `{line}`");
     }
 }
 
@@ -299,77 +299,82 @@ fn a_rule_for_a_program_never_covers_a_file_of_the_folder_by_the_same_name() {
         ("./run.sh", "./run.sh"),
         ("bash x.sh", "bash x.sh"),
     ] {
-        assert!(!written(rule, line), "`{rule}` covers `{line}`");
+        assert!(!user_rule_allows(rule, line), "`{rule}` covers `{line}`");
     }
-    assert!(written("cargo test *", "/bin/cargo test"), "the same program by its path");
-    assert!(!answers("cargo test", "./cargo test"));
+    assert!(user_rule_allows("cargo test *", "/bin/cargo test"), "the same program by its path");
+    assert!(!remembered_rule_allows("cargo test", "./cargo test"));
 }
 
 #[test]
-fn a_rule_for_a_program_of_the_folder_holds_while_its_content_does() {
+fn a_rule_for_a_program_of_the_folder_applies_while_its_content_is_unchanged() {
     for line in ["./gradlew test", "./run.sh x", ".venv/bin/pytest -q"] {
-        assert!(answers_in(line, of(line), HERE), "{line}");
-        assert!(!answers_in(line, of(line), Folder { content: "two" }), "{line}");
+        assert!(remembered_rule_allows_in(line, step_for(line), HERE), "{line}");
+        assert!(
+            !remembered_rule_allows_in(line, step_for(line), Folder { content: "two" }),
+            "{line}"
+        );
     }
     let policy = Policy::default();
     let place = place();
     let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
-    let bound = bound(PolicyRule::parse("./run.sh *").unwrap(), scene).unwrap();
+    let bound = bind_to_content(PolicyRule::parse("./run.sh *").unwrap(), scene).unwrap();
     assert_eq!(bound.terms.pinned.unwrap().path, Path::new("/w/run.sh"));
-    assert!(super::super::bound(PolicyRule::parse("cargo test *").unwrap(), scene).is_err());
+    assert!(
+        super::super::bind_to_content(PolicyRule::parse("cargo test *").unwrap(), scene).is_err()
+    );
 }
 
 #[test]
-fn a_rule_holds_in_the_folder_it_was_given_in_and_in_no_other() {
+fn a_rule_applies_only_in_the_folder_it_was_remembered_in() {
     for cwd in ["/w/node_modules/evil", "sub", "/outside", "..", "~"] {
-        let elsewhere = |line| Step { cwd: Some(cwd.into()), ..of(line) };
+        let elsewhere = |line| Step { cwd: Some(cwd.into()), ..step_for(line) };
         for line in ["make", "npm run build", "cargo test", "git init", "touch a", "python3 x.py"] {
-            assert!(!answers_in(line, elsewhere(line), HERE), "{line} in {cwd}");
+            assert!(!remembered_rule_allows_in(line, elsewhere(line), HERE), "{line} in {cwd}");
             let policy =
                 Policy { allowed: vec![PolicyRule::parse(line).unwrap()], ..Policy::default() };
-            let verdict = judged_with(elsewhere(line), &policy, &place());
+            let verdict = assess_with(elsewhere(line), &policy, &place());
             assert!(!matches!(verdict, Verdict::Run(_)), "{line} in {cwd}");
         }
     }
-    let here = Step { cwd: Some("/w".into()), ..of("make") };
-    assert!(answers_in("make", here, HERE));
+    let here = Step { cwd: Some("/w".into()), ..step_for("make") };
+    assert!(remembered_rule_allows_in("make", here, HERE));
     // A rule given in a sub-folder holds there alone.
     let (policy, place) = (Policy::default(), place());
     let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
-    let sub = || Step { cwd: Some("sub".into()), ..of("make") };
-    let grant = offered(assess(sub(), scene).judged(), scene).unwrap();
+    let sub = || Step { cwd: Some("sub".into()), ..step_for("make") };
+    let grant = suggest_grant(assess(sub(), scene).assessment(), scene).unwrap();
     let policy = Policy { granted: vec![grant], ..Policy::default() };
     let scene = PolicyContext { policy: &policy, ..scene };
     assert!(matches!(assess(sub(), scene), Verdict::Run(_)));
-    assert!(matches!(assess(of("make"), scene), Verdict::Ask(_)));
+    assert!(matches!(assess(step_for("make"), scene), Verdict::Ask(_)));
 }
 
 #[test]
 fn a_rule_answers_only_reasons_and_effects_that_the_approved_step_had() {
     let requires = |change: fn(&mut Requires)| {
-        let mut step = of("make");
+        let mut step = step_for("make");
         change(&mut step.requires);
         step
     };
-    assert!(!answers_in("make", requires(|r| r.confirm = true), HERE));
-    assert!(!answers_in("make", requires(|r| r.network = true), HERE));
+    assert!(!remembered_rule_allows_in("make", requires(|r| r.confirm = true), HERE));
+    assert!(!remembered_rule_allows_in("make", requires(|r| r.network = true), HERE));
     // It writes anyway.
-    assert!(answers_in("make", requires(|r| r.write = true), HERE));
+    assert!(remembered_rule_allows_in("make", requires(|r| r.write = true), HERE));
     for line in ["make", "make *"] {
         let policy =
             Policy { allowed: vec![PolicyRule::parse(line).unwrap()], ..Policy::default() };
-        let runs = |step| matches!(judged_with(step, &policy, &place()), Verdict::Run(_));
+        let runs = |step| matches!(assess_with(step, &policy, &place()), Verdict::Run(_));
         assert!(!runs(requires(|r| r.confirm = true)), "{line}");
         assert!(!runs(requires(|r| r.network = true)), "{line}");
     }
     let mut grant = grant("git commit -m x").unwrap();
     grant.terms.effects.clear();
     let policy = Policy { granted: vec![grant], ..Policy::default() };
-    assert!(matches!(judged_with(of("git commit -m x"), &policy, &place()), Verdict::Ask(_)));
+    assert!(matches!(assess_with(step_for("git commit -m x"), &policy, &place()), Verdict::Ask(_)));
 }
 
 #[test]
-fn an_exact_rule_answers_no_reason_that_is_firm() {
+fn an_exact_rule_never_covers_a_reason_that_always_asks() {
     for line in [
         "bash -c ls",
         "touch /etc/x",
@@ -379,12 +384,12 @@ fn an_exact_rule_answers_no_reason_that_is_firm() {
         "make '\u{202e}x'",
         "git -c core.pager=x -C /o log",
     ] {
-        assert!(!written(&of_rule(line), line), "{line}");
+        assert!(!user_rule_allows(&exact_rule(line), line), "{line}");
     }
 }
 
 /// The rule of exactly these arguments.
-fn of_rule(line: &str) -> String {
+fn exact_rule(line: &str) -> String {
     let words = words_of(line);
     let (program, args) = words.split_first().unwrap();
     PolicyRule { program: program.clone(), args: args.to_vec(), open: false }.to_string()
@@ -393,11 +398,11 @@ fn of_rule(line: &str) -> String {
 #[test]
 fn a_program_that_npx_would_fetch_is_never_remembered() {
     let line = "npx tsc --noEmit";
-    assert!(answers(line, line));
+    assert!(remembered_rule_allows(line, line));
     let granted = vec![grant(line).unwrap()];
     let policy = Policy { granted, ..Policy::default() };
     // In `world()` the `node_modules/.bin` contains no files.
-    assert!(matches!(judged_with(of(line), &policy, &place()), Verdict::Ask(_)));
+    assert!(matches!(assess_with(step_for(line), &policy, &place()), Verdict::Ask(_)));
 }
 
 #[test]
@@ -420,7 +425,7 @@ fn a_refusal_of_the_user_applies_after_options_in_wrappers_and_to_other_names() 
     ] {
         let policy = Policy { denied: vec![PolicyRule::parse(rule).unwrap()], ..Policy::default() };
         for line in lines {
-            let verdict = judged_with(of(line), &policy, &place());
+            let verdict = assess_with(step_for(line), &policy, &place());
             assert!(matches!(verdict, Verdict::Refuse(_)), "`{rule}` lets `{line}` pass");
         }
     }
@@ -430,15 +435,15 @@ fn a_refusal_of_the_user_applies_after_options_in_wrappers_and_to_other_names() 
         name: "file.write".into(),
         input: serde_json::json!({"path": "a", "content": "x"}),
     };
-    let write = Step { work, ..of("ls") };
-    assert!(matches!(judged_with(write, &policy, &place()), Verdict::Refuse(_)));
+    let write = Step { work, ..step_for("ls") };
+    assert!(matches!(assess_with(write, &policy, &place()), Verdict::Refuse(_)));
 }
 
 #[test]
-fn the_coverage_of_a_rule_is_written_out_and_a_rule_that_covers_nothing_says_so() {
+fn the_coverage_of_a_rule_is_described_even_when_it_covers_nothing() {
     let say = |rule: &str| {
         let rule = PolicyRule::parse(rule).unwrap();
-        let says = covers(&rule, None, Path::new("/w"));
+        let says = describe_coverage(&rule, None, Path::new("/w"));
         says.iter().map(|say| say.text(crate::words::Lang::En)).collect::<Vec<_>>().join(" ")
     };
     assert!(say("make test").contains("exactly these arguments"));
@@ -453,8 +458,12 @@ fn the_coverage_of_a_rule_is_written_out_and_a_rule_that_covers_nothing_says_so(
     let never = |rule: &str| {
         let (policy, place) = (Policy::default(), place());
         let rule = PolicyRule::parse(rule).unwrap();
-        never(&rule, None, PolicyContext { policy: &policy, place: &place, world: &HERE })
-            .map(|say| say.phrase().key)
+        why_never_applies(
+            &rule,
+            None,
+            PolicyContext { policy: &policy, place: &place, world: &HERE },
+        )
+        .map(|say| say.phrase().key)
     };
     for (rule, key) in [
         ("foo", "rules.NEVER_REFUSED"),
@@ -478,38 +487,41 @@ fn the_coverage_of_a_rule_is_written_out_and_a_rule_that_covers_nothing_says_so(
 fn a_script_of_an_interpreter_is_covered_as_long_as_its_content_is_the_same() {
     let place = place();
     let judge = |policy: &Policy, line: &str, world: &Folder| {
-        assess(of(line), PolicyContext { policy, place: &place, world }).judged().risk.tier
+        assess(step_for(line), PolicyContext { policy, place: &place, world })
+            .assessment()
+            .risk
+            .tier
     };
     for line in
         ["python3 x.py", "python3 -u x.py --fast", "bash x.sh", "sh x.sh", "node x.js", "ruby x.rb"]
     {
         let grant = grant(line).unwrap_or_else(|| panic!("{line} is offered"));
         assert_eq!(grant.rule.to_string(), line);
-        let says = covers(&grant.rule, Some(&grant.terms), Path::new("/w"));
+        let says = describe_coverage(&grant.rule, Some(&grant.terms), Path::new("/w"));
         let says: Vec<String> = says.iter().map(|say| say.text(crate::words::Lang::En)).collect();
         assert!(says.iter().any(|say| say.contains("the content of `x.")), "{says:?}");
         let policy = Policy { granted: vec![grant], ..Policy::default() };
         let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
-        assert!(matches!(assess(of(line), scene), Verdict::Run(_)), "{line}");
+        assert!(matches!(assess(step_for(line), scene), Verdict::Run(_)), "{line}");
         assert_eq!(judge(&policy, line, &Folder { content: "two" }), Tier::L1);
         let scene = PolicyContext { world: &Folder { content: "two" }, ..scene };
-        assert!(matches!(assess(of(line), scene), Verdict::Ask(_)), "{line} was changed");
+        assert!(matches!(assess(step_for(line), scene), Verdict::Ask(_)), "{line} was changed");
         // A rule that is only a text, as older versions kept it, covers no script.
         let written =
             Policy { allowed: vec![PolicyRule::parse(line).unwrap()], ..Policy::default() };
         let scene = PolicyContext { policy: &written, place: &place, world: &HERE };
-        assert!(matches!(assess(of(line), scene), Verdict::Ask(_)), "{line} is not bound");
-        let bound = bound(PolicyRule::parse(line).unwrap(), scene).unwrap();
+        assert!(matches!(assess(step_for(line), scene), Verdict::Ask(_)), "{line} is not bound");
+        let bound = bind_to_content(PolicyRule::parse(line).unwrap(), scene).unwrap();
         assert_eq!(bound.terms.script.as_ref().map(|script| script.digest.len()), Some(64));
         let policy = Policy { granted: vec![bound], ..Policy::default() };
         let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
-        assert!(matches!(assess(of(line), scene), Verdict::Run(_)), "{line} by hand");
+        assert!(matches!(assess(step_for(line), scene), Verdict::Run(_)), "{line} by hand");
     }
 }
 
 #[test]
-fn the_rule_to_remember_is_offered_only_where_a_yes_can_be_remembered() {
-    let offered = |program: &str, args: &[&str]| offer(&verdict(program, args));
+fn a_rule_is_offered_only_where_an_approval_can_be_remembered() {
+    let offered = |program: &str, args: &[&str]| suggested_rule(&verdict(program, args));
     assert_eq!(offered("cargo", &["build", "-q"]).as_deref(), Some("cargo build *"));
     assert_eq!(offered("mkdir", &["x"]).as_deref(), Some("mkdir x"));
     for (program, args) in [

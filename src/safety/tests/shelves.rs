@@ -5,13 +5,13 @@ use super::*;
 
 /// A machine where `/w/.venv/bin` is a Python environment, and where it is activated.
 #[derive(Default)]
-struct Desk {
+struct VenvMachine {
     activated: bool,
 }
 
-impl Machine for Desk {
-    fn real(&self, path: &Path) -> PathBuf {
-        let path = paths::normal(path);
+impl Machine for VenvMachine {
+    fn resolve(&self, path: &Path) -> PathBuf {
+        let path = paths::normalize(path);
         if path == Path::new("/w/.venv/bin/python") { "/usr/bin/python3".into() } else { path }
     }
 
@@ -40,15 +40,15 @@ impl Machine for Desk {
     }
 }
 
-fn judged(world: &Desk, program: &str, args: &[&str]) -> Assessment {
+fn assess_in(world: &VenvMachine, program: &str, args: &[&str]) -> Assessment {
     let (policy, place) = (Policy::default(), place());
     let scene = PolicyContext { policy: &policy, place: &place, world };
-    assess(step(program, args), scene).judged().clone()
+    assess(step(program, args), scene).assessment().clone()
 }
 
 #[test]
 fn a_program_of_an_environment_asks_and_runs_as_itself() {
-    let world = Desk::default();
+    let world = VenvMachine::default();
     for (program, args) in [
         (".venv/bin/python", &["-m", "pytest"][..]),
         ("./.venv/bin/python", &["--version"]),
@@ -56,34 +56,34 @@ fn a_program_of_an_environment_asks_and_runs_as_itself() {
         (".venv/bin/ruff-of-nobody", &["check"]),
         (".venv/bin/ls", &[]),
     ] {
-        let judged = judged(&world, program, args);
+        let judged = assess_in(&world, program, args);
         assert_eq!(judged.risk.tier, Tier::L1, "{program}: {:?}", judged.risk.reasons);
         assert!(rules_of(&judged.risk).contains(&"program.folder"), "{program}");
         let path = judged.program.as_ref().map(|program| program.path.clone()).unwrap();
         assert!(path.starts_with("/w/.venv/bin"), "{program}: {path:?}");
         let (policy, place) = (Policy::default(), place());
         let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-        assert!(offered(&judged, scene).is_some(), "{program} can be remembered");
+        assert!(suggest_grant(&judged, scene).is_some(), "{program} can be remembered");
     }
-    let outside = judged(&world, "/other/bin/python", &[]);
+    let outside = assess_in(&world, "/other/bin/python", &[]);
     assert_eq!(outside.risk.rule, "program.outside");
 }
 
 #[test]
 fn a_bare_name_means_the_program_of_an_activated_environment() {
-    let plain = judged(&Desk::default(), "python", &["x.py"]);
+    let plain = assess_in(&VenvMachine::default(), "python", &["x.py"]);
     assert_eq!(plain.program.unwrap().path, Path::new("/bin/python"));
-    let world = Desk { activated: true };
-    let own = judged(&world, "python", &["x.py"]);
+    let world = VenvMachine { activated: true };
+    let own = assess_in(&world, "python", &["x.py"]);
     assert_eq!(own.program.unwrap().path, Path::new("/w/.venv/bin/python"));
     assert!(own.risk.reasons.iter().any(|reason| reason.rule == "program.folder"));
 }
 
 #[test]
-fn no_program_of_a_delivered_folder_runs_by_itself_nor_escapes_its_row() {
-    let world = Desk { activated: true };
-    assert_eq!(judged(&world, "ls", &[]).risk.tier, Tier::L1);
-    assert_eq!(judged(&world, "timeout", &["5", "ls"]).risk.tier, Tier::L1);
-    assert_eq!(judged(&world, "rm", &["-rf", "/"]).risk.tier, Tier::L2);
-    assert_eq!(judged(&world, ".venv/bin/rm", &["-rf", "/"]).risk.tier, Tier::L2);
+fn no_bundled_program_runs_unasked_or_escapes_its_row() {
+    let world = VenvMachine { activated: true };
+    assert_eq!(assess_in(&world, "ls", &[]).risk.tier, Tier::L1);
+    assert_eq!(assess_in(&world, "timeout", &["5", "ls"]).risk.tier, Tier::L1);
+    assert_eq!(assess_in(&world, "rm", &["-rf", "/"]).risk.tier, Tier::L2);
+    assert_eq!(assess_in(&world, ".venv/bin/rm", &["-rf", "/"]).risk.tier, Tier::L2);
 }

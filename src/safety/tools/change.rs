@@ -10,7 +10,9 @@ use super::diff::unified;
 use super::edit::{self, TextEdit};
 use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
-use super::{Access, InputError, ResolvedPath, ToolTask, Write, content, digest, quoted, spot};
+use super::{
+    Access, InputError, ResolvedPath, ToolTask, Write, content, digest, excerpt, resolve_path,
+};
 use crate::protocol::{Change, Effect, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::judge::JudgeContext;
@@ -34,12 +36,12 @@ pub fn write(
     ground: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Result<ToolTask, InputError> {
-    let (spot, class) = spot(input.text(PATH)?, Access::Writes, ground, out)?;
-    writes(&spot, class, out);
+    let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, ground, out)?;
+    add_write_findings(&spot, class, out);
     let text = input.text(CONTENT)?;
     if text.len() > MOST {
         return Err(words::TOOL_TOO_BIG
-            .with("path", quoted(&spot.shown))
+            .with("path", excerpt(&spot.shown))
             .with("most", MOST / 1024)
             .into());
     }
@@ -47,21 +49,21 @@ pub fn write(
     let old = match &before {
         None => None,
         Some(bytes) => Some(std::str::from_utf8(bytes).map_err(|_| {
-            InputError::from(words::TOOL_NOT_TEXT.with("path", quoted(&spot.shown)))
+            InputError::from(words::TOOL_NOT_TEXT.with("path", excerpt(&spot.shown)))
         })?),
     };
     let mut masks = Masks::new(ground, old.unwrap_or_default());
     let real = masks.reveal(text)?;
     let as_file = |text| match old {
-        Some(old) if !old.is_empty() => like(old, text),
+        Some(old) if !old.is_empty() => keep_file_style(old, text),
         Some(_) | None => (Cow::Borrowed(text), None),
     };
     let (after, note) = as_file(&real);
-    let shown = masks.any().then(|| masks.shown(&as_file(text).0, &after));
-    masks.find(&spot, out);
-    known(&spot, before.as_deref(), Needs::Whole, ground, out);
+    let shown = masks.has_masks().then(|| masks.masked_display(&as_file(text).0, &after));
+    masks.add_findings(&spot, out);
+    check_last_seen(&spot, before.as_deref(), RequiredRead::Whole, ground, out);
     let after = FileAfter { bytes: after.as_bytes(), shown };
-    finish(spot, before.clone(), after, note, ground)
+    change_task(spot, before.clone(), after, note, ground)
 }
 
 pub fn edit(
@@ -69,34 +71,34 @@ pub fn edit(
     ground: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Result<ToolTask, InputError> {
-    let (spot, class) = spot(input.text(PATH)?, Access::Writes, ground, out)?;
-    writes(&spot, class, out);
-    let edits = edits(input)?;
+    let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, ground, out)?;
+    add_write_findings(&spot, class, out);
+    let edits = parse_edits(input)?;
     let before = content(&spot, ground, MOST)?;
     let Some(bytes) = before else {
         return match edits.as_slice() {
             [TextEdit { old, new, .. }] if old.is_empty() => {
                 let mut masks = Masks::new(ground, "");
                 let real = masks.reveal(new)?;
-                masks.find(&spot, out);
-                let shown = masks.any().then(|| masks.shown(new, &real));
-                finish(spot, None, FileAfter { bytes: real.as_bytes(), shown }, None, ground)
+                masks.add_findings(&spot, out);
+                let shown = masks.has_masks().then(|| masks.masked_display(new, &real));
+                change_task(spot, None, FileAfter { bytes: real.as_bytes(), shown }, None, ground)
             }
-            _ => Err(words::TOOL_NO_FILE.with("path", quoted(&spot.shown)).into()),
+            _ => Err(words::TOOL_NO_FILE.with("path", excerpt(&spot.shown)).into()),
         };
     };
     let text = std::str::from_utf8(&bytes)
-        .map_err(|_| InputError::from(words::TOOL_NOT_TEXT.with("path", quoted(&spot.shown))))?;
+        .map_err(|_| InputError::from(words::TOOL_NOT_TEXT.with("path", excerpt(&spot.shown))))?;
     let mut masks = Masks::new(ground, text);
-    let (done, shown) = edited(text, edits, &mut masks)?;
-    masks.find(&spot, out);
-    known(&spot, Some(&bytes), Needs::Part, ground, out);
+    let (done, shown) = apply_edits(text, edits, &mut masks)?;
+    masks.add_findings(&spot, out);
+    check_last_seen(&spot, Some(&bytes), RequiredRead::Part, ground, out);
     let after = FileAfter { bytes: done.text.as_bytes(), shown };
-    finish(spot, Some(bytes.clone()), after, done.note, ground)
+    change_task(spot, Some(bytes.clone()), after, done.note, ground)
 }
 
 /// The text with its edits done, and where masks were turned back, also as it is shown.
-fn edited(
+fn apply_edits(
     text: &str,
     edits: Vec<TextEdit>,
     masks: &mut Masks<'_>,
@@ -108,7 +110,7 @@ fn edited(
         visible.push(TextEdit { old: old.clone(), ..edit.clone() });
         real.push(TextEdit { old, new, all: edit.all });
     }
-    if !masks.any() {
+    if !masks.has_masks() {
         return Ok((edit::apply(text, &real)?, None));
     }
     let done = edit::apply(text, &real).map_err(|fault| {
@@ -117,31 +119,31 @@ fn edited(
         InputError { detail: detail.unwrap_or_default(), ..fault }
     })?;
     let shown = edit::apply(text, &visible).map(|shown| shown.text).unwrap_or_default();
-    let shown = masks.shown(&shown, &done.text);
+    let shown = masks.masked_display(&shown, &done.text);
     Ok((done, Some(shown)))
 }
 
 /// One edit for each element of `edits`, or the single one next to the path.
-fn edits(input: &InputFields<'_>) -> Result<Vec<TextEdit>, InputError> {
-    let Some(list) = input.list(EDITS)? else { return Ok(vec![one(input)?]) };
+fn parse_edits(input: &InputFields<'_>) -> Result<Vec<TextEdit>, InputError> {
+    let Some(list) = input.list(EDITS)? else { return Ok(vec![parse_edit(input)?]) };
     if list.is_empty() {
-        return Err(input.missing(EDITS));
+        return Err(input.missing_field_error(EDITS));
     }
     let all = list.iter().enumerate().map(|(at, value)| {
         let name = format!("file.edit: edits[{at}]");
-        one(&InputFields::new(&name, value))
+        parse_edit(&InputFields::new(&name, value))
     });
     all.collect()
 }
 
-fn one(input: &InputFields<'_>) -> Result<TextEdit, InputError> {
+fn parse_edit(input: &InputFields<'_>) -> Result<TextEdit, InputError> {
     let (old, new) = (input.text(OLD)?.to_owned(), input.text(NEW)?.to_owned());
     Ok(TextEdit { old, new, all: input.flag(ALL)? })
 }
 
 /// The text with the properties the file keeps: its mark, its line ends, the end of its
 /// last line.
-fn like<'a>(old: &str, text: &'a str) -> (Cow<'a, str>, Option<LocalizedText>) {
+fn keep_file_style<'a>(old: &str, text: &'a str) -> (Cow<'a, str>, Option<LocalizedText>) {
     let mut out = Cow::Borrowed(text);
     let mut kept: Option<LocalizedText> = None;
     if edit::has_crlf_only(old) && !text.contains('\r') && text.contains('\n') {
@@ -162,26 +164,26 @@ fn like<'a>(old: &str, text: &'a str) -> (Cow<'a, str>, Option<LocalizedText>) {
 
 /// How much of a file a change rests on.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Needs {
+enum RequiredRead {
     Whole,
     Part,
 }
 
 /// The file as the model last saw it, against the file now.
-fn known(
+fn check_last_seen(
     spot: &ResolvedPath,
     before: Option<&[u8]>,
-    needs: Needs,
+    needs: RequiredRead,
     ground: &JudgeContext<'_>,
     out: &mut Findings,
 ) {
     let Some(before) = before else { return };
-    let path = quoted(&spot.shown);
-    match ground.scene.world.last_seen(&spot.path) {
+    let path = excerpt(&spot.shown);
+    match ground.scene.world.last_known_digest(&spot.path) {
         Some(seen) if seen != digest(before) => {
             out.add("file.changed", Tier::L1, words::FILE_CHANGED.with("path", path), None, &[]);
         }
-        None if needs == Needs::Whole && !before.is_empty() => {
+        None if needs == RequiredRead::Whole && !before.is_empty() => {
             out.add("file.unread", Tier::L1, words::FILE_UNREAD.with("path", path), None, &[]);
         }
         Some(_) | None => {}
@@ -189,15 +191,15 @@ fn known(
 }
 
 /// The kind of place, for writing.
-pub fn writes(spot: &ResolvedPath, class: PathClass, out: &mut Findings) {
-    let say = words::TOOL_WRITES.with("path", quoted(&spot.shown));
+pub fn add_write_findings(spot: &ResolvedPath, class: PathClass, out: &mut Findings) {
+    let say = words::TOOL_WRITES.with("path", excerpt(&spot.shown));
     out.add("file.write", Tier::L1, say, None, &[Effect::Write]);
     let git = spot.path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
     let (rule, tier, why, effects): (_, _, _, &[Effect]) = match class {
         PathClass::Inside if git => {
             ("path.git", Tier::L1, words::WRITES_REPOSITORY, &[Effect::Exec])
         }
-        PathClass::Inside if steers(spot) => {
+        PathClass::Inside if is_steering_file(spot) => {
             ("path.steers", Tier::L1, words::WRITES_STEERING, &[Effect::Exec])
         }
         PathClass::Inside => return,
@@ -214,12 +216,12 @@ pub fn writes(spot: &ResolvedPath, class: PathClass, out: &mut Findings) {
             &[Effect::Secret, Effect::Outside],
         ),
     };
-    out.add(rule, tier, why.with("path", quoted(&spot.shown)), None, effects);
+    out.add(rule, tier, why.with("path", excerpt(&spot.shown)), None, effects);
 }
 
 /// Files that tell agents and programs what to do and what to run.
-fn steers(spot: &ResolvedPath) -> bool {
-    spot.inside && steering::reader(Path::new(&spot.shown)).is_some()
+fn is_steering_file(spot: &ResolvedPath) -> bool {
+    spot.inside && steering::steered_by(Path::new(&spot.shown)).is_some()
 }
 
 /// The new content of a file.
@@ -230,7 +232,7 @@ pub struct FileAfter<'a> {
 }
 
 /// The task of a file that becomes `after`.
-pub fn finish(
+pub fn change_task(
     spot: ResolvedPath,
     before: Option<Vec<u8>>,
     after: FileAfter<'_>,
@@ -238,10 +240,10 @@ pub fn finish(
     ground: &JudgeContext<'_>,
 ) -> Result<ToolTask, InputError> {
     if before.as_deref() == Some(after.bytes) {
-        return Err(words::NOTHING_CHANGES.with("path", quoted(&spot.shown)).into());
+        return Err(words::NOTHING_CHANGES.with("path", excerpt(&spot.shown)).into());
     }
     let seen = after.shown.as_deref().map_or(after.bytes, str::as_bytes);
-    let mut change = change(&spot, (before.as_deref(), Some(seen)), ground);
+    let mut change = build_change(&spot, (before.as_deref(), Some(seen)), ground);
     change.after = Some(digest(after.bytes));
     let after = Some(Arc::from(after.bytes));
     Ok(ToolTask::Change(Box::new(Write { spot, after, change, backup: false, note })))
@@ -249,7 +251,7 @@ pub fn finish(
 
 /// The display of a change. The secrets of the current file are masked, also where they
 /// stay; new text is shown.
-pub fn change(
+pub fn build_change(
     spot: &ResolvedPath,
     (before, after): (Option<&[u8]>, Option<&[u8]>),
     ground: &JudgeContext<'_>,
@@ -257,7 +259,7 @@ pub fn change(
     let text =
         |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
     let (old, new) = (text(before), text(after));
-    let (old, new) = match ground.scene.world.secrets() {
+    let (old, new) = match ground.scene.world.redactor() {
         Some(secrets) => {
             let (old, new) = secrets.mask_both(&old, &new);
             (old.into_owned(), new.into_owned())
@@ -288,7 +290,7 @@ mod tests {
 
     #[test]
     fn line_ends_and_the_mark_of_a_file_are_put_back_into_a_models_text() {
-        let kept = |old: &str, text: &str| like(old, text).0.into_owned();
+        let kept = |old: &str, text: &str| keep_file_style(old, text).0.into_owned();
         assert_eq!(kept("a\r\nb\r\n", "x\ny\n"), "x\r\ny\r\n");
         assert_eq!(kept("a\r\nb\r\n", "x\ny"), "x\r\ny\r\n");
         assert_eq!(kept("\u{feff}a\n", "x"), "\u{feff}x\n");

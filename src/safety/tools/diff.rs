@@ -18,44 +18,44 @@ pub fn unified(name: &str, old: &str, new: &str) -> (String, usize, usize) {
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
     let hunks: Vec<Hunk> = diff.hunks().collect();
-    let mut sheet = Sheet { text: String::new(), input };
+    let mut sheet = DiffWriter { text: String::new(), input };
     if !hunks.is_empty() {
         sheet.text = format!("--- {name}\n+++ {name}\n");
     }
     // Changes whose surroundings meet are shown as one.
     for group in hunks.chunk_by(|a, b| b.before.start - a.before.end <= 2 * AROUND) {
-        sheet.put(group);
+        sheet.write_hunk(group);
     }
     (sheet.text, diff.count_additions() as usize, diff.count_removals() as usize)
 }
 
-struct Sheet<'a> {
+struct DiffWriter<'a> {
     text: String,
     input: InternedInput<&'a str>,
 }
 
-impl Sheet<'_> {
-    fn put(&mut self, group: &[Hunk]) {
+impl DiffWriter<'_> {
+    fn write_hunk(&mut self, group: &[Hunk]) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
         let lead = AROUND.min(first.before.start);
         let lines = u32::try_from(self.input.before.len()).unwrap_or(u32::MAX);
         let trail = AROUND.min(lines - last.before.end);
         let old = first.before.start - lead..last.before.end + trail;
         let new = first.after.start - lead..last.after.end + trail;
-        let (from, to) = (side(&old), side(&new));
+        let (from, to) = (hunk_range(&old), hunk_range(&new));
         // Writing into a string cannot fail.
         let _ = writeln!(self.text, "@@ -{from} +{to} @@");
         let mut at = old.start;
         for hunk in group {
-            self.lines(' ', at..hunk.before.start, Side::Old);
-            self.lines('-', hunk.before.clone(), Side::Old);
-            self.lines('+', hunk.after.clone(), Side::New);
+            self.write_lines(' ', at..hunk.before.start, Side::Old);
+            self.write_lines('-', hunk.before.clone(), Side::Old);
+            self.write_lines('+', hunk.after.clone(), Side::New);
             at = hunk.before.end;
         }
-        self.lines(' ', at..old.end, Side::Old);
+        self.write_lines(' ', at..old.end, Side::Old);
     }
 
-    fn lines(&mut self, sign: char, range: Range<u32>, side: Side) {
+    fn write_lines(&mut self, sign: char, range: Range<u32>, side: Side) {
         let tokens: &[Token] = match side {
             Side::Old => &self.input.before,
             Side::New => &self.input.after,
@@ -78,7 +78,7 @@ enum Side {
 }
 
 /// `12,3`; a single line is `12`, and a side without any is named by the line before it.
-fn side(range: &Range<u32>) -> String {
+fn hunk_range(range: &Range<u32>) -> String {
     match range.end - range.start {
         0 => format!("{},0", range.start),
         1 => format!("{}", range.start + 1),

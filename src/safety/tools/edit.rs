@@ -43,15 +43,15 @@ pub fn apply(text: &str, edits: &[TextEdit]) -> Result<Edited, InputError> {
             cuts.push((0..0, edit.new.clone()));
             continue;
         }
-        let (places, new, ends) = find(text, edit);
+        let (places, new, ends) = find_matches(text, edit);
         if ends {
             note = Some(LocalizedText::from(words::KEPT_CRLF));
         }
         match places.as_slice() {
-            [] => return Err(nearest::mismatch(text, edit, number, edits.len())),
+            [] => return Err(nearest::mismatch_error(text, edit, number, edits.len())),
             [_] => {}
             [..] if edit.all => {}
-            [..] => return Err(ambiguous(text, &places, number)),
+            [..] => return Err(ambiguous_error(text, &places, number)),
         }
         cuts.extend(places.into_iter().map(|place| (place, new.clone())));
     }
@@ -72,8 +72,8 @@ pub fn apply(text: &str, edits: &[TextEdit]) -> Result<Edited, InputError> {
 
 /// The position of the old text, and its replacement. Models write line ends as `\n`: in a
 /// file that ends all its lines with `\r\n` they mean those.
-fn find(text: &str, edit: &TextEdit) -> (Vec<Range<usize>>, String, bool) {
-    let exact = places(text, &edit.old);
+fn find_matches(text: &str, edit: &TextEdit) -> (Vec<Range<usize>>, String, bool) {
+    let exact = occurrences(text, &edit.old);
     let plain = |text: &str| text.contains('\n') && !text.contains('\r');
     let means_crlf = has_crlf_only(text)
         && !edit.new.contains('\r')
@@ -83,10 +83,10 @@ fn find(text: &str, edit: &TextEdit) -> (Vec<Range<usize>>, String, bool) {
         return (exact, edit.new.clone(), false);
     }
     let (old, new) = (edit.old.replace('\n', "\r\n"), edit.new.replace('\n', "\r\n"));
-    (places(text, &old), new, true)
+    (occurrences(text, &old), new, true)
 }
 
-fn places(text: &str, old: &str) -> Vec<Range<usize>> {
+fn occurrences(text: &str, old: &str) -> Vec<Range<usize>> {
     text.match_indices(old).map(|(at, found)| at..at + found.len()).collect()
 }
 
@@ -96,7 +96,7 @@ pub fn has_crlf_only(text: &str) -> bool {
     ends > 0 && text.matches("\r\n").count() == ends && text.matches('\r').count() == ends
 }
 
-fn ambiguous(text: &str, places: &[Range<usize>], number: usize) -> InputError {
+fn ambiguous_error(text: &str, places: &[Range<usize>], number: usize) -> InputError {
     let line = |place: &Range<usize>| {
         let before = text.get(..place.start).unwrap_or_default();
         (before.matches('\n').count() + 1).to_string()
@@ -123,55 +123,55 @@ mod tests {
         TextEdit { old: old.into(), new: new.into(), all: false }
     }
 
-    fn done(text: &str, edits: &[TextEdit]) -> String {
+    fn apply_all(text: &str, edits: &[TextEdit]) -> String {
         apply(text, edits).expect("it fits").text
     }
 
-    fn fault(text: &str, edits: &[TextEdit]) -> String {
+    fn apply_error(text: &str, edits: &[TextEdit]) -> String {
         let fault = apply(text, edits).expect_err("it does not fit");
         format!("{}\n{}", fault.say.text(Lang::En), fault.detail)
     }
 
     #[test]
-    fn several_edits_are_done_at_once_and_none_sees_another() {
+    fn several_edits_apply_at_once_and_do_not_see_each_other() {
         let edits = [edit("a", "b"), edit("b", "c")];
-        assert_eq!(done("a b", &edits), "b c");
-        assert!(fault("a x", &edits).contains("2"), "the second fits nowhere: none is done");
+        assert_eq!(apply_all("a b", &edits), "b c");
+        assert!(apply_error("a x", &edits).contains("2"), "the second fits nowhere: none is done");
     }
 
     #[test]
     fn tabs_hard_spaces_marks_and_escapes_stay_as_they_are() {
         let text = "\u{feff}\tlet s = \"\\u00e9\u{a0}é\";\r\n\tend\r\n";
         assert_eq!(
-            done(text, &[edit("end", "fin")]),
+            apply_all(text, &[edit("end", "fin")]),
             "\u{feff}\tlet s = \"\\u00e9\u{a0}é\";\r\n\tfin\r\n"
         );
-        assert!(fault(text, &[edit("let s = \"\\u00e9 é\";", "x")]).contains("U+00A0"));
+        assert!(apply_error(text, &[edit("let s = \"\\u00e9 é\";", "x")]).contains("U+00A0"));
     }
 
     #[test]
     fn line_ends_of_a_file_stay_whatever_the_model_writes() {
         let text = "one\r\ntwo\r\nthree\r\n";
-        assert_eq!(done(text, &[edit("one\ntwo", "1\n2\n2b")]), "1\r\n2\r\n2b\r\nthree\r\n");
-        assert_eq!(done(text, &[edit("two", "2\n2b")]), "one\r\n2\r\n2b\r\nthree\r\n");
-        assert_eq!(done(text, &[edit("two\r\n", "2\r\n")]), "one\r\n2\r\nthree\r\n");
+        assert_eq!(apply_all(text, &[edit("one\ntwo", "1\n2\n2b")]), "1\r\n2\r\n2b\r\nthree\r\n");
+        assert_eq!(apply_all(text, &[edit("two", "2\n2b")]), "one\r\n2\r\n2b\r\nthree\r\n");
+        assert_eq!(apply_all(text, &[edit("two\r\n", "2\r\n")]), "one\r\n2\r\nthree\r\n");
         let mixed = "one\r\ntwo\nthree\n";
-        assert_eq!(done(mixed, &[edit("two\nthree", "2\n3")]), "one\r\n2\n3\n");
+        assert_eq!(apply_all(mixed, &[edit("two\nthree", "2\n3")]), "one\r\n2\n3\n");
     }
 
     #[test]
     fn a_text_that_occurs_twice_is_counted_and_not_guessed() {
-        let said = fault("x\ny\nx\n", &[edit("x", "z")]);
+        let said = apply_error("x\ny\nx\n", &[edit("x", "z")]);
         assert!(said.contains("2 times") && said.contains("1, 3"), "{said}");
         let all = TextEdit { all: true, ..edit("x", "z") };
-        assert_eq!(done("x\ny\nx\n", &[all]), "z\ny\nz\n");
+        assert_eq!(apply_all("x\ny\nx\n", &[all]), "z\ny\nz\n");
     }
 
     #[test]
-    fn edits_that_meet_are_refused() {
-        assert!(fault("abc", &[edit("ab", "1"), edit("bc", "2")]).contains("same place"));
+    fn overlapping_edits_are_refused() {
+        assert!(apply_error("abc", &[edit("ab", "1"), edit("bc", "2")]).contains("same place"));
         assert!(apply("abc", &[edit("", "x")]).is_err());
-        assert_eq!(done("", &[edit("", "x\n")]), "x\n");
+        assert_eq!(apply_all("", &[edit("", "x\n")]), "x\n");
         assert!(apply("abc", &[edit("a", "a")]).is_err());
     }
 
@@ -187,7 +187,7 @@ mod tests {
             let old = format!("«{old}»");
             let text = format!("{before}{old}{after}");
             prop_assume!(old != new);
-            let edited = done(&text, &[edit(&old, &new)]);
+            let edited = apply_all(&text, &[edit(&old, &new)]);
             prop_assert_eq!(edited, format!("{before}{new}{after}"));
         }
 

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::input::{InputFields, Names, PATH};
-use super::{Access, InputError, ListTask, Read, SearchTask, ToolTask, reads, spot};
+use super::{
+    Access, InputError, ListTask, Read, SearchTask, ToolTask, add_read_findings, resolve_path,
+};
 use crate::safety::findings::Findings;
 use crate::safety::judge::JudgeContext;
 use crate::words::safety as words;
@@ -22,10 +24,10 @@ pub fn read(
     ground: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Result<ToolTask, InputError> {
-    let (spot, class) = spot(input.text(PATH)?, Access::Reads, ground, out)?;
-    reads(&spot, class, out);
+    let (spot, class) = resolve_path(input.text(PATH)?, Access::Reads, ground, out)?;
+    add_read_findings(&spot, class, out);
     let (from, to) = match input.get(RANGE) {
-        Some(range) => range_of(range)
+        Some(range) => parse_range(range)
             .ok_or_else(|| InputError::from(words::RANGE_WRONG.with("found", range.to_string())))?,
         None => (input.number(FROM)?, input.number(TO)?),
     };
@@ -43,7 +45,7 @@ pub fn read(
 }
 
 /// `[10, 20]`, `"10-20"`, `"10:20"`.
-fn range_of(value: &Value) -> Option<(Option<usize>, Option<usize>)> {
+fn parse_range(value: &Value) -> Option<(Option<usize>, Option<usize>)> {
     match value {
         Value::Array(two) => {
             let [from, to] = two.as_slice() else { return None };
@@ -68,8 +70,8 @@ pub fn list(
     out: &mut Findings,
 ) -> Result<ToolTask, InputError> {
     let (spot, class) =
-        spot(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
-    reads(&spot, class, out);
+        resolve_path(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
+    add_read_findings(&spot, class, out);
     let glob = input.optional_text(GLOB)?.map(str::to_owned);
     let depth = input.number(&["depth", "max_depth"])?;
     let all = input.flag(&["all", "hidden"])?;
@@ -82,11 +84,11 @@ pub fn search(
     out: &mut Findings,
 ) -> Result<ToolTask, InputError> {
     let (spot, class) =
-        spot(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
-    reads(&spot, class, out);
+        resolve_path(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
+    add_read_findings(&spot, class, out);
     let query = input.text(QUERY)?.to_owned();
     if query.is_empty() {
-        return Err(input.missing(QUERY));
+        return Err(input.missing_field_error(QUERY));
     }
     // A field named `regex` or `pattern` describes its contents.
     let named = input.get(&["query", "text", "search"]).is_none();

@@ -26,7 +26,7 @@ impl<'a> InputFields<'a> {
     }
 
     /// All of it, as it came.
-    pub fn whole(&self) -> &'a Value {
+    pub fn raw_value(&self) -> &'a Value {
         self.value
     }
 
@@ -43,20 +43,22 @@ impl<'a> InputFields<'a> {
     /// # Errors
     /// It is missing, or no text.
     pub fn text(&self, names: Names) -> Result<&'a str, InputError> {
-        self.optional_text(names)?.ok_or_else(|| self.missing(names))
+        self.optional_text(names)?.ok_or_else(|| self.missing_field_error(names))
     }
 
     pub fn optional_text(&self, names: Names) -> Result<Option<&'a str>, InputError> {
         match self.get(names) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(self.wrong(names, words::FIELD_TEXT, other)),
+            Some(other) => Err(self.wrong_field_error(names, words::FIELD_TEXT, other)),
         }
     }
 
     pub fn number(&self, names: Names) -> Result<Option<usize>, InputError> {
         let Some(value) = self.get(names) else { return Ok(None) };
-        number(value).map(Some).ok_or_else(|| self.wrong(names, words::FIELD_NUMBER, value))
+        parse_number(value)
+            .map(Some)
+            .ok_or_else(|| self.wrong_field_error(names, words::FIELD_NUMBER, value))
     }
 
     pub fn flag(&self, names: Names) -> Result<bool, InputError> {
@@ -65,7 +67,7 @@ impl<'a> InputFields<'a> {
             Some(Value::Bool(flag)) => Ok(*flag),
             Some(Value::String(text)) if text.eq_ignore_ascii_case("true") => Ok(true),
             Some(Value::String(text)) if text.eq_ignore_ascii_case("false") => Ok(false),
-            Some(other) => Err(self.wrong(names, words::FIELD_FLAG, other)),
+            Some(other) => Err(self.wrong_field_error(names, words::FIELD_FLAG, other)),
         }
     }
 
@@ -75,7 +77,7 @@ impl<'a> InputFields<'a> {
             None => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
             Some(Value::String(text)) => return Ok(vec![text.clone()]),
-            Some(other) => return Err(self.wrong(names, words::FIELD_TEXTS, other)),
+            Some(other) => return Err(self.wrong_field_error(names, words::FIELD_TEXTS, other)),
         };
         let text = |value: &Value| match value {
             Value::String(text) => Some(text.clone()),
@@ -86,7 +88,9 @@ impl<'a> InputFields<'a> {
             Value::Null | Value::Bool(_) | Value::Array(_) => None,
         };
         let all: Option<Vec<String>> = list.iter().map(text).collect();
-        all.ok_or_else(|| self.wrong(names, words::FIELD_TEXTS, &Value::Array(Vec::new())))
+        all.ok_or_else(|| {
+            self.wrong_field_error(names, words::FIELD_TEXTS, &Value::Array(Vec::new()))
+        })
     }
 
     /// A list that may have been written as the text of one.
@@ -97,13 +101,17 @@ impl<'a> InputFields<'a> {
             Some(one @ Value::Object(_)) => Ok(Some(vec![one.clone()])),
             Some(Value::String(text)) => match serde_json::from_str(text) {
                 Ok(Value::Array(list)) => Ok(Some(list)),
-                _ => Err(self.wrong(names, words::FIELD_LIST, &Value::String(String::new()))),
+                _ => Err(self.wrong_field_error(
+                    names,
+                    words::FIELD_LIST,
+                    &Value::String(String::new()),
+                )),
             },
-            Some(other) => Err(self.wrong(names, words::FIELD_LIST, other)),
+            Some(other) => Err(self.wrong_field_error(names, words::FIELD_LIST, other)),
         }
     }
 
-    pub fn missing(&self, names: Names) -> InputError {
+    pub fn missing_field_error(&self, names: Names) -> InputError {
         let there: Vec<&str> = self
             .fields()
             .into_iter()
@@ -112,7 +120,7 @@ impl<'a> InputFields<'a> {
             .collect();
         let there = match there.is_empty() {
             true => "-".to_owned(),
-            false => super::quoted(&there.join(", ")),
+            false => super::excerpt(&there.join(", ")),
         };
         words::FIELD_MISSING
             .with("tool", self.tool)
@@ -121,19 +129,19 @@ impl<'a> InputFields<'a> {
             .into()
     }
 
-    fn wrong(&self, names: Names, wanted: Phrase, found: &Value) -> InputError {
+    fn wrong_field_error(&self, names: Names, wanted: Phrase, found: &Value) -> InputError {
         let name = names.iter().find(|name| self.fields().is_some_and(|f| f.contains_key(**name)));
         words::FIELD_WRONG
             .with("tool", self.tool)
             .with("field", name.or(names.first()).copied().unwrap_or_default())
             .with("wanted", wanted)
-            .with("found", super::quoted(&found.to_string()))
+            .with("found", super::excerpt(&found.to_string()))
             .into()
     }
 }
 
 /// A whole number from 0, also as `"12"` or `12.0`.
-fn number(value: &Value) -> Option<usize> {
+fn parse_number(value: &Value) -> Option<usize> {
     match value {
         Value::Number(number) => number
             .as_u64()

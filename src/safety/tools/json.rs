@@ -35,22 +35,22 @@ const DEEPEST: usize = 64;
 pub fn parse(text: &str) -> Result<JsonNode, String> {
     // The shared reader decides what is valid at all.
     serde_json::from_str::<Value>(text).map_err(|error| error.to_string())?;
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = JsonParser { text, at: 0 };
     reader.node(0)
 }
 
-struct Reader<'a> {
+struct JsonParser<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Reader<'_> {
-    fn blanks(&mut self) {
+impl JsonParser<'_> {
+    fn skip_blanks(&mut self) {
         let rest = self.text.get(self.at..).unwrap_or_default();
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    fn next(&self) -> Option<u8> {
+    fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
@@ -58,9 +58,9 @@ impl Reader<'_> {
         if depth > DEEPEST {
             return Err(format!("more than {DEEPEST} levels"));
         }
-        self.blanks();
+        self.skip_blanks();
         let start = self.at;
-        match self.next() {
+        match self.peek() {
             Some(b'{') => self.object(start, depth),
             Some(b'[') => self.array(start, depth),
             _ => {
@@ -93,8 +93,8 @@ impl Reader<'_> {
         let (mut fields, mut map) = (Vec::new(), Map::new());
         self.at += 1;
         loop {
-            self.blanks();
-            match self.next() {
+            self.skip_blanks();
+            match self.peek() {
                 Some(b'}') => break,
                 Some(b',') => self.at += 1,
                 Some(b'"') => {
@@ -103,7 +103,7 @@ impl Reader<'_> {
                         serde_json::from_str(self.text.get(start..end).unwrap_or_default())
                             .map_err(|error| error.to_string())?;
                     self.at = end;
-                    self.blanks();
+                    self.skip_blanks();
                     self.at += 1;
                     let node = self.node(depth + 1)?;
                     if map.insert(name.clone(), node.value.clone()).is_some() {
@@ -123,8 +123,8 @@ impl Reader<'_> {
         let mut items: Vec<JsonNode> = Vec::new();
         self.at += 1;
         loop {
-            self.blanks();
-            match self.next() {
+            self.skip_blanks();
+            match self.peek() {
                 Some(b']') => break,
                 Some(b',') => self.at += 1,
                 Some(_) => items.push(self.node(depth + 1)?),
@@ -139,14 +139,15 @@ impl Reader<'_> {
 
 /// The text with `new` in place of the old value.
 pub fn rewrite(text: &str, old: &JsonNode, new: &Value) -> String {
-    let writer = Writer { text, unit: unit(text), broken: text.trim().contains('\n') };
+    let writer =
+        JsonWriter { text, unit: indent_unit(text), multiline: text.trim().contains('\n') };
     let before = text.get(..old.span.start).unwrap_or_default();
     let behind = text.get(old.span.end..).unwrap_or_default();
     format!("{before}{}{behind}", writer.node(old, new, ""))
 }
 
 /// One step of the text's indentation.
-fn unit(text: &str) -> String {
+fn indent_unit(text: &str) -> String {
     let indents = text
         .lines()
         .skip(1)
@@ -159,14 +160,14 @@ fn unit(text: &str) -> String {
         .to_owned()
 }
 
-struct Writer<'a> {
+struct JsonWriter<'a> {
     text: &'a str,
     unit: String,
     /// The text has more than one line.
-    broken: bool,
+    multiline: bool,
 }
 
-impl Writer<'_> {
+impl JsonWriter<'_> {
     fn slice(&self, range: Range<usize>) -> &str {
         self.text.get(range).unwrap_or_default()
     }
@@ -184,7 +185,7 @@ impl Writer<'_> {
             (Parts::Items(items), Value::Array(list)) if !items.is_empty() && !list.is_empty() => {
                 self.array(old, items, list, indent)
             }
-            _ => self.fresh(new, indent),
+            _ => self.write_new(new, indent),
         }
     }
 
@@ -195,23 +196,23 @@ impl Writer<'_> {
         map: &Map<String, Value>,
         indent: &str,
     ) -> String {
-        let inner = self.inner(old, fields.first().map(|field| field.start), indent);
+        let inner = self.inner_indent(old, fields.first().map(|field| field.start), indent);
         let known = |name: &str| fields.iter().find(|field| field.name == name);
         let parts = map.iter().map(|(name, value)| match known(name) {
             Some(field) => {
                 let lead = self.slice(field.start..field.node.span.start);
                 format!("{lead}{}", self.node(&field.node, value, &inner))
             }
-            None => format!("{}: {}", Value::from(name.as_str()), self.fresh(value, &inner)),
+            None => format!("{}: {}", Value::from(name.as_str()), self.write_new(value, &inner)),
         });
         let parts: Vec<String> = parts.collect();
         let same = map.keys().eq(fields.iter().map(|field| &field.name));
         let spans = fields.iter().map(|field| field.start..field.node.span.end);
-        self.joined(old, parts, same.then(|| spans.collect()), &inner, indent)
+        self.join_parts(old, parts, same.then(|| spans.collect()), &inner, indent)
     }
 
     fn array(&self, old: &JsonNode, items: &[JsonNode], list: &[Value], indent: &str) -> String {
-        let inner = self.inner(old, items.first().map(|item| item.span.start), indent);
+        let inner = self.inner_indent(old, items.first().map(|item| item.span.start), indent);
         let same = |pair: &(&JsonNode, &Value)| pair.0.value == *pair.1;
         let head = items.iter().zip(list).take_while(same).count();
         let rest = items.len().min(list.len()) - head;
@@ -223,16 +224,16 @@ impl Writer<'_> {
                 () if behind <= tail => items.get(items.len() - behind),
                 () => None,
             };
-            old.map_or_else(|| self.fresh(value, &inner), |old| self.node(old, value, &inner))
+            old.map_or_else(|| self.write_new(value, &inner), |old| self.node(old, value, &inner))
         });
         let parts: Vec<String> = parts.collect();
         let spans = items.iter().map(|item| item.span.clone());
         let spans = (items.len() == list.len()).then(|| spans.collect());
-        self.joined(old, parts, spans, &inner, indent)
+        self.join_parts(old, parts, spans, &inner, indent)
     }
 
     /// The indentation of the contents, taken from the first of them.
-    fn inner(&self, old: &JsonNode, first: Option<usize>, indent: &str) -> String {
+    fn inner_indent(&self, old: &JsonNode, first: Option<usize>, indent: &str) -> String {
         let before = first.map(|first| self.slice(old.span.start + 1..first));
         match before.and_then(|before| before.rsplit_once('\n')) {
             Some((_, own)) if own.trim().is_empty() => own.to_owned(),
@@ -242,7 +243,7 @@ impl Writer<'_> {
 
     /// The parts put together: in the old one's gaps where there are as many, else as the
     /// old one was set, in one line or in several.
-    fn joined(
+    fn join_parts(
         &self,
         old: &JsonNode,
         parts: Vec<String>,
@@ -274,21 +275,26 @@ impl Writer<'_> {
     }
 
     /// A value that was not there before.
-    fn fresh(&self, value: &Value, indent: &str) -> String {
-        if !self.broken {
+    fn write_new(&self, value: &Value, indent: &str) -> String {
+        if !self.multiline {
             return value.to_string();
         }
         match value {
             Value::Object(map) if !map.is_empty() => {
                 let inner = format!("{indent}{}", self.unit);
                 let fields = map.iter().map(|(name, value)| {
-                    format!("{inner}{}: {}", Value::from(name.as_str()), self.fresh(value, &inner))
+                    format!(
+                        "{inner}{}: {}",
+                        Value::from(name.as_str()),
+                        self.write_new(value, &inner)
+                    )
                 });
                 format!("{{\n{}\n{indent}}}", fields.collect::<Vec<_>>().join(",\n"))
             }
             Value::Array(list) if list.iter().any(|item| item.is_object() || item.is_array()) => {
                 let inner = format!("{indent}{}", self.unit);
-                let items = list.iter().map(|item| format!("{inner}{}", self.fresh(item, &inner)));
+                let items =
+                    list.iter().map(|item| format!("{inner}{}", self.write_new(item, &inner)));
                 format!("[\n{}\n{indent}]", items.collect::<Vec<_>>().join(",\n"))
             }
             other => other.to_string(),
@@ -297,13 +303,13 @@ impl Writer<'_> {
 }
 
 /// The keys of `new` in the order of `old`, then those that came.
-pub fn in_order(old: &Value, new: Value) -> Value {
+pub fn with_key_order(old: &Value, new: Value) -> Value {
     match (old, new) {
         (Value::Object(old), Value::Object(mut new)) => {
             let mut out = Map::new();
             for (name, before) in old {
                 if let Some(value) = new.get_mut(name).map(Value::take) {
-                    out.insert(name.clone(), in_order(before, value));
+                    out.insert(name.clone(), with_key_order(before, value));
                 }
             }
             for (name, value) in new {
@@ -325,7 +331,7 @@ mod tests {
 
     fn rewritten(text: &str, new: &Value) -> String {
         let old = parse(text).expect("valid");
-        let new = in_order(&old.value, new.clone());
+        let new = with_key_order(&old.value, new.clone());
         rewrite(text, &old, &new)
     }
 

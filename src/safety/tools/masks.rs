@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{InputError, ResolvedPath, quoted};
+use super::{InputError, ResolvedPath, excerpt};
 use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::judge::JudgeContext;
@@ -25,7 +25,7 @@ pub(super) struct Masks<'a> {
 
 impl<'a> Masks<'a> {
     pub fn new(ground: &JudgeContext<'a>, before: &'a str) -> Masks<'a> {
-        let secrets = ground.scene.world.secrets();
+        let secrets = ground.scene.world.redactor();
         Masks { secrets, before, used: Vec::new() }
     }
 
@@ -36,7 +36,8 @@ impl<'a> Masks<'a> {
         };
         // So that the file's own values are known, also after a session was resumed.
         secrets.mask(self.before);
-        let Revealed { text, masks } = secrets.reveal(text, self.before).map_err(unknown)?;
+        let Revealed { text, masks } =
+            secrets.reveal(text, self.before).map_err(unknown_mask_error)?;
         for (mask, value) in masks {
             if !self.used.iter().any(|(known, _)| *known == mask) {
                 self.used.push((mask, value));
@@ -62,24 +63,24 @@ impl<'a> Masks<'a> {
         })
     }
 
-    pub fn any(&self) -> bool {
+    pub fn has_masks(&self) -> bool {
         !self.used.is_empty()
     }
 
     /// Says which values come into a file that does not hold them yet.
-    pub fn find(&self, spot: &ResolvedPath, out: &mut Findings) {
+    pub fn add_findings(&self, spot: &ResolvedPath, out: &mut Findings) {
         let new = self.used.iter().filter(|(_, value)| !self.before.contains(&**value));
         let masks: Vec<&str> = new.map(|(mask, _)| mask.as_str()).collect();
         if !masks.is_empty() {
             let say = words::WRITES_MASKED.with("masks", masks.join(", "));
-            let say = say.with("path", quoted(&spot.shown));
+            let say = say.with("path", excerpt(&spot.shown));
             out.add("secret.value", Tier::L1, say, None, &[Effect::Secret, Effect::Write]);
         }
     }
 
     /// The display of a change to `shown`, which has the masks where `after` has values. A
     /// value that will be in the file without its name is masked everywhere from now on.
-    pub fn shown(&self, shown: &str, after: &str) -> String {
+    pub fn masked_display(&self, shown: &str, after: &str) -> String {
         let Some(secrets) = self.secrets else { return shown.to_owned() };
         let again = secrets.mask(after);
         let count = |text: &str, value: &str| text.matches(value).count();
@@ -94,18 +95,18 @@ impl<'a> Masks<'a> {
     }
 }
 
-fn unknown(UnknownMask(mask): UnknownMask) -> InputError {
+fn unknown_mask_error(UnknownMask(mask): UnknownMask) -> InputError {
     InputError::from(words::MASK_UNKNOWN.with("mask", mask))
 }
 
 /// Programs are given no secrets: a mask in their input would be written as it is, and not
 /// as its value.
-pub(in crate::safety) fn in_arguments(
+pub(in crate::safety) fn check_arguments(
     texts: &[&str],
     ground: &JudgeContext<'_>,
     out: &mut Findings,
 ) {
-    let Some(secrets) = ground.scene.world.secrets() else { return };
+    let Some(secrets) = ground.scene.world.redactor() else { return };
     if let Some(mask) = texts.iter().find_map(|text| secrets.find_mask(text)) {
         let say = words::MASK_IN_ARGUMENT.with("mask", mask);
         out.add("mask.argument", Tier::L2, say, None, &[]);

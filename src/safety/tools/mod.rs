@@ -14,7 +14,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::findings::{Findings, quoted};
+use super::findings::{Findings, excerpt};
 use super::judge::JudgeContext;
 use super::paths::{self, PathClass};
 use super::{Contents, PathKind};
@@ -152,7 +152,7 @@ pub struct ChoiceTask {
 
 impl PluginTask {
     /// The arguments for `node`.
-    pub fn command(&self) -> Vec<String> {
+    pub fn node_args(&self) -> Vec<String> {
         let bin = self.bin.to_string_lossy().into_owned();
         std::iter::once(bin).chain(self.args.iter().cloned()).collect()
     }
@@ -194,7 +194,7 @@ pub fn judge(
 ) -> Option<ToolTask> {
     let Some((name, judge)) = TOOLS.iter().find(|(known, _)| *known == name) else {
         let known: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
-        let say = words::TOOL_UNKNOWN.with("tool", quoted(name)).with("tools", known.join(", "));
+        let say = words::TOOL_UNKNOWN.with("tool", excerpt(name)).with("tools", known.join(", "));
         out.add("tool.unknown", Tier::L2, say, None, &[]);
         return None;
     };
@@ -203,18 +203,18 @@ pub fn judge(
         Ok(task) => task,
         Err(fault) => {
             // The fault may quote the file: where reading it needs approval, so does this.
-            if findings.tier_or(Tier::L0) == Tier::L0 || !touches_others(&findings) {
+            if findings.tier_or(Tier::L0) == Tier::L0 || !leaves_workspace(&findings) {
                 findings = Findings::default();
                 findings.add("tool.fault", Tier::L0, words::TOOL_FAULT, None, &[]);
             }
             ToolTask::Fault(fault)
         }
     };
-    out.absorb(&findings);
+    out.merge(&findings);
     Some(task)
 }
 
-fn touches_others(findings: &Findings) -> bool {
+fn leaves_workspace(findings: &Findings) -> bool {
     [Effect::Outside, Effect::Secret].into_iter().any(|effect| findings.has(effect))
         || findings.tier() == Tier::L2
 }
@@ -230,7 +230,7 @@ pub fn is_tool(name: &str) -> bool {
 }
 
 /// The terms a rule would have to cover.
-pub fn is_remembered(work: &StepAction) -> Option<&str> {
+pub fn remembered_tool(work: &StepAction) -> Option<&str> {
     match work {
         StepAction::Tool { name, .. } => REMEMBERED.contains(&name.as_str()).then_some(name),
         StepAction::Exec { .. } | StepAction::Shell { .. } => None,
@@ -246,7 +246,7 @@ enum Access {
 
 /// The target of a path. Nothing is written through a link out of the workspace; reading
 /// through a link is judged by its target, as for `cat`.
-fn spot(
+fn resolve_path(
     text: &str,
     access: Access,
     ground: &JudgeContext<'_>,
@@ -257,13 +257,13 @@ fn spot(
     }
     let scene = ground.scene;
     let written = paths::absolute(text, &ground.cwd, &scene.place.home);
-    let path = scene.world.real(&written);
+    let path = scene.world.resolve(&written);
     let class = paths::classify(text, &ground.cwd, scene);
-    let inside = scene.place.holds(&path);
-    if access == Access::Writes && scene.place.holds(&paths::normal(&written)) && !inside {
+    let inside = scene.place.contains(&path);
+    if access == Access::Writes && scene.place.contains(&paths::normalize(&written)) && !inside {
         let say = words::PATH_LINK
-            .with("path", quoted(text))
-            .with("target", quoted(&path.to_string_lossy()));
+            .with("path", excerpt(text))
+            .with("target", excerpt(&path.to_string_lossy()));
         findings.add("path.link", Tier::L2, say, None, &[Effect::Outside]);
     }
     let shown = match path.strip_prefix(&scene.place.workspace) {
@@ -275,8 +275,8 @@ fn spot(
 }
 
 /// The kind of place, for reading.
-fn reads(spot: &ResolvedPath, class: PathClass, findings: &mut Findings) {
-    let path = quoted(&spot.shown);
+fn add_read_findings(spot: &ResolvedPath, class: PathClass, findings: &mut Findings) {
+    let path = excerpt(&spot.shown);
     let (rule, why, effects): (_, _, &[Effect]) = match class {
         PathClass::Inside | PathClass::Public => {
             let say = words::TOOL_READS.with("path", path);
@@ -303,14 +303,14 @@ fn content(
         (Contents::Bytes(bytes), _) => Ok(Some(bytes)),
         (Contents::Missing, _) => Ok(None),
         (Contents::Unreadable, PathKind::Folder) => {
-            Err(words::TOOL_IS_FOLDER.with("path", quoted(&spot.shown)).into())
+            Err(words::TOOL_IS_FOLDER.with("path", excerpt(&spot.shown)).into())
         }
         (Contents::Unreadable, PathKind::File) => Err(words::TOOL_TOO_BIG
-            .with("path", quoted(&spot.shown))
+            .with("path", excerpt(&spot.shown))
             .with("most", most / 1024)
             .into()),
         (Contents::Unreadable, PathKind::Missing | PathKind::Other) => {
-            Err(words::TOOL_NO_FILE.with("path", quoted(&spot.shown)).into())
+            Err(words::TOOL_NO_FILE.with("path", excerpt(&spot.shown)).into())
         }
     }
 }

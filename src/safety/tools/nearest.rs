@@ -16,7 +16,7 @@ const LINE: usize = 400;
 const TELLING: usize = 4;
 
 /// The fault of an edit whose text is not in the file.
-pub fn mismatch(text: &str, edit: &TextEdit, number: usize, of: usize) -> InputError {
+pub fn mismatch_error(text: &str, edit: &TextEdit, number: usize, of: usize) -> InputError {
     let say = match of {
         1 => words::EDIT_NOT_FOUND.into(),
         _ => words::EDIT_NOT_FOUND_NTH.with("n", number).with("of", of),
@@ -31,8 +31,8 @@ pub fn mismatch(text: &str, edit: &TextEdit, number: usize, of: usize) -> InputE
             "The line numbers that file.read shows are not in the file: leave them out of `old`.\n",
         );
     }
-    match region(&file, &looked_for) {
-        Some(start) => describe(&file, &looked_for, start, &mut detail),
+    match closest_region(&file, &looked_for) {
+        Some(start) => describe_region(&file, &looked_for, start, &mut detail),
         None => detail.push_str("No line of it is in the file. Read the file again.\n"),
     }
     InputError { say, detail }
@@ -48,13 +48,13 @@ fn without_numbers<'a>(lines: &[&'a str]) -> Option<Vec<&'a str>> {
 }
 
 /// Where the region begins that shares most lines, blanks aside.
-fn region(file: &[&str], wanted: &[&str]) -> Option<usize> {
+fn closest_region(file: &[&str], wanted: &[&str]) -> Option<usize> {
     let bare = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let file: Vec<String> = file.iter().map(|line| bare(line)).collect();
     let wanted: Vec<String> = wanted.iter().map(|line| bare(line)).collect();
     let weigh = |a: &str, b: &str| match a == b {
         true => 2 * a.len().max(1),
-        false => likeness(a, b),
+        false => similarity(a, b),
     };
     let mut best: Option<(usize, usize)> = None;
     for start in 0..file.len() {
@@ -72,7 +72,7 @@ fn region(file: &[&str], wanted: &[&str]) -> Option<usize> {
 }
 
 /// Bytes that both begin and end with, where that is a good part of them.
-fn likeness(a: &str, b: &str) -> usize {
+fn similarity(a: &str, b: &str) -> usize {
     let head = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     let rest = a.len().min(b.len()) - head;
     let tail = a.bytes().rev().zip(b.bytes().rev()).take(rest).take_while(|(a, b)| a == b).count();
@@ -80,12 +80,12 @@ fn likeness(a: &str, b: &str) -> usize {
     if same * 2 >= a.len().max(b.len()) { same } else { 0 }
 }
 
-fn describe(file: &[&str], wanted: &[&str], start: usize, out: &mut String) {
+fn describe_region(file: &[&str], wanted: &[&str], start: usize, out: &mut String) {
     let last = (start + wanted.len()).min(file.len());
     let _ = writeln!(out, "The nearest are lines {}-{} of the file:", start + 1, last);
     for (at, line) in file.get(start..last).unwrap_or_default().iter().take(SHOWN).enumerate() {
         let line = line.strip_suffix('\r').unwrap_or(line);
-        let _ = writeln!(out, "{}\t{}", start + at + 1, clipped(line));
+        let _ = writeln!(out, "{}\t{}", start + at + 1, clip(line));
     }
     if last - start > SHOWN {
         let _ = writeln!(out, "… and {} lines more", last - start - SHOWN);
@@ -94,15 +94,15 @@ fn describe(file: &[&str], wanted: &[&str], start: usize, out: &mut String) {
     let differing = pairs.enumerate().find(|(_, (there, here))| there != here);
     match differing {
         Some((at, (there, here))) => {
-            let lead = if at == 0 { lead(there, here) } else { 0 };
-            difference(start + at + 1, (there, lead), here, out);
+            let lead = if at == 0 { match_offset(there, here) } else { 0 };
+            describe_difference(start + at + 1, (there, lead), here, out);
         }
         None => out.push_str("They agree so far; what differs stands behind them.\n"),
     }
 }
 
 /// Where in the first line the wanted text begins: it need not be the line's start.
-fn lead(there: &str, here: &str) -> usize {
+fn match_offset(there: &str, here: &str) -> usize {
     const MOST: usize = 64;
     let ends = here.char_indices().map(|(at, c)| at + c.len_utf8()).take(MOST);
     let starts: Vec<&str> = ends.filter_map(|end| here.get(..end)).skip(2).collect();
@@ -110,7 +110,7 @@ fn lead(there: &str, here: &str) -> usize {
 }
 
 /// The first characters in which two lines differ, by name where they hide.
-fn difference(line: usize, (whole, lead): (&str, usize), here: &str, out: &mut String) {
+fn describe_difference(line: usize, (whole, lead): (&str, usize), here: &str, out: &mut String) {
     let (before, there) = whole.split_at_checked(lead).unwrap_or(("", whole));
     let skipped = before.chars().count();
     let same = there.chars().zip(here.chars()).take_while(|(a, b)| a == b).count();
@@ -133,7 +133,7 @@ fn difference(line: usize, (whole, lead): (&str, usize), here: &str, out: &mut S
     );
 }
 
-fn clipped(line: &str) -> String {
+fn clip(line: &str) -> String {
     match line.get(..line.floor_char_boundary(LINE)) {
         Some(kept) if kept.len() < line.len() => format!("{kept}…"),
         _ => line.to_owned(),
@@ -146,13 +146,13 @@ mod tests {
 
     fn detail(text: &str, old: &str) -> String {
         let edit = TextEdit { old: old.into(), new: String::new(), all: false };
-        mismatch(text, &edit, 1, 1).detail
+        mismatch_error(text, &edit, 1, 1).detail
     }
 
     const FILE: &str = "fn a() {\n    one();\n}\n\nfn b() {\n\ttwo();\n\tthree();\n}\n";
 
     #[test]
-    fn the_nearest_region_is_shown_with_the_difference() {
+    fn the_closest_region_is_shown_with_the_difference() {
         let said = detail(FILE, "fn b() {\n    two();\n    three();\n}");
         assert!(said.contains("lines 5-8"), "{said}");
         assert!(said.contains("6\t\ttwo();"), "{said}");
@@ -170,13 +170,13 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_like_nothing_gets_no_region() {
+    fn a_text_unlike_the_file_gets_no_region() {
         assert!(detail(FILE, "zzzzzzzz").starts_with("No line"));
         assert!(detail("", "zzzzzzzz").starts_with("No line"));
     }
 
     #[test]
-    fn a_line_that_is_nearly_right_is_found() {
+    fn a_nearly_matching_line_is_found() {
         let said = detail(FILE, "thre();");
         assert!(said.contains("lines 7-7"), "{said}");
     }

@@ -4,10 +4,10 @@
 
 use serde_json::{Map, Value};
 
-use super::change::{FileAfter, finish};
+use super::change::{FileAfter, change_task};
 use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
-use super::{Access, InputError, ResolvedPath, ToolTask, content, json, quoted, spot};
+use super::{Access, InputError, ResolvedPath, ToolTask, content, excerpt, json, resolve_path};
 use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::judge::JudgeContext;
@@ -23,17 +23,18 @@ pub fn judge(
     ground: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Result<ToolTask, InputError> {
-    let (spot, _) = spot(input.text(PATH)?, Access::Writes, ground, &mut Findings::default())?;
+    let (spot, _) =
+        resolve_path(input.text(PATH)?, Access::Writes, ground, &mut Findings::default())?;
     if !is_listed(&spot, ground) {
-        let say = words::CONFIG_NOT_LISTED.with("path", quoted(&spot.shown));
+        let say = words::CONFIG_NOT_LISTED.with("path", excerpt(&spot.shown));
         out.add("config.path", Tier::L2, say, None, &[Effect::Write, Effect::Outside]);
-        return Err(words::CONFIG_NOT_LISTED.with("path", quoted(&spot.shown)).into());
+        return Err(words::CONFIG_NOT_LISTED.with("path", excerpt(&spot.shown)).into());
     }
     let bytes = content(&spot, ground, MOST)?;
     let text = match &bytes {
         None => "{}\n",
         Some(bytes) => std::str::from_utf8(bytes).map_err(|_| {
-            InputError::from(words::TOOL_NOT_TEXT.with("path", quoted(&spot.shown)))
+            InputError::from(words::TOOL_NOT_TEXT.with("path", excerpt(&spot.shown)))
         })?,
     };
     let (mark, body) = match text.strip_prefix('\u{feff}') {
@@ -41,28 +42,28 @@ pub fn judge(
         None => ("", text),
     };
     let old = json::parse(body).map_err(|why| {
-        InputError::from(words::CONFIG_NOT_JSON.with("path", quoted(&spot.shown)).with("why", why))
+        InputError::from(words::CONFIG_NOT_JSON.with("path", excerpt(&spot.shown)).with("why", why))
     })?;
     let mut masks = Masks::new(ground, text);
-    let real = masks.reveal_value(input.whole())?;
+    let real = masks.reveal_value(input.raw_value())?;
     let becomes = |input: &InputFields<'_>| {
-        let new = patched(input, &old.value)?;
-        Ok::<_, InputError>(json::in_order(&old.value, new))
+        let new = apply_patch(input, &old.value)?;
+        Ok::<_, InputError>(json::with_key_order(&old.value, new))
     };
     let new = becomes(&InputFields::new("config.json_patch", &real))?;
-    held_back(&old.value, &new, out);
+    check_loosening(&old.value, &new, out);
     let after = format!("{mark}{}", json::rewrite(body, &old, &new));
-    let shown = match masks.any() {
+    let shown = match masks.has_masks() {
         true => {
             let shown = format!("{mark}{}", json::rewrite(body, &old, &becomes(input)?));
-            Some(masks.shown(&shown, &after))
+            Some(masks.masked_display(&shown, &after))
         }
         false => None,
     };
-    masks.find(&spot, out);
-    let say = words::TOOL_PATCHES.with("path", quoted(&spot.shown));
+    masks.add_findings(&spot, out);
+    let say = words::TOOL_PATCHES.with("path", excerpt(&spot.shown));
     let after = FileAfter { bytes: after.as_bytes(), shown };
-    let task = finish(spot, bytes.clone(), after, None, ground)?;
+    let task = change_task(spot, bytes.clone(), after, None, ground)?;
     out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
     match task {
         ToolTask::Change(write) => {
@@ -75,12 +76,12 @@ pub fn judge(
 /// Whether it is one of the files that may be patched, links resolved.
 pub fn is_listed(spot: &ResolvedPath, ground: &JudgeContext<'_>) -> bool {
     let scene = ground.scene;
-    let home = scene.world.real(&scene.place.home.join(".slothtool"));
+    let home = scene.world.resolve(&scene.place.home.join(".slothtool"));
     let of_plugin = spot.path.parent() == Some(&home.join("plugin-configs"))
         && spot.path.extension().is_some_and(|end| end == "json");
     let listed = |text: &String| {
         let written = paths::absolute(text, &scene.place.workspace, &scene.place.home);
-        spot.path == scene.world.real(&written)
+        spot.path == scene.world.resolve(&written)
     };
     of_plugin
         || spot.path == home.join("settings.json")
@@ -88,38 +89,39 @@ pub fn is_listed(spot: &ResolvedPath, ground: &JudgeContext<'_>) -> bool {
 }
 
 /// The value with the patch, or the keys, put into it. All of it or nothing.
-fn patched(input: &InputFields<'_>, old: &Value) -> Result<Value, InputError> {
+fn apply_patch(input: &InputFields<'_>, old: &Value) -> Result<Value, InputError> {
     let list = input.list(PATCH)?;
     let set = input.get(&["set"]);
     let unset = input.texts(&["unset", "remove"])?;
     let mut new = old.clone();
     match (list, set) {
-        (None, None) if unset.is_empty() => return Err(input.missing(PATCH)),
+        (None, None) if unset.is_empty() => return Err(input.missing_field_error(PATCH)),
         (Some(list), _) => {
             let patch: json_patch::Patch = serde_json::from_value(Value::Array(list))
-                .map_err(|error| wrong(&error.to_string()))?;
-            json_patch::patch(&mut new, &patch).map_err(|error| wrong(&error.to_string()))?;
+                .map_err(|error| patch_error(&error.to_string()))?;
+            json_patch::patch(&mut new, &patch).map_err(|error| patch_error(&error.to_string()))?;
         }
         (None, _) => {}
     }
     if let Some(set) = set {
-        let Value::Object(fields) = set else { return Err(wrong("`set` is no object")) };
+        let Value::Object(fields) = set else { return Err(patch_error("`set` is no object")) };
         for (name, value) in fields {
-            put(&mut new, &steps(name), value.clone()).map_err(|()| wrong(name))?;
+            set_at(&mut new, &path_segments(name), value.clone())
+                .map_err(|()| patch_error(name))?;
         }
     }
     for name in &unset {
-        take(&mut new, &steps(name)).map_err(|()| wrong(name))?;
+        remove_at(&mut new, &path_segments(name)).map_err(|()| patch_error(name))?;
     }
     Ok(new)
 }
 
-fn wrong(why: &str) -> InputError {
-    words::CONFIG_PATCH_WRONG.with("why", quoted(why)).into()
+fn patch_error(why: &str) -> InputError {
+    words::CONFIG_PATCH_WRONG.with("why", excerpt(why)).into()
 }
 
 /// `a.b` or `/a/b`.
-fn steps(name: &str) -> Vec<String> {
+fn path_segments(name: &str) -> Vec<String> {
     match name.strip_prefix('/') {
         Some(pointer) => {
             pointer.split('/').map(|step| step.replace("~1", "/").replace("~0", "~")).collect()
@@ -128,28 +130,30 @@ fn steps(name: &str) -> Vec<String> {
     }
 }
 
-fn put(into: &mut Value, steps: &[String], value: Value) -> Result<(), ()> {
+fn set_at(into: &mut Value, steps: &[String], value: Value) -> Result<(), ()> {
     let [first, rest @ ..] = steps else {
         *into = value;
         return Ok(());
     };
     match into {
-        Value::Object(fields) => put(
+        Value::Object(fields) => set_at(
             fields.entry(first.clone()).or_insert_with(|| Value::Object(Map::new())),
             rest,
             value,
         ),
         Value::Array(list) => {
-            put(list.get_mut(first.parse::<usize>().map_err(drop)?).ok_or(())?, rest, value)
+            set_at(list.get_mut(first.parse::<usize>().map_err(drop)?).ok_or(())?, rest, value)
         }
         _ => Err(()),
     }
 }
 
-fn take(from: &mut Value, steps: &[String]) -> Result<(), ()> {
+fn remove_at(from: &mut Value, steps: &[String]) -> Result<(), ()> {
     match (steps, from) {
         ([last], Value::Object(fields)) => fields.shift_remove(last).map(drop).ok_or(()),
-        ([first, rest @ ..], Value::Object(fields)) => take(fields.get_mut(first).ok_or(())?, rest),
+        ([first, rest @ ..], Value::Object(fields)) => {
+            remove_at(fields.get_mut(first).ok_or(())?, rest)
+        }
         _ => Err(()),
     }
 }
@@ -172,7 +176,7 @@ enum Loosens {
 }
 
 /// Says which of those keys change: refused where one loosens.
-fn held_back(old: &Value, new: &Value, out: &mut Findings) {
+fn check_loosening(old: &Value, new: &Value, out: &mut Findings) {
     let empty = Map::new();
     let (old, new) = (old.as_object().unwrap_or(&empty), new.as_object().unwrap_or(&empty));
     for (names, way) in HOLDING {
@@ -183,7 +187,7 @@ fn held_back(old: &Value, new: &Value, out: &mut Findings) {
             }
             let loosens = match way {
                 Loosens::WhenTrue => after != Some(&Value::Bool(false)),
-                Loosens::WhenLonger => !is_part(after, before),
+                Loosens::WhenLonger => !is_subset(after, before),
                 Loosens::Always => after.is_some(),
             };
             let (rule, tier, word): (_, _, crate::words::Phrase) = match loosens {
@@ -191,21 +195,21 @@ fn held_back(old: &Value, new: &Value, out: &mut Findings) {
                 false => ("config.tightens", Tier::L1, words::CONFIG_TIGHTENS),
             };
             let say: LocalizedText = word.with("key", *name);
-            out.add_also(rule, tier, say, &[Effect::Write, Effect::Outside]);
+            out.add_repeated(rule, tier, say, &[Effect::Write, Effect::Outside]);
         }
     }
     // They may be nested deeper, under `safety` or in a profile.
     for (name, value) in new {
         if let (Some(before @ Value::Object(_)), Value::Object(_)) = (old.get(name), value) {
-            held_back(before, value, out);
+            check_loosening(before, value, out);
         } else if value.is_object() && old.get(name) != Some(value) {
-            held_back(&Value::Null, value, out);
+            check_loosening(&Value::Null, value, out);
         }
     }
 }
 
 /// Whether every element of one list is in the other.
-fn is_part(one: Option<&Value>, other: Option<&Value>) -> bool {
+fn is_subset(one: Option<&Value>, other: Option<&Value>) -> bool {
     let (Some(Value::Array(one)), Some(Value::Array(other))) = (one, other) else { return false };
     one.iter().all(|item| other.contains(item))
 }

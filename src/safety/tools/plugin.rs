@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::input::{InputFields, Names};
-use super::{InputError, PluginTask, ToolTask, quoted};
+use super::{InputError, PluginTask, ToolTask, excerpt};
 use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::judge::JudgeContext;
@@ -38,7 +38,7 @@ pub struct PluginEntry {
 
 impl Registry {
     /// Below a home folder.
-    pub fn file(home: &Path) -> PathBuf {
+    pub fn registry_path(home: &Path) -> PathBuf {
         home.join(".slothtool").join("registry.json")
     }
 
@@ -47,7 +47,7 @@ impl Registry {
     /// # Errors
     /// A sentence that says what is wrong with it.
     pub fn read(home: &Path, world: &dyn Machine) -> Result<Option<Registry>, LocalizedText> {
-        let file = Registry::file(home);
+        let file = Registry::registry_path(home);
         let broken = |why: String| {
             words::REGISTRY_BROKEN.with("file", file.display().to_string()).with("why", why)
         };
@@ -57,13 +57,13 @@ impl Registry {
             Contents::Bytes(bytes) => {
                 let value: Value =
                     serde_json::from_slice(&bytes).map_err(|error| broken(error.to_string()))?;
-                Registry::of(&value).map(Some).ok_or_else(|| broken("`plugins`".to_owned()))
+                Registry::from_value(&value).map(Some).ok_or_else(|| broken("`plugins`".to_owned()))
             }
         }
     }
 
     /// An entry without a path cannot run.
-    fn of(value: &Value) -> Option<Registry> {
+    fn from_value(value: &Value) -> Option<Registry> {
         let plugins = value.get("plugins")?.as_object()?;
         let entry = |(alias, entry): (&String, &Value)| {
             let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -110,30 +110,30 @@ pub fn judge(
     }
     let home = &scene.place.home;
     let registry = Registry::read(home, scene.world)?.ok_or_else(|| {
-        words::NO_REGISTRY.with("file", Registry::file(home).display().to_string())
+        words::NO_REGISTRY.with("file", Registry::registry_path(home).display().to_string())
     })?;
     let entry = registry.find(alias).ok_or_else(|| {
         let known: Vec<&str> = registry.entries.iter().map(|entry| entry.alias.as_str()).collect();
-        words::NO_PLUGIN.with("alias", quoted(alias)).with("known", quoted(&known.join(", ")))
+        words::NO_PLUGIN.with("alias", excerpt(alias)).with("known", excerpt(&known.join(", ")))
     })?;
     if scene.world.program("node").is_none() {
         return Err(LocalizedText::from(words::NO_NODE).into());
     }
-    let root = scene.world.real(&home.join(".slothtool"));
-    let bin = scene.world.real(&root.join(&entry.bin));
+    let root = scene.world.resolve(&home.join(".slothtool"));
+    let bin = scene.world.resolve(&root.join(&entry.bin));
     if !bin.starts_with(&root) {
         let say = words::PLUGIN_OUTSIDE
-            .with("alias", quoted(&entry.alias))
-            .with("path", quoted(&bin.to_string_lossy()));
+            .with("alias", excerpt(&entry.alias))
+            .with("path", excerpt(&bin.to_string_lossy()));
         out.add("plugin.outside", Tier::L2, say, None, &[Effect::Exec, Effect::Outside]);
     }
     let say = words::PLUGIN_RUNS
-        .with("alias", quoted(&entry.alias))
-        .with("name", quoted(&entry.name))
-        .with("version", quoted(&entry.version));
+        .with("alias", excerpt(&entry.alias))
+        .with("name", excerpt(&entry.name))
+        .with("version", excerpt(&entry.version));
     out.add("plugin.run", Tier::L1, say, None, &[Effect::Exec]);
     for arg in &args {
-        touched(arg, ground, out);
+        check_argument_path(arg, ground, out);
     }
     let interactive = wants_terminal(&bin, &root, &args, scene.world);
     if interactive {
@@ -143,7 +143,7 @@ pub fn judge(
 }
 
 /// A plugin may read or write what its arguments name.
-fn touched(arg: &str, ground: &JudgeContext<'_>, out: &mut Findings) {
+fn check_argument_path(arg: &str, ground: &JudgeContext<'_>, out: &mut Findings) {
     let value =
         arg.split_once('=').filter(|_| arg.starts_with('-')).map_or(arg, |(_, value)| value);
     if !paths::looks_like_path(value) {
@@ -158,7 +158,7 @@ fn touched(arg: &str, ground: &JudgeContext<'_>, out: &mut Findings) {
                 ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside])
             }
         };
-    out.add_also(rule, Tier::L1, why.with("path", quoted(value)), effects);
+    out.add_repeated(rule, Tier::L1, why.with("path", excerpt(value)), effects);
 }
 
 /// Whether it would talk: its package says that it can, and the arguments ask for it or

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::change::{change, writes};
-use super::{Access, ResolvedPath, ToolTask, Write, content, digest, patch, quoted, spot};
+use super::change::{add_write_findings, build_change};
+use super::{Access, ResolvedPath, ToolTask, Write, content, digest, excerpt, patch, resolve_path};
 use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::judge::JudgeContext;
@@ -27,10 +27,10 @@ pub struct Restore {
 
 /// The judgement of one restoring.
 pub fn judge(id: &str, restore: &Restore, scene: PolicyContext<'_>) -> Assessment {
-    let cwd = scene.world.real(&scene.place.cwd);
+    let cwd = scene.world.resolve(&scene.place.cwd);
     let ground = JudgeContext { scene, cwd };
     let mut findings = Findings::default();
-    let task = task(restore, &ground, &mut findings);
+    let task = restore_task(restore, &ground, &mut findings);
     let shown = match &task {
         Ok((spot, _)) => spot.shown.clone(),
         Err(_) => restore.path.clone(),
@@ -44,8 +44,8 @@ pub fn judge(id: &str, restore: &Restore, scene: PolicyContext<'_>) -> Assessmen
         Ok((_, task)) => task,
         Err(fault) => ToolTask::Fault(fault),
     };
-    let seen = findings.seen();
-    let risk = findings.risk(false);
+    let seen = findings.seen_programs();
+    let risk = findings.into_risk(false);
     let cwd = ground.cwd;
     let launch = Launch::default();
     Assessment {
@@ -60,28 +60,28 @@ pub fn judge(id: &str, restore: &Restore, scene: PolicyContext<'_>) -> Assessmen
     }
 }
 
-fn task(
+fn restore_task(
     restore: &Restore,
     ground: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Result<(ResolvedPath, ToolTask), super::InputError> {
-    let (spot, class) = spot(&restore.path, Access::Writes, ground, out)?;
+    let (spot, class) = resolve_path(&restore.path, Access::Writes, ground, out)?;
     // Where only a patch may write, only a patch can be undone.
     if patch::is_listed(&spot, ground) {
-        let say = words::TOOL_PATCHES.with("path", quoted(&spot.shown));
+        let say = words::TOOL_PATCHES.with("path", excerpt(&spot.shown));
         out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
     } else {
-        writes(&spot, class, out);
+        add_write_findings(&spot, class, out);
     }
     let now = content(&spot, ground, MOST)?;
     if now.as_deref().map(digest) != restore.after && now != restore.before {
-        let say = words::FILE_CHANGED_SINCE.with("path", quoted(&spot.shown));
+        let say = words::FILE_CHANGED_SINCE.with("path", excerpt(&spot.shown));
         out.add("file.changed", Tier::L1, say, None, &[]);
     }
     if now == restore.before {
-        return Err(words::NOTHING_CHANGES.with("path", quoted(&spot.shown)).into());
+        return Err(words::NOTHING_CHANGES.with("path", excerpt(&spot.shown)).into());
     }
-    let shown = change(&spot, (now.as_deref(), restore.before.as_deref()), ground);
+    let shown = build_change(&spot, (now.as_deref(), restore.before.as_deref()), ground);
     let after = restore.before.as_deref().map(Arc::from);
     let write = Write { spot: spot.clone(), after, change: shown, backup: false, note: None };
     Ok((spot, ToolTask::Change(Box::new(write))))

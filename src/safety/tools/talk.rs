@@ -26,9 +26,9 @@ pub fn ask(
     _: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Result<ToolTask, InputError> {
-    let text = clipped(input.text(QUESTION)?.trim(), LONG);
+    let text = clip(input.text(QUESTION)?.trim(), LONG);
     if text.is_empty() {
-        return Err(input.missing(QUESTION));
+        return Err(input.missing_field_error(QUESTION));
     }
     let mut choices = input.texts(CHOICES)?;
     choices.retain(|choice| !choice.trim().is_empty());
@@ -36,7 +36,7 @@ pub fn ask(
         let say = words::TOO_MANY_CHOICES.with("count", choices.len()).with("most", MOST_CHOICES);
         return Err(say.into());
     }
-    let choices: Vec<String> = choices.iter().map(|choice| clipped(choice.trim(), SHORT)).collect();
+    let choices: Vec<String> = choices.iter().map(|choice| clip(choice.trim(), SHORT)).collect();
     let free = choices.is_empty() || input.get(&["free", "other"]) != Some(&Value::Bool(false));
     out.add("ask", Tier::L0, words::TOOL_TALKS, None, &[]);
     Ok(ToolTask::Ask(ChoiceTask { text, choices, free }))
@@ -47,38 +47,41 @@ pub fn plan(
     _: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Result<ToolTask, InputError> {
-    let list = input.list(ITEMS)?.ok_or_else(|| input.missing(ITEMS))?;
+    let list = input.list(ITEMS)?.ok_or_else(|| input.missing_field_error(ITEMS))?;
     if list.len() > MOST_ITEMS {
         let say = words::TOO_MANY_ITEMS.with("count", list.len()).with("most", MOST_ITEMS);
         return Err(say.into());
     }
-    let items: Vec<PlanItem> =
-        list.iter().enumerate().map(|(at, value)| item(at, value)).collect::<Result<_, _>>()?;
+    let items: Vec<PlanItem> = list
+        .iter()
+        .enumerate()
+        .map(|(at, value)| parse_item(at, value))
+        .collect::<Result<_, _>>()?;
     out.add("plan", Tier::L0, words::TOOL_TALKS, None, &[]);
     Ok(ToolTask::Plan(items))
 }
 
 /// An object with its state, or a text, which may carry its box: `[x] done`.
-fn item(at: usize, value: &Value) -> Result<PlanItem, InputError> {
+fn parse_item(at: usize, value: &Value) -> Result<PlanItem, InputError> {
     if let Value::String(text) = value {
-        let (state, text) = boxed(text.trim());
-        return Ok(PlanItem { text: clipped(text, SHORT), state });
+        let (state, text) = parse_checkbox(text.trim());
+        return Ok(PlanItem { text: clip(text, SHORT), state });
     }
     let name = format!("plan: items[{at}]");
     let input = InputFields::new(&name, value);
-    let text = clipped(input.text(TEXT)?.trim(), SHORT);
+    let text = clip(input.text(TEXT)?.trim(), SHORT);
     let state = match input.optional_text(STATE)? {
         None => PlanState::Pending,
-        Some(named) => state(named).ok_or_else(|| {
+        Some(named) => parse_state(named).ok_or_else(|| {
             InputError::from(
-                words::PLAN_STATE.with("item", at + 1).with("found", super::quoted(named)),
+                words::PLAN_STATE.with("item", at + 1).with("found", super::excerpt(named)),
             )
         })?,
     };
     Ok(PlanItem { text, state })
 }
 
-fn boxed(text: &str) -> (PlanState, &str) {
+fn parse_checkbox(text: &str) -> (PlanState, &str) {
     let boxes = [
         ("[ ]", PlanState::Pending),
         ("[x]", PlanState::Done),
@@ -90,7 +93,7 @@ fn boxed(text: &str) -> (PlanState, &str) {
     found.map_or((PlanState::Pending, text), |(state, rest)| (state, rest.trim()))
 }
 
-fn state(name: &str) -> Option<PlanState> {
+fn parse_state(name: &str) -> Option<PlanState> {
     match name.to_ascii_lowercase().as_str() {
         "pending" | "todo" | "open" | "not_started" => Some(PlanState::Pending),
         "doing" | "in_progress" | "in-progress" | "active" | "running" => Some(PlanState::Doing),
@@ -99,7 +102,7 @@ fn state(name: &str) -> Option<PlanState> {
     }
 }
 
-fn clipped(text: &str, most: usize) -> String {
+fn clip(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
         None => text.to_owned(),

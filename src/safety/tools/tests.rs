@@ -14,7 +14,7 @@ use crate::words::Lang;
 
 /// Files by their path, and links.
 #[derive(Default)]
-pub(super) struct Table {
+pub(super) struct FakeFiles {
     pub secrets: Option<crate::safety::redact::Redactor>,
     files: BTreeMap<PathBuf, Vec<u8>>,
     links: BTreeMap<PathBuf, PathBuf>,
@@ -22,27 +22,28 @@ pub(super) struct Table {
     node: bool,
 }
 
-impl Table {
-    pub fn with(files: &[(&str, &str)]) -> Table {
+impl FakeFiles {
+    pub fn with(files: &[(&str, &str)]) -> FakeFiles {
         let files =
             files.iter().map(|(path, text)| (PathBuf::from(path), text.as_bytes().to_vec()));
-        Table { files: files.collect(), node: true, ..Table::default() }
+        FakeFiles { files: files.collect(), node: true, ..FakeFiles::default() }
     }
 
-    pub fn judged(&self, name: &str, input: Value) -> Verdict {
-        self.under(&Policy::default(), name, input)
+    pub fn assess(&self, name: &str, input: Value) -> Verdict {
+        self.assess_with(&Policy::default(), name, input)
     }
 
-    pub fn under(&self, policy: &Policy, name: &str, input: Value) -> Verdict {
+    pub fn assess_with(&self, policy: &Policy, name: &str, input: Value) -> Verdict {
         let work = StepAction::Tool { name: name.into(), input };
         let step = Step { id: "x".into(), work, requires: Requires::default(), cwd: None };
         assess(step, PolicyContext { policy, place: &place(), world: self })
     }
 
-    fn offered(&self, verdict: &Verdict) -> Option<String> {
+    fn suggested_rule(&self, verdict: &Verdict) -> Option<String> {
         let (policy, place) = (Policy::default(), place());
         let scene = PolicyContext { policy: &policy, place: &place, world: self };
-        crate::safety::offered(verdict.judged(), scene).map(|grant| grant.rule.to_string())
+        crate::safety::suggest_grant(verdict.assessment(), scene)
+            .map(|grant| grant.rule.to_string())
     }
 }
 
@@ -50,9 +51,9 @@ pub(super) fn place() -> Workspace {
     Workspace::new("/w", "/h")
 }
 
-impl Machine for Table {
-    fn real(&self, path: &Path) -> PathBuf {
-        let plain = paths::normal(path);
+impl Machine for FakeFiles {
+    fn resolve(&self, path: &Path) -> PathBuf {
+        let plain = paths::normalize(path);
         for (link, target) in &self.links {
             if let Ok(rest) = plain.strip_prefix(link) {
                 return if rest.as_os_str().is_empty() {
@@ -86,25 +87,25 @@ impl Machine for Table {
         }
     }
 
-    fn last_seen(&self, path: &Path) -> Option<String> {
+    fn last_known_digest(&self, path: &Path) -> Option<String> {
         self.seen.get(path).cloned()
     }
 
-    fn secrets(&self) -> Option<&crate::safety::redact::Redactor> {
+    fn redactor(&self) -> Option<&crate::safety::redact::Redactor> {
         self.secrets.as_ref()
     }
 }
 
 fn tier(verdict: &Verdict) -> Tier {
-    verdict.judged().risk.tier
+    verdict.assessment().risk.tier
 }
 
 pub(super) fn rules(verdict: &Verdict) -> Vec<&str> {
-    verdict.judged().risk.reasons.iter().map(|reason| reason.rule.as_str()).collect()
+    verdict.assessment().risk.reasons.iter().map(|reason| reason.rule.as_str()).collect()
 }
 
-pub(super) fn fault(verdict: &Verdict) -> String {
-    match &verdict.judged().task {
+pub(super) fn input_error(verdict: &Verdict) -> String {
+    match &verdict.assessment().task {
         Some(ToolTask::Fault(fault)) => fault.say.text(Lang::En),
         other => panic!("no fault: {other:?}"),
     }
@@ -112,7 +113,7 @@ pub(super) fn fault(verdict: &Verdict) -> String {
 
 #[test]
 fn reading_inside_runs_and_everything_else_asks() {
-    let mut table = Table::with(&[("/w/a", "x"), ("/h/.ssh/id_rsa", "k")]);
+    let mut table = FakeFiles::with(&[("/w/a", "x"), ("/h/.ssh/id_rsa", "k")]);
     table.links.insert("/w/out".into(), "/etc".into());
     for (tool, path, expected) in [
         ("file.read", "a", Tier::L0),
@@ -133,21 +134,21 @@ fn reading_inside_runs_and_everything_else_asks() {
         ("file.search", "out", Tier::L1),
         ("file.write", "out/passwd", Tier::L2),
     ] {
-        let verdict = table.judged(tool, json!({"path": path, "query": "q", "content": "c"}));
+        let verdict = table.assess(tool, json!({"path": path, "query": "q", "content": "c"}));
         assert_eq!(tier(&verdict), expected, "{tool} {path}: {:?}", rules(&verdict));
     }
 }
 
 #[test]
 fn writing_always_asks_and_shows_the_new_content() {
-    let table = Table::with(&[("/w/a.rs", "one\ntwo\n"), ("/w/.env", "K=1\n")]);
-    let verdict = table.judged("file.edit", json!({"path": "a.rs", "old": "two", "new": "2"}));
+    let table = FakeFiles::with(&[("/w/a.rs", "one\ntwo\n"), ("/w/.env", "K=1\n")]);
+    let verdict = table.assess("file.edit", json!({"path": "a.rs", "old": "two", "new": "2"}));
     assert!(matches!(verdict, Verdict::Ask(_)));
-    let change = verdict.judged().change().expect("a change");
+    let change = verdict.assessment().change().expect("a change");
     assert_eq!(change.diff, "--- a.rs\n+++ a.rs\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
     assert_eq!((change.added, change.removed), (1, 1));
     assert_eq!(change.after.as_deref(), Some(digest(b"one\n2\n").as_str()));
-    assert_eq!(table.offered(&verdict).as_deref(), Some("file.edit *"));
+    assert_eq!(table.suggested_rule(&verdict).as_deref(), Some("file.edit *"));
 
     for (path, tier_then, rule) in [
         ("new.rs", Tier::L1, "file.write"),
@@ -157,10 +158,10 @@ fn writing_always_asks_and_shows_the_new_content() {
         ("/etc/hosts", Tier::L1, "path.outside.write"),
         ("/h/.ssh/authorized_keys", Tier::L2, "path.secret.write"),
     ] {
-        let verdict = table.judged("file.write", json!({"path": path, "content": "x\n"}));
+        let verdict = table.assess("file.write", json!({"path": path, "content": "x\n"}));
         assert_eq!(tier(&verdict), tier_then, "{path}");
         assert!(rules(&verdict).contains(&rule), "{path}: {:?}", rules(&verdict));
-        let offered = table.offered(&verdict).is_some();
+        let offered = table.suggested_rule(&verdict).is_some();
         assert_eq!(
             offered,
             path == "new.rs",
@@ -170,14 +171,14 @@ fn writing_always_asks_and_shows_the_new_content() {
 }
 
 #[test]
-fn a_remembered_yes_to_edits_covers_plain_files_of_the_workspace_and_no_others() {
+fn a_remembered_approval_of_edits_covers_only_plain_files_of_the_workspace() {
     let mut table =
-        Table::with(&[("/w/a", "one\n"), ("/w/.git/config", "one\n"), ("/o/a", "one\n")]);
+        FakeFiles::with(&[("/w/a", "one\n"), ("/w/.git/config", "one\n"), ("/o/a", "one\n")]);
     let allowed = vec![PolicyRule::parse("file.edit *").expect("a rule")];
     let policy = Policy { allowed, ..Policy::default() };
-    let runs = |table: &Table, path: &str| {
+    let runs = |table: &FakeFiles, path: &str| {
         let input = json!({"path": path, "old": "one", "new": "two"});
-        matches!(table.under(&policy, "file.edit", input), Verdict::Run(_))
+        matches!(table.assess_with(&policy, "file.edit", input), Verdict::Run(_))
     };
     assert!(runs(&table, "a"));
     for path in [".git/config", "/o/a"] {
@@ -189,20 +190,20 @@ fn a_remembered_yes_to_edits_covers_plain_files_of_the_workspace_and_no_others()
 
 #[test]
 fn a_file_changed_on_disk_since_it_was_read_is_reported() {
-    let mut table = Table::with(&[("/w/a", "one\n")]);
+    let mut table = FakeFiles::with(&[("/w/a", "one\n")]);
     let write = || json!({"path": "a", "content": "two\n"});
-    assert!(rules(&table.judged("file.write", write())).contains(&"file.unread"));
+    assert!(rules(&table.assess("file.write", write())).contains(&"file.unread"));
     table.seen.insert("/w/a".into(), digest(b"one\n"));
-    assert_eq!(rules(&table.judged("file.write", write())), ["file.write"]);
+    assert_eq!(rules(&table.assess("file.write", write())), ["file.write"]);
     table.seen.insert("/w/a".into(), digest(b"zero\n"));
-    assert!(rules(&table.judged("file.write", write())).contains(&"file.changed"));
-    let edit = table.judged("file.edit", json!({"path": "a", "old": "one", "new": "1"}));
+    assert!(rules(&table.assess("file.write", write())).contains(&"file.changed"));
+    let edit = table.assess("file.edit", json!({"path": "a", "old": "one", "new": "1"}));
     assert!(rules(&edit).contains(&"file.changed"));
 }
 
 #[test]
-fn a_senseless_input_is_reported_and_does_nothing() {
-    let table = Table::with(&[("/w/a", "one\n"), ("/w/b", "\u{1}")]);
+fn an_invalid_input_is_reported_and_does_nothing() {
+    let table = FakeFiles::with(&[("/w/a", "one\n"), ("/w/b", "\u{1}")]);
     for (tool, input, part) in [
         ("file.read", json!({}), "needs the field `path`; given: -"),
         ("file.read", json!({"pth": "a"}), "given: pth"),
@@ -221,25 +222,29 @@ fn a_senseless_input_is_reported_and_does_nothing() {
         ("ask", json!({"question": " "}), "needs the field `question`"),
         ("plan", json!({"items": [{"text": "x", "state": "soon"}]}), "`soon` is not a state"),
     ] {
-        let verdict = table.judged(tool, input);
+        let verdict = table.assess(tool, input);
         assert!(matches!(verdict, Verdict::Run(_)), "{tool}: nothing to ask about");
-        let said = fault(&verdict);
+        let said = input_error(&verdict);
         assert!(said.contains(part), "{tool}: {said}");
     }
-    assert_eq!(tier(&table.judged("file.move", json!({}))), Tier::L2);
+    assert_eq!(tier(&table.assess("file.move", json!({}))), Tier::L2);
 }
 
 #[test]
 fn small_models_may_name_fields_their_own_way() {
-    let table = Table::with(&[("/w/a", "one\ntwo\n")]);
+    let table = FakeFiles::with(&[("/w/a", "one\ntwo\n")]);
     for input in [
         json!({"file_path": "a", "old_string": "two", "new_string": "2"}),
         json!({"file": "a", "edits": [{"search": "two", "replace": "2"}]}),
         json!({"path": "a", "edits": "[{\"old\":\"two\",\"new\":\"2\"}]"}),
         json!({"path": "a", "edits": {"old": "two", "new": "2"}, "all": "false"}),
     ] {
-        let verdict = table.judged("file.edit", input.clone());
-        assert!(verdict.judged().change().is_some(), "{input}: {:?}", verdict.judged().task);
+        let verdict = table.assess("file.edit", input.clone());
+        assert!(
+            verdict.assessment().change().is_some(),
+            "{input}: {:?}",
+            verdict.assessment().task
+        );
     }
     for (input, from, to) in [
         (json!({"path": "a", "range": "2-5"}), 2, Some(5)),
@@ -248,31 +253,31 @@ fn small_models_may_name_fields_their_own_way() {
         (json!({"path": "a", "offset": 2, "limit": 4}), 2, Some(5)),
         (json!({"path": "a"}), 1, None),
     ] {
-        let verdict = table.judged("file.read", input);
-        let Some(ToolTask::Read(read)) = &verdict.judged().task else { panic!("reads") };
+        let verdict = table.assess("file.read", input);
+        let Some(ToolTask::Read(read)) = &verdict.assessment().task else { panic!("reads") };
         assert_eq!((read.from, read.to), (from, to));
     }
 }
 
 #[test]
-fn a_fault_about_a_file_outside_is_not_reported_without_approval() {
-    let table = Table::with(&[("/o/secret", "hush\n")]);
-    let verdict = table.judged("file.edit", json!({"path": "/o/secret", "old": "hus", "new": "x"}));
+fn an_error_about_a_file_outside_is_not_reported_without_approval() {
+    let table = FakeFiles::with(&[("/o/secret", "hush\n")]);
+    let verdict = table.assess("file.edit", json!({"path": "/o/secret", "old": "hus", "new": "x"}));
     assert!(matches!(verdict, Verdict::Ask(_)));
-    let verdict = table.judged("file.edit", json!({"path": "/o/secret", "old": "zz", "new": "x"}));
+    let verdict = table.assess("file.edit", json!({"path": "/o/secret", "old": "zz", "new": "x"}));
     assert!(matches!(verdict, Verdict::Ask(_)), "it would say what stands there");
 }
 
 #[test]
-fn only_listed_settings_are_patched_and_always_with_a_yes() {
+fn only_listed_settings_are_patched_and_always_after_approval() {
     let text = "{\n  \"b\": 1,\n  \"a\": [1, 2]\n}\n";
-    let mut table = Table::with(&[("/h/.slothtool/settings.json", text), ("/o/x.json", text)]);
+    let mut table = FakeFiles::with(&[("/h/.slothtool/settings.json", text), ("/o/x.json", text)]);
     table.links.insert("/h/.slothtool/plugin-configs/evil.json".into(), "/h/.bashrc".into());
     let patch = |path: &str| json!({"path": path, "set": {"b": 2}});
-    let verdict = table.judged("config.json_patch", patch("~/.slothtool/settings.json"));
+    let verdict = table.assess("config.json_patch", patch("~/.slothtool/settings.json"));
     assert!(matches!(verdict, Verdict::Ask(_)), "{:?}", rules(&verdict));
-    assert!(table.offered(&verdict).is_none(), "it is asked each time");
-    let Some(ToolTask::Change(write)) = &verdict.judged().task else { panic!("changes") };
+    assert!(table.suggested_rule(&verdict).is_none(), "it is asked each time");
+    let Some(ToolTask::Change(write)) = &verdict.assessment().task else { panic!("changes") };
     assert_eq!(write.after.as_deref(), Some(text.replace("1,\n", "2,\n").as_bytes()));
     assert!(write.backup);
 
@@ -284,12 +289,15 @@ fn only_listed_settings_are_patched_and_always_with_a_yes() {
         "/o/x.json",
         "x.json",
     ] {
-        assert_eq!(tier(&table.judged("config.json_patch", patch(path))), Tier::L2, "{path}");
+        assert_eq!(tier(&table.assess("config.json_patch", patch(path))), Tier::L2, "{path}");
     }
     let policy = Policy { config_files: vec!["/o/x.json".into()], ..Policy::default() };
-    assert_eq!(tier(&table.under(&policy, "config.json_patch", patch("/o/x.json"))), Tier::L1);
-    let new = table.judged("config.json_patch", patch("~/.slothtool/plugin-configs/new.json"));
-    let Some(ToolTask::Change(write)) = &new.judged().task else { panic!("makes it") };
+    assert_eq!(
+        tier(&table.assess_with(&policy, "config.json_patch", patch("/o/x.json"))),
+        Tier::L1
+    );
+    let new = table.assess("config.json_patch", patch("~/.slothtool/plugin-configs/new.json"));
+    let Some(ToolTask::Change(write)) = &new.assessment().task else { panic!("makes it") };
     assert_eq!(write.after.as_deref(), Some(&b"{\"b\":2}\n"[..]));
 }
 
@@ -297,13 +305,13 @@ fn only_listed_settings_are_patched_and_always_with_a_yes() {
 fn a_patch_is_all_or_nothing_and_never_loosens_the_policy() {
     let text =
         "{\"a\":{\"b\":1},\"safety\":{\"allowSudo\":true,\"allowedPrograms\":[\"x\",\"y\"]}}";
-    let table = Table::with(&[("/h/.slothtool/plugin-configs/ai.json", text)]);
+    let table = FakeFiles::with(&[("/h/.slothtool/plugin-configs/ai.json", text)]);
     let judged = |change: Value| {
         let mut input = json!({"path": "~/.slothtool/plugin-configs/ai.json"});
         for (name, value) in change.as_object().expect("an object") {
             input[name] = value.clone();
         }
-        table.judged("config.json_patch", input)
+        table.assess("config.json_patch", input)
     };
     let ops = json!({"patch": [
         {"op": "test", "path": "/a/b", "value": 1},
@@ -311,15 +319,15 @@ fn a_patch_is_all_or_nothing_and_never_loosens_the_policy() {
         {"op": "remove", "path": "/a/b"},
     ]});
     let verdict = judged(ops);
-    let Some(ToolTask::Change(write)) = &verdict.judged().task else {
-        panic!("{:?}", verdict.judged())
+    let Some(ToolTask::Change(write)) = &verdict.assessment().task else {
+        panic!("{:?}", verdict.assessment())
     };
     let after = String::from_utf8_lossy(write.after.as_deref().expect("content")).into_owned();
     assert!(after.starts_with("{\"a\":{\"c\": [true]},\"safety\""), "{after}");
     let half = json!({"patch": [
         {"op": "add", "path": "/x", "value": 1}, {"op": "remove", "path": "/no/such"},
     ]});
-    assert!(fault(&judged(half)).starts_with("The patch cannot be applied"));
+    assert!(input_error(&judged(half)).starts_with("The patch cannot be applied"));
     for (change, expected) in [
         (json!({"set": {"safety.allowSudo": false}}), Tier::L1),
         (json!({"set": {"safety.allowedPrograms": ["x"]}}), Tier::L1),
@@ -340,41 +348,44 @@ const REGISTRY: &str = r#"{"plugins": {
 
 #[test]
 fn plugins_are_found_by_the_registry_and_always_asked_about() {
-    let mut table = Table::with(&[
+    let mut table = FakeFiles::with(&[
         ("/h/.slothtool/registry.json", REGISTRY),
         ("/h/.slothtool/plugins/loc/package.json", r#"{"slothtool": {"interactive": true}}"#),
     ]);
     let run = |alias: &str, args: Value| json!({"alias": alias, "args": args});
-    let verdict = table.judged("plugin.run", run("loc", json!(["src"])));
+    let verdict = table.assess("plugin.run", run("loc", json!(["src"])));
     assert!(matches!(verdict, Verdict::Ask(_)));
-    let judged = verdict.judged();
+    let judged = verdict.assessment();
     assert_eq!(
         judged.program.as_ref().map(|program| program.path.clone()),
         Some("/usr/bin/node".into())
     );
     let Some(ToolTask::Plugin(plugin)) = &judged.task else { panic!("a plugin") };
-    assert_eq!(plugin.command(), ["/h/.slothtool/plugins/loc/bin/loc.js", "src"]);
-    assert!(!plugin.interactive && table.offered(&verdict).is_none());
+    assert_eq!(plugin.node_args(), ["/h/.slothtool/plugins/loc/bin/loc.js", "src"]);
+    assert!(!plugin.interactive && table.suggested_rule(&verdict).is_none());
     for (args, interactive) in [(json!([]), true), (json!(["-i"]), true), (json!(["x"]), false)] {
-        let verdict = table.judged("plugin.run", run("@x/plugin-loc", args));
-        let Some(ToolTask::Plugin(plugin)) = &verdict.judged().task else { panic!("a plugin") };
+        let verdict = table.assess("plugin.run", run("@x/plugin-loc", args));
+        let Some(ToolTask::Plugin(plugin)) = &verdict.assessment().task else { panic!("a plugin") };
         assert_eq!(plugin.interactive, interactive);
     }
-    let path = table.judged("plugin.run", run("loc", json!(["--in=/etc/passwd"])));
+    let path = table.assess("plugin.run", run("loc", json!(["--in=/etc/passwd"])));
     assert!(rules(&path).contains(&"path.outside"));
-    assert_eq!(tier(&table.judged("plugin.run", run("out", json!([])))), Tier::L2);
+    assert_eq!(tier(&table.assess("plugin.run", run("out", json!([])))), Tier::L2);
     assert!(
-        fault(&table.judged("plugin.run", run("empty", json!([])))).contains("no plugin `empty`")
+        input_error(&table.assess("plugin.run", run("empty", json!([]))))
+            .contains("no plugin `empty`")
     );
     table.node = false;
-    assert!(fault(&table.judged("plugin.run", run("loc", json!([])))).contains("need `node`"));
+    assert!(
+        input_error(&table.assess("plugin.run", run("loc", json!([])))).contains("need `node`")
+    );
     table.files.insert("/h/.slothtool/registry.json".into(), b"[]".to_vec());
-    assert!(fault(&table.judged("plugin.run", run("loc", json!([])))).contains("registry"));
+    assert!(input_error(&table.assess("plugin.run", run("loc", json!([])))).contains("registry"));
 }
 
 #[test]
-fn taking_back_runs_unless_the_file_was_changed_since() {
-    let table = Table::with(&[("/w/a", "two\n")]);
+fn undo_runs_unless_the_file_was_changed_since() {
+    let table = FakeFiles::with(&[("/w/a", "two\n")]);
     let back = |after: &[u8]| Restore {
         path: "/w/a".into(),
         before: Some(b"one\n".to_vec()),
@@ -387,19 +398,19 @@ fn taking_back_runs_unless_the_file_was_changed_since() {
     let verdict = assess_restore("u", &back(b"else\n"), scene);
     assert!(matches!(verdict, Verdict::Ask(_)));
     assert_eq!(
-        verdict.judged().change().map(|change| change.diff.clone()).as_deref(),
+        verdict.assessment().change().map(|change| change.diff.clone()).as_deref(),
         Some("--- a\n+++ a\n@@ -1 +1 @@\n-two\n+one\n")
     );
     // No model can ask for it.
-    assert_eq!(tier(&table.judged("file.restore", json!({"path": "a"}))), Tier::L2);
+    assert_eq!(tier(&table.assess("file.restore", json!({"path": "a"}))), Tier::L2);
 }
 
 #[test]
 fn the_whole_of_a_large_change_is_shown() {
     let content: String = (0..60_000).map(|at| format!("line {at} of a large file\n")).collect();
     let verdict =
-        Table::with(&[]).judged("file.write", json!({"path": "a.txt", "content": content}));
-    let change = verdict.judged().change().unwrap();
+        FakeFiles::with(&[]).assess("file.write", json!({"path": "a.txt", "content": content}));
+    let change = verdict.assessment().change().unwrap();
     assert!(!change.cut && change.diff.ends_with("+line 59999 of a large file\n"));
     let kept = change.clone().into_stored();
     assert!(kept.cut && kept.diff.len() <= 192 * 1024 && kept.diff.ends_with('\n'));

@@ -43,7 +43,7 @@ impl Tool for Plugins {
     fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
         let exec = self.0.clone();
         async move {
-            let judged = step.judged();
+            let judged = step.assessment();
             let say = match &judged.task {
                 Some(ToolTask::Plugin(plugin)) if plugin.interactive => words::NO_TERMINAL.into(),
                 Some(ToolTask::Fault(fault)) => fault.say.clone(),
@@ -63,15 +63,15 @@ impl Tool for Plugins {
 
 /// A plugin that talks to the user, until it ends or the turn does.
 async fn talk(step: &Cleared, watch: &RunControl) -> Observation {
-    let judged = step.judged();
+    let judged = step.assessment();
     let (Some(ToolTask::Plugin(plugin)), Some(node)) = (&judged.task, &judged.program) else {
         return not_run(judged, Outcome::Ran, words::NO_TERMINAL.into());
     };
-    if !step.holds() {
+    if !step.is_intact() {
         return not_run(judged, Outcome::Refused, words::NOT_AS_JUDGED.into());
     }
     let began = Instant::now();
-    let mut child = match foreground(&node.path, &plugin.command(), &judged.cwd).spawn() {
+    let mut child = match foreground(&node.path, &plugin.node_args(), &judged.cwd).spawn() {
         Ok(child) => child,
         Err(error) => {
             let say = words::FILE_FAILED.with("path", node.path.display().to_string());

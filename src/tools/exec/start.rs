@@ -52,14 +52,14 @@ pub(super) async fn start(
     step: &Cleared,
     input: Option<ShellInput>,
 ) -> Result<(ChildHandle, Option<Confined>), NotStarted> {
-    let judged = step.judged();
+    let judged = step.assessment();
     let (setup, care) = (&exec.setup, care(judged));
     let (path, args) = command(judged, &setup.shell).await?;
     enterable(&judged.cwd)?;
     let program = (!matches!(judged.step.work, StepAction::Shell { .. })).then_some(path.as_path());
     let (cwd, tier, launch) = (&judged.cwd, judged.risk.tier, &judged.launch);
     let start = LaunchRequest { program, args: &args, cwd, tier, launch };
-    if Seal::of(start) != step.seal() {
+    if Seal::from_request(start) != step.seal() {
         return Err(NotStarted::Changed(words::NOT_AS_JUDGED.into()));
     }
     let mut plan = Plan {
@@ -85,7 +85,7 @@ pub(super) async fn start(
     let sandbox = Arc::clone(&exec.sandbox);
     let steps = exec.steps.clone();
     let from = match () {
-        () if step.is_beyond_the_wall() => From::BeyondTheWall,
+        () if step.is_unsandboxed() => From::BeyondTheWall,
         () if plan.input.is_some() => From::Template,
         () => From::Judgement,
     };
@@ -115,7 +115,7 @@ async fn command(judged: &Assessment, shell: &Path) -> Result<(PathBuf, Vec<Stri
         StepAction::Exec { program, args } => (resolved(program, judged).await?, args.clone()),
         StepAction::Shell { line } => (shell.to_owned(), vec!["-c".to_owned(), line.clone()]),
         StepAction::Tool { name, .. } => match &judged.task {
-            Some(ToolTask::Plugin(plugin)) => (resolved("node", judged).await?, plugin.command()),
+            Some(ToolTask::Plugin(plugin)) => (resolved("node", judged).await?, plugin.node_args()),
             _ => return Err(unable(words::NOT_A_PROGRAM.with("tool", name.as_str()))),
         },
     })
@@ -160,7 +160,7 @@ async fn alone(mut plan: Plan, args: &[String], judged: &Assessment) -> Plan {
     let mut given = launch.arguments(args);
     plan.empty_folder = launch.empty_folder;
     if let Some(first) = launch.git {
-        let of_git = given.split_off(launch.moved(first).min(given.len()));
+        let of_git = given.split_off(launch.index_after_insertion(first).min(given.len()));
         let folder = git::folder(&judged.cwd, &of_git);
         plan.args = given.iter().map(OsString::from).chain(git::args(&of_git)).collect();
         return hardened(plan, folder, of_git).await;

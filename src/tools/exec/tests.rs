@@ -40,7 +40,7 @@ fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Assessment {
 }
 
 async fn ran(judged: Assessment, redactor: Option<Redactor>) -> Observation {
-    ran_sealed(Cleared::by_hand(judged), redactor).await
+    ran_sealed(Cleared::new_for_test(judged), redactor).await
 }
 
 async fn ran_sealed(step: Cleared, redactor: Option<Redactor>) -> Observation {
@@ -170,7 +170,7 @@ mod held;
 async fn anything_but_what_was_judged_does_not_start() {
     let folder = folder();
     let echo = Path::new("/usr/bin/env");
-    let asked = || Cleared::by_hand(judged(Tier::L1, folder.path(), echo, &["true"]));
+    let asked = || Cleared::new_for_test(judged(Tier::L1, folder.path(), echo, &["true"]));
     assert_eq!(ran_sealed(asked(), None).await.outcome, Outcome::Ran);
     let changes: [fn(&mut Assessment); 4] = [
         |judged| judged.step.work = StepAction::exec("env", &["false"]),

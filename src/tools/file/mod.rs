@@ -112,7 +112,7 @@ impl Tool for FileTool {
     fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
         let desk = self.desk.clone();
         async move {
-            let judged = step.judged().clone();
+            let judged = step.assessment().clone();
             let began = Instant::now();
             let cancel = watch.cancel.clone();
             let work = move || run(&step, &desk, &cancel);
@@ -144,10 +144,10 @@ fn run(step: &Cleared, desk: &FileToolState, cancel: &CancellationToken) -> Done
     if cancel.is_cancelled() {
         return cancelled();
     }
-    if !step.holds() {
+    if !step.is_intact() {
         return Done { outcome: Some(Outcome::Refused), ..Done::failed(words::NOT_AS_JUDGED) };
     }
-    match &step.judged().task {
+    match &step.assessment().task {
         Some(ToolTask::Fault(fault)) => fault.clone().into(),
         Some(ToolTask::Read(read)) => read::run(read, &desk.seen),
         Some(ToolTask::List(list)) => list::run(list, cancel),

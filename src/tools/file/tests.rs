@@ -57,14 +57,14 @@ impl Bench {
         let cleared = match self.judged(name, input) {
             Verdict::Run(cleared) => cleared,
             Verdict::Ask(held) => held.approve(),
-            Verdict::Refuse(refused) => panic!("refused: {:?}", refused.judged().risk),
+            Verdict::Refuse(refused) => panic!("refused: {:?}", refused.assessment().risk),
         };
         self.work(cleared).await
     }
 
     async fn work(&self, cleared: Cleared) -> Observation {
         let tools = Toolbox::new(all(&self.desk));
-        let tool = tools.find(&cleared.judged().step.work).expect("the tool").clone();
+        let tool = tools.find(&cleared.assessment().step.work).expect("the tool").clone();
         let (output, _) = unbounded_channel();
         tool.run(cleared, RunControl { cancel: CancellationToken::new(), output }).await
     }

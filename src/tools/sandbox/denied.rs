@@ -92,7 +92,7 @@ pub struct Walls {
 impl Walls {
     pub(super) fn of(places: &SandboxPaths, profile: &Profile, temp: &Temp) -> Walls {
         let home = places.home.clone();
-        let mut closed = safety::secret_places(&places.home);
+        let mut closed = safety::credential_places(&places.home);
         closed.extend(places.own.iter().cloned());
         let mut writes = vec![temp.path().to_owned(), "/dev".into(), "/proc".into()];
         let own = places.own.clone();

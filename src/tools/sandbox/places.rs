@@ -160,7 +160,7 @@ impl Trees {
         places: &SandboxPaths,
     ) -> Trees {
         let mut trees = Trees::new(places);
-        let secrets = safety::secret_places(&places.home).into_iter();
+        let secrets = safety::credential_places(&places.home).into_iter();
         let mut closed: Vec<PathBuf> =
             secrets.chain(places.own.iter().cloned()).chain(credentials.cloned()).collect();
         // The workspace itself is open, wherever it is.
@@ -325,7 +325,7 @@ fn prefix(folder: &Path, places: &SandboxPaths) -> Option<PathBuf> {
     let general = places.home.starts_with(above)
         || places.workspace.starts_with(above)
         || places.own.iter().any(|own| own.starts_with(above))
-        || safety::secret_places(&places.home).iter().any(|secret| secret.starts_with(above));
+        || safety::credential_places(&places.home).iter().any(|secret| secret.starts_with(above));
     (!general).then(|| above.to_owned())
 }
 
@@ -376,7 +376,7 @@ fn closed(places: &SandboxPaths) -> Vec<PathBuf> {
     let others = homes.filter(|home| !places.home.starts_with(home));
     // Programs for all users may be there, as if in another user's home.
     let others = others.filter(|home| !PROGRAM_TREES.iter().any(|tree| home == Path::new(tree)));
-    let mut closed = safety::secret_places(&places.home);
+    let mut closed = safety::credential_places(&places.home);
     closed.extend(others);
     closed.push("/dev".into());
     closed.extend(places.own.iter().cloned());

@@ -91,7 +91,7 @@ impl Text {
 
     /// Folders of the system are kept by its own rights, and programs need some.
     fn deny_credentials(&mut self, places: &SandboxPaths, opened: &[PathBuf]) {
-        let mut closed = safety::secret_places(&places.home);
+        let mut closed = safety::credential_places(&places.home);
         closed.retain(|place| place.starts_with(&places.home));
         closed.retain(|place| !opened.contains(place));
         closed.extend(places.own.iter().cloned());
@@ -103,7 +103,7 @@ impl Text {
     /// Files that hold credentials by their names, in the workspace too.
     fn deny_names(&mut self) {
         for glob in safety::sensitive_globs() {
-            let fits = regex(&safety::in_any_case(&glob));
+            let fits = regex(&safety::case_insensitive_glob(&glob));
             self.0.push(format!("(deny file-read-data (regex #\"/{fits}$\"))"));
         }
     }

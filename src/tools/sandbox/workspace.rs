@@ -154,7 +154,7 @@ impl WorkspaceRules {
 fn take(entry: &fs::DirEntry, folder_name: Option<&str>, folder: &mut Folder) {
     let own = entry.file_name();
     let (Some(name), Ok(kind)) = (own.to_str(), entry.file_type()) else { return };
-    if safety::is_closed(folder_name, name) {
+    if safety::is_credential_entry(folder_name, name) {
         folder.closed.push(entry.path());
         if kind.is_symlink() {
             folder.closed.extend(entry.path().canonicalize());

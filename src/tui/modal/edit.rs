@@ -32,15 +32,15 @@ impl Editor {
     /// Begins with the step as proposed, which has been assessed already.
     pub fn new(work: &StepAction, risk: Option<&Risk>, lang: Lang) -> Editor {
         let mut field = Composer::new(Vec::new());
-        field.paste(&written::text(work), lang);
+        field.paste(&written::to_text(work), lang);
         let judged = risk.map(|risk| (work.clone(), risk.clone()));
-        let form = EditableForm::of(work);
+        let form = EditableForm::from_action(work);
         Editor { field, work: Ok(work.clone()), form, judged, change: None }
     }
 
     /// Parses the text again; returns the work if it changed and must be assessed.
     pub fn changed(&mut self) -> Option<StepAction> {
-        let now = self.form.read(&self.field.whole());
+        let now = self.form.parse(&self.field.whole());
         if now == self.work {
             return None;
         }

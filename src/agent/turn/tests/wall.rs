@@ -37,11 +37,11 @@ fn approval_runs_it_without_the_sandbox_and_the_list_continues() {
     let (mut bench, _) = at_the_wall();
     let action = bench.decides(Decision::Approve);
     let TurnAction::Run(cleared) = &action else { panic!("runs") };
-    assert!(cleared.is_beyond_the_wall() && cleared.holds());
+    assert!(cleared.is_unsandboxed() && cleared.is_intact());
     let next = bench.exits(action, 0);
     assert_eq!(line(&next), "run ls");
     let TurnAction::Run(cleared) = &next else { panic!("runs") };
-    assert!(!cleared.is_beyond_the_wall());
+    assert!(!cleared.is_unsandboxed());
     assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_003 ran"]);
 }
 

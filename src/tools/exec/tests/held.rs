@@ -91,7 +91,9 @@ impl Field {
         judged.launch.helpers = vec!["/usr".into(), "/bin".into()];
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        run(&self.exec, &Cleared::by_hand(judged), None, &RunControl { cancel, output }).await.seen
+        run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl { cancel, output })
+            .await
+            .seen
     }
 
     async fn alone(&self, line: &str) -> Observation {
@@ -340,7 +342,9 @@ impl Field {
         let judged = judged(Tier::L0, &self.at("ws"), Path::new(program), args);
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        run(&self.exec, &Cleared::by_hand(judged), None, &RunControl { cancel, output }).await.seen
+        run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl { cancel, output })
+            .await
+            .seen
     }
 
     async fn approved(&self, rule: &str, effects: &[Effect], line: &str) -> Observation {
@@ -354,7 +358,9 @@ impl Field {
         });
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        run(&self.exec, &Cleared::by_hand(judged), None, &RunControl { cancel, output }).await.seen
+        run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl { cancel, output })
+            .await
+            .seen
     }
 }
 
