@@ -37,10 +37,13 @@ fn seen(number: usize) -> Observation {
 
 fn turn(number: usize) -> TurnRecord {
     let mut kept = TurnRecord::default();
-    kept.user("Where is the lexer, and what does it do with tabs?");
-    kept.reply(ReplyKind::Cmd, "Looking.");
-    kept.steps(&[seen(number)]);
-    kept.reply(ReplyKind::Chat, &"It lies in `src/lexer.rs` and counts a tab as one. ".repeat(8));
+    kept.add_user("Where is the lexer, and what does it do with tabs?");
+    kept.add_reply(ReplyKind::Cmd, "Looking.");
+    kept.add_steps(&[seen(number)]);
+    kept.add_reply(
+        ReplyKind::Chat,
+        &"It lies in `src/lexer.rs` and counts a tab as one. ".repeat(8),
+    );
     kept
 }
 

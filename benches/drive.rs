@@ -204,10 +204,10 @@ fn keep(home: &Path, folder: &Path, events: usize) {
         });
         if number % 10 == 9 {
             let mut kept = TurnRecord::default();
-            kept.user(&format!("Question {turn}"));
-            kept.reply(ReplyKind::Chat, &format!("Answer {}", number - 1));
+            kept.add_user(&format!("Question {turn}"));
+            kept.add_reply(ReplyKind::Chat, &format!("Answer {}", number - 1));
             history.push(turn, kept, |_| {});
-            desk.remember(turn, &serde_json::to_string(&history.trace(turn)).unwrap());
+            desk.remember(turn, &serde_json::to_string(&history.snapshot(turn)).unwrap());
         }
         if number % 500 == 499 {
             desk.flush();

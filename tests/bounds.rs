@@ -96,10 +96,10 @@ fn turn(desk: &mut StoreWriter, turn: u64, question: &str, answer: &str) {
     let usage = Usage::default();
     desk.note(Event::TurnEnded { turn, ending: TurnOutcome::Done, usage, elapsed_ms: 900 });
     let (mut kept, mut history) = (TurnRecord::default(), History::default());
-    kept.user(question);
-    kept.reply(ReplyKind::Chat, answer);
+    kept.add_user(question);
+    kept.add_reply(ReplyKind::Chat, answer);
     history.push(turn, kept, |_| {});
-    desk.remember(turn, &serde_json::to_string(&history.trace(turn)).unwrap());
+    desk.remember(turn, &serde_json::to_string(&history.snapshot(turn)).unwrap());
     desk.flush();
 }
 

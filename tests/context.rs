@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use avocet::context::history::size;
+use avocet::context::history::messages_size;
 use avocet::context::size::ContextSize;
 use avocet::context::window::Bounds;
 use avocet::model::{Chunk, Model, ModelError, Request};
@@ -180,12 +180,12 @@ async fn thirty_turns_with_large_outputs_stay_below_both_bounds() {
         talk.model.will(chat(&format!("answer {turn}\n{}", "more ".repeat(400))));
         let told = talk.turn(&format!("question {turn} {}", "words ".repeat(100))).await;
         assert!(matches!(told.last(), Some(Event::TurnEnded { ending: TurnOutcome::Done, .. })));
-        sizes.push(size(&talk.model.last()).bytes);
+        sizes.push(messages_size(&talk.model.last()).bytes);
     }
     let requests = talk.model.requests();
     assert!(requests.len() >= 120, "{}", requests.len());
     for sent in &requests {
-        assert!(size(sent).fits(bounds.room), "{:?}", size(sent));
+        assert!(messages_size(sent).fits(bounds.room), "{:?}", messages_size(sent));
     }
     assert!((1..=8).contains(&talk.model.summaries()), "{}", talk.model.summaries());
     let most = |sizes: &[usize]| sizes.iter().copied().max().unwrap();
@@ -320,7 +320,7 @@ async fn no_secret_leaves_in_a_turn_or_in_a_summary() {
 #[tokio::test]
 async fn the_ledger_says_how_a_request_divides() {
     let mut talk =
-        Talk::with(Bounds::of(ContextSize { bytes: 16_000, tokens: 6_000 }), |_, folder| {
+        Talk::with(Bounds::from_room(ContextSize { bytes: 16_000, tokens: 6_000 }), |_, folder| {
             fs::write(folder.join("AGENTS.md"), "Use tabs.").unwrap();
         });
     talk.facts(|facts| !facts.notes.is_empty()).await;
@@ -368,7 +368,7 @@ async fn notes_that_are_too_long_are_cut_and_it_is_said() {
     });
     assert_eq!(talk.notice().await.say.phrase(), words::NOTES_CUT);
     talk.turn("one").await;
-    assert!(size(&talk.model.last()).fits(Bounds::default().room));
+    assert!(messages_size(&talk.model.last()).fits(Bounds::default().room));
 }
 
 #[tokio::test]
@@ -429,7 +429,7 @@ async fn the_longest_plan_is_cut_and_fits() {
     talk.turn("plan it").await;
     talk.turn("next").await;
     let sent = talk.model.last();
-    assert!(size(&sent).fits(Bounds::default().room));
+    assert!(messages_size(&sent).fits(Bounds::default().room));
     let system = sent.iter().find(|message| message.content.contains("Your plan, ")).unwrap();
     assert!(system.content.len() < 4 * 1024, "{}", system.content.len());
 }

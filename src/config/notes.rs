@@ -49,7 +49,7 @@ pub fn read(folder: &Path) -> ProjectInstructions {
         }
     }
     found.notes = notes::join(files);
-    found.notices.extend(found.notes.cut().map(|note| {
+    found.notices.extend(found.notes.truncated_files().map(|note| {
         let cut = format_bytes(note.bytes - note.sent);
         let say = words::NOTES_CUT.with("cut", cut).with("path", note.path.as_str());
         Notice::warning(say.with("most", format_bytes(MOST)))

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::digest::{cut_end, cut_middle};
 use super::history::{History, HistoryMessage, PastTurn, Summary};
-use super::size::{ContextSize, fit};
+use super::size::{ContextSize, cut_to_fit};
 use super::window::Bounds;
 use crate::protocol::{Compaction, CompactionSummary, DroppedPart, Message, reply};
 
@@ -43,14 +43,14 @@ pub struct CompactionPlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompactionTrigger {
     /// The history is too long.
-    Due,
+    Automatic,
     /// The user typed `/compress`.
-    Asked,
+    Manual,
 }
 
 /// True when the history takes more room than it should.
 pub fn is_due(history: &History, bounds: Bounds) -> bool {
-    messages(history) + 2 > bounds.messages || history.bytes() > bounds.full
+    messages(history) + 2 > bounds.messages || history.bytes() > bounds.compact_above
 }
 
 fn messages(history: &History) -> usize {
@@ -72,7 +72,7 @@ pub fn shrink(history: &mut History) -> Vec<DroppedPart> {
         }
         let lost = before.saturating_sub(exchange.bytes());
         if lost > 0 {
-            shortened.push(part(exchange, lost));
+            shortened.push(dropped_part(exchange, lost));
         }
     }
     shortened
@@ -81,12 +81,12 @@ pub fn shrink(history: &mut History) -> Vec<DroppedPart> {
 /// The turns to summarise now; `None` if there are too few.
 pub fn plan(history: &History, bounds: Bounds, wish: CompactionTrigger) -> Option<CompactionPlan> {
     let stay = match wish {
-        CompactionTrigger::Asked => 1,
-        CompactionTrigger::Due => {
+        CompactionTrigger::Manual => 1,
+        CompactionTrigger::Automatic => {
             let mut bytes = 0;
             let few = history.recent.iter().rev().take(STAY).take_while(|exchange| {
                 bytes += exchange.bytes();
-                bytes <= bounds.full / 2
+                bytes <= bounds.compact_above / 2
             });
             few.count().max(1)
         }
@@ -96,26 +96,26 @@ pub fn plan(history: &History, bounds: Bounds, wish: CompactionTrigger) -> Optio
     let bytes: usize = old().map(PastTurn::bytes).sum();
     let messages: usize = old().map(|exchange| exchange.messages.len()).sum();
     // The request must be worth its cost, or each turn would make one.
-    let worth = wish == CompactionTrigger::Asked
-        || bytes >= bounds.full / 4
+    let worth = wish == CompactionTrigger::Manual
+        || bytes >= bounds.compact_above / 4
         || messages * 3 > bounds.messages;
     (turns > 0 && worth).then_some(CompactionPlan { turns })
 }
 
 /// True when a turn has ended since the last attempt.
-pub fn may(history: &History, wish: CompactionTrigger) -> bool {
-    let rested = wish == CompactionTrigger::Asked || history.last() + 1 >= history.not_before;
-    rested && history.summed_at.is_none_or(|at| history.last() > at)
+pub fn can_compact(history: &History, wish: CompactionTrigger) -> bool {
+    let rested = wish == CompactionTrigger::Manual || history.last_turn() + 1 >= history.not_before;
+    rested && history.summed_at.is_none_or(|at| history.last_turn() > at)
 }
 
 /// The request for a summary, within the same bounds.
-pub fn ask(
+pub fn summary_request(
     history: &History,
     plan: CompactionPlan,
     focus: Option<&str>,
     bounds: Bounds,
 ) -> Vec<Message> {
-    let room = bounds.room.part(2);
+    let room = bounds.room.fraction(2);
     let mut head = String::new();
     if let Some(focus) = focus {
         head.push_str(&format!("Above all keep what concerns: {}\n\n", cut_end(focus, ITEM)));
@@ -126,16 +126,18 @@ pub fn ask(
         head.push_str("\n\n");
     }
     head.push_str("Conversation, oldest first:");
-    let mut left = room.less(ContextSize::of(&head));
+    let mut left = room.saturating_sub(ContextSize::measure(&head));
     let mut turns: Vec<String> = Vec::new();
     for (done, exchange) in history.recent.iter().take(plan.turns).enumerate() {
-        let share = left.part(plan.turns - done).less(ContextSize { bytes: 2, tokens: 2 });
-        let text = fit(&transcript(exchange), share, cut_middle);
-        left = left.less(ContextSize::of(&text) + ContextSize { bytes: 2, tokens: 2 });
+        let share =
+            left.fraction(plan.turns - done).saturating_sub(ContextSize { bytes: 2, tokens: 2 });
+        let text = cut_to_fit(&transcript(exchange), share, cut_middle);
+        left =
+            left.saturating_sub(ContextSize::measure(&text) + ContextSize { bytes: 2, tokens: 2 });
         turns.push(text);
     }
     let text = format!("{head}\n\n{}", turns.join("\n\n"));
-    vec![Message::system(PROMPT.trim_end()), Message::user(fit(&text, room, cut_middle))]
+    vec![Message::system(PROMPT.trim_end()), Message::user(cut_to_fit(&text, room, cut_middle))]
 }
 
 fn transcript(exchange: &PastTurn) -> String {
@@ -154,7 +156,7 @@ fn transcript(exchange: &PastTurn) -> String {
 
 /// Parses a model's answer. Strict: a field of the wrong type, or an empty summary, is `None`. An
 /// omitted list stays unchanged.
-pub fn read(text: &str, before: &Summary) -> Option<Summary> {
+pub fn parse_summary(text: &str, before: &Summary) -> Option<Summary> {
     let object = reply::first_object(text)?;
     let summary = object.get("summary")?.as_str()?.trim();
     if summary.is_empty() {
@@ -192,20 +194,20 @@ pub fn apply(history: &mut History, plan: CompactionPlan, summary: Summary) -> C
         .cloned()
         .collect();
     history.recalled.clear();
-    history.summed_at = Some(history.last());
+    history.summed_at = Some(history.last_turn());
     history.summary = summary.clone();
     let Summary { summary, key_facts: facts, open_tasks: tasks } = summary;
     Compaction {
         before,
         after: history.bytes(),
-        summed: gone.iter().map(|exchange| part(exchange, exchange.bytes())).collect(),
+        summed: gone.iter().map(|exchange| dropped_part(exchange, exchange.bytes())).collect(),
         summary: Some(CompactionSummary { summary, facts, tasks, closed }),
-        ..receipt(history)
+        ..measure(history)
     }
 }
 
 /// The state after the compaction, for a receipt.
-pub fn receipt(history: &History) -> Compaction {
+pub fn measure(history: &History) -> Compaction {
     let bytes = history.bytes();
     Compaction {
         before: bytes,
@@ -217,13 +219,13 @@ pub fn receipt(history: &History) -> Compaction {
 }
 
 /// Records a failed attempt.
-pub fn failed(history: &mut History) {
-    history.summed_at = Some(history.last());
-    history.not_before = history.last() + 1 + PAUSE;
+pub fn record_failure(history: &mut History) {
+    history.summed_at = Some(history.last_turn());
+    history.not_before = history.last_turn() + 1 + PAUSE;
 }
 
-fn part(exchange: &PastTurn, bytes: usize) -> DroppedPart {
-    let about = exchange.about().lines().next().unwrap_or_default();
+fn dropped_part(exchange: &PastTurn, bytes: usize) -> DroppedPart {
+    let about = exchange.preview().lines().next().unwrap_or_default();
     DroppedPart { id: exchange.id(), about: cut_end(about, ABOUT), bytes }
 }
 

@@ -39,7 +39,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    pub fn of(turn: u64, seen: &Observation) -> Digest {
+    pub fn from_observation(turn: u64, seen: &Observation) -> Digest {
         let stdout = match seen.step.work {
             // A tool's output matters at both ends, a program's at its end.
             StepAction::Tool { .. } => cut_middle(&seen.stdout, STDOUT),
@@ -64,7 +64,7 @@ impl Digest {
     }
 
     /// One line of JSON for the model; empty fields are omitted.
-    pub fn line(&self) -> String {
+    pub fn to_line(&self) -> String {
         let mut out = json!({ "id": self.id });
         if let (Some(out), Value::Object(step)) = (out.as_object_mut(), &self.step) {
             out.extend(step.clone());
@@ -85,18 +85,18 @@ impl Digest {
     }
 
     /// Each text that came from outside, for masking.
-    pub fn texts(&mut self, mut each: impl FnMut(&mut String)) {
+    pub fn for_each_text(&mut self, mut each: impl FnMut(&mut String)) {
         each(&mut self.stdout_tail);
         each(&mut self.stderr_tail);
-        strings(&mut self.step, &mut each);
+        for_each_string(&mut self.step, &mut each);
         if let Some(parsed) = &mut self.parsed {
-            parsed.items.iter_mut().for_each(|item| strings(item, &mut each));
+            parsed.items.iter_mut().for_each(|item| for_each_string(item, &mut each));
         }
     }
 }
 
 /// A step that ran, on one line: `rg foo src → exit 0, 12 search_matches`.
-pub fn ran(seen: &Observation) -> String {
+pub fn run_summary(seen: &Observation) -> String {
     let line = cut_end(&one_line(&seen.step.work), LINE);
     let how = match (seen.outcome, seen.exit_code) {
         (Outcome::Ran | Outcome::Edited, Some(code)) => format!("exit {code}"),
@@ -146,11 +146,11 @@ fn short_item(item: &Value) -> Value {
     if text.len() <= ITEM { item.clone() } else { json!(cut_end(&text, ITEM)) }
 }
 
-fn strings(value: &mut Value, each: &mut impl FnMut(&mut String)) {
+fn for_each_string(value: &mut Value, each: &mut impl FnMut(&mut String)) {
     match value {
         Value::String(text) => each(text),
-        Value::Array(items) => items.iter_mut().for_each(|item| strings(item, each)),
-        Value::Object(fields) => fields.values_mut().for_each(|item| strings(item, each)),
+        Value::Array(items) => items.iter_mut().for_each(|item| for_each_string(item, each)),
+        Value::Object(fields) => fields.values_mut().for_each(|item| for_each_string(item, each)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -160,7 +160,7 @@ pub fn cut_end(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();
     }
-    let head = text.split_at(boundary_down(text, limit.saturating_sub("…".len()))).0;
+    let head = text.split_at(floor_char_boundary(text, limit.saturating_sub("…".len()))).0;
     if limit < "…".len() { String::new() } else { format!("{head}…") }
 }
 
@@ -172,11 +172,11 @@ pub fn shorten(text: &str, limit: usize) -> String {
     }
     let lines: Vec<&str> = text.lines().collect();
     let share = limit / lines.len().max(1);
-    let shorter: Vec<String> = lines.iter().map(|line| result(line, share)).collect();
+    let shorter: Vec<String> = lines.iter().map(|line| shorten_result(line, share)).collect();
     cut_middle(&shorter.join("\n"), limit)
 }
 
-fn result(line: &str, limit: usize) -> String {
+fn shorten_result(line: &str, limit: usize) -> String {
     if line.len() <= limit {
         return line.to_owned();
     }
@@ -205,7 +205,7 @@ fn tail(text: &str, limit: usize) -> &str {
     if text.len() <= limit {
         return text;
     }
-    let start = boundary_up(text, text.len() - limit);
+    let start = ceil_char_boundary(text, text.len() - limit);
     let end = text.split_at(start).1;
     match end.split_once('\n') {
         Some((_, rest)) if !rest.is_empty() => rest,
@@ -221,16 +221,16 @@ pub fn cut_middle(text: &str, limit: usize) -> String {
         return text.to_owned();
     }
     if limit <= MARK * 2 {
-        return text.split_at(boundary_down(text, limit)).0.to_owned();
+        return text.split_at(floor_char_boundary(text, limit)).0.to_owned();
     }
     let half = (limit - MARK) / 2;
-    let head = text.split_at(boundary_down(text, half)).0;
-    let end = text.split_at(boundary_up(text, text.len() - half)).1;
+    let head = text.split_at(floor_char_boundary(text, half)).0;
+    let end = text.split_at(ceil_char_boundary(text, text.len() - half)).1;
     let left_out = text.len() - head.len() - end.len();
     format!("{head}\n[… {left_out} bytes left out …]\n{end}")
 }
 
-fn boundary_down(text: &str, mut at: usize) -> usize {
+fn floor_char_boundary(text: &str, mut at: usize) -> usize {
     at = at.min(text.len());
     while !text.is_char_boundary(at) {
         at -= 1;
@@ -238,7 +238,7 @@ fn boundary_down(text: &str, mut at: usize) -> usize {
     at
 }
 
-fn boundary_up(text: &str, mut at: usize) -> usize {
+fn ceil_char_boundary(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at += 1;
     }

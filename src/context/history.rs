@@ -156,7 +156,7 @@ pub struct Outline {
 
 impl Outline {
     /// Rebuilds the history, with the turns of `before` that belong to it.
-    pub fn over(self, before: History) -> History {
+    pub fn restore_onto(self, before: History) -> History {
         let Outline { since, mut history } = self;
         history.recent = before.recent;
         history.recent.retain(|exchange| exchange.turn >= since);
@@ -185,7 +185,7 @@ impl Default for History {
 }
 
 impl TurnRecord {
-    pub fn user(&mut self, words: &str) {
+    pub fn add_user(&mut self, words: &str) {
         match self.lines.last_mut() {
             Some(HistoryMessage::User { content }) => {
                 content.push_str("\n\n");
@@ -198,7 +198,7 @@ impl TurnRecord {
     }
 
     /// A reply. It replaces a reply directly before it; the steps in between are kept.
-    pub fn reply(&mut self, of_kind: ReplyKind, said: &str) {
+    pub fn add_reply(&mut self, of_kind: ReplyKind, said: &str) {
         match self.lines.last_mut() {
             Some(HistoryMessage::Assistant { kind, message, .. }) => {
                 *kind = of_kind;
@@ -215,29 +215,29 @@ impl TurnRecord {
     }
 
     /// The results of steps.
-    pub fn steps(&mut self, seen: &[Observation]) {
+    pub fn add_steps(&mut self, seen: &[Observation]) {
         if let Some(HistoryMessage::Assistant { ran, .. }) = self.lines.last_mut() {
-            ran.extend(seen.iter().map(digest::ran));
+            ran.extend(seen.iter().map(digest::run_summary));
         }
         self.steps.extend(seen.iter().cloned());
     }
 
     /// The plan from here on.
-    pub fn plan(&mut self, items: &[PlanItem]) {
+    pub fn set_plan(&mut self, items: &[PlanItem]) {
         self.plan = Some(items.to_vec());
     }
 
     /// The user stopped the turn here.
-    pub fn cancelled(&mut self) {
-        self.broke_off("(cancelled by the user)");
+    pub fn mark_cancelled(&mut self) {
+        self.append_mark("(cancelled by the user)");
     }
 
     /// The program ended here; the outcome is unknown.
-    pub fn interrupted(&mut self) {
-        self.broke_off("(interrupted here, outcome unknown)");
+    pub fn mark_interrupted(&mut self) {
+        self.append_mark("(interrupted here, outcome unknown)");
     }
 
-    fn broke_off(&mut self, said: &str) {
+    fn append_mark(&mut self, said: &str) {
         match self.lines.last_mut() {
             Some(HistoryMessage::Assistant { ran, .. }) => ran.push(said.to_owned()),
             Some(HistoryMessage::User { content }) => {
@@ -254,7 +254,7 @@ impl TurnRecord {
 }
 
 impl HistoryMessage {
-    fn texts(&mut self, mut each: impl FnMut(&mut String)) {
+    fn for_each_text(&mut self, mut each: impl FnMut(&mut String)) {
         match self {
             HistoryMessage::User { content } => each(content),
             HistoryMessage::Assistant { message, ran, .. } => {
@@ -266,7 +266,7 @@ impl HistoryMessage {
 
     /// The message as it is sent. The newest reply is the JSON of the protocol, so that a model
     /// that reads its own words keeps to it; older ones are shorter.
-    pub(super) fn message(&self, newest: bool) -> Message {
+    pub(super) fn to_message(&self, newest: bool) -> Message {
         match self {
             HistoryMessage::User { content } => Message::user(content.as_str()),
             HistoryMessage::Assistant { kind, message, ran } if newest => {
@@ -311,7 +311,7 @@ impl PastTurn {
     }
 
     /// The beginning of the user's message.
-    pub fn about(&self) -> &str {
+    pub fn preview(&self) -> &str {
         let words = self.messages.iter().find_map(|line| match line {
             HistoryMessage::User { content } => Some(content.as_str()),
             HistoryMessage::Assistant { .. } => None,
@@ -326,10 +326,10 @@ impl History {
         self.last = self.last.max(turn);
         let TurnRecord { mut lines, steps, plan } = kept;
         if let Some(items) = plan {
-            self.plan(turn, &items, &mask);
+            self.replace_plan(turn, &items, &mask);
         }
         for line in &mut lines {
-            line.texts(|text| {
+            line.for_each_text(|text| {
                 mask(text);
                 if text.len() > MESSAGE {
                     *text = digest::cut_middle(text, MESSAGE);
@@ -351,8 +351,8 @@ impl History {
         }
         let newest = steps.len().saturating_sub(DIGESTS);
         for seen in steps.iter().skip(newest) {
-            let mut digest = Digest::of(turn, seen);
-            digest.texts(&mask);
+            let mut digest = Digest::from_observation(turn, seen);
+            digest.for_each_text(&mask);
             self.tool_digest.push_back(digest);
         }
         while self.tool_digest.len() > DIGESTS {
@@ -362,7 +362,7 @@ impl History {
 
     /// Replaces the plan. Its open items go with every request until they are done or another plan
     /// replaces it.
-    pub fn plan(&mut self, turn: u64, items: &[PlanItem], mask: impl Fn(&mut String)) {
+    pub fn replace_plan(&mut self, turn: u64, items: &[PlanItem], mask: impl Fn(&mut String)) {
         let open = items.iter().filter(|item| item.state != PlanState::Done);
         let open = open.take(ITEMS).map(|item| {
             let mut text = item.text.replace(['\n', '\r'], " ");
@@ -370,10 +370,10 @@ impl History {
             digest::cut_end(&text, ITEM)
         });
         let open = open.collect();
-        self.planned(OpenPlan { turn, open });
+        self.set_open_plan(OpenPlan { turn, open });
     }
 
-    fn planned(&mut self, plan: OpenPlan) {
+    fn set_open_plan(&mut self, plan: OpenPlan) {
         self.plans.retain(|known| known.turn != plan.turn);
         self.plans.push_back(plan);
         let over = self.plans.len().saturating_sub(PLANS);
@@ -381,7 +381,7 @@ impl History {
     }
 
     /// The pinned part: the summary, and the open items of the newest plan.
-    pub(super) fn pinned(&self) -> String {
+    pub(super) fn pinned_text(&self) -> String {
         let mut out = self.summary.text();
         let open = self.plans.back().map(|plan| plan.open.as_slice()).unwrap_or_default();
         if !open.is_empty() {
@@ -395,7 +395,7 @@ impl History {
     }
 
     /// Adds lines to the record of a turn; they are removed with that turn.
-    pub fn append(&mut self, turn: u64, kept: TurnRecord, mask: impl Fn(&mut String)) {
+    pub fn append_to_turn(&mut self, turn: u64, kept: TurnRecord, mask: impl Fn(&mut String)) {
         self.push(turn, kept, mask);
         let Some(added) = self.recent.pop_back() else { return };
         match self.recent.back_mut() {
@@ -426,17 +426,17 @@ impl History {
     }
 
     /// Whether it contains this turn itself.
-    pub fn holds(&self, turn: u64) -> bool {
+    pub fn contains_turn(&self, turn: u64) -> bool {
         self.recent.iter().any(|exchange| exchange.turn == turn)
     }
 
     /// Whether another history has the same data outside its turns.
-    pub fn sums_up_like(&self, other: &History) -> bool {
+    pub fn has_same_outline(&self, other: &History) -> bool {
         self.summary == other.summary && self.recalled == other.recalled
     }
 
     /// The data of a turn, in its saved form.
-    pub fn trace(&self, turn: u64) -> TurnSnapshot {
+    pub fn snapshot(&self, turn: u64) -> TurnSnapshot {
         let of_turn = self.recent.iter().rev().find(|exchange| exchange.turn == turn);
         TurnSnapshot {
             messages: of_turn.map(|exchange| exchange.messages.clone()).unwrap_or_default(),
@@ -446,11 +446,11 @@ impl History {
     }
 
     /// Adds a saved turn. It was masked and cut when it was new.
-    pub fn retrace(&mut self, turn: u64, trace: TurnSnapshot) {
+    pub fn restore_turn(&mut self, turn: u64, trace: TurnSnapshot) {
         let TurnSnapshot { messages, digests, plan } = trace;
         self.last = self.last.max(turn);
         if let Some(plan) = plan {
-            self.planned(plan);
+            self.set_open_plan(plan);
         }
         if !messages.is_empty() {
             self.recent.push_back(PastTurn { turn, messages });
@@ -484,12 +484,12 @@ impl History {
     }
 
     /// The current position, to come back to.
-    pub fn mark(&self) -> TurnPosition {
+    pub fn position(&self) -> TurnPosition {
         TurnPosition(self.last)
     }
 
     /// Removes everything added after the mark. Summaries made since then stay.
-    pub fn back_to(&mut self, mark: TurnPosition) {
+    pub fn truncate_to(&mut self, mark: TurnPosition) {
         self.recent.retain(|exchange| exchange.turn <= mark.0);
         self.tool_digest.retain(|digest| digest.turn <= mark.0);
         self.plans.retain(|plan| plan.turn <= mark.0);
@@ -498,10 +498,10 @@ impl History {
 
     /// Removes every turn from this one on.
     pub fn rewind(&mut self, turn: u64) {
-        self.back_to(TurnPosition(turn.saturating_sub(1)));
+        self.truncate_to(TurnPosition(turn.saturating_sub(1)));
     }
 
-    pub(super) fn last(&self) -> u64 {
+    pub(super) fn last_turn(&self) -> u64 {
         self.last
     }
 
@@ -533,8 +533,10 @@ impl Summary {
 }
 
 /// Bytes and tokens of messages, including the overhead of each.
-pub fn size(messages: &[Message]) -> ContextSize {
-    messages.iter().fold(ContextSize::default(), |sum, message| sum + weight(&message.content))
+pub fn messages_size(messages: &[Message]) -> ContextSize {
+    messages
+        .iter()
+        .fold(ContextSize::default(), |sum, message| sum + content_size(&message.content))
 }
 
 /// The overhead of a message; at least that of [`JOINT`].
@@ -543,6 +545,6 @@ pub const ENVELOPE: ContextSize = ContextSize { bytes: 24, tokens: 4 };
 /// The separator of two messages of one role that are merged.
 pub const JOINT: &str = "\n\n";
 
-pub fn weight(content: &str) -> ContextSize {
-    ContextSize::of(content) + ENVELOPE
+pub fn content_size(content: &str) -> ContextSize {
+    ContextSize::measure(content) + ENVELOPE
 }

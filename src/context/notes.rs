@@ -44,7 +44,7 @@ pub fn join(files: Vec<(String, String)>) -> Notes {
 
 impl Notes {
     /// Files that were cut or omitted.
-    pub fn cut(&self) -> impl Iterator<Item = &InstructionFile> {
+    pub fn truncated_files(&self) -> impl Iterator<Item = &InstructionFile> {
         self.files.iter().filter(|note| note.sent < note.bytes)
     }
 }
@@ -68,7 +68,7 @@ mod tests {
         let (first, second) = (notes.text.find("use tabs"), notes.text.find("use spaces"));
         assert!(first.is_some() && first < second, "{}", notes.text);
         assert!(notes.text.contains("## a/CLAUDE.md"), "{}", notes.text);
-        assert_eq!(notes.cut().count(), 0);
+        assert_eq!(notes.truncated_files().count(), 0);
     }
 
     #[test]
@@ -80,7 +80,10 @@ mod tests {
         let sent: usize = notes.files.iter().map(|note| note.sent).sum();
         assert!(sent <= MOST && sent > MOST - 8, "{sent}");
         assert_eq!(notes.files[0].sent, 27_000);
-        assert_eq!(notes.cut().map(|note| note.path.as_str()).collect::<Vec<_>>(), ["b/AGENTS.md"]);
+        assert_eq!(
+            notes.truncated_files().map(|note| note.path.as_str()).collect::<Vec<_>>(),
+            ["b/AGENTS.md"]
+        );
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub struct ContextSize {
 }
 
 impl ContextSize {
-    pub fn of(text: &str) -> ContextSize {
+    pub fn measure(text: &str) -> ContextSize {
         let quarters: usize = text.chars().map(quarters).sum();
         ContextSize { bytes: text.len(), tokens: quarters.div_ceil(4) }
     }
@@ -26,7 +26,7 @@ impl ContextSize {
     }
 
     /// What remains of this room without `taken`; `None` if it does not fit.
-    pub fn without(self, taken: ContextSize) -> Option<ContextSize> {
+    pub fn checked_sub(self, taken: ContextSize) -> Option<ContextSize> {
         let bytes = self.bytes.checked_sub(taken.bytes)?;
         let tokens = self.tokens.checked_sub(taken.tokens)?;
         Some(ContextSize { bytes, tokens })
@@ -34,7 +34,7 @@ impl ContextSize {
 
     /// The same, but at least zero.
     #[must_use]
-    pub fn less(self, taken: ContextSize) -> ContextSize {
+    pub fn saturating_sub(self, taken: ContextSize) -> ContextSize {
         ContextSize {
             bytes: self.bytes.saturating_sub(taken.bytes),
             tokens: self.tokens.saturating_sub(taken.tokens),
@@ -43,13 +43,13 @@ impl ContextSize {
 
     /// One of `of` equal parts.
     #[must_use]
-    pub fn part(self, of: usize) -> ContextSize {
+    pub fn fraction(self, of: usize) -> ContextSize {
         ContextSize { bytes: self.bytes / of.max(1), tokens: self.tokens / of.max(1) }
     }
 
     /// The smaller of each.
     #[must_use]
-    pub fn at_most(self, other: ContextSize) -> ContextSize {
+    pub fn component_min(self, other: ContextSize) -> ContextSize {
         ContextSize { bytes: self.bytes.min(other.bytes), tokens: self.tokens.min(other.tokens) }
     }
 }
@@ -83,11 +83,11 @@ fn quarters(c: char) -> usize {
 }
 
 /// The text cut to fit by `cut`, which takes it and a number of bytes.
-pub fn fit(text: &str, room: ContextSize, cut: impl Fn(&str, usize) -> String) -> String {
+pub fn cut_to_fit(text: &str, room: ContextSize, cut: impl Fn(&str, usize) -> String) -> String {
     let mut bytes = room.bytes.min(text.len());
     loop {
         let short = cut(text, bytes);
-        let tokens = ContextSize::of(&short).tokens;
+        let tokens = ContextSize::measure(&short).tokens;
         if tokens <= room.tokens || bytes == 0 {
             return short;
         }
@@ -105,10 +105,10 @@ mod tests {
 
     #[test]
     fn a_chinese_character_counts_as_a_token_and_four_letters_do() {
-        assert_eq!(ContextSize::of("上下文管理").tokens, 5);
-        assert_eq!(ContextSize::of("word word word w").tokens, 4);
-        assert_eq!(ContextSize::of("").tokens, 0);
-        assert!(ContextSize::of("{}();").tokens >= 2, "code costs more than prose");
+        assert_eq!(ContextSize::measure("上下文管理").tokens, 5);
+        assert_eq!(ContextSize::measure("word word word w").tokens, 4);
+        assert_eq!(ContextSize::measure("").tokens, 0);
+        assert!(ContextSize::measure("{}();").tokens >= 2, "code costs more than prose");
     }
 
     proptest! {
@@ -116,14 +116,14 @@ mod tests {
         #[test]
         fn any_text_can_be_made_to_fit(text in "[a-z 你好é😀\n]{0,400}", bytes in 0usize..600, tokens in 0usize..200) {
             let room = ContextSize { bytes, tokens };
-            let short = fit(&text, room, cut_middle);
-            prop_assert!(ContextSize::of(&short).fits(room), "{short:?}");
+            let short = cut_to_fit(&text, room, cut_middle);
+            prop_assert!(ContextSize::measure(&short).fits(room), "{short:?}");
         }
 
         #[test]
         fn the_parts_of_a_text_are_no_smaller_than_the_whole(a in "\\PC{0,40}", b in "\\PC{0,40}") {
-            let whole = ContextSize::of(&format!("{a}{b}"));
-            let parts = ContextSize::of(&a) + ContextSize::of(&b);
+            let whole = ContextSize::measure(&format!("{a}{b}"));
+            let parts = ContextSize::measure(&a) + ContextSize::measure(&b);
             prop_assert!(whole.tokens <= parts.tokens && whole.bytes == parts.bytes);
         }
     }

@@ -22,14 +22,14 @@ pub struct SystemFacts<'a> {
 
 /// The whole system prompt. A value that looks like a placeholder stays as it is.
 pub fn prompt(setting: &SystemFacts<'_>) -> String {
-    let prompt = words::fill(TEMPLATE.trim_end(), |name| gap(name, setting));
+    let prompt = words::fill(TEMPLATE.trim_end(), |name| placeholder_value(name, setting));
     match setting.bot.map(str::trim).filter(|bot| !bot.is_empty()) {
         Some(bot) => format!("{bot}\n\n{prompt}"),
         None => prompt,
     }
 }
 
-fn gap(name: &str, setting: &SystemFacts<'_>) -> Option<String> {
+fn placeholder_value(name: &str, setting: &SystemFacts<'_>) -> Option<String> {
     match name {
         "tools" => Some(
             setting.tools.iter().map(|tool| format!("- {tool}")).collect::<Vec<_>>().join("\n"),

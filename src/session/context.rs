@@ -85,7 +85,7 @@ impl TurnHost {
     pub(super) fn planned(&mut self, items: &[PlanItem]) {
         let redactor = Arc::clone(&self.desk.redactor);
         let history = Arc::make_mut(&mut self.desk.history);
-        history.plan(self.turn, items, |text| *text = redactor.mask(text).into_owned());
+        history.replace_plan(self.turn, items, |text| *text = redactor.mask(text).into_owned());
     }
 
     async fn look_for_notes(&mut self) {
@@ -105,19 +105,19 @@ impl TurnHost {
     async fn tidy(&mut self) {
         let bounds = self.desk.bounds;
         let mut history = History::clone(&self.desk.history);
-        let before = compact::receipt(&history).before;
+        let before = compact::measure(&history).before;
         let shortened = compact::shrink(&mut history);
-        let mut receipt = Compaction { before, shortened, ..compact::receipt(&history) };
-        let due =
-            compact::is_due(&history, bounds) && compact::may(&history, CompactionTrigger::Due);
-        let plan = compact::plan(&history, bounds, CompactionTrigger::Due).filter(|_| due);
+        let mut receipt = Compaction { before, shortened, ..compact::measure(&history) };
+        let due = compact::is_due(&history, bounds)
+            && compact::can_compact(&history, CompactionTrigger::Automatic);
+        let plan = compact::plan(&history, bounds, CompactionTrigger::Automatic).filter(|_| due);
         if let (Some(plan), Some(model)) = (plan, self.desk.low.model()) {
             match self.sum(&mut history, plan, None, model).await {
                 Ok(summed) => {
                     receipt = Compaction { before, shortened: receipt.shortened, ..summed }
                 }
                 Err(why) => {
-                    compact::failed(&mut history);
+                    compact::record_failure(&mut history);
                     self.tell(Event::Notice(Notice::warning(words::SUM_FAILED.with("why", why))))
                         .await;
                 }
@@ -147,14 +147,14 @@ impl TurnHost {
         model: Arc<dyn Model>,
     ) -> Result<Compaction, LocalizedText> {
         self.tell(Event::Compacting).await;
-        let messages = compact::ask(history, plan, focus, self.desk.bounds);
+        let messages = compact::summary_request(history, plan, focus, self.desk.bounds);
         let request = Request {
             messages: messages.into_iter().map(|message| self.masked(message)).collect(),
             params: Params::default(),
             schema: Some(schema()),
         };
         let text = self.answer(model.stream(request)).await?;
-        let Some(mut summary) = compact::read(&text, &history.summary) else {
+        let Some(mut summary) = compact::parse_summary(&text, &history.summary) else {
             return Err(words::SUM_NONSENSE.into());
         };
         mask(&self.desk.redactor, &mut summary);
@@ -296,12 +296,12 @@ impl Session {
         let summarizer = self.summarizer();
         let refused = if summarizer.model().is_none() {
             Some(words::SUM_NO_MODEL)
-        } else if !compact::may(history, CompactionTrigger::Asked) {
+        } else if !compact::can_compact(history, CompactionTrigger::Manual) {
             Some(words::SUMMED_ALREADY)
         } else {
             None
         };
-        let plan = compact::plan(history, self.bounds, CompactionTrigger::Asked);
+        let plan = compact::plan(history, self.bounds, CompactionTrigger::Manual);
         match (refused, plan) {
             (Some(word), _) => self.say(Notice::info(word)).await,
             (None, None) => self.say(Notice::info(words::NOTHING_TO_SUM)).await,
@@ -322,7 +322,7 @@ impl Session {
     /// Replaces the history before the running turn with the compressed one.
     pub(super) async fn compacted(&mut self, history: Arc<History>) {
         // Texts that were only shortened are shortened again when the session is resumed.
-        if !history.sums_up_like(&self.past.history) {
+        if !history.has_same_outline(&self.past.history) {
             self.saved.remember_whole(self.facts.turns.saturating_sub(1), &history).await;
         }
         self.past.history = history;

@@ -115,7 +115,7 @@ pub fn kept(events: &[Event]) -> TurnRecord {
         return shell(text, events);
     }
     let mut kept = TurnRecord::default();
-    kept.user(text);
+    kept.add_user(text);
     let mut reply: Option<(bool, String)> = None;
     let mut seen: Vec<Observation> = Vec::new();
     for event in events.iter().skip(1) {
@@ -125,10 +125,10 @@ pub fn kept(events: &[Event]) -> TurnRecord {
                 reply = Some((replied.error, replied.message.clone()));
             }
             Event::StepFinished(one) => seen.push((**one).clone()),
-            Event::Plan { items } => kept.plan(items),
+            Event::Plan { items } => kept.set_plan(items),
             Event::Steered { text } => {
                 settle(&mut kept, &mut reply, &mut seen);
-                kept.user(text);
+                kept.add_user(text);
             }
             _ => {}
         }
@@ -140,8 +140,8 @@ pub fn kept(events: &[Event]) -> TurnRecord {
     });
     match ending {
         // Its entries could not be saved, for example on a full disk.
-        Some(TurnOutcome::Cancelled) => kept.cancelled(),
-        Some(TurnOutcome::Interrupted) | None => kept.interrupted(),
+        Some(TurnOutcome::Cancelled) => kept.mark_cancelled(),
+        Some(TurnOutcome::Interrupted) | None => kept.mark_interrupted(),
         Some(_) => {}
     }
     kept
@@ -150,12 +150,12 @@ pub fn kept(events: &[Event]) -> TurnRecord {
 /// Adds a reply with its results.
 fn settle(kept: &mut TurnRecord, reply: &mut Option<(bool, String)>, seen: &mut Vec<Observation>) {
     match reply.take() {
-        Some((_, message)) if !seen.is_empty() => kept.reply(ReplyKind::Cmd, &message),
-        Some((true, message)) => kept.reply(ReplyKind::Error, &message),
-        Some((false, message)) => kept.reply(ReplyKind::Chat, &message),
+        Some((_, message)) if !seen.is_empty() => kept.add_reply(ReplyKind::Cmd, &message),
+        Some((true, message)) => kept.add_reply(ReplyKind::Error, &message),
+        Some((false, message)) => kept.add_reply(ReplyKind::Chat, &message),
         None => {}
     }
-    kept.steps(&std::mem::take(seen));
+    kept.add_steps(&std::mem::take(seen));
 }
 
 fn shell(text: &str, events: &[Event]) -> TurnRecord {
@@ -175,13 +175,13 @@ pub fn history(remembered: &[Remembered], broken: &[(u64, EventPage)], cwd: &str
             Remembered::Whole { history: json, .. } => {
                 // An entry that can no longer be read keeps those before it.
                 if let Ok(outline) = serde_json::from_str::<Outline>(json) {
-                    history = outline.over(history);
+                    history = outline.restore_onto(history);
                 } else if let Ok(whole) = serde_json::from_str(json) {
                     history = whole;
                 }
             }
             Remembered::Turn { turn, left: Some(json) } => {
-                history.retrace(*turn, serde_json::from_str(json).unwrap_or_default());
+                history.restore_turn(*turn, serde_json::from_str(json).unwrap_or_default());
             }
             Remembered::Turn { turn, left: None } => {
                 let events = broken.iter().find(|(broken, _)| broken == turn);
@@ -404,7 +404,7 @@ mod tests {
             },
             Remembered::Turn {
                 turn: 2,
-                left: Some(serde_json::to_string(&second.trace(2)).expect("plain data")),
+                left: Some(serde_json::to_string(&second.snapshot(2)).expect("plain data")),
             },
             Remembered::Turn { turn: 3, left: None },
         ];
@@ -428,10 +428,10 @@ mod tests {
         }
         let turn = |turn: u64| Remembered::Turn {
             turn,
-            left: Some(serde_json::to_string(&before.trace(turn)).expect("plain data")),
+            left: Some(serde_json::to_string(&before.snapshot(turn)).expect("plain data")),
         };
         let mut summed = before.clone();
-        let plan = compact::plan(&summed, Bounds::default(), compact::CompactionTrigger::Asked)
+        let plan = compact::plan(&summed, Bounds::default(), compact::CompactionTrigger::Manual)
             .expect("a plan");
         let summary = Summary { summary: "We counted.".into(), ..Summary::default() };
         compact::apply(&mut summed, plan, summary);

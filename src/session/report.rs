@@ -80,11 +80,11 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
             .1
     };
     let ledger = sent.cloned().unwrap_or_else(next);
-    let (room, taken) = (ledger.room, ledger.taken());
+    let (room, taken) = (ledger.room, ledger.total_size());
     let mut rows: Vec<PageRow> = ledger
-        .shares
+        .sections
         .iter()
-        .map(|share| PageRow::pair(part(share.part), bar(share.taken.bytes, room.bytes)))
+        .map(|share| PageRow::pair(part(share.section), bar(share.size.bytes, room.bytes)))
         .collect();
     let free = room.bytes.saturating_sub(taken.bytes);
     rows.push(PageRow::pair(said::LEDGER_FREE, bar(free, room.bytes)));
@@ -96,13 +96,16 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
     rows.extend(
         session.facts.notes.iter().map(|note| PageRow::pair(said::PART_NOTES, note.localized())),
     );
-    for share in ledger.shares.iter().filter(|share| share.cut > 0) {
-        let cut =
-            said::LEDGER_CUT.with("part", part(share.part)).with("bytes", format_bytes(share.cut));
+    for share in ledger.sections.iter().filter(|share| share.omitted_bytes > 0) {
+        let cut = said::LEDGER_CUT
+            .with("part", part(share.section))
+            .with("bytes", format_bytes(share.omitted_bytes));
         rows.push(PageRow::line(cut));
     }
-    rows.push(PageRow::line(said::LEDGER_FULL.with("bytes", format_bytes(session.bounds.full))));
-    let turns = said::LEDGER_TURNS.with("n", ledger.turns).with("out", ledger.left_out);
+    rows.push(PageRow::line(
+        said::LEDGER_FULL.with("bytes", format_bytes(session.bounds.compact_above)),
+    ));
+    let turns = said::LEDGER_TURNS.with("n", ledger.turns).with("out", ledger.omitted_turns);
     rows.push(PageRow::line(turns));
     let title = if sent.is_some() { said::LEDGER_NOW } else { said::LEDGER };
     Page { title: title.into(), rows }
@@ -111,7 +114,7 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
 /// What to say of the first request of a turn: it holds the user's own words and no results
 /// yet, so what is cut there is theirs.
 pub fn cut(ledger: &ContextUsage) -> Option<Notice> {
-    let cut = ledger.cut(Section::Turn);
+    let cut = ledger.omitted_bytes(Section::Turn);
     let say = said::MESSAGE_CUT.with("bytes", format_bytes(cut));
     (cut > 0).then(|| Notice::warning(say).with_hint(said::MESSAGE_CUT_HINT))
 }

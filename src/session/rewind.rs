@@ -45,10 +45,14 @@ impl Session {
         }
         let before = turn.saturating_sub(1);
         let redactor = &self.guard.redactor;
-        let holds = self.past.history.holds(before);
-        Arc::make_mut(&mut self.past.history).append(before, left(changed, &undone), |text| {
-            *text = redactor.mask(text).into_owned();
-        });
+        let holds = self.past.history.contains_turn(before);
+        Arc::make_mut(&mut self.past.history).append_to_turn(
+            before,
+            left(changed, &undone),
+            |text| {
+                *text = redactor.mask(text).into_owned();
+            },
+        );
         match holds {
             true => self.saved.remember(before, &self.past.history).await,
             // The turn before it was summed up long ago.
@@ -132,14 +136,14 @@ fn left(changed: &[Changed], undone: &[String]) -> TurnRecord {
     let mut kept = TurnRecord::default();
     let changed: Vec<&str> = changed.iter().map(|one| one.path.as_str()).collect();
     if !changed.is_empty() {
-        kept.user(&format!(
+        kept.add_user(&format!(
             "(The user took back what was said after this. Files that you changed in it stay changed: {}.)",
             named(&changed)
         ));
     }
     let undone: Vec<&str> = undone.iter().map(String::as_str).collect();
     if !undone.is_empty() {
-        kept.user(&format!(
+        kept.add_user(&format!(
             "(The user took back your changes to these files, which are as they were before them: {}.)",
             named(&undone)
         ));

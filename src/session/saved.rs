@@ -127,7 +127,7 @@ impl Saved {
 
     /// Saves the history entries of a turn.
     pub async fn remember(&self, turn: u64, history: &History) {
-        let Ok(json) = serde_json::to_string(&history.trace(turn)) else { return };
+        let Ok(json) = serde_json::to_string(&history.snapshot(turn)) else { return };
         self.recorder.ask(move |desk| desk.remember(turn, &json)).await;
     }
 
@@ -261,7 +261,7 @@ impl Session {
         if let (Event::Plan { items }, Some(turn)) = (&event, self.running_turn()) {
             let redactor = Arc::clone(&self.guard.redactor);
             Arc::make_mut(&mut self.past.history)
-                .plan(turn, items, |text| *text = redactor.mask(text).into_owned());
+                .replace_plan(turn, items, |text| *text = redactor.mask(text).into_owned());
         }
         self.past.note(event);
     }
@@ -530,7 +530,7 @@ fn last_asked(events: &[Event], history: &History, turn: u64) -> Option<(UserInp
     plain.then(|| {
         let mut before = history.clone();
         before.rewind(turn);
-        (UserInput::Text(text), before.mark())
+        (UserInput::Text(text), before.position())
     })
 }
 

@@ -476,8 +476,8 @@ impl<'h> Stage<'h> {
         let typed = digest::cut_middle(text, MOST_KEPT / 8);
         let result = digest::cut_middle(result, MOST_KEPT);
         let script = digest::cut_middle(script, MOST_KEPT / 8);
-        kept.user(&format!("(The user ran the script `{script}`: {typed})\n{result}"));
-        kept.steps(&std::mem::take(&mut self.seen));
+        kept.add_user(&format!("(The user ran the script `{script}`: {typed})\n{result}"));
+        kept.add_steps(&std::mem::take(&mut self.seen));
         kept
     }
 }

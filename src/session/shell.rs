@@ -135,7 +135,7 @@ pub(super) fn not_run(judged: &safety::Assessment, outcome: Outcome) -> Observat
 /// The text that the model reads with the next message.
 pub fn kept(line: &str, seen: &Observation) -> TurnRecord {
     let mut kept = TurnRecord::default();
-    kept.user(&format!("(The user ran `{line}`: {}.)", digest::ran(seen)));
-    kept.steps(std::slice::from_ref(seen));
+    kept.add_user(&format!("(The user ran `{line}`: {}.)", digest::run_summary(seen)));
+    kept.add_steps(std::slice::from_ref(seen));
     kept
 }

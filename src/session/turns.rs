@@ -90,7 +90,7 @@ impl Session {
             _ if !self.is_idle() || self.guard.trust.asking.is_some() => {}
             None => self.say(Notice::info(words::NOTHING_TO_RETRY)).await,
             Some((words, mark)) => {
-                Arc::make_mut(&mut self.past.history).back_to(mark);
+                Arc::make_mut(&mut self.past.history).truncate_to(mark);
                 self.saved.retried(self.facts.turns).await;
                 self.begin(words, TurnOrigin::Typed).await;
             }
@@ -179,7 +179,7 @@ impl Session {
             return self.start_shell(line, keep);
         }
         self.entitle(&words.shown(), origin);
-        self.past.asked = Some((words.clone(), self.past.history.mark()));
+        self.past.asked = Some((words.clone(), self.past.history.position()));
         let text = match words {
             UserInput::Prompt(prompt) => return self.fill(*prompt, origin, AfterExpansion::Send),
             UserInput::Text(text) | UserInput::Shell { line: text, .. } => text,

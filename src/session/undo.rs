@@ -306,13 +306,13 @@ fn told(all: &[String], back: &[Observation]) -> TurnRecord {
     let left: Vec<&str> =
         all.iter().map(String::as_str).filter(|path| !done.contains(path)).collect();
     if !done.is_empty() {
-        kept.user(&format!(
+        kept.add_user(&format!(
             "(The user took back your changes: these files are as they were before them: {}.)",
             done.join(", ")
         ));
     }
     if !left.is_empty() {
-        kept.user(&format!(
+        kept.add_user(&format!(
             "(The user wanted to take back your changes, but these files stay as they are now: {}.)",
             left.join(", ")
         ));

@@ -27,7 +27,7 @@ pub struct TurnMessages {
 impl TurnMessages {
     pub fn new(words: &str) -> TurnMessages {
         let mut kept = TurnRecord::default();
-        kept.user(words);
+        kept.add_user(words);
         TurnMessages { messages: vec![Message::user(words)], kept, before_repair: None }
     }
 
@@ -46,12 +46,12 @@ impl TurnMessages {
 
     pub fn chat(&mut self, message: &str) {
         self.assistant(&json!({ "type": "chat", "message": message }));
-        self.kept.reply(ReplyKind::Chat, message);
+        self.kept.add_reply(ReplyKind::Chat, message);
     }
 
     pub fn error(&mut self, message: &str) {
         self.assistant(&json!({ "type": "error", "message": message }));
-        self.kept.reply(ReplyKind::Error, message);
+        self.kept.add_reply(ReplyKind::Error, message);
     }
 
     pub fn cmd(&mut self, message: &str, cwd: Option<&str>, commands: &[Proposal]) {
@@ -62,7 +62,7 @@ impl TurnMessages {
         }
         data["commands"] = json!(commands);
         self.assistant(&json!({ "type": "cmd", "message": message, "data": data }));
-        self.kept.reply(ReplyKind::Cmd, message);
+        self.kept.add_reply(ReplyKind::Cmd, message);
     }
 
     /// Adds the invalid reply and its error; both are removed once a valid one arrives.
@@ -90,7 +90,7 @@ impl TurnMessages {
             let lines: Vec<String> =
                 seen.iter().map(|seen| seen.tool_result().to_string()).collect();
             self.messages.push(Message::user(lines.join("\n")));
-            self.kept.steps(seen);
+            self.kept.add_steps(seen);
         }
     }
 
@@ -101,7 +101,7 @@ impl TurnMessages {
 
     /// Adds the user's message in the middle of a turn, after the results.
     pub fn steered(&mut self, words: &str) {
-        self.kept.user(words);
+        self.kept.add_user(words);
         match self.messages.last_mut() {
             Some(last) if last.role == Role::User => {
                 last.content.push_str("\n\n");
@@ -113,7 +113,7 @@ impl TurnMessages {
 
     /// Records that the user stopped here.
     pub fn cancelled(&mut self) {
-        self.kept.cancelled();
+        self.kept.mark_cancelled();
         self.behind_results(&json!({ "_event": "cancelled_by_user" }));
     }
 

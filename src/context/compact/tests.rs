@@ -1,12 +1,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::context::history::{ReplyKind, TurnRecord, size};
+use crate::context::history::{ReplyKind, TurnRecord, messages_size};
 
 fn chat(words: &str, answer: &str) -> TurnRecord {
     let mut kept = TurnRecord::default();
-    kept.user(words);
-    kept.reply(ReplyKind::Chat, answer);
+    kept.add_user(words);
+    kept.add_reply(ReplyKind::Chat, answer);
     kept
 }
 
@@ -28,7 +28,7 @@ const BOUNDS: fn() -> Bounds = Bounds::default;
 fn a_short_history_is_left_alone() {
     let history = history(5, 100);
     assert!(!is_due(&history, BOUNDS()));
-    assert_eq!(plan(&history, BOUNDS(), CompactionTrigger::Due), None);
+    assert_eq!(plan(&history, BOUNDS(), CompactionTrigger::Automatic), None);
 }
 
 #[test]
@@ -46,8 +46,8 @@ fn long_texts_of_old_turns_are_shortened_first() {
 #[test]
 fn a_history_still_too_long_is_summarised_except_for_the_latest_turns() {
     let mut history = history(25, 400);
-    let plan = plan(&history, BOUNDS(), CompactionTrigger::Due).expect("there is enough");
-    let asked = ask(&history, plan, Some("the lexer"), BOUNDS());
+    let plan = plan(&history, BOUNDS(), CompactionTrigger::Automatic).expect("there is enough");
+    let asked = summary_request(&history, plan, Some("the lexer"), BOUNDS());
     assert!(asked[1].content.contains("question 1\n") && asked[1].content.contains("the lexer"));
     assert!(!asked[1].content.contains("question 25"));
     let receipt = apply(&mut history, plan, summary("They talked."));
@@ -59,36 +59,42 @@ fn a_history_still_too_long_is_summarised_except_for_the_latest_turns() {
 }
 
 #[test]
-fn it_is_never_tried_twice_without_a_turn_between() {
+fn compaction_is_not_retried_before_another_turn() {
     let mut history = history(25, 400);
-    assert!(may(&history, CompactionTrigger::Due));
-    let first = plan(&history, BOUNDS(), CompactionTrigger::Due).expect("there is enough");
+    assert!(can_compact(&history, CompactionTrigger::Automatic));
+    let first = plan(&history, BOUNDS(), CompactionTrigger::Automatic).expect("there is enough");
     apply(&mut history, first, summary("x"));
-    assert!(!may(&history, CompactionTrigger::Due) && !may(&history, CompactionTrigger::Asked));
+    assert!(
+        !can_compact(&history, CompactionTrigger::Automatic)
+            && !can_compact(&history, CompactionTrigger::Manual)
+    );
     history.push(26, chat("more", "yes"), |_| {});
-    assert!(may(&history, CompactionTrigger::Due) && may(&history, CompactionTrigger::Asked));
+    assert!(
+        can_compact(&history, CompactionTrigger::Automatic)
+            && can_compact(&history, CompactionTrigger::Manual)
+    );
 }
 
 #[test]
 fn a_failure_changes_nothing_and_is_not_repeated_at_once() {
     let mut history = history(25, 400);
     let before = history.recent.clone();
-    failed(&mut history);
+    record_failure(&mut history);
     assert_eq!(history.recent, before);
     for turn in 26..=29 {
-        assert!(!may(&history, CompactionTrigger::Due), "turn {turn}");
+        assert!(!can_compact(&history, CompactionTrigger::Automatic), "turn {turn}");
         history.push(turn, chat("more", "yes"), |_| {});
-        assert!(may(&history, CompactionTrigger::Asked), "a person may");
+        assert!(can_compact(&history, CompactionTrigger::Manual), "a person may");
     }
-    assert!(may(&history, CompactionTrigger::Due));
+    assert!(can_compact(&history, CompactionTrigger::Automatic));
 }
 
 #[test]
 fn the_user_may_summarise_all_but_the_last_turn() {
     let mut history = history(2, 10);
-    let plan = plan(&history, BOUNDS(), CompactionTrigger::Asked).expect("one is enough");
+    let plan = plan(&history, BOUNDS(), CompactionTrigger::Manual).expect("one is enough");
     assert_eq!(apply(&mut history, plan, summary("x")).summed.len(), 1);
-    assert_eq!(super::plan(&history, BOUNDS(), CompactionTrigger::Asked), None);
+    assert_eq!(super::plan(&history, BOUNDS(), CompactionTrigger::Manual), None);
 }
 
 #[test]
@@ -98,7 +104,7 @@ fn an_answer_is_read_strictly() {
         key_facts: vec!["fact".into()],
         open_tasks: vec!["task".into()],
     };
-    let read = |text: &str| super::read(text, &before);
+    let read = |text: &str| super::parse_summary(text, &before);
     let good = read(r#"{"summary":"new","keyFacts":["a"],"openTasks":[]}"#).expect("it is one");
     assert_eq!((good.summary.as_str(), good.open_tasks.len()), ("new", 0));
     let fenced = read("Here:\n```json\n{\"summary\":\"new\"}\n```").expect("it is one");
@@ -125,7 +131,7 @@ fn a_summary_has_its_own_bounds() {
         "summary": "s".repeat(90_000),
         "keyFacts": vec!["f".repeat(5_000); 500],
     });
-    let read = super::read(&text.to_string(), &Summary::default()).expect("it is one");
+    let read = super::parse_summary(&text.to_string(), &Summary::default()).expect("it is one");
     assert!(read.text().len() <= SUMMARY + (ITEM + 3) * ITEMS + 200, "{}", read.text().len());
 }
 
@@ -133,7 +139,7 @@ fn a_summary_has_its_own_bounds() {
 fn a_task_that_is_closed_is_listed() {
     let mut history = history(25, 400);
     history.summary.open_tasks = vec!["write a test".into(), "fix it".into()];
-    let plan = plan(&history, BOUNDS(), CompactionTrigger::Due).expect("there is enough");
+    let plan = plan(&history, BOUNDS(), CompactionTrigger::Automatic).expect("there is enough");
     let now = Summary { open_tasks: vec!["fix it".into()], ..summary("x") };
     let receipt = apply(&mut history, plan, now);
     assert_eq!(receipt.summary.expect("one").closed, ["write a test"]);
@@ -154,10 +160,10 @@ proptest! {
         }
         history.push(99, chat(&"长".repeat(huge / 3), "b"), |_| {});
         history.push(100, chat("last", "b"), |_| {});
-        let bounds = Bounds::of(ContextSize { bytes, tokens });
-        let plan = plan(&history, bounds, CompactionTrigger::Asked).expect("there is enough");
-        let asked = ask(&history, plan, Some("x"), bounds);
-        prop_assert!(size(&asked).fits(bounds.room), "{:?}", size(&asked));
+        let bounds = Bounds::from_room(ContextSize { bytes, tokens });
+        let plan = plan(&history, bounds, CompactionTrigger::Manual).expect("there is enough");
+        let asked = summary_request(&history, plan, Some("x"), bounds);
+        prop_assert!(messages_size(&asked).fits(bounds.room), "{:?}", messages_size(&asked));
     }
 
     #[test]
@@ -171,13 +177,13 @@ proptest! {
                 continue;
             }
             shrink(&mut history);
-            if is_due(&history, bounds) && may(&history, CompactionTrigger::Due)
-                && let Some(plan) = plan(&history, bounds, CompactionTrigger::Due)
+            if is_due(&history, bounds) && can_compact(&history, CompactionTrigger::Automatic)
+                && let Some(plan) = plan(&history, bounds, CompactionTrigger::Automatic)
             {
                 prop_assert!(last.is_none_or(|last| turn > last), "{last:?} {turn}");
                 last = Some(turn);
                 apply(&mut history, plan, summary("s"));
-                prop_assert!(!may(&history, CompactionTrigger::Due) && !may(&history, CompactionTrigger::Asked));
+                prop_assert!(!can_compact(&history, CompactionTrigger::Automatic) && !can_compact(&history, CompactionTrigger::Manual));
             }
         }
     }

@@ -10,8 +10,8 @@ fn contents(messages: &[Message]) -> Vec<&str> {
 
 fn chat(words: &str, answer: &str) -> TurnRecord {
     let mut kept = TurnRecord::default();
-    kept.user(words);
-    kept.reply(ReplyKind::Chat, answer);
+    kept.add_user(words);
+    kept.add_reply(ReplyKind::Chat, answer);
     kept
 }
 
@@ -31,12 +31,12 @@ fn seen(id: &str, output: &str) -> Observation {
     seen
 }
 
-fn worked(words: &str, id: &str, output: &str) -> TurnRecord {
+fn turn_with_step(words: &str, id: &str, output: &str) -> TurnRecord {
     let mut kept = TurnRecord::default();
-    kept.user(words);
-    kept.reply(ReplyKind::Cmd, "Looking.");
-    kept.steps(&[seen(id, output)]);
-    kept.reply(ReplyKind::Chat, "Found.");
+    kept.add_user(words);
+    kept.add_reply(ReplyKind::Cmd, "Looking.");
+    kept.add_steps(&[seen(id, output)]);
+    kept.add_reply(ReplyKind::Chat, "Found.");
     kept
 }
 
@@ -53,7 +53,7 @@ fn sent(history: &History, turn: &[Message], bounds: Bounds) -> Vec<Message> {
 }
 
 fn room(bytes: usize, tokens: usize) -> Bounds {
-    Bounds::of(ContextSize { bytes, tokens })
+    Bounds::from_room(ContextSize { bytes, tokens })
 }
 
 #[test]
@@ -66,7 +66,8 @@ fn the_latest_turns_follow_the_system_prompt_in_order() {
 
 #[test]
 fn a_turn_keeps_what_ran_and_not_its_output() {
-    let history = history([worked("find foo", "cmd_001", &"line\n".repeat(900)), chat("a", "b")]);
+    let history =
+        history([turn_with_step("find foo", "cmd_001", &"line\n".repeat(900)), chat("a", "b")]);
     let sent = sent(&history, &[Message::user("now")], Bounds::default());
     assert_eq!(sent[2].content, "find foo");
     assert_eq!(sent[3].content, "ran: rg foo → exit 0\nchat: Found.");
@@ -79,7 +80,7 @@ fn a_turn_keeps_what_ran_and_not_its_output() {
 
 #[test]
 fn at_most_three_digests_are_included() {
-    let turns = (1..=5).map(|n| worked("find", &format!("cmd_00{n}"), "out"));
+    let turns = (1..=5).map(|n| turn_with_step("find", &format!("cmd_00{n}"), "out"));
     let sent = sent(&history(turns), &[Message::user("now")], Bounds::default());
     let ids: Vec<bool> = (1..=5).map(|n| sent[1].content.contains(&format!("cmd_00{n}"))).collect();
     assert_eq!(ids, [false, false, true, true, true]);
@@ -87,7 +88,7 @@ fn at_most_three_digests_are_included() {
 
 #[test]
 fn summary_then_results_come_between_the_prompt_and_the_turns() {
-    let mut history = history([worked("find", "cmd_001", "out")]);
+    let mut history = history([turn_with_step("find", "cmd_001", "out")]);
     history.summary.summary = "They fix a lexer.".into();
     history.summary.open_tasks = vec!["write a test".into()];
     history.recall("turn_9", "old words".into());
@@ -107,7 +108,7 @@ fn summary_then_results_come_between_the_prompt_and_the_turns() {
     assert!(sent[2].content.contains("[turn_9]\nold words"));
     assert!(sent[3].content.contains("cmd_001"));
     assert!(sent[..4].iter().all(|message| message.role == Role::System));
-    let parts: Vec<Section> = ledger.shares.iter().map(|share| share.part).collect();
+    let parts: Vec<Section> = ledger.sections.iter().map(|share| share.section).collect();
     let all = [
         Section::System,
         Section::Notes,
@@ -123,11 +124,11 @@ fn summary_then_results_come_between_the_prompt_and_the_turns() {
 #[test]
 fn lines_added_after_a_mark_can_be_removed() {
     let mut history = history([chat("one", "1")]);
-    let mark = history.mark();
-    history.push(2, worked("two", "cmd_001", "x"), |_| {});
+    let mark = history.position();
+    history.push(2, turn_with_step("two", "cmd_001", "x"), |_| {});
     history.push(3, chat("three", "3"), |_| {});
-    history.back_to(mark);
-    assert_eq!(history.mark(), mark);
+    history.truncate_to(mark);
+    assert_eq!(history.position(), mark);
     let sent = sent(&history, &[Message::user("now")], Bounds::default());
     assert_eq!(contents(&sent), ["sys", "one", r#"{"type":"chat","message":"1"}"#, "now"]);
     history.rewind(1);
@@ -135,7 +136,7 @@ fn lines_added_after_a_mark_can_be_removed() {
 }
 
 #[test]
-fn an_added_short_turn_costs_at_most_a_hundred_bytes() {
+fn a_short_turn_adds_at_most_a_hundred_bytes() {
     let json = |history: &History| {
         let sent = sent(history, &[Message::user("hi")], Bounds::default());
         serde_json::to_string(&sent).expect("JSON").len()
@@ -148,10 +149,10 @@ fn an_added_short_turn_costs_at_most_a_hundred_bytes() {
 }
 
 #[test]
-fn neighbours_of_one_role_become_one_message() {
+fn adjacent_messages_of_one_role_are_merged() {
     let mut kept = TurnRecord::default();
-    kept.user("one");
-    kept.cancelled();
+    kept.add_user("one");
+    kept.mark_cancelled();
     let sent = sent(&history([kept]), &[Message::user("two")], Bounds::default());
     let user = Message::user("one\n(cancelled by the user)\n\ntwo");
     assert_eq!(sent, [Message::system("sys"), user]);
@@ -160,10 +161,10 @@ fn neighbours_of_one_role_become_one_message() {
 #[test]
 fn steering_stays_where_it_was_sent() {
     let mut kept = TurnRecord::default();
-    kept.user("one");
-    kept.reply(ReplyKind::Cmd, "Looking.");
-    kept.user("only in src");
-    kept.reply(ReplyKind::Chat, "Done.");
+    kept.add_user("one");
+    kept.add_reply(ReplyKind::Cmd, "Looking.");
+    kept.add_user("only in src");
+    kept.add_reply(ReplyKind::Chat, "Done.");
     let sent = sent(&history([kept]), &[Message::user("now")], Bounds::default());
     let said =
         ["sys", "one", "cmd: Looking.", "only in src", r#"{"type":"chat","message":"Done."}"#];
@@ -172,7 +173,7 @@ fn steering_stays_where_it_was_sent() {
 
 #[test]
 fn a_history_is_saved_and_read_back_unchanged() {
-    let mut history = history([worked("find", "cmd_001", "out"), chat("a", "b")]);
+    let mut history = history([turn_with_step("find", "cmd_001", "out"), chat("a", "b")]);
     history.summary.key_facts = vec!["tabs".into()];
     let text = serde_json::to_string(&history).expect("JSON");
     assert_eq!(serde_json::from_str::<History>(&text).expect("a history"), history);
@@ -186,7 +187,7 @@ fn a_history_is_saved_and_read_back_unchanged() {
 fn a_secret_is_masked_before_it_is_stored() {
     let mut history = History::default();
     let mask = |text: &mut String| *text = text.replace("hunter2", "***");
-    history.push(1, worked("use hunter2", "cmd_001", "hunter2"), mask);
+    history.push(1, turn_with_step("use hunter2", "cmd_001", "hunter2"), mask);
     let text = serde_json::to_string(&history).expect("JSON");
     assert!(!text.contains("hunter2"), "{text}");
 }
@@ -249,13 +250,13 @@ fn kept() -> impl Strategy<Value = TurnRecord> {
         let mut kept = TurnRecord::default();
         for act in acts {
             match act {
-                Act::User(text) => kept.user(&text),
-                Act::Reply(text) => kept.reply(ReplyKind::Cmd, &text),
+                Act::User(text) => kept.add_user(&text),
+                Act::Reply(text) => kept.add_reply(ReplyKind::Cmd, &text),
                 Act::Steps(outputs) => {
                     let all: Vec<_> = outputs.iter().map(|text| seen("cmd_001", text)).collect();
-                    kept.steps(&all);
+                    kept.add_steps(&all);
                 }
-                Act::Cancelled => kept.cancelled(),
+                Act::Cancelled => kept.mark_cancelled(),
             }
         }
         kept
@@ -289,10 +290,10 @@ proptest! {
         let bounds = room(bytes, tokens);
         let parts = RequestParts { system: &system, notes: &notes, history: &history, turn: &turn };
         let (sent, ledger) = request(parts, bounds);
-        let taken = size(&sent);
+        let taken = messages_size(&sent);
         prop_assert!(taken.fits(bounds.room), "{taken:?} of {:?}", bounds.room);
-        prop_assert!(ledger.taken().fits(bounds.room), "{ledger:?}");
-        prop_assert!(taken.fits(ledger.taken()), "the ledger counts all: {taken:?}, {ledger:?}");
+        prop_assert!(ledger.total_size().fits(bounds.room), "{ledger:?}");
+        prop_assert!(taken.fits(ledger.total_size()), "the ledger counts all: {taken:?}, {ledger:?}");
         prop_assert!(sent.len() >= 2);
         let talk = sent.iter().skip_while(|message| message.role == Role::System);
         let talk: Vec<Role> = talk.map(|message| message.role).collect();
