@@ -111,8 +111,8 @@ impl Talk {
 
     /// A line as a surface reads and sends it.
     async fn types(&self, text: &str) {
-        let line::Intent::Message { parts } = line::read(text) else { panic!("{text}") };
-        self.send(line::submit(parts, str::to_owned)).await;
+        let line::Intent::Message { parts } = line::parse(text) else { panic!("{text}") };
+        self.send(line::submit_op(parts, str::to_owned)).await;
     }
 
     /// Everything that happens until the turn is over; `decide` answers the questions.

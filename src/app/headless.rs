@@ -121,7 +121,7 @@ impl HeadlessOptions {
 /// The text with the piped input after it. A name after `/` is a command here too; piped input is
 /// never parsed as one.
 fn message(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Exit> {
-    if let Some(Intent::Command { name, args, mentions }) = prompt.map(line::read) {
+    if let Some(Intent::Command { name, args, mentions }) = prompt.map(line::parse) {
         if commands::find(&name).is_some_and(|command| command.name == "run") && !args.is_empty() {
             return Ok(commands::run_op(&args));
         }
@@ -135,7 +135,7 @@ fn message(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Ex
     }
     let read = || input::read(io::stdin().lock()).map_err(|error| ground.broken(&error));
     let piped = if piped { Some(read()?.text) } else { None };
-    let parts = match prompt.map(line::read) {
+    let parts = match prompt.map(line::parse) {
         Some(Intent::Message { parts }) => parts,
         Some(Intent::Shell { .. } | Intent::Command { .. } | Intent::Empty) | None => {
             prompt.map(|text| PromptPart::Text(text.to_owned())).into_iter().collect()

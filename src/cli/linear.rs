@@ -239,10 +239,10 @@ impl Linear {
     }
 
     fn entered(&mut self, text: &str) -> Vec<PlainEffect> {
-        match line::read(text) {
+        match line::parse(text) {
             Intent::Empty => self.prompt(),
             Intent::Message { parts } => {
-                vec![PlainEffect::Send(line::submit(parts, str::to_owned))]
+                vec![PlainEffect::Send(line::submit_op(parts, str::to_owned))]
             }
             Intent::Shell { line, keep } => vec![PlainEffect::Send(Op::Shell { line, keep })],
             Intent::Command { name, args, mentions } => {

@@ -297,7 +297,7 @@ fn described_line(line: &str, args: Option<&str>, scene: PolicyContext<'_>, lang
     let lines = match args {
         // If the arguments cannot be inserted safely, only what they could do counts.
         Some(args) => std::iter::once(line.replace("{{args}}", args))
-            .chain(template::filled_line(line, args))
+            .chain(template::fill_line(line, args))
             .collect(),
         None => vec![line.to_owned()],
     };

@@ -12,11 +12,11 @@ pub fn split(text: &str) -> Vec<String> {
         at += 1;
         match c {
             c if c.is_whitespace() => words.extend(word.take()),
-            '\\' if chars.get(at).is_some_and(|next| keeps(*next)) => {
+            '\\' if chars.get(at).is_some_and(|next| is_escapable(*next)) => {
                 word.get_or_insert_default().extend(chars.get(at));
                 at += 1;
             }
-            '"' | '\'' => match closed(&chars, at, c) {
+            '"' | '\'' => match quoted_content(&chars, at, c) {
                 Some((inner, behind)) => {
                     word.get_or_insert_default().push_str(&inner);
                     at = behind;
@@ -31,12 +31,12 @@ pub fn split(text: &str) -> Vec<String> {
 }
 
 /// The characters a backslash escapes; before anything else it is a backslash.
-fn keeps(c: char) -> bool {
+fn is_escapable(c: char) -> bool {
     c.is_whitespace() || "\\\"'".contains(c)
 }
 
 /// The content of the quotes, and the position after them.
-fn closed(chars: &[char], from: usize, quote: char) -> Option<(String, usize)> {
+fn quoted_content(chars: &[char], from: usize, quote: char) -> Option<(String, usize)> {
     let mut inner = String::new();
     let mut at = from;
     loop {

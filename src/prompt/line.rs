@@ -75,7 +75,7 @@ pub fn preprocess(content: &str) -> PreprocessingResult {
         kind,
         original: content.trim().to_owned(),
     };
-    match read(content) {
+    match parse(content) {
         Intent::Empty => PreprocessingResult::default(),
         Intent::Message { parts } => PreprocessingResult {
             cleaned_content: text_of(&parts),
@@ -101,12 +101,12 @@ pub fn preprocess(content: &str) -> PreprocessingResult {
 }
 
 /// Parses typed text.
-pub fn read(typed: &str) -> Intent {
-    read_beside(typed, &[])
+pub fn parse(typed: &str) -> Intent {
+    parse_with_pastes(typed, &[])
 }
 
 /// Parses text of which parts were pasted: in a pasted text `@` is a plain character.
-pub fn read_beside(typed: &str, pasted: &[String]) -> Intent {
+pub fn parse_with_pastes(typed: &str, pasted: &[String]) -> Intent {
     let line = typed.trim();
     if line.is_empty() {
         return Intent::Empty;
@@ -137,7 +137,7 @@ fn mentions_of(parts: &[PromptPart]) -> Vec<Mention> {
 
 /// The operation that submits a message. `whole` restores folded pastes in a text; the restored
 /// text is not parsed.
-pub fn submit(parts: Vec<PromptPart>, whole: impl Fn(&str) -> String) -> Op {
+pub fn submit_op(parts: Vec<PromptPart>, whole: impl Fn(&str) -> String) -> Op {
     let shown = whole(&text_of(&parts));
     if mentions_of(&parts).is_empty() {
         return Op::Submit { text: shown };
@@ -158,7 +158,7 @@ fn command(line: &str, pasted: &[String]) -> Option<Intent> {
     is_name(name).then(|| Intent::Command {
         name: name.to_owned(),
         args: args.to_owned(),
-        mentions: named(args, pasted).into_iter().map(|found| found.mention).collect(),
+        mentions: mentions_in(args, pasted).into_iter().map(|found| found.mention).collect(),
     })
 }
 
@@ -189,8 +189,8 @@ fn message(line: &str, pasted: &[String]) -> Vec<PromptPart> {
     let line = line.strip_prefix('\\').filter(|rest| rest.starts_with(['/', '!'])).unwrap_or(line);
     let mut parts = Vec::new();
     let mut done = 0;
-    let words = |from: usize, to: usize| plain(line.get(from..to).unwrap_or_default());
-    for found in named(line, pasted) {
+    let words = |from: usize, to: usize| unescape(line.get(from..to).unwrap_or_default());
+    for found in mentions_in(line, pasted) {
         if found.from > done {
             parts.push(PromptPart::Text(words(done, found.from)));
         }
@@ -205,7 +205,7 @@ fn message(line: &str, pasted: &[String]) -> Vec<PromptPart> {
 }
 
 /// The mentions that are not in a pasted text.
-fn named(line: &str, pasted: &[String]) -> Vec<mention::MentionSpan> {
+fn mentions_in(line: &str, pasted: &[String]) -> Vec<mention::MentionSpan> {
     let inside = |at: usize| {
         pasted.iter().filter(|text| !text.is_empty()).any(|text| {
             line.match_indices(text.as_str())
@@ -216,7 +216,7 @@ fn named(line: &str, pasted: &[String]) -> Vec<mention::MentionSpan> {
 }
 
 /// Removes the escapes: `\@` anywhere.
-fn plain(text: &str) -> String {
+fn unescape(text: &str) -> String {
     text.replace(r"\@", "@")
 }
 
@@ -236,7 +236,7 @@ mod tests {
         Intent::Shell { line: line.into(), keep }
     }
 
-    fn written(mentions: &[Mention]) -> Vec<String> {
+    fn mention_texts(mentions: &[Mention]) -> Vec<String> {
         mentions.iter().map(Mention::as_typed).collect()
     }
 
@@ -256,30 +256,30 @@ mod tests {
             ("!echo `date` `pwd`", shell("echo `date` `pwd`", true)),
         ];
         for (typed, meant) in cases {
-            assert_eq!(read(typed), meant, "{typed:?}");
+            assert_eq!(parse(typed), meant, "{typed:?}");
         }
     }
 
     #[test]
     fn a_path_at_the_start_is_a_message() {
-        assert_eq!(read("/usr/bin/env is missing"), message("/usr/bin/env is missing"));
-        assert_eq!(read("/ what is this"), message("/ what is this"));
-        assert_eq!(read("//comment"), message("//comment"));
+        assert_eq!(parse("/usr/bin/env is missing"), message("/usr/bin/env is missing"));
+        assert_eq!(parse("/ what is this"), message("/ what is this"));
+        assert_eq!(parse("//comment"), message("//comment"));
     }
 
     #[test]
     fn an_escape_gives_the_plain_character() {
-        assert_eq!(read(r"\/help is a command"), message("/help is a command"));
-        assert_eq!(read(r"\!important"), message("!important"));
-        assert_eq!(read(r"write to me\@example.org"), message("write to me@example.org"));
-        assert_eq!(read(r"\d is a digit"), message(r"\d is a digit"));
+        assert_eq!(parse(r"\/help is a command"), message("/help is a command"));
+        assert_eq!(parse(r"\!important"), message("!important"));
+        assert_eq!(parse(r"write to me\@example.org"), message("write to me@example.org"));
+        assert_eq!(parse(r"\d is a digit"), message(r"\d is a digit"));
     }
 
     #[test]
-    fn a_lone_mark_is_a_message() {
-        assert_eq!(read("!"), message("!"));
-        assert_eq!(read("!!"), message("!!"));
-        assert_eq!(read("/"), message("/"));
+    fn a_prefix_without_text_is_a_message() {
+        assert_eq!(parse("!"), message("!"));
+        assert_eq!(parse("!!"), message("!!"));
+        assert_eq!(parse("/"), message("/"));
     }
 
     #[test]
@@ -314,12 +314,12 @@ mod tests {
     fn a_file_mentioned_in_the_arguments_of_a_command_is_found() {
         let read = preprocess("/review @src/index.ts");
         assert_eq!(read.commands[0].args, ["@src/index.ts"]);
-        assert_eq!(written(&read.mentions), ["@src/index.ts"]);
+        assert_eq!(mention_texts(&read.mentions), ["@src/index.ts"]);
     }
 
     #[test]
     fn a_file_mentioned_in_a_message_is_separated_from_its_text() {
-        let Intent::Message { parts } = read("check this @file, please") else { panic!() };
+        let Intent::Message { parts } = parse("check this @file, please") else { panic!() };
         let mention = Mention { path: "file".into(), lines: None };
         let expected = [
             PromptPart::Text("check this ".into()),
@@ -333,24 +333,25 @@ mod tests {
     #[test]
     fn chinese_punctuation_ends_a_path() {
         let read = preprocess("看看@src/main.rs，谢谢");
-        assert_eq!(written(&read.mentions), ["@src/main.rs"]);
+        assert_eq!(mention_texts(&read.mentions), ["@src/main.rs"]);
         assert_eq!(read.cleaned_content, "看看@src/main.rs，谢谢");
     }
 
     #[test]
     fn in_a_pasted_text_an_at_sign_is_a_character() {
         let pasted = ["see @a.rs".to_owned()];
-        let Intent::Message { parts } = read_beside("@b.rs and see @a.rs", &pasted) else {
+        let Intent::Message { parts } = parse_with_pastes("@b.rs and see @a.rs", &pasted) else {
             panic!()
         };
-        assert_eq!(written(&mentions_of(&parts)), ["@b.rs"]);
+        assert_eq!(mention_texts(&mentions_of(&parts)), ["@b.rs"]);
         assert_eq!(text_of(&parts), "@b.rs and see @a.rs");
     }
 
     #[test]
     fn the_contents_of_a_folded_paste_are_not_parsed() {
-        let Intent::Message { parts } = read("@a.rs [pasted]") else { panic!() };
-        let Op::SubmitPrompt { prompt } = submit(parts, |text| text.replace("[pasted]", "@b.rs"))
+        let Intent::Message { parts } = parse("@a.rs [pasted]") else { panic!() };
+        let Op::SubmitPrompt { prompt } =
+            submit_op(parts, |text| text.replace("[pasted]", "@b.rs"))
         else {
             panic!()
         };

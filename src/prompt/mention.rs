@@ -20,11 +20,11 @@ pub fn find(text: &str) -> Vec<MentionSpan> {
     let mut done = 0;
     for (at, c) in text.char_indices() {
         let previous = before.replace(c);
-        if at < done || c != '@' || !begins(previous) {
+        if at < done || c != '@' || !can_begin_after(previous) {
             continue;
         }
         let Some(behind) = text.get(at + 1..) else { break };
-        if let Some((mention, len)) = read(behind) {
+        if let Some((mention, len)) = parse(behind) {
             done = at + 1 + len;
             found.push(MentionSpan { from: at, to: done, mention });
         }
@@ -34,18 +34,18 @@ pub fn find(text: &str) -> Vec<MentionSpan> {
 
 /// Whether a mention may begin after this character. Chinese is written without spaces, so only a
 /// Latin letter rules it out: `me@home` is an address.
-pub fn begins(before: Option<char>) -> bool {
+pub fn can_begin_after(before: Option<char>) -> bool {
     before.is_none_or(|c| c.is_whitespace() || !c.is_ascii() || "([{<'\",:;".contains(c))
 }
 
 /// The mention after an `@`, and its length in bytes.
-pub fn read(text: &str) -> Option<(Mention, usize)> {
+pub fn parse(text: &str) -> Option<(Mention, usize)> {
     let (path, len) = match text.strip_prefix('"') {
         Some(rest) => {
             let (path, _) = rest.split_once('"')?;
             (path.to_owned(), path.len() + 2)
         }
-        None => plain(text),
+        None => unquoted_path(text),
     };
     if path.is_empty() || path.contains(char::is_control) || path.starts_with(['@', '{']) {
         return None;
@@ -56,7 +56,7 @@ pub fn read(text: &str) -> Option<(Mention, usize)> {
 }
 
 /// A whole text as a path, with the range of lines at its end, if it has one.
-pub fn ranged(text: &str) -> Option<(String, Option<LineRange>)> {
+pub fn path_with_range(text: &str) -> Option<(String, Option<LineRange>)> {
     let inner = |text: &str| {
         let quoted = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         quoted.unwrap_or(text).to_owned()
@@ -72,7 +72,7 @@ pub fn ranged(text: &str) -> Option<(String, Option<LineRange>)> {
 }
 
 /// A path without quotes: escaped spaces belong to it, punctuation at its end does not.
-fn plain(text: &str) -> (String, usize) {
+fn unquoted_path(text: &str) -> (String, usize) {
     let mut end = 0;
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -84,28 +84,33 @@ fn plain(text: &str) -> (String, usize) {
         // Chinese is written without spaces: the next mention may follow at once.
         let next =
             c == '@' && !text.get(..at).is_some_and(|text| text.ends_with(|c: char| c.is_ascii()));
-        if ends(c) || next || (c == ':' && range(text.get(at..).unwrap_or_default()).is_some()) {
+        if is_path_end(c)
+            || next
+            || (c == ':' && range(text.get(at..).unwrap_or_default()).is_some())
+        {
             break;
         }
         end = at + c.len_utf8();
     }
     let whole = text.get(..end).unwrap_or_default();
     let mut path = whole;
-    while let Some(last) = path.chars().next_back().filter(|last| hangs(*last, path)) {
+    while let Some(last) =
+        path.chars().next_back().filter(|last| is_sentence_punctuation(*last, path))
+    {
         path = path.strip_suffix(last).unwrap_or_default();
     }
     (path.replace("\\ ", " "), path.len())
 }
 
 /// A character that ends a path: spaces, quotes, and Chinese punctuation.
-fn ends(c: char) -> bool {
+fn is_path_end(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
         || "\"'`<>|,;*?$，。；：！？、（）【】《》「」『』〈〉“”‘’…—".contains(c)
 }
 
 /// Whether the last character of a path more likely ends a sentence around it.
-fn hangs(last: char, path: &str) -> bool {
+fn is_sentence_punctuation(last: char, path: &str) -> bool {
     let count = |c: char| path.chars().filter(|other| *other == c).count();
     match last {
         '!' | ':' => true,
@@ -196,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_of_a_mention_is_in_bytes() {
+    fn the_position_of_a_mention_is_in_bytes() {
         let text = "看看@src/main.rs，谢谢";
         let found = &find(text)[0];
         assert_eq!(text.get(found.from..found.to), Some("@src/main.rs"));

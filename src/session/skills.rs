@@ -90,7 +90,7 @@ fn entered(library: &ExtensionSet, step: &Step) -> Result<String, LocalizedText>
     let (name, args) = asked(&step.work).unwrap_or_default();
     let skill = library.skill(name).map_err(|_| words::SKILL_UNKNOWN.with("name", name))?;
     let root = skill.root().display().to_string();
-    let text = template(skill)?.read_only(&TemplateValues::new(args, Some(root.clone())));
+    let text = template(skill)?.fill_without_shell(&TemplateValues::new(args, Some(root.clone())));
     Ok(format!(
         "Skill {name}. Its files lie in {root}; read them when its text asks for them. A line as !`…` in it was not run: propose it as a step if you need it.\n\n{}",
         text.trim()
@@ -184,7 +184,7 @@ impl Machine for WithSkills {
         let skill = self.library.skill(name).ok()?;
         // A skill that cannot be read is never entered; the tool says why.
         let shell = template(skill)
-            .map(|template| template.shell().map(|line| line.source().to_owned()).collect());
+            .map(|template| template.shell_lines().map(|line| line.source().to_owned()).collect());
         Some(SkillInfo {
             open: !skill.disable_model_invocation,
             tools: skill.allowed_tools.clone(),

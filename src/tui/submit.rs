@@ -24,9 +24,9 @@ pub fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     }
     let whole = |text: &str| taken.folds.expand(text);
     let mut effects = vec![ScreenEffect::Keep(whole(&taken.shown))];
-    effects.extend(match line::read_beside(&taken.shown, &taken.pasted) {
+    effects.extend(match line::parse_with_pastes(&taken.shown, &taken.pasted) {
         Intent::Empty => Vec::new(),
-        Intent::Message { parts } => vec![ScreenEffect::Send(line::submit(parts, whole))],
+        Intent::Message { parts } => vec![ScreenEffect::Send(line::submit_op(parts, whole))],
         Intent::Shell { line, keep } => {
             vec![ScreenEffect::Send(Op::Shell { line: whole(&line), keep })]
         }

@@ -50,22 +50,22 @@ pub struct Template {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
     Text(String),
-    Hole(Hole),
+    Placeholder(ArgPlaceholder),
     Shell(TemplateLine),
-    Insert { path: Vec<Bit>, lines: Option<LineRange> },
-    Mention { path: Vec<Bit>, lines: Option<LineRange> },
+    Insert { path: Vec<PathPart>, lines: Option<LineRange> },
+    Mention { path: Vec<PathPart>, lines: Option<LineRange> },
 }
 
 /// A part of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Bit {
+enum PathPart {
     Text(String),
-    Hole(Hole),
+    Placeholder(ArgPlaceholder),
 }
 
 /// A placeholder for a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hole {
+pub enum ArgPlaceholder {
     /// All arguments, as they were typed.
     All,
     /// One of them, counted from 1.
@@ -88,11 +88,11 @@ impl TemplateValues {
         TemplateValues { all: args.trim().to_owned(), words: args::split(args), root }
     }
 
-    fn get(&self, hole: Hole) -> &str {
+    fn get(&self, hole: ArgPlaceholder) -> &str {
         let found = match hole {
-            Hole::All => Some(&self.all),
-            Hole::Nth(n) => n.checked_sub(1).and_then(|at| self.words.get(at)),
-            Hole::Root => self.root.as_ref(),
+            ArgPlaceholder::All => Some(&self.all),
+            ArgPlaceholder::Nth(n) => n.checked_sub(1).and_then(|at| self.words.get(at)),
+            ArgPlaceholder::Root => self.root.as_ref(),
         };
         found.map_or("", String::as_str)
     }
@@ -109,8 +109,8 @@ impl Template {
             return Err(words::TEMPLATE_LONG.with("most", LONGEST / 1024));
         }
         let pieces = match form {
-            TemplateForm::Braces => braces(text)?,
-            TemplateForm::Markdown => markdown::read(text)?,
+            TemplateForm::Braces => parse_braces(text)?,
+            TemplateForm::Markdown => markdown::parse(text)?,
         };
         if pieces.iter().filter(|piece| matches!(piece, Piece::Shell(_))).count() > MOST_SHELL {
             return Err(words::TEMPLATE_SHELL_MANY.with("most", MOST_SHELL));
@@ -119,7 +119,7 @@ impl Template {
     }
 
     /// The shell lines as they are in the file.
-    pub fn shell(&self) -> impl Iterator<Item = &TemplateLine> {
+    pub fn shell_lines(&self) -> impl Iterator<Item = &TemplateLine> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Shell(line) => Some(line),
             _ => None,
@@ -127,14 +127,14 @@ impl Template {
     }
 
     /// Whether an argument is inserted anywhere.
-    pub fn takes_args(&self) -> bool {
-        let is_arg = |hole: &Hole| *hole != Hole::Root;
+    pub fn has_args(&self) -> bool {
+        let is_arg = |hole: &ArgPlaceholder| *hole != ArgPlaceholder::Root;
         self.pieces.iter().any(|piece| match piece {
             Piece::Text(_) => false,
-            Piece::Hole(hole) => is_arg(hole),
-            Piece::Shell(line) => line.holes().any(|hole| is_arg(&hole)),
+            Piece::Placeholder(hole) => is_arg(hole),
+            Piece::Shell(line) => line.placeholders().any(|hole| is_arg(&hole)),
             Piece::Insert { path, .. } | Piece::Mention { path, .. } => {
-                path.iter().any(|bit| matches!(bit, Bit::Hole(hole) if is_arg(hole)))
+                path.iter().any(|bit| matches!(bit, PathPart::Placeholder(hole) if is_arg(hole)))
             }
         })
     }
@@ -144,19 +144,19 @@ impl Template {
         let mut parts = Vec::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Text(text) => say(&mut parts, text),
-                Piece::Hole(hole) => say(&mut parts, values.get(*hole)),
+                Piece::Text(text) => push_text(&mut parts, text),
+                Piece::Placeholder(hole) => push_text(&mut parts, values.get(*hole)),
                 Piece::Shell(line) => parts.push(PromptPart::Shell(line.fill(values))),
                 Piece::Insert { path, lines } => {
                     parts.push(PromptPart::Insert(Mention {
-                        path: joined(path, values),
+                        path: join_path(path, values),
                         lines: *lines,
                     }));
                 }
                 Piece::Mention { path, lines } => {
-                    let mention = Mention { path: joined(path, values), lines: *lines };
+                    let mention = Mention { path: join_path(path, values), lines: *lines };
                     match mention.path.is_empty() {
-                        true => say(&mut parts, "@"),
+                        true => push_text(&mut parts, "@"),
                         false => {
                             parts.push(PromptPart::Mention { text: mention.as_typed(), mention })
                         }
@@ -164,28 +164,30 @@ impl Template {
                 }
             }
         }
-        if !self.takes_args() && !values.all.is_empty() {
-            say(&mut parts, "\n\n");
-            say(&mut parts, &values.all);
+        if !self.has_args() && !values.all.is_empty() {
+            push_text(&mut parts, "\n\n");
+            push_text(&mut parts, &values.all);
         }
         parts
     }
 
     /// Inserts the values and leaves the shell lines as they are in the file: the form for a model
     /// that asks for a skill, since no model may write a line for a shell.
-    pub fn read_only(&self, values: &TemplateValues) -> String {
+    pub fn fill_without_shell(&self, values: &TemplateValues) -> String {
         let mut out = String::new();
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => out.push_str(text),
-                Piece::Hole(hole) => out.push_str(values.get(*hole)),
+                Piece::Placeholder(hole) => out.push_str(values.get(*hole)),
                 Piece::Shell(line) => out.push_str(&format!("!`{}`", line.source())),
                 Piece::Insert { path, lines } | Piece::Mention { path, lines } => {
-                    out.push_str(&Mention { path: joined(path, values), lines: *lines }.as_typed());
+                    out.push_str(
+                        &Mention { path: join_path(path, values), lines: *lines }.as_typed(),
+                    );
                 }
             }
         }
-        if !self.takes_args() && !values.all.is_empty() {
+        if !self.has_args() && !values.all.is_empty() {
             out.push_str("\n\n");
             out.push_str(&values.all);
         }
@@ -194,7 +196,7 @@ impl Template {
 }
 
 /// Adds text, merging it with text before it.
-fn say(parts: &mut Vec<PromptPart>, text: &str) {
+fn push_text(parts: &mut Vec<PromptPart>, text: &str) {
     match parts.last_mut() {
         _ if text.is_empty() => {}
         Some(PromptPart::Text(last)) => last.push_str(text),
@@ -202,73 +204,73 @@ fn say(parts: &mut Vec<PromptPart>, text: &str) {
     }
 }
 
-fn joined(path: &[Bit], values: &TemplateValues) -> String {
+fn join_path(path: &[PathPart], values: &TemplateValues) -> String {
     path.iter()
         .map(|bit| match bit {
-            Bit::Text(text) => text.as_str(),
-            Bit::Hole(hole) => values.get(*hole),
+            PathPart::Text(text) => text.as_str(),
+            PathPart::Placeholder(hole) => values.get(*hole),
         })
         .collect()
 }
 
 /// The arguments of a template inserted into one shell line, for `policy explain`. `None`: the line
 /// cannot have them in that place.
-pub fn filled_line(line: &str, args: &str) -> Option<String> {
-    let (line, _) = shell::read(line, TemplateForm::Braces, shell::LineEnd::Text).ok()?;
+pub fn fill_line(line: &str, args: &str) -> Option<String> {
+    let (line, _) = shell::parse(line, TemplateForm::Braces, shell::LineEnd::Text).ok()?;
     Some(line.fill(&TemplateValues::new(args, None)))
 }
 
 const ARGS: &str = "{{args}}";
 
 /// The placeholder for an argument at the start of `text`, and its length.
-fn hole(text: &str, form: TemplateForm) -> Option<(Hole, usize)> {
+fn placeholder(text: &str, form: TemplateForm) -> Option<(ArgPlaceholder, usize)> {
     match form {
-        TemplateForm::Braces => text.starts_with(ARGS).then_some((Hole::All, ARGS.len())),
-        TemplateForm::Markdown => markdown::hole(text),
+        TemplateForm::Braces => text.starts_with(ARGS).then_some((ArgPlaceholder::All, ARGS.len())),
+        TemplateForm::Markdown => markdown::placeholder(text),
     }
 }
 
-fn braces(text: &str) -> Result<Vec<Piece>, LocalizedText> {
+fn parse_braces(text: &str) -> Result<Vec<Piece>, LocalizedText> {
     let mut pieces = Vec::new();
     let mut rest = text;
     let line_of = |rest: &str| line_number(text, text.len() - rest.len());
-    while let Some(at) = next_sign(rest) {
+    while let Some(at) = next_marker(rest) {
         let Some((before, sign)) = rest.split_at_checked(at) else { break };
         // A backslash makes the placeholder plain text.
         if let Some(before) = before.strip_suffix('\\') {
             let len = sign.find('{').map_or(0, |at| at + 1);
             let (plain, behind) = sign.split_at_checked(len).unwrap_or((sign, ""));
-            put(&mut pieces, before);
-            put(&mut pieces, plain);
+            push_piece_text(&mut pieces, before);
+            push_piece_text(&mut pieces, plain);
             rest = behind;
             continue;
         }
-        put(&mut pieces, before);
+        push_piece_text(&mut pieces, before);
         if let Some(behind) = sign.strip_prefix(ARGS) {
-            pieces.push(Piece::Hole(Hole::All));
+            pieces.push(Piece::Placeholder(ArgPlaceholder::All));
             rest = behind;
         } else if let Some(behind) = sign.strip_prefix("!{") {
-            let read = shell::read(behind, TemplateForm::Braces, shell::LineEnd::Brace);
+            let read = shell::parse(behind, TemplateForm::Braces, shell::LineEnd::Brace);
             let (line, len) = read.map_err(|fault| fault.with("line", line_of(sign)))?;
             pieces.push(Piece::Shell(line));
             rest = behind.get(len..).unwrap_or_default();
         } else if let Some(behind) = sign.strip_prefix("@{") {
             let at = |fault: Phrase| fault.with("line", line_of(sign));
-            let (path, len) = path(behind).ok_or_else(|| at(words::TEMPLATE_FILE_OPEN))?;
-            let (path, lines) = ranged(path).ok_or_else(|| at(words::TEMPLATE_FILE_EMPTY))?;
+            let (path, len) = parse_path(behind).ok_or_else(|| at(words::TEMPLATE_FILE_OPEN))?;
+            let (path, lines) = split_range(path).ok_or_else(|| at(words::TEMPLATE_FILE_EMPTY))?;
             pieces.push(Piece::Insert { path, lines });
             rest = behind.get(len..).unwrap_or_default();
         }
     }
-    put(&mut pieces, rest);
+    push_piece_text(&mut pieces, rest);
     Ok(pieces)
 }
 
-fn next_sign(text: &str) -> Option<usize> {
+fn next_marker(text: &str) -> Option<usize> {
     [ARGS, "!{", "@{"].iter().filter_map(|sign| text.find(sign)).min()
 }
 
-fn put(pieces: &mut Vec<Piece>, text: &str) {
+fn push_piece_text(pieces: &mut Vec<Piece>, text: &str) {
     match pieces.last_mut() {
         _ if text.is_empty() => {}
         Some(Piece::Text(last)) => last.push_str(text),
@@ -277,14 +279,14 @@ fn put(pieces: &mut Vec<Piece>, text: &str) {
 }
 
 /// The path of `@{…}`, and its length with the brace.
-fn path(text: &str) -> Option<(Vec<Bit>, usize)> {
+fn parse_path(text: &str) -> Option<(Vec<PathPart>, usize)> {
     let mut bits = Vec::new();
     let (mut at, mut from) = (0, 0);
     loop {
         let rest = text.get(at..)?;
-        if let Some((hole, len)) = hole(rest, TemplateForm::Braces) {
-            bits.push(Bit::Text(text.get(from..at)?.to_owned()));
-            bits.push(Bit::Hole(hole));
+        if let Some((hole, len)) = placeholder(rest, TemplateForm::Braces) {
+            bits.push(PathPart::Text(text.get(from..at)?.to_owned()));
+            bits.push(PathPart::Placeholder(hole));
             at += len;
             from = at;
             continue;
@@ -292,7 +294,7 @@ fn path(text: &str) -> Option<(Vec<Bit>, usize)> {
         match rest.chars().next()? {
             '\n' => return None,
             '}' => {
-                bits.push(Bit::Text(text.get(from..at)?.to_owned()));
+                bits.push(PathPart::Text(text.get(from..at)?.to_owned()));
                 return Some((bits, at + 1));
             }
             c => at += c.len_utf8(),
@@ -301,21 +303,21 @@ fn path(text: &str) -> Option<(Vec<Bit>, usize)> {
 }
 
 /// The path without the spaces around it, its quotes, and its range of lines.
-fn ranged(mut bits: Vec<Bit>) -> Option<(Vec<Bit>, Option<LineRange>)> {
-    if let Some(Bit::Text(first)) = bits.first_mut() {
+fn split_range(mut bits: Vec<PathPart>) -> Option<(Vec<PathPart>, Option<LineRange>)> {
+    if let Some(PathPart::Text(first)) = bits.first_mut() {
         *first = first.trim_start().to_owned();
     }
-    if let Some(Bit::Text(last)) = bits.last_mut() {
+    if let Some(PathPart::Text(last)) = bits.last_mut() {
         *last = last.trim_end().to_owned();
     }
     let mut lines = None;
-    if let [Bit::Text(only)] = &mut bits[..]
-        && let Some((path, found)) = mention::ranged(only)
+    if let [PathPart::Text(only)] = &mut bits[..]
+        && let Some((path, found)) = mention::path_with_range(only)
     {
         lines = found;
         *only = path;
     }
-    bits.retain(|bit| !matches!(bit, Bit::Text(text) if text.is_empty()));
+    bits.retain(|bit| !matches!(bit, PathPart::Text(text) if text.is_empty()));
     (!bits.is_empty()).then_some((bits, lines))
 }
 
@@ -324,7 +326,7 @@ fn line_number(text: &str, at: usize) -> usize {
 }
 
 /// A value for a shell line, quoted for its place.
-fn quoted(value: &str, quoting: shell::Quoting) -> Cow<'_, str> {
+fn quote(value: &str, quoting: shell::Quoting) -> Cow<'_, str> {
     use shell::Quoting;
     let escape = |signs: &str| {
         let escaped =

@@ -4,20 +4,20 @@
 //! It follows quotes, substitutions, parentheses, comments and here-documents. If an argument is in
 //! a place that cannot hold any text as one word, the template is refused rather than filled.
 
-use super::{Hole, TemplateForm, TemplateValues, hole, quoted};
+use super::{ArgPlaceholder, TemplateForm, TemplateValues, placeholder, quote};
 use crate::words::{Phrase, prompt as words};
 
 /// A line with its placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateLine {
     source: String,
-    bits: Vec<Bit>,
+    bits: Vec<LinePart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Bit {
+enum LinePart {
     Text(String),
-    Hole(Hole, Quoting),
+    Placeholder(ArgPlaceholder, Quoting),
 }
 
 /// How a value is quoted so that it stays one word.
@@ -51,38 +51,40 @@ impl TemplateLine {
         let mut out = String::new();
         for bit in &self.bits {
             match bit {
-                Bit::Text(text) => out.push_str(text),
-                Bit::Hole(hole, quoting) => out.push_str(&quoted(values.get(*hole), *quoting)),
+                LinePart::Text(text) => out.push_str(text),
+                LinePart::Placeholder(hole, quoting) => {
+                    out.push_str(&quote(values.get(*hole), *quoting))
+                }
             }
         }
         out.trim().to_owned()
     }
 
-    pub(super) fn holes(&self) -> impl Iterator<Item = Hole> {
+    pub(super) fn placeholders(&self) -> impl Iterator<Item = ArgPlaceholder> {
         self.bits.iter().filter_map(|bit| match bit {
-            Bit::Hole(hole, _) => Some(*hole),
-            Bit::Text(_) => None,
+            LinePart::Placeholder(hole, _) => Some(*hole),
+            LinePart::Text(_) => None,
         })
     }
 }
 
 /// Parses a line; also returns its length in bytes with its closing brace.
-pub(super) fn read(
+pub(super) fn parse(
     text: &str,
     form: TemplateForm,
     end: LineEnd,
 ) -> Result<(TemplateLine, usize), Phrase> {
-    let mut reader = Reader {
+    let mut reader = LineParser {
         text,
         form,
         end,
-        at: 0,
-        from: 0,
+        pos: 0,
+        text_start: 0,
         bits: Vec::new(),
-        within: vec![Within::Plain { braces: 0, parens: Parens::None }],
-        word: true,
-        lost: false,
-        waiting: Vec::new(),
+        contexts: vec![ShellContext::Plain { braces: 0, parens: Parens::None }],
+        at_word_start: true,
+        is_uncertain: false,
+        here_docs: Vec::new(),
     };
     let closed = reader.run()?;
     let source = text.get(..closed).unwrap_or_default().trim();
@@ -95,7 +97,7 @@ pub(super) fn read(
 
 /// The construct the parser is inside of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Within {
+enum ShellContext {
     Plain {
         braces: usize,
         parens: Parens,
@@ -105,7 +107,7 @@ enum Within {
     Ansi,
     Backquote,
     /// `$((…))`; the number of open parentheses.
-    Sum(usize),
+    Arithmetic(usize),
     Comment,
 }
 
@@ -117,180 +119,182 @@ enum Parens {
 
 /// A here-document whose text has not begun.
 #[derive(Debug)]
-struct Here {
+struct HereDoc {
     delimiter: String,
     tabs: bool,
 }
 
-struct Reader<'a> {
+struct LineParser<'a> {
     text: &'a str,
     form: TemplateForm,
     end: LineEnd,
-    at: usize,
+    pos: usize,
     /// Start of the text that is not yet part of a bit.
-    from: usize,
-    bits: Vec<Bit>,
-    within: Vec<Within>,
+    text_start: usize,
+    bits: Vec<LinePart>,
+    contexts: Vec<ShellContext>,
     /// A word may begin here.
-    word: bool,
+    at_word_start: bool,
     /// The rest may not be parsed correctly.
-    lost: bool,
-    waiting: Vec<Here>,
+    is_uncertain: bool,
+    here_docs: Vec<HereDoc>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LineParser<'a> {
     fn rest(&self) -> &'a str {
-        self.text.get(self.at..).unwrap_or_default()
+        self.text.get(self.pos..).unwrap_or_default()
     }
 
-    fn top(&mut self) -> &mut Within {
-        if self.within.is_empty() {
-            self.within.push(Within::Plain { braces: 0, parens: Parens::None });
+    fn top(&mut self) -> &mut ShellContext {
+        if self.contexts.is_empty() {
+            self.contexts.push(ShellContext::Plain { braces: 0, parens: Parens::None });
         }
-        let last = self.within.len() - 1;
-        &mut self.within[last]
+        let last = self.contexts.len() - 1;
+        &mut self.contexts[last]
     }
 
     /// Runs to the end of the line; returns its position.
     fn run(&mut self) -> Result<usize, Phrase> {
         loop {
             let rest = self.rest();
-            let Some(c) = rest.chars().next() else { return self.ended() };
-            if let Some((hole, len)) = hole(rest, self.form)
-                && !self.is_shells_own(hole)
+            let Some(c) = rest.chars().next() else { return self.finish() };
+            if let Some((hole, len)) = placeholder(rest, self.form)
+                && !self.is_shell_parameter(hole)
             {
-                self.hole(hole, len)?;
+                self.push_placeholder(hole, len)?;
                 continue;
             }
             let within = *self.top();
             match within {
-                Within::Plain { braces: 0, parens: Parens::None }
+                ShellContext::Plain { braces: 0, parens: Parens::None }
                     if c == '}' && self.end == LineEnd::Brace =>
                 {
-                    self.text_until(self.at);
-                    return Ok(self.at);
+                    self.push_text_until(self.pos);
+                    return Ok(self.pos);
                 }
-                Within::Plain { .. } => self.plain(c)?,
-                Within::Single => self.leave_at('\'', c),
-                Within::Ansi => match c {
-                    '\\' => self.escaped()?,
-                    _ => self.leave_at('\'', c),
+                ShellContext::Plain { .. } => self.plain(c)?,
+                ShellContext::Single => self.leave_on('\'', c),
+                ShellContext::Ansi => match c {
+                    '\\' => self.skip_escape()?,
+                    _ => self.leave_on('\'', c),
                 },
-                Within::Double => self.double(c)?,
-                Within::Backquote => match c {
-                    '\\' => self.escaped()?,
-                    _ => self.leave_at('`', c),
+                ShellContext::Double => self.double(c)?,
+                ShellContext::Backquote => match c {
+                    '\\' => self.skip_escape()?,
+                    _ => self.leave_on('`', c),
                 },
-                Within::Sum(open) => self.sum(c, open),
-                Within::Comment => self.comment(c),
+                ShellContext::Arithmetic(open) => self.arithmetic(c, open),
+                ShellContext::Comment => self.comment(c),
             }
         }
     }
 
     /// Handles the end of the text.
-    fn ended(&mut self) -> Result<usize, Phrase> {
+    fn finish(&mut self) -> Result<usize, Phrase> {
         if self.end == LineEnd::Brace {
             return Err(words::TEMPLATE_SHELL_OPEN);
         }
-        self.text_until(self.at);
-        Ok(self.at)
+        self.push_text_until(self.pos);
+        Ok(self.pos)
     }
 
     /// `awk '{print $2}'`: a shell would not expand it in single quotes either.
-    fn is_shells_own(&mut self, hole: Hole) -> bool {
-        matches!(hole, Hole::Nth(_)) && *self.top() == Within::Single
+    fn is_shell_parameter(&mut self, hole: ArgPlaceholder) -> bool {
+        matches!(hole, ArgPlaceholder::Nth(_)) && *self.top() == ShellContext::Single
     }
 
-    fn hole(&mut self, hole: Hole, len: usize) -> Result<(), Phrase> {
+    fn push_placeholder(&mut self, hole: ArgPlaceholder, len: usize) -> Result<(), Phrase> {
         let within = *self.top();
         let quoting = match within {
-            _ if self.lost => return Err(words::TEMPLATE_ARG_PLACE),
-            Within::Plain { .. } => Quoting::Word,
-            Within::Single => Quoting::Single,
-            Within::Double => Quoting::Double,
-            Within::Ansi => Quoting::Ansi,
-            Within::Backquote | Within::Sum(_) | Within::Comment => {
+            _ if self.is_uncertain => return Err(words::TEMPLATE_ARG_PLACE),
+            ShellContext::Plain { .. } => Quoting::Word,
+            ShellContext::Single => Quoting::Single,
+            ShellContext::Double => Quoting::Double,
+            ShellContext::Ansi => Quoting::Ansi,
+            ShellContext::Backquote | ShellContext::Arithmetic(_) | ShellContext::Comment => {
                 return Err(words::TEMPLATE_ARG_PLACE);
             }
         };
-        self.text_until(self.at);
-        self.bits.push(Bit::Hole(hole, quoting));
-        self.at += len;
-        self.from = self.at;
-        self.word = false;
+        self.push_text_until(self.pos);
+        self.bits.push(LinePart::Placeholder(hole, quoting));
+        self.pos += len;
+        self.text_start = self.pos;
+        self.at_word_start = false;
         Ok(())
     }
 
-    fn text_until(&mut self, at: usize) {
-        if let Some(text) = self.text.get(self.from..at).filter(|text| !text.is_empty()) {
-            self.bits.push(Bit::Text(text.to_owned()));
+    fn push_text_until(&mut self, at: usize) {
+        if let Some(text) = self.text.get(self.text_start..at).filter(|text| !text.is_empty()) {
+            self.bits.push(LinePart::Text(text.to_owned()));
         }
-        self.from = at;
+        self.text_start = at;
     }
 
     fn step(&mut self, c: char) {
-        self.at += c.len_utf8();
-        self.word = c.is_whitespace() || ";&|(){}".contains(c);
+        self.pos += c.len_utf8();
+        self.at_word_start = c.is_whitespace() || ";&|(){}".contains(c);
     }
 
-    fn take(&mut self, sign: &str) -> bool {
+    fn consume(&mut self, sign: &str) -> bool {
         let found = self.rest().starts_with(sign);
         if found {
-            self.at += sign.len();
-            self.word = false;
+            self.pos += sign.len();
+            self.at_word_start = false;
         }
         found
     }
 
-    fn enter(&mut self, within: Within) {
-        self.within.push(within);
-        self.word = matches!(within, Within::Plain { .. });
+    fn enter(&mut self, within: ShellContext) {
+        self.contexts.push(within);
+        self.at_word_start = matches!(within, ShellContext::Plain { .. });
     }
 
-    fn leave_at(&mut self, sign: char, c: char) {
+    fn leave_on(&mut self, sign: char, c: char) {
         self.step(c);
-        self.word = false;
+        self.at_word_start = false;
         if c == sign {
-            self.within.pop();
+            self.contexts.pop();
         }
     }
 
     /// A backslash and the character it escapes. No value can be inserted there.
-    fn escaped(&mut self) -> Result<(), Phrase> {
+    fn skip_escape(&mut self) -> Result<(), Phrase> {
         self.step('\\');
-        if hole(self.rest(), self.form).is_some() {
+        if placeholder(self.rest(), self.form).is_some() {
             return Err(words::TEMPLATE_ARG_PLACE);
         }
         if let Some(c) = self.rest().chars().next() {
             self.step(c);
         }
-        self.word = false;
+        self.at_word_start = false;
         Ok(())
     }
 
     fn plain(&mut self, c: char) -> Result<(), Phrase> {
         if c == '\\' {
-            return self.escaped();
+            return self.skip_escape();
         }
-        if c == '\n' && !self.waiting.is_empty() {
+        if c == '\n' && !self.here_docs.is_empty() {
             self.step(c);
-            return self.here_documents();
+            return self.skip_here_documents();
         }
-        if self.word && c == '#' {
-            self.enter(Within::Comment);
-        } else if self.word && self.rest().split(char::is_whitespace).next() == Some("case") {
+        if self.at_word_start && c == '#' {
+            self.enter(ShellContext::Comment);
+        } else if self.at_word_start
+            && self.rest().split(char::is_whitespace).next() == Some("case")
+        {
             // Its patterns close parentheses that were never opened.
-            self.lost = true;
+            self.is_uncertain = true;
             self.step(c);
-        } else if self.take("$'") {
-            self.enter(Within::Ansi);
-        } else if self.take("'") {
-            self.enter(Within::Single);
-        } else if self.take("$\"") || self.take("\"") {
-            self.enter(Within::Double);
-        } else if self.take("<<<") {
-        } else if self.take("<<") {
-            self.here();
+        } else if self.consume("$'") {
+            self.enter(ShellContext::Ansi);
+        } else if self.consume("'") {
+            self.enter(ShellContext::Single);
+        } else if self.consume("$\"") || self.consume("\"") {
+            self.enter(ShellContext::Double);
+        } else if self.consume("<<<") {
+        } else if self.consume("<<") {
+            self.read_delimiter();
         } else if !self.expansion() {
             self.bracket(c);
         }
@@ -299,14 +303,14 @@ impl<'a> Reader<'a> {
 
     /// Expansions that are valid inside quotes as well as outside.
     fn expansion(&mut self) -> bool {
-        if self.take("$((") {
-            self.enter(Within::Sum(2));
-        } else if self.take("$(") {
-            self.enter(Within::Plain { braces: 0, parens: Parens::Open });
-        } else if self.take("${") {
-            self.parameter();
-        } else if self.take("`") {
-            self.enter(Within::Backquote);
+        if self.consume("$((") {
+            self.enter(ShellContext::Arithmetic(2));
+        } else if self.consume("$(") {
+            self.enter(ShellContext::Plain { braces: 0, parens: Parens::Open });
+        } else if self.consume("${") {
+            self.skip_parameter();
+        } else if self.consume("`") {
+            self.enter(ShellContext::Backquote);
         } else {
             return false;
         }
@@ -315,8 +319,8 @@ impl<'a> Reader<'a> {
 
     fn double(&mut self, c: char) -> Result<(), Phrase> {
         match c {
-            '\\' => return self.escaped(),
-            '"' => self.leave_at('"', c),
+            '\\' => return self.skip_escape(),
+            '"' => self.leave_on('"', c),
             _ if self.expansion() => {}
             _ => self.step(c),
         }
@@ -324,33 +328,33 @@ impl<'a> Reader<'a> {
     }
 
     fn bracket(&mut self, c: char) {
-        if self.word && self.take("((") {
-            self.enter(Within::Sum(2));
+        if self.at_word_start && self.consume("((") {
+            self.enter(ShellContext::Arithmetic(2));
             return;
         }
         self.step(c);
         match (c, self.top()) {
-            ('(', _) => self.enter(Within::Plain { braces: 0, parens: Parens::Open }),
-            (')', Within::Plain { parens: Parens::Open, .. }) => {
-                self.within.pop();
-                self.word = true;
+            ('(', _) => self.enter(ShellContext::Plain { braces: 0, parens: Parens::Open }),
+            (')', ShellContext::Plain { parens: Parens::Open, .. }) => {
+                self.contexts.pop();
+                self.at_word_start = true;
             }
-            ('{', Within::Plain { braces, .. }) => *braces += 1,
-            ('}', Within::Plain { braces, .. }) => *braces = braces.saturating_sub(1),
+            ('{', ShellContext::Plain { braces, .. }) => *braces += 1,
+            ('}', ShellContext::Plain { braces, .. }) => *braces = braces.saturating_sub(1),
             _ => {}
         }
     }
 
-    fn sum(&mut self, c: char, open: usize) {
+    fn arithmetic(&mut self, c: char, open: usize) {
         self.step(c);
         match c {
-            '(' => *self.top() = Within::Sum(open + 1),
+            '(' => *self.top() = ShellContext::Arithmetic(open + 1),
             ')' if open <= 1 => {
-                self.within.pop();
+                self.contexts.pop();
             }
-            ')' => *self.top() = Within::Sum(open - 1),
+            ')' => *self.top() = ShellContext::Arithmetic(open - 1),
             // Quotes in there have their own rules.
-            '"' | '\'' | '`' | '\\' => self.lost = true,
+            '"' | '\'' | '`' | '\\' => self.is_uncertain = true,
             _ => {}
         }
     }
@@ -358,14 +362,15 @@ impl<'a> Reader<'a> {
     /// A comment ends with its line; a brace in it may still close the piece.
     fn comment(&mut self, c: char) {
         if c == '\n' || c == '}' {
-            self.within.pop();
-            self.word = true;
+            self.contexts.pop();
+            self.at_word_start = true;
             return;
         }
         self.step(c);
         if c == '{' {
-            let below = self.within.len().checked_sub(2);
-            if let Some(Within::Plain { braces, .. }) = below.and_then(|at| self.within.get_mut(at))
+            let below = self.contexts.len().checked_sub(2);
+            if let Some(ShellContext::Plain { braces, .. }) =
+                below.and_then(|at| self.contexts.get_mut(at))
             {
                 *braces += 1;
             }
@@ -374,42 +379,42 @@ impl<'a> Reader<'a> {
 
     /// Skips `${NAME…}` without anything nested; after any other form the rest may not be parsed
     /// correctly.
-    fn parameter(&mut self) {
+    fn skip_parameter(&mut self) {
         let rest = self.rest();
         let end = rest.find(|c: char| "}'\"`\\${".contains(c) || c == '\n');
         let simple = end.is_some_and(|end| rest.get(end..).is_some_and(|at| at.starts_with('}')));
         if simple {
-            self.at += end.unwrap_or(0) + 1;
+            self.pos += end.unwrap_or(0) + 1;
             return;
         }
-        self.lost = true;
+        self.is_uncertain = true;
         // An opening brace needs its own closing one.
-        if let Within::Plain { braces, .. } = self.top() {
+        if let ShellContext::Plain { braces, .. } = self.top() {
             *braces += 1;
         }
     }
 
     /// The delimiter of a here-document, after its `<<`.
-    fn here(&mut self) {
-        let tabs = self.take("-");
+    fn read_delimiter(&mut self) {
+        let tabs = self.consume("-");
         while self.rest().starts_with([' ', '\t']) {
-            self.at += 1;
+            self.pos += 1;
         }
         let rest = self.rest();
         let end = rest.find(|c: char| c.is_whitespace() || ";&|()<>}".contains(c));
         let word = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
         let delimiter: String = word.chars().filter(|c| !"'\"\\".contains(*c)).collect();
         if delimiter.is_empty() || delimiter.contains(['$', '`', '{']) {
-            self.lost = true;
+            self.is_uncertain = true;
             return;
         }
-        self.at += word.len();
-        self.waiting.push(Here { delimiter, tabs });
+        self.pos += word.len();
+        self.here_docs.push(HereDoc { delimiter, tabs });
     }
 
     /// The texts of the pending here-documents, line by line.
-    fn here_documents(&mut self) -> Result<(), Phrase> {
-        for here in std::mem::take(&mut self.waiting) {
+    fn skip_here_documents(&mut self) -> Result<(), Phrase> {
+        for here in std::mem::take(&mut self.here_docs) {
             loop {
                 let rest = self.rest();
                 if rest.is_empty() {
@@ -418,22 +423,22 @@ impl<'a> Reader<'a> {
                 let row = rest.split('\n').next().unwrap_or_default();
                 let bare = if here.tabs { row.trim_start_matches('\t') } else { row };
                 let over = bare == here.delimiter;
-                if !over && (0..row.len()).any(|at| is_hole(row, at, self.form)) {
+                if !over && (0..row.len()).any(|at| is_placeholder(row, at, self.form)) {
                     return Err(words::TEMPLATE_ARG_PLACE);
                 }
-                self.at += row.len();
+                self.pos += row.len();
                 if !over && self.rest().starts_with('\n') {
-                    self.at += 1;
+                    self.pos += 1;
                 } else if over {
                     break;
                 }
             }
         }
-        self.word = true;
+        self.at_word_start = true;
         Ok(())
     }
 }
 
-fn is_hole(row: &str, at: usize, form: TemplateForm) -> bool {
-    row.get(at..).is_some_and(|rest| hole(rest, form).is_some())
+fn is_placeholder(row: &str, at: usize, form: TemplateForm) -> bool {
+    row.get(at..).is_some_and(|rest| placeholder(rest, form).is_some())
 }

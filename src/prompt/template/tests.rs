@@ -174,7 +174,10 @@ fn sums_of_money_code_and_addresses_are_text_in_markdown() {
 #[test]
 fn a_model_gets_shell_lines_as_text() {
     let template = Template::parse("On $1: !`git log $1` @$1", TemplateForm::Markdown).unwrap();
-    assert_eq!(template.read_only(&TemplateValues::new("x", None)), "On x: !`git log $1` @x");
+    assert_eq!(
+        template.fill_without_shell(&TemplateValues::new("x", None)),
+        "On x: !`git log $1` @x"
+    );
 }
 
 proptest! {

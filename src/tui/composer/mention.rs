@@ -1,7 +1,7 @@
 //! Mentions of files, `@src/lib.rs` and `@"a b.rs"`: which one is being typed, and which are units.
 //! It does not read the files.
 
-use crate::prompt::mention::{begins, find};
+use crate::prompt::mention::{can_begin_after, find};
 
 /// A mention that is being typed: everything from its `@` to the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Mentions {
             .filter(|(from, to)| {
                 let before = line.get(..*from).and_then(|text| text.chars().next_back());
                 let behind = line.get(*to..).and_then(|text| text.chars().next());
-                begins(before) && !behind.is_some_and(goes_on)
+                can_begin_after(before) && !behind.is_some_and(goes_on)
             })
             .collect();
         places.sort_unstable();
@@ -65,7 +65,7 @@ pub fn written(line: &str, row: usize, column: usize) -> Option<MentionDraft> {
     for (at, _) in signs {
         let previous = at.checked_sub(1).and_then(|at| before.get(at)).copied();
         let text: String = before.get(at + 1..)?.iter().collect();
-        if !begins(previous) {
+        if !can_begin_after(previous) {
             continue;
         }
         let query = match text.strip_prefix('"') {

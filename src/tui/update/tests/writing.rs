@@ -89,7 +89,7 @@ fn a_draft_is_restored_and_a_first_message_leaves_it() {
 
 /// A message with the files it names.
 fn names(shown: &str, files: &[&str]) -> Vec<ScreenEffect> {
-    let line::Intent::Message { parts } = line::read(shown) else { panic!("{shown}") };
+    let line::Intent::Message { parts } = line::parse(shown) else { panic!("{shown}") };
     let named = parts.iter().filter_map(|part| match part {
         PromptPart::Mention { mention, .. } => Some(mention.path.as_str()),
         _ => None,
@@ -110,7 +110,7 @@ fn a_file_named_in_a_paste_is_plain_text() {
 }
 
 fn names_but(shown: &str, pasted: &str) -> Vec<ScreenEffect> {
-    let line::Intent::Message { parts } = line::read_beside(shown, &[pasted.into()]) else {
+    let line::Intent::Message { parts } = line::parse_with_pastes(shown, &[pasted.into()]) else {
         panic!("{shown}")
     };
     assert_eq!(parts.len(), 2, "{parts:?}");
