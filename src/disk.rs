@@ -23,7 +23,7 @@ pub fn private_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// The system resource that is exhausted, where an error says so.
-pub fn used_up(error: &io::Error) -> Option<Phrase> {
+pub fn exhausted_resource(error: &io::Error) -> Option<Phrase> {
     use rustix::io::Errno;
     let what = Errno::from_io_error(error)?;
     match what {
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_is_made_is_its_owners_alone_and_one_that_is_there_stays() {
+    fn a_new_folder_is_private_and_an_existing_one_is_unchanged() {
         let root = tempfile::tempdir().unwrap();
         let open = root.path().join("open");
         fs::create_dir(&open).unwrap();

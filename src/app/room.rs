@@ -7,7 +7,7 @@ use std::thread;
 
 use rustix::process::{Resource, getrlimit};
 
-use crate::disk::used_up;
+use crate::disk::exhausted_resource;
 use crate::words::{Phrase, exec as words};
 
 /// The most descriptors that a session needs without a step.
@@ -35,7 +35,7 @@ pub fn lacking() -> Option<Phrase> {
     if Vec::<u8>::new().try_reserve_exact(MEMORY).is_err() {
         return Some(words::NO_MEMORY);
     }
-    threads().err().map(|error| used_up(&error).unwrap_or(words::NO_PROCESSES))
+    threads().err().map(|error| exhausted_resource(&error).unwrap_or(words::NO_PROCESSES))
 }
 
 /// Starts as many threads as needed, all at once, and lets them end.

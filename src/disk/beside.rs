@@ -18,8 +18,8 @@ const PREFIX: &str = ".avocet-";
 const ENDING: &str = ".tmp";
 
 /// A name that no file has yet.
-pub fn name() -> String {
-    format!("{PREFIX}{}-{:08x}{ENDING}", owner::own(), fastrand::u32(..))
+pub fn temp_name() -> String {
+    format!("{PREFIX}{}-{:08x}{ENDING}", owner::this_process(), fastrand::u32(..))
 }
 
 /// A new file in this folder, this user's alone.
@@ -27,15 +27,15 @@ pub fn name() -> String {
 /// # Errors
 /// What the system says.
 pub fn create(folder: &Path) -> io::Result<NamedTempFile> {
-    let prefix = format!("{PREFIX}{}-", owner::own());
+    let prefix = format!("{PREFIX}{}-", owner::this_process());
     let file = tempfile::Builder::new().prefix(&prefix).suffix(ENDING).tempfile_in(folder)?;
-    hold(file.as_file());
+    lock_file(file.as_file());
     Ok(file)
 }
 
 /// Locks a file for as long as it is open. Some file systems know no locks; the name says
 /// enough there.
-pub fn hold(file: &File) {
+pub fn lock_file(file: &File) {
     let _ = flock(file, FlockOperation::NonBlockingLockExclusive);
 }
 
@@ -83,7 +83,7 @@ mod tests {
     const NOBODY: i32 = i32::MAX - 7;
 
     #[test]
-    fn what_a_dead_process_left_is_removed_and_nothing_else() {
+    fn sweep_removes_only_files_of_dead_processes() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let dead = at(&format!(".avocet-{NOBODY}-5-XyZ123.tmp"));
@@ -95,9 +95,9 @@ mod tests {
         others.iter().for_each(|path| fs::write(path, "x").unwrap());
         std::os::unix::fs::symlink(&others[3], &link).unwrap();
         let lock = File::open(&held).unwrap();
-        hold(&lock);
+        lock_file(&lock);
         let living = create(folder.path()).unwrap();
-        let named = at(&name());
+        let named = at(&temp_name());
         fs::write(&named, "x").unwrap();
         sweep(folder.path());
         assert!(!dead.exists());

@@ -326,7 +326,7 @@ impl Sandbox {
             // The caller may be gone; then the step is dropped here, and ends.
             let _ = sender.send(inside.map(|inside| (start(inside.as_ref()), inside)));
         });
-        spawned.map_err(|error| match crate::disk::used_up(&error) {
+        spawned.map_err(|error| match crate::disk::exhausted_resource(&error) {
             Some(what) => words::NOT_APPLIED.with("why", what),
             None => not_applied(error.to_string()),
         })?;

@@ -197,7 +197,7 @@ fn safe(place: &Path) -> io::Result<()> {
 impl Made {
     fn in_place(place: &Path) -> io::Result<Made> {
         safe(place)?;
-        let own = format!("{PREFIX}-{}-{}", getuid().as_raw(), owner::own());
+        let own = format!("{PREFIX}-{}-{}", getuid().as_raw(), owner::this_process());
         for number in 0..TRIES {
             let path = match number {
                 0 => place.join(&own),
@@ -420,7 +420,7 @@ mod tests {
         fs::write(one.path().join("file"), "x").unwrap();
         let inside = names(place.path());
         assert_eq!(inside.len(), 1);
-        let expected = format!("avocet-{}-{}", getuid().as_raw(), owner::own());
+        let expected = format!("avocet-{}-{}", getuid().as_raw(), owner::this_process());
         assert_eq!(inside[0], expected);
         for folder in [place.path().join(&inside[0]), one.path().to_owned()] {
             assert_eq!(fs::metadata(folder).unwrap().mode() & 0o777, 0o700);
@@ -454,8 +454,8 @@ mod tests {
         let place = place();
         let own = getpid().as_raw_nonzero().get();
         let dead = left(place.path(), NO_PROCESS, 5);
-        let reused = left(place.path(), own, owner::began(own).unwrap_or(9) + 1);
-        let alive = left(place.path(), own, owner::began(own).unwrap_or(0));
+        let reused = left(place.path(), own, owner::start_time(own).unwrap_or(9) + 1);
+        let alive = left(place.path(), own, owner::start_time(own).unwrap_or(0));
         let foreign = place.path().join(format!("avocet-{}-{NO_PROCESS}-5", getuid().as_raw() + 1));
         let other = place.path().join("avocet-notes");
         fs::create_dir_all(&foreign).unwrap();
@@ -489,7 +489,8 @@ mod tests {
         assert!(!dead.exists());
         assert!(outside.path().join("precious").exists());
         // Where the run's own name is taken, another is found.
-        let own = place.path().join(format!("avocet-{}-{}", getuid().as_raw(), owner::own()));
+        let own =
+            place.path().join(format!("avocet-{}-{}", getuid().as_raw(), owner::this_process()));
         std::os::unix::fs::symlink(outside.path(), own).unwrap();
         let run = of(&place);
         let folder = run.folder("step").unwrap();

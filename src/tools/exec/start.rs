@@ -265,7 +265,7 @@ fn spawn(plan: Plan, mark: StepMark, steps: &StepGroups) -> Result<ChildHandle, 
 
 /// One sentence for the system's error.
 fn reason(path: &Path, error: &io::Error) -> LocalizedText {
-    if let Some(what) = crate::disk::used_up(error) {
+    if let Some(what) = crate::disk::exhausted_resource(error) {
         return words::NO_ROOM.with("path", shown(path)).with("why", what);
     }
     let word = match error.kind() {

@@ -26,7 +26,7 @@ pub struct Journal {
 impl Journal {
     /// In this folder of lists.
     pub fn new(folder: &Path) -> Journal {
-        Journal { file: folder.join(owner::own()), noted: Mutex::default() }
+        Journal { file: folder.join(owner::this_process()), noted: Mutex::default() }
     }
 
     /// Notes a folder that a file will be written in. Where that fails, the file is written

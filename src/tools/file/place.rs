@@ -90,7 +90,7 @@ impl FileSlot {
     /// # Errors
     /// The system's error; nothing is left over then.
     pub fn put(&self, bytes: &[u8], old: Option<&There>) -> io::Result<()> {
-        let temp = beside::name();
+        let temp = beside::temp_name();
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = if old.is_some() { 0o600 } else { 0o666 };
@@ -106,7 +106,7 @@ impl FileSlot {
 
     fn fill(&self, file: OwnedFd, bytes: &[u8], old: Option<&There>) -> io::Result<()> {
         let mut file = File::from(file);
-        beside::hold(&file);
+        beside::lock_file(&file);
         file.write_all(bytes)?;
         if let Some(There { stat, .. }) = old {
             let own = fstat(&file)?;
