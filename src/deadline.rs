@@ -20,7 +20,7 @@ pub struct Elapsed;
 ///
 /// # Errors
 /// [`Elapsed`] when the program ran for that long and the future was not ready.
-pub async fn within<F: Future>(limit: Duration, future: F) -> Result<F::Output, Elapsed> {
+pub async fn with_timeout<F: Future>(limit: Duration, future: F) -> Result<F::Output, Elapsed> {
     let mut future = std::pin::pin!(future);
     loop {
         let end = Instant::now() + limit;
@@ -80,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_runs_out_when_nothing_comes() {
+    fn a_limit_expires_when_the_future_stays_pending() {
         let limit = Duration::from_millis(5);
-        assert_eq!(wait(within(limit, std::future::pending::<()>())), Err(Elapsed));
-        assert_eq!(wait(within(limit, async { 7 })), Ok(7));
+        assert_eq!(wait(with_timeout(limit, std::future::pending::<()>())), Err(Elapsed));
+        assert_eq!(wait(with_timeout(limit, async { 7 })), Ok(7));
     }
 
     #[test]
-    fn an_allowance_is_one_for_all_its_waits() {
+    fn an_allowance_is_shared_by_all_its_waits() {
         let mut allowance = Allowance::new(Duration::from_millis(60));
         assert_eq!(wait(allowance.wait(async { 7 })), Ok(7));
         assert_eq!(wait(allowance.wait(std::future::pending::<()>())), Err(Elapsed));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_begins_anew_after_the_program_was_stopped() {
+    fn a_limit_restarts_after_the_program_was_stopped() {
         let (limit, stop) = (Duration::from_millis(100), LATE + Duration::from_millis(200));
         let began = std::time::Instant::now();
         let mut stopped = false;
@@ -107,7 +107,7 @@ mod tests {
             }
             Poll::<()>::Pending
         });
-        assert_eq!(wait(within(limit, silent)), Err(Elapsed));
+        assert_eq!(wait(with_timeout(limit, silent)), Err(Elapsed));
         assert!(began.elapsed() >= stop + limit);
     }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::http::{self, Server, Timeouts};
 use super::said::{ServerMessage, clean, is_html};
 use super::{ModelError, status};
-use crate::deadline::within;
+use crate::deadline::with_timeout;
 
 /// How long a server on this machine may take to respond.
 const LOCAL_WAIT: Duration = Duration::from_secs(1);
@@ -90,7 +90,7 @@ pub async fn discover(
 
 async fn knock(local: &Local<'_>) -> Option<ServerOffer> {
     let asked = list(Server::new(local.base_url, None, "", Timeouts::idle(LOCAL_WAIT)).ok()?);
-    let models = within(LOCAL_WAIT, asked).await.ok()?.ok()?;
+    let models = with_timeout(LOCAL_WAIT, asked).await.ok()?.ok()?;
     Some(ServerOffer {
         name: local.name.to_owned(),
         base_url: local.base_url.to_owned(),

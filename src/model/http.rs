@@ -20,7 +20,7 @@ use super::address::{Address, bare};
 use super::error::Unreached;
 use super::said::{ServerMessage, clean};
 use super::status::{self, Party};
-use crate::deadline::within;
+use crate::deadline::with_timeout;
 
 /// Maximum size of one answer, in bytes.
 pub(super) const BODY_CAP: usize = 16 << 20;
@@ -128,7 +128,7 @@ impl Server {
 
     /// Sends, and returns the response whatever its status.
     pub async fn send(&self, request: RequestBuilder) -> Result<Response, ModelError> {
-        match within(self.timeouts.first_byte, request.send()).await {
+        match with_timeout(self.timeouts.first_byte, request.send()).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(self.unsent(&error)),
             Err(_) => Err(self.stalled(self.timeouts.first_byte)),
@@ -197,7 +197,7 @@ pub(super) fn body(
     let chunks = Box::pin(response.bytes_stream());
     stream::try_unfold((server, chunks, 0), |(server, mut chunks, read)| async move {
         let idle = server.timeouts.idle;
-        match within(idle, chunks.next()).await {
+        match with_timeout(idle, chunks.next()).await {
             Ok(None) => Ok(None),
             Ok(Some(Err(_))) => Err(server.broken()),
             Err(_) => Err(server.stalled(idle)),

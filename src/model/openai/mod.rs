@@ -18,7 +18,7 @@ use self::request::{CapabilityCache, Downgrade};
 use super::http::{self, Server, Timeouts};
 use super::sse::{self, EVENT_CAP, SseError, SseEvent};
 use super::{Chunk, Model, ModelError, Request};
-use crate::deadline::within;
+use crate::deadline::with_timeout;
 
 mod answer;
 mod halves;
@@ -177,7 +177,7 @@ impl Streamed {
     async fn read(&mut self) -> Result<(), ModelError> {
         let finishing = self.reader.finishing();
         let patience = if finishing { AFTER_FINISH } else { WITHOUT_CONTENT };
-        match within(patience, self.events.next()).await {
+        match with_timeout(patience, self.events.next()).await {
             Ok(Some(Ok(event))) => self.reader.event(&event),
             Ok(None) => self.reader.close(),
             // The answer is complete; how the connection ends does not matter.

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::{Changes, Got, JsLimits, JsScope, JsTask, ModuleKind, TaskEnd, TaskEvent, Want};
-use crate::deadline::{LATE, within};
+use crate::deadline::{LATE, with_timeout};
 use crate::script::fault::{ScriptError, quoted};
 use crate::words::script as words;
 
@@ -110,7 +110,7 @@ impl JsRun {
     /// gone.
     pub async fn next(&mut self) -> TaskEvent {
         let patience = self.engine.limits.time * 2 + GRACE;
-        match within(patience, self.hear.recv()).await {
+        match with_timeout(patience, self.hear.recv()).await {
             Ok(Some(said)) => said,
             Ok(None) => ended(Err(words::ENGINE_GONE.into())),
             // A native call that cannot be interrupted: its thread is abandoned.

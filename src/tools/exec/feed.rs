@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use super::group;
-use crate::deadline::within;
+use crate::deadline::with_timeout;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -44,7 +44,7 @@ pub struct Feed {
 /// seconds.
 pub async fn feed(feed: &Feed, input: &[u8]) -> io::Result<()> {
     let path = find(feed.program).ok_or(io::ErrorKind::NotFound)?;
-    within(MOST, run(path, feed, input)).await.map_err(|_| io::ErrorKind::TimedOut)??;
+    with_timeout(MOST, run(path, feed, input)).await.map_err(|_| io::ErrorKind::TimedOut)??;
     Ok(())
 }
 
@@ -54,7 +54,7 @@ pub async fn feed(feed: &Feed, input: &[u8]) -> io::Result<()> {
 /// As [`feed`].
 pub async fn ask(feed: &Feed) -> io::Result<String> {
     let path = find(feed.program).ok_or(io::ErrorKind::NotFound)?;
-    within(MOST, answer(path, feed)).await.map_err(|_| io::ErrorKind::TimedOut)?
+    with_timeout(MOST, answer(path, feed)).await.map_err(|_| io::ErrorKind::TimedOut)?
 }
 
 async fn answer(path: PathBuf, feed: &Feed) -> io::Result<String> {

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::capture::BoundedBuffer;
 use super::live::{Decoder, Live};
 use super::start::ChildHandle;
-use crate::deadline::within;
+use crate::deadline::with_timeout;
 use crate::safety::redact::Redactor;
 use crate::tools::RunControl;
 
@@ -99,7 +99,7 @@ pub(super) async fn watch(
         }
         () = watch.cancel.cancelled() => StepEnd::Cancelled,
         () = leaving.cancelled() => StepEnd::Cancelled,
-        _ = within(times.most, std::future::pending::<()>()) => StepEnd::TimedOut,
+        _ = with_timeout(times.most, std::future::pending::<()>()) => StepEnd::TimedOut,
         () = group.outgrows(times.processes) => StepEnd::Outgrew,
     };
     if how != StepEnd::Exited {
