@@ -263,7 +263,7 @@ fn lines(
         let wires = PrintChannels {
             ops: handle.ops,
             events: handle.events,
-            signals: signals::ending(),
+            signals: signals::listen_ending(),
             grace: print::GRACE,
             leaving: ground.leaving.clone(),
         };

@@ -74,14 +74,14 @@ const REAL_TIME: std::ops::RangeInclusive<i32> = 1..=0;
 const FILE_TOO_LARGE: i32 = 25;
 
 /// Every ending signal from now on, by number. Must be called inside a runtime.
-pub fn ending() -> Receiver<i32> {
+pub fn listen_ending() -> Receiver<i32> {
     let (sender, receiver) = channel(8);
     listen(ENDING.iter().copied().chain(REAL_TIME), sender, |number| number);
     receiver
 }
 
 /// Every signal that the full screen handles. Must be called inside a runtime.
-pub fn all() -> Receiver<Signal> {
+pub fn listen_all() -> Receiver<Signal> {
     let (sender, receiver) = channel(8);
     let ending =
         ENDING.iter().copied().chain(REAL_TIME).map(|number| (number, Signal::End(number)));

@@ -83,7 +83,7 @@ impl HeadlessOptions {
             let wires = PrintChannels {
                 ops: handle.ops,
                 events: handle.events,
-                signals: signals::ending(),
+                signals: signals::listen_ending(),
                 grace: print::GRACE,
                 leaving: ground.leaving.clone(),
             };

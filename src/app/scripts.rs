@@ -119,7 +119,7 @@ fn perform(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut writer = Writer::new(output::stdout(), look);
     let came: Result<Result<RunResult, LocatedError>, i32> = runtime.block_on(async {
-        let mut signals = signals::ending();
+        let mut signals = signals::listen_ending();
         let mut running = Box::pin(run(order, library, host));
         let mut listening = true;
         let came = loop {

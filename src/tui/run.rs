@@ -203,7 +203,7 @@ enum Wakeup {
 impl Driver {
     async fn until_the_end(&mut self) -> Cause {
         let mut keys = Keyboard::default();
-        let mut signals = signals::all();
+        let mut signals = signals::listen_all();
         loop {
             match std::mem::replace(&mut self.next, Next::GoOn) {
                 Next::GoOn => {}
