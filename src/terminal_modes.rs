@@ -3,7 +3,7 @@
 /// Sets ordinary modes if a killed program left the terminal in raw mode: otherwise the program
 /// would restore those raw modes when it exits. If the modes cannot be read, there is no terminal.
 #[cfg(unix)]
-pub fn mend(terminal: impl std::os::fd::AsFd) {
+pub fn restore_from_raw(terminal: impl std::os::fd::AsFd) {
     use rustix::termios::{
         InputModes, LocalModes, OptionalActions, OutputModes, tcgetattr, tcsetattr,
     };
@@ -22,7 +22,7 @@ pub fn mend(terminal: impl std::os::fd::AsFd) {
 /// Passes the typed part of an unfinished line to the next reader. Linux does so when canonical
 /// mode is left and entered again; elsewhere the text arrives with the end of its line.
 #[cfg(target_os = "linux")]
-pub fn hand_on_typed() {
+pub fn pass_on_typed() {
     use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcgetpgrp, tcsetattr};
 
     let keyboard = rustix::stdio::stdin();
@@ -46,7 +46,7 @@ pub fn hand_on_typed() {}
 /// Drops typed input that was not read, including an unfinished line; true if there was any. A
 /// closed terminal has nothing to drop: the next read finds the end of input.
 #[cfg(unix)]
-pub fn forget_typed() -> bool {
+pub fn discard_typed() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
 
@@ -55,7 +55,7 @@ pub fn forget_typed() -> bool {
     if tcgetpgrp(keyboard).ok() != Some(rustix::process::getpgrp()) {
         return false;
     }
-    hand_on_typed();
+    pass_on_typed();
     let mut watched = [PollFd::new(&keyboard, PollFlags::IN)];
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
     let polled = poll(&mut watched, Some(&at_once)).is_ok();

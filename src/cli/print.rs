@@ -17,7 +17,7 @@ use super::report::{self, Printer};
 use super::schema::Schema;
 use super::{Clean, Exit};
 use crate::protocol::{Event, Notice, Op};
-use crate::terminal_modes::forget_typed;
+use crate::terminal_modes::discard_typed;
 use crate::words::{LocalizedText, cli as w};
 
 #[derive(Debug)]
@@ -88,7 +88,7 @@ pub async fn run(
             }
             () = opening(opens), if opens.is_some() => {
                 opens = None;
-                if forget_typed() {
+                if discard_typed() {
                     streams.end_line();
                     turn.typed_too_soon()
                 } else {
@@ -211,7 +211,7 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
     /// Asks on an unfinished line, which the answer ends. Input typed before the question, or
     /// before its prompt, does not answer it.
     fn ask(&mut self, question: &LocalizedText) {
-        forget_typed();
+        discard_typed();
         let voice = self.options.voice;
         let text = (voice.clean)(&question.text(voice.lang));
         let _ = write!(self.err, "{text}").and_then(|()| self.err.flush());

@@ -137,7 +137,7 @@ impl Screen {
         let terminal = Terminal::new(WideCharBackend::new(out, Rc::clone(&shared)))?;
         let links = links.then_some(shared);
         let screen = Screen { terminal, held, taken, forgotten: false, away: false, links };
-        terminal_modes::mend(io::stdin());
+        terminal_modes::restore_from_raw(io::stdin());
         screen.taken.take()?;
         Ok(screen)
     }

@@ -43,7 +43,7 @@ impl Gate {
     fn close(&mut self) {
         let now = Instant::now();
         (self.written, self.from) = (Some(now), Some(now + QUIET + MARGIN));
-        terminal_modes::hand_on_typed();
+        terminal_modes::pass_on_typed();
     }
 
     /// Waits until the prompt is due.
@@ -51,7 +51,7 @@ impl Gate {
         match (self.written, self.from) {
             (Some(written), Some(from)) => {
                 sleep_until((written + QUIET).into()).await;
-                terminal_modes::hand_on_typed();
+                terminal_modes::pass_on_typed();
                 sleep_until(from.into()).await;
             }
             _ => std::future::pending().await,
