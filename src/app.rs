@@ -213,7 +213,7 @@ fn screen_config(
     let history = InputHistory::open(ground.paths.history());
     let look = &ground.loaded.settings.look;
     let secrets = Some(Arc::new(parts::redactor(ground, true)));
-    let refused = ground.paths.state_refused().map(Notice::warning);
+    let refused = ground.paths.state_error().map(Notice::warning);
     tui::ScreenConfig {
         lang: ground.lang(),
         theme: look.theme.clone(),

@@ -130,5 +130,5 @@ fn the_readme_shows_the_table_as_it_is() {
 }
 
 fn update() -> bool {
-    avocet::config::Environment::of_process().get("UPDATE").is_some()
+    avocet::config::Environment::from_process().get("UPDATE").is_some()
 }

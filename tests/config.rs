@@ -34,7 +34,7 @@ impl Desk {
     }
 
     fn paths(&self) -> Paths {
-        Paths::under(&self.root.path().join("config"), self.root.path().join("home"))
+        Paths::with_root(&self.root.path().join("config"), self.root.path().join("home"))
     }
 
     fn file(&self) -> PathBuf {
@@ -51,15 +51,20 @@ impl Desk {
     }
 
     fn load_with(&self, variables: &[(&str, &str)], line: &[(&'static str, String)]) -> Loaded {
-        let environment = Environment::of(variables.iter().copied());
-        load(Sources { paths: &self.paths(), environment: &environment, line, project: &[] })
+        let environment = Environment::from_pairs(variables.iter().copied());
+        load(Sources {
+            paths: &self.paths(),
+            environment: &environment,
+            options: line,
+            project: &[],
+        })
     }
 
     fn load_trusted(&self) -> Loaded {
         let project = project_files(&self.root.path().join("project"));
         let environment = Environment::default();
         let paths = self.paths();
-        load(Sources { paths: &paths, environment: &environment, line: &[], project: &project })
+        load(Sources { paths: &paths, environment: &environment, options: &[], project: &project })
     }
 }
 
@@ -148,20 +153,20 @@ fn the_command_line_wins_over_the_environment_over_the_file() {
         (connection.high.as_str(), connection.base_url.as_str()),
         ("of-environment", "http://env/v1")
     );
-    assert_eq!(loaded.where_from("model"), SettingsLayer::Variable("AVOCET_MODEL".into()));
+    assert_eq!(loaded.layer_of("model"), SettingsLayer::Variable("AVOCET_MODEL".into()));
     let loaded = desk.load_with(&variables, &line);
     assert_eq!(loaded.settings.connection.clone().unwrap().low, "of-line");
-    assert_eq!(loaded.where_from("model"), SettingsLayer::CommandLine);
-    assert_eq!(loaded.where_from("base_url"), SettingsLayer::Variable("AVOCET_BASE_URL".into()));
-    assert_eq!(loaded.where_from("mode"), SettingsLayer::User(file));
-    assert_eq!(loaded.where_from("theme"), SettingsLayer::BuiltIn);
+    assert_eq!(loaded.layer_of("model"), SettingsLayer::CommandLine);
+    assert_eq!(loaded.layer_of("base_url"), SettingsLayer::Variable("AVOCET_BASE_URL".into()));
+    assert_eq!(loaded.layer_of("mode"), SettingsLayer::User(file));
+    assert_eq!(loaded.layer_of("theme"), SettingsLayer::BuiltIn);
 }
 
 #[test]
 fn a_key_is_never_among_what_is_shown() {
     let variables = [("AVOCET_API_KEY", "sk-secret"), ("AVOCET_BASE_URL", "http://x/v1")];
     let loaded = Desk::new().load_with(&variables, &[]);
-    assert_eq!(loaded.where_from("api_key"), SettingsLayer::Variable("AVOCET_API_KEY".into()));
+    assert_eq!(loaded.layer_of("api_key"), SettingsLayer::Variable("AVOCET_API_KEY".into()));
     assert!(!format!("{loaded:?} {:?}", loaded.all()).contains("sk-secret"));
     assert_eq!(loaded.settings.connection.unwrap().api_key.unwrap().expose(), "sk-secret");
 }
@@ -303,7 +308,7 @@ fn a_broken_safety_key_falls_to_its_strictest_value_alone() {
     assert_eq!(policy.write, Limit::Refuse, "a misspelt key was meant to be the one it nearly is");
     assert_eq!(policy.lift, [""; 0]);
     assert_eq!(loaded.settings.limits.max_auto_steps, 25);
-    assert_eq!(loaded.where_from("safety.allow_network"), SettingsLayer::Strictest(desk.file()));
+    assert_eq!(loaded.layer_of("safety.allow_network"), SettingsLayer::Strictest(desk.file()));
 }
 
 #[test]
@@ -472,9 +477,9 @@ fn settings_that_processes_change_at_once_are_all_there_afterwards() {
 
 #[test]
 fn a_home_folder_that_is_no_full_path_is_refused_and_named() {
-    let refused = Paths::find(&Environment::of([("HOME", "rel/home")])).unwrap_err();
+    let refused = Paths::find(&Environment::from_pairs([("HOME", "rel/home")])).unwrap_err();
     assert!(refused.localized().text(Lang::En).contains("rel/home"));
-    let named = Environment::of([("HOME", "rel/home"), ("AVOCET_HOME", "/srv/avocet")]);
+    let named = Environment::from_pairs([("HOME", "rel/home"), ("AVOCET_HOME", "/srv/avocet")]);
     assert_eq!(Paths::find(&named).unwrap().home, Path::new("/srv/avocet"));
 }
 

@@ -580,7 +580,7 @@ is_a_line!(Talk);
 
 impl Talk {
     fn start(bench: Bench) -> Talk {
-        let paths = Paths::under(&bench.path("avocet"), bench.path("home"));
+        let paths = Paths::with_root(&bench.path("avocet"), bench.path("home"));
         let work = bench.work();
         let places = move |trusted: bool| {
             SearchPath::of(&paths, trusted.then_some(work.as_path()), &["help"])
@@ -728,7 +728,7 @@ async fn another_bot_answers_from_the_next_turn_on() {
 async fn what_a_project_keeps_comes_with_trust() {
     let bench = Bench::new();
     bench.write("work/.avocet/commands/ours.toml", "prompt = \"Ours\"\n");
-    let paths = Paths::under(&bench.path("avocet"), bench.path("home"));
+    let paths = Paths::with_root(&bench.path("avocet"), bench.path("home"));
     let work = bench.work();
     let places =
         move |trusted: bool| SearchPath::of(&paths, trusted.then_some(work.as_path()), &[]);

@@ -219,7 +219,7 @@ fn connected(replies: &[&str], heard: Heard) -> Connected {
 
 fn parts(folder: &Path, limits: StepLimits, replies: &[&str], heard: Heard) -> SessionConfig {
     let (ws, home) = (folder.join("ws"), folder.join("home"));
-    let paths = Paths::under(&folder.join("own"), home.clone());
+    let paths = Paths::with_root(&folder.join("own"), home.clone());
     let world = System::new(&ws, &home, &[]);
     let environment = ChildEnvironment { path: world.child_path(), ..ChildEnvironment::default() };
     let exec = Exec::new(Setup {

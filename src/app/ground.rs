@@ -67,7 +67,7 @@ pub struct TrustState {
 
 impl Startup {
     pub fn prepare(cli: &Cli) -> Result<Startup, StartError> {
-        let environment = Environment::of_process();
+        let environment = Environment::from_process();
         let lang = early_lang(cli, &environment);
         let paths = Paths::find(&environment).map_err(|fault| failed(fault.localized(), lang))?;
         let folder = folder(cli.run.cwd.as_deref(), lang)?;
@@ -78,7 +78,7 @@ impl Startup {
         let loaded = load(Sources {
             paths: &paths,
             environment: &environment,
-            line: &cli.settings(),
+            options: &cli.settings(),
             project: &project,
         });
         if let Some(level) = &loaded.settings.log {
@@ -271,7 +271,7 @@ impl TrustState {
     fn about(folder: &Path, named: Option<&Path>, paths: &Paths) -> TrustState {
         let (kept, broken) = TrustStore::open(paths.trust());
         let survey = trust::survey(folder);
-        let standing = kept.standing(folder, &survey);
+        let standing = kept.folder_trust(folder, &survey);
         let named = named.and_then(|named| named.canonicalize().ok());
         TrustState {
             kept,

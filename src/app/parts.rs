@@ -43,8 +43,8 @@ pub enum For {
 /// Removes the incomplete files of killed runs, in parallel with the start.
 fn sweep(ground: &Startup) {
     let paths = &ground.paths;
-    let (kept, journals) = (file::Backups::new(paths.kept()), paths.journals());
-    let folders = paths.own().into_iter().chain([paths.drafts(), paths.approvals()]);
+    let (kept, journals) = (file::Backups::new(paths.backups()), paths.journals());
+    let folders = paths.program_files().into_iter().chain([paths.drafts(), paths.approvals()]);
     let folders: Vec<PathBuf> = folders.collect();
     let work = move || {
         folders.iter().for_each(|folder| beside::sweep(folder));
@@ -75,7 +75,7 @@ pub fn build(
     let redactor = Arc::new(redactor(ground, surface != For::Script));
     let desk = file::FileToolState {
         seen: ReadTracker::default(),
-        kept: Some(file::Backups::new(ground.paths.kept())),
+        kept: Some(file::Backups::new(ground.paths.backups())),
         journal: Some(Arc::new(file::Journal::new(&ground.paths.journals()))),
     };
     sweep(ground);
@@ -158,7 +158,7 @@ pub fn redactor(ground: &Startup, keeps: bool) -> Redactor {
 /// The salt of the tags of masks. It is saved, so that a secret found again after a session was
 /// resumed gets the same mask; the secrets themselves are never saved.
 fn salt(ground: &Startup, keeps: bool) -> [u8; 16] {
-    let file = ground.paths.masks();
+    let file = ground.paths.mask_key();
     let kept = saved::read(&file).ok().flatten();
     let kept = kept.unwrap_or_else(|| {
         let fresh = format!("{:032x}", fastrand::u128(..));
@@ -241,7 +241,7 @@ pub fn places(ground: &Startup, world: &System) -> SandboxPaths {
     let holds_all =
         |folder: &PathBuf| ground.folder.starts_with(folder) || home.starts_with(folder);
     // Also the paths as configured: a link in the workspace could be changed to point elsewhere.
-    let named = ground.paths.own().into_iter();
+    let named = ground.paths.program_files().into_iter();
     let mut own: Vec<PathBuf> = named.flat_map(|path| [world::resolved(&path), path]).collect();
     own.retain(|folder| !holds_all(folder));
     own.sort_unstable();
@@ -264,8 +264,8 @@ fn guard(
 ) -> (Security, Option<LocalizedText>) {
     let mut policy = ground.loaded.settings.policy();
     let (mut approvals, said) = Approvals::open(&ground.paths.approvals(), &ground.folder);
-    policy.allowed.extend(approvals.written());
-    policy.granted.extend(approvals.granted());
+    policy.allowed.extend(approvals.rules_without_terms());
+    policy.granted.extend(approvals.grants());
     let denied = approvals.rules(Side::Denied);
     policy.denied.extend(denied.iter().filter_map(|rule| PolicyRule::parse(rule).ok()));
     let guard = Security {
@@ -298,7 +298,7 @@ fn trust(ground: &Startup) -> TrustPrompt {
     };
     let (mut kept, survey) = (known.kept.clone(), known.survey.clone());
     let folder = ground.folder.clone();
-    let above = trust::above(&folder, &ground.paths.home).map(Path::to_owned);
+    let above = trust::trustable_parent(&folder, &ground.paths.home).map(Path::to_owned);
     TrustPrompt {
         found: survey.files.clone(),
         ask: because,

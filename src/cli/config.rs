@@ -35,8 +35,9 @@ pub fn run(
         }
         ConfigCommand::Set { key, value } => {
             let value = edit::set(file, key, value)?;
-            let say =
-                w::CONFIG_SET.with("key", key.as_str()).with("value", shown(key, value).shown());
+            let say = w::CONFIG_SET
+                .with("key", key.as_str())
+                .with("value", shown(key, value).display_text());
             Ok(ConfigAnswer::Told(say.with("file", place())))
         }
         ConfigCommand::Unset { key } => {
@@ -58,11 +59,13 @@ fn get(
 ) -> Result<ConfigAnswer, EditError> {
     edit::find(key)?;
     let value = loaded.get(key).map(|value| shown(key, value));
-    let layer = loaded.where_from(key);
+    let layer = loaded.layer_of(key);
     let text = match &value {
         _ if json => format!("{}\n", entry(key, value.as_ref(), &layer, lang)),
-        Some(value) if place => format!("{}\t{}\n", value.shown(), layer.localized().text(lang)),
-        Some(value) => format!("{}\n", value.shown()),
+        Some(value) if place => {
+            format!("{}\t{}\n", value.display_text(), layer.localized().text(lang))
+        }
+        Some(value) => format!("{}\n", value.display_text()),
         None => return Ok(ConfigAnswer::Told(w::CONFIG_NO_VALUE.with("key", key))),
     };
     Ok(ConfigAnswer::Out(text))
@@ -119,10 +122,11 @@ mod tests {
     /// The output of a command for this file, and the file afterwards.
     fn asked(text: &str, command: &ConfigCommand, json: bool) -> (String, String) {
         let folder = tempfile::tempdir().unwrap();
-        let paths = Paths::under(folder.path(), folder.path().to_owned());
+        let paths = Paths::with_root(folder.path(), folder.path().to_owned());
         std::fs::write(paths.settings(), text).unwrap();
-        let environment = Environment::of([("AVOCET_MODEL", "m")]);
-        let sources = Sources { paths: &paths, environment: &environment, line: &[], project: &[] };
+        let environment = Environment::from_pairs([("AVOCET_MODEL", "m")]);
+        let sources =
+            Sources { paths: &paths, environment: &environment, options: &[], project: &[] };
         let answer = run(command, &paths.settings(), &load(sources), json, Lang::En);
         let shown = match answer {
             Ok(ConfigAnswer::Out(text)) => text,

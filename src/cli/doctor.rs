@@ -120,8 +120,8 @@ fn settings(loaded: &Loaded) -> Vec<PageRow> {
     rows.extend(wrong);
     let set = loaded.all().into_iter().filter(|(_, _, layer)| *layer != SettingsLayer::BuiltIn);
     rows.extend(set.flat_map(|(key, value, layer)| {
-        let older = (key == "safety.sandbox").then(|| older(&value.shown())).flatten();
-        let seen = super::config::shown(&key, value).shown();
+        let older = (key == "safety.sandbox").then(|| older(&value.display_text())).flatten();
+        let seen = super::config::shown(&key, value).display_text();
         let value = w::DOCTOR_VALUE.with("value", seen);
         let row = PageRow::pair(key, value.with("from", layer.localized()));
         std::iter::once(row).chain(older)
@@ -211,9 +211,10 @@ mod tests {
     fn page_of(text: &str, offer: &ModelListing, lang: Lang) -> (String, Exit) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("config.toml"), text).unwrap();
-        let paths = Paths::under(folder.path(), folder.path().to_owned());
-        let environment = Environment::of([("AVOCET_API_KEY", "sk-secret")]);
-        let sources = Sources { paths: &paths, environment: &environment, line: &[], project: &[] };
+        let paths = Paths::with_root(folder.path(), folder.path().to_owned());
+        let environment = Environment::from_pairs([("AVOCET_API_KEY", "sk-secret")]);
+        let sources =
+            Sources { paths: &paths, environment: &environment, options: &[], project: &[] };
         let loaded = load(sources);
         let terminal = Terminal { size: Some((80, 24)), ..Terminal::default() };
         let found = DoctorFindings {

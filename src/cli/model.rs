@@ -75,10 +75,11 @@ mod tests {
 
     fn settings() -> Settings {
         let folder = tempfile::tempdir().unwrap();
-        let paths = Paths::under(folder.path(), folder.path().to_owned());
+        let paths = Paths::with_root(folder.path(), folder.path().to_owned());
         let variables = [("AVOCET_BASE_URL", "http://x/v1"), ("AVOCET_MODEL", "b")];
-        let environment = Environment::of(variables);
-        load(Sources { paths: &paths, environment: &environment, line: &[], project: &[] }).settings
+        let environment = Environment::from_pairs(variables);
+        load(Sources { paths: &paths, environment: &environment, options: &[], project: &[] })
+            .settings
     }
 
     #[test]

@@ -29,45 +29,45 @@ const LONGEST: usize = 4096;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Approvals {
     file: PathBuf,
-    kept: Kept,
+    contents: ApprovalsFile,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kept {
+struct ApprovalsFile {
     version: u32,
     folder: String,
-    allowed: Vec<Row>,
+    allowed: Vec<ApprovalRow>,
     denied: Vec<String>,
 }
 
 /// A rule, and the terms it was given on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct ApprovalRow {
     rule: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    given: Option<Given>,
+    given: Option<GrantTerms>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Given {
+struct GrantTerms {
     /// Relative to the project; empty for the project itself.
     cwd: String,
     reasons: Vec<String>,
     effects: Vec<Effect>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    program: Option<Named>,
+    program: Option<PinnedFile>,
     /// The file that an interpreter runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    script: Option<Named>,
+    script: Option<PinnedFile>,
 }
 
 /// A program of the project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Named {
+struct PinnedFile {
     path: String,
     sha256: String,
 }
@@ -75,7 +75,7 @@ struct Named {
 /// The format of version 1: rules without terms.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct First {
+struct ApprovalsV1 {
     version: u32,
     folder: String,
     allowed: Vec<String>,
@@ -94,18 +94,18 @@ impl Approvals {
     /// now cover less; that is said once.
     pub fn open(store: &Path, folder: &Path) -> (Approvals, Option<LocalizedText>) {
         let folder = folder.to_string_lossy().into_owned();
-        let file = store.join(format!("{}.json", name(&folder)));
-        let empty = Kept { version: VERSION, folder, allowed: vec![], denied: vec![] };
-        let mut approvals = Approvals { file, kept: empty };
+        let file = store.join(format!("{}.json", file_name(&folder)));
+        let empty = ApprovalsFile { version: VERSION, folder, allowed: vec![], denied: vec![] };
+        let mut approvals = Approvals { file, contents: empty };
         let said = match approvals.read() {
             Ok(None) => None,
             Ok(Some(read)) => {
-                approvals.kept = read.kept;
-                let older = read.older.then_some(approvals.kept.allowed.len());
+                approvals.contents = read.contents;
+                let older = read.is_older_version.then_some(approvals.contents.allowed.len());
                 let told = older.filter(|_| approvals.save().is_ok());
-                told.filter(|count| *count > 0).map(narrowed)
+                told.filter(|count| *count > 0).map(narrowed_message)
             }
-            Err(()) => Some(broken(&approvals.file)),
+            Err(()) => Some(unreadable_message(&approvals.file)),
         };
         (approvals, said)
     }
@@ -113,34 +113,35 @@ impl Approvals {
     /// The rules that allow or those that refuse, as text.
     pub fn rules(&self, side: Side) -> Vec<String> {
         match side {
-            Side::Allowed => self.kept.allowed.iter().map(|row| row.rule.clone()).collect(),
-            Side::Denied => self.kept.denied.clone(),
+            Side::Allowed => self.contents.allowed.iter().map(|row| row.rule.clone()).collect(),
+            Side::Denied => self.contents.denied.clone(),
         }
     }
 
     /// The allowing rules that have terms.
-    pub fn granted(&self) -> Vec<Grant> {
-        let folder = Path::new(&self.kept.folder);
-        let rows = self.kept.allowed.iter().filter_map(|row| Some((row, row.given.as_ref()?)));
-        let grant = |(row, given): (&Row, &Given)| {
+    pub fn grants(&self) -> Vec<Grant> {
+        let folder = Path::new(&self.contents.folder);
+        let rows = self.contents.allowed.iter().filter_map(|row| Some((row, row.given.as_ref()?)));
+        let grant = |(row, given): (&ApprovalRow, &GrantTerms)| {
             let rule = PolicyRule::parse(&row.rule).ok()?;
-            Some(Grant { rule, terms: given.terms(folder)? })
+            Some(Grant { rule, terms: given.to_terms(folder)? })
         };
         rows.filter_map(grant).collect()
     }
 
     /// The allowing rules that have no terms.
-    pub fn written(&self) -> Vec<PolicyRule> {
-        let rows = self.kept.allowed.iter().filter(|row| row.given.is_none());
+    pub fn rules_without_terms(&self) -> Vec<PolicyRule> {
+        let rows = self.contents.allowed.iter().filter(|row| row.given.is_none());
         rows.filter_map(|row| PolicyRule::parse(&row.rule).ok()).collect()
     }
 
     /// Remembers a rule and removes it from the opposite list. Writes nothing if it is already
     /// there.
     pub fn remember(&mut self, side: Side, rule: &str, terms: Option<&Terms>) -> io::Result<()> {
-        let given = terms.map(|terms| Given::of(terms, Path::new(&self.kept.folder)));
-        let row = Row { rule: rule.to_owned(), given };
-        self.change(|Kept { allowed, denied, .. }| {
+        let given =
+            terms.map(|terms| GrantTerms::from_terms(terms, Path::new(&self.contents.folder)));
+        let row = ApprovalRow { rule: rule.to_owned(), given };
+        self.change(|ApprovalsFile { allowed, denied, .. }| {
             if rule.trim().is_empty() || rule.len() > LONGEST {
                 return false;
             }
@@ -161,7 +162,7 @@ impl Approvals {
 
     /// Forgets a rule in both lists. Writes nothing if it is in neither.
     pub fn forget(&mut self, rule: &str) -> io::Result<()> {
-        self.change(|Kept { allowed, denied, .. }| {
+        self.change(|ApprovalsFile { allowed, denied, .. }| {
             let before = allowed.len() + denied.len();
             allowed.retain(|known| known.rule != rule);
             denied.retain(|known| known != rule);
@@ -170,19 +171,19 @@ impl Approvals {
     }
 
     /// Changes the current contents of the file, which another window may have written.
-    fn change(&mut self, change: impl Fn(&mut Kept) -> bool) -> io::Result<()> {
+    fn change(&mut self, change: impl Fn(&mut ApprovalsFile) -> bool) -> io::Result<()> {
         let _lock = saved::lock(&self.file)?;
         if let Ok(Some(read)) = self.read() {
-            self.kept = read.kept;
+            self.contents = read.contents;
         }
-        if change(&mut self.kept) { self.save() } else { Ok(()) }
+        if change(&mut self.contents) { self.save() } else { Ok(()) }
     }
 
     /// The contents of the file; `Err`: it cannot be read.
-    fn read(&self) -> Result<Option<Read>, ()> {
+    fn read(&self) -> Result<Option<ParsedApprovals>, ()> {
         match saved::read(&self.file) {
             Ok(None) => Ok(None),
-            Ok(Some(text)) => parse(&text, &self.kept.folder).map(Some).ok_or(()),
+            Ok(Some(text)) => parse(&text, &self.contents.folder).map(Some).ok_or(()),
             Err(_) => Err(()),
         }
     }
@@ -192,18 +193,20 @@ impl Approvals {
         if self.read().is_err() && self.file.symlink_metadata().is_ok() {
             fs::rename(&self.file, self.file.with_extension("broken"))?;
         }
-        let text = serde_json::to_string_pretty(&self.kept)?;
+        let text = serde_json::to_string_pretty(&self.contents)?;
         saved::write(&self.file, &format!("{text}\n"))
     }
 }
 
-impl Given {
-    fn of(terms: &Terms, folder: &Path) -> Given {
+impl GrantTerms {
+    fn from_terms(terms: &Terms, folder: &Path) -> GrantTerms {
         let inside =
             |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into();
-        let named =
-            |pinned: &Pinned| Named { path: inside(&pinned.path), sha256: pinned.digest.clone() };
-        Given {
+        let named = |pinned: &Pinned| PinnedFile {
+            path: inside(&pinned.path),
+            sha256: pinned.digest.clone(),
+        };
+        GrantTerms {
             cwd: inside(&terms.folder),
             reasons: terms.reasons.clone(),
             effects: terms.effects.clone(),
@@ -213,7 +216,7 @@ impl Given {
     }
 
     /// The terms; `None` if a folder would be outside the project.
-    fn terms(&self, folder: &Path) -> Option<Terms> {
+    fn to_terms(&self, folder: &Path) -> Option<Terms> {
         let inside = |text: &str| {
             let plain = |part| matches!(part, Component::Normal(_));
             let path = Path::new(text);
@@ -222,7 +225,7 @@ impl Given {
                 _ => folder.join(path),
             })
         };
-        let pinned = |named: &Named| {
+        let pinned = |named: &PinnedFile| {
             let path = inside(&named.path).unwrap_or_else(|| PathBuf::from(&named.path));
             Pinned { path, digest: named.sha256.clone() }
         };
@@ -234,41 +237,41 @@ impl Given {
 }
 
 /// A plain file name made from any folder's path.
-fn name(folder: &str) -> String {
+fn file_name(folder: &str) -> String {
     let digest = Sha256::digest(folder.as_bytes());
     digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The contents of a file, and whether an older version wrote it.
-struct Read {
-    kept: Kept,
-    older: bool,
+struct ParsedApprovals {
+    contents: ApprovalsFile,
+    is_older_version: bool,
 }
 
-fn parse(text: &str, folder: &str) -> Option<Read> {
-    let (kept, older) = match serde_json::from_str::<Kept>(text) {
+fn parse(text: &str, folder: &str) -> Option<ParsedApprovals> {
+    let (kept, older) = match serde_json::from_str::<ApprovalsFile>(text) {
         Ok(kept) => (kept, false),
-        Err(_) => (of_first(serde_json::from_str(text).ok()?)?, true),
+        Err(_) => (upgrade_v1(serde_json::from_str(text).ok()?)?, true),
     };
     let rules = || kept.allowed.iter().map(|row| &row.rule).chain(&kept.denied);
     let sound = kept.version == VERSION
         && kept.folder == folder
         && rules().count() <= 2 * MOST
         && rules().all(|rule| rule.len() <= LONGEST);
-    sound.then_some(Read { kept, older })
+    sound.then_some(ParsedApprovals { contents: kept, is_older_version: older })
 }
 
-fn of_first(first: First) -> Option<Kept> {
-    let First { version, folder, allowed, denied } = first;
-    let allowed = allowed.into_iter().map(|rule| Row { rule, given: None }).collect();
-    (version == 1).then_some(Kept { version: VERSION, folder, allowed, denied })
+fn upgrade_v1(first: ApprovalsV1) -> Option<ApprovalsFile> {
+    let ApprovalsV1 { version, folder, allowed, denied } = first;
+    let allowed = allowed.into_iter().map(|rule| ApprovalRow { rule, given: None }).collect();
+    (version == 1).then_some(ApprovalsFile { version: VERSION, folder, allowed, denied })
 }
 
-fn narrowed(count: usize) -> LocalizedText {
+fn narrowed_message(count: usize) -> LocalizedText {
     words::plural(count, words::rules::NARROWED, words::rules::NARROWED_MANY)
 }
 
-fn broken(file: &Path) -> LocalizedText {
+fn unreadable_message(file: &Path) -> LocalizedText {
     words::config::APPROVALS_BROKEN.with("file", file.display().to_string())
 }
 
@@ -302,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_is_forgotten_is_gone_from_the_file() {
+    fn a_forgotten_rule_is_removed_from_the_file() {
         let store = tempfile::tempdir().unwrap();
         let (mut approvals, _) = open(store.path());
         approvals.remember(Side::Allowed, "make", None).unwrap();
@@ -335,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_comes_back_with_the_terms_it_was_given_on() {
+    fn a_rule_is_restored_with_its_terms() {
         let store = tempfile::tempdir().unwrap();
         let (mut approvals, _) = open(store.path());
         let pinned = Pinned { path: "/work/project/run.sh".into(), digest: "ab".into() };
@@ -350,8 +353,8 @@ mod tests {
         approvals.remember(Side::Allowed, "make", None).unwrap();
         let (again, said) = open(store.path());
         let rule = |text| PolicyRule::parse(text).unwrap();
-        assert_eq!(again.granted(), [Grant { rule: rule("./run.sh"), terms }]);
-        assert_eq!(again.written(), [rule("make")]);
+        assert_eq!(again.grants(), [Grant { rule: rule("./run.sh"), terms }]);
+        assert_eq!(again.rules_without_terms(), [rule("make")]);
         assert_eq!(said, None);
     }
 
@@ -366,13 +369,13 @@ mod tests {
         assert_eq!(said.map(|say| say.phrase()), Some(words::rules::NARROWED));
         assert_eq!(older.rules(Side::Allowed), ["cargo test *"]);
         assert_eq!(older.rules(Side::Denied), ["rm *"]);
-        assert_eq!(older.granted(), []);
+        assert_eq!(older.grants(), []);
         let (again, said) = open(store.path());
         assert_eq!((again.rules(Side::Allowed), said), (older.rules(Side::Allowed), None));
     }
 
     #[test]
-    fn windows_that_remember_and_forget_at_once_lose_nothing_of_each_other() {
+    fn concurrent_windows_do_not_lose_each_others_changes() {
         let store = tempfile::tempdir().unwrap();
         let mut windows: Vec<Approvals> = (0..4).map(|_| open(store.path()).0).collect();
         windows[0].remember(Side::Allowed, "gone", None).unwrap();
@@ -395,7 +398,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_file_is_its_owners_alone() {
+    fn the_file_is_private() {
         use std::os::unix::fs::PermissionsExt;
         let store = tempfile::tempdir().unwrap();
         let (mut approvals, _) = open(store.path());

@@ -39,7 +39,7 @@ pub struct Paste {
 
 impl SavedDraft {
     /// A text without pastes.
-    pub fn of(text: impl Into<String>) -> SavedDraft {
+    pub fn from_text(text: impl Into<String>) -> SavedDraft {
         SavedDraft { shown: text.into(), ..SavedDraft::default() }
     }
 
@@ -98,35 +98,35 @@ fn file(store: &Path, folder: &Path, window: usize) -> PathBuf {
 
 /// The saved draft; nothing if it cannot be read.
 pub fn read(file: &Path) -> SavedDraft {
-    text(file).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    read_text(file).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
 /// Saves the current input; for an empty input nothing.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn keep(file: &Path, now: &SavedDraft) -> io::Result<()> {
+pub fn save(file: &Path, now: &SavedDraft) -> io::Result<()> {
     if now.is_empty() {
         return match fs::remove_file(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             other => other,
         };
     }
-    saved::write(file, &text_of(now)?)
+    saved::write(file, &serialize(now)?)
 }
 
 /// Saves a draft that changes soon, without waiting for the disk.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn keep_for_now(file: &Path, now: &SavedDraft) -> io::Result<()> {
+pub fn save_unsynced(file: &Path, now: &SavedDraft) -> io::Result<()> {
     if now.is_empty() {
-        return keep(file, now);
+        return save(file, now);
     }
-    saved::write_for_now(file, &text_of(now)?)
+    saved::write_unsynced(file, &serialize(now)?)
 }
 
-fn text_of(draft: &SavedDraft) -> io::Result<String> {
+fn serialize(draft: &SavedDraft) -> io::Result<String> {
     let text = serde_json::to_string(draft)?;
     match text.len() <= LONGEST {
         true => Ok(text),
@@ -135,7 +135,7 @@ fn text_of(draft: &SavedDraft) -> io::Result<String> {
 }
 
 /// Opens only a regular file, so that a pipe in its place cannot block the start.
-fn text(file: &Path) -> Option<String> {
+fn read_text(file: &Path) -> Option<String> {
     if !fs::metadata(file).ok()?.is_file() {
         return None;
     }
@@ -149,7 +149,7 @@ fn text(file: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn at() -> (tempfile::TempDir, PathBuf) {
+    fn temp_draft() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let file = file(&folder.path().join("drafts"), Path::new("/home/me/项目"), 1);
         (folder, file)
@@ -166,36 +166,43 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_comes_back_with_its_pastes_and_an_emptied_input_takes_it_away() {
-        let (_folder, file) = at();
-        keep(&file, &draft()).unwrap();
+    fn a_draft_is_restored_with_its_pastes_and_removed_when_empty() {
+        let (_folder, file) = temp_draft();
+        save(&file, &draft()).unwrap();
         assert_eq!(read(&file), draft());
-        keep(&file, &SavedDraft::of(" \n")).unwrap();
+        save(&file, &SavedDraft::from_text(" \n")).unwrap();
         assert!(!file.exists());
-        keep(&file, &SavedDraft::default()).unwrap();
+        save(&file, &SavedDraft::default()).unwrap();
     }
 
     #[test]
-    fn each_window_has_its_own_file_and_the_draft_of_a_closed_one_is_offered_once() {
+    fn each_window_has_a_file_and_a_closed_windows_draft_is_offered_once() {
         let root = tempfile::tempdir().unwrap();
         let (store, folder) = (root.path().join("drafts"), Path::new("/w"));
         let first = claim(&store, folder).unwrap();
         let second = claim(&store, folder).unwrap();
         let other = claim(&store, Path::new("/v")).unwrap();
         assert!(first.file != second.file && first.file != other.file);
-        keep(&first.file, &SavedDraft::of("one")).unwrap();
-        keep(&second.file, &SavedDraft::of("two")).unwrap();
+        save(&first.file, &SavedDraft::from_text("one")).unwrap();
+        save(&second.file, &SavedDraft::from_text("two")).unwrap();
         drop(second);
         let third = claim(&store, folder).unwrap();
-        assert_eq!(read(&third.file), SavedDraft::of("two"), "not what another window writes");
+        assert_eq!(
+            read(&third.file),
+            SavedDraft::from_text("two"),
+            "not what another window writes"
+        );
         drop((first, third));
         let (a, b) = (claim(&store, folder).unwrap(), claim(&store, folder).unwrap());
-        assert_eq!((read(&a.file), read(&b.file)), (SavedDraft::of("one"), SavedDraft::of("two")));
+        assert_eq!(
+            (read(&a.file), read(&b.file)),
+            (SavedDraft::from_text("one"), SavedDraft::from_text("two"))
+        );
     }
 
     #[test]
     fn an_unreadable_file_is_not_a_draft() {
-        let (folder, file) = at();
+        let (folder, file) = temp_draft();
         assert_eq!(read(&file), SavedDraft::default());
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         for damage in [&b"{\"shown\": \"half"[..], b"[]", b"\xff\xfe"] {

@@ -9,7 +9,7 @@ use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 
 use super::keys::KEYS;
-use super::problem::{self, ConfigDiagnostic, ConfigError, Mismatch, Written};
+use super::problem::{self, ConfigDiagnostic, ConfigError, DiagnosticSource, Mismatch};
 use super::saved;
 use super::strict::{self, SettingKey, TomlValue};
 use crate::words::{self, Localize, LocalizedText};
@@ -68,7 +68,8 @@ pub fn set(file: &Path, key: &str, value: &str) -> Result<TomlValue, EditError> 
     let value = check(key, value)?;
     let _lock = lock(file)?;
     let mut document = open(file)?;
-    put(document.as_table_mut(), key, &value).map_err(|fault| not_a_table(file, key, fault))?;
+    insert_value(document.as_table_mut(), key, &value)
+        .map_err(|fault| not_a_table(file, key, fault))?;
     save(file, &document)?;
     Ok(value)
 }
@@ -78,7 +79,7 @@ pub fn unset(file: &Path, key: &str) -> Result<bool, EditError> {
     find(key)?;
     let _lock = lock(file)?;
     let mut document = open(file)?;
-    let there = take(document.as_table_mut(), key);
+    let there = remove_value(document.as_table_mut(), key);
     if there {
         save(file, &document)?;
     }
@@ -108,7 +109,7 @@ fn open(file: &Path) -> Result<DocumentMut, EditError> {
         .unwrap_or_default();
     text.parse::<DocumentMut>().map_err(|_| {
         let mut problems = strict::read(file, &text, KEYS).problems;
-        let whole = problems.iter().position(|problem| problem.fault.is_whole());
+        let whole = problems.iter().position(|problem| problem.fault.is_whole_file());
         let problem = whole.map_or_else(
             || ConfigDiagnostic::of_file(file, ConfigError::NotText),
             |index| problems.swap_remove(index),
@@ -119,7 +120,11 @@ fn open(file: &Path) -> Result<DocumentMut, EditError> {
 
 /// Puts a value at its dotted path, creating tables on the way. A comment after the old value
 /// stays.
-fn put(table: &mut dyn TableLike, path: &str, value: &TomlValue) -> Result<(), ConfigError> {
+fn insert_value(
+    table: &mut dyn TableLike,
+    path: &str,
+    value: &TomlValue,
+) -> Result<(), ConfigError> {
     let Some((section, rest)) = path.split_once('.') else {
         let mut new = value.toml();
         if let Some(old) = table.get(path).and_then(Item::as_value) {
@@ -135,8 +140,8 @@ fn put(table: &mut dyn TableLike, path: &str, value: &TomlValue) -> Result<(), C
     };
     let inner = table.entry(section).or_insert_with(|| section_item(rest));
     match inner.as_table_like_mut() {
-        Some(inner) => put(inner, rest, value),
-        None => Err(ConfigError::wrong(
+        Some(inner) => insert_value(inner, rest, value),
+        None => Err(ConfigError::mismatch(
             words::config::A_TABLE.with("key", section),
             words::config::FOUND_VALUE.with("value", inner.to_string().trim()),
         )),
@@ -150,20 +155,20 @@ fn section_item(rest: &str) -> Item {
     Item::Table(table)
 }
 
-fn take(table: &mut dyn TableLike, path: &str) -> bool {
+fn remove_value(table: &mut dyn TableLike, path: &str) -> bool {
     match path.split_once('.') {
         None => table.remove(path).is_some(),
         Some((section, rest)) => table
             .get_mut(section)
             .and_then(Item::as_table_like_mut)
-            .is_some_and(|inner| take(inner, rest)),
+            .is_some_and(|inner| remove_value(inner, rest)),
     }
 }
 
 fn not_a_table(file: &Path, key: &str, fault: ConfigError) -> EditError {
-    let written = Written::File(file.to_owned());
+    let written = DiagnosticSource::File(file.to_owned());
     EditError::Problem(Box::new(ConfigDiagnostic {
-        written,
+        source: written,
         place: None,
         key: Some(key.to_owned()),
         fault,

@@ -15,11 +15,11 @@ pub struct Environment {
 impl Environment {
     /// The variables of this process.
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
-    pub fn of_process() -> Environment {
+    pub fn from_process() -> Environment {
         Environment { variables: std::env::vars_os().collect() }
     }
 
-    pub fn of<N, V>(variables: impl IntoIterator<Item = (N, V)>) -> Environment
+    pub fn from_pairs<N, V>(variables: impl IntoIterator<Item = (N, V)>) -> Environment
     where
         N: Into<OsString>,
         V: Into<OsString>,
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn an_empty_variable_counts_as_not_set() {
-        let environment = Environment::of([("A", ""), ("B", "x")]);
+        let environment = Environment::from_pairs([("A", ""), ("B", "x")]);
         assert_eq!(environment.get("A"), None);
         assert_eq!(environment.path("A"), None);
         assert_eq!(environment.get("B"), Some("x"));
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_debug_form_never_shows_a_value() {
-        let shown = format!("{:?}", Environment::of([("OPENAI_API_KEY", "sk-secret")]));
+        let shown = format!("{:?}", Environment::from_pairs([("OPENAI_API_KEY", "sk-secret")]));
         assert!(shown.contains("OPENAI_API_KEY") && !shown.contains("sk-secret"), "{shown}");
     }
 }

@@ -42,9 +42,9 @@ impl InputHistory {
         if self.entries.len() > MOST {
             self.entries.remove(0);
         }
-        self.append(&line(entry))?;
+        self.append(&encode_line(entry))?;
         // A failed clean-up is not worth reporting.
-        let _ = self.tidy();
+        let _ = self.trim_file();
         Ok(())
     }
 
@@ -55,7 +55,7 @@ impl InputHistory {
     }
 
     /// Cuts a full file to its newest entries, while no other window adds to it.
-    fn tidy(&self) -> io::Result<()> {
+    fn trim_file(&self) -> io::Result<()> {
         if fs::metadata(&self.file)?.len() <= FULL {
             return Ok(());
         }
@@ -69,13 +69,13 @@ impl InputHistory {
             room = room.saturating_sub(size(entry));
             fits
         });
-        let mut kept: Vec<String> = kept.map(|entry| line(entry)).collect();
+        let mut kept: Vec<String> = kept.map(|entry| encode_line(entry)).collect();
         kept.reverse();
         if full { saved::write(&self.file, &kept.concat()) } else { Ok(()) }
     }
 }
 
-fn line(entry: &str) -> String {
+fn encode_line(entry: &str) -> String {
     format!("{}\n", serde_json::Value::from(entry))
 }
 
@@ -101,15 +101,15 @@ fn read(path: &Path) -> io::Result<(Vec<String>, bool)> {
 mod tests {
     use super::*;
 
-    fn at() -> (tempfile::TempDir, PathBuf) {
+    fn temp_history() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("state/history");
         (folder, file)
     }
 
     #[test]
-    fn lines_come_back_as_they_were_typed_also_with_newlines() {
-        let (_folder, file) = at();
+    fn entries_are_restored_exactly_even_with_newlines() {
+        let (_folder, file) = temp_history();
         let mut history = InputHistory::open(file.clone());
         for entry in ["one", "two\nlines", "三", "三", "  "] {
             history.add(entry).unwrap();
@@ -118,8 +118,8 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_line_costs_that_line_alone() {
-        let (_folder, file) = at();
+    fn only_the_damaged_line_is_lost() {
+        let (_folder, file) = temp_history();
         let mut history = InputHistory::open(file.clone());
         history.add("one").unwrap();
         saved::append(&file).unwrap().write_all(b"\"half\n\xff\xfe\n{}\n").unwrap();
@@ -128,8 +128,8 @@ mod tests {
     }
 
     #[test]
-    fn a_full_file_is_cut_down_to_its_newest_entries() {
-        let (_folder, file) = at();
+    fn a_full_file_is_trimmed_to_its_newest_entries() {
+        let (_folder, file) = temp_history();
         let mut history = InputHistory::open(file.clone());
         for number in 0..200 {
             history.add(&format!("{number} {}", "x".repeat(LONGEST - 8))).unwrap();
@@ -142,8 +142,8 @@ mod tests {
     }
 
     #[test]
-    fn windows_that_write_at_once_lose_nothing() {
-        let (_folder, file) = at();
+    fn concurrent_windows_lose_no_entries() {
+        let (_folder, file) = temp_history();
         let windows: Vec<_> = (0..4)
             .map(|window| {
                 let file = file.clone();
@@ -165,9 +165,9 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_file_is_its_owners_alone() {
+    fn the_file_is_private() {
         use std::os::unix::fs::PermissionsExt;
-        let (_folder, file) = at();
+        let (_folder, file) = temp_history();
         InputHistory::open(file.clone()).add("x").unwrap();
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     }

@@ -1,7 +1,7 @@
 //! The table of settings, one row per key. Reading, checking, `config get|set|unset`, the
 //! environment and the fallback of an invalid key are all derived from it.
 
-use super::strict::ListOf::{Paths, Programs, RuleIds, Rules, Words};
+use super::strict::ListKind::{Paths, Programs, RuleIds, Rules, Words};
 use super::strict::SettingKey;
 use super::strict::TomlKind::{Choice, Count, Flag, List, Renamed, Text};
 use crate::words::config as w;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::keys::KEYS;
-use super::problem::{ConfigDiagnostic, ConfigError, Written};
+use super::problem::{ConfigDiagnostic, ConfigError, DiagnosticSource};
 use super::settings::Settings;
 use super::strict::{self, SettingKey, TomlEntry, TomlReport, TomlValue};
 use super::{Environment, Paths, saved};
@@ -22,7 +22,7 @@ pub struct Sources<'a> {
     pub paths: &'a Paths,
     pub environment: &'a Environment,
     /// Key and value of each given option.
-    pub line: &'a [(&'static str, String)],
+    pub options: &'a [(&'static str, String)],
     /// The project's files, outermost first; empty unless the folder is trusted.
     pub project: &'a [PathBuf],
 }
@@ -69,13 +69,13 @@ impl Loaded {
     }
 
     /// The layer that won for a key.
-    pub fn where_from(&self, path: &str) -> SettingsLayer {
+    pub fn layer_of(&self, path: &str) -> SettingsLayer {
         self.stack.layer(path)
     }
 
     /// Every key that has a value, in the order of the table.
     pub fn all(&self) -> Vec<(String, TomlValue, SettingsLayer)> {
-        let row = |path: &str| Some((path.to_owned(), self.get(path)?, self.where_from(path)));
+        let row = |path: &str| Some((path.to_owned(), self.get(path)?, self.layer_of(path)));
         let mut rows = Vec::new();
         for key in KEYS {
             if key.path.contains('*') {
@@ -94,13 +94,13 @@ impl Loaded {
 /// counts.
 pub fn load(sources: Sources<'_>) -> Loaded {
     let mut stack = Layers::default();
-    let mut problems = user(sources.paths, &mut stack);
+    let mut problems = load_user(sources.paths, &mut stack);
     for file in sources.project {
-        problems.extend(project(file, &mut stack));
+        problems.extend(load_project(file, &mut stack));
     }
-    problems.extend(variables(sources.environment, &mut stack));
-    problems.extend(command_line(sources.line, &mut stack));
-    let settings = Settings::of(&stack, sources.environment, &mut problems);
+    problems.extend(load_variables(sources.environment, &mut stack));
+    problems.extend(load_command_line(sources.options, &mut stack));
+    let settings = Settings::from_layers(&stack, sources.environment, &mut problems);
     Loaded { settings, problems, stack }
 }
 
@@ -176,7 +176,7 @@ fn built_in(key: &SettingKey) -> Option<TomlValue> {
     }
 }
 
-fn user(paths: &Paths, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
+fn load_user(paths: &Paths, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
     let file = paths.settings();
     let reading = read(&file);
     for TomlEntry { path, value, .. } in reading.found {
@@ -204,23 +204,23 @@ fn fall_back(problems: &[ConfigDiagnostic], file: &Path, stack: &mut Layers) {
             ConfigError::Rule(_) => continue,
             // A misspelt key was probably meant to be the similar one.
             ConfigError::Unknown { near } => near.as_deref().or(problem.key.as_deref()),
-            fault if fault.is_whole() => None,
+            fault if fault.is_whole_file() => None,
             _ => problem.key.as_deref(),
         };
         match meant {
-            None => strictest(|_| true, file, stack),
+            None => set_strictest(|_| true, file, stack),
             Some(path) if !path.starts_with("safety") => {}
             Some(path) => match strict::find(KEYS, path) {
                 Some(SettingKey { path, strictest: Some(_), .. }) => {
-                    strictest(|key| key.path == *path, file, stack);
+                    set_strictest(|key| key.path == *path, file, stack);
                 }
                 // A list that forbids cannot be made stricter automatically.
                 _ if matches!(
                     problem.fault,
-                    ConfigError::Wrong(_) | ConfigError::Unknown { near: Some(_) }
+                    ConfigError::Mismatch(_) | ConfigError::Unknown { near: Some(_) }
                 ) =>
                 {
-                    strictest(|_| true, file, stack);
+                    set_strictest(|_| true, file, stack);
                 }
                 _ => {}
             },
@@ -228,7 +228,7 @@ fn fall_back(problems: &[ConfigDiagnostic], file: &Path, stack: &mut Layers) {
     }
 }
 
-fn strictest(which: impl Fn(&SettingKey) -> bool, file: &Path, stack: &mut Layers) {
+fn set_strictest(which: impl Fn(&SettingKey) -> bool, file: &Path, stack: &mut Layers) {
     for key in KEYS.iter().filter(|key| which(key)) {
         if let Some(value) = key.strictest.and_then(|text| key.kind.parse(text).ok()) {
             stack.set(key.path, value, SettingsLayer::Strictest(file.to_owned()));
@@ -236,7 +236,7 @@ fn strictest(which: impl Fn(&SettingKey) -> bool, file: &Path, stack: &mut Layer
     }
 }
 
-fn project(file: &Path, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
+fn load_project(file: &Path, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
     let reading = read(file);
     let mut problems = reading.problems;
     fall_back(&problems, file, stack);
@@ -246,7 +246,7 @@ fn project(file: &Path, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
             stack.set(&path, value, SettingsLayer::Project(file.to_owned()));
             continue;
         } else if path.starts_with("safety.") {
-            match tighter(&path, value, stack) {
+            match tighten(&path, value, stack) {
                 Tighter::Yes(value) => {
                     stack.set(&path, value, SettingsLayer::Project(file.to_owned()));
                     continue;
@@ -257,8 +257,8 @@ fn project(file: &Path, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
         } else {
             ConfigError::NotForProjects
         };
-        let written = Written::File(file.to_owned());
-        problems.push(ConfigDiagnostic { written, place, key: Some(path), fault });
+        let written = DiagnosticSource::File(file.to_owned());
+        problems.push(ConfigDiagnostic { source: written, place, key: Some(path), fault });
     }
     problems
 }
@@ -270,7 +270,7 @@ enum Tighter {
 }
 
 /// Applies a project's value to the current one.
-fn tighter(path: &str, value: TomlValue, stack: &Layers) -> Tighter {
+fn tighten(path: &str, value: TomlValue, stack: &Layers) -> Tighter {
     let now = stack.get(path);
     if now.as_ref() == Some(&value) {
         return Tighter::Same;
@@ -309,7 +309,7 @@ fn tighter(path: &str, value: TomlValue, stack: &Layers) -> Tighter {
     }
 }
 
-fn variables(environment: &Environment, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
+fn load_variables(environment: &Environment, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
     let mut problems = Vec::new();
     for key in KEYS {
         let set = key.variables.iter().find_map(|name| Some((*name, environment.get(name)?)));
@@ -323,25 +323,33 @@ fn variables(environment: &Environment, stack: &mut Layers) -> Vec<ConfigDiagnos
         };
         match key.kind.parse(text) {
             Ok(value) => stack.set(key.path, value, SettingsLayer::Variable(name.to_owned())),
-            Err(found) => problems.push(wrong(key, Written::Variable(name.to_owned()), found)),
+            Err(found) => problems.push(invalid_value(
+                key,
+                DiagnosticSource::Variable(name.to_owned()),
+                found,
+            )),
         }
     }
     problems
 }
 
-fn command_line(line: &[(&'static str, String)], stack: &mut Layers) -> Vec<ConfigDiagnostic> {
+fn load_command_line(line: &[(&'static str, String)], stack: &mut Layers) -> Vec<ConfigDiagnostic> {
     let mut problems = Vec::new();
     for (path, text) in line {
         let Some(key) = strict::find(KEYS, path) else { continue };
         match key.kind.parse(text) {
             Ok(value) => stack.set(path, value, SettingsLayer::CommandLine),
-            Err(found) => problems.push(wrong(key, Written::CommandLine, found)),
+            Err(found) => problems.push(invalid_value(key, DiagnosticSource::CommandLine, found)),
         }
     }
     problems
 }
 
-fn wrong(key: &SettingKey, written: Written, found: LocalizedText) -> ConfigDiagnostic {
-    let fault = ConfigError::wrong(key.kind.expected(), found);
-    ConfigDiagnostic { written, place: None, key: Some(key.path.to_owned()), fault }
+fn invalid_value(
+    key: &SettingKey,
+    written: DiagnosticSource,
+    found: LocalizedText,
+) -> ConfigDiagnostic {
+    let fault = ConfigError::mismatch(key.kind.expected(), found);
+    ConfigDiagnostic { source: written, place: None, key: Some(key.path.to_owned()), fault }
 }

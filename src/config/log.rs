@@ -21,40 +21,40 @@ pub fn start(level: &str, file: PathBuf) -> bool {
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(false)
-        .with_writer(Mutex::new(Lazy { file, open: Open::NotYet }))
+        .with_writer(Mutex::new(LazyFile { file, state: LogState::Unopened }))
         .finish();
     tracing::subscriber::set_global_default(subscriber).is_ok()
 }
 
 /// A file that is opened at the first write.
 #[derive(Debug)]
-struct Lazy {
+struct LazyFile {
     file: PathBuf,
-    open: Open,
+    state: LogState,
 }
 
 #[derive(Debug)]
-enum Open {
-    NotYet,
-    Yes {
+enum LogState {
+    Unopened,
+    Opened {
         file: File,
         length: u64,
     },
     /// It cannot be written, or is full: the program continues without it.
-    No,
+    Disabled,
 }
 
-impl Write for Lazy {
+impl Write for LazyFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Open::NotYet = self.open {
-            self.open = saved::append(&self.file)
-                .and_then(|file| Ok(Open::Yes { length: file.metadata()?.len(), file }))
-                .unwrap_or(Open::No);
+        if let LogState::Unopened = self.state {
+            self.state = saved::append(&self.file)
+                .and_then(|file| Ok(LogState::Opened { length: file.metadata()?.len(), file }))
+                .unwrap_or(LogState::Disabled);
         }
-        if let Open::Yes { file, length } = &mut self.open {
+        if let LogState::Opened { file, length } = &mut self.state {
             *length += bytes.len() as u64;
             if *length > FULL || file.write_all(bytes).is_err() {
-                self.open = Open::No;
+                self.state = LogState::Disabled;
             }
         }
         Ok(bytes.len())
@@ -70,10 +70,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_is_made_with_the_first_line_and_ends_when_full() {
+    fn the_file_is_created_by_the_first_line_and_stops_when_full() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("state/avocet.log");
-        let mut log = Lazy { file: file.clone(), open: Open::NotYet };
+        let mut log = LazyFile { file: file.clone(), state: LogState::Unopened };
         assert!(!file.exists());
         log.write_all(b"one\n").unwrap();
         log.write_all(&vec![b'x'; FULL as usize]).unwrap();
@@ -84,8 +84,8 @@ mod tests {
     #[test]
     fn an_unwritable_log_causes_no_error() {
         let folder = tempfile::tempdir().unwrap();
-        let mut log = Lazy { file: folder.path().to_owned(), open: Open::NotYet };
+        let mut log = LazyFile { file: folder.path().to_owned(), state: LogState::Unopened };
         log.write_all(b"one\n").unwrap();
-        assert!(matches!(log.open, Open::No));
+        assert!(matches!(log.state, LogState::Disabled));
     }
 }

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_put_in_taken_out_replaced_or_swapped_are_counted() {
+    fn distance_counts_insertions_deletions_replacements_and_swaps() {
         let cases = [
             ("", "", 0),
             ("a", "", 1),
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_come_first_and_the_far_not_at_all() {
+    fn similar_names_are_sorted_and_distant_ones_are_omitted() {
         let known = ["model", "mode", "help", "status"];
         assert_eq!(nearest("mdoe", known), ["mode"]);
         assert_eq!(nearest("stat", known), ["status"]);

@@ -36,13 +36,13 @@ type Stamp = (PathBuf, u64, u64, u64, (i64, i64));
 
 /// Reads the instructions that apply in `folder`, whose links are resolved.
 pub fn read(folder: &Path) -> ProjectInstructions {
-    let root = root(folder);
+    let root = repository_root(folder);
     let mut found =
         ProjectInstructions { stamps: stamps(root, folder), ..ProjectInstructions::default() };
     let mut files = Vec::new();
     for (path, ..) in &found.stamps {
         let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
-        match text(path, root) {
+        match read_text(path, root) {
             Ok(Some(text)) => files.push((name, clean(&text, TextSource::Text))),
             Ok(None) => {}
             Err(notice) => found.notices.push(notice(name)),
@@ -59,12 +59,12 @@ pub fn read(folder: &Path) -> ProjectInstructions {
 
 impl ProjectInstructions {
     /// True if reading again would give another result.
-    pub fn is_old(&self, folder: &Path) -> bool {
-        self.stamps != stamps(root(folder), folder)
+    pub fn is_stale(&self, folder: &Path) -> bool {
+        self.stamps != stamps(repository_root(folder), folder)
     }
 }
 
-fn root(folder: &Path) -> &Path {
+fn repository_root(folder: &Path) -> &Path {
     folder.ancestors().find(|ancestor| ancestor.join(".git").exists()).unwrap_or(folder)
 }
 
@@ -85,10 +85,10 @@ fn stamp(folder: &Path) -> Option<Stamp> {
     })
 }
 
-type Why = Box<dyn Fn(String) -> Notice>;
+type NoticeBuilder = Box<dyn Fn(String) -> Notice>;
 
 /// The text; `None` for a file that was removed meanwhile.
-fn text(path: &Path, root: &Path) -> Result<Option<String>, Why> {
+fn read_text(path: &Path, root: &Path) -> Result<Option<String>, NoticeBuilder> {
     let Ok(real) = path.canonicalize() else { return Ok(None) };
     let inside = root.canonicalize().is_ok_and(|root| real.starts_with(root));
     if !inside {
@@ -125,7 +125,7 @@ fn leads_to_secrets(real: &Path, root: &Path) -> bool {
     })
 }
 
-fn unreadable(why: crate::words::LocalizedText) -> Why {
+fn unreadable(why: crate::words::LocalizedText) -> NoticeBuilder {
     Box::new(move |path| {
         Notice::warning(words::NOTES_UNREADABLE.with("path", path).with("why", why.clone()))
     })
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn one_file_a_folder_from_the_root_down() {
+    fn one_file_per_folder_is_read_from_the_root_down() {
         let (outer, root) = project();
         fs::write(outer.path().join("AGENTS.md"), "not of the project").unwrap();
         fs::write(root.join("AGENTS.md"), "root").unwrap();
@@ -168,16 +168,16 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_seen_without_reading() {
+    fn a_change_is_detected_without_reading_the_file() {
         let (_outer, root) = project();
         let before = read(&root);
-        assert!(!before.is_old(&root));
+        assert!(!before.is_stale(&root));
         fs::write(root.join("AGENTS.md"), "now").unwrap();
-        assert!(before.is_old(&root));
+        assert!(before.is_stale(&root));
         let now = read(&root);
-        assert!(!now.is_old(&root));
+        assert!(!now.is_stale(&root));
         fs::remove_file(root.join("AGENTS.md")).unwrap();
-        assert!(now.is_old(&root));
+        assert!(now.is_stale(&root));
     }
 
     #[test]

@@ -47,18 +47,18 @@ impl Paths {
         match environment.path("AVOCET_HOME") {
             Some(root) => {
                 let root = std::path::absolute(&root).unwrap_or(root);
-                Ok(Paths::under(&root, home.unwrap_or_else(|| root.clone())))
+                Ok(Paths::with_root(&root, home.unwrap_or_else(|| root.clone())))
             }
-            None => Paths::of_platform(home.ok_or(NoHome { relative })?),
+            None => Paths::for_platform(home.ok_or(NoHome { relative })?),
         }
     }
 
     /// Everything below one folder.
-    pub fn under(root: &Path, home: PathBuf) -> Paths {
+    pub fn with_root(root: &Path, home: PathBuf) -> Paths {
         Paths { config: root.to_owned(), data: root.join("data"), state: root.join("state"), home }
     }
 
-    fn of_platform(home: PathBuf) -> Result<Paths, NoHome> {
+    fn for_platform(home: PathBuf) -> Result<Paths, NoHome> {
         let dirs = ProjectDirs::from("", "", "avocet").ok_or(NoHome { relative: None })?;
         Ok(Paths {
             config: dirs.config_dir().to_owned(),
@@ -71,14 +71,14 @@ impl Paths {
 
     /// The program's own files: no step reads or writes there. A folder that may be shared with
     /// other files is also named by its parts.
-    pub fn own(&self) -> Vec<PathBuf> {
+    pub fn program_files(&self) -> Vec<PathBuf> {
         let parts = [self.settings(), self.bots(), self.scripts(), self.themes()];
         let folders = [&self.config, &self.data, &self.state].map(Clone::clone);
         folders.into_iter().chain(parts).collect()
     }
 
     /// Why the folder for history and drafts is not writable, if that is known before writing.
-    pub fn state_refused(&self) -> Option<LocalizedText> {
+    pub fn state_error(&self) -> Option<LocalizedText> {
         use rustix::fs::{Access, access};
         let there = self.state.ancestors().find(|folder| folder.symlink_metadata().is_ok())?;
         let error = access(there, Access::WRITE_OK | Access::EXEC_OK).err()?;
@@ -111,7 +111,7 @@ impl Paths {
     }
 
     /// Old contents of files that steps changed.
-    pub fn kept(&self) -> PathBuf {
+    pub fn backups(&self) -> PathBuf {
         self.data.join("undo")
     }
 
@@ -126,7 +126,7 @@ impl Paths {
     }
 
     /// The key for the tags of masked secrets.
-    pub fn masks(&self) -> PathBuf {
+    pub fn mask_key(&self) -> PathBuf {
         self.state.join("masks")
     }
 
@@ -174,8 +174,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn avocet_home_holds_everything() {
-        let environment = Environment::of([("AVOCET_HOME", "/tmp/a"), ("HOME", "/home/x")]);
+    fn avocet_home_contains_everything() {
+        let environment = Environment::from_pairs([("AVOCET_HOME", "/tmp/a"), ("HOME", "/home/x")]);
         let paths = Paths::find(&environment).unwrap();
         assert_eq!(paths.settings(), Path::new("/tmp/a/config.toml"));
         for inside in [paths.history(), paths.log(), paths.approvals(), paths.themes()] {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_projects_files_end_at_the_root_of_its_repository() {
+    fn project_files_stop_at_the_repository_root() {
         let folder = tempfile::tempdir().unwrap();
         let deep = folder.path().join("repo/a/b");
         for place in [folder.path(), &folder.path().join("repo"), &deep] {

@@ -11,7 +11,7 @@ use crate::words::{self, Localize, LocalizedText, PhraseValue};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", self.localized())]
 pub struct ConfigDiagnostic {
-    pub written: Written,
+    pub source: DiagnosticSource,
     /// The position in the file; `None` if it concerns the whole file.
     pub place: Option<TextPosition>,
     /// The key, `safety.lift`; `None` if it concerns the whole file.
@@ -21,7 +21,7 @@ pub struct ConfigDiagnostic {
 
 /// The source of the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum DiagnosticSource {
     File(PathBuf),
     Variable(String),
     CommandLine,
@@ -60,7 +60,7 @@ pub enum ConfigError {
     /// A key that does not belong here: the sentence says where it belongs.
     Elsewhere(LocalizedText),
     /// Of the wrong type, or out of range.
-    Wrong(Box<Mismatch>),
+    Mismatch(Box<Mismatch>),
     /// A rule that fails its own tests.
     Rule(LocalizedText),
     /// A name chosen by the user that cannot be used.
@@ -83,8 +83,8 @@ pub struct Mismatch {
 }
 
 impl ConfigError {
-    pub fn wrong(expected: LocalizedText, found: LocalizedText) -> ConfigError {
-        ConfigError::Wrong(Box::new(Mismatch { expected, found }))
+    pub fn mismatch(expected: LocalizedText, found: LocalizedText) -> ConfigError {
+        ConfigError::Mismatch(Box::new(Mismatch { expected, found }))
     }
 
     pub fn unreadable(error: &io::Error) -> ConfigError {
@@ -92,7 +92,7 @@ impl ConfigError {
     }
 
     /// True if nothing of the file could be parsed.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_whole_file(&self) -> bool {
         match self {
             ConfigError::Unreadable { .. }
             | ConfigError::NotAFile
@@ -102,7 +102,7 @@ impl ConfigError {
             ConfigError::Missing { .. }
             | ConfigError::Unknown { .. }
             | ConfigError::Elsewhere(_)
-            | ConfigError::Wrong(_)
+            | ConfigError::Mismatch(_)
             | ConfigError::Rule(_)
             | ConfigError::BadName
             | ConfigError::Loosens
@@ -114,7 +114,12 @@ impl ConfigError {
 
 impl ConfigDiagnostic {
     pub fn of_file(file: impl Into<PathBuf>, fault: ConfigError) -> ConfigDiagnostic {
-        ConfigDiagnostic { written: Written::File(file.into()), place: None, key: None, fault }
+        ConfigDiagnostic {
+            source: DiagnosticSource::File(file.into()),
+            place: None,
+            key: None,
+            fault,
+        }
     }
 
     pub fn notice(&self) -> Notice {
@@ -129,20 +134,20 @@ impl ConfigDiagnostic {
     pub fn hint(&self) -> Option<LocalizedText> {
         let of_safety = self.key.as_deref().is_some_and(|key| key.starts_with("safety."));
         match &self.fault {
-            fault if fault.is_whole() => Some(words::config::HINT_WHOLE.into()),
-            ConfigError::Wrong(_) if of_safety => Some(words::config::HINT_STRICTEST.into()),
+            fault if fault.is_whole_file() => Some(words::config::HINT_WHOLE.into()),
+            ConfigError::Mismatch(_) if of_safety => Some(words::config::HINT_STRICTEST.into()),
             ConfigError::Rule(_) => Some(words::config::HINT_RULE.into()),
             _ => None,
         }
     }
 
     fn place(&self) -> PhraseValue {
-        let file = match &self.written {
-            Written::Variable(name) => {
+        let file = match &self.source {
+            DiagnosticSource::Variable(name) => {
                 return words::config::AT_VARIABLE.with("name", name.as_str()).into();
             }
-            Written::CommandLine => return words::config::AT_COMMAND_LINE.into(),
-            Written::File(file) => file.display().to_string(),
+            DiagnosticSource::CommandLine => return words::config::AT_COMMAND_LINE.into(),
+            DiagnosticSource::File(file) => file.display().to_string(),
         };
         match self.place {
             None => file.into(),
@@ -172,7 +177,7 @@ impl Localize for ConfigDiagnostic {
                 w::UNKNOWN_NEAR.with("near", near.as_str())
             }
             ConfigError::Elsewhere(say) => w::ELSEWHERE.with("where", say.clone()),
-            ConfigError::Wrong(mismatch) => w::WRONG
+            ConfigError::Mismatch(mismatch) => w::WRONG
                 .with("expected", mismatch.expected.clone())
                 .with("found", mismatch.found.clone()),
             ConfigError::Rule(why) => w::RULE_FAILS.with("why", why.clone()),

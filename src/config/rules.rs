@@ -9,20 +9,20 @@ use std::ops::Range;
 use toml_edit::{Array, Item, Value};
 
 use super::problem::ConfigError;
-use super::strict::{self, ListOf};
+use super::strict::{self, ListKind};
 use crate::safety::PolicyRule;
 use crate::words::{self, LocalizedText};
 
 /// A position in the text, and the problem there.
-type Wrong = (Option<usize>, ConfigError);
+type RuleProblem = (Option<usize>, ConfigError);
 
 /// The rules of a list, and the problems with the others.
-pub(super) fn read(key: &str, items: &Array) -> (Vec<String>, Vec<Wrong>) {
+pub(super) fn read(key: &str, items: &Array) -> (Vec<String>, Vec<RuleProblem>) {
     let forbids = key.ends_with("deny");
     let (mut rules, mut wrong) = (Vec::new(), Vec::new());
     for item in items {
         let at = item.span().map(|span: Range<usize>| span.start);
-        match one(item) {
+        match parse_rule(item) {
             Ok((rule, None)) => rules.push(rule),
             Ok((rule, Some(say))) => {
                 if forbids {
@@ -33,7 +33,7 @@ pub(super) fn read(key: &str, items: &Array) -> (Vec<String>, Vec<Wrong>) {
             // A rule that cannot be parsed may have been meant to forbid something.
             Err(found) => {
                 let expected = words::config::A_LIST_OF_RULES.into();
-                wrong.push((at, ConfigError::wrong(expected, found)));
+                wrong.push((at, ConfigError::mismatch(expected, found)));
             }
         }
     }
@@ -41,13 +41,14 @@ pub(super) fn read(key: &str, items: &Array) -> (Vec<String>, Vec<Wrong>) {
 }
 
 /// A rule, and the tests it fails.
-fn one(item: &Value) -> Result<(String, Option<LocalizedText>), LocalizedText> {
-    let found = || strict::found(&Item::from(item.clone()));
+fn parse_rule(item: &Value) -> Result<(String, Option<LocalizedText>), LocalizedText> {
+    let found = || strict::describe_item(&Item::from(item.clone()));
     let Some(table) = item.as_inline_table() else {
-        let text = item.as_str().filter(|text| ListOf::Rules.takes(text));
+        let text = item.as_str().filter(|text| ListKind::Rules.accepts(text));
         return text.map(|text| (text.to_owned(), None)).ok_or_else(found);
     };
-    let text = table.get("rule").and_then(Value::as_str).filter(|text| ListOf::Rules.takes(text));
+    let text =
+        table.get("rule").and_then(Value::as_str).filter(|text| ListKind::Rules.accepts(text));
     let text = text.ok_or_else(found)?;
     let rule = PolicyRule::parse(text)?;
     let mut failed = None;
@@ -117,7 +118,7 @@ allow = ["git add *", { rule = "just *", match = ["just test"], not_match = ["ju
     }
 
     #[test]
-    fn a_rule_that_forbids_stays_in_force_all_the_same() {
+    fn a_deny_rule_stays_in_force_when_its_tests_fail() {
         let (lists, said) = of("[safety]\ndeny = [{ rule = \"just *\", match = [\"make\"] }]");
         assert_eq!(lists[0].1, ["just *"]);
         assert_eq!(said.len(), 1);

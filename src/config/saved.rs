@@ -51,10 +51,10 @@ pub fn read(path: &Path) -> Result<Option<String>, ConfigError> {
 /// `TimedOut` if another process holds it for too long. If nothing can be locked, the change itself
 /// reports the error, or continues without a lock.
 pub fn lock(path: &Path) -> io::Result<FileLock> {
-    lock_within(path, PATIENCE)
+    lock_with_timeout(path, PATIENCE)
 }
 
-fn lock_within(path: &Path, patience: Duration) -> io::Result<FileLock> {
+fn lock_with_timeout(path: &Path, patience: Duration) -> io::Result<FileLock> {
     let Ok(file) = append(&path.with_extension("lock")) else { return Ok(FileLock(None)) };
     let since = Instant::now();
     loop {
@@ -91,7 +91,7 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Writes a file atomically for as long as the machine runs, without waiting for the disk.
-pub fn write_for_now(path: &Path, text: &str) -> io::Result<()> {
+pub fn write_unsynced(path: &Path, text: &str) -> io::Result<()> {
     let folder = parent(path);
     private_folder(&folder)?;
     let mut file = beside::create(&folder)?;
@@ -131,14 +131,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_file_is_no_fault_and_a_folder_is_one() {
+    fn a_missing_file_is_not_an_error_but_a_folder_is() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(read(&folder.path().join("none")), Ok(None));
         assert_eq!(read(folder.path()), Err(ConfigError::NotAFile));
     }
 
     #[test]
-    fn a_file_that_is_too_long_or_no_text_is_refused() {
+    fn a_file_that_is_too_long_or_not_text_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         fs::write(&path, vec![b'x'; LONGEST as usize + 1]).unwrap();
@@ -152,17 +152,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.toml");
         let held = lock(&path).unwrap();
-        let refused = lock_within(&path, Duration::ZERO).unwrap_err();
+        let refused = lock_with_timeout(&path, Duration::ZERO).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::TimedOut);
         drop(held);
-        let _held = lock_within(&path, Duration::ZERO).unwrap();
+        let _held = lock_with_timeout(&path, Duration::ZERO).unwrap();
         // Another file has its own lock.
-        let _other = lock_within(&folder.path().join("trust.json"), Duration::ZERO).unwrap();
+        let _other = lock_with_timeout(&folder.path().join("trust.json"), Duration::ZERO).unwrap();
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_link_stays_a_link_and_permissions_stay() {
+    fn links_and_permissions_are_preserved() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let (real, link) = (folder.path().join("real"), folder.path().join("link"));
@@ -177,7 +177,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_new_file_is_its_owners_alone_and_leaves_nothing_beside_it() {
+    fn a_new_file_is_private_and_leaves_no_temporary_file() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/er/file");

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::Environment;
 use super::load::{Layers, SettingsLayer};
-use super::problem::{ConfigDiagnostic, ConfigError, Written};
+use super::problem::{ConfigDiagnostic, ConfigError, DiagnosticSource};
 use crate::protocol::{self, Mode, SandboxMode, SandboxStatus};
 use crate::safety::{Limit, Policy, PolicyRule, Unknown};
 use crate::words::Lang;
@@ -116,7 +116,7 @@ impl ProviderSetting {
     }
 
     /// The built-in models that `--model` can name.
-    fn of_model(model: &str) -> Option<ProviderSetting> {
+    fn from_model_name(model: &str) -> Option<ProviderSetting> {
         match model.split_once(':') {
             Some(("scripted", file)) if !file.is_empty() => {
                 Some(ProviderSetting::Scripted(PathBuf::from(file)))
@@ -154,7 +154,7 @@ const OWN_KEY: &str = "AVOCET_API_KEY";
 impl Settings {
     /// The built-in settings, for a user without a file.
     pub fn built_in() -> Settings {
-        Settings::of(&Layers::default(), &Environment::default(), &mut Vec::new())
+        Settings::from_layers(&Layers::default(), &Environment::default(), &mut Vec::new())
     }
 
     /// The policy of the settings. Rules remembered for a project are added to it.
@@ -162,7 +162,7 @@ impl Settings {
         self.policy.clone()
     }
 
-    pub(super) fn of(
+    pub(super) fn from_layers(
         stack: &Layers,
         environment: &Environment,
         problems: &mut Vec<ConfigDiagnostic>,
@@ -172,7 +172,7 @@ impl Settings {
         Settings {
             mode: stack.text("mode").and_then(|mode| Mode::parse(&mode)).unwrap_or_default(),
             lang: lang(stack, environment),
-            look: ScreenSettings::of(stack),
+            look: ScreenSettings::from_layers(stack),
             log: stack.text("log").filter(|level| level != "off"),
             model: stack.text("model"),
             connection: connection(&profile, stack, environment),
@@ -193,7 +193,7 @@ impl Settings {
 }
 
 impl ScreenSettings {
-    fn of(stack: &Layers) -> ScreenSettings {
+    fn from_layers(stack: &Layers) -> ScreenSettings {
         ScreenSettings {
             theme: stack.text("theme").unwrap_or_else(|| "auto".to_owned()),
             vim: stack.flag("vim"),
@@ -215,17 +215,17 @@ impl ScreenSettings {
 fn check_profile(profile: &str, stack: &Layers, problems: &mut Vec<ConfigDiagnostic>) {
     let source = match stack.layer("profile") {
         SettingsLayer::BuiltIn => return,
-        SettingsLayer::Variable(name) => Written::Variable(name),
-        SettingsLayer::CommandLine => Written::CommandLine,
+        SettingsLayer::Variable(name) => DiagnosticSource::Variable(name),
+        SettingsLayer::CommandLine => DiagnosticSource::CommandLine,
         SettingsLayer::User(file)
         | SettingsLayer::Project(file)
-        | SettingsLayer::Strictest(file) => Written::File(file),
+        | SettingsLayer::Strictest(file) => DiagnosticSource::File(file),
     };
     let known = stack.profiles();
     if profile != "default" && !known.iter().any(|name| name == profile) {
         let fault = ConfigError::NoProfile { known };
         problems.push(ConfigDiagnostic {
-            written: source,
+            source: source,
             place: None,
             key: Some(profile.to_owned()),
             fault,
@@ -264,7 +264,7 @@ fn connection(profile: &str, stack: &Layers, environment: &Environment) -> Optio
     }
     let to_profile = named.is_none().then(|| of_profile("base_url")).flatten();
     let (api_key, key_variable) =
-        key(stack, environment, to_profile.is_some(), of_profile("api_key_env"));
+        find_key(stack, environment, to_profile.is_some(), of_profile("api_key_env"));
     let named_by_profile = of_profile("api_key_env").is_some_and(|name| name == key_variable);
     let of_openai = api_key.is_some() && (named_by_profile || key_variable == "OPENAI_API_KEY");
     let base_url = named.or(to_profile).or_else(|| of_openai.then(|| OPENAI.to_owned()))?;
@@ -287,8 +287,8 @@ fn built_in_model(
     high: &str,
 ) -> Option<ProviderSetting> {
     match (model, of_profile("provider").as_deref()) {
-        (Some(model), _) if ProviderSetting::of_model(model).is_some() => {
-            ProviderSetting::of_model(model)
+        (Some(model), _) if ProviderSetting::from_model_name(model).is_some() => {
+            ProviderSetting::from_model_name(model)
         }
         (None, Some("guide")) if !server_named => Some(ProviderSetting::Guide),
         (None, Some("scripted")) if !server_named => Some(ProviderSetting::Scripted(high.into())),
@@ -299,7 +299,7 @@ fn built_in_model(
 /// The key for the active server. A key that is in the environment for other programs (`R9S_…`,
 /// `OPENAI_…`) is never sent to a server that the settings file names: that one gets
 /// `AVOCET_API_KEY` or the variable its profile names.
-fn key(
+fn find_key(
     stack: &Layers,
     environment: &Environment,
     to_profile: bool,

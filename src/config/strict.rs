@@ -8,7 +8,7 @@ use std::path::Path;
 use toml_edit::{Document, Item, TableLike};
 
 use super::near;
-use super::problem::{ConfigDiagnostic, ConfigError, TextPosition, Written};
+use super::problem::{ConfigDiagnostic, ConfigError, DiagnosticSource, TextPosition};
 use super::rules;
 use crate::words::{self, LocalizedText, Phrase};
 
@@ -43,12 +43,12 @@ pub enum TomlKind {
         min: f64,
         max: f64,
     },
-    List(ListOf),
+    List(ListKind),
 }
 
 /// The type of the texts in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ListOf {
+pub enum ListKind {
     /// `name`, `+name`, `-name`, or an absolute path in their place.
     Programs,
     RuleIds,
@@ -90,14 +90,14 @@ const MOST_ITEMS: usize = 1000;
 
 /// Reads the text of `file`.
 pub fn read(file: &Path, text: &str, keys: &[SettingKey]) -> TomlReport {
-    let mut reader = Reader { file, text, keys, out: TomlReport::default() };
+    let mut reader = TomlReader { file, text, keys, out: TomlReport::default() };
     // Some Windows editors put a byte order mark before the first character.
     match Document::parse(text.strip_prefix('\u{feff}').unwrap_or(text)) {
         Ok(document) => reader.table("", document.as_table()),
         Err(error) => {
             let why = error.message().lines().collect::<Vec<_>>().join(", ");
             let place = error.span().map(|span| span.start);
-            reader.problem(place, None, ConfigError::Syntax { why });
+            reader.report(place, None, ConfigError::Syntax { why });
         }
     }
     reader.out
@@ -112,18 +112,19 @@ pub fn find<'k>(keys: &'k [SettingKey], path: &str) -> Option<&'k SettingKey> {
 pub fn nearest(keys: &[SettingKey], path: &str) -> Option<String> {
     let whole = keys.iter().filter(|key| key.elsewhere.is_none()).map(|key| key.path);
     let sections = whole.clone().filter_map(|path| Some(path.split_once('.')?.0));
-    let known: Vec<String> = whole.chain(sections).map(|known| fill(known, path)).collect();
+    let known: Vec<String> =
+        whole.chain(sections).map(|known| fill_wildcard(known, path)).collect();
     near::nearest(path, known.iter().map(String::as_str)).first().map(|near| (*near).to_owned())
 }
 
-struct Reader<'a> {
+struct TomlReader<'a> {
     file: &'a Path,
     text: &'a str,
     keys: &'a [SettingKey],
     out: TomlReport,
 }
 
-impl Reader<'_> {
+impl TomlReader<'_> {
     fn table(&mut self, prefix: &str, table: &dyn TableLike) {
         for (name, item) in table.iter() {
             let at = table.key(name).and_then(|key| key.span()).map(|span| span.start);
@@ -131,7 +132,7 @@ impl Reader<'_> {
             if is_name(name) {
                 self.item(at, path, item);
             } else {
-                self.problem(at, Some(path), ConfigError::BadName);
+                self.report(at, Some(path), ConfigError::BadName);
             }
         }
     }
@@ -140,18 +141,18 @@ impl Reader<'_> {
         let value_at = item.span().map(|span| span.start).or(at);
         match (find(self.keys, &path), item.as_table_like()) {
             (Some(SettingKey { elsewhere: Some(word), .. }), _) => {
-                self.problem(at, Some(path), ConfigError::Elsewhere((*word).into()));
+                self.report(at, Some(path), ConfigError::Elsewhere((*word).into()));
             }
             (Some(key), _) => self.value(key, at, value_at, path, item),
             (None, Some(table)) if is_section(self.keys, &path) => self.table(&path, table),
             (None, None) if is_section(self.keys, &path) => {
                 let expected = words::config::A_TABLE.with("key", path.as_str());
-                let fault = ConfigError::wrong(expected, found(item));
-                self.problem(value_at, Some(path), fault);
+                let fault = ConfigError::mismatch(expected, describe_item(item));
+                self.report(value_at, Some(path), fault);
             }
             (None, _) => {
                 let near = nearest(self.keys, &path);
-                self.problem(at, Some(path), ConfigError::Unknown { near });
+                self.report(at, Some(path), ConfigError::Unknown { near });
             }
         }
     }
@@ -165,10 +166,10 @@ impl Reader<'_> {
         item: &Item,
     ) {
         let checked = match (key.kind, item.as_array()) {
-            (TomlKind::List(ListOf::Rules), Some(items)) if items.len() <= MOST_ITEMS => {
+            (TomlKind::List(ListKind::Rules), Some(items)) if items.len() <= MOST_ITEMS => {
                 let (rules, faults) = rules::read(&path, items);
                 for (span, fault) in faults {
-                    self.problem(span.or(value_at), Some(path.clone()), fault);
+                    self.report(span.or(value_at), Some(path.clone()), fault);
                 }
                 Ok(TomlValue::List(rules))
             }
@@ -176,20 +177,20 @@ impl Reader<'_> {
         };
         match checked {
             Ok(value) => {
-                let place = at.map(|at| place(self.text, at));
+                let place = at.map(|at| position_at(self.text, at));
                 self.out.found.push(TomlEntry { path, value, place });
             }
             Err(found) => {
-                let fault = ConfigError::wrong(key.kind.expected(), found);
-                self.problem(value_at, Some(path), fault);
+                let fault = ConfigError::mismatch(key.kind.expected(), found);
+                self.report(value_at, Some(path), fault);
             }
         }
     }
 
-    fn problem(&mut self, at: Option<usize>, key: Option<String>, fault: ConfigError) {
-        let place = at.map(|at| place(self.text, at));
-        let written = Written::File(self.file.to_owned());
-        self.out.problems.push(ConfigDiagnostic { written, place, key, fault });
+    fn report(&mut self, at: Option<usize>, key: Option<String>, fault: ConfigError) {
+        let place = at.map(|at| position_at(self.text, at));
+        let written = DiagnosticSource::File(self.file.to_owned());
+        self.out.problems.push(ConfigDiagnostic { source: written, place, key, fault });
     }
 }
 
@@ -211,7 +212,7 @@ impl TomlKind {
             | TomlKind::Number { .. }
             | TomlKind::List(_) => match text.parse::<toml_edit::Value>() {
                 Ok(value) => Item::from(value),
-                Err(_) => return Err(shown(text)),
+                Err(_) => return Err(describe_text(text)),
             },
         };
         self.check(&item)
@@ -230,25 +231,25 @@ impl TomlKind {
             TomlKind::Number { min, max } => {
                 w::A_NUMBER.with("min", min.to_string()).with("max", max.to_string())
             }
-            TomlKind::List(ListOf::Programs) => w::A_LIST_OF_PROGRAMS.into(),
-            TomlKind::List(ListOf::RuleIds) => w::A_LIST_OF_RULE_IDS.into(),
-            TomlKind::List(ListOf::Rules) => w::A_LIST_OF_RULES.into(),
-            TomlKind::List(ListOf::Paths) => w::A_LIST_OF_PATHS.into(),
-            TomlKind::List(ListOf::Words) => w::A_LIST_OF_WORDS.into(),
+            TomlKind::List(ListKind::Programs) => w::A_LIST_OF_PROGRAMS.into(),
+            TomlKind::List(ListKind::RuleIds) => w::A_LIST_OF_RULE_IDS.into(),
+            TomlKind::List(ListKind::Rules) => w::A_LIST_OF_RULES.into(),
+            TomlKind::List(ListKind::Paths) => w::A_LIST_OF_PATHS.into(),
+            TomlKind::List(ListKind::Words) => w::A_LIST_OF_WORDS.into(),
         }
     }
 
     /// The value of an item; the error says what is there instead.
     fn check(&self, item: &Item) -> Result<TomlValue, LocalizedText> {
         let value = match self {
-            TomlKind::Text => item.as_str().and_then(text),
+            TomlKind::Text => item.as_str().and_then(text_value),
             TomlKind::Choice(choices) => {
-                item.as_str().filter(|text| choices.contains(text)).and_then(text)
+                item.as_str().filter(|text| choices.contains(text)).and_then(text_value)
             }
             TomlKind::Renamed(choices, old) => item
                 .as_str()
                 .filter(|text| choices.contains(text) || old.contains(text))
-                .and_then(text),
+                .and_then(text_value),
             TomlKind::Flag => item.as_bool().map(TomlValue::Flag),
             TomlKind::Count { min, max } => item
                 .as_integer()
@@ -260,9 +261,9 @@ impl TomlKind {
                 let number = item.as_float().or(whole);
                 number.filter(|number| (min..=max).contains(&number)).map(TomlValue::Number)
             }
-            TomlKind::List(of) => return list(*of, item),
+            TomlKind::List(of) => return list_value(*of, item),
         };
-        value.ok_or_else(|| found(item))
+        value.ok_or_else(|| describe_item(item))
     }
 }
 
@@ -279,7 +280,7 @@ impl TomlValue {
     }
 
     /// As shown to the user: text without quotes, the rest as in a file.
-    pub fn shown(&self) -> String {
+    pub fn display_text(&self) -> String {
         match self {
             TomlValue::Text(text) => text.clone(),
             TomlValue::Flag(_)
@@ -290,57 +291,57 @@ impl TomlValue {
     }
 }
 
-fn text(text: &str) -> Option<TomlValue> {
+fn text_value(text: &str) -> Option<TomlValue> {
     (text.len() <= LONGEST).then(|| TomlValue::Text(text.to_owned()))
 }
 
-fn list(of: ListOf, item: &Item) -> Result<TomlValue, LocalizedText> {
-    let items = item.as_array().ok_or_else(|| found(item))?;
+fn list_value(of: ListKind, item: &Item) -> Result<TomlValue, LocalizedText> {
+    let items = item.as_array().ok_or_else(|| describe_item(item))?;
     if items.len() > MOST_ITEMS {
         return Err(words::config::FOUND_MANY.with("count", items.len()));
     }
-    if of == ListOf::Rules {
+    if of == ListKind::Rules {
         let (rules, faults) = rules::read("", items);
         return match faults.into_iter().next() {
             None => Ok(TomlValue::List(rules)),
             Some((_, ConfigError::Rule(say))) => Err(say),
-            Some(_) => Err(found(item)),
+            Some(_) => Err(describe_item(item)),
         };
     }
     let texts = items.iter().map(|value| match value.as_str() {
-        Some(text) if of.takes(text) => Ok(text.to_owned()),
-        Some(text) => Err(shown(text)),
-        None => Err(found(&Item::from(value.clone()))),
+        Some(text) if of.accepts(text) => Ok(text.to_owned()),
+        Some(text) => Err(describe_text(text)),
+        None => Err(describe_item(&Item::from(value.clone()))),
     });
     texts.collect::<Result<Vec<_>, LocalizedText>>().map(TomlValue::List)
 }
 
-impl ListOf {
-    pub(super) fn takes(self, text: &str) -> bool {
+impl ListKind {
+    pub(super) fn accepts(self, text: &str) -> bool {
         let plain = text.len() <= 1000 && !text.chars().any(char::is_control);
         plain
             && match self {
-                ListOf::Programs => {
+                ListKind::Programs => {
                     let name = text.strip_prefix(['+', '-']).unwrap_or(text);
                     let path = !name.contains('/') || name.starts_with('/');
                     path && !name.is_empty() && !name.contains([' ', '*', '?'])
                 }
-                ListOf::RuleIds => {
+                ListKind::RuleIds => {
                     let of_id = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
                     !text.is_empty() && text.chars().all(of_id)
                 }
-                ListOf::Rules => crate::safety::PolicyRule::parse(text).is_ok(),
-                ListOf::Paths => text.starts_with('/') || text.starts_with("~/"),
-                ListOf::Words => true,
+                ListKind::Rules => crate::safety::PolicyRule::parse(text).is_ok(),
+                ListKind::Paths => text.starts_with('/') || text.starts_with("~/"),
+                ListKind::Words => true,
             }
     }
 }
 
 /// The type of the item, in a word; a short text is shown.
-pub(super) fn found(item: &Item) -> LocalizedText {
+pub(super) fn describe_item(item: &Item) -> LocalizedText {
     use words::config as w;
     match item.as_str() {
-        Some(text) => shown(text),
+        Some(text) => describe_text(text),
         None if item.is_bool() => w::FOUND_FLAG.into(),
         None if item.is_integer() || item.is_float() => {
             let number = item.as_value().map(ToString::to_string).unwrap_or_default();
@@ -352,7 +353,7 @@ pub(super) fn found(item: &Item) -> LocalizedText {
     }
 }
 
-fn shown(text: &str) -> LocalizedText {
+fn describe_text(text: &str) -> LocalizedText {
     let mut short: String = text.chars().take(40).collect();
     if short.len() < text.len() {
         short.push('…');
@@ -380,7 +381,7 @@ fn is_section(keys: &[SettingKey], path: &str) -> bool {
 }
 
 /// A pattern with its `*` replaced by the name at that position of `path`.
-fn fill(pattern: &str, path: &str) -> String {
+fn fill_wildcard(pattern: &str, path: &str) -> String {
     let mut parts = path.split('.');
     let filled = pattern.split('.').map(|wanted| {
         let part = parts.next().unwrap_or(wanted);
@@ -396,7 +397,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Counts lines and characters up to a byte.
-fn place(text: &str, at: usize) -> TextPosition {
+fn position_at(text: &str, at: usize) -> TextPosition {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;

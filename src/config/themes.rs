@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_toml_files_with_a_name_to_type_are_themes() {
+    fn only_toml_files_with_a_typeable_name_are_themes() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["sea.toml", "b.toml", "notes.txt", "Big One.toml", ".x.toml"] {
             std::fs::write(folder.path().join(name), name).unwrap();

@@ -8,18 +8,18 @@ use super::Environment;
 
 /// `stable-x86_64-unknown-linux-gnu`; `None` if rustup is not used, or has none.
 pub fn default(environment: &Environment, home: &Path) -> Option<String> {
-    if let Some(named) = environment.get("RUSTUP_TOOLCHAIN").filter(|named| plain(named)) {
+    if let Some(named) = environment.get("RUSTUP_TOOLCHAIN").filter(|named| is_plain_name(named)) {
         return Some(named.to_owned());
     }
     let folder = environment.path("RUSTUP_HOME").unwrap_or_else(|| home.join(".rustup"));
     let text = fs::read_to_string(folder.join("settings.toml")).ok()?;
     let settings: toml::Table = text.parse().ok()?;
     let named = settings.get("default_toolchain")?.as_str()?;
-    plain(named).then(|| named.to_owned())
+    is_plain_name(named).then(|| named.to_owned())
 }
 
 /// A name, not a path.
-fn plain(name: &str) -> bool {
+fn is_plain_name(name: &str) -> bool {
     let of_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     !name.is_empty() && name.len() < 200 && name.chars().all(of_name)
 }
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_of_rustup_is_found_and_a_path_is_none() {
+    fn the_rustup_default_is_found_unless_it_is_a_path() {
         let home = tempfile::tempdir().unwrap();
         let none = Environment::default();
         assert_eq!(default(&none, home.path()), None);
@@ -39,7 +39,7 @@ mod tests {
         assert_eq!(default(&none, home.path()).as_deref(), Some("stable-x86_64"));
         fs::write(&file, "default_toolchain = \"/w/evil\"").unwrap();
         assert_eq!(default(&none, home.path()), None);
-        let named = Environment::of([("RUSTUP_TOOLCHAIN", "nightly")]);
+        let named = Environment::from_pairs([("RUSTUP_TOOLCHAIN", "nightly")]);
         assert_eq!(default(&named, home.path()).as_deref(), Some("nightly"));
     }
 }

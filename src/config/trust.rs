@@ -33,19 +33,19 @@ const OUTLINED: usize = 10_000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrustStore {
     file: PathBuf,
-    kept: Kept,
+    contents: TrustFile,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kept {
+struct TrustFile {
     version: u32,
-    folders: Vec<Row>,
+    folders: Vec<TrustRow>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct TrustRow {
     path: PathBuf,
     device: u64,
     inode: u64,
@@ -79,7 +79,7 @@ pub enum FolderTrust {
 pub struct Survey {
     pub files: Vec<UntrustedFile>,
     /// There are more files than listed.
-    pub cut: bool,
+    pub truncated: bool,
     digest: String,
 }
 
@@ -88,7 +88,7 @@ const ALSO: &[&str] = &[".env", ".envrc", "scripts"];
 
 /// Names to look for, and whether a change of them brings the question back: that is so for those
 /// that Avocet itself reads.
-fn looked_for() -> impl Iterator<Item = (&'static str, bool)> {
+fn searched_names() -> impl Iterator<Item = (&'static str, bool)> {
     let own = steering::file_names(steering::SteeredBy::Avocet).map(|name| (name, true));
     let told = steering::file_names(steering::SteeredBy::Agents).filter(|name| !name.contains('*'));
     own.chain(told.chain(ALSO.iter().copied()).map(|name| (name, false)))
@@ -134,7 +134,7 @@ impl TrustStore {
     /// Reads the answers in `file`. The sentence says why nothing is trusted although something
     /// should be.
     pub fn open(file: PathBuf) -> (TrustStore, Option<LocalizedText>) {
-        let empty = Kept { version: VERSION, folders: Vec::new() };
+        let empty = TrustFile { version: VERSION, folders: Vec::new() };
         let (kept, sound) = match saved::read(&file) {
             Ok(None) => (empty, true),
             Ok(Some(text)) => parse(&text).map_or((empty, false), |kept| (kept, true)),
@@ -142,21 +142,21 @@ impl TrustStore {
         };
         let broken = || words::config::TRUST_BROKEN.with("file", file.display().to_string());
         let said = (!sound).then(broken);
-        (TrustStore { file, kept }, said)
+        (TrustStore { file, contents: kept }, said)
     }
 
     /// Whether `folder`, whose links are resolved already, is trusted.
-    pub fn standing(&self, folder: &Path, survey: &Survey) -> FolderTrust {
+    pub fn folder_trust(&self, folder: &Path, survey: &Survey) -> FolderTrust {
         let identity = identity(folder);
-        let row = self.kept.folders.iter().find(|row| row.path == folder);
+        let row = self.contents.folders.iter().find(|row| row.path == folder);
         match row {
             Some(row) if identity != Some((row.device, row.inode)) => FolderTrust::Unknown,
-            Some(Row { level: TrustLevel::ReadOnly, .. }) => {
+            Some(TrustRow { level: TrustLevel::ReadOnly, .. }) => {
                 FolderTrust::Known(TrustLevel::ReadOnly)
             }
             Some(row) if row.digest != survey.digest => FolderTrust::Changed,
             Some(_) => FolderTrust::Known(TrustLevel::Trusted),
-            None if self.is_below(folder) && !survey.steers() => {
+            None if self.is_below(folder) && !survey.has_steering_files() => {
                 FolderTrust::Known(TrustLevel::Trusted)
             }
             None => FolderTrust::Unknown,
@@ -167,7 +167,8 @@ impl TrustStore {
     /// never the data of a repository about where it belongs.
     fn is_below(&self, folder: &Path) -> bool {
         let above = folder.ancestors().skip(1);
-        let mut rows = above.filter_map(|path| self.kept.folders.iter().find(|r| r.path == path));
+        let mut rows =
+            above.filter_map(|path| self.contents.folders.iter().find(|r| r.path == path));
         rows.next().is_some_and(|row| {
             row.level == TrustLevel::Below && identity(&row.path) == Some((row.device, row.inode))
         })
@@ -178,10 +179,10 @@ impl TrustStore {
         let (device, inode) = identity(folder).ok_or(io::ErrorKind::NotFound)?;
         let (path, digest) = (folder.to_owned(), survey.digest.clone());
         let _lock = self.lock()?;
-        self.kept.folders.retain(|row| row.path != folder);
-        self.kept.folders.push(Row { path, device, inode, level, digest });
-        let over = self.kept.folders.len().saturating_sub(MOST);
-        self.kept.folders.drain(..over);
+        self.contents.folders.retain(|row| row.path != folder);
+        self.contents.folders.push(TrustRow { path, device, inode, level, digest });
+        let over = self.contents.folders.len().saturating_sub(MOST);
+        self.contents.folders.drain(..over);
         self.save()
     }
 
@@ -191,7 +192,7 @@ impl TrustStore {
         if let Ok(Some(text)) = saved::read(&self.file)
             && let Some(kept) = parse(&text)
         {
-            self.kept = kept;
+            self.contents = kept;
         }
         Ok(lock)
     }
@@ -202,21 +203,21 @@ impl TrustStore {
         if !sound && self.file.symlink_metadata().is_ok() {
             fs::rename(&self.file, self.file.with_extension("broken"))?;
         }
-        let text = serde_json::to_string_pretty(&self.kept)?;
+        let text = serde_json::to_string_pretty(&self.contents)?;
         saved::write(&self.file, &format!("{text}\n"))
     }
 }
 
 impl Survey {
     /// Whether any file that controls programs was found, as far as the search went.
-    fn steers(&self) -> bool {
-        self.cut || self.files.iter().any(|file| file.steers)
+    fn has_steering_files(&self) -> bool {
+        self.truncated || self.files.iter().any(|file| file.steers)
     }
 }
 
 /// The parent folder, if it may be trusted with everything in it: not the root, not the home folder
 /// or a parent of it, and none that other users can write to.
-pub fn above<'f>(folder: &'f Path, home: &Path) -> Option<&'f Path> {
+pub fn trustable_parent<'f>(folder: &'f Path, home: &Path) -> Option<&'f Path> {
     use std::os::unix::fs::MetadataExt;
     let above = folder.parent()?;
     let own = fs::metadata(above).ok().filter(|meta| meta.mode() & 0o022 == 0)?;
@@ -224,8 +225,8 @@ pub fn above<'f>(folder: &'f Path, home: &Path) -> Option<&'f Path> {
     (own.is_dir() && deep && !home.starts_with(above)).then_some(above)
 }
 
-fn parse(text: &str) -> Option<Kept> {
-    let kept: Kept = serde_json::from_str(text).ok()?;
+fn parse(text: &str) -> Option<TrustFile> {
+    let kept: TrustFile = serde_json::from_str(text).ok()?;
     (kept.version == VERSION && kept.folders.len() <= MOST).then_some(kept)
 }
 
@@ -239,47 +240,47 @@ fn identity(folder: &Path) -> Option<(u64, u64)> {
 /// Lists the contents of `folder`, following no link, and the files above it, up to the root of its
 /// repository, that would apply in it.
 pub fn survey(folder: &Path) -> Survey {
-    let mut looking = Looking::default();
-    for (name, steers) in looked_for() {
-        looking.at(&folder.join(name), name, steers, 0);
+    let mut looking = SurveyWalk::default();
+    for (name, steers) in searched_names() {
+        looking.visit(&folder.join(name), name, steers, 0);
     }
     for root in paths::project_roots(folder).iter().filter(|root| *root != folder) {
         for name in paths::STEERING {
             let path = root.join(name);
-            looking.at(&path, &path.to_string_lossy(), true, 0);
+            looking.visit(&path, &path.to_string_lossy(), true, 0);
         }
     }
     let digest = looking.digest.finalize();
     Survey {
         files: looking.files,
-        cut: looking.cut,
+        truncated: looking.truncated,
         digest: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
     }
 }
 
 #[derive(Default)]
-struct Looking {
+struct SurveyWalk {
     files: Vec<UntrustedFile>,
-    cut: bool,
+    truncated: bool,
     digest: Sha256,
 }
 
-impl Looking {
-    fn at(&mut self, path: &Path, name: &str, steers: bool, depth: usize) {
+impl SurveyWalk {
+    fn visit(&mut self, path: &Path, name: &str, steers: bool, depth: usize) {
         let Ok(meta) = fs::symlink_metadata(path) else { return };
         if meta.is_dir() {
-            return self.folder(path, name, steers, depth);
+            return self.visit_folder(path, name, steers, depth);
         }
         if steers {
             self.digest.update(name.as_bytes());
             self.digest.update([0]);
             self.digest.update(fingerprint(path, &meta));
             if meta.is_symlink() {
-                self.led(path, depth);
+                self.hash_link_target(path, depth);
             }
         }
         if self.files.len() >= MOST_FILES {
-            self.cut = true;
+            self.truncated = true;
         } else {
             self.files.push(UntrustedFile { name: name.to_owned(), bytes: meta.len(), steers });
         }
@@ -287,7 +288,7 @@ impl Looking {
 
     /// A link's target is read as if it were in the folder, so a change of it is a change of the
     /// folder. It is not listed.
-    fn led(&mut self, path: &Path, depth: usize) {
+    fn hash_link_target(&mut self, path: &Path, depth: usize) {
         let Ok(meta) = fs::metadata(path) else { return };
         if !meta.is_dir() {
             return self.digest.update(fingerprint(path, &meta));
@@ -296,16 +297,16 @@ impl Looking {
         let mut paths: Vec<PathBuf> = entries.take(OUTLINED).map(|entry| entry.path()).collect();
         paths.sort_unstable();
         if depth >= DEEPEST || paths.len() > MOST_FILES {
-            return self.outline(path, 0, &mut OUTLINED.clone());
+            return self.hash_outline(path, 0, &mut OUTLINED.clone());
         }
         for path in paths {
             self.digest.update(path.file_name().unwrap_or_default().as_encoded_bytes());
             self.digest.update([0]);
-            self.led(&path, depth + 1);
+            self.hash_link_target(&path, depth + 1);
         }
     }
 
-    fn folder(&mut self, path: &Path, name: &str, steers: bool, depth: usize) {
+    fn visit_folder(&mut self, path: &Path, name: &str, steers: bool, depth: usize) {
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
             .take(MOST_FILES + 1)
@@ -314,19 +315,19 @@ impl Looking {
         names.sort_unstable();
         if depth >= DEEPEST || names.len() > MOST_FILES {
             // A folder too large to read counts as changed each time anything in it was written.
-            self.cut = true;
+            self.truncated = true;
             self.digest.update(format!("{name}\0"));
-            self.outline(path, 0, &mut OUTLINED.clone());
+            self.hash_outline(path, 0, &mut OUTLINED.clone());
             return;
         }
         for below in names {
-            self.at(&path.join(&below), &format!("{name}/{below}"), steers, depth + 1);
+            self.visit(&path.join(&below), &format!("{name}/{below}"), steers, depth + 1);
         }
     }
 }
 
-impl Looking {
-    fn outline(&mut self, folder: &Path, depth: usize, left: &mut usize) {
+impl SurveyWalk {
+    fn hash_outline(&mut self, folder: &Path, depth: usize, left: &mut usize) {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         let mut paths: Vec<PathBuf> = entries.take(*left).map(|entry| entry.path()).collect();
         paths.sort_unstable();
@@ -337,7 +338,7 @@ impl Looking {
             let (size, time) = (meta.len(), meta.modified().ok());
             self.digest.update(format!("{depth} {name:?} {size} {time:?}\0"));
             if meta.is_dir() && depth < DEEPEST {
-                self.outline(&path, depth + 1, left);
+                self.hash_outline(&path, depth + 1, left);
             }
         }
     }

@@ -116,7 +116,7 @@ mod tests {
 
     fn desk() -> Desk {
         let root = tempfile::tempdir().unwrap();
-        let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
+        let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));
         let places = SearchPath::of(&paths, None, &[]);
         Desk { root, places }
     }

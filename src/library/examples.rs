@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn they_are_copied_once_and_nothing_is_overwritten() {
         let root = tempfile::tempdir().unwrap();
-        let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
+        let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));
         let mine = paths.config.join("bots/teacher.toml");
         fs::create_dir_all(mine.parent().unwrap()).unwrap();
         fs::write(&mine, "description = \"mine\"\n").unwrap();
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn each_of_them_loads_without_a_remark() {
         let root = tempfile::tempdir().unwrap();
-        let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
+        let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));
         copy(&paths).unwrap();
         let library = ExtensionSet::load(&SearchPath::of(&paths, None, &[]));
         for file in &library.files {

@@ -78,7 +78,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
+        let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));
         let library = ExtensionSet::load(&SearchPath::of(&paths, None, &[]));
         (root, library)
     }

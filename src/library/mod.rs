@@ -41,7 +41,7 @@ pub use places::{Maker, Owner, SearchDir, SearchPath};
 pub use skill::Skill;
 pub use skills::SkillsContext;
 
-use crate::config::problem::{ConfigDiagnostic, TextPosition as At, Written};
+use crate::config::problem::{ConfigDiagnostic, DiagnosticSource, TextPosition as At};
 use crate::config::{ConfigError, problem};
 use crate::words::{self, Localize, LocalizedText, Phrase};
 
@@ -90,8 +90,13 @@ fn at(file: &std::path::Path, place: Option<At>, word: Phrase) -> LocalizedText 
 
 /// The problem of a TOML file, as one sentence.
 fn wrong(file: &std::path::Path, fault: ConfigError) -> LocalizedText {
-    ConfigDiagnostic { written: Written::File(PathBuf::from(file)), place: None, key: None, fault }
-        .localized()
+    ConfigDiagnostic {
+        source: DiagnosticSource::File(PathBuf::from(file)),
+        place: None,
+        key: None,
+        fault,
+    }
+    .localized()
 }
 
 /// Why one of the user's files could not be created, changed or deleted.

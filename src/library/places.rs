@@ -220,7 +220,7 @@ mod tests {
         let deep = root.path().join("repo/deep");
         std::fs::create_dir_all(&deep).unwrap();
         std::fs::create_dir_all(root.path().join("repo/.git")).unwrap();
-        let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
+        let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));
         let places = SearchPath::of(&paths, Some(&deep), &[]);
         assert_eq!(
             folders(&places, ExtensionFileKind::Command, root.path()),
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn in_the_home_folder_each_folder_is_listed_once() {
         let home = tempfile::tempdir().unwrap();
-        let paths = Paths::under(&home.path().join("own"), home.path().to_owned());
+        let paths = Paths::with_root(&home.path().join("own"), home.path().to_owned());
         let places = SearchPath::of(&paths, Some(home.path()), &[]);
         let skills: Vec<_> =
             places.of_kind(ExtensionFileKind::Skill).map(|place| place.owner).collect();

@@ -92,7 +92,7 @@ mod tests {
     use crate::words::Lang;
 
     fn paths(root: &Path) -> Paths {
-        Paths::under(&root.join("own"), root.join("home"))
+        Paths::with_root(&root.join("own"), root.join("home"))
     }
 
     #[test]

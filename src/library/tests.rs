@@ -36,7 +36,7 @@ impl Desk {
     }
 
     fn load(&self, trusted: bool) -> ExtensionSet {
-        let paths = Paths::under(&self.path("own"), self.path("home"));
+        let paths = Paths::with_root(&self.path("own"), self.path("home"));
         let work = self.path("work");
         let project = trusted.then_some(work.as_path());
         ExtensionSet::load(&SearchPath::of(&paths, project, &["help", "Diff"]))

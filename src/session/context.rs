@@ -230,7 +230,7 @@ fn look(
     known: &ProjectInstructions,
     redactor: &Redactor,
 ) -> Option<Arc<ProjectInstructions>> {
-    if !known.is_old(folder) {
+    if !known.is_stale(folder) {
         return None;
     }
     let mut found = notes::read(folder);

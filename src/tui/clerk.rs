@@ -249,10 +249,10 @@ fn file_away(files: &SavePaths, papers: &Receiver<SaveJob>, secrets: &Redactor) 
                 let line = secrets.mask(&line);
                 history.get_or_insert_with(|| InputHistory::open(file.clone())).add(&line)
             }
-            (SaveJob::Draft(draft), _, Some(file)) => draft::keep(file, &masked(draft, secrets)),
+            (SaveJob::Draft(draft), _, Some(file)) => draft::save(file, &masked(draft, secrets)),
             (SaveJob::Passing(draft, done), _, Some(file)) => {
                 owed.push(done);
-                draft::keep_for_now(file, &masked(draft, secrets))
+                draft::save_unsynced(file, &masked(draft, secrets))
             }
             (SaveJob::Line(_), None, _) | (SaveJob::Draft(_) | SaveJob::Passing(..), _, None) => {
                 Ok(())
@@ -312,15 +312,15 @@ mod tests {
         let mut clerk = AutoSaver::start(files, SavedDraft::default());
         clerk.line("一".into(), 0);
         clerk.line("two".into(), 0);
-        clerk.close(SavedDraft::of("half a")).await;
+        clerk.close(SavedDraft::from_text("half a")).await;
         assert_eq!(InputHistory::open(history).entries(), ["一", "two"]);
-        assert_eq!(draft::read(&kept), SavedDraft::of("half a"));
+        assert_eq!(draft::read(&kept), SavedDraft::from_text("half a"));
     }
 
     #[tokio::test]
     async fn without_files_nothing_is_saved_and_nothing_fails() {
         let mut clerk = AutoSaver::start(SavePaths::default(), SavedDraft::default());
         clerk.line("one".into(), 0);
-        clerk.close(SavedDraft::of("half")).await;
+        clerk.close(SavedDraft::from_text("half")).await;
     }
 }

@@ -199,7 +199,8 @@ impl State {
 
     /// The current draft, which may be hidden under the palette.
     pub fn draft(&self) -> SavedDraft {
-        let draft = self.palette.draft().map_or_else(|| self.composer.draft(), SavedDraft::of);
+        let draft =
+            self.palette.draft().map_or_else(|| self.composer.draft(), SavedDraft::from_text);
         let (queue, later) = self.queue.waiting();
         SavedDraft { queue: queue.to_vec(), later, ..draft }
     }

@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn a_file_is_found_by_its_name_even_when_it_is_broken() {
         let root = tempfile::tempdir().unwrap();
-        let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
+        let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));
         std::fs::create_dir_all(paths.bots()).unwrap();
         std::fs::write(paths.bots().join("b.toml"), "x = ").unwrap();
         let library = ExtensionSet::load(&SearchPath::of(&paths, None, &[]));

@@ -1,15 +1,15 @@
 use super::*;
 
-struct Desk {
+struct TrustFixture {
     root: tempfile::TempDir,
 }
 
-impl Desk {
-    fn new() -> Desk {
+impl TrustFixture {
+    fn new() -> TrustFixture {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("work/.avocet")).unwrap();
         fs::write(root.path().join("work/.avocet/config.toml"), "a = 1\n").unwrap();
-        Desk { root }
+        TrustFixture { root }
     }
 
     fn work(&self) -> PathBuf {
@@ -29,7 +29,7 @@ impl Desk {
     }
 
     fn standing(&self) -> FolderTrust {
-        self.open().standing(&self.work(), &survey(&self.work()))
+        self.open().folder_trust(&self.work(), &survey(&self.work()))
     }
 }
 
@@ -37,7 +37,7 @@ const TRUSTED: FolderTrust = FolderTrust::Known(TrustLevel::Trusted);
 
 #[test]
 fn no_folder_is_trusted_before_the_question_and_an_answer_is_remembered() {
-    let desk = Desk::new();
+    let desk = TrustFixture::new();
     assert_eq!(desk.standing(), FolderTrust::Unknown);
     desk.trust();
     assert_eq!(desk.standing(), TRUSTED);
@@ -46,8 +46,8 @@ fn no_folder_is_trusted_before_the_question_and_an_answer_is_remembered() {
 }
 
 #[test]
-fn windows_that_answer_for_their_folders_at_once_lose_nothing_of_each_other() {
-    let desk = Desk::new();
+fn concurrent_windows_do_not_lose_each_others_answers() {
+    let desk = TrustFixture::new();
     let mut windows: Vec<TrustStore> = (0..4).map(|_| desk.open()).collect();
     let folder = |window: usize, number: usize| desk.work().join(format!("{window}-{number}"));
     for (window, number) in (0..4).flat_map(|window| (0..5).map(move |number| (window, number))) {
@@ -63,19 +63,19 @@ fn windows_that_answer_for_their_folders_at_once_lose_nothing_of_each_other() {
             });
         }
     });
-    assert_eq!(desk.open().kept.folders.len(), 20);
+    assert_eq!(desk.open().contents.folders.len(), 20);
 }
 
 #[test]
 fn trust_is_inherited_where_the_user_said_so_and_no_file_controls_programs() {
-    let desk = Desk::new();
+    let desk = TrustFixture::new();
     let (plain, steered) = (desk.work().join("a/b"), desk.work().join("c"));
     fs::create_dir_all(&plain).unwrap();
     fs::create_dir_all(steered.join(".avocet")).unwrap();
     fs::write(steered.join(".avocet/config.toml"), "x = 1\n").unwrap();
     desk.open().set(&desk.work(), &survey(&desk.work()), TrustLevel::Below).unwrap();
     assert_eq!(desk.standing(), TRUSTED);
-    let stands = |folder: &Path| desk.open().standing(folder, &survey(folder));
+    let stands = |folder: &Path| desk.open().folder_trust(folder, &survey(folder));
     assert_eq!(stands(&plain), TRUSTED);
     assert_eq!(stands(&steered), FolderTrust::Unknown);
     assert_eq!(stands(desk.root.path()), FolderTrust::Unknown);
@@ -91,36 +91,36 @@ fn trust_is_inherited_where_the_user_said_so_and_no_file_controls_programs() {
 }
 
 #[test]
-fn only_a_folder_of_ones_own_is_offered_to_be_trusted_with_all_in_it() {
+fn only_the_users_own_folder_can_be_trusted_with_its_subfolders() {
     use std::os::unix::fs::PermissionsExt;
-    let desk = Desk::new();
+    let desk = TrustFixture::new();
     let home = desk.root.path().join("home");
     let shop = home.join("code/shop");
     fs::create_dir_all(&shop).unwrap();
     let code = home.join("code");
     fs::set_permissions(&code, fs::Permissions::from_mode(0o755)).unwrap();
-    assert_eq!(above(&shop, &home), Some(code.as_path()));
-    assert_eq!(above(&code, &home), None, "the home folder");
-    assert_eq!(above(&home, &home), None, "what the home folder lies in");
-    assert_eq!(above(Path::new("/srv"), &home), None, "the root");
+    assert_eq!(trustable_parent(&shop, &home), Some(code.as_path()));
+    assert_eq!(trustable_parent(&code, &home), None, "the home folder");
+    assert_eq!(trustable_parent(&home, &home), None, "what the home folder lies in");
+    assert_eq!(trustable_parent(Path::new("/srv"), &home), None, "the root");
     fs::set_permissions(&code, fs::Permissions::from_mode(0o777)).unwrap();
-    assert_eq!(above(&shop, &home), None, "others may write there");
+    assert_eq!(trustable_parent(&shop, &home), None, "others may write there");
 }
 
 #[test]
-fn trust_is_neither_handed_down_nor_up() {
-    let desk = Desk::new();
+fn trust_does_not_extend_to_parents_or_children() {
+    let desk = TrustFixture::new();
     desk.trust();
     let below = desk.work().join("below");
     fs::create_dir(&below).unwrap();
-    assert_eq!(desk.open().standing(&below, &survey(&below)), FolderTrust::Unknown);
+    assert_eq!(desk.open().folder_trust(&below, &survey(&below)), FolderTrust::Unknown);
     let above = desk.root.path();
-    assert_eq!(desk.open().standing(above, &survey(above)), FolderTrust::Unknown);
+    assert_eq!(desk.open().folder_trust(above, &survey(above)), FolderTrust::Unknown);
 }
 
 #[test]
-fn another_folder_under_the_same_name_is_a_stranger() {
-    let desk = Desk::new();
+fn another_folder_at_the_same_path_is_not_trusted() {
+    let desk = TrustFixture::new();
     desk.trust();
     fs::rename(desk.work(), desk.root.path().join("old")).unwrap();
     fs::create_dir_all(desk.work().join(".avocet")).unwrap();
@@ -129,7 +129,7 @@ fn another_folder_under_the_same_name_is_a_stranger() {
 }
 
 #[test]
-fn new_or_changed_files_that_control_programs_bring_the_question_back() {
+fn new_or_changed_steering_files_ask_for_trust_again() {
     for (name, text, expected) in [
         (".avocet/config.toml", "a = 2\n", FolderTrust::Changed),
         (".avocet/commands/x.md", "!{ls}", FolderTrust::Changed),
@@ -137,7 +137,7 @@ fn new_or_changed_files_that_control_programs_bring_the_question_back() {
         (".env", "A=1", TRUSTED),
         ("src/main.rs", "", TRUSTED),
     ] {
-        let desk = Desk::new();
+        let desk = TrustFixture::new();
         desk.trust();
         let path = desk.work().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -148,7 +148,7 @@ fn new_or_changed_files_that_control_programs_bring_the_question_back() {
 
 #[test]
 fn found_files_are_named_and_measured_and_links_are_not_followed() {
-    let desk = Desk::new();
+    let desk = TrustFixture::new();
     fs::write(desk.work().join("AGENTS.md"), "hello").unwrap();
     fs::create_dir(desk.root.path().join("secret")).unwrap();
     fs::write(desk.root.path().join("secret/key"), "x").unwrap();
@@ -157,13 +157,13 @@ fn found_files_are_named_and_measured_and_links_are_not_followed() {
     let names: Vec<(&str, u64)> =
         found.files.iter().map(|file| (file.name.as_str(), file.bytes)).collect();
     assert_eq!(names, [(".avocet/config.toml", 6), (".claude", 9), ("AGENTS.md", 5)]);
-    assert!(!found.cut);
+    assert!(!found.truncated);
 }
 
 #[test]
-fn a_change_in_a_linked_folder_brings_the_question_back() {
+fn a_change_in_a_linked_folder_asks_for_trust_again() {
     for target in ["conf", "../conf"] {
-        let desk = Desk::new();
+        let desk = TrustFixture::new();
         fs::remove_dir_all(desk.work().join(".avocet")).unwrap();
         let conf = desk.work().join(target);
         fs::create_dir_all(conf.join("skills/a")).unwrap();
@@ -180,7 +180,7 @@ fn a_change_in_a_linked_folder_brings_the_question_back() {
 }
 
 #[test]
-fn a_folder_that_is_more_than_a_project_is_warned_of() {
+fn a_folder_that_is_more_than_a_project_gets_a_warning() {
     use std::os::unix::fs::PermissionsExt;
     let root = tempfile::tempdir().unwrap();
     let home = root.path().join("home");
@@ -195,8 +195,8 @@ fn a_folder_that_is_more_than_a_project_is_warned_of() {
 }
 
 #[test]
-fn a_change_is_noticed_also_in_a_folder_that_holds_too_much_to_be_listed() {
-    let desk = Desk::new();
+fn a_change_is_detected_even_in_a_folder_too_large_to_list() {
+    let desk = TrustFixture::new();
     let skill = |number: usize| desk.work().join(format!(".claude/skills/s{number}/SKILL.md"));
     for number in 0..=MOST_FILES {
         fs::create_dir_all(skill(number).parent().unwrap()).unwrap();
@@ -204,14 +204,14 @@ fn a_change_is_noticed_also_in_a_folder_that_holds_too_much_to_be_listed() {
     }
     desk.trust();
     assert_eq!(desk.standing(), TRUSTED);
-    assert!(survey(&desk.work()).cut);
+    assert!(survey(&desk.work()).truncated);
     fs::write(skill(7), "another").unwrap();
     assert_eq!(desk.standing(), FolderTrust::Changed);
 }
 
 #[test]
 fn files_of_other_agents_above_the_folder_are_found_too() {
-    let desk = Desk::new();
+    let desk = TrustFixture::new();
     let deep = desk.work().join("deep");
     fs::create_dir_all(&deep).unwrap();
     fs::create_dir(desk.work().join(".git")).unwrap();
@@ -228,8 +228,8 @@ fn files_of_other_agents_above_the_folder_are_found_too() {
 }
 
 #[test]
-fn settings_above_the_folder_that_would_count_are_found() {
-    let desk = Desk::new();
+fn applicable_settings_above_the_folder_are_found() {
+    let desk = TrustFixture::new();
     let deep = desk.work().join("deep");
     fs::create_dir_all(&deep).unwrap();
     fs::create_dir(desk.work().join(".git")).unwrap();
@@ -241,21 +241,21 @@ fn settings_above_the_folder_that_would_count_are_found() {
 
 #[test]
 fn an_unreadable_file_trusts_nothing_and_is_reported_and_kept() {
-    let desk = Desk::new();
+    let desk = TrustFixture::new();
     desk.trust();
     fs::write(desk.file(), "{").unwrap();
     let (mut trust, said) = TrustStore::open(desk.file());
     assert!(said.is_some());
-    assert_eq!(trust.standing(&desk.work(), &survey(&desk.work())), FolderTrust::Unknown);
+    assert_eq!(trust.folder_trust(&desk.work(), &survey(&desk.work())), FolderTrust::Unknown);
     trust.set(&desk.work(), &survey(&desk.work()), TrustLevel::Trusted).unwrap();
     assert_eq!(fs::read_to_string(desk.file().with_extension("broken")).unwrap(), "{");
     assert_eq!(desk.standing(), TRUSTED);
 }
 
 #[test]
-fn the_file_is_its_owners_alone() {
+fn the_file_is_private() {
     use std::os::unix::fs::PermissionsExt;
-    let desk = Desk::new();
+    let desk = TrustFixture::new();
     desk.trust();
     assert_eq!(fs::metadata(desk.file()).unwrap().permissions().mode() & 0o777, 0o600);
 }

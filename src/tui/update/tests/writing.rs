@@ -84,7 +84,11 @@ fn a_draft_is_restored_and_a_first_message_leaves_it() {
     assert_eq!(told(effects), sends("go"));
     assert_eq!(state.draft(), draft);
     hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
-    assert_eq!(state.draft(), SavedDraft::of("see long\n好 👋"), "below the list of commands");
+    assert_eq!(
+        state.draft(),
+        SavedDraft::from_text("see long\n好 👋"),
+        "below the list of commands"
+    );
 }
 
 /// A message with the files it names.
