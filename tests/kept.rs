@@ -583,7 +583,7 @@ impl Talk {
         let paths = Paths::with_root(&bench.path("avocet"), bench.path("home"));
         let work = bench.work();
         let places = move |trusted: bool| {
-            SearchPath::of(&paths, trusted.then_some(work.as_path()), &["help"])
+            SearchPath::new(&paths, trusted.then_some(work.as_path()), &["help"])
         };
         Talk::with(bench, Arc::new(places), true)
     }
@@ -731,7 +731,7 @@ async fn what_a_project_keeps_comes_with_trust() {
     let paths = Paths::with_root(&bench.path("avocet"), bench.path("home"));
     let work = bench.work();
     let places =
-        move |trusted: bool| SearchPath::of(&paths, trusted.then_some(work.as_path()), &[]);
+        move |trusted: bool| SearchPath::new(&paths, trusted.then_some(work.as_path()), &[]);
     let mut talk = Talk::with(bench, Arc::new(places), false);
     assert!(talk.catalogue().await.entries.is_empty());
     talk.send(Op::Trust).await;

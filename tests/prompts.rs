@@ -256,7 +256,7 @@ fn parts(folder: &Path, limits: StepLimits, replies: &[&str], heard: Heard) -> S
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
         keep: avocet::session::saved::Persistence::nothing(),
-        kept: ExtensionCache::new(Arc::new(move |_| SearchPath::of(&paths, None, &[]))),
+        kept: ExtensionCache::new(Arc::new(move |_| SearchPath::new(&paths, None, &[]))),
         bounds: avocet::context::window::Bounds::default(),
         greeting: vec![],
         approves_pieces: false,

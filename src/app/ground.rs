@@ -202,8 +202,8 @@ impl Startup {
         let (paths, folder) = (self.paths.clone(), self.folder.clone());
         Arc::new(move |trusted| {
             let project = trusted.then_some(folder.as_path());
-            let places = SearchPath::of(&paths, project, &commands::built_in_names());
-            if trusted { places } else { places.waiting_in(&folder) }
+            let places = SearchPath::new(&paths, project, &commands::built_in_names());
+            if trusted { places } else { places.with_untrusted(&folder) }
         })
     }
 

@@ -116,7 +116,7 @@ fn new(
     sampling: &Sampling,
 ) -> Exit {
     // An invalid name is reported before the user writes the file.
-    let file = match saved::file(&ground.paths, kind, name) {
+    let file = match saved::file_path(&ground.paths, kind, name) {
         Ok(file) => file,
         Err(why) => return ground.fail(&Notice::error(why), Exit::WrongUse),
     };
@@ -146,9 +146,10 @@ fn new(
         },
     };
     match saved::create(&ground.paths, kind, name, &text) {
-        Ok(file) => {
-            told(ground, w::MADE.with("kind", kind.word()).with("file", file.display().to_string()))
-        }
+        Ok(file) => told(
+            ground,
+            w::MADE.with("kind", kind.phrase()).with("file", file.display().to_string()),
+        ),
         Err(why) => failed(ground, why),
     }
 }

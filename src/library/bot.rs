@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::load::Absent;
+use super::load::LookupError;
 use super::{ExtensionFileKind, Owner, SearchPath, name, scan};
 use crate::config::problem::ConfigDiagnostic;
 use crate::config::saved;
@@ -54,12 +54,12 @@ pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<Bot, Lo
         file: file.to_owned(),
         owner,
     };
-    reading.found.into_iter().for_each(|found| bot.take(found));
+    reading.found.into_iter().for_each(|found| bot.set_value(found));
     Ok(bot)
 }
 
 impl Bot {
-    fn take(&mut self, TomlEntry { path, value, .. }: TomlEntry) {
+    fn set_value(&mut self, TomlEntry { path, value, .. }: TomlEntry) {
         let params = &mut self.params;
         match (path.as_str(), value) {
             ("description", TomlValue::Text(text)) => self.description = text,
@@ -81,24 +81,25 @@ impl Bot {
 }
 
 /// The bot with this name, from the first folder that has it. Nothing else is read.
-pub fn find(places: &SearchPath, name: &str) -> Result<Bot, Absent> {
+pub fn find(places: &SearchPath, name: &str) -> Result<Bot, LookupError> {
     if !name::is_usable(ExtensionFileKind::Bot, name) {
-        return Err(Absent::bad_name(ExtensionFileKind::Bot, name));
+        return Err(LookupError::bad_name(ExtensionFileKind::Bot, name));
     }
     for place in places.of_kind(ExtensionFileKind::Bot) {
         let file = place.folder.join(format!("{name}.toml"));
         if !scan::may_be_read(&file, place) {
             continue;
         }
-        let broken = |because| Absent::Broken { because };
+        let broken = |because| LookupError::Broken { because };
         let of_file = |fault| broken(ConfigDiagnostic::of_file(&file, fault).localized());
         if let Some(text) = saved::read(&file).map_err(of_file)? {
             return read(&file, name, place.owner, &text).map_err(broken);
         }
     }
-    let known = places.of_kind(ExtensionFileKind::Bot).flat_map(|place| scan::look(place).found);
+    let known =
+        places.of_kind(ExtensionFileKind::Bot).flat_map(|place| scan::scan_folder(place).files);
     let known: Vec<String> = known.map(|found| found.name).collect();
-    Err(Absent::none(ExtensionFileKind::Bot, name, known.iter().map(String::as_str), places))
+    Err(LookupError::none(ExtensionFileKind::Bot, name, known.iter().map(String::as_str), places))
 }
 
 #[cfg(test)]
@@ -109,33 +110,33 @@ mod tests {
     use crate::config::Paths;
     use crate::words::Lang;
 
-    struct Desk {
+    struct BotFixture {
         root: tempfile::TempDir,
         places: SearchPath,
     }
 
-    fn desk() -> Desk {
+    fn bot_fixture() -> BotFixture {
         let root = tempfile::tempdir().unwrap();
         let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));
-        let places = SearchPath::of(&paths, None, &[]);
-        Desk { root, places }
+        let places = SearchPath::new(&paths, None, &[]);
+        BotFixture { root, places }
     }
 
-    impl Desk {
+    impl BotFixture {
         fn write(&self, name: &str, text: &str) {
             let path = self.root.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
 
-        fn said(&self, name: &str) -> String {
+        fn error_text(&self, name: &str) -> String {
             find(&self.places, name).unwrap_err().localized().text(Lang::En)
         }
     }
 
     #[test]
-    fn a_bot_is_its_prompt_and_its_sampling() {
-        let desk = desk();
+    fn a_bot_has_a_prompt_and_sampling_settings() {
+        let desk = bot_fixture();
         let text = "description = \"Reviews\"\nsystem_prompt = \"\"\"\nBe strict.\n\"\"\"\ntemperature = 1\nmax_tokens = 900\n";
         desk.write("own/bots/reviewer.toml", text);
         let bot = find(&desk.places, "reviewer").unwrap();
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn our_own_folder_wins_over_other_folders() {
-        let desk = desk();
+        let desk = bot_fixture();
         desk.write("home/.r9s/bots/a.toml", "description = \"theirs\"");
         assert_eq!(find(&desk.places, "a").unwrap().description, "theirs");
         desk.write("own/bots/a.toml", "description = \"ours\"");
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_line_and_the_key() {
-        let desk = desk();
+        let desk = bot_fixture();
         let cases = [
             ("model = \"x\"", "line 1, column 1", "--model"),
             ("base_url = \"x\"", "line 1, column 1", "--base-url"),
@@ -170,14 +171,14 @@ mod tests {
         ];
         for (text, place, what) in cases {
             desk.write("own/bots/a.toml", text);
-            let said = desk.said("a");
+            let said = desk.error_text("a");
             assert!(said.contains(place) && said.contains(what), "{text}: {said}");
         }
     }
 
     #[test]
     fn a_name_that_leaves_its_folder_is_refused_and_shown() {
-        let desk = desk();
+        let desk = bot_fixture();
         for (name, shown) in [
             ("../x", "`../x`"),
             ("", "``"),
@@ -186,16 +187,24 @@ mod tests {
             ("a\u{1b}[2J", "`a\\u{1b}[2J`"),
             ("机器人", "`机器人`"),
         ] {
-            let said = desk.said(name);
+            let said = desk.error_text(name);
             assert!(said.starts_with(shown), "{said}");
         }
     }
 
     #[test]
     fn a_missing_bot_names_the_closest_match_or_the_folder() {
-        let desk = desk();
-        assert!(desk.said("reviewer").contains("own/bots"), "{}", desk.said("reviewer"));
+        let desk = bot_fixture();
+        assert!(
+            desk.error_text("reviewer").contains("own/bots"),
+            "{}",
+            desk.error_text("reviewer")
+        );
         desk.write("own/bots/reviewer.toml", "");
-        assert!(desk.said("reviwer").contains("`reviewer`"), "{}", desk.said("reviwer"));
+        assert!(
+            desk.error_text("reviwer").contains("`reviewer`"),
+            "{}",
+            desk.error_text("reviwer")
+        );
     }
 }

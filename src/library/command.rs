@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Owner, wrong};
+use super::{Owner, toml_message};
 use crate::config::strict::TomlKind::Text;
 use crate::config::strict::{self, SettingKey, TomlEntry, TomlValue};
 use crate::config::{ConfigDiagnostic, ConfigError};
@@ -90,7 +90,7 @@ pub fn read(
         }
     }
     if command.prompt.trim().is_empty() {
-        return Err(wrong(file, ConfigError::Missing { key: "prompt" }));
+        return Err(toml_message(file, ConfigError::Missing { key: "prompt" }));
     }
     Ok((command, more))
 }
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_its_description_and_its_template() {
+    fn a_command_has_a_description_and_a_template() {
         let text =
             "description = \"Generate\"\nprompt = \"\"\"\nDiff:\n\n!{git diff --staged}\n\"\"\"\n";
         let (command, more) = of(text, TemplateMarks::Toml).unwrap();

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::io_say;
+use super::io_message;
 use crate::config::{Paths, saved};
 use crate::words::{LocalizedText, library as w};
 
@@ -28,7 +28,7 @@ pub const EXAMPLES: &[(&str, &str)] = &[
 pub enum ExampleCopy {
     Written(PathBuf),
     /// The file exists already, perhaps changed.
-    Kept(PathBuf),
+    Existing(PathBuf),
 }
 
 /// Copies the examples. Stops at the first that cannot be written; those before it have been
@@ -39,8 +39,10 @@ pub fn copy(paths: &Paths) -> Result<Vec<ExampleCopy>, LocalizedText> {
         let file = paths.config.join(name);
         done.push(match saved::create(&file, text) {
             Ok(()) => ExampleCopy::Written(file),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => ExampleCopy::Kept(file),
-            Err(error) => return Err(io_say(w::NOT_SAVED, &file, &error)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                ExampleCopy::Existing(file)
+            }
+            Err(error) => return Err(io_message(w::NOT_SAVED, &file, &error)),
         });
     }
     Ok(done)
@@ -61,10 +63,13 @@ mod tests {
         fs::create_dir_all(mine.parent().unwrap()).unwrap();
         fs::write(&mine, "description = \"mine\"\n").unwrap();
         let done = copy(&paths).unwrap();
-        assert_eq!(done.iter().filter(|done| **done == ExampleCopy::Kept(mine.clone())).count(), 1);
+        assert_eq!(
+            done.iter().filter(|done| **done == ExampleCopy::Existing(mine.clone())).count(),
+            1
+        );
         assert_eq!(done.len(), EXAMPLES.len());
         assert_eq!(fs::read_to_string(&mine).unwrap(), "description = \"mine\"\n");
-        assert!(copy(&paths).unwrap().iter().all(|done| matches!(done, ExampleCopy::Kept(_))));
+        assert!(copy(&paths).unwrap().iter().all(|done| matches!(done, ExampleCopy::Existing(_))));
     }
 
     #[test]
@@ -72,7 +77,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));
         copy(&paths).unwrap();
-        let library = ExtensionSet::load(&SearchPath::of(&paths, None, &[]));
+        let library = ExtensionSet::load(&SearchPath::new(&paths, None, &[]));
         for file in &library.files {
             assert_eq!(file.state, LoadState::Loaded { remarks: vec![] }, "{file:?}");
         }

@@ -1,7 +1,7 @@
 //! Expands a command or a skill with its arguments to a prompt. Its shell pieces and files are
 //! processed later, elsewhere.
 
-use super::{CustomCommand, ExtensionSet, Skill, TemplateMarks, at};
+use super::{CustomCommand, ExtensionSet, Skill, TemplateMarks, message_at};
 use crate::prompt::template::{self, Template, TemplateValues};
 use crate::protocol::{Prompt, PromptPart, PromptSource, PromptSourceKind};
 use crate::words::{Localize, LocalizedText, library as w};
@@ -25,10 +25,10 @@ pub fn command(command: &CustomCommand, args: &str) -> Result<Prompt, LocalizedT
             (template::TemplateForm::Markdown, Some(command.root().display().to_string()))
         }
     };
-    let wrong = |why| at(&command.file, None, w::TEMPLATE_WRONG).with("why", why);
+    let wrong = |why| message_at(&command.file, None, w::TEMPLATE_WRONG).with("why", why);
     let template = Template::parse(&command.prompt, form).map_err(wrong)?;
     Ok(Prompt {
-        shown: shown(&command.name, args),
+        shown: typed_line(&command.name, args),
         parts: template.fill(&TemplateValues::new(args, root)),
         source: Some(source(PromptSourceKind::Command, &command.name, &command.allowed_tools)),
         input: None,
@@ -38,7 +38,7 @@ pub fn command(command: &CustomCommand, args: &str) -> Result<Prompt, LocalizedT
 /// The prompt of a skill that the user enters: its text, and the folder of its files.
 pub fn skill(skill: &Skill, args: &str) -> Result<Prompt, LocalizedText> {
     let root = skill.root().display().to_string();
-    let wrong = |why| at(&skill.file, None, w::TEMPLATE_WRONG).with("why", why);
+    let wrong = |why| message_at(&skill.file, None, w::TEMPLATE_WRONG).with("why", why);
     let template =
         Template::parse(&skill.body()?, template::TemplateForm::Markdown).map_err(wrong)?;
     let head =
@@ -46,7 +46,7 @@ pub fn skill(skill: &Skill, args: &str) -> Result<Prompt, LocalizedText> {
     let mut parts = vec![PromptPart::Text(head)];
     parts.extend(template.fill(&TemplateValues::new(args, Some(root))));
     Ok(Prompt {
-        shown: shown(&skill.name, args),
+        shown: typed_line(&skill.name, args),
         parts,
         source: Some(source(PromptSourceKind::Skill, &skill.name, &skill.allowed_tools)),
         input: None,
@@ -58,7 +58,7 @@ fn source(kind: PromptSourceKind, name: &str, tools: &[String]) -> PromptSource 
 }
 
 /// The input as typed.
-fn shown(name: &str, args: &str) -> String {
+fn typed_line(name: &str, args: &str) -> String {
     format!("/{name} {args}").trim_end().to_owned()
 }
 
@@ -79,7 +79,7 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));
-        let library = ExtensionSet::load(&SearchPath::of(&paths, None, &[]));
+        let library = ExtensionSet::load(&SearchPath::new(&paths, None, &[]));
         (root, library)
     }
 

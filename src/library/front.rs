@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use super::yaml::{self, Wrong, YamlNode};
+use super::yaml::{self, YamlError, YamlNode};
 use crate::config::ConfigError;
 use crate::config::problem::TextPosition;
 
@@ -42,26 +42,26 @@ pub fn split(text: &str) -> FrontMatter<'_> {
 /// Parses front matter. If it is not valid YAML, it is parsed once more with the faulty values
 /// quoted: people write `argument-hint: [file] [mode]` and `description: Use: …`. The second value
 /// is true if that was needed.
-pub fn read(front: &str) -> Result<(Vec<(String, YamlNode)>, bool), Wrong> {
+pub fn read(front: &str) -> Result<(Vec<(String, YamlNode)>, bool), YamlError> {
     match yaml::read(front) {
         Ok(pairs) => Ok((pairs, false)),
-        Err(wrong) => match yaml::read(&quoted(front)) {
+        Err(wrong) => match yaml::read(&quote_values(front)) {
             Ok(pairs) => Ok((pairs, true)),
             // The first line of the file is the `---`.
             Err(_) => {
                 let TextPosition { line, column } = wrong.place;
-                Err(Wrong { place: TextPosition { line: line + 1, column }, why: wrong.why })
+                Err(YamlError { place: TextPosition { line: line + 1, column }, why: wrong.why })
             }
         },
     }
 }
 
 /// Each `name: value` that cannot be parsed alone, with its value as one quoted text.
-fn quoted(front: &str) -> String {
+fn quote_values(front: &str) -> String {
     let mut items: Vec<Vec<&str>> = Vec::new();
     for line in front.lines() {
         match items.last_mut() {
-            Some(item) if !begins(line) => item.push(line),
+            Some(item) if !is_key_line(line) => item.push(line),
             _ => items.push(vec![line]),
         }
     }
@@ -69,7 +69,7 @@ fn quoted(front: &str) -> String {
     for item in items {
         let whole = item.join("\n");
         let (name, value) = whole.split_once(':').unwrap_or((&whole, ""));
-        if yaml::read(&whole).is_ok() || !begins(&whole) {
+        if yaml::read(&whole).is_ok() || !is_key_line(&whole) {
             out += &whole;
         } else {
             let words = value.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -81,7 +81,7 @@ fn quoted(front: &str) -> String {
 }
 
 /// True for a line that begins with a name and a colon.
-fn begins(line: &str) -> bool {
+fn is_key_line(line: &str) -> bool {
     let of_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
     line.split_once(':').is_some_and(|(name, _)| !name.is_empty() && name.chars().all(of_name))
         && !line.starts_with('-')

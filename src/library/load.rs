@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::foreign::{claude, gemini};
 use super::{
     Bot, CustomCommand, ExtensionFileKind, Maker, Owner, SearchDir, SearchPath, Skill,
-    SkillsContext, TemplateMarks, bot, command, name, scan, skill, skills, wrong,
+    SkillsContext, TemplateMarks, bot, command, name, scan, skill, skills, toml_message,
 };
 use crate::config::{ConfigError, near, saved};
 use crate::protocol::{Extension, ExtensionKind, ExtensionState, Extensions};
@@ -27,7 +27,7 @@ pub struct ExtensionSet {
     /// The folders that were not fully searched, one sentence each.
     pub cut: Vec<LocalizedText>,
     places: SearchPath,
-    seen: Vec<scan::FileStamp>,
+    stamps: Vec<scan::FileStamp>,
 }
 
 /// The state of one file.
@@ -97,7 +97,7 @@ impl Localize for LoadState {
 /// Why no entry of that name was found.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", self.localized())]
-pub enum Absent {
+pub enum LookupError {
     BadName {
         kind: ExtensionFileKind,
         name: String,
@@ -116,9 +116,9 @@ pub enum Absent {
     },
 }
 
-impl Absent {
-    pub fn bad_name(kind: ExtensionFileKind, name: &str) -> Absent {
-        Absent::BadName { kind, name: name.to_owned() }
+impl LookupError {
+    pub fn bad_name(kind: ExtensionFileKind, name: &str) -> LookupError {
+        LookupError::BadName { kind, name: name.to_owned() }
     }
 
     pub fn none<'a>(
@@ -126,42 +126,48 @@ impl Absent {
         name: &str,
         known: impl Iterator<Item = &'a str>,
         places: &SearchPath,
-    ) -> Absent {
+    ) -> LookupError {
         let near = near::nearest(name, known).into_iter().map(str::to_owned).collect();
-        let (name, folder) = (name.to_owned(), places.own_folder(kind));
-        Absent::None { kind, name, near, folder, waiting: places.waiting.clone().map(Box::new) }
+        let (name, folder) = (name.to_owned(), places.user_folder(kind));
+        LookupError::None {
+            kind,
+            name,
+            near,
+            folder,
+            waiting: places.untrusted_note.clone().map(Box::new),
+        }
     }
 }
 
-impl Localize for Absent {
+impl Localize for LookupError {
     fn localized(&self) -> LocalizedText {
         match self {
-            Absent::BadName { kind: ExtensionFileKind::Command, name } => {
-                w::BAD_COMMAND_NAME.with("name", name::shown(name))
+            LookupError::BadName { kind: ExtensionFileKind::Command, name } => {
+                w::BAD_COMMAND_NAME.with("name", name::display_name(name))
             }
-            Absent::BadName { kind, name } => {
-                w::BAD_ASCII_NAME.with("kind", kind.word()).with("name", name::shown(name))
+            LookupError::BadName { kind, name } => {
+                w::BAD_ASCII_NAME.with("kind", kind.phrase()).with("name", name::display_name(name))
             }
-            Absent::None { waiting: Some(waiting), kind, name, near, folder } => {
+            LookupError::None { waiting: Some(waiting), kind, name, near, folder } => {
                 let (kind, name) = (*kind, name.clone());
                 let (near, folder) = (near.clone(), folder.clone());
-                let none = Absent::None { kind, name, near, folder, waiting: None };
+                let none = LookupError::None { kind, name, near, folder, waiting: None };
                 w::NONE_WAITING
                     .with("none", none.localized())
                     .with("waiting", LocalizedText::clone(waiting))
             }
-            Absent::None { kind, name, near, folder, .. } if near.is_empty() => w::NONE
-                .with("kind", kind.word())
-                .with("name", name::shown(name))
+            LookupError::None { kind, name, near, folder, .. } if near.is_empty() => w::NONE
+                .with("kind", kind.phrase())
+                .with("name", name::display_name(name))
                 .with("folder", folder.display().to_string()),
-            Absent::None { kind, name, near, .. } => {
+            LookupError::None { kind, name, near, .. } => {
                 let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
                 w::NONE_NEAR
-                    .with("kind", kind.word())
-                    .with("name", name::shown(name))
+                    .with("kind", kind.phrase())
+                    .with("name", name::display_name(name))
                     .with("near", near.join(", "))
             }
-            Absent::Broken { because } => because.clone(),
+            LookupError::Broken { because } => because.clone(),
         }
     }
 }
@@ -174,12 +180,12 @@ impl ExtensionSet {
 
     /// Loads these kinds.
     pub fn load_kinds(places: &SearchPath, kinds: &[ExtensionFileKind]) -> ExtensionSet {
-        let mut loading = Loading {
+        let mut loading = ExtensionLoader {
             library: ExtensionSet { places: places.clone(), ..ExtensionSet::default() },
-            taken: BTreeMap::new(),
+            claimed_names: BTreeMap::new(),
         };
         for place in places.list.iter().filter(|place| kinds.contains(&place.kind)) {
-            loading.place(place);
+            loading.load_folder(place);
         }
         loading.library
     }
@@ -187,7 +193,7 @@ impl ExtensionSet {
     /// True if no file was changed, added or removed since it was loaded. Costs one `stat` for each
     /// of them.
     pub fn is_current(&self) -> bool {
-        self.seen.iter().all(scan::FileStamp::is_as_it_was)
+        self.stamps.iter().all(scan::FileStamp::is_unchanged)
     }
 
     pub fn places(&self) -> &SearchPath {
@@ -195,31 +201,31 @@ impl ExtensionSet {
     }
 
     /// The user's own folder.
-    pub fn own_folder(&self, kind: ExtensionFileKind) -> PathBuf {
-        self.places.own_folder(kind)
+    pub fn user_folder(&self, kind: ExtensionFileKind) -> PathBuf {
+        self.places.user_folder(kind)
     }
 
-    pub fn bot(&self, name: &str) -> Result<&Bot, Absent> {
+    pub fn bot(&self, name: &str) -> Result<&Bot, LookupError> {
         let found = self.bots.iter().find(|bot| bot.name == name);
-        found.ok_or_else(|| self.absent(ExtensionFileKind::Bot, name))
+        found.ok_or_else(|| self.lookup_error(ExtensionFileKind::Bot, name))
     }
 
     /// A command; for one in a folder, the last part of its name is enough if it is unique.
-    pub fn command(&self, name: &str) -> Result<&CustomCommand, Absent> {
+    pub fn command(&self, name: &str) -> Result<&CustomCommand, LookupError> {
         let whole = self.commands.iter().find(|command| command.name == name);
         let found = whole.or_else(|| {
             let last = |command: &&CustomCommand| command.name.rsplit(':').next() == Some(name);
             let mut ends = self.commands.iter().filter(last);
             ends.next().filter(|_| ends.next().is_none())
         });
-        found.ok_or_else(|| self.absent(ExtensionFileKind::Command, name))
+        found.ok_or_else(|| self.lookup_error(ExtensionFileKind::Command, name))
     }
 
-    pub fn skill(&self, name: &str) -> Result<&Skill, Absent> {
-        self.skills.find(name).ok_or_else(|| self.absent(ExtensionFileKind::Skill, name))
+    pub fn skill(&self, name: &str) -> Result<&Skill, LookupError> {
+        self.skills.find(name).ok_or_else(|| self.lookup_error(ExtensionFileKind::Skill, name))
     }
 
-    fn absent(&self, kind: ExtensionFileKind, name: &str) -> Absent {
+    fn lookup_error(&self, kind: ExtensionFileKind, name: &str) -> LookupError {
         let mut files = self.files.iter().filter(|file| file.kind == kind);
         let broken = files.clone().find_map(|file| match &file.state {
             LoadState::Refused { because } if file.name == name => Some(because.clone()),
@@ -230,8 +236,8 @@ impl ExtensionSet {
             ExtensionFileKind::Bot | ExtensionFileKind::Skill => name::is_usable(kind, name),
         };
         match broken {
-            _ if !usable => Absent::bad_name(kind, name),
-            Some(because) => Absent::Broken { because },
+            _ if !usable => LookupError::bad_name(kind, name),
+            Some(because) => LookupError::Broken { because },
             None => {
                 let hidden = files.any(|file| {
                     file.name == name
@@ -239,18 +245,18 @@ impl ExtensionSet {
                 });
                 if hidden {
                     let because = w::SHADOWED_NAME.with("name", name);
-                    return Absent::Broken { because };
+                    return LookupError::Broken { because };
                 }
                 let loaded = self.files.iter().filter(|file| {
                     file.kind == kind && matches!(file.state, LoadState::Loaded { .. })
                 });
-                Absent::none(kind, name, loaded.map(|file| file.name.as_str()), &self.places)
+                LookupError::none(kind, name, loaded.map(|file| file.name.as_str()), &self.places)
             }
         }
     }
 
     /// The list for the frontends: commands, then skills, then the names of bots.
-    pub fn catalogue(&self) -> Extensions {
+    pub fn extensions(&self) -> Extensions {
         let mut entries: Vec<Extension> = Vec::new();
         for command in &self.commands {
             let about = self.about(&command.description, &command.file);
@@ -258,7 +264,7 @@ impl ExtensionSet {
                 kind: ExtensionKind::Command,
                 name: command.name.clone(),
                 about,
-                hint: shown(&command.argument_hint),
+                hint: display_line(&command.argument_hint),
                 from: command.owner.localized(),
                 state: ExtensionState::Usable,
             });
@@ -278,29 +284,29 @@ impl ExtensionSet {
             entries.push(Extension {
                 kind: ExtensionKind::Skill,
                 name: skill.name.clone(),
-                about: shown(&skill.description),
-                hint: shown(&skill.argument_hint),
+                about: display_line(&skill.description),
+                hint: display_line(&skill.argument_hint),
                 from: skill.owner.localized(),
                 state,
             });
         }
         entries.extend(self.files.iter().filter_map(unusable));
-        let bots = self.bots.iter().map(|bot| (bot.name.clone(), shown(&bot.description)));
-        let untold = self.skills.untold(skills::BUDGET);
+        let bots = self.bots.iter().map(|bot| (bot.name.clone(), display_line(&bot.description)));
+        let untold = self.skills.omitted(skills::BUDGET);
         Extensions {
             entries,
             bots: bots.collect(),
             scripts: Vec::new(),
             inputs: Vec::new(),
             untold,
-            waiting: self.places.waiting.clone(),
+            waiting: self.places.untrusted_note.clone(),
         }
     }
 
     fn about(&self, description: &str, file: &Path) -> String {
         match description.trim() {
-            "" => shown(&file.display().to_string()),
-            text => shown(text),
+            "" => display_line(&file.display().to_string()),
+            text => display_line(text),
         }
     }
 }
@@ -319,8 +325,8 @@ fn unusable(file: &LoadedFile) -> Option<Extension> {
         }
         LoadState::Shadowed { by: ShadowedBy::File(_) } | LoadState::Loaded { .. } => return None,
     };
-    let about = shown(&file.path.display().to_string());
-    let (name, from) = (name::shown(&file.name), file.owner.localized());
+    let about = display_line(&file.path.display().to_string());
+    let (name, from) = (name::display_name(&file.name), file.owner.localized());
     Some(Extension { kind, name, about, hint: String::new(), from, state })
 }
 
@@ -328,7 +334,7 @@ fn unusable(file: &LoadedFile) -> Option<Extension> {
 const ABOUT: usize = 200;
 
 /// Text of a file as one displayable line.
-fn shown(text: &str) -> String {
+fn display_line(text: &str) -> String {
     let flat = skill::one_line(&clean::clean(text, clean::TextSource::Text));
     let mut short: String = flat.chars().take(ABOUT).collect();
     if short.len() < flat.len() {
@@ -337,43 +343,43 @@ fn shown(text: &str) -> String {
     short
 }
 
-struct Loading {
+struct ExtensionLoader {
     library: ExtensionSet,
     /// The file that already has each name.
-    taken: BTreeMap<(ExtensionFileKind, String), PathBuf>,
+    claimed_names: BTreeMap<(ExtensionFileKind, String), PathBuf>,
 }
 
-impl Loading {
-    fn place(&mut self, place: &SearchDir) {
-        let look = scan::look(place);
-        self.library.seen.extend(look.seen);
+impl ExtensionLoader {
+    fn load_folder(&mut self, place: &SearchDir) {
+        let look = scan::scan_folder(place);
+        self.library.stamps.extend(look.stamps);
         self.library.cut.extend(look.cut);
         for (found, because) in look.refused {
-            self.note(place, found.name, found.path, LoadState::Refused { because });
+            self.record(place, found.name, found.path, LoadState::Refused { because });
         }
-        for found in look.found {
+        for found in look.files {
             let state = match place.kind {
                 // A skill declares its own name, so it is parsed first.
                 ExtensionFileKind::Skill => {
-                    self.skill(place, found);
+                    self.load_skill(place, found);
                     continue;
                 }
                 ExtensionFileKind::Bot | ExtensionFileKind::Command => {
                     match self.is_free(place.kind, &found.name) {
                         Err(state) => state,
-                        Ok(()) => self.text(place, &found),
+                        Ok(()) => self.load_text(place, &found),
                     }
                 }
             };
-            self.note(place, found.name, found.path, state);
+            self.record(place, found.name, found.path, state);
         }
     }
 
     /// Parses a bot or a command.
-    fn text(&mut self, place: &SearchDir, found: &scan::ScannedFile) -> LoadState {
+    fn load_text(&mut self, place: &SearchDir, found: &scan::ScannedFile) -> LoadState {
         let read = saved::read(&found.path)
-            .map_err(|fault| wrong(&found.path, fault))
-            .and_then(|text| text.ok_or_else(|| wrong(&found.path, ConfigError::NotAFile)));
+            .map_err(|fault| toml_message(&found.path, fault))
+            .and_then(|text| text.ok_or_else(|| toml_message(&found.path, ConfigError::NotAFile)));
         let remarks = match read {
             Ok(text) if place.kind == ExtensionFileKind::Bot => {
                 bot::read(&found.path, &found.name, place.owner, &text).map(|bot| {
@@ -381,7 +387,7 @@ impl Loading {
                     Vec::new()
                 })
             }
-            Ok(text) => of_command(&found.path, &found.name, place.owner, &text).map(
+            Ok(text) => parse_command(&found.path, &found.name, place.owner, &text).map(
                 |(command, remarks)| {
                     self.library.commands.push(command);
                     remarks
@@ -395,17 +401,20 @@ impl Loading {
         }
     }
 
-    fn skill(&mut self, place: &SearchDir, found: scan::ScannedFile) {
+    fn load_skill(&mut self, place: &SearchDir, found: scan::ScannedFile) {
         let (name, state) = match skill::read(&found.path, place.owner) {
             Err(because) => (found.name, LoadState::Refused { because }),
             Ok((skill, mut remarks)) => {
                 let name = skill.name.clone();
                 if self.library.places.is_built_in(&name) {
                     remarks.push(w::SHADOWED_BUILT_IN.into());
-                } else if self.taken.contains_key(&(ExtensionFileKind::Command, name.clone())) {
+                } else if self
+                    .claimed_names
+                    .contains_key(&(ExtensionFileKind::Command, name.clone()))
+                {
                     remarks.push(w::SKILL_BEHIND_COMMAND.into());
                 }
-                match self.taken.get(&(ExtensionFileKind::Skill, name.clone())) {
+                match self.claimed_names.get(&(ExtensionFileKind::Skill, name.clone())) {
                     Some(by) => (name, LoadState::Shadowed { by: ShadowedBy::File(by.clone()) }),
                     None => {
                         self.library.skills.register(skill);
@@ -414,22 +423,22 @@ impl Loading {
                 }
             }
         };
-        self.note(place, name, found.path, state);
+        self.record(place, name, found.path, state);
     }
 
     fn is_free(&self, kind: ExtensionFileKind, name: &str) -> Result<(), LoadState> {
         if kind == ExtensionFileKind::Command && self.library.places.is_built_in(name) {
             return Err(LoadState::Shadowed { by: ShadowedBy::BuiltIn });
         }
-        match self.taken.get(&(kind, name.to_owned())) {
+        match self.claimed_names.get(&(kind, name.to_owned())) {
             Some(by) => Err(LoadState::Shadowed { by: ShadowedBy::File(by.clone()) }),
             None => Ok(()),
         }
     }
 
-    fn note(&mut self, place: &SearchDir, name: String, path: PathBuf, state: LoadState) {
+    fn record(&mut self, place: &SearchDir, name: String, path: PathBuf, state: LoadState) {
         if !matches!(state, LoadState::Shadowed { .. }) {
-            self.taken.entry((place.kind, name.clone())).or_insert_with(|| path.clone());
+            self.claimed_names.entry((place.kind, name.clone())).or_insert_with(|| path.clone());
         }
         let (kind, owner) = (place.kind, place.owner);
         self.library.files.push(LoadedFile { kind, name, path, owner, state });
@@ -437,7 +446,7 @@ impl Loading {
 }
 
 /// Parses a command in any of the formats.
-pub fn of_command(
+pub fn parse_command(
     file: &Path,
     name: &str,
     owner: Owner,

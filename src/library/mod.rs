@@ -36,7 +36,7 @@ use std::path::PathBuf;
 
 pub use bot::Bot;
 pub use command::{CustomCommand, TemplateMarks};
-pub use load::{Absent, ExtensionSet, LoadState, LoadedFile, ShadowedBy};
+pub use load::{ExtensionSet, LoadState, LoadedFile, LookupError, ShadowedBy};
 pub use places::{Maker, Owner, SearchDir, SearchPath};
 pub use skill::Skill;
 pub use skills::SkillsContext;
@@ -66,7 +66,7 @@ impl ExtensionFileKind {
         }
     }
 
-    pub fn word(self) -> Phrase {
+    pub fn phrase(self) -> Phrase {
         use words::library as w;
         match self {
             ExtensionFileKind::Bot => w::A_BOT,
@@ -77,7 +77,7 @@ impl ExtensionFileKind {
 }
 
 /// A sentence about a place in a file, or about the whole file.
-fn at(file: &std::path::Path, place: Option<At>, word: Phrase) -> LocalizedText {
+fn message_at(file: &std::path::Path, place: Option<At>, word: Phrase) -> LocalizedText {
     let file = file.display().to_string();
     match place {
         None => word.with("place", file),
@@ -89,7 +89,7 @@ fn at(file: &std::path::Path, place: Option<At>, word: Phrase) -> LocalizedText 
 }
 
 /// The problem of a TOML file, as one sentence.
-fn wrong(file: &std::path::Path, fault: ConfigError) -> LocalizedText {
+fn toml_message(file: &std::path::Path, fault: ConfigError) -> LocalizedText {
     ConfigDiagnostic {
         source: DiagnosticSource::File(PathBuf::from(file)),
         place: None,
@@ -100,6 +100,6 @@ fn wrong(file: &std::path::Path, fault: ConfigError) -> LocalizedText {
 }
 
 /// Why one of the user's files could not be created, changed or deleted.
-fn io_say(word: Phrase, file: &std::path::Path, error: &std::io::Error) -> LocalizedText {
+fn io_message(word: Phrase, file: &std::path::Path, error: &std::io::Error) -> LocalizedText {
     word.with("file", file.display().to_string()).with("why", problem::io_reason(error))
 }

@@ -33,7 +33,7 @@ pub fn is_of_format(name: &str) -> bool {
 }
 
 /// An unusable name made displayable: invisible characters are written out.
-pub fn shown(name: &str) -> String {
+pub fn display_name(name: &str) -> String {
     let mut short: String = name.chars().take(LONGEST).collect();
     if short.len() < name.len() {
         short.push('…');
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn invisible_characters_are_written_out() {
-        assert_eq!(shown("a\u{1b}[2J\nb中'"), "a\\u{1b}[2J\\nb中'");
-        assert_eq!(shown("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(display_name("a\u{1b}[2J\nb中'"), "a\\u{1b}[2J\\nb中'");
+        assert_eq!(display_name("a\u{202e}b"), "a\\u{202e}b");
     }
 }

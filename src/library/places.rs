@@ -14,7 +14,7 @@ pub struct SearchDir {
     pub kind: ExtensionFileKind,
     pub owner: Owner,
     /// The folders links may lead to; empty: any.
-    pub within: Vec<PathBuf>,
+    pub link_targets: Vec<PathBuf>,
 }
 
 /// The owner of a file.
@@ -58,7 +58,7 @@ pub struct SearchPath {
     /// Names of built-in commands, which no other command may take; in lower case.
     pub built_in: Vec<String>,
     /// What the folder contains that cannot be used until it is trusted.
-    pub waiting: Option<LocalizedText>,
+    pub untrusted_note: Option<LocalizedText>,
 }
 
 /// The folders of other agents in a project or in the user's home.
@@ -95,7 +95,7 @@ fn entries(folder: &Path, depth: usize) -> usize {
 
 impl SearchPath {
     /// `project` is the working folder, if it is trusted: nothing is read from an untrusted folder.
-    pub fn of(paths: &Paths, project: Option<&Path>, built_in: &[&str]) -> SearchPath {
+    pub fn new(paths: &Paths, project: Option<&Path>, built_in: &[&str]) -> SearchPath {
         let roots = project.map(paths::project_roots).unwrap_or_default();
         let within: Vec<PathBuf> = roots
             .iter()
@@ -103,11 +103,11 @@ impl SearchPath {
             .collect();
         let of_project = |folder: PathBuf, kind, maker| {
             let owner = Owner { maker, project: true };
-            SearchDir { folder, kind, owner, within: within.clone() }
+            SearchDir { folder, kind, owner, link_targets: within.clone() }
         };
         let of_person = |folder: PathBuf, kind, maker| {
             let owner = Owner { maker, project: false };
-            SearchDir { folder, kind, owner, within: Vec::new() }
+            SearchDir { folder, kind, owner, link_targets: Vec::new() }
         };
         let mut list = Vec::new();
         for root in roots.iter().rev() {
@@ -127,16 +127,16 @@ impl SearchPath {
             foreign.map(|(name, kind, maker)| of_person(paths.home.join(name), *kind, *maker)),
         );
         SearchPath {
-            list: once(list),
+            list: dedup_folders(list),
             built_in: built_in.iter().map(|name| name.to_lowercase()).collect(),
-            waiting: None,
+            untrusted_note: None,
         }
     }
 
     /// The same folders, and a note about the contents of an untrusted folder. Only names are
     /// counted; no file is opened.
     #[must_use]
-    pub fn waiting_in(self, folder: &Path) -> SearchPath {
+    pub fn with_untrusted(self, folder: &Path) -> SearchPath {
         let own = OWN.iter().map(|(name, kind)| (Path::new(".avocet").join(name), *kind));
         let foreign = FOREIGN.iter().map(|(name, kind, _)| (PathBuf::from(name), *kind));
         let all: Vec<(PathBuf, ExtensionFileKind)> = own.chain(foreign).collect();
@@ -166,7 +166,7 @@ impl SearchPath {
             what.map(|what| words::library::WAIT_AND.with("one", what).with("other", said(next)))
         });
         let waiting = what.map(|what| words::library::WAITING.with("what", what));
-        SearchPath { waiting, ..self }
+        SearchPath { untrusted_note: waiting, ..self }
     }
 
     pub fn of_kind(&self, kind: ExtensionFileKind) -> impl Iterator<Item = &SearchDir> {
@@ -174,7 +174,7 @@ impl SearchPath {
     }
 
     /// The user's own folder.
-    pub fn own_folder(&self, kind: ExtensionFileKind) -> PathBuf {
+    pub fn user_folder(&self, kind: ExtensionFileKind) -> PathBuf {
         let own = Owner { maker: Maker::Avocet, project: false };
         let mut places = self.of_kind(kind);
         places
@@ -191,7 +191,7 @@ impl SearchPath {
 
 /// If the working folder is the home folder, the same folder is listed twice; it then counts as the
 /// user's, not the project's.
-fn once(list: Vec<SearchDir>) -> Vec<SearchDir> {
+fn dedup_folders(list: Vec<SearchDir>) -> Vec<SearchDir> {
     let personal: Vec<PathBuf> = list
         .iter()
         .filter(|place| !place.owner.project)
@@ -221,7 +221,7 @@ mod tests {
         std::fs::create_dir_all(&deep).unwrap();
         std::fs::create_dir_all(root.path().join("repo/.git")).unwrap();
         let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));
-        let places = SearchPath::of(&paths, Some(&deep), &[]);
+        let places = SearchPath::new(&paths, Some(&deep), &[]);
         assert_eq!(
             folders(&places, ExtensionFileKind::Command, root.path()),
             [
@@ -237,7 +237,7 @@ mod tests {
                 "home/.gemini/commands",
             ]
         );
-        let stranger = SearchPath::of(&paths, None, &[]);
+        let stranger = SearchPath::new(&paths, None, &[]);
         assert_eq!(
             folders(&stranger, ExtensionFileKind::Bot, root.path()),
             ["own/bots", "home/.r9s/bots"]
@@ -249,7 +249,7 @@ mod tests {
     fn in_the_home_folder_each_folder_is_listed_once() {
         let home = tempfile::tempdir().unwrap();
         let paths = Paths::with_root(&home.path().join("own"), home.path().to_owned());
-        let places = SearchPath::of(&paths, Some(home.path()), &[]);
+        let places = SearchPath::new(&paths, Some(home.path()), &[]);
         let skills: Vec<_> =
             places.of_kind(ExtensionFileKind::Skill).map(|place| place.owner).collect();
         let claude = Owner { maker: Maker::Claude, project: false };

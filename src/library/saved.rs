@@ -5,23 +5,27 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::load::{Absent, of_command};
-use super::{ExtensionFileKind, Maker, Owner, bot, io_say, name};
+use super::load::{LookupError, parse_command};
+use super::{ExtensionFileKind, Maker, Owner, bot, io_message, name};
 use crate::config::{Paths, saved};
 use crate::words::{Localize, LocalizedText, library as w};
 
 const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
 /// The path of a bot or a command with this name.
-pub fn file(paths: &Paths, kind: ExtensionFileKind, name: &str) -> Result<PathBuf, LocalizedText> {
+pub fn file_path(
+    paths: &Paths,
+    kind: ExtensionFileKind,
+    name: &str,
+) -> Result<PathBuf, LocalizedText> {
     if !name::is_usable(kind, name) {
-        return Err(Absent::bad_name(kind, name).localized());
+        return Err(LookupError::bad_name(kind, name).localized());
     }
-    Ok(folder(paths, kind).join(format!("{name}.toml")))
+    Ok(user_folder(paths, kind).join(format!("{name}.toml")))
 }
 
 /// The user's own folder.
-pub fn folder(paths: &Paths, kind: ExtensionFileKind) -> PathBuf {
+pub fn user_folder(paths: &Paths, kind: ExtensionFileKind) -> PathBuf {
     paths.config.join(match kind {
         ExtensionFileKind::Bot => "bots",
         ExtensionFileKind::Command => "commands",
@@ -39,7 +43,7 @@ pub fn check(
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     match kind {
         ExtensionFileKind::Bot => bot::read(file, &name, owner, text).map(|_| ()),
-        ExtensionFileKind::Command => of_command(file, &name, owner, text).map(|_| ()),
+        ExtensionFileKind::Command => parse_command(file, &name, owner, text).map(|_| ()),
         // Skills are edited in place, by hand.
         ExtensionFileKind::Skill => Ok(()),
     }
@@ -52,11 +56,11 @@ pub fn create(
     name: &str,
     text: &str,
 ) -> Result<PathBuf, LocalizedText> {
-    let file = file(paths, kind, name)?;
+    let file = file_path(paths, kind, name)?;
     check(kind, OWN, &file, text)?;
     saved::create(&file, text).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => w::THERE_ALREADY.with("file", file.display().to_string()),
-        _ => io_say(w::NOT_SAVED, &file, &error),
+        _ => io_message(w::NOT_SAVED, &file, &error),
     })?;
     Ok(file)
 }
@@ -69,12 +73,12 @@ pub fn replace(
     text: &str,
 ) -> Result<(), LocalizedText> {
     check(kind, owner, file, text)?;
-    saved::write(file, text).map_err(|error| io_say(w::NOT_SAVED, file, &error))
+    saved::write(file, text).map_err(|error| io_message(w::NOT_SAVED, file, &error))
 }
 
 /// Deletes a file.
 pub fn delete(file: &Path) -> Result<(), LocalizedText> {
-    fs::remove_file(file).map_err(|error| io_say(w::NOT_DELETED, file, &error))
+    fs::remove_file(file).map_err(|error| io_message(w::NOT_DELETED, file, &error))
 }
 
 /// The text of a file created by `new`: each key with its value, in this order.
@@ -103,7 +107,7 @@ mod tests {
             toml(&[("description", "d".into()), ("prompt", "one\n\"two\" \\ {{args}}\n".into())]);
         let file = create(&paths, ExtensionFileKind::Command, "提交", &text).unwrap();
         assert_eq!(file, root.path().join("own/commands/提交.toml"));
-        let (command, _) = of_command(&file, "提交", OWN, &text).unwrap();
+        let (command, _) = parse_command(&file, "提交", OWN, &text).unwrap();
         assert_eq!(command.prompt, "one\n\"two\" \\ {{args}}\n");
         let said =
             create(&paths, ExtensionFileKind::Command, "提交", &text).unwrap_err().text(Lang::En);

@@ -28,11 +28,11 @@ pub struct ScannedFile {
 /// The result of scanning a folder.
 #[derive(Clone, Debug, Default)]
 pub struct FolderScan {
-    pub found: Vec<ScannedFile>,
+    pub files: Vec<ScannedFile>,
     /// Files that are not read, with the reason.
     pub refused: Vec<(ScannedFile, LocalizedText)>,
     /// The state of every path that was examined.
-    pub seen: Vec<FileStamp>,
+    pub stamps: Vec<FileStamp>,
     /// A note about folders that were skipped because there were too many.
     pub cut: Option<LocalizedText>,
 }
@@ -48,12 +48,12 @@ pub struct FileStamp {
 type Stamp = (i64, i64, u64, u64);
 
 impl FileStamp {
-    fn at(path: &Path) -> FileStamp {
+    fn read(path: &Path) -> FileStamp {
         FileStamp { path: path.to_owned(), stamp: stamp(path) }
     }
 
     /// True if it has not changed since.
-    pub fn is_as_it_was(&self) -> bool {
+    pub fn is_unchanged(&self) -> bool {
         stamp(&self.path) == self.stamp
     }
 }
@@ -68,13 +68,14 @@ fn stamp(path: &Path) -> Option<Stamp> {
 /// it was trusted.
 pub fn may_be_read(path: &Path, place: &SearchDir) -> bool {
     let real = || path.canonicalize().ok();
-    let within = || place.within.iter().filter_map(|root| root.canonicalize().ok());
-    place.within.is_empty() || real().is_none_or(|real| within().any(|root| real.starts_with(root)))
+    let within = || place.link_targets.iter().filter_map(|root| root.canonicalize().ok());
+    place.link_targets.is_empty()
+        || real().is_none_or(|real| within().any(|root| real.starts_with(root)))
 }
 
 /// The layout of the files in a folder.
 #[derive(Clone, Copy)]
-enum Shape {
+enum FolderLayout {
     /// In the folder itself, with this extension.
     Flat(&'static str),
     /// In it and below it; folders are part of the name.
@@ -83,29 +84,29 @@ enum Shape {
     Skills,
 }
 
-impl Shape {
-    fn of(place: &SearchDir) -> Shape {
+impl FolderLayout {
+    fn for_dir(place: &SearchDir) -> FolderLayout {
         match (place.kind, place.owner.maker) {
-            (ExtensionFileKind::Skill, _) => Shape::Skills,
-            (ExtensionFileKind::Command, Maker::Claude) => Shape::Deep(".md"),
-            (ExtensionFileKind::Command, Maker::Gemini) => Shape::Deep(".toml"),
-            (ExtensionFileKind::Bot | ExtensionFileKind::Command, _) => Shape::Flat(".toml"),
+            (ExtensionFileKind::Skill, _) => FolderLayout::Skills,
+            (ExtensionFileKind::Command, Maker::Claude) => FolderLayout::Deep(".md"),
+            (ExtensionFileKind::Command, Maker::Gemini) => FolderLayout::Deep(".toml"),
+            (ExtensionFileKind::Bot | ExtensionFileKind::Command, _) => FolderLayout::Flat(".toml"),
         }
     }
 }
 
 /// Scans a folder. A missing folder counts as empty.
-pub fn look(place: &SearchDir) -> FolderScan {
+pub fn scan_folder(place: &SearchDir) -> FolderScan {
     let mut walk = Walk {
         place,
-        shape: Shape::of(place),
+        shape: FolderLayout::for_dir(place),
         folders: VecDeque::from([(place.folder.clone(), String::new(), 0)]),
-        entered: 0,
+        folder_count: 0,
         out: FolderScan::default(),
     };
     if !may_be_read(&place.folder, place) {
         let found = ScannedFile { name: String::new(), path: place.folder.clone() };
-        walk.out.seen.push(FileStamp::at(&place.folder));
+        walk.out.stamps.push(FileStamp::read(&place.folder));
         walk.out.refused.push((found, w::LEADS_OUT.into()));
         return walk.out;
     }
@@ -117,32 +118,32 @@ pub fn look(place: &SearchDir) -> FolderScan {
 
 struct Walk<'p> {
     place: &'p SearchDir,
-    shape: Shape,
+    shape: FolderLayout,
     /// Folder, name prefix, depth.
     folders: VecDeque<(PathBuf, String, usize)>,
-    entered: usize,
+    folder_count: usize,
     out: FolderScan,
 }
 
 impl Walk<'_> {
     fn enter(&mut self, folder: &Path, prefix: &str, depth: usize) {
-        if self.entered > MOST_FOLDERS {
+        if self.folder_count > MOST_FOLDERS {
             let folder = self.place.folder.display().to_string();
             let cut = w::MANY_FOLDERS.with("folder", folder).with("most", MOST_FOLDERS);
             self.out.cut = Some(cut);
             self.folders.clear();
             return;
         }
-        self.entered += 1;
-        if let Shape::Skills = self.shape
+        self.folder_count += 1;
+        if let FolderLayout::Skills = self.shape
             && depth > 0
         {
             let file = folder.join(skill::FILE);
             if file.symlink_metadata().is_ok() {
-                return self.take(last(prefix).to_owned(), file);
+                return self.add_file(last_segment(prefix).to_owned(), file);
             }
         }
-        self.out.seen.push(FileStamp::at(folder));
+        self.out.stamps.push(FileStamp::read(folder));
         let Ok(entries) = fs::read_dir(folder) else { return };
         let mut entries = entries.flatten();
         let mut found: Vec<fs::DirEntry> = entries.by_ref().take(MOST_ENTRIES).collect();
@@ -153,16 +154,16 @@ impl Walk<'_> {
         }
         found.sort_by_key(fs::DirEntry::file_name);
         for entry in found {
-            self.entry(&entry, prefix, depth);
+            self.visit_entry(&entry, prefix, depth);
         }
     }
 
-    fn entry(&mut self, entry: &fs::DirEntry, prefix: &str, depth: usize) {
+    fn visit_entry(&mut self, entry: &fs::DirEntry, prefix: &str, depth: usize) {
         let (own, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
         let Ok(kind) = entry.file_type() else { return };
         let is_folder = kind.is_dir() || kind.is_symlink() && path.is_dir();
         if is_folder {
-            let deep = !matches!(self.shape, Shape::Flat(_)) && depth < DEEPEST;
+            let deep = !matches!(self.shape, FolderLayout::Flat(_)) && depth < DEEPEST;
             if deep && !SKIPPED.contains(&own.as_str()) {
                 let name = join(prefix, &own);
                 match may_be_read(&path, self.place) {
@@ -172,23 +173,23 @@ impl Walk<'_> {
             }
             return;
         }
-        let (Shape::Flat(end) | Shape::Deep(end)) = self.shape else { return };
+        let (FolderLayout::Flat(end) | FolderLayout::Deep(end)) = self.shape else { return };
         match own.strip_suffix(end) {
             // Names that begin with a dot belong to other programs.
             Some(name) if !name.is_empty() && !name.starts_with('.') => {
-                self.take(join(prefix, name), path);
+                self.add_file(join(prefix, name), path);
             }
             Some(_) | None => {}
         }
     }
 
-    fn take(&mut self, name: String, path: PathBuf) {
-        self.out.seen.push(FileStamp::at(&path));
+    fn add_file(&mut self, name: String, path: PathBuf) {
+        self.out.stamps.push(FileStamp::read(&path));
         let usable = match self.shape {
             // A skill's own name is checked when it is parsed.
-            Shape::Skills => true,
-            Shape::Flat(_) => name::is_usable(self.place.kind, &name),
-            Shape::Deep(_) => name::is_usable_path(&name),
+            FolderLayout::Skills => true,
+            FolderLayout::Flat(_) => name::is_usable(self.place.kind, &name),
+            FolderLayout::Deep(_) => name::is_usable_path(&name),
         };
         let found = ScannedFile { name, path };
         if !usable {
@@ -196,12 +197,12 @@ impl Walk<'_> {
         } else if !may_be_read(&found.path, self.place) {
             self.refuse(found, w::LEADS_OUT);
         } else {
-            self.out.found.push(found);
+            self.out.files.push(found);
         }
     }
 
     fn refuse(&mut self, found: ScannedFile, why: crate::words::Phrase) {
-        let why = why.with("name", name::shown(&found.name));
+        let why = why.with("name", name::display_name(&found.name));
         self.out.refused.push((found, why));
     }
 }
@@ -210,7 +211,7 @@ fn join(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}:{name}") }
 }
 
-fn last(name: &str) -> &str {
+fn last_segment(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }
 
@@ -222,11 +223,11 @@ mod tests {
     use crate::library::Owner;
     use crate::words::Lang;
 
-    struct Desk(tempfile::TempDir);
+    struct ScanFixture(tempfile::TempDir);
 
-    impl Desk {
-        fn new(files: &[&str]) -> Desk {
-            let desk = Desk(tempfile::tempdir().unwrap());
+    impl ScanFixture {
+        fn new(files: &[&str]) -> ScanFixture {
+            let desk = ScanFixture(tempfile::tempdir().unwrap());
             for file in files {
                 desk.write(file, "x");
             }
@@ -241,28 +242,32 @@ mod tests {
 
         fn place(&self, kind: ExtensionFileKind, maker: Maker) -> SearchDir {
             let owner = Owner { maker, project: false };
-            SearchDir { folder: self.0.path().join("in"), kind, owner, within: Vec::new() }
+            SearchDir { folder: self.0.path().join("in"), kind, owner, link_targets: Vec::new() }
         }
 
         fn names(&self, kind: ExtensionFileKind, maker: Maker) -> Vec<String> {
-            look(&self.place(kind, maker)).found.into_iter().map(|found| found.name).collect()
+            scan_folder(&self.place(kind, maker))
+                .files
+                .into_iter()
+                .map(|found| found.name)
+                .collect()
         }
     }
 
     #[test]
-    fn a_folder_that_holds_too_much_is_looked_into_in_part_and_it_is_said() {
-        let desk = Desk::new(&["in/a.toml"]);
+    fn a_folder_with_too_many_entries_is_scanned_partly_and_reported() {
+        let desk = ScanFixture::new(&["in/a.toml"]);
         for number in 0..=MOST_ENTRIES {
             fs::write(desk.0.path().join(format!("in/{number}.toml")), "").unwrap();
         }
-        let look = look(&desk.place(ExtensionFileKind::Command, Maker::Avocet));
-        assert_eq!(look.found.len(), MOST_ENTRIES);
+        let look = scan_folder(&desk.place(ExtensionFileKind::Command, Maker::Avocet));
+        assert_eq!(look.files.len(), MOST_ENTRIES);
         assert!(look.cut.unwrap().text(Lang::En).contains("10000 entries"));
     }
 
     #[test]
     fn each_format_has_its_own_layout() {
-        let desk = Desk::new(&[
+        let desk = ScanFixture::new(&[
             "in/b.toml",
             "in/a.toml",
             "in/git/c.toml",
@@ -282,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_skill_is_a_folder_and_its_contents_are_not_scanned() {
-        let desk = Desk::new(&[
+        let desk = ScanFixture::new(&[
             "in/one/SKILL.md",
             "in/one/deeper/SKILL.md",
             "in/group/two/SKILL.md",
@@ -297,9 +302,10 @@ mod tests {
 
     #[test]
     fn a_name_that_cannot_be_typed_is_refused_and_shown() {
-        let desk = Desk::new(&["in/a b.toml", "in/-x.toml", "in/esc\u{1b}[2J.toml", "in/ok.toml"]);
-        let look = look(&desk.place(ExtensionFileKind::Command, Maker::Avocet));
-        assert_eq!(look.found.len(), 1);
+        let desk =
+            ScanFixture::new(&["in/a b.toml", "in/-x.toml", "in/esc\u{1b}[2J.toml", "in/ok.toml"]);
+        let look = scan_folder(&desk.place(ExtensionFileKind::Command, Maker::Avocet));
+        assert_eq!(look.files.len(), 1);
         let said: Vec<String> = look.refused.iter().map(|(_, why)| why.text(Lang::En)).collect();
         assert!(said[0].contains("`-x`") && said[1].contains("`a b`"), "{said:?}");
         assert!(said[2].contains("`esc\\u{1b}[2J`"), "{said:?}");
@@ -307,27 +313,34 @@ mod tests {
 
     #[test]
     fn a_project_link_is_followed_only_to_targets_the_trust_check_covered() {
-        let desk = Desk::new(&["in/ok/SKILL.md", "seen/linked/SKILL.md", "out/secret/SKILL.md"]);
+        let desk =
+            ScanFixture::new(&["in/ok/SKILL.md", "seen/linked/SKILL.md", "out/secret/SKILL.md"]);
         let root = desk.0.path();
         symlink(root.join("seen/linked"), root.join("in/inside")).unwrap();
         symlink(root.join("out/secret"), root.join("in/outside")).unwrap();
         fs::create_dir(root.join("in/half")).unwrap();
         symlink(root.join("out/secret/SKILL.md"), root.join("in/half/SKILL.md")).unwrap();
         let within = vec![root.join("in"), root.join("seen")];
-        let place = SearchDir { within, ..desk.place(ExtensionFileKind::Skill, Maker::Claude) };
-        let brought = look(&place);
-        let names: Vec<_> = brought.found.iter().map(|found| found.name.as_str()).collect();
+        let place = SearchDir {
+            link_targets: within,
+            ..desk.place(ExtensionFileKind::Skill, Maker::Claude)
+        };
+        let brought = scan_folder(&place);
+        let names: Vec<_> = brought.files.iter().map(|found| found.name.as_str()).collect();
         assert_eq!(names, ["inside", "ok"]);
         assert_eq!(brought.refused.len(), 2);
-        let free = SearchDir { within: Vec::new(), ..place.clone() };
-        assert_eq!(look(&free).found.len(), 4, "a person's own links lead anywhere");
-        let outside = SearchDir { within: vec![root.join("seen")], ..place };
-        assert_eq!((look(&outside).found.len(), look(&outside).refused.len()), (0, 1));
+        let free = SearchDir { link_targets: Vec::new(), ..place.clone() };
+        assert_eq!(scan_folder(&free).files.len(), 4, "a person's own links lead anywhere");
+        let outside = SearchDir { link_targets: vec![root.join("seen")], ..place };
+        assert_eq!(
+            (scan_folder(&outside).files.len(), scan_folder(&outside).refused.len()),
+            (0, 1)
+        );
     }
 
     #[test]
     fn any_kind_of_change_is_detected() {
-        let desk = Desk::new(&["in/a/SKILL.md"]);
+        let desk = ScanFixture::new(&["in/a/SKILL.md"]);
         let place = desk.place(ExtensionFileKind::Skill, Maker::Avocet);
         let root = desk.0.path();
         let changes: &[&dyn Fn()] = &[
@@ -340,23 +353,23 @@ mod tests {
             &|| desk.write("in/a/SKILL.md", "again"),
         ];
         for (number, change) in changes.iter().enumerate() {
-            let seen = look(&place).seen;
-            assert!(seen.iter().all(FileStamp::is_as_it_was), "{number}: before");
+            let seen = scan_folder(&place).stamps;
+            assert!(seen.iter().all(FileStamp::is_unchanged), "{number}: before");
             change();
-            assert!(!seen.iter().all(FileStamp::is_as_it_was), "{number}: after");
+            assert!(!seen.iter().all(FileStamp::is_unchanged), "{number}: after");
         }
     }
 
     #[test]
     fn folders_over_the_limit_are_skipped_and_reported() {
-        let desk = Desk::new(&[]);
+        let desk = ScanFixture::new(&[]);
         for number in 0..MOST_FOLDERS + 5 {
             fs::create_dir_all(desk.0.path().join(format!("in/{number:05}"))).unwrap();
         }
         desk.write("in/00000/SKILL.md", "x");
         desk.write(&format!("in/{:05}/SKILL.md", MOST_FOLDERS + 4), "x");
-        let look = look(&desk.place(ExtensionFileKind::Skill, Maker::Avocet));
-        assert_eq!(look.found.len(), 1);
+        let look = scan_folder(&desk.place(ExtensionFileKind::Skill, Maker::Avocet));
+        assert_eq!(look.files.len(), 1);
         assert!(look.cut.unwrap().text(Lang::En).contains("2000"));
     }
 }

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::yaml::YamlNode;
-use super::{Owner, at, front, name, wrong};
+use super::{Owner, front, message_at, name, toml_message};
 use crate::config::saved;
 use crate::words::{LocalizedText, library as w};
 
@@ -29,7 +29,7 @@ pub struct Skill {
     pub argument_hint: String,
     /// True for a skill the model may not enter on its own.
     pub disable_model_invocation: bool,
-    pub papers: Papers,
+    pub unused: UnusedMetadata,
     /// Absolute.
     pub file: PathBuf,
     pub owner: Owner,
@@ -37,7 +37,7 @@ pub struct Skill {
 
 /// Metadata of a skill that has no effect here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Papers {
+pub struct UnusedMetadata {
     pub license: String,
     pub compatibility: String,
     pub metadata: Vec<(String, String)>,
@@ -53,23 +53,23 @@ impl Skill {
 
     /// The text after the front matter, read now.
     pub fn body(&self) -> Result<String, LocalizedText> {
-        let text = saved::read(&self.file).map_err(|fault| wrong(&self.file, fault))?;
-        let text = text.ok_or_else(|| at(&self.file, None, w::SKILL_GONE))?;
+        let text = saved::read(&self.file).map_err(|fault| toml_message(&self.file, fault))?;
+        let text = text.ok_or_else(|| message_at(&self.file, None, w::SKILL_GONE))?;
         Ok(front::split(&text).body.to_owned())
     }
 }
 
 /// Parses the head of a skill. Harmless oddities are returned with it.
 pub fn read(file: &Path, owner: Owner) -> Result<(Skill, Vec<LocalizedText>), LocalizedText> {
-    let (text, whole) = front::head(file).map_err(|fault| wrong(file, fault))?;
+    let (text, whole) = front::head(file).map_err(|fault| toml_message(file, fault))?;
     let folder = file.parent().and_then(Path::file_name).unwrap_or_default();
     let folder = folder.to_string_lossy().into_owned();
     let Some(head) = front::split(&text).front else {
         let word = if whole { w::NO_FRONT } else { w::FRONT_TOO_LONG };
-        return Err(at(file, None, word));
+        return Err(message_at(file, None, word));
     };
     let (pairs, mended) = front::read(head)
-        .map_err(|wrong| at(file, Some(wrong.place), w::NOT_YAML).with("why", wrong.why))?;
+        .map_err(|wrong| message_at(file, Some(wrong.place), w::NOT_YAML).with("why", wrong.why))?;
     let mut skill = Skill {
         name: String::new(),
         description: String::new(),
@@ -77,16 +77,16 @@ pub fn read(file: &Path, owner: Owner) -> Result<(Skill, Vec<LocalizedText>), Lo
         allowed_tools: Vec::new(),
         argument_hint: String::new(),
         disable_model_invocation: false,
-        papers: Papers::default(),
+        unused: UnusedMetadata::default(),
         file: file.to_owned(),
         owner,
     };
-    pairs.into_iter().take(MOST).for_each(|(key, node)| skill.take(key, node));
+    pairs.into_iter().take(MOST).for_each(|(key, node)| skill.set_value(key, node));
     let mut remarks: Vec<LocalizedText> =
         mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
-    remarks.extend(named(&mut skill, &folder)?);
+    remarks.extend(check_name(&mut skill, &folder)?);
     if skill.description.is_empty() {
-        return Err(at(file, None, w::NO_DESCRIPTION));
+        return Err(message_at(file, None, w::NO_DESCRIPTION));
     }
     if skill.description.chars().count() > DESCRIBED {
         remarks.push(w::LONG_DESCRIPTION.with("most", DESCRIBED));
@@ -96,46 +96,46 @@ pub fn read(file: &Path, owner: Owner) -> Result<(Skill, Vec<LocalizedText>), Lo
 }
 
 impl Skill {
-    fn take(&mut self, key: String, node: YamlNode) {
+    fn set_value(&mut self, key: String, node: YamlNode) {
         match key.as_str() {
             "name" => self.name = node.flat(),
             "description" => self.description = one_line(&node.flat()),
             "examples" => self.examples = examples(node),
             "allowed-tools" => self.allowed_tools = tools(&node),
             "argument-hint" => self.argument_hint = hint(&node),
-            "license" => self.papers.license = node.flat(),
-            "compatibility" => self.papers.compatibility = node.flat(),
-            "disable-model-invocation" => self.disable_model_invocation = is_yes(&node),
+            "license" => self.unused.license = node.flat(),
+            "compatibility" => self.unused.compatibility = node.flat(),
+            "disable-model-invocation" => self.disable_model_invocation = is_true(&node),
             "metadata" => match node {
                 YamlNode::Map(pairs) => {
                     let pairs = pairs.into_iter().map(|(name, node)| (name, node.flat()));
-                    self.papers.metadata = pairs.collect();
+                    self.unused.metadata = pairs.collect();
                 }
-                node => self.papers.more.push((key, node.flat())),
+                node => self.unused.more.push((key, node.flat())),
             },
-            _ => self.papers.more.push((key, node.flat())),
+            _ => self.unused.more.push((key, node.flat())),
         }
     }
 }
 
 /// Checks the name: one that cannot be typed or that leaves its folder is refused, one that merely
 /// differs from the format is loaded with a remark.
-fn named(skill: &mut Skill, folder: &str) -> Result<Vec<LocalizedText>, LocalizedText> {
+fn check_name(skill: &mut Skill, folder: &str) -> Result<Vec<LocalizedText>, LocalizedText> {
     let mut remarks = Vec::new();
     if skill.name.is_empty() {
-        remarks.push(w::NO_SKILL_NAME.with("folder", name::shown(folder)));
+        remarks.push(w::NO_SKILL_NAME.with("folder", name::display_name(folder)));
         folder.clone_into(&mut skill.name);
     }
     if !name::is_usable(super::ExtensionFileKind::Skill, &skill.name) {
-        let word = at(&skill.file, None, w::BAD_NAME_IN);
-        return Err(word.with("name", name::shown(&skill.name)));
+        let word = message_at(&skill.file, None, w::BAD_NAME_IN);
+        return Err(word.with("name", name::display_name(&skill.name)));
     }
     if !name::is_of_format(&skill.name) {
         remarks.push(w::ODD_NAME.with("name", skill.name.as_str()));
     }
     if skill.name != folder {
         let word = w::NAME_IS_NOT_FOLDER.with("name", skill.name.as_str());
-        remarks.push(word.with("folder", name::shown(folder)));
+        remarks.push(word.with("folder", name::display_name(folder)));
     }
     Ok(remarks)
 }
@@ -180,7 +180,7 @@ pub(super) fn hint(node: &YamlNode) -> String {
     }
 }
 
-pub(super) fn is_yes(node: &YamlNode) -> bool {
+pub(super) fn is_true(node: &YamlNode) -> bool {
     matches!(node.flat().to_lowercase().as_str(), "true" | "yes" | "on")
 }
 
@@ -219,10 +219,10 @@ mod tests {
         assert_eq!(skill.allowed_tools, ["Bash(git add:*)", "Read"]);
         assert_eq!(skill.argument_hint, "[file]");
         assert!(skill.disable_model_invocation);
-        assert_eq!(skill.papers.metadata, [("version".to_owned(), "1.0".to_owned())]);
-        assert_eq!(skill.papers.more, [("colour".to_owned(), "blue".to_owned())]);
+        assert_eq!(skill.unused.metadata, [("version".to_owned(), "1.0".to_owned())]);
+        assert_eq!(skill.unused.more, [("colour".to_owned(), "blue".to_owned())]);
         assert_eq!(
-            (skill.papers.license.as_str(), skill.papers.compatibility.as_str()),
+            (skill.unused.license.as_str(), skill.unused.compatibility.as_str()),
             ("MIT", "needs poppler")
         );
     }

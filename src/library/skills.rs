@@ -49,12 +49,12 @@ impl SkillsContext {
             folder: folder.to_owned(),
             kind: ExtensionFileKind::Skill,
             owner,
-            within: Vec::new(),
+            link_targets: Vec::new(),
         };
-        let look = scan::look(&place);
+        let look = scan::scan_folder(&place);
         let mut refused: Vec<InvalidSkill> =
             look.refused.into_iter().map(|(found, why)| (found.path, why)).collect();
-        for found in look.found {
+        for found in look.files {
             match skill::read(&found.path, owner) {
                 Ok((skill, _)) => {
                     self.register(skill);
@@ -84,13 +84,13 @@ impl SkillsContext {
     /// One line for each skill, for the system prompt, in at most `budget` bytes; empty if there is
     /// none the model may enter.
     pub fn skills_prompt(&self, budget: usize) -> String {
-        self.within(budget).0
+        self.fit_list(budget).0
     }
 
     /// The skills that the model's list omits or shortens.
-    pub fn untold(&self, budget: usize) -> OmittedSkills {
-        let (_, shown, cut) = self.within(budget);
-        let told = self.offered();
+    pub fn omitted(&self, budget: usize) -> OmittedSkills {
+        let (_, shown, cut) = self.fit_list(budget);
+        let told = self.enterable();
         let out = told.get(shown..).unwrap_or_default();
         OmittedSkills {
             of: told.len(),
@@ -102,14 +102,19 @@ impl SkillsContext {
     }
 
     /// The skills the model may enter.
-    fn offered(&self) -> Vec<&Skill> {
+    fn enterable(&self) -> Vec<&Skill> {
         self.skills.iter().filter(|skill| !skill.disable_model_invocation).collect()
     }
 
     /// The list, the number of skills it names, and whether it is shortened.
-    fn within(&self, budget: usize) -> (String, usize, bool) {
-        let told = self.offered();
-        let ways: [fn(&Skill) -> String; 4] = [whole, described, shortened, named];
+    fn fit_list(&self, budget: usize) -> (String, usize, bool) {
+        let told = self.enterable();
+        let ways: [fn(&Skill) -> String; 4] = [
+            entry_with_examples,
+            entry_with_description,
+            entry_with_short_description,
+            entry_with_name,
+        ];
         for (at, way) in ways.into_iter().enumerate() {
             let lines: Vec<String> = told.iter().copied().map(way).collect();
             let size: usize = lines.iter().map(|line| line.len() + 1).sum();
@@ -117,17 +122,17 @@ impl SkillsContext {
                 return (lines.join("\n"), told.len(), at > 0);
             }
         }
-        let (list, shown) = first(&told, budget);
+        let (list, shown) = names_that_fit(&told, budget);
         (list, shown, true)
     }
 }
 
 /// As many names as fit.
-fn first(told: &[&Skill], budget: usize) -> (String, usize) {
+fn names_that_fit(told: &[&Skill], budget: usize) -> (String, usize) {
     let room = budget.saturating_sub(TAIL);
     let (mut out, mut shown) = (String::new(), 0);
     for skill in told {
-        let line = named(skill);
+        let line = entry_with_name(skill);
         if out.len() + line.len() + 1 > room {
             break;
         }
@@ -142,7 +147,7 @@ fn first(told: &[&Skill], budget: usize) -> (String, usize) {
     if out.len() + tail.len() <= budget { (out + &tail, shown) } else { (String::new(), 0) }
 }
 
-fn whole(skill: &Skill) -> String {
+fn entry_with_examples(skill: &Skill) -> String {
     let examples: Vec<String> = skill
         .examples
         .iter()
@@ -150,16 +155,16 @@ fn whole(skill: &Skill) -> String {
         .map(|text| format!("\"{}\"", one_line(text)))
         .collect();
     match examples.is_empty() {
-        true => described(skill),
-        false => format!("{} Examples: {}", described(skill), examples.join(", ")),
+        true => entry_with_description(skill),
+        false => format!("{} Examples: {}", entry_with_description(skill), examples.join(", ")),
     }
 }
 
-fn described(skill: &Skill) -> String {
+fn entry_with_description(skill: &Skill) -> String {
     format!("- {}: {}", skill.name, skill.description)
 }
 
-fn shortened(skill: &Skill) -> String {
+fn entry_with_short_description(skill: &Skill) -> String {
     let mut short: String = skill.description.chars().take(SHORT).collect();
     if short.len() < skill.description.len() {
         short.push('…');
@@ -167,7 +172,7 @@ fn shortened(skill: &Skill) -> String {
     format!("- {}: {short}", skill.name)
 }
 
-fn named(skill: &Skill) -> String {
+fn entry_with_name(skill: &Skill) -> String {
     format!("- {}", skill.name)
 }
 
@@ -176,7 +181,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::library::skill::Papers;
+    use crate::library::skill::UnusedMetadata;
     use crate::words::Lang;
 
     fn skill(name: &str, description: &str, examples: &[&str]) -> Skill {
@@ -187,7 +192,7 @@ mod tests {
             allowed_tools: Vec::new(),
             argument_hint: String::new(),
             disable_model_invocation: false,
-            papers: Papers::default(),
+            unused: UnusedMetadata::default(),
             file: "/x/SKILL.md".into(),
             owner: Owner { maker: Maker::Avocet, project: false },
         }
@@ -232,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn over_the_budget_examples_go_first_then_words_then_names_and_that_is_reported() {
+    fn over_budget_the_list_drops_examples_then_descriptions_then_names() {
         let of = |count| many(count).skills_prompt(BUDGET);
         assert!(of(10).contains("Examples:"));
         assert!(of(30).contains("xxx") && !of(30).contains("Examples:"));
@@ -248,7 +253,7 @@ mod tests {
         for count in [0, 1, 10, 30, 31, 70, 400, 700, 5_000] {
             let context = many(count);
             for budget in [0, 50, 200, 1_000, BUDGET] {
-                let (prompt, untold) = (context.skills_prompt(budget), context.untold(budget));
+                let (prompt, untold) = (context.skills_prompt(budget), context.omitted(budget));
                 assert!(prompt.len() <= budget, "{count} {budget}: {}", prompt.len());
                 // Omitted skills are counted, and the first of them named.
                 let listed = prompt.lines().filter(|line| line.starts_with("- ")).count();
@@ -260,7 +265,7 @@ mod tests {
                 }
             }
         }
-        assert!(many(30).untold(BUDGET).cut && !many(10).untold(BUDGET).cut);
+        assert!(many(30).omitted(BUDGET).cut && !many(10).omitted(BUDGET).cut);
     }
 
     #[test]

@@ -8,13 +8,13 @@ use crate::config::Paths;
 use crate::protocol::ExtensionState;
 use crate::words::Lang;
 
-struct Desk {
+struct LibraryFixture {
     root: tempfile::TempDir,
 }
 
-impl Desk {
-    fn new() -> Desk {
-        let desk = Desk { root: tempfile::tempdir().unwrap() };
+impl LibraryFixture {
+    fn new() -> LibraryFixture {
+        let desk = LibraryFixture { root: tempfile::tempdir().unwrap() };
         fs::create_dir_all(desk.path("work/.git")).unwrap();
         desk
     }
@@ -39,11 +39,11 @@ impl Desk {
         let paths = Paths::with_root(&self.path("own"), self.path("home"));
         let work = self.path("work");
         let project = trusted.then_some(work.as_path());
-        ExtensionSet::load(&SearchPath::of(&paths, project, &["help", "Diff"]))
+        ExtensionSet::load(&SearchPath::new(&paths, project, &["help", "Diff"]))
     }
 
     /// `command review: loaded`, one line for each file, with paths relative to the root.
-    fn told(&self, library: &ExtensionSet) -> Vec<String> {
+    fn file_states(&self, library: &ExtensionSet) -> Vec<String> {
         let root = format!("{}/", self.root.path().display());
         let line = |file: &LoadedFile| {
             let state = file.state.localized().text(Lang::En);
@@ -57,7 +57,7 @@ const SAY: &str = "prompt = \"say\"\n";
 
 #[test]
 fn the_project_wins_over_the_user_and_both_over_other_agents() {
-    let desk = Desk::new();
+    let desk = LibraryFixture::new();
     for (file, about) in [
         ("work/.avocet/commands/x.toml", "project"),
         ("own/commands/x.toml", "own"),
@@ -74,7 +74,7 @@ fn the_project_wins_over_the_user_and_both_over_other_agents() {
     assert_eq!(about(false, "x").unwrap(), "own", "nobody trusted the folder");
     assert_eq!(about(true, "y").unwrap(), "r9s");
     assert_eq!(
-        desk.told(&desk.load(true)),
+        desk.file_states(&desk.load(true)),
         [
             "command x: loaded",
             "command x: not used: work/.avocet/commands/x.toml has the same name and takes precedence",
@@ -87,18 +87,18 @@ fn the_project_wins_over_the_user_and_both_over_other_agents() {
 
 #[test]
 fn nothing_is_read_from_an_untrusted_folder() {
-    let desk = Desk::new();
+    let desk = LibraryFixture::new();
     desk.write("work/.avocet/bots/b.toml", "");
     desk.write("work/.claude/commands/c.md", "x");
     desk.write("work/.gemini/commands/d.toml", SAY);
     desk.skill("work/.agents/skills/s", "This skill should be used when trusted.");
-    assert_eq!(desk.told(&desk.load(false)), [""; 0]);
+    assert_eq!(desk.file_states(&desk.load(false)), [""; 0]);
     assert_eq!(desk.load(true).files.len(), 4);
 }
 
 #[test]
 fn files_of_other_agents_work_in_place() {
-    let desk = Desk::new();
+    let desk = LibraryFixture::new();
     desk.write("home/.r9s/bots/reviewer.toml", "system_prompt = \"Be strict.\"\n");
     desk.write("home/.r9s/commands/commit-msg.toml", SAY);
     desk.write("work/.gemini/commands/git/commit.toml", "prompt = \"{{args}}\"\n");
@@ -120,17 +120,17 @@ fn files_of_other_agents_work_in_place() {
 
 #[test]
 fn the_last_part_of_a_name_is_enough_only_if_it_is_unique() {
-    let desk = Desk::new();
+    let desk = LibraryFixture::new();
     desk.write("work/.claude/commands/a/fix.md", "x");
     desk.write("work/.claude/commands/b/fix.md", "x");
     let library = desk.load(true);
-    assert!(library.command("fix").is_err() && library.catalogue().find("fix").is_none());
-    assert_eq!(library.catalogue().find("b:fix").unwrap().name, "b:fix");
+    assert!(library.command("fix").is_err() && library.extensions().find("fix").is_none());
+    assert_eq!(library.extensions().find("b:fix").unwrap().name, "b:fix");
 }
 
 #[test]
 fn a_command_may_not_hide_a_built_in_one() {
-    let desk = Desk::new();
+    let desk = LibraryFixture::new();
     desk.write("own/commands/help.toml", SAY);
     desk.write("own/commands/DIFF.toml", SAY);
     desk.skill("own/skills/help", "This skill should be used when help is wanted.");
@@ -138,39 +138,44 @@ fn a_command_may_not_hide_a_built_in_one() {
     assert!(library.commands.is_empty());
     let said = library.command("help").unwrap_err().localized().text(Lang::En);
     assert!(said.contains("`/help`"), "{said}");
-    let skill = library.catalogue().entries.into_iter().find(|entry| entry.name == "help").unwrap();
+    let skill =
+        library.extensions().entries.into_iter().find(|entry| entry.name == "help").unwrap();
     assert!(matches!(skill.state, ExtensionState::Hidden(_)) && !skill.can_be_typed());
     assert!(library.skill("help").is_ok(), "the model can enter it all the same");
 }
 
 #[test]
 fn a_command_comes_before_a_skill_of_its_name() {
-    let desk = Desk::new();
+    let desk = LibraryFixture::new();
     desk.write("own/commands/pdf.toml", SAY);
     desk.skill("own/skills/pdf", "This skill should be used when a PDF is read.");
     let library = desk.load(true);
-    let found = library.catalogue().find("pdf").unwrap().kind;
+    let found = library.extensions().find("pdf").unwrap().kind;
     assert_eq!(found, crate::protocol::ExtensionKind::Command);
-    assert!(desk.told(&library)[1].contains("runs a command"), "{:?}", desk.told(&library));
+    assert!(
+        desk.file_states(&library)[1].contains("runs a command"),
+        "{:?}",
+        desk.file_states(&library)
+    );
 }
 
 #[test]
 fn a_broken_file_keeps_its_name_and_gives_the_reason() {
-    let desk = Desk::new();
+    let desk = LibraryFixture::new();
     desk.write("work/.avocet/commands/x.toml", "prompt = ");
     desk.write("own/commands/x.toml", SAY);
     let library = desk.load(true);
     assert!(library.commands.is_empty());
     let said = library.command("x").unwrap_err().localized().text(Lang::En);
     assert!(said.contains("work/.avocet/commands/x.toml, line 1"), "{said}");
-    let broken = library.catalogue();
+    let broken = library.extensions();
     assert!(matches!(broken.find_broken("x").unwrap().state, ExtensionState::Broken(_)));
-    assert!(desk.told(&library)[1].starts_with("command x: not used"));
+    assert!(desk.file_states(&library)[1].starts_with("command x: not used"));
 }
 
 #[test]
 fn a_missing_name_names_the_closest_match() {
-    let desk = Desk::new();
+    let desk = LibraryFixture::new();
     desk.write("own/commands/commit-msg.toml", SAY);
     let said = |name: &str| desk.load(false).command(name).unwrap_err().localized().text(Lang::En);
     assert!(said("comit-msg").contains("`commit-msg`"), "{}", said("comit-msg"));
@@ -180,18 +185,18 @@ fn a_missing_name_names_the_closest_match() {
 
 #[test]
 fn hostile_text_is_made_safe_before_it_is_shown() {
-    let desk = Desk::new();
+    let desk = LibraryFixture::new();
     desk.write(
         "own/commands/x.toml",
         "description = \"a\\u001b[2Jb\\nc\\u202e\"\nprompt = \"p\"\n",
     );
-    let about = desk.load(false).catalogue().entries[0].about.clone();
+    let about = desk.load(false).extensions().entries[0].about.clone();
     assert!(!about.contains(['\u{1b}', '\n', '\u{202e}']), "{about:?}");
 }
 
 #[test]
 fn loaded_files_are_current_until_something_changes() {
-    let desk = Desk::new();
+    let desk = LibraryFixture::new();
     desk.write("own/commands/x.toml", SAY);
     let before = desk.load(true);
     assert!(before.is_current());
@@ -205,7 +210,7 @@ fn loaded_files_are_current_until_something_changes() {
 
 #[test]
 fn five_thousand_skills_are_loaded_within_the_limits_and_the_rest_is_named() {
-    let desk = Desk::new();
+    let desk = LibraryFixture::new();
     for number in 0..5_000 {
         desk.skill(&format!("own/skills/s{number:04}"), "This skill should be used when counted.");
     }
@@ -221,20 +226,20 @@ fn five_thousand_skills_are_loaded_within_the_limits_and_the_rest_is_named() {
 
 #[test]
 fn unlike_r9s_a_name_that_leaves_its_folder_is_refused_everywhere() {
-    let desk = Desk::new();
+    let desk = LibraryFixture::new();
     desk.write("own/secret.toml", "system_prompt = \"x\"\n");
     desk.write("own/commands/in/x.toml", SAY);
     let library = desk.load(true);
     for name in ["../secret", "/etc/passwd", "in/x", "..", "x\0"] {
-        assert!(matches!(library.bot(name), Err(Absent::BadName { .. })), "{name:?}");
-        assert!(matches!(library.command(name), Err(Absent::BadName { .. })), "{name:?}");
-        assert!(matches!(bot::find(library.places(), name), Err(Absent::BadName { .. })));
+        assert!(matches!(library.bot(name), Err(LookupError::BadName { .. })), "{name:?}");
+        assert!(matches!(library.command(name), Err(LookupError::BadName { .. })), "{name:?}");
+        assert!(matches!(bot::find(library.places(), name), Err(LookupError::BadName { .. })));
     }
 }
 
 #[test]
 fn unlike_r9s_an_unknown_key_is_an_error_and_not_ignored() {
-    let desk = Desk::new();
+    let desk = LibraryFixture::new();
     desk.write("home/.r9s/commands/x.toml", "prompt = \"p\"\nsystem_prompt = \"q\"\n");
     let said = desk.load(false).command("x").unwrap_err().localized().text(Lang::En);
     assert!(said.contains("line 2, column 1") && said.contains("`system_prompt`"), "{said}");

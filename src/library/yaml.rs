@@ -14,7 +14,7 @@ pub enum YamlNode {
 
 /// Why a text cannot be parsed, and where, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct YamlError {
     pub place: TextPosition,
     /// The parser's own words.
     pub why: String,
@@ -49,8 +49,8 @@ impl YamlNode {
 }
 
 /// Parses a mapping; an empty text is an empty one. If a key is repeated, the first one counts.
-pub fn read(text: &str) -> Result<Vec<(String, YamlNode)>, Wrong> {
-    let mut reader = Reader { parser: Parser::new_from_str(text), left: MOST };
+pub fn read(text: &str) -> Result<Vec<(String, YamlNode)>, YamlError> {
+    let mut reader = YamlReader { parser: Parser::new_from_str(text), left: MOST };
     loop {
         match reader.next()? {
             (Event::StreamStart | Event::DocumentStart(_) | Event::Nothing, _) => {}
@@ -59,44 +59,44 @@ pub fn read(text: &str) -> Result<Vec<(String, YamlNode)>, Wrong> {
             (Event::Scalar(text, ScalarStyle::Plain, ..), _) if text == "~" || text.is_empty() => {
                 return Ok(Vec::new());
             }
-            (_, place) => return Err(wrong(place, "there is no `name: value` here")),
+            (_, place) => return Err(error_at(place, "there is no `name: value` here")),
         }
     }
     let pairs = reader.map(0)?;
     match reader.next()? {
         (Event::DocumentEnd | Event::StreamEnd, _) => Ok(pairs),
-        (_, place) => Err(wrong(place, "there is more than one mapping")),
+        (_, place) => Err(error_at(place, "there is more than one mapping")),
     }
 }
 
-struct Reader<'t> {
+struct YamlReader<'t> {
     parser: Parser<'t, saphyr_parser::StrInput<'t>>,
     left: usize,
 }
 
-impl<'t> Reader<'t> {
-    fn next(&mut self) -> Result<(Event<'t>, TextPosition), Wrong> {
+impl<'t> YamlReader<'t> {
+    fn next(&mut self) -> Result<(Event<'t>, TextPosition), YamlError> {
         match self.parser.next() {
             Some(Ok((event, span))) => {
                 let place = TextPosition { line: span.start.line(), column: span.start.col() + 1 };
                 self.left = self.left.saturating_sub(1);
                 match self.left {
-                    0 => Err(wrong(place, "there is too much of it")),
+                    0 => Err(error_at(place, "there is too much of it")),
                     _ => Ok((event, place)),
                 }
             }
-            Some(Err(error)) => Err(of_parser(&error)),
+            Some(Err(error)) => Err(parser_error(&error)),
             None => Ok((Event::StreamEnd, TextPosition { line: 1, column: 1 })),
         }
     }
 
-    fn map(&mut self, depth: usize) -> Result<Vec<(String, YamlNode)>, Wrong> {
+    fn map(&mut self, depth: usize) -> Result<Vec<(String, YamlNode)>, YamlError> {
         let mut pairs: Vec<(String, YamlNode)> = Vec::new();
         loop {
             let name = match self.next()? {
                 (Event::MappingEnd, _) => return Ok(pairs),
                 (Event::Scalar(name, ..), _) => name.into_owned(),
-                (_, place) => return Err(wrong(place, "a name must be a text")),
+                (_, place) => return Err(error_at(place, "a name must be a text")),
             };
             let (event, place) = self.next()?;
             let node = self.node(event, place, depth + 1)?;
@@ -111,9 +111,9 @@ impl<'t> Reader<'t> {
         event: Event<'t>,
         place: TextPosition,
         depth: usize,
-    ) -> Result<YamlNode, Wrong> {
+    ) -> Result<YamlNode, YamlError> {
         if depth > DEEPEST {
-            return Err(wrong(place, "values stand too deep in each other"));
+            return Err(error_at(place, "values stand too deep in each other"));
         }
         match event {
             Event::Scalar(text, ScalarStyle::Plain, ..) if matches!(&*text, "~" | "null") => {
@@ -130,19 +130,19 @@ impl<'t> Reader<'t> {
                     }
                 }
             }
-            Event::Alias(_) => Err(wrong(place, "anchors are not read here")),
-            _ => Err(wrong(place, "a value is missing")),
+            Event::Alias(_) => Err(error_at(place, "anchors are not read here")),
+            _ => Err(error_at(place, "a value is missing")),
         }
     }
 }
 
-fn of_parser(error: &ScanError) -> Wrong {
+fn parser_error(error: &ScanError) -> YamlError {
     let place = TextPosition { line: error.marker().line(), column: error.marker().col() + 1 };
-    Wrong { place, why: error.info().to_owned() }
+    YamlError { place, why: error.info().to_owned() }
 }
 
-fn wrong(place: TextPosition, why: &str) -> Wrong {
-    Wrong { place, why: why.to_owned() }
+fn error_at(place: TextPosition, why: &str) -> YamlError {
+    YamlError { place, why: why.to_owned() }
 }
 
 #[cfg(test)]
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_their_place() {
+    fn errors_have_a_position() {
         assert_eq!(read("a: 1\nb: x: y\n").unwrap_err().place.line, 2);
         for wrong in ["- a", "a: &x 1\nb: *x", "just words", "a: ["] {
             assert!(read(wrong).is_err(), "{wrong:?}");
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_refused() {
+    fn a_yaml_bomb_is_refused() {
         assert!(read(&format!("a: {}{}", "[".repeat(60), "]".repeat(60))).is_err());
         assert!(read(&format!("a: [{}]", "x, ".repeat(5_000))).is_err());
     }

@@ -193,7 +193,7 @@ impl Session {
         }
         let ExtensionScan { library, scripts } = looked;
         let (names, inputs) = (scripts.names.clone(), scripts.inputs.clone());
-        let catalogue = Box::new(Extensions { scripts: names, inputs, ..library.catalogue() });
+        let catalogue = Box::new(Extensions { scripts: names, inputs, ..library.extensions() });
         (kept.library, kept.scripts) = (library, scripts);
         let tools = self.toolbox().facts();
         if tools != self.facts.tools {

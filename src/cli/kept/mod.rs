@@ -12,7 +12,7 @@ use self::args::{Sampling, Texts};
 use crate::commands::{self, PageRow};
 use crate::library::examples::ExampleCopy;
 use crate::library::{
-    Absent, ExtensionFileKind, ExtensionSet, LoadState, LoadedFile, Owner, ShadowedBy, saved,
+    ExtensionFileKind, ExtensionSet, LoadState, LoadedFile, LookupError, Owner, ShadowedBy, saved,
     skills,
 };
 use crate::words::{Lang, Localize, LocalizedText, library as w};
@@ -43,13 +43,13 @@ pub fn rows(library: &ExtensionSet, kind: ExtensionFileKind) -> Vec<PageRow> {
     }
     rows.extend(library.cut.iter().map(|cut| PageRow::line(cut.clone())));
     if kind == ExtensionFileKind::Skill {
-        rows.extend(commands::untold(&library.skills.untold(skills::BUDGET)));
+        rows.extend(commands::untold(&library.skills.omitted(skills::BUDGET)));
     }
     if rows.is_empty() {
-        let folder = library.own_folder(kind).display().to_string();
+        let folder = library.user_folder(kind).display().to_string();
         rows.push(PageRow::line(w::NONE_AT_ALL.with("folder", folder)));
     }
-    rows.extend(library.places().waiting.clone().map(PageRow::line));
+    rows.extend(library.places().untrusted_note.clone().map(PageRow::line));
     rows
 }
 
@@ -59,7 +59,7 @@ pub fn doctor_rows(library: &ExtensionSet) -> Vec<PageRow> {
         .files
         .iter()
         .map(|file| {
-            let label = w::LABEL.with("kind", file.kind.word()).with("name", file.name.as_str());
+            let label = w::LABEL.with("kind", file.kind.phrase()).with("name", file.name.as_str());
             PageRow::pair(
                 label,
                 w::STATE_OF.with("state", file.state.localized()).with("file", path(file)),
@@ -70,7 +70,7 @@ pub fn doctor_rows(library: &ExtensionSet) -> Vec<PageRow> {
     if rows.is_empty() {
         rows.push(PageRow::line(w::NOTHING_KEPT));
     }
-    rows.extend(library.places().waiting.clone().map(PageRow::line));
+    rows.extend(library.places().untrusted_note.clone().map(PageRow::line));
     rows
 }
 
@@ -158,10 +158,10 @@ pub fn show_json(library: &ExtensionSet, file: &LoadedFile, lang: Lang) -> Json 
                 object["argument_hint"] = skill.argument_hint.clone().into();
                 object["allowed_tools"] = json!(skill.allowed_tools);
                 object["disable_model_invocation"] = skill.disable_model_invocation.into();
-                object["license"] = skill.papers.license.clone().into();
-                object["compatibility"] = skill.papers.compatibility.clone().into();
-                object["metadata"] = pairs(&skill.papers.metadata);
-                object["more"] = pairs(&skill.papers.more);
+                object["license"] = skill.unused.license.clone().into();
+                object["compatibility"] = skill.unused.compatibility.clone().into();
+                object["metadata"] = pairs(&skill.unused.metadata);
+                object["more"] = pairs(&skill.unused.more);
                 object["body"] = skill.body().ok().into();
             }
         }
@@ -178,7 +178,7 @@ pub fn find<'l>(
     library: &'l ExtensionSet,
     kind: ExtensionFileKind,
     name: &str,
-) -> Result<&'l LoadedFile, Absent> {
+) -> Result<&'l LoadedFile, LookupError> {
     let spelt = match kind {
         ExtensionFileKind::Command => {
             library.command(name).map(|command| command.name.as_str()).ok()
@@ -196,7 +196,7 @@ pub fn find<'l>(
             ExtensionFileKind::Command => library.command(name).err(),
             ExtensionFileKind::Skill => library.skill(name).err(),
         }
-        .unwrap_or_else(|| Absent::bad_name(kind, name))),
+        .unwrap_or_else(|| LookupError::bad_name(kind, name))),
     }
 }
 
@@ -248,7 +248,7 @@ pub fn copied(done: &[ExampleCopy], folder: &Path) -> Vec<PageRow> {
     let name = |file: &Path| file.strip_prefix(folder).unwrap_or(file).display().to_string();
     let row = |copied: &ExampleCopy| match copied {
         ExampleCopy::Written(file) => PageRow::pair(name(file), w::WRITTEN),
-        ExampleCopy::Kept(file) => PageRow::pair(name(file), w::KEPT),
+        ExampleCopy::Existing(file) => PageRow::pair(name(file), w::KEPT),
     };
     let heading = PageRow::heading(folder.display().to_string());
     [heading].into_iter().chain(done.iter().map(row)).collect()
@@ -322,15 +322,18 @@ mod tests {
         let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));
         std::fs::create_dir_all(paths.bots()).unwrap();
         std::fs::write(paths.bots().join("b.toml"), "x = ").unwrap();
-        let library = ExtensionSet::load(&SearchPath::of(&paths, None, &[]));
+        let library = ExtensionSet::load(&SearchPath::new(&paths, None, &[]));
         assert_eq!(
             find(&library, ExtensionFileKind::Bot, "b").unwrap().path,
             paths.bots().join("b.toml")
         );
-        assert!(matches!(find(&library, ExtensionFileKind::Bot, "c"), Err(Absent::None { .. })));
+        assert!(matches!(
+            find(&library, ExtensionFileKind::Bot, "c"),
+            Err(LookupError::None { .. })
+        ));
         assert!(matches!(
             find(&library, ExtensionFileKind::Bot, "../b"),
-            Err(Absent::BadName { .. })
+            Err(LookupError::BadName { .. })
         ));
         let json = list_json(&library, ExtensionFileKind::Bot, Lang::En);
         let json: Json = serde_json::from_str(json.trim()).unwrap();

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::library::front;
 use crate::library::skill::{hint, one_line, tools};
-use crate::library::{CustomCommand, Owner, TemplateMarks, at};
+use crate::library::{CustomCommand, Owner, TemplateMarks, message_at};
 use crate::words::{LocalizedText, library as w};
 
 /// Maximum length in characters of a description taken from the text itself.
@@ -22,10 +22,10 @@ pub fn read(
 ) -> Result<(CustomCommand, Vec<LocalizedText>), LocalizedText> {
     let parts = front::split(text);
     let (pairs, mended) = front::read(parts.front.unwrap_or_default())
-        .map_err(|wrong| at(file, Some(wrong.place), w::NOT_YAML).with("why", wrong.why))?;
+        .map_err(|wrong| message_at(file, Some(wrong.place), w::NOT_YAML).with("why", wrong.why))?;
     let mut command = CustomCommand {
         name: name.to_owned(),
-        description: described(parts.body),
+        description: first_line_description(parts.body),
         argument_hint: String::new(),
         prompt: parts.body.trim_start_matches(['\r', '\n']).to_owned(),
         form: TemplateMarks::Markdown,
@@ -34,7 +34,7 @@ pub fn read(
         owner,
     };
     if command.prompt.trim().is_empty() {
-        return Err(at(file, None, w::NO_TEMPLATE));
+        return Err(message_at(file, None, w::NO_TEMPLATE));
     }
     let mut remarks: Vec<LocalizedText> =
         mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
@@ -54,7 +54,7 @@ pub fn read(
 }
 
 /// Without a description, the first line describes the command.
-fn described(body: &str) -> String {
+fn first_line_description(body: &str) -> String {
     let line = body.lines().map(|line| line.trim_start_matches('#').trim());
     let line = line.into_iter().find(|line| !line.is_empty()).unwrap_or_default();
     let mut short: String = line.chars().take(DESCRIBED).collect();

@@ -24,7 +24,7 @@ mod tests {
     use crate::words::Lang;
 
     #[test]
-    fn its_commands_are_ours_with_more_keys() {
+    fn gemini_commands_may_have_more_keys_than_ours() {
         let owner = Owner { maker: Maker::Gemini, project: false };
         let text = "prompt = \"Explain {{args}}\"\ndescription = \"Explains\"\nmodel = \"x\"\n";
         let file = Path::new("/h/.gemini/commands/git/x.toml");
