@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use avocet::model::{
-    Chunk, Endpoint, Local, Model, ModelError, OpenAi, Request, Retry, RetryPolicy, Timeouts,
-    Unreached, discover, list_models,
+    Chunk, ConnectError, Endpoint, Local, Model, ModelError, OpenAi, Request, Retry, RetryPolicy,
+    Timeouts, discover, list_models,
 };
 use avocet::protocol::{Message, Params, Truncation, Usage};
 use futures_util::StreamExt;
@@ -396,7 +396,7 @@ async fn one_bad_line_does_not_cost_the_rest_of_the_answer() {
 async fn nobody_there_is_said_at_once() {
     let closed = server::nobody();
     let chunks = call(&patient(OpenAi::new(endpoint(closed.clone())).unwrap())).await;
-    let gone = ModelError::Unreachable { url: closed, why: Unreached::Refused };
+    let gone = ModelError::Unreachable { url: closed, why: ConnectError::Refused };
     assert_eq!(chunks, [Err(gone)]);
 }
 

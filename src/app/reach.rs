@@ -9,7 +9,7 @@ use super::ground::Startup;
 use crate::config::{Connection, Environment, ProviderSetting};
 use crate::model::{
     Auto, Endpoint, Guide, LOCAL, Model, ModelError, OpenAi, Retry, RetryPolicy, Scripted,
-    ServerOffer, Timeouts, discover, list_models, shown_address,
+    ServerOffer, Timeouts, discover, display_address, list_models,
 };
 use crate::protocol::{Mode, Provider};
 use crate::session::{Connect, Connected, FoundServer, Wanted};
@@ -28,7 +28,7 @@ impl ModelConnector {
         ModelConnector {
             connection: ground.loaded.settings.connection.clone(),
             environment: ground.environment.clone(),
-            timeouts: Timeouts::idle(ground.loaded.settings.limits.idle_timeout),
+            timeouts: Timeouts::with_idle(ground.loaded.settings.limits.idle_timeout),
         }
     }
 
@@ -115,7 +115,7 @@ impl ModelConnector {
         Ok(Connected {
             model: Arc::new(Retry::new(client, RetryPolicy::default())),
             provider: Provider::OpenAi,
-            base_url: shown_address(base_url),
+            base_url: display_address(base_url),
             list: Arc::new(move || {
                 let (url, key, key_name) = (url.clone(), key.clone(), key_name.clone());
                 async move { list_models(&url, key.as_deref(), &key_name).await }.boxed()

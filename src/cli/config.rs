@@ -8,7 +8,7 @@ use super::args::ConfigCommand;
 use crate::config::edit::{self, EditError};
 use crate::config::strict::TomlValue;
 use crate::config::{Loaded, SettingsLayer};
-use crate::model::shown_address;
+use crate::model::display_address;
 use crate::words::{Lang, Localize, LocalizedText, cli as w};
 
 /// The output: an answer for standard output, a message for standard error.
@@ -75,7 +75,7 @@ fn get(
 pub(super) fn shown(key: &str, value: TomlValue) -> TomlValue {
     match value {
         TomlValue::Text(text) if key == ADDRESS || key.ends_with(".base_url") => {
-            TomlValue::Text(shown_address(&text))
+            TomlValue::Text(display_address(&text))
         }
         value => value,
     }

@@ -170,7 +170,7 @@ fn server(connection: &Connection, offer: &ModelListing) -> Vec<PageRow> {
     let exposed = exposed.map(|host| session::KEY_IN_THE_OPEN.with("host", host));
     let mut rows = vec![
         PageRow::pair(w::DOCTOR_PROVIDER, provider.kind().name()),
-        PageRow::pair(w::DOCTOR_SERVER, crate::model::shown_address(base_url).as_str()),
+        PageRow::pair(w::DOCTOR_SERVER, crate::model::display_address(base_url).as_str()),
         PageRow::pair(w::DOCTOR_KEY, key.with("name", key_variable.as_str())),
         PageRow::pair(
             w::DOCTOR_MODELS,

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::config::{Connection, ProviderSetting, Settings};
-use crate::model::shown_address;
+use crate::model::display_address;
 use crate::protocol::Mode;
 use crate::words::{Lang, LocalizedText, cli as w};
 
@@ -24,7 +24,7 @@ pub fn rows(settings: &Settings, offer: &ModelListing) -> Vec<PageRow> {
     if let Some(Connection { provider: ProviderSetting::OpenAi, base_url, .. }) =
         &settings.connection
     {
-        rows.push(PageRow::heading(shown_address(base_url)));
+        rows.push(PageRow::heading(display_address(base_url)));
     }
     match offer {
         ModelListing::NoServer => rows.push(PageRow::line(w::NO_SERVER)),
@@ -51,7 +51,7 @@ pub fn json(settings: &Settings, offer: &ModelListing, lang: Lang) -> serde_json
         ModelListing::Failed(why) => (None, Some(why.text(lang))),
     };
     json!({
-        "base_url": connection.map(|connection| shown_address(&connection.base_url)),
+        "base_url": connection.map(|connection| display_address(&connection.base_url)),
         "low": connection.map(|connection| &connection.low),
         "high": connection.map(|connection| &connection.high),
         "models": models,

@@ -25,17 +25,17 @@ pub(super) struct Address {
 
 impl Address {
     pub fn parse(given: &str) -> Result<Address, ModelError> {
-        let fault = || ModelError::Address { given: shown(given) };
+        let fault = || ModelError::Address { given: display_invalid(given) };
         let text = given.trim();
         let mut base = match text.contains("://") {
             true => Url::parse(text),
-            false => guessed(text),
+            false => parse_without_scheme(text),
         }
         .map_err(|_| fault())?;
         if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
             return Err(fault());
         }
-        let path = path_of(base.path());
+        let path = base_path(base.path());
         base.set_path(&path);
         base.set_fragment(None);
         Ok(Address { base })
@@ -49,8 +49,8 @@ impl Address {
     }
 
     /// For display: without user, password and query.
-    pub fn shown(&self) -> String {
-        bare(self.base.clone()).to_string().trim_end_matches('/').to_owned()
+    pub fn display(&self) -> String {
+        strip_secrets(self.base.clone()).to_string().trim_end_matches('/').to_owned()
     }
 
     /// True when the connection is not encrypted.
@@ -65,7 +65,7 @@ impl Address {
 }
 
 /// An address as written, without user, password and query.
-pub fn shown_address(given: &str) -> String {
+pub fn display_address(given: &str) -> String {
     let (scheme, rest) = match given.split_once("://") {
         Some((scheme, rest)) => (format!("{scheme}://"), rest),
         None => (String::new(), given),
@@ -93,12 +93,12 @@ pub fn exposed_host(given: &str, has_key: bool) -> Option<String> {
     open.then(|| base.host_str().unwrap_or_default().to_owned())
 }
 
-fn guessed(text: &str) -> Result<Url, <Url as std::str::FromStr>::Err> {
+fn parse_without_scheme(text: &str) -> Result<Url, <Url as std::str::FromStr>::Err> {
     let plain = Url::parse(&format!("http://{text}"))?;
     if is_loopback(&plain) { Ok(plain) } else { Url::parse(&format!("https://{text}")) }
 }
 
-fn path_of(path: &str) -> String {
+fn base_path(path: &str) -> String {
     let mut path = path.trim_end_matches('/');
     for endpoint in ENDPOINTS {
         path = path.strip_suffix(endpoint).unwrap_or(path).trim_end_matches('/');
@@ -113,7 +113,7 @@ fn is_loopback(url: &Url) -> bool {
 }
 
 /// The URL without anything that could be a secret.
-pub(super) fn bare(mut url: Url) -> Url {
+pub(super) fn strip_secrets(mut url: Url) -> Url {
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_query(None);
@@ -122,7 +122,7 @@ pub(super) fn bare(mut url: Url) -> Url {
 }
 
 /// A text that is not an address, for a message about it: it may contain a password.
-fn shown(given: &str) -> String {
+fn display_invalid(given: &str) -> String {
     let given = given.rsplit_once('@').map_or(given, |(_, host)| host);
     super::said::clean(given, None)
 }
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_password_in_the_address_is_never_shown() {
         let address = Address::parse("https://me:secret@h.example/v1?token=secret");
-        assert_eq!(address.map(|a| a.shown()), Ok("https://h.example/v1".into()));
+        assert_eq!(address.map(|a| a.display()), Ok("https://h.example/v1".into()));
         assert!(!chat("ftp://me:secret@h.example").contains("secret"));
     }
 
@@ -200,7 +200,7 @@ mod tests {
             ("http://me:p@ss@host", "http://host"),
             ("http://localhost:8080/v1", "http://localhost:8080/v1"),
         ] {
-            assert_eq!(shown_address(given), seen);
+            assert_eq!(display_address(given), seen);
         }
     }
 

@@ -24,11 +24,11 @@ const MUTE: &[&str] = &[
 #[derive(Clone, Debug)]
 pub struct Auto {
     client: OpenAi,
-    server: Arc<Asked>,
+    server: Arc<DefaultServer>,
 }
 
 #[derive(Debug)]
-struct Asked {
+struct DefaultServer {
     base_url: String,
     api_key: Option<String>,
     key_name: String,
@@ -38,7 +38,7 @@ struct Asked {
 impl Auto {
     /// Does not connect yet; the endpoint's own model is ignored.
     pub fn new(endpoint: Endpoint) -> Result<Auto, ModelError> {
-        let server = Asked {
+        let server = DefaultServer {
             base_url: endpoint.base_url.clone(),
             api_key: endpoint.api_key.clone(),
             key_name: endpoint.key_name.clone(),
@@ -51,9 +51,9 @@ impl Auto {
         if let Some(chosen) = self.server.chosen.get() {
             return Ok(chosen.clone());
         }
-        let Asked { base_url, api_key, key_name, .. } = &*self.server;
+        let DefaultServer { base_url, api_key, key_name, .. } = &*self.server;
         let name = match list_models(base_url, api_key.as_deref(), key_name).await {
-            Ok(models) => talker(models).unwrap_or_else(|| ANY.to_owned()),
+            Ok(models) => first_chat_model(models).unwrap_or_else(|| ANY.to_owned()),
             Err(ModelError::NoEndpoint { .. } | ModelError::NoModel { .. }) => ANY.to_owned(),
             Err(error) => return Err(error),
         };
@@ -62,7 +62,7 @@ impl Auto {
 }
 
 /// The first chat model; the first of all if none looks like one.
-fn talker(models: Vec<String>) -> Option<String> {
+fn first_chat_model(models: Vec<String>) -> Option<String> {
     let talks = |name: &String| {
         let name = name.to_lowercase();
         !MUTE.iter().any(|part| name.contains(part))
@@ -95,7 +95,9 @@ mod tests {
 
     #[test]
     fn the_first_chat_model_is_chosen() {
-        let chosen = |names: &[&str]| talker(names.iter().map(|name| (*name).to_owned()).collect());
+        let chosen = |names: &[&str]| {
+            first_chat_model(names.iter().map(|name| (*name).to_owned()).collect())
+        };
         let listed = ["text-embedding-3-small", "tts-1", "gpt-5-mini", "gpt-5"];
         assert_eq!(chosen(&listed).as_deref(), Some("gpt-5-mini"));
         assert_eq!(chosen(&["nomic-embed-text"]).as_deref(), Some("nomic-embed-text"));

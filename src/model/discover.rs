@@ -75,7 +75,7 @@ pub async fn discover(
     local: &[Local<'_>],
 ) -> Vec<ServerOffer> {
     let mut offers: Vec<ServerOffer> =
-        join_all(local.iter().map(knock)).await.into_iter().flatten().collect();
+        join_all(local.iter().map(probe)).await.into_iter().flatten().collect();
     offers.extend(HOSTED.iter().filter_map(|hosted| {
         env(hosted.key_env).filter(|key| !key.trim().is_empty())?;
         Some(ServerOffer {
@@ -88,8 +88,8 @@ pub async fn discover(
     offers
 }
 
-async fn knock(local: &Local<'_>) -> Option<ServerOffer> {
-    let asked = list(Server::new(local.base_url, None, "", Timeouts::idle(LOCAL_WAIT)).ok()?);
+async fn probe(local: &Local<'_>) -> Option<ServerOffer> {
+    let asked = list(Server::new(local.base_url, None, "", Timeouts::with_idle(LOCAL_WAIT)).ok()?);
     let models = with_timeout(LOCAL_WAIT, asked).await.ok()?.ok()?;
     Some(ServerOffer {
         name: local.name.to_owned(),
@@ -106,7 +106,7 @@ pub async fn list_models(
     key: Option<&str>,
     key_name: &str,
 ) -> Result<Vec<String>, ModelError> {
-    list(Server::new(base_url, key, key_name, Timeouts::idle(LIST_WAIT))?).await
+    list(Server::new(base_url, key, key_name, Timeouts::with_idle(LIST_WAIT))?).await
 }
 
 async fn list(server: Server) -> Result<Vec<String>, ModelError> {
@@ -130,7 +130,7 @@ fn read(body: &[u8], server: &Server) -> Result<Vec<String>, ModelError> {
     }
     let value: Value = serde_json::from_str(&text).unwrap_or_default();
     if value.get("error").is_some_and(|error| !error.is_null()) {
-        return Err(status::reported(&url, ServerMessage::value(&value, server.key())));
+        return Err(status::reported_error(&url, ServerMessage::from_value(&value, server.key())));
     }
     match names(&value) {
         Some(names) => Ok(names),

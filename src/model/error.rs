@@ -76,7 +76,7 @@ pub enum ModelError {
     },
     Unreachable {
         url: String,
-        why: Unreached,
+        why: ConnectError,
     },
     /// The HTTP client cannot be created on this machine.
     Client {
@@ -129,7 +129,7 @@ pub enum ModelError {
 
 /// Why the connection failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unreached {
+pub enum ConnectError {
     /// Nothing listens on that port.
     Refused,
     /// The host's name cannot be resolved.
@@ -150,7 +150,7 @@ pub enum Unreached {
 
 /// Whether the same call may be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Again {
+pub enum RetryAdvice {
     Never,
     /// One more time only: it cost a long wait already.
     Once,
@@ -159,26 +159,26 @@ pub enum Again {
 }
 
 impl ModelError {
-    pub fn again(&self) -> Again {
+    pub fn retry_advice(&self) -> RetryAdvice {
         match self {
             ModelError::Busy { after, .. } | ModelError::Faulty { after, .. } => {
-                Again::Soon(*after)
+                RetryAdvice::Soon(*after)
             }
             ModelError::Broken { .. } | ModelError::Reported { passing: true, .. } => {
-                Again::Soon(None)
+                RetryAdvice::Soon(None)
             }
             ModelError::Stalled { .. }
-            | ModelError::Unreachable { why: Unreached::Slow | Unreached::Other(_), .. } => {
-                Again::Once
-            }
+            | ModelError::Unreachable {
+                why: ConnectError::Slow | ConnectError::Other(_), ..
+            } => RetryAdvice::Once,
             ModelError::Unreachable {
                 why:
-                    Unreached::Refused
-                    | Unreached::Name
-                    | Unreached::Trust
-                    | Unreached::Expired { .. }
-                    | Unreached::NotYetValid { .. }
-                    | Unreached::OtherName,
+                    ConnectError::Refused
+                    | ConnectError::Name
+                    | ConnectError::Trust
+                    | ConnectError::Expired { .. }
+                    | ConnectError::NotYetValid { .. }
+                    | ConnectError::OtherName,
                 ..
             }
             | ModelError::Address { .. }
@@ -199,7 +199,7 @@ impl ModelError {
             | ModelError::TooLarge { .. }
             | ModelError::ScriptUnreadable { .. }
             | ModelError::ScriptFaulty { .. }
-            | ModelError::ScriptOver { .. } => Again::Never,
+            | ModelError::ScriptOver { .. } => RetryAdvice::Never,
         }
     }
 }
@@ -210,47 +210,58 @@ impl Localize for ModelError {
             ModelError::Address { given } => words::ADDRESS.with("given", given.as_str()),
             ModelError::KeyUnusable { key } => words::KEY_UNUSABLE.with("key", key.as_str()),
             ModelError::KeyWrong { url, key, said } => {
-                says(at(words::KEY_WRONG, url).with("key", key.as_str()), said)
+                with_server_text(with_url(words::KEY_WRONG, url).with("key", key.as_str()), said)
             }
             ModelError::KeyMissing { url, key } => {
-                at(words::KEY_MISSING, url).with("key", key.as_str())
+                with_url(words::KEY_MISSING, url).with("key", key.as_str())
             }
             ModelError::Forbidden { url, model, said } if model.is_empty() => {
-                says(at(words::FORBIDDEN_ALL, url), said)
+                with_server_text(with_url(words::FORBIDDEN_ALL, url), said)
             }
-            ModelError::Forbidden { url, model, said } => {
-                says(at(words::FORBIDDEN, url).with("model", model.as_str()), said)
+            ModelError::Forbidden { url, model, said } => with_server_text(
+                with_url(words::FORBIDDEN, url).with("model", model.as_str()),
+                said,
+            ),
+            ModelError::Unpaid { url, said } => {
+                with_server_text(with_url(words::UNPAID, url), said)
             }
-            ModelError::Unpaid { url, said } => says(at(words::UNPAID, url), said),
             ModelError::NoModel { url, model, said } => {
-                says(at(words::NO_MODEL, url).with("model", model.as_str()), said)
+                with_server_text(with_url(words::NO_MODEL, url).with("model", model.as_str()), said)
             }
-            ModelError::NoEndpoint { url, said } => says(at(words::NO_ENDPOINT, url), said),
+            ModelError::NoEndpoint { url, said } => {
+                with_server_text(with_url(words::NO_ENDPOINT, url), said)
+            }
             ModelError::TooLong { model, said } => {
-                says(words::TOO_LONG.with("model", model.as_str()), said)
+                with_server_text(words::TOO_LONG.with("model", model.as_str()), said)
             }
             ModelError::Rejected { url, status, said } => {
-                says(at(words::REJECTED, url).with("status", *status), said)
+                with_server_text(with_url(words::REJECTED, url).with("status", *status), said)
             }
-            ModelError::Busy { url, said, after: _ } => says(at(words::BUSY, url), said),
+            ModelError::Busy { url, said, after: _ } => {
+                with_server_text(with_url(words::BUSY, url), said)
+            }
             ModelError::Faulty { url, status, said, after: _ } => {
-                says(at(words::FAULTY, url).with("status", *status), said)
+                with_server_text(with_url(words::FAULTY, url).with("status", *status), said)
             }
             ModelError::Redirected { url, to } => {
-                at(words::REDIRECTED, url).with("to", to.as_str())
+                with_url(words::REDIRECTED, url).with("to", to.as_str())
             }
             ModelError::Unreachable { url, why } => {
-                at(words::UNREACHABLE, url).with("why", why.localized())
+                with_url(words::UNREACHABLE, url).with("why", why.localized())
             }
             ModelError::Client { why } => words::CLIENT.with("why", why.as_str()),
             ModelError::Stalled { url, seconds } => {
-                at(words::STALLED, url).with("seconds", *seconds)
+                with_url(words::STALLED, url).with("seconds", *seconds)
             }
-            ModelError::Broken { url } => at(words::BROKEN, url),
-            ModelError::WebPage { url } => at(words::WEB_PAGE, url),
-            ModelError::Foreign { url, said } => says(at(words::FOREIGN, url), said),
-            ModelError::Reported { url, said, passing: _ } => says(at(words::REPORTED, url), said),
-            ModelError::TooLarge { url, mib } => at(words::TOO_LARGE, url).with("mib", *mib),
+            ModelError::Broken { url } => with_url(words::BROKEN, url),
+            ModelError::WebPage { url } => with_url(words::WEB_PAGE, url),
+            ModelError::Foreign { url, said } => {
+                with_server_text(with_url(words::FOREIGN, url), said)
+            }
+            ModelError::Reported { url, said, passing: _ } => {
+                with_server_text(with_url(words::REPORTED, url), said)
+            }
+            ModelError::TooLarge { url, mib } => with_url(words::TOO_LARGE, url).with("mib", *mib),
             ModelError::ScriptUnreadable { file, why } => {
                 in_file(words::SCRIPT_UNREADABLE, file).with("why", why.as_str())
             }
@@ -264,22 +275,22 @@ impl Localize for ModelError {
     }
 }
 
-impl Localize for Unreached {
+impl Localize for ConnectError {
     fn localized(&self) -> LocalizedText {
         match self {
-            Unreached::Refused => words::WHY_REFUSED.into(),
-            Unreached::Name => words::WHY_NAME.into(),
-            Unreached::Slow => words::WHY_SLOW.into(),
-            Unreached::Trust => words::WHY_TRUST.into(),
-            Unreached::Expired { now } => words::WHY_EXPIRED.with("now", now.as_str()),
-            Unreached::NotYetValid { now } => words::WHY_NOT_YET.with("now", now.as_str()),
-            Unreached::OtherName => words::WHY_OTHER_NAME.into(),
-            Unreached::Other(detail) => words::WHY_OTHER.with("detail", detail.as_str()),
+            ConnectError::Refused => words::WHY_REFUSED.into(),
+            ConnectError::Name => words::WHY_NAME.into(),
+            ConnectError::Slow => words::WHY_SLOW.into(),
+            ConnectError::Trust => words::WHY_TRUST.into(),
+            ConnectError::Expired { now } => words::WHY_EXPIRED.with("now", now.as_str()),
+            ConnectError::NotYetValid { now } => words::WHY_NOT_YET.with("now", now.as_str()),
+            ConnectError::OtherName => words::WHY_OTHER_NAME.into(),
+            ConnectError::Other(detail) => words::WHY_OTHER.with("detail", detail.as_str()),
         }
     }
 }
 
-fn at(word: Phrase, url: &str) -> LocalizedText {
+fn with_url(word: Phrase, url: &str) -> LocalizedText {
     word.with("url", url)
 }
 
@@ -287,7 +298,7 @@ fn in_file(word: Phrase, file: &str) -> LocalizedText {
     word.with("file", file)
 }
 
-fn says(what: LocalizedText, said: &str) -> LocalizedText {
+fn with_server_text(what: LocalizedText, said: &str) -> LocalizedText {
     let said = said.trim_end_matches(['.', '。']);
     if said.is_empty() { what } else { words::SAYS.with("what", what).with("said", said) }
 }

@@ -16,10 +16,10 @@ use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Response, redi
 use tokio::time::{Instant, timeout_at};
 
 use super::ModelError;
-use super::address::{Address, bare};
-use super::error::Unreached;
+use super::address::{Address, strip_secrets};
+use super::error::ConnectError;
 use super::said::{ServerMessage, clean};
-use super::status::{self, Party};
+use super::status::{self, ErrorContext};
 use crate::deadline::with_timeout;
 
 /// Maximum size of one answer, in bytes.
@@ -40,7 +40,7 @@ pub struct Timeouts {
 
 impl Timeouts {
     /// Waits scaled to an idle time: the first byte may take two thirds of it.
-    pub fn idle(idle: Duration) -> Timeouts {
+    pub fn with_idle(idle: Duration) -> Timeouts {
         Timeouts { connect: Duration::from_secs(10), first_byte: idle * 2 / 3, idle }
     }
 }
@@ -48,7 +48,7 @@ impl Timeouts {
 impl Default for Timeouts {
     /// 10 s to connect, 60 s to the first byte, 90 s between bytes.
     fn default() -> Timeouts {
-        Timeouts::idle(Duration::from_secs(90))
+        Timeouts::with_idle(Duration::from_secs(90))
     }
 }
 
@@ -91,7 +91,7 @@ impl Server {
 
     /// The address for display.
     pub fn url(&self) -> String {
-        self.address.shown()
+        self.address.display()
     }
 
     pub fn is_local(&self) -> bool {
@@ -121,7 +121,7 @@ impl Server {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let client = build(self.timeouts.connect, &self.address)
+        let client = build_client(self.timeouts.connect, &self.address)
             .map_err(|error| ModelError::Client { why: clean(&error.to_string(), None) })?;
         Ok(self.client.get_or_init(|| client))
     }
@@ -130,14 +130,14 @@ impl Server {
     pub async fn send(&self, request: RequestBuilder) -> Result<Response, ModelError> {
         match with_timeout(self.timeouts.first_byte, request.send()).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(self.unsent(&error)),
+            Ok(Err(error)) => Err(self.send_error(&error)),
             Err(_) => Err(self.stalled(self.timeouts.first_byte)),
         }
     }
 
-    fn unsent(&self, error: &reqwest::Error) -> ModelError {
+    fn send_error(&self, error: &reqwest::Error) -> ModelError {
         if error.is_connect() {
-            ModelError::Unreachable { url: self.url(), why: why(error) }
+            ModelError::Unreachable { url: self.url(), why: connect_error(error) }
         } else if error.is_builder() {
             ModelError::Client { why: clean(&error.to_string(), self.key()) }
         } else {
@@ -166,16 +166,20 @@ impl Server {
             return (error, ServerMessage::default());
         }
         let after = status::retry_after(response.headers(), Timestamp::now());
-        let body = self.begin(response, FAULT_CAP).await;
-        let said = ServerMessage::body(&String::from_utf8_lossy(&body), self.key());
+        let body = self.read_start(response, FAULT_CAP).await;
+        let said = ServerMessage::from_body(&String::from_utf8_lossy(&body), self.key());
         let url = self.url();
-        let party =
-            Party { url: &url, model, key_name: &self.key_name, has_key: self.key.is_some() };
-        (status::fault(party, status.as_u16(), after, &said), said)
+        let party = ErrorContext {
+            url: &url,
+            model,
+            key_name: &self.key_name,
+            has_key: self.key.is_some(),
+        };
+        (status::error_for_status(party, status.as_u16(), after, &said), said)
     }
 
     /// The first bytes of a body, as many as arrive.
-    async fn begin(&self, response: Response, cap: usize) -> Vec<u8> {
+    async fn read_start(&self, response: Response, cap: usize) -> Vec<u8> {
         let mut body = Vec::new();
         let mut chunks = Box::pin(response.bytes_stream());
         let until = Instant::now() + self.timeouts.connect;
@@ -212,7 +216,7 @@ pub(super) fn body(
 fn target(response: &Response) -> String {
     let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
     match location.and_then(|location| response.url().join(location).ok()) {
-        Some(url) => clean(bare(url).as_str(), None),
+        Some(url) => clean(strip_secrets(url).as_str(), None),
         None => "?".to_owned(),
     }
 }
@@ -234,7 +238,7 @@ impl fmt::Debug for Server {
 /// Builds a client. Some machines have no certificate store (containers): there the compiled-in
 /// certificates are used. If there is nothing to encrypt, none are read: a store consists of
 /// hundreds of files.
-fn build(connect: Duration, address: &Address) -> reqwest::Result<Client> {
+fn build_client(connect: Duration, address: &Address) -> reqwest::Result<Client> {
     // An error means that a provider is installed already, which is what we want.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
@@ -257,9 +261,9 @@ fn with_own_roots(builder: ClientBuilder) -> ClientBuilder {
 }
 
 /// Why the connection failed, from the chain of causes.
-fn why(error: &reqwest::Error) -> Unreached {
+fn connect_error(error: &reqwest::Error) -> ConnectError {
     if error.is_timeout() {
-        return Unreached::Slow;
+        return ConnectError::Slow;
     }
     let mut cause: Option<&dyn std::error::Error> = Some(error);
     let mut last = String::new();
@@ -267,24 +271,24 @@ fn why(error: &reqwest::Error) -> Unreached {
         last = error.to_string();
         let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
         if kind == Some(std::io::ErrorKind::ConnectionRefused) {
-            return Unreached::Refused;
+            return ConnectError::Refused;
         }
         if last.starts_with("dns error") {
-            return Unreached::Name;
+            return ConnectError::Name;
         }
-        if let Some(why) = certificate(error) {
+        if let Some(why) = certificate_error(error) {
             return why;
         }
         if last.contains("certificate") {
-            return Unreached::Trust;
+            return ConnectError::Trust;
         }
         cause = error.source();
     }
-    Unreached::Other(clean(&last, None))
+    ConnectError::Other(clean(&last, None))
 }
 
 /// The problem with a server's certificate, if that is the error.
-fn certificate(error: &(dyn std::error::Error + 'static)) -> Option<Unreached> {
+fn certificate_error(error: &(dyn std::error::Error + 'static)) -> Option<ConnectError> {
     use rustls::CertificateError as Fault;
     let mut error = error;
     // A network error may wrap another one that is not its cause but itself.
@@ -296,12 +300,12 @@ fn certificate(error: &(dyn std::error::Error + 'static)) -> Option<Unreached> {
     let Some(rustls::Error::InvalidCertificate(fault)) = error.downcast_ref() else { return None };
     let now = || jiff::Zoned::now().strftime("%Y-%m-%d %H:%M").to_string();
     Some(match fault {
-        Fault::Expired | Fault::ExpiredContext { .. } => Unreached::Expired { now: now() },
+        Fault::Expired | Fault::ExpiredContext { .. } => ConnectError::Expired { now: now() },
         Fault::NotValidYet | Fault::NotValidYetContext { .. } => {
-            Unreached::NotYetValid { now: now() }
+            ConnectError::NotYetValid { now: now() }
         }
-        Fault::NotValidForName | Fault::NotValidForNameContext { .. } => Unreached::OtherName,
-        _ => Unreached::Trust,
+        Fault::NotValidForName | Fault::NotValidForNameContext { .. } => ConnectError::OtherName,
+        _ => ConnectError::Trust,
     })
 }
 
@@ -316,10 +320,10 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_waits_scale_with_the_idle_time() {
+    fn the_default_timeouts_scale_with_the_idle_time() {
         let seconds = Duration::from_secs;
         let usual = Timeouts { connect: seconds(10), first_byte: seconds(60), idle: seconds(90) };
         assert_eq!(Timeouts::default(), usual);
-        assert_eq!(Timeouts::idle(seconds(300)).first_byte, seconds(200));
+        assert_eq!(Timeouts::with_idle(seconds(300)).first_byte, seconds(200));
     }
 }

@@ -25,10 +25,10 @@ mod scripted;
 pub mod sse;
 mod status;
 
-pub use address::{exposed_host, shown_address};
+pub use address::{display_address, exposed_host};
 pub use auto::Auto;
 pub use discover::{HOSTED, Hosted, LOCAL, Local, ServerOffer, discover, list_models};
-pub use error::{Again, ModelError, Unreached};
+pub use error::{ConnectError, ModelError, RetryAdvice};
 pub use guide::Guide;
 pub use http::Timeouts;
 pub use openai::{Endpoint, OpenAi};

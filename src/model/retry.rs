@@ -11,7 +11,7 @@ use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use tokio::time::sleep;
 
-use super::{Again, Chunk, Model, ModelError, Request};
+use super::{Chunk, Model, ModelError, Request, RetryAdvice};
 use crate::words::Localize;
 
 /// How often to retry, and how long to wait.
@@ -43,12 +43,12 @@ impl Default for RetryPolicy {
 #[derive(Clone)]
 pub struct Retry {
     model: Arc<dyn Model>,
-    pace: RetryPolicy,
+    policy: RetryPolicy,
 }
 
 impl Retry {
     pub fn new(model: Arc<dyn Model>, pace: RetryPolicy) -> Retry {
-        Retry { model, pace }
+        Retry { model, policy: pace }
     }
 }
 
@@ -62,11 +62,11 @@ impl Model for Retry {
             stage: Stage::Call,
             model: Arc::clone(&self.model),
             request,
-            pace: self.pace,
-            pauses: pauses(self.pace),
-            made: 1,
+            policy: self.policy,
+            pauses: pauses(self.policy),
+            attempts: 1,
             stalled: false,
-            seen: false,
+            has_output: false,
         };
         stream::unfold(tries, |mut tries| async move { Some((tries.next().await?, tries)) }).boxed()
     }
@@ -85,7 +85,7 @@ enum Stage {
     Call,
     Reading(BoxStream<'static, Result<Chunk, ModelError>>),
     Waiting(Duration),
-    Over,
+    Done,
 }
 
 /// One call with all its tries.
@@ -93,19 +93,19 @@ struct Tries {
     stage: Stage,
     model: Arc<dyn Model>,
     request: Request,
-    pace: RetryPolicy,
+    policy: RetryPolicy,
     pauses: ExponentialBackoff,
-    made: u32,
+    attempts: u32,
     stalled: bool,
     /// Output was shown.
-    seen: bool,
+    has_output: bool,
 }
 
 impl Tries {
     async fn next(&mut self) -> Option<Result<Chunk, ModelError>> {
         loop {
             match &mut self.stage {
-                Stage::Over => return None,
+                Stage::Done => return None,
                 Stage::Call => {
                     self.stage = Stage::Reading(self.model.stream(self.request.clone()));
                 }
@@ -116,10 +116,10 @@ impl Tries {
                 Stage::Reading(chunks) => {
                     return match chunks.next().await? {
                         Ok(chunk) => {
-                            self.seen |= matches!(chunk, Chunk::Text(_) | Chunk::Thought(_));
+                            self.has_output |= matches!(chunk, Chunk::Text(_) | Chunk::Thought(_));
                             Some(Ok(chunk))
                         }
-                        Err(error) => Some(self.failed(error)),
+                        Err(error) => Some(self.on_error(error)),
                     };
                 }
             }
@@ -127,34 +127,34 @@ impl Tries {
     }
 
     /// Starts a pause, or ends with the error.
-    fn failed(&mut self, error: ModelError) -> Result<Chunk, ModelError> {
-        let (pause, of) = match error.again() {
-            Again::Soon(asked) if !self.seen => {
+    fn on_error(&mut self, error: ModelError) -> Result<Chunk, ModelError> {
+        let (pause, of) = match error.retry_advice() {
+            RetryAdvice::Soon(asked) if !self.has_output => {
                 let own = self.pauses.next();
                 (
-                    own.map(|own| asked.map_or(own, |asked| asked.min(self.pace.cap))),
-                    self.pace.tries,
+                    own.map(|own| asked.map_or(own, |asked| asked.min(self.policy.cap))),
+                    self.policy.tries,
                 )
             }
-            Again::Once if !self.seen && !self.stalled => {
+            RetryAdvice::Once if !self.has_output && !self.stalled => {
                 self.stalled = true;
-                (self.pauses.next(), self.made + 1)
+                (self.pauses.next(), self.attempts + 1)
             }
-            Again::Soon(_) | Again::Once | Again::Never => (None, 0),
+            RetryAdvice::Soon(_) | RetryAdvice::Once | RetryAdvice::Never => (None, 0),
         };
         let Some(pause) = pause else {
-            self.stage = Stage::Over;
+            self.stage = Stage::Done;
             return Err(error);
         };
-        self.made += 1;
+        self.attempts += 1;
         self.stage = Stage::Waiting(pause);
         let wait_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-        Ok(Chunk::Retrying { attempt: self.made, of, wait_ms, why: error.localized() })
+        Ok(Chunk::Retrying { attempt: self.attempts, of, wait_ms, why: error.localized() })
     }
 }
 
 impl std::fmt::Debug for Retry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Retry").field("model", &self.name()).field("pace", &self.pace).finish()
+        f.debug_struct("Retry").field("model", &self.name()).field("pace", &self.policy).finish()
     }
 }

@@ -24,16 +24,16 @@ pub(super) struct ServerMessage {
 
 impl ServerMessage {
     /// Reads the body of a failed request.
-    pub fn body(body: &str, key: Option<&str>) -> ServerMessage {
+    pub fn from_body(body: &str, key: Option<&str>) -> ServerMessage {
         match serde_json::from_str::<Value>(body) {
-            Ok(value) => ServerMessage::value(&value, key),
+            Ok(value) => ServerMessage::from_value(&value, key),
             Err(_) if is_html(body) => ServerMessage::default(),
             Err(_) => ServerMessage { text: clean(body, key), ..ServerMessage::default() },
         }
     }
 
     /// Reads an object that contains an error, or is one.
-    pub fn value(value: &Value, key: Option<&str>) -> ServerMessage {
+    pub fn from_value(value: &Value, key: Option<&str>) -> ServerMessage {
         let value = value.get(0).unwrap_or(value);
         let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
         let text = match error {
@@ -41,14 +41,18 @@ impl ServerMessage {
             _ => ["message", "detail", "msg", "error", "title"]
                 .iter()
                 .find_map(|field| error.get(field).or_else(|| value.get(field)))
-                .map(plain)
+                .map(message_text)
                 .unwrap_or_default(),
         };
         let mut words = Vec::new();
         for field in ["code", "type", "status"] {
             words.extend(error.get(field).and_then(Value::as_str).map(str::to_lowercase));
         }
-        ServerMessage { text: clean(&text, key), code: words.join(" "), status: status(error) }
+        ServerMessage {
+            text: clean(&text, key),
+            code: words.join(" "),
+            status: inner_status(error),
+        }
     }
 
     /// True if the text or the code contains one of these, in lower case.
@@ -68,7 +72,7 @@ pub(super) fn clean(text: &str, key: Option<&str>) -> String {
     let text = Redactor::new([("", ""); 0], [0; 16]).mask(&text).into_owned();
     let mut out = String::new();
     let mut count = 0;
-    for word in text.split(|c: char| c.is_whitespace() || hidden(c)).filter(|w| !w.is_empty()) {
+    for word in text.split(|c: char| c.is_whitespace() || is_hidden(c)).filter(|w| !w.is_empty()) {
         let gap = usize::from(!out.is_empty());
         out.extend((gap == 1).then_some(' '));
         let room = MOST.saturating_sub(count + gap);
@@ -83,7 +87,7 @@ pub(super) fn clean(text: &str, key: Option<&str>) -> String {
 }
 
 /// Control characters, and those that change how the text around them is displayed.
-fn hidden(c: char) -> bool {
+fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
         || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
@@ -94,7 +98,7 @@ pub(super) fn is_html(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
 }
 
-fn plain(value: &Value) -> String {
+fn message_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Object(inner) => match inner.get("message") {
@@ -105,7 +109,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-fn status(error: &Value) -> Option<u16> {
+fn inner_status(error: &Value) -> Option<u16> {
     ["status_code", "code", "status"].iter().find_map(|field| {
         let value = error.get(field)?;
         let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
@@ -118,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_message_is_found_in_every_usual_shape() {
+    fn the_message_is_found_in_every_common_format() {
         let cases = [
             (r#"{"error":{"message":"no"}}"#, "no"),
             (r#"{"error":"no"}"#, "no"),
@@ -132,19 +136,21 @@ mod tests {
             ("", ""),
         ];
         for (body, expected) in cases {
-            assert_eq!(ServerMessage::body(body, None).text, expected, "{body}");
+            assert_eq!(ServerMessage::from_body(body, None).text, expected, "{body}");
         }
     }
 
     #[test]
     fn the_key_and_control_characters_are_removed() {
-        let said =
-            ServerMessage::body("bad key sk-abcdef\u{1b}[31m\r\nnext\u{202e}x", Some("sk-abcdef"));
+        let said = ServerMessage::from_body(
+            "bad key sk-abcdef\u{1b}[31m\r\nnext\u{202e}x",
+            Some("sk-abcdef"),
+        );
         assert_eq!(said.text, "bad key [key] [31m next x");
     }
 
     #[test]
-    fn long_words_are_cut() {
+    fn long_messages_are_truncated() {
         let text = clean(&"字".repeat(5_000), None);
         assert_eq!(text.chars().count(), MOST + 1);
         assert!(text.ends_with('…'));
@@ -152,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_code_and_the_status_inside_are_kept() {
-        let said = ServerMessage::body(
+        let said = ServerMessage::from_body(
             r#"{"error":{"message":"x","type":"Server_Error","code":"429"}}"#,
             None,
         );

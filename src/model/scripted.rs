@@ -36,7 +36,7 @@ use futures_util::stream::{self, BoxStream, Stream, StreamExt};
 use serde::Deserialize;
 
 use super::said::{ServerMessage, clean};
-use super::status::{self, Party};
+use super::status::{self, ErrorContext};
 use super::{Chunk, Model, ModelError, Request};
 use crate::protocol::{Truncation, Usage};
 
@@ -54,7 +54,7 @@ pub struct Scripted {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Reply {
     text: String,
-    how: Directive,
+    directive: Directive,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -160,33 +160,33 @@ fn reply(block: &[(usize, &str)]) -> Result<Option<Reply>, (usize, String)> {
         None => Directive::default(),
     };
     let text = lines.map(|(_, line)| line).collect::<Vec<_>>().join("\n");
-    Ok(Some(Reply { text: text.trim_end().to_owned(), how }))
+    Ok(Some(Reply { text: text.trim_end().to_owned(), directive: how }))
 }
 
 type Item = Result<Chunk, ModelError>;
 
 fn play(reply: &Reply, file: &str) -> BoxStream<'static, Item> {
-    let how = &reply.how;
+    let how = &reply.directive;
     if let Some(status) = how.status {
-        return stream::iter([Err(refused(status, how, file))]).boxed();
+        return stream::iter([Err(status_error(status, how, file))]).boxed();
     }
     if how.wait == Some(Wait::Before) {
         return stream::pending().boxed();
     }
     let mut items: Vec<Item> = Vec::new();
     items.extend(how.thought.clone().map(|text| Ok(Chunk::Thought(text))));
-    items.extend(pieces(&reply.text, how.chunk).into_iter().map(|text| Ok(Chunk::Text(text))));
+    items.extend(split_text(&reply.text, how.chunk).into_iter().map(|text| Ok(Chunk::Text(text))));
     if how.wait == Some(Wait::After) {
-        return paced(items, how.delay_ms).chain(stream::pending()).boxed();
+        return with_delay(items, how.delay_ms).chain(stream::pending()).boxed();
     }
     items.extend(how.usage.map(|[input_tokens, output_tokens]| {
         Ok(Chunk::Usage(Usage { input_tokens, output_tokens, estimated: false }))
     }));
-    items.push(end(how, file));
-    paced(items, how.delay_ms).boxed()
+    items.push(last_item(how, file));
+    with_delay(items, how.delay_ms).boxed()
 }
 
-fn end(how: &Directive, file: &str) -> Item {
+fn last_item(how: &Directive, file: &str) -> Item {
     let url = file.to_owned();
     match (&how.error, how.cut) {
         (Some(said), _) => {
@@ -199,14 +199,15 @@ fn end(how: &Directive, file: &str) -> Item {
     }
 }
 
-fn refused(status: u16, how: &Directive, file: &str) -> ModelError {
+fn status_error(status: u16, how: &Directive, file: &str) -> ModelError {
     let said =
         ServerMessage { text: how.error.clone().unwrap_or_default(), ..ServerMessage::default() };
-    let party = Party { url: file, model: "scripted", key_name: "AVOCET_API_KEY", has_key: true };
-    status::fault(party, status, None, &said)
+    let party =
+        ErrorContext { url: file, model: "scripted", key_name: "AVOCET_API_KEY", has_key: true };
+    status::error_for_status(party, status, None, &said)
 }
 
-fn paced(items: Vec<Item>, delay_ms: u64) -> impl Stream<Item = Item> + Send + 'static {
+fn with_delay(items: Vec<Item>, delay_ms: u64) -> impl Stream<Item = Item> + Send + 'static {
     stream::iter(items).then(move |item| async move {
         if delay_ms > 0 {
             tokio::time::sleep(Duration::from_millis(delay_ms)).await;
@@ -216,7 +217,7 @@ fn paced(items: Vec<Item>, delay_ms: u64) -> impl Stream<Item = Item> + Send + '
 }
 
 /// Splits a text into pieces of `size` characters; 0 for one piece.
-pub(super) fn pieces(text: &str, size: usize) -> Vec<String> {
+pub(super) fn split_text(text: &str, size: usize) -> Vec<String> {
     if text.is_empty() {
         return Vec::new();
     }
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn directives_cut_fail_and_count() {
+    fn directives_truncate_fail_and_report_usage() {
         let model = scripted(concat!(
             "#! {\"chunk\":2,\"thought\":\"hm\",\"usage\":[3,4],\"cut\":\"length\"}\n字二三\n---\n",
             "#! {\"status\":401}\n---\n",
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_that_waits_never_ends() {
+    fn a_reply_with_wait_never_ends() {
         let model = scripted("#! {\"wait\":\"before\"}\nx\n---\n#! {\"wait\":\"after\"}\ny");
         assert_eq!(call(&model), []);
         let request = Request { messages: vec![], params: Default::default(), schema: None };

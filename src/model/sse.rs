@@ -76,23 +76,30 @@ where
 struct Lines {
     cap: usize,
     /// The incomplete last line.
-    open: Vec<u8>,
+    partial: Vec<u8>,
     /// Bytes of the event before `open`.
-    event: usize,
-    begun: bool,
+    event_bytes: usize,
+    has_begun: bool,
     /// The last byte was `\r`, so a `\n` now belongs to it.
     after_cr: bool,
-    over: bool,
+    is_over: bool,
 }
 
 impl Lines {
     fn new(cap: usize) -> Lines {
-        Lines { cap, open: Vec::new(), event: 0, begun: false, after_cr: false, over: false }
+        Lines {
+            cap,
+            partial: Vec::new(),
+            event_bytes: 0,
+            has_begun: false,
+            after_cr: false,
+            is_over: false,
+        }
     }
 
     fn feed<E>(&mut self, mut bytes: &[u8]) -> Vec<Result<String, SseError<E>>> {
         let mut lines = Vec::new();
-        while !self.over && !bytes.is_empty() {
+        while !self.is_over && !bytes.is_empty() {
             if take(&mut self.after_cr)
                 && let Some(rest) = bytes.strip_prefix(b"\n")
             {
@@ -101,13 +108,13 @@ impl Lines {
             }
             let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
             let (part, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
-            if self.event + self.open.len() + part.len() > self.cap {
-                self.over = true;
-                self.open = Vec::new();
+            if self.event_bytes + self.partial.len() + part.len() > self.cap {
+                self.is_over = true;
+                self.partial = Vec::new();
                 lines.push(Err(SseError::TooLarge));
                 return lines;
             }
-            self.open.extend_from_slice(part);
+            self.partial.extend_from_slice(part);
             bytes = rest;
             if let Some((end, rest)) = rest.split_first() {
                 self.after_cr = *end == b'\r';
@@ -120,20 +127,20 @@ impl Lines {
 
     /// The rest at the end of the bytes: the incomplete line, and the end of its event.
     fn end<E>(&mut self) -> Vec<Result<String, SseError<E>>> {
-        if self.over {
+        if self.is_over {
             return Vec::new();
         }
         vec![Ok(self.line()), Ok("\n".to_owned())]
     }
 
     fn line(&mut self) -> String {
-        let line = take(&mut self.open);
-        let begun = std::mem::replace(&mut self.begun, true);
+        let line = take(&mut self.partial);
+        let begun = std::mem::replace(&mut self.has_begun, true);
         let line = match line.strip_prefix(MARK) {
             Some(rest) if !begun => rest,
             _ => &line,
         };
-        self.event = if line.is_empty() { 0 } else { self.event + line.len() };
+        self.event_bytes = if line.is_empty() { 0 } else { self.event_bytes + line.len() };
         let mut line = String::from_utf8_lossy(line).into_owned();
         line.push('\n');
         line

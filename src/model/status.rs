@@ -8,11 +8,11 @@ use jiff::fmt::rfc2822;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 use super::said::ServerMessage;
-use super::{Again, ModelError};
+use super::{ModelError, RetryAdvice};
 
 /// The server and model an error is about, as the user knows them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Party<'a> {
+pub(super) struct ErrorContext<'a> {
     /// Without user, password or query.
     pub url: &'a str,
     /// Empty if the request named none.
@@ -23,8 +23,8 @@ pub(super) struct Party<'a> {
 }
 
 /// The error for a response with this status.
-pub(super) fn fault(
-    party: Party<'_>,
+pub(super) fn error_for_status(
+    party: ErrorContext<'_>,
     status: u16,
     after: Option<Duration>,
     said: &ServerMessage,
@@ -57,7 +57,7 @@ pub(super) fn fault(
     }
 }
 
-fn rejected(party: Party<'_>, status: u16, said: &ServerMessage) -> ModelError {
+fn rejected(party: ErrorContext<'_>, status: u16, said: &ServerMessage) -> ModelError {
     let url = party.url.to_owned();
     let model = party.model.to_owned();
     let text = said.text.clone();
@@ -88,10 +88,10 @@ const NO_MODEL: &[&str] =
     &["model_not_found", "model not found", "unknown model", "invalid model", "not a valid model"];
 
 /// An error inside a response that began successfully.
-pub(super) fn reported(url: &str, said: ServerMessage) -> ModelError {
+pub(super) fn reported_error(url: &str, said: ServerMessage) -> ModelError {
     let by_status = said.status.is_some_and(|status| {
-        let party = Party { url, model: "", key_name: "", has_key: true };
-        matches!(fault(party, status, None, &said).again(), Again::Soon(_))
+        let party = ErrorContext { url, model: "", key_name: "", has_key: true };
+        matches!(error_for_status(party, status, None, &said).retry_advice(), RetryAdvice::Soon(_))
     });
     let passing = by_status || said.mentions(&["rate_limit", "overloaded", "server_error"]);
     ModelError::Reported { url: url.to_owned(), said: said.text, passing }
@@ -158,18 +158,20 @@ mod tests {
             (503, "", "Faulty"),
             (418, "", "Rejected"),
         ];
-        let party = Party { url: "u", model: "m", key_name: "K", has_key: true };
+        let party = ErrorContext { url: "u", model: "m", key_name: "K", has_key: true };
         for (status, body, expected) in cases {
-            let error =
-                format!("{:?}", fault(party, status, None, &ServerMessage::body(body, None)));
+            let error = format!(
+                "{:?}",
+                error_for_status(party, status, None, &ServerMessage::from_body(body, None))
+            );
             assert!(error.starts_with(expected), "{status} {body}: {error}");
         }
     }
 
     #[test]
     fn a_401_without_a_key_asks_for_one() {
-        let party = Party { url: "u", model: "m", key_name: "K", has_key: false };
-        let error = fault(party, 401, None, &ServerMessage::default());
+        let party = ErrorContext { url: "u", model: "m", key_name: "K", has_key: false };
+        let error = error_for_status(party, 401, None, &ServerMessage::default());
         assert_eq!(error, ModelError::KeyMissing { url: "u".into(), key: "K".into() });
     }
 }

@@ -11,7 +11,7 @@
 use futures_util::stream::{self, BoxStream, StreamExt};
 use serde_json::{Value, json};
 
-use super::scripted::pieces;
+use super::scripted::split_text;
 use super::{Chunk, Model, ModelError, Request};
 use crate::protocol::Message;
 use crate::words::Lang;
@@ -45,15 +45,15 @@ impl Model for Guide {
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
         let text = answer(&request.messages, self.lang).to_string();
-        let chunks = pieces(&text, CHUNK).into_iter().map(|piece| Ok(Chunk::Text(piece)));
+        let chunks = split_text(&text, CHUNK).into_iter().map(|piece| Ok(Chunk::Text(piece)));
         stream::iter(chunks.chain([Ok(Chunk::Finished(None))])).boxed()
     }
 }
 
 /// The reply to these messages, in the wire format.
 fn answer(messages: &[Message], lang: Lang) -> Value {
-    let talk = seen::talk(messages);
-    match plan::next(&wish::read(&talk.wish), &talk.findings, lang) {
+    let talk = seen::parse_conversation(messages);
+    match plan::next(&wish::parse_intent(&talk.request), &talk.findings, lang) {
         Next::Say(say) => json!({
             "type": "chat",
             "message": say.text,

@@ -31,20 +31,20 @@ const MOST_NAMES: usize = 30_000;
 
 pub(super) fn next(wish: &GuideIntent, findings: &[StepResult], lang: Lang) -> Next {
     if let Some(last) = findings.last()
-        && !last.ran()
-        && !(last.unavailable() && may_replace(wish, findings))
+        && !last.has_run()
+        && !(last.is_unavailable() && may_replace(wish, findings))
     {
         // A skipped step has no reason of its own; the step before it has.
         let why = findings.iter().rfind(|finding| finding.outcome != "cancelled");
-        let why = why.filter(|finding| !finding.ran()).unwrap_or(last);
+        let why = why.filter(|finding| !finding.has_run()).unwrap_or(last);
         return Next::Say(report::not_run(why, lang));
     }
     match wish {
-        GuideIntent::Hello => say(words_of::HELLO, lang),
-        GuideIntent::Help => say(words_of::HELP, lang),
-        GuideIntent::Tiers => say(words_of::TIERS, lang),
-        GuideIntent::Connect => say(words_of::CONNECT, lang),
-        GuideIntent::Other => say(words_of::OTHER, lang),
+        GuideIntent::Hello => answer_with(words_of::HELLO, lang),
+        GuideIntent::Help => answer_with(words_of::HELP, lang),
+        GuideIntent::Tiers => answer_with(words_of::TIERS, lang),
+        GuideIntent::Connect => answer_with(words_of::CONNECT, lang),
+        GuideIntent::Other => answer_with(words_of::OTHER, lang),
         GuideIntent::Changes => changes(findings, lang),
         GuideIntent::History => history(findings, lang),
         GuideIntent::Find { text, place } => find(text, place.as_deref(), findings, lang),
@@ -62,7 +62,7 @@ fn may_replace(wish: &GuideIntent, findings: &[StepResult]) -> bool {
         && matches!(wish, GuideIntent::Find { .. } | GuideIntent::Count { file: None, .. })
 }
 
-fn say(word: Phrase, lang: Lang) -> Next {
+fn answer_with(word: Phrase, lang: Lang) -> Next {
     Next::Say(ReportWriter::new(word.text(lang), lang))
 }
 
@@ -120,11 +120,11 @@ fn find(text: &str, place: Option<&str>, findings: &[StepResult], lang: Lang) ->
             let why = words_of::WHY_FIND.with("text", text);
             propose(why, words_of::WANT_FIND, vec![line(&["rg", "-n"])], lang)
         }
-        [first] if first.unavailable() => {
+        [first] if first.is_unavailable() => {
             let grep = vec![line(&["grep", "-rn"])];
             propose(words_of::WHY_FIND_GREP, words_of::WANT_FIND, grep, lang)
         }
-        [.., last] => Next::Say(report::found(text, last, lang)),
+        [.., last] => Next::Say(report::search_results(text, last, lang)),
     }
 }
 
@@ -140,7 +140,7 @@ fn show(file: &str, lines: Option<(u32, u32)>, findings: &[StepResult], lang: La
             let why = words_of::WHY_SHOW.with("file", file);
             propose(why, words_of::WANT_SHOW, vec![line], lang)
         }
-        [read] if read.succeeded() => Next::Say(report::file(file, lines, read, lang)),
+        [read] if read.has_succeeded() => Next::Say(report::file(file, lines, read, lang)),
         [_] => {
             let name = file.rsplit('/').next().unwrap_or(file);
             let line = command(&["find", ".", "-name", name]);
@@ -174,15 +174,15 @@ fn count(file: Option<&str>, kind: Option<&str>, findings: &[StepResult], lang: 
             let files = vec![command(&["git", "ls-files"])];
             propose(words_of::WHY_COUNT_FILES, words_of::WANT_LIST, files, lang)
         }
-        (None, [tracked]) if tracked.program == "git" && !tracked.succeeded() => {
+        (None, [tracked]) if tracked.program == "git" && !tracked.has_succeeded() => {
             let all = command(&["find", ".", "-type", "f", "-not", "-path", "*/.*"]);
             propose(words_of::WHY_COUNT_FILES, words_of::WANT_LIST, vec![all], lang)
         }
         (_, [.., last]) if last.program == "wc" => {
-            Next::Say(report::counted(last, all_files(findings, kind), lang))
+            Next::Say(report::line_counts(last, all_files(findings, kind), lang))
         }
         (_, [.., files]) => match some_files(files, kind) {
-            files if files.is_empty() => say(words_of::NO_FILES, lang),
+            files if files.is_empty() => answer_with(words_of::NO_FILES, lang),
             files => count(files),
         },
     }
@@ -238,7 +238,7 @@ fn tests(findings: &[StepResult], lang: Lang) -> Next {
             let files = listing.files();
             let has = |name: &str| files.iter().any(|file| file.trim_start_matches("./") == name);
             match TESTS.iter().find(|(name, _)| has(name)) {
-                None => say(words_of::NO_TESTS, lang),
+                None => answer_with(words_of::NO_TESTS, lang),
                 Some((_, line)) => {
                     let why = words_of::WHY_TESTS.with("line", line.join(" "));
                     propose(why, words_of::WANT_TESTS, vec![command(line)], lang)

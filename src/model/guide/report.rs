@@ -25,19 +25,19 @@ const OFFERS: &[Phrase] = &[
 
 impl ReportWriter {
     pub fn new(text: impl Into<String>, lang: Lang) -> ReportWriter {
-        ReportWriter::offering(text, OFFERS, lang)
+        ReportWriter::with_suggestions(text, OFFERS, lang)
     }
 
-    fn offering(text: impl Into<String>, offers: &[Phrase], lang: Lang) -> ReportWriter {
+    fn with_suggestions(text: impl Into<String>, offers: &[Phrase], lang: Lang) -> ReportWriter {
         let suggestions = offers.iter().map(|word| word.text(lang).to_owned()).collect();
         ReportWriter { text: text.into(), suggestions }
     }
 }
 
 pub(super) fn not_run(finding: &StepResult, lang: Lang) -> ReportWriter {
-    let line = finding.line();
+    let line = finding.command_line();
     let say = match finding.outcome.as_str() {
-        "declined" => match persons_word(&finding.note) {
+        "declined" => match user_reason(&finding.note) {
             Some(word) => words_of::DECLINED_WORD.with("line", line).with("word", word),
             None => words_of::DECLINED.with("line", line),
         },
@@ -48,11 +48,11 @@ pub(super) fn not_run(finding: &StepResult, lang: Lang) -> ReportWriter {
         _ => words_of::NOT_STARTED.with("line", line).with("note", finding.note.as_str()),
     };
     let offers = [words_of::TRY_TIERS, words_of::TRY_CHANGES, words_of::TRY_HELP];
-    ReportWriter::offering(say.text(lang), &offers, lang)
+    ReportWriter::with_suggestions(say.text(lang), &offers, lang)
 }
 
 /// The user's own words in the note that tells the model of a rejection.
-fn persons_word(note: &str) -> Option<&str> {
+fn user_reason(note: &str) -> Option<&str> {
     let (before, _) = words::agent::DECLINED_WORD.en.split_once('{')?;
     note.strip_prefix(before).filter(|word| !word.is_empty())
 }
@@ -61,7 +61,7 @@ pub(super) fn changes(findings: &[StepResult], lang: Lang) -> ReportWriter {
     let Some(status) = findings.first() else {
         return ReportWriter::new(words_of::CLEAN.text(lang), lang);
     };
-    if !status.succeeded() {
+    if !status.has_succeeded() {
         return no_repository(status, lang);
     }
     let mut lines = status.stdout.lines().filter(|line| !line.trim().is_empty()).peekable();
@@ -72,7 +72,7 @@ pub(super) fn changes(findings: &[StepResult], lang: Lang) -> ReportWriter {
     let files: Vec<&str> = lines.collect();
     if files.is_empty() {
         let offers = [words_of::TRY_HISTORY, words_of::TRY_LIST, words_of::TRY_TESTS];
-        return ReportWriter::offering(words_of::CLEAN.text(lang), &offers, lang);
+        return ReportWriter::with_suggestions(words_of::CLEAN.text(lang), &offers, lang);
     }
     let head = match branch {
         Some(branch) => words_of::CHANGED.with("branch", branch),
@@ -80,11 +80,12 @@ pub(super) fn changes(findings: &[StepResult], lang: Lang) -> ReportWriter {
     };
     let mut text = head.with("count", files.len()).text(lang);
     text.push_str(&fence("", &capped(&files, lang)));
-    let stat = findings.get(1).filter(|diff| diff.succeeded());
+    let stat = findings.get(1).filter(|diff| diff.has_succeeded());
     if let Some(total) = stat.and_then(|diff| diff.stdout.trim_end().lines().next_back()) {
         text.push_str(&format!("\n\n{}", total.trim()));
     }
-    let mut say = ReportWriter::offering(text, &[words_of::TRY_TESTS, words_of::TRY_HISTORY], lang);
+    let mut say =
+        ReportWriter::with_suggestions(text, &[words_of::TRY_TESTS, words_of::TRY_HISTORY], lang);
     // ` M path` and `?? path`: the name begins after two letters and a space. Renamed and quoted
     // names are left to the user.
     let plain = |name: &&str| !name.contains(['"', ' ']) && !name.ends_with('/');
@@ -96,13 +97,13 @@ pub(super) fn changes(findings: &[StepResult], lang: Lang) -> ReportWriter {
 fn no_repository(finding: &StepResult, lang: Lang) -> ReportWriter {
     if finding.stderr.contains("not a git repository") {
         let offers = [words_of::TRY_LIST, words_of::TRY_FIND, words_of::TRY_CONNECT];
-        return ReportWriter::offering(words_of::NO_REPOSITORY.text(lang), &offers, lang);
+        return ReportWriter::with_suggestions(words_of::NO_REPOSITORY.text(lang), &offers, lang);
     }
     output(finding, lang)
 }
 
 pub(super) fn history(log: &StepResult, lang: Lang) -> ReportWriter {
-    if !log.succeeded() {
+    if !log.has_succeeded() {
         if log.stderr.contains("does not have any commits") {
             return ReportWriter::new(words_of::NO_COMMITS.text(lang), lang);
         }
@@ -112,10 +113,10 @@ pub(super) fn history(log: &StepResult, lang: Lang) -> ReportWriter {
     let head = words::plural(lines.len(), words_of::LAST_COMMIT, words_of::COMMITS);
     let mut text = head.text(lang);
     text.push_str(&fence("", &capped(&lines, lang)));
-    ReportWriter::offering(text, &[words_of::TRY_CHANGES, words_of::TRY_TESTS], lang)
+    ReportWriter::with_suggestions(text, &[words_of::TRY_CHANGES, words_of::TRY_TESTS], lang)
 }
 
-pub(super) fn found(text: &str, finding: &StepResult, lang: Lang) -> ReportWriter {
+pub(super) fn search_results(text: &str, finding: &StepResult, lang: Lang) -> ReportWriter {
     let matches = matches(finding);
     if matches.is_empty() {
         // 1 means: ran well, no match.
@@ -131,14 +132,17 @@ pub(super) fn found(text: &str, finding: &StepResult, lang: Lang) -> ReportWrite
     let count = finding.total.max(matches.len());
     // When matches are only counted, their files are unknown.
     let head = if count > matches.len() { words_of::FOUND_MANY } else { words_of::FOUND };
-    let head = head.with("text", text).with("lines", lines(count)).with("files", some(files.len()));
+    let head = head
+        .with("text", text)
+        .with("lines", line_count(count))
+        .with("files", file_count(files.len()));
     let rows: Vec<String> = matches
         .iter()
         .map(|(file, line, text)| format!("{file}:{line}: {}", text.trim()))
         .collect();
     let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
     let body = format!("{}{}", head.text(lang), fence("", &capped(&rows, lang)));
-    let mut say = ReportWriter::offering(body, &[words_of::TRY_CHANGES], lang);
+    let mut say = ReportWriter::with_suggestions(body, &[words_of::TRY_CHANGES], lang);
     let first = matches.first().map(|(file, line, _)| {
         let line: u32 = line.parse().unwrap_or(1);
         show(&format!("{file}:{}-{}", line.saturating_sub(10).max(1), line + 10), lang)
@@ -175,7 +179,7 @@ pub(super) fn file(
 ) -> ReportWriter {
     let offers = [words_of::TRY_CHANGES, words_of::TRY_LIST];
     if read.stdout.trim().is_empty() {
-        return ReportWriter::offering(
+        return ReportWriter::with_suggestions(
             words_of::EMPTY_FILE.with("file", name).text(lang),
             &offers,
             lang,
@@ -190,7 +194,7 @@ pub(super) fn file(
     };
     let ext = name.rsplit_once('.').map_or("", |(_, ext)| ext);
     let ext = if ext.chars().all(|c| c.is_ascii_alphanumeric()) { ext } else { "" };
-    ReportWriter::offering(
+    ReportWriter::with_suggestions(
         format!("{}{}", head.text(lang), fence(ext, read.stdout.trim_end())),
         &offers,
         lang,
@@ -212,7 +216,7 @@ pub(super) fn files_of_name(name: &str, search: &StepResult, lang: Lang) -> Repo
 }
 
 pub(super) fn listing(listing: &StepResult, lang: Lang) -> ReportWriter {
-    if !listing.succeeded() {
+    if !listing.has_succeeded() {
         return output(listing, lang);
     }
     let files = listing.files();
@@ -223,7 +227,7 @@ pub(super) fn listing(listing: &StepResult, lang: Lang) -> ReportWriter {
     let head = words::plural(count, words_of::LISTED_ONE, words_of::LISTED).text(lang);
     let names: Vec<&str> = files.iter().map(String::as_str).collect();
     let offers = [words_of::TRY_COUNT, words_of::TRY_CHANGES, words_of::TRY_TESTS];
-    let mut say = ReportWriter::offering(
+    let mut say = ReportWriter::with_suggestions(
         format!("{head}{}", fence("", &capped(&names, lang))),
         &offers,
         lang,
@@ -234,7 +238,7 @@ pub(super) fn listing(listing: &StepResult, lang: Lang) -> ReportWriter {
 }
 
 /// `of`: the total number of files.
-pub(super) fn counted(finding: &StepResult, of: usize, lang: Lang) -> ReportWriter {
+pub(super) fn line_counts(finding: &StepResult, of: usize, lang: Lang) -> ReportWriter {
     let row = |line: &str| {
         let (number, name) = line.trim_start().split_once(' ')?;
         Some((number.parse::<u64>().ok()?, name.trim().to_owned()))
@@ -247,7 +251,7 @@ pub(super) fn counted(finding: &StepResult, of: usize, lang: Lang) -> ReportWrit
     let files = finding.args.len().saturating_sub(1).max(1);
     let sum = total.unwrap_or_else(|| rows.iter().map(|(count, _)| count).sum());
     let sum = usize::try_from(sum).unwrap_or(usize::MAX);
-    let head = words_of::COUNTED.with("lines", lines(sum)).with("files", some(files));
+    let head = words_of::COUNTED.with("lines", line_count(sum)).with("files", file_count(files));
     let mut text = head.text(lang);
     rows.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     if rows.len() > 1 {
@@ -260,23 +264,23 @@ pub(super) fn counted(finding: &StepResult, of: usize, lang: Lang) -> ReportWrit
         text.push_str("\n\n");
         text.push_str(&words_of::COUNTED_PART.with("files", files).text(lang));
     }
-    ReportWriter::offering(text, &[words_of::TRY_LIST, words_of::TRY_CHANGES], lang)
+    ReportWriter::with_suggestions(text, &[words_of::TRY_LIST, words_of::TRY_CHANGES], lang)
 }
 
 pub(super) fn tests(run: &StepResult, lang: Lang) -> ReportWriter {
-    let line = run.line();
-    let head = match run.succeeded() {
+    let line = run.command_line();
+    let head = match run.has_succeeded() {
         true => words_of::TESTS_PASSED.with("line", line),
         false => words_of::TESTS_FAILED.with("line", line).with("code", code(run)),
     };
     let offers = [words_of::TRY_CHANGES, words_of::TRY_HISTORY];
-    ReportWriter::offering(with_output(head.text(lang), run, lang), &offers, lang)
+    ReportWriter::with_suggestions(with_output(head.text(lang), run, lang), &offers, lang)
 }
 
 pub(super) fn output(run: &StepResult, lang: Lang) -> ReportWriter {
-    let line = run.line();
+    let line = run.command_line();
     let quiet = run.stdout.trim().is_empty() && run.stderr.trim().is_empty();
-    let head = match (run.succeeded(), quiet) {
+    let head = match (run.has_succeeded(), quiet) {
         (true, true) => words_of::RAN_QUIETLY.with("line", line),
         (true, false) => words_of::RAN.with("line", line),
         (false, _) => words_of::FAILED.with("line", line).with("code", code(run)),
@@ -291,7 +295,7 @@ fn code(run: &StepResult) -> String {
 /// The end of the output: that is where programs put their summary.
 fn with_output(head: String, run: &StepResult, lang: Lang) -> String {
     let streams = [run.stdout.trim_end(), run.stderr.trim_end()];
-    let lines: Vec<&str> = match (streams, run.succeeded()) {
+    let lines: Vec<&str> = match (streams, run.has_succeeded()) {
         ([out, _], true) if !out.is_empty() => out.lines().collect(),
         ([out, err], _) => out.lines().chain(err.lines()).collect(),
     };
@@ -307,11 +311,11 @@ fn with_output(head: String, run: &StepResult, lang: Lang) -> String {
     text
 }
 
-fn lines(count: usize) -> words::LocalizedText {
+fn line_count(count: usize) -> words::LocalizedText {
     words::plural(count, words_of::ONE_LINE, words_of::LINES)
 }
 
-fn some(files: usize) -> words::LocalizedText {
+fn file_count(files: usize) -> words::LocalizedText {
     words::plural(files, words_of::ONE_FILE, words_of::SOME_FILES)
 }
 

@@ -8,7 +8,7 @@ use crate::protocol::{Message, Role};
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct GuideConversation {
     /// The user's last message.
-    pub wish: String,
+    pub request: String,
     /// The results of the steps since then, in order.
     pub findings: Vec<StepResult>,
 }
@@ -33,22 +33,22 @@ pub(super) struct StepResult {
 
 impl StepResult {
     /// It ran to its end, as proposed or as edited by the user.
-    pub fn ran(&self) -> bool {
+    pub fn has_run(&self) -> bool {
         matches!(self.outcome.as_str(), "ran" | "edited") && self.exit.is_some()
     }
 
-    pub fn succeeded(&self) -> bool {
-        self.ran() && self.exit == Some(0)
+    pub fn has_succeeded(&self) -> bool {
+        self.has_run() && self.exit == Some(0)
     }
 
     /// The program is missing or may not be used: another one might work.
-    pub fn unavailable(&self) -> bool {
+    pub fn is_unavailable(&self) -> bool {
         self.outcome == "refused"
             || self.exit == Some(127)
             || (self.outcome == "ran" && self.exit.is_none())
     }
 
-    pub fn line(&self) -> String {
+    pub fn command_line(&self) -> String {
         let quoted = |word: &String| match word.is_empty() || word.contains(char::is_whitespace) {
             true => format!("'{word}'"),
             false => word.clone(),
@@ -73,16 +73,16 @@ impl StepResult {
     }
 }
 
-pub(super) fn talk(messages: &[Message]) -> GuideConversation {
+pub(super) fn parse_conversation(messages: &[Message]) -> GuideConversation {
     let mut talk = GuideConversation::default();
     for message in messages.iter().filter(|message| message.role != Role::Assistant) {
         // An attachment is neither a request nor the result of a step.
         let content = message.content.split("\n\n[Attached @").next().unwrap_or_default();
         let events = events(content);
         if !events.is_empty() {
-            talk.findings.extend(events.iter().filter_map(finding));
+            talk.findings.extend(events.iter().filter_map(parse_result));
         } else if message.role == Role::User {
-            talk = GuideConversation { wish: content.to_owned(), findings: Vec::new() };
+            talk = GuideConversation { request: content.to_owned(), findings: Vec::new() };
         }
     }
     talk
@@ -101,7 +101,7 @@ fn events(content: &str) -> Vec<Value> {
     flat.filter(|value| value.get("_event").is_some()).collect()
 }
 
-fn finding(event: &Value) -> Option<StepResult> {
+fn parse_result(event: &Value) -> Option<StepResult> {
     if event.get("_event")?.as_str() != Some("tool_result") {
         return None;
     }

@@ -48,7 +48,7 @@ fn lines(reply: &Value) -> Vec<String> {
     commands.iter().map(line).collect()
 }
 
-fn said(reply: &Value) -> &str {
+fn message_of(reply: &Value) -> &str {
     assert_eq!(reply["type"], "chat", "{reply}");
     reply["message"].as_str().unwrap_or_default()
 }
@@ -105,11 +105,11 @@ fn changes_are_summarised() {
         result("git status --short --branch", 0, "## main...origin/main\n M src/a.rs\n?? b\n");
     let stat = result("git diff --stat", 0, " src/a.rs | 2 +-\n 1 file changed, 1 insertion(+)\n");
     let answer = reply("what changed?", &[status.clone(), stat]);
-    assert!(said(&answer).starts_with("**2 changed** on `main`:"), "{answer}");
-    assert!(said(&answer).ends_with("1 file changed, 1 insertion(+)"), "{answer}");
+    assert!(message_of(&answer).starts_with("**2 changed** on `main`:"), "{answer}");
+    assert!(message_of(&answer).ends_with("1 file changed, 1 insertion(+)"), "{answer}");
     assert_eq!(answer["data"]["suggestions"][0], "Show src/a.rs");
     let clean = result("git status --short --branch", 0, "## main\n");
-    assert_eq!(said(&reply("what changed?", &[clean])), words_of::CLEAN.en);
+    assert_eq!(message_of(&reply("what changed?", &[clean])), words_of::CLEAN.en);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_folder_without_git_is_recognised() {
     let mut status = result("git status --short --branch", 128, "");
     status["stderrTail"] = json!("fatal: not a git repository (or any of the parents)");
     let answer = reply("what changed?", &[status]);
-    assert_eq!(said(&answer), words_of::NO_REPOSITORY.en);
+    assert_eq!(message_of(&answer), words_of::NO_REPOSITORY.en);
 }
 
 #[test]
@@ -133,11 +133,11 @@ fn matches_are_shown_as_parsed_or_from_the_output() {
     for (finding, head) in heads {
         let answer = reply("find TODO", &[finding]);
         let expected = format!("{head}\n\n```\nsrc/a.rs:3: // TODO: x");
-        assert!(said(&answer).starts_with(&expected), "{answer}");
+        assert!(message_of(&answer).starts_with(&expected), "{answer}");
         assert_eq!(answer["data"]["suggestions"][0], "Show src/a.rs:1-13");
     }
     let nothing = reply("find TODO", &[result("rg -n TODO .", 1, "")]);
-    assert_eq!(said(&nothing), "`TODO` was not found here.");
+    assert_eq!(message_of(&nothing), "`TODO` was not found here.");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn grep_searches_where_rg_is_unavailable() {
         let second = reply("find TODO", std::slice::from_ref(&finding));
         assert_eq!(lines(&second), ["grep -rn TODO ."]);
         let third = reply("find TODO", &[finding, not_run("grep -rn TODO .", "refused")]);
-        assert_eq!(said(&third), "`grep -rn TODO .` was refused: because");
+        assert_eq!(message_of(&third), "`grep -rn TODO .` was refused: because");
     }
 }
 
@@ -154,7 +154,7 @@ fn grep_searches_where_rg_is_unavailable() {
 fn a_file_is_shown_in_a_fence_it_cannot_close() {
     let read = result("head -n 200 a.md", 0, "# Title\n```sh\nls\n```\n");
     let answer = reply("show a.md", &[read]);
-    assert_eq!(said(&answer), "`a.md`:\n\n````md\n# Title\n```sh\nls\n```\n````");
+    assert_eq!(message_of(&answer), "`a.md`:\n\n````md\n# Title\n```sh\nls\n```\n````");
 }
 
 #[test]
@@ -168,7 +168,10 @@ fn a_missing_file_is_searched_by_name() {
     let answer = reply("show main.rs", &[missing.clone(), found]);
     assert_eq!(answer["data"]["suggestions"], json!(["Show src/main.rs"]));
     let nothing = result("find . -name main.rs", 0, "");
-    assert_eq!(said(&reply("show main.rs", &[missing, nothing])), "There is no `main.rs` here.");
+    assert_eq!(
+        message_of(&reply("show main.rs", &[missing, nothing])),
+        "There is no `main.rs` here."
+    );
 }
 
 #[test]
@@ -180,8 +183,8 @@ fn lines_are_counted_in_the_files_of_a_kind() {
     assert_eq!(lines(&second), ["wc -l a.rs b.rs"]);
     let counts = result("wc -l a.rs b.rs", 0, "   3 a.rs\n  40 b.rs\n  43 total\n");
     let answer = reply("how many lines of rust?", &[files, counts]);
-    assert!(said(&answer).starts_with("**43 lines** in 2 files."), "{answer}");
-    assert!(said(&answer).contains("     40  b.rs\n      3  a.rs"), "{answer}");
+    assert!(message_of(&answer).starts_with("**43 lines** in 2 files."), "{answer}");
+    assert!(message_of(&answer).contains("     40  b.rs\n      3  a.rs"), "{answer}");
 }
 
 #[test]
@@ -196,11 +199,20 @@ fn the_test_command_depends_on_the_files_in_the_folder() {
         let listing = result("ls", 0, listing);
         assert_eq!(lines(&reply("run the tests", std::slice::from_ref(&listing))), [line]);
         let passed = reply("run the tests", &[listing.clone(), result(line, 0, "ok")]);
-        assert!(said(&passed).starts_with(&format!("The tests passed (`{line}`).")), "{passed}");
+        assert!(
+            message_of(&passed).starts_with(&format!("The tests passed (`{line}`).")),
+            "{passed}"
+        );
         let failed = reply("run the tests", &[listing, result(line, 101, "1 failed")]);
-        assert!(said(&failed).contains("ended with 101") && said(&failed).contains("1 failed"));
+        assert!(
+            message_of(&failed).contains("ended with 101")
+                && message_of(&failed).contains("1 failed")
+        );
     }
-    assert_eq!(said(&reply("run the tests", &[result("ls", 0, "x\n")])), words_of::NO_TESTS.en);
+    assert_eq!(
+        message_of(&reply("run the tests", &[result("ls", 0, "x\n")])),
+        words_of::NO_TESTS.en
+    );
 }
 
 #[test]
@@ -209,10 +221,10 @@ fn a_rejected_step_is_acknowledged() {
     let mut declined = not_run("cargo test", "declined");
     declined["note"] = json!(agent::DECLINED.en);
     let answer = reply("run the tests", &[listing.clone(), declined.clone()]);
-    assert_eq!(said(&answer), "OK, `cargo test` was not run.");
+    assert_eq!(message_of(&answer), "OK, `cargo test` was not run.");
     declined["note"] = json!(agent::DECLINED_WORD.with("word", "not now").text(Lang::En));
     let answer = reply("run the tests", &[listing, declined]);
-    assert!(said(&answer).ends_with("was not run. You said: not now"), "{answer}");
+    assert!(message_of(&answer).ends_with("was not run. You said: not now"), "{answer}");
 }
 
 #[test]
@@ -222,7 +234,7 @@ fn hidden_files_are_not_counted_as_code() {
     assert_eq!(lines(&second), ["wc -l a.rs"]);
     let counts = result("wc -l a.rs", 0, "3 a.rs\n");
     let answer = reply("how many lines of code?", &[files, counts]);
-    assert_eq!(said(&answer), "**3 lines** in 1 file.");
+    assert_eq!(message_of(&answer), "**3 lines** in 1 file.");
 }
 
 #[test]
@@ -233,7 +245,7 @@ fn the_step_that_ended_a_list_is_named() {
     ];
     let answer = reply("what changed?", &results);
     let expected = "`git status --short --branch` was not run";
-    assert!(said(&answer).contains(expected), "{answer}");
+    assert!(message_of(&answer).contains(expected), "{answer}");
 }
 
 #[test]
@@ -245,11 +257,11 @@ fn all_results_in_one_message_are_read() {
     ];
     for glue in ["\n", "", "\n\n"] {
         let messages = [Message::user("what changed?"), Message::user(both.join(glue))];
-        assert_eq!(said(&answer(&messages, Lang::En)), words_of::CLEAN.en);
+        assert_eq!(message_of(&answer(&messages, Lang::En)), words_of::CLEAN.en);
     }
     let messages =
         [Message::user("what changed?"), Message::user(format!("Results:\n{}", both.join("\n")))];
-    assert_eq!(said(&answer(&messages, Lang::En)), words_of::CLEAN.en);
+    assert_eq!(message_of(&answer(&messages, Lang::En)), words_of::CLEAN.en);
 }
 
 #[test]
@@ -267,7 +279,7 @@ fn the_guide_understands_every_suggestion() {
     for word in offers {
         for lang in [Lang::En, Lang::Zh] {
             let wish = word.with("file", "src/a.rs:1-2").text(lang);
-            assert_ne!(wish::read(&wish), wish::GuideIntent::Other, "{wish}");
+            assert_ne!(wish::parse_intent(&wish), wish::GuideIntent::Other, "{wish}");
             count += 1;
         }
     }
@@ -281,7 +293,7 @@ fn it_says_that_it_is_not_a_model() {
             let answer = answer(&[Message::user(wish)], lang);
             let label =
                 if lang == Lang::En { "not a language model" } else { "不是语言模型" };
-            assert!(said(&answer).contains(label), "{answer}");
+            assert!(message_of(&answer).contains(label), "{answer}");
         }
     }
 }

@@ -25,10 +25,10 @@ pub(super) enum GuideIntent {
 const MOST: usize = 500;
 
 /// Phrases, and how to parse a request that contains one. `None`: the next row is tried.
-type Row = (&'static [&'static str], fn(&Line<'_>) -> Option<GuideIntent>);
+type IntentRow = (&'static [&'static str], fn(&PhraseMatch<'_>) -> Option<GuideIntent>);
 
 #[rustfmt::skip]
-const WISHES: &[Row] = &[
+const WISHES: &[IntentRow] = &[
     (&["find", "search", "grep", "rg", "look for", "where is", "where are", "查找", "搜索", "搜一下", "找", "在哪"], find),
     (&["run", "execute", "运行", "执行", "跑"], run),
     (&["connect", "api key", "openai", "ollama", "llama.cpp", "llama-server", "lm studio", "vllm", "real model", "connection", "连接", "接入", "连上", "密钥", "配置模型"], |_| Some(GuideIntent::Connect)),
@@ -45,11 +45,11 @@ const WISHES: &[Row] = &[
     (&[""], show),
 ];
 
-pub(super) fn read(request: &str) -> GuideIntent {
+pub(super) fn parse_intent(request: &str) -> GuideIntent {
     let first = request.trim().lines().next().unwrap_or_default();
     let text: String = first.chars().take(MOST).collect();
     for (phrases, make) in WISHES {
-        let found = phrases.iter().filter_map(|phrase| Line::at(&text, phrase));
+        let found = phrases.iter().filter_map(|phrase| PhraseMatch::match_phrase(&text, phrase));
         // The earliest phrase is the one that was meant.
         let line = found.min_by_key(|line| (line.before.len(), line.after.len()));
         if let Some(wish) = line.and_then(|line| make(&line)) {
@@ -60,16 +60,16 @@ pub(super) fn read(request: &str) -> GuideIntent {
 }
 
 /// A request with one phrase found in it.
-struct Line<'a> {
+struct PhraseMatch<'a> {
     text: &'a str,
     before: &'a str,
     phrase: &'a str,
     after: &'a str,
 }
 
-impl<'a> Line<'a> {
+impl<'a> PhraseMatch<'a> {
     /// A Latin phrase matches whole words only, a Chinese one anywhere.
-    fn at(text: &'a str, phrase: &str) -> Option<Line<'a>> {
+    fn match_phrase(text: &'a str, phrase: &str) -> Option<PhraseMatch<'a>> {
         text.char_indices().map(|(start, _)| start).find_map(|start| {
             let (before, rest) = text.split_at_checked(start)?;
             let (phrase, after) = rest
@@ -78,12 +78,17 @@ impl<'a> Line<'a> {
             let inside = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
             let latin = phrase.is_ascii();
             let whole = !inside(before.chars().next_back()) && !inside(after.chars().next());
-            (phrase.is_empty() || !latin || whole).then_some(Line { text, before, phrase, after })
+            (phrase.is_empty() || !latin || whole).then_some(PhraseMatch {
+                text,
+                before,
+                phrase,
+                after,
+            })
         })
     }
 
     fn has(&self, phrases: &[&str]) -> bool {
-        phrases.iter().any(|phrase| Line::at(self.text, phrase).is_some())
+        phrases.iter().any(|phrase| PhraseMatch::match_phrase(self.text, phrase).is_some())
     }
 
     /// The words of the request, without punctuation around them.
@@ -100,7 +105,7 @@ impl<'a> Line<'a> {
 
     /// The first word that looks like a file.
     fn file(&self) -> Option<String> {
-        self.words().filter_map(latin).find_map(file_name)
+        self.words().filter_map(latin_part).find_map(file_name)
     }
 
     /// The place after "in", or before "里".
@@ -110,7 +115,7 @@ impl<'a> Line<'a> {
             .rsplit_once(" in ")
             .map(|(_, place)| place)
             .or_else(|| self.text.split_once('在').map(|(_, place)| place))?;
-        latin(place.trim()).and_then(path_like)
+        latin_part(place.trim()).and_then(as_path)
     }
 }
 
@@ -130,14 +135,14 @@ fn quoted(text: &str) -> Option<&str> {
 }
 
 /// The Latin run of a word: `src/main.rs` of `看看src/main.rs吧`.
-fn latin(word: &str) -> Option<&str> {
+fn latin_part(word: &str) -> Option<&str> {
     let start = word.find(|c: char| c.is_ascii_graphic())?;
     let rest = word.get(start..)?;
     let end = rest.find(|c: char| !c.is_ascii_graphic()).unwrap_or(rest.len());
     rest.get(..end)
 }
 
-fn path_like(word: &str) -> Option<String> {
+fn as_path(word: &str) -> Option<String> {
     let word =
         word.trim_matches(|c| matches!(c, '?' | '!' | ',' | '.' | '`' | '"')).trim_end_matches('/');
     let common = ["the", "this", "here", "all", "my", "it", "which", "files"];
@@ -168,7 +173,7 @@ fn file_name(word: &str) -> Option<String> {
     ((dotted || slashed) && !path.starts_with('-')).then(|| path.to_owned())
 }
 
-fn find(line: &Line<'_>) -> Option<GuideIntent> {
+fn find(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
     if let Some(text) = quoted(line.text) {
         return Some(GuideIntent::Find { text: text.to_owned(), place: line.place() });
     }
@@ -201,7 +206,7 @@ const FILLERS: &[&str] = &[
     "包含",
 ];
 
-fn run(line: &Line<'_>) -> Option<GuideIntent> {
+fn run(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
     if line.has(&["test", "tests", "测试"]) {
         return Some(GuideIntent::Tests);
     }
@@ -238,11 +243,11 @@ fn split(text: &str) -> Vec<String> {
     words
 }
 
-fn history(line: &Line<'_>) -> Option<GuideIntent> {
+fn history(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
     (line.file().is_none() || line.has(&["git log"])).then_some(GuideIntent::History)
 }
 
-fn tests(line: &Line<'_>) -> Option<GuideIntent> {
+fn tests(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
     line.file().is_none().then_some(GuideIntent::Tests)
 }
 
@@ -258,12 +263,12 @@ const KINDS: &[(&[&str], &str)] = &[
     (&["markdown", "docs"], ".md"),
 ];
 
-fn count(line: &Line<'_>) -> Option<GuideIntent> {
+fn count(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
     let kind = KINDS.iter().find(|(names, _)| line.has(names)).map(|(_, end)| *end);
     Some(GuideIntent::Count { file: line.file(), kind })
 }
 
-fn show(line: &Line<'_>) -> Option<GuideIntent> {
+fn show(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
     let file = line.file().or_else(|| only_word(line))?;
     let is_range = |text: &&str| text.contains('-') || text.contains("to") || text.contains('到');
     let behind = line.text.split_once(file.as_str()).map_or("", |(_, rest)| rest);
@@ -271,7 +276,7 @@ fn show(line: &Line<'_>) -> Option<GuideIntent> {
 }
 
 /// `show Procfile`: a single word after the verb is the file.
-fn only_word(line: &Line<'_>) -> Option<String> {
+fn only_word(line: &PhraseMatch<'_>) -> Option<String> {
     let mut words = line.after.split_whitespace();
     let word = words.next().filter(|_| words.next().is_none() && line.before.trim().is_empty())?;
     let word = word.trim_end_matches(['?', '!', '.']);
@@ -288,7 +293,7 @@ fn range(text: &str) -> Option<(u32, u32)> {
     (from >= 1 && from <= to).then_some((from, to))
 }
 
-fn list(line: &Line<'_>) -> Option<GuideIntent> {
+fn list(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
     let place = line.place().or_else(|| line.file());
     Some(GuideIntent::List { place: place.filter(|place| place != ".") })
 }
@@ -355,7 +360,7 @@ mod tests {
             ("", GuideIntent::Other),
         ];
         for (request, expected) in cases {
-            assert_eq!(read(request), expected, "{request}");
+            assert_eq!(parse_intent(request), expected, "{request}");
         }
     }
 
@@ -364,8 +369,8 @@ mod tests {
         for request in
             ["'", "\"", "`", "run", "find", "find \"", "show", "在", "：", "\u{0}", "👍 in "]
         {
-            let _ = read(request);
+            let _ = parse_intent(request);
         }
-        assert_eq!(read("run"), GuideIntent::Other);
+        assert_eq!(parse_intent("run"), GuideIntent::Other);
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::super::said::{ServerMessage, clean, is_html};
 use super::super::sse::SseEvent;
 use super::super::{Chunk, ModelError, status};
-use super::halves::Halves;
+use super::halves::SurrogateJoiner;
 use crate::protocol::{Truncation, Usage};
 
 /// A byte order mark.
@@ -25,7 +25,7 @@ pub(super) enum BodyKind {
 impl BodyKind {
     /// `None` as long as there is only white space, or the beginning of a byte order mark. The
     /// content type is not used: servers send streams as text and errors as streams.
-    pub fn of(head: &[u8]) -> Option<BodyKind> {
+    pub fn detect(head: &[u8]) -> Option<BodyKind> {
         if MARK.len() > head.len() && MARK.starts_with(head) {
             return None;
         }
@@ -40,7 +40,7 @@ impl BodyKind {
 
 /// How the server ended the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum AnswerEnd {
     Open,
     /// A finish reason has arrived; token counts may still follow.
     Finishing(Option<Truncation>),
@@ -52,15 +52,15 @@ enum End {
 pub(super) struct AnswerReader {
     url: String,
     key: Option<String>,
-    end: End,
+    end: AnswerEnd,
     usage: Option<Usage>,
     out: VecDeque<Chunk>,
-    halves: Halves,
+    halves: SurrogateJoiner,
     /// A valid event has arrived.
     is_known: bool,
     /// The error of the first invalid event, and their number.
-    unread: Option<ModelError>,
-    unreadable: usize,
+    first_invalid: Option<ModelError>,
+    invalid_count: usize,
 }
 
 /// Maximum number of invalid events to skip in one answer.
@@ -71,32 +71,32 @@ impl AnswerReader {
         AnswerReader {
             url,
             key,
-            end: End::Open,
+            end: AnswerEnd::Open,
             usage: None,
             out: VecDeque::new(),
-            halves: Halves::default(),
+            halves: SurrogateJoiner::default(),
             is_known: false,
-            unread: None,
-            unreadable: 0,
+            first_invalid: None,
+            invalid_count: 0,
         }
     }
 
     /// The next chunk that has not been taken yet.
-    pub fn take(&mut self) -> Option<Chunk> {
+    pub fn next_chunk(&mut self) -> Option<Chunk> {
         self.out.pop_front()
     }
 
     /// True when a finish reason has arrived: the rest is not worth a long wait.
-    pub fn finishing(&self) -> bool {
-        matches!(self.end, End::Finishing(_))
+    pub fn is_finishing(&self) -> bool {
+        matches!(self.end, AnswerEnd::Finishing(_))
     }
 
-    pub fn done(&self) -> bool {
-        self.end == End::Done
+    pub fn is_done(&self) -> bool {
+        self.end == AnswerEnd::Done
     }
 
     /// Processes one event of a stream.
-    pub fn event(&mut self, event: &SseEvent) -> Result<(), ModelError> {
+    pub fn push_event(&mut self, event: &SseEvent) -> Result<(), ModelError> {
         let data = event.data.trim();
         if data == "[DONE]" {
             self.fail_if_foreign()?;
@@ -107,16 +107,16 @@ impl AnswerReader {
             return Ok(());
         }
         match self.parse(data) {
-            Ok(value) if event.name == "error" => Err(self.reported(&value)),
+            Ok(value) if event.name == "error" => Err(self.reported_error(&value)),
             Ok(value) => {
                 self.is_known |= value.is_object() || value.is_array();
-                self.value(&value)
+                self.push_value(&value)
             }
-            Err(_) if event.name == "error" => Err(self.reported(&Value::from(data))),
+            Err(_) if event.name == "error" => Err(self.reported_error(&Value::from(data))),
             Err(error) if error.is_eof() => {
-                self.pass_over(ModelError::Broken { url: self.url.clone() })
+                self.skip_invalid(ModelError::Broken { url: self.url.clone() })
             }
-            Err(_) => self.pass_over(self.foreign(data)),
+            Err(_) => self.skip_invalid(self.foreign_error(data)),
         }
     }
 
@@ -131,25 +131,25 @@ impl AnswerReader {
 
     /// One invalid event does not cost the rest of the answer. A server that sends nothing else
     /// speaks another protocol.
-    fn pass_over(&mut self, error: ModelError) -> Result<(), ModelError> {
+    fn skip_invalid(&mut self, error: ModelError) -> Result<(), ModelError> {
         tracing::warn!(%error, "an event of the answer was passed over");
-        self.unreadable += 1;
-        if self.unreadable > PASSED_OVER {
-            return Err(self.unread.take().unwrap_or(error));
+        self.invalid_count += 1;
+        if self.invalid_count > PASSED_OVER {
+            return Err(self.first_invalid.take().unwrap_or(error));
         }
-        self.unread.get_or_insert(error);
+        self.first_invalid.get_or_insert(error);
         Ok(())
     }
 
     fn fail_if_foreign(&mut self) -> Result<(), ModelError> {
-        match self.unread.take() {
+        match self.first_invalid.take() {
             Some(error) if !self.is_known => Err(error),
             _ => Ok(()),
         }
     }
 
     /// Processes the body of a server that did not stream.
-    pub fn whole(&mut self, body: &[u8]) -> Result<(), ModelError> {
+    pub fn push_body(&mut self, body: &[u8]) -> Result<(), ModelError> {
         let text = String::from_utf8_lossy(body);
         let text = text.trim_start_matches('\u{feff}');
         if is_html(text) {
@@ -157,22 +157,22 @@ impl AnswerReader {
         }
         match serde_json::from_str::<Value>(text) {
             Ok(value) => {
-                self.value(&value)?;
-                if self.end == End::Open && value.get("choices").is_none() {
-                    return Err(self.foreign(text));
+                self.push_value(&value)?;
+                if self.end == AnswerEnd::Open && value.get("choices").is_none() {
+                    return Err(self.foreign_error(text));
                 }
                 self.finish();
                 Ok(())
             }
             Err(error) if error.is_eof() => Err(ModelError::Broken { url: self.url.clone() }),
-            Err(_) => Err(self.foreign(text)),
+            Err(_) => Err(self.foreign_error(text)),
         }
     }
 
     /// The stream ended: normally if the answer was finished, otherwise it broke off.
     pub fn close(&mut self) -> Result<(), ModelError> {
         self.fail_if_foreign()?;
-        if self.end == End::Open {
+        if self.end == AnswerEnd::Open {
             return Err(ModelError::Broken { url: self.url.clone() });
         }
         self.finish();
@@ -181,21 +181,21 @@ impl AnswerReader {
 
     fn finish(&mut self) {
         let cut = match self.end {
-            End::Done => return,
-            End::Finishing(cut) => cut,
-            End::Open => None,
+            AnswerEnd::Done => return,
+            AnswerEnd::Finishing(cut) => cut,
+            AnswerEnd::Open => None,
         };
-        self.end = End::Done;
+        self.end = AnswerEnd::Done;
         self.out.extend(self.usage.take().map(Chunk::Usage));
         self.out.push_back(Chunk::Finished(cut));
     }
 
-    fn value(&mut self, value: &Value) -> Result<(), ModelError> {
+    fn push_value(&mut self, value: &Value) -> Result<(), ModelError> {
         let first = value.get(0).unwrap_or(value);
         if first.get("error").is_some_and(|error| !error.is_null())
             || first.get("object").and_then(Value::as_str) == Some("error")
         {
-            return Err(self.reported(value));
+            return Err(self.reported_error(value));
         }
         self.usage = value.get("usage").and_then(usage).or(self.usage);
         let choices = value.get("choices").and_then(Value::as_array);
@@ -262,15 +262,15 @@ impl AnswerReader {
             }
             _ => None,
         };
-        self.end = End::Finishing(cut);
+        self.end = AnswerEnd::Finishing(cut);
         Ok(())
     }
 
-    fn reported(&self, value: &Value) -> ModelError {
-        status::reported(&self.url, ServerMessage::value(value, self.key.as_deref()))
+    fn reported_error(&self, value: &Value) -> ModelError {
+        status::reported_error(&self.url, ServerMessage::from_value(value, self.key.as_deref()))
     }
 
-    fn foreign(&self, text: &str) -> ModelError {
+    fn foreign_error(&self, text: &str) -> ModelError {
         let said = clean(text, self.key.as_deref());
         ModelError::Foreign { url: self.url.clone(), said }
     }

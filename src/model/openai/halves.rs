@@ -4,12 +4,12 @@
 
 /// Joins halves across the events of one answer.
 #[derive(Debug, Default)]
-pub(super) struct Halves {
+pub(super) struct SurrogateJoiner {
     /// The first half at the end of the last event.
     first: Option<u16>,
 }
 
-impl Halves {
+impl SurrogateJoiner {
     /// The text of an event with each half joined to its other one, or replaced if there is none. A
     /// first half at the end of a string waits for the next event.
     pub fn join(&mut self, data: &str) -> String {
@@ -72,8 +72,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_character_in_two_events_is_whole_again() {
-        let mut halves = Halves::default();
+    fn a_character_split_across_two_events_is_rejoined() {
+        let mut halves = SurrogateJoiner::default();
         assert_eq!(halves.join(r#"{"a":"x\ud83d"}"#), r#"{"a":"x"}"#);
         assert!(halves.is_waiting());
         assert_eq!(halves.join(r#"{"a":"\ude42 \n y"}"#), r#"{"a":"🙂 \n y"}"#);
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_lone_half_is_replaced_and_whole_pairs_stay() {
-        let joined = |text: &str| Halves::default().join(text);
+        let joined = |text: &str| SurrogateJoiner::default().join(text);
         assert_eq!(joined(r#""\ud83d\ude42""#), r#""\ud83d\ude42""#);
         assert_eq!(joined(r#""\ud83dx \ude42""#), "\"\u{fffd}x \u{fffd}\"");
         assert_eq!(joined(r#""\\ud83d" \"#), r#""\\ud83d" \"#);

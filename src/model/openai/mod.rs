@@ -47,7 +47,7 @@ pub struct Endpoint {
 pub struct OpenAi {
     server: Arc<Server>,
     /// The parts the server refused; shared by all models of this client.
-    ladder: Arc<CapabilityCache>,
+    capabilities: Arc<CapabilityCache>,
     model: String,
 }
 
@@ -56,8 +56,8 @@ impl OpenAi {
     pub fn new(endpoint: Endpoint) -> Result<OpenAi, ModelError> {
         let Endpoint { base_url, api_key, key_name, model, timeouts } = endpoint;
         let server = Server::new(&base_url, api_key.as_deref(), &key_name, timeouts)?;
-        let ladder = Arc::new(CapabilityCache::of(server.is_local()));
-        Ok(OpenAi { server: Arc::new(server), ladder, model })
+        let ladder = Arc::new(CapabilityCache::for_server(server.is_local()));
+        Ok(OpenAi { server: Arc::new(server), capabilities: ladder, model })
     }
 
     /// Another model of the same server, over the same connections.
@@ -67,14 +67,14 @@ impl OpenAi {
     }
 
     /// Makes the request, stepping down when a part of it is refused.
-    async fn accepted(&self, request: &Request) -> Result<Response, ModelError> {
-        let mut shape = self.ladder.shape();
+    async fn send_with_downgrades(&self, request: &Request) -> Result<Response, ModelError> {
+        let mut shape = self.capabilities.features();
         loop {
             let body = request::body(&self.model, request, shape);
             let response =
                 self.server.send(self.server.post("chat/completions")?.json(&body)).await?;
             if response.status().is_success() {
-                self.ladder.remember(shape);
+                self.capabilities.remember(shape);
                 return Ok(response);
             }
             let status = response.status().as_u16();
@@ -82,7 +82,7 @@ impl OpenAi {
             shape = match shape.step_down(request, status, &said).ok_or(error)? {
                 Downgrade::Guessed(shape) => shape,
                 Downgrade::Named(shape) => {
-                    self.ladder.remember(shape);
+                    self.capabilities.remember(shape);
                     shape
                 }
             };
@@ -90,7 +90,7 @@ impl OpenAi {
     }
 
     async fn open(self, request: Request) -> Result<Chunks, ModelError> {
-        let response = self.accepted(&request).await?;
+        let response = self.send_with_downgrades(&request).await?;
         let mut body = Box::pin(http::body(Arc::clone(&self.server), response));
         let reader = AnswerReader::new(self.server.url(), self.server.key().map(str::to_owned));
         let mut head = Vec::new();
@@ -99,7 +99,7 @@ impl OpenAi {
                 None => return Err(self.server.broken()),
                 Some(bytes) => head.extend_from_slice(&bytes),
             }
-            match BodyKind::of(&head) {
+            match BodyKind::detect(&head) {
                 Some(kind) => break kind,
                 // White space that keeps the connection alive; a byte order mark may still be
                 // incomplete.
@@ -109,10 +109,10 @@ impl OpenAi {
         };
         match kind {
             BodyKind::Html => Err(ModelError::WebPage { url: self.server.url() }),
-            BodyKind::Json => whole(reader, head, body).await,
+            BodyKind::Json => read_whole(reader, head, body).await,
             BodyKind::Events => {
                 let bytes = stream::iter([Ok(Bytes::from(head))]).chain(body);
-                Ok(streamed(self.server, reader, Box::pin(sse::events(bytes, EVENT_CAP))))
+                Ok(stream_chunks(self.server, reader, Box::pin(sse::events(bytes, EVENT_CAP))))
             }
         }
     }
@@ -133,7 +133,7 @@ impl Model for OpenAi {
 }
 
 /// The answer of a server that sends one JSON body.
-async fn whole(
+async fn read_whole(
     mut reader: AnswerReader,
     mut read: Vec<u8>,
     mut body: Body,
@@ -141,33 +141,33 @@ async fn whole(
     while let Some(bytes) = body.try_next().await? {
         read.extend_from_slice(&bytes);
     }
-    reader.whole(&read)?;
-    let chunks: Vec<_> = std::iter::from_fn(|| reader.take()).map(Ok).collect();
+    reader.push_body(&read)?;
+    let chunks: Vec<_> = std::iter::from_fn(|| reader.next_chunk()).map(Ok).collect();
     Ok(stream::iter(chunks).boxed())
 }
 
 /// The state of a streamed answer.
-struct Streamed {
+struct ChunkStream {
     server: Arc<Server>,
     reader: AnswerReader,
     events: Events,
 }
 
-fn streamed(server: Arc<Server>, reader: AnswerReader, events: Events) -> Chunks {
-    let state = Streamed { server, reader, events };
+fn stream_chunks(server: Arc<Server>, reader: AnswerReader, events: Events) -> Chunks {
+    let state = ChunkStream { server, reader, events };
     stream::try_unfold(state, |mut state| async move {
         Ok(state.next().await?.map(|chunk| (chunk, state)))
     })
     .boxed()
 }
 
-impl Streamed {
+impl ChunkStream {
     async fn next(&mut self) -> Result<Option<Chunk>, ModelError> {
         loop {
-            if let Some(chunk) = self.reader.take() {
+            if let Some(chunk) = self.reader.next_chunk() {
                 return Ok(Some(chunk));
             }
-            if self.reader.done() {
+            if self.reader.is_done() {
                 return Ok(None);
             }
             self.read().await?;
@@ -175,10 +175,10 @@ impl Streamed {
     }
 
     async fn read(&mut self) -> Result<(), ModelError> {
-        let finishing = self.reader.finishing();
+        let finishing = self.reader.is_finishing();
         let patience = if finishing { AFTER_FINISH } else { WITHOUT_CONTENT };
         match with_timeout(patience, self.events.next()).await {
-            Ok(Some(Ok(event))) => self.reader.event(&event),
+            Ok(Some(Ok(event))) => self.reader.push_event(&event),
             Ok(None) => self.reader.close(),
             // The answer is complete; how the connection ends does not matter.
             Ok(Some(Err(_))) | Err(_) if finishing => self.reader.close(),

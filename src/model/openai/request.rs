@@ -40,7 +40,7 @@ impl RequestFeatures {
         self.0 & part.0 == part.0
     }
 
-    fn and(self, part: RequestFeatures) -> RequestFeatures {
+    fn with(self, part: RequestFeatures) -> RequestFeatures {
         RequestFeatures(self.0 | part.0)
     }
 
@@ -55,20 +55,20 @@ impl RequestFeatures {
             return None;
         }
         if self.asks_usage() && said.mentions(&["stream_options", "include_usage"]) {
-            return Some(Downgrade::Named(self.and(RequestFeatures::NO_USAGE)));
+            return Some(Downgrade::Named(self.with(RequestFeatures::NO_USAGE)));
         }
         if request.params.max_tokens.is_some()
             && !self.has(RequestFeatures::NEW_LIMIT)
             && said.mentions(&["max_completion_tokens"])
         {
-            return Some(Downgrade::Named(self.and(RequestFeatures::NEW_LIMIT)));
+            return Some(Downgrade::Named(self.with(RequestFeatures::NEW_LIMIT)));
         }
         let systems = request.messages.iter().filter(|message| message.role == Role::System);
         if systems.count() > 1 && !self.has(RequestFeatures::ONE_SYSTEM) && said.mentions(SYSTEMS) {
-            return Some(Downgrade::Named(self.and(RequestFeatures::ONE_SYSTEM)));
+            return Some(Downgrade::Named(self.with(RequestFeatures::ONE_SYSTEM)));
         }
         if self.bias(request).is_some() && said.mentions(&["logit_bias", "logit bias"]) {
-            return Some(Downgrade::Named(self.and(RequestFeatures::NO_BIAS)));
+            return Some(Downgrade::Named(self.with(RequestFeatures::NO_BIAS)));
         }
         if said.mentions(FORMAT) {
             return self.next_format(request).map(Downgrade::Named);
@@ -76,16 +76,17 @@ impl RequestFeatures {
         // The refusal names nothing, but complains of something unknown: send the plain request,
         // once.
         let vague = status != 500 && (said.text.is_empty() || said.mentions(VAGUE));
-        let plain = self.and(RequestFeatures::PLAIN);
-        (vague && plain.sent(request) != self.sent(request)).then_some(Downgrade::Guessed(plain))
+        let plain = self.with(RequestFeatures::PLAIN);
+        (vague && plain.optional_parts(request) != self.optional_parts(request))
+            .then_some(Downgrade::Guessed(plain))
     }
 
     fn next_format(self, request: &Request) -> Option<RequestFeatures> {
         request.schema.as_ref()?;
         if !self.has(RequestFeatures::NO_SCHEMA) {
-            Some(self.and(RequestFeatures::NO_SCHEMA))
+            Some(self.with(RequestFeatures::NO_SCHEMA))
         } else if !self.has(RequestFeatures::NO_OBJECT) {
-            Some(self.and(RequestFeatures::NO_OBJECT))
+            Some(self.with(RequestFeatures::NO_OBJECT))
         } else {
             None
         }
@@ -96,7 +97,7 @@ impl RequestFeatures {
     }
 
     /// The optional parts that are actually sent with this request.
-    fn sent(self, request: &Request) -> (Option<Value>, bool, Option<&Value>) {
+    fn optional_parts(self, request: &Request) -> (Option<Value>, bool, Option<&Value>) {
         (self.format(request), self.asks_usage(), self.bias(request))
     }
 
@@ -155,7 +156,7 @@ pub(super) struct CapabilityCache(AtomicU8);
 impl CapabilityCache {
     /// The initial assumptions about a server: one on another machine has an unknown tokenizer, and
     /// rejects biases by text.
-    pub fn of(is_local: bool) -> CapabilityCache {
+    pub fn for_server(is_local: bool) -> CapabilityCache {
         let ladder = CapabilityCache::default();
         if !is_local {
             ladder.remember(RequestFeatures::NO_BIAS);
@@ -163,7 +164,7 @@ impl CapabilityCache {
         ladder
     }
 
-    pub fn shape(&self) -> RequestFeatures {
+    pub fn features(&self) -> RequestFeatures {
         RequestFeatures(self.0.load(Ordering::Relaxed))
     }
 
@@ -219,7 +220,7 @@ mod tests {
     use crate::protocol::Params;
 
     #[test]
-    fn a_template_that_takes_one_system_message_gets_one() {
+    fn a_server_that_accepts_one_system_message_gets_one() {
         let mut request = request();
         request.messages.insert(1, Message::system("summary"));
         let said = ServerMessage {
@@ -247,9 +248,11 @@ mod tests {
     fn isdk_110_biases_by_text_go_to_servers_that_accept_them() {
         let mut request = request();
         request.params.more.insert(BIAS.into(), json!([["happy", 0.2], ["bad", false]]));
-        let near = CapabilityCache::of(true).shape();
+        let near = CapabilityCache::for_server(true).features();
         assert_eq!(body("m", &request, near)[BIAS], json!([["happy", 0.2], ["bad", false]]));
-        assert!(body("m", &request, CapabilityCache::of(false).shape()).get(BIAS).is_none());
+        assert!(
+            body("m", &request, CapabilityCache::for_server(false).features()).get(BIAS).is_none()
+        );
         let said = ServerMessage {
             text: "logit_bias must be an object".into(),
             ..ServerMessage::default()
@@ -294,9 +297,9 @@ mod tests {
             refused(RequestFeatures::NO_SCHEMA, 422, "'response_format.type' must be text");
         assert_eq!(
             second,
-            Some(Downgrade::Named(RequestFeatures::NO_SCHEMA.and(RequestFeatures::NO_OBJECT)))
+            Some(Downgrade::Named(RequestFeatures::NO_SCHEMA.with(RequestFeatures::NO_OBJECT)))
         );
-        let bottom = RequestFeatures::NO_SCHEMA.and(RequestFeatures::NO_OBJECT);
+        let bottom = RequestFeatures::NO_SCHEMA.with(RequestFeatures::NO_OBJECT);
         assert_eq!(refused(bottom, 400, "response_format"), None);
         assert!(body("m", &request(), bottom).get("response_format").is_none());
     }
@@ -325,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn usage_and_the_newer_name_of_the_limit_step_by_themselves() {
+    fn usage_and_the_limits_newer_name_step_down_separately() {
         let usage = refused(RequestFeatures::default(), 400, "unknown field stream_options");
         assert_eq!(usage, Some(Downgrade::Named(RequestFeatures::NO_USAGE)));
         let limit =

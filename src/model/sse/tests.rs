@@ -92,7 +92,7 @@ fn comments_and_empty_lines_are_not_events() {
 }
 
 #[test]
-fn a_line_without_end_is_stopped_at_the_cap() {
+fn an_endless_line_is_stopped_at_the_cap() {
     let piece = [b'x'; 64];
     assert_eq!(read(&vec![piece.as_slice(); 100], 1_000), [Err(SseError::TooLarge)]);
 }

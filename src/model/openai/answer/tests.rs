@@ -9,13 +9,13 @@ fn reader() -> AnswerReader {
 }
 
 fn drain(reader: &mut AnswerReader) -> Vec<Chunk> {
-    std::iter::from_fn(|| reader.take()).collect()
+    std::iter::from_fn(|| reader.next_chunk()).collect()
 }
 
 fn feed(events: &[Value]) -> Result<Vec<Chunk>, ModelError> {
     let mut reader = reader();
     for data in events {
-        reader.event(&SseEvent { name: "message".into(), data: data.to_string() })?;
+        reader.push_event(&SseEvent { name: "message".into(), data: data.to_string() })?;
     }
     reader.close()?;
     Ok(drain(&mut reader))
@@ -116,8 +116,8 @@ fn a_stream_without_finish_and_without_done_is_broken() {
 fn done_alone_ends_an_answer() {
     let mut reader = reader();
     let done = SseEvent { name: "message".into(), data: " [DONE]".into() };
-    assert_eq!(reader.event(&done), Ok(()));
-    assert!(reader.done());
+    assert_eq!(reader.push_event(&done), Ok(()));
+    assert!(reader.is_done());
     assert_eq!(reader.close(), Ok(()));
     assert_eq!(drain(&mut reader), [Chunk::Finished(None)]);
 }
@@ -134,7 +134,7 @@ fn an_error_inside_the_stream_is_an_error_in_every_shape() {
     ];
     for (name, data, passing) in cases {
         let event = SseEvent { name: name.into(), data: data.into() };
-        match reader().event(&event) {
+        match reader().push_event(&event) {
             Err(ModelError::Reported { said, passing: p, .. }) => {
                 assert!(p == passing && !said.contains("sk-secret") && !said.is_empty(), "{data}");
             }
@@ -147,8 +147,8 @@ fn an_error_inside_the_stream_is_an_error_in_every_shape() {
 fn invalid_json_is_reported_and_truncated_json_is_a_break() {
     let read = |data: &str| {
         let mut reader = reader();
-        reader.event(&SseEvent { name: "message".into(), data: data.into() })?;
-        reader.event(&SseEvent { name: "message".into(), data: "[DONE]".into() })
+        reader.push_event(&SseEvent { name: "message".into(), data: data.into() })?;
+        reader.push_event(&SseEvent { name: "message".into(), data: "[DONE]".into() })
     };
     assert!(matches!(read("hello"), Err(ModelError::Foreign { said, .. }) if said == "hello"));
     assert!(matches!(read(r#"{"choices":[{"del"#), Err(ModelError::Broken { .. })));
@@ -158,14 +158,14 @@ fn invalid_json_is_reported_and_truncated_json_is_a_break() {
 fn lines(lines: &[&str]) -> Result<Vec<Chunk>, ModelError> {
     let mut reader = reader();
     for data in lines {
-        reader.event(&SseEvent { name: "message".into(), data: (*data).into() })?;
+        reader.push_event(&SseEvent { name: "message".into(), data: (*data).into() })?;
     }
     reader.close()?;
     Ok(drain(&mut reader))
 }
 
 #[test]
-fn one_invalid_event_does_not_cost_the_rest_of_the_answer() {
+fn one_invalid_event_does_not_end_the_answer() {
     let (a, b) = (delta(json!({ "content": "a" })), delta(json!({ "content": "b" })));
     let (a, b, end) = (a.to_string(), b.to_string(), finish("stop").to_string());
     let half = r#"{"choices":[{"del"#;
@@ -184,7 +184,7 @@ fn one_invalid_event_does_not_cost_the_rest_of_the_answer() {
 }
 
 #[test]
-fn an_emoji_cut_in_two_is_rejoined_and_a_lone_half_costs_nothing() {
+fn a_split_emoji_is_rejoined_and_a_lone_surrogate_is_harmless() {
     let event = |text: &str| format!(r#"{{"choices":[{{"delta":{{"content":"{text}"}}}}]}}"#);
     let (first, second) = (event("x\\ud83d"), event("\\ude42y"));
     let end = finish("stop").to_string();
@@ -203,7 +203,7 @@ fn a_whole_body_is_one_answer() {
         "usage": { "prompt_tokens": 2, "completion_tokens": 3 },
     });
     let mut reader = reader();
-    assert_eq!(reader.whole(body.to_string().as_bytes()), Ok(()));
+    assert_eq!(reader.push_body(body.to_string().as_bytes()), Ok(()));
     let usage = Usage { input_tokens: 2, output_tokens: 3, estimated: false };
     let finished = Chunk::Finished(Some(Truncation::Length));
     assert_eq!(drain(&mut reader), [thought("hm"), text("hi"), Chunk::Usage(usage), finished]);
@@ -211,7 +211,7 @@ fn a_whole_body_is_one_answer() {
 
 #[test]
 fn other_bodies_with_status_200_are_recognised() {
-    let read = |body: &str| reader().whole(body.as_bytes());
+    let read = |body: &str| reader().push_body(body.as_bytes());
     assert!(matches!(read(r#"{"error":{"message":"x"}}"#), Err(ModelError::Reported { .. })));
     assert!(matches!(read("{}"), Err(ModelError::Foreign { .. })));
     assert!(matches!(read("{\"a\":1}\n{\"b\":2}"), Err(ModelError::Foreign { .. })));
@@ -231,6 +231,6 @@ fn the_kind_is_known_at_the_first_visible_byte() {
         (b"garbage", Some(BodyKind::Events)),
     ];
     for (head, kind) in cases {
-        assert_eq!(BodyKind::of(head), kind, "{head:?}");
+        assert_eq!(BodyKind::detect(head), kind, "{head:?}");
     }
 }
