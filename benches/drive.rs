@@ -183,11 +183,11 @@ fn keep(home: &Path, folder: &Path, events: usize) {
     let redactor = std::sync::Arc::new(Redactor::new([("NONE", "hunter2hunter2")], [7; 16]));
     let folder = folder.canonicalize().unwrap();
     let head = SessionHeader::new(folder.to_str().unwrap(), None);
-    let mut desk = StoreWriter::new(Store::under(home.join("data")), head, redactor, faults);
+    let mut desk = StoreWriter::new(Store::in_folder(home.join("data")), head, redactor, faults);
     let mut history = History::default();
     for number in 0..events {
         let turn = (number / 10 + 1) as u64;
-        desk.note(match number % 10 {
+        desk.record(match number % 10 {
             0 => Event::TurnStarted {
                 turn,
                 text: format!("Question {turn}"),
@@ -207,7 +207,7 @@ fn keep(home: &Path, folder: &Path, events: usize) {
             kept.add_user(&format!("Question {turn}"));
             kept.add_reply(ReplyKind::Chat, &format!("Answer {}", number - 1));
             history.push(turn, kept, |_| {});
-            desk.remember(turn, &serde_json::to_string(&history.snapshot(turn)).unwrap());
+            desk.save_turn_history(turn, &serde_json::to_string(&history.snapshot(turn)).unwrap());
         }
         if number % 500 == 499 {
             desk.flush();

@@ -35,7 +35,7 @@ impl Kept {
 fn desk(folder: &tempfile::TempDir) -> StoreWriter {
     let (faults, _) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("API_KEY", "hunter2hunter2")], [7; 16]));
-    let store = Store::under(folder.path().to_owned());
+    let store = Store::in_folder(folder.path().to_owned());
     StoreWriter::new(store, SessionHeader::new("/home/me/work", None), redactor, faults)
 }
 
@@ -65,7 +65,7 @@ fn kept(events: usize) -> Kept {
     let folder = tempfile::tempdir().unwrap();
     let mut desk = desk(&folder);
     for number in 0..events {
-        desk.note(event(number));
+        desk.record(event(number));
         if number % 500 == 499 {
             desk.flush();
         }
@@ -82,7 +82,7 @@ fn adding_an_event(bencher: Bencher<'_, '_>, events: usize) {
     let mut desk = kept.desk();
     desk.resume(Some(&kept.id), PAGE).unwrap();
     bencher.with_inputs(|| reply(7)).bench_local_values(|event| {
-        desk.note(event);
+        desk.record(event);
         desk.flush();
     });
 }

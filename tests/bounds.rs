@@ -36,7 +36,7 @@ impl Bench {
         let redactor = Arc::new(Redactor::new([("NONE", "hunter2hunter2")], [7; 16]));
         let folder = self.work().canonicalize().unwrap();
         let head = SessionHeader::new(folder.to_str().unwrap(), None);
-        let store = Store::under(self.root.path().join("avocet/data"));
+        let store = Store::in_folder(self.root.path().join("avocet/data"));
         StoreWriter::new(store, head, redactor, faults)
     }
 
@@ -88,18 +88,18 @@ fn high_water(id: u32) -> Option<u64> {
 
 /// A turn of one question and one answer.
 fn turn(desk: &mut StoreWriter, turn: u64, question: &str, answer: &str) {
-    desk.note(Event::TurnStarted { turn, text: question.to_owned(), origin: TurnOrigin::Typed });
-    desk.note(Event::Replied(ModelMessage {
+    desk.record(Event::TurnStarted { turn, text: question.to_owned(), origin: TurnOrigin::Typed });
+    desk.record(Event::Replied(ModelMessage {
         message: answer.to_owned(),
         ..ModelMessage::default()
     }));
     let usage = Usage::default();
-    desk.note(Event::TurnEnded { turn, ending: TurnOutcome::Done, usage, elapsed_ms: 900 });
+    desk.record(Event::TurnEnded { turn, ending: TurnOutcome::Done, usage, elapsed_ms: 900 });
     let (mut kept, mut history) = (TurnRecord::default(), History::default());
     kept.add_user(question);
     kept.add_reply(ReplyKind::Chat, answer);
     history.push(turn, kept, |_| {});
-    desk.remember(turn, &serde_json::to_string(&history.snapshot(turn)).unwrap());
+    desk.save_turn_history(turn, &serde_json::to_string(&history.snapshot(turn)).unwrap());
     desk.flush();
 }
 
@@ -163,7 +163,7 @@ fn many(bench: &Bench, count: usize) {
     let folder = bench.work().canonicalize().unwrap();
     for number in 0..count {
         turn(&mut desk, 1, &format!("Where is heron {number}?"), "There.");
-        desk.leave(SessionHeader::new(folder.to_str().unwrap(), None));
+        desk.switch_session(SessionHeader::new(folder.to_str().unwrap(), None));
     }
     desk.close();
 }

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use avocet::protocol::{Event, Outcome};
-use avocet::store::{Database, Store, is_kept};
+use avocet::store::{Database, Store, is_saved};
 use serde_json::{Value, json};
 
 #[path = "support/bench.rs"]
@@ -59,7 +59,7 @@ impl Bench {
     }
 
     fn store(&self) -> Store {
-        Store::under(self.root.path().join("avocet/data"))
+        Store::in_folder(self.root.path().join("avocet/data"))
     }
 
     /// Everything that is kept of the last conversation.
@@ -67,7 +67,9 @@ impl Bench {
         let (disk, fault) = Database::open(&self.store()).unwrap();
         assert_eq!(fault, None, "the file is whole");
         let folder: PathBuf = self.work().canonicalize().unwrap();
-        let Some(known) = disk.last(folder.to_str().unwrap()).unwrap() else { return Vec::new() };
+        let Some(known) = disk.last_in_folder(folder.to_str().unwrap()).unwrap() else {
+            return Vec::new();
+        };
         let piece = disk.events(known.key, 0, i64::MAX).unwrap();
         assert_eq!(piece.unreadable, 0);
         piece.events.into_iter().map(|kept| kept.event).collect()
@@ -169,7 +171,7 @@ fn firm(events: &[Event]) -> Vec<Event> {
                 | Event::ReplyStarted
         )
     };
-    events.iter().filter(|event| is_kept(event) && !grows(event)).cloned().collect()
+    events.iter().filter(|event| is_saved(event) && !grows(event)).cloned().collect()
 }
 
 /// What is killed.

@@ -48,7 +48,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 fn database(bench: &Bench) -> PathBuf {
-    Store::under(bench.root.path().join("avocet/data")).file().unwrap()
+    Store::in_folder(bench.root.path().join("avocet/data")).file().unwrap()
 }
 
 /// A home that holds the recorded conversation, and its id.

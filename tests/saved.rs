@@ -30,7 +30,7 @@ use server::{Reply, Server};
 
 impl Bench {
     fn store(&self) -> Store {
-        Store::under(self.root.path().join("avocet/data"))
+        Store::in_folder(self.root.path().join("avocet/data"))
     }
 
     fn file(&self) -> PathBuf {

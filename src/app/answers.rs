@@ -164,10 +164,12 @@ pub fn session_to_take(
             return Err(Box::new((Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse)));
         }
         args::ResumeChoice::Id(id) => disk.find(id).map_err(failed)?,
-        args::ResumeChoice::Last => disk.last(&folder).map_err(failed)?.ok_or_else(|| {
-            let notice = Notice::error(words::NONE_TO_CONTINUE.with("folder", folder));
-            Box::new((notice.with_hint(words::NONE_TO_CONTINUE_HINT), Exit::WrongUse))
-        })?,
+        args::ResumeChoice::Last => {
+            disk.last_in_folder(&folder).map_err(failed)?.ok_or_else(|| {
+                let notice = Notice::error(words::NONE_TO_CONTINUE.with("folder", folder));
+                Box::new((notice.with_hint(words::NONE_TO_CONTINUE_HINT), Exit::WrongUse))
+            })?
+        }
     };
     match store.lock(&known.id).map_err(StoreError::from).map_err(failed)? {
         Some(_free) => Ok(known.id),

@@ -173,7 +173,7 @@ impl Startup {
     /// The store of sessions.
     pub fn store(&self) -> Store {
         match self.saves {
-            true => Store::under(self.paths.data.clone()),
+            true => Store::in_folder(self.paths.data.clone()),
             false => Store::in_memory(),
         }
     }

@@ -103,7 +103,7 @@ pub fn run(
     let mut out = Paged { out, pages: None, after: 0 };
     let answer = match answer(asked, &mut disk, desk, &mut out) {
         Err(Wrong::Store(error)) if error.is_damage() => {
-            (disk, fault) = disk.mend(desk.store).map_err(said)?;
+            (disk, fault) = disk.salvage(desk.store).map_err(said)?;
             answer(asked, &mut disk, desk, &mut out)
         }
         answer => answer,
@@ -247,7 +247,7 @@ fn write(
         put(&pages.begin()).map_err(Wrong::Out)?;
     }
     let Some(pages) = &mut to.pages else { return Ok(()) };
-    let read = disk.each_event(known.key, to.after, |seq, event| {
+    let read = disk.for_each_event(known.key, to.after, |seq, event| {
         if export::is_told(&event) {
             put(&pages.event(&event))?;
         }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::time::Instant;
 
 use crate::protocol::Event;
-use crate::store::{Recorder, is_kept};
+use crate::store::{Recorder, is_saved};
 
 /// The maximum number of events that wait for a frontend.
 pub const ROOM: usize = 256;
@@ -58,7 +58,7 @@ impl Outbox {
     /// Sends, waiting for room. A closed frontend is not an error: its events are dropped.
     pub async fn send(&mut self, event: Event) {
         self.release();
-        if is_kept(&event) {
+        if is_saved(&event) {
             self.write(&event).await;
         }
         self.flush().await;
@@ -123,7 +123,7 @@ impl Outbox {
             }
             match event {
                 // Shows nothing by itself: only its position matters.
-                Event::ReplyStarted => recorder.hand(event).await,
+                Event::ReplyStarted => recorder.send(event).await,
                 _ => recorder.append(event).await,
             }
         }
@@ -135,13 +135,13 @@ impl Outbox {
             None => event,
             Some(mut earlier) => match joined(&mut earlier, event) {
                 None => earlier,
-                Some(later) => match recorder.grow(earlier) {
+                Some(later) => match recorder.try_send(earlier) {
                     None => later,
                     Some(earlier) => graver(earlier, later),
                 },
             },
         };
-        self.unwritten = recorder.grow(event);
+        self.unwritten = recorder.try_send(event);
     }
 
     /// True while text waits for room.

@@ -89,7 +89,7 @@ impl Saved {
     /// Starts the thread that writes; nothing is opened yet.
     pub fn start(keeping: Persistence, facts: &mut SessionInfo, redactor: Arc<Redactor>) -> Saved {
         let head = SessionHeader::new(&facts.cwd, facts.bot.as_deref());
-        let is_kept = keeping.store.is_kept();
+        let is_kept = keeping.store.is_persistent();
         facts.session = if is_kept { head.id.clone() } else { String::new() };
         let (told, faults) = unbounded_channel();
         let recorder = Recorder::start(keeping.store, head, redactor, told);
@@ -128,24 +128,24 @@ impl Saved {
     /// Saves the history entries of a turn.
     pub async fn remember(&self, turn: u64, history: &History) {
         let Ok(json) = serde_json::to_string(&history.snapshot(turn)) else { return };
-        self.recorder.ask(move |desk| desk.remember(turn, &json)).await;
+        self.recorder.call(move |desk| desk.save_turn_history(turn, &json)).await;
     }
 
     /// Saves the history after a turn without its turns: earlier ones were summed up. The remaining
     /// turns are already saved.
     pub async fn remember_whole(&self, turn: u64, history: &History) {
         let Ok(json) = serde_json::to_string(&history.outline()) else { return };
-        self.recorder.ask(move |desk| desk.remember_whole(turn, &json)).await;
+        self.recorder.call(move |desk| desk.save_whole_history(turn, &json)).await;
     }
 
     /// Saves the whole history after a turn, with all of its turns.
     pub async fn remember_all(&self, turn: u64, history: &History) {
         let Ok(json) = serde_json::to_string(history) else { return };
-        self.recorder.ask(move |desk| desk.remember_whole(turn, &json)).await;
+        self.recorder.call(move |desk| desk.save_whole_history(turn, &json)).await;
     }
 
     pub async fn retried(&self, turn: u64) {
-        self.recorder.ask(move |desk| desk.retried(turn)).await;
+        self.recorder.call(move |desk| desk.discard_turn_history(turn)).await;
     }
 
     /// A new session starts with the next turn.
@@ -157,7 +157,7 @@ impl Saved {
         if self.is_kept {
             facts.session.clone_from(&head.id);
         }
-        self.recorder.ask(move |desk| desk.leave(head)).await;
+        self.recorder.call(move |desk| desk.switch_session(head)).await;
     }
 
     /// Waits until everything is written; returns the error if it could not be.
@@ -168,13 +168,13 @@ impl Saved {
     /// The events of a part that `/recall` names; empty if there is none.
     pub async fn part(&self, id: &str) -> Vec<Event> {
         let id = id.to_owned();
-        let piece = self.recorder.ask(move |desk| desk.part(&id)).await;
+        let piece = self.recorder.call(move |desk| desk.turn_or_step(&id)).await;
         piece.and_then(Result::ok).map(|piece| mend::events_of(&piece)).unwrap_or_default()
     }
 
     /// The first and the last saved turn and step.
     pub async fn ends(&self) -> Vec<Event> {
-        let piece = self.recorder.ask(StoreWriter::ends).await;
+        let piece = self.recorder.call(StoreWriter::first_and_last).await;
         piece.and_then(Result::ok).map(|piece| mend::events_of(&piece)).unwrap_or_default()
     }
 
@@ -183,12 +183,12 @@ impl Saved {
         ask: impl FnOnce(&mut StoreWriter) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, LocalizedText> {
         let gone = Err(StoreError::NothingThere);
-        self.recorder.ask(ask).await.unwrap_or(gone).map_err(|error| error.localized())
+        self.recorder.call(ask).await.unwrap_or(gone).map_err(|error| error.localized())
     }
 
     fn read_before(&mut self, seq: i64) {
         let recorder = self.recorder.clone();
-        let read = async move { recorder.ask(move |desk| desk.before(seq, PIECE)).await };
+        let read = async move { recorder.call(move |desk| desk.events_before(seq, PIECE)).await };
         self.earlier = Some(tokio::spawn(read));
     }
 }
@@ -326,7 +326,7 @@ impl Session {
 
     async fn take_up(&mut self, id: Option<String>) {
         let last = id.is_none();
-        let asked = self.saved.recorder.ask(move |desk| desk.resume(id.as_deref(), TAIL)).await;
+        let asked = self.saved.recorder.call(move |desk| desk.resume(id.as_deref(), TAIL)).await;
         match asked.unwrap_or(Err(StoreError::NothingThere)) {
             Ok(resumed) => self.resumed(resumed).await,
             Err(StoreError::NoSession { .. }) if last => {
@@ -438,7 +438,7 @@ impl Session {
     }
 
     async fn list(&mut self) -> Result<(), LocalizedText> {
-        let (listed, all) = self.saved.ask(|desk| desk.listed(LISTED)).await?;
+        let (listed, all) = self.saved.ask(|desk| desk.list_with_count(LISTED)).await?;
         let more = all.saturating_sub(listed.len());
         let here = self.facts.cwd.clone();
         // Sessions of this folder come first, each group by its last use.
@@ -452,7 +452,7 @@ impl Session {
     async fn find(&mut self, asked: String) -> Result<(), LocalizedText> {
         let page = match asked.trim() {
             "" => {
-                let (listed, all) = self.saved.ask(|desk| desk.listed(LISTED)).await?;
+                let (listed, all) = self.saved.ask(|desk| desk.list_with_count(LISTED)).await?;
                 let more = all.saturating_sub(listed.len());
                 list_page(listed, more)
             }
@@ -499,8 +499,7 @@ impl Session {
     ) -> Result<(), LocalizedText> {
         let event = Event::Rewound { turn, text: String::new(), what };
         let kept = behind.clone();
-        let (text, history) =
-            self.saved.ask(move |desk| desk.take_back(turn, &event, &kept)).await?;
+        let (text, history) = self.saved.ask(move |desk| desk.rewind(turn, &event, &kept)).await?;
         // The message as typed, if it is still known.
         let typed = self.past.words_of(turn);
         self.past.history = Arc::new(mend::history(&history, &[], &self.facts.cwd));

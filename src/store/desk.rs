@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::disk::PATIENCE;
-use super::moved::{Carried, Stands};
+use super::moved::{ExportedSession, PathState};
 use super::read::SessionRecord;
-use super::rows::{EventRow, grows, is_kept};
+use super::rows::{EventRow, is_growing_text, is_saved};
 use super::write::PendingParts;
 use super::{Database, EventPage, Lock, Remembered, SavingError, Store, StoreError};
 use crate::protocol::Event;
@@ -66,7 +66,7 @@ impl SessionHeader {
 #[derive(Debug)]
 enum WriteLock {
     /// It has not begun, or no other window has it.
-    Ours(Option<Lock>),
+    Writable(Option<Lock>),
     /// Another window writes to it.
     ReadOnly,
 }
@@ -91,34 +91,34 @@ pub struct Resumed {
 pub struct StoreWriter {
     store: Store,
     redactor: Arc<Redactor>,
-    faults: UnboundedSender<SavingError>,
-    disk: Option<Database>,
-    head: SessionHeader,
+    errors: UnboundedSender<SavingError>,
+    database: Option<Database>,
+    header: SessionHeader,
     /// Set once the session is in the file.
     key: Option<i64>,
-    begun: bool,
+    has_begun: bool,
     /// Events before the session began; they follow the start of its first turn.
-    ahead: Vec<Event>,
-    hold: WriteLock,
+    early_events: Vec<Event>,
+    write_lock: WriteLock,
     growing: Option<(Event, Instant)>,
-    waiting: Waiting,
+    pending: PendingRows,
     parts: PendingParts,
     /// Copied out of a file that was replaced.
-    carried: Option<Carried>,
+    exported: Option<ExportedSession>,
     /// The report for when the removed file is open again.
-    back: Option<SavingError>,
+    restored_report: Option<SavingError>,
     /// The last try failed: later tries delay nothing for long.
-    in_vain: bool,
+    last_try_failed: bool,
 }
 
 /// Rows that are not in the file yet.
 #[derive(Debug, Default)]
-struct Waiting {
+struct PendingRows {
     rows: VecDeque<EventRow>,
-    weight: usize,
+    bytes: usize,
     /// When the disk last failed, and why.
-    failed: Option<Instant>,
-    why: Option<LocalizedText>,
+    failed_at: Option<Instant>,
+    failure: Option<LocalizedText>,
 }
 
 /// Milliseconds since 1970.
@@ -136,44 +136,47 @@ impl StoreWriter {
         StoreWriter {
             store,
             redactor,
-            faults,
-            disk: None,
-            head,
+            errors: faults,
+            database: None,
+            header: head,
             key: None,
-            begun: false,
-            ahead: Vec::new(),
-            hold: WriteLock::Ours(None),
+            has_begun: false,
+            early_events: Vec::new(),
+            write_lock: WriteLock::Writable(None),
             growing: None,
-            waiting: Waiting::default(),
+            pending: PendingRows::default(),
             parts: PendingParts::default(),
-            carried: None,
-            back: None,
-            in_vain: false,
+            exported: None,
+            restored_report: None,
+            last_try_failed: false,
         }
     }
 
     pub fn id(&self) -> &str {
-        &self.head.id
+        &self.header.id
     }
 
     // What happens
 
     /// Takes an event; it is in the file after the next [`Desk::flush`].
-    pub fn note(&mut self, event: Event) {
+    pub fn record(&mut self, event: Event) {
         let starts = matches!(event, Event::TurnStarted { .. });
-        if !self.begun && matches!(event, Event::FolderAdded { .. }) {
-            return self.ahead.push(event);
+        if !self.has_begun && matches!(event, Event::FolderAdded { .. }) {
+            return self.early_events.push(event);
         }
-        if !is_kept(&event) || matches!(self.hold, WriteLock::ReadOnly) || !(self.begun || starts) {
+        if !is_saved(&event)
+            || matches!(self.write_lock, WriteLock::ReadOnly)
+            || !(self.has_begun || starts)
+        {
             return;
         }
-        self.begun = true;
-        if grows(&event) {
-            return self.grow(event);
+        self.has_begun = true;
+        if is_growing_text(&event) {
+            return self.append_growing(event);
         }
-        self.ripen(None);
+        self.flush_growing(None);
         self.push(&event);
-        for event in std::mem::take(&mut self.ahead) {
+        for event in std::mem::take(&mut self.early_events) {
             self.push(&event);
         }
     }
@@ -181,81 +184,81 @@ impl StoreWriter {
     /// Opens the file before the first write; if that fails, writing reports it.
     pub fn prepare(&mut self) {
         if let Err(error) = self.open() {
-            self.in_vain = true;
+            self.last_try_failed = true;
             tracing::debug!(%error, "the file is not open yet");
         }
     }
 
     /// Writes the waiting rows. Returns true if something important is among them.
     pub fn flush(&mut self) -> bool {
-        let grave = self.waiting.rows.iter().any(|row| row.kind.is_grave());
-        if self.waiting.rows.is_empty() || self.is_resting() {
+        let grave = self.pending.rows.iter().any(|row| row.kind.needs_sync());
+        if self.pending.rows.is_empty() || self.is_backing_off() {
             return false;
         }
         match self.write() {
             Ok(()) => {
-                self.in_vain = false;
-                self.waiting.rows.clear();
-                self.waiting.weight = 0;
-                if self.waiting.failed.take().is_some() {
-                    self.tell(SavingError::SavedAgain);
+                self.last_try_failed = false;
+                self.pending.rows.clear();
+                self.pending.bytes = 0;
+                if self.pending.failed_at.take().is_some() {
+                    self.report(SavingError::SavedAgain);
                 }
             }
-            Err(error) => self.failed(error),
+            Err(error) => self.record_failure(error),
         }
         grave
     }
 
     /// After this, the written data is on the disk itself, if the disk allows it.
-    pub fn settle(&self) {
-        if let Some(disk) = &self.disk {
-            disk.settle();
+    pub fn sync(&self) {
+        if let Some(disk) = &self.database {
+            disk.sync();
         }
     }
 
     /// The latest time to write growing text, and the time to try a failed disk again.
-    pub fn due(&self) -> Option<Instant> {
+    pub fn next_deadline(&self) -> Option<Instant> {
         let grown = self.growing.as_ref().map(|(_, since)| *since + GROWING);
-        let again = self.waiting.failed.filter(|_| !self.waiting.rows.is_empty());
+        let again = self.pending.failed_at.filter(|_| !self.pending.rows.is_empty());
         grown.into_iter().chain(again.map(|failed| failed + AGAIN)).min()
     }
 
     /// Takes text that has grown for long enough, and tries failed rows again.
     pub fn tick(&mut self) {
-        self.ripen(Some(LONGEST));
+        self.flush_growing(Some(LONGEST));
         self.flush();
     }
 
     /// Why rows could not be written; `None` if none wait.
-    pub fn unsaved(&self) -> Option<LocalizedText> {
-        if self.waiting.rows.is_empty() {
+    pub fn unsaved_reason(&self) -> Option<LocalizedText> {
+        if self.pending.rows.is_empty() {
             return None;
         }
-        Some(self.waiting.why.clone().unwrap_or_else(|| StoreError::NothingThere.localized()))
+        Some(self.pending.failure.clone().unwrap_or_else(|| StoreError::NothingThere.localized()))
     }
 
     /// The end: one more try, whenever the last one was.
     pub fn close(&mut self) {
-        self.ripen(None);
-        if let Some(failed) = &mut self.waiting.failed {
+        self.flush_growing(None);
+        if let Some(failed) = &mut self.pending.failed_at {
             *failed = failed.checked_sub(AGAIN).unwrap_or(*failed);
         }
         self.flush();
         // The next window that opens the session may write at once.
-        if self.waiting.rows.is_empty() {
-            if let Some(disk) = self.disk.take() {
+        if self.pending.rows.is_empty() {
+            if let Some(disk) = self.database.take() {
                 disk.close();
             }
-            if let WriteLock::Ours(lock) = &mut self.hold {
+            if let WriteLock::Writable(lock) = &mut self.write_lock {
                 *lock = None;
             }
         }
     }
 
-    fn grow(&mut self, event: Event) {
+    fn append_growing(&mut self, event: Event) {
         let event = match self.growing.take() {
             None => (event, Instant::now()),
-            Some((mut earlier, since)) => match joined(&mut earlier, event) {
+            Some((mut earlier, since)) => match merge_text(&mut earlier, event) {
                 None => (earlier, since),
                 Some(later) => {
                     self.push(&earlier);
@@ -268,12 +271,12 @@ impl StoreWriter {
 
     /// Turns the grown text into a row. With `held`, a word at its end that might be the start of a
     /// secret is held back until it is complete.
-    fn ripen(&mut self, held: Option<usize>) {
+    fn flush_growing(&mut self, held: Option<usize>) {
         let Some((mut event, _)) = self.growing.take() else { return };
         if let Some(most) = held
             && let Some(text) = growing_text(&mut event)
         {
-            let word = text.len() - unfinished(text);
+            let word = text.len() - unfinished_token_len(text);
             if text.len() - word > BEGUN && text.len() - word < most {
                 let rest = text.split_off(word);
                 let mut later = event.clone();
@@ -290,12 +293,12 @@ impl StoreWriter {
 
     fn push(&mut self, event: &Event) {
         let Some(row) = EventRow::new(event, now(), &self.redactor) else { return };
-        self.waiting.weight += row.weight();
-        self.waiting.rows.push_back(row);
-        while self.waiting.weight > WAITING
-            && let Some(lost) = self.waiting.rows.pop_front()
+        self.pending.bytes += row.weight();
+        self.pending.rows.push_back(row);
+        while self.pending.bytes > WAITING
+            && let Some(lost) = self.pending.rows.pop_front()
         {
-            self.waiting.weight -= lost.weight();
+            self.pending.bytes -= lost.weight();
         }
     }
 
@@ -303,7 +306,7 @@ impl StoreWriter {
         let done = self.try_write();
         match done {
             Err(error) if error.is_damage() => {
-                self.mend()?;
+                self.salvage()?;
                 self.try_write()
             }
             done => done,
@@ -312,115 +315,115 @@ impl StoreWriter {
 
     fn try_write(&mut self) -> Result<(), StoreError> {
         self.open()?;
-        if matches!(self.hold, WriteLock::Ours(None)) {
-            match self.store.lock(&self.head.id)? {
-                Some(lock) => self.hold = WriteLock::Ours(Some(lock)),
-                None => return Err(StoreError::Held { id: self.head.id.clone() }),
+        if matches!(self.write_lock, WriteLock::Writable(None)) {
+            match self.store.lock(&self.header.id)? {
+                Some(lock) => self.write_lock = WriteLock::Writable(Some(lock)),
+                None => return Err(StoreError::Held { id: self.header.id.clone() }),
             }
         }
-        let patience = self.patience();
-        let Some(disk) = &mut self.disk else { return Ok(()) };
+        let patience = self.busy_timeout();
+        let Some(disk) = &mut self.database else { return Ok(()) };
         disk.db.busy_timeout(patience)?;
-        let rows = self.waiting.rows.make_contiguous();
-        self.key = Some(disk.add(self.key, &self.head, rows, &mut self.parts)?);
+        let rows = self.pending.rows.make_contiguous();
+        self.key = Some(disk.add(self.key, &self.header, rows, &mut self.parts)?);
         Ok(())
     }
 
     fn open(&mut self) -> Result<(), StoreError> {
-        match self.disk.as_mut().map(Database::stands) {
-            Some(Stands::There) => return Ok(()),
-            Some(Stands::Gone) => self.put_back()?,
-            Some(Stands::Replaced) => self.carry()?,
+        match self.database.as_mut().map(Database::path_state) {
+            Some(PathState::Same) => return Ok(()),
+            Some(PathState::Gone) => self.restore_removed_file()?,
+            Some(PathState::Replaced) => self.export_session()?,
             None => {}
         }
-        let (mut disk, fault) = Database::open_within(&self.store, self.patience())?;
+        let (mut disk, fault) = Database::open_with_timeout(&self.store, self.busy_timeout())?;
         disk.watch();
         let mut fault = fault;
-        if let Some(carried) = &self.carried {
-            disk.take_in(carried)?;
-            self.carried = None;
-            fault = disk.replaced();
-            self.found_again(&disk)?;
-        } else if self.back.is_some() {
-            fault = fault.or_else(|| self.back.take());
-            self.found_again(&disk)?;
+        if let Some(carried) = &self.exported {
+            disk.import_session(carried)?;
+            self.exported = None;
+            fault = disk.replaced_report();
+            self.reload_key(&disk)?;
+        } else if self.restored_report.is_some() {
+            fault = fault.or_else(|| self.restored_report.take());
+            self.reload_key(&disk)?;
         }
-        self.disk = Some(disk);
-        fault.into_iter().for_each(|fault| self.tell(fault));
+        self.database = Some(disk);
+        fault.into_iter().for_each(|fault| self.report(fault));
         Ok(())
     }
 
     /// The file was removed. While it is open, nothing of it is lost.
-    fn put_back(&mut self) -> Result<(), StoreError> {
-        let Some(disk) = &self.disk else { return Ok(()) };
-        self.back = disk.write_again(&self.store)?;
-        self.disk = None;
+    fn restore_removed_file(&mut self) -> Result<(), StoreError> {
+        let Some(disk) = &self.database else { return Ok(()) };
+        self.restored_report = disk.restore_removed(&self.store)?;
+        self.database = None;
         // The locks were removed with it.
-        if matches!(self.hold, WriteLock::Ours(Some(_))) {
-            self.hold = WriteLock::Ours(None);
+        if matches!(self.write_lock, WriteLock::Writable(Some(_))) {
+            self.write_lock = WriteLock::Writable(None);
         }
         Ok(())
     }
 
     /// Another file replaced it: the session continues in that one.
-    fn carry(&mut self) -> Result<(), StoreError> {
-        let Some(disk) = &mut self.disk else { return Ok(()) };
-        let ours = self.key.filter(|_| !matches!(self.hold, WriteLock::ReadOnly));
-        self.carried = disk.carry(ours)?;
-        self.disk = None;
+    fn export_session(&mut self) -> Result<(), StoreError> {
+        let Some(disk) = &mut self.database else { return Ok(()) };
+        let ours = self.key.filter(|_| !matches!(self.write_lock, WriteLock::ReadOnly));
+        self.exported = disk.export_session(ours)?;
+        self.database = None;
         Ok(())
     }
 
     /// The session has other numbers in another file.
-    fn found_again(&mut self, disk: &Database) -> Result<(), StoreError> {
-        self.key = disk.find(&self.head.id).ok().map(|known| known.key);
+    fn reload_key(&mut self, disk: &Database) -> Result<(), StoreError> {
+        self.key = disk.find(&self.header.id).ok().map(|known| known.key);
         self.parts = self.key.map(|key| disk.parts(key)).transpose()?.unwrap_or_default();
         Ok(())
     }
 
     /// Sets a damaged file aside. The session continues with its own id.
-    fn mend(&mut self) -> Result<(), StoreError> {
-        let Some(disk) = self.disk.take() else { return Ok(()) };
-        let (mut disk, fault) = disk.mend(&self.store)?;
+    fn salvage(&mut self) -> Result<(), StoreError> {
+        let Some(disk) = self.database.take() else { return Ok(()) };
+        let (mut disk, fault) = disk.salvage(&self.store)?;
         disk.watch();
-        self.found_again(&disk)?;
-        self.disk = Some(disk);
-        fault.into_iter().for_each(|fault| self.tell(fault));
+        self.reload_key(&disk)?;
+        self.database = Some(disk);
+        fault.into_iter().for_each(|fault| self.report(fault));
         Ok(())
     }
 
-    fn is_resting(&self) -> bool {
-        self.waiting.failed.is_some_and(|failed| failed.elapsed() < AGAIN)
+    fn is_backing_off(&self) -> bool {
+        self.pending.failed_at.is_some_and(|failed| failed.elapsed() < AGAIN)
     }
 
-    fn patience(&self) -> Duration {
-        if self.in_vain { HURRY } else { PATIENCE }
+    fn busy_timeout(&self) -> Duration {
+        if self.last_try_failed { HURRY } else { PATIENCE }
     }
 
-    fn failed(&mut self, error: StoreError) {
-        self.in_vain = true;
+    fn record_failure(&mut self, error: StoreError) {
+        self.last_try_failed = true;
         tracing::warn!(%error, "the session is not saved");
         let why = match self.store.file() {
-            Some(file) => error.of_file(&file).localized(),
+            Some(file) => error.with_file(&file).localized(),
             None => error.localized(),
         };
         // A different reason is reported as well.
-        if self.waiting.failed.is_none() || self.waiting.why.as_ref() != Some(&why) {
-            self.tell(SavingError::NotSaved(why.clone()));
+        if self.pending.failed_at.is_none() || self.pending.failure.as_ref() != Some(&why) {
+            self.report(SavingError::NotSaved(why.clone()));
         }
-        self.waiting.why = Some(why);
-        self.waiting.failed = Some(Instant::now());
+        self.pending.failure = Some(why);
+        self.pending.failed_at = Some(Instant::now());
     }
 
-    fn tell(&self, fault: SavingError) {
+    fn report(&self, fault: SavingError) {
         // There is no receiver once the session has ended.
-        let _ = self.faults.send(fault);
+        let _ = self.errors.send(fault);
     }
 
     /// A disk with a limited amount of room.
     #[cfg(test)]
     pub fn limit_pages(&self, pages: Option<u32>) {
-        if let Some(disk) = &self.disk {
+        if let Some(disk) = &self.database {
             let most = pages.unwrap_or(1 << 30);
             let _ = disk.db.pragma_update(None, "max_page_count", most);
         }
@@ -428,15 +431,15 @@ impl StoreWriter {
 
     /// A read-only disk.
     #[cfg(test)]
-    pub fn only_read(&self, only: bool) {
-        if let Some(disk) = &self.disk {
+    pub fn set_read_only(&self, only: bool) {
+        if let Some(disk) = &self.database {
             let _ = disk.db.pragma_update(None, "query_only", only);
         }
     }
 }
 
 /// Joins text of one kind; returns text of another kind.
-pub(super) fn joined(earlier: &mut Event, later: Event) -> Option<Event> {
+pub(super) fn merge_text(earlier: &mut Event, later: Event) -> Option<Event> {
     match (earlier, later) {
         (Event::Delta { text }, Event::Delta { text: more })
         | (Event::ReasoningDelta { text }, Event::ReasoningDelta { text: more }) => {
@@ -463,7 +466,7 @@ fn growing_text(event: &mut Event) -> Option<&mut String> {
 }
 
 /// The number of bytes at the end of a text that may continue as one token.
-fn unfinished(text: &str) -> usize {
+fn unfinished_token_len(text: &str) -> usize {
     let token = |c: char| c.is_ascii_alphanumeric() || "_-./+=:~@%".contains(c);
     text.chars().rev().take_while(|c| token(*c)).count()
 }

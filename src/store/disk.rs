@@ -15,9 +15,9 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::moved::{Stands, Witness, draw_number};
+use super::moved::{FileWatch, PathState, ensure_number};
 use super::schema::{self, MIGRATIONS};
-use super::{SavingError, Store, StoreError, log, own_file, recover};
+use super::{SavingError, Store, StoreError, log, open_private_file, recover};
 use crate::disk::private_folder;
 
 /// The maximum number of damaged files that are kept; the oldest are removed.
@@ -33,7 +33,7 @@ pub struct Database {
     pub(super) file: Option<PathBuf>,
     /// The state of the file at the last check, if it is watched. Closed after the database: while
     /// that is open, closing another handle of the file would release its locks.
-    pub(super) witness: Option<Witness>,
+    pub(super) file_watch: Option<FileWatch>,
     /// Held as long as the file is open.
     _shared: Option<File>,
 }
@@ -45,19 +45,19 @@ impl Database {
     /// When it cannot be opened: no folder, no room, a later version, or damage while another
     /// window has it open.
     pub fn open(store: &Store) -> Result<(Database, Option<SavingError>), StoreError> {
-        Database::open_within(store, PATIENCE)
+        Database::open_with_timeout(store, PATIENCE)
     }
 
     /// The same, with a limit on the wait for another window.
-    pub(super) fn open_within(
+    pub(super) fn open_with_timeout(
         store: &Store,
         patience: Duration,
     ) -> Result<(Database, Option<SavingError>), StoreError> {
         let (Some(folder), Some(file)) = (&store.folder, store.file()) else {
-            let db = ready(Connection::open_in_memory()?)?;
-            return Ok((Database { db, file: None, witness: None, _shared: None }, None));
+            let db = configure(Connection::open_in_memory()?)?;
+            return Ok((Database { db, file: None, file_watch: None, _shared: None }, None));
         };
-        Database::open_file(folder, &file, patience).map_err(|error| error.of_file(&file))
+        Database::open_file(folder, &file, patience).map_err(|error| error.with_file(&file))
     }
 
     fn open_file(
@@ -66,16 +66,16 @@ impl Database {
         patience: Duration,
     ) -> Result<(Database, Option<SavingError>), StoreError> {
         private_folder(folder)?;
-        let gate = own_file(&folder.join("sessions.lock"))?;
+        let gate = open_private_file(&folder.join("sessions.lock"))?;
         // The first window checks the state that the last one left.
-        if gate.try_lock().is_ok() && !log::is_whole(file) {
+        if gate.try_lock().is_ok() && !log::is_intact(file) {
             return set_aside(file, gate);
         }
         gate.lock_shared()?;
-        match connect_within(file, patience) {
+        match connect_with_timeout(file, patience) {
             Ok(db) => {
                 let file = Some(file.to_owned());
-                Ok((Database { db, file, witness: None, _shared: Some(gate) }, None))
+                Ok((Database { db, file, file_watch: None, _shared: Some(gate) }, None))
             }
             Err(error) if error.is_damage() => set_aside(file, gate),
             Err(error) => Err(error),
@@ -86,15 +86,15 @@ impl Database {
     ///
     /// # Errors
     /// When another window has it open as well, or the new one cannot be created.
-    pub fn mend(self, store: &Store) -> Result<(Database, Option<SavingError>), StoreError> {
-        let Database { db, file, witness, _shared } = self;
+    pub fn salvage(self, store: &Store) -> Result<(Database, Option<SavingError>), StoreError> {
+        let Database { db, file, file_watch: witness, _shared } = self;
         // Closing a damaged file may fail; it is abandoned either way.
         drop(db);
         drop((witness, _shared));
         let (Some(folder), Some(file)) = (&store.folder, file) else {
             return Database::open(store);
         };
-        let gate = own_file(&folder.join("sessions.lock"))?;
+        let gate = open_private_file(&folder.join("sessions.lock"))?;
         set_aside(&file, gate)
     }
 
@@ -103,43 +103,43 @@ impl Database {
     ///
     /// # Errors
     /// When it cannot be written there.
-    pub fn write_again(&self, store: &Store) -> Result<Option<SavingError>, StoreError> {
+    pub fn restore_removed(&self, store: &Store) -> Result<Option<SavingError>, StoreError> {
         let (Some(folder), Some(file)) = (&store.folder, &self.file) else { return Ok(None) };
         private_folder(folder)?;
         // Only its owner may read it, also while it grows.
-        own_file(file)?;
+        open_private_file(file)?;
         let written = self.db.execute("VACUUM INTO ?1", [file.to_string_lossy()]);
         // A half-written file is useless, and would be taken for another database.
-        written.inspect_err(|_| recover::forget(file))?;
-        self.leave_log();
+        written.inspect_err(|_| recover::remove_database(file))?;
+        self.keep_log_on_close();
         Ok(Some(SavingError::PutBack { file: file.clone() }))
     }
 
     /// From now on, closing does not remove the log: the one at this path belongs to another file.
-    pub(super) fn leave_log(&self) {
+    pub(super) fn keep_log_on_close(&self) {
         // If this cannot be set, the next window writes its own log.
         let _ = self.db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
     }
 
     /// Closes the file. The last window to do so writes the log into the file and removes the log.
     pub fn close(mut self) {
-        if self.stands() != Stands::There {
-            self.leave_log();
+        if self.path_state() != PathState::Same {
+            self.keep_log_on_close();
         }
     }
 
     /// Waits until everything written so far is on the disk, in case the machine loses power.
     /// Nothing shown waits for this.
-    pub fn settle(&self) {
+    pub fn sync(&self) {
         if let Some(file) = &self.file {
             // A file system without this cannot promise more.
-            let _ = File::open(beside(file, "-wal")).and_then(|log| log.sync_data());
+            let _ = File::open(with_suffix(file, "-wal")).and_then(|log| log.sync_data());
         }
     }
 }
 
 /// A path next to the file: SQLite appends its own suffixes to the whole name.
-pub(super) fn beside(file: &Path, ending: &str) -> PathBuf {
+pub(super) fn with_suffix(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
@@ -147,13 +147,13 @@ pub(super) fn beside(file: &Path, ending: &str) -> PathBuf {
 
 /// Opens one file and brings it up to date.
 pub(super) fn connect(file: &Path) -> Result<Connection, StoreError> {
-    connect_within(file, PATIENCE)
+    connect_with_timeout(file, PATIENCE)
 }
 
-fn connect_within(file: &Path, patience: Duration) -> Result<Connection, StoreError> {
+fn connect_with_timeout(file: &Path, patience: Duration) -> Result<Connection, StoreError> {
     if !file.exists() {
         // SQLite gives its own files the same owner and rights.
-        own_file(file)?;
+        open_private_file(file)?;
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(file, flags)?;
@@ -164,16 +164,16 @@ fn connect_within(file: &Path, patience: Duration) -> Result<Connection, StoreEr
     }
     // Without shared memory, SQLite keeps its journal, which is slower.
     let _: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
-    let db = ready(db)?;
+    let db = configure(db)?;
     // The next window that writes creates it.
-    let _ = draw_number(&db);
+    let _ = ensure_number(&db);
     // The roots of the two main tables: damage there shows at once.
     db.query_row("SELECT max(id) FROM events", [], |row| row.get::<_, Option<i64>>(0))?;
     db.query_row("SELECT max(touched) FROM sessions", [], |row| row.get::<_, Option<i64>>(0))?;
     Ok(db)
 }
 
-fn ready(mut db: Connection) -> Result<Connection, StoreError> {
+fn configure(mut db: Connection) -> Result<Connection, StoreError> {
     db.execute_batch(
         "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;
          PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;
@@ -193,29 +193,30 @@ fn set_aside(file: &Path, gate: File) -> Result<(Database, Option<SavingError>),
         }
         Err(fs::TryLockError::Error(error)) => return Err(error.into()),
     }
-    let (mut older, newest) = set_aside_before(file);
+    let (mut older, newest) = damaged_numbers(file);
     let aside = damaged_name(file, newest + 1);
     for ending in ["", "-wal", "-shm"] {
-        let from = beside(file, ending);
+        let from = with_suffix(file, ending);
         if from.exists() {
-            fs::rename(&from, beside(&aside, ending))?;
+            fs::rename(&from, with_suffix(&aside, ending))?;
         }
     }
     let (db, file_of) = (connect(file)?, Some(file.to_owned()));
-    let mut disk = Database { db, file: file_of, witness: None, _shared: None };
-    let found = recover::pour(&aside, &mut disk)?;
+    let mut disk = Database { db, file: file_of, file_watch: None, _shared: None };
+    let found = recover::copy_readable_rows(&aside, &mut disk)?;
     gate.unlock()?;
     gate.lock_shared()?;
     disk._shared = Some(gate);
     let over = (older.len() + 1).saturating_sub(SET_ASIDE);
     older.truncate(over);
-    let removed = older.iter().filter(|number| forget(&damaged_name(file, **number))).count();
+    let removed =
+        older.iter().filter(|number| remove_damaged(&damaged_name(file, **number))).count();
     let (sessions, events) = (found.sessions, found.events);
     Ok((disk, Some(SavingError::Recovered { aside, sessions, events, removed })))
 }
 
 /// The numbers of the damaged files, oldest first, and the highest number.
-fn set_aside_before(file: &Path) -> (Vec<u64>, u64) {
+fn damaged_numbers(file: &Path) -> (Vec<u64>, u64) {
     let entries = file.parent().and_then(|folder| fs::read_dir(folder).ok());
     let names = entries
         .into_iter()
@@ -235,10 +236,10 @@ fn damaged_name(file: &Path, number: u64) -> PathBuf {
 }
 
 /// Removes a damaged file; false if it remains.
-fn forget(file: &Path) -> bool {
+fn remove_damaged(file: &Path) -> bool {
     for ending in ["-wal", "-shm"] {
         // Most have neither.
-        let _ = fs::remove_file(beside(file, ending));
+        let _ = fs::remove_file(with_suffix(file, ending));
     }
     fs::remove_file(file).is_ok()
 }

@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use super::disk::beside;
+use super::disk::with_suffix;
 
 /// The size in bytes of the header before the first frame, and of the header before each page.
 const HEAD: usize = 32;
@@ -40,45 +40,47 @@ struct Index {
 
 /// The contents of the log itself.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Found {
+struct LogContents {
     salt: [u8; 8],
     /// Frames up to the last complete change.
     committed: u32,
     /// The data after those is not from an older log.
-    torn: bool,
+    is_torn: bool,
 }
 
 /// Whether everything committed to this file and its log can still be read. Only valid while no
 /// window has the file open.
-pub fn is_whole(file: &Path) -> bool {
-    let index = fs::read(beside(file, "-shm")).ok().and_then(|bytes| Index::read(&bytes));
-    let log = beside(file, "-wal");
+pub fn is_intact(file: &Path) -> bool {
+    let index = fs::read(with_suffix(file, "-shm")).ok().and_then(|bytes| Index::read(&bytes));
+    let log = with_suffix(file, "-wal");
     let length = fs::metadata(&log).map_or(0, |log| log.len());
     if length == 0 {
         return index.is_none_or(|index| index.frames <= index.in_file)
-            && is_as_long_as_it_says(file);
+            && has_declared_length(file);
     }
     match (read(&log), index) {
         // A file that cannot be read now cannot be checked; opening it reports why.
         (Err(error), _) => error.kind() != io::ErrorKind::InvalidData,
         (Ok(_), Some(index)) if index.frames == 0 => true,
         (Ok(found), Some(index)) if found.salt == index.salt => found.committed >= index.frames,
-        (Ok(found), _) => !found.torn,
+        (Ok(found), _) => !found.is_torn,
     }
 }
 
 /// Whether a file without a log was cut. SQLite itself ignores half a page at the end.
-fn is_as_long_as_it_says(file: &Path) -> bool {
+fn has_declared_length(file: &Path) -> bool {
     let mut head = [0; 100];
     let Ok(mut from) = File::open(file) else { return true };
     let length = from.metadata().map_or(0, |file| file.len());
-    if filled(&mut from, &mut head).is_ok_and(|read| read < head.len()) || !head.starts_with(NAME) {
+    if fill(&mut from, &mut head).is_ok_and(|read| read < head.len()) || !head.starts_with(NAME) {
         // Empty, or not a database, which opening it reports.
         return true;
     }
     let page = u64::from(head[16]) << 8 | u64::from(head[17]);
     // The length is valid if it is as old as the last change.
-    let says = big(&head, 28).filter(|_| big(&head, 24) == big(&head, 92)).unwrap_or(0);
+    let says = read_u32_be(&head, 28)
+        .filter(|_| read_u32_be(&head, 24) == read_u32_be(&head, 92))
+        .unwrap_or(0);
     page < 512 || (length % page == 0 && length >= page * u64::from(says))
 }
 
@@ -87,68 +89,71 @@ impl Index {
     fn read(bytes: &[u8]) -> Option<Index> {
         let copies = [bytes.get(..INDEX)?, bytes.get(INDEX..IN_FILE)?];
         // If two copies differ, one was being written: only what both say is certain.
-        let mut known: Vec<Index> = copies.iter().filter_map(|copy| Index::copy(copy)).collect();
+        let mut known: Vec<Index> =
+            copies.iter().filter_map(|copy| Index::read_copy(copy)).collect();
         known.sort_by_key(|index| index.frames);
         let mut index = known.into_iter().next()?;
-        index.in_file = native(bytes, IN_FILE)?;
+        index.in_file = read_u32_native(bytes, IN_FILE)?;
         Some(index)
     }
 
-    fn copy(bytes: &[u8]) -> Option<Index> {
+    fn read_copy(bytes: &[u8]) -> Option<Index> {
         let is_filled = *bytes.get(12)? != 0;
-        let sum = (native(bytes, SUMMED)?, native(bytes, SUMMED + 4)?);
+        let sum = (read_u32_native(bytes, SUMMED)?, read_u32_native(bytes, SUMMED + 4)?);
         let mine = sums((0, 0), bytes.get(..SUMMED)?, cfg!(target_endian = "big"));
         if !is_filled || sum != mine {
             return None;
         }
         let salt = bytes.get(32..40)?.try_into().ok()?;
-        Some(Index { salt, frames: native(bytes, 16)?, in_file: 0 })
+        Some(Index { salt, frames: read_u32_native(bytes, 16)?, in_file: 0 })
     }
 }
 
 /// Reads a log to its end.
-fn read(log: &Path) -> io::Result<Found> {
+fn read(log: &Path) -> io::Result<LogContents> {
     let mut from = BufReader::with_capacity(1 << 17, File::open(log)?);
     let damaged = || io::Error::from(io::ErrorKind::InvalidData);
     let mut head = [0; HEAD];
-    if filled(&mut from, &mut head)? < HEAD {
-        return Ok(Found { torn: true, ..Found::default() });
+    if fill(&mut from, &mut head)? < HEAD {
+        return Ok(LogContents { is_torn: true, ..LogContents::default() });
     }
-    let magic = big(&head, 0).ok_or_else(damaged)?;
+    let magic = read_u32_be(&head, 0).ok_or_else(damaged)?;
     let is_big = magic & 1 == 1;
-    let page = big(&head, 8).and_then(|page| usize::try_from(page).ok()).ok_or_else(damaged)?;
+    let page =
+        read_u32_be(&head, 8).and_then(|page| usize::try_from(page).ok()).ok_or_else(damaged)?;
     let mut sum = sums((0, 0), &head[..24], is_big);
     let sound = magic & !1 == MAGIC
         && (512..=LONGEST_PAGE).contains(&page)
-        && (big(&head, 24), big(&head, 28)) == (Some(sum.0), Some(sum.1));
+        && (read_u32_be(&head, 24), read_u32_be(&head, 28)) == (Some(sum.0), Some(sum.1));
     if !sound {
         return Err(damaged());
     }
     let salt = [head[16], head[17], head[18], head[19], head[20], head[21], head[22], head[23]];
-    let mut found = Found { salt, ..Found::default() };
+    let mut found = LogContents { salt, ..LogContents::default() };
     let mut frame = vec![0; FRAME + page];
     for number in 1_u32.. {
-        let read = filled(&mut from, &mut frame)?;
+        let read = fill(&mut from, &mut frame)?;
         if read == 0 {
-            found.torn = number != found.committed + 1;
+            found.is_torn = number != found.committed + 1;
             return Ok(found);
         }
         if read < frame.len() {
-            found.torn = true;
+            found.is_torn = true;
             return Ok(found);
         }
         if frame.get(8..16) != Some(&salt[..]) {
             // An older log may follow this one, but nothing more of this one.
-            found.torn = number != found.committed + 1 || goes_on(&mut from, &mut frame, &salt)?;
+            found.is_torn =
+                number != found.committed + 1 || has_more_frames(&mut from, &mut frame, &salt)?;
             return Ok(found);
         }
         sum = sums(sum, &frame[..8], is_big);
         sum = sums(sum, &frame[FRAME..], is_big);
-        if (big(&frame, 16), big(&frame, 20)) != (Some(sum.0), Some(sum.1)) {
-            found.torn = true;
+        if (read_u32_be(&frame, 16), read_u32_be(&frame, 20)) != (Some(sum.0), Some(sum.1)) {
+            found.is_torn = true;
             return Ok(found);
         }
-        if big(&frame, 4) != Some(0) {
+        if read_u32_be(&frame, 4) != Some(0) {
             found.committed = number;
         }
     }
@@ -156,8 +161,8 @@ fn read(log: &Path) -> io::Result<Found> {
 }
 
 /// Whether another frame of this log follows.
-fn goes_on(from: &mut impl Read, frame: &mut [u8], salt: &[u8]) -> io::Result<bool> {
-    while filled(from, frame)? == frame.len() {
+fn has_more_frames(from: &mut impl Read, frame: &mut [u8], salt: &[u8]) -> io::Result<bool> {
+    while fill(from, frame)? == frame.len() {
         if frame.get(8..16) == Some(salt) {
             return Ok(true);
         }
@@ -166,7 +171,7 @@ fn goes_on(from: &mut impl Read, frame: &mut [u8], salt: &[u8]) -> io::Result<bo
 }
 
 /// Fills a buffer as far as there is data; returns the length.
-fn filled(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+fn fill(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut at = 0;
     while let Some(rest) = buffer.get_mut(at..).filter(|rest| !rest.is_empty()) {
         match from.read(rest) {
@@ -179,16 +184,16 @@ fn filled(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(at)
 }
 
-fn four(bytes: &[u8], at: usize) -> Option<[u8; 4]> {
+fn four_bytes(bytes: &[u8], at: usize) -> Option<[u8; 4]> {
     bytes.get(at..at + 4)?.try_into().ok()
 }
 
-fn big(bytes: &[u8], at: usize) -> Option<u32> {
-    four(bytes, at).map(u32::from_be_bytes)
+fn read_u32_be(bytes: &[u8], at: usize) -> Option<u32> {
+    four_bytes(bytes, at).map(u32::from_be_bytes)
 }
 
-fn native(bytes: &[u8], at: usize) -> Option<u32> {
-    four(bytes, at).map(u32::from_ne_bytes)
+fn read_u32_native(bytes: &[u8], at: usize) -> Option<u32> {
+    four_bytes(bytes, at).map(u32::from_ne_bytes)
 }
 
 /// Continues the checksums with more bytes.
@@ -196,7 +201,7 @@ fn sums(before: (u32, u32), bytes: &[u8], is_big: bool) -> (u32, u32) {
     let (mut first, mut second) = before;
     for pair in bytes.chunks_exact(8) {
         let word = |at: usize| {
-            let four = four(pair, at).unwrap_or_default();
+            let four = four_bytes(pair, at).unwrap_or_default();
             if is_big { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) }
         };
         first = first.wrapping_add(word(0)).wrapping_add(second);
@@ -212,7 +217,7 @@ mod tests {
     use super::*;
 
     /// A file in the state a killed program leaves: copied while it is open.
-    fn killed(folder: &Path) -> std::path::PathBuf {
+    fn copy_as_if_killed(folder: &Path) -> std::path::PathBuf {
         let (live, file) = (folder.join("live.db"), folder.join("left.db"));
         let db = Connection::open(&live).unwrap();
         db.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t(a);").unwrap();
@@ -221,57 +226,57 @@ mod tests {
                 .unwrap();
         }
         for ending in ["", "-wal", "-shm"] {
-            fs::copy(beside(&live, ending), beside(&file, ending)).unwrap();
+            fs::copy(with_suffix(&live, ending), with_suffix(&file, ending)).unwrap();
         }
         file
     }
 
     #[test]
-    fn a_log_that_a_killed_program_leaves_is_whole() {
+    fn the_log_of_a_killed_program_is_intact() {
         let folder = tempfile::tempdir().unwrap();
-        let file = killed(folder.path());
-        assert!(is_whole(&file));
+        let file = copy_as_if_killed(folder.path());
+        assert!(is_intact(&file));
         // Also if nothing says how long it should be.
-        fs::remove_file(beside(&file, "-shm")).unwrap();
-        assert!(is_whole(&file));
-        assert!(is_whole(&folder.path().join("none.db")));
+        fs::remove_file(with_suffix(&file, "-shm")).unwrap();
+        assert!(is_intact(&file));
+        assert!(is_intact(&folder.path().join("none.db")));
     }
 
     #[test]
-    fn a_log_that_was_cut_damaged_or_taken_away_is_not() {
+    fn a_truncated_damaged_or_removed_log_is_not_intact() {
         let folder = tempfile::tempdir().unwrap();
-        let file = killed(folder.path());
-        let (log, index) = (beside(&file, "-wal"), beside(&file, "-shm"));
+        let file = copy_as_if_killed(folder.path());
+        let (log, index) = (with_suffix(&file, "-wal"), with_suffix(&file, "-shm"));
         let whole = fs::read(&log).unwrap();
         for cut in (1..whole.len()).step_by(997) {
             fs::write(&log, &whole[..cut]).unwrap();
-            assert!(!is_whole(&file), "cut at {cut}");
+            assert!(!is_intact(&file), "cut at {cut}");
         }
         for at in (0..whole.len()).step_by(1_501) {
             let mut bytes = whole.clone();
             bytes[at] ^= 0x55;
             fs::write(&log, &bytes).unwrap();
-            assert!(!is_whole(&file), "damaged at {at}");
+            assert!(!is_intact(&file), "damaged at {at}");
         }
         fs::remove_file(&log).unwrap();
-        assert!(!is_whole(&file));
+        assert!(!is_intact(&file));
         // Without the index, a log that is cut between two changes looks like a shorter one; a cut
         // anywhere else is noticed.
         fs::write(&log, &whole[..whole.len() - 100]).unwrap();
         fs::remove_file(&index).unwrap();
-        assert!(!is_whole(&file));
+        assert!(!is_intact(&file));
     }
 
     #[test]
     fn a_lost_uncommitted_change_is_not_damage() {
         let folder = tempfile::tempdir().unwrap();
-        let file = killed(folder.path());
-        let log = beside(&file, "-wal");
+        let file = copy_as_if_killed(folder.path());
+        let log = with_suffix(&file, "-wal");
         let mut bytes = fs::read(&log).unwrap();
         // The first bytes of a change that a killed program did not finish.
         let part = bytes[HEAD..HEAD + 3_000].to_vec();
         bytes.extend(part);
         fs::write(&log, &bytes).unwrap();
-        assert!(is_whole(&file));
+        assert!(is_intact(&file));
     }
 }

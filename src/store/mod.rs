@@ -43,7 +43,7 @@ pub use disk::Database;
 pub use pairs::KeyValue;
 pub use read::SessionRecord;
 pub use recorder::Recorder;
-pub use rows::{is_kept, title_of};
+pub use rows::{is_saved, title_of};
 
 /// Where sessions are saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct Store {
 
 impl Store {
     /// In the user's data folder. Nothing is created or opened yet.
-    pub fn under(folder: PathBuf) -> Store {
+    pub fn in_folder(folder: PathBuf) -> Store {
         Store { folder: Some(folder) }
     }
 
@@ -63,7 +63,7 @@ impl Store {
         Store { folder: None }
     }
 
-    pub fn is_kept(&self) -> bool {
+    pub fn is_persistent(&self) -> bool {
         self.folder.is_some()
     }
 
@@ -73,7 +73,7 @@ impl Store {
     }
 
     /// Named values that outlive a session, separate for each `namespace`.
-    pub fn pairs(&self, namespace: &str) -> KeyValue {
+    pub fn key_value(&self, namespace: &str) -> KeyValue {
         KeyValue::new(self.clone(), namespace)
     }
 
@@ -86,7 +86,7 @@ impl Store {
         let Some(folder) = &self.folder else { return Ok(Some(Lock(None))) };
         let folder = folder.join("locks");
         private_folder(&folder)?;
-        let file = own_file(&folder.join(format!("{id}.lock")))?;
+        let file = open_private_file(&folder.join(format!("{id}.lock")))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Lock(Some(file)))),
             Err(fs::TryLockError::WouldBlock) => Ok(None),
@@ -95,7 +95,7 @@ impl Store {
     }
 
     /// Removes the lock file with its session.
-    fn forget_lock(&self, id: &str) {
+    fn remove_lock(&self, id: &str) {
         if let Some(folder) = &self.folder {
             // A file that remains is empty and has no effect.
             let _ = fs::remove_file(folder.join("locks").join(format!("{id}.lock")));
@@ -108,7 +108,7 @@ impl Store {
 pub struct Lock(#[expect(dead_code, reason = "held, not read")] Option<File>);
 
 /// Opens a file that only its owner can access, and creates it if it is missing.
-fn own_file(path: &Path) -> io::Result<File> {
+fn open_private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true);
     #[cfg(unix)]
@@ -259,14 +259,14 @@ impl StoreError {
     }
 
     /// The same error with the file and the system's reason.
-    fn of_file(self, file: &Path) -> StoreError {
+    fn with_file(self, file: &Path) -> StoreError {
         use rusqlite::ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
         let refused = |error: &rusqlite::Error| {
             matches!(error.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
         };
         let error = match self {
             StoreError::Sql(error) if refused(&error) => {
-                refusal(file).map_or(StoreError::Sql(error), StoreError::Io)
+                access_error(file).map_or(StoreError::Sql(error), StoreError::Io)
             }
             StoreError::Io(_) | StoreError::Sql(_) => self,
             StoreError::Newer { .. }
@@ -284,7 +284,7 @@ impl StoreError {
 
 /// The reason of the system against changing a file. The file is not opened: closing it again would
 /// release the locks of an open database.
-fn refusal(file: &Path) -> Option<io::Error> {
+fn access_error(file: &Path) -> Option<io::Error> {
     let folder = file.parent()?;
     match fs::metadata(file) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Some(error),
@@ -308,14 +308,14 @@ impl Localize for StoreError {
             StoreError::OfFile { file, error } => words::OF_FILE
                 .with("file", file.display().to_string())
                 .with("why", error.localized()),
-            StoreError::Io(error) => words::DISK.with("why", reason(error)),
-            StoreError::Sql(error) => sql(error),
+            StoreError::Io(error) => words::DISK.with("why", system_message(error)),
+            StoreError::Sql(error) => sql_message(error),
         }
     }
 }
 
 /// The message of the system, without its number.
-fn reason(error: &io::Error) -> String {
+fn system_message(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error ") {
         Some((reason, _)) => reason.to_owned(),
@@ -323,7 +323,7 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-fn sql(error: &rusqlite::Error) -> LocalizedText {
+fn sql_message(error: &rusqlite::Error) -> LocalizedText {
     use rusqlite::ErrorCode::{
         CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, PermissionDenied, ReadOnly,
     };

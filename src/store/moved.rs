@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::disk::beside;
-use super::write::forget_words;
-use super::{Database, SavingError, StoreError, own_file, recover};
+use super::disk::with_suffix;
+use super::write::remove_from_index;
+use super::{Database, SavingError, StoreError, open_private_file, recover};
 
 /// The number of bytes at the start of a file that identify it, and the offsets of the file's
 /// number and of its change counter in them.
@@ -25,8 +25,8 @@ const CHANGES: usize = 24;
 
 /// How the file at the path compares with the open one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stands {
-    There,
+pub enum PathState {
+    Same,
     /// There is no file.
     Gone,
     /// It is another file.
@@ -35,7 +35,7 @@ pub enum Stands {
 
 /// The state of the file at the last check.
 #[derive(Debug)]
-pub(super) struct Witness {
+pub(super) struct FileWatch {
     file: File,
     /// Its random number; the start of the file contains it as soon as the log is written into it.
     number: u32,
@@ -44,56 +44,56 @@ pub(super) struct Witness {
     log: Option<(u64, u64)>,
 }
 
-impl Witness {
-    fn open(path: &Path, number: u32) -> io::Result<Witness> {
+impl FileWatch {
+    fn open(path: &Path, number: u32) -> io::Result<FileWatch> {
         let file = File::open(path)?;
-        let mut witness = Witness { file, number, head: None, log: None };
-        witness.head = witness.head();
-        witness.log(path);
+        let mut witness = FileWatch { file, number, head: None, log: None };
+        witness.head = witness.read_head();
+        witness.update_log(path);
         Ok(witness)
     }
 
-    fn head(&self) -> Option<[u8; HEAD]> {
+    fn read_head(&self) -> Option<[u8; HEAD]> {
         let mut head = [0; HEAD];
         self.file.read_exact_at(&mut head, 0).ok().map(|()| head)
     }
 
-    fn log(&mut self, path: &Path) {
-        self.log = self.log.or_else(|| identity(&beside(path, "-wal")));
+    fn update_log(&mut self, path: &Path) {
+        self.log = self.log.or_else(|| file_identity(&with_suffix(path, "-wal")));
     }
 
-    fn judge(&mut self, path: &Path) -> Stands {
-        let Ok(there) = fs::metadata(path) else { return Stands::Gone };
+    fn check(&mut self, path: &Path) -> PathState {
+        let Ok(there) = fs::metadata(path) else { return PathState::Gone };
         let ours = self.file.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
         if ours != Some((there.dev(), there.ino())) {
-            return Stands::Replaced;
+            return PathState::Replaced;
         }
-        self.log(path);
-        let head = self.head();
+        self.update_log(path);
+        let head = self.read_head();
         if head == self.head {
-            return Stands::There;
+            return PathState::Same;
         }
         // Writing the log into the file changes its start, but neither its number nor the direction
         // in which its counter moves.
         let follows = match (&self.head, &head) {
             (Some(before), Some(now)) => {
-                number(now, NUMBER) == Some(self.number)
-                    && number(now, CHANGES) >= number(before, CHANGES)
+                read_u32(now, NUMBER) == Some(self.number)
+                    && read_u32(now, CHANGES) >= read_u32(before, CHANGES)
             }
-            (None, Some(now)) => number(now, NUMBER) == Some(self.number),
+            (None, Some(now)) => read_u32(now, NUMBER) == Some(self.number),
             (_, None) => false,
         };
         if follows {
             self.head = head;
-            return Stands::There;
+            return PathState::Same;
         }
-        Stands::Replaced
+        PathState::Replaced
     }
 }
 
 /// The data copied out of a file, and its key there.
 #[derive(Debug)]
-pub struct Carried {
+pub struct ExportedSession {
     file: PathBuf,
     /// Set if it contains a session.
     id: Option<String>,
@@ -105,15 +105,15 @@ impl Database {
         // If it cannot be checked, it counts as removed once it is removed.
         let number = self.db.query_row("PRAGMA application_id", [], |row| row.get(0));
         let number = number.unwrap_or(0);
-        self.witness = self.file.as_ref().and_then(|file| Witness::open(file, number).ok());
+        self.file_watch = self.file.as_ref().and_then(|file| FileWatch::open(file, number).ok());
     }
 
     /// How the file at the path compares with this one.
-    pub fn stands(&mut self) -> Stands {
-        match (&self.file, &mut self.witness) {
-            (Some(file), Some(witness)) => witness.judge(file),
-            (Some(file), None) if !file.exists() => Stands::Gone,
-            _ => Stands::There,
+    pub fn path_state(&mut self) -> PathState {
+        match (&self.file, &mut self.file_watch) {
+            (Some(file), Some(witness)) => witness.check(file),
+            (Some(file), None) if !file.exists() => PathState::Gone,
+            _ => PathState::Same,
         }
     }
 
@@ -121,11 +121,14 @@ impl Database {
     ///
     /// # Errors
     /// When there is no room for the copy next to the file.
-    pub fn carry(&mut self, key: Option<i64>) -> Result<Option<Carried>, StoreError> {
+    pub fn export_session(
+        &mut self,
+        key: Option<i64>,
+    ) -> Result<Option<ExportedSession>, StoreError> {
         let Some(file) = self.file.clone() else { return Ok(None) };
-        let to = beside(&file, ".carried");
-        recover::forget(&to);
-        own_file(&to)?;
+        let to = with_suffix(&file, ".carried");
+        recover::remove_database(&to);
+        open_private_file(&to)?;
         let mut carry = Connection::open(&to)?;
         carry.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
         super::schema::migrate(&mut carry, super::schema::MIGRATIONS)?;
@@ -135,11 +138,11 @@ impl Database {
         let id = carry.query_row("SELECT id FROM sessions", [], |row| row.get(0)).optional()?;
         // The log at this path belongs to the file that was here before, not to the one that is
         // here now.
-        self.leave_log();
-        let log = beside(&file, "-wal");
-        let ours = self.witness.as_ref().and_then(|witness| witness.log);
-        if ours.is_some() && ours == identity(&log) {
-            for left in [log, beside(&file, "-shm")] {
+        self.keep_log_on_close();
+        let log = with_suffix(&file, "-wal");
+        let ours = self.file_watch.as_ref().and_then(|witness| witness.log);
+        if ours.is_some() && ours == file_identity(&log) {
+            for left in [log, with_suffix(&file, "-shm")] {
                 match fs::remove_file(left) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => {
                         return Err(error.into());
@@ -148,28 +151,28 @@ impl Database {
                 }
             }
         }
-        Ok(Some(Carried { file: to, id }))
+        Ok(Some(ExportedSession { file: to, id }))
     }
 
     /// Copies the session into this file, in place of an older state of it. Returns its key.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn take_in(&mut self, carried: &Carried) -> Result<Option<i64>, StoreError> {
+    pub fn import_session(&mut self, carried: &ExportedSession) -> Result<Option<i64>, StoreError> {
         let Some(id) = &carried.id else {
-            recover::forget(&carried.file);
+            recover::remove_database(&carried.file);
             return Ok(None);
         };
         self.db.execute("ATTACH ?1 AS carried", [carried.file.to_string_lossy()])?;
-        let done = self.take_in_attached(id);
+        let done = self.import_attached(id);
         self.db.execute_batch("DETACH carried")?;
         let key = done?;
-        recover::forget(&carried.file);
+        recover::remove_database(&carried.file);
         Ok(Some(key))
     }
 
-    fn take_in_attached(&mut self, id: &str) -> Result<i64, StoreError> {
-        let change = self.change()?;
+    fn import_attached(&mut self, id: &str) -> Result<i64, StoreError> {
+        let change = self.write_transaction()?;
         let here: Option<(i64, i64)> = change
             .query_row(
                 "SELECT key, (SELECT count(*) FROM main.events WHERE session = key)
@@ -184,7 +187,7 @@ impl Database {
             if events > ours {
                 return Ok(key);
             }
-            forget_words(&change, key)?;
+            remove_from_index(&change, key)?;
             change.execute("DELETE FROM main.sessions WHERE key = ?1", [key])?;
         }
         change.execute(
@@ -207,22 +210,22 @@ impl Database {
         ] {
             change.execute(sql, params![key, behind])?;
         }
-        recover::index(&change, behind)?;
+        recover::index_events(&change, behind)?;
         change.commit()?;
         Ok(key)
     }
 
     /// The report about a file that replaced another.
-    pub fn replaced(&self) -> Option<SavingError> {
+    pub fn replaced_report(&self) -> Option<SavingError> {
         self.file.clone().map(|file| SavingError::Replaced { file })
     }
 }
 
-fn number(head: &[u8; HEAD], at: usize) -> Option<u32> {
+fn read_u32(head: &[u8; HEAD], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(head.get(at..at + 4)?.try_into().ok()?))
 }
 
-fn identity(file: &Path) -> Option<(u64, u64)> {
+fn file_identity(file: &Path) -> Option<(u64, u64)> {
     let meta = fs::metadata(file).ok()?;
     Some((meta.dev(), meta.ino()))
 }
@@ -231,7 +234,7 @@ fn identity(file: &Path) -> Option<(u64, u64)> {
 ///
 /// # Errors
 /// When it cannot be written.
-pub(super) fn draw_number(db: &Connection) -> Result<(), StoreError> {
+pub(super) fn ensure_number(db: &Connection) -> Result<(), StoreError> {
     let drawn: i64 = db.query_row("PRAGMA application_id", [], |row| row.get(0))?;
     if drawn == 0 {
         db.pragma_update(None, "application_id", fastrand::i32(1..))?;

@@ -29,7 +29,7 @@ impl KeyValue {
     pub fn get(&mut self, name: &str) -> Result<Option<String>, StoreError> {
         let namespace = self.namespace.clone();
         let mut read = self
-            .disk()?
+            .database()?
             .db
             .prepare_cached("SELECT value FROM pairs WHERE namespace = ?1 AND name = ?2")?;
         Ok(read.query_row(params![namespace, name], |row| row.get(0)).optional()?)
@@ -44,7 +44,7 @@ impl KeyValue {
             return Err(StoreError::TooLong);
         }
         let namespace = self.namespace.clone();
-        let disk = self.disk()?;
+        let disk = self.database()?;
         let size: i64 = disk.db.query_row(
             "SELECT coalesce(sum(length(CAST(value AS BLOB))), 0) FROM pairs
              WHERE namespace = ?1 AND name <> ?2",
@@ -68,7 +68,7 @@ impl KeyValue {
     /// When the file cannot be written.
     pub fn remove(&mut self, name: &str) -> Result<bool, StoreError> {
         let namespace = self.namespace.clone();
-        let gone = self.disk()?.db.execute(
+        let gone = self.database()?.db.execute(
             "DELETE FROM pairs WHERE namespace = ?1 AND name = ?2",
             params![namespace, name],
         )?;
@@ -82,14 +82,14 @@ impl KeyValue {
     pub fn names(&mut self) -> Result<Vec<String>, StoreError> {
         let namespace = self.namespace.clone();
         let mut read = self
-            .disk()?
+            .database()?
             .db
             .prepare_cached("SELECT name FROM pairs WHERE namespace = ?1 ORDER BY name")?;
         let names = read.query_map([namespace], |row| row.get(0))?;
         Ok(names.collect::<Result<_, _>>()?)
     }
 
-    fn disk(&mut self) -> Result<&mut Database, StoreError> {
+    fn database(&mut self) -> Result<&mut Database, StoreError> {
         match &mut self.disk {
             Some(disk) => Ok(disk),
             none => Ok(none.insert(Database::open(&self.store)?.0)),

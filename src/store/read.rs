@@ -3,7 +3,7 @@
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
-use super::write::num;
+use super::write::to_sql_integer;
 use super::{Database, EventPage, Listed, Remembered, SessionHit, StoreError, StoredEvent, rows};
 use crate::protocol::{Event, Usage};
 
@@ -44,30 +44,30 @@ impl Database {
                  parent, key
              FROM sessions WHERE ?1 IS NULL OR folder = ?1 ORDER BY touched DESC LIMIT ?2",
         )?;
-        let rows = found.query_map(params![folder, num(most as u64)], |row| {
+        let rows = found.query_map(params![folder, to_sql_integer(most as u64)], |row| {
             Ok(Listed {
                 id: row.get(0)?,
                 folder: row.get(1)?,
                 title: row.get(2)?,
                 created: row.get(3)?,
                 updated: row.get(4)?,
-                turns: count(row, 5)?,
+                turns: column_u64(row, 5)?,
                 parent: row.get(6)?,
-                preview: rows::one_line(&self.said_last(row.get(7)?)?, PREVIEW),
+                preview: rows::one_line(&self.last_message(row.get(7)?)?, PREVIEW),
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// The last message of a session, not yet shortened.
-    fn said_last(&self, key: i64) -> rusqlite::Result<String> {
+    fn last_message(&self, key: i64) -> rusqlite::Result<String> {
         let mut read = self.db.prepare_cached(
             "SELECT body FROM events WHERE session = ?1 AND kind IN ('turn', 'whole', 'seen', 'other')
              ORDER BY id DESC",
         )?;
         let mut rows = read.query([key])?;
         while let Some(row) = rows.next()? {
-            let said = row.get_ref(0)?.as_str().map(rows::said_in).unwrap_or_default();
+            let said = row.get_ref(0)?.as_str().map(rows::searchable_text_in).unwrap_or_default();
             if !said.is_empty() {
                 return Ok(said);
             }
@@ -91,13 +91,13 @@ impl Database {
             .collect::<Result<_, _>>()?;
         match keys.as_slice() {
             [] => Err(none()),
-            [(key, _)] | [(key, true), _] => self.known(*key),
+            [(key, _)] | [(key, true), _] => self.session_record(*key),
             _ => Err(StoreError::Several { id }),
         }
     }
 
     /// The session that was last used in a folder.
-    pub fn last(&self, folder: &str) -> Result<Option<SessionRecord>, StoreError> {
+    pub fn last_in_folder(&self, folder: &str) -> Result<Option<SessionRecord>, StoreError> {
         let key: Option<i64> = self
             .db
             .query_row(
@@ -106,10 +106,10 @@ impl Database {
                 |row| row.get(0),
             )
             .optional()?;
-        key.map(|key| self.known(key)).transpose()
+        key.map(|key| self.session_record(key)).transpose()
     }
 
-    pub fn known(&self, key: i64) -> Result<SessionRecord, StoreError> {
+    pub fn session_record(&self, key: i64) -> Result<SessionRecord, StoreError> {
         let known = self.db.query_row(
             "SELECT key, id, folder, title, updated, next_step, next_ask, steps, input, output,
                  estimated,
@@ -124,15 +124,15 @@ impl Database {
                     folder: row.get(2)?,
                     title: row.get(3)?,
                     updated: row.get(4)?,
-                    next_step: count(row, 5)?.max(1),
-                    next_ask: count(row, 6)?.max(1),
-                    steps: count(row, 7)?,
+                    next_step: column_u64(row, 5)?.max(1),
+                    next_ask: column_u64(row, 6)?.max(1),
+                    steps: column_u64(row, 7)?,
                     usage: Usage {
-                        input_tokens: count(row, 8)?,
-                        output_tokens: count(row, 9)?,
+                        input_tokens: column_u64(row, 8)?,
+                        output_tokens: column_u64(row, 9)?,
                         estimated: row.get(10)?,
                     },
-                    turn: count(row, 11)?,
+                    turn: column_u64(row, 11)?,
                 })
             },
         )?;
@@ -141,7 +141,7 @@ impl Database {
 
     /// About `most` events before `before`, or the last ones, from the start of a turn; fewer if
     /// they are long.
-    pub fn piece(
+    pub fn event_page(
         &self,
         key: i64,
         before: Option<i64>,
@@ -150,7 +150,7 @@ impl Database {
         let before = before.unwrap_or(i64::MAX);
         // Never half a turn, unless it is a very long one: the first event of a block must be
         // included.
-        let from: i64 = match self.edge(key, before, most)? {
+        let from: i64 = match self.page_start(key, before, most)? {
             None => 0,
             Some(edge) => {
                 let start: Option<i64> = self
@@ -163,7 +163,7 @@ impl Database {
                     .query_row(params![key, edge], |row| row.get(0))
                     .optional()?;
                 let start = start.unwrap_or(0);
-                if self.weight(key, start, edge)? > TURN { edge } else { start }
+                if self.events_size(key, start, edge)? > TURN { edge } else { start }
             }
         };
         let mut piece = self.events(key, from, before)?;
@@ -180,7 +180,7 @@ impl Database {
 
     /// The first of the last events before `before`, limited by count and by bytes; `None` if there
     /// are no more than those.
-    fn edge(&self, key: i64, before: i64, most: usize) -> Result<Option<i64>, StoreError> {
+    fn page_start(&self, key: i64, before: i64, most: usize) -> Result<Option<i64>, StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT id, octet_length(body) FROM events
              WHERE session = ?1 AND id < ?2 AND undone IS NULL ORDER BY id DESC",
@@ -198,7 +198,7 @@ impl Database {
     }
 
     /// The size in bytes of the events from one up to another.
-    fn weight(&self, key: i64, from: i64, before: i64) -> Result<i64, StoreError> {
+    fn events_size(&self, key: i64, from: i64, before: i64) -> Result<i64, StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT coalesce(sum(octet_length(body)), 0) FROM events
              WHERE session = ?1 AND id >= ?2 AND id < ?3 AND undone IS NULL",
@@ -208,7 +208,7 @@ impl Database {
 
     /// Reads all events of a session after one of them, one by one; returns how many could not be
     /// read.
-    pub fn each_event<E>(
+    pub fn for_each_event<E>(
         &self,
         key: i64,
         after: i64,
@@ -222,7 +222,7 @@ impl Database {
         let mut unreadable = 0;
         while let Some(row) = found.next()? {
             let mut piece = EventPage::default();
-            self::take(row, &mut piece)?;
+            self::push_row(row, &mut piece)?;
             unreadable += piece.unreadable;
             for kept in piece.events {
                 if let Err(error) = take(kept.seq, kept.event) {
@@ -238,16 +238,16 @@ impl Database {
         let mut read = self
             .db
             .prepare_cached("SELECT count(*) FROM sessions WHERE ?1 IS NULL OR folder = ?1")?;
-        Ok(read.query_row([folder], |row| count(row, 0))?.try_into().unwrap_or(usize::MAX))
+        Ok(read.query_row([folder], |row| column_u64(row, 0))?.try_into().unwrap_or(usize::MAX))
     }
 
     /// All events from one up to another.
     pub fn events(&self, key: i64, from: i64, before: i64) -> Result<EventPage, StoreError> {
-        self.within(key, from, before, usize::MAX)
+        self.events_limited(key, from, before, usize::MAX)
     }
 
     /// The first of those events, up to a size in bytes.
-    fn within(
+    fn events_limited(
         &self,
         key: i64,
         from: i64,
@@ -263,7 +263,7 @@ impl Database {
         while size < most
             && let Some(row) = found.next()?
         {
-            size += take(row, &mut piece)?;
+            size += push_row(row, &mut piece)?;
         }
         piece.bytes = size;
         Ok(piece)
@@ -271,22 +271,22 @@ impl Database {
 
     /// The events of the turn of this number.
     pub fn turn(&self, key: i64, turn: u64) -> Result<EventPage, StoreError> {
-        self.turn_within(key, turn, usize::MAX)
+        self.turn_limited(key, turn, usize::MAX)
     }
 
     /// Its first events, up to a size in bytes.
-    pub fn turn_within(&self, key: i64, turn: u64, most: usize) -> Result<EventPage, StoreError> {
+    pub fn turn_limited(&self, key: i64, turn: u64, most: usize) -> Result<EventPage, StoreError> {
         let start = |number: &str| {
             self.db
                 .prepare_cached(&format!(
                     "SELECT min(id) FROM events WHERE session = ?1 AND turn {number} ?2
                      AND undone IS NULL"
                 ))?
-                .query_row(params![key, num(turn)], |row| row.get::<_, Option<i64>>(0))
+                .query_row(params![key, to_sql_integer(turn)], |row| row.get::<_, Option<i64>>(0))
         };
         match start("=")? {
             None => Ok(EventPage::default()),
-            Some(from) => self.within(key, from, start(">")?.unwrap_or(i64::MAX), most),
+            Some(from) => self.events_limited(key, from, start(">")?.unwrap_or(i64::MAX), most),
         }
     }
 
@@ -303,7 +303,7 @@ impl Database {
         let mut found = read.query(params![key, named])?;
         while let Some(row) = found.next()? {
             let mut piece = EventPage::default();
-            take(row, &mut piece)?;
+            push_row(row, &mut piece)?;
             // The id may appear elsewhere in it.
             let is_it = |kept: &StoredEvent| matches!(&kept.event, Event::StepFinished(seen) if seen.step.id == id);
             if piece.events.iter().any(is_it) {
@@ -321,7 +321,7 @@ impl Database {
         let mut found = read.query([key])?;
         let (mut piece, mut folders) = (EventPage::default(), Vec::new());
         while let Some(row) = found.next()? {
-            take(row, &mut piece)?;
+            push_row(row, &mut piece)?;
         }
         for kept in piece.events {
             if let Event::FolderAdded { path } = kept.event
@@ -334,7 +334,7 @@ impl Database {
     }
 
     /// The first and the last turn, and the first and the last finished step.
-    pub fn ends(&self, key: i64) -> Result<EventPage, StoreError> {
+    pub fn first_and_last(&self, key: i64) -> Result<EventPage, StoreError> {
         let mut piece = EventPage::default();
         for (kind, order) in [("turn", "ASC"), ("turn", "DESC"), ("seen", "ASC"), ("seen", "DESC")]
         {
@@ -344,7 +344,7 @@ impl Database {
             ))?;
             let mut found = read.query(params![key, kind])?;
             if let Some(row) = found.next()? {
-                take(row, &mut piece)?;
+                push_row(row, &mut piece)?;
             }
         }
         Ok(piece)
@@ -352,7 +352,7 @@ impl Database {
 
     /// The history for the model, oldest first, up to a size in bytes. It begins at the last saved
     /// whole history, or with the first turn that a summary there does not replace.
-    pub fn remembered(&self, key: i64, most: usize) -> Result<Vec<Remembered>, StoreError> {
+    pub fn history(&self, key: i64, most: usize) -> Result<Vec<Remembered>, StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT turn, whole, body FROM history WHERE session = ?1 AND undone IS NULL
              ORDER BY turn DESC, whole DESC, id DESC",
@@ -362,7 +362,7 @@ impl Database {
         // Set once the whole history was found: the first turn that belongs to it.
         let mut since = None;
         while let Some(row) = rows.next()? {
-            let (turn, whole): (u64, bool) = (count(row, 0)?, row.get(1)?);
+            let (turn, whole): (u64, bool) = (column_u64(row, 0)?, row.get(1)?);
             match since {
                 Some(since) if turn < since => break,
                 Some(_) if whole => continue,
@@ -372,7 +372,7 @@ impl Database {
             size += body.as_ref().map_or(0, String::len);
             match (whole, body) {
                 (true, Some(history)) => {
-                    since = since_of(&history);
+                    since = read_since(&history);
                     found.push(Remembered::Whole { turn, history });
                     if since.is_none() {
                         break;
@@ -414,7 +414,7 @@ impl Database {
         while hits.len() < most
             && let Some(row) = rows.next()?
         {
-            let text = row.get_ref(4)?.as_str().map(rows::said_in).unwrap_or_default();
+            let text = row.get_ref(4)?.as_str().map(rows::searchable_text_in).unwrap_or_default();
             let lower = text.to_lowercase();
             if !words.iter().all(|word| lower.contains(word)) {
                 continue;
@@ -424,7 +424,7 @@ impl Database {
                 title: row.get(1)?,
                 folder: row.get(2)?,
                 at: row.get(3)?,
-                around: around(&text, first),
+                around: snippet(&text, first),
             });
         }
         Ok(hits)
@@ -442,7 +442,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// The first turn that is saved apart from the whole history; `None`: that includes its turns.
-fn since_of(history: &str) -> Option<u64> {
+fn read_since(history: &str) -> Option<u64> {
     #[derive(serde::Deserialize)]
     struct Outline {
         since: u64,
@@ -451,7 +451,7 @@ fn since_of(history: &str) -> Option<u64> {
 }
 
 /// Adds a row of number, time and body to a part; returns its size.
-fn take(row: &Row<'_>, piece: &mut EventPage) -> Result<usize, StoreError> {
+fn push_row(row: &Row<'_>, piece: &mut EventPage) -> Result<usize, StoreError> {
     let (seq, at) = (row.get(0)?, row.get(1)?);
     let text = row.get_ref(2)?.as_str().ok();
     match text.and_then(|text| serde_json::from_str(text).ok()) {
@@ -461,12 +461,12 @@ fn take(row: &Row<'_>, piece: &mut EventPage) -> Result<usize, StoreError> {
     Ok(text.map_or(0, str::len))
 }
 
-fn count(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
+fn column_u64(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
     Ok(u64::try_from(row.get::<_, i64>(at)?).unwrap_or(0))
 }
 
 /// The line that first contains a word, from shortly before it.
-fn around(text: &str, word: &str) -> String {
+fn snippet(text: &str, word: &str) -> String {
     let lower = |text: &str| text.to_ascii_lowercase();
     let wanted = lower(word);
     let line = text.lines().find(|line| lower(line).contains(&wanted)).unwrap_or(text);

@@ -33,7 +33,7 @@ enum Job {
     Early(Box<Event>),
     /// Is written in order; nothing waits for it.
     Later(Box<Event>),
-    Do(Box<dyn FnOnce(&mut StoreWriter) + Send>),
+    Run(Box<dyn FnOnce(&mut StoreWriter) + Send>),
 }
 
 /// Sends events to the thread that writes. The thread ends when the last copy is dropped.
@@ -52,8 +52,9 @@ impl Recorder {
     ) -> Recorder {
         let (jobs, waiting) = mpsc::channel(ROOM);
         let desk = StoreWriter::new(store, head, redactor, faults);
-        let started =
-            std::thread::Builder::new().name("store".into()).spawn(move || work(desk, waiting));
+        let started = std::thread::Builder::new()
+            .name("store".into())
+            .spawn(move || run_writer(desk, waiting));
         if let Err(error) = started {
             // Every job is then dropped, and dropping one answers it.
             tracing::warn!(%error, "no thread for the store");
@@ -70,7 +71,7 @@ impl Recorder {
     }
 
     /// Sends an event in order, waiting for room but not until it is written.
-    pub async fn hand(&self, event: &Event) {
+    pub async fn send(&self, event: &Event) {
         // A thread that ended writes nothing.
         let _ = self.jobs.send(Job::Later(Box::new(event.clone()))).await;
     }
@@ -80,14 +81,14 @@ impl Recorder {
     pub fn prepare(&self, start: Option<Event>) {
         let job = match start {
             Some(event) => Job::Early(Box::new(event)),
-            None => Job::Do(Box::new(StoreWriter::prepare)),
+            None => Job::Run(Box::new(StoreWriter::prepare)),
         };
         // Without room, it is written, and the file opened, with the next job.
         let _ = self.jobs.try_send(job);
     }
 
     /// Sends growing text, without waiting; returns it if there is no room.
-    pub fn grow(&self, event: Event) -> Option<Event> {
+    pub fn try_send(&self, event: Event) -> Option<Event> {
         match self.jobs.try_send(Job::Later(Box::new(event))) {
             Err(TrySendError::Full(Job::Later(event))) => Some(*event),
             Ok(()) | Err(_) => None,
@@ -95,21 +96,21 @@ impl Recorder {
     }
 
     /// Runs a job in order; `None` if the thread has ended.
-    pub async fn ask<T: Send + 'static>(
+    pub async fn call<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&mut StoreWriter) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = oneshot::channel();
-        let job = Job::Do(Box::new(move |desk| drop(answer.send(ask(desk)))));
+        let job = Job::Run(Box::new(move |desk| drop(answer.send(ask(desk)))));
         self.jobs.send(job).await.ok()?;
         answered.await.ok()
     }
 
     /// Waits briefly until all jobs are written. Returns the error if they could not be.
     pub async fn close(&self) -> Option<LocalizedText> {
-        let close = self.ask(|desk| {
+        let close = self.call(|desk| {
             desk.close();
-            desk.unsaved()
+            desk.unsaved_reason()
         });
         match timeout(FAREWELL, close).await {
             Ok(Some(unsaved)) => unsaved,
@@ -120,7 +121,7 @@ impl Recorder {
     }
 }
 
-fn work(mut desk: StoreWriter, mut jobs: Receiver<Job>) {
+fn run_writer(mut desk: StoreWriter, mut jobs: Receiver<Job>) {
     // Only to wait with a deadline; the thread itself may block.
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else {
         return;
@@ -129,14 +130,14 @@ fn work(mut desk: StoreWriter, mut jobs: Receiver<Job>) {
         let mut settle: Option<Instant> = None;
         let mut early = None;
         loop {
-            let due = desk.due().map(Instant::from_std).into_iter().chain(settle).min();
+            let due = desk.next_deadline().map(Instant::from_std).into_iter().chain(settle).min();
             let next = match due {
                 Some(due) => timeout_at(due, jobs.recv()).await,
                 None => Ok(jobs.recv().await),
             };
             match next {
                 Ok(Some(job)) => {
-                    if group(&mut desk, job, &mut jobs, &mut early) {
+                    if write_group(&mut desk, job, &mut jobs, &mut early) {
                         settle = settle.or_else(|| Some(Instant::now() + SETTLE));
                     }
                 }
@@ -144,7 +145,7 @@ fn work(mut desk: StoreWriter, mut jobs: Receiver<Job>) {
                 Err(_) => desk.tick(),
             }
             if settle.is_some_and(|settle| settle <= Instant::now()) {
-                desk.settle();
+                desk.sync();
                 settle = None;
             }
         }
@@ -154,7 +155,7 @@ fn work(mut desk: StoreWriter, mut jobs: Receiver<Job>) {
 
 /// Takes all waiting jobs, writes them as one group, then answers. `early` is written before it is
 /// waited for. True if something important was among them.
-fn group(
+fn write_group(
     desk: &mut StoreWriter,
     first: Job,
     jobs: &mut Receiver<Job>,
@@ -167,16 +168,16 @@ fn group(
             Some(Job::Event(event, done)) => {
                 let is_there = early.take_if(|early| *early == event).is_some();
                 if !is_there {
-                    desk.note(*event);
+                    desk.record(*event);
                 }
                 answers.push(done);
             }
             Some(Job::Early(event)) => {
-                desk.note((*event).clone());
+                desk.record((*event).clone());
                 *early = Some(event);
             }
-            Some(Job::Later(event)) => desk.note(*event),
-            Some(Job::Do(ask)) => {
+            Some(Job::Later(event)) => desk.record(*event),
+            Some(Job::Run(ask)) => {
                 desk.flush();
                 ask(desk);
             }

@@ -10,8 +10,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
-use super::disk::beside;
-use super::rows::said_in;
+use super::disk::with_suffix;
+use super::rows::searchable_text_in;
 use super::{Database, StoreError, disk};
 
 /// How many rows are skipped one by one before the steps grow.
@@ -44,18 +44,18 @@ const HISTORY: Table = Table { name: "history", columns: "id, session, turn, who
 const PAIRS: Table = Table { name: "pairs", columns: "rowid, namespace, name, value" };
 
 /// Copies the readable data of `from` into a new and empty file.
-pub fn pour(from: &Path, into: &mut Database) -> Result<RecoveredRows, StoreError> {
+pub fn copy_readable_rows(from: &Path, into: &mut Database) -> Result<RecoveredRows, StoreError> {
     if let Ok(old) = open(from)
-        && let Ok(found) = pour_from(&old, into)
+        && let Ok(found) = copy_all_tables(&old, into)
         && found != RecoveredRows::default()
     {
         return Ok(found);
     }
-    for mend in [lengthened, transplanted] {
-        let mended = copied(from)?;
+    for mend in [extend_to_header_length, write_fresh_header] {
+        let mended = copy_for_repair(from)?;
         let found =
-            mend(&mended).and_then(|()| open(&mended)).and_then(|old| pour_from(&old, into));
-        forget(&mended);
+            mend(&mended).and_then(|()| open(&mended)).and_then(|old| copy_all_tables(&old, into));
+        remove_database(&mended);
         if let Ok(found) = found
             && found != RecoveredRows::default()
         {
@@ -75,14 +75,15 @@ fn open(file: &Path) -> Result<Connection, StoreError> {
     Ok(db)
 }
 
-fn pour_from(old: &Connection, into: &mut Database) -> Result<RecoveredRows, StoreError> {
+fn copy_all_tables(old: &Connection, into: &mut Database) -> Result<RecoveredRows, StoreError> {
     let change = into.db.transaction()?;
-    let mut found = RecoveredRows { sessions: copy(old, &change, &SESSIONS, None)?, events: 0 };
-    orphans(old, &change, &mut found)?;
-    found.events = copy(old, &change, &EVENTS, None)?;
-    copy(old, &change, &HISTORY, None)?;
-    copy(old, &change, &PAIRS, None)?;
-    index(&change, 0)?;
+    let mut found =
+        RecoveredRows { sessions: copy_rows(old, &change, &SESSIONS, None)?, events: 0 };
+    add_orphan_sessions(old, &change, &mut found)?;
+    found.events = copy_rows(old, &change, &EVENTS, None)?;
+    copy_rows(old, &change, &HISTORY, None)?;
+    copy_rows(old, &change, &PAIRS, None)?;
+    index_events(&change, 0)?;
     change.commit()?;
     Ok(found)
 }
@@ -93,16 +94,16 @@ fn pour_from(old: &Connection, into: &mut Database) -> Result<RecoveredRows, Sto
 /// When the new file cannot be written.
 pub fn copy_session(old: &Connection, new: &Connection, key: i64) -> Result<(), StoreError> {
     new.execute_batch("BEGIN")?;
-    copy(old, new, &SESSIONS, Some(("key", key)))?;
+    copy_rows(old, new, &SESSIONS, Some(("key", key)))?;
     for table in [&EVENTS, &HISTORY] {
-        copy(old, new, table, Some(("session", key)))?;
+        copy_rows(old, new, table, Some(("session", key)))?;
     }
     new.execute_batch("COMMIT")?;
     Ok(())
 }
 
 /// Copies the readable rows; rows that fit nowhere are left out.
-fn copy(
+fn copy_rows(
     old: &Connection,
     new: &Connection,
     table: &Table,
@@ -114,7 +115,7 @@ fn copy(
     let mut add =
         new.prepare(&format!("INSERT OR IGNORE INTO {name}({columns}) VALUES ({marks})"))?;
     let mut copied = 0;
-    each(old, table, only, |values| {
+    for_each_row(old, table, only, |values| {
         // A damaged row may violate a constraint of the table.
         copied += add.execute(params_from_iter(values)).unwrap_or(0);
     });
@@ -123,7 +124,7 @@ fn copy(
 
 /// Reads a table by its row numbers and skips what cannot be read; with `only`, reads the rows with
 /// this number in this column.
-fn each(
+fn for_each_row(
     old: &Connection,
     table: &Table,
     only: Option<(&str, i64)>,
@@ -143,7 +144,7 @@ fn each(
         loop {
             match rows.next() {
                 Ok(Some(row)) => {
-                    let value = |at| row.get_ref(at).map_or(Value::Null, owned);
+                    let value = |at| row.get_ref(at).map_or(Value::Null, owned_value);
                     let values: Vec<Value> = (0..count).map(value).collect();
                     if let Some(Value::Integer(number)) = values.first() {
                         (after, failed) = (*number, 0);
@@ -161,7 +162,7 @@ fn each(
     }
 }
 
-fn owned(value: ValueRef<'_>) -> Value {
+fn owned_value(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => Value::Integer(number),
@@ -172,13 +173,13 @@ fn owned(value: ValueRef<'_>) -> Value {
 }
 
 /// Sessions whose own row is lost, but whose events are not.
-fn orphans(
+fn add_orphan_sessions(
     old: &Connection,
     new: &Connection,
     found: &mut RecoveredRows,
 ) -> Result<(), StoreError> {
     let mut keys: Vec<(i64, i64)> = Vec::new();
-    each(old, &EVENTS, None, |values| {
+    for_each_row(old, &EVENTS, None, |values| {
         if let (Some(Value::Integer(key)), Some(Value::Integer(at))) =
             (values.get(1), values.get(2))
             && keys.last().is_none_or(|(last, _)| last != key)
@@ -198,31 +199,31 @@ fn orphans(
 }
 
 /// Adds the words of the events after this one to the search index.
-pub fn index(new: &Connection, after: i64) -> Result<(), StoreError> {
+pub fn index_events(new: &Connection, after: i64) -> Result<(), StoreError> {
     let mut read = new.prepare("SELECT id, body FROM main.events WHERE id > ?1 ORDER BY id")?;
     let mut rows = read.query([after])?;
     while let Some(row) = rows.next()? {
-        let said = row.get_ref(1)?.as_str().map(said_in).unwrap_or_default();
-        super::write::index(new, row.get(0)?, &said)?;
+        let said = row.get_ref(1)?.as_str().map(searchable_text_in).unwrap_or_default();
+        super::write::index_text(new, row.get(0)?, &said)?;
     }
     Ok(())
 }
 
 /// A copy of a file and its log, to repair.
-fn copied(from: &Path) -> Result<PathBuf, StoreError> {
-    let mended = beside(from, ".mend");
-    forget(&mended);
+fn copy_for_repair(from: &Path) -> Result<PathBuf, StoreError> {
+    let mended = with_suffix(from, ".mend");
+    remove_database(&mended);
     fs::copy(from, &mended)?;
-    let log = beside(from, "-wal");
+    let log = with_suffix(from, "-wal");
     if log.exists() {
-        fs::copy(log, beside(&mended, "-wal"))?;
+        fs::copy(log, with_suffix(&mended, "-wal"))?;
     }
     Ok(mended)
 }
 
 /// Extends a cut file to the length in its header, or SQLite reads nothing of it. Its end is then
 /// empty pages, which are skipped.
-fn lengthened(file: &Path) -> Result<(), StoreError> {
+fn extend_to_header_length(file: &Path) -> Result<(), StoreError> {
     let mut head = [0; 32];
     let mut file = OpenOptions::new().read(true).write(true).open(file)?;
     file.read_exact(&mut head)?;
@@ -240,16 +241,16 @@ fn lengthen(file: &File, pages: u64) -> Result<(), StoreError> {
 }
 
 /// Gives a file the first page of a new one, and the other pages of the schema if those are lost.
-fn transplanted(mended: &Path) -> Result<(), StoreError> {
-    let fresh = beside(mended, ".fresh");
-    forget(&fresh);
+fn write_fresh_header(mended: &Path) -> Result<(), StoreError> {
+    let fresh = with_suffix(mended, ".fresh");
+    remove_database(&fresh);
     drop(disk::connect(&fresh)?);
     let new = fs::read(&fresh)?;
-    forget(&fresh);
+    remove_database(&fresh);
     let page = |number: usize| new.get((number - 1) * PAGE..number * PAGE);
     let Some(first) = page(1) else { return Ok(()) };
     let mut first = first.to_vec();
-    let described = described(&first);
+    let described = schema_pages(&first);
     // The file's length and its free pages are not those of the new one.
     for byte in first.iter_mut().take(40).skip(28) {
         *byte = 0;
@@ -271,7 +272,7 @@ fn transplanted(mended: &Path) -> Result<(), StoreError> {
 }
 
 /// The pages below the first one, if the schema takes more than one page.
-fn described(first: &[u8]) -> Vec<usize> {
+fn schema_pages(first: &[u8]) -> Vec<usize> {
     let two = |at: usize| match first.get(at..at + 2) {
         Some([high, low]) => usize::from(*high) << 8 | usize::from(*low),
         _ => 0,
@@ -285,9 +286,9 @@ fn described(first: &[u8]) -> Vec<usize> {
     cells.chain([four(108)]).filter(|number| *number > 1).collect()
 }
 
-pub fn forget(file: &Path) {
+pub fn remove_database(file: &Path) {
     for ending in ["", "-wal", "-shm"] {
-        match fs::remove_file(beside(file, ending)) {
+        match fs::remove_file(with_suffix(file, ending)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 tracing::warn!(%error, "a temporary file stays");
             }

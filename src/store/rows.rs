@@ -21,7 +21,7 @@ pub struct EventRow {
     pub turn: Option<u64>,
     pub body: String,
     /// Its searchable words; empty for none.
-    pub said: String,
+    pub searchable: String,
     /// The next step and question need higher numbers than these.
     pub step: u64,
     pub ask: u64,
@@ -35,29 +35,29 @@ pub enum RowAction {
     TurnStarted,
     TurnEnded,
     /// Begins a new growing reply.
-    Begins,
+    ReplyStarted,
     Delta,
     /// Replaces the growing reply before it.
-    Whole,
+    ReplyComplete,
     StepStarted,
     Output,
-    Observed,
+    StepFinished,
     /// A folder of the session: a rewind does not remove it.
     Folder,
     Other,
 }
 
 impl RowAction {
-    pub fn of(event: &Event) -> RowAction {
+    pub fn from_event(event: &Event) -> RowAction {
         match event {
             Event::TurnStarted { .. } => RowAction::TurnStarted,
             Event::TurnEnded { .. } => RowAction::TurnEnded,
-            Event::ReplyStarted | Event::Retrying { .. } => RowAction::Begins,
+            Event::ReplyStarted | Event::Retrying { .. } => RowAction::ReplyStarted,
             Event::Delta { .. } => RowAction::Delta,
-            Event::Replied(_) | Event::Repairing { .. } => RowAction::Whole,
+            Event::Replied(_) | Event::Repairing { .. } => RowAction::ReplyComplete,
             Event::StepStarted { .. } => RowAction::StepStarted,
             Event::StepOutput { .. } => RowAction::Output,
-            Event::StepFinished(_) => RowAction::Observed,
+            Event::StepFinished(_) => RowAction::StepFinished,
             Event::FolderAdded { .. } => RowAction::Folder,
             _ => RowAction::Other,
         }
@@ -68,26 +68,26 @@ impl RowAction {
         match self {
             RowAction::TurnStarted => "turn",
             RowAction::TurnEnded => "end",
-            RowAction::Begins => "begins",
+            RowAction::ReplyStarted => "begins",
             RowAction::Delta => "delta",
-            RowAction::Whole => "whole",
+            RowAction::ReplyComplete => "whole",
             RowAction::StepStarted => "step",
             RowAction::Output => "output",
-            RowAction::Observed => "seen",
+            RowAction::StepFinished => "seen",
             RowAction::Folder => "folder",
             RowAction::Other => "other",
         }
     }
 
     /// Events that must survive a power failure, as far as a disk can promise.
-    pub fn is_grave(self) -> bool {
+    pub fn needs_sync(self) -> bool {
         match self {
             RowAction::TurnStarted
             | RowAction::TurnEnded
-            | RowAction::Whole
+            | RowAction::ReplyComplete
             | RowAction::StepStarted
-            | RowAction::Observed => true,
-            RowAction::Begins
+            | RowAction::StepFinished => true,
+            RowAction::ReplyStarted
             | RowAction::Delta
             | RowAction::Output
             | RowAction::Folder
@@ -97,7 +97,7 @@ impl RowAction {
 }
 
 /// Whether a session shows this event again later.
-pub fn is_kept(event: &Event) -> bool {
+pub fn is_saved(event: &Event) -> bool {
     match event {
         Event::TurnStarted { .. }
         | Event::Attached { .. }
@@ -127,7 +127,7 @@ pub fn is_kept(event: &Event) -> bool {
 }
 
 /// True for text that comes in many small deltas and may wait a moment.
-pub fn grows(event: &Event) -> bool {
+pub fn is_growing_text(event: &Event) -> bool {
     matches!(event, Event::Delta { .. } | Event::ReasoningDelta { .. } | Event::StepOutput { .. })
 }
 
@@ -147,7 +147,7 @@ impl EventRow {
             Event::TurnStarted { turn, .. } => Some(*turn),
             _ => None,
         };
-        let (step, ask) = numbers(event);
+        let (step, ask) = next_numbers(event);
         let usage = match event {
             Event::TurnEnded { usage, .. } => {
                 Some((usage.input_tokens, usage.output_tokens, usage.estimated))
@@ -156,10 +156,10 @@ impl EventRow {
         };
         Some(EventRow {
             at,
-            kind: RowAction::of(event),
+            kind: RowAction::from_event(event),
             turn,
             body: value.to_string(),
-            said: redactor.mask(&said(event)).into_owned(),
+            searchable: redactor.mask(&searchable_text(event)).into_owned(),
             step,
             ask,
             usage,
@@ -167,11 +167,11 @@ impl EventRow {
     }
 
     pub fn weight(&self) -> usize {
-        self.body.len() + self.said.len() + 64
+        self.body.len() + self.searchable.len() + 64
     }
 }
 
-fn numbers(event: &Event) -> (u64, u64) {
+fn next_numbers(event: &Event) -> (u64, u64) {
     let number = |id: &str| {
         let digits = id.rsplit('_').next().unwrap_or_default();
         digits.parse::<u64>().map_or(0, |number| number.saturating_add(1))
@@ -194,22 +194,22 @@ fn numbers(event: &Event) -> (u64, u64) {
 }
 
 /// The words of a saved event that the user may search for later.
-pub fn said_in(body: &str) -> String {
-    serde_json::from_str(body).map(|event| said(&event)).unwrap_or_default()
+pub fn searchable_text_in(body: &str) -> String {
+    serde_json::from_str(body).map(|event| searchable_text(&event)).unwrap_or_default()
 }
 
 /// The words of an event that the user may search for later.
-pub fn said(event: &Event) -> String {
+pub fn searchable_text(event: &Event) -> String {
     let text = match event {
         Event::TurnStarted { text, .. } | Event::Steered { text } => text.clone(),
         Event::Replied(replied) => replied.message.clone(),
-        Event::StepFinished(seen) => step_words(seen),
+        Event::StepFinished(seen) => step_text(seen),
         _ => String::new(),
     };
     head(&clean::clean(text.trim(), TextSource::Text), SEARCHED).to_owned()
 }
 
-fn step_words(seen: &Observation) -> String {
+fn step_text(seen: &Observation) -> String {
     let line = match &seen.step.work {
         StepAction::Exec { program, args } => {
             let words = std::iter::once(program).chain(args);
@@ -259,7 +259,7 @@ mod tests {
         let told = |say: crate::words::Phrase| Event::Notice(Notice::info(say));
         let resumed =
             Notice::info(session::RESUMED.with("title", "tests")).with_topic(Topic::Resumed);
-        assert!(!is_kept(&Event::Notice(resumed)));
-        assert!(is_kept(&told(session::INTERRUPTED)));
+        assert!(!is_saved(&Event::Notice(resumed)));
+        assert!(is_saved(&told(session::INTERRUPTED)));
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::desk::joined;
+use super::desk::merge_text;
 use super::*;
 use crate::protocol::{
     ModelMessage, Notice, Observation, Outcome, Risk, Step, StepAction, Tier, TurnOrigin,
@@ -16,25 +16,25 @@ use crate::words::store as words;
 mod damage;
 mod moved;
 
-struct Bench {
+struct StoreFixture {
     folder: tempfile::TempDir,
     faults: Vec<UnboundedReceiver<SavingError>>,
 }
 
-impl Bench {
-    fn new() -> Bench {
-        Bench { folder: tempfile::tempdir().unwrap(), faults: Vec::new() }
+impl StoreFixture {
+    fn new() -> StoreFixture {
+        StoreFixture { folder: tempfile::tempdir().unwrap(), faults: Vec::new() }
     }
 
     fn store(&self) -> Store {
-        Store::under(self.folder.path().join("data"))
+        Store::in_folder(self.folder.path().join("data"))
     }
 
-    fn desk(&mut self) -> StoreWriter {
-        self.desk_in("/work")
+    fn writer(&mut self) -> StoreWriter {
+        self.writer_in("/work")
     }
 
-    fn desk_in(&mut self, folder: &str) -> StoreWriter {
+    fn writer_in(&mut self, folder: &str) -> StoreWriter {
         let (faults, told) = unbounded_channel();
         self.faults.push(told);
         let secrets = [("API_KEY", "hunter2hunter2")];
@@ -43,7 +43,7 @@ impl Bench {
     }
 
     /// What the desks were told, oldest desk first.
-    fn told(&mut self) -> Vec<SavingError> {
+    fn reports(&mut self) -> Vec<SavingError> {
         self.faults
             .iter_mut()
             .flat_map(|told| std::iter::from_fn(|| told.try_recv().ok()))
@@ -82,7 +82,7 @@ fn risk() -> Risk {
     }
 }
 
-fn seen(id: &str, stdout: &str) -> Observation {
+fn observation(id: &str, stdout: &str) -> Observation {
     let step = Step {
         id: id.into(),
         work: StepAction::exec("cargo", &["test"]),
@@ -93,45 +93,51 @@ fn seen(id: &str, stdout: &str) -> Observation {
     Observation { stdout: stdout.into(), exit_code: Some(0), ..seen }
 }
 
-fn tell(desk: &mut StoreWriter, events: impl IntoIterator<Item = Event>) {
-    events.into_iter().for_each(|event| desk.note(event));
+fn record_all(desk: &mut StoreWriter, events: impl IntoIterator<Item = Event>) {
+    events.into_iter().for_each(|event| desk.record(event));
     desk.flush();
 }
 
 fn turn(desk: &mut StoreWriter, number: u64, text: &str, answer: &str) {
-    tell(desk, [started(number, text), Event::ReplyStarted, replied(answer), ended(number)]);
+    record_all(desk, [started(number, text), Event::ReplyStarted, replied(answer), ended(number)]);
     let messages = serde_json::json!([{"role":"user","content":text}]);
-    desk.remember(number, &messages.to_string());
+    desk.save_turn_history(number, &messages.to_string());
 }
 
 fn events(piece: &EventPage) -> Vec<Event> {
     piece.events.iter().map(|kept| kept.event.clone()).collect()
 }
 
-fn shown(desk: &mut StoreWriter, id: &str) -> Vec<Event> {
+fn saved_events(desk: &mut StoreWriter, id: &str) -> Vec<Event> {
     events(&desk.resume(Some(id), 1_000).unwrap().tail)
 }
 
 #[test]
-fn nothing_is_made_before_the_first_turn() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
-    tell(&mut desk, [Event::Notice(Notice::info(words::BUSY)), Event::Cleared]);
+fn nothing_is_created_before_the_first_turn() {
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
+    record_all(&mut desk, [Event::Notice(Notice::info(words::BUSY)), Event::Cleared]);
     assert!(!bench.folder.path().join("data").exists());
 }
 
 #[test]
-fn shown_events_are_read_back_without_the_parts_of_a_complete_reply() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
-    tell(&mut desk, [started(1, "看看"), Event::ReplyStarted, delta("He"), delta("llo")]);
-    assert_eq!(desk.due().map(|_| ()), Some(()));
+fn saved_events_are_read_back_without_the_deltas_of_a_complete_reply() {
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
+    record_all(&mut desk, [started(1, "看看"), Event::ReplyStarted, delta("He"), delta("llo")]);
+    assert_eq!(desk.next_deadline().map(|_| ()), Some(()));
     desk.tick();
     let id = desk.id().to_owned();
     drop(desk);
-    let mut desk = bench.desk();
-    assert_eq!(shown(&mut desk, &id), [started(1, "看看"), Event::ReplyStarted, delta("Hello")]);
-    tell(&mut desk, [delta(" there"), Event::ReplyStarted, delta("x"), replied("Hi."), ended(1)]);
+    let mut desk = bench.writer();
+    assert_eq!(
+        saved_events(&mut desk, &id),
+        [started(1, "看看"), Event::ReplyStarted, delta("Hello")]
+    );
+    record_all(
+        &mut desk,
+        [delta(" there"), Event::ReplyStarted, delta("x"), replied("Hi."), ended(1)],
+    );
     let expected = [
         started(1, "看看"),
         Event::ReplyStarted,
@@ -141,73 +147,81 @@ fn shown_events_are_read_back_without_the_parts_of_a_complete_reply() {
         replied("Hi."),
         ended(1),
     ];
-    assert_eq!(shown(&mut desk, &id), expected);
+    assert_eq!(saved_events(&mut desk, &id), expected);
 }
 
 #[test]
 fn the_result_of_a_step_replaces_its_output() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
-    let step = seen("cmd_007", "").step;
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
+    let step = observation("cmd_007", "").step;
     let output = |text: &str| Event::StepOutput { id: "cmd_007".into(), text: text.into() };
     let begun = Event::StepStarted { step, risk: risk() };
-    tell(&mut desk, [started(1, "go"), begun.clone(), output("a "), output("b ")]);
+    record_all(&mut desk, [started(1, "go"), begun.clone(), output("a "), output("b ")]);
     desk.tick();
     let id = desk.id().to_owned();
-    assert_eq!(shown(&mut desk, &id), [started(1, "go"), begun.clone(), output("a b ")]);
-    let whole = Event::StepFinished(Box::new(seen("cmd_007", "a b c")));
+    assert_eq!(saved_events(&mut desk, &id), [started(1, "go"), begun.clone(), output("a b ")]);
+    let whole = Event::StepFinished(Box::new(observation("cmd_007", "a b c")));
     // The desk that took the session up has forgotten which rows those were; a session
     // mends that when it resumes. The desk that wrote them has not.
-    tell(&mut desk, [started(2, "again"), begun, output("x "), whole.clone()]);
-    let all = shown(&mut desk, &id);
+    record_all(&mut desk, [started(2, "again"), begun, output("x "), whole.clone()]);
+    let all = saved_events(&mut desk, &id);
     assert_eq!(all.last(), Some(&whole));
     assert!(!all.contains(&output("x ")));
     assert_eq!(desk.resume(Some(&id), 9).unwrap().known.next_step, 8);
 }
 
 #[test]
-fn output_of_a_step_that_broke_off_gives_way_when_the_step_is_closed_later() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+fn output_of_an_interrupted_step_is_replaced_when_the_step_is_closed_later() {
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     let output = Event::StepOutput { id: "cmd_001".into(), text: "line\n".into() };
-    let step = seen("cmd_001", "").step;
+    let step = observation("cmd_001", "").step;
     let begun = Event::StepStarted { step, risk: risk() };
-    tell(&mut desk, [started(1, "go"), Event::ReplyStarted, delta("Ha"), replied("Half"), begun]);
-    desk.note(output);
+    record_all(
+        &mut desk,
+        [started(1, "go"), Event::ReplyStarted, delta("Ha"), replied("Half"), begun],
+    );
+    desk.record(output);
     desk.tick();
     let id = desk.id().to_owned();
     drop(desk);
-    let mut desk = bench.desk();
+    let mut desk = bench.writer();
     let tail = events(&desk.resume(Some(&id), 99).unwrap().tail);
     assert!(matches!(tail.last(), Some(Event::StepOutput { .. })), "{tail:?}");
-    tell(&mut desk, [Event::StepFinished(Box::new(seen("cmd_001", "line\n"))), ended(1)]);
-    let after = shown(&mut desk, &id);
+    record_all(
+        &mut desk,
+        [Event::StepFinished(Box::new(observation("cmd_001", "line\n"))), ended(1)],
+    );
+    let after = saved_events(&mut desk, &id);
     assert!(!after.iter().any(|event| matches!(event, Event::StepOutput { .. })), "{after:?}");
     assert_eq!(after.len(), 6, "{after:?}");
 }
 
 #[test]
-fn a_part_is_found_by_its_id_however_far_back_it_is() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+fn turns_and_steps_are_found_by_id_however_old_they_are() {
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     for number in 1..=300 {
         let id = format!("cmd_{number:03}");
-        let one =
-            Event::StepFinished(Box::new(seen(&id, &format!("says \"id\":\"cmd_007\" {number}"))));
-        tell(&mut desk, [started(number, "x"), one, ended(number)]);
+        let one = Event::StepFinished(Box::new(observation(
+            &id,
+            &format!("says \"id\":\"cmd_007\" {number}"),
+        )));
+        record_all(&mut desk, [started(number, "x"), one, ended(number)]);
     }
     let of = |events: &[Event]| match events {
         [Event::StepFinished(seen)] => seen.step.id.clone(),
         other => format!("{other:?}"),
     };
-    assert_eq!(of(&events(&desk.part("cmd_007").unwrap())), "cmd_007");
-    assert_eq!(events(&desk.part("turn_2").unwrap()).first(), Some(&started(2, "x")));
+    assert_eq!(of(&events(&desk.turn_or_step("cmd_007").unwrap())), "cmd_007");
+    assert_eq!(events(&desk.turn_or_step("turn_2").unwrap()).first(), Some(&started(2, "x")));
     for none in ["cmd_999", "turn_999", "turn_x", "", "%"] {
-        assert_eq!(desk.part(none).unwrap(), EventPage::default(), "{none}");
+        assert_eq!(desk.turn_or_step(none).unwrap(), EventPage::default(), "{none}");
     }
-    desk.take_back(300, &Event::Cleared, &[]).unwrap();
-    assert_eq!(desk.part("cmd_300").unwrap(), EventPage::default(), "it was taken back");
-    let ends = events(&desk.ends().unwrap());
+    desk.rewind(300, &Event::Cleared, &[]).unwrap();
+    assert_eq!(desk.turn_or_step("cmd_300").unwrap(), EventPage::default(), "it was taken back");
+    let ends = events(&desk.first_and_last().unwrap());
     assert_eq!((&ends[0], &ends[1]), (&started(1, "x"), &started(299, "x")));
     let (first, last) = (of(&ends[2..3]), of(&ends[3..4]));
     assert_eq!((first.as_str(), last.as_str()), ("cmd_001", "cmd_299"));
@@ -215,16 +229,16 @@ fn a_part_is_found_by_its_id_however_far_back_it_is() {
 
 #[test]
 fn secrets_never_reach_the_file() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     let token = format!("ghp_{}", "a1B2".repeat(9));
-    tell(&mut desk, [started(1, "the key is hunter2hunter2"), Event::ReplyStarted]);
-    tell(&mut desk, [delta(&format!("it is {}", &token.split_at(20).0))]);
+    record_all(&mut desk, [started(1, "the key is hunter2hunter2"), Event::ReplyStarted]);
+    record_all(&mut desk, [delta(&format!("it is {}", &token.split_at(20).0))]);
     desk.tick();
-    tell(&mut desk, [delta(token.split_at(20).1), delta(" and so on")]);
+    record_all(&mut desk, [delta(token.split_at(20).1), delta(" and so on")]);
     desk.tick();
-    tell(&mut desk, [Event::StepFinished(Box::new(seen("cmd_001", &token)))]);
-    desk.remember(1, &serde_json::json!([{"role":"user","content":token}]).to_string());
+    record_all(&mut desk, [Event::StepFinished(Box::new(observation("cmd_001", &token)))]);
+    desk.save_turn_history(1, &serde_json::json!([{"role":"user","content":token}]).to_string());
     desk.close();
     for ending in ["", "-wal"] {
         let bytes = fs::read(format!("{}{ending}", bench.file().display())).unwrap_or_default();
@@ -232,14 +246,14 @@ fn secrets_never_reach_the_file() {
         assert!(!text.contains("hunter2hunter2") && !text.contains("a1B2a1B2a1B2"), "{ending}");
     }
     let id = desk.id().to_owned();
-    let text = format!("{:?}", shown(&mut desk, &id));
+    let text = format!("{:?}", saved_events(&mut desk, &id));
     assert!(text.contains("‹secret:API_KEY") && text.contains("‹secret:github-token"), "{text}");
 }
 
 #[test]
-fn chinese_is_found_from_one_character_on() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+fn chinese_is_found_by_a_single_character() {
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "请修复登录页面的错误", "好的，已经修复。");
     turn(&mut desk, 2, "run cargo test", "100% done_ok");
     let mut found = |words: &str| {
@@ -257,13 +271,13 @@ fn chinese_is_found_from_one_character_on() {
 }
 
 #[test]
-fn the_last_session_of_a_folder_is_the_one_worked_in_last_whatever_the_clock_says() {
-    let mut bench = Bench::new();
-    let mut one = bench.desk();
+fn the_last_session_of_a_folder_is_the_last_used_whatever_the_clock_says() {
+    let mut bench = StoreFixture::new();
+    let mut one = bench.writer();
     turn(&mut one, 1, "first", "a");
-    let mut two = bench.desk();
+    let mut two = bench.writer();
     turn(&mut two, 1, "second", "b");
-    let mut other = bench.desk_in("/elsewhere");
+    let mut other = bench.writer_in("/elsewhere");
     turn(&mut other, 1, "third", "c");
     turn(&mut one, 2, "more", "d");
     let db = rusqlite::Connection::open(bench.file()).unwrap();
@@ -271,7 +285,7 @@ fn the_last_session_of_a_folder_is_the_one_worked_in_last_whatever_the_clock_say
     db.execute("UPDATE sessions SET updated = updated * 2 WHERE id = ?1", [two.id()]).unwrap();
     let (one_id, two_id) = (one.id().to_owned(), two.id().to_owned());
     drop((one, two));
-    let mut desk = bench.desk();
+    let mut desk = bench.writer();
     let resumed = desk.resume(None, 10).unwrap();
     assert_eq!((resumed.known.id.as_str(), resumed.known.turn), (one_id.as_str(), 2));
     assert_eq!(resumed.known.usage.input_tokens, 20);
@@ -282,16 +296,16 @@ fn the_last_session_of_a_folder_is_the_one_worked_in_last_whatever_the_clock_say
 }
 
 #[test]
-fn a_second_window_only_reads_and_the_lock_goes_with_its_holder() {
-    let mut bench = Bench::new();
-    let mut one = bench.desk();
+fn a_second_window_is_read_only_until_the_first_releases_its_lock() {
+    let mut bench = StoreFixture::new();
+    let mut one = bench.writer();
     turn(&mut one, 1, "hello", "hi");
     let id = one.id().to_owned();
-    let mut two = bench.desk();
+    let mut two = bench.writer();
     assert!(two.resume(Some(&id), 10).unwrap().read_only);
     turn(&mut two, 2, "not kept", "no");
     assert!(matches!(two.rename("x"), Err(StoreError::Held { .. })));
-    assert_eq!(shown(&mut two, &id).len(), 4);
+    assert_eq!(saved_events(&mut two, &id).len(), 4);
     let mut disk = Database::open(&bench.store()).unwrap().0;
     assert!(matches!(disk.delete(&bench.store(), &id), Err(StoreError::Held { .. })));
     drop(one);
@@ -304,13 +318,13 @@ fn a_second_window_only_reads_and_the_lock_goes_with_its_holder() {
 
 #[test]
 fn a_clean_end_empties_the_log_and_deleted_data_is_gone() {
-    let mut bench = Bench::new();
+    let mut bench = StoreFixture::new();
     let files = [bench.file(), bench.file().with_extension("db-wal")];
     let stands_in = |file: &std::path::Path| {
         let bytes = fs::read(file).unwrap_or_default();
         bytes.windows(10).any(|window| window == b"periwinkle")
     };
-    let mut desk = bench.desk();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "periwinkle", "ok");
     let id = desk.id().to_owned();
     assert!(stands_in(&files[1]));
@@ -323,9 +337,9 @@ fn a_clean_end_empties_the_log_and_deleted_data_is_gone() {
 }
 
 #[test]
-fn a_fork_is_a_copy_and_the_first_stays_as_it_was() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+fn a_fork_is_a_copy_and_the_original_is_unchanged() {
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "plan it", "ok");
     let first = desk.id().to_owned();
     let head = SessionHeader {
@@ -340,23 +354,23 @@ fn a_fork_is_a_copy_and_the_first_stays_as_it_was() {
     assert_eq!(desk.search("plan", 9).unwrap().len(), 2);
     let listed = desk.list(None, 9).unwrap();
     assert_eq!(listed[0].parent.as_deref(), Some(first.as_str()));
-    assert_eq!(shown(&mut desk, &first).len(), 4);
-    assert_eq!(shown(&mut desk, &second).len(), 8);
+    assert_eq!(saved_events(&mut desk, &first).len(), 4);
+    assert_eq!(saved_events(&mut desk, &second).len(), 8);
     assert_eq!(desk.resume(Some(&second), 9).unwrap().history.len(), 2);
 }
 
 #[test]
-fn turns_that_are_taken_back_are_not_deleted() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+fn rewound_turns_are_not_deleted() {
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     for (number, text) in [(1, "one"), (2, "two"), (3, "three")] {
         turn(&mut desk, number, text, "ok");
     }
     let undone = Event::Notice(Notice::info(words::NOTHING_THERE));
-    let (text, history) = desk.take_back(2, &undone, &[]).unwrap();
+    let (text, history) = desk.rewind(2, &undone, &[]).unwrap();
     assert_eq!((text.as_str(), history.len()), ("two", 1));
     let id = desk.id().to_owned();
-    assert_eq!(shown(&mut desk, &id).len(), 4);
+    assert_eq!(saved_events(&mut desk, &id).len(), 4);
     assert_eq!(desk.search("three", 9).unwrap(), []);
     turn(&mut desk, 2, "another two", "ok");
     let resumed = desk.resume(Some(&id), 99).unwrap();
@@ -364,15 +378,15 @@ fn turns_that_are_taken_back_are_not_deleted() {
     let db = rusqlite::Connection::open(bench.file()).unwrap();
     let all: i64 = db.query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
     assert_eq!(all, 17, "sixteen, and what says that they were taken back");
-    assert!(matches!(desk.take_back(9, &undone, &[]), Err(StoreError::NothingThere)));
+    assert!(matches!(desk.rewind(9, &undone, &[]), Err(StoreError::NothingThere)));
 }
 
 #[test]
-fn a_turn_that_is_asked_again_is_heard_once_and_shown_twice() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+fn a_retried_turn_is_once_in_the_history_and_twice_on_the_screen() {
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "one", "ok");
-    desk.retried(1);
+    desk.discard_turn_history(1);
     turn(&mut desk, 2, "one", "better");
     let id = desk.id().to_owned();
     let resumed = desk.resume(Some(&id), 99).unwrap();
@@ -381,24 +395,24 @@ fn a_turn_that_is_asked_again_is_heard_once_and_shown_twice() {
 
 #[test]
 fn a_whole_saved_history_replaces_all_before_it() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "one", "ok");
-    desk.remember_whole(1, r#"{"summary":"x"}"#);
+    desk.save_whole_history(1, r#"{"summary":"x"}"#);
     turn(&mut desk, 2, "two", "ok");
     let id = desk.id().to_owned();
     let history = desk.resume(Some(&id), 9).unwrap().history;
     assert_eq!(history.len(), 2);
     assert_eq!(history[0], Remembered::Whole { turn: 1, history: r#"{"summary":"x"}"#.into() });
     // Rewound with the turn it follows.
-    let (_, history) = desk.take_back(1, &ended(1), &[]).unwrap();
+    let (_, history) = desk.rewind(1, &ended(1), &[]).unwrap();
     assert_eq!(history, []);
 }
 
 #[test]
-fn a_long_session_comes_in_pieces_of_whole_turns() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+fn a_long_session_is_read_in_pages_of_whole_turns() {
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     for number in 1..=20 {
         turn(&mut desk, number, &format!("turn {number}"), "ok");
     }
@@ -407,7 +421,7 @@ fn a_long_session_comes_in_pieces_of_whole_turns() {
     let (mut all, mut pieces) = (events(&piece), 1);
     assert_eq!(all.len(), 12, "ten, from the start of a turn");
     while piece.more {
-        piece = desk.before(piece.events[0].seq, 10).unwrap();
+        piece = desk.events_before(piece.events[0].seq, 10).unwrap();
         all.splice(0..0, events(&piece));
         pieces += 1;
     }
@@ -417,9 +431,9 @@ fn a_long_session_comes_in_pieces_of_whole_turns() {
 }
 
 #[test]
-fn a_row_that_cannot_be_read_costs_that_row() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+fn an_unreadable_row_loses_only_that_row() {
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "one", "ok");
     turn(&mut desk, 2, "two", "ok");
     let db = rusqlite::Connection::open(bench.file()).unwrap();
@@ -432,22 +446,22 @@ fn a_row_that_cannot_be_read_costs_that_row() {
 
 #[test]
 fn a_file_of_a_later_version_is_left_alone() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "one", "ok");
     drop(desk);
     let db = rusqlite::Connection::open(bench.file()).unwrap();
     db.pragma_update(None, "user_version", schema::newest() + 1).unwrap();
     drop(db);
     let before = fs::read(bench.file()).unwrap();
-    let mut desk = bench.desk();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "two", "ok");
-    assert!(matches!(bench.told().as_slice(), [SavingError::NotSaved(_)]));
+    assert!(matches!(bench.reports().as_slice(), [SavingError::NotSaved(_)]));
     assert_eq!(fs::read(bench.file()).unwrap(), before);
 }
 
 #[test]
-fn a_migration_runs_once_and_is_whole_or_not_at_all() {
+fn a_migration_runs_once_and_is_atomic() {
     let mut db = rusqlite::Connection::open_in_memory().unwrap();
     let one = "CREATE TABLE a(x); INSERT INTO a VALUES (1);";
     let two = "INSERT INTO a VALUES (2);";
@@ -461,9 +475,9 @@ fn a_migration_runs_once_and_is_whole_or_not_at_all() {
 }
 
 #[test]
-fn ids_can_be_typed_short() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+fn an_id_can_be_abbreviated() {
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "one", "a");
     let id = desk.id().to_owned();
     let (short, _) = id.split_at(3);
@@ -485,13 +499,13 @@ fn ids_can_be_typed_short() {
 }
 
 #[test]
-fn a_session_is_called_after_its_first_words_until_it_has_a_name() {
+fn a_session_is_titled_by_its_first_message_until_it_is_renamed() {
     assert_eq!(title_of("\n  fix   the\tbuild \nmore", TurnOrigin::Typed), "fix the build");
     assert_eq!(title_of("!!git status", TurnOrigin::Shell), "git status");
     assert_eq!(title_of(&"长".repeat(100), TurnOrigin::Typed), format!("{}…", "长".repeat(60)));
     assert_eq!(title_of("\u{1b}[2Jred", TurnOrigin::Typed), "red");
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     desk.rename("named before").unwrap();
     turn(&mut desk, 1, "one", "a");
     assert_eq!(desk.list(None, 1).unwrap()[0].title, "named before");
@@ -500,24 +514,24 @@ fn a_session_is_called_after_its_first_words_until_it_has_a_name() {
 }
 
 #[test]
-fn text_of_one_kind_joins_and_of_two_does_not() {
+fn deltas_of_one_kind_are_merged_and_of_two_kinds_are_not() {
     let mut text = delta("a");
-    assert_eq!(joined(&mut text, delta("b")), None);
+    assert_eq!(merge_text(&mut text, delta("b")), None);
     assert_eq!(text, delta("ab"));
     let thought = Event::ReasoningDelta { text: "c".into() };
-    assert_eq!(joined(&mut text, thought.clone()), Some(thought));
+    assert_eq!(merge_text(&mut text, thought.clone()), Some(thought));
 }
 
 #[test]
-fn named_values_are_kept_apart_and_have_their_limits() {
-    let bench = Bench::new();
-    let (mut one, mut two) = (bench.store().pairs("a"), bench.store().pairs("b"));
+fn named_values_are_separate_by_namespace_and_limited_in_size() {
+    let bench = StoreFixture::new();
+    let (mut one, mut two) = (bench.store().key_value("a"), bench.store().key_value("b"));
     assert_eq!(one.get("k").unwrap(), None);
     one.set("k", "1").unwrap();
     one.set("k", "2").unwrap();
     two.set("k", "另一个").unwrap();
     assert_eq!(one.get("k").unwrap().as_deref(), Some("2"));
-    assert_eq!(bench.store().pairs("b").get("k").unwrap().as_deref(), Some("另一个"));
+    assert_eq!(bench.store().key_value("b").get("k").unwrap().as_deref(), Some("另一个"));
     assert_eq!(one.names().unwrap(), ["k"]);
     assert!(one.remove("k").unwrap() && !one.remove("k").unwrap());
     assert!(matches!(one.set("k", &"x".repeat((1 << 20) + 1)), Err(StoreError::TooLong)));
@@ -526,25 +540,25 @@ fn named_values_are_kept_apart_and_have_their_limits() {
 
 #[tokio::test]
 async fn an_appended_event_is_visible_to_another_reader_at_once() {
-    let bench = Bench::new();
+    let bench = StoreFixture::new();
     let (faults, _told) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
     let head = SessionHeader::new("/work", None);
     let id = head.id.clone();
     let recorder = Recorder::start(bench.store(), head, redactor, faults);
     recorder.append(&started(1, "hello")).await;
-    assert_eq!(recorder.grow(delta("text that grows")), None);
+    assert_eq!(recorder.try_send(delta("text that grows")), None);
     recorder.append(&Event::ReplyStarted).await;
     let disk = Database::open(&bench.store()).unwrap().0;
     let known = disk.find(&id).unwrap();
-    let kept = events(&disk.piece(known.key, None, 99).unwrap());
+    let kept = events(&disk.event_page(known.key, None, 99).unwrap());
     assert_eq!(kept, [started(1, "hello"), delta("text that grows"), Event::ReplyStarted]);
     recorder.close().await;
 }
 
 #[tokio::test]
-async fn a_start_that_is_written_ahead_is_in_the_file_once_and_before_it_is_waited_for() {
-    let bench = Bench::new();
+async fn an_early_start_event_is_written_once_and_before_it_is_awaited() {
+    let bench = StoreFixture::new();
     let (faults, _told) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
     let head = SessionHeader::new("/work", None);
@@ -553,11 +567,11 @@ async fn a_start_that_is_written_ahead_is_in_the_file_once_and_before_it_is_wait
     let kept = || {
         let disk = Database::open(&bench.store()).unwrap().0;
         let known = disk.find(&id).unwrap();
-        events(&disk.piece(known.key, None, 99).unwrap())
+        events(&disk.event_page(known.key, None, 99).unwrap())
     };
     recorder.prepare(Some(started(1, "hello")));
     // Only to know that it was done.
-    recorder.ask(|_| ()).await.unwrap();
+    recorder.call(|_| ()).await.unwrap();
     assert_eq!(kept(), [started(1, "hello")]);
     recorder.append(&started(1, "hello")).await;
     assert_eq!(kept(), [started(1, "hello")]);
@@ -570,12 +584,12 @@ async fn a_start_that_is_written_ahead_is_in_the_file_once_and_before_it_is_wait
 }
 
 #[tokio::test]
-async fn in_memory_everything_works_and_nothing_stays() {
+async fn an_in_memory_store_works_and_saves_nothing() {
     let (faults, _told) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
     let recorder =
         Recorder::start(Store::in_memory(), SessionHeader::new("/work", None), redactor, faults);
     recorder.append(&started(1, "hello")).await;
-    let listed = recorder.ask(|desk| desk.list(None, 9)).await.unwrap().unwrap();
+    let listed = recorder.call(|desk| desk.list(None, 9)).await.unwrap().unwrap();
     assert_eq!(listed.len(), 1);
 }

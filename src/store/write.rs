@@ -29,13 +29,13 @@ impl Database {
         parts: &mut PendingParts,
     ) -> Result<i64, StoreError> {
         let mut now = parts.clone();
-        let change = self.change()?;
+        let change = self.write_transaction()?;
         let key = match key {
             Some(key) => key,
-            None => begin(&change, head, rows.first())?,
+            None => insert_session(&change, head, rows.first())?,
         };
         for row in rows {
-            add_one(&change, key, row, &mut now)?;
+            insert_row(&change, key, row, &mut now)?;
         }
         change.commit()?;
         *parts = now;
@@ -67,26 +67,31 @@ impl Database {
     }
 
     /// Saves the messages of a finished turn.
-    pub fn remember(&mut self, key: i64, turn: u64, body: &str) -> Result<(), StoreError> {
+    pub fn save_turn_history(&mut self, key: i64, turn: u64, body: &str) -> Result<(), StoreError> {
         let done = self.db.execute(
             "UPDATE history SET body = ?3
              WHERE session = ?1 AND turn = ?2 AND undone IS NULL AND whole = 0",
-            params![key, num(turn), body],
+            params![key, to_sql_integer(turn), body],
         )?;
         if done == 0 {
             self.db.execute(
                 "INSERT INTO history(session, turn, body) VALUES (?1, ?2, ?3)",
-                params![key, num(turn), body],
+                params![key, to_sql_integer(turn), body],
             )?;
         }
         Ok(())
     }
 
     /// Saves the whole history after a turn, in place of the earlier one.
-    pub fn remember_whole(&mut self, key: i64, turn: u64, body: &str) -> Result<(), StoreError> {
+    pub fn save_whole_history(
+        &mut self,
+        key: i64,
+        turn: u64,
+        body: &str,
+    ) -> Result<(), StoreError> {
         self.db.execute(
             "INSERT INTO history(session, turn, whole, body) VALUES (?1, ?2, 1, ?3)",
-            params![key, num(turn), body],
+            params![key, to_sql_integer(turn), body],
         )?;
         Ok(())
     }
@@ -94,19 +99,19 @@ impl Database {
     /// Removes turns from `turn` on from the history and, if `shown` is set, from the shown events.
     /// The rows stay, and `event` records what happened; `behind` is added with it. Returns the
     /// message that began that turn.
-    pub fn take_back(
+    pub fn rewind(
         &mut self,
         key: i64,
         turn: u64,
         shown: Option<&Event>,
         behind: &[EventRow],
     ) -> Result<Option<String>, StoreError> {
-        let change = self.change()?;
+        let change = self.write_transaction()?;
         let began: Option<(i64, String)> = change
             .query_row(
                 "SELECT id, body FROM events
                  WHERE session = ?1 AND turn = ?2 AND undone IS NULL ORDER BY id DESC LIMIT 1",
-                params![key, num(turn)],
+                params![key, to_sql_integer(turn)],
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )
             .optional()?;
@@ -131,10 +136,10 @@ impl Database {
         }
         change.execute(
             "UPDATE history SET undone = ?3 WHERE session = ?1 AND turn >= ?2 AND undone IS NULL",
-            params![key, num(turn), by],
+            params![key, to_sql_integer(turn), by],
         )?;
         for row in behind {
-            add_one(&change, key, row, &mut PendingParts::default())?;
+            insert_row(&change, key, row, &mut PendingParts::default())?;
         }
         change.commit()?;
         Ok(match serde_json::from_str(&body) {
@@ -151,7 +156,7 @@ impl Database {
         head: &SessionHeader,
         title: Option<&str>,
     ) -> Result<i64, StoreError> {
-        let change = self.change()?;
+        let change = self.write_transaction()?;
         let touched = next_touch(&change)?;
         change.execute(
             "INSERT INTO sessions(id, folder, title, named, created, updated, touched, parent,
@@ -192,24 +197,24 @@ impl Database {
             return Err(StoreError::Held { id: known.id });
         };
         let key = known.key;
-        let change = self.change()?;
-        forget_words(&change, key)?;
+        let change = self.write_transaction()?;
+        remove_from_index(&change, key)?;
         change.execute("DELETE FROM sessions WHERE key = ?1", [key])?;
         change.commit()?;
         // It is removed from the log as well, unless another window reads for longer than we wait:
         // then it stays until the log is next emptied.
         let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        store.forget_lock(&known.id);
+        store.remove_lock(&known.id);
         Ok(())
     }
 
-    pub(super) fn change(&mut self) -> Result<Transaction<'_>, StoreError> {
+    pub(super) fn write_transaction(&mut self) -> Result<Transaction<'_>, StoreError> {
         Ok(self.db.transaction_with_behavior(TransactionBehavior::Immediate)?)
     }
 }
 
 /// Converts one of our numbers for SQLite.
-pub(super) fn num(number: u64) -> i64 {
+pub(super) fn to_sql_integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
@@ -218,7 +223,7 @@ fn next_touch(db: &Connection) -> Result<i64, StoreError> {
     Ok(db.query_row("SELECT coalesce(max(touched), 0) + 1 FROM sessions", [], |row| row.get(0))?)
 }
 
-fn begin(
+fn insert_session(
     db: &Connection,
     head: &SessionHeader,
     first: Option<&EventRow>,
@@ -248,7 +253,7 @@ fn begin(
     Ok(db.last_insert_rowid())
 }
 
-fn add_one(
+fn insert_row(
     db: &Connection,
     key: i64,
     row: &EventRow,
@@ -257,17 +262,17 @@ fn add_one(
     db.prepare_cached(
         "INSERT INTO events(session, at, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?
-    .execute(params![key, row.at, row.kind.name(), row.turn.map(num), row.body])?;
+    .execute(params![key, row.at, row.kind.name(), row.turn.map(to_sql_integer), row.body])?;
     let id = db.last_insert_rowid();
-    if !row.said.is_empty() {
-        index(db, id, &row.said)?;
+    if !row.searchable.is_empty() {
+        index_text(db, id, &row.searchable)?;
     }
-    supersede(db, id, row, parts)?;
-    note(db, key, row)
+    remove_superseded(db, id, row, parts)?;
+    update_session(db, key, row)
 }
 
 /// Adds the words of an event to the search index.
-pub(super) fn index(db: &Connection, id: i64, said: &str) -> Result<(), StoreError> {
+pub(super) fn index_text(db: &Connection, id: i64, said: &str) -> Result<(), StoreError> {
     if !said.is_empty() {
         db.prepare_cached("INSERT INTO words(rowid, text) VALUES (?1, ?2)")?
             .execute(params![id, said])?;
@@ -276,7 +281,7 @@ pub(super) fn index(db: &Connection, id: i64, said: &str) -> Result<(), StoreErr
 }
 
 /// Removes the words of a session from the index. Must be called before its events are removed.
-pub(super) fn forget_words(db: &Connection, key: i64) -> Result<(), StoreError> {
+pub(super) fn remove_from_index(db: &Connection, key: i64) -> Result<(), StoreError> {
     db.execute("DELETE FROM said WHERE session = ?1", [key])?;
     db.execute(
         "DELETE FROM words WHERE rowid IN (SELECT id FROM events WHERE session = ?1)",
@@ -286,7 +291,7 @@ pub(super) fn forget_words(db: &Connection, key: i64) -> Result<(), StoreError> 
 }
 
 /// Removes the parts of what is complete now.
-fn supersede(
+fn remove_superseded(
     db: &Connection,
     id: i64,
     row: &EventRow,
@@ -295,8 +300,8 @@ fn supersede(
     let mut forget = db.prepare_cached("DELETE FROM events WHERE id = ?1")?;
     match row.kind {
         RowAction::Delta => parts.reply.push(id),
-        RowAction::Begins | RowAction::TurnEnded => parts.reply.clear(),
-        RowAction::Whole => {
+        RowAction::ReplyStarted | RowAction::TurnEnded => parts.reply.clear(),
+        RowAction::ReplyComplete => {
             for id in parts.reply.drain(..) {
                 forget.execute([id])?;
             }
@@ -312,7 +317,7 @@ fn supersede(
             }
         }
         RowAction::StepStarted => parts.output.clear(),
-        RowAction::Observed => {
+        RowAction::StepFinished => {
             for (id, _) in parts.output.drain(..) {
                 forget.execute([id])?;
             }
@@ -323,7 +328,7 @@ fn supersede(
 }
 
 /// Applies the changes of a row to its session.
-fn note(db: &Connection, key: i64, row: &EventRow) -> Result<(), StoreError> {
+fn update_session(db: &Connection, key: i64, row: &EventRow) -> Result<(), StoreError> {
     if let Some(turn) = row.turn {
         let touched = next_touch(db)?;
         db.prepare_cached(
@@ -331,7 +336,7 @@ fn note(db: &Connection, key: i64, row: &EventRow) -> Result<(), StoreError> {
         )?
         .execute(params![key, row.at, touched])?;
         db.prepare_cached("INSERT INTO history(session, turn) VALUES (?1, ?2)")?
-            .execute(params![key, num(turn)])?;
+            .execute(params![key, to_sql_integer(turn)])?;
     }
     if row.step > 0 || row.ask > 0 {
         db.prepare_cached(
@@ -340,8 +345,8 @@ fn note(db: &Connection, key: i64, row: &EventRow) -> Result<(), StoreError> {
         )?
         .execute(params![
             key,
-            num(row.step),
-            num(row.ask),
+            to_sql_integer(row.step),
+            to_sql_integer(row.ask),
             row.kind == RowAction::StepStarted
         ])?;
     }
@@ -350,7 +355,13 @@ fn note(db: &Connection, key: i64, row: &EventRow) -> Result<(), StoreError> {
             "UPDATE sessions SET updated = max(updated, ?2), input = input + ?3,
                  output = output + ?4, estimated = estimated OR ?5 WHERE key = ?1",
         )?
-        .execute(params![key, row.at, num(input), num(output), estimated])?;
+        .execute(params![
+            key,
+            row.at,
+            to_sql_integer(input),
+            to_sql_integer(output),
+            estimated
+        ])?;
     }
     Ok(())
 }
@@ -368,7 +379,7 @@ fn copy_events(db: &Connection, from: i64, to: i64) -> Result<(), StoreError> {
         let (at, kind, turn): (i64, String, Option<i64>) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let body: String = row.get(3)?;
         add.execute(params![to, at, kind, turn, body])?;
-        index(db, db.last_insert_rowid(), &rows::said_in(&body))?;
+        index_text(db, db.last_insert_rowid(), &rows::searchable_text_in(&body))?;
     }
     Ok(())
 }

@@ -255,7 +255,7 @@ pub fn with_files(parts: &mut SessionConfig) {
 
 /// Kept in a folder of the folder; the last conversation goes on where there is one.
 pub fn saved(parts: &mut SessionConfig, resume: bool) {
-    let store = Store::under(parts.guard.place.workspace.join(".data"));
+    let store = Store::in_folder(parts.guard.place.workspace.join(".data"));
     let resume = resume.then_some(ResumeTarget::Last);
     parts.keep = Persistence { store, resume, replay: Replay::All };
 }

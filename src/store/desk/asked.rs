@@ -1,7 +1,7 @@
 //! The requests to an open session: look up, resume, and change the session as a whole. All waiting
 //! rows are written first.
 
-use super::{HISTORY, PART, Resumed, SessionHeader, StoreWriter, Waiting, WriteLock, now};
+use super::{HISTORY, PART, PendingRows, Resumed, SessionHeader, StoreWriter, WriteLock, now};
 use crate::protocol::Event;
 use crate::store::read::SessionRecord;
 use crate::store::rows::{self, EventRow};
@@ -10,51 +10,53 @@ use crate::store::{Database, EventPage, Listed, Remembered, SessionHit, StoreErr
 
 impl StoreWriter {
     /// The file with all waiting rows written; repairs damage and tries once more.
-    fn with<T>(
+    fn with_database<T>(
         &mut self,
         ask: impl Fn(&mut Database) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.open()?;
-        self.ripen(None);
+        self.flush_growing(None);
         self.flush();
-        let Some(disk) = &mut self.disk else { return Err(StoreError::NothingThere) };
+        let Some(disk) = &mut self.database else { return Err(StoreError::NothingThere) };
         match ask(disk) {
             Err(error) if error.is_damage() => {
-                self.mend()?;
-                self.disk.as_mut().map_or(Err(StoreError::NothingThere), ask)
+                self.salvage()?;
+                self.database.as_mut().map_or(Err(StoreError::NothingThere), ask)
             }
             done => done,
         }
     }
 
     pub fn list(&mut self, folder: Option<&str>, most: usize) -> Result<Vec<Listed>, StoreError> {
-        self.with(|disk| disk.list(folder, most))
+        self.with_database(|disk| disk.list(folder, most))
     }
 
     /// The latest sessions, and the number of all.
-    pub fn listed(&mut self, most: usize) -> Result<(Vec<Listed>, usize), StoreError> {
-        self.with(|disk| Ok((disk.list(None, most)?, disk.count(None)?)))
+    pub fn list_with_count(&mut self, most: usize) -> Result<(Vec<Listed>, usize), StoreError> {
+        self.with_database(|disk| Ok((disk.list(None, most)?, disk.count(None)?)))
     }
 
     pub fn search(&mut self, words: &str, most: usize) -> Result<Vec<SessionHit>, StoreError> {
-        self.with(|disk| disk.search(words, most))
+        self.with_database(|disk| disk.search(words, most))
     }
 
     /// Resumes a session: the one with an id, or the last one in the folder. Returns its last
     /// events, about this many at most.
     pub fn resume(&mut self, id: Option<&str>, most: usize) -> Result<Resumed, StoreError> {
-        let folder = self.head.folder.clone();
-        let known = self.with(|disk| match id {
+        let folder = self.header.folder.clone();
+        let known = self.with_database(|disk| match id {
             Some(id) => disk.find(id),
-            None => disk.last(&folder)?.ok_or_else(|| StoreError::NoSession { id: String::new() }),
+            None => disk
+                .last_in_folder(&folder)?
+                .ok_or_else(|| StoreError::NoSession { id: String::new() }),
         })?;
-        let held = matches!(self.hold, WriteLock::Ours(Some(_)));
+        let held = matches!(self.write_lock, WriteLock::Writable(Some(_)));
         let ours = held && self.key == Some(known.key);
         let lock = if ours { None } else { Some(self.store.lock(&known.id)?) };
         let key = known.key;
-        let tail = self.with(|disk| disk.piece(key, None, most))?;
-        let history = self.with(|disk| disk.remembered(key, HISTORY))?;
-        let folders = self.with(|disk| disk.folders(key))?;
+        let tail = self.with_database(|disk| disk.event_page(key, None, most))?;
+        let history = self.with_database(|disk| disk.history(key, HISTORY))?;
+        let folders = self.with_database(|disk| disk.folders(key))?;
         let broken = history.iter().filter_map(|one| match one {
             Remembered::Turn { turn, left: None } => Some(*turn),
             _ => None,
@@ -62,83 +64,83 @@ impl StoreWriter {
         let broken = broken.collect::<Vec<_>>();
         let broken = broken
             .into_iter()
-            .map(|turn| Ok((turn, self.with(|disk| disk.turn(key, turn))?)))
+            .map(|turn| Ok((turn, self.with_database(|disk| disk.turn(key, turn))?)))
             .collect::<Result<_, StoreError>>()?;
         // The events that close an interrupted turn replace its parts.
-        let parts = self.with(|disk| disk.parts(key))?;
+        let parts = self.with_database(|disk| disk.parts(key))?;
         // From here on nothing can fail: the previous session is released.
         match lock {
             None => {}
-            Some(Some(lock)) => self.hold = WriteLock::Ours(Some(lock)),
-            Some(None) => self.hold = WriteLock::ReadOnly,
+            Some(Some(lock)) => self.write_lock = WriteLock::Writable(Some(lock)),
+            Some(None) => self.write_lock = WriteLock::ReadOnly,
         }
-        self.head = SessionHeader {
+        self.header = SessionHeader {
             id: known.id.clone(),
             folder: known.folder.clone(),
-            bot: self.head.bot.clone(),
+            bot: self.header.bot.clone(),
             title: None,
         };
         self.key = Some(key);
-        self.begun = true;
-        self.ahead.clear();
+        self.has_begun = true;
+        self.early_events.clear();
         self.parts = parts;
-        let read_only = matches!(self.hold, WriteLock::ReadOnly);
+        let read_only = matches!(self.write_lock, WriteLock::ReadOnly);
         Ok(Resumed { known, tail, history, folders, broken, read_only })
     }
 
     /// Events before those that were already read.
-    pub fn before(&mut self, seq: i64, most: usize) -> Result<EventPage, StoreError> {
+    pub fn events_before(&mut self, seq: i64, most: usize) -> Result<EventPage, StoreError> {
         let Some(key) = self.key else { return Ok(EventPage::default()) };
-        self.with(|disk| disk.piece(key, Some(seq), most))
+        self.with_database(|disk| disk.event_page(key, Some(seq), most))
     }
 
     /// The turn (`turn_3`) or the step (`cmd_012`) with an id; empty if it does not exist.
-    pub fn part(&mut self, id: &str) -> Result<EventPage, StoreError> {
+    pub fn turn_or_step(&mut self, id: &str) -> Result<EventPage, StoreError> {
         let Some(key) = self.key else { return Ok(EventPage::default()) };
         match id.strip_prefix("turn_").map(str::parse) {
-            Some(Ok(turn)) => self.with(|disk| disk.turn_within(key, turn, PART)),
+            Some(Ok(turn)) => self.with_database(|disk| disk.turn_limited(key, turn, PART)),
             Some(Err(_)) => Ok(EventPage::default()),
-            None => self.with(|disk| disk.step(key, id)),
+            None => self.with_database(|disk| disk.step(key, id)),
         }
     }
 
     /// The first and the last existing turn and step.
-    pub fn ends(&mut self) -> Result<EventPage, StoreError> {
+    pub fn first_and_last(&mut self) -> Result<EventPage, StoreError> {
         let Some(key) = self.key else { return Ok(EventPage::default()) };
-        self.with(|disk| disk.ends(key))
+        self.with_database(|disk| disk.first_and_last(key))
     }
 
     /// The next events belong to a new session. Rows of this one that could not be written are
     /// dropped.
-    pub fn leave(&mut self, head: SessionHeader) {
-        self.ripen(None);
+    pub fn switch_session(&mut self, head: SessionHeader) {
+        self.flush_growing(None);
         self.flush();
-        let failed = self.waiting.failed.filter(|_| !self.waiting.rows.is_empty());
-        self.waiting = Waiting { failed, ..Waiting::default() };
-        self.head = head;
+        let failed = self.pending.failed_at.filter(|_| !self.pending.rows.is_empty());
+        self.pending = PendingRows { failed_at: failed, ..PendingRows::default() };
+        self.header = head;
         self.key = None;
-        self.begun = false;
-        self.ahead.clear();
-        self.hold = WriteLock::Ours(None);
+        self.has_begun = false;
+        self.early_events.clear();
+        self.write_lock = WriteLock::Writable(None);
         self.parts = PendingParts::default();
     }
 
     /// Saves the history entries of a turn.
-    pub fn remember(&mut self, turn: u64, messages: &str) {
-        self.keep(messages, |disk, key, body| disk.remember(key, turn, body));
+    pub fn save_turn_history(&mut self, turn: u64, messages: &str) {
+        self.save_history(messages, |disk, key, body| disk.save_turn_history(key, turn, body));
     }
 
     /// Saves the whole history after a turn.
-    pub fn remember_whole(&mut self, turn: u64, history: &str) {
-        self.keep(history, |disk, key, body| disk.remember_whole(key, turn, body));
+    pub fn save_whole_history(&mut self, turn: u64, history: &str) {
+        self.save_history(history, |disk, key, body| disk.save_whole_history(key, turn, body));
     }
 
-    fn keep(
+    fn save_history(
         &mut self,
         json: &str,
         put: impl Fn(&mut Database, i64, &str) -> Result<(), StoreError>,
     ) {
-        let Some(key) = self.key.filter(|_| !matches!(self.hold, WriteLock::ReadOnly)) else {
+        let Some(key) = self.key.filter(|_| !matches!(self.write_lock, WriteLock::ReadOnly)) else {
             return;
         };
         let masked = serde_json::from_str(json).map(|mut value| {
@@ -147,32 +149,32 @@ impl StoreWriter {
         });
         // It was created from our own data a moment ago.
         let Ok(masked) = masked else { return };
-        if let Err(error) = self.with(|disk| put(disk, key, &masked)) {
-            self.failed(error);
+        if let Err(error) = self.with_database(|disk| put(disk, key, &masked)) {
+            self.record_failure(error);
         }
     }
 
     /// A turn is asked again: its history entries no longer count.
-    pub fn retried(&mut self, turn: u64) {
+    pub fn discard_turn_history(&mut self, turn: u64) {
         let Some(key) = self.key else { return };
-        if let Err(error) = self.with(|disk| disk.take_back(key, turn, None, &[])) {
+        if let Err(error) = self.with_database(|disk| disk.rewind(key, turn, None, &[])) {
             tracing::warn!(%error, "a turn that is asked again was not found");
         }
     }
 
     /// Rewinds turns from `turn` on. `event` records it in the session, and `behind` follows it, in
     /// one transaction. Returns the message that began that turn, and the history as it is now.
-    pub fn take_back(
+    pub fn rewind(
         &mut self,
         turn: u64,
         event: &Event,
         behind: &[Event],
     ) -> Result<(String, Vec<Remembered>), StoreError> {
-        let key = self.writable()?;
+        let key = self.writable_key()?;
         let rows = behind.iter().filter_map(|event| EventRow::new(event, now(), &self.redactor));
         let rows: Vec<EventRow> = rows.collect();
-        let text = self.with(|disk| disk.take_back(key, turn, Some(event), &rows))?;
-        let history = self.with(|disk| disk.remembered(key, HISTORY))?;
+        let text = self.with_database(|disk| disk.rewind(key, turn, Some(event), &rows))?;
+        let history = self.with_database(|disk| disk.history(key, HISTORY))?;
         Ok((text.unwrap_or_default(), history))
     }
 
@@ -180,13 +182,13 @@ impl StoreWriter {
     pub fn fork(&mut self, head: SessionHeader) -> Result<SessionRecord, StoreError> {
         let Some(key) = self.key else { return Err(StoreError::NothingThere) };
         let title = head.title.clone();
-        let known = self.with(|disk| {
+        let known = self.with_database(|disk| {
             let new = disk.fork(key, &head, title.as_deref())?;
-            disk.known(new)
+            disk.session_record(new)
         })?;
         let lock = self.store.lock(&head.id)?;
-        self.hold = WriteLock::Ours(lock);
-        self.head = head;
+        self.write_lock = WriteLock::Writable(lock);
+        self.header = head;
         self.key = Some(known.key);
         Ok(known)
     }
@@ -196,19 +198,19 @@ impl StoreWriter {
         let title = rows::one_line(&self.redactor.mask(title), 120);
         match self.key {
             Some(_) => {
-                let key = self.writable()?;
-                self.with(|disk| disk.rename(key, &title))?;
+                let key = self.writable_key()?;
+                self.with_database(|disk| disk.rename(key, &title))?;
             }
-            None => self.head.title = Some(title.clone()),
+            None => self.header.title = Some(title.clone()),
         }
         Ok(title)
     }
 
-    fn writable(&self) -> Result<i64, StoreError> {
-        match (&self.hold, self.key) {
-            (WriteLock::ReadOnly, _) => Err(StoreError::Held { id: self.head.id.clone() }),
-            (WriteLock::Ours(_), Some(key)) => Ok(key),
-            (WriteLock::Ours(_), None) => Err(StoreError::NothingThere),
+    fn writable_key(&self) -> Result<i64, StoreError> {
+        match (&self.write_lock, self.key) {
+            (WriteLock::ReadOnly, _) => Err(StoreError::Held { id: self.header.id.clone() }),
+            (WriteLock::Writable(_), Some(key)) => Ok(key),
+            (WriteLock::Writable(_), None) => Err(StoreError::NothingThere),
         }
     }
 }

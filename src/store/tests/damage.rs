@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn damaged(bench: &mut Bench, damage: impl FnOnce(&mut Vec<u8>)) -> String {
-    let mut desk = bench.desk();
+fn damaged(bench: &mut StoreFixture, damage: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut desk = bench.writer();
     for number in 1..=200 {
         turn(&mut desk, number, &format!("turn {number} {}", "word ".repeat(40)), "answer");
     }
@@ -17,20 +17,20 @@ fn damaged(bench: &mut Bench, damage: impl FnOnce(&mut Vec<u8>)) -> String {
 }
 
 /// The reports about the file.
-fn not_saved(bench: &Bench, why: crate::words::Phrase) -> SavingError {
+fn not_saved(bench: &StoreFixture, why: crate::words::Phrase) -> SavingError {
     let file = bench.file().display().to_string();
     SavingError::NotSaved(words::OF_FILE.with("file", file).with("why", LocalizedText::from(why)))
 }
 
 #[test]
-fn a_file_whose_head_is_gone_is_set_aside_and_read_all_the_same() {
-    let mut bench = Bench::new();
+fn a_file_without_its_header_is_set_aside_and_still_read() {
+    let mut bench = StoreFixture::new();
     let id = damaged(&mut bench, |bytes| bytes[..100].fill(0));
-    let mut desk = bench.desk();
+    let mut desk = bench.writer();
     let resumed = desk.resume(Some(&id), 9_999).unwrap();
     assert_eq!((resumed.known.title.as_str(), resumed.tail.events.len()), ("the name", 800));
     assert_eq!(desk.search("turn 17", 9_999).unwrap().len(), 12);
-    let told = bench.told();
+    let told = bench.reports();
     let [SavingError::Recovered { aside, sessions: 1, events: 800, removed: 0 }] = told.as_slice()
     else {
         panic!("{told:?}")
@@ -44,7 +44,7 @@ fn a_file_whose_head_is_gone_is_set_aside_and_read_all_the_same() {
 
 #[test]
 fn lost_pages_lose_only_their_own_data() {
-    let mut bench = Bench::new();
+    let mut bench = StoreFixture::new();
     let id = damaged(&mut bench, |bytes| {
         // Every ninth page after the first ones, which contain the roots.
         let pages = bytes.len() / 4096;
@@ -52,32 +52,32 @@ fn lost_pages_lose_only_their_own_data() {
             bytes[page * 4096..page * 4096 + 2048].fill(0xA5);
         }
     });
-    let mut desk = bench.desk();
+    let mut desk = bench.writer();
     let found = desk.resume(Some(&id), 9_999).unwrap().tail.events.len();
     assert!((200..800).contains(&found), "{found}");
     turn(&mut desk, 201, "on we go", "yes");
-    assert_eq!(shown(&mut desk, &id).last(), Some(&ended(201)));
-    let told = bench.told();
+    assert_eq!(saved_events(&mut desk, &id).last(), Some(&ended(201)));
+    let told = bench.reports();
     assert!(matches!(told.as_slice(), [SavingError::Recovered { .. }]), "{told:?}");
 }
 
 #[test]
-fn a_file_that_is_no_database_is_set_aside() {
-    let mut bench = Bench::new();
+fn a_file_that_is_not_a_database_is_set_aside() {
+    let mut bench = StoreFixture::new();
     fs::create_dir_all(bench.folder.path().join("data")).unwrap();
     fs::write(bench.file(), "this is not a database at all\n".repeat(400)).unwrap();
-    let mut desk = bench.desk();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "hello", "hi");
     let id = desk.id().to_owned();
-    assert_eq!(shown(&mut desk, &id).len(), 4);
-    let told = bench.told();
+    assert_eq!(saved_events(&mut desk, &id).len(), 4);
+    let told = bench.reports();
     assert!(matches!(told.as_slice(), [SavingError::Recovered { sessions: 0, .. }]), "{told:?}");
 }
 
 #[test]
 fn a_damaged_file_that_another_window_has_open_is_left_where_it_is() {
-    let mut bench = Bench::new();
-    let mut one = bench.desk();
+    let mut bench = StoreFixture::new();
+    let mut one = bench.writer();
     turn(&mut one, 1, "hello", "hi");
     let db = rusqlite::Connection::open(bench.file()).unwrap();
     let _: i64 = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
@@ -85,84 +85,84 @@ fn a_damaged_file_that_another_window_has_open_is_left_where_it_is() {
     let mut file = fs::OpenOptions::new().write(true).open(bench.file()).unwrap();
     file.seek(SeekFrom::Start(0)).unwrap();
     file.write_all(&[0; 4096]).unwrap();
-    let mut two = bench.desk();
+    let mut two = bench.writer();
     turn(&mut two, 1, "x", "y");
-    let told = bench.told();
+    let told = bench.reports();
     let damaged = StoreError::Damaged { file: bench.file() }.localized();
     assert!(told.contains(&SavingError::NotSaved(damaged)), "{told:?}");
 }
 
 #[test]
 fn a_failing_disk_is_reported_once_and_nothing_is_lost_when_it_works_again() {
-    let mut bench = Bench::new();
+    let mut bench = StoreFixture::new();
     // There is a folder in place of the file.
     fs::create_dir_all(bench.file()).unwrap();
-    let mut desk = bench.desk();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "one", "a");
     turn(&mut desk, 2, "two", "b");
-    assert!(matches!(bench.told().as_slice(), [SavingError::NotSaved(_)]));
+    assert!(matches!(bench.reports().as_slice(), [SavingError::NotSaved(_)]));
     fs::remove_dir(bench.file()).unwrap();
     desk.close();
-    assert_eq!(bench.told(), [SavingError::SavedAgain]);
+    assert_eq!(bench.reports(), [SavingError::SavedAgain]);
     let id = desk.id().to_owned();
-    assert_eq!(shown(&mut desk, &id).len(), 8);
+    assert_eq!(saved_events(&mut desk, &id).len(), 8);
 }
 
 #[test]
 fn a_data_folder_that_is_a_file_is_reported_and_the_conversation_continues() {
-    let mut bench = Bench::new();
+    let mut bench = StoreFixture::new();
     fs::write(bench.folder.path().join("data"), "").unwrap();
-    let mut desk = bench.desk();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "one", "a");
-    assert!(matches!(bench.told().as_slice(), [SavingError::NotSaved(_)]));
+    assert!(matches!(bench.reports().as_slice(), [SavingError::NotSaved(_)]));
     assert!(desk.list(None, 9).is_err());
 }
 
 #[test]
 fn a_full_disk_is_reported_once_and_the_rows_are_written_later() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "one", "a");
     desk.limit_pages(Some(20));
     for number in 2..=30 {
         turn(&mut desk, number, &"many words ".repeat(300), "b");
     }
-    let told = bench.told();
+    let told = bench.reports();
     assert_eq!(told, [not_saved(&bench, words::FULL)]);
     desk.limit_pages(None);
     desk.close();
-    assert_eq!(bench.told(), [SavingError::SavedAgain]);
+    assert_eq!(bench.reports(), [SavingError::SavedAgain]);
     let id = desk.id().to_owned();
-    assert_eq!(shown(&mut desk, &id).len(), 120);
+    assert_eq!(saved_events(&mut desk, &id).len(), 120);
 }
 
 #[test]
-fn a_file_that_is_taken_away_while_it_is_open_is_written_again_with_all_of_it() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+fn a_file_removed_while_open_is_written_again_in_full() {
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "one", "a");
     fs::remove_dir_all(bench.folder.path().join("data")).unwrap();
     turn(&mut desk, 2, "two", "b");
-    assert_eq!(bench.told(), [SavingError::PutBack { file: bench.file() }]);
+    assert_eq!(bench.reports(), [SavingError::PutBack { file: bench.file() }]);
     let id = desk.id().to_owned();
     assert_eq!(bench.store().lock(&id).unwrap().map(|_| ()), None, "it is locked again");
     drop(desk);
-    let mut other = bench.desk();
-    assert_eq!(shown(&mut other, &id).len(), 8);
+    let mut other = bench.writer();
+    assert_eq!(saved_events(&mut other, &id).len(), 8);
 }
 
 #[test]
 fn the_newest_damaged_files_are_kept_and_the_removal_of_others_is_reported() {
-    let mut bench = Bench::new();
+    let mut bench = StoreFixture::new();
     let data = bench.folder.path().join("data");
     fs::create_dir_all(&data).unwrap();
     for number in [2, 9, 10] {
         fs::write(data.join(format!("sessions.damaged-{number}.db")), "old").unwrap();
     }
     fs::write(bench.file(), "this is not a database at all\n".repeat(400)).unwrap();
-    let mut desk = bench.desk();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "hello", "hi");
-    let told = bench.told();
+    let told = bench.reports();
     let [SavingError::Recovered { aside, removed: 1, .. }] = told.as_slice() else {
         panic!("{told:?}")
     };
@@ -176,18 +176,18 @@ fn the_newest_damaged_files_are_kept_and_the_removal_of_others_is_reported() {
 #[test]
 fn a_read_only_disk_is_reported_and_waiting_rows_are_written_later() {
     use std::os::unix::fs::PermissionsExt as _;
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     turn(&mut desk, 1, "one", "a");
     let id = desk.id().to_owned();
-    desk.only_read(true);
+    desk.set_read_only(true);
     turn(&mut desk, 2, "two", "b");
     turn(&mut desk, 3, "three", "c");
-    assert_eq!(bench.told(), [not_saved(&bench, words::READ_ONLY)]);
-    desk.only_read(false);
+    assert_eq!(bench.reports(), [not_saved(&bench, words::READ_ONLY)]);
+    desk.set_read_only(false);
     desk.close();
-    assert_eq!(bench.told(), [SavingError::SavedAgain]);
-    assert_eq!(shown(&mut desk, &id).len(), 12);
+    assert_eq!(bench.reports(), [SavingError::SavedAgain]);
+    assert_eq!(saved_events(&mut desk, &id).len(), 12);
     drop(desk);
     // The same for a folder, unless the tests run as root.
     let data = bench.folder.path().join("data");
@@ -197,11 +197,11 @@ fn a_read_only_disk_is_reported_and_waiting_rows_are_written_later() {
         return;
     }
     fs::remove_file(bench.file()).ok();
-    let mut other = bench.desk();
+    let mut other = bench.writer();
     turn(&mut other, 1, "x", "y");
     fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
     other.close();
-    let told = bench.told();
+    let told = bench.reports();
     assert!(
         matches!(told.as_slice(), [] | [SavingError::NotSaved(_), SavingError::SavedAgain]),
         "{told:?}"

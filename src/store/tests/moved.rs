@@ -5,8 +5,8 @@ use std::path::Path;
 use super::*;
 
 /// The folder of sessions in the state a killed program leaves, copied while it is open.
-fn killed(bench: &Bench) -> Bench {
-    let left = Bench::new();
+fn copy_as_if_killed(bench: &StoreFixture) -> StoreFixture {
+    let left = StoreFixture::new();
     copy(&bench.folder.path().join("data"), &left.folder.path().join("data"));
     left
 }
@@ -20,7 +20,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn log(bench: &Bench) -> PathBuf {
+fn log(bench: &StoreFixture) -> PathBuf {
     bench.file().with_extension("db-wal")
 }
 
@@ -40,20 +40,20 @@ fn questions(store: &Store, id: &str) -> usize {
 
 #[test]
 fn a_killed_program_loses_nothing_and_nothing_is_reported() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     turns(&mut desk, 1..=9);
-    let mut left = killed(&bench);
-    let mut again = left.desk();
+    let mut left = copy_as_if_killed(&bench);
+    let mut again = left.writer();
     assert_eq!(again.list(None, 9).unwrap().len(), 1);
-    assert_eq!(left.told(), []);
+    assert_eq!(left.reports(), []);
     assert_eq!(questions(&left.store(), desk.id()), 9);
 }
 
 #[test]
 fn a_cut_damaged_or_removed_log_is_reported_and_kept_aside() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     turns(&mut desk, 1..=6);
     let whole = fs::read(log(&bench)).unwrap();
     let mut damages: Vec<Option<Vec<u8>>> = vec![None];
@@ -64,14 +64,14 @@ fn a_cut_damaged_or_removed_log_is_reported_and_kept_aside() {
         Some(bytes)
     }));
     for damage in damages {
-        let mut left = killed(&bench);
+        let mut left = copy_as_if_killed(&bench);
         match &damage {
             Some(bytes) => fs::write(log(&left), bytes).unwrap(),
             None => fs::remove_file(log(&left)).unwrap(),
         }
-        let mut again = left.desk();
+        let mut again = left.writer();
         again.list(None, 9).unwrap();
-        let told = left.told();
+        let told = left.reports();
         assert!(matches!(told.as_slice(), [SavingError::Recovered { .. }]), "{told:?}");
         let aside = left.file().with_file_name("sessions.damaged-1.db");
         assert!(aside.exists());
@@ -81,9 +81,9 @@ fn a_cut_damaged_or_removed_log_is_reported_and_kept_aside() {
 }
 
 #[test]
-fn of_a_small_file_that_was_cut_all_is_read_that_is_left() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+fn everything_left_in_a_small_truncated_file_is_read() {
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     turns(&mut desk, 1..=3);
     let id = desk.id().to_owned();
     desk.close();
@@ -92,12 +92,12 @@ fn of_a_small_file_that_was_cut_all_is_read_that_is_left() {
     let mut kept = 0;
     for cut in 2..pages {
         for more in [0, 1_000] {
-            let mut left = Bench::new();
+            let mut left = StoreFixture::new();
             fs::create_dir_all(left.folder.path().join("data")).unwrap();
             fs::write(left.file(), &whole[..cut * 4096 + more]).unwrap();
-            let mut again = left.desk();
+            let mut again = left.writer();
             again.list(None, 9).unwrap();
-            let told = left.told();
+            let told = left.reports();
             assert!(matches!(told.as_slice(), [SavingError::Recovered { .. }]), "{cut}: {told:?}");
             assert!(left.file().with_file_name("sessions.damaged-1.db").exists());
             drop(again);
@@ -112,9 +112,9 @@ fn of_a_small_file_that_was_cut_all_is_read_that_is_left() {
 }
 
 /// Another file of sessions, with one in it.
-fn another() -> (Bench, String) {
-    let mut other = Bench::new();
-    let mut desk = other.desk_in("/elsewhere");
+fn other_store() -> (StoreFixture, String) {
+    let mut other = StoreFixture::new();
+    let mut desk = other.writer_in("/elsewhere");
     turns(&mut desk, 1..=2);
     let id = desk.id().to_owned();
     desk.close();
@@ -122,7 +122,7 @@ fn another() -> (Bench, String) {
 }
 
 #[test]
-fn a_file_that_takes_the_place_of_the_open_one_gets_all_of_the_session() {
+fn a_file_that_replaces_the_open_one_gets_the_whole_session() {
     let puts: [fn(&Path, &Path); 4] = [
         // Renamed over it, with its log left or taken away.
         |from, to| fs::rename(from, to).unwrap(),
@@ -139,25 +139,25 @@ fn a_file_that_takes_the_place_of_the_open_one_gets_all_of_the_session() {
         },
     ];
     for (number, put) in puts.iter().enumerate() {
-        let mut bench = Bench::new();
-        let mut desk = bench.desk();
+        let mut bench = StoreFixture::new();
+        let mut desk = bench.writer();
         turns(&mut desk, 1..=3);
-        let (other, theirs) = another();
+        let (other, theirs) = other_store();
         put(&other.file(), &bench.file());
         turns(&mut desk, 4..=5);
         let id = desk.id().to_owned();
-        let told = bench.told();
+        let told = bench.reports();
         assert!(matches!(told.as_slice(), [SavingError::Replaced { .. }]), "{number}: {told:?}");
         // Also if the program is killed now.
-        let left = killed(&bench);
+        let left = copy_as_if_killed(&bench);
         assert_eq!(questions(&left.store(), &id), 5, "{number}");
         assert_eq!(questions(&left.store(), &theirs), 2, "{number}");
         turns(&mut desk, 6..=6);
         desk.close();
         assert_eq!(questions(&bench.store(), &id), 6, "{number}");
         assert!(!log(&bench).exists());
-        assert_eq!(bench.told(), []);
-        let mut again = bench.desk();
+        assert_eq!(bench.reports(), []);
+        let mut again = bench.writer();
         assert_eq!(again.resume(Some(&id), 200).unwrap().history.len(), 6);
         assert_eq!(again.search("question 2", 9).unwrap().len(), 2);
     }
@@ -165,40 +165,40 @@ fn a_file_that_takes_the_place_of_the_open_one_gets_all_of_the_session() {
 
 #[test]
 fn a_restored_older_file_gets_the_messages_since() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     turns(&mut desk, 1..=2);
     let id = desk.id().to_owned();
     desk.close();
     let backup = bench.folder.path().join("backup.db");
     fs::copy(bench.file(), &backup).unwrap();
-    let mut desk = bench.desk();
+    let mut desk = bench.writer();
     desk.resume(Some(&id), 200).unwrap();
     turns(&mut desk, 3..=4);
     fs::rename(&backup, bench.file()).unwrap();
     turns(&mut desk, 5..=5);
     desk.close();
-    assert!(matches!(bench.told().as_slice(), [SavingError::Replaced { .. }]));
+    assert!(matches!(bench.reports().as_slice(), [SavingError::Replaced { .. }]));
     assert_eq!(questions(&bench.store(), &id), 5);
 }
 
 #[test]
 fn a_write_of_another_window_does_not_count_as_another_file() {
-    let mut bench = Bench::new();
-    let (mut one, mut two) = (bench.desk(), bench.desk());
+    let mut bench = StoreFixture::new();
+    let (mut one, mut two) = (bench.writer(), bench.writer());
     for number in 1..=12 {
         turn(&mut one, number, &"long ".repeat(20_000), "ok");
         turn(&mut two, number, &"long ".repeat(20_000), "ok");
     }
     one.close();
     turn(&mut two, 13, "last", "ok");
-    assert_eq!(bench.told(), []);
+    assert_eq!(bench.reports(), []);
 }
 
 #[test]
-fn a_piece_has_its_bounds_in_bytes_too() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
+fn a_page_is_also_limited_in_bytes() {
+    let mut bench = StoreFixture::new();
+    let mut desk = bench.writer();
     for number in 1..=20 {
         turn(&mut desk, number, "again", &"x".repeat(1 << 20));
     }
@@ -207,7 +207,7 @@ fn a_piece_has_its_bounds_in_bytes_too() {
     assert!(resumed.tail.more && resumed.tail.bytes < 12 << 20, "{}", resumed.tail.bytes);
     assert!(matches!(resumed.tail.events[0].event, Event::TurnStarted { .. }));
     let first = resumed.tail.events[0].seq;
-    let before = desk.before(first, 1_000).unwrap();
+    let before = desk.events_before(first, 1_000).unwrap();
     assert!(before.more && before.bytes < 12 << 20);
     assert!(before.events.last().is_some_and(|last| last.seq < first));
 }
