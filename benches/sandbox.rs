@@ -66,8 +66,8 @@ impl Field {
             lang: Lang::En,
         };
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let _ = sandbox.shelter();
-        let exec = Exec::new(setup).held_by(sandbox);
+        let _ = sandbox.status();
+        let exec = Exec::new(setup).with_sandbox(sandbox);
         Field { folder, runtime, exec, system }
     }
 
@@ -164,5 +164,5 @@ fn trying_it_out(bencher: divan::Bencher<'_, '_>) {
     };
     bencher
         .with_inputs(|| Sandbox::new(SandboxMode::Read, places()))
-        .bench_local_values(|sandbox| sandbox.shelter());
+        .bench_local_values(|sandbox| sandbox.status());
 }

@@ -139,7 +139,7 @@ impl Desk {
             redactor: None,
             lang: Lang::En,
         })
-        .held_by(Arc::new(Sandbox::off()))
+        .with_sandbox(Arc::new(Sandbox::off()))
     }
 
     /// Every file, and what it holds.

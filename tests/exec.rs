@@ -381,7 +381,7 @@ impl avocet::tools::exec::StepWatch for Heard {
 async fn whoever_watches_hears_of_every_group_from_its_start_to_its_end() {
     let bench = Bench::new();
     let heard = std::sync::Arc::new(Heard::default());
-    let exec = bench.exec().telling(heard.clone());
+    let exec = bench.exec().with_step_watch(heard.clone());
     let (output, _live) = unbounded_channel();
     let watch = RunControl { cancel: bench.cancel.clone(), output };
     let seen = exec.run(bench.cleared(bench.script_work("echo $$", &[])), watch).await;
@@ -396,7 +396,7 @@ async fn whoever_watches_hears_of_every_group_from_its_start_to_its_end() {
 async fn a_child_that_heeds_no_signal_is_ended_soon_when_the_program_is_left() {
     let bench = Bench::new();
     let leaving = CancellationToken::new();
-    let exec = bench.exec().leaving(leaving.clone());
+    let exec = bench.exec().with_exit_token(leaving.clone());
     let deaf = "trap '' INT TERM HUP; echo $$ > pid; while :; do sleep 1; done";
     let (output, _live) = unbounded_channel();
     let watch = RunControl { cancel: bench.cancel.clone(), output };

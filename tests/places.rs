@@ -249,7 +249,7 @@ async fn an_environment_that_is_activated_is_what_python_means() {
         let path = std::env::join_paths([&venv.join("bin"), Path::new("/usr/bin")]).unwrap();
         let place = &parts.guard.place;
         let world = System::new(&place.workspace, &place.home, &[]);
-        parts.guard.world = Arc::new(world.knowing(Some(path.into())));
+        parts.guard.world = Arc::new(world.with_user_path(Some(path.into())));
     });
     talk.says("run it").await;
     let said = answers(&mut talk, Decision::Approve).await;
@@ -282,7 +282,7 @@ async fn programs_of_node_modules_and_shims_are_asked_about_as_what_they_are() {
             let path = std::env::join_paths([folder.as_path(), Path::new("/usr/bin")]).unwrap();
             let place = &parts.guard.place;
             let world = System::new(&place.workspace, &place.home, &[]);
-            parts.guard.world = Arc::new(world.knowing(Some(path.into())));
+            parts.guard.world = Arc::new(world.with_user_path(Some(path.into())));
         });
         talk.says("run it").await;
         let said = answers(&mut talk, Decision::Remember(ApprovalScope::Session)).await;

@@ -54,7 +54,7 @@ impl Desk {
         fs::write(workspace.join("a.gz"), PACKED).unwrap();
         let system = System::new(&workspace, home, extra);
         let real = |path: &str| std::env::var_os(path).map(PathBuf::from);
-        let system = system.managed(real);
+        let system = system.with_manager_dirs(real);
         let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
         Desk { _root: root, workspace, home, own: at.join("own"), system }
     }
@@ -95,7 +95,7 @@ impl Desk {
 
     fn exec(&self, setting: SandboxMode) -> (Exec, SandboxStatus) {
         let sandbox = Arc::new(Sandbox::new(setting, self.places()));
-        let shelter = sandbox.shelter();
+        let shelter = sandbox.status();
         let kept = ["RUSTUP_HOME", "CARGO_HOME", "PYENV_ROOT", "RUSTUP_TOOLCHAIN"];
         let kept = kept.iter().filter_map(|name| Some(((*name).into(), std::env::var_os(name)?)));
         let mut user: BTreeMap<_, _> = kept.collect();
@@ -108,7 +108,7 @@ impl Desk {
             redactor: None,
             lang: Lang::En,
         };
-        (Exec::new(setup).held_by(sandbox), shelter)
+        (Exec::new(setup).with_sandbox(sandbox), shelter)
     }
 
     /// What each line does inside, against what it does outside. Answers with the number

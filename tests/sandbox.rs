@@ -157,7 +157,7 @@ impl Field {
             redactor: None,
             lang: Lang::En,
         })
-        .held_by(Arc::clone(sandbox))
+        .with_sandbox(Arc::clone(sandbox))
     }
 
     fn judge(&self, words: &[&str]) -> Option<Verdict> {
@@ -251,7 +251,7 @@ async fn whatever_is_called_harmless_leaves_the_folder_as_it_was() {
         "{} lines of {} programs; {ran} ran, {missing} did not start; shelter: {:?}",
         corpus.len(),
         programs.len(),
-        sandbox.shelter()
+        sandbox.status()
     );
     assert!(ran >= 200, "{ran} ran, {missing} did not start");
 }
@@ -299,7 +299,7 @@ async fn a_person_may_approve_what_writes_and_all_keeps_it_in_the_workspace() {
     let seen = run(&free, field.approved(&["touch", "../elsewhere/free"])).await;
     assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
     let sandbox = field.sandbox(SandboxMode::Work);
-    if sandbox.shelter() != SandboxStatus::Held {
+    if sandbox.status() != SandboxStatus::Held {
         return println!("SKIPPED, no sandbox on this machine");
     }
     let held = field.exec(&sandbox);
@@ -322,7 +322,7 @@ async fn a_person_may_approve_what_writes_and_all_keeps_it_in_the_workspace() {
 async fn off_says_so_and_holds_nothing() {
     let field = Field::new();
     let sandbox = field.sandbox(SandboxMode::Off);
-    assert_eq!(sandbox.shelter(), SandboxStatus::Off);
+    assert_eq!(sandbox.status(), SandboxStatus::Off);
     let rows = format!("{:?}", sandbox.rows());
     assert!(rows.contains(words::SET_OFF.en), "{rows}");
     let seen = run(&field.exec(&sandbox), field.harmless(&["cat", "b.txt"]).unwrap()).await;
@@ -332,10 +332,10 @@ async fn off_says_so_and_holds_nothing() {
 #[tokio::test]
 async fn without_a_sandbox_harmless_and_approved_steps_run_as_they_are() {
     let field = Field::new();
-    let lacking = |setting| Arc::new(Sandbox::lacking(setting, words::NO_KERNEL));
+    let lacking = |setting| Arc::new(Sandbox::unavailable(setting, words::NO_KERNEL));
     for setting in [SandboxMode::Read, SandboxMode::Work] {
         let sandbox = lacking(setting);
-        assert_eq!(sandbox.shelter(), SandboxStatus::Absent);
+        assert_eq!(sandbox.status(), SandboxStatus::Absent);
         let exec = field.exec(&sandbox);
         let seen = run(&exec, field.harmless(&["cat", "b.txt"]).unwrap()).await;
         assert_eq!((seen.exit_code, seen.stdout.as_str()), (Some(0), "two\n1\n"));

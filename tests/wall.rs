@@ -81,7 +81,7 @@ impl Ground {
             redactor: None,
             lang: Lang::En,
         })
-        .held_by(Arc::new(sandbox))
+        .with_sandbox(Arc::new(sandbox))
     }
 
     fn parts(&self, replies: &[&str], tool: Arc<dyn Tool>) -> SessionConfig {
@@ -94,7 +94,7 @@ impl Ground {
     /// `None`, and said, where this machine holds nothing.
     fn held(&self, replies: &[&str]) -> Option<SessionConfig> {
         let sandbox = self.sandbox(SandboxMode::Work);
-        if sandbox.shelter() != SandboxStatus::Held {
+        if sandbox.status() != SandboxStatus::Held {
             println!("SKIPPED, no sandbox on this machine");
             return None;
         }
@@ -226,7 +226,7 @@ async fn each_setting_is_said_by_the_question_the_facts_and_doctor() {
     for (setting, shelter, rule, said, shown) in rows {
         let ground = Ground::new();
         let sandbox = ground.sandbox(setting);
-        if sandbox.shelter() == SandboxStatus::Absent {
+        if sandbox.status() == SandboxStatus::Absent {
             return println!("SKIPPED, no sandbox on this machine");
         }
         let doctor: Vec<String> = sandbox.rows().iter().map(row).collect();
@@ -248,7 +248,7 @@ async fn where_the_kernel_has_no_landlock_the_user_is_told_once() {
     let mut heard = Vec::new();
     for _ in 0..2 {
         let ground = Ground::new();
-        let exec = ground.exec(Sandbox::lacking(SandboxMode::Work, held::NO_KERNEL));
+        let exec = ground.exec(Sandbox::unavailable(SandboxMode::Work, held::NO_KERNEL));
         let mut parts = ground.parts(&[DONE], Arc::new(exec));
         let told = Arc::clone(&told);
         parts.guard.trust.told_unheld = Box::new(move || told.fetch_add(1, Ordering::Relaxed) == 0);
@@ -286,19 +286,19 @@ impl Tool for Late {
         self.exec.run(step, watch)
     }
 
-    fn pipe(
+    fn run_piped(
         &self,
         step: Cleared,
         input: ShellInput,
         watch: RunControl,
     ) -> BoxFuture<'static, PipedOutput> {
-        self.exec.pipe(step, input, watch)
+        self.exec.run_piped(step, input, watch)
     }
 
-    fn shelter(&self) -> BoxFuture<'static, Option<SandboxStatus>> {
+    fn sandbox_status(&self) -> BoxFuture<'static, Option<SandboxStatus>> {
         match self.asked.fetch_add(1, Ordering::Relaxed) {
             0 => std::future::pending().boxed(),
-            _ => self.exec.shelter(),
+            _ => self.exec.sandbox_status(),
         }
     }
 }
@@ -311,7 +311,7 @@ const PRINTS: &str =
 async fn no_step_is_judged_before_it_is_known_whether_there_is_a_sandbox() {
     for by_script in [false, true] {
         let ground = Ground::new();
-        let exec = ground.exec(Sandbox::lacking(SandboxMode::Work, held::NO_KERNEL));
+        let exec = ground.exec(Sandbox::unavailable(SandboxMode::Work, held::NO_KERNEL));
         let tool = Late { exec, asked: AtomicUsize::new(0) };
         let sed = cmd("sed", &["-n", "1p", "a.txt"]);
         let mut parts = ground.parts(&[&sed, DONE], Arc::new(tool));

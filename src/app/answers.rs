@@ -226,7 +226,7 @@ pub fn doctor_page(ground: &Startup) -> Doctor {
         let (terminal, world, places) = (terminal.clone(), world.clone(), places(trusted));
         async move {
             let offer = offer(loaded.settings.connection.clone()).await;
-            let sandbox = Sandbox::new(setting, held).within(Arc::clone(&temp));
+            let sandbox = Sandbox::new(setting, held).with_run_folder(Arc::clone(&temp));
             let sandbox = tokio::task::spawn_blocking(move || sandbox.rows()).await;
             let library = tokio::task::spawn_blocking(move || ExtensionSet::load(&places)).await;
             let rows = doctor::rows(&DoctorFindings {

@@ -113,7 +113,7 @@ impl Startup {
     pub fn place(&self) -> safety::Workspace {
         let place = policy::place(&self.folder, &self.paths.home, self.trusted, &self.world());
         let own = [&self.paths.config, &self.paths.data, &self.paths.state];
-        let own = own.into_iter().map(|path| world::resolved(path));
+        let own = own.into_iter().map(|path| world::resolve_path(path));
         // A folder that contains the workspace or the home does not belong to this program alone.
         let holds = |own: &PathBuf| place.workspace.starts_with(own) || place.home.starts_with(own);
         let own = own.filter(|own| !holds(own)).collect();
@@ -129,8 +129,8 @@ impl Startup {
         };
         let more: Vec<PathBuf> = self.loaded.settings.program_folders.iter().map(folder).collect();
         System::new(&self.folder, home, &more)
-            .knowing(self.environment.path("PATH"))
-            .managed(|name| self.environment.path(name))
+            .with_user_path(self.environment.path("PATH"))
+            .with_manager_dirs(|name| self.environment.path(name))
     }
 
     pub fn lang(&self) -> Lang {

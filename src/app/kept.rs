@@ -194,7 +194,7 @@ fn edited(
     loop {
         let written = runtime.block_on(async {
             let mut editing = Editing::start_named(&ground.temp, &editor, &name, &now)?;
-            editing.closed().await?;
+            editing.wait().await?;
             editing.text()
         });
         let written = written.map_err(|why| failed(ground, why))?;

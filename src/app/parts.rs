@@ -74,12 +74,15 @@ pub fn build(
     let no_model = settings.connection.is_none();
     let redactor = Arc::new(redactor(ground, surface != For::Script));
     let desk = file::FileToolState {
-        seen: ReadTracker::default(),
-        kept: Some(file::Backups::new(ground.paths.backups())),
+        read_tracker: ReadTracker::default(),
+        backups: Some(file::Backups::new(ground.paths.backups())),
         journal: Some(Arc::new(file::Journal::new(&ground.paths.journals()))),
     };
     sweep(ground);
-    let world = ground.world().seeing(desk.seen.clone()).unmasking(Arc::clone(&redactor));
+    let world = ground
+        .world()
+        .with_read_tracker(desk.read_tracker.clone())
+        .with_secrets(Arc::clone(&redactor));
     let tools = tools(ground, &world, &redactor, &desk);
     let (mut guard, said) = guard(ground, world, redactor);
     let untrusted = match surface {
@@ -99,7 +102,8 @@ pub fn build(
         exposed: exposed_to(ground).unwrap_or_default(),
         ..facts(ground, &tools, &guard.policy, bot)
     };
-    let said = said.into_iter().chain(ground.trust.broken.clone()).chain(ground.temp.detour());
+    let said =
+        said.into_iter().chain(ground.trust.broken.clone()).chain(ground.temp.fallback_warning());
     let mut greeting: Vec<Notice> = said.map(Notice::warning).chain(untrusted).collect();
     greeting.extend(exposed(ground));
     if no_model && surface == For::Print {
@@ -217,18 +221,19 @@ fn tools(
         redactor: Some(Arc::clone(redactor)),
         lang: settings.lang,
     });
-    let exec = exec.held_by(Arc::new(sandbox(ground, world))).leaving(ground.leaving.clone());
-    let exec = exec.telling(Arc::new(ground.watchdog.clone()));
+    let exec =
+        exec.with_sandbox(Arc::new(sandbox(ground, world))).with_exit_token(ground.leaving.clone());
+    let exec = exec.with_step_watch(Arc::new(ground.watchdog.clone()));
     let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(exec.clone()), exec.plugins()];
     tools.extend(file::all(desk));
     tools.extend(talk::all());
-    Toolbox::new(tools).keeping(desk.kept.clone())
+    Toolbox::new(tools).with_backups(desk.backups.clone())
 }
 
 /// The sandbox of the settings, not tested yet.
 pub fn sandbox(ground: &Startup, world: &System) -> Sandbox {
     Sandbox::new(ground.loaded.settings.sandbox, places(ground, world))
-        .within(Arc::clone(&ground.temp))
+        .with_run_folder(Arc::clone(&ground.temp))
 }
 
 pub fn places(ground: &Startup, world: &System) -> SandboxPaths {
@@ -242,7 +247,7 @@ pub fn places(ground: &Startup, world: &System) -> SandboxPaths {
         |folder: &PathBuf| ground.folder.starts_with(folder) || home.starts_with(folder);
     // Also the paths as configured: a link in the workspace could be changed to point elsewhere.
     let named = ground.paths.program_files().into_iter();
-    let mut own: Vec<PathBuf> = named.flat_map(|path| [world::resolved(&path), path]).collect();
+    let mut own: Vec<PathBuf> = named.flat_map(|path| [world::resolve_path(&path), path]).collect();
     own.retain(|folder| !holds_all(folder));
     own.sort_unstable();
     own.dedup();
@@ -352,8 +357,8 @@ fn facts(ground: &Startup, tools: &Toolbox, policy: &Policy, bot: Option<&str>) 
         cwd: ground.folder.display().to_string(),
         added: ground.added.iter().map(|folder| folder.display().to_string()).collect(),
         // Nothing in an untrusted folder is read.
-        branch: ground.trusted.then(|| branch::of(&ground.folder)).flatten(),
-        tools: tools.facts(),
+        branch: ground.trusted.then(|| branch::current_branch(&ground.folder)).flatten(),
+        tools: tools.tool_infos(),
         allowed: shown(&policy.allow_rules()),
         allowed_covers: rules::covers(policy, &ground.folder),
         denied: shown(&policy.denied),

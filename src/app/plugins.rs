@@ -8,7 +8,7 @@ use crate::cli::args::PluginCommand;
 use crate::protocol::{Notice, Requires, Step, StepAction};
 use crate::safety::{PolicyContext, ToolTask, assess};
 use crate::session::plugins_page;
-use crate::tools::exec::in_terminal;
+use crate::tools::exec::run_in_terminal;
 use crate::tools::world::System;
 use crate::words::{cli as words, tools as tool_words};
 
@@ -45,7 +45,7 @@ fn run(ground: &Startup, world: &System, alias: &str, args: &[String]) -> Exit {
             return ground.fail(&Notice::error(why), Exit::Blocked);
         }
     };
-    match in_terminal(&plugin.0, &plugin.1, &ground.folder) {
+    match run_in_terminal(&plugin.0, &plugin.1, &ground.folder) {
         Ok(status) => match status.code() {
             Some(0) => Exit::Done,
             Some(_) => Exit::Failed,

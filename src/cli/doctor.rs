@@ -63,7 +63,7 @@ pub fn rows(found: &DoctorFindings<'_>) -> Vec<PageRow> {
         found.notes.iter().map(|note| PageRow::pair(context::PART_NOTES, note.localized())),
     );
     rows.extend(files(found.paths));
-    rows.push(PageRow::pair(temp::DOCTOR, found.temp.place()));
+    rows.push(PageRow::pair(temp::DOCTOR, found.temp.doctor_value()));
     rows.extend(settings(found.loaded));
     rows.extend(found.idle_rules.iter().map(|why| PageRow::pair(w::DOCTOR_WRONG, why.clone())));
     rows.extend(model(found));

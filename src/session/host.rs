@@ -336,7 +336,7 @@ impl TurnHost {
     /// question on a system without one.
     pub(super) async fn sheltered(&mut self) {
         if self.bench.shelter.is_none()
-            && let Some(shelter) = self.desk.tools.shelter().await
+            && let Some(shelter) = self.desk.tools.sandbox_status().await
         {
             self.bench.sheltered(shelter);
         }
@@ -387,9 +387,9 @@ impl TurnHost {
                 true => tool.run_in_terminal(step, watch),
                 false => tool.run(step, watch),
             };
-            running.map(|seen| PipedOutput { seen, output: None }).boxed()
+            running.map(|seen| PipedOutput { observation: seen, output: None }).boxed()
         };
-        let seen = watched(&self.desk, &mut self.outbox, step, run).await.seen;
+        let seen = watched(&self.desk, &mut self.outbox, step, run).await.observation;
         self.outbox.send(Event::TerminalReturned).await;
         seen
     }
@@ -487,9 +487,9 @@ fn estimate(text: &str, sent: usize) -> Usage {
 /// Runs one cleared step, and forwards its output as it arrives.
 pub async fn run_step(desk: &TurnContext, outbox: &mut Outbox, cleared: Cleared) -> Observation {
     let run = |tool: &dyn Tool, step, watch| {
-        tool.run(step, watch).map(|seen| PipedOutput { seen, output: None }).boxed()
+        tool.run(step, watch).map(|seen| PipedOutput { observation: seen, output: None }).boxed()
     };
-    watched(desk, outbox, cleared, run).await.seen
+    watched(desk, outbox, cleared, run).await.observation
 }
 
 /// Runs a shell command of a template the same way, and collects its whole output.
@@ -499,7 +499,7 @@ pub async fn pipe_step(
     cleared: Cleared,
     input: ShellInput,
 ) -> PipedOutput {
-    watched(desk, outbox, cleared, |tool, step, watch| tool.pipe(step, input, watch)).await
+    watched(desk, outbox, cleared, |tool, step, watch| tool.run_piped(step, input, watch)).await
 }
 
 async fn watched(
@@ -518,7 +518,7 @@ async fn watched(
             Outcome::Refused,
         );
         seen.note = Some(words::NO_TOOL.with("tool", step.work.tool()));
-        return PipedOutput { seen, output: None };
+        return PipedOutput { observation: seen, output: None };
     };
     outbox.send(Event::StepStarted { step: step.clone(), risk }).await;
     let (sender, mut output) = mpsc::unbounded_channel();
@@ -533,7 +533,7 @@ async fn watched(
             }
         }
     };
-    let seen = &mut piped.seen;
+    let seen = &mut piped.observation;
     if seen.duration_ms == 0 {
         seen.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     }

@@ -195,7 +195,7 @@ impl Session {
         let (names, inputs) = (scripts.names.clone(), scripts.inputs.clone());
         let catalogue = Box::new(Extensions { scripts: names, inputs, ..library.extensions() });
         (kept.library, kept.scripts) = (library, scripts);
-        let tools = self.toolbox().facts();
+        let tools = self.toolbox().tool_infos();
         if tools != self.facts.tools {
             self.facts.tools = tools;
             self.tell_facts().await;

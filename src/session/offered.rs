@@ -162,7 +162,7 @@ impl Session {
         let tools = super::skills::toolbox(&self.tools, &self.voice.kept.library);
         match self.offered().is_empty() {
             true => tools,
-            false => tools.and(Arc::new(ScriptRunTool)),
+            false => tools.with_tool(Arc::new(ScriptRunTool)),
         }
     }
 

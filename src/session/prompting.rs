@@ -235,10 +235,10 @@ impl Filling<'_> {
             _ => String::new(),
         };
         let mut piped = self.pipe(piece, input).await;
-        if let Some(piece) = self.beyond_the_wall(&piped.seen, &line).await? {
+        if let Some(piece) = self.beyond_the_wall(&piped.observation, &line).await? {
             piped = self.pipe(piece, input).await;
         }
-        let PipedOutput { seen, output } = piped;
+        let PipedOutput { observation: seen, output } = piped;
         let (outcome, code) = (seen.outcome, seen.exit_code);
         let tail = tail(&seen.stderr).to_owned();
         let unsent = |word: crate::words::Phrase| {
@@ -264,7 +264,7 @@ impl Filling<'_> {
         let host = &mut self.host;
         let input = Arc::clone(input);
         let piped = pipe_step(&host.desk, &mut host.outbox, piece, input).await;
-        host.tell(Event::StepFinished(Box::new(piped.seen.clone()))).await;
+        host.tell(Event::StepFinished(Box::new(piped.observation.clone()))).await;
         piped
     }
 

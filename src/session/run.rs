@@ -68,7 +68,7 @@ pub async fn run(
     let (note_sender, mut notes) = mpsc::unbounded_channel();
     let greeting = std::mem::take(&mut parts.greeting);
     let mut discover = search(parts.reach.discover.take()).boxed().fuse();
-    let mut shelter = parts.tools.shelter().boxed().fuse();
+    let mut shelter = parts.tools.sandbox_status().boxed().fuse();
     let mut session = Session::new(parts, saved, outbox, note_sender);
     session.open(greeting).await;
     loop {
@@ -392,7 +392,8 @@ impl Session {
         }
         // A step may have changed it.
         let trusted = self.guard.place.trusted;
-        self.facts.branch = trusted.then(|| branch::of(&self.guard.place.cwd)).flatten();
+        self.facts.branch =
+            trusted.then(|| branch::current_branch(&self.guard.place.cwd)).flatten();
         self.tell_facts().await;
         self.unheard(running.unheard).await;
         // After a failure nothing starts by itself: the next turn would hit the same error.
@@ -490,7 +491,7 @@ impl Session {
 
     /// Where old contents of files are saved.
     pub(super) fn kept(&self) -> Option<&crate::tools::file::Backups> {
-        self.tools.kept()
+        self.tools.backups()
     }
 
     pub fn is_idle(&self) -> bool {

@@ -222,7 +222,7 @@ impl SessionScriptHost {
         let verdict = safety::assess_mention(id, path, self.scene());
         let cleared = self.cleared(verdict).await?;
         let mention = Mention { path: path.to_owned(), lines: None };
-        let read = move || attach::read_most(&cleared, &mention, MOST_READ);
+        let read = move || attach::read_limited(&cleared, &mention, MOST_READ);
         let read = tokio::task::spawn_blocking(read).await;
         let attachment = read.map_err(|_| words::STEP_BROKEN)??;
         if attachment.attached.cut {
@@ -270,7 +270,7 @@ impl SessionScriptHost {
     /// question on a system without one.
     async fn sheltered(&mut self) {
         if self.policy.shelter == SandboxStatus::Unknown
-            && let Some(shelter) = self.tools.shelter().await
+            && let Some(shelter) = self.tools.sandbox_status().await
         {
             self.policy.shelter = shelter;
         }

@@ -120,7 +120,7 @@ pub(super) fn beside(prompt: String, library: &ExtensionSet, active: &Active) ->
 pub(super) fn toolbox(tools: &Toolbox, library: &Arc<ExtensionSet>) -> Toolbox {
     match library.skills.is_empty() {
         true => tools.clone(),
-        false => tools.and(Arc::new(SkillTool { library: Arc::clone(library) })),
+        false => tools.with_tool(Arc::new(SkillTool { library: Arc::clone(library) })),
     }
 }
 

@@ -150,7 +150,8 @@ impl Session {
         let trusted = given != TrustAnswer::Nothing;
         self.guard.place.trusted = trusted;
         self.facts.trusted = trusted;
-        self.facts.branch = trusted.then(|| branch::of(&self.guard.place.cwd)).flatten();
+        self.facts.branch =
+            trusted.then(|| branch::current_branch(&self.guard.place.cwd)).flatten();
         self.tell_facts().await;
         self.look();
         let kept = (self.guard.trust.keep)(given);

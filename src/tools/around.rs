@@ -14,30 +14,31 @@ const LONGEST: u64 = 256 * 1024;
 /// The root of the repository around `folder`; `None` where the folder is the root itself,
 /// is not in a repository, or the repository is not one to rely on. Both paths have their
 /// links resolved.
-pub fn repository(folder: &Path, home: &Path) -> Option<PathBuf> {
+pub fn enclosing_repository(folder: &Path, home: &Path) -> Option<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
     let root = folder.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok())?;
     // A tree above the home contains the home, and above a root of its own nothing belongs
     // to it.
     let whole = root == Path::new("/") || home.starts_with(root) || root == folder;
-    (!whole && is_own(root, user) && is_plain(&root.join(".git"), user)).then(|| root.to_owned())
+    (!whole && is_owned_by(root, user) && is_plain_repository(&root.join(".git"), user))
+        .then(|| root.to_owned())
 }
 
-fn is_own(folder: &Path, user: u32) -> bool {
+fn is_owned_by(folder: &Path, user: u32) -> bool {
     let own = |meta: &Metadata| meta.is_dir() && meta.uid() == user && meta.mode() & 0o002 == 0;
     fs::symlink_metadata(folder).is_ok_and(|meta| own(&meta))
 }
 
 /// A repository whose tree is the folder that contains it.
-fn is_plain(git: &Path, user: u32) -> bool {
+fn is_plain_repository(git: &Path, user: u32) -> bool {
     let there = ["objects", "refs"].iter().all(|name| git.join(name).is_dir());
     let elsewhere = ["commondir", "gitdir", "config.worktree"];
     let shared = elsewhere.iter().any(|name| git.join(name).symlink_metadata().is_ok());
-    is_own(git, user) && there && !shared && names_no_tree(&git.join("config"))
+    is_owned_by(git, user) && there && !shared && has_default_worktree(&git.join("config"))
 }
 
 /// Whether settings leave the tree where it is. What includes others could say anything.
-fn names_no_tree(config: &Path) -> bool {
+fn has_default_worktree(config: &Path) -> bool {
     let readable =
         fs::symlink_metadata(config).is_ok_and(|meta| meta.is_file() && meta.len() <= LONGEST);
     let text = readable.then(|| fs::read_to_string(config).ok()).flatten();
@@ -79,12 +80,12 @@ mod tests {
         }
 
         fn found(&self, folder: &str) -> Option<PathBuf> {
-            repository(&self.at(folder), &self.at("home"))
+            enclosing_repository(&self.at(folder), &self.at("home"))
         }
     }
 
     #[test]
-    fn a_part_of_a_repository_knows_its_root() {
+    fn a_subfolder_of_a_repository_finds_its_root() {
         let tree = tree();
         assert_eq!(tree.found("home/mono/apps/shop"), None);
         tree.git("home/mono", "[core]\n\tbare = false\n");
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_home_and_the_folders_above_it_are_not_a_repository_around() {
+    fn the_home_folder_and_its_parents_are_not_an_enclosing_repository() {
         let tree = tree();
         tree.git("home", "[core]\n");
         assert_eq!(tree.found("home/mono"), None);
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_name_another_tree_are_not_a_reason_to_read_more() {
+    fn settings_that_name_another_worktree_are_rejected() {
         for config in [
             "[core]\n\tworktree = /\n",
             "[core]\n\tWorkTree=..\n",
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_anybody_may_write_to_holds_no_repository_to_rely_on() {
+    fn a_world_writable_folder_is_not_a_trusted_repository() {
         use std::os::unix::fs::PermissionsExt;
         let tree = tree();
         tree.git("home/mono", "[core]\n");

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::file::place::{FileSlot, Missing};
+use super::file::place::{FileSlot, MissingFolders};
 use crate::protocol::{AttachmentInfo, AttachmentSize, LineRange, Mention};
 use crate::safety::{Cleared, ToolTask};
 use crate::words::{LocalizedText, prompt as words};
@@ -16,7 +16,7 @@ use crate::words::{LocalizedText, prompt as words};
 /// The size limit of one attachment, in bytes; the middle of a longer one is left out.
 const MOST: usize = 32 * 1024;
 /// The share of it that is its beginning: three of four parts.
-const fn head(most: usize) -> usize {
+const fn head_len(most: usize) -> usize {
     most / 4 * 3
 }
 /// A longer file is not read through.
@@ -37,14 +37,14 @@ pub struct Attachment {
 /// # Errors
 /// One sentence: it is not text, cannot be read, or does not have these lines.
 pub fn read(step: &Cleared, mention: &Mention) -> Result<Attachment, LocalizedText> {
-    read_most(step, mention, MOST)
+    read_limited(step, mention, MOST)
 }
 
 /// The same for so many bytes.
 ///
 /// # Errors
 /// As for [`read`].
-pub fn read_most(
+pub fn read_limited(
     step: &Cleared,
     mention: &Mention,
     most: usize,
@@ -63,31 +63,32 @@ pub fn read_most(
 }
 
 /// A sentence of our own, or the system's message.
-type Fault = Result<LocalizedText, io::Error>;
+type ContentError = Result<LocalizedText, io::Error>;
 
 fn content(
     path: &Path,
     mention: &Mention,
     name: &str,
     most: usize,
-) -> Result<(String, AttachmentSize, bool), Fault> {
+) -> Result<(String, AttachmentSize, bool), ContentError> {
     let meta = path.symlink_metadata().map_err(Err)?;
     if meta.is_dir() {
-        return folder(path).map_err(Err);
+        return list_folder(path).map_err(Err);
     }
     if !meta.is_file() {
         return Err(Ok(words::ATTACH_SPECIAL.with("name", name)));
     }
-    let there = FileSlot::of(path, Missing::Fails).and_then(|slot| slot.file()).map_err(Err)?;
+    let there =
+        FileSlot::open(path, MissingFolders::Fail).and_then(|slot| slot.file()).map_err(Err)?;
     let there = there.ok_or_else(|| Err(io::ErrorKind::NotFound.into()))?;
     let mut file = there.into_file();
     let long = meta.len() > LONGEST;
     if long && mention.lines.is_some() {
         return Err(Ok(words::ATTACH_LONG.with("name", name).with("size", size(meta.len()))));
     }
-    let bytes =
-        if long { ends(&mut file, meta.len(), most) } else { whole(&mut file) }.map_err(Err)?;
-    let text = text(bytes, long).map_err(|kind| {
+    let bytes = if long { read_ends(&mut file, meta.len(), most) } else { read_whole(&mut file) }
+        .map_err(Err)?;
+    let text = decode(bytes, long).map_err(|kind| {
         let say = words::ATTACH_BINARY.with("name", name).with("kind", kind);
         Ok(say.with("size", size(meta.len())))
     })?;
@@ -104,19 +105,19 @@ fn content(
             (part.collect(), last + 1 - first)
         }
     };
-    let (text, cut) = shortened(text, most);
+    let (text, cut) = shorten(text, most);
     Ok((text, AttachmentSize::Lines(lines), cut || long))
 }
 
-fn whole(file: &mut File) -> io::Result<Vec<u8>> {
+fn read_whole(file: &mut File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(LONGEST + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 /// The two ends of a file too long to read whole.
-fn ends(file: &mut File, len: u64, most: usize) -> io::Result<Vec<u8>> {
-    let mut head = vec![0; head(most)];
+fn read_ends(file: &mut File, len: u64, most: usize) -> io::Result<Vec<u8>> {
+    let mut head = vec![0; head_len(most)];
     file.read_exact(&mut head)?;
     let tail = (most - head.len()) as u64;
     file.seek(SeekFrom::Start(len.saturating_sub(tail)))?;
@@ -137,7 +138,7 @@ fn gap(bytes: u64) -> String {
 }
 
 /// The bytes as text, or the type they seem to be.
-fn text(bytes: Vec<u8>, cut: bool) -> Result<String, &'static str> {
+fn decode(bytes: Vec<u8>, cut: bool) -> Result<String, &'static str> {
     let sample = bytes.get(..bytes.len().min(8 * 1024)).unwrap_or_default();
     if let Some((_, kind)) = KINDS.iter().find(|(magic, _)| sample.starts_with(magic)) {
         return Err(kind);
@@ -168,11 +169,11 @@ const KINDS: &[(&[u8], &str)] = &[
 ];
 
 /// The text without its middle, when it is too long.
-fn shortened(text: String, most: usize) -> (String, bool) {
+fn shorten(text: String, most: usize) -> (String, bool) {
     if text.len() <= most {
         return (text, false);
     }
-    let begins = head(most);
+    let begins = head_len(most);
     let head = text.get(..text.floor_char_boundary(begins)).unwrap_or_default();
     let head = head.rsplit_once('\n').map_or(head, |(lines, _)| lines);
     let from = text.ceil_char_boundary(text.len() - (most - begins));
@@ -183,7 +184,7 @@ fn shortened(text: String, most: usize) -> (String, bool) {
 }
 
 /// The names in a folder, folders first.
-fn folder(path: &Path) -> io::Result<(String, AttachmentSize, bool)> {
+fn list_folder(path: &Path) -> io::Result<(String, AttachmentSize, bool)> {
     let mut names = Vec::new();
     for entry in path.read_dir()? {
         let entry = entry?;
@@ -196,7 +197,7 @@ fn folder(path: &Path) -> io::Result<(String, AttachmentSize, bool)> {
     names.sort();
     let count = names.len();
     let mut text: String =
-        names.iter().take(NAMES).map(|(_, name)| format!("{}\n", flat(name))).collect();
+        names.iter().take(NAMES).map(|(_, name)| format!("{}\n", escape_name(name))).collect();
     let cut = count > NAMES;
     if cut {
         text.push_str(&format!("[… {} more]\n", count - NAMES));
@@ -205,7 +206,7 @@ fn folder(path: &Path) -> io::Result<(String, AttachmentSize, bool)> {
 }
 
 /// A name can hold line breaks, and could pass for two.
-fn flat(name: &str) -> String {
+fn escape_name(name: &str) -> String {
     if name.contains(char::is_control) { format!("{name:?}") } else { name.to_owned() }
 }
 
@@ -295,7 +296,7 @@ mod tests {
         fs::create_dir(temp.path().join("src")).unwrap();
         fs::create_dir(temp.path().join(".git")).unwrap();
         fs::write(temp.path().join("a.rs"), "").unwrap();
-        let listed = folder(temp.path()).unwrap();
+        let listed = list_folder(temp.path()).unwrap();
         assert_eq!(listed, ("src/\na.rs\n".into(), AttachmentSize::Entries(2), false));
     }
 

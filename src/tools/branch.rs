@@ -9,7 +9,7 @@ use std::path::Path;
 const LONGEST: u64 = 1024;
 
 /// The branch, or the first digits of a detached head; `None` where there is neither.
-pub fn of(folder: &Path) -> Option<String> {
+pub fn current_branch(folder: &Path) -> Option<String> {
     let head = folder.ancestors().map(|folder| folder.join(".git")).find(|git| git.is_dir())?;
     let file = File::open(head.join("HEAD")).ok()?;
     let mut text = String::new();

@@ -18,7 +18,7 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::sandbox::Sandbox;
-use super::sandbox::denied::Walls;
+use super::sandbox::denied::SandboxBounds;
 use super::{PipedOutput, RunControl, ShellInput, Tool, parse};
 use crate::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, StepAction, Tier};
 use crate::safety::redact::Redactor;
@@ -40,14 +40,14 @@ mod watch;
 pub mod watchdog;
 
 pub use environment::{ChildEnvironment, Variables};
-pub use feed::{Feed, ask, feed};
+pub use feed::{HelperProgram, read_from_helper, write_to_helper};
 pub use group::StepWatch;
-pub use plugins::in_terminal;
+pub use plugins::run_in_terminal;
 pub use watchdog::Watchdog;
 
 use capture::CapturedText;
 use group::StepGroups;
-use start::NotStarted;
+use start::StepStartError;
 use watch::{ChildOutput, Finished, Pipes, StepEnd, Times};
 
 /// The parts that run steps.
@@ -108,18 +108,18 @@ impl Exec {
         }
     }
 
-    pub fn held_by(self, sandbox: Arc<Sandbox>) -> Exec {
+    pub fn with_sandbox(self, sandbox: Arc<Sandbox>) -> Exec {
         Exec { sandbox, ..self }
     }
 
     /// Tells of the processes of every step.
-    pub fn telling(self, told: Arc<dyn StepWatch>) -> Exec {
-        Exec { steps: StepGroups { told: Some(told), ..self.steps }, ..self }
+    pub fn with_step_watch(self, told: Arc<dyn StepWatch>) -> Exec {
+        Exec { steps: StepGroups { watcher: Some(told), ..self.steps }, ..self }
     }
 
     /// Ends running steps sooner once the program is exiting.
-    pub fn leaving(self, leaving: CancellationToken) -> Exec {
-        Exec { steps: StepGroups { leaving, ..self.steps }, ..self }
+    pub fn with_exit_token(self, leaving: CancellationToken) -> Exec {
+        Exec { steps: StepGroups { exiting: leaving, ..self.steps }, ..self }
     }
 }
 
@@ -139,10 +139,10 @@ impl Tool for Exec {
 
     fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
         let exec = self.clone();
-        async move { run(&exec, &step, None, &watch).await.seen }.boxed()
+        async move { run(&exec, &step, None, &watch).await.observation }.boxed()
     }
 
-    fn pipe(
+    fn run_piped(
         &self,
         step: Cleared,
         input: ShellInput,
@@ -152,9 +152,9 @@ impl Tool for Exec {
         async move { run(&exec, &step, Some(input), &watch).await }.boxed()
     }
 
-    fn shelter(&self) -> BoxFuture<'static, Option<SandboxStatus>> {
+    fn sandbox_status(&self) -> BoxFuture<'static, Option<SandboxStatus>> {
         let sandbox = Arc::clone(&self.sandbox);
-        let tried = tokio::task::spawn_blocking(move || sandbox.shelter());
+        let tried = tokio::task::spawn_blocking(move || sandbox.status());
         // A trial that broke off counts as no sandbox.
         async move { Some(tried.await.unwrap_or(SandboxStatus::Absent)) }.boxed()
     }
@@ -169,56 +169,57 @@ async fn run(
 ) -> PipedOutput {
     let judged = step.assessment();
     let setup = &exec.setup;
-    let none = |outcome, say| PipedOutput { seen: not_run(judged, outcome, say), output: None };
-    if watch.cancel.is_cancelled() || exec.steps.leaving.is_cancelled() {
+    let none =
+        |outcome, say| PipedOutput { observation: not_run(judged, outcome, say), output: None };
+    if watch.cancel.is_cancelled() || exec.steps.exiting.is_cancelled() {
         return none(Outcome::Cancelled, LocalizedText::from(words::CANCELLED));
     }
     let began = Instant::now();
     let is_piece = input.is_some();
     let (running, inside) = match start::start(exec, step, input).await {
         Ok(started) => started,
-        Err(NotStarted::Unable(say)) => return none(Outcome::NotStarted, say),
-        Err(NotStarted::Changed(say)) => return none(Outcome::Refused, say),
+        Err(StepStartError::Unable(say)) => return none(Outcome::NotStarted, say),
+        Err(StepStartError::Changed(say)) => return none(Outcome::Refused, say),
     };
     let most = match judged.risk.tier {
         _ if is_piece => setup.limits.piece,
         Tier::L0 => setup.limits.alone,
         Tier::L1 | Tier::L2 => setup.limits.approved,
     };
-    let live = live::Live::new(watch.output.clone(), setup.lang);
+    let live = live::LiveOutput::new(watch.output.clone(), setup.lang);
     let stdout = if is_piece {
-        capture::BoundedBuffer::with_head(PIECE)
+        capture::BoundedBuffer::with_head_limit(PIECE)
     } else {
         capture::BoundedBuffer::default()
     };
     let output = ChildOutput::new(live, stdout, setup.redactor.as_ref());
-    let processes = bounds::holds(judged).then_some(usize::from(bounds::PROCESSES));
-    let times = Times { most, grace: setup.limits.grace, processes };
-    let finished = watch::watch(running, watch, times, &exec.steps.leaving, output).await;
+    let processes = bounds::is_limited(judged).then_some(usize::from(bounds::PROCESSES));
+    let times = Times { timeout: most, grace: setup.limits.grace, processes };
+    let finished = watch::supervise(running, watch, times, &exec.steps.exiting, output).await;
     let elapsed = began.elapsed();
-    let walls = inside.as_ref().and_then(|inside| inside.walls().cloned());
+    let walls = inside.as_ref().and_then(|inside| inside.bounds().cloned());
     // Its folder may hold much; its removal is not waited for.
     tokio::task::spawn_blocking(move || drop(inside));
     let mut observation =
-        not_run(judged, outcome(finished.how), LocalizedText::from(words::CANCELLED));
-    observation.note = note(&finished, most);
+        not_run(judged, outcome(finished.end), LocalizedText::from(words::CANCELLED));
+    observation.note = end_note(&finished, most);
     observation.exit_code = code(&finished);
     observation.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-    let output = shape(&mut observation, setup, finished.output).await;
+    let output = process_output(&mut observation, setup, finished.output).await;
     if let Some(walls) = walls.filter(|_| observation.outcome == Outcome::Ran) {
-        kept_from(&mut observation, &walls, &judged.cwd);
+        record_denial(&mut observation, &walls, &judged.cwd);
     }
-    PipedOutput { seen: observation, output: output.filter(|output| output.len() <= PIECE) }
+    PipedOutput { observation: observation, output: output.filter(|output| output.len() <= PIECE) }
 }
 
 /// Adds what the sandbox denied a failed step.
-fn kept_from(seen: &mut Observation, walls: &Walls, cwd: &Path) {
+fn record_denial(seen: &mut Observation, walls: &SandboxBounds, cwd: &Path) {
     if seen.exit_code == Some(0) {
         return;
     }
     // Some tools say on their output what went wrong.
     let words = [seen.stderr.as_str(), seen.stdout.as_str()];
-    seen.denied = words.iter().find_map(|words| walls.denied(words, cwd));
+    seen.denied = words.iter().find_map(|words| walls.find_denial(words, cwd));
     if let (Some(denied), None) = (&seen.denied, &seen.note) {
         seen.note = Some(denied.localized());
     }
@@ -230,7 +231,7 @@ const PIECE: usize = 1024 * 1024;
 /// Puts the output in: masked first, then read, then cut. Work for the processor, so
 /// it is done off the threads that wait. Answers with the whole standard output, where
 /// all of it was kept.
-async fn shape(
+async fn process_output(
     observation: &mut Observation,
     setup: &Setup,
     output: ChildOutput,
@@ -243,9 +244,10 @@ async fn shape(
             Some(redactor) => text.map(|part| redactor.mask(part).into_owned()),
             None => text,
         };
-        let (stdout, stderr) = (masked(output.stdout.text()), masked(output.stderr.text()));
-        let parsed = parsed(&work, &stdout, &stderr, exit);
-        let shares = (stdout.share(capture::STDOUT), stderr.share(capture::STDERR));
+        let (stdout, stderr) =
+            (masked(output.stdout.into_text()), masked(output.stderr.into_text()));
+        let parsed = parse_output(&work, &stdout, &stderr, exit);
+        let shares = (stdout.excerpt(capture::STDOUT), stderr.excerpt(capture::STDERR));
         (shares, parsed, stdout.is_whole().then_some(stdout.front))
     });
     let (((stdout, out_cut), (stderr, err_cut)), parsed, whole) = shaped.await.ok()?;
@@ -256,7 +258,7 @@ async fn shape(
     whole
 }
 
-fn parsed(
+fn parse_output(
     work: &StepAction,
     stdout: &CapturedText,
     stderr: &CapturedText,
@@ -264,7 +266,7 @@ fn parsed(
 ) -> Option<ParsedOutput> {
     let (program, args) = match work {
         StepAction::Exec { program, args } => (program.clone(), args.clone()),
-        StepAction::Shell { line } => parse::words(line)?,
+        StepAction::Shell { line } => parse::split_simple_command(line)?,
         StepAction::Tool { .. } => return plugins::output(stdout),
     };
     parse::parse(&parse::FinishedCommand {
@@ -286,7 +288,7 @@ fn not_run(judged: &Assessment, outcome: Outcome, note: LocalizedText) -> Observ
 
 fn outcome(how: StepEnd) -> Outcome {
     match how {
-        StepEnd::Exited | StepEnd::Outgrew => Outcome::Ran,
+        StepEnd::Exited | StepEnd::TooManyProcesses => Outcome::Ran,
         StepEnd::TimedOut => Outcome::TimedOut,
         StepEnd::Cancelled => Outcome::Cancelled,
     }
@@ -298,29 +300,31 @@ fn status(finished: &Finished) -> Option<ExitStatus> {
 
 /// The exit code counts only where the child ended by itself.
 fn code(finished: &Finished) -> Option<i32> {
-    match finished.how {
+    match finished.end {
         StepEnd::Exited => status(finished)?.code(),
-        StepEnd::TimedOut | StepEnd::Cancelled | StepEnd::Outgrew => None,
+        StepEnd::TimedOut | StepEnd::Cancelled | StepEnd::TooManyProcesses => None,
     }
 }
 
 /// The one thing most worth saying about how it ended.
-fn note(finished: &Finished, most: Duration) -> Option<LocalizedText> {
+fn end_note(finished: &Finished, most: Duration) -> Option<LocalizedText> {
     match &finished.status {
         None => return Some(words::UNKILLABLE.into()),
         Some(Err(error)) => return Some(words::WAIT_FAILED.with("why", error.to_string())),
         Some(Ok(_)) => {}
     }
-    match finished.how {
+    match finished.end {
         StepEnd::TimedOut => return Some(words::TIMED_OUT.with("seconds", most.as_secs())),
         StepEnd::Cancelled => return Some(words::CANCELLED.into()),
-        StepEnd::Outgrew => return Some(words::OUTGREW.with("most", u64::from(bounds::PROCESSES))),
+        StepEnd::TooManyProcesses => {
+            return Some(words::OUTGREW.with("most", u64::from(bounds::PROCESSES)));
+        }
         StepEnd::Exited => {}
     }
     if let Some(signal) = status(finished).and_then(|status| status.signal()) {
         return Some(words::SIGNAL.with("signal", signal_name(signal)));
     }
-    match (finished.pipes, finished.left) {
+    match (finished.pipes, finished.leftover_processes) {
         (Pipes::KeptOpen, _) => Some(words::KEPT_OPEN.into()),
         (Pipes::Closed, 0) => None,
         (Pipes::Closed, left) => Some(words::LEFT_BEHIND.with("count", left)),

@@ -39,7 +39,7 @@ pub trait Tool: Send + Sync {
     fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation>;
 
     /// Runs a shell piece of a template: with an input, and for all of its output.
-    fn pipe(
+    fn run_piped(
         &self,
         step: Cleared,
         _input: ShellInput,
@@ -48,7 +48,7 @@ pub trait Tool: Send + Sync {
         let running = self.run(step, watch);
         async move {
             let seen = running.await;
-            PipedOutput { output: Some(seen.stdout.clone()), seen }
+            PipedOutput { output: Some(seen.stdout.clone()), observation: seen }
         }
         .boxed()
     }
@@ -60,7 +60,7 @@ pub trait Tool: Send + Sync {
 
     /// Tries out whether the system holds the tool's steps back; `None` where there is
     /// nothing to hold.
-    fn shelter(&self) -> BoxFuture<'static, Option<SandboxStatus>> {
+    fn sandbox_status(&self) -> BoxFuture<'static, Option<SandboxStatus>> {
         std::future::ready(None).boxed()
     }
 }
@@ -71,7 +71,7 @@ pub type ShellInput = Arc<[u8]>;
 /// The result of a shell piece.
 #[derive(Clone, Debug)]
 pub struct PipedOutput {
-    pub seen: Observation,
+    pub observation: Observation,
     /// Its standard output, secrets masked; `None`: there was more than a piece may write.
     pub output: Option<String>,
 }
@@ -98,17 +98,17 @@ impl Toolbox {
 
     /// With the folder of the old contents of changed files.
     #[must_use]
-    pub fn keeping(self, kept: Option<file::Backups>) -> Toolbox {
+    pub fn with_backups(self, kept: Option<file::Backups>) -> Toolbox {
         Toolbox { kept, ..self }
     }
 
-    pub fn kept(&self) -> Option<&file::Backups> {
+    pub fn backups(&self) -> Option<&file::Backups> {
         self.kept.as_ref()
     }
 
     /// The same with one more.
     #[must_use]
-    pub fn and(&self, tool: Arc<dyn Tool>) -> Toolbox {
+    pub fn with_tool(&self, tool: Arc<dyn Tool>) -> Toolbox {
         let tools = self.tools.iter().cloned().chain([tool]).collect();
         Toolbox { tools, kept: self.kept.clone() }
     }
@@ -119,8 +119,8 @@ impl Toolbox {
 
     /// The steps the system sandboxes, from the first tool that knows; the others are not
     /// asked. `None`: nothing is to be sandboxed.
-    pub fn shelter(&self) -> impl Future<Output = Option<SandboxStatus>> + Send + use<> {
-        let asked: Vec<_> = self.iter().map(Tool::shelter).collect();
+    pub fn sandbox_status(&self) -> impl Future<Output = Option<SandboxStatus>> + Send + use<> {
+        let asked: Vec<_> = self.iter().map(Tool::sandbox_status).collect();
         async move {
             for answer in asked {
                 if let Some(shelter) = answer.await {
@@ -132,7 +132,7 @@ impl Toolbox {
     }
 
     /// Each by its name and purpose.
-    pub fn facts(&self) -> Vec<ToolInfo> {
+    pub fn tool_infos(&self) -> Vec<ToolInfo> {
         let fact =
             |tool: &dyn Tool| ToolInfo { name: tool.name().to_owned(), about: tool.about().into() };
         self.iter().map(fact).collect()

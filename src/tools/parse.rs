@@ -17,9 +17,9 @@ mod git;
 mod search;
 mod shape;
 
-pub use command::words;
+pub use command::split_simple_command;
 
-use command::{has, plain, unwrapped};
+use command::{has_flag, strip_escapes, unwrap_command};
 
 /// The number of listed items at most; the total is counted on.
 const ITEMS_MOST: usize = 50;
@@ -49,11 +49,11 @@ struct Recogniser {
 
 #[rustfmt::skip]
 const RECOGNISERS: &[Recogniser] = &[
-    Recogniser { kind: "file_list",      programs: &["ls", "dir", "vdir", "eza", "exa"],  read: files::listed },
-    Recogniser { kind: "file_list",      programs: &["find", "fd", "fdfind"],             read: files::found },
+    Recogniser { kind: "file_list",      programs: &["ls", "dir", "vdir", "eza", "exa"],  read: files::ls },
+    Recogniser { kind: "file_list",      programs: &["find", "fd", "fdfind"],             read: files::find },
     Recogniser { kind: "file_list",      programs: &["tree"],                             read: files::tree },
-    Recogniser { kind: "file_list",      programs: &["rg", "grep", "egrep", "fgrep", "ag"], read: files::matching },
-    Recogniser { kind: "file_list",      programs: &["git"],                              read: files::tracked },
+    Recogniser { kind: "file_list",      programs: &["rg", "grep", "egrep", "fgrep", "ag"], read: files::matching_files },
+    Recogniser { kind: "file_list",      programs: &["git"],                              read: files::git_files },
     Recogniser { kind: "search_matches", programs: &["rg", "grep", "egrep", "fgrep", "ag", "git"], read: search::read },
     Recogniser { kind: "git_status",     programs: &["git"],                              read: git::status },
     Recogniser { kind: "git_diff_stat",  programs: &["git"],                              read: git::diff_stat },
@@ -82,13 +82,13 @@ const COMPILERS: &[&str] =
 
 /// The facts in an output; `None` when it is just text.
 pub fn parse(run: &FinishedCommand<'_>) -> Option<ParsedOutput> {
-    let (program, args) = unwrapped(run.program, run.args);
-    let (stdout, stderr) = (plain(run.stdout), plain(run.stderr));
+    let (program, args) = unwrap_command(run.program, run.args);
+    let (stdout, stderr) = (strip_escapes(run.stdout), strip_escapes(run.stderr));
     let run = FinishedCommand { program: &program, args, stdout: &stdout, stderr: &stderr, ..*run };
     RECOGNISERS
         .iter()
         .filter(|row| row.programs.is_empty() || row.programs.contains(&program.as_str()))
-        .find_map(|row| (row.read)(&run).map(|items| items.parsed(row.kind)))
+        .find_map(|row| (row.read)(&run).map(|items| items.into_parsed(row.kind)))
 }
 
 /// A list that counts on when it is full.
@@ -115,7 +115,7 @@ impl Items {
         (says_something || !self.is_empty()).then_some(self)
     }
 
-    fn parsed(self, kind: &str) -> ParsedOutput {
+    fn into_parsed(self, kind: &str) -> ParsedOutput {
         ParsedOutput { kind: kind.to_owned(), total: self.total, items: self.items }
     }
 }

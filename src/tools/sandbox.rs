@@ -57,26 +57,26 @@ mod workspace;
 
 pub use places::SandboxPaths;
 
-use built::Built;
-use denied::Walls;
+use built::LayerCache;
+use denied::SandboxBounds;
 use kernel::Kernel;
-use temps::{Temp, Temps};
+use temps::{StepTempFolder, StepTempFolders};
 
 /// The sandbox of a session.
 #[derive(Debug)]
 pub struct Sandbox {
     setting: SandboxMode,
-    places: SandboxPaths,
+    paths: SandboxPaths,
     found: OnceLock<SandboxSupport>,
-    built: Built,
-    temps: Temps,
+    layers: LayerCache,
+    temps: StepTempFolders,
 }
 
 /// How far a step is restricted by filters of its system calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Confinement {
     /// It reads, and that is all.
-    Alone,
+    ReadOnly,
     Approved {
         network: bool,
     },
@@ -85,8 +85,8 @@ enum Confinement {
 /// The result of trying it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum SandboxSupport {
-    Works(SandboxBackend),
-    Absent(LocalizedText),
+    Available(SandboxBackend),
+    Unavailable(LocalizedText),
 }
 
 /// The inputs it is built from.
@@ -98,13 +98,13 @@ enum SandboxBackend {
 
 /// The origin of a step, as far as that decides how it is restricted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum From {
+pub enum StepOrigin {
     /// It was judged, and runs by itself or was approved.
     Judgement,
     /// A shell piece of a template.
     Template,
     /// The user saw what the sandbox denied, and wants it to run without.
-    BeyondTheWall,
+    Unsandboxed,
 }
 
 /// The files and folders one step may reach.
@@ -118,7 +118,7 @@ enum Profile {
         /// Folders read as the workspace is.
         readable: Vec<PathBuf>,
         /// Its git compares the workspace's files, credentials that are tracked too.
-        compares: bool,
+        compares_tracked_files: bool,
     },
     Work {
         /// Read although closed.
@@ -129,9 +129,9 @@ enum Profile {
 }
 
 impl Profile {
-    fn strict(&self) -> Confinement {
+    fn confinement(&self) -> Confinement {
         match self {
-            Profile::Read { .. } => Confinement::Alone,
+            Profile::Read { .. } => Confinement::ReadOnly,
             Profile::Work { network, .. } => Confinement::Approved { network: *network },
         }
     }
@@ -140,11 +140,11 @@ impl Profile {
 /// The surroundings of a started step.
 #[derive(Debug)]
 pub struct Confined {
-    temp: Temp,
+    temp: StepTempFolder,
     /// The program that holds it, with the arguments that come first.
     pub wrapper: Option<(PathBuf, Vec<String>)>,
     /// The places it could not reach; `None`: it was not restricted.
-    walls: Option<Walls>,
+    walls: Option<SandboxBounds>,
 }
 
 impl Confined {
@@ -152,20 +152,26 @@ impl Confined {
         self.temp.path()
     }
 
-    pub fn walls(&self) -> Option<&Walls> {
+    pub fn bounds(&self) -> Option<&SandboxBounds> {
         self.walls.as_ref()
     }
 }
 
 impl Sandbox {
     pub fn new(setting: SandboxMode, places: SandboxPaths) -> Sandbox {
-        let built = Built::default();
-        Sandbox { setting, places, found: OnceLock::new(), built, temps: Temps::default() }
+        let built = LayerCache::default();
+        Sandbox {
+            setting,
+            paths: places,
+            found: OnceLock::new(),
+            layers: built,
+            temps: StepTempFolders::default(),
+        }
     }
 
     /// The same with the steps' folders in this run's.
-    pub fn within(self, temp: Arc<RunFolder>) -> Sandbox {
-        Sandbox { temps: Temps::within(temp), ..self }
+    pub fn with_run_folder(self, temp: Arc<RunFolder>) -> Sandbox {
+        Sandbox { temps: StepTempFolders::with_run_folder(temp), ..self }
     }
 
     /// One that holds nothing.
@@ -174,64 +180,66 @@ impl Sandbox {
     }
 
     /// One as on a system that has none, and why it has none.
-    pub fn lacking(setting: SandboxMode, why: Phrase) -> Sandbox {
-        let found = OnceLock::from(SandboxSupport::Absent(why.into()));
+    pub fn unavailable(setting: SandboxMode, why: Phrase) -> Sandbox {
+        let found = OnceLock::from(SandboxSupport::Unavailable(why.into()));
         Sandbox { found, ..Sandbox::new(setting, SandboxPaths::default()) }
     }
 
     /// One that uses no more than this version of the kernel's interface.
     #[cfg(all(test, target_os = "linux"))]
-    pub fn of_interface(self, abi: i32) -> Sandbox {
-        let found = probe::held(&self, Kernel::of(abi));
+    pub fn with_abi(self, abi: i32) -> Sandbox {
+        let found = probe::probe_kernel(&self, Kernel::with_abi(abi));
         Sandbox { found: OnceLock::from(found), ..self }
     }
 
     /// Which steps are restricted, tried out at the first call: a few milliseconds,
     /// blocking.
-    pub fn shelter(&self) -> SandboxStatus {
-        match (self.setting, self.found()) {
+    pub fn status(&self) -> SandboxStatus {
+        match (self.setting, self.support()) {
             (SandboxMode::Off, _) => SandboxStatus::Off,
-            (_, SandboxSupport::Absent(_)) => SandboxStatus::Absent,
-            (SandboxMode::Work, SandboxSupport::Works(_)) => SandboxStatus::Held,
-            (SandboxMode::Read, SandboxSupport::Works(_)) => SandboxStatus::ReadOnly,
+            (_, SandboxSupport::Unavailable(_)) => SandboxStatus::Absent,
+            (SandboxMode::Work, SandboxSupport::Available(_)) => SandboxStatus::Held,
+            (SandboxMode::Read, SandboxSupport::Available(_)) => SandboxStatus::ReadOnly,
         }
     }
 
     /// Whether a restricted step's signals reach only processes of its own.
-    pub fn holds_signals(&self) -> bool {
-        match self.found() {
-            SandboxSupport::Works(SandboxBackend::Kernel(kernel)) => kernel.rights().signals,
-            SandboxSupport::Works(SandboxBackend::Program) | SandboxSupport::Absent(_) => false,
+    pub fn restricts_signals(&self) -> bool {
+        match self.support() {
+            SandboxSupport::Available(SandboxBackend::Kernel(kernel)) => kernel.rights().signals,
+            SandboxSupport::Available(SandboxBackend::Program) | SandboxSupport::Unavailable(_) => {
+                false
+            }
         }
     }
 
     /// The state `doctor` shows. Blocks as [`Sandbox::shelter`] does.
     pub fn rows(&self) -> Vec<PageRow> {
         let mut rows = vec![PageRow::heading(words::DOCTOR)];
-        match (self.setting, self.found()) {
+        match (self.setting, self.support()) {
             (SandboxMode::Off, _) => rows.push(PageRow::pair(words::DOCTOR_L0, words::SET_OFF)),
-            (_, SandboxSupport::Absent(why)) => {
+            (_, SandboxSupport::Unavailable(why)) => {
                 rows.push(PageRow::pair(words::DOCTOR_L0, words::ABSENT.with("why", why.clone())));
                 rows.push(PageRow::line(words::ABSENT_ASKS));
             }
-            (setting, SandboxSupport::Works(means)) => {
+            (setting, SandboxSupport::Available(means)) => {
                 let approved = match setting {
                     SandboxMode::Work => words::HELD_L1,
                     SandboxMode::Read | SandboxMode::Off => words::FREE_L1,
                 };
                 rows.push(PageRow::pair(words::DOCTOR_L0, words::HELD));
                 rows.push(PageRow::pair(words::DOCTOR_L1, approved));
-                rows.extend(self.means(*means));
+                rows.extend(self.backend_rows(*means));
             }
         }
         rows
     }
 
-    fn means(&self, means: SandboxBackend) -> Vec<PageRow> {
+    fn backend_rows(&self, means: SandboxBackend) -> Vec<PageRow> {
         let SandboxBackend::Kernel(kernel) = means else {
             return vec![PageRow::pair(words::DOCTOR_KERNEL, words::SEATBELT)];
         };
-        let hidden = self.built.all_hidden(&self.places);
+        let hidden = self.layers.hides_all_credentials(&self.paths);
         let secrets = if hidden { words::SECRETS_HIDDEN } else { words::SECRETS_PARTLY };
         let rights = kernel.rights();
         let signals = if rights.signals { words::SIGNALS_HELD } else { words::SIGNALS_FREE };
@@ -247,45 +255,45 @@ impl Sandbox {
         rows
     }
 
-    fn found(&self) -> &SandboxSupport {
+    fn support(&self) -> &SandboxSupport {
         self.found.get_or_init(|| match self.setting {
             // No setting asks it to restrict anything.
-            SandboxMode::Off => SandboxSupport::Absent(words::SET_OFF.into()),
-            SandboxMode::Work | SandboxMode::Read => probe::tried(self),
+            SandboxMode::Off => SandboxSupport::Unavailable(words::SET_OFF.into()),
+            SandboxMode::Work | SandboxMode::Read => probe::detect(self),
         })
     }
 
     /// How this step is to be restricted; `None`: it is not.
-    fn profile(&self, judged: &Assessment, from: From) -> Option<Profile> {
+    fn profile(&self, judged: &Assessment, from: StepOrigin) -> Option<Profile> {
         let by_hand =
-            matches!(judged.step.work, StepAction::Shell { .. }) && from != From::Template;
+            matches!(judged.step.work, StepAction::Shell { .. }) && from != StepOrigin::Template;
         match (self.setting, judged.risk.tier) {
             (SandboxMode::Off, _) => None,
-            _ if by_hand || from == From::BeyondTheWall => None,
-            (_, Tier::L0) if from == From::Judgement => Some(reader(judged)),
+            _ if by_hand || from == StepOrigin::Unsandboxed => None,
+            (_, Tier::L0) if from == StepOrigin::Judgement => Some(read_profile(judged)),
             // A piece of a template that only reads starts a shell, and what that needs.
-            (_, Tier::L0) => self.worker(judged),
+            (_, Tier::L0) => self.work_profile(judged),
             (SandboxMode::Read, _) => None,
-            (SandboxMode::Work, _) => self.worker(judged),
+            (SandboxMode::Work, _) => self.work_profile(judged),
         }
     }
 
     /// The places an approved step may reach.
-    fn worker(&self, judged: &Assessment) -> Option<Profile> {
-        let (places, launch) = (&self.places, &judged.launch);
+    fn work_profile(&self, judged: &Assessment) -> Option<Profile> {
+        let (places, launch) = (&self.paths, &judged.launch);
         let needs = Needs::from_risk(&judged.risk);
         if needs.system {
             return None;
         }
         let here = |spots: &[crate::safety::UserPath]| -> Vec<PathBuf> {
-            spots.iter().filter_map(|spot| places.of_spot(spot)).collect()
+            spots.iter().filter_map(|spot| places.resolve_user_path(spot)).collect()
         };
         let own = here(&needs.own);
-        own.iter().for_each(|cache| temps::make(cache, &places.home));
+        own.iter().for_each(|cache| temps::create_cache(cache, &places.home));
         let mut opened = here(&needs.credentials);
         opened.extend(launch.reads.iter().cloned());
         let programs = judged.program.iter().chain(&launch.starts);
-        opened.extend(programs.filter_map(|program| places.tree_of(&program.path)));
+        opened.extend(programs.filter_map(|program| places.install_tree(&program.path)));
         let mut writes = if judged.risk.tier == Tier::L0 {
             // A piece that only reads.
             Vec::new()
@@ -295,7 +303,7 @@ impl Sandbox {
             writes.extend(launch.writes.iter().cloned());
             writes
         };
-        places::make_ours(places, &writes);
+        places::create_own_folders(places, &writes);
         for list in [&mut opened, &mut writes] {
             list.retain(|path| !places.own.iter().any(|own| path.starts_with(own)));
             list.sort_unstable();
@@ -309,11 +317,11 @@ impl Sandbox {
     pub async fn start<T: Send + 'static>(
         self: Arc<Self>,
         judged: &Assessment,
-        from: From,
+        from: StepOrigin,
         start: impl FnOnce(Option<&Confined>) -> T + Send + 'static,
     ) -> Result<(T, Option<Confined>), LocalizedText> {
         let Some(profile) = self.profile(judged, from) else {
-            let inside = self.bare(judged)?;
+            let inside = self.unconfined(judged)?;
             return Ok((start(inside.as_ref()), inside));
         };
         let by_itself = judged.risk.tier == Tier::L0;
@@ -322,7 +330,7 @@ impl Sandbox {
         let thread = std::thread::Builder::new().name("sandbox".into());
         let spawned = thread.spawn(move || {
             let _runtime = runtime.enter();
-            let inside = self.enter(&profile, by_itself);
+            let inside = self.confine_thread(&profile, by_itself);
             // The caller may be gone; then the step is dropped here, and ends.
             let _ = sender.send(inside.map(|inside| (start(inside.as_ref()), inside)));
         });
@@ -334,47 +342,54 @@ impl Sandbox {
     }
 
     /// Holds the calling thread; nothing holds it where this system cannot.
-    fn enter(&self, profile: &Profile, by_itself: bool) -> Result<Option<Confined>, LocalizedText> {
-        match self.found() {
-            SandboxSupport::Works(means) => {
+    fn confine_thread(
+        &self,
+        profile: &Profile,
+        by_itself: bool,
+    ) -> Result<Option<Confined>, LocalizedText> {
+        match self.support() {
+            SandboxSupport::Available(means) => {
                 let temp = self.temp(profile)?;
-                self.hold(*means, profile, temp).map(Some).map_err(not_applied)
+                self.confine(*means, profile, temp).map(Some).map_err(not_applied)
             }
-            SandboxSupport::Absent(_) if by_itself => self.own_folder().map(Some),
-            SandboxSupport::Absent(_) => Ok(None),
+            SandboxSupport::Unavailable(_) if by_itself => self.with_own_folder().map(Some),
+            SandboxSupport::Unavailable(_) => Ok(None),
         }
     }
 
-    fn temp(&self, profile: &Profile) -> Result<Temp, LocalizedText> {
+    fn temp(&self, profile: &Profile) -> Result<StepTempFolder, LocalizedText> {
         match profile {
-            Profile::Read { .. } => self.temps.own(),
+            Profile::Read { .. } => self.temps.own_folder(),
             Profile::Work { .. } => self.temps.shared(),
         }
     }
 
-    fn hold(
+    fn confine(
         &self,
         means: SandboxBackend,
         profile: &Profile,
-        temp: Temp,
+        temp: StepTempFolder,
     ) -> Result<Confined, String> {
         let (wrapper, walls) = match means {
             SandboxBackend::Program => {
-                let run = built::startable(&self.places, profile);
-                let text = profile::profile(&self.places, profile, temp.path(), &run);
+                let run = built::startable(&self.paths, profile);
+                let text = profile::profile_text(&self.paths, profile, temp.path(), &run);
                 let first = vec!["-p".to_owned(), text];
-                (Some((profile::PROGRAM.into(), first)), Walls::of(&self.places, profile, &temp))
+                (
+                    Some((profile::PROGRAM.into(), first)),
+                    SandboxBounds::new(&self.paths, profile, &temp),
+                )
             }
             SandboxBackend::Kernel(kernel) => {
-                let layer = self.built.layer(kernel, &self.places, profile, &temp)?;
-                let walls = Walls::of(&self.places, profile, &temp);
+                let layer = self.layers.layer(kernel, &self.paths, profile, &temp)?;
+                let walls = SandboxBounds::new(&self.paths, profile, &temp);
                 match profile {
                     Profile::Read { .. } => {
-                        let own = kernel::own_folder(kernel, temp.path())?;
-                        kernel::restrict(kernel, &[&layer, &own], profile.strict())?;
+                        let own = kernel::own_folder_layer(kernel, temp.path())?;
+                        kernel::restrict(kernel, &[&layer, &own], profile.confinement())?;
                     }
                     Profile::Work { .. } => {
-                        kernel::restrict(kernel, &[&layer], profile.strict())?;
+                        kernel::restrict(kernel, &[&layer], profile.confinement())?;
                     }
                 }
                 (None, walls)
@@ -385,20 +400,20 @@ impl Sandbox {
 
     /// The surroundings of a step that runs by itself without a sandbox: a folder of its
     /// own.
-    fn bare(&self, judged: &Assessment) -> Result<Option<Confined>, LocalizedText> {
+    fn unconfined(&self, judged: &Assessment) -> Result<Option<Confined>, LocalizedText> {
         match judged.risk.tier {
-            Tier::L0 => self.own_folder().map(Some),
+            Tier::L0 => self.with_own_folder().map(Some),
             Tier::L1 | Tier::L2 => Ok(None),
         }
     }
 
-    fn own_folder(&self) -> Result<Confined, LocalizedText> {
-        Ok(Confined { temp: self.temps.own()?, wrapper: None, walls: None })
+    fn with_own_folder(&self) -> Result<Confined, LocalizedText> {
+        Ok(Confined { temp: self.temps.own_folder()?, wrapper: None, walls: None })
     }
 }
 
 /// How a step that runs by itself is restricted.
-fn reader(judged: &Assessment) -> Profile {
+fn read_profile(judged: &Assessment) -> Profile {
     let launch = &judged.launch;
     let programs = judged.program.iter().chain(&launch.starts);
     // A search of contents must not meet credentials; a comparison with recorded files
@@ -414,7 +429,7 @@ fn reader(judged: &Assessment) -> Profile {
         programs: programs.map(|program| program.path.clone()).collect(),
         helpers: launch.helpers.clone(),
         readable: launch.readable.clone(),
-        compares,
+        compares_tracked_files: compares,
     }
 }
 

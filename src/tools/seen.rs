@@ -15,7 +15,7 @@ pub struct ReadTracker(Arc<Mutex<BTreeMap<PathBuf, String>>>);
 
 impl ReadTracker {
     /// `None`: the file is gone.
-    pub fn note(&self, path: &Path, digest: Option<String>) {
+    pub fn record(&self, path: &Path, digest: Option<String>) {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match digest {
             Some(digest) if seen.len() < MOST || seen.contains_key(path) => {
@@ -26,7 +26,7 @@ impl ReadTracker {
         }
     }
 
-    pub fn of(&self, path: &Path) -> Option<String> {
+    pub fn last_digest(&self, path: &Path) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
     }
 }

@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::world::{executable, is_ours};
+use super::world::{executable, is_safe_from_others};
 use crate::safety::{LinkIdentity, OwnProgram, Program, Shelf};
 
 /// Where such folders may be, links resolved, and the folders of the user's own `PATH`.
@@ -56,21 +56,21 @@ pub fn variables() -> impl Iterator<Item = &'static str> {
 impl ToolchainDirs {
     /// The program of such a folder that a path names. The file itself may be a link, and
     /// stays the one that is meant.
-    pub fn at(&self, path: &Path) -> Option<OwnProgram> {
+    pub fn find_at(&self, path: &Path) -> Option<OwnProgram> {
         let folder = fs::canonicalize(path.parent()?).ok()?;
-        let kind = self.kind(&folder)?;
-        let program = itself(&folder.join(path.file_name()?))?;
+        let kind = self.dir_kind(&folder)?;
+        let program = unresolved_program(&folder.join(path.file_name()?))?;
         Some(OwnProgram { program, folder, kind })
     }
 
     /// The program a bare name refers to in the user's own `PATH`, where one of these
     /// folders comes before every trusted one that has it.
-    pub fn named(&self, name: &str, is_trusted: impl Fn(&Path) -> bool) -> Option<OwnProgram> {
+    pub fn find_named(&self, name: &str, is_trusted: impl Fn(&Path) -> bool) -> Option<OwnProgram> {
         for folder in &self.path {
             if !folder.is_absolute() || executable(&folder.join(name)).is_none() {
                 continue;
             }
-            let found = self.at(&folder.join(name));
+            let found = self.find_at(&folder.join(name));
             if found.is_some() {
                 return found;
             }
@@ -81,12 +81,12 @@ impl ToolchainDirs {
         None
     }
 
-    fn kind(&self, folder: &Path) -> Option<Shelf> {
+    fn dir_kind(&self, folder: &Path) -> Option<Shelf> {
         let inside = self.roots.iter().any(|root| folder.starts_with(root));
         if self.listed.iter().any(|listed| listed == folder) {
             return Some(Shelf::Listed);
         }
-        if !inside && !is_only_ours(folder) {
+        if !inside && !is_folder_safe_from_others(folder) {
             return None;
         }
         let of_home = folder.starts_with(&self.home);
@@ -99,11 +99,11 @@ impl ToolchainDirs {
         } else if inside && folder.ends_with("vendor/bin") {
             Some(Shelf::Vendor)
         } else {
-            self.is_of_manager(folder).then_some(Shelf::Manager)
+            self.belongs_to_manager(folder).then_some(Shelf::Manager)
         }
     }
 
-    fn is_of_manager(&self, folder: &Path) -> bool {
+    fn belongs_to_manager(&self, folder: &Path) -> bool {
         let roots = MANAGERS.iter().map(|(_, root, forms)| (self.home.join(root), *forms));
         // A variable says where; which manager it is of does not matter to the form.
         let moved = self
@@ -113,13 +113,13 @@ impl ToolchainDirs {
         roots.chain(moved).any(|(root, forms)| {
             let root = fs::canonicalize(&root).unwrap_or(root);
             let rest = folder.strip_prefix(&root);
-            rest.is_ok_and(|rest| forms.iter().any(|form| fits(rest, form)))
+            rest.is_ok_and(|rest| forms.iter().any(|form| matches_pattern(rest, form)))
         })
     }
 }
 
 /// Whether the parts of a path are those of a form.
-fn fits(rest: &Path, form: &str) -> bool {
+fn matches_pattern(rest: &Path, form: &str) -> bool {
     let form: Vec<&str> = form.split('/').filter(|part| *part != ".").collect();
     let parts: Vec<Component<'_>> = rest.components().collect();
     parts.len() == form.len()
@@ -134,12 +134,12 @@ fn is_venv(folder: &Path) -> bool {
     named && (python || beside("conda-meta").is_some_and(|meta| meta.is_dir()))
 }
 
-fn is_only_ours(folder: &Path) -> bool {
-    fs::metadata(folder).is_ok_and(|meta| is_ours(&meta))
+fn is_folder_safe_from_others(folder: &Path) -> bool {
+    fs::metadata(folder).is_ok_and(|meta| is_safe_from_others(&meta))
 }
 
 /// The program as it is named, with its target where it is a link.
-fn itself(path: &Path) -> Option<Program> {
+fn unresolved_program(path: &Path) -> Option<Program> {
     let program = executable(path)?;
     let meta = fs::symlink_metadata(path).ok()?;
     let link = meta.is_symlink().then(|| LinkIdentity {
@@ -158,19 +158,19 @@ mod tests {
     use super::*;
     use crate::safety::Machine as _;
 
-    struct Desk {
+    struct ToolchainFixture {
         _temp: tempfile::TempDir,
         root: PathBuf,
     }
 
-    impl Desk {
-        fn new() -> Desk {
+    impl ToolchainFixture {
+        fn new() -> ToolchainFixture {
             let temp = tempfile::tempdir().unwrap();
             let root = temp.path().canonicalize().unwrap();
             for folder in ["home", "ws", "sys"] {
                 fs::create_dir_all(root.join(folder)).unwrap();
             }
-            Desk { _temp: temp, root }
+            ToolchainFixture { _temp: temp, root }
         }
 
         fn program(&self, path: &str) -> PathBuf {
@@ -193,13 +193,13 @@ mod tests {
             let path = path.iter().map(|folder| self.root.join(folder));
             let path = std::env::join_paths(path).unwrap();
             System::new(&self.root.join("ws"), &self.root.join("home"), &[self.root.join("sys")])
-                .knowing(Some(path.into()))
+                .with_user_path(Some(path.into()))
         }
     }
 
     #[test]
-    fn a_program_of_an_environment_is_itself_and_not_the_target_of_its_link() {
-        let desk = Desk::new();
+    fn a_program_of_an_environment_is_not_replaced_by_the_target_of_its_link() {
+        let desk = ToolchainFixture::new();
         let python = desk.venv("ws/.venv");
         let own = desk.system(&[]).own_program(&python.to_string_lossy()).unwrap();
         assert_eq!((own.kind, &own.program.path), (Shelf::Venv, &python));
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn folders_of_a_project_are_known_by_their_contents() {
-        let desk = Desk::new();
+        let desk = ToolchainFixture::new();
         desk.venv("ws/api/venv");
         desk.program("ws/node_modules/.bin/tsc");
         desk.program("ws/vendor/bin/phpunit");
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_folder_of_the_workspace_that_the_user_listed_is_not_dropped() {
-        let desk = Desk::new();
+        let desk = ToolchainFixture::new();
         let tool = desk.program("ws/tools/lint");
         let listed = [desk.root.join("ws/tools")];
         let system = System::new(&desk.root.join("ws"), &desk.root.join("home"), &listed);
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_bare_name_means_an_environment_that_comes_first_in_the_users_path() {
-        let desk = Desk::new();
+        let desk = ToolchainFixture::new();
         let python = desk.venv("ws/.venv");
         desk.program("sys/python");
         desk.program("ws/evil/python");
@@ -263,13 +263,13 @@ mod tests {
         assert_eq!(named(&["ws/evil", "sys"]), None, "no folder that is known");
         assert_eq!(named(&["ws/evil", "ws/.venv/bin"]), Some(python));
         let relative = System::new(&desk.root.join("ws"), &desk.root.join("home"), &[])
-            .knowing(Some("node_modules/.bin:.venv/bin".into()));
+            .with_user_path(Some("node_modules/.bin:.venv/bin".into()));
         assert!(relative.own_program("python").is_none());
     }
 
     #[test]
-    fn an_environment_elsewhere_counts_only_where_it_is_the_users_own() {
-        let desk = Desk::new();
+    fn an_environment_outside_the_workspace_counts_only_if_the_user_owns_it() {
+        let desk = ToolchainFixture::new();
         let python = desk.venv("away/venv");
         let found =
             |path: &[&str]| desk.system(path).own_program(&python.to_string_lossy()).is_some();
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_folder_the_user_listed_comes_before_the_systems() {
-        let desk = Desk::new();
+        let desk = ToolchainFixture::new();
         let own = desk.program("sys/ls");
         assert_eq!(desk.system(&[]).program("ls").map(|program| program.path), Some(own));
     }

@@ -11,7 +11,7 @@ use crate::protocol::{Observation, Outcome};
 use crate::safety::{Cleared, ToolTask};
 use crate::words::{LocalizedText, Phrase, tools as words};
 
-struct Talk {
+struct InteractionTool {
     name: &'static str,
     about: Phrase,
     prompt: &'static str,
@@ -19,12 +19,12 @@ struct Talk {
 
 pub fn all() -> Vec<Arc<dyn Tool>> {
     vec![
-        Arc::new(Talk {
+        Arc::new(InteractionTool {
             name: "ask",
             about: words::ABOUT_ASK,
             prompt: "ask {question, choices?}: asks the user; only when you cannot go on without",
         }),
-        Arc::new(Talk {
+        Arc::new(InteractionTool {
             name: "plan",
             about: words::ABOUT_PLAN,
             prompt: "plan {items:[{text, state: pending|doing|done}]}: shows your whole to-do list; for work of several steps",
@@ -32,7 +32,7 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-impl Tool for Talk {
+impl Tool for InteractionTool {
     fn name(&self) -> &'static str {
         self.name
     }

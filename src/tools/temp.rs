@@ -38,20 +38,20 @@ const DEEPEST: usize = 64;
 /// The temporary folder of a run, made when something is put into it.
 #[derive(Debug)]
 pub struct RunFolder {
-    places: Vec<PathBuf>,
+    candidates: Vec<PathBuf>,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     /// One, or one in each place that was good for a while.
-    made: Vec<Made>,
+    folders: Vec<LockedFolder>,
     /// The run ends: nothing is made any more.
-    closed: bool,
+    is_closed: bool,
 }
 
 #[derive(Debug)]
-struct Made {
+struct LockedFolder {
     path: PathBuf,
     /// Locked as long as it is open.
     _lock: File,
@@ -93,7 +93,7 @@ impl RunFolder {
                 unique.push(place);
             }
         }
-        RunFolder { places: unique, state: Mutex::default() }
+        RunFolder { candidates: unique, state: Mutex::default() }
     }
 
     /// A new folder that only this user can enter. The first one starts the removal of
@@ -101,29 +101,30 @@ impl RunFolder {
     ///
     /// # Errors
     /// No place is good for one, or the run has ended.
-    pub fn folder(&self, purpose: &str) -> Result<TempFolder, TempError> {
-        let mut state = self.state();
+    pub fn create_folder(&self, purpose: &str) -> Result<TempFolder, TempError> {
+        let mut state = self.lock_state();
         let mut tried = Vec::new();
-        if state.closed {
+        if state.is_closed {
             return Err(TempError { tried });
         }
-        if let Some(made) = state.made.last()
-            && let Ok(path) = room(&made.path).and_then(|()| fresh(&made.path, purpose))
+        if let Some(made) = state.folders.last()
+            && let Ok(path) =
+                check_room(&made.path).and_then(|()| create_unique(&made.path, purpose))
         {
             return Ok(TempFolder { path });
         }
         // The first, or what there was is gone or full.
-        if state.made.is_empty() {
-            let places = self.places.clone();
+        if state.folders.is_empty() {
+            let places = self.candidates.clone();
             // It is not waited for; a later run removes the rest.
             let _ = std::thread::Builder::new().name("sweep".into()).spawn(move || sweep(&places));
         }
-        for place in &self.places {
-            let made = Made::in_place(place);
-            let path = made.and_then(|made| Ok((fresh(&made.path, purpose)?, made)));
+        for place in &self.candidates {
+            let made = LockedFolder::create_in(place);
+            let path = made.and_then(|made| Ok((create_unique(&made.path, purpose)?, made)));
             match path {
                 Ok((path, made)) => {
-                    state.made.push(made);
+                    state.folders.push(made);
                     return Ok(TempFolder { path });
                 }
                 Err(error) => tried.push((place.clone(), error)),
@@ -134,37 +135,38 @@ impl RunFolder {
 
     /// What is wrong with the first place, for the user who chose it, and which is used
     /// instead. Creates nothing.
-    pub fn detour(&self) -> Option<LocalizedText> {
-        let (first, rest) = self.places.split_first()?;
-        let why = usable(first).err()?;
-        let others = why.get_ref().is_some_and(|inner| inner.is::<OpenToOthers>());
+    pub fn fallback_warning(&self) -> Option<LocalizedText> {
+        let (first, rest) = self.candidates.split_first()?;
+        let why = check_usable(first).err()?;
+        let others = why.get_ref().is_some_and(|inner| inner.is::<OpenToOthersError>());
         let why =
             if others { words::OPEN_TO_OTHERS.into() } else { PhraseValue::from(why.to_string()) };
         let said = |word: crate::words::Phrase| {
             word.with("place", first.display().to_string()).with("why", why.clone())
         };
-        Some(match rest.iter().find(|place| usable(place).is_ok()) {
+        Some(match rest.iter().find(|place| check_usable(place).is_ok()) {
             Some(instead) => said(words::DETOUR).with("instead", instead.display().to_string()),
             None => said(words::NOWHERE),
         })
     }
 
     /// The line `doctor` shows: the place, or what is wrong with it.
-    pub fn place(&self) -> PhraseValue {
-        let first = || self.places.first().map(|place| place.display().to_string());
-        self.detour().map_or_else(|| first().unwrap_or_default().into(), PhraseValue::from)
+    pub fn doctor_value(&self) -> PhraseValue {
+        let first = || self.candidates.first().map(|place| place.display().to_string());
+        self.fallback_warning()
+            .map_or_else(|| first().unwrap_or_default().into(), PhraseValue::from)
     }
 
     /// Removes everything; nothing can be made any more.
     pub fn close(&self) {
-        let mut state = self.state();
-        state.closed = true;
-        for made in std::mem::take(&mut state.made) {
+        let mut state = self.lock_state();
+        state.is_closed = true;
+        for made in std::mem::take(&mut state.folders) {
             remove(&made.path);
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn lock_state(&self) -> MutexGuard<'_, State> {
         // A list, whole at any time.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -180,37 +182,37 @@ impl Drop for RunFolder {
 /// another user's. Not root's, and not that of an owner this system has no number for.
 #[derive(Debug, thiserror::Error)]
 #[error("other users can replace its contents")]
-struct OpenToOthers;
+struct OpenToOthersError;
 
 const NOBODY: u32 = 65_534;
 
 /// An error where the contents of a place are not safe from others.
-fn safe(place: &Path) -> io::Result<()> {
+fn check_safe(place: &Path) -> io::Result<()> {
     let meta = fs::metadata(place)?;
     let open = meta.mode() & 0o1002 == 0o002;
     if open || ![0, NOBODY, getuid().as_raw()].contains(&meta.uid()) {
-        return Err(io::Error::new(ErrorKind::PermissionDenied, OpenToOthers));
+        return Err(io::Error::new(ErrorKind::PermissionDenied, OpenToOthersError));
     }
     Ok(())
 }
 
-impl Made {
-    fn in_place(place: &Path) -> io::Result<Made> {
-        safe(place)?;
+impl LockedFolder {
+    fn create_in(place: &Path) -> io::Result<LockedFolder> {
+        check_safe(place)?;
         let own = format!("{PREFIX}-{}-{}", getuid().as_raw(), owner::this_process());
         for number in 0..TRIES {
             let path = match number {
                 0 => place.join(&own),
                 more => place.join(format!("{own}-{more}")),
             };
-            match private(&path) {
+            match create_private(&path) {
                 Ok(()) => {}
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             }
-            let locked = room(&path).and_then(|()| locked(&path));
+            let locked = check_room(&path).and_then(|()| lock(&path));
             return match locked {
-                Ok(lock) => Ok(Made { path, _lock: lock }),
+                Ok(lock) => Ok(LockedFolder { path, _lock: lock }),
                 Err(error) => {
                     remove(&path);
                     Err(error)
@@ -223,8 +225,8 @@ impl Made {
 
 impl TempFolder {
     /// A new folder in it, removed with its own value.
-    pub fn inner(&self, purpose: &str) -> io::Result<TempFolder> {
-        fresh(&self.path, purpose).map(|path| TempFolder { path })
+    pub fn subfolder(&self, purpose: &str) -> io::Result<TempFolder> {
+        create_unique(&self.path, purpose).map(|path| TempFolder { path })
     }
 
     pub fn path(&self) -> &Path {
@@ -255,15 +257,15 @@ impl Drop for TempFolder {
     }
 }
 
-fn private(path: &Path) -> io::Result<()> {
+fn create_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)
 }
 
 /// A new folder in this one.
-fn fresh(run: &Path, purpose: &str) -> io::Result<PathBuf> {
+fn create_unique(run: &Path, purpose: &str) -> io::Result<PathBuf> {
     for _ in 0..TRIES {
         let path = run.join(format!("{purpose}-{:08x}", fastrand::u32(..)));
-        match private(&path) {
+        match create_private(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             done => return done.map(|()| path),
         }
@@ -272,7 +274,7 @@ fn fresh(run: &Path, purpose: &str) -> io::Result<PathBuf> {
 }
 
 /// An error where there is no room for a page: a folder may still be made on a full disk.
-fn room(folder: &Path) -> io::Result<()> {
+fn check_room(folder: &Path) -> io::Result<()> {
     let path = folder.join(format!("room-{:08x}", fastrand::u32(..)));
     let mut file = File::options().write(true).create_new(true).mode(0o600).open(&path)?;
     let written = file.write_all(&[0; PAGE]);
@@ -280,8 +282,8 @@ fn room(folder: &Path) -> io::Result<()> {
     written.and(removed)
 }
 
-fn locked(path: &Path) -> io::Result<File> {
-    let folder = opened(path)?;
+fn lock(path: &Path) -> io::Result<File> {
+    let folder = open_folder(path)?;
     match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
         // Some file systems of networks know no locks; the number says enough there.
         Ok(()) | Err(Errno::NOTSUP | Errno::NOSYS | Errno::NOLCK | Errno::INVAL) => Ok(folder),
@@ -290,17 +292,17 @@ fn locked(path: &Path) -> io::Result<File> {
 }
 
 /// A folder and no link to one.
-fn opened(path: &Path) -> io::Result<File> {
+fn open_folder(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
     let folder = rustix::fs::open(path, flags, rustix::fs::Mode::empty())?;
     Ok(File::from(folder))
 }
 
-fn usable(place: &Path) -> io::Result<()> {
+fn check_usable(place: &Path) -> io::Result<()> {
     if !fs::metadata(place)?.is_dir() {
         return Err(ErrorKind::NotADirectory.into());
     }
-    safe(place)?;
+    check_safe(place)?;
     rustix::fs::access(place, Access::WRITE_OK | Access::EXEC_OK)?;
     let space = rustix::fs::statvfs(place)?;
     let full = space.f_blocks > 0 && space.f_bavail.saturating_mul(space.f_frsize) < PAGE as u64;
@@ -309,7 +311,7 @@ fn usable(place: &Path) -> io::Result<()> {
 }
 
 /// True for the name of a run of this user that has ended.
-fn is_of_a_dead_run(name: &str) -> bool {
+fn belongs_to_dead_run(name: &str) -> bool {
     let mut parts = name.split('-');
     if parts.next() != Some(PREFIX) {
         return false;
@@ -324,8 +326,8 @@ fn sweep(places: &[PathBuf]) {
     for place in places {
         let Ok(entries) = fs::read_dir(place) else { continue };
         for entry in entries.flatten() {
-            if entry.file_name().to_str().is_some_and(is_of_a_dead_run) {
-                remove_unowned(&entry.path());
+            if entry.file_name().to_str().is_some_and(belongs_to_dead_run) {
+                remove_if_unlocked(&entry.path());
             }
         }
     }
@@ -333,8 +335,8 @@ fn sweep(places: &[PathBuf]) {
 
 /// Removes the folder of a run that ended, if it is this user's, not a link, and not
 /// locked.
-fn remove_unowned(path: &Path) {
-    let Ok(folder) = opened(path) else { return };
+fn remove_if_unlocked(path: &Path) {
+    let Ok(folder) = open_folder(path) else { return };
     let own = folder.metadata().is_ok_and(|meta| meta.uid() == getuid().as_raw());
     let held = rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive);
     if own && held != Err(Errno::WOULDBLOCK) {
@@ -349,21 +351,21 @@ fn remove(path: &Path) {
             Ok(()) => return,
             Err(error) if error.kind() == ErrorKind::NotFound => return,
             // A step may have closed a folder of its own, or something still writes.
-            Err(_) => open_up(path, DEEPEST),
+            Err(_) => make_writable(path, DEEPEST),
         }
     }
 }
 
 /// Makes folders writable for their owner.
-fn open_up(path: &Path, deep: usize) {
-    let Ok(folder) = opened(path).or_else(|_| {
+fn make_writable(path: &Path, deep: usize) {
+    let Ok(folder) = open_folder(path).or_else(|_| {
         // It may not even be readable; a folder of ours in a folder of ours is not a link.
         let is_folder = fs::symlink_metadata(path)?.is_dir();
         let open = fs::Permissions::from_mode(0o700);
         if is_folder {
-            fs::set_permissions(path, open).and_then(|()| opened(path))
+            fs::set_permissions(path, open).and_then(|()| open_folder(path))
         } else {
-            opened(path)
+            open_folder(path)
         }
     }) else {
         return;
@@ -374,7 +376,7 @@ fn open_up(path: &Path, deep: usize) {
     }
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path(), deep - 1);
+            make_writable(&entry.path(), deep - 1);
         }
     }
 }
@@ -397,14 +399,14 @@ mod tests {
         tempfile::tempdir().unwrap()
     }
 
-    fn of(place: &tempfile::TempDir) -> RunFolder {
+    fn run_folder(place: &tempfile::TempDir) -> RunFolder {
         RunFolder::new([place.path().to_owned()])
     }
 
     /// A number no process has.
     const NO_PROCESS: i32 = i32::MAX - 7;
 
-    fn left(place: &Path, pid: i32, start: u64) -> PathBuf {
+    fn leftover(place: &Path, pid: i32, start: u64) -> PathBuf {
         let path = place.join(format!("avocet-{}-{pid}-{start}", getuid().as_raw()));
         fs::create_dir_all(path.join("step-1/deep")).unwrap();
         fs::write(path.join("step-1/deep/file"), "x").unwrap();
@@ -412,11 +414,11 @@ mod tests {
     }
 
     #[test]
-    fn all_of_a_run_is_in_one_private_folder_and_goes_with_it() {
+    fn all_temporary_files_of_a_run_are_in_one_private_folder_removed_with_it() {
         let place = place();
-        let run = of(&place);
+        let run = run_folder(&place);
         assert!(names(place.path()).is_empty(), "nothing is made before it is needed");
-        let (one, two) = (run.folder("step").unwrap(), run.folder("edit").unwrap());
+        let (one, two) = (run.create_folder("step").unwrap(), run.create_folder("edit").unwrap());
         fs::write(one.path().join("file"), "x").unwrap();
         let inside = names(place.path());
         assert_eq!(inside.len(), 1);
@@ -429,15 +431,15 @@ mod tests {
         assert_eq!(names(&place.path().join(expected)).len(), 1);
         run.close();
         assert!(names(place.path()).is_empty());
-        assert!(run.folder("late").is_err(), "nothing is made after the end");
+        assert!(run.create_folder("late").is_err(), "nothing is made after the end");
         drop(two);
     }
 
     #[test]
     fn folders_a_step_closed_are_removed_too() {
         let place = place();
-        let run = of(&place);
-        let folder = run.folder("step").unwrap();
+        let run = run_folder(&place);
+        let folder = run.create_folder("step").unwrap();
         let deep = folder.path().join("a/b");
         fs::create_dir_all(&deep).unwrap();
         fs::write(deep.join("file"), "x").unwrap();
@@ -453,9 +455,9 @@ mod tests {
     fn leftovers_of_dead_runs_are_removed_and_nothing_else() {
         let place = place();
         let own = getpid().as_raw_nonzero().get();
-        let dead = left(place.path(), NO_PROCESS, 5);
-        let reused = left(place.path(), own, owner::start_time(own).unwrap_or(9) + 1);
-        let alive = left(place.path(), own, owner::start_time(own).unwrap_or(0));
+        let dead = leftover(place.path(), NO_PROCESS, 5);
+        let reused = leftover(place.path(), own, owner::start_time(own).unwrap_or(9) + 1);
+        let alive = leftover(place.path(), own, owner::start_time(own).unwrap_or(0));
         let foreign = place.path().join(format!("avocet-{}-{NO_PROCESS}-5", getuid().as_raw() + 1));
         let other = place.path().join("avocet-notes");
         fs::create_dir_all(&foreign).unwrap();
@@ -466,10 +468,10 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_somebody_has_locked_is_not_swept() {
+    fn a_locked_folder_is_not_swept() {
         let place = place();
-        let held = left(place.path(), NO_PROCESS, 5);
-        let lock = locked(&held).unwrap();
+        let held = leftover(place.path(), NO_PROCESS, 5);
+        let lock = lock(&held).unwrap();
         sweep(&[place.path().to_owned()]);
         assert!(held.exists(), "a run in another container lives");
         drop(lock);
@@ -478,12 +480,12 @@ mod tests {
     }
 
     #[test]
-    fn no_link_is_followed() {
+    fn links_are_not_followed() {
         let (place, outside) = (place(), place());
         fs::write(outside.path().join("precious"), "x").unwrap();
         let planted = place.path().join(format!("avocet-{}-{NO_PROCESS}-5", getuid().as_raw()));
         std::os::unix::fs::symlink(outside.path(), &planted).unwrap();
-        let dead = left(place.path(), NO_PROCESS, 6);
+        let dead = leftover(place.path(), NO_PROCESS, 6);
         std::os::unix::fs::symlink(outside.path(), dead.join("link")).unwrap();
         sweep(&[place.path().to_owned()]);
         assert!(!dead.exists());
@@ -492,40 +494,40 @@ mod tests {
         let own =
             place.path().join(format!("avocet-{}-{}", getuid().as_raw(), owner::this_process()));
         std::os::unix::fs::symlink(outside.path(), own).unwrap();
-        let run = of(&place);
-        let folder = run.folder("step").unwrap();
+        let run = run_folder(&place);
+        let folder = run.create_folder("step").unwrap();
         assert!(folder.path().starts_with(place.path()));
         assert_eq!(names(outside.path()), ["precious"]);
     }
 
     #[test]
-    fn a_place_that_cannot_be_used_is_named_and_the_next_is_taken() {
+    fn an_unusable_folder_is_reported_and_the_next_one_is_used() {
         let good = place();
         let missing = good.path().join("missing");
         let run = RunFolder::new([missing.clone(), good.path().to_owned()]);
-        let said = run.detour().unwrap().text(crate::words::Lang::En);
+        let said = run.fallback_warning().unwrap().text(crate::words::Lang::En);
         assert!(said.contains(&missing.display().to_string()), "{said}");
         assert!(said.contains(&good.path().display().to_string()), "{said}");
-        assert!(run.folder("step").unwrap().path().starts_with(good.path()));
-        assert!(of(&good).detour().is_none());
-        let said = RunFolder::new([missing.clone()]).folder("step").unwrap_err().say();
+        assert!(run.create_folder("step").unwrap().path().starts_with(good.path()));
+        assert!(run_folder(&good).fallback_warning().is_none());
+        let said = RunFolder::new([missing.clone()]).create_folder("step").unwrap_err().say();
         assert!(said.text(crate::words::Lang::En).contains(&missing.display().to_string()));
     }
 
     #[test]
-    fn a_folder_that_was_cleaned_away_is_made_again() {
+    fn a_deleted_folder_is_created_again() {
         let place = place();
-        let run = of(&place);
-        let first = run.folder("step").unwrap();
+        let run = run_folder(&place);
+        let first = run.create_folder("step").unwrap();
         fs::remove_dir_all(first.path().parent().unwrap()).unwrap();
-        assert!(run.folder("step").unwrap().path().exists());
+        assert!(run.create_folder("step").unwrap().path().exists());
     }
 
     #[test]
     fn a_kept_folder_outlives_the_run() {
         let place = place();
-        let run = of(&place);
-        let folder = run.folder("edit").unwrap();
+        let run = run_folder(&place);
+        let folder = run.create_folder("edit").unwrap();
         fs::write(folder.path().join("message.md"), "x").unwrap();
         let kept = folder.keep();
         drop(run);

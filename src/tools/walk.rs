@@ -19,14 +19,14 @@ const LONGEST: usize = 1024;
 /// reverse the text next to them.
 pub fn names(root: &Path) -> impl Iterator<Item = String> + use<> {
     let root = root.to_owned();
-    let near = rounds(&root, Some(NEAR));
+    let near = walk_to_depth(&root, Some(NEAR));
     // Begun when the first round is over: a folder with little in it has no second.
-    let deep = std::iter::once(root.clone()).flat_map(|root| rounds(&root, None));
+    let deep = std::iter::once(root.clone()).flat_map(|root| walk_to_depth(&root, None));
     let deep = deep.filter(|entry| entry.depth() > NEAR);
     near.chain(deep).filter_map(move |entry| name(&root, &entry))
 }
 
-fn rounds(root: &Path, depth: Option<usize>) -> impl Iterator<Item = DirEntry> + use<> {
+fn walk_to_depth(root: &Path, depth: Option<usize>) -> impl Iterator<Item = DirEntry> + use<> {
     WalkBuilder::new(root)
         .max_depth(depth)
         .follow_links(false)
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn near_names_come_first() {
+    fn shallow_names_come_first() {
         let root = tree();
         let names: Vec<String> = names(root.path()).collect();
         let depth = |name: &String| name.trim_end_matches('/').matches('/').count();
@@ -112,7 +112,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_a_name_and_not_a_way_out() {
+    fn a_link_is_listed_and_not_followed() {
         let (root, outside) = (tree(), tempfile::tempdir().unwrap());
         fs::write(outside.path().join("secret"), "").unwrap();
         std::os::unix::fs::symlink(outside.path(), root.path().join("out")).unwrap();

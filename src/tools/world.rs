@@ -26,9 +26,9 @@ pub struct System {
     folders: Vec<PathBuf>,
     workspace: PathBuf,
     /// The files as the model saw them.
-    seen: ReadTracker,
+    read_tracker: ReadTracker,
     /// Folders of programs that are the project's own, or a toolchain manager's.
-    shelves: ToolchainDirs,
+    toolchains: ToolchainDirs,
     /// The values of the session's masks.
     secrets: Option<Arc<Redactor>>,
 }
@@ -57,7 +57,8 @@ impl System {
     /// `extra`: folders of programs the user listed, which come first. A folder counts only
     /// when it is outside the workspace and only root and the user may write to it.
     pub fn new(workspace: &Path, home: &Path, extra: &[PathBuf]) -> System {
-        let (workspace, home) = (real(workspace, MOST_LINKS), real(home, MOST_LINKS));
+        let (workspace, home) =
+            (resolve_links(workspace, MOST_LINKS), resolve_links(home, MOST_LINKS));
         let cargo = home.join(".cargo/bin");
         let all = FOLDERS.iter().map(Path::new).chain([cargo.as_path()]);
         let mut folders: Vec<PathBuf> = Vec::new();
@@ -70,38 +71,44 @@ impl System {
         }
         let listed = extra.iter().filter_map(|folder| fs::canonicalize(folder).ok());
         let listed = listed.filter(|folder| folder.starts_with(&workspace)).collect();
-        let around = around::repository(&workspace, &home);
+        let around = around::enclosing_repository(&workspace, &home);
         let roots = std::iter::once(workspace.clone()).chain(around).collect();
         let shelves = ToolchainDirs { roots, home, listed, ..ToolchainDirs::default() };
-        System { folders, workspace, seen: ReadTracker::default(), shelves, secrets: None }
+        System {
+            folders,
+            workspace,
+            read_tracker: ReadTracker::default(),
+            toolchains: shelves,
+            secrets: None,
+        }
     }
 
     /// The same machine, with the model's view of its files.
     #[must_use]
-    pub fn seeing(self, seen: ReadTracker) -> System {
-        System { seen, ..self }
+    pub fn with_read_tracker(self, seen: ReadTracker) -> System {
+        System { read_tracker: seen, ..self }
     }
 
     /// The same machine, with the values of masks.
     #[must_use]
-    pub fn unmasking(self, secrets: Arc<Redactor>) -> System {
+    pub fn with_secrets(self, secrets: Arc<Redactor>) -> System {
         System { secrets: Some(secrets), ..self }
     }
 
     /// The same machine, which also finds programs in other folders. `path`: as in the
     /// environment.
     #[must_use]
-    pub fn knowing(self, path: Option<PathBuf>) -> System {
+    pub fn with_user_path(self, path: Option<PathBuf>) -> System {
         let path = path.map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
-        System { shelves: ToolchainDirs { path, ..self.shelves }, ..self }
+        System { toolchains: ToolchainDirs { path, ..self.toolchains }, ..self }
     }
 
     /// The same machine, with the environment's settings for toolchain managers.
     #[must_use]
-    pub fn managed(self, get: impl Fn(&str) -> Option<PathBuf>) -> System {
+    pub fn with_manager_dirs(self, get: impl Fn(&str) -> Option<PathBuf>) -> System {
         let managers = shelves::variables().filter_map(get).filter(|root| root.is_absolute());
         let managers = managers.filter(|root| root.components().count() > 2).collect();
-        System { shelves: ToolchainDirs { managers, ..self.shelves }, ..self }
+        System { toolchains: ToolchainDirs { managers, ..self.toolchains }, ..self }
     }
 
     /// The `PATH` of every child: the trusted folders and nothing else.
@@ -120,18 +127,18 @@ impl System {
         let program = executable(path)?;
         let meta = fs::metadata(path).ok()?;
         let inside = fs::canonicalize(path).ok()?.starts_with(&self.workspace)
-            && !is_of_system(&meta, &self.workspace);
-        (is_ours(&meta) && !inside).then_some(program)
+            && !is_system_owned(&meta, &self.workspace);
+        (is_safe_from_others(&meta) && !inside).then_some(program)
     }
 }
 
 impl Machine for System {
     fn resolve(&self, path: &Path) -> PathBuf {
-        real(path, MOST_LINKS)
+        resolve_links(path, MOST_LINKS)
     }
 
     fn kind(&self, path: &Path) -> PathKind {
-        kind(path)
+        file_kind(path)
     }
 
     /// A bare name is looked up folder by folder; a path counts when its folder, links
@@ -153,14 +160,14 @@ impl Machine for System {
         }
         let trusted = |folder: &&PathBuf| trusted_folder(folder, &self.workspace).is_some();
         let holds = |folder: &&PathBuf| self.trusted_program(&folder.join(name)).is_some();
-        self.shelves.path.iter().filter(trusted).find(holds).cloned()
+        self.toolchains.path.iter().filter(trusted).find(holds).cloned()
     }
 
     fn own_program(&self, name: &str) -> Option<OwnProgram> {
         if name.contains('/') {
-            return self.shelves.at(Path::new(name));
+            return self.toolchains.find_at(Path::new(name));
         }
-        self.shelves.named(name, |folder| self.folders.iter().any(|own| own == folder))
+        self.toolchains.find_named(name, |folder| self.folders.iter().any(|own| own == folder))
     }
 
     fn executable_at(&self, path: &Path) -> Option<Program> {
@@ -180,11 +187,11 @@ impl Machine for System {
     }
 
     fn last_known_digest(&self, path: &Path) -> Option<String> {
-        self.seen.of(path)
+        self.read_tracker.last_digest(path)
     }
 
     fn enclosing_repository(&self, folder: &Path, home: &Path) -> Option<PathBuf> {
-        around::repository(folder, home)
+        around::enclosing_repository(folder, home)
     }
 }
 
@@ -194,11 +201,11 @@ pub(super) struct FilesOnly;
 
 impl Machine for FilesOnly {
     fn resolve(&self, path: &Path) -> PathBuf {
-        real(path, MOST_LINKS)
+        resolve_links(path, MOST_LINKS)
     }
 
     fn kind(&self, path: &Path) -> PathKind {
-        kind(path)
+        file_kind(path)
     }
 
     fn program(&self, _: &str) -> Option<Program> {
@@ -210,7 +217,7 @@ impl Machine for FilesOnly {
     }
 }
 
-fn kind(path: &Path) -> PathKind {
+fn file_kind(path: &Path) -> PathKind {
     match fs::metadata(path) {
         Ok(meta) if meta.is_file() => PathKind::File,
         Ok(meta) if meta.is_dir() => PathKind::Folder,
@@ -247,8 +254,8 @@ fn read(path: &Path, most: usize) -> Contents {
 }
 
 /// A path with its links resolved, also where it ends in nothing yet.
-pub fn resolved(path: &Path) -> PathBuf {
-    real(path, MOST_LINKS)
+pub fn resolve_path(path: &Path) -> PathBuf {
+    resolve_links(path, MOST_LINKS)
 }
 
 pub(super) fn executable(path: &Path) -> Option<Program> {
@@ -266,19 +273,19 @@ pub(super) fn executable(path: &Path) -> Option<Program> {
 fn trusted_folder(folder: &Path, workspace: &Path) -> Option<PathBuf> {
     let folder = fs::canonicalize(folder).ok()?;
     let meta = fs::metadata(&folder).ok()?;
-    let inside = folder.starts_with(workspace) && !is_of_system(&meta, workspace);
-    let trusted = meta.is_dir() && is_ours(&meta) && !inside;
+    let inside = folder.starts_with(workspace) && !is_system_owned(&meta, workspace);
+    let trusted = meta.is_dir() && is_safe_from_others(&meta) && !inside;
     trusted.then_some(folder)
 }
 
 /// Whether a folder in a workspace as large as the machine is still the system's: root's,
 /// and writable for root only.
-fn is_of_system(meta: &Metadata, workspace: &Path) -> bool {
+fn is_system_owned(meta: &Metadata, workspace: &Path) -> bool {
     workspace == Path::new("/") && meta.uid() == 0 && meta.mode() & 0o022 == 0
 }
 
 /// Whether only root and the user may change it.
-pub(super) fn is_ours(meta: &Metadata) -> bool {
+pub(super) fn is_safe_from_others(meta: &Metadata) -> bool {
     let owned = meta.uid() == 0 || meta.uid() == rustix::process::geteuid().as_raw();
     // The groups of root, and of administrators on macOS, may become root anyway.
     let admin = meta.gid() == 0 || (cfg!(target_os = "macos") && meta.gid() == 80);
@@ -287,7 +294,7 @@ pub(super) fn is_ours(meta: &Metadata) -> bool {
 
 /// The path as the kernel would walk it: `..` after a link leaves the link's target. Where
 /// the path does not exist, a dangling link is still followed.
-fn real(path: &Path, links: usize) -> PathBuf {
+fn resolve_links(path: &Path, links: usize) -> PathBuf {
     if let Ok(real) = fs::canonicalize(path) {
         return real;
     }
@@ -303,7 +310,9 @@ fn real(path: &Path, links: usize) -> PathBuf {
                 let next = out.join(name);
                 out = match (fs::canonicalize(&next), fs::read_link(&next)) {
                     (Ok(real), _) => real,
-                    (Err(_), Ok(target)) if links > 0 => real(&out.join(target), links - 1),
+                    (Err(_), Ok(target)) if links > 0 => {
+                        resolve_links(&out.join(target), links - 1)
+                    }
                     (Err(_), _) => next,
                 };
             }
@@ -352,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_the_users_own_path_is_named_and_not_taken() {
+    fn a_program_of_the_users_own_path_is_mentioned_but_not_used() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().canonicalize().unwrap();
         let workspace = folder(&root, "ws", 0o755);
@@ -363,11 +372,11 @@ mod tests {
             program(place, "avocet-test-tool", 0o755);
         }
         let path = std::env::join_paths([&inside, &open, &own]).unwrap();
-        let system = System::new(&workspace, &root, &[]).knowing(Some(path.clone().into()));
+        let system = System::new(&workspace, &root, &[]).with_user_path(Some(path.clone().into()));
         assert_eq!(system.untrusted_program_folder("avocet-test-tool"), Some(own.clone()));
         assert_eq!(system.program("avocet-test-tool"), None);
         assert_eq!(system.untrusted_program_folder("avocet-test-nothing"), None);
-        let listed = System::new(&workspace, &root, &[own]).knowing(Some(path.into()));
+        let listed = System::new(&workspace, &root, &[own]).with_user_path(Some(path.into()));
         assert_eq!(listed.untrusted_program_folder("avocet-test-tool"), None);
     }
 
@@ -406,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_of_children_holds_trusted_folders_only() {
+    fn the_path_of_children_contains_only_trusted_folders() {
         let temp = tempfile::tempdir().unwrap();
         let system = System::new(temp.path(), temp.path(), &[PathBuf::from(".")]);
         let path = system.child_path();

@@ -8,7 +8,7 @@ use std::future::pending;
 
 use tokio::task::JoinHandle;
 
-use crate::tools::exec::{Feed, ask, feed};
+use crate::tools::exec::{HelperProgram, read_from_helper, write_to_helper};
 use crate::words::{LocalizedText, screen as words};
 
 /// Facts about the environment: plain data, gathered by the caller.
@@ -98,8 +98,8 @@ impl Clipboard {
         let chars = text.chars().count();
         for way in self.ways() {
             let (program, args) = (way.program, way.args);
-            let with = Feed { program, args, variables: self.variables.clone() };
-            if feed(&with, &encoded(program, &text)).await.is_ok() {
+            let with = HelperProgram { program, args, variables: self.variables.clone() };
+            if write_to_helper(&with, &encoded(program, &text)).await.is_ok() {
                 let held_back = program == "tmux" && self.tmux_keeps_it().await;
                 return CopyResult { chars, program: Some(program), held_back };
             }
@@ -110,8 +110,8 @@ impl Clipboard {
     /// Whether tmux is set to leave the terminal's clipboard alone.
     async fn tmux_keeps_it(&self) -> bool {
         let args = &["show-options", "-sv", "set-clipboard"];
-        let with = Feed { program: "tmux", args, variables: self.variables.clone() };
-        ask(&with).await.is_ok_and(|answer| answer.trim() == "off")
+        let with = HelperProgram { program: "tmux", args, variables: self.variables.clone() };
+        read_from_helper(&with).await.is_ok_and(|answer| answer.trim() == "off")
     }
 }
 

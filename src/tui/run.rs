@@ -476,7 +476,7 @@ impl Driver {
             let full = !self.outbox.is_empty();
             let woken = tokio::select! {
                 biased;
-                closed = editing.closed() => {
+                closed = editing.wait() => {
                     closed?;
                     return editing.text();
                 }
@@ -489,7 +489,7 @@ impl Driver {
                     lent(signal);
                     continue;
                 }
-                Wakeup::Signal(_) => editing.end().await,
+                Wakeup::Signal(_) => editing.terminate().await,
                 Wakeup::Session(None) => open = false,
                 _ => {}
             }

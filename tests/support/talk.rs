@@ -247,10 +247,14 @@ pub fn with_files(parts: &mut SessionConfig) {
     let folder = parts.guard.place.workspace.clone();
     let home = parts.guard.place.home.clone();
     let kept = file::Backups::new(folder.join(".kept"));
-    let desk =
-        file::FileToolState { seen: ReadTracker::default(), kept: Some(kept), journal: None };
-    parts.guard.world = Arc::new(System::new(&folder, &home, &[]).seeing(desk.seen.clone()));
-    parts.tools = Toolbox::new(file::all(&desk)).keeping(desk.kept);
+    let desk = file::FileToolState {
+        read_tracker: ReadTracker::default(),
+        backups: Some(kept),
+        journal: None,
+    };
+    parts.guard.world =
+        Arc::new(System::new(&folder, &home, &[]).with_read_tracker(desk.read_tracker.clone()));
+    parts.tools = Toolbox::new(file::all(&desk)).with_backups(desk.backups);
 }
 
 /// Kept in a folder of the folder; the last conversation goes on where there is one.

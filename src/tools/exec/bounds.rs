@@ -30,14 +30,14 @@ const SECONDS: u64 = 300;
 pub(super) const PROCESSES: u16 = 512;
 
 /// Whether a step is bounded at all: it runs by itself.
-pub(super) fn holds(judged: &Assessment) -> bool {
+pub(super) fn is_limited(judged: &Assessment) -> bool {
     judged.risk.tier == Tier::L0 && matches!(judged.step.work, StepAction::Exec { .. })
 }
 
 /// Bounds a child. One that has ended already needs none; a bound the system refuses is
 /// left out.
 #[cfg(target_os = "linux")]
-pub(super) fn put_on(child: Option<u32>) {
+pub(super) fn apply(child: Option<u32>) {
     let pid = child.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
     if pid.is_none() {
         // No number would mean ourselves.
@@ -45,7 +45,7 @@ pub(super) fn put_on(child: Option<u32>) {
     }
     let rows = [
         (Resource::Data, Some(memory())),
-        (Resource::Nproc, running().map(|running| running + u64::from(PROCESSES))),
+        (Resource::Nproc, count_running().map(|running| running + u64::from(PROCESSES))),
         (Resource::Fsize, Some(FILE)),
         (Resource::Cpu, Some(SECONDS)),
     ];
@@ -77,7 +77,7 @@ fn installed() -> Option<u64> {
 
 /// How many processes and threads there are, of everybody.
 #[cfg(target_os = "linux")]
-fn running() -> Option<u64> {
+fn count_running() -> Option<u64> {
     let load = std::fs::read_to_string("/proc/loadavg").ok()?;
     load.split_ascii_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
 }

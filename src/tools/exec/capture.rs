@@ -22,7 +22,7 @@ pub(super) const STDERR: OutputShare = OutputShare { bytes: 4 * 1024, lines: 100
 #[derive(Debug)]
 pub(super) struct BoundedBuffer {
     /// How much of the beginning is kept.
-    most: usize,
+    head_limit: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,
@@ -30,19 +30,19 @@ pub(super) struct BoundedBuffer {
 
 impl Default for BoundedBuffer {
     fn default() -> BoundedBuffer {
-        BoundedBuffer::with_head(HEAD)
+        BoundedBuffer::with_head_limit(HEAD)
     }
 }
 
 impl BoundedBuffer {
     /// Keeps so many bytes of the beginning.
-    pub(super) fn with_head(most: usize) -> BoundedBuffer {
-        BoundedBuffer { most, head: Vec::new(), tail: VecDeque::new(), total: 0 }
+    pub(super) fn with_head_limit(most: usize) -> BoundedBuffer {
+        BoundedBuffer { head_limit: most, head: Vec::new(), tail: VecDeque::new(), total: 0 }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
-        let room = self.most.saturating_sub(self.head.len()).min(bytes.len());
+        let room = self.head_limit.saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at(room);
         self.head.extend_from_slice(first);
         self.tail.extend(rest);
@@ -51,7 +51,7 @@ impl BoundedBuffer {
     }
 
     /// Decoded, invalid bytes replaced.
-    pub(super) fn text(mut self) -> CapturedText {
+    pub(super) fn into_text(mut self) -> CapturedText {
         let dropped = self.total - (self.head.len() + self.tail.len()) as u64;
         let tail = self.tail.make_contiguous();
         if dropped == 0 {
@@ -98,18 +98,18 @@ impl CapturedText {
 
     /// The part for the model, and whether something is missing in it. A quarter is
     /// the beginning, the rest is the end, and a line between says how much is gone.
-    pub(super) fn share(&self, share: OutputShare) -> (String, bool) {
+    pub(super) fn excerpt(&self, share: OutputShare) -> (String, bool) {
         let lines = self.front.lines().count();
         if self.is_whole() && self.front.len() <= share.bytes && lines <= share.lines {
             return (self.front.clone(), false);
         }
-        let first = beginning(&self.front, share.bytes / 4, share.lines / 4);
+        let first = first_lines(&self.front, share.bytes / 4, share.lines / 4);
         let rest = if self.is_whole() {
             self.front.strip_prefix(first).unwrap_or_default()
         } else {
             &self.back
         };
-        let last = end(rest, share.bytes - share.bytes / 4, share.lines - share.lines / 4);
+        let last = last_lines(rest, share.bytes - share.bytes / 4, share.lines - share.lines / 4);
         let all = (self.front.len() + self.back.len()) as u64 + self.dropped;
         let gone = all.saturating_sub((first.len() + last.len()) as u64);
         let newline = if first.is_empty() || first.ends_with('\n') { "" } else { "\n" };
@@ -118,7 +118,7 @@ impl CapturedText {
 }
 
 /// The first lines within both limits; part of a line where one alone is too long.
-fn beginning(text: &str, bytes: usize, lines: usize) -> &str {
+fn first_lines(text: &str, bytes: usize, lines: usize) -> &str {
     let most = text.get(..text.floor_char_boundary(bytes)).unwrap_or_default();
     let cut = match most.match_indices('\n').take(lines).last() {
         Some((at, _)) => at + 1,
@@ -128,7 +128,7 @@ fn beginning(text: &str, bytes: usize, lines: usize) -> &str {
 }
 
 /// The last lines within both limits.
-fn end(text: &str, bytes: usize, lines: usize) -> &str {
+fn last_lines(text: &str, bytes: usize, lines: usize) -> &str {
     let start = text.ceil_char_boundary(text.len().saturating_sub(bytes));
     let most = text.get(start..).unwrap_or_default();
     // A cut inside a line drops the line, unless there is no other.
@@ -155,27 +155,27 @@ fn size(bytes: u64) -> String {
 mod tests {
     use super::*;
 
-    fn kept(bytes: &[u8]) -> CapturedText {
+    fn captured(bytes: &[u8]) -> CapturedText {
         let mut kept = BoundedBuffer::default();
         bytes.chunks(1000).for_each(|piece| kept.push(piece));
-        kept.text()
+        kept.into_text()
     }
 
     #[test]
     fn a_small_output_is_kept_as_it_is() {
-        let text = kept(b"one\ntwo");
-        assert_eq!(text.share(STDOUT), ("one\ntwo".to_owned(), false));
+        let text = captured(b"one\ntwo");
+        assert_eq!(text.excerpt(STDOUT), ("one\ntwo".to_owned(), false));
         assert_eq!(text.lines(), "one\ntwo");
     }
 
     #[test]
     fn a_flood_keeps_its_two_ends_and_the_count() {
         let line = b"0123456789abcde\n";
-        let text = kept(&line.repeat(100_000));
+        let text = captured(&line.repeat(100_000));
         assert_eq!(text.front.len(), HEAD);
         assert_eq!(text.back.len(), TAIL);
         assert_eq!(text.dropped, 1_600_000 - (HEAD + TAIL) as u64);
-        let (share, cut) = text.share(STDOUT);
+        let (share, cut) = text.excerpt(STDOUT);
         assert!(cut && share.len() < STDOUT.bytes + 100);
         assert!(share.contains("\n[… 1.5 MiB left out …]\n0123"));
         assert!(share.lines().count() <= STDOUT.lines + 1);
@@ -184,18 +184,18 @@ mod tests {
 
     #[test]
     fn the_limit_of_lines_counts_as_well_as_that_of_bytes() {
-        let (share, cut) = kept(&b"\n".repeat(2000)).share(STDOUT);
+        let (share, cut) = captured(&b"\n".repeat(2000)).excerpt(STDOUT);
         assert!(cut);
         assert_eq!(share.lines().count(), STDOUT.lines + 1);
         let numbered: String = (0..1000).map(|n| format!("{n}\n")).collect();
-        let (share, _) = kept(numbered.as_bytes()).share(STDOUT);
+        let (share, _) = captured(numbered.as_bytes()).excerpt(STDOUT);
         assert!(share.starts_with("0\n1\n") && share.ends_with("\n999\n"));
         assert!(share.contains("99\n[… 2.3 KiB left out …]\n700\n"), "{share}");
     }
 
     #[test]
     fn one_endless_line_is_cut_between_characters() {
-        let (share, cut) = kept("好".repeat(100_000).as_bytes()).share(STDOUT);
+        let (share, cut) = captured("好".repeat(100_000).as_bytes()).excerpt(STDOUT);
         assert!(cut && share.contains("left out"));
         assert!(share.starts_with('好') && share.ends_with('好'));
         assert!(share.len() < STDOUT.bytes + 100);
@@ -203,6 +203,6 @@ mod tests {
 
     #[test]
     fn invalid_bytes_are_replaced() {
-        assert_eq!(kept(b"a\xff\xfeb").front, "a\u{fffd}\u{fffd}b");
+        assert_eq!(captured(b"a\xff\xfeb").front, "a\u{fffd}\u{fffd}b");
     }
 }

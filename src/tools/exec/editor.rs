@@ -55,10 +55,10 @@ impl Editing {
         let failed = |error: io::Error| {
             words::EDITOR_NOT_STARTED.with("editor", editor).with("why", error.to_string())
         };
-        let folder = temp.folder("edit").map_err(|error| {
+        let folder = temp.create_folder("edit").map_err(|error| {
             words::EDITOR_NOT_STARTED.with("editor", editor).with("why", error.say())
         })?;
-        let file = lay_out(&folder, name, text).map_err(failed)?;
+        let file = create_file(&folder, name, text).map_err(failed)?;
         let child = command(editor, &file).spawn().map_err(failed)?;
         Ok(Editing { editor: editor.to_owned(), child, folder, file })
     }
@@ -67,16 +67,16 @@ impl Editing {
     ///
     /// # Errors
     /// The sentence that says why there is none.
-    pub async fn closed(&mut self) -> Result<(), LocalizedText> {
+    pub async fn wait(&mut self) -> Result<(), LocalizedText> {
         let editor = self.editor.as_str();
         let wrong =
             |word: crate::words::Phrase, why: String| word.with("editor", editor).with("why", why);
         match self.child.wait().await {
             Ok(status) if status.success() => Ok(()),
             Ok(status) if matches!(status.code(), Some(126 | 127)) => {
-                Err(wrong(words::EDITOR_NOT_STARTED, how(status)))
+                Err(wrong(words::EDITOR_NOT_STARTED, exit_message(status)))
             }
-            Ok(status) => Err(wrong(words::EDITOR_FAILED, how(status))),
+            Ok(status) => Err(wrong(words::EDITOR_FAILED, exit_message(status))),
             Err(error) => Err(wrong(words::EDITOR_FAILED, error.to_string())),
         }
     }
@@ -100,17 +100,17 @@ impl Editing {
 
     /// Ends the editor, because the program is left: with a signal that lets it keep its
     /// own copy, and then without asking.
-    pub async fn end(&mut self) {
+    pub async fn terminate(&mut self) {
         // The shell, and the editor below it, which is in our own group of processes.
-        let Some(tree) = self.child.id().map(Tree::below) else { return };
+        let Some(tree) = self.child.id().map(Tree::rooted_at) else { return };
         tree.signal(Signal::TERM);
-        tree.ended_within(ENDING).await;
+        tree.wait_ended(ENDING).await;
         tree.signal(Signal::KILL);
         let _ = tokio::time::timeout(ENDING, self.child.wait()).await;
     }
 }
 
-fn lay_out(folder: &TempFolder, name: &str, text: &str) -> io::Result<PathBuf> {
+fn create_file(folder: &TempFolder, name: &str, text: &str) -> io::Result<PathBuf> {
     let file = folder.path().join(name);
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -131,7 +131,7 @@ fn command(editor: &str, file: &Path) -> Command {
     command
 }
 
-fn how(status: ExitStatus) -> String {
+fn exit_message(status: ExitStatus) -> String {
     status.to_string()
 }
 
@@ -150,7 +150,7 @@ mod tests {
         let said = |say: LocalizedText| say.text(crate::words::Lang::En);
         let temp = RunFolder::default();
         let mut editing = Editing::start(&temp, editor, text).map_err(said)?;
-        editing.closed().await.map_err(said)?;
+        editing.wait().await.map_err(said)?;
         editing.text().map_err(said)
     }
 
@@ -186,7 +186,7 @@ mod tests {
         let (file, folder) = (editing.file.clone(), editing.folder.path().to_owned());
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&file), mode(&folder)), (0o600, 0o700));
-        editing.closed().await.unwrap();
+        editing.wait().await.unwrap();
         editing.text().unwrap();
         assert!(!folder.exists());
     }

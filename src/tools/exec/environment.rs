@@ -31,7 +31,7 @@ pub struct ChildEnvironment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EnvironmentKind {
     /// It runs without the user's approval.
-    Alone,
+    Automatic,
     /// The user approved exactly this.
     Approved,
 }
@@ -98,18 +98,18 @@ impl ChildEnvironment {
     /// All variables of a child.
     pub(super) fn variables(&self, care: EnvironmentKind) -> Variables {
         match care {
-            EnvironmentKind::Alone => self.alone(),
+            EnvironmentKind::Automatic => self.automatic(),
             EnvironmentKind::Approved => self.approved(),
         }
     }
 
-    fn alone(&self) -> Variables {
+    fn automatic(&self) -> Variables {
         let kept = |name: &str| {
-            let named = COPIED.iter().any(|row| covers(row, name))
+            let named = COPIED.iter().any(|row| matches_pattern(row, name))
                 || self.keep.iter().any(|row| row == name);
-            named && !BUILDS.iter().any(|row| covers(row, name))
+            named && !BUILDS.iter().any(|row| matches_pattern(row, name))
         };
-        let mut out = self.copied(kept);
+        let mut out = self.copy_user_variables(kept);
         out.insert("PATH".into(), self.path.clone());
         for (name, value) in SET {
             out.insert(name.into(), value.into());
@@ -121,7 +121,7 @@ impl ChildEnvironment {
     }
 
     fn approved(&self) -> Variables {
-        let mut out = self.copied(|_| true);
+        let mut out = self.copy_user_variables(|_| true);
         if let Some(path) = out.get_mut(OsStr::new("PATH")) {
             *path = absolute_only(path);
         }
@@ -130,11 +130,11 @@ impl ChildEnvironment {
 
     /// The user's variables that are passed on, without the denied ones and ours. Names
     /// that are not UTF-8 cannot be compared with a table and are left out.
-    fn copied(&self, kept: impl Fn(&str) -> bool) -> Variables {
+    fn copy_user_variables(&self, kept: impl Fn(&str) -> bool) -> Variables {
         let passes = |name: &OsString| {
             name.to_str().is_some_and(|name| {
                 kept(name)
-                    && !DENIED.iter().any(|row| covers(row, name))
+                    && !DENIED.iter().any(|row| matches_pattern(row, name))
                     && !self.own_keys.iter().any(|own| own == name)
             })
         };
@@ -144,7 +144,7 @@ impl ChildEnvironment {
 }
 
 /// True when a row of a table, `NAME` or `PREFIX_*`, covers a name.
-fn covers(row: &str, name: &str) -> bool {
+fn matches_pattern(row: &str, name: &str) -> bool {
     row.strip_suffix('*').map_or(row == name, |prefix| name.starts_with(prefix))
 }
 
@@ -191,8 +191,8 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_runs_alone_gets_the_short_list() {
-        let variables = environment().variables(EnvironmentKind::Alone);
+    fn an_automatic_step_gets_the_short_list() {
+        let variables = environment().variables(EnvironmentKind::Automatic);
         assert_eq!(get(&variables, "HOME"), Some("/home/u"));
         assert_eq!(get(&variables, "LC_ALL"), Some("C.UTF-8"));
         assert_eq!(get(&variables, "PATH"), Some("/usr/bin:/bin"));
@@ -219,9 +219,9 @@ mod tests {
     }
 
     #[test]
-    fn the_users_build_variables_reach_approved_steps_and_no_step_that_runs_alone() {
+    fn the_users_build_variables_reach_only_approved_steps() {
         let (alone, approved) = (
-            environment().variables(EnvironmentKind::Alone),
+            environment().variables(EnvironmentKind::Automatic),
             environment().variables(EnvironmentKind::Approved),
         );
         for name in ["CC", "NODE_OPTIONS", "CARGO_BUILD_JOBS"] {
@@ -234,9 +234,9 @@ mod tests {
     fn every_denied_name_is_covered_by_its_row_and_rows_are_unique() {
         let rows: Vec<&str> = DENIED.iter().chain(BUILDS).copied().collect();
         for (index, row) in rows.iter().enumerate() {
-            assert!(covers(row, &row.replace('*', "X")), "{row}");
+            assert!(matches_pattern(row, &row.replace('*', "X")), "{row}");
             assert!(!rows.iter().skip(index + 1).any(|other| other == row), "{row}");
         }
-        assert!(!covers("CC", "CCACHE_DIR"));
+        assert!(!matches_pattern("CC", "CCACHE_DIR"));
     }
 }

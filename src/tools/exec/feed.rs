@@ -30,7 +30,7 @@ const ANSWER: u64 = 4 * 1024;
 
 /// A program of the system and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Feed {
+pub struct HelperProgram {
     pub program: &'static str,
     pub args: &'static [&'static str],
     /// All of its environment.
@@ -42,8 +42,8 @@ pub struct Feed {
 /// # Errors
 /// When there is no such program, it cannot be started, it fails, or it takes more than two
 /// seconds.
-pub async fn feed(feed: &Feed, input: &[u8]) -> io::Result<()> {
-    let path = find(feed.program).ok_or(io::ErrorKind::NotFound)?;
+pub async fn write_to_helper(feed: &HelperProgram, input: &[u8]) -> io::Result<()> {
+    let path = find_program(feed.program).ok_or(io::ErrorKind::NotFound)?;
     with_timeout(MOST, run(path, feed, input)).await.map_err(|_| io::ErrorKind::TimedOut)??;
     Ok(())
 }
@@ -52,12 +52,12 @@ pub async fn feed(feed: &Feed, input: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// As [`feed`].
-pub async fn ask(feed: &Feed) -> io::Result<String> {
-    let path = find(feed.program).ok_or(io::ErrorKind::NotFound)?;
-    with_timeout(MOST, answer(path, feed)).await.map_err(|_| io::ErrorKind::TimedOut)?
+pub async fn read_from_helper(feed: &HelperProgram) -> io::Result<String> {
+    let path = find_program(feed.program).ok_or(io::ErrorKind::NotFound)?;
+    with_timeout(MOST, read_output(path, feed)).await.map_err(|_| io::ErrorKind::TimedOut)?
 }
 
-async fn answer(path: PathBuf, feed: &Feed) -> io::Result<String> {
+async fn read_output(path: PathBuf, feed: &HelperProgram) -> io::Result<String> {
     let mut child = start(path, feed, Stdio::piped())?;
     let mut said = Vec::new();
     if let Some(stdout) = child.stdout().take() {
@@ -69,12 +69,12 @@ async fn answer(path: PathBuf, feed: &Feed) -> io::Result<String> {
     }
 }
 
-pub(super) fn find(program: &str) -> Option<PathBuf> {
+pub(super) fn find_program(program: &str) -> Option<PathBuf> {
     let paths = FOLDERS.iter().map(|folder| PathBuf::from(folder).join(program));
     paths.into_iter().find(|path| path.is_file())
 }
 
-fn start(path: PathBuf, feed: &Feed, stdout: Stdio) -> io::Result<Box<dyn ChildWrapper>> {
+fn start(path: PathBuf, feed: &HelperProgram, stdout: Stdio) -> io::Result<Box<dyn ChildWrapper>> {
     let mut command = CommandWrap::with_new(path, |command| {
         command
             .args(feed.args)
@@ -92,7 +92,7 @@ fn start(path: PathBuf, feed: &Feed, stdout: Stdio) -> io::Result<Box<dyn ChildW
     Ok(command.spawn()?.into_inner())
 }
 
-async fn run(path: PathBuf, feed: &Feed, input: &[u8]) -> io::Result<()> {
+async fn run(path: PathBuf, feed: &HelperProgram, input: &[u8]) -> io::Result<()> {
     let mut child = start(path, feed, Stdio::null())?;
     if let Some(mut stdin) = child.stdin().take() {
         stdin.write_all(input).await?;
@@ -108,40 +108,44 @@ async fn run(path: PathBuf, feed: &Feed, input: &[u8]) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn shell(line: &'static [&'static str]) -> Feed {
-        Feed { program: "sh", args: line, variables: vec![("MINE".into(), "1".into())] }
+    fn shell(line: &'static [&'static str]) -> HelperProgram {
+        HelperProgram { program: "sh", args: line, variables: vec![("MINE".into(), "1".into())] }
     }
 
     #[tokio::test]
-    async fn a_program_answers_and_no_more_than_a_little_of_it_is_read() {
-        assert_eq!(ask(&shell(&["-c", "echo 中"])).await.unwrap(), "中\n");
-        assert!(ask(&shell(&["-c", "echo no; exit 1"])).await.is_err());
+    async fn only_the_start_of_an_answer_is_read() {
+        assert_eq!(read_from_helper(&shell(&["-c", "echo 中"])).await.unwrap(), "中\n");
+        assert!(read_from_helper(&shell(&["-c", "echo no; exit 1"])).await.is_err());
         let most = usize::try_from(ANSWER).unwrap();
         let much = shell(&["-c", "head -c 4096 /dev/zero | tr '\\0' x; exit 0"]);
-        assert_eq!(ask(&much).await.unwrap().len(), most);
+        assert_eq!(read_from_helper(&much).await.unwrap().len(), most);
     }
 
     #[tokio::test]
     async fn a_program_gets_the_text_and_nothing_else() {
         let reads =
             shell(&["-c", "test \"$(cat)\" = 中文 && test -z \"$HOME\" && test \"$MINE\" = 1"]);
-        feed(&reads, "中文".as_bytes()).await.unwrap();
-        assert!(feed(&reads, b"other").await.is_err(), "a failure is told");
+        write_to_helper(&reads, "中文".as_bytes()).await.unwrap();
+        assert!(write_to_helper(&reads, b"other").await.is_err(), "a failure is told");
     }
 
     #[tokio::test]
-    async fn a_program_that_is_not_there_or_reads_nothing_is_an_error() {
-        let missing = Feed { program: "no-such-program", args: &[], variables: Vec::new() };
-        assert_eq!(feed(&missing, b"x").await.unwrap_err().kind(), io::ErrorKind::NotFound);
+    async fn a_program_that_is_missing_or_reads_nothing_is_an_error() {
+        let missing =
+            HelperProgram { program: "no-such-program", args: &[], variables: Vec::new() };
+        assert_eq!(
+            write_to_helper(&missing, b"x").await.unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
         let deaf = shell(&["-c", "exec 0<&-; exit 0"]);
-        assert!(feed(&deaf, &vec![b'x'; 4 << 20]).await.is_err());
+        assert!(write_to_helper(&deaf, &vec![b'x'; 4 << 20]).await.is_err());
     }
 
     #[tokio::test]
     async fn a_process_that_stays_in_the_background_is_not_waited_for() {
         let keeps = shell(&["-c", "cat > /dev/null; sleep 1 & exit 0"]);
         let began = std::time::Instant::now();
-        feed(&keeps, b"x").await.unwrap();
+        write_to_helper(&keeps, b"x").await.unwrap();
         assert!(began.elapsed() < Duration::from_millis(900));
     }
 }

@@ -19,36 +19,36 @@ const DEEPEST: usize = 4;
 
 /// An error says why the file cannot run. What cannot be read here is left to the system.
 pub(super) fn check(path: &Path, cwd: &Path) -> Result<(), LocalizedText> {
-    checked(path, cwd, DEEPEST)
+    check_nested(path, cwd, DEEPEST)
 }
 
-fn checked(path: &Path, cwd: &Path, deep: usize) -> Result<(), LocalizedText> {
-    let Some((head, length, mut file)) = opened(path) else { return Ok(()) };
+fn check_nested(path: &Path, cwd: &Path, deep: usize) -> Result<(), LocalizedText> {
+    let Some((head, length, mut file)) = open_head(path) else { return Ok(()) };
     if let Some(line) = head.strip_prefix(b"#!") {
         let Some(interpreter) = interpreter(line) else {
-            return Err(about(words::NO_INTERPRETER, path));
+            return Err(message(words::NO_INTERPRETER, path));
         };
         let interpreter = cwd.join(interpreter);
-        reachable(&interpreter, path)?;
-        return if deep == 0 { Ok(()) } else { checked(&interpreter, cwd, deep - 1) };
+        check_interpreter(&interpreter, path)?;
+        return if deep == 0 { Ok(()) } else { check_nested(&interpreter, cwd, deep - 1) };
     }
-    if runs_here(&head, length, &mut file) || formats::knows(&head, path) {
+    if is_native(&head, length, &mut file) || formats::is_registered(&head, path) {
         return Ok(());
     }
     Err(match machine(&head) {
-        Some(machine) => about(words::OTHER_MACHINE, path).with("machine", machine),
-        None if head.is_empty() => about(words::EMPTY_FILE, path),
-        None if is_text(&head) => about(words::NO_INTERPRETER, path),
-        None => about(words::WRONG_FORMAT, path),
+        Some(machine) => message(words::OTHER_MACHINE, path).with("machine", machine),
+        None if head.is_empty() => message(words::EMPTY_FILE, path),
+        None if is_text(&head) => message(words::NO_INTERPRETER, path),
+        None => message(words::WRONG_FORMAT, path),
     })
 }
 
-fn about(word: Phrase, path: &Path) -> LocalizedText {
+fn message(word: Phrase, path: &Path) -> LocalizedText {
     word.with("path", path.display().to_string())
 }
 
 /// The head of a file, its length, and the file; `None`: it cannot be read.
-fn opened(path: &Path) -> Option<(Vec<u8>, u64, File)> {
+fn open_head(path: &Path) -> Option<(Vec<u8>, u64, File)> {
     let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).ok()?;
     let mut file = File::options().read(true).custom_flags(nonblocking).open(path).ok()?;
     let meta = file.metadata().ok().filter(fs::Metadata::is_file)?;
@@ -68,9 +68,9 @@ fn interpreter(line: &[u8]) -> Option<PathBuf> {
     (!word.is_empty()).then(|| std::ffi::OsStr::from_bytes(word).into())
 }
 
-fn reachable(interpreter: &Path, script: &Path) -> Result<(), LocalizedText> {
+fn check_interpreter(interpreter: &Path, script: &Path) -> Result<(), LocalizedText> {
     let wrong = |word: Phrase| {
-        let say = about(word, script);
+        let say = message(word, script);
         say.with("interpreter", interpreter.display().to_string())
     };
     match fs::metadata(interpreter) {
@@ -108,24 +108,24 @@ const ELF: &[u8] = b"\x7fELF";
 
 /// A whole program of the kind that this one is itself.
 #[cfg(not(target_os = "macos"))]
-fn runs_here(head: &[u8], length: u64, file: &mut File) -> bool {
+fn is_native(head: &[u8], length: u64, file: &mut File) -> bool {
     if !head.starts_with(ELF) {
         return false;
     }
-    let own = opened(Path::new("/proc/self/exe")).map(|(own, ..)| own);
+    let own = open_head(Path::new("/proc/self/exe")).map(|(own, ..)| own);
     // Class, byte order and machine.
     let kind = |head: &[u8]| Some((*head.get(4)?, *head.get(5)?, number(head, 18, 2)?));
     let same = match own {
-        Some(own) => kind(head) == kind(&own) || beside(kind(&own), kind(head)),
+        Some(own) => kind(head) == kind(&own) || is_supported_32_bit(kind(&own), kind(head)),
         // Nothing to compare with: the system decides.
         None => true,
     };
-    same && is_whole(head, length, file).unwrap_or(false)
+    same && is_complete(head, length, file).unwrap_or(false)
 }
 
 /// Further programs the kernel runs: 32-bit ones, where it was built for them.
 #[cfg(not(target_os = "macos"))]
-fn beside(own: Option<(u8, u8, u64)>, other: Option<(u8, u8, u64)>) -> bool {
+fn is_supported_32_bit(own: Option<(u8, u8, u64)>, other: Option<(u8, u8, u64)>) -> bool {
     const X86: u64 = 3;
     const X86_64: u64 = 62;
     matches!((own, other), (Some((2, _, X86_64)), Some((1, 1, X86))))
@@ -135,7 +135,7 @@ fn beside(own: Option<(u8, u8, u64)>, other: Option<(u8, u8, u64)>) -> bool {
 /// What the kernel checks in a program before it looks further: its type, and a table of
 /// parts that is inside the file.
 #[cfg(not(target_os = "macos"))]
-fn is_whole(head: &[u8], length: u64, file: &mut File) -> Option<bool> {
+fn is_complete(head: &[u8], length: u64, file: &mut File) -> Option<bool> {
     const LOADED: u64 = 1;
     let long = head.get(4) == Some(&2);
     let (table, size, count) = match long {
@@ -201,7 +201,8 @@ fn machine(head: &[u8]) -> Option<String> {
     }
     let number = number(head, 18, 2)?;
     let known = MACHINES.iter().find(|(known, _)| *known == number);
-    let own = opened(Path::new("/proc/self/exe")).and_then(|(own, ..)| self::number(&own, 18, 2));
+    let own =
+        open_head(Path::new("/proc/self/exe")).and_then(|(own, ..)| self::number(&own, 18, 2));
     let name = known.map_or_else(|| format!("ELF {number}"), |(_, name)| (*name).to_owned());
     (own != Some(number)).then_some(name)
 }
@@ -214,15 +215,15 @@ mod formats {
     const FOLDER: &str = "/proc/sys/fs/binfmt_misc";
 
     /// Whether a format that is switched on takes this file.
-    pub(super) fn knows(head: &[u8], path: &Path) -> bool {
+    pub(super) fn is_registered(head: &[u8], path: &Path) -> bool {
         let Ok(entries) = fs::read_dir(FOLDER) else { return false };
         entries
             .flatten()
             .filter_map(|entry| fs::read_to_string(entry.path()).ok())
-            .any(|text| takes(&text, head, path))
+            .any(|text| format_matches(&text, head, path))
     }
 
-    pub(super) fn takes(text: &str, head: &[u8], path: &Path) -> bool {
+    pub(super) fn format_matches(text: &str, head: &[u8], path: &Path) -> bool {
         let field =
             |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
         if text.lines().next() != Some("enabled") || field("interpreter ").is_none() {
@@ -232,8 +233,8 @@ mod formats {
             return path.extension().is_some_and(|own| own == ending);
         }
         let offset = field("offset ").and_then(|offset| offset.parse().ok()).unwrap_or(0);
-        let Some(magic) = field("magic ").and_then(bytes) else { return false };
-        let mask = field("mask ").and_then(bytes).unwrap_or_else(|| vec![0xff; magic.len()]);
+        let Some(magic) = field("magic ").and_then(parse_hex) else { return false };
+        let mask = field("mask ").and_then(parse_hex).unwrap_or_else(|| vec![0xff; magic.len()]);
         let part = head.get(offset..offset + magic.len());
         part.is_some_and(|part| {
             let pairs = part.iter().zip(&magic).zip(&mask);
@@ -241,7 +242,7 @@ mod formats {
         })
     }
 
-    fn bytes(hex: &str) -> Option<Vec<u8>> {
+    fn parse_hex(hex: &str) -> Option<Vec<u8>> {
         let digit = |digit: &u8| char::from(*digit).to_digit(16);
         let pair =
             |pair: &[u8]| u8::try_from(digit(pair.first()?)? * 16 + digit(pair.get(1)?)?).ok();
@@ -254,7 +255,7 @@ mod tests {
     use super::*;
     use crate::words::Lang;
 
-    fn said(name: &str, bytes: &[u8]) -> Result<(), String> {
+    fn check_bytes(name: &str, bytes: &[u8]) -> Result<(), String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
@@ -274,12 +275,12 @@ mod tests {
         let own = std::env::current_exe().unwrap();
         assert!(check(&own, Path::new("/")).is_ok());
         assert!(check(Path::new("/bin/sh"), Path::new("/")).is_ok());
-        assert_eq!(said("run", b"#!/bin/sh\nexit\n"), Ok(()));
-        assert_eq!(said("run", b"#! /bin/sh -e"), Ok(()));
+        assert_eq!(check_bytes("run", b"#!/bin/sh\nexit\n"), Ok(()));
+        assert_eq!(check_bytes("run", b"#! /bin/sh -e"), Ok(()));
     }
 
     #[test]
-    fn nothing_the_system_would_hand_to_a_shell_may_start() {
+    fn a_file_that_the_system_would_pass_to_a_shell_does_not_start() {
         let cases: &[(&[u8], &str)] = &[
             (b"echo hello\n", "interpreter"),
             (b"#!\nexit\n", "interpreter"),
@@ -292,7 +293,7 @@ mod tests {
             (b"#!/etc/passwd\n", "`/etc/passwd`"),
         ];
         for (bytes, expected) in cases {
-            let why = said("run", bytes).unwrap_err();
+            let why = check_bytes("run", bytes).unwrap_err();
             assert!(why.contains(expected), "{bytes:?}: {why}");
         }
     }
@@ -301,11 +302,11 @@ mod tests {
     #[test]
     fn a_program_of_another_machine_or_a_broken_one_is_recognised() {
         let other = if cfg!(target_arch = "x86_64") { (183, "ARM") } else { (62, "x86-64") };
-        let why = said("run", &elf(other.0, 2)).unwrap_err();
+        let why = check_bytes("run", &elf(other.0, 2)).unwrap_err();
         assert!(why.contains(other.1), "{why}");
         let own = fs::read("/proc/self/exe").unwrap()[18];
         for broken in [elf(own, 1), elf(own, 2)] {
-            assert!(said("run", &broken).unwrap_err().contains("not a program"));
+            assert!(check_bytes("run", &broken).unwrap_err().contains("not a program"));
         }
         // A script whose interpreter is of another machine.
         let folder = tempfile::tempdir().unwrap();
@@ -313,17 +314,21 @@ mod tests {
         fs::write(&inner, elf(other.0, 2)).unwrap();
         fs::set_permissions(&inner, fs::Permissions::from_mode(0o755)).unwrap();
         let script = format!("#!{}\n", inner.display());
-        assert!(said("run", script.as_bytes()).unwrap_err().contains(other.1));
+        assert!(check_bytes("run", script.as_bytes()).unwrap_err().contains(other.1));
     }
 
     #[test]
     fn formats_the_kernel_was_taught_may_start() {
         let wine = "enabled\ninterpreter /usr/bin/wine\nflags: \nextension .exe\n";
-        assert!(formats::takes(wine, b"MZ", Path::new("/x/a.exe")));
-        assert!(!formats::takes(wine, b"MZ", Path::new("/x/a")));
-        assert!(!formats::takes(&wine.replace("enabled", "disabled"), b"", Path::new("a.exe")));
+        assert!(formats::format_matches(wine, b"MZ", Path::new("/x/a.exe")));
+        assert!(!formats::format_matches(wine, b"MZ", Path::new("/x/a")));
+        assert!(!formats::format_matches(
+            &wine.replace("enabled", "disabled"),
+            b"",
+            Path::new("a.exe")
+        ));
         let magic = "enabled\ninterpreter /q\nflags: F\noffset 0\nmagic 7f454c46\nmask ffffff00\n";
-        assert!(formats::takes(magic, b"\x7fELX\x02", Path::new("a")));
-        assert!(!formats::takes(magic, b"\x7fEXX\x02", Path::new("a")));
+        assert!(formats::format_matches(magic, b"\x7fELX\x02", Path::new("a")));
+        assert!(!formats::format_matches(magic, b"\x7fEXX\x02", Path::new("a")));
     }
 }

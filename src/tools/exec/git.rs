@@ -114,7 +114,7 @@ const REFRESHES: &[&str] = &["diff", "describe"];
 
 /// The list of tracked files of the repository git will find, if the sub-command would
 /// write it anew. Reads the repository's configuration from disk.
-pub(super) fn refreshed(args: &[String], folder: &Path) -> Option<PathBuf> {
+pub(super) fn index_to_refresh(args: &[String], folder: &Path) -> Option<PathBuf> {
     let name = subcommand(args).and_then(|at| args.get(at))?;
     if !REFRESHES.contains(&name.as_str()) {
         return None;
@@ -125,7 +125,7 @@ pub(super) fn refreshed(args: &[String], folder: &Path) -> Option<PathBuf> {
 
 /// Lets git use a copy of the list, so that the repository stays as it is. The copy is as
 /// old as the list: git compares times of files with it.
-pub(super) fn use_copy(index: &Path, temp: &Path, variables: &mut Variables) {
+pub(super) fn use_index_copy(index: &Path, temp: &Path, variables: &mut Variables) {
     let copy = temp.join("index");
     let copied = std::fs::copy(index, &copy).and_then(|_| {
         let modified = index.metadata()?.modified()?;
@@ -152,7 +152,7 @@ pub(super) fn args(args: &[String]) -> Vec<OsString> {
 }
 
 /// The folder git will run in: `-C`, once or more, moves it.
-pub(super) fn folder(cwd: &Path, args: &[String]) -> PathBuf {
+pub(super) fn working_folder(cwd: &Path, args: &[String]) -> PathBuf {
     let before = args.get(..subcommand(args).unwrap_or(args.len())).unwrap_or_default();
     let moves = before.windows(2).filter(|pair| pair[0] == "-C");
     moves.fold(cwd.to_owned(), |folder, pair| folder.join(&pair[1]))
@@ -219,9 +219,9 @@ mod tests {
     }
 
     #[test]
-    fn git_is_followed_into_the_folder_it_is_sent_to() {
+    fn the_working_folder_follows_dash_c() {
         let args = ["-C", "a", "--no-pager", "-C", "../b", "status", "-C"].map(str::to_owned);
-        assert_eq!(folder(Path::new("/w"), &args), Path::new("/w/a/../b"));
+        assert_eq!(working_folder(Path::new("/w"), &args), Path::new("/w/a/../b"));
     }
 
     fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {

@@ -75,20 +75,20 @@ pub trait StepWatch: fmt::Debug + Send + Sync {
 /// State shared by all steps of one session.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StepGroups {
-    pub told: Option<Arc<dyn StepWatch>>,
+    pub watcher: Option<Arc<dyn StepWatch>>,
     /// The program is exiting: running steps are ended, and not waited for as long.
-    pub leaving: CancellationToken,
+    pub exiting: CancellationToken,
 }
 
 impl StepGroups {
     pub(super) fn starting(&self, mark: StepMark) {
-        if let Some(told) = &self.told {
+        if let Some(told) = &self.watcher {
             told.starting(&mark.text());
         }
     }
 
     pub(super) fn not_started(&self, mark: StepMark) {
-        if let Some(told) = &self.told {
+        if let Some(told) = &self.watcher {
             told.not_started(&mark.text());
         }
     }
@@ -100,7 +100,7 @@ pub(super) struct StepMark(u64);
 
 impl StepMark {
     pub(super) fn new() -> StepMark {
-        StepMark(limit::fresh())
+        StepMark(limit::new_mark())
     }
 
     /// As it is written in [`MARK`].
@@ -116,7 +116,7 @@ pub(super) struct Group {
     leader: Pid,
     mark: String,
     state: State,
-    told: Option<Arc<dyn StepWatch>>,
+    watcher: Option<Arc<dyn StepWatch>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,28 +127,28 @@ enum State {
 
 impl Group {
     /// The group a child leads. `None` for a process number that cannot be one.
-    pub(super) fn led_by(pid: u32, mark: StepMark, steps: &StepGroups) -> Option<Group> {
+    pub(super) fn from_leader(pid: u32, mark: StepMark, steps: &StepGroups) -> Option<Group> {
         let leader = Pid::from_raw(i32::try_from(pid).ok()?)?;
         #[cfg(target_os = "linux")]
-        limit::fasten(leader, mark.0);
-        let (mark, told) = (mark.text(), steps.told.clone());
+        limit::apply_mark(leader, mark.0);
+        let (mark, told) = (mark.text(), steps.watcher.clone());
         if let Some(told) = &told {
             told.started(leader.as_raw_nonzero().get(), &mark);
         }
-        Some(Group { leader, mark, state: State::Running, told })
+        Some(Group { leader, mark, state: State::Running, watcher: told })
     }
 
     /// Marks the processes the child started before it was marked itself. Looks at other
     /// processes, so this is for a thread that no sandbox restricts.
-    pub(super) async fn catch_up(&self, mark: StepMark) {
-        catch_up(self.leader, mark).await;
+    pub(super) async fn mark_early_processes(&self, mark: StepMark) {
+        mark_early_processes(self.leader, mark).await;
     }
 
     /// Ends once the step has more processes and threads than this, as far as the system
     /// shows them; `None`: it may have any number.
-    pub(super) async fn outgrows(&self, most: Option<usize>) {
+    pub(super) async fn wait_until_over_limit(&self, most: Option<usize>) {
         match most {
-            Some(most) => outgrows(self.leader, &self.mark, most).await,
+            Some(most) => wait_until_over_limit(self.leader, &self.mark, most).await,
             None => std::future::pending().await,
         }
     }
@@ -164,7 +164,7 @@ impl Group {
         let ended = sweep(self.leader, self.mark.clone()).await;
         self.signal(Signal::KILL);
         self.state = State::Ended;
-        told_ended(self.told.as_ref(), self.leader, &self.mark);
+        notify_ended(self.watcher.as_ref(), self.leader, &self.mark);
         ended
     }
 }
@@ -178,11 +178,11 @@ impl Drop for Group {
         // Not in a task: a group that is dropped last, as the program exits, would never
         // see it run.
         sweep_now(self.leader, &self.mark);
-        told_ended(self.told.as_ref(), self.leader, &self.mark);
+        notify_ended(self.watcher.as_ref(), self.leader, &self.mark);
     }
 }
 
-fn told_ended(told: Option<&Arc<dyn StepWatch>>, leader: Pid, mark: &str) {
+fn notify_ended(told: Option<&Arc<dyn StepWatch>>, leader: Pid, mark: &str) {
     if let Some(told) = told {
         told.ended(leader.as_raw_nonzero().get(), mark);
     }
@@ -205,10 +205,10 @@ pub(super) fn end_abandoned(leader: Option<i32>, mark: &str) {
 pub(super) struct Tree(Vec<Pid>);
 
 impl Tree {
-    pub(super) fn below(pid: u32) -> Tree {
+    pub(super) fn rooted_at(pid: u32) -> Tree {
         let top = i32::try_from(pid).ok().and_then(Pid::from_raw);
         #[cfg(target_os = "linux")]
-        let below = top.map(descendants::listed_below).unwrap_or_default();
+        let below = top.map(descendants::descendant_pids).unwrap_or_default();
         #[cfg(not(target_os = "linux"))]
         let below = Vec::new();
         Tree(below.into_iter().chain(top).collect())
@@ -216,15 +216,15 @@ impl Tree {
 
     /// To those that still are there.
     pub(super) fn signal(&self, signal: Signal) {
-        for pid in self.0.iter().filter(|pid| runs(**pid)) {
+        for pid in self.0.iter().filter(|pid| is_running(**pid)) {
             let _ = kill_process(*pid, signal);
         }
     }
 
     /// Waits until all have ended, for so long at most.
-    pub(super) async fn ended_within(&self, most: Duration) {
+    pub(super) async fn wait_ended(&self, most: Duration) {
         let ended = async {
-            while self.0.iter().any(|pid| runs(*pid)) {
+            while self.0.iter().any(|pid| is_running(*pid)) {
                 tokio::time::sleep(BETWEEN).await;
             }
         };
@@ -232,9 +232,9 @@ impl Tree {
     }
 }
 
-fn runs(pid: Pid) -> bool {
+fn is_running(pid: Pid) -> bool {
     #[cfg(target_os = "linux")]
-    return descendants::runs(pid);
+    return descendants::is_running(pid);
     #[cfg(not(target_os = "linux"))]
     return rustix::process::test_kill_process(pid).is_ok();
 }
@@ -247,7 +247,7 @@ pub(super) struct StartPermit(Option<std::fs::File>);
 
 impl StartPermit {
     /// Waits for it, but not for long: a start may hang in a file system that is gone.
-    pub(super) async fn take() -> StartPermit {
+    pub(super) async fn acquire() -> StartPermit {
         let lock = tokio::task::spawn_blocking(|| {
             let turn = StartPermit(std::fs::File::open("/proc/self/status").ok());
             turn.0.iter().for_each(|file| drop(file.lock()));
@@ -267,8 +267,9 @@ impl Drop for StartPermit {
 
 /// Puts the mark in the limits of processes a step started before its first process had it.
 #[cfg(target_os = "linux")]
-async fn catch_up(leader: Pid, mark: StepMark) {
-    let _ = tokio::task::spawn_blocking(move || descendants::catch_up(leader, mark)).await;
+async fn mark_early_processes(leader: Pid, mark: StepMark) {
+    let _ =
+        tokio::task::spawn_blocking(move || descendants::mark_early_processes(leader, mark)).await;
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -277,18 +278,22 @@ async fn catch_up(_leader: Pid, _mark: StepMark) {}
 /// Looks now and then while the step runs. Where the whole machine has hardly more processes
 /// than when it began, nothing needs to be counted.
 #[cfg(target_os = "linux")]
-async fn outgrows(leader: Pid, mark: &str, most: usize) {
-    let Some(mut before) = descendants::running() else { return std::future::pending().await };
+async fn wait_until_over_limit(leader: Pid, mark: &str, most: usize) {
+    let Some(mut before) = descendants::count_running() else {
+        return std::future::pending().await;
+    };
     loop {
         tokio::time::sleep(BETWEEN_COUNTS).await;
-        let now = descendants::running().unwrap_or(usize::MAX);
+        let now = descendants::count_running().unwrap_or(usize::MAX);
         before = before.min(now);
         if now < before.saturating_add(most) {
             continue;
         }
         let mark = mark.to_owned();
-        let counted =
-            tokio::task::spawn_blocking(move || descendants::outgrew(leader, &mark, most)).await;
+        let counted = tokio::task::spawn_blocking(move || {
+            descendants::has_too_many_processes(leader, &mark, most)
+        })
+        .await;
         if counted.unwrap_or(false) {
             return;
         }
@@ -310,7 +315,7 @@ async fn sweep(leader: Pid, mark: String) -> usize {
             tokio::task::spawn_blocking(move || descendants::sweep(leader, &mark, known)).await;
         let Ok(found) = round else { break };
         killed = found.killed;
-        if found.left == 0 {
+        if found.remaining == 0 {
             break;
         }
         tokio::time::sleep(BETWEEN).await;
@@ -324,7 +329,7 @@ fn sweep_now(leader: Pid, mark: &str) {
     let mut killed = std::collections::BTreeSet::new();
     for _ in 0..SWEEPS_NOW {
         let found = descendants::sweep(leader, mark, killed);
-        if found.left == 0 {
+        if found.remaining == 0 {
             return;
         }
         killed = found.killed;

@@ -21,11 +21,11 @@ const MOST: usize = 256 * 1024;
 
 /// Where the live output of one step goes.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct LiveOutput {
     to: UnboundedSender<String>,
     lang: Lang,
     pending: String,
-    since: Option<Instant>,
+    pending_since: Option<Instant>,
     /// Bytes that may still be sent.
     room: usize,
 }
@@ -34,13 +34,13 @@ pub(super) struct Live {
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     /// The beginning of a character whose end has not come.
-    begun: Vec<u8>,
+    partial: Vec<u8>,
     masking: Option<Masking>,
 }
 
-impl Live {
-    pub(super) fn new(to: UnboundedSender<String>, lang: Lang) -> Live {
-        Live { to, lang, pending: String::new(), since: None, room: MOST }
+impl LiveOutput {
+    pub(super) fn new(to: UnboundedSender<String>, lang: Lang) -> LiveOutput {
+        LiveOutput { to, lang, pending: String::new(), pending_since: None, room: MOST }
     }
 
     /// Takes more text; sends when enough has gathered.
@@ -50,7 +50,7 @@ impl Live {
         }
         let fits = text.get(..text.floor_char_boundary(self.room)).unwrap_or_default();
         self.pending.push_str(fits);
-        self.since.get_or_insert_with(Instant::now);
+        self.pending_since.get_or_insert_with(Instant::now);
         if fits.len() < text.len() {
             self.room = 0;
             self.pending.push('\n');
@@ -65,12 +65,12 @@ impl Live {
     }
 
     /// When the gathered output is due; `None` when there is none.
-    pub(super) fn due(&self) -> Option<Instant> {
-        self.since.map(|since| since + GATHER)
+    pub(super) fn flush_deadline(&self) -> Option<Instant> {
+        self.pending_since.map(|since| since + GATHER)
     }
 
     pub(super) fn flush(&mut self) {
-        self.since = None;
+        self.pending_since = None;
         if !self.pending.is_empty() {
             // A missing listener does not stop the step.
             let _ = self.to.send(std::mem::take(&mut self.pending));
@@ -80,7 +80,7 @@ impl Live {
 
 impl Decoder {
     pub(super) fn new(redactor: Option<&Arc<Redactor>>) -> Decoder {
-        Decoder { begun: Vec::new(), masking: redactor.map(Redactor::masking) }
+        Decoder { partial: Vec::new(), masking: redactor.map(Redactor::masking) }
     }
 
     /// The output that can be shown after these bytes.
@@ -94,7 +94,7 @@ impl Decoder {
 
     /// The rest at the end of the stream.
     pub(super) fn finish(&mut self) -> String {
-        let rest = String::from_utf8_lossy(&std::mem::take(&mut self.begun)).into_owned();
+        let rest = String::from_utf8_lossy(&std::mem::take(&mut self.partial)).into_owned();
         match &mut self.masking {
             Some(masking) => masking.push(&rest) + &masking.finish(),
             None => rest,
@@ -102,15 +102,15 @@ impl Decoder {
     }
 
     fn decode(&mut self, bytes: &[u8]) -> String {
-        let mut all = std::mem::take(&mut self.begun);
+        let mut all = std::mem::take(&mut self.partial);
         all.extend_from_slice(bytes);
         let mut out = String::with_capacity(all.len());
         let mut chunks = all.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
             out.push_str(chunk.valid());
             let last = chunks.peek().is_none();
-            if last && begins_a_character(chunk.invalid()) {
-                self.begun = chunk.invalid().to_vec();
+            if last && is_partial_character(chunk.invalid()) {
+                self.partial = chunk.invalid().to_vec();
             } else if !chunk.invalid().is_empty() {
                 out.push(char::REPLACEMENT_CHARACTER);
             }
@@ -120,7 +120,7 @@ impl Decoder {
 }
 
 /// True for bytes that more bytes could make a character of.
-fn begins_a_character(bytes: &[u8]) -> bool {
+fn is_partial_character(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
 
@@ -146,13 +146,13 @@ mod tests {
     #[test]
     fn pieces_are_gathered_and_the_whole_is_bounded() {
         let (to, mut from) = unbounded_channel();
-        let mut live = Live::new(to, Lang::En);
+        let mut live = LiveOutput::new(to, Lang::En);
         live.push("a");
         live.push("b");
-        assert!(from.try_recv().is_err() && live.due().is_some());
+        assert!(from.try_recv().is_err() && live.flush_deadline().is_some());
         live.flush();
         assert_eq!(from.try_recv().as_deref(), Ok("ab"));
-        assert!(live.due().is_none());
+        assert!(live.flush_deadline().is_none());
         for _ in 0..1000 {
             live.push(&"x".repeat(1000));
         }

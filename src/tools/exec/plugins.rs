@@ -47,7 +47,7 @@ impl Tool for Plugins {
             let say = match &judged.task {
                 Some(ToolTask::Plugin(plugin)) if plugin.interactive => words::NO_TERMINAL.into(),
                 Some(ToolTask::Fault(fault)) => fault.say.clone(),
-                _ => return run(&exec, &step, None, &watch).await.seen,
+                _ => return run(&exec, &step, None, &watch).await.observation,
             };
             let mut seen = not_run(judged, Outcome::Ran, say);
             seen.exit_code = Some(2);
@@ -57,12 +57,12 @@ impl Tool for Plugins {
     }
 
     fn run_in_terminal(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
-        async move { talk(&step, &watch).await }.boxed()
+        async move { run_interactive(&step, &watch).await }.boxed()
     }
 }
 
 /// A plugin that talks to the user, until it ends or the turn does.
-async fn talk(step: &Cleared, watch: &RunControl) -> Observation {
+async fn run_interactive(step: &Cleared, watch: &RunControl) -> Observation {
     let judged = step.assessment();
     let (Some(ToolTask::Plugin(plugin)), Some(node)) = (&judged.task, &judged.program) else {
         return not_run(judged, Outcome::Ran, words::NO_TERMINAL.into());
@@ -109,7 +109,7 @@ fn foreground(program: &Path, args: &[String], folder: &Path) -> tokio::process:
 /// # Errors
 /// When it cannot be started or waited for.
 #[expect(clippy::disallowed_methods, reason = "a door to other programs, beside `start`")]
-pub fn in_terminal(program: &Path, args: &[String], folder: &Path) -> io::Result<ExitStatus> {
+pub fn run_in_terminal(program: &Path, args: &[String], folder: &Path) -> io::Result<ExitStatus> {
     let mut command = Command::new(program);
     command.args(args).current_dir(folder).env_remove(OWN_KEY);
     command.status()

@@ -12,7 +12,7 @@ use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession,
 use tokio::io::AsyncWriteExt as _;
 
 use super::super::ShellInput;
-use super::super::sandbox::{Confined, From};
+use super::super::sandbox::{Confined, StepOrigin};
 use super::environment::{EnvironmentKind, Variables};
 use super::group::{self, Group, StartPermit, StepGroups, StepMark};
 use super::{Exec, bounds, feed, format, git};
@@ -22,7 +22,7 @@ use crate::words::{LocalizedText, exec as words};
 
 /// Why a step did not start, and whose decision that is.
 #[derive(Debug)]
-pub(super) enum NotStarted {
+pub(super) enum StepStartError {
     /// The machine could not.
     Unable(LocalizedText),
     /// The step to run is not the judged one.
@@ -33,7 +33,7 @@ pub(super) enum NotStarted {
 pub(super) type ChildHandle = (Box<dyn ChildWrapper>, Group);
 
 /// The complete description of the child to start.
-struct Plan {
+struct LaunchPlan {
     path: PathBuf,
     args: Vec<OsString>,
     variables: Variables,
@@ -51,18 +51,18 @@ pub(super) async fn start(
     exec: &Exec,
     step: &Cleared,
     input: Option<ShellInput>,
-) -> Result<(ChildHandle, Option<Confined>), NotStarted> {
+) -> Result<(ChildHandle, Option<Confined>), StepStartError> {
     let judged = step.assessment();
-    let (setup, care) = (&exec.setup, care(judged));
+    let (setup, care) = (&exec.setup, environment_kind(judged));
     let (path, args) = command(judged, &setup.shell).await?;
-    enterable(&judged.cwd)?;
+    check_folder(&judged.cwd)?;
     let program = (!matches!(judged.step.work, StepAction::Shell { .. })).then_some(path.as_path());
     let (cwd, tier, launch) = (&judged.cwd, judged.risk.tier, &judged.launch);
     let start = LaunchRequest { program, args: &args, cwd, tier, launch };
     if Seal::from_request(start) != step.seal() {
-        return Err(NotStarted::Changed(words::NOT_AS_JUDGED.into()));
+        return Err(StepStartError::Changed(words::NOT_AS_JUDGED.into()));
     }
-    let mut plan = Plan {
+    let mut plan = LaunchPlan {
         variables: setup.environment.variables(care),
         args: args.iter().map(OsString::from).collect(),
         cwd: judged.cwd.clone(),
@@ -72,63 +72,70 @@ pub(super) async fn start(
         index: None,
     };
     if plan.input.is_some()
-        && let Some(bash) = feed::find("bash")
+        && let Some(bash) = feed::find_program("bash")
         && let Some(flag) = plan.args.first_mut()
     {
         // A template means this shell, whatever the user's own is.
         (plan.path, *flag) = (bash, "-lc".into());
     }
-    if care == EnvironmentKind::Alone && matches!(judged.step.work, StepAction::Exec { .. }) {
-        plan = alone(plan, &args, judged).await;
+    if care == EnvironmentKind::Automatic && matches!(judged.step.work, StepAction::Exec { .. }) {
+        plan = harden_automatic(plan, &args, judged).await;
     }
     format::check(&plan.path, &plan.cwd).map_err(unable)?;
     let sandbox = Arc::clone(&exec.sandbox);
     let steps = exec.steps.clone();
     let from = match () {
-        () if step.is_unsandboxed() => From::BeyondTheWall,
-        () if plan.input.is_some() => From::Template,
-        () => From::Judgement,
+        () if step.is_unsandboxed() => StepOrigin::Unsandboxed,
+        () if plan.input.is_some() => StepOrigin::Template,
+        () => StepOrigin::Judgement,
     };
-    let bounded = bounds::holds(judged);
+    let bounded = bounds::is_limited(judged);
     let mark = StepMark::new();
     exec.steps.starting(mark);
-    let _turn = StartPermit::take().await;
+    let _turn = StartPermit::acquire().await;
     let start = move |inside: Option<&Confined>| {
-        let started = spawn(plan.inside(inside), mark, &steps)?;
+        let started = spawn(plan.with_confinement(inside), mark, &steps)?;
         if bounded {
-            bounds::put_on(started.0.id());
+            bounds::apply(started.0.id());
         }
         Ok(started)
     };
     let started = sandbox.start(judged, from, start).await;
     let started = started.map_err(unable).and_then(|(running, inside)| Ok((running?, inside)));
     match &started {
-        Ok(((_, group), _)) => group.catch_up(mark).await,
+        Ok(((_, group), _)) => group.mark_early_processes(mark).await,
         Err(_) => exec.steps.not_started(mark),
     }
     started
 }
 
 /// The file a step starts and the arguments it was judged with.
-async fn command(judged: &Assessment, shell: &Path) -> Result<(PathBuf, Vec<String>), NotStarted> {
+async fn command(
+    judged: &Assessment,
+    shell: &Path,
+) -> Result<(PathBuf, Vec<String>), StepStartError> {
     Ok(match &judged.step.work {
-        StepAction::Exec { program, args } => (resolved(program, judged).await?, args.clone()),
+        StepAction::Exec { program, args } => {
+            (judged_program(program, judged).await?, args.clone())
+        }
         StepAction::Shell { line } => (shell.to_owned(), vec!["-c".to_owned(), line.clone()]),
         StepAction::Tool { name, .. } => match &judged.task {
-            Some(ToolTask::Plugin(plugin)) => (resolved("node", judged).await?, plugin.node_args()),
+            Some(ToolTask::Plugin(plugin)) => {
+                (judged_program("node", judged).await?, plugin.node_args())
+            }
             _ => return Err(unable(words::NOT_A_PROGRAM.with("tool", name.as_str()))),
         },
     })
 }
 
-impl Plan {
+impl LaunchPlan {
     /// The same step, with its temporary folder in the environment, and wrapped in a
     /// program if the sandbox works that way.
-    fn inside(mut self, inside: Option<&Confined>) -> Plan {
+    fn with_confinement(mut self, inside: Option<&Confined>) -> LaunchPlan {
         let Some(inside) = inside else { return self };
         self.variables.insert("TMPDIR".into(), inside.temp().into());
         if let Some(index) = &self.index {
-            git::use_copy(index, inside.temp(), &mut self.variables);
+            git::use_index_copy(index, inside.temp(), &mut self.variables);
         }
         if self.empty_folder {
             self.cwd = inside.temp().to_owned();
@@ -144,9 +151,9 @@ impl Plan {
 
 /// Anything graver than L0 that is cleared has been approved, by the user or a rule; a
 /// line for a shell is their own word whatever its tier.
-fn care(judged: &Assessment) -> EnvironmentKind {
+fn environment_kind(judged: &Assessment) -> EnvironmentKind {
     match (judged.risk.tier, &judged.step.work) {
-        (Tier::L0, StepAction::Exec { .. } | StepAction::Tool { .. }) => EnvironmentKind::Alone,
+        (Tier::L0, StepAction::Exec { .. } | StepAction::Tool { .. }) => EnvironmentKind::Automatic,
         (Tier::L0, StepAction::Shell { .. }) | (Tier::L1 | Tier::L2, _) => {
             EnvironmentKind::Approved
         }
@@ -155,45 +162,53 @@ fn care(judged: &Assessment) -> EnvironmentKind {
 
 /// Additions for a step that runs by itself: arguments that make it harmless, and a
 /// repository that can start nothing.
-async fn alone(mut plan: Plan, args: &[String], judged: &Assessment) -> Plan {
+async fn harden_automatic(
+    mut plan: LaunchPlan,
+    args: &[String],
+    judged: &Assessment,
+) -> LaunchPlan {
     let launch = &judged.launch;
     let mut given = launch.arguments(args);
     plan.empty_folder = launch.empty_folder;
     if let Some(first) = launch.git {
         let of_git = given.split_off(launch.index_after_insertion(first).min(given.len()));
-        let folder = git::folder(&judged.cwd, &of_git);
+        let folder = git::working_folder(&judged.cwd, &of_git);
         plan.args = given.iter().map(OsString::from).chain(git::args(&of_git)).collect();
-        return hardened(plan, folder, of_git).await;
+        return harden_git(plan, folder, of_git).await;
     }
     plan.args = given.iter().map(OsString::from).collect();
     plan
 }
 
 /// The judged file, if it is still the one that was judged.
-async fn resolved(name: &str, judged: &Assessment) -> Result<PathBuf, NotStarted> {
+async fn judged_program(name: &str, judged: &Assessment) -> Result<PathBuf, StepStartError> {
     let program = judged.program.as_ref();
-    let program = program.ok_or_else(|| unable(missing(name, &judged.cwd)))?;
+    let program = program.ok_or_else(|| unable(not_found_message(name, &judged.cwd)))?;
     match tokio::fs::metadata(&program.path).await {
-        Ok(meta) if same(program, &meta) && same_link(program).await => Ok(program.path.clone()),
-        Ok(_) => Err(NotStarted::Changed(words::CHANGED.with("path", shown(&program.path)))),
-        Err(error) => Err(unable(reason(&program.path, &error))),
+        Ok(meta) if is_same_file(program, &meta) && is_same_link(program).await => {
+            Ok(program.path.clone())
+        }
+        Ok(_) => {
+            Err(StepStartError::Changed(words::CHANGED.with("path", path_text(&program.path))))
+        }
+        Err(error) => Err(unable(spawn_error_message(&program.path, &error))),
     }
 }
 
 /// Why a program of this name was not found.
-fn missing(name: &str, cwd: &Path) -> LocalizedText {
+fn not_found_message(name: &str, cwd: &Path) -> LocalizedText {
     let path = cwd.join(name);
     match std::fs::metadata(&path) {
         Ok(meta) if name.contains('/') => {
             let word = if meta.is_dir() { words::NOT_A_FILE } else { words::NOT_EXECUTABLE };
-            word.with("path", shown(&path))
+            word.with("path", path_text(&path))
         }
         Ok(_) | Err(_) => words::NOT_FOUND.with("program", name),
     }
 }
 
 /// An error where no program can be started in a folder.
-fn enterable(folder: &Path) -> Result<(), NotStarted> {
+fn check_folder(folder: &Path) -> Result<(), StepStartError> {
     let word = match std::fs::metadata(folder) {
         Ok(meta) if !meta.is_dir() => words::NO_FOLDER,
         Ok(_) => match rustix::fs::access(folder, rustix::fs::Access::EXEC_OK) {
@@ -203,16 +218,16 @@ fn enterable(folder: &Path) -> Result<(), NotStarted> {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => words::FOLDER_CLOSED,
         Err(_) => words::NO_FOLDER,
     };
-    Err(unable(word.with("path", shown(folder))))
+    Err(unable(word.with("path", path_text(folder))))
 }
 
-fn same(program: &Program, meta: &std::fs::Metadata) -> bool {
+fn is_same_file(program: &Program, meta: &std::fs::Metadata) -> bool {
     let modified = i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec());
     (program.device, program.inode, program.modified) == (meta.dev(), meta.ino(), modified)
 }
 
 /// Whether a link that is started as itself is still the link that was judged.
-async fn same_link(program: &Program) -> bool {
+async fn is_same_link(program: &Program) -> bool {
     let found = tokio::fs::symlink_metadata(&program.path).await;
     let found = found.ok().filter(std::fs::Metadata::is_symlink).map(|meta| LinkIdentity {
         device: meta.dev(),
@@ -223,11 +238,11 @@ async fn same_link(program: &Program) -> bool {
 }
 
 /// Reads the repository's configuration, so it is done where waiting is allowed.
-async fn hardened(mut plan: Plan, folder: PathBuf, args: Vec<String>) -> Plan {
+async fn harden_git(mut plan: LaunchPlan, folder: PathBuf, args: Vec<String>) -> LaunchPlan {
     let mut variables = plan.variables.clone();
     let read = tokio::task::spawn_blocking(move || {
         git::harden(&mut variables, &folder);
-        (variables, git::refreshed(&args, &folder))
+        (variables, git::index_to_refresh(&args, &folder))
     });
     if let Ok((variables, index)) = read.await {
         (plan.variables, plan.index) = (variables, index);
@@ -235,7 +250,11 @@ async fn hardened(mut plan: Plan, folder: PathBuf, args: Vec<String>) -> Plan {
     plan
 }
 
-fn spawn(plan: Plan, mark: StepMark, steps: &StepGroups) -> Result<ChildHandle, NotStarted> {
+fn spawn(
+    plan: LaunchPlan,
+    mark: StepMark,
+    steps: &StepGroups,
+) -> Result<ChildHandle, StepStartError> {
     let stdin = || if plan.input.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut command = CommandWrap::with_new(&plan.path, |command| {
         command
@@ -250,7 +269,7 @@ fn spawn(plan: Plan, mark: StepMark, steps: &StepGroups) -> Result<ChildHandle, 
     });
     command.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
     let child = command.spawn();
-    let child = child.map_err(|error| unable(reason(&plan.path, &error)))?;
+    let child = child.map_err(|error| unable(spawn_error_message(&plan.path, &error)))?;
     // The wrapper's own wait goes on until the whole group has ended, which adopted
     // background processes may never do. So only the child itself is waited for.
     let mut child = child.into_inner();
@@ -258,15 +277,15 @@ fn spawn(plan: Plan, mark: StepMark, steps: &StepGroups) -> Result<ChildHandle, 
         // It may read none of it, and ends all the same.
         tokio::spawn(async move { stdin.write_all(&input).await });
     }
-    let group = child.id().and_then(|pid| Group::led_by(pid, mark, steps));
-    let group = group.ok_or_else(|| unable(words::GONE.with("path", shown(&plan.path))))?;
+    let group = child.id().and_then(|pid| Group::from_leader(pid, mark, steps));
+    let group = group.ok_or_else(|| unable(words::GONE.with("path", path_text(&plan.path))))?;
     Ok((child, group))
 }
 
 /// One sentence for the system's error.
-fn reason(path: &Path, error: &io::Error) -> LocalizedText {
+fn spawn_error_message(path: &Path, error: &io::Error) -> LocalizedText {
     if let Some(what) = crate::disk::exhausted_resource(error) {
-        return words::NO_ROOM.with("path", shown(path)).with("why", what);
+        return words::NO_ROOM.with("path", path_text(path)).with("why", what);
     }
     let word = match error.kind() {
         ErrorKind::NotFound => words::GONE,
@@ -279,13 +298,13 @@ fn reason(path: &Path, error: &io::Error) -> LocalizedText {
         }
         _ => words::NOT_STARTED,
     };
-    word.with("path", shown(path)).with("why", error.to_string())
+    word.with("path", path_text(path)).with("why", error.to_string())
 }
 
-fn unable(say: LocalizedText) -> NotStarted {
-    NotStarted::Unable(say)
+fn unable(say: LocalizedText) -> StepStartError {
+    StepStartError::Unable(say)
 }
 
-fn shown(path: &Path) -> String {
+fn path_text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

@@ -39,11 +39,11 @@ fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Assessment {
     }
 }
 
-async fn ran(judged: Assessment, redactor: Option<Redactor>) -> Observation {
-    ran_sealed(Cleared::new_for_test(judged), redactor).await
+async fn run_step(judged: Assessment, redactor: Option<Redactor>) -> Observation {
+    run_cleared(Cleared::new_for_test(judged), redactor).await
 }
 
-async fn ran_sealed(step: Cleared, redactor: Option<Redactor>) -> Observation {
+async fn run_cleared(step: Cleared, redactor: Option<Redactor>) -> Observation {
     let user = [("HOME", "/nonexistent"), ("MINE", "1"), ("PATH", "/usr/bin:/bin")];
     let setup = Setup {
         shell: "/bin/sh".into(),
@@ -58,7 +58,7 @@ async fn ran_sealed(step: Cleared, redactor: Option<Redactor>) -> Observation {
     };
     let (output, _live) = unbounded_channel();
     let watch = RunControl { cancel: CancellationToken::new(), output };
-    run(&Exec::new(setup), &step, None, &watch).await.seen
+    run(&Exec::new(setup), &step, None, &watch).await.observation
 }
 
 fn folder() -> tempfile::TempDir {
@@ -77,13 +77,13 @@ fn note_of(observation: &Observation) -> String {
 }
 
 #[tokio::test]
-async fn a_step_that_runs_alone_sees_only_the_short_environment() {
+async fn an_automatic_step_sees_only_the_short_environment() {
     let folder = folder();
     let env = Path::new("/usr/bin/env");
-    let seen = ran(judged(Tier::L0, folder.path(), env, &[]), None).await;
+    let seen = run_step(judged(Tier::L0, folder.path(), env, &[]), None).await;
     assert!(seen.stdout.contains("NO_COLOR=1\n") && seen.stdout.contains("HOME=/nonexistent\n"));
     assert!(!seen.stdout.contains("MINE="), "{}", seen.stdout);
-    let seen = ran(judged(Tier::L1, folder.path(), env, &[]), None).await;
+    let seen = run_step(judged(Tier::L1, folder.path(), env, &[]), None).await;
     assert!(seen.stdout.contains("MINE=1\n") && !seen.stdout.contains("NO_COLOR"));
 }
 
@@ -97,18 +97,18 @@ async fn a_program_that_does_not_start_says_why() {
     ];
     for (text, mode, words) in cases {
         let prog = program(path, text, mode);
-        let seen = ran(judged(Tier::L1, path, &prog, &[]), None).await;
+        let seen = run_step(judged(Tier::L1, path, &prog, &[]), None).await;
         assert!(note_of(&seen).contains(words), "{words}: {}", note_of(&seen));
         assert_eq!((seen.exit_code, seen.outcome), (None, Outcome::NotStarted));
     }
     let prog = program(path, b"#!/bin/sh\n", 0o755);
-    let seen = ran(judged(Tier::L1, path, &prog, &["a\0b"]), None).await;
+    let seen = run_step(judged(Tier::L1, path, &prog, &["a\0b"]), None).await;
     assert!(note_of(&seen).contains("NUL byte"));
     let long = "x".repeat(3_000_000);
-    let seen = ran(judged(Tier::L1, path, &prog, &[&long]), None).await;
+    let seen = run_step(judged(Tier::L1, path, &prog, &[&long]), None).await;
     assert!(note_of(&seen).contains("longer than the system allows"), "{}", note_of(&seen));
     let missing = path.join("gone");
-    let seen = ran(judged(Tier::L1, &missing, &prog, &[]), None).await;
+    let seen = run_step(judged(Tier::L1, &missing, &prog, &[]), None).await;
     assert!(note_of(&seen).contains("does not exist, so nothing was started"));
 }
 
@@ -119,13 +119,13 @@ async fn a_secret_is_masked_before_the_output_is_cut() {
     let text = format!("#!/bin/sh\necho start {token}\necho {token} >&2\n");
     let prog = program(folder.path(), text.as_bytes(), 0o755);
     let redactor = Redactor::new([("", ""); 0], [1; 16]);
-    let seen = ran(judged(Tier::L1, folder.path(), &prog, &[]), Some(redactor)).await;
+    let seen = run_step(judged(Tier::L1, folder.path(), &prog, &[]), Some(redactor)).await;
     assert!(seen.stdout.starts_with("start ‹secret:github-token #"), "{}", seen.stdout);
     assert!(!seen.stderr.contains("ghp_"));
 }
 
 #[tokio::test]
-async fn a_planted_repository_runs_nothing_when_git_runs_alone() {
+async fn a_planted_repository_runs_nothing_when_git_runs_without_approval() {
     let folder = folder();
     let path = folder.path();
     let git = Path::new("/usr/bin/git");
@@ -138,40 +138,40 @@ async fn a_planted_repository_runs_nothing_when_git_runs_alone() {
     for args in
         [vec!["init", "-q"], vec!["config", "user.email", "a@b"], vec!["config", "user.name", "a"]]
     {
-        ran(judged(Tier::L1, path, git, &args), None).await;
+        run_step(judged(Tier::L1, path, git, &args), None).await;
     }
     std::fs::write(path.join("a.txt"), "one\n").expect("a file");
-    ran(judged(Tier::L1, path, git, &["add", "a.txt"]), None).await;
-    ran(judged(Tier::L1, path, git, &["commit", "-qm", "first"]), None).await;
+    run_step(judged(Tier::L1, path, git, &["add", "a.txt"]), None).await;
+    run_step(judged(Tier::L1, path, git, &["commit", "-qm", "first"]), None).await;
     std::fs::write(path.join("a.txt"), "two\n").expect("a file");
     std::fs::write(path.join(".gitattributes"), "*.txt filter=x diff=x\n").expect("a file");
     for key in
         ["core.fsmonitor", "diff.external", "filter.x.clean", "diff.x.textconv", "diff.x.command"]
     {
-        ran(judged(Tier::L1, path, git, &["config", key, &evil]), None).await;
+        run_step(judged(Tier::L1, path, git, &["config", key, &evil]), None).await;
     }
     let _ = std::fs::remove_file(path.join("pwned"));
-    let status = ran(judged(Tier::L0, path, git, &["status", "--porcelain"]), None).await;
+    let status = run_step(judged(Tier::L0, path, git, &["status", "--porcelain"]), None).await;
     assert!(status.stdout.contains(" M a.txt\n"), "{} {}", status.stdout, status.stderr);
     for (wrapper, args) in [("timeout", &["5", "git", "diff"][..]), ("nice", &["git", "status"])] {
         let wrapper = Path::new("/usr/bin").join(wrapper);
-        let seen = ran(judged(Tier::L0, path, &wrapper, args), None).await;
+        let seen = run_step(judged(Tier::L0, path, &wrapper, args), None).await;
         assert!(seen.stdout.contains("a.txt"), "{} {}", seen.stdout, seen.stderr);
     }
-    let diff = ran(judged(Tier::L0, path, git, &["diff"]), None).await;
+    let diff = run_step(judged(Tier::L0, path, git, &["diff"]), None).await;
     assert!(diff.stdout.contains("\n-one\n+two\n"), "{} {}", diff.stdout, diff.stderr);
-    let log = ran(judged(Tier::L0, path, git, &["log", "-p"]), None).await;
+    let log = run_step(judged(Tier::L0, path, git, &["log", "-p"]), None).await;
     assert!(log.stdout.contains("first") && log.stdout.contains("+one"));
     assert_eq!(std::fs::read_to_string(path.join("pwned")).unwrap_or_default(), "");
 }
 
 mod held;
 #[tokio::test]
-async fn anything_but_what_was_judged_does_not_start() {
+async fn a_step_that_differs_from_the_judged_one_does_not_start() {
     let folder = folder();
     let echo = Path::new("/usr/bin/env");
     let asked = || Cleared::new_for_test(judged(Tier::L1, folder.path(), echo, &["true"]));
-    assert_eq!(ran_sealed(asked(), None).await.outcome, Outcome::Ran);
+    assert_eq!(run_cleared(asked(), None).await.outcome, Outcome::Ran);
     let changes: [fn(&mut Assessment); 4] = [
         |judged| judged.step.work = StepAction::exec("env", &["false"]),
         |judged| judged.step.work = StepAction::Shell { line: "true".into() },
@@ -179,7 +179,7 @@ async fn anything_but_what_was_judged_does_not_start() {
         |judged| judged.risk.tier = Tier::L0,
     ];
     for change in changes {
-        let seen = ran_sealed(asked().tampered(change), None).await;
+        let seen = run_cleared(asked().tampered(change), None).await;
         assert_eq!((seen.outcome, seen.exit_code), (Outcome::Refused, None), "{seen:?}");
     }
 }

@@ -15,7 +15,7 @@ use tokio::time::{sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::capture::BoundedBuffer;
-use super::live::{Decoder, Live};
+use super::live::{Decoder, LiveOutput};
 use super::start::ChildHandle;
 use crate::deadline::with_timeout;
 use crate::safety::redact::Redactor;
@@ -40,19 +40,19 @@ pub(super) enum StepEnd {
     TimedOut,
     Cancelled,
     /// It had more processes than it may.
-    Outgrew,
+    TooManyProcesses,
 }
 
 /// The result when no process of a step runs any more.
 #[derive(Debug)]
 pub(super) struct Finished {
-    pub how: StepEnd,
+    pub end: StepEnd,
     /// `None` when not even SIGKILL ended it.
     pub status: Option<std::io::Result<ExitStatus>>,
     pub output: ChildOutput,
     pub pipes: Pipes,
     /// Processes that were ended after the child.
-    pub left: usize,
+    pub leftover_processes: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub(super) enum Pipes {
 /// How long each thing may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
-    pub most: Duration,
+    pub timeout: Duration,
     /// Between one signal and the next.
     pub grace: Duration,
     /// Processes and threads it may have; `None`: any number.
@@ -77,12 +77,12 @@ pub(super) struct Times {
 pub(super) struct ChildOutput {
     pub stdout: BoundedBuffer,
     pub stderr: BoundedBuffer,
-    live: Live,
+    live: LiveOutput,
     decoders: [Decoder; 2],
 }
 
 /// Watches a child until it and all it started have ended.
-pub(super) async fn watch(
+pub(super) async fn supervise(
     (mut child, group): ChildHandle,
     watch: &RunControl,
     times: Times,
@@ -93,24 +93,24 @@ pub(super) async fn watch(
     let mut reading = Box::pin(output.read(stdout, stderr).fuse());
     let mut status = None;
     let how = tokio::select! {
-        ended = exited(&mut *child, &mut reading) => {
+        ended = wait_for_exit(&mut *child, &mut reading) => {
             status = Some(ended);
             StepEnd::Exited
         }
         () = watch.cancel.cancelled() => StepEnd::Cancelled,
         () = leaving.cancelled() => StepEnd::Cancelled,
-        _ = with_timeout(times.most, std::future::pending::<()>()) => StepEnd::TimedOut,
-        () = group.outgrows(times.processes) => StepEnd::Outgrew,
+        _ = with_timeout(times.timeout, std::future::pending::<()>()) => StepEnd::TimedOut,
+        () = group.wait_until_over_limit(times.processes) => StepEnd::TooManyProcesses,
     };
     if how != StepEnd::Exited {
         let gently = [(Signal::INT, times.grace), (Signal::TERM, times.grace)];
         // Processes that multiply do not get the time to.
-        let gently = if how == StepEnd::Outgrew { &[][..] } else { &gently };
+        let gently = if how == StepEnd::TooManyProcesses { &[][..] } else { &gently };
         for (signal, wait) in gently.iter().copied().chain([(Signal::KILL, KILLED)]) {
             group.signal(signal);
             status = tokio::select! {
-                ended = exited(&mut *child, &mut reading) => Some(ended),
-                () = patience(wait, leaving) => None,
+                ended = wait_for_exit(&mut *child, &mut reading) => Some(ended),
+                () = grace_period(wait, leaving) => None,
             };
             if status.is_some() {
                 break;
@@ -118,18 +118,18 @@ pub(super) async fn watch(
         }
     }
     let mut pipes = Pipes::Closed;
-    if how == StepEnd::Exited && !closed(&mut reading, PIPES).await {
+    if how == StepEnd::Exited && !wait_for_pipes(&mut reading, PIPES).await {
         pipes = Pipes::KeptOpen;
     }
     let left = group.end().await;
-    closed(&mut reading, PIPES).await;
+    wait_for_pipes(&mut reading, PIPES).await;
     drop(reading);
     output.finish();
-    Finished { how, status, output, pipes, left }
+    Finished { end: how, status, output, pipes, leftover_processes: left }
 }
 
 /// Ends after this time, and sooner when the program is being left.
-async fn patience(most: Duration, leaving: &CancellationToken) {
+async fn grace_period(most: Duration, leaving: &CancellationToken) {
     let hurried = async {
         leaving.cancelled().await;
         sleep(HURRY).await;
@@ -141,7 +141,7 @@ async fn patience(most: Duration, leaving: &CancellationToken) {
 }
 
 /// Waits for the child, and reads while it waits.
-async fn exited<R: Future<Output = ()>>(
+async fn wait_for_exit<R: Future<Output = ()>>(
     child: &mut dyn ChildWrapper,
     reading: &mut Pin<Box<Fuse<R>>>,
 ) -> std::io::Result<ExitStatus> {
@@ -154,13 +154,16 @@ async fn exited<R: Future<Output = ()>>(
 }
 
 /// Reads on for a while; true when both pipes have ended.
-async fn closed<R: Future<Output = ()>>(reading: &mut Pin<Box<Fuse<R>>>, most: Duration) -> bool {
+async fn wait_for_pipes<R: Future<Output = ()>>(
+    reading: &mut Pin<Box<Fuse<R>>>,
+    most: Duration,
+) -> bool {
     reading.is_terminated() || timeout(most, reading.as_mut()).await.is_ok()
 }
 
 impl ChildOutput {
     pub(super) fn new(
-        live: Live,
+        live: LiveOutput,
         stdout: BoundedBuffer,
         redactor: Option<&Arc<Redactor>>,
     ) -> ChildOutput {
@@ -180,19 +183,19 @@ impl ChildOutput {
     ) {
         let (mut first, mut second) = (vec![0; READ], vec![0; READ]);
         while stdout.is_some() || stderr.is_some() {
-            let due = self.live.due();
+            let due = self.live.flush_deadline();
             tokio::select! {
-                read = next(&mut stdout, &mut first), if stdout.is_some() => {
+                read = read_pipe(&mut stdout, &mut first), if stdout.is_some() => {
                     let bytes = first.get(..read).unwrap_or_default();
                     self.stdout.push(bytes);
                     self.live.push(&self.decoders[0].push(bytes));
                 }
-                read = next(&mut stderr, &mut second), if stderr.is_some() => {
+                read = read_pipe(&mut stderr, &mut second), if stderr.is_some() => {
                     let bytes = second.get(..read).unwrap_or_default();
                     self.stderr.push(bytes);
                     self.live.push(&self.decoders[1].push(bytes));
                 }
-                () = until(due), if due.is_some() => self.live.flush(),
+                () = sleep_until_due(due), if due.is_some() => self.live.flush(),
             }
         }
     }
@@ -208,7 +211,7 @@ impl ChildOutput {
 }
 
 /// Reads once; the end of a pipe, or its failure, takes it away.
-async fn next(pipe: &mut Option<impl AsyncRead + Unpin>, buffer: &mut [u8]) -> usize {
+async fn read_pipe(pipe: &mut Option<impl AsyncRead + Unpin>, buffer: &mut [u8]) -> usize {
     let read = match pipe {
         Some(open) => open.read(buffer).await.unwrap_or(0),
         None => 0,
@@ -219,7 +222,7 @@ async fn next(pipe: &mut Option<impl AsyncRead + Unpin>, buffer: &mut [u8]) -> u
     read
 }
 
-async fn until(due: Option<tokio::time::Instant>) {
+async fn sleep_until_due(due: Option<tokio::time::Instant>) {
     if let Some(due) = due {
         sleep_until(due).await;
     }

@@ -31,7 +31,7 @@ pub struct Watchdog {
 /// The messages to the watchdog.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Line {
+enum WatchdogMessage {
     /// The terminal is ours; these bytes give it back.
     Taken(String),
     Released,
@@ -54,16 +54,16 @@ impl Watchdog {
 
     /// The terminal is taken over; `restore` is what gives it back.
     pub fn terminal_taken(&self, restore: &str) {
-        self.tell(&Line::Taken(restore.to_owned()));
+        self.send(&WatchdogMessage::Taken(restore.to_owned()));
     }
 
     pub fn terminal_released(&self) {
-        self.tell(&Line::Released);
+        self.send(&WatchdogMessage::Released);
     }
 
     /// One write, far shorter than what a pipe takes at once. A watchdog that has died
     /// makes no difference until we are gone as well.
-    fn tell(&self, line: &Line) {
+    fn send(&self, line: &WatchdogMessage) {
         if let Some(Some(pipe)) = self.pipe.get()
             && let Ok(mut text) = serde_json::to_vec(line)
         {
@@ -78,19 +78,19 @@ impl StepWatch for Watchdog {
     fn starting(&self, mark: &str) {
         // Not from `started`: what holds the step would hold the watchdog too.
         self.start();
-        self.tell(&Line::Starting(mark.to_owned()));
+        self.send(&WatchdogMessage::Starting(mark.to_owned()));
     }
 
     fn not_started(&self, mark: &str) {
-        self.tell(&Line::Ended(mark.to_owned()));
+        self.send(&WatchdogMessage::Ended(mark.to_owned()));
     }
 
     fn started(&self, leader: i32, mark: &str) {
-        self.tell(&Line::Started(leader, mark.to_owned()));
+        self.send(&WatchdogMessage::Started(leader, mark.to_owned()));
     }
 
     fn ended(&self, _leader: i32, mark: &str) {
-        self.tell(&Line::Ended(mark.to_owned()));
+        self.send(&WatchdogMessage::Ended(mark.to_owned()));
     }
 }
 
@@ -123,11 +123,11 @@ pub fn run() -> ExitCode {
     for line in BufReader::new(io::stdin().lock()).lines() {
         let Ok(line) = line else { break };
         match serde_json::from_str(&line) {
-            Ok(Line::Taken(restore)) => taken = Some(restore),
-            Ok(Line::Released) => taken = None,
-            Ok(Line::Starting(mark)) => drop(steps.insert(mark, None)),
-            Ok(Line::Started(leader, mark)) => drop(steps.insert(mark, Some(leader))),
-            Ok(Line::Ended(mark)) => drop(steps.remove(&mark)),
+            Ok(WatchdogMessage::Taken(restore)) => taken = Some(restore),
+            Ok(WatchdogMessage::Released) => taken = None,
+            Ok(WatchdogMessage::Starting(mark)) => drop(steps.insert(mark, None)),
+            Ok(WatchdogMessage::Started(leader, mark)) => drop(steps.insert(mark, Some(leader))),
+            Ok(WatchdogMessage::Ended(mark)) => drop(steps.remove(&mark)),
             Err(_) => {}
         }
     }
@@ -135,14 +135,14 @@ pub fn run() -> ExitCode {
         group::end_abandoned(leader, &mark);
     }
     if let Some(restore) = taken {
-        give_back(&restore);
+        restore_terminal(&restore);
     }
     ExitCode::SUCCESS
 }
 
 /// The modes first: a shell may set its own after us, and those stay. In a session of its
 /// own a process may set them though it is not in the foreground.
-fn give_back(restore: &str) {
+fn restore_terminal(restore: &str) {
     let mut terminal = io::stdout().lock();
     crate::terminal_modes::restore_from_raw(&terminal);
     let _ = terminal.write_all(restore.as_bytes()).and_then(|()| terminal.flush());

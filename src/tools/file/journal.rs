@@ -20,19 +20,19 @@ const LONGEST: u64 = 4 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Journal {
     file: PathBuf,
-    noted: Mutex<BTreeSet<PathBuf>>,
+    recorded: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Journal {
     /// In this folder of lists.
     pub fn new(folder: &Path) -> Journal {
-        Journal { file: folder.join(owner::this_process()), noted: Mutex::default() }
+        Journal { file: folder.join(owner::this_process()), recorded: Mutex::default() }
     }
 
     /// Notes a folder that a file will be written in. Where that fails, the file is written
     /// all the same.
-    pub fn note(&self, folder: &Path) {
-        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn record(&self, folder: &Path) {
+        let mut noted = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
         if !noted.contains(folder) && self.write(folder).is_ok() {
             noted.insert(folder.to_owned());
         }
@@ -57,7 +57,7 @@ impl Drop for Journal {
 pub fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        if name.to_str().is_some_and(is_of_a_dead_run) {
+        if name.to_str().is_some_and(belongs_to_dead_run) {
             let listed = fs::metadata(entry.path()).is_ok_and(|meta| meta.len() <= LONGEST);
             let list = listed.then(|| fs::read(entry.path()).ok()).flatten().unwrap_or_default();
             for folder in list.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
@@ -68,7 +68,7 @@ pub fn sweep(folder: &Path) {
     }
 }
 
-fn is_of_a_dead_run(name: &str) -> bool {
+fn belongs_to_dead_run(name: &str) -> bool {
     let (pid, start) = name.split_once('-').unwrap_or_default();
     let owner = pid.parse().ok().zip(start.parse().ok());
     owner.is_some_and(|(pid, start)| owner::is_gone(pid, start))
@@ -79,12 +79,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_a_dead_run_left_in_a_folder_it_noted_are_removed() {
+    fn leftover_files_of_a_dead_run_are_removed_from_the_folders_it_recorded() {
         let root = tempfile::tempdir().unwrap();
         let (lists, work) = (root.path().join("lists"), root.path().join("a\nb"));
         fs::create_dir(&work).unwrap();
         let journal = Journal::new(&lists);
-        journal.note(&work);
+        journal.record(&work);
         let own = fs::read_dir(&lists).unwrap().next().unwrap().unwrap().path();
         let dead = lists.join("2147483640-5");
         fs::copy(&own, &dead).unwrap();

@@ -29,7 +29,7 @@ impl Backups {
     ///
     /// # Errors
     /// The system's error. Nothing is saved then.
-    pub fn keep(&self, bytes: &[u8]) -> io::Result<String> {
+    pub fn save(&self, bytes: &[u8]) -> io::Result<String> {
         let digest = digest(bytes);
         let path = self.path(&digest);
         let folder = path.parent().unwrap_or(&self.folder);
@@ -96,18 +96,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn saved_content_comes_back_and_the_oldest_goes_first() {
+    fn saved_content_is_read_back_and_the_oldest_is_removed_first() {
         let folder = tempfile::tempdir().unwrap();
         let kept = Backups { folder: folder.path().join("deep/undo"), most: 10 };
-        let old = kept.keep(b"123456").unwrap();
+        let old = kept.save(b"123456").unwrap();
         assert_eq!(kept.get(&old).as_deref(), Some(&b"123456"[..]));
-        assert_eq!(kept.keep(b"123456").unwrap(), old, "once is enough");
+        assert_eq!(kept.save(b"123456").unwrap(), old, "once is enough");
         let past = SystemTime::UNIX_EPOCH;
         fs::File::options().append(true).open(kept.path(&old)).unwrap().set_modified(past).unwrap();
-        let new = kept.keep(b"abcdef").unwrap();
+        let new = kept.save(b"abcdef").unwrap();
         assert_eq!(kept.get(&old), None);
         assert_eq!(kept.get(&new).as_deref(), Some(&b"abcdef"[..]));
-        let huge = kept.keep(b"more than it may be").unwrap();
+        let huge = kept.save(b"more than it may be").unwrap();
         assert!(kept.get(&huge).is_some(), "the newest stays");
         assert_eq!(kept.get("../../etc/passwd"), None);
         fs::write(kept.path(&huge), "torn").unwrap();

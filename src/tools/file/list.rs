@@ -6,7 +6,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;
 use tokio_util::sync::CancellationToken;
 
-use super::{Done, cancelled, reason};
+use super::{FileToolResult, cancelled, reason};
 use crate::protocol::ParsedOutput;
 use crate::safety::tools::ListTask;
 use crate::words::{LocalizedText, tools as words};
@@ -16,19 +16,22 @@ const NAMES: usize = 600;
 const COUNTED: usize = 200_000;
 const BYTES: usize = 32 * 1024;
 
-pub fn run(list: &ListTask, cancel: &CancellationToken) -> Done {
+pub fn run(list: &ListTask, cancel: &CancellationToken) -> FileToolResult {
     let spot = &list.spot;
     let meta = match std::fs::symlink_metadata(&spot.path) {
         Ok(meta) => meta,
-        Err(error) => return Done::failed(reason(&spot.shown, &spot.path, &error)),
+        Err(error) => return FileToolResult::failed(reason(&spot.shown, &spot.path, &error)),
     };
     if !meta.is_dir() {
         let size = words::SIZE.with("path", spot.shown.as_str()).with("bytes", meta.len());
-        return Done { note: Some(size), ..found(1, spot.shown.clone() + "\n", false) };
+        return FileToolResult {
+            note: Some(size),
+            ..file_list(1, spot.shown.clone() + "\n", false)
+        };
     }
     let glob = match list.glob.as_deref().map(matcher).transpose() {
         Ok(glob) => glob,
-        Err(say) => return Done::failed(say),
+        Err(say) => return FileToolResult::failed(say),
     };
     let (mut out, mut total, mut cut) = (String::new(), 0_usize, false);
     for entry in walk(&spot.path, list.all).max_depth(list.depth).build().filter_map(Result::ok) {
@@ -39,7 +42,7 @@ pub fn run(list: &ListTask, cancel: &CancellationToken) -> Done {
             continue;
         }
         let Ok(inner) = entry.path().strip_prefix(&spot.path) else { continue };
-        if glob.as_ref().is_some_and(|glob| !fits(glob, inner)) {
+        if glob.as_ref().is_some_and(|glob| !glob_matches(glob, inner)) {
             continue;
         }
         total += 1;
@@ -60,7 +63,7 @@ pub fn run(list: &ListTask, cancel: &CancellationToken) -> Done {
             (false, _) => "\n",
         });
     }
-    let mut done = found(total, out, cut);
+    let mut done = file_list(total, out, cut);
     if cut {
         done.note = Some(words::LIST_CUT.with("total", total));
     } else if total == 0 {
@@ -69,9 +72,9 @@ pub fn run(list: &ListTask, cancel: &CancellationToken) -> Done {
     done
 }
 
-fn found(total: usize, stdout: String, truncated: bool) -> Done {
+fn file_list(total: usize, stdout: String, truncated: bool) -> FileToolResult {
     let parsed = ParsedOutput { kind: "file_list".to_owned(), total, items: Vec::new() };
-    Done { stdout, truncated, parsed: Some(parsed), ..Done::default() }
+    FileToolResult { stdout, truncated, parsed: Some(parsed), ..FileToolResult::default() }
 }
 
 /// The names below a folder: ignore files count, links are not followed. `all`: hidden and
@@ -99,7 +102,7 @@ pub(super) fn matcher(glob: &str) -> Result<GlobMatcher, LocalizedText> {
 }
 
 /// A glob without a folder is about names, as `*.rs`.
-pub(super) fn fits(glob: &GlobMatcher, inner: &Path) -> bool {
+pub(super) fn glob_matches(glob: &GlobMatcher, inner: &Path) -> bool {
     let bare = !glob.glob().glob().contains('/');
     glob.is_match(inner) || (bare && inner.file_name().is_some_and(|name| glob.is_match(name)))
 }

@@ -33,48 +33,48 @@ pub use journal::Journal;
 pub use kept::Backups;
 
 /// One tool: its name, and its descriptions for the user and for the model.
-struct Row {
+struct FileToolSpec {
     name: &'static str,
     about: Phrase,
     prompt: &'static str,
 }
 
 #[rustfmt::skip]
-const ROWS: &[Row] = &[
-    Row { name: "file.read",         about: words::ABOUT_READ,   prompt: "file.read {path, from?, to?}: lines of a text file, numbered" },
-    Row { name: "file.list",         about: words::ABOUT_LIST,   prompt: "file.list {path?, glob?, depth?}: names below a folder, ignored ones left out" },
-    Row { name: "file.search",       about: words::ABOUT_SEARCH, prompt: "file.search {query, path?, glob?, regex?, ignore_case?, context?}: lines that hold a text" },
-    Row { name: "file.edit",         about: words::ABOUT_EDIT,   prompt: "file.edit {path, edits:[{old, new, all?}]}: replaces exact text; each `old` must stand once; all or none" },
-    Row { name: "file.write",        about: words::ABOUT_WRITE,  prompt: "file.write {path, content}: makes or replaces a whole file" },
-    Row { name: "config.json_patch", about: words::ABOUT_PATCH,  prompt: "config.json_patch {path, set?, unset?, patch?}: settings of slothtool and its plugins" },
+const ROWS: &[FileToolSpec] = &[
+    FileToolSpec { name: "file.read",         about: words::ABOUT_READ,   prompt: "file.read {path, from?, to?}: lines of a text file, numbered" },
+    FileToolSpec { name: "file.list",         about: words::ABOUT_LIST,   prompt: "file.list {path?, glob?, depth?}: names below a folder, ignored ones left out" },
+    FileToolSpec { name: "file.search",       about: words::ABOUT_SEARCH, prompt: "file.search {query, path?, glob?, regex?, ignore_case?, context?}: lines that hold a text" },
+    FileToolSpec { name: "file.edit",         about: words::ABOUT_EDIT,   prompt: "file.edit {path, edits:[{old, new, all?}]}: replaces exact text; each `old` must stand once; all or none" },
+    FileToolSpec { name: "file.write",        about: words::ABOUT_WRITE,  prompt: "file.write {path, content}: makes or replaces a whole file" },
+    FileToolSpec { name: "config.json_patch", about: words::ABOUT_PATCH,  prompt: "config.json_patch {path, set?, unset?, patch?}: settings of slothtool and its plugins" },
 ];
 
 /// A tool for files.
 #[derive(Clone)]
 struct FileTool {
-    row: &'static Row,
-    desk: FileToolState,
+    spec: &'static FileToolSpec,
+    state: FileToolState,
 }
 
 /// State they share.
 #[derive(Clone, Debug, Default)]
 pub struct FileToolState {
-    pub seen: ReadTracker,
+    pub read_tracker: ReadTracker,
     /// Where old contents are kept; `None`: nothing is kept, and nothing can be undone.
-    pub kept: Option<Backups>,
+    pub backups: Option<Backups>,
     /// Where the folders are noted that files are written in.
     pub journal: Option<Arc<Journal>>,
 }
 
 /// All of them.
 pub fn all(desk: &FileToolState) -> Vec<Arc<dyn Tool>> {
-    let tool = |row| Arc::new(FileTool { row, desk: desk.clone() }) as Arc<dyn Tool>;
+    let tool = |row| Arc::new(FileTool { spec: row, state: desk.clone() }) as Arc<dyn Tool>;
     ROWS.iter().map(tool).collect()
 }
 
 /// The result of a task.
 #[derive(Debug, Default)]
-struct Done {
+struct FileToolResult {
     exit: i32,
     stdout: String,
     truncated: bool,
@@ -84,48 +84,49 @@ struct Done {
     outcome: Option<Outcome>,
 }
 
-impl Done {
-    fn failed(note: impl Into<LocalizedText>) -> Done {
-        Done { exit: 2, note: Some(note.into()), ..Done::default() }
+impl FileToolResult {
+    fn failed(note: impl Into<LocalizedText>) -> FileToolResult {
+        FileToolResult { exit: 2, note: Some(note.into()), ..FileToolResult::default() }
     }
 }
 
-impl From<InputError> for Done {
-    fn from(fault: InputError) -> Done {
-        Done { stdout: fault.detail, ..Done::failed(fault.say) }
+impl From<InputError> for FileToolResult {
+    fn from(fault: InputError) -> FileToolResult {
+        FileToolResult { stdout: fault.detail, ..FileToolResult::failed(fault.say) }
     }
 }
 
 impl Tool for FileTool {
     fn name(&self) -> &'static str {
-        self.row.name
+        self.spec.name
     }
 
     fn about(&self) -> Phrase {
-        self.row.about
+        self.spec.about
     }
 
     fn prompt(&self) -> &'static str {
-        self.row.prompt
+        self.spec.prompt
     }
 
     fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
-        let desk = self.desk.clone();
+        let desk = self.state.clone();
         async move {
             let judged = step.assessment().clone();
             let began = Instant::now();
             let cancel = watch.cancel.clone();
             let work = move || run(&step, &desk, &cancel);
             let done = tokio::task::spawn_blocking(work).await;
-            let done = done
-                .unwrap_or_else(|error| Done::failed(words::BROKE.with("why", error.to_string())));
+            let done = done.unwrap_or_else(|error| {
+                FileToolResult::failed(words::BROKE.with("why", error.to_string()))
+            });
             observation(&judged, done, began)
         }
         .boxed()
     }
 }
 
-fn observation(judged: &Assessment, done: Done, began: Instant) -> Observation {
+fn observation(judged: &Assessment, done: FileToolResult, began: Instant) -> Observation {
     let outcome = done.outcome.unwrap_or(Outcome::Ran);
     let cwd = judged.cwd.to_string_lossy();
     let mut seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
@@ -140,37 +141,40 @@ fn observation(judged: &Assessment, done: Done, began: Instant) -> Observation {
     seen
 }
 
-fn run(step: &Cleared, desk: &FileToolState, cancel: &CancellationToken) -> Done {
+fn run(step: &Cleared, desk: &FileToolState, cancel: &CancellationToken) -> FileToolResult {
     if cancel.is_cancelled() {
         return cancelled();
     }
     if !step.is_intact() {
-        return Done { outcome: Some(Outcome::Refused), ..Done::failed(words::NOT_AS_JUDGED) };
+        return FileToolResult {
+            outcome: Some(Outcome::Refused),
+            ..FileToolResult::failed(words::NOT_AS_JUDGED)
+        };
     }
     match &step.assessment().task {
         Some(ToolTask::Fault(fault)) => fault.clone().into(),
-        Some(ToolTask::Read(read)) => read::run(read, &desk.seen),
+        Some(ToolTask::Read(read)) => read::run(read, &desk.read_tracker),
         Some(ToolTask::List(list)) => list::run(list, cancel),
         Some(ToolTask::Search(search)) => search::run(search, cancel),
         Some(ToolTask::Change(write)) => write::run(write, desk),
         Some(ToolTask::Plugin(_) | ToolTask::Ask(_) | ToolTask::Plan(_)) | None => {
-            Done::failed(words::NOT_A_FILE_TOOL)
+            FileToolResult::failed(words::NOT_A_FILE_TOOL)
         }
     }
 }
 
-fn cancelled() -> Done {
-    Done {
+fn cancelled() -> FileToolResult {
+    FileToolResult {
         outcome: Some(Outcome::Cancelled),
         note: Some(crate::words::exec::CANCELLED.into()),
-        ..Done::default()
+        ..FileToolResult::default()
     }
 }
 
 /// One sentence for the system's error.
 fn reason(shown: &str, path: &Path, error: &io::Error) -> LocalizedText {
     let word = match error.kind() {
-        io::ErrorKind::NotFound => return near(shown, path),
+        io::ErrorKind::NotFound => return similar_names(shown, path),
         io::ErrorKind::PermissionDenied => words::NOT_PERMITTED,
         io::ErrorKind::IsADirectory => words::IS_FOLDER,
         io::ErrorKind::NotADirectory => words::IS_NO_FOLDER,
@@ -182,7 +186,7 @@ fn reason(shown: &str, path: &Path, error: &io::Error) -> LocalizedText {
 }
 
 /// Names beside a file that is not there which it may have been meant to be.
-fn near(shown: &str, path: &Path) -> LocalizedText {
+fn similar_names(shown: &str, path: &Path) -> LocalizedText {
     const LOOKED_AT: usize = 2_000;
     let plain = words::NOT_THERE.with("path", shown);
     let (Some(folder), Some(name)) =
@@ -198,7 +202,7 @@ fn near(shown: &str, path: &Path) -> LocalizedText {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter(|other| {
             let lower = other.to_lowercase();
-            let like = strsim_like(&lower, &name);
+            let like = is_similar(&lower, &name);
             like || (!stem.is_empty() && lower.split('.').next() == Some(&stem))
         })
         .collect();
@@ -211,7 +215,7 @@ fn near(shown: &str, path: &Path) -> LocalizedText {
 }
 
 /// Whether one becomes the other by one or two letters.
-fn strsim_like(a: &str, b: &str) -> bool {
+fn is_similar(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.len().abs_diff(b.len()) > 2 || a.len().max(b.len()) > 64 {
         return false;

@@ -31,13 +31,13 @@ pub struct FileSlot {
 
 /// How missing folders on the way are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
-    Fails,
-    IsMade,
+pub enum MissingFolders {
+    Fail,
+    Create,
 }
 
 /// A file that is there.
-pub struct There {
+pub struct ExistingFile {
     file: File,
     stat: rustix::fs::Stat,
 }
@@ -45,13 +45,13 @@ pub struct There {
 impl FileSlot {
     /// # Errors
     /// The path has no name at its end, or a component on the way is not a folder.
-    pub fn of(path: &Path, missing: Missing) -> io::Result<FileSlot> {
+    pub fn open(path: &Path, missing: MissingFolders) -> io::Result<FileSlot> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
         let mut folder = rustix::fs::open("/", FOLDER, Mode::empty())?;
         for part in path.parent().into_iter().flat_map(Path::components) {
             let Component::Normal(part) = part else { continue };
             folder = match openat(&folder, part, FOLDER, Mode::empty()) {
-                Err(Errno::NOENT) if missing == Missing::IsMade => {
+                Err(Errno::NOENT) if missing == MissingFolders::Create => {
                     match mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
                         Ok(()) | Err(Errno::EXIST) => {}
                         Err(error) => return Err(error.into()),
@@ -68,7 +68,7 @@ impl FileSlot {
     ///
     /// # Errors
     /// It is a link or no file, or cannot be opened.
-    pub fn file(&self) -> io::Result<Option<There>> {
+    pub fn file(&self) -> io::Result<Option<ExistingFile>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let file = match openat(&self.folder, &self.name, flags, Mode::empty()) {
             Ok(file) => file,
@@ -77,7 +77,7 @@ impl FileSlot {
         };
         let stat = fstat(&file)?;
         match rustix::fs::FileType::from_raw_mode(stat.st_mode) {
-            rustix::fs::FileType::RegularFile => Ok(Some(There { file: file.into(), stat })),
+            rustix::fs::FileType::RegularFile => Ok(Some(ExistingFile { file: file.into(), stat })),
             rustix::fs::FileType::Directory => Err(io::ErrorKind::IsADirectory.into()),
             _ => Err(io::ErrorKind::InvalidInput.into()),
         }
@@ -89,26 +89,33 @@ impl FileSlot {
     ///
     /// # Errors
     /// The system's error; nothing is left over then.
-    pub fn put(&self, bytes: &[u8], old: Option<&There>) -> io::Result<()> {
+    pub fn write_atomic(&self, bytes: &[u8], old: Option<&ExistingFile>) -> io::Result<()> {
         let temp = beside::temp_name();
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = if old.is_some() { 0o600 } else { 0o666 };
         let file = openat(&self.folder, temp.as_str(), flags, Mode::from_raw_mode(mode))?;
-        let done = self.fill(file, bytes, old).and_then(|()| self.take(OsStr::new(&temp), old));
+        let done = self
+            .write_temp(file, bytes, old)
+            .and_then(|()| self.move_into_place(OsStr::new(&temp), old));
         if done.is_err() {
             let _ = unlinkat(&self.folder, temp.as_str(), AtFlags::empty());
         }
         done?;
-        self.settle();
+        self.sync_folder();
         Ok(())
     }
 
-    fn fill(&self, file: OwnedFd, bytes: &[u8], old: Option<&There>) -> io::Result<()> {
+    fn write_temp(
+        &self,
+        file: OwnedFd,
+        bytes: &[u8],
+        old: Option<&ExistingFile>,
+    ) -> io::Result<()> {
         let mut file = File::from(file);
         beside::lock_file(&file);
         file.write_all(bytes)?;
-        if let Some(There { stat, .. }) = old {
+        if let Some(ExistingFile { stat, .. }) = old {
             let own = fstat(&file)?;
             if (own.st_uid, own.st_gid) != (stat.st_uid, stat.st_gid) {
                 let (uid, gid) = (stat.st_uid, stat.st_gid);
@@ -125,7 +132,7 @@ impl FileSlot {
         file.sync_all()
     }
 
-    fn take(&self, temp: &OsStr, old: Option<&There>) -> io::Result<()> {
+    fn move_into_place(&self, temp: &OsStr, old: Option<&ExistingFile>) -> io::Result<()> {
         if old.is_some() {
             return Ok(renameat(&self.folder, temp, &self.folder, &self.name)?);
         }
@@ -143,12 +150,12 @@ impl FileSlot {
     /// The system's error.
     pub fn remove(&self) -> io::Result<()> {
         unlinkat(&self.folder, &self.name, AtFlags::empty())?;
-        self.settle();
+        self.sync_folder();
         Ok(())
     }
 
     /// Has the folder itself written out, where the system can.
-    fn settle(&self) {
+    fn sync_folder(&self) {
         if let Ok(folder) =
             openat(&self.folder, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
         {
@@ -157,7 +164,7 @@ impl FileSlot {
     }
 }
 
-impl There {
+impl ExistingFile {
     /// The open file, for who reads it in parts.
     pub fn into_file(self) -> File {
         self.file

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::super::seen::ReadTracker;
-use super::place::{FileSlot, Missing};
-use super::{Done, head, reason};
+use super::place::{FileSlot, MissingFolders};
+use super::{FileToolResult, head, reason};
 use crate::protocol::ParsedOutput;
 use crate::safety::tools::{Read, digest};
 use crate::words::tools as words;
@@ -19,10 +19,11 @@ const LINE: usize = 1_000;
 /// Bytes that are looked at to recognise a file's type.
 const START: usize = 8 * 1024;
 
-pub fn run(read: &Read, seen: &ReadTracker) -> Done {
+pub fn run(read: &Read, seen: &ReadTracker) -> FileToolResult {
     let spot = &read.spot;
-    let failed = |error: &std::io::Error| Done::failed(reason(&spot.shown, &spot.path, error));
-    let slot = match FileSlot::of(&spot.path, Missing::Fails) {
+    let failed =
+        |error: &std::io::Error| FileToolResult::failed(reason(&spot.shown, &spot.path, error));
+    let slot = match FileSlot::open(&spot.path, MissingFolders::Fail) {
         Ok(slot) => slot,
         Err(error) => return failed(&error),
     };
@@ -36,27 +37,30 @@ pub fn run(read: &Read, seen: &ReadTracker) -> Done {
         Ok(bytes) => bytes,
         Err(error) => return failed(&error),
     };
-    if let Some(kind) = binary(&bytes) {
+    if let Some(kind) = binary_kind(&bytes) {
         let say = words::BINARY.with("path", spot.shown.as_str()).with("kind", kind);
-        return Done::failed(say.with("bytes", size));
+        return FileToolResult::failed(say.with("bytes", size));
     }
     let whole = bytes.len() as u64 <= MOST;
     if whole {
-        seen.note(&spot.path, Some(digest(&bytes)));
+        seen.record(&spot.path, Some(digest(&bytes)));
     }
     let text = String::from_utf8_lossy(&bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    lines(read, text, whole)
+    numbered_lines(read, text, whole)
 }
 
-fn lines(read: &Read, text: &str, whole: bool) -> Done {
+fn numbered_lines(read: &Read, text: &str, whole: bool) -> FileToolResult {
     let total = text.lines().count();
     if total == 0 {
-        return Done { note: Some(words::EMPTY_FILE.into()), ..Done::default() };
+        return FileToolResult {
+            note: Some(words::EMPTY_FILE.into()),
+            ..FileToolResult::default()
+        };
     }
     if read.from > total {
         let say = words::PAST_THE_END.with("total", total).with("from", read.from);
-        return Done::failed(say);
+        return FileToolResult::failed(say);
     }
     let most = match read.to {
         Some(to) => (to - read.from + 1).min(MOST_LINES),
@@ -78,11 +82,17 @@ fn lines(read: &Read, text: &str, whole: bool) -> Done {
     let note = (cut || read.from > 1 || last < total)
         .then(|| words::LINES_OF.with("from", read.from).with("to", last).with("total", total));
     let parsed = ParsedOutput { kind: "text".to_owned(), total, items: Vec::new() };
-    Done { stdout: out, truncated: cut, parsed: Some(parsed), note, ..Done::default() }
+    FileToolResult {
+        stdout: out,
+        truncated: cut,
+        parsed: Some(parsed),
+        note,
+        ..FileToolResult::default()
+    }
 }
 
 /// The kind of a file that is not text; `None` for text.
-fn binary(bytes: &[u8]) -> Option<&'static str> {
+fn binary_kind(bytes: &[u8]) -> Option<&'static str> {
     let start = bytes.get(..bytes.len().min(START)).unwrap_or_default();
     let known = KINDS.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, kind)| *kind);
     if start.contains(&0) {

@@ -7,8 +7,8 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::list::{fits, matcher, walk};
-use super::{Done, cancelled, head, reason};
+use super::list::{glob_matches, matcher, walk};
+use super::{FileToolResult, cancelled, head, reason};
 use crate::protocol::ParsedOutput;
 use crate::safety::is_sensitive_name;
 use crate::safety::tools::SearchTask;
@@ -27,21 +27,21 @@ const FILES: usize = 40;
 /// How much memory an expression may take, in bytes.
 const EXPRESSION: usize = 8 * 1024 * 1024;
 
-pub fn run(search: &SearchTask, cancel: &CancellationToken) -> Done {
+pub fn run(search: &SearchTask, cancel: &CancellationToken) -> FileToolResult {
     let spot = &search.spot;
     let meta = match std::fs::symlink_metadata(&spot.path) {
         Ok(meta) => meta,
-        Err(error) => return Done::failed(reason(&spot.shown, &spot.path, &error)),
+        Err(error) => return FileToolResult::failed(reason(&spot.shown, &spot.path, &error)),
     };
-    let (expression, note) = match expression(search) {
+    let (expression, note) = match build_matcher(search) {
         Ok(found) => found,
-        Err(say) => return Done::failed(say),
+        Err(say) => return FileToolResult::failed(say),
     };
     let glob = match search.glob.as_deref().map(matcher).transpose() {
         Ok(glob) => glob,
-        Err(say) => return Done::failed(say),
+        Err(say) => return FileToolResult::failed(say),
     };
-    let mut found = Found::default();
+    let mut found = SearchResults::default();
     let mut searcher = SearcherBuilder::new()
         .binary_detection(BinaryDetection::quit(0))
         .line_number(true)
@@ -49,8 +49,8 @@ pub fn run(search: &SearchTask, cancel: &CancellationToken) -> Done {
         .after_context(search.context)
         .build();
     if !meta.is_dir() {
-        found.file(&spot.path, &spot.shown, &expression, &mut searcher);
-        return found.done(note);
+        found.search_file(&spot.path, &spot.shown, &expression, &mut searcher);
+        return found.into_result(note);
     }
     for entry in walk(&spot.path, false).build().filter_map(Result::ok) {
         if cancel.is_cancelled() {
@@ -62,7 +62,7 @@ pub fn run(search: &SearchTask, cancel: &CancellationToken) -> Done {
         let Ok(inner) = entry.path().strip_prefix(&spot.path) else { continue };
         // Files of credentials are read only when named, and then it is asked about.
         let sensitive = entry.file_name().to_str().is_some_and(is_sensitive_name);
-        let unwanted = glob.as_ref().is_some_and(|glob| !fits(glob, inner));
+        let unwanted = glob.as_ref().is_some_and(|glob| !glob_matches(glob, inner));
         if sensitive || unwanted || entry.metadata().is_ok_and(|meta| meta.len() > FILE) {
             continue;
         }
@@ -70,16 +70,18 @@ pub fn run(search: &SearchTask, cancel: &CancellationToken) -> Done {
             "." => inner.to_string_lossy().into_owned(),
             folder => format!("{folder}/{}", inner.to_string_lossy()),
         };
-        found.file(entry.path(), &shown, &expression, &mut searcher);
+        found.search_file(entry.path(), &shown, &expression, &mut searcher);
         if found.total >= COUNTED {
             break;
         }
     }
-    found.done(note)
+    found.into_result(note)
 }
 
 /// The expression. An invalid one is searched for literally, and the result says so.
-fn expression(search: &SearchTask) -> Result<(RegexMatcher, Option<LocalizedText>), LocalizedText> {
+fn build_matcher(
+    search: &SearchTask,
+) -> Result<(RegexMatcher, Option<LocalizedText>), LocalizedText> {
     let build = |text: &str| {
         RegexMatcherBuilder::new()
             .case_insensitive(search.fold)
@@ -108,7 +110,7 @@ fn one_line(text: &str) -> String {
 }
 
 #[derive(Default)]
-struct Found {
+struct SearchResults {
     out: String,
     lines: usize,
     total: usize,
@@ -117,8 +119,8 @@ struct Found {
     cut: bool,
 }
 
-impl Found {
-    fn file(
+impl SearchResults {
+    fn search_file(
         &mut self,
         path: &Path,
         shown: &str,
@@ -126,7 +128,7 @@ impl Found {
         searcher: &mut Searcher,
     ) {
         let before = self.total;
-        let mut lines = Lines { found: self, shown };
+        let mut lines = LineSink { results: self, shown };
         // A file that cannot be read is passed over, as one that is gone is.
         let _ = searcher.search_path(expression, path, &mut lines);
         let count = self.total - before;
@@ -139,7 +141,7 @@ impl Found {
         }
     }
 
-    fn line(&mut self, shown: &str, number: Option<u64>, sign: char, text: &[u8]) {
+    fn push_line(&mut self, shown: &str, number: Option<u64>, sign: char, text: &[u8]) {
         let text = String::from_utf8_lossy(text);
         let text = text.trim_end_matches(['\n', '\r']);
         let kept = head(text, LINE);
@@ -153,7 +155,7 @@ impl Found {
         self.out.push_str(&line);
     }
 
-    fn done(self, note: Option<LocalizedText>) -> Done {
+    fn into_result(self, note: Option<LocalizedText>) -> FileToolResult {
         let items = self.files.iter().map(|(file, n)| json!({ "file": file, "matches": n }));
         let parsed = ParsedOutput {
             kind: "search_matches".to_owned(),
@@ -164,34 +166,34 @@ impl Found {
             let files = self.files.len() + self.more_files;
             words::SEARCH_CUT.with("total", self.total).with("files", files)
         });
-        Done {
+        FileToolResult {
             exit: i32::from(self.total == 0),
             stdout: self.out,
             truncated: self.cut,
             parsed: Some(parsed),
             note: note.or(cut),
-            ..Done::default()
+            ..FileToolResult::default()
         }
     }
 }
 
 /// The matches of one file.
-struct Lines<'a> {
-    found: &'a mut Found,
+struct LineSink<'a> {
+    results: &'a mut SearchResults,
     shown: &'a str,
 }
 
-impl Sink for Lines<'_> {
+impl Sink for LineSink<'_> {
     type Error = std::io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
-        self.found.total += 1;
-        self.found.line(self.shown, found.line_number(), ':', found.bytes());
-        Ok(self.found.total < COUNTED)
+        self.results.total += 1;
+        self.results.push_line(self.shown, found.line_number(), ':', found.bytes());
+        Ok(self.results.total < COUNTED)
     }
 
     fn context(&mut self, _: &Searcher, around: &SinkContext<'_>) -> Result<bool, Self::Error> {
-        self.found.line(self.shown, around.line_number(), '-', around.bytes());
+        self.results.push_line(self.shown, around.line_number(), '-', around.bytes());
         Ok(true)
     }
 }

@@ -14,7 +14,7 @@ use crate::tools::Toolbox;
 use crate::tools::world::System;
 use crate::words::Lang;
 
-struct Bench {
+struct FileFixture {
     root: PathBuf,
     _temp: tempfile::TempDir,
     world: System,
@@ -22,20 +22,21 @@ struct Bench {
     desk: FileToolState,
 }
 
-impl Bench {
-    fn new() -> Bench {
+impl FileFixture {
+    fn new() -> FileFixture {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().canonicalize().unwrap();
         let workspace = root.join("w");
         fs::create_dir_all(&workspace).unwrap();
         fs::create_dir_all(root.join("h")).unwrap();
         let desk = FileToolState {
-            kept: Some(Backups::new(root.join("undo"))),
+            backups: Some(Backups::new(root.join("undo"))),
             ..FileToolState::default()
         };
-        let world = System::new(&workspace, &root.join("h"), &[]).seeing(desk.seen.clone());
+        let world = System::new(&workspace, &root.join("h"), &[])
+            .with_read_tracker(desk.read_tracker.clone());
         let place = Workspace::new(workspace, root.join("h"));
-        Bench { root, _temp: temp, world, place, desk }
+        FileFixture { root, _temp: temp, world, place, desk }
     }
 
     fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
@@ -76,7 +77,7 @@ fn note(seen: &Observation) -> String {
 
 #[tokio::test]
 async fn a_change_keeps_every_other_byte_and_the_rights() {
-    let bench = Bench::new();
+    let bench = FileFixture::new();
     let before = "\u{feff}one\r\n\t\u{a0}two \\u00e9\r\nthree".as_bytes();
     let path = bench.file("a.txt", before);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
@@ -86,7 +87,7 @@ async fn a_change_keeps_every_other_byte_and_the_rights() {
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o751);
     let change = seen.change.expect("a change");
     assert_eq!((change.added, change.removed), (1, 1));
-    let kept = bench.desk.kept.clone().unwrap();
+    let kept = bench.desk.backups.clone().unwrap();
     assert_eq!(kept.get(&change.before.unwrap()).as_deref(), Some(before));
     let left: Vec<_> = fs::read_dir(&bench.place.workspace).unwrap().collect();
     assert_eq!(left.len(), 1, "nothing is left behind");
@@ -94,7 +95,7 @@ async fn a_change_keeps_every_other_byte_and_the_rights() {
 
 #[tokio::test]
 async fn a_new_file_gets_its_folders() {
-    let bench = Bench::new();
+    let bench = FileFixture::new();
     let seen = bench.run("file.write", json!({"path": "a/b/c.rs", "content": "x\n"})).await;
     assert_eq!(seen.exit_code, Some(0), "{}", note(&seen));
     assert_eq!(fs::read(bench.place.workspace.join("a/b/c.rs")).unwrap(), b"x\n");
@@ -103,7 +104,7 @@ async fn a_new_file_gets_its_folders() {
 
 #[tokio::test]
 async fn a_file_that_changed_after_the_question_is_not_overwritten() {
-    let bench = Bench::new();
+    let bench = FileFixture::new();
     let path = bench.file("a", b"one\n");
     let Verdict::Ask(held) = bench.judged("file.write", json!({"path": "a", "content": "two\n"}))
     else {
@@ -124,8 +125,8 @@ async fn a_file_that_changed_after_the_question_is_not_overwritten() {
 }
 
 #[tokio::test]
-async fn a_link_that_is_put_there_after_the_question_leads_nowhere() {
-    let bench = Bench::new();
+async fn a_link_created_after_the_question_is_not_followed() {
+    let bench = FileFixture::new();
     bench.file("dir/a", b"one\n");
     let away = bench.root.join("away");
     fs::create_dir_all(&away).unwrap();
@@ -143,7 +144,7 @@ async fn a_link_that_is_put_there_after_the_question_leads_nowhere() {
 
 #[tokio::test]
 async fn a_change_that_was_tampered_with_is_not_written() {
-    let bench = Bench::new();
+    let bench = FileFixture::new();
     let path = bench.file("a", b"one\n");
     let Verdict::Ask(held) = bench.judged("file.write", json!({"path": "a", "content": "two\n"}))
     else {
@@ -160,7 +161,7 @@ async fn a_change_that_was_tampered_with_is_not_written() {
 
 #[tokio::test]
 async fn a_file_that_cannot_be_written_is_reported_and_left_alone() {
-    let bench = Bench::new();
+    let bench = FileFixture::new();
     let path = bench.file("a", b"one\n");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
     let seen = bench.run("file.edit", json!({"path": "a", "old": "one", "new": "two"})).await;
@@ -173,8 +174,8 @@ async fn a_file_that_cannot_be_written_is_reported_and_left_alone() {
 }
 
 #[tokio::test]
-async fn reading_gives_numbered_lines_and_names_the_ones_left_out() {
-    let bench = Bench::new();
+async fn a_read_numbers_the_lines_and_reports_the_omitted_ones() {
+    let bench = FileFixture::new();
     let text: String = (1..=900).map(|n| format!("line {n}\n")).collect();
     bench.file("long", text.as_bytes());
     let seen = bench.run("file.read", json!({"path": "long"})).await;
@@ -193,8 +194,8 @@ async fn reading_gives_numbered_lines_and_names_the_ones_left_out() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_text_is_named_with_its_size_and_a_near_name_is_offered() {
-    let bench = Bench::new();
+async fn a_binary_file_is_reported_with_its_size_and_a_similar_name_is_suggested() {
+    let bench = FileFixture::new();
     bench.file("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
     bench.file("latin", b"caf\xe9");
     let said = note(&bench.run("file.read", json!({"path": "a.png"})).await);
@@ -209,7 +210,7 @@ async fn a_file_that_is_not_text_is_named_with_its_size_and_a_near_name_is_offer
     assert!(said.contains("folder"), "{said}");
 }
 
-fn tree(bench: &Bench) {
+fn tree(bench: &FileFixture) {
     for (name, text) in [
         ("src/a.rs", "fn needle() {}\nother\n"),
         ("src/deep/b.rs", "// Needle\nneedle needle\n"),
@@ -230,7 +231,7 @@ fn tree(bench: &Bench) {
 
 #[tokio::test]
 async fn a_search_stays_inside_and_skips_ignored_secret_and_binary_files() {
-    let bench = Bench::new();
+    let bench = FileFixture::new();
     tree(&bench);
     let seen = bench.run("file.search", json!({"query": "needle"})).await;
     assert_eq!(seen.stdout, "src/a.rs:1: fn needle() {}\nsrc/deep/b.rs:2: needle needle\n");
@@ -247,7 +248,7 @@ async fn a_search_stays_inside_and_skips_ignored_secret_and_binary_files() {
 
 #[tokio::test]
 async fn a_list_has_names_with_their_kinds() {
-    let bench = Bench::new();
+    let bench = FileFixture::new();
     tree(&bench);
     let seen = bench.run("file.list", json!({})).await;
     let expected =
@@ -263,7 +264,7 @@ async fn a_list_has_names_with_their_kinds() {
 
 #[tokio::test]
 async fn a_patched_settings_file_leaves_a_copy_and_no_more_than_ten() {
-    let bench = Bench::new();
+    let bench = FileFixture::new();
     let file = bench.place.home.join(".slothtool/settings.json");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "{\n\t\"n\": 0,\n\t\"z\": [1, 2]\n}").unwrap();

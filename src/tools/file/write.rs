@@ -3,8 +3,8 @@
 
 use std::io;
 
-use super::place::{FileSlot, Missing, There};
-use super::{Done, FileToolState, reason};
+use super::place::{ExistingFile, FileSlot, MissingFolders};
+use super::{FileToolResult, FileToolState, reason};
 use crate::safety::tools::{Write, digest};
 use crate::words::{LocalizedText, tools as words};
 
@@ -13,68 +13,68 @@ const MOST: u64 = 64 * 1024 * 1024;
 /// Copies beside a settings file.
 const BACKUPS: usize = 10;
 
-pub fn run(write: &Write, desk: &FileToolState) -> Done {
-    match put(write, desk) {
+pub fn run(write: &Write, desk: &FileToolState) -> FileToolResult {
+    match apply_change(write, desk) {
         Ok(()) => {
-            desk.seen.note(&write.spot.path, write.change.after.clone());
-            Done {
+            desk.read_tracker.record(&write.spot.path, write.change.after.clone());
+            FileToolResult {
                 change: Some(write.change.clone().into_stored()),
                 note: write.note.clone(),
-                ..Done::default()
+                ..FileToolResult::default()
             }
         }
-        Err(NotDone::Changed) => {
+        Err(WriteError::Changed) => {
             let say = words::CHANGED_ON_DISK.with("path", write.spot.shown.as_str());
-            Done { exit: 3, ..Done::failed(say) }
+            FileToolResult { exit: 3, ..FileToolResult::failed(say) }
         }
-        Err(NotDone::Said(say)) => Done::failed(*say),
-        Err(NotDone::Failed(error)) => {
-            Done::failed(reason(&write.spot.shown, &write.spot.path, &error))
+        Err(WriteError::Message(say)) => FileToolResult::failed(*say),
+        Err(WriteError::Failed(error)) => {
+            FileToolResult::failed(reason(&write.spot.shown, &write.spot.path, &error))
         }
     }
 }
 
-enum NotDone {
+enum WriteError {
     /// The file is not the one that was judged.
     Changed,
-    Said(Box<LocalizedText>),
+    Message(Box<LocalizedText>),
     Failed(io::Error),
 }
 
-impl From<io::Error> for NotDone {
-    fn from(error: io::Error) -> NotDone {
-        NotDone::Failed(error)
+impl From<io::Error> for WriteError {
+    fn from(error: io::Error) -> WriteError {
+        WriteError::Failed(error)
     }
 }
 
-fn put(write: &Write, desk: &FileToolState) -> Result<(), NotDone> {
-    let missing = if write.after.is_some() { Missing::IsMade } else { Missing::Fails };
-    let slot = FileSlot::of(&write.spot.path, missing)?;
+fn apply_change(write: &Write, desk: &FileToolState) -> Result<(), WriteError> {
+    let missing = if write.after.is_some() { MissingFolders::Create } else { MissingFolders::Fail };
+    let slot = FileSlot::open(&write.spot.path, missing)?;
     let mut there = slot.file()?;
     let old = there.as_mut().map(|there| there.read(MOST)).transpose()?;
     if old.as_deref().map(digest) != write.change.before {
-        return Err(NotDone::Changed);
+        return Err(WriteError::Changed);
     }
-    if there.as_ref().is_some_and(There::is_read_only) {
+    if there.as_ref().is_some_and(ExistingFile::is_read_only) {
         let say = words::READ_ONLY.with("path", write.spot.shown.as_str());
-        return Err(NotDone::Said(Box::new(say)));
+        return Err(WriteError::Message(Box::new(say)));
     }
-    if let (Some(old), Some(kept)) = (&old, &desk.kept) {
-        kept.keep(old).map_err(|error| {
+    if let (Some(old), Some(kept)) = (&old, &desk.backups) {
+        kept.save(old).map_err(|error| {
             let say = words::NOT_KEPT.with("path", write.spot.shown.as_str());
-            NotDone::Said(Box::new(say.with("why", error.to_string())))
+            WriteError::Message(Box::new(say.with("why", error.to_string())))
         })?;
     }
     if let (Some(journal), Some(folder)) = (&desk.journal, write.spot.path.parent()) {
-        journal.note(folder);
+        journal.record(folder);
     }
     if let (true, Some(old)) = (write.backup, &old) {
         back_up(write, old)?;
     }
     match &write.after {
-        Some(after) => match slot.put(after, there.as_ref()) {
+        Some(after) => match slot.write_atomic(after, there.as_ref()) {
             // It came while nothing was there.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(NotDone::Changed),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(WriteError::Changed),
             other => Ok(other?),
         },
         None => Ok(slot.remove()?),
@@ -88,8 +88,8 @@ fn back_up(write: &Write, old: &[u8]) -> io::Result<()> {
     let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S%.3f").to_string();
     let stem = format!("{name}.bak-");
     let copy = path.with_file_name(format!("{stem}{now}"));
-    let slot = FileSlot::of(&copy, Missing::Fails)?;
-    match slot.put(old, None) {
+    let slot = FileSlot::open(&copy, MissingFolders::Fail)?;
+    match slot.write_atomic(old, None) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }

@@ -6,28 +6,28 @@ use serde_json::{Value, json};
 
 use super::command::subcommand;
 use super::search::position;
-use super::{FinishedCommand, Items, clip, has, object};
+use super::{FinishedCommand, Items, clip, has_flag, object};
 
 /// The result of a test run.
 #[derive(Debug, Default)]
-struct Summary {
+struct TestSummary {
     passed: usize,
     failed: usize,
     skipped: usize,
-    failures: Vec<Failure>,
+    failures: Vec<TestFailure>,
 }
 
 #[derive(Debug, Default)]
-struct Failure {
+struct TestFailure {
     name: String,
     file: Option<String>,
     line: Option<u64>,
     message: Option<String>,
 }
 
-impl Summary {
+impl TestSummary {
     /// The counts are the first item; `total` is the number of tests.
-    fn items(self) -> Items {
+    fn into_items(self) -> Items {
         let mut items = Items::default();
         items.push(json!({
             "passed": self.passed, "failed": self.failed, "skipped": self.skipped,
@@ -45,11 +45,11 @@ impl Summary {
     }
 
     /// Names it once.
-    fn failure(&mut self, name: &str) -> Option<&mut Failure> {
+    fn add_failure(&mut self, name: &str) -> Option<&mut TestFailure> {
         if self.failures.iter().any(|failure| failure.name == name) {
             return None;
         }
-        self.failures.push(Failure { name: name.to_owned(), ..Failure::default() });
+        self.failures.push(TestFailure { name: name.to_owned(), ..TestFailure::default() });
         self.failures.last_mut()
     }
 }
@@ -58,7 +58,7 @@ impl Summary {
 pub(super) fn cargo(run: &FinishedCommand<'_>) -> Option<Items> {
     let runs = ["test", "t", "nextest", "run"];
     subcommand(run.args).filter(|(name, _)| runs.contains(name))?;
-    let mut summary = Summary::default();
+    let mut summary = TestSummary::default();
     let mut counted = false;
     for line in run.stdout.lines() {
         if let Some(counts) = line.strip_prefix("test result: ") {
@@ -69,19 +69,19 @@ pub(super) fn cargo(run: &FinishedCommand<'_>) -> Option<Items> {
         } else if let Some(name) =
             line.strip_prefix("test ").and_then(|line| line.strip_suffix(" ... FAILED"))
         {
-            summary.failure(name);
-        } else if let Some((name, file, number)) = panic_place(line)
+            summary.add_failure(name);
+        } else if let Some((name, file, number)) = panic_location(line)
             && let Some(failure) = summary.failures.iter_mut().find(|failure| failure.name == name)
         {
             (failure.file, failure.line) = (Some(file), Some(number));
         }
     }
-    if counted { Some(summary.items()) } else { nextest(run) }
+    if counted { Some(summary.into_items()) } else { nextest(run) }
 }
 
 /// `thread 'a::b' panicked at src/a.rs:7:9:`, with a number after the name in recent
 /// versions.
-fn panic_place(line: &str) -> Option<(&str, String, u64)> {
+fn panic_location(line: &str) -> Option<(&str, String, u64)> {
     let (name, rest) = line.strip_prefix("thread '")?.split_once('\'')?;
     let (_, place) = rest.split_once("panicked at ")?;
     let at = position(place)?;
@@ -89,7 +89,7 @@ fn panic_place(line: &str) -> Option<(&str, String, u64)> {
 }
 
 fn nextest(run: &FinishedCommand<'_>) -> Option<Items> {
-    let mut summary = Summary::default();
+    let mut summary = TestSummary::default();
     let mut counted = false;
     for line in run.stderr.lines().map(str::trim_start) {
         if line.starts_with("Summary [") {
@@ -107,10 +107,10 @@ fn nextest(run: &FinishedCommand<'_>) -> Option<Items> {
                 .strip_prefix('(')
                 .and_then(|rest| rest.split_once(')'))
                 .map_or(name, |(_, name)| name.trim());
-            summary.failure(name);
+            summary.add_failure(name);
         }
     }
-    counted.then(|| summary.items())
+    counted.then(|| summary.into_items())
 }
 
 /// pytest: the last line counts, the short summary names.
@@ -121,7 +121,7 @@ pub(super) fn pytest(run: &FinishedCommand<'_>) -> Option<Items> {
         line.contains(" in ")
             && [" passed", " failed", " error", " skipped"].iter().any(|word| line.contains(word))
     })?;
-    let mut summary = Summary {
+    let mut summary = TestSummary {
         passed: count(counts, " passed") + count(counts, " xpassed"),
         failed: count(counts, " failed") + count(counts, " error"),
         skipped: count(counts, " skipped")
@@ -136,35 +136,35 @@ pub(super) fn pytest(run: &FinishedCommand<'_>) -> Option<Items> {
             Some((name, message)) => (name, Some(message.to_owned())),
             None => (rest, None),
         };
-        if let Some(failure) = summary.failure(name) {
+        if let Some(failure) = summary.add_failure(name) {
             failure.message = message;
             failure.file = name.split("::").next().map(str::to_owned);
         }
     }
     for at in lines().filter_map(position).filter(|at| !at.file.contains(' ')) {
-        let open = |failure: &&mut Failure| {
+        let open = |failure: &&mut TestFailure| {
             failure.line.is_none() && failure.file.as_deref() == Some(at.file)
         };
         if let Some(failure) = summary.failures.iter_mut().find(open) {
             failure.line = Some(at.line);
         }
     }
-    Some(summary.items())
+    Some(summary.into_items())
 }
 
 /// `go test`, plain, `-v` or `-json`.
 pub(super) fn go(run: &FinishedCommand<'_>) -> Option<Items> {
     let (_, args) = subcommand(run.args).filter(|(name, _)| *name == "test")?;
-    if has(args, "", &["json"]) || args.iter().any(|arg| arg == "-json") {
+    if has_flag(args, "", &["json"]) || args.iter().any(|arg| arg == "-json") {
         return go_json(run.stdout);
     }
-    let mut summary = Summary::default();
+    let mut summary = TestSummary::default();
     let mut packages = 0;
     for line in run.stdout.lines() {
         let text = line.trim_start();
         if let Some(name) = text.strip_prefix("--- FAIL: ") {
             summary.failed += 1;
-            summary.failure(name.split(' ').next().unwrap_or(name));
+            summary.add_failure(name.split(' ').next().unwrap_or(name));
         } else if text.starts_with("--- PASS: ") {
             summary.passed += 1;
         } else if text.starts_with("--- SKIP: ") {
@@ -184,7 +184,7 @@ pub(super) fn go(run: &FinishedCommand<'_>) -> Option<Items> {
             failure.message = Some(at.rest.trim().to_owned());
         }
     }
-    (packages > 0).then(|| summary.items())
+    (packages > 0).then(|| summary.into_items())
 }
 
 fn go_json(text: &str) -> Option<Items> {
@@ -197,25 +197,25 @@ fn go_json(text: &str) -> Option<Items> {
             ends.insert(test.to_owned(), action.to_owned());
         }
     }
-    let mut summary = Summary::default();
+    let mut summary = TestSummary::default();
     for (test, action) in &ends {
         match action.as_str() {
             "pass" => summary.passed += 1,
             "skip" => summary.skipped += 1,
             _ => {
                 summary.failed += 1;
-                summary.failure(test);
+                summary.add_failure(test);
             }
         }
     }
-    (!ends.is_empty()).then(|| summary.items())
+    (!ends.is_empty()).then(|| summary.into_items())
 }
 
 /// Jest, Vitest, node's own runner and Mocha, also when run by a script's name.
 pub(super) fn javascript(run: &FinishedCommand<'_>) -> Option<Items> {
     // Jest reports on stderr, the others on stdout.
     let lines: Vec<&str> = run.stdout.lines().chain(run.stderr.lines()).collect();
-    let mut summary = Summary::default();
+    let mut summary = TestSummary::default();
     let mut counted = false;
     for line in &lines {
         let text = line.trim();
@@ -239,11 +239,11 @@ pub(super) fn javascript(run: &FinishedCommand<'_>) -> Option<Items> {
                 _ => summary.skipped = number,
             }
         } else if let Some(name) = script_failure(text) {
-            summary.failure(name);
+            summary.add_failure(name);
         }
     }
     let sure = counted && summary.passed + summary.failed + summary.skipped > 0;
-    sure.then(|| summary.items())
+    sure.then(|| summary.into_items())
 }
 
 /// `# pass 3`, `ℹ fail 1`.

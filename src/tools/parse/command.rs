@@ -15,33 +15,33 @@ const WRAPPERS: &[(&str, Wrapped)] = &[
     ("time",    |_| Some(0)),
     ("npx",     |args| args.iter().position(|arg| !arg.starts_with('-'))),
     ("bunx",    |_| Some(0)),
-    ("pnpm",    |args| behind(args, &["exec", "dlx"])),
-    ("yarn",    |args| behind(args, &["exec", "dlx", "run"])),
-    ("npm",     |args| behind(args, &["exec"])),
-    ("bundle",  |args| behind(args, &["exec"])),
-    ("uv",      |args| behind(args, &["run"])),
-    ("poetry",  |args| behind(args, &["run"])),
-    ("python",  |args| behind(args, &["-m"])),
+    ("pnpm",    |args| skip_runner_subcommand(args, &["exec", "dlx"])),
+    ("yarn",    |args| skip_runner_subcommand(args, &["exec", "dlx", "run"])),
+    ("npm",     |args| skip_runner_subcommand(args, &["exec"])),
+    ("bundle",  |args| skip_runner_subcommand(args, &["exec"])),
+    ("uv",      |args| skip_runner_subcommand(args, &["run"])),
+    ("poetry",  |args| skip_runner_subcommand(args, &["run"])),
+    ("python",  |args| skip_runner_subcommand(args, &["-m"])),
 ];
 
 /// The most wrappers that are taken off.
 const DEEP: usize = 4;
 
 /// The program's plain name and its args, wrappers taken off.
-pub(super) fn unwrapped<'a>(program: &str, args: &'a [String]) -> (String, &'a [String]) {
-    let (mut program, mut args) = (base(program), args);
+pub(super) fn unwrap_command<'a>(program: &str, args: &'a [String]) -> (String, &'a [String]) {
+    let (mut program, mut args) = (program_name(program), args);
     for _ in 0..DEEP {
         let Some((_, wrapped)) = WRAPPERS.iter().find(|(name, _)| *name == program) else { break };
         let Some(at) = wrapped(args) else { break };
         let Some((inner, rest)) = args.get(at..).and_then(<[String]>::split_first) else { break };
-        (program, args) = (base(inner), rest);
+        (program, args) = (program_name(inner), rest);
     }
     (program, args)
 }
 
 /// The words of a shell line that is one simple command; `None` for anything a shell
 /// would have to think about.
-pub fn words(line: &str) -> Option<(String, Vec<String>)> {
+pub fn split_simple_command(line: &str) -> Option<(String, Vec<String>)> {
     let simple = |c: char| !"|&;<>()$`\\\"'*?[]{}~#\n".contains(c);
     if !line.chars().all(simple) {
         return None;
@@ -53,7 +53,7 @@ pub fn words(line: &str) -> Option<(String, Vec<String>)> {
 
 /// True when one of the flags appears before `--`: `n` for `-n` and `-rn`, `name` for
 /// `--name` and `--name=…`.
-pub(super) fn has(args: &[String], short: &str, long: &[&str]) -> bool {
+pub(super) fn has_flag(args: &[String], short: &str, long: &[&str]) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| match arg.strip_prefix("--") {
         Some(name) => long.contains(&name.split('=').next().unwrap_or(name)),
         None => arg
@@ -77,7 +77,7 @@ pub(super) fn subcommand(args: &[String]) -> Option<(&str, &[String])> {
 
 /// Text without escape sequences, and of each line the last frame a carriage return
 /// left.
-pub(super) fn plain(text: &str) -> Cow<'_, str> {
+pub(super) fn strip_escapes(text: &str) -> Cow<'_, str> {
     if !text.contains(['\u{1b}', '\r']) {
         return Cow::Borrowed(text);
     }
@@ -85,7 +85,7 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     for line in text.split_inclusive('\n') {
         let body = line.trim_end_matches(['\n', '\r']);
         let frame = body.rsplit('\r').next().unwrap_or(body);
-        without_escapes(frame, &mut out);
+        push_without_escapes(frame, &mut out);
         if line.ends_with('\n') {
             out.push('\n');
         }
@@ -93,7 +93,7 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn without_escapes(text: &str, out: &mut String) {
+fn push_without_escapes(text: &str, out: &mut String) {
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
         if c != '\u{1b}' {
@@ -109,7 +109,7 @@ fn without_escapes(text: &str, out: &mut String) {
 }
 
 /// `python` of `/usr/bin/python3.11`.
-fn base(program: &str) -> String {
+fn program_name(program: &str) -> String {
     let name = program.rsplit('/').next().unwrap_or(program);
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     match plain {
@@ -118,7 +118,7 @@ fn base(program: &str) -> String {
     }
 }
 
-fn behind(args: &[String], names: &[&str]) -> Option<usize> {
+fn skip_runner_subcommand(args: &[String], names: &[&str]) -> Option<usize> {
     let first = args.first()?;
     names.contains(&first.as_str()).then_some(1)
 }

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 use super::command::subcommand;
 use super::search::{number, position};
-use super::{FinishedCommand, Items, clip, has, object};
+use super::{FinishedCommand, Items, clip, has_flag, object};
 
 /// One complaint, as it is gathered.
 #[derive(Clone, Debug, Default)]
-struct Found<'t> {
+struct Diagnostic<'t> {
     file: Option<&'t str>,
     line: Option<u64>,
     column: Option<u64>,
@@ -18,8 +18,8 @@ struct Found<'t> {
     message: &'t str,
 }
 
-impl Found<'_> {
-    fn item(&self) -> Value {
+impl Diagnostic<'_> {
+    fn to_item(&self) -> Value {
         object([
             ("file", self.file.map(|file| json!(file))),
             ("line", self.line.map(|line| json!(line))),
@@ -46,10 +46,10 @@ pub(super) fn rust(run: &FinishedCommand<'_>) -> Option<Items> {
         return items.unless_empty(judged && run.exit == Some(0));
     }
     let mut items = Items::default();
-    let mut open: Option<Found<'_>> = None;
-    let mut close = |open: &mut Option<Found<'_>>| {
-        if let Some(found) = open.take().filter(worth) {
-            items.push(found.item());
+    let mut open: Option<Diagnostic<'_>> = None;
+    let mut close = |open: &mut Option<Diagnostic<'_>>| {
+        if let Some(found) = open.take().filter(is_worth_listing) {
+            items.push(found.to_item());
         }
     };
     for line in run.stderr.lines() {
@@ -70,7 +70,7 @@ pub(super) fn rust(run: &FinishedCommand<'_>) -> Option<Items> {
 }
 
 /// `error[E0308]: mismatched types`, `warning: unused variable`.
-fn rust_header(line: &str) -> Option<Found<'_>> {
+fn rust_header(line: &str) -> Option<Diagnostic<'_>> {
     let (severity, rest) = ["error", "warning"]
         .iter()
         .find_map(|word| line.strip_prefix(word).map(|rest| (*word, rest)))?;
@@ -81,11 +81,11 @@ fn rust_header(line: &str) -> Option<Found<'_>> {
         }
         None => (None, rest.strip_prefix(": ")?),
     };
-    Some(Found { severity, code, message, ..Found::default() })
+    Some(Diagnostic { severity, code, message, ..Diagnostic::default() })
 }
 
 /// Has a location, or a message that is not a summary.
-fn worth(found: &Found<'_>) -> bool {
+fn is_worth_listing(found: &Diagnostic<'_>) -> bool {
     let summary = CARGO_ENDS.iter().any(|end| found.message.contains(end))
         || found.message.contains(" generated ");
     found.file.is_some() || !summary
@@ -102,7 +102,7 @@ fn rust_json(line: &str) -> Option<Value> {
         message["level"].as_str().filter(|level| ["error", "warning"].contains(level))?;
     let spans = message["spans"].as_array().map(Vec::as_slice).unwrap_or_default();
     let span = spans.iter().find(|span| span["is_primary"] == true);
-    let found = Found {
+    let found = Diagnostic {
         file: span.and_then(|span| span["file_name"].as_str()),
         line: span.and_then(|span| span["line_start"].as_u64()),
         column: span.and_then(|span| span["column_start"].as_u64()),
@@ -110,7 +110,7 @@ fn rust_json(line: &str) -> Option<Value> {
         code: message["code"]["code"].as_str(),
         message: message["message"].as_str()?,
     };
-    worth(&found).then(|| found.item())
+    is_worth_listing(&found).then(|| found.to_item())
 }
 
 /// `a.ts(12,5): error TS2322: …`, or `a.ts:12:5 - error TS2322: …`.
@@ -142,9 +142,15 @@ fn typescript_line(line: &str) -> Option<Value> {
         }
     };
     let code = format!("TS{code}");
-    let found =
-        Found { file: Some(file), line: line_of, column, severity, code: Some(&code), message };
-    Some(found.item())
+    let found = Diagnostic {
+        file: Some(file),
+        line: line_of,
+        column,
+        severity,
+        code: Some(&code),
+        message,
+    };
+    Some(found.to_item())
 }
 
 /// ESLint: a file's name, then its complaints indented; or JSON.
@@ -179,14 +185,15 @@ fn eslint_line(line: &str, file: Option<&str>) -> Option<Value> {
         Some((message, code)) => (message.trim(), Some(code)),
         None => (rest.trim(), None),
     };
-    let found = Found { file, line: Some(line_of), column: Some(column), severity, code, message };
-    file.map(|_| found.item())
+    let found =
+        Diagnostic { file, line: Some(line_of), column: Some(column), severity, code, message };
+    file.map(|_| found.to_item())
 }
 
 fn eslint_json(file: &Value) -> Vec<Value> {
     let messages = file["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let found = messages.iter().map(|message| {
-        let found = Found {
+        let found = Diagnostic {
             file: file["filePath"].as_str(),
             line: message["line"].as_u64(),
             column: message["column"].as_u64(),
@@ -194,7 +201,7 @@ fn eslint_json(file: &Value) -> Vec<Value> {
             code: message["ruleId"].as_str(),
             message: message["message"].as_str().unwrap_or_default(),
         };
-        found.item()
+        found.to_item()
     });
     found.collect()
 }
@@ -217,13 +224,14 @@ pub(super) fn ruff(run: &FinishedCommand<'_>) -> Option<Items> {
             let line = parts.next().and_then(|line| line.parse().ok());
             let file = parts.next();
             items.push(
-                Found { file, line, column, severity: "error", code: Some(code), message }.item(),
+                Diagnostic { file, line, column, severity: "error", code: Some(code), message }
+                    .to_item(),
             );
         } else if let Some(at) = position(line)
-            && let Some((code, message)) = coded(at.rest.trim_start())
+            && let Some((code, message)) = parse_rule_code(at.rest.trim_start())
         {
             items.push(
-                Found {
+                Diagnostic {
                     file: Some(at.file),
                     line: Some(at.line),
                     column: at.column,
@@ -231,9 +239,9 @@ pub(super) fn ruff(run: &FinishedCommand<'_>) -> Option<Items> {
                     code: Some(code),
                     message,
                 }
-                .item(),
+                .to_item(),
             );
-        } else if let Some(found) = coded(line) {
+        } else if let Some(found) = parse_rule_code(line) {
             header = Some(found);
         }
     }
@@ -241,7 +249,7 @@ pub(super) fn ruff(run: &FinishedCommand<'_>) -> Option<Items> {
 }
 
 /// `F401 [*] message`.
-fn coded(text: &str) -> Option<(&str, &str)> {
+fn parse_rule_code(text: &str) -> Option<(&str, &str)> {
     let (code, message) = text.split_once(' ')?;
     let code = code.trim_end_matches(':');
     let known = code == "invalid-syntax"
@@ -253,7 +261,7 @@ fn coded(text: &str) -> Option<(&str, &str)> {
 
 fn ruff_json(found: &Value) -> Value {
     let place = &found["location"];
-    let found = Found {
+    let found = Diagnostic {
         file: found["filename"].as_str(),
         line: place["row"].as_u64(),
         column: place["column"].as_u64(),
@@ -261,7 +269,7 @@ fn ruff_json(found: &Value) -> Value {
         code: found["code"].as_str(),
         message: found["message"].as_str().unwrap_or_default(),
     };
-    found.item()
+    found.to_item()
 }
 
 /// pytest and Python itself: `tests/a.py:12: AssertionError`, or the last line of a
@@ -280,14 +288,27 @@ pub(super) fn python(run: &FinishedCommand<'_>) -> Option<Items> {
         {
             let line = Some(at.line);
             items.push(
-                Found { file: Some(at.file), line, severity: "error", message, ..Found::default() }
-                    .item(),
+                Diagnostic {
+                    file: Some(at.file),
+                    line,
+                    severity: "error",
+                    message,
+                    ..Diagnostic::default()
+                }
+                .to_item(),
             );
         } else if let Some((file, line)) = place.filter(|_| is_exception(text)) {
             place = None;
             let (file, line) = (Some(file), Some(line));
             items.push(
-                Found { file, line, severity: "error", message: text, ..Found::default() }.item(),
+                Diagnostic {
+                    file,
+                    line,
+                    severity: "error",
+                    message: text,
+                    ..Diagnostic::default()
+                }
+                .to_item(),
             );
         }
     }
@@ -311,7 +332,7 @@ pub(super) fn go(run: &FinishedCommand<'_>) -> Option<Items> {
         let line = line.strip_prefix("vet: ").unwrap_or(line);
         let Some(at) = position(line).filter(|at| at.file.ends_with(".go")) else { continue };
         items.push(
-            Found {
+            Diagnostic {
                 file: Some(at.file.trim()),
                 line: Some(at.line),
                 column: at.column,
@@ -319,7 +340,7 @@ pub(super) fn go(run: &FinishedCommand<'_>) -> Option<Items> {
                 code: None,
                 message: at.rest.trim(),
             }
-            .item(),
+            .to_item(),
         );
     }
     let judged = subcommand(run.args).is_some_and(|(name, _)| ["vet", "build"].contains(&name));
@@ -339,7 +360,7 @@ pub(super) fn compiler(run: &FinishedCommand<'_>) -> Option<Items> {
             continue;
         };
         items.push(
-            Found {
+            Diagnostic {
                 file: Some(at.file),
                 line: Some(at.line),
                 column: at.column,
@@ -347,9 +368,9 @@ pub(super) fn compiler(run: &FinishedCommand<'_>) -> Option<Items> {
                 code: None,
                 message,
             }
-            .item(),
+            .to_item(),
         );
     }
-    let quiet = ["mypy", "pyright"].contains(&run.program) && !has(run.args, "h", &["help"]);
+    let quiet = ["mypy", "pyright"].contains(&run.program) && !has_flag(run.args, "h", &["help"]);
     items.unless_empty(quiet && run.exit == Some(0))
 }

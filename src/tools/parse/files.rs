@@ -3,24 +3,26 @@
 use serde_json::{Value, json};
 
 use super::command::subcommand;
-use super::search::given;
-use super::{FinishedCommand, Items, has, object};
+use super::search::has_option;
+use super::{FinishedCommand, Items, has_flag, object};
 
 /// `ls`, in lines or with `-l`, with headers when several folders are listed.
-pub(super) fn listed(run: &FinishedCommand<'_>) -> Option<Items> {
-    if has(run.args, "Cxm", &["format", "across", "zero"]) || run.exit.is_none_or(|exit| exit > 2) {
+pub(super) fn ls(run: &FinishedCommand<'_>) -> Option<Items> {
+    if has_flag(run.args, "Cxm", &["format", "across", "zero"])
+        || run.exit.is_none_or(|exit| exit > 2)
+    {
         return None;
     }
-    let long = has(run.args, "lgon", &["long", "full-time"]);
+    let long = has_flag(run.args, "lgon", &["long", "full-time"]);
     let mut folder = "";
     let mut items = Items::default();
     let mut blank = true;
     for line in run.stdout.lines() {
         match line.strip_suffix(':') {
-            Some(header) if blank && several(run) => folder = header,
+            Some(header) if blank && has_headers(run) => folder = header,
             _ if line.is_empty() => {}
-            _ if long => items.extend_with(long_line(line, folder)),
-            _ => items.push(json!({ "path": joined(folder, line) })),
+            _ if long => items.push_some(long_line(line, folder)),
+            _ => items.push(json!({ "path": join_path(folder, line) })),
         }
         blank = line.is_empty();
     }
@@ -28,7 +30,7 @@ pub(super) fn listed(run: &FinishedCommand<'_>) -> Option<Items> {
 }
 
 /// `find`, `fd`: a path a line, or ended by NUL.
-pub(super) fn found(run: &FinishedCommand<'_>) -> Option<Items> {
+pub(super) fn find(run: &FinishedCommand<'_>) -> Option<Items> {
     let own_format = ["-printf", "-fprintf", "-ls", "-exec", "-execdir", "-delete", "-x", "-X"];
     let long = ["--exec", "--exec-batch", "--list-details", "--format", "-l", "--help"];
     if run.args.iter().any(|arg| own_format.contains(&arg.as_str()) || long.contains(&arg.as_str()))
@@ -39,23 +41,23 @@ pub(super) fn found(run: &FinishedCommand<'_>) -> Option<Items> {
 }
 
 /// `rg --files`, `grep -l`.
-pub(super) fn matching(run: &FinishedCommand<'_>) -> Option<Items> {
+pub(super) fn matching_files(run: &FinishedCommand<'_>) -> Option<Items> {
     let names = ["files", "files-with-matches", "files-without-match"];
     let short = if run.program == "rg" { "l" } else { "lL" };
-    if !given(run.args, short, &names) || given(run.args, "", &["json"]) {
+    if !has_option(run.args, short, &names) || has_option(run.args, "", &["json"]) {
         return None;
     }
     paths(run.stdout).unless_empty(run.exit == Some(1) && run.stderr.trim().is_empty())
 }
 
 /// `git ls-files`, `git ls-tree`, and what takes `--name-only`.
-pub(super) fn tracked(run: &FinishedCommand<'_>) -> Option<Items> {
+pub(super) fn git_files(run: &FinishedCommand<'_>) -> Option<Items> {
     let (name, args) = subcommand(run.args)?;
-    let names_only = has(args, "", &["name-only"]);
+    let names_only = has_flag(args, "", &["name-only"]);
     match name {
         "ls-files" | "ls-tree" => {}
         "diff" | "diff-tree" | "diff-index" if names_only => {}
-        "grep" if has(args, "lL", &["files-with-matches", "name-only"]) => {}
+        "grep" if has_flag(args, "lL", &["files-with-matches", "name-only"]) => {}
         _ => return None,
     }
     let path = |line: &str| line.split_once('\t').map_or(line, |(_, path)| path).to_owned();
@@ -66,7 +68,7 @@ pub(super) fn tracked(run: &FinishedCommand<'_>) -> Option<Items> {
 
 /// `tree`, with the branches turned back into paths.
 pub(super) fn tree(run: &FinishedCommand<'_>) -> Option<Items> {
-    if has(run.args, "JXHi", &[]) {
+    if has_flag(run.args, "JXHi", &[]) {
         return None;
     }
     let mut lines = run.stdout.lines();
@@ -81,7 +83,7 @@ pub(super) fn tree(run: &FinishedCommand<'_>) -> Option<Items> {
         let name = name.split(" -> ").next().unwrap_or(name);
         above.truncate(depth);
         let parent = above.last().map_or("", String::as_str);
-        let path = joined(parent.trim_start_matches("./"), name);
+        let path = join_path(parent.trim_start_matches("./"), name);
         let path = path.strip_prefix("./").unwrap_or(&path).to_owned();
         above.push(path.clone());
         items.push(json!({ "path": path }));
@@ -90,7 +92,7 @@ pub(super) fn tree(run: &FinishedCommand<'_>) -> Option<Items> {
 }
 
 impl Items {
-    fn extend_with(&mut self, item: Option<Value>) {
+    fn push_some(&mut self, item: Option<Value>) {
         if let Some(item) = item {
             self.push(item);
         }
@@ -104,12 +106,12 @@ fn paths(text: &str) -> Items {
 }
 
 /// True when `ls` puts headers over its lists.
-fn several(run: &FinishedCommand<'_>) -> bool {
+fn has_headers(run: &FinishedCommand<'_>) -> bool {
     let operands = run.args.iter().filter(|arg| !arg.starts_with('-')).count();
-    operands > 1 || has(run.args, "R", &["recursive"])
+    operands > 1 || has_flag(run.args, "R", &["recursive"])
 }
 
-fn joined(folder: &str, name: &str) -> String {
+fn join_path(folder: &str, name: &str) -> String {
     match folder.trim_end_matches('/') {
         "" if folder.starts_with('/') => format!("/{name}"),
         "" => name.to_owned(),
@@ -148,7 +150,7 @@ fn long_line(line: &str, folder: &str) -> Option<Value> {
     };
     let size = size.filter(|_| kind.is_none()).map(|size| json!(size));
     Some(object([
-        ("path", Some(json!(joined(folder, name)))),
+        ("path", Some(json!(join_path(folder, name)))),
         ("kind", kind),
         ("size", size),
         ("target", target),

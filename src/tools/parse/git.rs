@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::command::subcommand;
 use super::search::number;
-use super::{FinishedCommand, Items, clip, has, object};
+use super::{FinishedCommand, Items, clip, has_flag, object};
 
 /// The letters of the short forms.
 const STATES: &[(char, &str)] = &[
@@ -40,28 +40,28 @@ pub(super) fn status(run: &FinishedCommand<'_>) -> Option<Items> {
         let mut items = Items::default();
         while let Some(line) = lines.next() {
             let from = if nul && line.starts_with("2 ") { lines.next() } else { None };
-            if let Some(item) = second(line, from) {
+            if let Some(item) = status_v2(line, from) {
                 items.push(item);
             }
         }
         return Some(items);
     }
-    if has(args, "sz", &["porcelain", "short"]) {
+    if has_flag(args, "sz", &["porcelain", "short"]) {
         let mut items = Items::default();
         while let Some(line) = lines.next() {
             let renamed = line.chars().take(2).any(|c| "RC".contains(c));
             let from = if nul && renamed { lines.next() } else { None };
-            if let Some(item) = short(line, from) {
+            if let Some(item) = status_short(line, from) {
                 items.push(item);
             }
         }
         return Some(items);
     }
-    long(run.stdout)
+    status_long(run.stdout)
 }
 
 /// `XY path`, `XY from -> path`; headers give nothing.
-fn short(line: &str, from: Option<&str>) -> Option<Value> {
+fn status_short(line: &str, from: Option<&str>) -> Option<Value> {
     let (sides, path) = line.split_at_checked(3)?;
     let mut sides = sides.chars();
     let (index, tree) = (sides.next()?, sides.next()?);
@@ -77,7 +77,7 @@ fn short(line: &str, from: Option<&str>) -> Option<Value> {
 }
 
 /// A line of version 2: fields, then the path, then a tab and where it came from.
-fn second(line: &str, from: Option<&str>) -> Option<Value> {
+fn status_v2(line: &str, from: Option<&str>) -> Option<Value> {
     let (kind, rest) = line.split_once(' ')?;
     let skipped = match kind {
         "1" => 7,
@@ -109,7 +109,7 @@ fn entry(path: &str, from: Option<&str>, index: char, tree: char) -> Value {
 }
 
 /// The human-readable form: headings, and files after a tab.
-fn long(text: &str) -> Option<Items> {
+fn status_long(text: &str) -> Option<Items> {
     let known = |line: &str| HEADINGS.iter().find(|(heading, _)| *heading == line.trim());
     let clean = text.contains("nothing to commit");
     let mut side = None;
@@ -143,7 +143,7 @@ pub(super) fn log(run: &FinishedCommand<'_>) -> Option<Items> {
     }
     let lines = run.stdout.lines().map(without_graph).filter(|line| !line.trim().is_empty());
     if run.stdout.lines().any(|line| without_graph(line).starts_with("commit ")) {
-        return Some(full(run.stdout));
+        return Some(log_full(run.stdout));
     }
     let mut items = Items::default();
     for line in lines {
@@ -160,7 +160,7 @@ pub(super) fn log(run: &FinishedCommand<'_>) -> Option<Items> {
     items.unless_empty(false)
 }
 
-fn full(text: &str) -> Items {
+fn log_full(text: &str) -> Items {
     let mut items = Items::default();
     let mut commit: Option<[(&str, Option<Value>); 4]> = None;
     for line in text.lines().map(without_graph) {
@@ -211,18 +211,18 @@ pub(super) fn diff_stat(run: &FinishedCommand<'_>) -> Option<Items> {
     {
         return None;
     }
-    let numbers = has(args, "", &["numstat"]);
+    let numbers = has_flag(args, "", &["numstat"]);
     if numbers {
         return run.stdout.lines().filter_map(numstat).collect::<Items>().unless_empty(true);
     }
-    if has(args, "", &["shortstat"]) {
+    if has_flag(args, "", &["shortstat"]) {
         return run.stdout.lines().filter_map(summary).collect::<Items>().unless_empty(true);
     }
-    if has(args, "", &["stat", "compact-summary"]) {
+    if has_flag(args, "", &["stat", "compact-summary"]) {
         return run.stdout.lines().filter_map(stat).collect::<Items>().unless_empty(true);
     }
     let patch = run.whole && run.stdout.contains("diff --git ") && name != "log";
-    patch.then(|| counted(run.stdout))
+    patch.then(|| count_patch(run.stdout))
 }
 
 /// `10\t2\tpath`; a binary file has dashes.
@@ -266,7 +266,7 @@ fn summary(line: &str) -> Option<Value> {
 }
 
 /// A patch, counted file by file.
-fn counted(patch: &str) -> Items {
+fn count_patch(patch: &str) -> Items {
     let mut files: Vec<(String, u64, u64)> = Vec::new();
     let mut inside = false;
     for line in patch.lines() {

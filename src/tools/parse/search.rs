@@ -60,9 +60,9 @@ pub(super) struct Position<'l> {
 /// How lines name their file.
 enum Style<'a> {
     /// `text`, of this one file.
-    One(&'a str),
+    SingleFile(&'a str),
     /// `file:text`.
-    Each,
+    FilePerLine,
 }
 
 pub(super) fn read(run: &FinishedCommand<'_>) -> Option<Items> {
@@ -70,18 +70,19 @@ pub(super) fn read(run: &FinishedCommand<'_>) -> Option<Items> {
         "git" => subcommand(run.args).filter(|(name, _)| *name == "grep")?.1,
         _ => run.args,
     };
-    if given(args, "clqVhI", OTHER_OUTPUT) || run.program != "rg" && given(args, "L", &[]) {
+    if has_option(args, "clqVhI", OTHER_OUTPUT) || run.program != "rg" && has_option(args, "L", &[])
+    {
         return None;
     }
     let nothing = run.exit == Some(1) && run.stderr.trim().is_empty();
     if run.stdout.trim().is_empty() {
         return nothing.then(Items::default);
     }
-    if given(args, "", &["json"]) {
+    if has_option(args, "", &["json"]) {
         return Some(run.stdout.lines().filter_map(json_line).collect());
     }
-    let columns = given(args, "", &["column", "vimgrep"]);
-    let numbered = columns || given(args, "n", &["line-number"]);
+    let columns = has_option(args, "", &["column", "vimgrep"]);
+    let numbered = columns || has_option(args, "n", &["line-number"]);
     let style = style(run.program, args);
     let mut heading = None;
     let mut items = Items::default();
@@ -106,8 +107,8 @@ fn numbered_line(
     heading: Option<&str>,
 ) -> Option<Value> {
     let alone = match style {
-        Style::One(file) => Some(*file),
-        Style::Each => heading,
+        Style::SingleFile(file) => Some(*file),
+        Style::FilePerLine => heading,
     };
     if let Some((number, text)) = line.split_once(':')
         && let (Ok(number), Some(file)) = (number.parse::<u64>(), alone)
@@ -130,14 +131,14 @@ fn numbered_line(
 
 fn plain_line(line: &str, style: &Style<'_>) -> Option<Value> {
     match style {
-        Style::One(file) => {
+        Style::SingleFile(file) => {
             let named = line.strip_prefix(file.trim_end_matches('/'));
             match named.filter(|rest| rest.starts_with('/')).and_then(|_| line.split_once(':')) {
                 Some((file, text)) => Some(json!({ "file": file, "text": clip(text) })),
                 None => Some(json!({ "file": file, "text": clip(line) })),
             }
         }
-        Style::Each => {
+        Style::FilePerLine => {
             let (file, text) = line.split_once(':')?;
             Some(json!({ "file": file, "text": clip(text) }))
         }
@@ -147,7 +148,7 @@ fn plain_line(line: &str, style: &Style<'_>) -> Option<Value> {
 /// One file named, and nothing that makes the program write names all the same.
 fn style<'a>(program: &str, args: &'a [String]) -> Style<'a> {
     let mut operands = Vec::new();
-    let mut pattern = given(args, "ef", &["regexp", "file"]);
+    let mut pattern = has_option(args, "ef", &["regexp", "file"]);
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         if WITH_VALUE.contains(&arg.as_str()) {
@@ -159,16 +160,16 @@ fn style<'a>(program: &str, args: &'a [String]) -> Style<'a> {
             pattern = true;
         }
     }
-    let named = given(args, "H", &["with-filename", "vimgrep"]) || program == "git";
-    let recursive = program != "rg" && given(args, "rR", &["recursive"]);
+    let named = has_option(args, "H", &["with-filename", "vimgrep"]) || program == "git";
+    let recursive = program != "rg" && has_option(args, "rR", &["recursive"]);
     match operands.as_slice() {
-        [one] if !named && !recursive => Style::One(one),
-        _ => Style::Each,
+        [one] if !named && !recursive => Style::SingleFile(one),
+        _ => Style::FilePerLine,
     }
 }
 
 /// True when one of the flags is given: as itself or in a cluster, not as a value.
-pub(super) fn given(args: &[String], short: &str, long: &[&str]) -> bool {
+pub(super) fn has_option(args: &[String], short: &str, long: &[&str]) -> bool {
     let mut rest = args.iter().take_while(|arg| *arg != "--");
     while let Some(arg) = rest.next() {
         let found = match arg.strip_prefix("--") {

@@ -5,11 +5,16 @@ use serde_json::{Value, json};
 use super::*;
 
 /// The facts in a command's output: kind, total, items.
-fn told(line: &str, stdout: &str) -> Option<(String, usize, Value)> {
-    ended(line, stdout, "", 0)
+fn parse_ok(line: &str, stdout: &str) -> Option<(String, usize, Value)> {
+    parse_with_exit(line, stdout, "", 0)
 }
 
-fn ended(line: &str, stdout: &str, stderr: &str, exit: i32) -> Option<(String, usize, Value)> {
+fn parse_with_exit(
+    line: &str,
+    stdout: &str,
+    stderr: &str,
+    exit: i32,
+) -> Option<(String, usize, Value)> {
     let mut words = line.split(' ').map(str::to_owned);
     let program = words.next()?;
     let args: Vec<String> = words.collect();
@@ -24,76 +29,82 @@ fn ended(line: &str, stdout: &str, stderr: &str, exit: i32) -> Option<(String, u
     parse(&run).map(|parsed| (parsed.kind, parsed.total, json!(parsed.items)))
 }
 
-fn is(kind: &str, items: Value) -> Option<(String, usize, Value)> {
+fn parsed_as(kind: &str, items: Value) -> Option<(String, usize, Value)> {
     Some((kind.to_owned(), items.as_array().map_or(0, Vec::len), items))
 }
 
 fn paths(paths: &[&str]) -> Option<(String, usize, Value)> {
-    is("file_list", paths.iter().map(|path| json!({ "path": path })).collect())
+    parsed_as("file_list", paths.iter().map(|path| json!({ "path": path })).collect())
 }
 
 mod searches {
     use super::*;
 
     #[test]
-    fn numbered_matches_of_rg_grep_and_git_grep() {
+    fn numbered_matches_of_rg_grep_and_git_grep_are_parsed() {
         let items = json!([
             { "file": "src/a.rs", "line": 157, "text": "fn a(b: u8) {" },
             { "file": "文档/说明 一.md", "line": 3, "text": "12:30 开会" },
         ]);
         let out = "src/a.rs:157:fn a(b: u8) {\n文档/说明 一.md:3:12:30 开会\n";
         for line in ["rg -n a", "grep -rn a .", "git grep -n a", "rg --line-number -tlua a"] {
-            assert_eq!(told(line, out), is("search_matches", items.clone()), "{line}");
+            assert_eq!(parse_ok(line, out), parsed_as("search_matches", items.clone()), "{line}");
         }
     }
 
     #[test]
-    fn matches_without_numbers_and_of_one_file() {
+    fn matches_without_numbers_and_of_one_file_are_parsed() {
         let out = "src/a.rs:let x: u8;\n";
         let item = json!([{ "file": "src/a.rs", "text": "let x: u8;" }]);
-        assert_eq!(told("rg x", out), is("search_matches", item.clone()));
-        assert_eq!(told("rg x src", out), is("search_matches", item));
+        assert_eq!(parse_ok("rg x", out), parsed_as("search_matches", item.clone()));
+        assert_eq!(parse_ok("rg x src", out), parsed_as("search_matches", item));
         let item = json!([{ "file": "src/a.rs", "text": "let x: u8;" }]);
-        assert_eq!(told("grep x src/a.rs", "let x: u8;\n"), is("search_matches", item));
+        assert_eq!(parse_ok("grep x src/a.rs", "let x: u8;\n"), parsed_as("search_matches", item));
         let item = json!([{ "file": "a.rs", "line": 7, "text": "let x: u8;" }]);
-        assert_eq!(told("grep -n -e x a.rs", "7:let x: u8;\n"), is("search_matches", item));
+        assert_eq!(
+            parse_ok("grep -n -e x a.rs", "7:let x: u8;\n"),
+            parsed_as("search_matches", item)
+        );
     }
 
     #[test]
-    fn columns_context_headings_and_json() {
+    fn columns_context_headings_and_json_are_parsed() {
         let item = json!([{ "file": "a.rs", "line": 7, "column": 5, "text": "let x;" }]);
-        assert_eq!(told("rg --vimgrep x", "a.rs:7:5:let x;\n"), is("search_matches", item));
+        assert_eq!(
+            parse_ok("rg --vimgrep x", "a.rs:7:5:let x;\n"),
+            parsed_as("search_matches", item)
+        );
         let out = "a.rs-6-before\na.rs:7:let x;\na.rs-8-after\n--\nb.rs:1:x\n";
-        assert_eq!(told("rg -n -C1 x", out).map(|told| told.1), Some(2));
+        assert_eq!(parse_ok("rg -n -C1 x", out).map(|told| told.1), Some(2));
         let item = json!([{ "file": "a.rs", "line": 7, "text": "let x;" }]);
         let out = "a.rs\n7:let x;\n";
-        assert_eq!(told("rg --heading -n x", out), is("search_matches", item.clone()));
+        assert_eq!(parse_ok("rg --heading -n x", out), parsed_as("search_matches", item.clone()));
         let out = r#"{"type":"begin","data":{"path":{"text":"a.rs"}}}
 {"type":"match","data":{"path":{"text":"a.rs"},"lines":{"text":"let x;\n"},"line_number":7,"submatches":[]}}
 {"type":"summary","data":{}}"#;
-        assert_eq!(told("rg --json x", out), is("search_matches", item));
+        assert_eq!(parse_ok("rg --json x", out), parsed_as("search_matches", item));
     }
 
     #[test]
     fn an_empty_result_is_reported_and_a_failure_is_not_one() {
-        assert_eq!(ended("rg -n x", "", "", 1), is("search_matches", json!([])));
-        assert_eq!(ended("rg -n x", "", "No such file", 2), None);
+        assert_eq!(parse_with_exit("rg -n x", "", "", 1), parsed_as("search_matches", json!([])));
+        assert_eq!(parse_with_exit("rg -n x", "", "No such file", 2), None);
     }
 
     #[test]
-    fn long_lists_are_cut_and_long_lines_too_and_the_total_is_kept() {
+    fn long_lists_and_long_lines_are_truncated_and_the_total_is_exact() {
         let out: String = (0..200).map(|n| format!("a.rs:{n}:{}\n", "长".repeat(500))).collect();
-        let (_, total, items) = told("rg -n x", &out).expect("matches");
+        let (_, total, items) = parse_ok("rg -n x", &out).expect("matches");
         assert_eq!((total, items.as_array().map(Vec::len)), (200, Some(ITEMS_MOST)));
         let text = items[0]["text"].as_str().expect("a text");
         assert_eq!(text.chars().count(), TEXT_MOST + 1);
     }
 
     #[test]
-    fn colours_are_not_part_of_it() {
+    fn colours_are_stripped() {
         let out = "\u{1b}[35ma.rs\u{1b}[0m:\u{1b}[32m7\u{1b}[0m:let \u{1b}[1;31mx\u{1b}[0m;\n";
         let item = json!([{ "file": "a.rs", "line": 7, "text": "let x;" }]);
-        assert_eq!(told("rg -n --color=always x", out), is("search_matches", item));
+        assert_eq!(parse_ok("rg -n --color=always x", out), parsed_as("search_matches", item));
     }
 }
 
@@ -101,23 +112,23 @@ mod file_lists {
     use super::*;
 
     #[test]
-    fn plain_lists() {
+    fn plain_file_lists_are_parsed() {
         let out = "Cargo.toml\nmy file.txt\n源码\n";
         let files = paths(&["Cargo.toml", "my file.txt", "源码"]);
         for line in
             ["ls", "ls -a", "find . -name x", "fd x", "rg --files", "rg -l x", "git ls-files"]
         {
-            assert_eq!(told(line, out), files, "{line}");
+            assert_eq!(parse_ok(line, out), files, "{line}");
         }
-        assert_eq!(told("find . -print0", "./a\0./b c\0"), paths(&["./a", "./b c"]));
-        assert_eq!(told("git ls-files -s", "100644 e69de29b 0\ta b.rs\n"), paths(&["a b.rs"]));
-        assert_eq!(told("git diff --name-only", "a.rs\n"), paths(&["a.rs"]));
-        assert_eq!(told("grep -rl x .", "./a\n"), paths(&["./a"]));
-        assert_eq!(told("find . -exec cat {} ;", "text\n"), None);
+        assert_eq!(parse_ok("find . -print0", "./a\0./b c\0"), paths(&["./a", "./b c"]));
+        assert_eq!(parse_ok("git ls-files -s", "100644 e69de29b 0\ta b.rs\n"), paths(&["a b.rs"]));
+        assert_eq!(parse_ok("git diff --name-only", "a.rs\n"), paths(&["a.rs"]));
+        assert_eq!(parse_ok("grep -rl x .", "./a\n"), paths(&["./a"]));
+        assert_eq!(parse_ok("find . -exec cat {} ;", "text\n"), None);
     }
 
     #[test]
-    fn long_lists_with_spaces_links_and_other_dates() {
+    fn long_file_lists_with_spaces_links_and_other_dates_are_parsed() {
         let out = "\
 total 20
 drwxr-xr-x  5 user group 4096 Nov 21 02:30 src
@@ -133,21 +144,27 @@ crw-rw-rw-  1 root root  1, 3 Nov 21 02:30 null
             { "path": "说明.md", "size": 7 },
             { "path": "null", "size": 3 },
         ]);
-        assert_eq!(told("ls -la", out), is("file_list", items));
+        assert_eq!(parse_ok("ls -la", out), parsed_as("file_list", items));
         let out = "-rw-r--r-- 1 u g 5 2024-01-02 10:00 a b\n";
         let item = json!([{ "path": "a b", "size": 5 }]);
-        assert_eq!(told("ls -l --time-style=long-iso", out), is("file_list", item.clone()));
+        assert_eq!(
+            parse_ok("ls -l --time-style=long-iso", out),
+            parsed_as("file_list", item.clone())
+        );
         let out = "131 8 -rw-r--r-- 1 u g 5 2024-01-02 10:00:00.000000000 +0000 a b\n";
-        assert_eq!(told("ls -lis --full-time", out), is("file_list", item));
+        assert_eq!(parse_ok("ls -lis --full-time", out), parsed_as("file_list", item));
     }
 
     #[test]
-    fn several_folders_and_trees() {
+    fn lists_of_several_folders_and_trees_are_parsed() {
         let out = "src:\nmain.rs\n\nsrc/tools:\nexec.rs\nmod.rs\n";
         let files = paths(&["src/main.rs", "src/tools/exec.rs", "src/tools/mod.rs"]);
-        assert_eq!(told("ls -R src", out), files);
+        assert_eq!(parse_ok("ls -R src", out), files);
         let out = ".\n├── Cargo.toml\n├── src\n│\u{a0}\u{a0} ├── main.rs\n│\u{a0}\u{a0} └── a b\n└── z -> src\n\n2 directories, 4 files\n";
-        assert_eq!(told("tree", out), paths(&["Cargo.toml", "src", "src/main.rs", "src/a b", "z"]));
+        assert_eq!(
+            parse_ok("tree", out),
+            paths(&["Cargo.toml", "src", "src/main.rs", "src/a b", "z"])
+        );
     }
 }
 
@@ -164,18 +181,18 @@ mod git_output {
     }
 
     #[test]
-    fn status_in_its_short_forms() {
+    fn short_git_status_is_parsed() {
         let out = "## main...origin/main [ahead 1]\n M a.rs\nAM b.rs\nR  old.rs -> new.rs\n?? \"say hi.txt\"\n";
         for line in ["git status --porcelain", "git status -sb", "git -C x status --short"] {
-            assert_eq!(told(line, out), is("git_status", changes()), "{line}");
+            assert_eq!(parse_ok(line, out), parsed_as("git_status", changes()), "{line}");
         }
         let out = " M a.rs\0AM b.rs\0R  new.rs\0old.rs\0?? say hi.txt\0";
-        assert_eq!(told("git status --porcelain -z", out), is("git_status", changes()));
-        assert_eq!(told("git status -s", ""), is("git_status", json!([])));
+        assert_eq!(parse_ok("git status --porcelain -z", out), parsed_as("git_status", changes()));
+        assert_eq!(parse_ok("git status -s", ""), parsed_as("git_status", json!([])));
     }
 
     #[test]
-    fn status_in_version_two() {
+    fn git_status_version_two_is_parsed() {
         let out = "\
 # branch.oid 1234
 # branch.head main
@@ -184,11 +201,14 @@ mod git_output {
 2 R. N... 100644 100644 100644 3333333 3333333 R100 new.rs\told.rs
 ? say hi.txt
 ";
-        assert_eq!(told("git status --porcelain=v2 --branch", out), is("git_status", changes()));
+        assert_eq!(
+            parse_ok("git status --porcelain=v2 --branch", out),
+            parsed_as("git_status", changes())
+        );
     }
 
     #[test]
-    fn status_for_people() {
+    fn human_readable_git_status_is_parsed() {
         let out = "\
 On branch main
 Your branch is up to date with 'origin/main'.
@@ -213,22 +233,26 @@ Untracked files:
             { "path": "a.rs", "unstaged": "modified" },
             { "path": "say hi.txt", "unstaged": "untracked" },
         ]);
-        assert_eq!(told("git status", out), is("git_status", items));
+        assert_eq!(parse_ok("git status", out), parsed_as("git_status", items));
         let clean = "On branch main\nnothing to commit, working tree clean\n";
-        assert_eq!(told("git status", clean), is("git_status", json!([])));
-        assert_eq!(told("git status", "位于分支 main\n"), None, "another language is just text");
+        assert_eq!(parse_ok("git status", clean), parsed_as("git_status", json!([])));
+        assert_eq!(
+            parse_ok("git status", "位于分支 main\n"),
+            None,
+            "another language is just text"
+        );
     }
 
     #[test]
-    fn logs_short_drawn_and_in_full() {
+    fn short_graph_and_full_git_logs_are_parsed() {
         let items = json!([
             { "hash": "b7f03dc", "subject": "(HEAD -> main) Set out the shelves" },
             { "hash": "eb616f5", "subject": "修复" },
         ]);
         let out = "b7f03dc (HEAD -> main) Set out the shelves\neb616f5 修复\n";
-        assert_eq!(told("git log --oneline", out), is("git_log", items.clone()));
+        assert_eq!(parse_ok("git log --oneline", out), parsed_as("git_log", items.clone()));
         let out = "*   b7f03dc (HEAD -> main) Set out the shelves\n|\\  \n| * eb616f5 修复\n|/  \n";
-        assert_eq!(told("git log --oneline --graph", out), is("git_log", items));
+        assert_eq!(parse_ok("git log --oneline --graph", out), parsed_as("git_log", items));
         let out = "\
 commit b7f03dc7b7f03dc7b7f03dc7b7f03dc7b7f03dc7 (HEAD)
 Merge: 1111111 2222222
@@ -243,33 +267,33 @@ Date:   Fri Nov 20 10:00:00 2026 +0000
             "hash": "b7f03dc7b7f03dc7b7f03dc7b7f03dc7b7f03dc7", "author": "A B <a@b>",
             "date": "Fri Nov 20 10:00:00 2026 +0000", "subject": "Set out the shelves",
         }]);
-        assert_eq!(told("git log -1", out), is("git_log", items));
-        assert_eq!(told("git log --format=%an", "A B\n"), None);
+        assert_eq!(parse_ok("git log -1", out), parsed_as("git_log", items));
+        assert_eq!(parse_ok("git log --format=%an", "A B\n"), None);
     }
 
     #[test]
-    fn diffs_in_numbers() {
+    fn git_diffs_are_counted() {
         let stat = " src/a.rs       | 12 +++++++-----\n a => b/c.rs    |  0\n logo.png      | Bin 0 -> 120 bytes\n 3 files changed, 7 insertions(+), 5 deletions(-)\n";
         let items = json!([
             { "path": "src/a.rs", "changes": 12 },
             { "path": "a => b/c.rs", "changes": 0 },
             { "path": "logo.png", "binary": true },
         ]);
-        assert_eq!(told("git diff --stat", stat), is("git_diff_stat", items));
+        assert_eq!(parse_ok("git diff --stat", stat), parsed_as("git_diff_stat", items));
         let items = json!([
             { "path": "src/a.rs", "added": 7, "removed": 5 },
             { "path": "logo.png", "binary": true },
         ]);
         assert_eq!(
-            told("git diff --numstat", "7\t5\tsrc/a.rs\n-\t-\tlogo.png\n"),
-            is("git_diff_stat", items)
+            parse_ok("git diff --numstat", "7\t5\tsrc/a.rs\n-\t-\tlogo.png\n"),
+            parsed_as("git_diff_stat", items)
         );
         let items = json!([{ "files": 3, "added": 10, "removed": 0 }]);
         let out = " 3 files changed, 10 insertions(+)\n";
-        assert_eq!(told("git diff --shortstat HEAD", out), is("git_diff_stat", items));
+        assert_eq!(parse_ok("git diff --shortstat HEAD", out), parsed_as("git_diff_stat", items));
         let patch = "diff --git a/x y b/x y\nindex 1..2 100644\n--- a/x y\n+++ b/x y\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n+drei\n";
         let items = json!([{ "path": "x y", "added": 2, "removed": 1 }]);
-        assert_eq!(told("git diff", patch), is("git_diff_stat", items));
+        assert_eq!(parse_ok("git diff", patch), parsed_as("git_diff_stat", items));
     }
 }
 
@@ -277,11 +301,11 @@ mod complaints {
     use super::*;
 
     fn one(item: Value) -> Option<(String, usize, Value)> {
-        is("diagnostics", json!([item]))
+        parsed_as("diagnostics", json!([item]))
     }
 
     #[test]
-    fn cargo_and_rustc() {
+    fn cargo_and_rustc_diagnostics_are_parsed() {
         let err = "\
    Compiling x v0.1.0 (/w)
 warning: unused variable: `a`
@@ -308,77 +332,83 @@ error: could not compile `x` (lib) due to 1 previous error; 1 warning emitted
             { "file": "src/lib.rs", "line": 3, "col": 5, "severity": "error", "code": "E0308", "message": "mismatched types" },
             { "severity": "error", "message": "linking with `cc` failed: exit status: 1" },
         ]);
-        assert_eq!(ended("cargo clippy", "", err, 101), is("diagnostics", items.clone()));
-        assert_eq!(ended("cargo test", "", err, 101), is("diagnostics", items));
         assert_eq!(
-            ended("cargo check", "", "    Finished `dev`\n", 0),
-            is("diagnostics", json!([]))
+            parse_with_exit("cargo clippy", "", err, 101),
+            parsed_as("diagnostics", items.clone())
         );
-        assert_eq!(ended("cargo run", "hello\n", "    Finished `dev`\n", 0), None);
+        assert_eq!(parse_with_exit("cargo test", "", err, 101), parsed_as("diagnostics", items));
+        assert_eq!(
+            parse_with_exit("cargo check", "", "    Finished `dev`\n", 0),
+            parsed_as("diagnostics", json!([]))
+        );
+        assert_eq!(parse_with_exit("cargo run", "hello\n", "    Finished `dev`\n", 0), None);
     }
 
     #[test]
-    fn cargo_in_json() {
+    fn cargo_json_diagnostics_are_parsed() {
         let out = r#"{"reason":"compiler-artifact","target":{}}
 {"reason":"compiler-message","message":{"level":"error","message":"mismatched types","code":{"code":"E0308"},"spans":[{"is_primary":true,"file_name":"src/lib.rs","line_start":3,"column_start":5}]}}
 {"reason":"compiler-message","message":{"level":"error","message":"aborting due to 1 previous error","code":null,"spans":[]}}
 {"reason":"build-finished","success":false}"#;
         let item = json!({ "file": "src/lib.rs", "line": 3, "col": 5, "severity": "error", "code": "E0308", "message": "mismatched types" });
-        assert_eq!(ended("cargo build --message-format=json", out, "", 101), one(item));
+        assert_eq!(parse_with_exit("cargo build --message-format=json", out, "", 101), one(item));
     }
 
     #[test]
-    fn typescript_in_both_forms() {
+    fn both_forms_of_typescript_diagnostics_are_parsed() {
         let item = json!({ "file": "src/a.ts", "line": 12, "col": 5, "severity": "error", "code": "TS2322", "message": "Type 'string' is not assignable to type 'number'." });
         let out =
             "src/a.ts(12,5): error TS2322: Type 'string' is not assignable to type 'number'.\n";
-        assert_eq!(ended("npx tsc --noEmit", out, "", 2), one(item.clone()));
+        assert_eq!(parse_with_exit("npx tsc --noEmit", out, "", 2), one(item.clone()));
         let out = "src/a.ts:12:5 - error TS2322: Type 'string' is not assignable to type 'number'.\n\n12     let a = b;\n       ~~~\n\nFound 1 error in src/a.ts:12\n";
-        assert_eq!(ended("tsc --pretty", out, "", 2), one(item));
-        assert_eq!(told("tsc", ""), is("diagnostics", json!([])));
+        assert_eq!(parse_with_exit("tsc --pretty", out, "", 2), one(item));
+        assert_eq!(parse_ok("tsc", ""), parsed_as("diagnostics", json!([])));
     }
 
     #[test]
-    fn eslint_in_lines_and_json() {
+    fn eslint_lines_and_json_are_parsed() {
         let item = json!({ "file": "/w/a.js", "line": 12, "col": 5, "severity": "error", "code": "no-var", "message": "Unexpected var, use let or const instead" });
         let out = "\n/w/a.js\n  12:5  error  Unexpected var, use let or const instead  no-var\n\n✖ 1 problem (1 error, 0 warnings)\n";
-        assert_eq!(ended("eslint .", out, "", 1), one(item.clone()));
+        assert_eq!(parse_with_exit("eslint .", out, "", 1), one(item.clone()));
         let out = format!("\n> x@1.0.0 lint\n> eslint .\n{out}");
-        assert_eq!(ended("npm run lint", &out, "", 1), one(item.clone()));
+        assert_eq!(parse_with_exit("npm run lint", &out, "", 1), one(item.clone()));
         let out = r#"[{"filePath":"/w/a.js","messages":[{"ruleId":"no-var","severity":2,"message":"Unexpected var, use let or const instead","line":12,"column":5}]}]"#;
-        assert_eq!(ended("eslint -f json .", out, "", 1), one(item));
+        assert_eq!(parse_with_exit("eslint -f json .", out, "", 1), one(item));
     }
 
     #[test]
-    fn ruff_in_all_forms() {
+    fn all_forms_of_ruff_output_are_parsed() {
         let item = json!({ "file": "a.py", "line": 1, "col": 8, "severity": "error", "code": "F401", "message": "`os` imported but unused" });
         let out = "a.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n";
-        assert_eq!(ended("ruff check", out, "", 1), one(item.clone()));
+        assert_eq!(parse_with_exit("ruff check", out, "", 1), one(item.clone()));
         let out = "F401 [*] `os` imported but unused\n --> a.py:1:8\n  |\n1 | import os\n  |        ^^\nhelp: Remove unused import: `os`\n\nFound 1 error.\n";
-        assert_eq!(ended("uv run ruff check", out, "", 1), one(item.clone()));
+        assert_eq!(parse_with_exit("uv run ruff check", out, "", 1), one(item.clone()));
         let out = r#"[{"code":"F401","filename":"a.py","location":{"row":1,"column":8},"message":"`os` imported but unused"}]"#;
-        assert_eq!(ended("ruff check --output-format json", out, "", 1), one(item));
-        assert_eq!(told("ruff check", "All checks passed!\n"), is("diagnostics", json!([])));
+        assert_eq!(parse_with_exit("ruff check --output-format json", out, "", 1), one(item));
+        assert_eq!(
+            parse_ok("ruff check", "All checks passed!\n"),
+            parsed_as("diagnostics", json!([]))
+        );
     }
 
     #[test]
-    fn python_go_and_compilers() {
+    fn python_go_and_compiler_diagnostics_are_parsed() {
         let err = "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in <module>\n    f()\n  File \"/w/b.py\", line 9, in f\n    raise ValueError(\"no\")\nValueError: no\n";
         let item = json!({ "file": "/w/b.py", "line": 9, "severity": "error", "message": "ValueError: no" });
-        assert_eq!(ended("python3 a.py", "", err, 1), one(item));
+        assert_eq!(parse_with_exit("python3 a.py", "", err, 1), one(item));
         let err =
             "# example.com/x\n./main.go:10:2: undefined: y\nvet: ./z.go:3:1: missing return\n";
         let items = json!([
             { "file": "./main.go", "line": 10, "col": 2, "severity": "error", "message": "undefined: y" },
             { "file": "./z.go", "line": 3, "col": 1, "severity": "error", "message": "missing return" },
         ]);
-        assert_eq!(ended("go vet ./...", "", err, 1), is("diagnostics", items));
+        assert_eq!(parse_with_exit("go vet ./...", "", err, 1), parsed_as("diagnostics", items));
         let err = "a.c: In function 'main':\na.c:3:5: error: 'x' undeclared\na.c:3:5: note: each undeclared\n";
         let item = json!({ "file": "a.c", "line": 3, "col": 5, "severity": "error", "message": "'x' undeclared" });
-        assert_eq!(ended("gcc a.c", "", err, 1), one(item));
+        assert_eq!(parse_with_exit("gcc a.c", "", err, 1), one(item));
         let out = "a.py:12: error: Incompatible types\nFound 1 error in 1 file\n";
         let item = json!({ "file": "a.py", "line": 12, "severity": "error", "message": "Incompatible types" });
-        assert_eq!(ended("mypy .", out, "", 1), one(item));
+        assert_eq!(parse_with_exit("mypy .", out, "", 1), one(item));
     }
 }
 
@@ -386,7 +416,7 @@ mod test_runs {
     use super::*;
 
     /// Counts, then the failures.
-    fn ran(counts: [usize; 3], failures: &[Value]) -> Option<(String, usize, Value)> {
+    fn test_counts(counts: [usize; 3], failures: &[Value]) -> Option<(String, usize, Value)> {
         let [passed, failed, skipped] = counts;
         let mut items = vec![json!({ "passed": passed, "failed": failed, "skipped": skipped })];
         items.extend_from_slice(failures);
@@ -417,8 +447,8 @@ test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; fini
 ";
         let failure = json!({ "failed": "a::fails", "file": "src/a.rs", "line": 7 });
         assert_eq!(
-            ended("cargo test", out, "error: test failed\n", 101),
-            ran([3, 1, 1], &[failure])
+            parse_with_exit("cargo test", out, "error: test failed\n", 101),
+            test_counts([3, 1, 1], &[failure])
         );
     }
 
@@ -426,11 +456,14 @@ test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; fini
     fn nextest_names_each_failure_once() {
         let err = "        PASS [   0.005s] x a::works\n        FAIL [   0.004s] x a::fails\n     Summary [   0.010s] 3 tests run: 2 passed, 1 failed, 4 skipped\n        FAIL [   0.004s] x a::fails\nerror: test run failed\n";
         let failure = json!({ "failed": "x a::fails" });
-        assert_eq!(ended("cargo nextest run", "", err, 100), ran([2, 1, 4], &[failure]));
+        assert_eq!(
+            parse_with_exit("cargo nextest run", "", err, 100),
+            test_counts([2, 1, 4], &[failure])
+        );
     }
 
     #[test]
-    fn pytest_with_its_short_summary() {
+    fn the_short_summary_of_pytest_is_parsed() {
         let out = "\
 ============================= test session starts ==============================
 collected 4 items
@@ -448,48 +481,60 @@ FAILED tests/test_a.py::test_x - assert 1 == 2
 ==================== 1 failed, 2 passed, 1 skipped in 0.12s ====================
 ";
         let failure = json!({ "failed": "tests/test_a.py::test_x", "file": "tests/test_a.py", "line": 12, "message": "assert 1 == 2" });
-        let expected = ran([2, 1, 1], &[failure]);
-        assert_eq!(ended("pytest", out, "", 1), expected);
-        assert_eq!(ended("python3 -m pytest", out, "", 1), expected);
-        assert_eq!(told("pytest -q", "..\n2 passed in 0.01s\n"), ran([2, 0, 0], &[]));
+        let expected = test_counts([2, 1, 1], &[failure]);
+        assert_eq!(parse_with_exit("pytest", out, "", 1), expected);
+        assert_eq!(parse_with_exit("python3 -m pytest", out, "", 1), expected);
+        assert_eq!(parse_ok("pytest -q", "..\n2 passed in 0.01s\n"), test_counts([2, 0, 0], &[]));
         let out = "tests/test_a.py:3: in <module>\n    import nope\nE   ModuleNotFoundError: No module named 'nope'\n";
-        assert!(ended("pytest", out, "", 2).is_none_or(|told| told.0 != "test_summary"));
+        assert!(parse_with_exit("pytest", out, "", 2).is_none_or(|told| told.0 != "test_summary"));
     }
 
     #[test]
-    fn go_plain_and_in_json() {
+    fn plain_and_json_go_tests_are_parsed() {
         let out = "=== RUN   TestA\n--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n    b_test.go:9: got 1, want 2\n--- SKIP: TestC (0.00s)\nFAIL\nFAIL\texample.com/x\t0.003s\nFAIL\n";
         let failure = json!({ "failed": "TestB", "file": "b_test.go", "line": 9, "message": "got 1, want 2" });
-        assert_eq!(ended("go test -v ./...", out, "", 1), ran([1, 1, 1], &[failure]));
+        assert_eq!(
+            parse_with_exit("go test -v ./...", out, "", 1),
+            test_counts([1, 1, 1], &[failure])
+        );
         let out = "{\"Action\":\"run\",\"Test\":\"TestA\"}\n{\"Action\":\"pass\",\"Test\":\"TestA\"}\n{\"Action\":\"fail\",\"Test\":\"TestB\"}\n{\"Action\":\"fail\",\"Package\":\"x\"}\n";
         let failure = json!({ "failed": "TestB" });
-        assert_eq!(ended("go test -json ./...", out, "", 1), ran([1, 1, 0], &[failure]));
+        assert_eq!(
+            parse_with_exit("go test -json ./...", out, "", 1),
+            test_counts([1, 1, 0], &[failure])
+        );
         let err = "./x.go:1:2: undefined: y\n";
         let out = "FAIL\texample.com/x [build failed]\nFAIL\n";
         assert_eq!(
-            ended("go test ./...", out, err, 1).map(|told| told.0),
+            parse_with_exit("go test ./...", out, err, 1).map(|told| told.0),
             Some("diagnostics".into())
         );
     }
 
     #[test]
-    fn javascript_runners() {
+    fn javascript_test_runners_are_parsed() {
         let err = "FAIL src/a.test.js\n  ● sums › adds\n\n    expect(received).toBe(expected)\n\nTest Suites: 1 failed, 1 total\nTests:       1 failed, 2 passed, 3 total\n";
         let failure = json!({ "failed": "sums › adds" });
-        assert_eq!(ended("npx jest", "", err, 1), ran([2, 1, 0], std::slice::from_ref(&failure)));
         assert_eq!(
-            ended("npm test", "\n> x@1.0.0 test\n> jest\n", err, 1),
-            ran([2, 1, 0], &[failure])
+            parse_with_exit("npx jest", "", err, 1),
+            test_counts([2, 1, 0], std::slice::from_ref(&failure))
+        );
+        assert_eq!(
+            parse_with_exit("npm test", "\n> x@1.0.0 test\n> jest\n", err, 1),
+            test_counts([2, 1, 0], &[failure])
         );
         let out = " FAIL  src/a.test.ts > sums > adds\nAssertionError: expected 1 to be 2\n\n Test Files  1 failed (1)\n      Tests  1 failed | 2 passed | 1 skipped (4)\n";
         let failure = json!({ "failed": "src/a.test.ts > sums > adds" });
-        assert_eq!(ended("pnpm exec vitest run", out, "", 1), ran([2, 1, 1], &[failure]));
+        assert_eq!(
+            parse_with_exit("pnpm exec vitest run", out, "", 1),
+            test_counts([2, 1, 1], &[failure])
+        );
         let out = "TAP version 13\nok 1 - works\nnot ok 2 - adds\n1..2\n# tests 2\n# pass 1\n# fail 1\n# cancelled 0\n# skipped 0\n# todo 0\n";
         let failure = json!({ "failed": "adds" });
-        assert_eq!(ended("node --test", out, "", 1), ran([1, 1, 0], &[failure]));
+        assert_eq!(parse_with_exit("node --test", out, "", 1), test_counts([1, 1, 0], &[failure]));
         let out = "✔ works (0.5ms)\n✖ adds (1.2ms)\nℹ tests 2\nℹ pass 1\nℹ fail 1\nℹ cancelled 0\nℹ skipped 0\nℹ todo 0\n\n✖ failing tests:\n";
         let failure = json!({ "failed": "adds" });
-        assert_eq!(ended("node --test", out, "", 1), ran([1, 1, 0], &[failure]));
+        assert_eq!(parse_with_exit("node --test", out, "", 1), test_counts([1, 1, 0], &[failure]));
     }
 }
 
@@ -505,18 +550,18 @@ mod json_values {
             { "key": "list", "value": "list of 3" },
             { "key": "n", "value": null },
         ]);
-        assert_eq!(told("curl x", out), is("json", items));
+        assert_eq!(parse_ok("curl x", out), parsed_as("json", items));
         assert_eq!(
-            told("cat x", "[{\"a\":[1]},2]\n"),
-            is("json", json!([{ "a": "list of 1" }, 2]))
+            parse_ok("cat x", "[{\"a\":[1]},2]\n"),
+            parsed_as("json", json!([{ "a": "list of 1" }, 2]))
         );
     }
 
     #[test]
-    fn several_values_cut_ones_and_hostile_ones_are_just_text() {
-        assert_eq!(told("cat x", "{}\n{}\n"), None);
-        assert_eq!(told("cat x", "{ not json"), None);
-        assert_eq!(told("cat x", &"[".repeat(100_000)), None);
+    fn several_truncated_or_hostile_json_values_are_plain_text() {
+        assert_eq!(parse_ok("cat x", "{}\n{}\n"), None);
+        assert_eq!(parse_ok("cat x", "{ not json"), None);
+        assert_eq!(parse_ok("cat x", &"[".repeat(100_000)), None);
         let args = ["x".to_owned()];
         let run = FinishedCommand {
             program: "cat",
@@ -531,19 +576,19 @@ mod json_values {
 }
 
 #[test]
-fn wrappers_are_taken_off_and_shell_lines_read_where_they_are_simple() {
+fn wrappers_are_removed_and_simple_shell_lines_are_split() {
     let args = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let inner = |program: &str, line: &str| {
         let args = args(line);
-        let (program, rest) = unwrapped(program, &args);
+        let (program, rest) = unwrap_command(program, &args);
         format!("{program} {}", rest.join(" "))
     };
     assert_eq!(inner("/usr/bin/env", "A=1 timeout 10 rg -n x"), "rg -n x");
     assert_eq!(inner("/usr/bin/python3.11", "-m pytest -q"), "pytest -q");
     assert_eq!(inner("npm", "test"), "npm test");
-    assert_eq!(words("git status -s"), Some(("git".into(), args("status -s"))));
+    assert_eq!(split_simple_command("git status -s"), Some(("git".into(), args("status -s"))));
     for line in ["ls | wc", "A=1 ls", "ls *.rs", "echo $HOME", "", "a; b"] {
-        assert_eq!(words(line), None, "{line}");
+        assert_eq!(split_simple_command(line), None, "{line}");
     }
 }
 
@@ -562,14 +607,14 @@ const COMMANDS: &[&str] = &[
 ];
 
 #[test]
-fn whatever_the_output_is_nothing_panics() {
+fn no_output_makes_a_parser_panic() {
     for line in COMMANDS {
         for (first, second) in FRAGMENTS.iter().flat_map(|a| FRAGMENTS.iter().map(move |b| (a, b)))
         {
             for glue in ["", "\n", " "] {
                 let text = format!("{first}{glue}{second}");
-                ended(line, &text, &text, 1);
-                ended(line, &text, &text, 0);
+                parse_with_exit(line, &text, &text, 1);
+                parse_with_exit(line, &text, &text, 0);
             }
         }
     }

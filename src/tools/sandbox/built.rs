@@ -4,51 +4,51 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Profile;
-use super::kernel::{self, Kernel, Layer, Reading, Working};
-use super::places::{self, SandboxPaths, Stamp, Trees, stamp_of};
+use super::kernel::{self, Kernel, Layer, ReadAccess, WorkAccess};
+use super::places::{self, SandboxPaths, Stamp, Trees, read_stamp};
 use super::programs::{self, ProgramDirs};
-use super::temps::Temp;
+use super::temps::StepTempFolder;
 use super::workspace::WorkspaceRules;
 
 /// Layers kept at once.
 const MOST: usize = 32;
 
 #[derive(Debug, Default)]
-pub(super) struct Built(Mutex<Kept>);
+pub(super) struct LayerCache(Mutex<LayerCacheState>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct LayerCacheState {
     system: Option<Trees>,
     approved: Option<Trees>,
-    folders: Vec<Folder>,
-    layers: Vec<Made>,
+    folders: Vec<ReadableFolder>,
+    layers: Vec<CachedLayer>,
 }
 
 /// A folder that is worked in, and what of it may be read.
 #[derive(Debug)]
-struct Folder {
+struct ReadableFolder {
     workspace: WorkspaceRules,
     trees: Option<Trees>,
 }
 
 /// A layer, its user, and the inputs it was made from.
 #[derive(Debug)]
-struct Made {
+struct CachedLayer {
     profile: Profile,
-    lasting: PathBuf,
+    temp_path: PathBuf,
     files: Vec<(PathBuf, Option<Stamp>)>,
     /// Trees whose entries are listed one by one around our own folders.
     around: Vec<Trees>,
     layer: Arc<Layer>,
 }
 
-impl Built {
+impl LayerCache {
     /// Whether every place of credentials that is known of is closed to readers.
-    pub fn all_hidden(&self, places: &SandboxPaths) -> bool {
-        let mut kept = self.kept();
+    pub fn hides_all_credentials(&self, places: &SandboxPaths) -> bool {
+        let mut kept = self.lock_state();
         kept.refresh(places, std::slice::from_ref(&places.workspace));
-        let folders = kept.folders.iter().all(|folder| folder.workspace.whole);
-        folders && kept.system.as_ref().is_some_and(|trees| trees.all_hidden)
+        let folders = kept.folders.iter().all(|folder| folder.workspace.is_complete);
+        folders && kept.system.as_ref().is_some_and(|trees| trees.hides_all_credentials)
     }
 
     /// The layer of a step.
@@ -57,9 +57,9 @@ impl Built {
         kernel: Kernel,
         places: &SandboxPaths,
         profile: &Profile,
-        temp: &Temp,
+        temp: &StepTempFolder,
     ) -> Result<Arc<Layer>, String> {
-        let mut kept = self.kept();
+        let mut kept = self.lock_state();
         let roots = match profile {
             Profile::Read { readable, .. } => outermost(&places.workspace, readable),
             Profile::Work { .. } => Vec::new(),
@@ -68,61 +68,68 @@ impl Built {
             Profile::Read { .. } => kept.refresh(places, &roots),
             Profile::Work { .. } => kept.refresh_approved(places),
         }
-        if let Some(layer) = kept.known(profile, temp.lasting()) {
+        if let Some(layer) = kept.find_layer(profile, temp.stable_path()) {
             return Ok(layer);
         }
         let mut around = Vec::new();
         let (layer, files) = match profile {
-            Profile::Read { compares, .. } => {
+            Profile::Read { compares_tracked_files: compares, .. } => {
                 let run = startable(places, profile);
-                (kept.reading(places, &roots, *compares, &run, temp)?, run)
+                (kept.build_read_layer(places, &roots, *compares, &run, temp)?, run)
             }
             Profile::Work { opened, writes, network } => {
                 let ours = |paths: &[PathBuf]| -> Vec<Trees> {
-                    paths.iter().map(|path| places::around_ours(path, places)).collect()
+                    paths.iter().map(|path| places::cover_except_own(path, places)).collect()
                 };
                 let (read, write) = (ours(opened), ours(writes));
-                let layer = kept.working(kernel, (&read, &write, *network), temp)?;
+                let layer = kept.build_work_layer(kernel, (&read, &write, *network), temp)?;
                 around = read.into_iter().chain(write).collect();
                 (layer, writes.iter().chain(opened).cloned().collect())
             }
         };
         let layer = Arc::new(layer);
-        let files = files.into_iter().map(|path| (path.clone(), identity(&path))).collect();
+        let files = files.into_iter().map(|path| (path.clone(), file_identity(&path))).collect();
         if kept.layers.len() >= MOST {
             kept.layers.remove(0);
         }
-        let (profile, lasting) = (profile.clone(), temp.lasting().to_owned());
-        kept.layers.push(Made { profile, lasting, files, around, layer: Arc::clone(&layer) });
+        let (profile, lasting) = (profile.clone(), temp.stable_path().to_owned());
+        kept.layers.push(CachedLayer {
+            profile,
+            temp_path: lasting,
+            files,
+            around,
+            layer: Arc::clone(&layer),
+        });
         Ok(layer)
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
+    fn lock_state(&self) -> std::sync::MutexGuard<'_, LayerCacheState> {
         // A thread that broke off while it had the lock left every value whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl LayerCacheState {
     /// Checks whether anything changed that readers depend on, and forgets what was made
     /// from it.
     fn refresh(&mut self, places: &SandboxPaths, roots: &[PathBuf]) {
         let mut changed = false;
         if !self.system.as_ref().is_some_and(Trees::is_fresh) {
-            self.system = Some(Trees::of_system(places));
+            self.system = Some(Trees::for_system(places));
             changed = true;
         }
         for root in roots {
             if !self.folders.iter().any(|folder| folder.workspace.root() == root) {
                 let workspace = WorkspaceRules::new(root.clone());
-                self.folders.push(Folder { workspace, trees: None });
+                self.folders.push(ReadableFolder { workspace, trees: None });
             }
         }
         for folder in &mut self.folders {
             let looked = folder.workspace.refresh();
             if looked || !folder.trees.as_ref().is_some_and(Trees::is_fresh) {
                 let root = folder.workspace.root().to_owned();
-                folder.trees = Some(Trees::of_folder(&root, folder.workspace.closed(), places));
+                folder.trees =
+                    Some(Trees::for_folder(&root, folder.workspace.closed_paths(), places));
                 changed = true;
             }
         }
@@ -133,71 +140,71 @@ impl Kept {
 
     fn refresh_approved(&mut self, places: &SandboxPaths) {
         if !self.approved.as_ref().is_some_and(Trees::is_fresh) {
-            self.approved = Some(Trees::of_approved(places));
+            self.approved = Some(Trees::for_approved(places));
             self.layers.retain(|made| matches!(made.profile, Profile::Read { .. }));
         }
     }
 
-    fn known(&self, profile: &Profile, lasting: &Path) -> Option<Arc<Layer>> {
-        let same = |made: &&Made| {
+    fn find_layer(&self, profile: &Profile, lasting: &Path) -> Option<Arc<Layer>> {
+        let same = |made: &&CachedLayer| {
             made.profile == *profile
-                && made.lasting == lasting
-                && made.files.iter().all(|(path, stamp)| identity(path) == *stamp)
+                && made.temp_path == lasting
+                && made.files.iter().all(|(path, stamp)| file_identity(path) == *stamp)
                 && made.around.iter().all(Trees::is_fresh)
         };
         self.layers.iter().rev().find(same).map(|made| Arc::clone(&made.layer))
     }
 
-    fn reading(
+    fn build_read_layer(
         &self,
         places: &SandboxPaths,
         roots: &[PathBuf],
         compares: bool,
         run: &[PathBuf],
-        temp: &Temp,
+        temp: &StepTempFolder,
     ) -> Result<Layer, String> {
-        let mut read = vec![temp.lasting().to_owned()];
+        let mut read = vec![temp.stable_path().to_owned()];
         read.extend(self.system.iter().flat_map(|trees| trees.read.iter().cloned()));
         for root in roots {
             let folder = self.folders.iter().find(|folder| folder.workspace.root() == root);
             match folder.and_then(|folder| folder.trees.as_ref()) {
                 Some(trees) if !compares => read.extend(trees.read.iter().cloned()),
-                _ => read.extend(places::around_ours(root, places).read),
+                _ => read.extend(places::cover_except_own(root, places).read),
             }
         }
-        read.extend(run.iter().filter_map(|program| places.tree_of(program)));
+        read.extend(run.iter().filter_map(|program| places.install_tree(program)));
         let mut list = places.program_folders();
         list.extend_from_slice(roots);
-        kernel::reading(&Reading { read: &read, list: &list, run })
+        kernel::read_layer(&ReadAccess { read: &read, list: &list, run })
     }
 
-    fn working(
+    fn build_work_layer(
         &self,
         kernel: Kernel,
         (opened, writes, network): (&[Trees], &[Trees], bool),
-        temp: &Temp,
+        temp: &StepTempFolder,
     ) -> Result<Layer, String> {
         let mut read: Vec<PathBuf> =
             self.approved.iter().flat_map(|trees| trees.read.iter().cloned()).collect();
         read.extend(opened.iter().flat_map(|trees| trees.read.iter().cloned()));
-        let mut write = vec![temp.lasting().to_owned()];
+        let mut write = vec![temp.stable_path().to_owned()];
         write.extend(writes.iter().flat_map(|trees| trees.read.iter().cloned()));
         write.extend(places::devices());
-        kernel::working(kernel, &Working { read: &read, write: &write, network })
+        kernel::work_layer(kernel, &WorkAccess { read: &read, write: &write, network })
     }
 }
 
 /// The programs a step that runs by itself may start.
 pub(super) fn startable(places: &SandboxPaths, profile: &Profile) -> Vec<PathBuf> {
     let Profile::Read { programs, helpers, .. } = profile else { return Vec::new() };
-    let (trees, toolchains) = (places.program_trees(), places.toolchains());
+    let (trees, toolchains) = (places.program_trees(), places.rustup_toolchains());
     let shelves = ProgramDirs { folders: &places.programs, toolchains: &toolchains, trees: &trees };
     programs::startable(programs, helpers, shelves)
 }
 
 /// Which file it is: a tree is allowed by the file it was.
-fn identity(path: &Path) -> Option<Stamp> {
-    stamp_of(path).map(|(device, inode, _)| (device, inode, 0))
+fn file_identity(path: &Path) -> Option<Stamp> {
+    read_stamp(path).map(|(device, inode, _)| (device, inode, 0))
 }
 
 /// The folders that are read, without those inside another of them.

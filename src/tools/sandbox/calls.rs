@@ -25,7 +25,7 @@ const fn call(name: &'static str, x86_64: i64, aarch64: i64) -> Call {
     Call { name, x86_64: Some(x86_64), aarch64: Some(aarch64) }
 }
 
-const fn old(name: &'static str, x86_64: i64) -> Call {
+const fn x86_only(name: &'static str, x86_64: i64) -> Call {
     Call { name, x86_64: Some(x86_64), aarch64: None }
 }
 
@@ -47,16 +47,16 @@ const NEVER: &[Call] = &[
     call("swapon", 167, 224), call("swapoff", 168, 225), call("sethostname", 170, 161), call("setdomainname", 171, 162),
     call("settimeofday", 164, 170), call("clock_settime", 227, 112), call("clock_adjtime", 305, 266), call("adjtimex", 159, 171),
     call("acct", 163, 89), call("quotactl", 179, 60), call("quotactl_fd", 443, 443), call("syslog", 103, 116),
-    old("iopl", 172), old("ioperm", 173),
+    x86_only("iopl", 172), x86_only("ioperm", 173),
 ];
 
 /// Denied to steps that run by themselves: what changes a file without writing to it,
 /// which Landlock does not see.
 #[rustfmt::skip]
 const NO_CHANGE: &[Call] = &[
-    TRUNCATE, old("chmod", 90), call("fchmod", 91, 52), call("fchmodat", 268, 53), call("fchmodat2", 452, 452),
-    old("chown", 92), call("fchown", 93, 55), old("lchown", 94), call("fchownat", 260, 54),
-    old("utime", 132), old("utimes", 235), old("futimesat", 261), call("utimensat", 280, 88),
+    TRUNCATE, x86_only("chmod", 90), call("fchmod", 91, 52), call("fchmodat", 268, 53), call("fchmodat2", 452, 452),
+    x86_only("chown", 92), call("fchown", 93, 55), x86_only("lchown", 94), call("fchownat", 260, 54),
+    x86_only("utime", 132), x86_only("utimes", 235), x86_only("futimesat", 261), call("utimensat", 280, 88),
     call("setxattr", 188, 5), call("lsetxattr", 189, 6), call("fsetxattr", 190, 7), call("setxattrat", 463, 463),
     call("removexattr", 197, 14), call("lremovexattr", 198, 15), call("fremovexattr", 199, 16), call("removexattrat", 466, 466),
     call("file_setattr", 469, 469), call("mq_open", 240, 180), call("mq_unlink", 241, 181),
@@ -121,19 +121,19 @@ fn rules(
     arch: &TargetArch,
 ) -> Result<Rules, seccompiler::BackendError> {
     let mut rules = Rules::new();
-    let more = if strict == Confinement::Alone { NO_CHANGE } else { &[] };
+    let more = if strict == Confinement::ReadOnly { NO_CHANGE } else { &[] };
     let cutting = (!rights.cutting).then_some(&TRUNCATE);
     for call in NEVER.iter().chain(more).chain(cutting) {
         deny(&mut rules, call, arch, &[]);
     }
-    let codes = if strict == Confinement::Alone { ATTRIBUTES } else { &[] };
+    let codes = if strict == Confinement::ReadOnly { ATTRIBUTES } else { &[] };
     let codes = TERMINAL.iter().chain(codes);
-    let codes = codes.map(|code| SeccompRule::new(vec![is(1, *code, SeccompCmpOp::Eq)?]));
+    let codes = codes.map(|code| SeccompRule::new(vec![compare_arg(1, *code, SeccompCmpOp::Eq)?]));
     let codes = codes.collect::<Result<Vec<_>, _>>()?;
     deny(&mut rules, &IOCTL, arch, &codes);
     let sockets = match strict {
         Confinement::Approved { network: true } => vec![none_of(NETWORK)?],
-        Confinement::Alone | Confinement::Approved { network: false } => Vec::new(),
+        Confinement::ReadOnly | Confinement::Approved { network: false } => Vec::new(),
     };
     deny(&mut rules, &SOCKET, arch, &sockets);
     deny(&mut rules, &SOCKET_PAIR, arch, &[none_of(&[LOCAL])?]);
@@ -152,11 +152,11 @@ fn deny(rules: &mut Rules, call: &Call, arch: &TargetArch, when: &[SeccompRule])
 
 /// The first argument is not one of these.
 fn none_of(families: &[u64]) -> Result<SeccompRule, seccompiler::BackendError> {
-    let differs = families.iter().map(|family| is(0, *family, SeccompCmpOp::Ne));
+    let differs = families.iter().map(|family| compare_arg(0, *family, SeccompCmpOp::Ne));
     SeccompRule::new(differs.collect::<Result<Vec<_>, _>>()?)
 }
 
-fn is(
+fn compare_arg(
     argument: u8,
     value: u64,
     compared: SeccompCmpOp,
@@ -185,20 +185,20 @@ mod tests {
     #[test]
     fn the_filter_can_be_built_for_every_kind_of_step() {
         for strict in [
-            Confinement::Alone,
+            Confinement::ReadOnly,
             Confinement::Approved { network: false },
             Confinement::Approved { network: true },
         ] {
             for arch in [TargetArch::x86_64, TargetArch::aarch64] {
-                let count = |abi: i32| rules(strict, Rights::of(abi), &arch).unwrap().len();
+                let count = |abi: i32| rules(strict, Rights::for_abi(abi), &arch).unwrap().len();
                 assert!(count(7) > 40);
-                let one_more = usize::from(strict != Confinement::Alone);
+                let one_more = usize::from(strict != Confinement::ReadOnly);
                 assert_eq!(
                     [1, 2, 3].map(count),
                     [0, 0, 1].map(|less| count(7) + one_more * (1 - less))
                 );
             }
-            assert_eq!(filter(strict, Rights::of(1)).unwrap().is_some(), arch().is_some());
+            assert_eq!(filter(strict, Rights::for_abi(1)).unwrap().is_some(), arch().is_some());
         }
     }
 }

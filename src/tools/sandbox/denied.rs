@@ -12,7 +12,7 @@ use rustix::fs::{Access, access};
 
 use super::Profile;
 use super::places::SandboxPaths;
-use super::temps::Temp;
+use super::temps::StepTempFolder;
 use crate::protocol::SandboxDenial;
 use crate::safety;
 
@@ -76,7 +76,7 @@ const MOST: usize = 3;
 
 /// The surroundings of one step.
 #[derive(Clone, Debug, Default)]
-pub struct Walls {
+pub struct SandboxBounds {
     home: PathBuf,
     /// It may write here.
     writes: Vec<PathBuf>,
@@ -84,13 +84,17 @@ pub struct Walls {
     closed: Vec<PathBuf>,
     opened: Vec<PathBuf>,
     /// Our own folders: in what leads to one nothing new can be made.
-    own: Vec<PathBuf>,
+    own_folders: Vec<PathBuf>,
     network: bool,
-    alone: bool,
+    is_read_only: bool,
 }
 
-impl Walls {
-    pub(super) fn of(places: &SandboxPaths, profile: &Profile, temp: &Temp) -> Walls {
+impl SandboxBounds {
+    pub(super) fn new(
+        places: &SandboxPaths,
+        profile: &Profile,
+        temp: &StepTempFolder,
+    ) -> SandboxBounds {
         let home = places.home.clone();
         let mut closed = safety::credential_places(&places.home);
         closed.extend(places.own.iter().cloned());
@@ -99,18 +103,34 @@ impl Walls {
         match profile {
             Profile::Read { .. } => {
                 let (opened, network, alone) = (Vec::new(), false, true);
-                Walls { home, writes, closed, opened, own, network, alone }
+                SandboxBounds {
+                    home,
+                    writes,
+                    closed,
+                    opened,
+                    own_folders: own,
+                    network,
+                    is_read_only: alone,
+                }
             }
             Profile::Work { opened, writes: more, network } => {
                 writes.extend(more.iter().cloned());
                 let opened = opened.clone();
-                Walls { home, writes, closed, opened, own, network: *network, alone: false }
+                SandboxBounds {
+                    home,
+                    writes,
+                    closed,
+                    opened,
+                    own_folders: own,
+                    network: *network,
+                    is_read_only: false,
+                }
             }
         }
     }
 
     /// What the output of a step that failed in `cwd` shows it was denied.
-    pub fn denied(&self, words: &str, cwd: &Path) -> Option<SandboxDenial> {
+    pub fn find_denial(&self, words: &str, cwd: &Path) -> Option<SandboxDenial> {
         let mut found = SandboxDenial::default();
         let lines: Vec<&str> = words.lines().collect();
         for (at, line) in lines.iter().enumerate() {
@@ -123,13 +143,16 @@ impl Walls {
             }
             // Nearest first.
             let before = lines.get(at.saturating_sub(LINES_BEFORE)..=at).unwrap_or_default();
-            if let Some(path) = before.iter().rev().flat_map(|line| paths(line)).find_map(|text| {
-                let path = safety::absolute(&text, cwd, &self.home);
-                let real = real(&path);
-                self.keeps(&real).map(|kind| (kind, real))
-            }) {
+            if let Some(path) =
+                before.iter().rev().flat_map(|line| path_candidates(line)).find_map(|text| {
+                    let path = safety::absolute(&text, cwd, &self.home);
+                    let real = resolve_existing(&path);
+                    self.denied_access(&real).map(|kind| (kind, real))
+                })
+            {
                 let (kind, path) = path;
-                let list = if kind == Kind::Read { &mut found.reads } else { &mut found.writes };
+                let list =
+                    if kind == DeniedAccess::Read { &mut found.reads } else { &mut found.writes };
                 let shown = path.to_string_lossy().into_owned();
                 if list.len() < MOST && !list.contains(&shown) {
                     list.push(shown);
@@ -140,42 +163,43 @@ impl Walls {
     }
 
     /// Whether the sandbox keeps a path from the step that the user's own rights leave.
-    fn keeps(&self, real: &Path) -> Option<Kind> {
+    fn denied_access(&self, real: &Path) -> Option<DeniedAccess> {
         let within = |trees: &[PathBuf]| trees.iter().any(|tree| real.starts_with(tree));
         if within(&self.closed) && !within(&self.opened) {
-            return (access(real, Access::READ_OK).is_ok()).then_some(Kind::Read);
+            return (access(real, Access::READ_OK).is_ok()).then_some(DeniedAccess::Read);
         }
         let existing = if real.exists() { real } else { real.parent()? };
-        if self.alone {
+        if self.is_read_only {
             let name = real.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             let secret = safety::is_sensitive_name(name) && real.exists();
-            return secret.then_some(Kind::Read);
+            return secret.then_some(DeniedAccess::Read);
         }
         let free = existing.exists() && access(existing, Access::WRITE_OK).is_ok();
-        let beside_ours = existing != real && self.own.iter().any(|own| own.starts_with(existing));
-        ((!within(&self.writes) || beside_ours) && free).then_some(Kind::Write)
+        let beside_ours =
+            existing != real && self.own_folders.iter().any(|own| own.starts_with(existing));
+        ((!within(&self.writes) || beside_ours) && free).then_some(DeniedAccess::Write)
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum DeniedAccess {
     Read,
     Write,
 }
 
 /// With links resolved as far as it is there.
-fn real(path: &Path) -> PathBuf {
+fn resolve_existing(path: &Path) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;
     }
     match (path.parent(), path.file_name()) {
-        (Some(above), Some(name)) => real(above).join(name),
+        (Some(above), Some(name)) => resolve_existing(above).join(name),
         _ => path.to_owned(),
     }
 }
 
 /// The parts of a line that may be paths: quoted text, and words with a slash.
-fn paths(line: &str) -> Vec<String> {
+fn path_candidates(line: &str) -> Vec<String> {
     let is_mark = |c: char| "'\"`‘’“”«»<>()[]{},;|".contains(c);
     let quoted = line.split(is_mark).map(str::trim);
     let bare = line.split(|c: char| is_mark(c) || c.is_whitespace());
@@ -192,18 +216,18 @@ fn paths(line: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    struct Field {
+    struct DenialFixture {
         root: tempfile::TempDir,
     }
 
-    impl Field {
-        fn new() -> Field {
+    impl DenialFixture {
+        fn new() -> DenialFixture {
             let root = tempfile::tempdir().unwrap();
             for folder in ["ws", "out", "home/.ssh"] {
                 std::fs::create_dir_all(root.path().join(folder)).unwrap();
             }
             std::fs::write(root.path().join("home/.ssh/id_rsa"), "x").unwrap();
-            Field { root }
+            DenialFixture { root }
         }
 
         fn at(&self, name: &str) -> PathBuf {
@@ -211,19 +235,19 @@ mod tests {
         }
 
         fn denied(&self, words: &str) -> Option<SandboxDenial> {
-            let walls = Walls {
+            let walls = SandboxBounds {
                 home: self.at("home"),
                 writes: vec![self.at("ws"), "/dev".into()],
                 closed: vec![self.at("home/.ssh")],
-                ..Walls::default()
+                ..SandboxBounds::default()
             };
-            walls.denied(words, &self.at("ws"))
+            walls.find_denial(words, &self.at("ws"))
         }
     }
 
     #[test]
     fn messages_about_a_closed_path_are_understood_in_many_forms() {
-        let field = Field::new();
+        let field = DenialFixture::new();
         let out = field.at("out/new");
         let out = out.display();
         for words in [
@@ -247,7 +271,7 @@ mod tests {
 
     #[test]
     fn credentials_and_the_network_are_distinguished() {
-        let field = Field::new();
+        let field = DenialFixture::new();
         let key = field.at("home/.ssh/id_rsa");
         let words = format!("Load key \"{}\": Permission denied", key.display());
         let found = field.denied(&words).unwrap();
@@ -264,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_step_that_failed_for_its_own_reasons_is_not_blamed_on_the_sandbox() {
-        let field = Field::new();
+        let field = DenialFixture::new();
         for words in [
             "cat: missing: No such file or directory",
             "touch: cannot touch './x/y': Permission denied",

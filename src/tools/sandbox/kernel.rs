@@ -25,7 +25,7 @@ pub(super) struct Kernel(ABI);
 impl Kernel {
     /// Asks the kernel, from a thread of its own that ends with the answer. `None`: it
     /// has no Landlock, or it is switched off.
-    pub fn ask() -> Option<Kernel> {
+    pub fn detect() -> Option<Kernel> {
         let thread = std::thread::Builder::new().name("landlock".into());
         let asked = thread.spawn(|| {
             let ruleset = Ruleset::default().handle_access(AccessFs::Execute).ok()?;
@@ -44,12 +44,12 @@ impl Kernel {
 
     /// The restrictions this version supports.
     pub fn rights(self) -> Rights {
-        Rights::of(self.abi())
+        Rights::for_abi(self.abi())
     }
 
     /// Another version than the one that is there.
     #[cfg(test)]
-    pub fn of(abi: i32) -> Kernel {
+    pub fn with_abi(abi: i32) -> Kernel {
         const ALL: [ABI; 7] = [ABI::V1, ABI::V2, ABI::V3, ABI::V4, ABI::V5, ABI::V6, ABI::V7];
         Kernel(*ALL.iter().find(|one| **one as i32 == abi).expect("a version"))
     }
@@ -61,7 +61,7 @@ pub(super) struct Layer(RulesetCreated);
 
 /// The files a step that runs by itself may read and start.
 #[derive(Debug)]
-pub(super) struct Reading<'a> {
+pub(super) struct ReadAccess<'a> {
     /// Contents and names.
     pub read: &'a [PathBuf],
     /// Names only.
@@ -72,14 +72,14 @@ pub(super) struct Reading<'a> {
 
 /// The files an approved step may read and write.
 #[derive(Debug)]
-pub(super) struct Working<'a> {
+pub(super) struct WorkAccess<'a> {
     pub read: &'a [PathBuf],
     pub write: &'a [PathBuf],
     pub network: bool,
 }
 
 /// Makes the layer for reading. Nothing is restricted yet.
-pub(super) fn reading(reading: &Reading<'_>) -> Result<Layer, String> {
+pub(super) fn read_layer(reading: &ReadAccess<'_>) -> Result<Layer, String> {
     let contents = AccessFs::ReadFile | AccessFs::ReadDir;
     let starts = contents | AccessFs::Execute;
     let made = || -> Result<RulesetCreated, RulesetError> {
@@ -93,7 +93,7 @@ pub(super) fn reading(reading: &Reading<'_>) -> Result<Layer, String> {
 
 /// Makes the one layer of an approved step. One, because files are moved between folders
 /// only where no other layer has a word in it.
-pub(super) fn working(kernel: Kernel, working: &Working<'_>) -> Result<Layer, String> {
+pub(super) fn work_layer(kernel: Kernel, working: &WorkAccess<'_>) -> Result<Layer, String> {
     // Its network setting decides which sockets it reaches: agents and displays can be
     // anywhere.
     let writes = AccessFs::from_write(kernel.0) & !AccessFs::ResolveUnix;
@@ -111,7 +111,7 @@ pub(super) fn working(kernel: Kernel, working: &Working<'_>) -> Result<Layer, St
 }
 
 /// Makes the layer that lets a step write to its own folder and nowhere else.
-pub(super) fn own_folder(kernel: Kernel, temp: &Path) -> Result<Layer, String> {
+pub(super) fn own_folder_layer(kernel: Kernel, temp: &Path) -> Result<Layer, String> {
     let writes = AccessFs::from_write(kernel.0);
     let (ports, scopes) = (AccessNet::from_all(kernel.0), Scope::from_all(kernel.0));
     let made = || -> Result<RulesetCreated, RulesetError> {
@@ -140,8 +140,8 @@ pub(super) fn restrict(
     for layer in layers {
         enforce(layer.0.try_clone().map_err(|error| error.to_string())?)?;
     }
-    if strict == Confinement::Alone {
-        drop_rights().map_err(|error| error.to_string())?;
+    if strict == Confinement::ReadOnly {
+        drop_capabilities().map_err(|error| error.to_string())?;
     }
     seccompiler::apply_filter(&filter).map_err(|error| error.to_string())
 }
@@ -150,7 +150,7 @@ pub(super) fn restrict(
 /// Landlock, such as reading the environment of other processes. Reading stays, because
 /// root's workspace may hold files of others. No program gets them back: new privileges
 /// are off already.
-fn drop_rights() -> rustix::io::Result<()> {
+fn drop_capabilities() -> rustix::io::Result<()> {
     let now = capabilities(None)?;
     let kept = now.permitted & CapabilitySet::DAC_READ_SEARCH;
     let effective = now.effective & kept;
@@ -197,11 +197,11 @@ mod tests {
         let abis = [ABI::V1, ABI::V2, ABI::V3, ABI::V4, ABI::V5, ABI::V6, ABI::V7];
         for kernel in abis.map(Kernel) {
             for network in [true, false] {
-                let held = Working { read: &paths, write: &paths, network };
-                working(kernel, &held).unwrap();
+                let held = WorkAccess { read: &paths, write: &paths, network };
+                work_layer(kernel, &held).unwrap();
             }
-            own_folder(kernel, Path::new("/tmp")).unwrap();
+            own_folder_layer(kernel, Path::new("/tmp")).unwrap();
         }
-        reading(&Reading { read: &paths, list: &paths, run: &paths }).unwrap();
+        read_layer(&ReadAccess { read: &paths, list: &paths, run: &paths }).unwrap();
     }
 }

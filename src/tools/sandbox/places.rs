@@ -125,11 +125,11 @@ pub(super) struct Trees {
     /// Folders that were looked through, each with its state then.
     watched: Vec<(PathBuf, Stamp)>,
     /// False when some folder had too many entries.
-    pub all_hidden: bool,
+    pub hides_all_credentials: bool,
     /// Our own folders, around which every entry is listed by itself, however many there
     /// are.
-    own: Vec<PathBuf>,
-    made: Option<SystemTime>,
+    own_folders: Vec<PathBuf>,
+    scanned_at: Option<SystemTime>,
 }
 
 /// Identifies the contents of a folder: device, inode, change in nanoseconds.
@@ -138,23 +138,28 @@ pub(super) type Stamp = (u64, u64, i128);
 impl Trees {
     fn new(places: &SandboxPaths) -> Trees {
         let (own, made) = (places.own.clone(), Some(SystemTime::now()));
-        Trees { all_hidden: true, own, made, ..Trees::default() }
+        Trees {
+            hides_all_credentials: true,
+            own_folders: own,
+            scanned_at: made,
+            ..Trees::default()
+        }
     }
 
     /// The places a step that runs by itself may read beside the workspace.
-    pub fn of_system(places: &SandboxPaths) -> Trees {
+    pub fn for_system(places: &SandboxPaths) -> Trees {
         let mut trees = Trees::new(places);
-        let closed = closed_to_readers(places);
-        let users = places.toolchains_there();
+        let closed = closed_to_automatic_steps(places);
+        let users = places.existing_toolchains();
         let system = outermost(SYSTEM.iter().map(PathBuf::from).collect());
         let roots = system.iter().chain(&users);
-        trees.read = roots.flat_map(|root| trees.around(root, &closed)).collect();
+        trees.read = roots.flat_map(|root| trees.cover_except(root, &closed)).collect();
         trees.read.extend(DEVICES.iter().map(PathBuf::from));
         trees
     }
 
     /// A folder that is worked in, around its credentials.
-    pub fn of_folder<'a>(
+    pub fn for_folder<'a>(
         root: &Path,
         credentials: impl Iterator<Item = &'a PathBuf>,
         places: &SandboxPaths,
@@ -168,19 +173,19 @@ impl Trees {
         if root == Path::new("/") {
             closed.extend(["/dev".into(), "/proc".into()]);
         }
-        trees.read = trees.around(root, &closed);
+        trees.read = trees.cover_except(root, &closed);
         trees
     }
 
     /// The places an approved step may read: all but known places of credentials.
-    pub fn of_approved(places: &SandboxPaths) -> Trees {
+    pub fn for_approved(places: &SandboxPaths) -> Trees {
         let mut trees = Trees::new(places);
-        let mut closed = closed(places);
-        let mut read = trees.around(Path::new("/"), &closed);
+        let mut closed = closed_paths(places);
+        let mut read = trees.cover_except(Path::new("/"), &closed);
         read.extend(DEVICES.iter().chain(MORE_DEVICES).map(PathBuf::from));
         if closed.iter().any(|place| places.workspace.starts_with(place)) {
             closed.retain(|place| !places.workspace.starts_with(place));
-            read.extend(trees.around(&places.workspace, &closed));
+            read.extend(trees.cover_except(&places.workspace, &closed));
         }
         trees.read = read;
         trees
@@ -188,22 +193,22 @@ impl Trees {
 
     /// Whether the list is still up to date.
     pub fn is_fresh(&self) -> bool {
-        let made = self.made.unwrap_or(SystemTime::UNIX_EPOCH);
+        let made = self.scanned_at.unwrap_or(SystemTime::UNIX_EPOCH);
         self.watched
             .iter()
-            .all(|(folder, stamp)| stamp_of(folder) == Some(*stamp) && !is_recent(stamp.2, made))
+            .all(|(folder, stamp)| read_stamp(folder) == Some(*stamp) && !is_recent(stamp.2, made))
     }
 
     /// The trees that cover a folder except for the closed paths.
-    pub fn around(&mut self, folder: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
+    pub fn cover_except(&mut self, folder: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
         if closed.iter().any(|place| place == folder) && folder != Path::new("/") {
             return Vec::new();
         }
         if !closed.iter().any(|place| place.starts_with(folder)) {
             return vec![folder.to_owned()];
         }
-        let before = stamp_of(folder);
-        let leads_to_ours = self.own.iter().any(|own| own.starts_with(folder));
+        let before = read_stamp(folder);
+        let leads_to_ours = self.own_folders.iter().any(|own| own.starts_with(folder));
         let most = if leads_to_ours { usize::MAX } else { ENTRIES_MOST };
         let (Some(entries), Some(stamp)) = (entries(folder, most), before) else {
             // Not readable for us, so not for our children.
@@ -211,30 +216,31 @@ impl Trees {
         };
         self.watched.push((folder.to_owned(), stamp));
         if entries.len() > most {
-            self.all_hidden = false;
+            self.hides_all_credentials = false;
             return vec![folder.to_owned()];
         }
-        entries.iter().flat_map(|entry| self.around(entry, closed)).collect()
+        entries.iter().flat_map(|entry| self.cover_except(entry, closed)).collect()
     }
 }
 
 impl SandboxPaths {
     /// Where a place of the user is on this machine; `None`: nowhere.
-    pub fn of_spot(&self, spot: &UserPath) -> Option<PathBuf> {
-        self.moved_or(spot.variable, spot.home, spot.rest)
+    pub fn resolve_user_path(&self, spot: &UserPath) -> Option<PathBuf> {
+        self.resolve_moved(spot.variable, spot.home, spot.rest)
     }
 
-    fn moved_or(&self, variable: &str, home: &str, rest: &str) -> Option<PathBuf> {
+    fn resolve_moved(&self, variable: &str, home: &str, rest: &str) -> Option<PathBuf> {
         let moved = self.moved.get(variable).cloned();
         let base = moved.or_else(|| (!home.is_empty()).then(|| self.home.join(home)))?;
         Some(if rest.is_empty() { base } else { base.join(rest) })
     }
 
     /// Toolchains and the settings of git, as far as they are there.
-    pub fn toolchains_there(&self) -> Vec<PathBuf> {
-        let toolchains = TOOLCHAINS.iter().filter_map(|row| self.moved_or(row.0, row.1, row.2));
+    pub fn existing_toolchains(&self) -> Vec<PathBuf> {
+        let toolchains =
+            TOOLCHAINS.iter().filter_map(|row| self.resolve_moved(row.0, row.1, row.2));
         let of_git = OF_GIT.iter().map(|name| self.home.join(name));
-        let users = toolchains.chain(of_git).chain(named_by_git(self));
+        let users = toolchains.chain(of_git).chain(files_named_by_git_config(self));
         let users = users.chain(self.programs.iter().filter_map(|folder| prefix(folder, self)));
         let mut roots = outermost(users.collect());
         // A variable that names the home, or a folder above it, does not name a toolchain.
@@ -243,8 +249,8 @@ impl SandboxPaths {
     }
 
     /// The folder of the toolchains that rustup's `cargo` and `rustc` refer to.
-    pub fn toolchains(&self) -> PathBuf {
-        self.moved_or("RUSTUP_HOME", ".rustup", "toolchains").unwrap_or_default()
+    pub fn rustup_toolchains(&self) -> PathBuf {
+        self.resolve_moved("RUSTUP_HOME", ".rustup", "toolchains").unwrap_or_default()
     }
 
     /// Folders of programs, whose names are not secret: interpreters look there for what
@@ -263,7 +269,7 @@ impl SandboxPaths {
 
     /// The folder a program was installed in, with what it needs to run, where that is not
     /// the system's: `~/tools/x` for `~/tools/x/bin/x`.
-    pub fn tree_of(&self, program: &Path) -> Option<PathBuf> {
+    pub fn install_tree(&self, program: &Path) -> Option<PathBuf> {
         let real = program.canonicalize().ok()?;
         let folder = real.parent().filter(|folder| folder.ends_with("bin"))?;
         let of_system = PROGRAM_TREES.iter().any(|tree| folder.starts_with(tree));
@@ -289,17 +295,17 @@ pub(super) fn devices() -> impl Iterator<Item = PathBuf> {
 }
 
 /// A tree that is read or written to, around our own folders.
-pub(super) fn around_ours(tree: &Path, places: &SandboxPaths) -> Trees {
+pub(super) fn cover_except_own(tree: &Path, places: &SandboxPaths) -> Trees {
     let mut trees = Trees::new(places);
     let there: Vec<PathBuf> =
         places.own.iter().filter(|own| own.symlink_metadata().is_ok()).cloned().collect();
-    trees.read = trees.around(tree, &there);
+    trees.read = trees.cover_except(tree, &there);
     trees
 }
 
 /// Creates those of our own folders that would be inside what a step writes to, before a
 /// step could: only when they exist can everything else be allowed one by one.
-pub(super) fn make_ours(places: &SandboxPaths, writes: &[PathBuf]) {
+pub(super) fn create_own_folders(places: &SandboxPaths, writes: &[PathBuf]) {
     let within = |own: &&PathBuf| writes.iter().any(|tree| own.starts_with(tree));
     for own in places.own.iter().filter(within).filter(|own| own.symlink_metadata().is_err()) {
         // A name with an ending is a file. What cannot be made, no step can make either.
@@ -331,7 +337,7 @@ fn prefix(folder: &Path, places: &SandboxPaths) -> Option<PathBuf> {
 
 /// Files that the user's own settings of git name: included ones, and the ones for ignoring
 /// and mapping everywhere.
-fn named_by_git(places: &SandboxPaths) -> Vec<PathBuf> {
+fn files_named_by_git_config(places: &SandboxPaths) -> Vec<PathBuf> {
     let files = [".gitconfig", ".config/git/config"].map(|name| places.home.join(name));
     let texts = files.iter().filter_map(|file| {
         let short = fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.len() < 1 << 20);
@@ -352,8 +358,8 @@ fn named_by_git(places: &SandboxPaths) -> Vec<PathBuf> {
 }
 
 /// The paths that no step that runs by itself reads, in any tree.
-fn closed_to_readers(places: &SandboxPaths) -> Vec<PathBuf> {
-    let mut closed = closed(places);
+fn closed_to_automatic_steps(places: &SandboxPaths) -> Vec<PathBuf> {
+    let mut closed = closed_paths(places);
     closed.extend(places.program_folders());
     // Wherever they are, they have lists of their own.
     closed.extend([places.home.clone(), places.workspace.clone()]);
@@ -371,7 +377,7 @@ fn outermost(roots: Vec<PathBuf>) -> Vec<PathBuf> {
 
 /// Credentials, devices, other users' homes, our own folders. A link's target is closed
 /// with it.
-fn closed(places: &SandboxPaths) -> Vec<PathBuf> {
+fn closed_paths(places: &SandboxPaths) -> Vec<PathBuf> {
     let homes = HOMES.iter().filter_map(|homes| entries(Path::new(homes), ENTRIES_MOST)).flatten();
     let others = homes.filter(|home| !places.home.starts_with(home));
     // Programs for all users may be there, as if in another user's home.
@@ -408,7 +414,7 @@ fn entries(folder: &Path, most: usize) -> Option<Vec<PathBuf>> {
     Some(plain.map(|entry| entry.path()).take(most.saturating_add(1)).collect())
 }
 
-pub(super) fn stamp_of(folder: &Path) -> Option<Stamp> {
+pub(super) fn read_stamp(folder: &Path) -> Option<Stamp> {
     let meta = fs::metadata(folder).ok()?;
     let changed = i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec());
     Some((meta.dev(), meta.ino(), changed))
@@ -454,7 +460,7 @@ mod tests {
     #[test]
     fn an_approved_step_reads_all_but_secrets_and_our_own_folders() {
         let (_temp, places) = home();
-        let trees = Trees::of_approved(&places);
+        let trees = Trees::for_approved(&places);
         for secret in
             [".ssh/id_ed25519", ".config/gh/hosts.yml", ".netrc", ".bash_history", "avocet/x"]
         {
@@ -466,15 +472,15 @@ mod tests {
         assert!(!covers(&trees.read, Path::new("/etc/shadow")));
         assert!(covers(&trees.read, Path::new("/etc/passwd")));
         assert!(!covers(&trees.read, Path::new("/dev/mem")));
-        assert!(trees.all_hidden);
+        assert!(trees.hides_all_credentials);
     }
 
     #[test]
-    fn a_step_that_runs_by_itself_reads_systems_toolchains_and_gits_settings() {
+    fn an_automatic_step_reads_the_system_toolchains_and_git_settings() {
         let (_temp, mut places) = home();
         places.moved.insert("PYENV_ROOT".into(), places.home.join("elsewhere"));
         fs::create_dir(places.home.join("elsewhere")).unwrap();
-        let trees = Trees::of_system(&places);
+        let trees = Trees::for_system(&places);
         for open in [".gitconfig", ".config/git/config", "own.inc", ".nvm/v/bin", "elsewhere/x"] {
             assert!(covers(&trees.read, &places.home.join(open)), "{open}");
         }
@@ -497,11 +503,11 @@ mod tests {
         for own in &places.own {
             fs::create_dir(own).unwrap();
         }
-        let system = Trees::of_system(&places);
-        let folder = Trees::of_folder(&places.workspace, std::iter::empty(), &places);
-        let written = around_ours(&places.workspace, &places).read;
+        let system = Trees::for_system(&places);
+        let folder = Trees::for_folder(&places.workspace, std::iter::empty(), &places);
+        let written = cover_except_own(&places.workspace, &places).read;
         fs::create_dir(places.workspace.join("src")).unwrap();
-        let folder_again = Trees::of_folder(&places.workspace, std::iter::empty(), &places);
+        let folder_again = Trees::for_folder(&places.workspace, std::iter::empty(), &places);
         for own in &places.own {
             for trees in [&system.read, &folder.read, &written, &folder_again.read] {
                 assert!(!covers(trees, &own.join("config.toml")), "{own:?}");
@@ -511,11 +517,11 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_that_names_the_home_opens_no_home() {
+    fn a_variable_that_names_the_home_does_not_open_it() {
         let (_temp, mut places) = home();
         places.moved.insert("GOPATH".into(), places.home.clone());
         places.moved.insert("NVM_DIR".into(), "/".into());
-        let trees = Trees::of_system(&places);
+        let trees = Trees::for_system(&places);
         assert!(!covers(&trees.read, &places.home.join("notes.txt")));
     }
 
@@ -525,7 +531,7 @@ mod tests {
         fs::remove_dir(places.home.join(".ssh")).unwrap();
         fs::create_dir(places.home.join("keys")).unwrap();
         std::os::unix::fs::symlink(places.home.join("keys"), places.home.join(".ssh")).unwrap();
-        let trees = Trees::of_approved(&places);
+        let trees = Trees::for_approved(&places);
         assert!(!covers(&trees.read, &places.home.join("keys/id_rsa")));
     }
 
@@ -537,12 +543,12 @@ mod tests {
             let folder = fs::File::open(places.home.join(folder)).unwrap();
             folder.set_modified(old).unwrap();
         }
-        let mut trees = Trees::of_approved(&places);
+        let mut trees = Trees::for_approved(&places);
         // Folders of the system may be changing while this runs.
         trees.watched.retain(|(folder, _)| folder.starts_with(&places.home));
         assert!(trees.is_fresh());
         fs::write(places.home.join("new"), "").unwrap();
         assert!(!trees.is_fresh());
-        assert!(!Trees::of_approved(&places).is_fresh(), "what just changed is not relied on");
+        assert!(!Trees::for_approved(&places).is_fresh(), "what just changed is not relied on");
     }
 }

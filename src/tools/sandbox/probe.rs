@@ -16,28 +16,28 @@ const DISCARD: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4A
 
 /// Tries it out on a thread of its own. On macOS, where the sandbox is another program,
 /// that program is looked for and taken at its word.
-pub(super) fn tried(sandbox: &Sandbox) -> SandboxSupport {
-    match Kernel::ask() {
-        Some(kernel) => held(sandbox, kernel),
+pub(super) fn detect(sandbox: &Sandbox) -> SandboxSupport {
+    match Kernel::detect() {
+        Some(kernel) => probe_kernel(sandbox, kernel),
         None if cfg!(target_os = "macos") && Path::new(profile::PROGRAM).is_file() => {
-            SandboxSupport::Works(SandboxBackend::Program)
+            SandboxSupport::Available(SandboxBackend::Program)
         }
-        None if cfg!(target_os = "linux") => SandboxSupport::Absent(words::NO_KERNEL.into()),
-        None => SandboxSupport::Absent(words::NO_SYSTEM.into()),
+        None if cfg!(target_os = "linux") => SandboxSupport::Unavailable(words::NO_KERNEL.into()),
+        None => SandboxSupport::Unavailable(words::NO_SYSTEM.into()),
     }
 }
 
 /// Tries it out with this kernel.
-pub(super) fn held(sandbox: &Sandbox, kernel: Kernel) -> SandboxSupport {
+pub(super) fn probe_kernel(sandbox: &Sandbox, kernel: Kernel) -> SandboxSupport {
     let means = SandboxBackend::Kernel(kernel);
     let failed = |error: std::io::Error| PhraseValue::from(error.to_string());
     let tried = || -> Result<Option<Phrase>, PhraseValue> {
-        let outside = sandbox.temps.beside()?;
+        let outside = sandbox.temps.probe_folder()?;
         let reader = Profile::Read {
             programs: Vec::new(),
             helpers: Vec::new(),
             readable: Vec::new(),
-            compares: false,
+            compares_tracked_files: false,
         };
         let own = sandbox.temp(&reader)?;
         let file = outside.path().join("file");
@@ -46,8 +46,8 @@ pub(super) fn held(sandbox: &Sandbox, kernel: Kernel) -> SandboxSupport {
         let inside = std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name("probe".into());
             let trial = thread.spawn_scoped(scope, || {
-                let inside = sandbox.hold(means, &reader, own)?;
-                let leak = leak(outside.path(), &file, inside.temp());
+                let inside = sandbox.confine(means, &reader, own)?;
+                let leak = find_leak(outside.path(), &file, inside.temp());
                 Ok((inside, leak))
             });
             let trial = trial.map_err(|error| error.to_string())?;
@@ -56,14 +56,14 @@ pub(super) fn held(sandbox: &Sandbox, kernel: Kernel) -> SandboxSupport {
         Ok(inside.map(|(_, leak)| leak)?)
     };
     match tried() {
-        Ok(None) => SandboxSupport::Works(means),
-        Ok(Some(what)) => SandboxSupport::Absent(words::LEAKS.with("what", what)),
-        Err(why) => SandboxSupport::Absent(words::FAULT.with("why", why)),
+        Ok(None) => SandboxSupport::Available(means),
+        Ok(Some(what)) => SandboxSupport::Unavailable(words::LEAKS.with("what", what)),
+        Err(why) => SandboxSupport::Unavailable(words::FAULT.with("why", why)),
     }
 }
 
 /// The first thing that is not as it must be.
-fn leak(outside: &Path, file: &Path, temp: &Path) -> Option<Phrase> {
+fn find_leak(outside: &Path, file: &Path, temp: &Path) -> Option<Phrase> {
     let refused = |done: std::io::Result<()>| {
         done.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
     };

@@ -31,25 +31,25 @@ const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/tty", "/dev/ptmx"];
 
 /// The text. The last matching rule counts. `run`: the programs a step that runs by itself
 /// may start.
-pub(super) fn profile(
+pub(super) fn profile_text(
     places: &SandboxPaths,
     profile: &Profile,
     temp: &Path,
     run: &[PathBuf],
 ) -> String {
     let temp = temp.canonicalize().unwrap_or_else(|_| temp.to_owned());
-    let mut text = Text(vec!["(version 1)".to_owned(), "(allow default)".to_owned()]);
+    let mut text = ProfileText(vec!["(version 1)".to_owned(), "(allow default)".to_owned()]);
     match profile {
         Profile::Read { readable, .. } => {
             text.push("(deny network*)");
-            text.writes(NOTHING, [temp.as_path()]);
+            text.allow_writes(NOTHING, [temp.as_path()]);
             text.push("(deny file-read-data)");
             text.allow("file-read-data", SYSTEM.iter().map(Path::new));
-            let trees = places.toolchains_there();
+            let trees = places.existing_toolchains();
             let worked_in = readable.iter().chain([&places.workspace, &temp]);
             text.allow("file-read-data", trees.iter().chain(worked_in).map(PathBuf::as_path));
             text.deny_credentials(places, &[]);
-            text.deny_names();
+            text.deny_credential_names();
             // A file that may be started must be readable for that, wherever it is.
             text.allow("file-read-data", run.iter().map(PathBuf::as_path));
             text.push("(deny process-exec*)");
@@ -60,7 +60,7 @@ pub(super) fn profile(
                 text.push("(deny network*)");
             }
             let trees = std::iter::once(temp.as_path()).chain(writes.iter().map(PathBuf::as_path));
-            text.writes(DEVICES, trees);
+            text.allow_writes(DEVICES, trees);
             for own in &places.own {
                 text.push(&format!("(deny file-write* (subpath {}))", quoted(own)));
             }
@@ -71,9 +71,9 @@ pub(super) fn profile(
     text.0.join("\n")
 }
 
-struct Text(Vec<String>);
+struct ProfileText(Vec<String>);
 
-impl Text {
+impl ProfileText {
     fn push(&mut self, line: &str) {
         self.0.push(line.to_owned());
     }
@@ -82,7 +82,7 @@ impl Text {
         self.0.extend(trees.map(|tree| format!("(allow {what} (subpath {}))", quoted(tree))));
     }
 
-    fn writes<'a>(&mut self, devices: &[&str], trees: impl IntoIterator<Item = &'a Path>) {
+    fn allow_writes<'a>(&mut self, devices: &[&str], trees: impl IntoIterator<Item = &'a Path>) {
         self.push("(deny file-write*)");
         let devices = devices.iter().map(|device| quoted(Path::new(device)));
         self.0.extend(devices.map(|device| format!("(allow file-write* (literal {device}))")));
@@ -101,7 +101,7 @@ impl Text {
     }
 
     /// Files that hold credentials by their names, in the workspace too.
-    fn deny_names(&mut self) {
+    fn deny_credential_names(&mut self) {
         for glob in safety::sensitive_globs() {
             let fits = regex(&safety::case_insensitive_glob(&glob));
             self.0.push(format!("(deny file-read-data (regex #\"/{fits}$\"))"));
@@ -154,10 +154,10 @@ mod tests {
             programs: vec!["/usr/bin/sed".into()],
             helpers: Vec::new(),
             readable: vec!["/Users/me/repo".into()],
-            compares: false,
+            compares_tracked_files: false,
         };
         let run: Vec<PathBuf> = run.iter().map(PathBuf::from).collect();
-        profile(&places(), &reader, Path::new("/private/tmp/step"), &run)
+        profile_text(&places(), &reader, Path::new("/private/tmp/step"), &run)
     }
 
     fn at(text: &str, line: &str) -> usize {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_runs_by_itself_writes_to_its_own_folder_and_reaches_nothing() {
+    fn an_automatic_step_writes_only_to_its_own_folder_and_has_no_network() {
         let text = read(&[]);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[..3], ["(version 1)", "(allow default)", "(deny network*)"]);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_runs_by_itself_reads_a_list_and_no_credentials_in_it() {
+    fn an_automatic_step_reads_listed_folders_without_their_credentials() {
         let text = read(&[]);
         let none = at(&text, "(deny file-read-data)");
         let workspace = at(&text, r#"(allow file-read-data (subpath "/Users/me/my \"shop\""))"#);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_runs_by_itself_starts_its_program_and_nothing_else() {
+    fn an_automatic_step_starts_only_its_program() {
         let text = read(&["/usr/bin/sed"]);
         let none = at(&text, "(deny process-exec*)");
         assert!(none < at(&text, "(allow process-exec* (subpath \"/usr/bin/sed\"))"));
@@ -208,13 +208,14 @@ mod tests {
             writes: vec!["/Users/me/my \"shop\"".into()],
             network,
         };
-        let text = profile(&places(), &worker(true, &[]), Path::new("/t\\"), &[]);
+        let text = profile_text(&places(), &worker(true, &[]), Path::new("/t\\"), &[]);
         at(&text, r#"(allow file-write* (subpath "/t\\"))"#);
         at(&text, r#"(allow file-write* (subpath "/Users/me/my \"shop\""))"#);
         at(&text, "(deny file-write* (subpath \"/Users/me/Library/avocet\"))");
         at(&text, "(deny file-read-data (subpath \"/Users/me/.ssh\"))");
         assert!(!text.contains("network") && !text.contains("process-exec"), "{text}");
-        let ssh = profile(&places(), &worker(false, &["/Users/me/.ssh"]), Path::new("/t"), &[]);
+        let ssh =
+            profile_text(&places(), &worker(false, &["/Users/me/.ssh"]), Path::new("/t"), &[]);
         assert!(ssh.contains("(deny network*)") && !ssh.contains("me/.ssh"), "{ssh}");
     }
 }

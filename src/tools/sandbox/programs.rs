@@ -51,9 +51,9 @@ fn add(path: &Path, shelves: ProgramDirs<'_>, depth: usize, found: &mut Vec<Path
     if is_proxy && shelves.toolchains.is_dir() {
         found.push(shelves.toolchains.to_owned());
         // A proxy may need no loader where the program it runs does.
-        found.extend(loader_of_the_system());
+        found.extend(system_loader());
     }
-    if let Some(manager) = of_manager(&real) {
+    if let Some(manager) = version_manager_root(&real) {
         found.push(manager.to_owned());
         found.extend(shelves.trees.iter().cloned());
     }
@@ -75,13 +75,13 @@ fn add(path: &Path, shelves: ProgramDirs<'_>, depth: usize, found: &mut Vec<Path
 }
 
 /// The folder of the version manager that this shim belongs to: `~/.pyenv/shims/python`.
-fn of_manager(program: &Path) -> Option<&Path> {
+fn version_manager_root(program: &Path) -> Option<&Path> {
     let folder = program.parent()?;
     folder.ends_with("shims").then(|| folder.parent()).flatten()
 }
 
 /// The dynamic loader most programs of this system name.
-fn loader_of_the_system() -> Option<PathBuf> {
+fn system_loader() -> Option<PathBuf> {
     loader(&head(&Path::new("/bin/sh").canonicalize().ok()?))?.canonicalize().ok()
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Rights {
 }
 
 impl Rights {
-    pub const fn of(abi: i32) -> Rights {
+    pub const fn for_abi(abi: i32) -> Rights {
         Rights {
             moves: abi >= 2,
             cutting: abi >= 3,
@@ -36,17 +36,17 @@ mod tests {
     #[test]
     fn each_version_of_the_interface_restricts_what_it_supports() {
         let held = |abi: i32| {
-            let rights = Rights::of(abi);
+            let rights = Rights::for_abi(abi);
             let all = [rights.moves, rights.cutting, rights.ports, rights.devices, rights.signals];
             all.iter().filter(|right| **right).count()
         };
         let counts: Vec<usize> = (0..=8).map(held).collect();
         assert_eq!(counts, [0, 0, 1, 2, 3, 4, 5, 5, 5]);
-        let first = Rights::of(1);
+        let first = Rights::for_abi(1);
         assert!(!first.moves && !first.cutting && !first.ports);
-        assert!(!Rights::of(5).signals && Rights::of(6).signals);
-        assert!(!Rights::of(2).cutting && Rights::of(3).cutting);
-        assert!(!Rights::of(3).ports && Rights::of(4).ports);
-        assert!(!Rights::of(4).devices && Rights::of(5).devices);
+        assert!(!Rights::for_abi(5).signals && Rights::for_abi(6).signals);
+        assert!(!Rights::for_abi(2).cutting && Rights::for_abi(3).cutting);
+        assert!(!Rights::for_abi(3).ports && Rights::for_abi(4).ports);
+        assert!(!Rights::for_abi(4).devices && Rights::for_abi(5).devices);
     }
 }

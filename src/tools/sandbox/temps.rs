@@ -11,7 +11,7 @@ use crate::words::LocalizedText;
 
 /// The folders of a session, made when one is needed first.
 #[derive(Debug, Default)]
-pub(super) struct Temps {
+pub(super) struct StepTempFolders {
     run: Arc<RunFolder>,
     /// The parent folder of the folders of steps that run by themselves.
     root: Mutex<Option<Arc<TempFolder>>>,
@@ -20,7 +20,7 @@ pub(super) struct Temps {
 
 /// The folder of one step.
 #[derive(Debug)]
-pub(super) enum Temp {
+pub(super) enum StepTempFolder {
     /// Removed with this value; the folder that contains it with the last of them.
     Own {
         folder: TempFolder,
@@ -29,51 +29,52 @@ pub(super) enum Temp {
     Shared(Arc<TempFolder>),
 }
 
-impl Temp {
+impl StepTempFolder {
     pub fn path(&self) -> &Path {
         match self {
-            Temp::Own { folder, .. } => folder.path(),
-            Temp::Shared(folder) => folder.path(),
+            StepTempFolder::Own { folder, .. } => folder.path(),
+            StepTempFolder::Shared(folder) => folder.path(),
         }
     }
 
     /// The folder that stays the same from step to step.
-    pub fn lasting(&self) -> &Path {
+    pub fn stable_path(&self) -> &Path {
         match self {
-            Temp::Own { root, .. } => root.path(),
-            Temp::Shared(folder) => folder.path(),
+            StepTempFolder::Own { root, .. } => root.path(),
+            StepTempFolder::Shared(folder) => folder.path(),
         }
     }
 }
 
-impl Temps {
-    pub fn within(run: Arc<RunFolder>) -> Temps {
-        Temps { run, ..Temps::default() }
+impl StepTempFolders {
+    pub fn with_run_folder(run: Arc<RunFolder>) -> StepTempFolders {
+        StepTempFolders { run, ..StepTempFolders::default() }
     }
 
     /// A new folder that has nothing to do with any step.
-    pub fn beside(&self) -> Result<TempFolder, LocalizedText> {
-        self.run.folder("probe").map_err(|error| error.say())
+    pub fn probe_folder(&self) -> Result<TempFolder, LocalizedText> {
+        self.run.create_folder("probe").map_err(|error| error.say())
     }
 
-    pub fn own(&self) -> Result<Temp, LocalizedText> {
-        let root = self.there(&self.root, "steps")?;
-        if let Ok(folder) = root.inner("step") {
-            return Ok(Temp::Own { folder, root });
+    pub fn own_folder(&self) -> Result<StepTempFolder, LocalizedText> {
+        let root = self.get_or_create(&self.root, "steps")?;
+        if let Ok(folder) = root.subfolder("step") {
+            return Ok(StepTempFolder::Own { folder, root });
         }
         // It is gone or full: another place may be good.
         *self.root.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let root = self.there(&self.root, "steps")?;
-        let folder = root.inner("step").map_err(|error| super::not_applied(error.to_string()))?;
-        Ok(Temp::Own { folder, root })
+        let root = self.get_or_create(&self.root, "steps")?;
+        let folder =
+            root.subfolder("step").map_err(|error| super::not_applied(error.to_string()))?;
+        Ok(StepTempFolder::Own { folder, root })
     }
 
-    pub fn shared(&self) -> Result<Temp, LocalizedText> {
-        Ok(Temp::Shared(self.there(&self.shared, "work")?))
+    pub fn shared(&self) -> Result<StepTempFolder, LocalizedText> {
+        Ok(StepTempFolder::Shared(self.get_or_create(&self.shared, "work")?))
     }
 
     /// The folder, created again if it was tidied away.
-    fn there(
+    fn get_or_create(
         &self,
         kept: &Mutex<Option<Arc<TempFolder>>>,
         purpose: &str,
@@ -82,7 +83,7 @@ impl Temps {
         if let Some(folder) = kept.as_ref().filter(|folder| folder.path().is_dir()) {
             return Ok(Arc::clone(folder));
         }
-        let made = Arc::new(self.run.folder(purpose).map_err(|error| error.say())?);
+        let made = Arc::new(self.run.create_folder(purpose).map_err(|error| error.say())?);
         *kept = Some(Arc::clone(&made));
         Ok(made)
     }
@@ -90,7 +91,7 @@ impl Temps {
 
 /// Makes a cache where the folder above it, below the home, exists: the program would make
 /// it too, and a missing path cannot be allowed.
-pub(super) fn make(cache: &Path, home: &Path) {
+pub(super) fn create_cache(cache: &Path, home: &Path) {
     let above = cache.parent().filter(|above| above.starts_with(home) && above.is_dir());
     // A name with an ending is a file.
     let is_file = cache.extension().is_some()

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::places::{Stamp, is_recent, stamp_of};
+use super::places::{Stamp, is_recent, read_stamp};
 use crate::safety;
 
 /// So many folders are looked through, and so many entries all in all.
@@ -47,26 +47,26 @@ const REPOSITORY: &str = ".git";
 #[derive(Debug)]
 pub(super) struct WorkspaceRules {
     root: PathBuf,
-    folders: BTreeMap<PathBuf, Folder>,
+    folders: BTreeMap<PathBuf, ScannedFolder>,
     entries: usize,
     /// False when not everything was looked through.
-    pub whole: bool,
+    pub is_complete: bool,
 }
 
 /// One folder as it was.
 #[derive(Debug)]
-struct Folder {
+struct ScannedFolder {
     stamp: Stamp,
-    looked: SystemTime,
+    scanned_at: SystemTime,
     /// Its entries that hold credentials.
     closed: Vec<PathBuf>,
-    below: Vec<PathBuf>,
+    subfolders: Vec<PathBuf>,
     entries: usize,
 }
 
 impl WorkspaceRules {
     pub fn new(root: PathBuf) -> WorkspaceRules {
-        WorkspaceRules { root, folders: BTreeMap::new(), entries: 0, whole: true }
+        WorkspaceRules { root, folders: BTreeMap::new(), entries: 0, is_complete: true }
     }
 
     pub fn root(&self) -> &Path {
@@ -79,8 +79,8 @@ impl WorkspaceRules {
         let mut changed = self.folders.is_empty();
         let mut todo: VecDeque<PathBuf> = VecDeque::new();
         for (path, folder) in &self.folders {
-            let now = stamp_of(path);
-            let same = now == Some(folder.stamp) && !is_recent(folder.stamp.2, folder.looked);
+            let now = read_stamp(path);
+            let same = now == Some(folder.stamp) && !is_recent(folder.stamp.2, folder.scanned_at);
             if !same {
                 todo.push_back(path.clone());
             }
@@ -88,10 +88,10 @@ impl WorkspaceRules {
         if self.folders.is_empty() {
             todo.push_back(self.root.clone());
         }
-        let leading = self.leading();
+        let leading = self.folders_above_closed();
         while let Some(path) = todo.pop_front() {
             let before = self.folders.get(&path).map(|folder| folder.closed.clone());
-            let new = self.look(&path);
+            let new = self.scan_folder(&path);
             let after = self.folders.get(&path).map(|folder| folder.closed.clone());
             let has_secrets =
                 |list: &Option<Vec<PathBuf>>| list.as_ref().is_some_and(|l| !l.is_empty());
@@ -102,14 +102,14 @@ impl WorkspaceRules {
     }
 
     /// Every place of credentials that was found.
-    pub fn closed(&self) -> impl Iterator<Item = &PathBuf> {
+    pub fn closed_paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.folders.values().flat_map(|folder| &folder.closed)
     }
 
     /// The folders that lead to a place of credentials.
-    fn leading(&self) -> Vec<PathBuf> {
+    fn folders_above_closed(&self) -> Vec<PathBuf> {
         let mut all: Vec<PathBuf> = self
-            .closed()
+            .closed_paths()
             .flat_map(|place| place.ancestors().skip(1))
             .filter(|folder| folder.starts_with(&self.root))
             .map(Path::to_owned)
@@ -120,38 +120,43 @@ impl WorkspaceRules {
     }
 
     /// Looks through one folder, and answers with those below it that are new.
-    fn look(&mut self, path: &Path) -> Vec<PathBuf> {
+    fn scan_folder(&mut self, path: &Path) -> Vec<PathBuf> {
         let gone = self.folders.remove(path);
         self.entries -= gone.as_ref().map_or(0, |folder| folder.entries);
         if self.folders.len() >= FOLDERS_MOST || self.entries >= ENTRIES_MOST {
-            self.whole = false;
+            self.is_complete = false;
             return Vec::new();
         }
         let looked = SystemTime::now();
         // A folder that is gone takes those below with it when they are looked for.
-        let (Some(stamp), Ok(entries)) = (stamp_of(path), fs::read_dir(path)) else {
+        let (Some(stamp), Ok(entries)) = (read_stamp(path), fs::read_dir(path)) else {
             return Vec::new();
         };
-        let mut folder =
-            Folder { stamp, looked, closed: Vec::new(), below: Vec::new(), entries: 0 };
+        let mut folder = ScannedFolder {
+            stamp,
+            scanned_at: looked,
+            closed: Vec::new(),
+            subfolders: Vec::new(),
+            entries: 0,
+        };
         let name = path.file_name().and_then(|name| name.to_str());
         for entry in entries.flatten() {
             folder.entries += 1;
             if self.entries + folder.entries > ENTRIES_MOST {
-                self.whole = false;
+                self.is_complete = false;
                 break;
             }
-            take(&entry, name, &mut folder);
+            scan_entry(&entry, name, &mut folder);
         }
         self.entries += folder.entries;
         let known = |below: &&PathBuf| !self.folders.contains_key(*below);
-        let new = folder.below.iter().filter(known).cloned().collect();
+        let new = folder.subfolders.iter().filter(known).cloned().collect();
         self.folders.insert(path.to_owned(), folder);
         new
     }
 }
 
-fn take(entry: &fs::DirEntry, folder_name: Option<&str>, folder: &mut Folder) {
+fn scan_entry(entry: &fs::DirEntry, folder_name: Option<&str>, folder: &mut ScannedFolder) {
     let own = entry.file_name();
     let (Some(name), Ok(kind)) = (own.to_str(), entry.file_type()) else { return };
     if safety::is_credential_entry(folder_name, name) {
@@ -163,7 +168,7 @@ fn take(entry: &fs::DirEntry, folder_name: Option<&str>, folder: &mut Folder) {
         let settings = entry.path().join("config");
         folder.closed.extend(settings.exists().then_some(settings));
     } else if kind.is_dir() && !PRUNED.contains(&name) {
-        folder.below.push(entry.path());
+        folder.subfolders.push(entry.path());
     }
 }
 
@@ -189,20 +194,20 @@ mod tests {
         }
         let mut workspace = WorkspaceRules::new(root.clone());
         assert!(workspace.refresh());
-        assert_eq!(workspace.closed().collect::<Vec<_>>(), [&root.join("apps/web/.env")]);
+        assert_eq!(workspace.closed_paths().collect::<Vec<_>>(), [&root.join("apps/web/.env")]);
         assert!(!workspace.refresh(), "nothing changed");
         fs::create_dir(root.join("deploy")).unwrap();
         fs::write(root.join("deploy/server.pem"), "").unwrap();
         assert!(workspace.refresh());
-        assert_eq!(workspace.closed().count(), 2);
+        assert_eq!(workspace.closed_paths().count(), 2);
         fs::remove_dir_all(root.join("deploy")).unwrap();
         assert!(workspace.refresh());
-        assert_eq!(workspace.closed().count(), 1);
-        assert!(workspace.whole);
+        assert_eq!(workspace.closed_paths().count(), 1);
+        assert!(workspace.is_complete);
     }
 
     #[test]
-    fn a_great_many_folders_are_not_all_looked_through_and_it_is_known() {
+    fn a_scan_of_too_many_folders_is_marked_incomplete() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().canonicalize().unwrap();
         for n in 0..=FOLDERS_MOST {
@@ -210,6 +215,6 @@ mod tests {
         }
         let mut workspace = WorkspaceRules::new(root);
         workspace.refresh();
-        assert!(!workspace.whole && workspace.folders.len() <= FOLDERS_MOST);
+        assert!(!workspace.is_complete && workspace.folders.len() <= FOLDERS_MOST);
     }
 }

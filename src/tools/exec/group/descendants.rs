@@ -28,7 +28,7 @@ pub(super) struct DescendantScan {
     /// All that were killed so far.
     pub killed: BTreeSet<i32>,
     /// How many are still to be seen off.
-    pub left: usize,
+    pub remaining: usize,
 }
 
 /// Kills a step's processes and collects those that have ended. What was killed in
@@ -38,7 +38,7 @@ pub(super) fn sweep(leader: Pid, mark: &str, mut killed: BTreeSet<i32>) -> Desce
     let leader = leader.as_raw_nonzero().get();
     let marked = |pid: i32| killed.contains(&pid) || has_mark(pid, mark);
     let mut left = 0;
-    for process in members(&below(own), own, leader, marked) {
+    for process in members(&list_descendants(own), own, leader, marked) {
         let Some(pid) = Pid::from_raw(process.pid) else { continue };
         if !process.zombie {
             let _ = kill_process(pid, Signal::KILL);
@@ -52,20 +52,20 @@ pub(super) fn sweep(leader: Pid, mark: &str, mut killed: BTreeSet<i32>) -> Desce
         let collected = ours && !matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None));
         left += usize::from(!collected);
     }
-    DescendantScan { killed, left }
+    DescendantScan { killed, remaining: left }
 }
 
 /// Whether a step has more processes and threads than this. What is listed may change
 /// meanwhile: it is a bound and no account.
-pub(super) fn outgrew(leader: Pid, mark: &str, most: usize) -> bool {
+pub(super) fn has_too_many_processes(leader: Pid, mark: &str, most: usize) -> bool {
     let own = getpid().as_raw_nonzero().get();
     let leader = leader.as_raw_nonzero().get();
-    let its = members(&listed(own), own, leader, |pid| has_mark(pid, mark));
+    let its = members(&scan_descendants(own), own, leader, |pid| has_mark(pid, mark));
     its.iter().map(|process| process.threads.max(1)).sum::<usize>() > most
 }
 
 /// Processes and threads of this machine, of everybody.
-pub(super) fn running() -> Option<usize> {
+pub(super) fn count_running() -> Option<usize> {
     let mut load = String::new();
     read("/proc/loadavg", &mut load).then_some(())?;
     load.split_ascii_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
@@ -77,7 +77,7 @@ pub(super) fn end_marked(leader: Option<Pid>, mark: &str) {
     let leader = leader.map(|leader| leader.as_raw_nonzero().get());
     let mut clean = 0;
     for _ in 0..2 * LOOKS {
-        let left = all().into_iter().filter(|process| {
+        let left = all_processes().into_iter().filter(|process| {
             !process.zombie && (Some(process.session) == leader || has_mark(process.pid, mark))
         });
         let mut found = false;
@@ -96,15 +96,15 @@ pub(super) fn end_marked(leader: Option<Pid>, mark: &str) {
 /// Marks what a step started before its leader was marked. Repeats until two looks find
 /// nothing without a mark: a marked process passes the mark on, an unmarked one may start
 /// another, and one in the middle of an exec cannot be told from others at once.
-pub(super) fn catch_up(leader: Pid, mark: StepMark) {
+pub(super) fn mark_early_processes(leader: Pid, mark: StepMark) {
     let own = getpid().as_raw_nonzero().get();
     let (leader, text) = (leader.as_raw_nonzero().get(), mark.text());
     let mut clean = 0;
     for _ in 0..LOOKS {
-        let all = below(own);
+        let all = list_descendants(own);
         let of = |pid: i32| all.iter().find(|process| process.pid == pid);
         let since = of(leader).map(|leader| leader.since);
-        let session = seen_now(own).map(|own| own.session);
+        let session = read_process(own).map(|own| own.session);
         let its = |pid: i32| {
             pid == leader
                 || of(pid).is_some_and(|process| {
@@ -112,15 +112,15 @@ pub(super) fn catch_up(leader: Pid, mark: StepMark) {
                         && Some(process.session) != session
                         && since.is_some_and(|since| process.since >= since)
                         && !process.zombie
-                        && has_no_mark(pid)
-                        && names_no_other(pid, &text)
+                        && is_unmarked(pid)
+                        && can_belong_to_step(pid, &text)
                 })
         };
         let mut found = false;
         for process in members(&all, own, leader, its) {
-            if !process.zombie && has_no_mark(process.pid) {
+            if !process.zombie && is_unmarked(process.pid) {
                 let pid = Pid::from_raw(process.pid);
-                found |= pid.is_some_and(|pid| limit::fasten(pid, mark.0));
+                found |= pid.is_some_and(|pid| limit::apply_mark(pid, mark.0));
             }
         }
         clean = if found { 0 } else { clean + 1 };
@@ -133,7 +133,7 @@ pub(super) fn catch_up(leader: Pid, mark: StepMark) {
 /// Whether a process directly below us, in a session that is not ours, can be an orphan of
 /// this step: it runs a program, and its environment belongs neither to another step nor to
 /// a helper of ours.
-fn names_no_other(pid: i32, mark: &str) -> bool {
+fn can_belong_to_step(pid: i32, mark: &str) -> bool {
     let program = |pid: &str| std::fs::read_link(format!("/proc/{pid}/exe")).ok();
     let mut line = String::new();
     // Before its own program runs it has our environment, and for a moment none.
@@ -179,41 +179,41 @@ const LOOKS: u32 = 10;
 /// The processes below this one. A kernel that lists the children of a process saves
 /// looking at all the others of the machine. A child whose parent ends between two lists is
 /// in neither, so the result counts when nothing has changed from one look to the next.
-fn below(own: i32) -> Vec<Process> {
+fn list_descendants(own: i32) -> Vec<Process> {
     let mut text = String::new();
     if !read("/proc/thread-self/children", &mut text) {
-        return all();
+        return all_processes();
     }
-    let mut before = listed(own);
+    let mut before = scan_descendants(own);
     for _ in 0..LOOKS {
-        let now = listed(own);
+        let now = scan_descendants(own);
         if now == before {
             return now;
         }
         before = now;
     }
-    all()
+    all_processes()
 }
 
 /// All below a process that is not this one.
-pub(super) fn listed_below(pid: Pid) -> Vec<Pid> {
-    let found = listed(pid.as_raw_nonzero().get());
+pub(super) fn descendant_pids(pid: Pid) -> Vec<Pid> {
+    let found = scan_descendants(pid.as_raw_nonzero().get());
     found.into_iter().filter_map(|process| Pid::from_raw(process.pid)).collect()
 }
 
 /// One that has ended and was not collected does not.
-pub(super) fn runs(pid: Pid) -> bool {
-    seen_now(pid.as_raw_nonzero().get()).is_some_and(|process| !process.zombie)
+pub(super) fn is_running(pid: Pid) -> bool {
+    read_process(pid.as_raw_nonzero().get()).is_some_and(|process| !process.zombie)
 }
 
-fn listed(own: i32) -> Vec<Process> {
+fn scan_descendants(own: i32) -> Vec<Process> {
     let mut out = Vec::new();
     let mut seen = BTreeSet::from([own]);
     let mut open = vec![own];
     while let Some(parent) = open.pop() {
         for pid in children(parent) {
             if seen.len() < MOST && seen.insert(pid) {
-                out.extend(seen_now(pid));
+                out.extend(read_process(pid));
                 open.push(pid);
             }
         }
@@ -233,8 +233,8 @@ fn children(parent: i32) -> BTreeSet<i32> {
     out
 }
 
-fn all() -> Vec<Process> {
-    numbers("/proc").into_iter().take(MOST).filter_map(seen_now).collect()
+fn all_processes() -> Vec<Process> {
+    numbers("/proc").into_iter().take(MOST).filter_map(read_process).collect()
 }
 
 /// The entries of a folder that are numbers.
@@ -243,7 +243,7 @@ fn numbers(folder: &str) -> Vec<i32> {
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-fn seen_now(pid: i32) -> Option<Process> {
+fn read_process(pid: i32) -> Option<Process> {
     let mut text = String::new();
     read(&format!("/proc/{pid}/stat"), &mut text).then(|| process(&text)).flatten()
 }
@@ -278,17 +278,17 @@ fn has_mark(pid: i32, mark: &str) -> bool {
     let mut limits = String::new();
     let number = u64::from_str_radix(mark, 16).ok();
     let limited = number.is_some_and(|number| {
-        read(&format!("/proc/{pid}/limits"), &mut limits) && limit::shows(&limits, number)
+        read(&format!("/proc/{pid}/limits"), &mut limits) && limit::has_mark(&limits, number)
     });
-    limited || names_mark(pid, mark)
+    limited || has_mark_in_environment(pid, mark)
 }
 
-fn has_no_mark(pid: i32) -> bool {
+fn is_unmarked(pid: i32) -> bool {
     let mut limits = String::new();
-    read(&format!("/proc/{pid}/limits"), &mut limits) && limit::shows_none(&limits)
+    read(&format!("/proc/{pid}/limits"), &mut limits) && limit::has_no_mark(&limits)
 }
 
-fn names_mark(pid: i32, mark: &str) -> bool {
+fn has_mark_in_environment(pid: i32, mark: &str) -> bool {
     let wanted = format!("{MARK}={mark}");
     environment(pid)
         .is_some_and(|rows| rows.split(|byte| *byte == 0).any(|row| row == wanted.as_bytes()))
@@ -305,7 +305,7 @@ fn environment(pid: i32) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn a(pid: i32, parent: i32, session: i32) -> Process {
+    fn sample_process(pid: i32, parent: i32, session: i32) -> Process {
         Process { pid, parent, session, zombie: false, threads: 1, since: 0 }
     }
 
@@ -321,13 +321,13 @@ mod tests {
     #[test]
     fn a_steps_processes_are_distinguished_from_others() {
         let all = [
-            a(10, 1, 10),  // we
-            a(20, 10, 20), // another step's child
-            a(21, 20, 20), // and its child
-            a(30, 10, 99), // orphan of our session, adopted
-            a(40, 10, 40), // escaped with setsid, marked
-            a(41, 40, 41), // its child, escaped again, environment cleared
-            a(50, 1, 99),  // not below us: a stranger with a reused number
+            sample_process(10, 1, 10),  // we
+            sample_process(20, 10, 20), // another step's child
+            sample_process(21, 20, 20), // and its child
+            sample_process(30, 10, 99), // orphan of our session, adopted
+            sample_process(40, 10, 40), // escaped with setsid, marked
+            sample_process(41, 40, 41), // its child, escaped again, environment cleared
+            sample_process(50, 1, 99),  // not below us: a stranger with a reused number
         ];
         let pids: BTreeSet<i32> =
             members(&all, 10, 99, |pid| pid == 40).iter().map(|process| process.pid).collect();
@@ -337,13 +337,13 @@ mod tests {
     #[test]
     fn this_process_is_found_and_carries_no_mark() {
         let own = getpid().as_raw_nonzero().get();
-        assert!(all().iter().any(|process| process.pid == own && !process.zombie));
+        assert!(all_processes().iter().any(|process| process.pid == own && !process.zombie));
         assert!(!has_mark(own, "anything"));
     }
 
     #[test]
     #[allow(clippy::disallowed_methods, reason = "children to be found")]
-    fn a_child_of_a_child_is_found_by_either_way() {
+    fn a_grandchild_is_found_both_ways() {
         let own = getpid().as_raw_nonzero().get();
         let mut child = std::process::Command::new("sh")
             .args(["-c", "sleep 60 & echo; wait"])
@@ -360,7 +360,7 @@ mod tests {
                 .map(|process| process.pid)
                 .collect()
         };
-        let (listed, looked) = (below(own), all());
+        let (listed, looked) = (list_descendants(own), all_processes());
         assert!(listed.iter().any(|process| process.pid == pid && process.parent == own));
         let grandchildren = below_it(looked);
         assert_eq!(grandchildren.len(), 1);

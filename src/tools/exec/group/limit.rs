@@ -11,7 +11,7 @@ const LEAST: u64 = 1 << 40;
 const ROOM: u64 = 1 << 24;
 
 /// A new mark, small enough for the limit that holds for us.
-pub(super) fn fresh() -> u64 {
+pub(super) fn new_mark() -> u64 {
     match getrlimit(Resource::Rttime).maximum {
         // We run inside a step ourselves, and the hard limit is that step's.
         Some(most) if (ROOM..2 * LEAST).contains(&most) => fastrand::u64(most / 2..most),
@@ -22,7 +22,7 @@ pub(super) fn fresh() -> u64 {
 /// Puts the mark on a process that runs, and says whether it has it. Not on ourselves
 /// before a start: whatever else is started in that moment would have it too, and end with
 /// the step.
-pub(super) fn fasten(process: Pid, mark: u64) -> bool {
+pub(super) fn apply_mark(process: Pid, mark: u64) -> bool {
     let hard = getrlimit(Resource::Rttime).maximum;
     let maximum = Some(hard.filter(|hard| *hard < 2 * LEAST).unwrap_or(mark));
     // It may have ended, or runs as another user by now.
@@ -30,13 +30,13 @@ pub(super) fn fasten(process: Pid, mark: u64) -> bool {
 }
 
 /// Whether `/proc/PID/limits` shows no mark yet, but what we pass on.
-pub(super) fn shows_none(limits: &str) -> bool {
+pub(super) fn has_no_mark(limits: &str) -> bool {
     let own = getrlimit(Resource::Rttime).current;
     values(limits).next().is_some_and(|soft| soft.parse().ok() == own)
 }
 
 /// Whether `/proc/PID/limits` shows this mark.
-pub(super) fn shows(limits: &str, mark: u64) -> bool {
+pub(super) fn has_mark(limits: &str, mark: u64) -> bool {
     values(limits).any(|value| value.parse() == Ok(mark))
 }
 
@@ -53,8 +53,8 @@ mod tests {
     #[test]
     fn a_mark_is_either_of_both_limits() {
         let text = "Limit  Soft  Hard  Units\nMax realtime timeout      7    9    us \n";
-        assert!(shows(text, 7) && shows(text, 9));
-        assert!(!shows(text, 8) && !shows("", 7));
-        assert!(!shows("Max realtime timeout unlimited unlimited us", 7));
+        assert!(has_mark(text, 7) && has_mark(text, 9));
+        assert!(!has_mark(text, 8) && !has_mark("", 7));
+        assert!(!has_mark("Max realtime timeout unlimited unlimited us", 7));
     }
 }

@@ -14,7 +14,7 @@ use crate::tools::sandbox::SandboxPaths;
 use crate::words::PhraseValue;
 
 /// A workspace, a home with a key in it, and the files outside of both.
-struct Field {
+struct SandboxFixture {
     root: tempfile::TempDir,
     sandbox: Arc<Sandbox>,
     exec: Exec,
@@ -24,13 +24,17 @@ struct Field {
 /// contents.
 type Mark = (u32, i64, i64, Vec<u8>);
 
-impl Field {
-    fn new(setting: SandboxMode) -> Field {
-        Field::owning(setting, "own", |sandbox| sandbox)
+impl SandboxFixture {
+    fn new(setting: SandboxMode) -> SandboxFixture {
+        SandboxFixture::with_own_folder(setting, "own", |sandbox| sandbox)
     }
 
     /// With our own folder there, and a sandbox made so.
-    fn owning(setting: SandboxMode, own: &str, make: impl FnOnce(Sandbox) -> Sandbox) -> Field {
+    fn with_own_folder(
+        setting: SandboxMode,
+        own: &str,
+        make: impl FnOnce(Sandbox) -> Sandbox,
+    ) -> SandboxFixture {
         let root = tempfile::tempdir().expect("a folder");
         let at = root.path().canonicalize().expect("a folder");
         for folder in ["ws/sub", "ws/empty", "home/.ssh", "outside"] {
@@ -62,18 +66,18 @@ impl Field {
             redactor: None,
             lang: Lang::En,
         };
-        let exec = Exec::new(setup).held_by(Arc::clone(&sandbox));
-        Field { root, sandbox, exec }
+        let exec = Exec::new(setup).with_sandbox(Arc::clone(&sandbox));
+        SandboxFixture { root, sandbox, exec }
     }
 
     /// `None`, with a printed notice, where this machine has no sandbox.
-    fn held(setting: SandboxMode) -> Option<Field> {
-        Field::new(setting).if_held()
+    fn sandboxed(setting: SandboxMode) -> Option<SandboxFixture> {
+        SandboxFixture::new(setting).if_sandboxed()
     }
 
-    fn if_held(self) -> Option<Field> {
+    fn if_sandboxed(self) -> Option<SandboxFixture> {
         let field = self;
-        if field.sandbox.shelter() == SandboxStatus::Held {
+        if field.sandbox.status() == SandboxStatus::Held {
             return Some(field);
         }
         println!("SKIPPED, no sandbox on this machine: {:?}", field.sandbox.rows());
@@ -93,10 +97,10 @@ impl Field {
         let cancel = tokio_util::sync::CancellationToken::new();
         run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl { cancel, output })
             .await
-            .seen
+            .observation
     }
 
-    async fn alone(&self, line: &str) -> Observation {
+    async fn run_automatic(&self, line: &str) -> Observation {
         self.sh(Tier::L0, &[], line).await
     }
 
@@ -165,10 +169,10 @@ const WRITERS: &[&str] = &[
 
 #[tokio::test]
 async fn a_misjudged_writer_changes_nothing_where_there_is_a_sandbox() {
-    let Some(field) = Field::held(SandboxMode::Read) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
     for line in WRITERS {
         let before = field.marks();
-        let seen = field.alone(line).await;
+        let seen = field.run_automatic(line).await;
         assert_eq!(before, field.marks(), "`{line}` left a mark");
         assert_eq!(seen.outcome, Outcome::Ran, "{line}: {}", super::note_of(&seen));
         // A shell says it went wrong; `find -exec` and the like only print.
@@ -178,10 +182,10 @@ async fn a_misjudged_writer_changes_nothing_where_there_is_a_sandbox() {
 
 #[tokio::test]
 async fn the_same_writers_do_leave_marks_without_a_sandbox() {
-    let field = Field::new(SandboxMode::Off);
+    let field = SandboxFixture::new(SandboxMode::Off);
     for line in ["touch new", "chmod 777 a.txt", "touch -d 2001-01-01 a.txt", "./evil.sh"] {
         let before = field.marks();
-        let seen = field.alone(line).await;
+        let seen = field.run_automatic(line).await;
         assert_eq!(seen.exit_code, Some(0), "{line}: {}", seen.stderr);
         assert!(before != field.marks() || seen.stdout == "ran\n", "{line}");
     }
@@ -189,7 +193,7 @@ async fn the_same_writers_do_leave_marks_without_a_sandbox() {
 
 #[tokio::test]
 async fn a_misjudged_step_reaches_no_network_where_there_is_a_sandbox() {
-    let Some(field) = Field::held(SandboxMode::Read) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("a flag");
     let port = listener.local_addr().expect("an address").port();
@@ -211,7 +215,7 @@ async fn a_misjudged_step_reaches_no_network_where_there_is_a_sandbox() {
         "perl -e 'socket(S, 40, 1, 0) or die $!'".to_owned(),
     ];
     for line in lines {
-        let seen = field.alone(&line).await;
+        let seen = field.run_automatic(&line).await;
         assert!(seen.exit_code.is_some_and(|code| code != 0), "`{line}`: {}", seen.stdout);
     }
     let tried = listener.accept().map_err(|error| error.kind());
@@ -219,8 +223,8 @@ async fn a_misjudged_step_reaches_no_network_where_there_is_a_sandbox() {
 }
 
 #[tokio::test]
-async fn a_misjudged_step_reads_no_secret_and_starts_nothing_of_the_workspace() {
-    let Some(field) = Field::held(SandboxMode::Read) else { return };
+async fn a_misjudged_step_reads_no_secret_and_starts_no_workspace_program() {
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
     let key = field.at("home/.ssh/id_rsa");
     let us = std::process::id();
     let lines = [
@@ -236,11 +240,11 @@ async fn a_misjudged_step_reads_no_secret_and_starts_nothing_of_the_workspace() 
         "find . -name evil.sh -exec {} ';' -quit | grep ran".to_owned(),
     ];
     for line in lines {
-        let seen = field.alone(&line).await;
+        let seen = field.run_automatic(&line).await;
         assert_ne!(seen.exit_code, Some(0), "`{line}`: {}", seen.stdout);
         assert_eq!(seen.stdout, "", "`{line}`");
     }
-    let seen = field.alone("cat ~/plain a.txt; ls -R . >/dev/null && echo listed").await;
+    let seen = field.run_automatic("cat ~/plain a.txt; ls -R . >/dev/null && echo listed").await;
     assert_eq!(seen.stdout, "contents of ws/a.txt\nlisted\n", "{}", seen.stderr);
 }
 
@@ -261,28 +265,28 @@ const CALLS: &[(&str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn the_kernels_side_doors_are_closed_where_there_is_a_sandbox() {
+async fn dangerous_system_calls_fail_where_there_is_a_sandbox() {
     if std::env::consts::ARCH != "x86_64" || !Path::new("/usr/bin/perl").exists() {
         return println!("SKIPPED: numbers of x86-64, called through perl");
     }
-    let Some(field) = Field::held(SandboxMode::Read) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
     for (name, call) in CALLS {
         // 1: not permitted. Anything else would come from the call itself.
         let line = format!("perl -e 'syscall({call}); print $!+0'");
-        let seen = field.alone(&line).await;
+        let seen = field.run_automatic(&line).await;
         assert_eq!(seen.stdout, "1", "{name}: {}", seen.stderr);
     }
     let tty = "perl -e 'ioctl(STDIN, 0x5412, 0); print $!+0'";
-    assert_eq!(field.alone(tty).await.stdout, "1");
-    let rights = field.alone("grep NoNewPrivs /proc/self/status").await;
+    assert_eq!(field.run_automatic(tty).await.stdout, "1");
+    let rights = field.run_automatic("grep NoNewPrivs /proc/self/status").await;
     assert_eq!(rights.stdout.trim(), "NoNewPrivs:\t1");
 }
 
 #[tokio::test]
-async fn a_signal_reaches_no_process_outside_where_the_kernel_holds_them() {
-    let Some(field) = Field::held(SandboxMode::Read) else { return };
-    let seen = field.alone(&format!("kill -0 {}", std::process::id())).await;
-    if field.sandbox.holds_signals() {
+async fn signals_do_not_leave_the_sandbox_where_the_kernel_restricts_them() {
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
+    let seen = field.run_automatic(&format!("kill -0 {}", std::process::id())).await;
+    if field.sandbox.restricts_signals() {
         assert_ne!(seen.exit_code, Some(0));
     } else {
         println!("SKIPPED: this kernel does not hold signals");
@@ -290,11 +294,11 @@ async fn a_signal_reaches_no_process_outside_where_the_kernel_holds_them() {
 }
 
 #[tokio::test]
-async fn a_step_has_a_private_folder_of_its_own_that_is_gone_afterwards() {
-    let Some(field) = Field::held(SandboxMode::Read) else { return };
+async fn a_step_has_a_private_folder_that_is_removed_afterwards() {
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
     let line =
         "echo x > $TMPDIR/x && cat $TMPDIR/x >/dev/null && stat -c %a $TMPDIR && echo $TMPDIR";
-    let seen = field.alone(line).await;
+    let seen = field.run_automatic(line).await;
     assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
     let (mode, temp) = seen.stdout.trim().split_once('\n').expect("two lines");
     assert_eq!(mode, "700");
@@ -306,15 +310,15 @@ async fn a_step_has_a_private_folder_of_its_own_that_is_gone_afterwards() {
 }
 
 #[tokio::test]
-async fn approved_steps_are_free_where_only_the_others_are_held() {
-    let Some(field) = Field::held(SandboxMode::Read) else { return };
+async fn approved_steps_are_unrestricted_when_only_automatic_steps_are_sandboxed() {
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
     let seen = field.sh(Tier::L1, &[], "echo x > ../outside/free && cat ~/.ssh/id_rsa").await;
     assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
 }
 
 #[tokio::test]
-async fn an_approved_step_writes_in_the_workspace_alone() {
-    let Some(field) = Field::held(SandboxMode::Work) else { return };
+async fn an_approved_step_writes_only_in_the_workspace() {
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else { return };
     let works = "echo x > new && chmod 700 new && mv new sub/ && ./evil.sh && echo y > $TMPDIR/y";
     let seen = field.sh(Tier::L1, &[Effect::Write], works).await;
     assert_eq!((seen.exit_code, seen.stdout.as_str()), (Some(0), "ran\n"), "{}", seen.stderr);
@@ -324,8 +328,8 @@ async fn an_approved_step_writes_in_the_workspace_alone() {
 }
 
 #[tokio::test]
-async fn the_network_is_for_approved_steps_that_say_so() {
-    let Some(field) = Field::held(SandboxMode::Work) else { return };
+async fn only_approved_steps_that_declare_it_reach_the_network() {
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else { return };
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("a flag");
     let port = listener.local_addr().expect("an address").port();
@@ -336,7 +340,7 @@ async fn the_network_is_for_approved_steps_that_say_so() {
     assert!(listener.accept().is_ok());
 }
 
-impl Field {
+impl SandboxFixture {
     /// A program called harmless by hand, with nothing its row names.
     async fn reads(&self, program: &str, args: &[&str]) -> Observation {
         let judged = judged(Tier::L0, &self.at("ws"), Path::new(program), args);
@@ -344,7 +348,7 @@ impl Field {
         let cancel = tokio_util::sync::CancellationToken::new();
         run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl { cancel, output })
             .await
-            .seen
+            .observation
     }
 
     async fn approved(&self, rule: &str, effects: &[Effect], line: &str) -> Observation {
@@ -360,13 +364,13 @@ impl Field {
         let cancel = tokio_util::sync::CancellationToken::new();
         run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl { cancel, output })
             .await
-            .seen
+            .observation
     }
 }
 
 #[tokio::test]
 async fn a_misjudged_step_starts_nothing_but_its_own_program() {
-    let Some(field) = Field::held(SandboxMode::Read) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
     let loader = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
     let loader = loader.iter().find(|path| Path::new(path).exists()).copied().unwrap_or("/none");
     let lines: &[(&str, &[&str])] = &[
@@ -387,13 +391,13 @@ async fn a_misjudged_step_starts_nothing_but_its_own_program() {
 }
 
 #[tokio::test]
-async fn credentials_of_the_workspace_are_closed_to_steps_that_run_by_themselves_also_new_ones() {
-    let Some(field) = Field::held(SandboxMode::Work) else { return };
+async fn automatic_steps_read_neither_old_nor_new_credentials_of_the_workspace() {
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else { return };
     let write = |name: &str| std::fs::write(field.at(name), "SECRET\n").expect("a file");
     for name in ["ws/.env", "ws/sub/server.pem"] {
         write(name);
     }
-    let seen = field.alone("cat .env; grep -rh SECRET .; cat sub/b.txt").await;
+    let seen = field.run_automatic("cat .env; grep -rh SECRET .; cat sub/b.txt").await;
     assert_eq!(seen.stdout, "contents of ws/sub/b.txt\n", "{}", seen.stderr);
     assert!(seen.denied.is_none(), "it did well in the end");
     std::fs::create_dir(field.at("ws/new")).expect("a folder");
@@ -401,7 +405,7 @@ async fn credentials_of_the_workspace_are_closed_to_steps_that_run_by_themselves
         write(name);
     }
     std::fs::write(field.at("ws/plain.txt"), "plain\n").expect("a file");
-    let seen = field.alone("grep -rh SECRET .; cat plain.txt").await;
+    let seen = field.run_automatic("grep -rh SECRET .; cat plain.txt").await;
     assert_eq!(seen.stdout, "plain\n", "{}", seen.stderr);
     // The user who approved it wants the project's own code to find them.
     let seen = field.approved("make", &[Effect::Exec], "cat .env").await;
@@ -410,12 +414,14 @@ async fn credentials_of_the_workspace_are_closed_to_steps_that_run_by_themselves
 
 #[tokio::test]
 async fn our_own_folders_are_closed_even_inside_the_workspace() {
-    let field = Field::owning(SandboxMode::Work, "ws/own", |sandbox| sandbox);
-    let Some(field) = field.if_held() else { return };
+    let field = SandboxFixture::with_own_folder(SandboxMode::Work, "ws/own", |sandbox| sandbox);
+    let Some(field) = field.if_sandboxed() else { return };
     std::fs::create_dir(field.at("ws/own")).expect("a folder");
     std::fs::write(field.at("ws/own/config.toml"), "SECRET\n").expect("a file");
     let line = "cat own/config.toml; echo x > own/config.toml; echo x > own/new; cat a.txt";
-    for seen in [field.alone(line).await, field.approved("make", &[Effect::Exec], line).await] {
+    for seen in
+        [field.run_automatic(line).await, field.approved("make", &[Effect::Exec], line).await]
+    {
         assert_eq!(seen.stdout, "contents of ws/a.txt\n", "{}", seen.stderr);
     }
     let kept = std::fs::read_to_string(field.at("ws/own/config.toml")).expect("a file");
@@ -423,8 +429,8 @@ async fn our_own_folders_are_closed_even_inside_the_workspace() {
 }
 
 #[tokio::test]
-async fn an_approved_step_fills_caches_and_meets_a_wall_elsewhere_that_it_names() {
-    let Some(field) = Field::held(SandboxMode::Work) else { return };
+async fn an_approved_step_writes_caches_and_reports_what_it_is_denied_elsewhere() {
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else { return };
     std::fs::create_dir_all(field.at("home/.npm")).expect("a folder");
     let install = "echo x > ~/.npm/x && cat ~/plain >/dev/null";
     let seen = field.approved("npm.install", &[Effect::Exec, Effect::Network], install).await;
@@ -439,8 +445,8 @@ async fn an_approved_step_fills_caches_and_meets_a_wall_elsewhere_that_it_names(
 }
 
 #[tokio::test]
-async fn credentials_are_open_to_the_row_that_needs_them_alone() {
-    let Some(field) = Field::held(SandboxMode::Work) else { return };
+async fn credentials_are_open_only_to_the_command_that_needs_them() {
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else { return };
     let line = "cat ~/.ssh/id_rsa";
     let seen = field.approved("make", &[Effect::Exec], line).await;
     let denied = seen.denied.as_ref().map(|denied| denied.reads.clone());
@@ -450,8 +456,8 @@ async fn credentials_are_open_to_the_row_that_needs_them_alone() {
 }
 
 #[tokio::test]
-async fn a_step_that_runs_by_itself_is_bounded_and_one_that_only_reserves_memory_starts() {
-    let Some(field) = Field::held(SandboxMode::Read) else { return };
+async fn an_automatic_step_is_limited_and_one_that_only_reserves_memory_starts() {
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
     let limits =
         field.reads("/usr/bin/sed", &["-n", "/data size\\|file size/p", "/proc/self/limits"]);
     let limits = limits.await.stdout;
@@ -469,9 +475,10 @@ async fn a_step_that_runs_by_itself_is_bounded_and_one_that_only_reserves_memory
 }
 
 #[tokio::test]
-async fn our_own_folder_is_made_before_a_step_could_make_it() {
-    let field = Field::owning(SandboxMode::Work, "ws/own/deep", |sandbox| sandbox);
-    let Some(field) = field.if_held() else { return };
+async fn our_own_folder_is_created_before_a_step_can_create_it() {
+    let field =
+        SandboxFixture::with_own_folder(SandboxMode::Work, "ws/own/deep", |sandbox| sandbox);
+    let Some(field) = field.if_sandboxed() else { return };
     let line = "mkdir -p own/deep; echo x > own/deep/config.toml; echo x > sub/new; cat sub/new";
     let seen = field.approved("make", &[Effect::Exec], line).await;
     assert_eq!(seen.stdout, "x\n", "{}", seen.stderr);
@@ -488,9 +495,9 @@ async fn our_own_folder_is_made_before_a_step_could_make_it() {
 }
 
 #[tokio::test]
-async fn our_own_folder_stays_closed_among_a_great_many_entries() {
-    let field = Field::owning(SandboxMode::Work, "ws/own", |sandbox| sandbox);
-    let Some(field) = field.if_held() else { return };
+async fn our_own_folder_stays_closed_among_many_entries() {
+    let field = SandboxFixture::with_own_folder(SandboxMode::Work, "ws/own", |sandbox| sandbox);
+    let Some(field) = field.if_sandboxed() else { return };
     std::fs::create_dir(field.at("ws/own")).expect("a folder");
     std::fs::write(field.at("ws/own/config.toml"), "SECRET\n").expect("a file");
     for n in 0..2_100 {
@@ -500,19 +507,21 @@ async fn our_own_folder_stays_closed_among_a_great_many_entries() {
     let seen = field.approved("make", &[Effect::Exec], line).await;
     assert_eq!(seen.stdout, "x\ncontents of ws/a.txt\n", "{}", seen.stderr);
     assert!(!field.at("ws/own/new").exists());
-    let seen = field.alone("cat own/config.toml; cat a.txt").await;
+    let seen = field.run_automatic("cat own/config.toml; cat a.txt").await;
     assert_eq!(seen.stdout, "contents of ws/a.txt\n", "{}", seen.stderr);
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn every_version_of_the_kernels_interface_restricts_all_it_can() {
-    if Field::held(SandboxMode::Work).is_none() {
+    if SandboxFixture::sandboxed(SandboxMode::Work).is_none() {
         return;
     }
     for abi in 1..=7 {
-        let field = Field::owning(SandboxMode::Work, "own", |sandbox| sandbox.of_interface(abi));
-        if field.sandbox.shelter() != SandboxStatus::Held {
+        let field = SandboxFixture::with_own_folder(SandboxMode::Work, "own", |sandbox| {
+            sandbox.with_abi(abi)
+        });
+        if field.sandbox.status() != SandboxStatus::Held {
             println!("SKIPPED: this kernel is older than interface {abi}");
             continue;
         }
@@ -521,10 +530,10 @@ async fn every_version_of_the_kernels_interface_restricts_all_it_can() {
         let said =
             rows.iter().any(|row| matches!(row, PageRow::Pair { value, .. } if *value == fails));
         assert_eq!(said, abi == 1, "{abi}");
-        assert_eq!(field.sandbox.holds_signals(), abi >= 6, "{abi}");
+        assert_eq!(field.sandbox.restricts_signals(), abi >= 6, "{abi}");
         let before = field.marks();
         for line in ["touch a.txt", "echo x > new", "mv a.txt b.txt", "cat ~/.ssh/id_rsa"] {
-            let seen = field.alone(line).await;
+            let seen = field.run_automatic(line).await;
             assert_ne!(seen.exit_code, Some(0), "{abi}: `{line}`");
         }
         assert_eq!(field.marks(), before, "{abi}");
@@ -555,11 +564,11 @@ async fn every_version_of_the_kernels_interface_restricts_all_it_can() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_step_that_multiplies_is_ended_whoever_runs_it() {
-    let field = Field::new(SandboxMode::Off);
+async fn a_step_with_too_many_processes_is_ended_for_every_user() {
+    let field = SandboxFixture::new(SandboxMode::Off);
     let many = "i=0; while [ $i -lt 1500 ]; do sleep 61.5 & i=$((i+1)); done; echo all; wait";
     let began = Instant::now();
-    let seen = field.alone(many).await;
+    let seen = field.run_automatic(many).await;
     assert!(seen.exit_code != Some(0), "{}", seen.stdout);
     if rustix::process::geteuid().is_root() {
         // No limit binds root.
@@ -569,13 +578,13 @@ async fn a_step_that_multiplies_is_ended_whoever_runs_it() {
     assert!(began.elapsed() < Duration::from_secs(25), "it was ended and did not time out");
     // The same in a step the user approved is theirs to do.
     let few = "i=0; while [ $i -lt 20 ]; do sleep 0.01 & i=$((i+1)); done; wait; echo all";
-    assert_eq!(field.alone(few).await.stdout, "all\n");
+    assert_eq!(field.run_automatic(few).await.stdout, "all\n");
 }
 
 /// Runtimes that reserve much and start many threads.
 #[tokio::test]
-async fn runtimes_start_within_the_bounds_of_a_step_that_runs_by_itself() {
-    let Some(field) = Field::held(SandboxMode::Read) else { return };
+async fn runtimes_start_within_the_limits_of_an_automatic_step() {
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
     std::fs::write(field.at("ws/a.json"), "{\"a\": [1, 2]}").expect("a file");
     let lines: &[(&str, &[&str], &str)] = &[
         ("/usr/bin/jq", &["-c", ".a", "a.json"], "[1,2]\n"),
