@@ -45,7 +45,7 @@ fn run(replies: &[String]) -> usize {
         turn: 1,
         text: "look".into(),
         origin: TurnOrigin::Typed,
-        opening: Opening::Tells,
+        opening: Opening::Emit,
         max_steps: 1_000,
         check: None,
         next_step: 1,
@@ -66,10 +66,10 @@ fn run(replies: &[String]) -> usize {
                 seen.exit_code = Some(0);
                 TurnInput::Observed(seen)
             }
-            TurnAction::End(ending) => return usize::from(turn.ended(ending).kept.is_empty()),
+            TurnAction::End(ending) => return usize::from(turn.result(ending).record.is_empty()),
             TurnAction::Ask(_) => panic!("nothing here asks"),
         };
         action = turn.next(input, scene());
-        turn.told();
+        turn.take_side_effects();
     }
 }

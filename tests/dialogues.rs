@@ -137,7 +137,7 @@ async fn play(case: &str) -> Stage {
             turn: turn as u64 + 1,
             text: text.to_owned(),
             origin: TurnOrigin::Typed,
-            opening: Opening::Tells,
+            opening: Opening::Emit,
             max_steps: limit,
             check: block(case, "check").map(|line| {
                 let words: Vec<&str> = line.trim().split(' ').collect();
@@ -150,7 +150,7 @@ async fn play(case: &str) -> Stage {
         let cancel = stage.cancel.clone();
         let ended = drive(Turn::new(start), &mut stage, cancel).await;
         (next_step, next_ask) = (ended.next_step, ended.next_ask);
-        stage.history.push(turn as u64 + 1, ended.kept, |_| {});
+        stage.history.push(turn as u64 + 1, ended.record, |_| {});
     }
     for (what, left) in [
         ("replies", stage.replies.len()),
@@ -207,11 +207,11 @@ impl Stage {
 }
 
 impl Host for Stage {
-    fn scene(&mut self) -> PolicyContext<'_> {
+    fn policy_context(&mut self) -> PolicyContext<'_> {
         PolicyContext { policy: &self.policy, place: &self.place, world: &self.machine }
     }
 
-    async fn reply(&mut self, call: ModelRequest) -> Result<ModelAnswer, ModelError> {
+    async fn call_model(&mut self, call: ModelRequest) -> Result<ModelAnswer, ModelError> {
         self.note(if call.repair { "call again" } else { "call" });
         let parts =
             RequestParts { system: "", notes: "", history: &self.history, turn: &call.messages };
@@ -234,7 +234,7 @@ impl Host for Stage {
         }
     }
 
-    fn heard(&mut self) -> Option<ModelAnswer> {
+    fn partial_answer(&mut self) -> Option<ModelAnswer> {
         self.heard.take()
     }
 

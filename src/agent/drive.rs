@@ -15,7 +15,7 @@ use crate::protocol::{Event, Truncation, TurnOutcome, Usage};
 pub struct TurnResult {
     pub ending: TurnOutcome,
     /// The turn's record for the conversation history.
-    pub kept: TurnRecord,
+    pub record: TurnRecord,
     pub usage: Usage,
     /// The first free step and question numbers for the next turn.
     pub next_step: u64,
@@ -28,27 +28,27 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
     let started = Instant::now();
     let mut input = TurnInput::Begin;
     loop {
-        host.steered().into_iter().for_each(|words| turn.steer(words));
-        let action = turn.next(input, host.scene());
+        host.take_steering().into_iter().for_each(|words| turn.steer(words));
+        let action = turn.next(input, host.policy_context());
         let mut ahead = Vec::new();
-        for told in turn.told() {
+        for told in turn.take_side_effects() {
             match told {
                 SideEffect::Event(event) if matches!(action, TurnAction::Call(_)) => {
                     ahead.push(*event)
                 }
-                SideEffect::Event(event) => host.tell(*event).await,
+                SideEffect::Event(event) => host.emit(*event).await,
                 SideEffect::Remember { grant, scope } => host.grant(*grant, scope),
             }
         }
-        host.tell_ahead(ahead).await;
+        host.emit_before_call(ahead).await;
         input = match action {
             TurnAction::Call(call) => {
                 let answer = tokio::select! {
                     biased;
                     () = cancel.cancelled() => None,
-                    answer = host.reply(call) => Some(answer),
+                    answer = host.call_model(call) => Some(answer),
                 };
-                answer.map_or_else(|| broken_off(host.heard()), TurnInput::Replied)
+                answer.map_or_else(|| input_after_cancel(host.partial_answer()), TurnInput::Replied)
             }
             TurnAction::Ask(ask) => {
                 let id = ask.id;
@@ -60,7 +60,7 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
                 match decision {
                     Some(decision) => TurnInput::Decided(decision),
                     None => {
-                        host.tell(Event::QuestionClosed { ask: id }).await;
+                        host.emit(Event::QuestionClosed { ask: id }).await;
                         TurnInput::Cancelled
                     }
                 }
@@ -75,8 +75,8 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
             }
             TurnAction::End(ending) => {
                 let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-                let ended = turn.ended(ending);
-                host.tell(Event::TurnEnded {
+                let ended = turn.result(ending);
+                host.emit(Event::TurnEnded {
                     turn: turn.number(),
                     ending: ended.ending.clone(),
                     usage: ended.usage,
@@ -90,7 +90,7 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
 }
 
 /// The part of an answer that arrived before the call was dropped is kept, marked as cut off.
-fn broken_off(heard: Option<ModelAnswer>) -> TurnInput {
+fn input_after_cancel(heard: Option<ModelAnswer>) -> TurnInput {
     match heard {
         Some(answer) => {
             TurnInput::Replied(Ok(ModelAnswer { cut: Some(Truncation::Cancelled), ..answer }))

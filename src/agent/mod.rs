@@ -17,23 +17,23 @@ pub mod turn;
 /// The interface from a turn to its environment. Implemented by a session and by tests.
 pub trait Host: Send {
     /// The current context for judging steps; the policy may have changed since the last one.
-    fn scene(&mut self) -> PolicyContext<'_>;
+    fn policy_context(&mut self) -> PolicyContext<'_>;
 
     /// Calls the model with the messages since the turn began. Streams to the surfaces itself;
     /// returns the whole text.
-    fn reply(
+    fn call_model(
         &mut self,
         call: ModelRequest,
     ) -> impl Future<Output = Result<ModelAnswer, ModelError>> + Send;
 
     /// The part of the last call's answer that had arrived when a cancel dropped it; `None` if
     /// there was nothing.
-    fn heard(&mut self) -> Option<ModelAnswer> {
+    fn partial_answer(&mut self) -> Option<ModelAnswer> {
         None
     }
 
     /// The user's messages to the running turn since the last call of this function. Never waits.
-    fn steered(&mut self) -> Vec<String> {
+    fn take_steering(&mut self) -> Vec<String> {
         Vec::new()
     }
 
@@ -44,14 +44,14 @@ pub trait Host: Send {
     fn run(&mut self, step: Cleared) -> impl Future<Output = Observation> + Send;
 
     /// Sends an event to the surfaces.
-    fn tell(&mut self, event: Event) -> impl Future<Output = ()> + Send;
+    fn emit(&mut self, event: Event) -> impl Future<Output = ()> + Send;
 
     /// Sends the surfaces the events before a model call. The call need not wait until they have
     /// arrived.
-    fn tell_ahead(&mut self, events: Vec<Event>) -> impl Future<Output = ()> + Send {
+    fn emit_before_call(&mut self, events: Vec<Event>) -> impl Future<Output = ()> + Send {
         async {
             for event in events {
-                self.tell(event).await;
+                self.emit(event).await;
             }
         }
     }

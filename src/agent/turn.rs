@@ -56,9 +56,9 @@ pub struct TurnStart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
     /// The turn itself, with the user's message.
-    Tells,
+    Emit,
     /// They already know: the message they show differs from the one sent to the model.
-    Told,
+    AlreadyShown,
 }
 
 /// An event for the turn.
@@ -92,14 +92,14 @@ pub enum SideEffect {
 #[derive(Debug)]
 pub struct Turn {
     start: TurnStart,
-    said: TurnMessages,
+    transcript: TurnMessages,
     batch: Batch,
     waiting: Waiting,
     limits: TurnLimits,
     usage: Usage,
-    told: Vec<SideEffect>,
+    side_effects: Vec<SideEffect>,
     /// The user's messages since then; the model gets them before its next step.
-    steers: Vec<String>,
+    steering: Vec<String>,
     next_step: u64,
     next_ask: u64,
 }
@@ -108,13 +108,13 @@ pub struct Turn {
 #[derive(Debug, Default)]
 struct Batch {
     todo: VecDeque<Step>,
-    seen: Vec<Observation>,
-    approved: Preapproved,
+    observations: Vec<Observation>,
+    preapproved: Preapproved,
     why: String,
     expected: String,
-    of: usize,
+    total: usize,
     /// The step that checks the changes of the list.
-    checking: Option<String>,
+    check_id: Option<String>,
 }
 
 /// The kind of input the turn is waiting for.
@@ -132,7 +132,7 @@ enum Waiting {
         judged: Box<Assessment>,
     },
     /// The user's decision whether a step that the sandbox denied something runs without it.
-    Wall {
+    Unsandboxed {
         held: Box<NeedsApproval>,
     },
     /// The user's decision whether to continue.
@@ -154,7 +154,7 @@ enum PendingStep {
 }
 
 impl PendingStep {
-    fn judged(&self) -> &Assessment {
+    fn assessment(&self) -> &Assessment {
         match self {
             PendingStep::Held(held) => held.assessment(),
             PendingStep::Cleared(cleared) => cleared.assessment(),
@@ -172,13 +172,13 @@ impl PendingStep {
 impl Turn {
     pub fn new(start: TurnStart) -> Turn {
         Turn {
-            said: TurnMessages::new(&start.text),
+            transcript: TurnMessages::new(&start.text),
             batch: Batch::default(),
             waiting: Waiting::Reply,
             limits: TurnLimits::new(start.max_steps),
             usage: Usage::default(),
-            told: Vec::new(),
-            steers: Vec::new(),
+            side_effects: Vec::new(),
+            steering: Vec::new(),
             next_step: start.next_step,
             next_ask: start.next_ask,
             start,
@@ -190,21 +190,21 @@ impl Turn {
     }
 
     /// The side effects for the host, in order, each once.
-    pub fn told(&mut self) -> Vec<SideEffect> {
-        std::mem::take(&mut self.told)
+    pub fn take_side_effects(&mut self) -> Vec<SideEffect> {
+        std::mem::take(&mut self.side_effects)
     }
 
     /// Adds a message from the user to the running turn. It takes effect at the next boundary: the
     /// rest of the list is not run, and the model answers the message.
     pub fn steer(&mut self, words: String) {
-        self.steers.push(words);
+        self.steering.push(words);
     }
 
     /// The result of the turn.
-    pub fn ended(&self, ending: TurnOutcome) -> TurnResult {
+    pub fn result(&self, ending: TurnOutcome) -> TurnResult {
         TurnResult {
             ending,
-            kept: self.said.kept(),
+            record: self.transcript.record(),
             usage: self.usage,
             next_step: self.next_step,
             next_ask: self.next_ask,
@@ -215,76 +215,80 @@ impl Turn {
     pub fn next(&mut self, input: TurnInput, scene: PolicyContext<'_>) -> TurnAction {
         match input {
             TurnInput::Begin => {
-                if self.start.opening == Opening::Tells {
-                    self.tell(Event::TurnStarted {
+                if self.start.opening == Opening::Emit {
+                    self.emit(Event::TurnStarted {
                         turn: self.start.turn,
                         text: self.start.text.clone(),
                         origin: self.start.origin,
                     });
                 }
-                self.call()
+                self.call_model()
             }
-            TurnInput::Replied(Ok(answer)) => self.replied(answer, scene),
+            TurnInput::Replied(Ok(answer)) => self.handle_reply(answer, scene),
             TurnInput::Replied(Err(error)) => {
                 self.end(TurnOutcome::Failed { why: error.localized() })
             }
-            TurnInput::Decided(decision) => self.decided(decision, scene),
+            TurnInput::Decided(decision) => self.handle_decision(decision, scene),
             TurnInput::Observed(seen) => {
-                let again = self.denied_step(&seen, scene);
-                let goes_on = self.observed(seen);
+                let again = self.step_to_retry(&seen, scene);
+                let goes_on = self.handle_observation(seen);
                 if let Some((held, denied)) = again {
-                    return self.ask_wall(held, &denied);
+                    return self.ask_unsandboxed(held, &denied);
                 }
                 if !goes_on {
                     self.skip_rest(words::SKIPPED, scene);
                 }
-                self.go_on(scene)
+                self.advance(scene)
             }
             TurnInput::Stopped(seen) => {
-                self.observed(seen);
-                self.cancelled(scene)
+                self.handle_observation(seen);
+                self.handle_cancel(scene)
             }
-            TurnInput::Cancelled => self.cancelled(scene),
+            TurnInput::Cancelled => self.handle_cancel(scene),
         }
     }
 
     fn end(&mut self, ending: TurnOutcome) -> TurnAction {
-        self.said.forget_repair();
+        self.transcript.forget_repair();
         TurnAction::End(ending)
     }
 
     // Replies
 
-    fn call(&mut self) -> TurnAction {
+    fn call_model(&mut self) -> TurnAction {
         self.waiting = Waiting::Reply;
         TurnAction::Call(ModelRequest {
-            messages: self.said.messages().to_vec(),
-            repair: self.said.is_repairing(),
+            messages: self.transcript.messages().to_vec(),
+            repair: self.transcript.is_repairing(),
         })
     }
 
-    fn replied(&mut self, answer: ModelAnswer, scene: PolicyContext<'_>) -> TurnAction {
+    fn handle_reply(&mut self, answer: ModelAnswer, scene: PolicyContext<'_>) -> TurnAction {
         self.usage = self.usage.plus(answer.usage);
         let reading = read(&answer.text);
         if let Some(cut) = answer.cut {
-            return self.cut_off(&reading, &answer.text, cut);
+            return self.handle_truncated(&reading, &answer.text, cut);
         }
         match reading {
             ParsedReply::Valid {
                 reply: Reply::Chat { message, markdown, suggestions }, ..
             } => {
-                self.said.chat(&message);
-                self.show(ModelMessage {
+                self.transcript.add_chat(&message);
+                self.emit_message(ModelMessage {
                     message,
                     markdown,
                     suggestions,
                     ..ModelMessage::default()
                 });
-                if self.steers.is_empty() { self.end(TurnOutcome::Done) } else { self.hear() }
+                if self.steering.is_empty() {
+                    self.end(TurnOutcome::Done)
+                } else {
+                    self.deliver_steering()
+                }
             }
             ParsedReply::Valid { reply: Reply::Error { message }, .. } => {
-                self.said.error(&message);
-                self.show(ModelMessage {
+                self.transcript.add_error(&message);
+                self.emit_message(ModelMessage {
                     message,
                     error: true,
                     markdown: true,
@@ -297,26 +301,31 @@ impl Turn {
                 found,
             } => {
                 let batch = Batch { why: message, expected, ..Batch::default() };
-                self.proposed(batch, cwd, commands, found, scene)
+                self.start_batch(batch, cwd, commands, found, scene)
             }
             ParsedReply::Invalid { .. } | ParsedReply::Fallback { .. } => {
-                self.faulty(&reading, &answer.text)
+                self.handle_invalid(&reading, &answer.text)
             }
         }
     }
 
-    fn show(&mut self, replied: ModelMessage) {
-        self.tell(Event::Replied(replied));
+    fn emit_message(&mut self, replied: ModelMessage) {
+        self.emit(Event::Replied(replied));
     }
 
     /// An incomplete reply is shown, and none of it is run.
-    fn cut_off(&mut self, reading: &ParsedReply, text: &str, cut: Truncation) -> TurnAction {
-        let message = said::readable(reading, text).unwrap_or_default();
-        self.said.forget_repair();
+    fn handle_truncated(
+        &mut self,
+        reading: &ParsedReply,
+        text: &str,
+        cut: Truncation,
+    ) -> TurnAction {
+        let message = said::readable_part(reading, text).unwrap_or_default();
+        self.transcript.forget_repair();
         if !message.is_empty() {
-            self.said.chat(&message);
+            self.transcript.add_chat(&message);
         }
-        self.show(ModelMessage {
+        self.emit_message(ModelMessage {
             message,
             markdown: true,
             cut: Some(cut),
@@ -324,7 +333,7 @@ impl Turn {
         });
         let why = match cut {
             Truncation::Cancelled => {
-                self.said.cancelled();
+                self.transcript.add_cancelled();
                 return self.end(TurnOutcome::Cancelled);
             }
             Truncation::Broken => words::CUT_BROKEN,
@@ -336,17 +345,17 @@ impl Turn {
 
     /// Asks once more. The second time, prose is taken as the intended answer; of a broken reply
     /// its message is shown, but the turn has failed.
-    fn faulty(&mut self, reading: &ParsedReply, text: &str) -> TurnAction {
+    fn handle_invalid(&mut self, reading: &ParsedReply, text: &str) -> TurnAction {
         let fault = reading.error().unwrap_or_else(|| words::CUT_BROKEN.into());
-        if !self.said.is_repairing() {
-            self.said.repair(text, &fault);
-            self.tell(Event::Repairing { fault });
-            return self.call();
+        if !self.transcript.is_repairing() {
+            self.transcript.add_repair(text, &fault);
+            self.emit(Event::Repairing { fault });
+            return self.call_model();
         }
-        let message = said::readable(reading, text);
+        let message = said::readable_part(reading, text);
         if let Some(message) = message.clone() {
-            self.said.chat(&message);
-            self.show(ModelMessage { message, markdown: true, ..ModelMessage::default() });
+            self.transcript.add_chat(&message);
+            self.emit_message(ModelMessage { message, markdown: true, ..ModelMessage::default() });
         }
         match (reading, message) {
             (ParsedReply::Fallback { .. }, Some(_)) => self.end(TurnOutcome::Done),
@@ -354,7 +363,7 @@ impl Turn {
         }
     }
 
-    fn proposed(
+    fn start_batch(
         &mut self,
         mut batch: Batch,
         cwd: Option<String>,
@@ -362,9 +371,9 @@ impl Turn {
         found: ReplyRepair,
         scene: PolicyContext<'_>,
     ) -> TurnAction {
-        self.said.cmd(&batch.why, cwd.as_deref(), &commands);
+        self.transcript.add_cmd(&batch.why, cwd.as_deref(), &commands);
         let message = batch.why.clone();
-        self.show(ModelMessage { message, markdown: true, ..ModelMessage::default() });
+        self.emit_message(ModelMessage { message, markdown: true, ..ModelMessage::default() });
         for mut proposal in commands {
             // A repaired reply is never acted on without a question.
             proposal.requires.confirm |= found == ReplyRepair::Repaired;
@@ -374,10 +383,10 @@ impl Turn {
             let Proposal { work, requires } = proposal;
             batch.todo.push_back(Step { id, work, requires, cwd });
         }
-        batch.of = batch.todo.len();
+        batch.total = batch.todo.len();
         self.batch = batch;
         self.announce_refusal(scene);
-        self.go_on(scene)
+        self.advance(scene)
     }
 
     /// Announces, before the first step runs, that a later one will be refused: it may matter to
@@ -389,50 +398,52 @@ impl Turn {
         let Some((index, step)) = ahead else { return };
         let say = words::REFUSED_AHEAD
             .with("number", index + 1)
-            .with("of", self.batch.of)
+            .with("of", self.batch.total)
             .with("step", limits::one_line(&step.work));
         // If the first step itself is refused, the later ones do not matter.
         if !self.batch.todo.front().is_some_and(refused) {
-            self.tell(Event::Notice(Notice::warning(say)));
+            self.emit(Event::Notice(Notice::warning(say)));
         }
     }
 
     // Steps
 
     /// Goes to the next step of the list, or back to the model.
-    fn go_on(&mut self, scene: PolicyContext<'_>) -> TurnAction {
-        if !self.steers.is_empty() {
+    fn advance(&mut self, scene: PolicyContext<'_>) -> TurnAction {
+        if !self.steering.is_empty() {
             self.skip_rest(words::STEERED, scene);
-            return self.hand_back();
+            return self.send_results();
         }
-        if let Some(why) = self.limits.pause(self.batch.todo.front()) {
-            return self.pause(why);
+        if let Some(why) = self.limits.pause_reason(self.batch.todo.front()) {
+            return self.ask_to_continue(why);
         }
-        let step = self.batch.todo.pop_front().or_else(|| self.check());
-        let Some(step) = step else { return self.hand_back() };
-        self.limits.proposed(&step.work);
+        let step = self.batch.todo.pop_front().or_else(|| self.check_step());
+        let Some(step) = step else { return self.send_results() };
+        self.limits.record_proposal(&step.work);
         match safety::assess(step, scene) {
-            Verdict::Run(cleared) if talk::talks(cleared.assessment()) => {
-                self.talk(&cleared, scene)
+            Verdict::Run(cleared) if talk::is_interaction(cleared.assessment()) => {
+                self.interact(&cleared, scene)
             }
-            Verdict::Run(cleared) if self.asks_all_the_same(cleared.assessment()) => {
-                self.ask(PendingStep::Cleared(cleared), scene)
+            Verdict::Run(cleared) if self.should_ask_anyway(cleared.assessment()) => {
+                self.ask_about(PendingStep::Cleared(cleared), scene)
             }
             Verdict::Run(cleared) => self.run(cleared, None),
             // A step that cannot start is not worth a question.
-            Verdict::Ask(held) if let Some(why) = said::unstartable(held.assessment(), scene) => {
-                self.not_run(held.assessment(), Outcome::NotStarted, Some(why));
+            Verdict::Ask(held)
+                if let Some(why) = said::missing_program_reason(held.assessment(), scene) =>
+            {
+                self.record_not_run(held.assessment(), Outcome::NotStarted, Some(why));
                 self.skip_rest(words::SKIPPED, scene);
-                self.go_on(scene)
+                self.advance(scene)
             }
-            Verdict::Ask(held) if self.batch.approved.covers(held.assessment()) => {
+            Verdict::Ask(held) if self.batch.preapproved.covers(held.assessment()) => {
                 self.run(held.approve(), None)
             }
-            Verdict::Ask(held) => self.ask(PendingStep::Held(held), scene),
+            Verdict::Ask(held) => self.ask_about(PendingStep::Held(held), scene),
             Verdict::Refuse(refused) => {
-                self.not_run(refused.assessment(), Outcome::Refused, None);
+                self.record_not_run(refused.assessment(), Outcome::Refused, None);
                 self.skip_rest(words::SKIPPED, scene);
-                self.go_on(scene)
+                self.advance(scene)
             }
         }
     }
@@ -443,13 +454,13 @@ impl Turn {
     }
 
     /// If the user wants to be asked at each step, unless they approved it in advance.
-    fn asks_all_the_same(&self, judged: &Assessment) -> bool {
-        self.limits.asks_at_each() && !self.batch.approved.covers(judged)
+    fn should_ask_anyway(&self, judged: &Assessment) -> bool {
+        self.limits.should_ask_at_each_step() && !self.batch.preapproved.covers(judged)
     }
 
-    fn ask(&mut self, door: PendingStep, scene: PolicyContext<'_>) -> TurnAction {
-        let ahead = RemainingSteps::look(&self.batch.todo, scene);
-        let judged = door.judged();
+    fn ask_about(&mut self, door: PendingStep, scene: PolicyContext<'_>) -> TurnAction {
+        let ahead = RemainingSteps::assess(&self.batch.todo, scene);
+        let judged = door.assessment();
         let grant = safety::suggest_grant(judged, scene).map(Box::new);
         let question = Question::Step {
             step: judged.step.clone(),
@@ -458,8 +469,8 @@ impl Turn {
             cwd: judged.cwd.display().to_string(),
             why: self.batch.why.clone(),
             expected: self.batch.expected.clone(),
-            number: self.batch.of - self.batch.todo.len(),
-            of: self.batch.of,
+            number: self.batch.total - self.batch.todo.len(),
+            of: self.batch.total,
             pieces: judged.pieces.clone(),
             rule: grant.as_ref().map(|grant| grant.rule.to_string()),
             rule_covers: grant.as_ref().map_or_else(Vec::new, |grant| {
@@ -467,41 +478,43 @@ impl Turn {
             }),
             trust: trust::offer(judged, scene),
             change: judged.change().cloned(),
-            rest: ahead.shown(),
+            rest: ahead.upcoming_steps(),
         };
         self.waiting = Waiting::Step { door: Box::new(door), grant, ahead };
-        self.question(question)
+        self.ask_question(question)
     }
 
-    fn pause(&mut self, why: LocalizedText) -> TurnAction {
+    fn ask_to_continue(&mut self, why: LocalizedText) -> TurnAction {
         self.waiting = Waiting::Pause { why: why.clone() };
-        self.question(Question::Pause { why })
+        self.ask_question(Question::Pause { why })
     }
 
-    fn question(&mut self, question: Question) -> TurnAction {
+    fn ask_question(&mut self, question: Question) -> TurnAction {
         let id = AskId(self.next_ask);
         self.next_ask += 1;
         TurnAction::Ask(Box::new(Ask { id, question }))
     }
 
-    fn decided(&mut self, decision: Decision, scene: PolicyContext<'_>) -> TurnAction {
+    fn handle_decision(&mut self, decision: Decision, scene: PolicyContext<'_>) -> TurnAction {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
             Waiting::Step { door, grant, ahead } => {
                 if let Decision::ApproveAll { steps } = &decision {
-                    self.batch.approved = ahead.approved(steps);
+                    self.batch.preapproved = ahead.preapprove(steps);
                 }
-                self.decided_step(*door, grant, decision, scene)
+                self.apply_step_decision(*door, grant, decision, scene)
             }
-            Waiting::Choice { judged } => self.chosen(&judged, decision, scene),
-            Waiting::Wall { held } => self.decided_wall(*held, decision, scene),
+            Waiting::Choice { judged } => self.apply_answer(&judged, decision, scene),
+            Waiting::Unsandboxed { held } => {
+                self.apply_unsandboxed_decision(*held, decision, scene)
+            }
             Waiting::Pause { why } => match decision {
                 Decision::Approve
                 | Decision::Answer { .. }
                 | Decision::ApproveAll { .. }
                 | Decision::Remember(_)
                 | Decision::Edit(_) => {
-                    self.limits.start_over();
-                    self.go_on(scene)
+                    self.limits.reset();
+                    self.advance(scene)
                 }
                 Decision::Reject { .. } | Decision::Dismiss | Decision::Trust | Decision::Stop => {
                     self.stop_batch(scene);
@@ -509,12 +522,12 @@ impl Turn {
                 }
             },
             // A decision without a pending question: stop rather than guess what it was about.
-            Waiting::Reply | Waiting::Run { .. } => self.cancelled(scene),
+            Waiting::Reply | Waiting::Run { .. } => self.handle_cancel(scene),
         }
     }
 
     /// Processes the observation of a step; true if the rest of the list may follow.
-    fn observed(&mut self, mut seen: Observation) -> bool {
+    fn handle_observation(&mut self, mut seen: Observation) -> bool {
         let waiting = std::mem::replace(&mut self.waiting, Waiting::Reply);
         if let Waiting::Run { instead_of: Some(original) } = waiting {
             let edited = words::EDITED.with("step", limits::one_line(&original));
@@ -527,7 +540,7 @@ impl Turn {
             }
         }
         self.mark_check(&mut seen);
-        self.limits.observed(&seen);
+        self.limits.record_outcome(&seen);
         let goes_on = match (seen.outcome, seen.exit_code) {
             (Outcome::Ran | Outcome::Edited, Some(0)) => true,
             // A read that finds nothing exits with 1; the next step may depend on a change that
@@ -545,76 +558,87 @@ impl Turn {
                 _,
             ) => false,
         };
-        self.see(seen);
+        self.record(seen);
         goes_on
     }
 
-    fn not_run(&mut self, judged: &Assessment, outcome: Outcome, note: Option<LocalizedText>) {
-        let seen = said::not_run(judged, outcome, note);
-        self.limits.observed(&seen);
-        self.see(seen);
+    fn record_not_run(
+        &mut self,
+        judged: &Assessment,
+        outcome: Outcome,
+        note: Option<LocalizedText>,
+    ) {
+        let seen = said::not_run_observation(judged, outcome, note);
+        self.limits.record_outcome(&seen);
+        self.record(seen);
     }
 
-    fn see(&mut self, seen: Observation) {
-        self.tell(Event::StepFinished(Box::new(seen.clone())));
-        self.batch.seen.push(seen);
+    fn record(&mut self, seen: Observation) {
+        self.emit(Event::StepFinished(Box::new(seen.clone())));
+        self.batch.observations.push(seen);
     }
 
     /// Skips the rest of the list, and tells the model so.
     fn skip_rest(&mut self, why: Phrase, scene: PolicyContext<'_>) {
         for step in std::mem::take(&mut self.batch.todo) {
             let verdict = safety::assess(step, scene);
-            self.see(said::not_run(verdict.assessment(), Outcome::Cancelled, Some(why.into())));
+            self.record(said::not_run_observation(
+                verdict.assessment(),
+                Outcome::Cancelled,
+                Some(why.into()),
+            ));
         }
     }
 
     /// The list is done: sends the results to the model.
-    fn hand_back(&mut self) -> TurnAction {
-        let seen = std::mem::take(&mut self.batch.seen);
-        self.said.results(&seen);
-        if self.steers.is_empty() {
-            self.said.go_on();
-            return self.call();
+    fn send_results(&mut self) -> TurnAction {
+        let seen = std::mem::take(&mut self.batch.observations);
+        self.transcript.add_results(&seen);
+        if self.steering.is_empty() {
+            self.transcript.add_continue();
+            return self.call_model();
         }
-        self.hear()
+        self.deliver_steering()
     }
 
     /// Sends the user's messages to the model, which answers them.
-    fn hear(&mut self) -> TurnAction {
-        for text in std::mem::take(&mut self.steers) {
-            self.said.steered(&text);
-            self.tell(Event::Steered { text });
+    fn deliver_steering(&mut self) -> TurnAction {
+        for text in std::mem::take(&mut self.steering) {
+            self.transcript.add_steering(&text);
+            self.emit(Event::Steered { text });
         }
-        self.limits.start_over();
-        self.call()
+        self.limits.reset();
+        self.call_model()
     }
 
     fn stop_batch(&mut self, scene: PolicyContext<'_>) {
         self.skip_rest(words::CANCELLED, scene);
-        let seen = std::mem::take(&mut self.batch.seen);
-        self.said.results(&seen);
+        let seen = std::mem::take(&mut self.batch.observations);
+        self.transcript.add_results(&seen);
     }
 
-    fn cancelled(&mut self, scene: PolicyContext<'_>) -> TurnAction {
+    fn handle_cancel(&mut self, scene: PolicyContext<'_>) -> TurnAction {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
             Waiting::Step { door, .. } => {
                 let note = Some(words::CANCELLED.into());
-                self.see(said::not_run(door.judged(), Outcome::Cancelled, note));
+                self.record(said::not_run_observation(door.assessment(), Outcome::Cancelled, note));
             }
             Waiting::Choice { judged } => {
                 let note = Some(words::CANCELLED.into());
-                self.see(said::not_run(&judged, Outcome::Cancelled, note));
+                self.record(said::not_run_observation(&judged, Outcome::Cancelled, note));
             }
-            Waiting::Reply | Waiting::Wall { .. } | Waiting::Pause { .. } | Waiting::Run { .. } => {
-            }
+            Waiting::Reply
+            | Waiting::Unsandboxed { .. }
+            | Waiting::Pause { .. }
+            | Waiting::Run { .. } => {}
         }
         self.stop_batch(scene);
-        self.said.forget_repair();
-        self.said.cancelled();
+        self.transcript.forget_repair();
+        self.transcript.add_cancelled();
         self.end(TurnOutcome::Cancelled)
     }
 
-    fn tell(&mut self, event: Event) {
-        self.told.push(SideEffect::Event(Box::new(event)));
+    fn emit(&mut self, event: Event) {
+        self.side_effects.push(SideEffect::Event(Box::new(event)));
     }
 }

@@ -208,7 +208,7 @@ impl TurnHost {
         let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let usage = self.summing;
         self.tell(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
-        TurnResult { ending, kept: TurnRecord::default(), usage, next_step: 0, next_ask: 0 }
+        TurnResult { ending, record: TurnRecord::default(), usage, next_step: 0, next_ask: 0 }
     }
 
     async fn compress_now(&mut self, plan: CompactionPlan, focus: Option<String>) -> TurnOutcome {

@@ -76,7 +76,7 @@ async fn warn(filling: &mut Filling<'_>, say: LocalizedText) {
 /// The existing file. Chinese is written without blanks, so a path may include the words after it:
 /// if there is no such file, a shorter path that ends before them counts.
 fn found(filling: &mut Filling<'_>, mention: &Mention) -> Option<Mention> {
-    let scene = filling.host.scene();
+    let scene = filling.host.policy_context();
     let there = |path: &str| {
         let place = scene.place;
         let real = scene.world.resolve(&safety::absolute(path, &place.cwd, &place.home));
@@ -100,7 +100,7 @@ async fn read(
     mention: &Mention,
 ) -> Result<Result<Attachment, LocalizedText>, Stop> {
     let id = filling.step_id();
-    let cleared = match safety::assess_mention(&id, &mention.path, filling.host.scene()) {
+    let cleared = match safety::assess_mention(&id, &mention.path, filling.host.policy_context()) {
         Verdict::Run(cleared) => cleared,
         Verdict::Ask(held) => match asked(filling, held).await? {
             Some(cleared) => cleared,

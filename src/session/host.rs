@@ -194,11 +194,11 @@ impl StepJudge {
 }
 
 impl Host for TurnHost {
-    fn scene(&mut self) -> PolicyContext<'_> {
+    fn policy_context(&mut self) -> PolicyContext<'_> {
         self.bench.scene()
     }
 
-    async fn reply(&mut self, call: ModelRequest) -> Result<ModelAnswer, ModelError> {
+    async fn call_model(&mut self, call: ModelRequest) -> Result<ModelAnswer, ModelError> {
         if !std::mem::replace(&mut self.prepared, true) {
             self.prepare().await;
         }
@@ -229,11 +229,11 @@ impl Host for TurnHost {
         Ok(ModelAnswer { usage, ..answer })
     }
 
-    fn heard(&mut self) -> Option<ModelAnswer> {
+    fn partial_answer(&mut self) -> Option<ModelAnswer> {
         Some(std::mem::take(&mut self.answer)).filter(|answer| !answer.text.is_empty())
     }
 
-    fn steered(&mut self) -> Vec<String> {
+    fn take_steering(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.wires.steers.try_recv().ok()).collect()
     }
 
@@ -285,7 +285,7 @@ impl Host for TurnHost {
         self.outbox.send(event).await;
     }
 
-    async fn tell_ahead(&mut self, events: Vec<Event>) {
+    async fn emit_before_call(&mut self, events: Vec<Event>) {
         events.iter().for_each(|event| self.take_note(event));
         let asks =
             |event: &Event| matches!(event, Event::TurnStarted { .. } | Event::Steered { .. });

@@ -69,7 +69,7 @@ pub async fn run(
     let source = prompt.source.clone();
     let filled = filling.fill(prompt).await;
     let (next_step, next_ask) = (filling.next_step, filling.next_ask);
-    let start = TurnStart { next_step, next_ask, opening: Opening::Told, ..start };
+    let start = TurnStart { next_step, next_ask, opening: Opening::AlreadyShown, ..start };
     let ending = match (filled, then) {
         (Ok(text), AfterExpansion::Send) => {
             if let Some(source) = source {
@@ -91,7 +91,7 @@ pub async fn run(
     let usage = Usage::default();
     let ended = Event::TurnEnded { turn: start.turn, ending: ending.clone(), usage, elapsed_ms };
     host.tell(ended).await;
-    TurnResult { ending, kept: TurnRecord::default(), usage, next_step, next_ask }
+    TurnResult { ending, record: TurnRecord::default(), usage, next_step, next_ask }
 }
 
 /// The user entered a skill: it stays in view. The tools that it or a command names limit the turn.
@@ -172,7 +172,7 @@ impl Filling<'_> {
         let mut held = Vec::new();
         for line in prompt.shell_lines() {
             let id = self.step_id();
-            match safety::assess_template_command(&id, line, self.host.scene()) {
+            match safety::assess_template_command(&id, line, self.host.policy_context()) {
                 Verdict::Ask(piece) => held.push(piece),
                 Verdict::Run(_) | Verdict::Refuse(_) => {
                     return Err(Stop::Unsent(words::PIECE_REFUSED.with("line", short(line))));
@@ -182,7 +182,7 @@ impl Filling<'_> {
         if held.is_empty() {
             return Ok(Vec::new());
         }
-        let policy = self.host.scene().policy;
+        let policy = self.host.policy_context().policy;
         let pieces: Vec<TemplateCommand> = held.iter().map(|held| shown(held, policy)).collect();
         let decision = match self.ahead(prompt, &pieces).await {
             Some(decision) => Ok(decision),
@@ -279,7 +279,9 @@ impl Filling<'_> {
             return Ok(None);
         }
         let id = self.step_id();
-        let judge = |step: Step| safety::assess_template_command(&step.id, line, self.host.scene());
+        let judge = |step: Step| {
+            safety::assess_template_command(&step.id, line, self.host.policy_context())
+        };
         let Some((held, question)) = wall::again(seen, id, judge) else { return Ok(None) };
         match self.ask(question).await? {
             Decision::Approve => Ok(Some(held.approve_unsandboxed())),

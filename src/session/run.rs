@@ -416,10 +416,10 @@ impl Session {
         self.past.next_step = self.past.next_step.max(ended.next_step);
         self.past.next_ask = self.past.next_ask.max(ended.next_ask);
         self.facts.usage = self.facts.usage.plus(ended.usage);
-        if !ended.kept.is_empty() {
+        if !ended.record.is_empty() {
             let redactor = &self.guard.redactor;
             Arc::make_mut(&mut self.past.history)
-                .push(turn, ended.kept, |text| *text = redactor.mask(text).into_owned());
+                .push(turn, ended.record, |text| *text = redactor.mask(text).into_owned());
         }
         matches!(ended.ending, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. })
     }

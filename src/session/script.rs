@@ -233,7 +233,7 @@ async fn run(job: Job, mut host: TurnHost) -> TurnResult {
     let (next_step, next_ask) = stage.next;
     let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     host.tell(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
-    TurnResult { ending, kept, usage, next_step, next_ask }
+    TurnResult { ending, record: kept, usage, next_step, next_ask }
 }
 
 /// The meaning of a decision for a script; `None`: the user wants everything to stop.

@@ -31,7 +31,7 @@ pub async fn run(line: ShellLine, mut host: TurnHost) -> TurnResult {
     let text = if line.keep { format!("!{}", line.line) } else { format!("!!{}", line.line) };
     host.tell(Event::TurnStarted { turn: line.turn, text, origin: TurnOrigin::Shell }).await;
     let id = format!("cmd_{:03}", line.step);
-    let verdict = safety::assess_shell(&id, &line.line, host.scene());
+    let verdict = safety::assess_shell(&id, &line.line, host.policy_context());
     let (ending, seen) = match verdict {
         Verdict::Run(cleared) => {
             (TurnOutcome::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
@@ -57,7 +57,7 @@ pub async fn run(line: ShellLine, mut host: TurnHost) -> TurnResult {
     host.tell(ended).await;
     TurnResult {
         ending,
-        kept,
+        record: kept,
         usage: Usage::default(),
         next_step: line.step + 1,
         next_ask: line.ask.0 + 1,
@@ -87,7 +87,11 @@ pub(super) async fn asked(
         Decision::Edit(work) => {
             let StepAction::Shell { line } = work else { return declined(&held) };
             // The user saw the rewritten line with its tier before approving it.
-            let seen = match safety::assess_shell(&held.assessment().step.id, &line, host.scene()) {
+            let seen = match safety::assess_shell(
+                &held.assessment().step.id,
+                &line,
+                host.policy_context(),
+            ) {
                 Verdict::Run(cleared) => run_step(&host.desk, &mut host.outbox, cleared).await,
                 Verdict::Ask(held) => run_step(&host.desk, &mut host.outbox, held.approve()).await,
                 Verdict::Refuse(refused) => not_run(refused.assessment(), Outcome::Refused),

@@ -225,7 +225,7 @@ impl Session {
             turn: self.facts.turns,
             text,
             origin,
-            opening: Opening::Tells,
+            opening: Opening::Emit,
             max_steps: self.facts.max_steps,
             check: state::check(&self.facts),
             next_step: self.past.next_step,

@@ -265,7 +265,7 @@ async fn run(job: Job, mut host: TurnHost) -> TurnResult {
         }
         let id = format!("cmd_{step:03}");
         step += 1;
-        let seen = match safety::assess_restore(&id, &restore, host.scene()) {
+        let seen = match safety::assess_restore(&id, &restore, host.policy_context()) {
             Verdict::Run(cleared) => Some(run_step(&host.desk, &mut host.outbox, cleared).await),
             Verdict::Refuse(refused) => {
                 Some(shell::not_run(refused.assessment(), Outcome::Refused))
@@ -295,7 +295,7 @@ async fn run(job: Job, mut host: TurnHost) -> TurnResult {
     let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let usage = Usage::default();
     host.tell(Event::TurnEnded { turn: job.turn, ending: ending.clone(), usage, elapsed_ms }).await;
-    TurnResult { ending, kept: told(&all, &back), usage, next_step: step, next_ask: ask }
+    TurnResult { ending, record: told(&all, &back), usage, next_step: step, next_ask: ask }
 }
 
 /// The report for the model with the next message, including files that could not be restored.

@@ -13,13 +13,13 @@ use crate::safety::{self, Assessment, PolicyContext};
 pub struct RemainingSteps(Vec<Assessment>);
 
 impl RemainingSteps {
-    pub fn look(todo: &VecDeque<Step>, scene: PolicyContext<'_>) -> RemainingSteps {
+    pub fn assess(todo: &VecDeque<Step>, scene: PolicyContext<'_>) -> RemainingSteps {
         let judged = |step: &Step| safety::assess(step.clone(), scene).assessment().clone();
         RemainingSteps(todo.iter().map(judged).collect())
     }
 
     /// The form that surfaces show.
-    pub fn shown(&self) -> Vec<protocol::UpcomingStep> {
+    pub fn upcoming_steps(&self) -> Vec<protocol::UpcomingStep> {
         let shown = |judged: &Assessment| protocol::UpcomingStep {
             id: judged.step.id.clone(),
             work: judged.step.work.clone(),
@@ -31,7 +31,7 @@ impl RemainingSteps {
 
     /// The advance approval of those of `steps`. A high-risk step cannot be approved in advance; if
     /// one is among them the whole approval is void, because it was not offered.
-    pub fn approved(self, steps: &[String]) -> Preapproved {
+    pub fn preapprove(self, steps: &[String]) -> Preapproved {
         if !self.0.iter().all(|judged| judged.risk.can_batch_approve()) {
             return Preapproved::default();
         }

@@ -10,25 +10,27 @@ use crate::words::agent as words;
 impl Turn {
     /// The check as a step, if the list has changed a file and the check has not run since. It is
     /// judged like any other.
-    pub(super) fn check(&mut self) -> Option<Step> {
+    pub(super) fn check_step(&mut self) -> Option<Step> {
         let work = self.start.check.clone()?;
         let changed = |seen: &&Observation| seen.change.is_some() && seen.succeeded();
-        if self.batch.checking.is_some() || !self.batch.seen.iter().any(|seen| changed(&seen)) {
+        if self.batch.check_id.is_some()
+            || !self.batch.observations.iter().any(|seen| changed(&seen))
+        {
             return None;
         }
         let id = format!("cmd_{:03}", self.next_step);
         self.next_step += 1;
-        self.batch.of += 1;
-        self.batch.checking = Some(id.clone());
+        self.batch.total += 1;
+        self.batch.check_id = Some(id.clone());
         (self.batch.why, self.batch.expected) = (String::new(), String::new());
         let say = words::CHECKS.with("command", one_line(&work));
-        self.tell(Event::Notice(Notice::info(say)));
+        self.emit(Event::Notice(Notice::info(say)));
         Some(Step { id, work, requires: Requires::default(), cwd: None })
     }
 
     /// Tells the model that a result is from the check, which it did not request.
     pub(super) fn mark_check(&self, seen: &mut Observation) {
-        if self.batch.checking.as_ref() == Some(&seen.step.id) && seen.note.is_none() {
+        if self.batch.check_id.as_ref() == Some(&seen.step.id) && seen.note.is_none() {
             seen.note = Some(words::CHECKED.into());
         }
     }
@@ -36,14 +38,14 @@ impl Turn {
     /// True if the approved file has changed in the meantime: the user is asked again, with the
     /// change as it would be now.
     pub(super) fn is_stale(&mut self, door: &PendingStep, scene: PolicyContext<'_>) -> bool {
-        let judged = door.judged();
+        let judged = door.assessment();
         let Some(shown) = judged.change() else { return false };
         let now = safety::assess(judged.step.clone(), scene);
         if now.assessment().change() == Some(shown) {
             return false;
         }
         let say = words::CHANGED_MEANWHILE.with("path", shown.path.as_str());
-        self.tell(Event::Notice(Notice::warning(say)));
+        self.emit(Event::Notice(Notice::warning(say)));
         true
     }
 }

@@ -7,7 +7,7 @@ use crate::safety::{self, Assessment, Grant, PolicyContext, Verdict};
 use crate::words::{LocalizedText, agent as words};
 
 impl Turn {
-    pub(super) fn decided_step(
+    pub(super) fn apply_step_decision(
         &mut self,
         door: PendingStep,
         grant: Option<Box<Grant>>,
@@ -19,51 +19,55 @@ impl Turn {
             Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_)
         );
         if yes && self.is_stale(&door, scene) {
-            self.batch.todo.push_front(door.judged().step.clone());
-            return self.go_on(scene);
+            self.batch.todo.push_front(door.assessment().step.clone());
+            return self.advance(scene);
         }
         match decision {
             Decision::Approve | Decision::ApproveAll { .. } => self.run(door.approve(), None),
             Decision::Remember(scope) => {
                 if let Some(grant) = grant {
-                    self.told.push(SideEffect::Remember { grant, scope });
+                    self.side_effects.push(SideEffect::Remember { grant, scope });
                 }
                 self.run(door.approve(), None)
             }
-            Decision::Edit(work) => self.edited(door.judged(), work, scene),
-            Decision::Trust if trust::gained(door.judged(), scene) => {
-                self.limits.withdraw();
-                self.batch.todo.push_front(door.judged().step.clone());
-                self.go_on(scene)
+            Decision::Edit(work) => self.run_edited(door.assessment(), work, scene),
+            Decision::Trust if trust::is_given(door.assessment(), scene) => {
+                self.limits.withdraw_proposal();
+                self.batch.todo.push_front(door.assessment().step.clone());
+                self.advance(scene)
             }
             Decision::Reject { word: None } | Decision::Dismiss | Decision::Trust => {
-                self.declined(&door, words::DECLINED.into(), scene)
+                self.reject_step(&door, words::DECLINED.into(), scene)
             }
             // An answer to a step that was not a question is not an approval.
             Decision::Reject { word: Some(word) } | Decision::Answer { text: word } => {
-                self.declined(&door, words::DECLINED_WORD.with("word", word), scene)
+                self.reject_step(&door, words::DECLINED_WORD.with("word", word), scene)
             }
             Decision::Stop => {
-                self.not_run(door.judged(), Outcome::Declined, Some(words::DECLINED.into()));
+                self.record_not_run(
+                    door.assessment(),
+                    Outcome::Declined,
+                    Some(words::DECLINED.into()),
+                );
                 self.stop_batch(scene);
                 self.end(TurnOutcome::Stopped)
             }
         }
     }
 
-    fn declined(
+    fn reject_step(
         &mut self,
         door: &PendingStep,
         note: LocalizedText,
         scene: PolicyContext<'_>,
     ) -> TurnAction {
-        self.not_run(door.judged(), Outcome::Declined, Some(note));
+        self.record_not_run(door.assessment(), Outcome::Declined, Some(note));
         self.skip_rest(words::SKIPPED, scene);
-        self.go_on(scene)
+        self.advance(scene)
     }
 
     /// A step the user edited is judged like any other; the user has already approved it.
-    pub(super) fn edited(
+    pub(super) fn run_edited(
         &mut self,
         original: &Assessment,
         work: StepAction,
@@ -76,9 +80,9 @@ impl Turn {
             Verdict::Ask(held) => self.run(held.approve(), Some(instead_of)),
             Verdict::Refuse(refused) => {
                 let note = words::EDITED.with("step", one_line(&instead_of));
-                self.not_run(refused.assessment(), Outcome::Refused, Some(note));
+                self.record_not_run(refused.assessment(), Outcome::Refused, Some(note));
                 self.skip_rest(words::SKIPPED, scene);
-                self.go_on(scene)
+                self.advance(scene)
             }
         }
     }

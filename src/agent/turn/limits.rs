@@ -13,10 +13,10 @@ const LOOP: usize = 3;
 pub struct TurnLimits {
     max_steps: usize,
     /// Number of steps that ran since the turn began or was last continued.
-    ran: usize,
-    last: Option<StepAction>,
-    same: usize,
-    failed: Option<Failure>,
+    steps_run: usize,
+    last_action: Option<StepAction>,
+    repeats: usize,
+    last_failure: Option<Failure>,
     failures: usize,
 }
 
@@ -31,17 +31,24 @@ enum Failure {
 
 impl TurnLimits {
     pub fn new(max_steps: usize) -> TurnLimits {
-        TurnLimits { max_steps, ran: 0, last: None, same: 0, failed: None, failures: 0 }
+        TurnLimits {
+            max_steps,
+            steps_run: 0,
+            last_action: None,
+            repeats: 0,
+            last_failure: None,
+            failures: 0,
+        }
     }
 
     /// Whether to ask even about a safe step.
-    pub fn asks_at_each(&self) -> bool {
+    pub fn should_ask_at_each_step(&self) -> bool {
         self.max_steps == 0
     }
 
     /// The reason to pause before this step, or before the next model call.
-    pub fn pause(&self, next: Option<&Step>) -> Option<LocalizedText> {
-        if let Some(failure) = self.failed.as_ref().filter(|_| self.failures >= LOOP) {
+    pub fn pause_reason(&self, next: Option<&Step>) -> Option<LocalizedText> {
+        if let Some(failure) = self.last_failure.as_ref().filter(|_| self.failures >= LOOP) {
             return Some(match failure {
                 Failure::Refused => words::REFUSALS.into(),
                 Failure::Declined => words::REJECTIONS.into(),
@@ -49,40 +56,40 @@ impl TurnLimits {
             });
         }
         let next = next?;
-        if self.max_steps > 0 && self.ran >= self.max_steps {
-            return Some(words::LIMIT.with("n", self.ran));
+        if self.max_steps > 0 && self.steps_run >= self.max_steps {
+            return Some(words::LIMIT.with("n", self.steps_run));
         }
-        let again = self.last.as_ref() == Some(&next.work) && self.same + 1 >= LOOP;
+        let again = self.last_action.as_ref() == Some(&next.work) && self.repeats + 1 >= LOOP;
         again.then(|| words::SAME_STEP.with("step", one_line(&next.work)))
     }
 
-    pub fn proposed(&mut self, work: &StepAction) {
-        if self.last.as_ref() == Some(work) {
-            self.same += 1;
+    pub fn record_proposal(&mut self, work: &StepAction) {
+        if self.last_action.as_ref() == Some(work) {
+            self.repeats += 1;
         } else {
-            self.last = Some(work.clone());
-            self.same = 1;
+            self.last_action = Some(work.clone());
+            self.repeats = 1;
         }
     }
 
     /// The last proposed step is judged once more: that is not a repetition.
-    pub fn withdraw(&mut self) {
-        self.same = self.same.saturating_sub(1);
+    pub fn withdraw_proposal(&mut self) {
+        self.repeats = self.repeats.saturating_sub(1);
     }
 
-    pub fn observed(&mut self, seen: &Observation) {
-        self.ran += usize::from(seen.exit_code.is_some() || seen.duration_ms > 0);
+    pub fn record_outcome(&mut self, seen: &Observation) {
+        self.steps_run += usize::from(seen.exit_code.is_some() || seen.duration_ms > 0);
         let failure = failure(seen);
         self.failures = match &failure {
             None => 0,
-            Some(_) if failure == self.failed => self.failures + 1,
+            Some(_) if failure == self.last_failure => self.failures + 1,
             Some(_) => 1,
         };
-        self.failed = failure;
+        self.last_failure = failure;
     }
 
     /// The user chose to continue.
-    pub fn start_over(&mut self) {
+    pub fn reset(&mut self) {
         *self = TurnLimits::new(self.max_steps);
     }
 }
@@ -114,7 +121,7 @@ fn failure(seen: &Observation) -> Option<Failure> {
 pub fn one_line(work: &StepAction) -> String {
     let line = match work {
         StepAction::Exec { program, args } => {
-            let words = std::iter::once(program).chain(args).map(|word| quoted(word));
+            let words = std::iter::once(program).chain(args).map(|word| quote(word));
             words.collect::<Vec<_>>().join(" ")
         }
         StepAction::Tool { name, input } => StepAction::summary(name, input),
@@ -129,7 +136,7 @@ pub fn one_line(work: &StepAction) -> String {
 /// Longest step in a sentence, in characters.
 const MOST_SHOWN: usize = 120;
 
-fn quoted(word: &str) -> Cow<'_, str> {
+fn quote(word: &str) -> Cow<'_, str> {
     if word.is_empty() || word.contains(|c: char| c.is_whitespace() || c.is_control() || c == '"') {
         Cow::Owned(format!("{word:?}"))
     } else {

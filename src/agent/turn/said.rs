@@ -19,7 +19,7 @@ const FAULTY: usize = 2_000;
 #[derive(Debug)]
 pub struct TurnMessages {
     messages: Vec<Message>,
-    kept: TurnRecord,
+    record: TurnRecord,
     /// Number of messages before a repair; they are truncated to it afterwards.
     before_repair: Option<usize>,
 }
@@ -28,12 +28,12 @@ impl TurnMessages {
     pub fn new(words: &str) -> TurnMessages {
         let mut kept = TurnRecord::default();
         kept.add_user(words);
-        TurnMessages { messages: vec![Message::user(words)], kept, before_repair: None }
+        TurnMessages { messages: vec![Message::user(words)], record: kept, before_repair: None }
     }
 
     /// The record that remains.
-    pub fn kept(&self) -> TurnRecord {
-        self.kept.clone()
+    pub fn record(&self) -> TurnRecord {
+        self.record.clone()
     }
 
     pub fn messages(&self) -> &[Message] {
@@ -44,29 +44,30 @@ impl TurnMessages {
         self.before_repair.is_some()
     }
 
-    pub fn chat(&mut self, message: &str) {
-        self.assistant(&json!({ "type": "chat", "message": message }));
-        self.kept.add_reply(ReplyKind::Chat, message);
+    pub fn add_chat(&mut self, message: &str) {
+        self.push_reply(&json!({ "type": "chat", "message": message }));
+        self.record.add_reply(ReplyKind::Chat, message);
     }
 
-    pub fn error(&mut self, message: &str) {
-        self.assistant(&json!({ "type": "error", "message": message }));
-        self.kept.add_reply(ReplyKind::Error, message);
+    pub fn add_error(&mut self, message: &str) {
+        self.push_reply(&json!({ "type": "error", "message": message }));
+        self.record.add_reply(ReplyKind::Error, message);
     }
 
-    pub fn cmd(&mut self, message: &str, cwd: Option<&str>, commands: &[Proposal]) {
-        let commands: Vec<Value> = commands.iter().map(|proposal| short(&proposal.work)).collect();
+    pub fn add_cmd(&mut self, message: &str, cwd: Option<&str>, commands: &[Proposal]) {
+        let commands: Vec<Value> =
+            commands.iter().map(|proposal| action_json(&proposal.work)).collect();
         let mut data = json!({});
         if let Some(cwd) = cwd {
             data["cwd"] = json!(cwd);
         }
         data["commands"] = json!(commands);
-        self.assistant(&json!({ "type": "cmd", "message": message, "data": data }));
-        self.kept.add_reply(ReplyKind::Cmd, message);
+        self.push_reply(&json!({ "type": "cmd", "message": message, "data": data }));
+        self.record.add_reply(ReplyKind::Cmd, message);
     }
 
     /// Adds the invalid reply and its error; both are removed once a valid one arrives.
-    pub fn repair(&mut self, text: &str, fault: &LocalizedText) {
+    pub fn add_repair(&mut self, text: &str, fault: &LocalizedText) {
         self.before_repair = Some(self.messages.len());
         self.messages.push(Message::assistant(digest::cut_middle(text, FAULTY)));
         let event = json!({
@@ -85,23 +86,23 @@ impl TurnMessages {
     }
 
     /// Adds the results, one line each, as specified in 001 §10.2.
-    pub fn results(&mut self, seen: &[Observation]) {
+    pub fn add_results(&mut self, seen: &[Observation]) {
         if !seen.is_empty() {
             let lines: Vec<String> =
                 seen.iter().map(|seen| seen.tool_result().to_string()).collect();
             self.messages.push(Message::user(lines.join("\n")));
-            self.kept.add_steps(seen);
+            self.record.add_steps(seen);
         }
     }
 
     /// Asks for the next reply, after the results.
-    pub fn go_on(&mut self) {
-        self.behind_results(&json!({ "_event": "continue" }));
+    pub fn add_continue(&mut self) {
+        self.append_to_results(&json!({ "_event": "continue" }));
     }
 
     /// Adds the user's message in the middle of a turn, after the results.
-    pub fn steered(&mut self, words: &str) {
-        self.kept.add_user(words);
+    pub fn add_steering(&mut self, words: &str) {
+        self.record.add_user(words);
         match self.messages.last_mut() {
             Some(last) if last.role == Role::User => {
                 last.content.push_str("\n\n");
@@ -112,12 +113,12 @@ impl TurnMessages {
     }
 
     /// Records that the user stopped here.
-    pub fn cancelled(&mut self) {
-        self.kept.mark_cancelled();
-        self.behind_results(&json!({ "_event": "cancelled_by_user" }));
+    pub fn add_cancelled(&mut self) {
+        self.record.mark_cancelled();
+        self.append_to_results(&json!({ "_event": "cancelled_by_user" }));
     }
 
-    fn behind_results(&mut self, event: &Value) {
+    fn append_to_results(&mut self, event: &Value) {
         match self.messages.last_mut() {
             Some(last) if last.role == Role::User => {
                 last.content.push('\n');
@@ -127,7 +128,7 @@ impl TurnMessages {
         }
     }
 
-    fn assistant(&mut self, reply: &Value) {
+    fn push_reply(&mut self, reply: &Value) {
         self.forget_repair();
         self.messages.push(Message::assistant(reply.to_string()));
     }
@@ -135,15 +136,17 @@ impl TurnMessages {
 
 /// The readable part of an answer that is not acted on: the message of a reply, or prose. Raw JSON
 /// is never shown; `None` if there is nothing else.
-pub fn readable(reading: &ParsedReply, text: &str) -> Option<String> {
+pub fn readable_part(reading: &ParsedReply, text: &str) -> Option<String> {
     let message = match reading {
         ParsedReply::Valid { reply, .. } => match reply {
             Reply::Chat { message, .. } | Reply::Cmd { message, .. } | Reply::Error { message } => {
                 Some(message.clone())
             }
         },
-        ParsedReply::Invalid { .. } => partial::message(text).or_else(|| prose(before_json(text))),
-        ParsedReply::Fallback { text } if is_open(text) => prose(before_json(text)),
+        ParsedReply::Invalid { .. } => {
+            partial::message(text).or_else(|| prose(text_before_json(text)))
+        }
+        ParsedReply::Fallback { text } if has_open_json(text) => prose(text_before_json(text)),
         ParsedReply::Fallback { text } => prose(text),
     };
     message.filter(|message| !message.trim().is_empty())
@@ -155,25 +158,29 @@ fn prose(text: &str) -> Option<String> {
 }
 
 /// Whether the text contains the beginning of JSON that broke off.
-fn is_open(text: &str) -> bool {
+fn has_open_json(text: &str) -> bool {
     let count = |bracket| text.matches(bracket).count();
     count('{') > count('}')
 }
 
-fn before_json(text: &str) -> &str {
+fn text_before_json(text: &str) -> &str {
     let begins = ["```json", "{"];
     let end = begins.iter().filter_map(|begin| text.find(begin)).min();
     end.map_or(text, |end| text.split_at(end).0)
 }
 
 /// The observation of a step that was judged but did not run.
-pub fn not_run(judged: &Assessment, outcome: Outcome, note: Option<LocalizedText>) -> Observation {
+pub fn not_run_observation(
+    judged: &Assessment,
+    outcome: Outcome,
+    note: Option<LocalizedText>,
+) -> Observation {
     let cwd = judged.cwd.display().to_string();
     let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
     Observation { note, ..seen }
 }
 
-fn short(work: &StepAction) -> Value {
+fn action_json(work: &StepAction) -> Value {
     match work {
         StepAction::Exec { program, args } => json!({ "program": program, "args": args }),
         StepAction::Tool { name, input } => json!({ "tool": name, "input": input }),
@@ -181,7 +188,10 @@ fn short(work: &StepAction) -> Value {
     }
 }
 /// Why a program cannot be started at all; `None` if it exists, or if the step is not a program.
-pub fn unstartable(judged: &Assessment, scene: PolicyContext<'_>) -> Option<LocalizedText> {
+pub fn missing_program_reason(
+    judged: &Assessment,
+    scene: PolicyContext<'_>,
+) -> Option<LocalizedText> {
     let StepAction::Exec { program, .. } = &judged.step.work else { return None };
     if judged.program.is_some() || program.contains('/') {
         return None;

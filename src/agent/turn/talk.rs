@@ -7,17 +7,17 @@ use crate::safety::{Assessment, Cleared, PolicyContext, ToolTask};
 use crate::words::agent as words;
 
 /// Whether the step is one of those.
-pub(super) fn talks(judged: &Assessment) -> bool {
+pub(super) fn is_interaction(judged: &Assessment) -> bool {
     matches!(judged.task, Some(ToolTask::Ask(_) | ToolTask::Plan(_)))
 }
 
 impl Turn {
-    pub(super) fn talk(&mut self, cleared: &Cleared, scene: PolicyContext<'_>) -> TurnAction {
+    pub(super) fn interact(&mut self, cleared: &Cleared, scene: PolicyContext<'_>) -> TurnAction {
         let judged = cleared.assessment();
         match &judged.task {
             Some(ToolTask::Ask(choice)) => {
                 self.waiting = Waiting::Choice { judged: Box::new(judged.clone()) };
-                self.question(Question::Choice {
+                self.ask_question(Question::Choice {
                     step: judged.step.id.clone(),
                     text: choice.text.clone(),
                     choices: choice.choices.clone(),
@@ -25,16 +25,16 @@ impl Turn {
                 })
             }
             Some(ToolTask::Plan(items)) => {
-                self.tell(Event::Plan { items: items.clone() });
-                self.answered(judged, String::new());
-                self.go_on(scene)
+                self.emit(Event::Plan { items: items.clone() });
+                self.record_answer(judged, String::new());
+                self.advance(scene)
             }
-            _ => self.go_on(scene),
+            _ => self.advance(scene),
         }
     }
 
     /// Applies the user's answer to the model's question.
-    pub(super) fn chosen(
+    pub(super) fn apply_answer(
         &mut self,
         judged: &Assessment,
         decision: Decision,
@@ -42,11 +42,11 @@ impl Turn {
     ) -> TurnAction {
         let note = match decision {
             Decision::Answer { text } => {
-                self.answered(judged, text);
-                return self.go_on(scene);
+                self.record_answer(judged, text);
+                return self.advance(scene);
             }
             Decision::Stop => {
-                self.not_run(judged, Outcome::Declined, Some(words::UNANSWERED.into()));
+                self.record_not_run(judged, Outcome::Declined, Some(words::UNANSWERED.into()));
                 self.stop_batch(scene);
                 return self.end(TurnOutcome::Stopped);
             }
@@ -59,18 +59,18 @@ impl Turn {
             | Decision::Remember(_)
             | Decision::Edit(_) => words::UNANSWERED.into(),
         };
-        self.not_run(judged, Outcome::Declined, Some(note));
+        self.record_not_run(judged, Outcome::Declined, Some(note));
         self.skip_rest(words::SKIPPED, scene);
-        self.go_on(scene)
+        self.advance(scene)
     }
 
-    fn answered(&mut self, judged: &Assessment, text: String) {
+    fn record_answer(&mut self, judged: &Assessment, text: String) {
         let seen = Observation {
             exit_code: Some(0),
             stdout: text,
-            ..said::not_run(judged, Outcome::Ran, None)
+            ..said::not_run_observation(judged, Outcome::Ran, None)
         };
-        self.limits.observed(&seen);
-        self.see(seen);
+        self.limits.record_outcome(&seen);
+        self.record(seen);
     }
 }

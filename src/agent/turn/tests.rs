@@ -18,9 +18,9 @@ mod trust;
 mod wall;
 
 /// A machine that has every program but `absent` and `own`, and an empty folder.
-struct Machine;
+struct FakeMachine;
 
-impl Machine for Machine {
+impl Machine for FakeMachine {
     fn resolve(&self, path: &Path) -> PathBuf {
         path.to_owned()
     }
@@ -49,7 +49,7 @@ struct Bench {
     turn: Turn,
     policy: Policy,
     place: Workspace,
-    told: Vec<SideEffect>,
+    side_effects: Vec<SideEffect>,
 }
 
 impl Bench {
@@ -59,7 +59,7 @@ impl Bench {
             turn: 7,
             text: "do it".into(),
             origin: TurnOrigin::Typed,
-            opening: Opening::Tells,
+            opening: Opening::Emit,
             max_steps,
             check: None,
             next_step: 1,
@@ -69,14 +69,14 @@ impl Bench {
             turn: Turn::new(start),
             policy: Policy::default(),
             place: Workspace::new(folder, "/home/ann"),
-            told: Vec::new(),
+            side_effects: Vec::new(),
         }
     }
 
     fn next(&mut self, input: TurnInput) -> TurnAction {
-        let scene = PolicyContext { policy: &self.policy, place: &self.place, world: &Machine };
+        let scene = PolicyContext { policy: &self.policy, place: &self.place, world: &FakeMachine };
         let action = self.turn.next(input, scene);
-        self.told.extend(self.turn.told());
+        self.side_effects.extend(self.turn.take_side_effects());
         action
     }
 
@@ -93,7 +93,7 @@ impl Bench {
     }
 
     /// The last message of the newest model call.
-    fn heard(action: &TurnAction) -> String {
+    fn last_message(action: &TurnAction) -> String {
         match action {
             TurnAction::Call(call) => {
                 call.messages.last().map(|last| last.content.clone()).unwrap_or_default()
@@ -137,14 +137,14 @@ impl Bench {
     }
 
     fn events(&self) -> impl Iterator<Item = &Event> {
-        self.told.iter().filter_map(|told| match told {
+        self.side_effects.iter().filter_map(|told| match told {
             SideEffect::Event(event) => Some(&**event),
             SideEffect::Remember { .. } => None,
         })
     }
 
     fn history(&self) -> Vec<Message> {
-        self.turn.said.messages().to_vec()
+        self.turn.transcript.messages().to_vec()
     }
 }
 
@@ -172,7 +172,7 @@ fn cmd(lines: &[&str]) -> String {
 fn ran(action: TurnAction, code: Option<i32>, outcome: Outcome) -> Observation {
     let TurnAction::Run(cleared) = action else { panic!("does not run: {action:?}") };
     let judged = cleared.assessment();
-    let mut seen = said::not_run(judged, outcome, None);
+    let mut seen = said::not_run_observation(judged, outcome, None);
     seen.exit_code = code;
     seen.duration_ms = 3;
     seen
@@ -220,7 +220,7 @@ fn note(seen: &Observation) -> String {
 // Answers
 
 #[test]
-fn a_turn_begins_with_the_words_and_ends_with_the_answer() {
+fn a_turn_begins_with_the_message_and_ends_with_the_answer() {
     let mut bench = Bench::with_limit(25);
     let action = bench.next(TurnInput::Begin);
     let call = ModelRequest { messages: vec![Message::user("do it")], repair: false };
@@ -243,7 +243,7 @@ fn a_turn_begins_with_the_words_and_ends_with_the_answer() {
 }
 
 #[test]
-fn an_error_reply_ends_the_turn_as_one() {
+fn an_error_reply_ends_the_turn_with_an_error() {
     let mut bench = begun();
     assert_eq!(line(&bench.says(r#"{"type":"error","message":"no"}"#)), "end Error");
     assert!(bench.replied()[0].error);
@@ -269,7 +269,7 @@ fn usage_is_added_up() {
         }
     }
     let sum = Usage { input_tokens: 20, output_tokens: 4, estimated: false };
-    assert_eq!(bench.turn.ended(TurnOutcome::Done).usage, sum);
+    assert_eq!(bench.turn.result(TurnOutcome::Done).usage, sum);
 }
 
 // Steps
@@ -295,11 +295,11 @@ fn steps_are_numbered_through_the_session() {
     let action = bench.exits(action, 0);
     bench.exits(action, 0);
     assert_eq!(bench.outcomes(), ["cmd_041 ran", "cmd_042 ran"]);
-    assert_eq!(bench.turn.ended(TurnOutcome::Done).next_step, 43);
+    assert_eq!(bench.turn.result(TurnOutcome::Done).next_step, 43);
 }
 
 #[test]
-fn steps_that_ask_are_asked_one_by_one() {
+fn steps_that_need_approval_are_asked_about_one_by_one() {
     let mut bench = begun();
     let action = bench.proposes(&["git add .", "ls", "git commit -m x"]);
     assert_eq!(line(&action), "ask 1/3 L1 git add .");
@@ -390,7 +390,7 @@ fn an_unfinished_step_ends_the_list() {
 }
 
 #[test]
-fn a_read_that_exits_with_1_does_not_end_the_list_a_change_does() {
+fn only_a_change_that_exits_with_1_ends_the_list() {
     let mut bench = begun();
     let action = bench.proposes(&["rg nothing", "ls"]);
     assert_eq!(line(&bench.exits(action, 1)), "run ls");
@@ -453,7 +453,8 @@ fn a_remembered_step_runs_and_its_rule_goes_to_the_session() {
     let rule = rule.clone();
     let action = bench.decides(Decision::Remember(ApprovalScope::Session));
     assert_eq!(line(&action), "run npm install left-pad");
-    let Some(SideEffect::Remember { grant, scope: ApprovalScope::Session }) = bench.told.last()
+    let Some(SideEffect::Remember { grant, scope: ApprovalScope::Session }) =
+        bench.side_effects.last()
     else {
         panic!("tells the session")
     };
@@ -478,7 +479,7 @@ fn remembering_without_an_offered_rule_approves_once() {
     let mut bench = begun();
     bench.proposes(&["bash -c ls"]);
     assert_eq!(line(&bench.decides(Decision::Remember(ApprovalScope::Project))), "run bash -c ls");
-    assert!(!bench.told.iter().any(|told| matches!(told, SideEffect::Remember { .. })));
+    assert!(!bench.side_effects.iter().any(|told| matches!(told, SideEffect::Remember { .. })));
 }
 
 #[test]

@@ -7,15 +7,15 @@ use crate::safety::{Assessment, PolicyContext, UNTRUSTED};
 /// the folder.
 pub fn offer(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Box<TrustOffer>> {
     let folder = scene.place.cwd.display().to_string();
-    (!scene.place.trusted && waits(judged))
+    (!scene.place.trusted && needs_trust(judged))
         .then(|| Box::new(TrustOffer { folder, ..TrustOffer::default() }))
 }
 
 /// Whether the required trust has been given.
-pub fn gained(judged: &Assessment, scene: PolicyContext<'_>) -> bool {
-    scene.place.trusted && waits(judged)
+pub fn is_given(judged: &Assessment, scene: PolicyContext<'_>) -> bool {
+    scene.place.trusted && needs_trust(judged)
 }
 
-fn waits(judged: &Assessment) -> bool {
+fn needs_trust(judged: &Assessment) -> bool {
     judged.risk.reasons.iter().any(|reason| reason.rule == UNTRUSTED)
 }

@@ -8,7 +8,7 @@ use crate::words::agent;
 
 impl Turn {
     /// The step to run again, if an approved one was denied something.
-    pub(super) fn denied_step(
+    pub(super) fn step_to_retry(
         &mut self,
         seen: &Observation,
         scene: PolicyContext<'_>,
@@ -24,7 +24,11 @@ impl Turn {
         Some((held, denied))
     }
 
-    pub(super) fn ask_wall(&mut self, held: NeedsApproval, denied: &SandboxDenial) -> TurnAction {
+    pub(super) fn ask_unsandboxed(
+        &mut self,
+        held: NeedsApproval,
+        denied: &SandboxDenial,
+    ) -> TurnAction {
         let judged = held.assessment();
         let question = Question::Step {
             step: judged.step.clone(),
@@ -33,8 +37,8 @@ impl Turn {
             cwd: judged.cwd.display().to_string(),
             why: self.batch.why.clone(),
             expected: self.batch.expected.clone(),
-            number: self.batch.of - self.batch.todo.len(),
-            of: self.batch.of,
+            number: self.batch.total - self.batch.todo.len(),
+            of: self.batch.total,
             pieces: judged.pieces.clone(),
             // Running without the sandbox is never remembered, and never one of several.
             rule: None,
@@ -43,12 +47,12 @@ impl Turn {
             change: None,
             rest: Vec::new(),
         };
-        self.waiting = Waiting::Wall { held: Box::new(held) };
-        self.question(question)
+        self.waiting = Waiting::Unsandboxed { held: Box::new(held) };
+        self.ask_question(question)
     }
 
     /// Only a plain approval runs it.
-    pub(super) fn decided_wall(
+    pub(super) fn apply_unsandboxed_decision(
         &mut self,
         held: NeedsApproval,
         decision: Decision,
@@ -60,7 +64,7 @@ impl Turn {
                 self.stop_batch(scene);
                 self.end(TurnOutcome::Stopped)
             }
-            Decision::Edit(work) => self.edited(held.assessment(), work, scene),
+            Decision::Edit(work) => self.run_edited(held.assessment(), work, scene),
             Decision::Reject { .. }
             | Decision::Dismiss
             | Decision::Trust
@@ -68,7 +72,7 @@ impl Turn {
             | Decision::Remember(_)
             | Decision::Answer { .. } => {
                 self.skip_rest(agent::SKIPPED, scene);
-                self.go_on(scene)
+                self.advance(scene)
             }
         }
     }

@@ -10,7 +10,7 @@ fn steering_skips_remaining_steps_and_follows_the_results() {
     let step = bench.proposes(&["ls", "ls -a"]);
     bench.turn.steer("Look at src only.".into());
     let call = bench.exits(step, 0);
-    let heard = Bench::heard(&call);
+    let heard = Bench::last_message(&call);
     assert!(heard.ends_with("\n\nLook at src only."), "{heard}");
     assert!(heard.contains("tool_result") && !heard.contains("\"continue\""), "{heard}");
     assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_002 cancelled"]);
@@ -22,7 +22,7 @@ fn steering_during_the_answer_is_answered_in_the_same_turn() {
     let mut bench = begun();
     bench.turn.steer("And in French?".into());
     let call = bench.says(r#"{"type":"chat","message":"Hello.","data":{}}"#);
-    assert_eq!(Bench::heard(&call), "And in French?");
+    assert_eq!(Bench::last_message(&call), "And in French?");
     let end = bench.says(r#"{"type":"chat","message":"Bonjour.","data":{}}"#);
     assert!(matches!(end, TurnAction::End(TurnOutcome::Done)));
     let said: Vec<&str> = bench.replied().iter().map(|reply| reply.message.as_str()).collect();

@@ -5,7 +5,7 @@ use pretty_assertions::assert_eq;
 use super::*;
 use crate::protocol::{SandboxDenial, SandboxStatus};
 
-fn denied(action: TurnAction) -> Observation {
+fn denied_observation(action: TurnAction) -> Observation {
     let mut seen = ran(action, Some(1), Outcome::Ran);
     let writes = vec!["/elsewhere/x".to_owned()];
     seen.denied = Some(SandboxDenial { writes, ..SandboxDenial::default() });
@@ -13,11 +13,11 @@ fn denied(action: TurnAction) -> Observation {
 }
 
 /// A turn at the question whether a step runs again, with another step after it.
-fn at_the_wall() -> (Bench, Ask) {
+fn turn_at_sandbox_question() -> (Bench, Ask) {
     let mut bench = begun();
     bench.proposes(&["git add .", "ls"]);
     let action = bench.decides(Decision::Approve);
-    let TurnAction::Ask(ask) = bench.next(TurnInput::Observed(denied(action))) else {
+    let TurnAction::Ask(ask) = bench.next(TurnInput::Observed(denied_observation(action))) else {
         panic!("asks")
     };
     (bench, *ask)
@@ -25,7 +25,7 @@ fn at_the_wall() -> (Bench, Ask) {
 
 #[test]
 fn an_approved_step_that_the_sandbox_denied_is_asked_about_again_with_what_was_denied() {
-    let (_, ask) = at_the_wall();
+    let (_, ask) = turn_at_sandbox_question();
     let Question::Step { risk, rule, rest, .. } = &ask.question else { panic!("a step") };
     assert_eq!((risk.rule.as_str(), rule, rest.len()), ("sandbox.denied", &None, 0));
     let why = risk.main_reason().expect("a reason").text(Lang::En);
@@ -34,7 +34,7 @@ fn an_approved_step_that_the_sandbox_denied_is_asked_about_again_with_what_was_d
 
 #[test]
 fn approval_runs_it_without_the_sandbox_and_the_list_continues() {
-    let (mut bench, _) = at_the_wall();
+    let (mut bench, _) = turn_at_sandbox_question();
     let action = bench.decides(Decision::Approve);
     let TurnAction::Run(cleared) = &action else { panic!("runs") };
     assert!(cleared.is_unsandboxed() && cleared.is_intact());
@@ -54,11 +54,11 @@ fn rejection_gives_the_model_the_failure_and_only_plain_approval_runs_it() {
         Decision::Answer { text: "y".into() },
     ];
     for decision in others {
-        let (mut bench, _) = at_the_wall();
+        let (mut bench, _) = turn_at_sandbox_question();
         let action = bench.decides(decision.clone());
         assert!(matches!(action, TurnAction::Call(_)), "{decision:?}: {action:?}");
         assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_002 cancelled"], "{decision:?}");
-        assert!(!bench.told.iter().any(|told| matches!(told, SideEffect::Remember { .. })));
+        assert!(!bench.side_effects.iter().any(|told| matches!(told, SideEffect::Remember { .. })));
     }
 }
 
@@ -66,7 +66,10 @@ fn rejection_gives_the_model_the_failure_and_only_plain_approval_runs_it() {
 fn a_step_that_ran_without_a_question_is_not_asked_about_after_a_denial() {
     let mut bench = begun();
     let action = bench.proposes(&["ls"]);
-    assert!(matches!(bench.next(TurnInput::Observed(denied(action))), TurnAction::Call(_)));
+    assert!(matches!(
+        bench.next(TurnInput::Observed(denied_observation(action))),
+        TurnAction::Call(_)
+    ));
 }
 
 #[test]
