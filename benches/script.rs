@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "benches")]
 
-use avocet::script::js::{Engine, Got, JsLimits, JsScope, JsTask};
+use avocet::script::js::{Engine, JsLimits, JsScope, JsTask, TaskOutcome};
 use avocet::script::syntax;
 use avocet::script::template::{Format, render};
 use avocet::script::text::MessageText;
@@ -49,7 +49,7 @@ fn a_thousand_plain_messages(bencher: Bencher<'_, '_>) {
 fn marks_of_a_thousand_lines(bencher: Bencher<'_, '_>) {
     let text =
         "Say [[JOKE:temperature=0.1]] and [[@file(a.txt)]] then [[/a(.)/:JOKE]]\n".repeat(330);
-    bencher.bench(|| MessageText::read(&text).pieces().len());
+    bencher.bench(|| MessageText::read(&text).spans().len());
 }
 
 #[divan::bench]
@@ -69,7 +69,7 @@ fn start_of_the_engine(bencher: Bencher<'_, '_>) {
     bencher.bench(|| {
         let engine = Engine::start(JsLimits::default()).unwrap();
         let ended = runtime.block_on(engine.compute(JsTask::Eval("1".to_owned()), JsScope::new()));
-        assert_eq!(ended.got, Ok(Got::Value(json!(1))));
+        assert_eq!(ended.outcome, Ok(TaskOutcome::Value(json!(1))));
     });
 }
 

@@ -313,7 +313,7 @@ impl Host for Stage {
         seen
     }
 
-    async fn tell(&mut self, event: Event) {
+    async fn emit(&mut self, event: Event) {
         if let Some(line) = told(&event) {
             self.note(line);
         }

@@ -123,13 +123,13 @@ pub fn script(data: &[u8]) {
     let read = syntax::parse("f", &text);
     match &read {
         Ok(document) => {
-            within(&document.front, lines);
+            within(&document.front_matter, lines);
             document.body.iter().for_each(|node| within(node, lines));
         }
         Err(failure) => {
-            let spot = failure.spot.as_ref().expect("a fault has a place");
-            assert!(spot.place.line >= 1 && spot.place.column >= 1, "{failure}");
-            assert!(spot.place.line <= lines + 1, "{failure} in {lines} lines");
+            let spot = failure.location.as_ref().expect("a fault has a place");
+            assert!(spot.position.line >= 1 && spot.position.column >= 1, "{failure}");
+            assert!(spot.position.line <= lines + 1, "{failure} in {lines} lines");
         }
     }
     if !text.contains('\r') {
@@ -139,7 +139,7 @@ pub fn script(data: &[u8]) {
 }
 
 fn within(node: &ScriptNode, lines: u32) {
-    assert!(node.place.line >= 1 && node.place.line <= lines + 1, "{:?}", node.place);
+    assert!(node.position.line >= 1 && node.position.line <= lines + 1, "{:?}", node.position);
     match &node.tree {
         Tree::List(items) => items.iter().for_each(|item| within(item, lines)),
         Tree::Map(pairs) => pairs.iter().for_each(|(key, value)| {
@@ -160,20 +160,22 @@ pub fn calls(data: &[u8]) {
         assert_eq!(arg.expr, arg.expr.trim(), "an argument keeps the space around it");
         assert!(arg.name.as_deref() != Some(""), "a name that is none");
     }
-    for call in args::call(&text).into_iter().chain(args::chain(&text).into_iter().flatten()) {
+    for call in
+        args::parse_call(&text).into_iter().chain(args::parse_chain(&text).into_iter().flatten())
+    {
         assert!(!call.name.is_empty(), "a call of nothing");
     }
     if let Some(value) = relaxed::read(&text) {
         assert_eq!(relaxed::read(&value.to_string()), Some(value), "{text:?}");
     }
     let is_tool = |id: &str| id.starts_with(char::is_alphanumeric);
-    for call in tool_text::calls(&text, is_tool) {
+    for call in tool_text::parse_calls(&text, is_tool) {
         let is_plain = |name: &str| {
             name.starts_with(|c: char| c.is_alphabetic() || c == '_')
                 && name.chars().all(|c| c.is_alphanumeric() || c == '_')
         };
         if call.args.iter().all(|(name, _)| name.as_deref().is_none_or(is_plain)) {
-            let again = tool_text::calls(&call.text(), is_tool);
+            let again = tool_text::parse_calls(&call.text(), is_tool);
             assert_eq!(
                 again.as_slice(),
                 std::slice::from_ref(&call),
@@ -184,6 +186,6 @@ pub fn calls(data: &[u8]) {
     }
     let draft = MessageText::read(&text);
     if draft.bias().is_empty() && !text.contains('\\') {
-        assert_eq!(draft.settle().text(), text, "a text lost something");
+        assert_eq!(draft.into_unrendered().text(), text, "a text lost something");
     }
 }

@@ -158,7 +158,7 @@ fn perform(
                 writer.messages(&messages, (calls.len() > 1).then_some(at + 1))?;
             }
             let rest = match came {
-                Err(failure) => Some(words::DRY_REST.with("why", failure.what)),
+                Err(failure) => Some(words::DRY_REST.with("why", failure.message)),
                 Ok(_) if calls.len() > 1 => Some(words::DRY_STANDS.into()),
                 Ok(_) => None,
             };
@@ -265,7 +265,7 @@ fn failed(ground: &Startup, json: bool, say: LocalizedText) -> Exit {
 fn check(ground: &Startup, order: &RunRequest, library: &ScriptLibrary, json: bool) -> Exit {
     let came = library
         .find(&order.script, &order.from)
-        .and_then(|source| Manifest::of(source, library))
+        .and_then(|source| Manifest::load(source, library))
         .and_then(|shape| crate::script::check(&shape, library).map(|()| shape));
     match came {
         Err(failure) => failed(ground, json, failure.localized()),
@@ -292,7 +292,10 @@ struct Dry {
 }
 
 impl ScriptHost for Dry {
-    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
+    fn call_model(
+        &mut self,
+        call: ModelCall,
+    ) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
         let Ok(mut seen) = self.seen.lock() else {
             return stream::iter([Err(words::DRY_RUN.into())]).boxed();
         };
@@ -304,10 +307,10 @@ impl ScriptHost for Dry {
         stream::iter([Ok(answer), Ok(AnswerPart::Finished(None))]).boxed()
     }
 
-    fn tell(&mut self, told: ScriptEvent) {
+    fn emit(&mut self, told: ScriptEvent) {
         // Output is dropped, since it may depend on answers that do not exist.
         if let ScriptEvent::Note(_) = told {
-            self.inner.tell(told);
+            self.inner.emit(told);
         }
     }
 
@@ -315,9 +318,9 @@ impl ScriptHost for Dry {
         std::future::ready(true).boxed()
     }
 
-    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
+    fn run_step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
         match work.tool() {
-            "file.read" => self.inner.step(work),
+            "file.read" => self.inner.run_step(work),
             tool => std::future::ready(Ok(format!("<output of {tool}>"))).boxed(),
         }
     }
@@ -326,15 +329,15 @@ impl ScriptHost for Dry {
         self.inner.model_name()
     }
 
-    fn knowledge(&mut self, key: PackKey) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
-        self.inner.knowledge(key)
+    fn load_value(&mut self, key: PackKey) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
+        self.inner.load_value(key)
     }
 
-    fn keep(
+    fn store_value(
         &mut self,
         key: PackKey,
         _: Option<Value>,
     ) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
-        self.inner.knowledge(key)
+        self.inner.load_value(key)
     }
 }

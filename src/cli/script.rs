@@ -21,7 +21,7 @@ use crate::words::{Lang, Localize, LocalizedText, cli as words};
 
 /// The arguments after the script, if there are any.
 pub fn args(text: Option<&str>) -> Result<ScriptArgs, LocalizedText> {
-    text.map_or(Ok(ScriptArgs::default()), ScriptArgs::typed)
+    text.map_or(Ok(ScriptArgs::default()), ScriptArgs::parse)
 }
 
 /// How to write a run.
@@ -66,13 +66,13 @@ impl<W: Write> Writer<W> {
                 self.out.flush()
             }
             ScriptEvent::Delta(_)
-            | ScriptEvent::Thought(_)
-            | ScriptEvent::Answering
-            | ScriptEvent::Used(_)
-            | ScriptEvent::Began(_)
+            | ScriptEvent::Reasoning(_)
+            | ScriptEvent::ModelCallStarted
+            | ScriptEvent::TokensUsed(_)
+            | ScriptEvent::StepStarted(_)
             | ScriptEvent::Output(..)
-            | ScriptEvent::Ran(_)
-            | ScriptEvent::Calling(_)
+            | ScriptEvent::StepFinished(_)
+            | ScriptEvent::ScriptCalled(_)
             | ScriptEvent::Note(_) => Ok(()),
         }
     }
@@ -174,7 +174,7 @@ mod tests {
             named("{content: \"x\", target: 'English'}"),
             json!({"content": "x", "target": "English"})
         );
-        assert_eq!(args(Some("hello {x}")).unwrap().by_place, [json!("hello {x}")]);
+        assert_eq!(args(Some("hello {x}")).unwrap().positional, [json!("hello {x}")]);
         assert_eq!(
             args(Some("[1, two]")).unwrap_err(),
             LocalizedText::from(words::ARGS_UNREADABLE)

@@ -5,9 +5,9 @@ use super::directive;
 use super::failure::LocatedError;
 use super::fault::quoted;
 use super::js::{function_name, function_source};
-use super::run::placed_at;
-use super::shape::links::bare;
-use super::shape::{Item, Manifest};
+use super::run::locate_failure;
+use super::shape::links::strip_dollar;
+use super::shape::{Instruction, Manifest};
 use super::source::ScriptLibrary;
 use super::syntax::{ScriptNode, Tree};
 use super::text::args;
@@ -22,41 +22,41 @@ pub fn check(shape: &Manifest, library: &ScriptLibrary) -> Result<(), LocatedErr
         .functions
         .iter()
         .filter_map(|function| function_source(&function.source).ok())
-        .filter_map(|source| function_name(source).map(bare))
+        .filter_map(|source| function_name(source).map(strip_dollar))
         .collect();
-    let checker = Checker { shape, library, functions };
+    let checker = Checker { manifest: shape, library, functions };
     for role in shape.roles().values().filter_map(serde_json::Value::as_str) {
-        checker.script(role)?;
+        checker.check_script(role)?;
     }
     for item in &shape.body {
-        checker.item(item)?;
+        checker.check_instruction(item)?;
     }
     Ok(())
 }
 
 struct Checker<'a> {
-    shape: &'a Manifest,
+    manifest: &'a Manifest,
     library: &'a ScriptLibrary,
     functions: Vec<String>,
 }
 
 impl Checker<'_> {
-    fn item(&self, item: &Item) -> Result<(), LocatedError> {
-        self.node(&item.node).map_err(|failure| placed_at(failure, item))
+    fn check_instruction(&self, item: &Instruction) -> Result<(), LocatedError> {
+        self.check_node(&item.node).map_err(|failure| locate_failure(failure, item))
     }
 
-    fn node(&self, node: &ScriptNode) -> Result<(), LocatedError> {
+    fn check_node(&self, node: &ScriptNode) -> Result<(), LocatedError> {
         match &node.tree {
-            Tree::Text(text) if node.tag.is_none() => self.text(text),
+            Tree::Text(text) if node.tag.is_none() => self.check_text(text),
             Tree::Map(pairs) => {
                 for (key, value) in pairs {
                     if let Some(name) = key.as_text().filter(|name| name.starts_with('$')) {
-                        let call = args::call(name)
+                        let call = args::parse_call(name)
                             .ok_or_else(|| words::NO_CALL.with("name", quoted(name)))?;
-                        self.name(&call.name)?;
-                        self.blocks(value)?;
+                        self.check_name(&call.name)?;
+                        self.check_blocks(value)?;
                     } else if matches!(key.as_text(), Some("then" | "else" | "do")) {
-                        self.blocks(value)?;
+                        self.check_blocks(value)?;
                     }
                 }
                 Ok(())
@@ -66,34 +66,35 @@ impl Checker<'_> {
         }
     }
 
-    fn blocks(&self, node: &ScriptNode) -> Result<(), LocatedError> {
+    fn check_blocks(&self, node: &ScriptNode) -> Result<(), LocatedError> {
         match &node.tree {
             Tree::List(items) => items.iter().try_for_each(|item| match &item.tree {
                 // The items of a list of values cannot be known before the run.
-                Tree::Map(_) => self.node(item),
+                Tree::Map(_) => self.check_node(item),
                 _ => Ok(()),
             }),
             _ => Ok(()),
         }
     }
 
-    fn text(&self, text: &str) -> Result<(), LocatedError> {
-        if let Some(call) = args::call(text).filter(|_| text.starts_with('$')) {
-            return self.name(&call.name);
+    fn check_text(&self, text: &str) -> Result<(), LocatedError> {
+        if let Some(call) = args::parse_call(text).filter(|_| text.starts_with('$')) {
+            return self.check_name(&call.name);
         }
         if !text.starts_with("->") {
             return Ok(());
         }
-        let links = args::chain(text).ok_or_else(|| words::NO_CHAIN.with("text", quoted(text)))?;
+        let links =
+            args::parse_chain(text).ok_or_else(|| words::NO_CHAIN.with("text", quoted(text)))?;
         links.iter().try_for_each(|link| match link.directive {
-            true => self.name(&link.name),
-            false => self.script(&link.name),
+            true => self.check_name(&link.name),
+            false => self.check_script(&link.name),
         })
     }
 
-    fn name(&self, name: &str) -> Result<(), LocatedError> {
+    fn check_name(&self, name: &str) -> Result<(), LocatedError> {
         // The names an import brings in are known only during the run.
-        let known = !self.shape.imports.is_empty()
+        let known = !self.manifest.imports.is_empty()
             || directive::find(name).is_some()
             || self.functions.iter().any(|known| known == name);
         match known {
@@ -102,11 +103,11 @@ impl Checker<'_> {
         }
     }
 
-    fn script(&self, name: &str) -> Result<(), LocatedError> {
-        if !self.shape.imports.is_empty() || name == self.shape.id() {
+    fn check_script(&self, name: &str) -> Result<(), LocatedError> {
+        if !self.manifest.imports.is_empty() || name == self.manifest.id() {
             return Ok(());
         }
-        let source = self.library.find(name, &self.shape.origin.folder)?;
-        Manifest::of(source, self.library).map(|_| ())
+        let source = self.library.find(name, &self.manifest.origin.folder)?;
+        Manifest::load(source, self.library).map(|_| ())
     }
 }

@@ -10,48 +10,48 @@ use crate::words::{Localize, LocalizedText, Phrase, script_run as words};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     pub file: String,
-    pub place: SourcePosition,
+    pub position: SourcePosition,
 }
 
 impl Location {
     pub fn new(file: &str, place: SourcePosition) -> Location {
-        Location { file: file.to_owned(), place }
+        Location { file: file.to_owned(), position: place }
     }
 }
 
 /// The reason a script stopped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocatedError {
-    pub what: LocalizedText,
-    pub spot: Option<Location>,
+    pub message: LocalizedText,
+    pub location: Option<Location>,
 }
 
 impl LocatedError {
     pub fn new(what: impl Into<LocalizedText>) -> LocatedError {
-        LocatedError { what: what.into(), spot: None }
+        LocatedError { message: what.into(), location: None }
     }
 
-    pub fn at(what: impl Into<LocalizedText>, spot: Location) -> LocatedError {
-        LocatedError { what: what.into(), spot: Some(spot) }
+    pub fn with_location(what: impl Into<LocalizedText>, spot: Location) -> LocatedError {
+        LocatedError { message: what.into(), location: Some(spot) }
     }
 
     /// The same failure, with this place if it has none of its own.
     #[must_use]
-    pub fn or_at(mut self, file: &str, place: SourcePosition) -> LocatedError {
-        self.spot.get_or_insert_with(|| Location::new(file, place));
+    pub fn or_location(mut self, file: &str, place: SourcePosition) -> LocatedError {
+        self.location.get_or_insert_with(|| Location::new(file, place));
         self
     }
 }
 
 impl Localize for LocatedError {
     fn localized(&self) -> LocalizedText {
-        match &self.spot {
-            None => self.what.clone(),
-            Some(Location { file, place }) => words::AT
+        match &self.location {
+            None => self.message.clone(),
+            Some(Location { file, position: place }) => words::AT
                 .with("file", file.clone())
                 .with("line", place.line)
                 .with("column", place.column)
-                .with("what", self.what.clone()),
+                .with("what", self.message.clone()),
         }
     }
 }

@@ -11,7 +11,10 @@ use crate::words::{LocalizedText, script_run as words};
 /// Everything a running script needs from outside.
 pub trait ScriptHost: Send {
     /// Starts one model call; dropping the stream cancels it.
-    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<AnswerPart, LocalizedText>>;
+    fn call_model(
+        &mut self,
+        call: ModelCall,
+    ) -> BoxStream<'static, Result<AnswerPart, LocalizedText>>;
 
     /// The name of the model, if it has one.
     fn model_name(&self) -> Option<String> {
@@ -19,21 +22,21 @@ pub trait ScriptHost: Send {
     }
 
     /// Reports an event; never waits.
-    fn tell(&mut self, told: ScriptEvent);
+    fn emit(&mut self, told: ScriptEvent);
 
     /// Asks the user whether a script may make a call. `false` if there is no user.
     fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool>;
 
     /// Runs a step through the safety policy and returns its output.
-    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>>;
+    fn run_step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>>;
 
     /// A value of the store of `pack://`; `None` if there is none.
-    fn knowledge(&mut self, _key: PackKey) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
+    fn load_value(&mut self, _key: PackKey) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         Box::pin(future::ready(Ok(None)))
     }
 
     /// Stores a value there, or removes it; returns the previous one.
-    fn keep(
+    fn store_value(
         &mut self,
         _key: PackKey,
         _value: Option<Value>,
@@ -55,7 +58,7 @@ pub struct ModelCall {
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerPart {
     Text(String),
-    Thought(String),
+    Reasoning(String),
     Finished(Option<Truncation>),
 }
 
@@ -67,19 +70,19 @@ pub enum ScriptEvent {
     /// The next text of the answer being generated.
     Delta(String),
     /// The next text of the model's reasoning, if the script wants it shown.
-    Thought(String),
+    Reasoning(String),
     /// A model call begins.
-    Answering,
+    ModelCallStarted,
     /// The token usage of a model call.
-    Used(Usage),
+    TokensUsed(Usage),
     /// An approved step begins.
-    Began(Box<(Step, Risk)>),
+    StepStarted(Box<(Step, Risk)>),
     /// More output of the running step: its ID, and the text.
     Output(String, String),
     /// An approved step has run.
-    Ran(Box<Observation>),
+    StepFinished(Box<Observation>),
     /// A script is called: its ID.
-    Calling(String),
+    ScriptCalled(String),
     /// A note for the user.
     Note(LocalizedText),
 }

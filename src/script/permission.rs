@@ -46,7 +46,7 @@ pub fn judge(
 
 /// A note for the user about `permissions` that do not do what they say: `overwriteAction` would
 /// lift the rules below it, and is ignored for safety.
-pub fn note(permissions: &Value) -> Option<LocalizedText> {
+pub fn ignored_setting_note(permissions: &Value) -> Option<LocalizedText> {
     let overwrite = permissions.get("overwriteAction").filter(|action| !action.is_null());
     overwrite.map(|_| words::PERMISSION_OVERWRITE.into())
 }
@@ -90,7 +90,7 @@ impl Rules {
         }
         let mut rules = Vec::new();
         for item in items {
-            rules.push(rule(item)?);
+            rules.push(parse_rule(item)?);
         }
         let default = map.get("defaultAction").filter(|action| !action.is_null());
         let default = match default.or_else(|| map.get("ai").and_then(|ai| ai.get("defaultAction")))
@@ -104,12 +104,12 @@ impl Rules {
     /// The decision of these rules about one call: a denial wins, then a rule that asks, then one
     /// that allows.
     pub fn judge(&self, name: &str, args: &Map<String, Value>) -> CallVerdict {
-        let name = normal_name(name);
+        let name = normalize_name(name);
         let said: Vec<CallVerdict> = self
             .rules
             .iter()
             .filter(|rule| rule.name.is_match(&name))
-            .filter_map(|rule| rule.says(args))
+            .filter_map(|rule| rule.verdict(args))
             .collect();
         for verdict in [CallVerdict::Deny, CallVerdict::Confirm, CallVerdict::Allow] {
             if said.contains(&verdict) {
@@ -122,10 +122,10 @@ impl Rules {
 
 impl Rule {
     /// `None` if the rule does not apply to these arguments.
-    fn says(&self, args: &Map<String, Value>) -> Option<CallVerdict> {
+    fn verdict(&self, args: &Map<String, Value>) -> Option<CallVerdict> {
         let mut fits = true;
         for (name, patterns) in &self.parameters {
-            let forms = args.get(name).map(normal_forms).unwrap_or_default();
+            let forms = args.get(name).map(normalized_forms).unwrap_or_default();
             // A value is forbidden if a `!` pattern matches any of its forms.
             if patterns.iter().any(|pattern| {
                 pattern.denies && forms.iter().any(|form| pattern.glob.is_match(form))
@@ -150,25 +150,29 @@ impl Rule {
     }
 }
 
-fn rule(item: &Value) -> Result<Rule, ScriptError> {
+fn parse_rule(item: &Value) -> Result<Rule, ScriptError> {
     match item {
         Value::String(text) => match text.strip_prefix('!') {
-            Some(name) => {
-                Ok(Rule { name: glob(name)?, action: CallVerdict::Deny, parameters: Vec::new() })
-            }
-            None => {
-                Ok(Rule { name: glob(text)?, action: CallVerdict::Allow, parameters: Vec::new() })
-            }
+            Some(name) => Ok(Rule {
+                name: build_glob(name)?,
+                action: CallVerdict::Deny,
+                parameters: Vec::new(),
+            }),
+            None => Ok(Rule {
+                name: build_glob(text)?,
+                action: CallVerdict::Allow,
+                parameters: Vec::new(),
+            }),
         },
         Value::Object(map) => match (map.get("name"), map.iter().next()) {
-            (Some(Value::String(name)), _) => detailed(name, map),
+            (Some(Value::String(name)), _) => parse_detailed_rule(name, map),
             (None, Some((name, Value::Object(details)))) if map.len() == 1 => {
-                detailed(name, details)
+                parse_detailed_rule(name, details)
             }
             (None, Some((name, Value::String(action)))) if map.len() == 1 => {
                 let details =
                     [("action".to_owned(), Value::from(action.as_str()))].into_iter().collect();
-                detailed(name, &details)
+                parse_detailed_rule(name, &details)
             }
             _ => Err(words::PERMISSION_NO_NAME.with("rule", quoted(&item.to_string())).into()),
         },
@@ -176,7 +180,7 @@ fn rule(item: &Value) -> Result<Rule, ScriptError> {
     }
 }
 
-fn detailed(name: &str, details: &Map<String, Value>) -> Result<Rule, ScriptError> {
+fn parse_detailed_rule(name: &str, details: &Map<String, Value>) -> Result<Rule, ScriptError> {
     if name.starts_with('!') {
         return Err(words::PERMISSION_NEGATIVE.with("name", quoted(name)).into());
     }
@@ -197,17 +201,17 @@ fn detailed(name: &str, details: &Map<String, Value>) -> Result<Rule, ScriptErro
                     Some(rest) => (true, rest.to_owned()),
                     None => (false, text),
                 };
-                patterns.push(Pattern { glob: glob(&text)?, denies });
+                patterns.push(Pattern { glob: build_glob(&text)?, denies });
             }
             parameters.push((name.clone(), patterns));
         }
     }
-    Ok(Rule { name: glob(name)?, action, parameters })
+    Ok(Rule { name: build_glob(name)?, action, parameters })
 }
 
 /// A star matches `/` as well, so that a folder's rule covers any depth below it.
-fn glob(text: &str) -> Result<GlobMatcher, ScriptError> {
-    let text = normal_name(text);
+fn build_glob(text: &str) -> Result<GlobMatcher, ScriptError> {
+    let text = normalize_name(text);
     let wrong = |error: globset::Error| {
         words::PERMISSION_GLOB.with("glob", quoted(&text)).with("why", error.kind().to_string())
     };
@@ -220,7 +224,7 @@ fn glob(text: &str) -> Result<GlobMatcher, ScriptError> {
 }
 
 /// `$name` and `name.ai.yaml` are the tool `name`.
-fn normal_name(name: &str) -> String {
+fn normalize_name(name: &str) -> String {
     let name = name.trim();
     let name = name.strip_prefix('$').filter(|rest| !rest.is_empty()).unwrap_or(name);
     let name =
@@ -229,12 +233,12 @@ fn normal_name(name: &str) -> String {
 }
 
 /// The forms a value is matched in: unchanged, and as the path it may mean.
-fn normal_forms(value: &Value) -> Vec<String> {
+fn normalized_forms(value: &Value) -> Vec<String> {
     match value {
-        Value::Array(items) => items.iter().flat_map(normal_forms).collect(),
+        Value::Array(items) => items.iter().flat_map(normalized_forms).collect(),
         other => {
             let text = print::text(other);
-            let path = normal_path(&text);
+            let path = normalize_path(&text);
             if path == text { vec![text] } else { vec![text, path] }
         }
     }
@@ -242,7 +246,7 @@ fn normal_forms(value: &Value) -> Vec<String> {
 
 /// The path without `.`, `..`, and doubled or Windows separators, so that a detour meets the same
 /// rule.
-fn normal_path(text: &str) -> String {
+fn normalize_path(text: &str) -> String {
     let text = text.trim().replace('\\', "/");
     let text = text.strip_prefix("file://").unwrap_or(&text);
     if !text.contains('/') {
@@ -270,31 +274,34 @@ mod tests {
 
     use super::*;
 
-    fn said(permissions: Value, name: &str, args: Value) -> CallVerdict {
+    fn verdict(permissions: Value, name: &str, args: Value) -> CallVerdict {
         judge(&permissions, name, args.as_object().unwrap()).unwrap()
     }
 
-    fn calls(rules: Value) -> Value {
+    fn call_rules(rules: Value) -> Value {
         json!({"ai": {"call": rules}})
     }
 
     /// ISDK-104, 107: globs allow, and unmatched calls are asked about.
     #[test]
     fn isdk_104_a_plain_text_is_a_glob_that_allows() {
-        assert_eq!(said(calls(json!(["w*"])), "weather", json!({})), CallVerdict::Allow);
-        assert_eq!(said(calls(json!(["weather"])), "$weather", json!({})), CallVerdict::Allow);
+        assert_eq!(verdict(call_rules(json!(["w*"])), "weather", json!({})), CallVerdict::Allow);
         assert_eq!(
-            said(calls(json!(["weather.ai.yaml"])), "weather", json!({})),
-            CallVerdict::Allow
-        );
-        assert_eq!(said(calls(json!(["w*"])), "search", json!({})), CallVerdict::Confirm);
-        assert_eq!(said(json!({}), "search", json!({})), CallVerdict::Confirm);
-        assert_eq!(
-            said(json!({"defaultAction": "allow"}), "search", json!({})),
+            verdict(call_rules(json!(["weather"])), "$weather", json!({})),
             CallVerdict::Allow
         );
         assert_eq!(
-            said(json!({"ai": {"call": "w*", "defaultAction": "deny"}}), "search", json!({})),
+            verdict(call_rules(json!(["weather.ai.yaml"])), "weather", json!({})),
+            CallVerdict::Allow
+        );
+        assert_eq!(verdict(call_rules(json!(["w*"])), "search", json!({})), CallVerdict::Confirm);
+        assert_eq!(verdict(json!({}), "search", json!({})), CallVerdict::Confirm);
+        assert_eq!(
+            verdict(json!({"defaultAction": "allow"}), "search", json!({})),
+            CallVerdict::Allow
+        );
+        assert_eq!(
+            verdict(json!({"ai": {"call": "w*", "defaultAction": "deny"}}), "search", json!({})),
             CallVerdict::Deny
         );
     }
@@ -309,7 +316,7 @@ mod tests {
             json!([{"weather": "deny"}, "*"]),
         ] {
             assert_eq!(
-                said(
+                verdict(
                     json!({"ai": {"call": rules}, "defaultAction": "allow"}),
                     "weather",
                     json!({})
@@ -318,7 +325,7 @@ mod tests {
             );
         }
         assert_eq!(
-            said(calls(json!(["*", {"name": "rm", "action": "confirm"}])), "rm", json!({})),
+            verdict(call_rules(json!(["*", {"name": "rm", "action": "confirm"}])), "rm", json!({})),
             CallVerdict::Confirm
         );
     }
@@ -326,10 +333,10 @@ mod tests {
     /// ISDK-106: rules with parameters.
     #[test]
     fn isdk_106_parameters_are_matched_and_normalised() {
-        let rules = calls(
+        let rules = call_rules(
             json!(["w*", {"read_file": {"action": "allow", "parameters": {"file_path": ["!/dangerous/*", "/safe/*"]}}}]),
         );
-        let read = |path: &str| said(rules.clone(), "read_file", json!({"file_path": path}));
+        let read = |path: &str| verdict(rules.clone(), "read_file", json!({"file_path": path}));
         assert_eq!(read("/safe/a/b"), CallVerdict::Allow);
         assert_eq!(read("/safe/./a//b"), CallVerdict::Allow);
         for path in [
@@ -345,33 +352,37 @@ mod tests {
         ] {
             assert_eq!(read(path), CallVerdict::Deny, "{path}");
         }
-        assert_eq!(said(rules.clone(), "read_file", json!({})), CallVerdict::Deny);
+        assert_eq!(verdict(rules.clone(), "read_file", json!({})), CallVerdict::Deny);
         assert_eq!(
-            said(rules, "read_file", json!({"file_path": ["/safe/a", "/dangerous/b"]})),
+            verdict(rules, "read_file", json!({"file_path": ["/safe/a", "/dangerous/b"]})),
             CallVerdict::Deny
         );
-        let named = calls(json!([{"name": "read_file", "parameters": {"file_path": "/safe/*"}}]));
-        assert_eq!(said(named, "read_file", json!({"file_path": "/safe/a"})), CallVerdict::Allow);
+        let named =
+            call_rules(json!([{"name": "read_file", "parameters": {"file_path": "/safe/*"}}]));
+        assert_eq!(
+            verdict(named, "read_file", json!({"file_path": "/safe/a"})),
+            CallVerdict::Allow
+        );
     }
 
     /// ISDK-108: `overwriteAction` lifts nothing, and a note says so.
     #[test]
     fn isdk_108_overwrite_action_is_ignored_with_a_note() {
         let rules = json!({"ai": {"call": ["w*", "!weather"]}, "overwriteAction": "allow"});
-        assert_eq!(said(rules.clone(), "weather", json!({})), CallVerdict::Deny);
-        assert_eq!(said(rules.clone(), "search", json!({})), CallVerdict::Confirm);
-        assert!(note(&rules).is_some());
-        assert_eq!(note(&calls(json!(["w*"]))), None);
+        assert_eq!(verdict(rules.clone(), "weather", json!({})), CallVerdict::Deny);
+        assert_eq!(verdict(rules.clone(), "search", json!({})), CallVerdict::Confirm);
+        assert!(ignored_setting_note(&rules).is_some());
+        assert_eq!(ignored_setting_note(&call_rules(json!(["w*"]))), None);
     }
 
     #[test]
     fn an_invalid_rule_is_an_error() {
         for (rules, part) in [
-            (calls(json!([{"!a": {"action": "allow"}}])), "`!a`"),
-            (calls(json!([{"action": "allow", "x": 1}])), "name"),
-            (calls(json!(["a["])), "`a[`"),
-            (calls(json!([{"a": {"action": "maybe"}}])), "`maybe`"),
-            (calls(json!([5])), "name"),
+            (call_rules(json!([{"!a": {"action": "allow"}}])), "`!a`"),
+            (call_rules(json!([{"action": "allow", "x": 1}])), "name"),
+            (call_rules(json!(["a["])), "`a[`"),
+            (call_rules(json!([{"a": {"action": "maybe"}}])), "`maybe`"),
+            (call_rules(json!([5])), "name"),
             (json!("allow"), "map"),
         ] {
             let fault = judge(&rules, "a", &Map::new()).unwrap_err().to_string();

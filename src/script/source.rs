@@ -20,11 +20,11 @@ pub trait SourceFiles: Send + Sync {
     /// The text of a file; `None` if it does not exist.
     fn read(&self, path: &Path) -> Result<Option<String>, LocalizedText>;
     /// The bytes of a file that is not text.
-    fn bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, LocalizedText>;
+    fn read_bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, LocalizedText>;
     /// The names in a folder, sorted; empty if it does not exist.
     fn list(&self, folder: &Path) -> Vec<ScriptEntry>;
     /// Whether the user trusts this path.
-    fn trusts(&self, path: &Path) -> bool;
+    fn is_trusted(&self, path: &Path) -> bool;
 }
 
 /// An entry of a folder.
@@ -95,13 +95,13 @@ impl ScriptLibrary {
             return Err(missing());
         }
         if let Some(inner) = inner {
-            let folder = self.package(package, from).ok_or_else(missing)?;
-            return self.at_path(&clean(&folder.join(inner)))?.ok_or_else(missing);
+            let folder = self.package_folder(package, from).ok_or_else(missing)?;
+            return self.load_at(&normalize_path(&folder.join(inner)))?.ok_or_else(missing);
         }
-        if let Some(source) = self.by_path(package, from)? {
+        if let Some(source) = self.find_by_path(package, from)? {
             return Ok(source);
         }
-        if let Some(source) = self.by_id(package, from)? {
+        if let Some(source) = self.find_by_id(package, from)? {
             return Ok(source);
         }
         Err(missing())
@@ -109,28 +109,28 @@ impl ScriptLibrary {
 
     /// The file an import names, as seen from a folder; it must be below that folder or below one
     /// of the given folders.
-    pub fn path(&self, name: &str, from: &Path) -> PathBuf {
+    pub fn resolve_import(&self, name: &str, from: &Path) -> PathBuf {
         match name.strip_prefix("ai:").unwrap_or(name).split_once('#') {
-            Some((package, inner)) => match self.package(package, from) {
-                Some(folder) => clean(&folder.join(inner)),
-                None => clean(&from.join(package).join(inner)),
+            Some((package, inner)) => match self.package_folder(package, from) {
+                Some(folder) => normalize_path(&folder.join(inner)),
+                None => normalize_path(&from.join(package).join(inner)),
             },
-            None => clean(&from.join(name)),
+            None => normalize_path(&from.join(name)),
         }
     }
 
-    fn by_path(&self, name: &str, from: &Path) -> Result<Option<ScriptSource>, LocatedError> {
-        let path = clean(&from.join(name));
+    fn find_by_path(&self, name: &str, from: &Path) -> Result<Option<ScriptSource>, LocatedError> {
+        let path = normalize_path(&from.join(name));
         let is_file_name = ENDINGS.iter().any(|end| name.ends_with(end));
         let looks_like_path = is_file_name || name.contains(['/', '\\']) || name.starts_with('.');
         if !looks_like_path {
             return Ok(None);
         }
-        if let Some(source) = self.at_path(&path)? {
+        if let Some(source) = self.load_at(&path)? {
             return Ok(Some(source));
         }
         for folder in &self.folders {
-            if let Some(source) = self.at_path(&clean(&folder.join(name)))? {
+            if let Some(source) = self.load_at(&normalize_path(&folder.join(name)))? {
                 return Ok(Some(source));
             }
         }
@@ -138,7 +138,7 @@ impl ScriptLibrary {
     }
 
     /// A file, the file with an extension added, or the entry of a folder.
-    fn at_path(&self, path: &Path) -> Result<Option<ScriptSource>, LocatedError> {
+    fn load_at(&self, path: &Path) -> Result<Option<ScriptSource>, LocatedError> {
         if ENDINGS.iter().any(|end| path.to_string_lossy().ends_with(end)) {
             return self.load(path, None);
         }
@@ -149,11 +149,11 @@ impl ScriptLibrary {
                 return Ok(Some(source));
             }
         }
-        self.entry(path)
+        self.load_package_entry(path)
     }
 
     /// The entry of a package: the file named like the folder, otherwise `index`.
-    fn entry(&self, folder: &Path) -> Result<Option<ScriptSource>, LocatedError> {
+    fn load_package_entry(&self, folder: &Path) -> Result<Option<ScriptSource>, LocatedError> {
         let Some(name) = folder.file_name().map(|name| name.to_string_lossy().into_owned()) else {
             return Ok(None);
         };
@@ -178,35 +178,35 @@ impl ScriptLibrary {
         let document = syntax::parse(&file, &text)?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let stem = stem(&name.unwrap_or_default()).to_owned();
-        let own = document.front.get("_id").and_then(|id| id.as_text()).map(str::to_owned);
+        let own = document.front_matter.get("_id").and_then(|id| id.as_text()).map(str::to_owned);
         let origin = ScriptOrigin {
             file,
             folder: path.parent().unwrap_or(Path::new("")).to_owned(),
             id: own.or(package.map(str::to_owned)).unwrap_or(stem),
-            trusted: self.files.trusts(path),
+            trusted: self.files.is_trusted(path),
             package: package.map(str::to_owned),
         };
         Ok(Some(ScriptSource { origin, document }))
     }
 
-    fn package(&self, name: &str, from: &Path) -> Option<PathBuf> {
-        let mut places = vec![clean(&from.join(name))];
-        places.extend(self.folders.iter().map(|folder| clean(&folder.join(name))));
+    fn package_folder(&self, name: &str, from: &Path) -> Option<PathBuf> {
+        let mut places = vec![normalize_path(&from.join(name))];
+        places.extend(self.folders.iter().map(|folder| normalize_path(&folder.join(name))));
         places.into_iter().find(|folder| !self.files.list(folder).is_empty())
     }
 
-    fn by_id(&self, id: &str, from: &Path) -> Result<Option<ScriptSource>, LocatedError> {
+    fn find_by_id(&self, id: &str, from: &Path) -> Result<Option<ScriptSource>, LocatedError> {
         let mut seen = BTreeSet::new();
         let mut budget = MOST_ENTRIES;
         // The script's own folder is searched first, without its sub-folders.
         let direct = std::iter::once(from).chain(self.folders.iter().map(PathBuf::as_path));
         for folder in direct {
-            if let Some(source) = self.at_path(&clean(&folder.join(id)))? {
+            if let Some(source) = self.load_at(&normalize_path(&folder.join(id)))? {
                 return Ok(Some(source));
             }
         }
         if let Some((_, text)) = self.built_in.iter().find(|(name, _)| *name == id) {
-            return built_in(id, text, from).map(Some);
+            return load_built_in(id, text, from).map(Some);
         }
         let mut unnamed = Vec::new();
         for folder in self.folders.iter().map(PathBuf::as_path).chain([from]) {
@@ -224,7 +224,7 @@ impl ScriptLibrary {
                     let path = folder.join(&entry.name);
                     if entry.is_folder {
                         if entry.name == id
-                            && let Some(source) = self.entry(&path)?
+                            && let Some(source) = self.load_package_entry(&path)?
                         {
                             return Ok(Some(source));
                         }
@@ -253,7 +253,7 @@ impl ScriptLibrary {
 }
 
 /// A built-in script; relative paths in it start from the caller's folder.
-fn built_in(id: &str, text: &str, from: &Path) -> Result<ScriptSource, LocatedError> {
+fn load_built_in(id: &str, text: &str, from: &Path) -> Result<ScriptSource, LocatedError> {
     let file = format!("{id}.ai.yaml");
     let document = syntax::parse(&file, text)?;
     let origin = ScriptOrigin {
@@ -276,7 +276,7 @@ pub fn is_script(name: &str) -> bool {
 }
 
 /// The path without `.` and `..`, as far as they can be resolved from the text alone.
-pub fn clean(path: &Path) -> PathBuf {
+pub fn normalize_path(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

@@ -91,7 +91,7 @@ impl ToolHelp {
         for param in shown() {
             out.push_str(&format!(
                 "\n  * {}",
-                output::line(&param.name, &param.about, param.required)
+                output::describe_field(&param.name, &param.about, param.required)
             ));
             let examples: Vec<String> = param.examples().iter().map(Value::to_string).collect();
             if !examples.is_empty() {
@@ -106,7 +106,7 @@ impl ToolHelp {
 
     /// Arguments of a call by name: positional ones are assigned to the parameters in order,
     /// missing ones get their default. An extra argument keeps its position as its name.
-    pub fn named(&self, call: &ToolCall) -> Map<String, Value> {
+    pub fn bind_args(&self, call: &ToolCall) -> Map<String, Value> {
         let mut out = Map::new();
         for (at, (name, value)) in call.args.iter().enumerate() {
             let name = match name {
@@ -126,7 +126,7 @@ impl ToolHelp {
     }
 
     /// `- id args: result`, without the arguments hidden in results.
-    pub fn result(&self, args: &Map<String, Value>, result: &Value) -> String {
+    pub fn result_line(&self, args: &Map<String, Value>, result: &Value) -> String {
         let hidden = |name: &str| {
             self.params.iter().any(|param| param.name == name && param.is_hidden_in_result())
         };
@@ -142,7 +142,7 @@ impl ToolHelp {
 }
 
 /// The help of several tools.
-pub fn help(tools: &[ToolHelp]) -> String {
+pub fn tools_help(tools: &[ToolHelp]) -> String {
     tools.iter().map(ToolHelp::text).collect::<Vec<_>>().join("\n")
 }
 
@@ -174,7 +174,7 @@ impl ToolCall {
 
 /// The calls in a reply: one per line, of tools for which `is_tool` is true. Dashes, numbers and
 /// code marks at the start of a line are skipped.
-pub fn calls(reply: &str, is_tool: impl Fn(&str) -> bool) -> Vec<ToolCall> {
+pub fn parse_calls(reply: &str, is_tool: impl Fn(&str) -> bool) -> Vec<ToolCall> {
     let mut out = Vec::new();
     let mut rest = reply;
     while let Some(line) = rest.lines().next() {
@@ -183,7 +183,7 @@ pub fn calls(reply: &str, is_tool: impl Fn(&str) -> bool) -> Vec<ToolCall> {
             c.is_whitespace() || c.is_ascii_digit() || "-*•.)`>".contains(c)
         });
         let from = rest.split_at(line.len() - indent.len()).1;
-        match call(from, &is_tool).filter(|_| out.len() < MOST_CALLS) {
+        match parse_call(from, &is_tool).filter(|_| out.len() < MOST_CALLS) {
             Some((call, after)) => {
                 out.push(call);
                 // A line may contain several calls.
@@ -201,7 +201,7 @@ pub fn calls(reply: &str, is_tool: impl Fn(&str) -> bool) -> Vec<ToolCall> {
 }
 
 /// A call at the start of the text; its brackets may span lines.
-fn call<'a>(text: &'a str, is_tool: &impl Fn(&str) -> bool) -> Option<(ToolCall, &'a str)> {
+fn parse_call<'a>(text: &'a str, is_tool: &impl Fn(&str) -> bool) -> Option<(ToolCall, &'a str)> {
     let after = text.strip_prefix('@')?;
     let end = after
         .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '$')))
@@ -218,12 +218,12 @@ fn call<'a>(text: &'a str, is_tool: &impl Fn(&str) -> bool) -> Option<(ToolCall,
         return Some((ToolCall { id, args: Vec::new() }, rest));
     };
     let bound = (0..=LONGEST_LINE.min(open.len())).rev().find(|at| open.is_char_boundary(*at))?;
-    let (within, _) = scan::inside(open.split_at(bound).0, ')')?;
+    let (within, _) = scan::bracket_content(open.split_at(bound).0, ')')?;
     let rest = open.split_at(within.len() + 1).1;
-    Some((ToolCall { id, args: values(within) }, rest))
+    Some((ToolCall { id, args: parse_args(within) }, rest))
 }
 
-fn values(within: &str) -> Vec<(Option<String>, Value)> {
+fn parse_args(within: &str) -> Vec<(Option<String>, Value)> {
     let given = args::read(within);
     // `{a: 1}` as the only argument holds named arguments.
     if let [only] = given.as_slice()
@@ -234,27 +234,27 @@ fn values(within: &str) -> Vec<(Option<String>, Value)> {
     }
     given
         .into_iter()
-        .map(|arg| (colon(&arg), arg))
+        .map(|arg| (split_colon(&arg), arg))
         .map(|(colon, arg)| match colon {
-            Some((name, expr)) => (Some(name), value(&expr)),
-            None => (arg.name, value(&arg.expr)),
+            Some((name, expr)) => (Some(name), parse_value(&expr)),
+            None => (arg.name, parse_value(&arg.expr)),
         })
         .collect()
 }
 
 /// `name: value`, another form models use for named arguments.
-fn colon(arg: &args::Arg) -> Option<(String, String)> {
+fn split_colon(arg: &args::Arg) -> Option<(String, String)> {
     if arg.name.is_some() {
         return None;
     }
-    let (name, rest) = scan::word(&arg.expr, |c| c == '-')?;
+    let (name, rest) = scan::leading_word(&arg.expr, |c| c == '-')?;
     let value = rest.strip_prefix(':')?;
     (value.starts_with(' ') || value.starts_with(['"', '\'']))
         .then(|| (name.to_owned(), value.trim().to_owned()))
 }
 
 /// Plain data, or else the text unchanged.
-fn value(expr: &str) -> Value {
+fn parse_value(expr: &str) -> Value {
     relaxed::read(expr).unwrap_or_else(|| Value::from(expr))
 }
 
@@ -309,7 +309,7 @@ mod tests {
         );
         let bare =
             ToolHelp { id: "now".to_owned(), title: "the time".to_owned(), params: Vec::new() };
-        assert_eq!(help(&[bare]), "- @now: the time");
+        assert_eq!(tools_help(&[bare]), "- @now: the time");
         let shown = param("key", true, None, json!({"hidden": true}));
         assert!(!shown.is_hidden());
     }
@@ -318,13 +318,13 @@ mod tests {
     #[test]
     fn isdk_094_a_call_gets_the_defaults_and_its_result_omits_hidden_parameters() {
         let call = ToolCall { id: "weather".to_owned(), args: vec![(None, json!("Paris"))] };
-        let args = weather().named(&call);
+        let args = weather().bind_args(&call);
         assert_eq!(
             Value::Object(args.clone()),
             json!({"location": "Paris", "date": "today", "apikey": "k1"})
         );
         assert_eq!(
-            weather().result(&args, &json!("rain")),
+            weather().result_line(&args, &json!("rain")),
             "- weather {\"location\":\"Paris\",\"date\":\"today\"}: rain"
         );
     }
@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn isdk_095_calls_are_read_from_the_lines_of_a_reply() {
         let read = |text: &str| -> Vec<String> {
-            calls(text, |id| matches!(id, "weather" | "now" | "a/b"))
+            parse_calls(text, |id| matches!(id, "weather" | "now" | "a/b"))
                 .iter()
                 .map(ToolCall::text)
                 .collect()
@@ -360,14 +360,14 @@ mod tests {
             read("@weather(process.exit(1), `${x}`)"),
             ["@weather(\"process.exit(1)\", \"${x}\")"]
         );
-        assert_eq!(calls(&"@now\n".repeat(1000), |_| true).len(), MOST_CALLS);
+        assert_eq!(parse_calls(&"@now\n".repeat(1000), |_| true).len(), MOST_CALLS);
     }
 
     proptest! {
         #[test]
         fn any_reply_is_parsed(text in "[@a(){}\\[\\]\"',:=\n `.-]{0,80}") {
-            for call in calls(&text, |_| true) {
-                let _ = weather().named(&call);
+            for call in parse_calls(&text, |_| true) {
+                let _ = weather().bind_args(&call);
             }
         }
     }

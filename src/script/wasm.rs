@@ -39,7 +39,7 @@ impl Module {
         let mut config = Config::default();
         config.consume_fuel(true);
         let engine = Engine::new(&config);
-        let module = wasmi::Module::new(&engine, bytes).map_err(|error| broken(&error))?;
+        let module = wasmi::Module::new(&engine, bytes).map_err(|error| module_error(&error))?;
         if let Some(import) = module.imports().next() {
             let name = format!("{}.{}", import.module(), import.name());
             return Err(words::WASM_IMPORT.with("name", quoted(&name)).into());
@@ -54,10 +54,11 @@ impl Module {
             .build();
         let mut store = Store::new(&engine, limits);
         store.limiter(|limits| limits);
-        store.set_fuel(FUEL).map_err(|error| broken(&error))?;
+        store.set_fuel(FUEL).map_err(|error| module_error(&error))?;
         let linker = Linker::new(&engine);
-        let instance =
-            linker.instantiate_and_start(&mut store, &module).map_err(|error| fault(&error))?;
+        let instance = linker
+            .instantiate_and_start(&mut store, &module)
+            .map_err(|error| trap_error(&error))?;
         let functions = module
             .exports()
             .filter_map(|export| match export.ty() {
@@ -81,7 +82,7 @@ impl Module {
         let (_, of) =
             self.functions.iter().find(|(known, _)| known == name).ok_or_else(no_function)?;
         let function = self.instance.get_func(&self.store, name).ok_or_else(no_function)?;
-        let args = spread(args, of.params().len());
+        let args = spread_args(args, of.params().len());
         if args.len() != of.params().len() {
             let counted =
                 words::WASM_COUNT.with("name", quoted(name)).with("wanted", of.params().len());
@@ -94,13 +95,15 @@ impl Module {
                     .with("name", quoted(name))
                     .with("value", quoted(&value.to_string()))
             };
-            inputs.push(number(value, *of).ok_or_else(no_number)?);
+            inputs.push(to_wasm(value, *of).ok_or_else(no_number)?);
         }
         let mut outputs: Vec<Val> =
             of.results().iter().map(|of| Val::default_for_ty(*of)).collect();
-        self.store.set_fuel(FUEL).map_err(|error| broken(&error))?;
-        function.call(&mut self.store, &inputs, &mut outputs).map_err(|error| fault(&error))?;
-        let mut values: Vec<Value> = outputs.iter().map(plain).collect();
+        self.store.set_fuel(FUEL).map_err(|error| module_error(&error))?;
+        function
+            .call(&mut self.store, &inputs, &mut outputs)
+            .map_err(|error| trap_error(&error))?;
+        let mut values: Vec<Value> = outputs.iter().map(to_json).collect();
         Ok(match values.len() {
             0 => Value::Null,
             1 => values.remove(0),
@@ -110,7 +113,7 @@ impl Module {
 }
 
 /// A map as the only argument is spread into its values in order.
-fn spread(args: &[Value], wanted: usize) -> Vec<Value> {
+fn spread_args(args: &[Value], wanted: usize) -> Vec<Value> {
     match args {
         [Value::Object(map)] => map.values().take(wanted.max(map.len())).cloned().collect(),
         [Value::Array(items)] if wanted != 1 => items.clone(),
@@ -124,14 +127,14 @@ fn is_numeric(of: &wasmi::FuncType) -> bool {
     of.params().iter().all(plain) && of.results().iter().all(plain)
 }
 
-fn number(value: &Value, of: ValType) -> Option<Val> {
+fn to_wasm(value: &Value, of: ValType) -> Option<Val> {
     let value = match value {
         Value::Bool(yes) => Value::from(i64::from(*yes)),
-        Value::String(text) => super::text::relaxed::number(text.trim())?,
+        Value::String(text) => super::text::relaxed::parse_number(text.trim())?,
         other => other.clone(),
     };
     let float = value.as_f64()?;
-    let whole = || value.as_i64().or_else(|| exact(float));
+    let whole = || value.as_i64().or_else(|| exact_integer(float));
     Some(match of {
         ValType::I32 => {
             let whole = whole()?;
@@ -154,41 +157,41 @@ fn number(value: &Value, of: ValType) -> Option<Val> {
 }
 
 /// The whole number a float represents.
-fn exact(float: f64) -> Option<i64> {
+fn exact_integer(float: f64) -> Option<i64> {
     let text = format!("{float:.0}");
     text.parse().ok().filter(|_| float.fract() == 0.0)
 }
 
-fn plain(value: &Val) -> Value {
+fn to_json(value: &Val) -> Value {
     match value {
         Val::I32(number) => Value::from(*number),
         Val::I64(number) => Value::from(*number),
-        Val::F32(number) => float(f64::from(f32::from(*number))),
-        Val::F64(number) => float(f64::from(*number)),
+        Val::F32(number) => json_number(f64::from(f32::from(*number))),
+        Val::F64(number) => json_number(f64::from(*number)),
         _ => Value::Null,
     }
 }
 
 /// JavaScript's numbers do not distinguish whole floats from integers.
-fn float(value: f64) -> Value {
-    match exact(value).filter(|whole| whole.unsigned_abs() < (1 << 53)) {
+fn json_number(value: f64) -> Value {
+    match exact_integer(value).filter(|whole| whole.unsigned_abs() < (1 << 53)) {
         Some(whole) => Value::from(whole),
         None => Number::from_f64(value).map_or(Value::Null, Value::Number),
     }
 }
 
-fn broken(error: &wasmi::Error) -> ScriptError {
+fn module_error(error: &wasmi::Error) -> ScriptError {
     words::WASM_BROKEN.with("why", quoted(&error.to_string())).into()
 }
 
-fn fault(error: &wasmi::Error) -> ScriptError {
+fn trap_error(error: &wasmi::Error) -> ScriptError {
     match error.as_trap_code() {
         Some(TrapCode::OutOfFuel) => words::WASM_FUEL.into(),
         Some(TrapCode::GrowthOperationLimited) => {
             words::WASM_MEMORY.with("megabytes", MEMORY / (1024 * 1024)).into()
         }
         Some(TrapCode::StackOverflow) => words::WASM_STACK.into(),
-        _ => broken(error),
+        _ => module_error(error),
     }
 }
 
@@ -243,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_calls_are_refused_with_a_sentence() {
+    fn invalid_calls_are_rejected_with_an_error() {
         let mut add =
             Module::read(&module(&[I32, I32], &[I32], &[0x20, 0, 0x20, 1, 0x6a], false)).unwrap();
         for (name, args) in [
@@ -261,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_a_recursion_and_a_growing_memory_are_stopped() {
+    fn endless_loops_recursion_and_memory_growth_are_stopped() {
         let endless = [0x03, 0x40, 0x0c, 0, 0x0b];
         let why =
             |bytes: &[u8]| Module::read(bytes).unwrap().call("f", &[]).unwrap_err().to_string();

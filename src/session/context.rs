@@ -118,7 +118,7 @@ impl TurnHost {
                 }
                 Err(why) => {
                     compact::record_failure(&mut history);
-                    self.tell(Event::Notice(Notice::warning(words::SUM_FAILED.with("why", why))))
+                    self.emit(Event::Notice(Notice::warning(words::SUM_FAILED.with("why", why))))
                         .await;
                 }
             }
@@ -134,7 +134,7 @@ impl TurnHost {
         if !receipt.shortened.is_empty() || receipt.summary.is_some() {
             let event = Event::Compacted(Box::new(receipt));
             self.note(TurnMessage::Record(Box::new(event.clone())));
-            self.tell(event).await;
+            self.emit(event).await;
         }
     }
 
@@ -146,7 +146,7 @@ impl TurnHost {
         focus: Option<&str>,
         model: Arc<dyn Model>,
     ) -> Result<Compaction, LocalizedText> {
-        self.tell(Event::Compacting).await;
+        self.emit(Event::Compacting).await;
         let messages = compact::summary_request(history, plan, focus, self.desk.bounds);
         let request = Request {
             messages: messages.into_iter().map(|message| self.masked(message)).collect(),
@@ -177,7 +177,7 @@ impl TurnHost {
                 Chunk::Usage(usage) => self.summing = self.summing.plus(usage),
                 Chunk::Finished(Some(_)) => return Err(words::SUM_CUT.into()),
                 Chunk::Retrying { attempt, of, wait_ms, why } => {
-                    self.tell(Event::Retrying { attempt, of, wait_ms, why }).await;
+                    self.emit(Event::Retrying { attempt, of, wait_ms, why }).await;
                 }
                 Chunk::Thought(_) | Chunk::Finished(None) => {}
             }
@@ -198,7 +198,7 @@ impl TurnHost {
         let started = Instant::now();
         let words = focus.as_deref().map_or(String::new(), |focus| format!(" {focus}"));
         let text = format!("/compress{words}");
-        self.tell(Event::TurnStarted { turn, text, origin: TurnOrigin::Typed }).await;
+        self.emit(Event::TurnStarted { turn, text, origin: TurnOrigin::Typed }).await;
         let cancel = self.desk.cancel.clone();
         let ending = tokio::select! {
             biased;
@@ -207,7 +207,7 @@ impl TurnHost {
         };
         let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let usage = self.summing;
-        self.tell(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
+        self.emit(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
         TurnResult { ending, record: TurnRecord::default(), usage, next_step: 0, next_ask: 0 }
     }
 

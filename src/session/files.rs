@@ -70,7 +70,7 @@ pub(super) async fn inserted(
 }
 
 async fn warn(filling: &mut Filling<'_>, say: LocalizedText) {
-    filling.host.tell(Event::Notice(Notice::warning(say))).await;
+    filling.host.emit(Event::Notice(Notice::warning(say))).await;
 }
 
 /// The existing file. Chinese is written without blanks, so a path may include the words after it:

@@ -254,7 +254,7 @@ impl Host for TurnHost {
         if offers && decision == Decision::Trust {
             self.trust();
         }
-        self.tell(Event::QuestionClosed { ask: id }).await;
+        self.emit(Event::QuestionClosed { ask: id }).await;
         decision
     }
 
@@ -279,7 +279,7 @@ impl Host for TurnHost {
         observation
     }
 
-    async fn tell(&mut self, event: Event) {
+    async fn emit(&mut self, event: Event) {
         self.take_note(&event);
         self.caught_up().await;
         self.outbox.send(event).await;

@@ -63,7 +63,7 @@ pub(super) fn all(places: &ScriptPlaces) -> Vec<Offered> {
         for file in files.iter().filter(|it| !it.is_folder && is_script(&it.name)).take(MOST_FILES)
         {
             let Ok(source) = library.find(&file.name, folder) else { continue };
-            let Ok(shape) = Manifest::of(source, &library) else { continue };
+            let Ok(shape) = Manifest::load(source, &library) else { continue };
             let help = shape.help().filter(|_| shape.origin.trusted);
             if let Some(help) = help.filter(|help| out.iter().all(|it| it.id != help.id)) {
                 let line = help.text().lines().next().unwrap_or_default().replacen("- @", "- ", 1);
@@ -101,15 +101,15 @@ pub(super) fn asked(work: &StepAction) -> Option<(&str, ScriptArgs)> {
     let StepAction::Tool { name, input } = work else { return None };
     let script = input.get("script").and_then(Value::as_str).filter(|_| name == SCRIPT_TOOL)?;
     let args = match input.get("args").cloned() {
-        Some(Value::String(text)) => ScriptArgs::typed(&text).unwrap_or_default(),
-        args => ScriptArgs::of(args.unwrap_or(Value::Null)),
+        Some(Value::String(text)) => ScriptArgs::parse(&text).unwrap_or_default(),
+        args => ScriptArgs::from_value(args.unwrap_or(Value::Null)),
     };
     Some((script, args))
 }
 
 /// Replaces a failure's hints about command-line flags with those for the terminal.
 pub(super) fn in_here(failure: LocatedError) -> LocatedError {
-    let mut what = failure.what;
+    let mut what = failure.message;
     let pairs = [
         (script_run::NO_SCRIPT, script_run::NO_SCRIPT_HERE),
         (script_run::NO_TYPE, script_run::NO_TYPE_HERE),
@@ -119,7 +119,7 @@ pub(super) fn in_here(failure: LocatedError) -> LocatedError {
     if let Some((_, here)) = pairs.into_iter().find(|(word, _)| *word == what.phrase()) {
         what = what.with_phrase(here);
     }
-    LocatedError { what, ..failure }
+    LocatedError { message: what, ..failure }
 }
 
 /// The tool `script.run`. The turn runs it, since a script may ask the user.
@@ -198,7 +198,7 @@ impl TurnHost {
             risk.clone(),
             Outcome::Ran,
         );
-        self.tell(Event::StepStarted { step: step.clone(), risk }).await;
+        self.emit(Event::StepStarted { step: step.clone(), risk }).await;
         let started = Instant::now();
         let order = RunRequest { script, from, args, streams: false };
         let (text, came) = self.play(&step.id, order).await;
@@ -290,20 +290,20 @@ impl TurnHost {
                 if so_far.text.len() < LONGEST * 2 {
                     so_far.text.push_str(&text);
                 }
-                self.tell(Event::StepOutput { id: id.to_owned(), text }).await;
+                self.emit(Event::StepOutput { id: id.to_owned(), text }).await;
             }
-            ScriptEvent::Used(usage) => so_far.usage = so_far.usage.plus(usage),
-            ScriptEvent::Began(began) => {
+            ScriptEvent::TokensUsed(usage) => so_far.usage = so_far.usage.plus(usage),
+            ScriptEvent::StepStarted(began) => {
                 let (step, risk) = *began;
-                self.tell(Event::StepStarted { step, risk }).await;
+                self.emit(Event::StepStarted { step, risk }).await;
             }
-            ScriptEvent::Output(id, text) => self.tell(Event::StepOutput { id, text }).await,
-            ScriptEvent::Ran(seen) => self.tell(Event::StepFinished(seen)).await,
-            ScriptEvent::Note(say) => self.tell(Event::Notice(Notice::warning(say))).await,
+            ScriptEvent::Output(id, text) => self.emit(Event::StepOutput { id, text }).await,
+            ScriptEvent::StepFinished(seen) => self.emit(Event::StepFinished(seen)).await,
+            ScriptEvent::Note(say) => self.emit(Event::Notice(Notice::warning(say))).await,
             ScriptEvent::Delta(_)
-            | ScriptEvent::Thought(_)
-            | ScriptEvent::Answering
-            | ScriptEvent::Calling(_) => {}
+            | ScriptEvent::Reasoning(_)
+            | ScriptEvent::ModelCallStarted
+            | ScriptEvent::ScriptCalled(_) => {}
         }
     }
 
@@ -323,7 +323,7 @@ impl TurnHost {
             decision = self.ask(Ask { id, question }) => Some(decision),
         };
         let Some(decision) = decision else {
-            self.tell(Event::QuestionClosed { ask: id }).await;
+            self.emit(Event::QuestionClosed { ask: id }).await;
             return None;
         };
         said(decision)
@@ -367,7 +367,7 @@ mod tests {
     fn a_step_names_a_script_and_its_arguments() {
         let work = |input| StepAction::Tool { name: SCRIPT_TOOL.into(), input };
         let named = work(json!({"script": "a", "args": {"x": 1}}));
-        assert_eq!(asked(&named), Some(("a", ScriptArgs::of(json!({"x": 1})))));
+        assert_eq!(asked(&named), Some(("a", ScriptArgs::from_value(json!({"x": 1})))));
         let text = work(json!({"script": "a", "args": "{x: 1}"}));
         assert_eq!(asked(&text), asked(&named));
         assert_eq!(asked(&StepAction::exec("ls", &[])), None);

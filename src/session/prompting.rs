@@ -63,7 +63,7 @@ pub async fn run(
     let began = Instant::now();
     let opened =
         Event::TurnStarted { turn: start.turn, text: prompt.shown.clone(), origin: start.origin };
-    host.tell(opened).await;
+    host.emit(opened).await;
     let (next_step, next_ask) = (start.next_step, start.next_ask);
     let mut filling = Filling { host: &mut host, next_step, next_ask };
     let source = prompt.source.clone();
@@ -80,7 +80,7 @@ pub async fn run(
             return drive(turn, &mut host, cancel).await;
         }
         (Ok(text), AfterExpansion::Render) => {
-            host.tell(Event::Rendered { text }).await;
+            host.emit(Event::Rendered { text }).await;
             TurnOutcome::Done
         }
         (Err(Stop::Cancelled), _) => TurnOutcome::Cancelled,
@@ -90,7 +90,7 @@ pub async fn run(
     let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let usage = Usage::default();
     let ended = Event::TurnEnded { turn: start.turn, ending: ending.clone(), usage, elapsed_ms };
-    host.tell(ended).await;
+    host.emit(ended).await;
     TurnResult { ending, record: TurnRecord::default(), usage, next_step, next_ask }
 }
 
@@ -131,7 +131,7 @@ impl Filling<'_> {
             text.push_str(&attach::block(attachment));
         }
         if !reading.attached.is_empty() {
-            self.host.tell(Event::Attached { items: reading.attached }).await;
+            self.host.emit(Event::Attached { items: reading.attached }).await;
         }
         match text.trim().is_empty() {
             true => Err(Stop::Unsent(words::NOTHING_LEFT.into())),
@@ -158,7 +158,7 @@ impl Filling<'_> {
         match decision {
             Some(decision) => Ok(decision),
             None => {
-                self.host.tell(Event::QuestionClosed { ask: id }).await;
+                self.host.emit(Event::QuestionClosed { ask: id }).await;
                 Err(Stop::Cancelled)
             }
         }
@@ -198,7 +198,7 @@ impl Filling<'_> {
         let Some(allowed) = allowed(decision, &pieces) else {
             self.left(&held, Outcome::Declined).await;
             self.host
-                .tell(Event::Notice(
+                .emit(Event::Notice(
                     Notice::warning(words::PIECES_DECLINED).with_topic(Topic::PiecesDeclined),
                 ))
                 .await;
@@ -224,7 +224,7 @@ impl Filling<'_> {
             return None;
         }
         let say = words::PIECES_ALLOWED.with("of", of(prompt)).with("n", pieces.len());
-        self.host.tell(Event::Notice(crate::protocol::Notice::info(say))).await;
+        self.host.emit(Event::Notice(crate::protocol::Notice::info(say))).await;
         Some(Decision::Approve)
     }
 
@@ -264,7 +264,7 @@ impl Filling<'_> {
         let host = &mut self.host;
         let input = Arc::clone(input);
         let piped = pipe_step(&host.desk, &mut host.outbox, piece, input).await;
-        host.tell(Event::StepFinished(Box::new(piped.observation.clone()))).await;
+        host.emit(Event::StepFinished(Box::new(piped.observation.clone()))).await;
         piped
     }
 
@@ -302,7 +302,7 @@ impl Filling<'_> {
             let judged = piece.assessment();
             let cwd = judged.cwd.display().to_string();
             let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
-            self.host.tell(Event::StepFinished(Box::new(seen))).await;
+            self.host.emit(Event::StepFinished(Box::new(seen))).await;
         }
     }
 }

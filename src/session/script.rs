@@ -83,7 +83,7 @@ impl ScriptPlaces {
     pub fn inputs(&self, cwd: &Path, names: &[String]) -> Vec<(String, Vec<String>)> {
         let library = self.clone().library();
         let inputs = |name: &String| {
-            let shape = Manifest::of(library.find(name, cwd).ok()?, &library).ok()?;
+            let shape = Manifest::load(library.find(name, cwd).ok()?, &library).ok()?;
             let inputs: Vec<String> = shape.inputs.iter().map(|it| it.name.clone()).collect();
             (!inputs.is_empty()).then(|| (name.clone(), inputs))
         };
@@ -151,7 +151,7 @@ impl Session {
         }
         self.facts.turns += 1;
         let parsed =
-            if args.is_empty() { Ok(ScriptArgs::default()) } else { ScriptArgs::typed(&args) };
+            if args.is_empty() { Ok(ScriptArgs::default()) } else { ScriptArgs::parse(&args) };
         let from = self.guard.place.cwd.clone();
         let order =
             parsed.map(|args| RunRequest { script: script.clone(), from, args, streams: true });
@@ -222,7 +222,7 @@ async fn run(job: Job, mut host: TurnHost) -> TurnResult {
     let started = Instant::now();
     let Job { turn, text, script, order, library, world, wires, next, lang } = job;
     let opened = Event::TurnStarted { turn, text: text.clone(), origin: TurnOrigin::Typed };
-    host.tell(opened).await;
+    host.emit(opened).await;
     let mut stage = Stage::new(&mut host, next, lang);
     let came = match order {
         Ok(order) => stage.play(begin(order, library, world), wires).await,
@@ -232,7 +232,7 @@ async fn run(job: Job, mut host: TurnHost) -> TurnResult {
     let (kept, usage) = (stage.kept(&script, &text, &result), stage.usage);
     let (next_step, next_ask) = stage.next;
     let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    host.tell(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
+    host.emit(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
     TurnResult { ending, record: kept, usage, next_step, next_ask }
 }
 
@@ -338,7 +338,7 @@ impl<'h> Stage<'h> {
 
     async fn told(&mut self, told: ScriptEvent) {
         match told {
-            ScriptEvent::Answering => {
+            ScriptEvent::ModelCallStarted => {
                 self.close().await;
                 self.open().await;
             }
@@ -349,42 +349,42 @@ impl<'h> Stage<'h> {
                 }
                 self.host.outbox.stream(Event::Delta { text });
             }
-            ScriptEvent::Thought(text) => self.host.outbox.stream(Event::ReasoningDelta { text }),
+            ScriptEvent::Reasoning(text) => self.host.outbox.stream(Event::ReasoningDelta { text }),
             ScriptEvent::Print(value) => {
                 self.close().await;
                 self.reply(shown(&value), false).await;
             }
-            ScriptEvent::Used(usage) => self.usage = self.usage.plus(usage),
-            ScriptEvent::Began(began) => {
+            ScriptEvent::TokensUsed(usage) => self.usage = self.usage.plus(usage),
+            ScriptEvent::StepStarted(began) => {
                 self.close().await;
                 let (step, risk) = *began;
                 self.counted(&step.id);
-                self.host.tell(Event::StepStarted { step, risk }).await;
+                self.host.emit(Event::StepStarted { step, risk }).await;
             }
-            ScriptEvent::Output(id, text) => self.host.tell(Event::StepOutput { id, text }).await,
-            ScriptEvent::Ran(seen) => {
+            ScriptEvent::Output(id, text) => self.host.emit(Event::StepOutput { id, text }).await,
+            ScriptEvent::StepFinished(seen) => {
                 self.close().await;
                 self.counted(&seen.step.id);
                 self.seen.push((*seen).clone());
-                self.host.tell(Event::StepFinished(seen)).await;
+                self.host.emit(Event::StepFinished(seen)).await;
             }
-            ScriptEvent::Calling(name) => {
+            ScriptEvent::ScriptCalled(name) => {
                 self.calls += 1;
                 let say = match self.calls.cmp(&MOST_CALLS) {
                     std::cmp::Ordering::Less => words::SCRIPT_CALLS.with("name", name),
                     std::cmp::Ordering::Equal => words::SCRIPT_MORE_CALLS.into(),
                     std::cmp::Ordering::Greater => return,
                 };
-                self.host.tell(Event::Notice(Notice::info(say))).await;
+                self.host.emit(Event::Notice(Notice::info(say))).await;
             }
-            ScriptEvent::Note(say) => self.host.tell(Event::Notice(Notice::warning(say))).await,
+            ScriptEvent::Note(say) => self.host.emit(Event::Notice(Notice::warning(say))).await,
         }
     }
 
     async fn open(&mut self) {
         if self.growing.is_none() {
             self.growing = Some(String::new());
-            self.host.tell(Event::ReplyStarted).await;
+            self.host.emit(Event::ReplyStarted).await;
         }
     }
 
@@ -398,7 +398,7 @@ impl<'h> Stage<'h> {
 
     async fn reply(&mut self, text: String, markdown: bool) {
         if !text.is_empty() {
-            self.host.tell(Event::ReplyStarted).await;
+            self.host.emit(Event::ReplyStarted).await;
             self.said(text, markdown).await;
         }
     }
@@ -409,7 +409,7 @@ impl<'h> Stage<'h> {
             self.said.push(digest::cut_middle(&message, MOST_KEPT));
         }
         let replied = ModelMessage { message, markdown, ..ModelMessage::default() };
-        self.host.tell(Event::Replied(replied)).await;
+        self.host.emit(Event::Replied(replied)).await;
     }
 
     /// The script's host numbers its steps.
@@ -431,7 +431,7 @@ impl<'h> Stage<'h> {
             decision = self.host.ask(Ask { id, question }) => Some(decision),
         };
         let Some(decision) = decision else {
-            self.host.tell(Event::QuestionClosed { ask: id }).await;
+            self.host.emit(Event::QuestionClosed { ask: id }).await;
             return Err(Came::Cancelled);
         };
         said(decision).ok_or(Came::Stopped)

@@ -227,7 +227,7 @@ impl SessionScriptHost {
         let attachment = read.map_err(|_| words::STEP_BROKEN)??;
         if attachment.attached.cut {
             let most = MOST_READ / 1024;
-            self.tell(ScriptEvent::Note(words::FILE_CUT.with("name", path).with("most", most)));
+            self.emit(ScriptEvent::Note(words::FILE_CUT.with("name", path).with("most", most)));
         }
         Ok(self.redactor.mask(&attachment.text).into_owned())
     }
@@ -282,17 +282,17 @@ impl SessionScriptHost {
         let Some(tool) = self.tools.find(&work).cloned() else {
             return Err(words::STEP_NO_TOOL.with("name", work.tool().to_owned()));
         };
-        self.tell(ScriptEvent::Began(Box::new((step, risk))));
+        self.emit(ScriptEvent::StepStarted(Box::new((step, risk))));
         let (output, mut heard) = mpsc::unbounded_channel();
         let mut running = tool.run(cleared, RunControl { cancel: self.cancel.clone(), output });
         let mut seen: Observation = loop {
             tokio::select! {
                 seen = &mut running => break seen,
-                Some(text) = heard.recv() => self.tell(ScriptEvent::Output(id.clone(), text)),
+                Some(text) = heard.recv() => self.emit(ScriptEvent::Output(id.clone(), text)),
             }
         };
         self.redactor.mask_output(&mut seen);
-        self.tell(ScriptEvent::Ran(Box::new(seen.clone())));
+        self.emit(ScriptEvent::StepFinished(Box::new(seen.clone())));
         Ok(seen)
     }
 }
@@ -309,7 +309,10 @@ impl Drop for SessionScriptHost {
 }
 
 impl ScriptHost for SessionScriptHost {
-    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
+    fn call_model(
+        &mut self,
+        call: ModelCall,
+    ) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
         let Some(model) = self.model.clone() else {
             return stream::iter([Err(crate::words::cli::NO_CONNECTION.into())]).boxed();
         };
@@ -318,17 +321,17 @@ impl ScriptHost for SessionScriptHost {
         }
         let messages = call.messages.into_iter().map(|message| self.masked(message)).collect();
         let request = Request { messages, params: call.params, schema: call.schema };
-        self.tell(ScriptEvent::Answering);
+        self.emit(ScriptEvent::ModelCallStarted);
         let told = self.told.clone();
         let stream = model.stream(request).take_until(self.cancel.clone().cancelled_owned());
         let parts = stream.filter_map(move |item| {
             future::ready(match item {
                 Ok(Chunk::Text(text)) => Some(Ok(AnswerPart::Text(text))),
-                Ok(Chunk::Thought(text)) => Some(Ok(AnswerPart::Thought(text))),
+                Ok(Chunk::Thought(text)) => Some(Ok(AnswerPart::Reasoning(text))),
                 Ok(Chunk::Finished(cut)) => Some(Ok(AnswerPart::Finished(cut))),
                 Ok(Chunk::Usage(usage)) => {
                     // The run is being dropped: there is no receiver.
-                    let _ = told.send(ScriptEvent::Used(usage));
+                    let _ = told.send(ScriptEvent::TokensUsed(usage));
                     None
                 }
                 Ok(Chunk::Retrying { .. }) => None,
@@ -338,7 +341,7 @@ impl ScriptHost for SessionScriptHost {
         parts.boxed()
     }
 
-    fn tell(&mut self, told: ScriptEvent) {
+    fn emit(&mut self, told: ScriptEvent) {
         // The run is being dropped: there is no receiver.
         let _ = self.told.send(told);
     }
@@ -348,11 +351,11 @@ impl ScriptHost for SessionScriptHost {
     }
 
     // A script has its own thread, so it may wait for the disk.
-    fn knowledge(&mut self, key: PackKey) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
+    fn load_value(&mut self, key: PackKey) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         future::ready(self.memory.get(&key)).boxed()
     }
 
-    fn keep(
+    fn store_value(
         &mut self,
         key: PackKey,
         value: Option<Value>,
@@ -365,7 +368,7 @@ impl ScriptHost for SessionScriptHost {
         (self.asking)(ScriptQuestion::Call(question)).map(|said| said == ScriptAnswer::Yes).boxed()
     }
 
-    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
+    fn run_step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
         let id = self.next_id();
         async move {
             self.sheltered().await;
@@ -394,7 +397,7 @@ pub struct DiskFiles {
 
 impl SourceFiles for DiskFiles {
     fn read(&self, path: &Path) -> Result<Option<String>, LocalizedText> {
-        let Some(bytes) = self.bytes(path)? else { return Ok(None) };
+        let Some(bytes) = self.read_bytes(path)? else { return Ok(None) };
         let name = path.display().to_string();
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Some(text)),
@@ -402,7 +405,7 @@ impl SourceFiles for DiskFiles {
         }
     }
 
-    fn bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, LocalizedText> {
+    fn read_bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, LocalizedText> {
         let fault = |error: std::io::Error| {
             let name = path.display().to_string();
             words::UNREADABLE.with("name", name).with("why", error.to_string())
@@ -440,7 +443,7 @@ impl SourceFiles for DiskFiles {
         out
     }
 
-    fn trusts(&self, path: &Path) -> bool {
+    fn is_trusted(&self, path: &Path) -> bool {
         let Ok(real) = path.canonicalize() else { return false };
         self.trusted.iter().any(|folder| real.starts_with(folder))
     }
@@ -460,14 +463,14 @@ mod tests {
             fs::write(folder.join("a.ai.yaml"), "user: x").unwrap();
         }
         let disk = DiskFiles { trusted: vec![inside.clone()] };
-        assert!(disk.trusts(&inside.join("a.ai.yaml")));
-        assert!(!disk.trusts(&outside.join("a.ai.yaml")));
-        assert!(!disk.trusts(&inside.join("../out/a.ai.yaml")));
+        assert!(disk.is_trusted(&inside.join("a.ai.yaml")));
+        assert!(!disk.is_trusted(&outside.join("a.ai.yaml")));
+        assert!(!disk.is_trusted(&inside.join("../out/a.ai.yaml")));
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink(outside.join("a.ai.yaml"), inside.join("b.ai.yaml"))
                 .unwrap();
-            assert!(!disk.trusts(&inside.join("b.ai.yaml")));
+            assert!(!disk.is_trusted(&inside.join("b.ai.yaml")));
         }
         assert_eq!(disk.read(&inside.join("none.ai.yaml")).unwrap(), None);
         assert_eq!(disk.read(&inside).unwrap(), None);

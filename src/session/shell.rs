@@ -29,7 +29,7 @@ pub struct ShellLine {
 pub async fn run(line: ShellLine, mut host: TurnHost) -> TurnResult {
     let started = Instant::now();
     let text = if line.keep { format!("!{}", line.line) } else { format!("!!{}", line.line) };
-    host.tell(Event::TurnStarted { turn: line.turn, text, origin: TurnOrigin::Shell }).await;
+    host.emit(Event::TurnStarted { turn: line.turn, text, origin: TurnOrigin::Shell }).await;
     let id = format!("cmd_{:03}", line.step);
     let verdict = safety::assess_shell(&id, &line.line, host.policy_context());
     let (ending, seen) = match verdict {
@@ -46,7 +46,7 @@ pub async fn run(line: ShellLine, mut host: TurnHost) -> TurnResult {
         _ => TurnRecord::default(),
     };
     if let Some(seen) = seen {
-        host.tell(Event::StepFinished(Box::new(seen))).await;
+        host.emit(Event::StepFinished(Box::new(seen))).await;
     }
     let ended = Event::TurnEnded {
         turn: line.turn,
@@ -54,7 +54,7 @@ pub async fn run(line: ShellLine, mut host: TurnHost) -> TurnResult {
         usage: Usage::default(),
         elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
     };
-    host.tell(ended).await;
+    host.emit(ended).await;
     TurnResult {
         ending,
         record: kept,
@@ -76,7 +76,7 @@ pub(super) async fn asked(
         decision = host.ask(Ask { id: ask, question: question(&held) }) => Some(decision),
     };
     let Some(decision) = decision else {
-        host.tell(Event::QuestionClosed { ask }).await;
+        host.emit(Event::QuestionClosed { ask }).await;
         return (TurnOutcome::Cancelled, Some(not_run(held.assessment(), Outcome::Cancelled)));
     };
     match decision {

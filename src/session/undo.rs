@@ -256,7 +256,7 @@ async fn run(job: Job, mut host: TurnHost) -> TurnResult {
     let started = Instant::now();
     let text = job.text.to_owned();
     let all: Vec<String> = job.back.iter().map(|restore| restore.path.clone()).collect();
-    host.tell(Event::TurnStarted { turn: job.turn, text, origin: TurnOrigin::Command }).await;
+    host.emit(Event::TurnStarted { turn: job.turn, text, origin: TurnOrigin::Command }).await;
     let (mut step, mut ask) = (job.step, job.ask);
     let (mut ending, mut done) = (TurnOutcome::Done, Vec::new());
     for restore in job.back {
@@ -278,23 +278,23 @@ async fn run(job: Job, mut host: TurnHost) -> TurnResult {
             }
         };
         if let Some(seen) = seen {
-            host.tell(Event::StepFinished(Box::new(seen.clone()))).await;
+            host.emit(Event::StepFinished(Box::new(seen.clone()))).await;
             done.push(seen);
         }
     }
     let back: Vec<Observation> = done.into_iter().filter(Observation::succeeded).collect();
     if !back.is_empty() {
         let Whose { turns, left, stays } = job.whose;
-        host.tell(Event::Undone { turns, kept_files_of: left }).await;
+        host.emit(Event::Undone { turns, kept_files_of: left }).await;
         if let Some(event) = still_changed(&stays) {
-            host.tell(event).await;
+            host.emit(event).await;
         }
         let say = plural(back.len(), words::UNDONE_ONE, words::UNDONE_MANY);
-        host.tell(Event::Notice(Notice::info(say))).await;
+        host.emit(Event::Notice(Notice::info(say))).await;
     }
     let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let usage = Usage::default();
-    host.tell(Event::TurnEnded { turn: job.turn, ending: ending.clone(), usage, elapsed_ms }).await;
+    host.emit(Event::TurnEnded { turn: job.turn, ending: ending.clone(), usage, elapsed_ms }).await;
     TurnResult { ending, record: told(&all, &back), usage, next_step: step, next_ask: ask }
 }
 

@@ -30,7 +30,7 @@ impl SourceFiles for Disk {
         Ok(std::fs::read_to_string(path).ok())
     }
 
-    fn bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, LocalizedText> {
+    fn read_bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, LocalizedText> {
         Ok(std::fs::read(path).ok())
     }
 
@@ -46,7 +46,7 @@ impl SourceFiles for Disk {
         out
     }
 
-    fn trusts(&self, _: &Path) -> bool {
+    fn is_trusted(&self, _: &Path) -> bool {
         self.trusted
     }
 }
@@ -79,7 +79,10 @@ fn named(key: &PackKey) -> String {
 }
 
 impl ScriptHost for Canned {
-    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
+    fn call_model(
+        &mut self,
+        call: ModelCall,
+    ) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
         self.seen.lock().unwrap().calls.push(call);
         let Some(reply) = self.replies.pop_front() else {
             return stream::iter([Err(word("no reply is left"))]).boxed();
@@ -99,7 +102,7 @@ impl ScriptHost for Canned {
             _ => vec![text(&reply["content"])],
         };
         if let Some(thought) = reply.get("reasoning_content").and_then(Value::as_str) {
-            parts.insert(0, Ok(AnswerPart::Thought(thought.to_owned())));
+            parts.insert(0, Ok(AnswerPart::Reasoning(thought.to_owned())));
         }
         let cut =
             (reply.get("finish_reason") == Some(&json!("length"))).then_some(Truncation::Length);
@@ -107,19 +110,19 @@ impl ScriptHost for Canned {
         stream::iter(parts).boxed()
     }
 
-    fn tell(&mut self, told: ScriptEvent) {
+    fn emit(&mut self, told: ScriptEvent) {
         let mut seen = self.seen.lock().unwrap();
         match told {
             ScriptEvent::Print(value) => seen.printed.push(value),
             ScriptEvent::Delta(text) => seen.deltas.push_str(&text),
-            ScriptEvent::Calling(id) => seen.called.push(id),
+            ScriptEvent::ScriptCalled(id) => seen.called.push(id),
             ScriptEvent::Note(say) => seen.noted.push(say.to_string()),
-            ScriptEvent::Thought(_)
-            | ScriptEvent::Answering
-            | ScriptEvent::Used(_)
-            | ScriptEvent::Began(_)
+            ScriptEvent::Reasoning(_)
+            | ScriptEvent::ModelCallStarted
+            | ScriptEvent::TokensUsed(_)
+            | ScriptEvent::StepStarted(_)
             | ScriptEvent::Output(..)
-            | ScriptEvent::Ran(_) => {}
+            | ScriptEvent::StepFinished(_) => {}
         }
     }
 
@@ -133,12 +136,12 @@ impl ScriptHost for Canned {
         Some("canned-7b".to_owned())
     }
 
-    fn knowledge(&mut self, key: PackKey) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
+    fn load_value(&mut self, key: PackKey) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         let found = self.kept.get(&named(&key)).cloned();
         async move { Ok(found) }.boxed()
     }
 
-    fn keep(
+    fn store_value(
         &mut self,
         key: PackKey,
         value: Option<Value>,
@@ -150,7 +153,7 @@ impl ScriptHost for Canned {
         async move { Ok(before) }.boxed()
     }
 
-    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
+    fn run_step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
         self.seen.lock().unwrap().steps.push(work.clone());
         async move {
             match work {
@@ -195,7 +198,7 @@ pub fn play_in(
     let order = RunRequest {
         script: script.to_owned(),
         from: folder.to_owned(),
-        args: ScriptArgs::of(args),
+        args: ScriptArgs::from_value(args),
         streams: true,
     };
     // A debug build takes much stack for each script inside a script.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Number, Value};
 
 use super::super::fault::quoted;
-use super::super::run::calls::Called;
+use super::super::run::calls::CallSyntax;
 use super::super::run::values::text_of;
 use super::super::run::{Frame, ScriptFlow, ScriptRun};
 use super::super::syntax::{ScriptNode, Tree};
@@ -15,14 +15,14 @@ use crate::words::script_run as words;
 const MOST_TURNS: usize = 100_000;
 
 /// The node of a named key next to the directive's own key.
-pub fn beside<'a>(called: &Called<'a>, name: &str) -> Option<&'a ScriptNode> {
+pub fn sibling_node<'a>(called: &CallSyntax<'a>, name: &str) -> Option<&'a ScriptNode> {
     let inside = called.head.and_then(|head| head.get(name));
-    let pair = called.more.iter().find(|(key, _)| key.key().as_deref() == Some(name));
+    let pair = called.other_keys.iter().find(|(key, _)| key.key_text().as_deref() == Some(name));
     pair.map(|(_, node)| *node).or(inside)
 }
 
 /// The subject of the directive: the value of its key, or its first argument.
-fn subject(called: &Called<'_>, name: &str) -> Option<ScriptNode> {
+fn subject(called: &CallSyntax<'_>, name: &str) -> Option<ScriptNode> {
     if let Some(arg) = called.args.first() {
         return Some(ScriptNode::text(arg.expr.clone(), Default::default()));
     }
@@ -31,55 +31,55 @@ fn subject(called: &Called<'_>, name: &str) -> Option<ScriptNode> {
 }
 
 /// `$if: condition`, `then:`, `else:`.
-pub fn when<'a>(
+pub fn run_if<'a>(
     run: &'a mut ScriptRun,
     frame: &'a mut Frame,
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let condition = subject(&given.called, "if").ok_or(words::NO_CONDITION)?;
-        let name = if run.condition(frame, &condition).await? { "then" } else { "else" };
-        if let Some(block) = beside(&given.called, name) {
-            run.block(frame, block).await?;
+        let condition = subject(&given.call, "if").ok_or(words::NO_CONDITION)?;
+        let name = if run.is_condition_true(frame, &condition).await? { "then" } else { "else" };
+        if let Some(block) = sibling_node(&given.call, name) {
+            run.run_block(frame, block).await?;
         }
         Ok(None)
     })
 }
 
 /// `$while: condition`, `do:`.
-pub fn during<'a>(
+pub fn run_while<'a>(
     run: &'a mut ScriptRun,
     frame: &'a mut Frame,
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let condition = subject(&given.called, "while").ok_or(words::NO_CONDITION)?;
+        let condition = subject(&given.call, "while").ok_or(words::NO_CONDITION)?;
         let mut turns = 0;
-        while run.condition(frame, &condition).await? {
-            run.step()?;
+        while run.is_condition_true(frame, &condition).await? {
+            run.count_instruction()?;
             turns += 1;
             if turns > MOST_TURNS {
                 return Err(words::TOO_MANY_TURNS.with("most", MOST_TURNS).into());
             }
-            if let Some(block) = beside(&given.called, "do")
-                && !turn(run, frame, block).await?
+            if let Some(block) = sibling_node(&given.call, "do")
+                && !run_iteration(run, frame, block).await?
             {
                 break;
             }
             // The condition may depend on a reply of this iteration.
-            run.flush_asks(frame).await?;
+            run.flush_placeholders(frame).await?;
         }
         Ok(None)
     })
 }
 
 /// One iteration of a loop; `false` when the loop is over.
-async fn turn(
+async fn run_iteration(
     run: &mut ScriptRun,
     frame: &mut Frame,
     block: &ScriptNode,
 ) -> Result<bool, ScriptFlow> {
-    match run.block(frame, block).await {
+    match run.run_block(frame, block).await {
         Ok(()) | Err(ScriptFlow::Continue) => Ok(true),
         Err(ScriptFlow::Break) => Ok(false),
         Err(halt) => Err(halt),
@@ -87,30 +87,30 @@ async fn turn(
 }
 
 /// `$for: items`, `do:`, `as:`.
-pub fn each<'a>(
+pub fn run_for<'a>(
     run: &'a mut ScriptRun,
     frame: &'a mut Frame,
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let subject = subject(&given.called, "items").ok_or(words::NO_ITEMS)?;
-        let pairs = items(run, frame, &subject).await?;
-        let names = match beside(&given.called, "as") {
-            Some(node) => Names::of(&node.to_value()),
-            None => Names::default(),
+        let subject = subject(&given.call, "items").ok_or(words::NO_ITEMS)?;
+        let pairs = loop_items(run, frame, &subject).await?;
+        let names = match sibling_node(&given.call, "as") {
+            Some(node) => LoopNames::from_value(&node.to_value()),
+            None => LoopNames::default(),
         };
-        let Some(block) = beside(&given.called, "do") else { return Ok(None) };
+        let Some(block) = sibling_node(&given.call, "do") else { return Ok(None) };
         let all: Value = pairs.iter().map(|(_, value)| value.clone()).collect();
         for (index, value) in pairs {
-            run.step()?;
+            run.count_instruction()?;
             let mut local = Map::new();
             local.insert(names.value.clone(), value);
             local.insert(names.index.clone(), index);
-            if names.items_wanted {
+            if names.needs_items {
                 local.insert(names.items.clone(), all.clone());
             }
             frame.values.locals.push(local);
-            let came = turn(run, frame, block).await;
+            let came = run_iteration(run, frame, block).await;
             frame.values.locals.pop();
             if !came? {
                 break;
@@ -120,80 +120,82 @@ pub fn each<'a>(
     })
 }
 
-struct Names {
+struct LoopNames {
     value: String,
     index: String,
     items: String,
-    items_wanted: bool,
+    needs_items: bool,
 }
 
-impl Default for Names {
-    fn default() -> Names {
-        Names {
+impl Default for LoopNames {
+    fn default() -> LoopNames {
+        LoopNames {
             value: "value".to_owned(),
             index: "index".to_owned(),
             items: "items".to_owned(),
-            items_wanted: false,
+            needs_items: false,
         }
     }
 }
 
-impl Names {
-    fn of(value: &Value) -> Names {
-        let usual = Names::default();
+impl LoopNames {
+    fn from_value(value: &Value) -> LoopNames {
+        let usual = LoopNames::default();
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         match value {
-            Value::String(name) => Names { value: name.clone(), ..usual },
-            _ => Names {
+            Value::String(name) => LoopNames { value: name.clone(), ..usual },
+            _ => LoopNames {
                 value: text("value").unwrap_or(usual.value),
                 index: text("index").unwrap_or(usual.index),
-                items_wanted: text("items").is_some(),
+                needs_items: text("items").is_some(),
                 items: text("items").unwrap_or(usual.items),
             },
         }
     }
 }
 
-type Pairs = Vec<(Value, Value)>;
+type LoopPairs = Vec<(Value, Value)>;
 
 /// The items a loop iterates over, each with its index or key.
-async fn items(
+async fn loop_items(
     run: &mut ScriptRun,
     frame: &mut Frame,
     node: &ScriptNode,
-) -> Result<Pairs, ScriptFlow> {
+) -> Result<LoopPairs, ScriptFlow> {
     let value = match &node.tree {
         Tree::Text(text) => {
             let text = text.strip_prefix("?=").unwrap_or(text).trim();
-            if let Some(pairs) = range(run, frame, text).await? {
+            if let Some(pairs) = range_from_text(run, frame, text).await? {
                 return Ok(pairs);
             }
             let value = match text.contains("{{") {
-                true => run.text_value(frame, text).await.map(Some)?,
-                false => run.expression(frame, text).await?,
+                true => run.evaluate_text(frame, text).await.map(Some)?,
+                false => run.evaluate_expression(frame, text).await?,
             };
             match value {
                 Some(Value::String(text)) => match serde_json::from_str(&text) {
                     Ok(value) => value,
-                    Err(_) => range(run, frame, &text).await?.map_or(Value::String(text), listed),
+                    Err(_) => range_from_text(run, frame, &text)
+                        .await?
+                        .map_or(Value::String(text), pair_values),
                 },
                 Some(value) => value,
                 None => return Err(words::NOT_ITEMS.with("what", quoted(text)).into()),
             }
         }
-        _ => run.value(frame, node).await?,
+        _ => run.evaluate_value(frame, node).await?,
     };
     match value {
         Value::Array(list) => {
-            few(list.len())?;
+            check_item_count(list.len())?;
             Ok(list.into_iter().enumerate().map(|(at, value)| (Value::from(at), value)).collect())
         }
         Value::Number(count) => {
             let count = count.as_f64().unwrap_or(0.0).max(0.0);
-            numbers(1.0, count.floor(), 1.0)
+            number_pairs(1.0, count.floor(), 1.0)
         }
-        Value::Object(map) => match span(&map) {
-            Some((start, end, step)) => numbers(start, end, step),
+        Value::Object(map) => match range_from_map(&map) {
+            Some((start, end, step)) => number_pairs(start, end, step),
             None => Ok(map.into_iter().map(|(key, value)| (Value::String(key), value)).collect()),
         },
         Value::Null => Ok(Vec::new()),
@@ -203,12 +205,12 @@ async fn items(
     }
 }
 
-fn listed(pairs: Pairs) -> Value {
+fn pair_values(pairs: LoopPairs) -> Value {
     pairs.into_iter().map(|(_, value)| value).collect()
 }
 
 /// `{start, end, step}`.
-fn span(map: &Map<String, Value>) -> Option<(f64, f64, f64)> {
+fn range_from_map(map: &Map<String, Value>) -> Option<(f64, f64, f64)> {
     let known = ["start", "end", "step"];
     let number = |key: &str| map.get(key).and_then(Value::as_f64);
     let only = map.keys().all(|key| known.contains(&key.as_str()));
@@ -217,11 +219,11 @@ fn span(map: &Map<String, Value>) -> Option<(f64, f64, f64)> {
 }
 
 /// `2..5`, `2>..5`, `2..<5`; both ends may be expressions.
-async fn range(
+async fn range_from_text(
     run: &mut ScriptRun,
     frame: &mut Frame,
     text: &str,
-) -> Result<Option<Pairs>, ScriptFlow> {
+) -> Result<Option<LoopPairs>, ScriptFlow> {
     if text.starts_with(['[', '{', '"', '\'']) {
         return Ok(None);
     }
@@ -237,17 +239,17 @@ async fn range(
         Some(end) => (end, true),
         None => (end, false),
     };
-    let start = run.expression(frame, start).await?.as_ref().and_then(Value::as_f64);
-    let end = run.expression(frame, end).await?.as_ref().and_then(Value::as_f64);
+    let start = run.evaluate_expression(frame, start).await?.as_ref().and_then(Value::as_f64);
+    let end = run.evaluate_expression(frame, end).await?.as_ref().and_then(Value::as_f64);
     let (Some(start), Some(end)) = (start, end) else { return Ok(None) };
     let down = start > end;
     let step = if down { -1.0 } else { 1.0 };
     let start = if after { start + step } else { start };
     let end = if before { end - step } else { end };
-    numbers(start, end, step).map(Some)
+    number_pairs(start, end, step).map(Some)
 }
 
-fn numbers(start: f64, end: f64, step: f64) -> Result<Pairs, ScriptFlow> {
+fn number_pairs(start: f64, end: f64, step: f64) -> Result<LoopPairs, ScriptFlow> {
     if step == 0.0 || !start.is_finite() || !end.is_finite() || !step.is_finite() {
         return Err(words::NOT_ITEMS.with("what", format!("{start}..{end}")).into());
     }
@@ -266,7 +268,7 @@ fn numbers(start: f64, end: f64, step: f64) -> Result<Pairs, ScriptFlow> {
     Ok((0..turns).map(|at| (Value::from(at), number(start + step * at as f64))).collect())
 }
 
-fn few(turns: usize) -> Result<(), ScriptFlow> {
+fn check_item_count(turns: usize) -> Result<(), ScriptFlow> {
     match turns > MOST_TURNS {
         true => Err(words::TOO_MANY_TURNS.with("most", MOST_TURNS).into()),
         false => Ok(()),
@@ -279,7 +281,7 @@ pub fn on<'a>(
     frame: &'a mut Frame,
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
-    Box::pin(async move { listen(run, frame, given, false).await })
+    Box::pin(async move { register_handler(run, frame, given, false).await })
 }
 
 /// `$once`: runs only the first time.
@@ -288,39 +290,39 @@ pub fn once<'a>(
     frame: &'a mut Frame,
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
-    Box::pin(async move { listen(run, frame, given, true).await })
+    Box::pin(async move { register_handler(run, frame, given, true).await })
 }
 
-async fn listen(
+async fn register_handler(
     run: &mut ScriptRun,
     frame: &mut Frame,
     given: DirectiveCall<'_>,
     once: bool,
 ) -> Result<Option<Value>, ScriptFlow> {
-    let by_place = |at: usize| given.called.args.get(at).map(|arg| plain(&arg.expr));
+    let by_place = |at: usize| given.call.args.get(at).map(|arg| unquoted(&arg.expr));
     let named = |name: &str| {
-        let arg = given.called.args.iter().find(|arg| arg.name.as_deref() == Some(name));
-        arg.map(|arg| plain(&arg.expr))
+        let arg = given.call.args.iter().find(|arg| arg.name.as_deref() == Some(name));
+        arg.map(|arg| unquoted(&arg.expr))
     };
-    let event = match beside(&given.called, "event") {
-        Some(node) => node.key(),
+    let event = match sibling_node(&given.call, "event") {
+        Some(node) => node.key_text(),
         None => named("event").or_else(|| by_place(0)),
     };
-    let event = event.or_else(|| given.called.head.and_then(ScriptNode::key));
-    let callback = match beside(&given.called, "callback") {
-        Some(node) => Some(run.callback(frame, node).await?),
+    let event = event.or_else(|| given.call.head.and_then(ScriptNode::key_text));
+    let callback = match sibling_node(&given.call, "callback") {
+        Some(node) => Some(run.callback_name(frame, node).await?),
         None => named("callback").or_else(|| by_place(1)),
     };
     match (event, callback) {
         (Some(event), Some(callback)) => {
-            frame.on(&event, &callback, once);
+            frame.add_handler(&event, &callback, once);
             Ok(None)
         }
         _ => Err(words::ON_NEEDS.into()),
     }
 }
 
-fn plain(text: &str) -> String {
+fn unquoted(text: &str) -> String {
     unquote(text).unwrap_or_else(|| text.to_owned())
 }
 
@@ -331,10 +333,10 @@ pub fn off<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let event = given.passed.text("event").unwrap_or_default();
-        let by_place = given.passed.by_place.get(1);
-        let callback = given.passed.get("callback").or(by_place).map(text_of);
-        frame.off(&event, callback.as_deref());
+        let event = given.args.text("event").unwrap_or_default();
+        let by_place = given.args.positional.get(1);
+        let callback = given.args.get("callback").or(by_place).map(text_of);
+        frame.remove_handlers(&event, callback.as_deref());
         Ok(None)
     })
 }
@@ -346,11 +348,11 @@ pub fn emit<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let event = given.passed.text("event").unwrap_or_default();
-        let args = match given.passed.get("args") {
+        let event = given.args.text("event").unwrap_or_default();
+        let args = match given.args.get("args") {
             Some(Value::Array(args)) => args.clone(),
             Some(arg) => vec![arg.clone()],
-            None => given.passed.by_place.iter().skip(1).cloned().collect(),
+            None => given.args.positional.iter().skip(1).cloned().collect(),
         };
         run.emit(frame, &event, args).await?;
         Ok(None)
@@ -358,7 +360,7 @@ pub fn emit<'a>(
 }
 
 /// `$break`.
-pub fn leave<'a>(
+pub fn break_loop<'a>(
     _: &'a mut ScriptRun,
     _: &'a mut Frame,
     _: DirectiveCall<'a>,
@@ -367,7 +369,7 @@ pub fn leave<'a>(
 }
 
 /// `$continue`.
-pub fn next<'a>(
+pub fn continue_loop<'a>(
     _: &'a mut ScriptRun,
     _: &'a mut Frame,
     _: DirectiveCall<'a>,
@@ -382,7 +384,7 @@ pub fn throw<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let message = given.passed.text("message").unwrap_or_default();
+        let message = given.args.text("message").unwrap_or_default();
         Err(words::THROWN.with("message", quoted(&message)).into())
     })
 }
@@ -394,7 +396,7 @@ pub fn exit<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let value = given.passed.first().cloned();
+        let value = given.args.first().cloned();
         Err(ScriptFlow::Exit(value.unwrap_or_else(|| frame.values.latest.clone())))
     })
 }

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::super::run::values::{text_of, truthy};
+use super::super::run::values::{is_truthy, text_of};
 use super::super::run::{Frame, ScriptFlow, ScriptRun};
 use super::super::syntax::ScriptNode;
 use super::super::text::relaxed;
-use super::flow::beside;
+use super::flow::sibling_node;
 use super::{DirectiveCall, DirectiveResult};
 use crate::words::script_run as words;
 
@@ -14,29 +14,32 @@ use crate::words::script_run as words;
 const VALUE: &str = "COND__";
 const BACKTRACKS: usize = 1_000_000;
 
-pub fn cases<'a>(
+pub fn run_match<'a>(
     run: &'a mut ScriptRun,
     frame: &'a mut Frame,
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let called = &given.called;
+        let called = &given.call;
         let value = match (called.args.first(), called.head) {
-            (Some(arg), _) => run.expression(frame, &arg.expr).await?.unwrap_or(Value::Null),
+            (Some(arg), _) => {
+                run.evaluate_expression(frame, &arg.expr).await?.unwrap_or(Value::Null)
+            }
             (None, Some(node)) => match node.as_text() {
                 Some(text) => {
                     let expression = text.strip_prefix("?=").unwrap_or(text);
-                    let value = run.expression(frame, expression).await?;
+                    let value = run.evaluate_expression(frame, expression).await?;
                     value.unwrap_or_else(|| Value::String(text.to_owned()))
                 }
-                None => run.value(frame, node).await?,
+                None => run.evaluate_value(frame, node).await?,
             },
             (None, None) => return Err(words::NO_CONDITION.into()),
         };
         let named = called.args.iter().find(|arg| arg.name.as_deref() == Some("allMatches"));
-        let all =
-            beside(called, "allMatches").map(ScriptNode::to_value).is_some_and(|it| truthy(&it))
-                || named.is_some_and(|arg| arg.expr == "true");
+        let all = sibling_node(called, "allMatches")
+            .map(ScriptNode::to_value)
+            .is_some_and(|it| is_truthy(&it))
+            || named.is_some_and(|arg| arg.expr == "true");
         let mut local = serde_json::Map::new();
         local.insert(VALUE.to_owned(), value.clone());
         frame.values.locals.push(local);
@@ -55,46 +58,46 @@ async fn run_cases(
 ) -> Result<(), ScriptFlow> {
     let mut matched = false;
     let mut otherwise = None;
-    for (key, block) in given.called.more {
-        let Some(key) = key.key() else { continue };
+    for (key, block) in given.call.other_keys {
+        let Some(key) = key.key_text() else { continue };
         if key == "_" || key == ":_" {
             otherwise = Some(*block);
             continue;
         }
         let Some(pattern) = key.strip_prefix(':') else { continue };
-        if !fits(run, frame, pattern.trim(), value).await? {
+        if !pattern_matches(run, frame, pattern.trim(), value).await? {
             continue;
         }
         matched = true;
-        run.block(frame, block).await?;
+        run.run_block(frame, block).await?;
         if !all {
             return Ok(());
         }
     }
     match otherwise {
-        Some(block) if !matched => run.block(frame, block).await,
+        Some(block) if !matched => run.run_block(frame, block).await,
         _ => Ok(()),
     }
 }
 
-async fn fits(
+async fn pattern_matches(
     run: &mut ScriptRun,
     frame: &mut Frame,
     pattern: &str,
     value: &Value,
 ) -> Result<bool, ScriptFlow> {
     if let Some((source, flags)) = pattern.strip_prefix('/').and_then(|it| it.rsplit_once('/')) {
-        return found(source, flags, &text_of(value));
+        return regex_matches(source, flags, &text_of(value));
     }
     for (sign, holds) in COMPARISONS {
         if let Some(right) = pattern.strip_prefix(sign) {
-            let right = run.expression(frame, right).await?.unwrap_or(Value::Null);
+            let right = run.evaluate_expression(frame, right).await?.unwrap_or(Value::Null);
             return Ok(holds(value, &right));
         }
     }
     if let Some(expression) = pattern.strip_prefix("?=") {
-        let value = run.expression(frame, expression).await?;
-        return Ok(value.is_some_and(|value| truthy(&value)));
+        let value = run.evaluate_expression(frame, expression).await?;
+        return Ok(value.is_some_and(|value| is_truthy(&value)));
     }
     if let Some((start, end)) = pattern.split_once("..")
         && let (Ok(start), Some(number)) = (start.trim().parse::<f64>(), value.as_f64())
@@ -143,7 +146,7 @@ fn contains(wanted: &Value, value: &Value) -> bool {
     }
 }
 
-fn found(source: &str, flags: &str, text: &str) -> Result<bool, ScriptFlow> {
+fn regex_matches(source: &str, flags: &str, text: &str) -> Result<bool, ScriptFlow> {
     let flags: String = flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
     let whole = if flags.is_empty() { source.to_owned() } else { format!("(?{flags}){source}") };
     let fault = |error: fancy_regex::Error| {

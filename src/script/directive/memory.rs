@@ -17,7 +17,7 @@ use crate::words::script_run as words;
 const CHATS: &str = "chats";
 
 /// `pack://id?tbl=collection&db=name`; omitted parts default to the script's own.
-pub fn key_of(frame: &Frame, path: &str) -> Option<PackKey> {
+pub fn pack_key(frame: &Frame, path: &str) -> Option<PackKey> {
     let rest = path.strip_prefix("pack://")?;
     let (id, query) = rest.split_once('?').unwrap_or((rest, ""));
     let part = |name: &str| {
@@ -27,26 +27,26 @@ pub fn key_of(frame: &Frame, path: &str) -> Option<PackKey> {
     };
     Some(PackKey {
         id: id.to_owned(),
-        table: part("tbl").unwrap_or_else(|| frame.shape.id().to_owned()),
-        database: part("db").unwrap_or_else(|| own_database(frame)),
+        table: part("tbl").unwrap_or_else(|| frame.manifest.id().to_owned()),
+        database: part("db").unwrap_or_else(|| default_database(frame)),
     })
 }
 
-fn own_database(frame: &Frame) -> String {
-    frame.shape.origin.folder.display().to_string()
+fn default_database(frame: &Frame) -> String {
+    frame.manifest.origin.folder.display().to_string()
 }
 
 /// The key a directive names: a `pack://` address, or an ID with `tbl` and `db` next to it.
-fn key(frame: &Frame, passed: &ArgValues) -> Result<PackKey, ScriptFlow> {
+fn key_from_args(frame: &Frame, passed: &ArgValues) -> Result<PackKey, ScriptFlow> {
     let id = passed.text("id").filter(|id| !id.is_empty()).ok_or(words::KEEP_NEEDS)?;
-    if let Some(key) = key_of(frame, &id) {
+    if let Some(key) = pack_key(frame, &id) {
         return Ok(key);
     }
     let part = |name: &str| passed.get(name).map(text_of);
     Ok(PackKey {
         id,
-        table: part("tbl").unwrap_or_else(|| frame.shape.id().to_owned()),
-        database: part("db").unwrap_or_else(|| own_database(frame)),
+        table: part("tbl").unwrap_or_else(|| frame.manifest.id().to_owned()),
+        database: part("db").unwrap_or_else(|| default_database(frame)),
     })
 }
 
@@ -57,17 +57,17 @@ pub fn remember<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let key = key(frame, &given.passed)?;
-        let by_place = given.passed.by_place.get(1);
-        let value = given.passed.get("value").or(by_place).cloned().ok_or(words::KEEP_NEEDS)?;
-        let before = run.host.keep(key.clone(), Some(value.clone())).await?;
+        let key = key_from_args(frame, &given.args)?;
+        let by_place = given.args.positional.get(1);
+        let value = given.args.get("value").or(by_place).cloned().ok_or(words::KEEP_NEEDS)?;
+        let before = run.host.store_value(key.clone(), Some(value.clone())).await?;
         let (what, before) = match before {
             None => (MemoryEvent::Added, Value::Null),
             Some(before) => (MemoryEvent::Updated, before),
         };
         if what == MemoryEvent::Added || before != value {
             let memory = json!({ "id": key.id, "value": value, "before": before });
-            run.remembered(frame, what, memory).await?;
+            run.run_memory_tools(frame, what, memory).await?;
         }
         Ok(None)
     })
@@ -80,21 +80,21 @@ pub fn forget<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let key = key(frame, &given.passed)?;
-        if let Some(before) = run.host.keep(key.clone(), None).await? {
+        let key = key_from_args(frame, &given.args)?;
+        if let Some(before) = run.host.store_value(key.clone(), None).await? {
             let memory = json!({ "id": key.id, "value": before });
-            run.remembered(frame, MemoryEvent::Removed, memory).await?;
+            run.run_memory_tools(frame, MemoryEvent::Removed, memory).await?;
         }
         Ok(None)
     })
 }
 
-fn chats(frame: &Frame, passed: &ArgValues) -> PackKey {
+fn chats_key(frame: &Frame, passed: &ArgValues) -> PackKey {
     let name = passed.text("id").unwrap_or_default();
     PackKey {
         id: format!("{CHATS}/{name}"),
-        table: frame.shape.id().to_owned(),
-        database: own_database(frame),
+        table: frame.manifest.id().to_owned(),
+        database: default_database(frame),
     }
 }
 
@@ -105,14 +105,14 @@ pub fn save_chats<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let key = chats(frame, &given.passed);
+        let key = chats_key(frame, &given.args);
         let of = |role: &str, text: String| json!({ "role": role, "content": text });
         let mut list = Vec::new();
-        for line in frame.talk.visible() {
+        for line in frame.dialogue.visible() {
             list.push(of(&line.role, line.text()));
             list.extend(line.replies.iter().map(|(role, text)| of(role, text.clone())));
         }
-        run.host.keep(key, Some(Value::Array(list))).await?;
+        run.host.store_value(key, Some(Value::Array(list))).await?;
         Ok(None)
     })
 }
@@ -124,9 +124,9 @@ pub fn load_chats<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let key = chats(frame, &given.passed);
+        let key = chats_key(frame, &given.args);
         let name = key.id.clone();
-        let list = match run.host.knowledge(key).await? {
+        let list = match run.host.load_value(key).await? {
             None => Vec::new(),
             Some(Value::Array(list)) => list,
             Some(_) => return Err(words::CHATS_BROKEN.with("name", quoted(&name)).into()),
@@ -134,7 +134,7 @@ pub fn load_chats<'a>(
         for message in &list {
             let part = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
             // Saved messages are not parsed again, whatever they contain.
-            frame.talk.push(DialogueMessage::settled(part("role"), part("content")));
+            frame.dialogue.push(DialogueMessage::rendered(part("role"), part("content")));
         }
         Ok(Some(Value::from(list.len())))
     })
@@ -147,7 +147,7 @@ pub fn abort<'a>(
     _: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        frame.talk.aborted = true;
+        frame.dialogue.aborted = true;
         Ok(None)
     })
 }
@@ -160,8 +160,8 @@ pub fn tokenize<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let text = given.passed.text("content").unwrap_or_default();
-        Ok(Some(pieces(&text).into_iter().map(Value::from).collect()))
+        let text = given.args.text("content").unwrap_or_default();
+        Ok(Some(split_tokens(&text).into_iter().map(Value::from).collect()))
     })
 }
 
@@ -172,8 +172,8 @@ pub fn count_tokens<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let text = given.passed.text("content").unwrap_or_default();
-        Ok(Some(Value::from(pieces(&text).len())))
+        let text = given.args.text("content").unwrap_or_default();
+        Ok(Some(Value::from(split_tokens(&text).len())))
     })
 }
 
@@ -183,30 +183,30 @@ const DIGITS: usize = 3;
 
 /// Words with the space before them, numbers in groups of three digits, every other character by
 /// itself.
-fn pieces(text: &str) -> Vec<String> {
+fn split_tokens(text: &str) -> Vec<String> {
     #[derive(PartialEq, Clone, Copy)]
-    enum Is {
+    enum CharKind {
         Letter,
         Digit,
         Blank,
         Sign,
     }
     let is = |c: char| match c {
-        c if c.is_ascii_digit() => Is::Digit,
-        c if c.is_alphabetic() && u32::from(c) < 0x2E80 => Is::Letter,
-        c if c.is_whitespace() => Is::Blank,
-        _ => Is::Sign,
+        c if c.is_ascii_digit() => CharKind::Digit,
+        c if c.is_alphabetic() && u32::from(c) < 0x2E80 => CharKind::Letter,
+        c if c.is_whitespace() => CharKind::Blank,
+        _ => CharKind::Sign,
     };
     let mut out: Vec<String> = Vec::new();
-    let mut last = Is::Sign;
+    let mut last = CharKind::Sign;
     let mut length = 0;
     for c in text.chars() {
         let now = is(c);
         let grows = match (last, now) {
-            (Is::Letter, Is::Letter) => length < WORD,
-            (Is::Digit, Is::Digit) => length < DIGITS,
-            (Is::Blank, Is::Letter) => out.last().is_some_and(|piece| piece == " "),
-            (Is::Blank, Is::Blank) => true,
+            (CharKind::Letter, CharKind::Letter) => length < WORD,
+            (CharKind::Digit, CharKind::Digit) => length < DIGITS,
+            (CharKind::Blank, CharKind::Letter) => out.last().is_some_and(|piece| piece == " "),
+            (CharKind::Blank, CharKind::Blank) => true,
             _ => false,
         };
         length = if grows { length + 1 } else { 1 };
@@ -225,9 +225,9 @@ mod tests {
 
     #[test]
     fn a_text_is_split_roughly_as_models_do() {
-        assert_eq!(pieces("Hello big world!"), ["Hello", " big", " world", "!"]);
-        assert_eq!(pieces("12345 你好"), ["123", "45", " ", "你", "好"]);
-        assert_eq!(pieces("internationally"), ["interna", "tionall", "y"]);
-        assert_eq!(pieces(""), [] as [&str; 0]);
+        assert_eq!(split_tokens("Hello big world!"), ["Hello", " big", " world", "!"]);
+        assert_eq!(split_tokens("12345 你好"), ["123", "45", " ", "你", "好"]);
+        assert_eq!(split_tokens("internationally"), ["interna", "tionall", "y"]);
+        assert_eq!(split_tokens(""), [] as [&str; 0]);
     }
 }

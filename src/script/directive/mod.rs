@@ -4,7 +4,7 @@
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::run::calls::{ArgValues, Called};
+use super::run::calls::{ArgValues, CallSyntax};
 use super::run::{Frame, ScriptFlow, ScriptRun};
 
 mod flow;
@@ -20,16 +20,16 @@ pub enum Flush {
     /// Render and answer every message.
     All,
     /// Answer messages that wait for a reply; others may be rendered later.
-    Asks,
+    Placeholders,
     Nothing,
 }
 
 /// The call of a directive.
 #[derive(Clone, Debug)]
 pub struct DirectiveCall<'a> {
-    pub called: Called<'a>,
+    pub call: CallSyntax<'a>,
     /// Its arguments as values; empty for a lazy directive.
-    pub passed: ArgValues,
+    pub args: ArgValues,
 }
 
 /// The function of a directive; `None` leaves the last result unchanged.
@@ -46,63 +46,63 @@ pub struct DirectiveSpec {
     pub run: DirectiveFn,
 }
 
-const fn row(name: &'static str, flush: Flush, run: DirectiveFn) -> DirectiveSpec {
+const fn eager(name: &'static str, flush: Flush, run: DirectiveFn) -> DirectiveSpec {
     DirectiveSpec { name, flush, lazy: false, run }
 }
 
 const fn lazy(name: &'static str, run: DirectiveFn) -> DirectiveSpec {
-    DirectiveSpec { name, flush: Flush::Asks, lazy: true, run }
+    DirectiveSpec { name, flush: Flush::Placeholders, lazy: true, run }
 }
 
 /// All directives.
 pub const TABLE: &[DirectiveSpec] = &[
     // Values.
-    row("print", Flush::All, values::print),
-    row("echo", Flush::All, values::echo),
-    row("ret", Flush::All, values::ret),
-    row("set", Flush::All, values::set),
-    row("get", Flush::All, values::get),
-    row("unset", Flush::Asks, values::unset),
-    row("push", Flush::Asks, values::push),
-    row("format", Flush::Asks, values::format),
-    row("ctx", Flush::Asks, values::ctx),
-    row("cleanResult", Flush::Asks, values::clean_result),
-    row("prompt", Flush::Asks, values::prompt),
-    row("parameters", Flush::Asks, values::parameters),
+    eager("print", Flush::All, values::print),
+    eager("echo", Flush::All, values::echo),
+    eager("ret", Flush::All, values::ret),
+    eager("set", Flush::All, values::set),
+    eager("get", Flush::All, values::get),
+    eager("unset", Flush::Placeholders, values::unset),
+    eager("push", Flush::Placeholders, values::push),
+    eager("format", Flush::Placeholders, values::format),
+    eager("ctx", Flush::Placeholders, values::ctx),
+    eager("cleanResult", Flush::Placeholders, values::clean_result),
+    eager("prompt", Flush::Placeholders, values::prompt),
+    eager("parameters", Flush::Placeholders, values::parameters),
     // Flow.
-    lazy("if", flow::when),
-    lazy("for", flow::each),
-    lazy("while", flow::during),
-    lazy("match", matching::cases),
+    lazy("if", flow::run_if),
+    lazy("for", flow::run_for),
+    lazy("while", flow::run_while),
+    lazy("match", matching::run_match),
     lazy("on", flow::on),
     lazy("once", flow::once),
-    row("off", Flush::Asks, flow::off),
-    row("emit", Flush::Asks, flow::emit),
-    row("break", Flush::Nothing, flow::leave),
-    row("continue", Flush::Nothing, flow::next),
-    row("throw", Flush::Asks, flow::throw),
-    row("exit", Flush::All, flow::exit),
+    eager("off", Flush::Placeholders, flow::off),
+    eager("emit", Flush::Placeholders, flow::emit),
+    eager("break", Flush::Nothing, flow::break_loop),
+    eager("continue", Flush::Nothing, flow::continue_loop),
+    eager("throw", Flush::Placeholders, flow::throw),
+    eager("exit", Flush::All, flow::exit),
     // Messages.
-    row("AI", Flush::Nothing, talk::ai),
-    row("tool", Flush::Nothing, talk::tool),
-    row("interact", Flush::All, talk::interact),
-    row("initDone", Flush::Nothing, talk::init_done),
-    row("pushMessage", Flush::Nothing, talk::push_message),
-    row("replaceMessage", Flush::Nothing, talk::replace_message),
-    row("getMessages", Flush::All, talk::get_messages),
+    eager("AI", Flush::Nothing, talk::ai),
+    eager("tool", Flush::Nothing, talk::tool),
+    eager("interact", Flush::All, talk::interact),
+    eager("initDone", Flush::Nothing, talk::init_done),
+    eager("pushMessage", Flush::Nothing, talk::push_message),
+    eager("replaceMessage", Flush::Nothing, talk::replace_message),
+    eager("getMessages", Flush::All, talk::get_messages),
     // Other scripts, files and steps.
-    row("exec", Flush::Asks, world::exec),
-    row("pipe", Flush::All, world::pipe),
-    row("ready", Flush::Nothing, world::ready),
-    row("remember", Flush::All, memory::remember),
-    row("forget", Flush::All, memory::forget),
-    row("saveChats", Flush::All, memory::save_chats),
-    row("loadChats", Flush::Asks, memory::load_chats),
-    row("abort", Flush::Nothing, memory::abort),
-    row("tokenize", Flush::Asks, memory::tokenize),
-    row("countTokens", Flush::Asks, memory::count_tokens),
-    row("readFile", Flush::Nothing, world::read_file),
-    row("fetchUrl", Flush::Nothing, world::fetch_url),
+    eager("exec", Flush::Placeholders, world::exec),
+    eager("pipe", Flush::All, world::pipe),
+    eager("ready", Flush::Nothing, world::ready),
+    eager("remember", Flush::All, memory::remember),
+    eager("forget", Flush::All, memory::forget),
+    eager("saveChats", Flush::All, memory::save_chats),
+    eager("loadChats", Flush::Placeholders, memory::load_chats),
+    eager("abort", Flush::Nothing, memory::abort),
+    eager("tokenize", Flush::Placeholders, memory::tokenize),
+    eager("countTokens", Flush::Placeholders, memory::count_tokens),
+    eager("readFile", Flush::Nothing, world::read_file),
+    eager("fetchUrl", Flush::Nothing, world::fetch_url),
 ];
 
 /// The row for a name, written without `$`.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::super::run::calls::ArgValues;
-use super::super::run::items::line;
+use super::super::run::items::message_from_value;
 use super::super::run::values::text_of;
 use super::super::run::{Frame, ScriptRun};
 use super::{DirectiveCall, DirectiveResult};
@@ -16,8 +16,8 @@ pub fn ai<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let mut call = given.passed.map();
-        for (name, value) in given.passed.also {
+        let mut call = given.args.to_map();
+        for (name, value) in given.args.passed_variables {
             call.entry(name).or_insert(value);
         }
         run.answer(frame, &call).await?;
@@ -32,13 +32,13 @@ pub fn tool<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let mut call = given.passed.map();
+        let mut call = given.args.to_map();
         let name = call.shift_remove("name").map(|name| text_of(&name));
-        match name.or_else(|| given.passed.text("name")).as_deref() {
+        match name.or_else(|| given.args.text("name")).as_deref() {
             Some("llm") | None => run.answer(frame, &call).await.map(|_| None),
             Some(name) => {
                 let passed = ArgValues { named: call, ..ArgValues::default() };
-                run.script(frame, name, passed.for_script()).await.map(Some)
+                run.call_script(frame, name, passed.into_script_args()).await.map(Some)
             }
         }
     })
@@ -51,8 +51,8 @@ pub fn interact<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let message = given.passed.text("message").unwrap_or_default();
-        frame.talk.push(super::super::run::talk::DialogueMessage::settled("user", message));
+        let message = given.args.text("message").unwrap_or_default();
+        frame.dialogue.push(super::super::run::talk::DialogueMessage::rendered("user", message));
         run.answer(frame, &Map::new()).await?;
         Ok(None)
     })
@@ -65,13 +65,13 @@ pub fn init_done<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let forced = given.passed.get("force") == Some(&Value::Bool(true));
-        match frame.talk.prologue {
+        let forced = given.args.get("force") == Some(&Value::Bool(true));
+        match frame.dialogue.prologue_len {
             Some(prologue) if !forced => {
-                run.flush_asks(frame).await?;
-                frame.talk.lines.truncate(prologue);
+                run.flush_placeholders(frame).await?;
+                frame.dialogue.messages.truncate(prologue);
             }
-            _ => frame.talk.prologue = Some(frame.talk.lines.len()),
+            _ => frame.dialogue.prologue_len = Some(frame.dialogue.messages.len()),
         }
         Ok(None)
     })
@@ -84,10 +84,10 @@ pub fn push_message<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let role = given.passed.get("role").map_or_else(|| "user".to_owned(), text_of);
-        let content = given.passed.get("content").or(given.passed.get("message"));
-        let content = content.or(given.passed.first()).cloned().unwrap_or_default();
-        frame.talk.push(line(&role, &content));
+        let role = given.args.get("role").map_or_else(|| "user".to_owned(), text_of);
+        let content = given.args.get("content").or(given.args.get("message"));
+        let content = content.or(given.args.first()).cloned().unwrap_or_default();
+        frame.dialogue.push(message_from_value(&role, &content));
         Ok(None)
     })
 }
@@ -99,15 +99,15 @@ pub fn replace_message<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let index = given.passed.get("index").and_then(Value::as_i64).unwrap_or(-1);
-        let Some(at) = frame.talk.place(index) else {
+        let index = given.args.get("index").and_then(Value::as_i64).unwrap_or(-1);
+        let Some(at) = frame.dialogue.resolve_index(index) else {
             return Err(words::NO_MESSAGE_AT.with("at", index).into());
         };
-        let content = given.passed.get("content").or(given.passed.get("message"));
-        let content = content.or(given.passed.first()).cloned().unwrap_or_default();
-        let role = given.passed.get("role").map(text_of);
-        let role = role.unwrap_or_else(|| frame.talk.lines[at].role.clone());
-        frame.talk.lines[at] = line(&role, &content);
+        let content = given.args.get("content").or(given.args.get("message"));
+        let content = content.or(given.args.first()).cloned().unwrap_or_default();
+        let role = given.args.get("role").map(text_of);
+        let role = role.unwrap_or_else(|| frame.dialogue.messages[at].role.clone());
+        frame.dialogue.messages[at] = message_from_value(&role, &content);
         Ok(None)
     })
 }
@@ -120,8 +120,8 @@ pub fn get_messages<'a>(
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
         let list = frame
-            .talk
-            .lines
+            .dialogue
+            .messages
             .iter()
             .map(|line| json!({ "role": line.role, "content": line.text() }));
         Ok(Some(list.collect()))

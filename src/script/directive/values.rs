@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::super::host::ScriptEvent;
 use super::super::run::values::{merge, text_of};
-use super::super::run::{Frame, ScriptFlow, ScriptRun, prompt_lines};
+use super::super::run::{Frame, ScriptFlow, ScriptRun, add_prompt_messages};
 use super::{DirectiveCall, DirectiveResult};
 use crate::words::script_run as words;
 
@@ -15,12 +15,12 @@ pub fn print<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let values = match given.passed.by_place.is_empty() {
-            true => vec![whole(given)],
-            false => given.passed.by_place,
+        let values = match given.args.positional.is_empty() {
+            true => vec![all_args(given)],
+            false => given.args.positional,
         };
         for value in values {
-            run.host.tell(ScriptEvent::Print(value));
+            run.host.emit(ScriptEvent::Print(value));
         }
         Ok(None)
     })
@@ -32,7 +32,7 @@ pub fn echo<'a>(
     _: &'a mut Frame,
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
-    Box::pin(async move { Ok(Some(whole(given))) })
+    Box::pin(async move { Ok(Some(all_args(given))) })
 }
 
 /// `$ret: value` ends the script.
@@ -42,11 +42,11 @@ pub fn ret<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let nothing = given.passed.by_place.is_empty() && given.passed.named.is_empty();
-        let value = if nothing && given.called.head.is_none() {
+        let nothing = given.args.positional.is_empty() && given.args.named.is_empty();
+        let value = if nothing && given.call.head.is_none() {
             frame.values.latest.clone()
         } else {
-            whole(given)
+            all_args(given)
         };
         frame.values.hidden.clear();
         Err(ScriptFlow::Return(value))
@@ -54,16 +54,16 @@ pub fn ret<'a>(
 }
 
 /// All arguments, as one value.
-fn whole(given: DirectiveCall<'_>) -> Value {
-    let passed = given.passed;
-    match (passed.by_place.len(), passed.named.is_empty()) {
+fn all_args(given: DirectiveCall<'_>) -> Value {
+    let passed = given.args;
+    match (passed.positional.len(), passed.named.is_empty()) {
         (0, true) => Value::Null,
-        (1, true) => passed.by_place.into_iter().next().unwrap_or(Value::Null),
-        (_, true) => Value::Array(passed.by_place),
+        (1, true) => passed.positional.into_iter().next().unwrap_or(Value::Null),
+        (_, true) => Value::Array(passed.positional),
         (0, false) if passed.named.len() == 1 && passed.named.contains_key("content") => {
             passed.named.get("content").cloned().unwrap_or(Value::Null)
         }
-        _ => Value::Object(passed.map()),
+        _ => Value::Object(passed.to_map()),
     }
 }
 
@@ -74,7 +74,7 @@ pub fn set<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        for (name, value) in given.passed.map() {
+        for (name, value) in given.args.to_map() {
             frame.values.set(&name, value);
         }
         Ok(None)
@@ -88,16 +88,18 @@ pub fn get<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let of = |frame: &Frame, name: &str| frame.values.at(name).unwrap_or(Value::Null);
-        let passed = given.passed;
+        let of = |frame: &Frame, name: &str| frame.values.get_path(name).unwrap_or(Value::Null);
+        let passed = given.args;
         // In `$get(name)`, the value of the variable is already known.
-        if !passed.also.is_empty() && passed.also.len() == passed.by_place.len() {
-            return Ok(Some(match passed.by_place.len() {
-                1 => passed.by_place.into_iter().next().unwrap_or(Value::Null),
-                _ => Value::Object(passed.also),
+        if !passed.passed_variables.is_empty()
+            && passed.passed_variables.len() == passed.positional.len()
+        {
+            return Ok(Some(match passed.positional.len() {
+                1 => passed.positional.into_iter().next().unwrap_or(Value::Null),
+                _ => Value::Object(passed.passed_variables),
             }));
         }
-        let names = match passed.by_place.as_slice() {
+        let names = match passed.positional.as_slice() {
             [Value::Array(names)] => names.clone(),
             [Value::Object(names)] => names.keys().map(|name| Value::from(name.as_str())).collect(),
             [Value::String(name)] => return Ok(Some(of(frame, name))),
@@ -120,7 +122,7 @@ pub fn unset<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        for value in given.passed.by_place {
+        for value in given.args.positional {
             match value {
                 Value::Array(names) => {
                     names.iter().for_each(|name| frame.values.unset(&text_of(name)));
@@ -128,7 +130,7 @@ pub fn unset<'a>(
                 name => frame.values.unset(&text_of(&name)),
             }
         }
-        for (name, _) in given.passed.also {
+        for (name, _) in given.args.passed_variables {
             frame.values.unset(&name);
         }
         Ok(None)
@@ -142,8 +144,8 @@ pub fn push<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        for (name, value) in given.passed.map() {
-            let mut list = match frame.values.at(&name) {
+        for (name, value) in given.args.to_map() {
+            let mut list = match frame.values.get_path(&name) {
                 Some(Value::Array(list)) => list,
                 None | Some(Value::Null) => Vec::new(),
                 Some(_) => return Err(words::NOT_A_LIST.with("name", name).into()),
@@ -162,11 +164,11 @@ pub fn format<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let mut data = given.passed.map();
+        let mut data = given.args.to_map();
         let named = data.shift_remove("template").or_else(|| data.shift_remove("text"));
-        let text = named.as_ref().or(given.passed.first()).map(text_of).unwrap_or_default();
+        let text = named.as_ref().or(given.args.first()).map(text_of).unwrap_or_default();
         frame.values.locals.push(data);
-        let came = run.now(frame, &text).await;
+        let came = run.render_now(frame, &text).await;
         frame.values.locals.pop();
         came.map(|text| Some(Value::String(text)))
     })
@@ -201,8 +203,8 @@ pub fn prompt<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        merge(&mut frame.values.prompt, given.passed.map());
-        prompt_lines(frame);
+        merge(&mut frame.values.prompt, given.args.to_map());
+        add_prompt_messages(frame);
         Ok(None)
     })
 }
@@ -214,7 +216,7 @@ pub fn parameters<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        merge(&mut frame.values.parameters, given.passed.map());
+        merge(&mut frame.values.parameters, given.args.to_map());
         Ok(None)
     })
 }

@@ -22,17 +22,17 @@ pub fn exec<'a>(
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
         let named = ["id", "filename", "script"];
-        let name = named.iter().find_map(|key| given.passed.get(key)).or(given.passed.first());
+        let name = named.iter().find_map(|key| given.args.get(key)).or(given.args.first());
         let name = name.filter(|name| name.is_string()).map(text_of).ok_or(words::EXEC_NEEDS)?;
-        let args = match given.passed.get("args") {
-            Some(args) => ScriptArgs::of(args.clone()),
+        let args = match given.args.get("args") {
+            Some(args) => ScriptArgs::from_value(args.clone()),
             None => {
-                let mut rest = given.passed.map();
+                let mut rest = given.args.to_map();
                 named.iter().for_each(|key| drop(rest.shift_remove(*key)));
-                ScriptArgs { by_place: Vec::new(), named: rest }
+                ScriptArgs { positional: Vec::new(), named: rest }
             }
         };
-        run.script(frame, &name, args).await.map(Some)
+        run.call_script(frame, &name, args).await.map(Some)
     })
 }
 
@@ -43,16 +43,16 @@ pub fn pipe<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let name = given.passed.text("name").unwrap_or_default();
+        let name = given.args.text("name").unwrap_or_default();
         let name = name.strip_prefix('$').unwrap_or(&name).to_owned();
         let latest = frame.values.latest.clone();
-        let mut passed = ArgValues { named: given.passed.named, ..ArgValues::default() };
+        let mut passed = ArgValues { named: given.args.named, ..ArgValues::default() };
         passed.named.shift_remove("name");
-        passed.pipe(&latest);
-        if frame.reach.has_function(&name) {
-            run.function(frame, &name, passed).await
+        passed.add_latest(&latest);
+        if frame.imports.has_function(&name) {
+            run.call_function(frame, &name, passed).await
         } else {
-            run.script(frame, &name, passed.for_script()).await.map(Some)
+            run.call_script(frame, &name, passed.into_script_args()).await.map(Some)
         }
     })
 }
@@ -74,37 +74,37 @@ pub fn read_file<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let path = given.passed.text("path").ok_or(words::FILE_NEEDS)?;
-        if let Some(known) = known(run, frame, &path).await? {
+        let path = given.args.text("path").ok_or(words::FILE_NEEDS)?;
+        if let Some(known) = read_pack_value(run, frame, &path).await? {
             return Ok(Some(known));
         }
-        let path = beside(run, frame, &path);
+        let path = resolve_path(run, frame, &path);
         let mut input = Map::new();
         input.insert("path".to_owned(), Value::from(path.display().to_string()));
         for name in ["start", "end"] {
-            if let Some(value) = given.passed.named.get(name) {
+            if let Some(value) = given.args.named.get(name) {
                 input.insert(name.to_owned(), value.clone());
             }
         }
         let work = StepAction::Tool { name: "file.read".to_owned(), input: Value::Object(input) };
-        Ok(Some(Value::String(run.host.step(work).await?)))
+        Ok(Some(Value::String(run.host.run_step(work).await?)))
     })
 }
 
 /// The value of a `pack://` address; `None` if the path is not one.
-async fn known(
+async fn read_pack_value(
     run: &mut ScriptRun,
     frame: &Frame,
     path: &str,
 ) -> Result<Option<Value>, ScriptFlow> {
-    let Some(key) = memory::key_of(frame, path) else { return Ok(None) };
-    let known = run.host.knowledge(key).await?;
+    let Some(key) = memory::pack_key(frame, path) else { return Ok(None) };
+    let known = run.host.load_value(key).await?;
     known.map(Some).ok_or_else(|| ScriptFlow::from(words::NO_KNOWLEDGE.with("name", quoted(path))))
 }
 
 /// The file in the script's folder if it exists there, otherwise the path as written.
-fn beside(run: &ScriptRun, frame: &Frame, path: &str) -> PathBuf {
-    let near = source::clean(&frame.shape.origin.folder.join(path));
+fn resolve_path(run: &ScriptRun, frame: &Frame, path: &str) -> PathBuf {
+    let near = source::normalize_path(&frame.manifest.origin.folder.join(path));
     let name = near.file_name().map(|name| name.to_string_lossy().into_owned());
     let folder = near.parent().unwrap_or(Path::new(""));
     let listed = run.library.files().list(folder);
@@ -121,8 +121,8 @@ pub fn fetch_url<'a>(
     given: DirectiveCall<'a>,
 ) -> DirectiveResult<'a> {
     Box::pin(async move {
-        let url = given.passed.text("url").ok_or(words::URL_NEEDS)?;
-        if let Some(known) = known(run, frame, &url).await? {
+        let url = given.args.text("url").ok_or(words::URL_NEEDS)?;
+        if let Some(known) = read_pack_value(run, frame, &url).await? {
             return Ok(Some(known));
         }
         if !url.starts_with("http://") && !url.starts_with("https://") {
@@ -130,7 +130,7 @@ pub fn fetch_url<'a>(
         }
         let args = ["-fsSL", "--max-time", "30", "--max-filesize", "8000000", "--", &url];
         let work = StepAction::exec("curl", &args);
-        let text = run.host.step(work).await?;
+        let text = run.host.run_step(work).await?;
         Ok(Some(Value::String(text)))
     })
 }

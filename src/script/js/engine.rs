@@ -14,7 +14,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{Changes, Got, JsLimits, JsScope, JsTask, ModuleKind, TaskEnd, TaskEvent, Want};
+use super::{
+    JsLimits, JsScope, JsTask, ModuleKind, RuntimeCall, ScopeChanges, TaskEnd, TaskEvent,
+    TaskOutcome,
+};
 use crate::deadline::{LATE, with_timeout};
 use crate::script::fault::{ScriptError, quoted};
 use crate::words::script as words;
@@ -32,25 +35,25 @@ const MOST_LINES: usize = 1000;
 /// A handle to a running engine. Dropping the last one ends the thread.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    orders: mpsc::Sender<Order>,
-    runs: Arc<AtomicU64>,
-    open: Arc<Open>,
+    requests: mpsc::Sender<EngineRequest>,
+    next_run: Arc<AtomicU64>,
+    close_on_drop: Arc<CloseOnDrop>,
     limits: JsLimits,
 }
 
 /// Stops the thread once all handles are dropped, even in the middle of a loop.
 #[derive(Debug, Default)]
-struct Open {
+struct CloseOnDrop {
     closed: Arc<AtomicBool>,
 }
 
-impl Drop for Open {
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         self.closed.store(true, Ordering::Relaxed);
     }
 }
 
-enum Order {
+enum EngineRequest {
     Start { run: u64, task: JsTask, scope: JsScope, said: UnboundedSender<TaskEvent> },
     Answer { run: u64, id: u64, result: Result<Value, String>, scope: JsScope },
 }
@@ -59,23 +62,28 @@ impl Engine {
     /// Starts an engine. Errors are those of the machine: no thread, no memory.
     pub fn start(limits: JsLimits) -> Result<Engine, ScriptError> {
         let (orders, inbox) = mpsc::channel();
-        let open = Arc::new(Open::default());
+        let open = Arc::new(CloseOnDrop::default());
         let closed = open.closed.clone();
         thread::Builder::new()
             .name("script".to_owned())
             .stack_size(THREAD_STACK)
-            .spawn(move || serve(&inbox, limits, &closed))
+            .spawn(move || run_thread(&inbox, limits, &closed))
             .map_err(|why| words::ENGINE_START.with("why", why.to_string()))?;
-        Ok(Engine { orders, runs: Arc::new(AtomicU64::new(1)), open, limits })
+        Ok(Engine {
+            requests: orders,
+            next_run: Arc::new(AtomicU64::new(1)),
+            close_on_drop: open,
+            limits,
+        })
     }
 
     /// Gives the engine a task, with the current values of the script.
     pub fn run(&self, task: JsTask, scope: JsScope) -> JsRun {
         let (said, hear) = unbounded_channel();
-        let run = self.runs.fetch_add(1, Ordering::Relaxed);
+        let run = self.next_run.fetch_add(1, Ordering::Relaxed);
         // If the engine is gone, the closed channel answers.
-        let _ = self.orders.send(Order::Start { run, task, scope, said });
-        JsRun { engine: self.clone(), run, hear }
+        let _ = self.requests.send(EngineRequest::Start { run, task, scope, said });
+        JsRun { engine: self.clone(), id: run, events: hear }
     }
 
     /// Runs a task that needs nothing from the runtime; any request is answered with an error.
@@ -84,7 +92,7 @@ impl Engine {
         loop {
             match run.next().await {
                 TaskEvent::Ended(ended) => return ended,
-                TaskEvent::Wants(want) => {
+                TaskEvent::Call(want) => {
                     run.answer(
                         want.id,
                         Err(format!("${} cannot be called here", want.name)),
@@ -101,8 +109,8 @@ impl Engine {
 #[derive(Debug)]
 pub struct JsRun {
     engine: Engine,
-    run: u64,
-    hear: UnboundedReceiver<TaskEvent>,
+    id: u64,
+    events: UnboundedReceiver<TaskEvent>,
 }
 
 impl JsRun {
@@ -110,13 +118,13 @@ impl JsRun {
     /// gone.
     pub async fn next(&mut self) -> TaskEvent {
         let patience = self.engine.limits.time * 2 + GRACE;
-        match with_timeout(patience, self.hear.recv()).await {
+        match with_timeout(patience, self.events.recv()).await {
             Ok(Some(said)) => said,
-            Ok(None) => ended(Err(words::ENGINE_GONE.into())),
+            Ok(None) => end_event(Err(words::ENGINE_GONE.into())),
             // A native call that cannot be interrupted: its thread is abandoned.
             Err(_) => {
-                self.engine.open.closed.store(true, Ordering::Relaxed);
-                ended(Err(too_long(self.engine.limits)))
+                self.engine.close_on_drop.closed.store(true, Ordering::Relaxed);
+                end_event(Err(time_limit_error(self.engine.limits)))
             }
         }
     }
@@ -124,71 +132,77 @@ impl JsRun {
     /// Answers a request with a value, or with a reason that JavaScript can catch, and the current
     /// values of the script.
     pub fn answer(&self, id: u64, result: Result<Value, String>, scope: JsScope) {
-        let _ = self.engine.orders.send(Order::Answer { run: self.run, id, result, scope });
+        let _ =
+            self.engine.requests.send(EngineRequest::Answer { run: self.id, id, result, scope });
     }
 }
 
-fn ended(got: Result<Got, ScriptError>) -> TaskEvent {
-    TaskEvent::Ended(TaskEnd { got, changes: Changes::default() })
+fn end_event(got: Result<TaskOutcome, ScriptError>) -> TaskEvent {
+    TaskEvent::Ended(TaskEnd { outcome: got, changes: ScopeChanges::default() })
 }
 
-fn too_long(limits: JsLimits) -> ScriptError {
-    words::ENGINE_TIME.with("seconds", seconds(limits.time)).into()
+fn time_limit_error(limits: JsLimits) -> ScriptError {
+    words::ENGINE_TIME.with("seconds", format_seconds(limits.time)).into()
 }
 
-fn seconds(time: Duration) -> String {
+fn format_seconds(time: Duration) -> String {
     let text = format!("{:.1}", time.as_secs_f64());
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
 /// The clock the engine checks while it computes.
 #[derive(Clone, Default)]
-struct Watch {
-    until: Rc<Cell<Option<Instant>>>,
+struct TimeLimit {
+    deadline: Rc<Cell<Option<Instant>>>,
     /// When the engine last checked, and its time limit.
-    looked: Rc<Cell<Option<Instant>>>,
-    time: Rc<Cell<Duration>>,
-    tripped: Rc<Cell<bool>>,
+    last_check: Rc<Cell<Option<Instant>>>,
+    limit: Rc<Cell<Duration>>,
+    expired: Rc<Cell<bool>>,
 }
 
-impl Watch {
-    fn wind(&self, time: Duration) {
-        self.until.set(Instant::now().checked_add(time));
-        self.looked.set(Some(Instant::now()));
-        self.time.set(time);
-        self.tripped.set(false);
+impl TimeLimit {
+    fn restart(&self, time: Duration) {
+        self.deadline.set(Instant::now().checked_add(time));
+        self.last_check.set(Some(Instant::now()));
+        self.limit.set(time);
+        self.expired.set(false);
     }
 
-    fn is_over(&self, closed: &AtomicBool) -> bool {
+    fn check_expired(&self, closed: &AtomicBool) -> bool {
         let now = Instant::now();
         // The engine checks continuously unless the program is suspended.
-        let looked = self.looked.replace(Some(now));
+        let looked = self.last_check.replace(Some(now));
         if looked.is_some_and(|looked| now.saturating_duration_since(looked) > LATE) {
-            self.until.set(now.checked_add(self.time.get()));
+            self.deadline.set(now.checked_add(self.limit.get()));
         }
-        let over = self.until.get().is_some_and(|until| now > until);
+        let over = self.deadline.get().is_some_and(|until| now > until);
         if over || closed.load(Ordering::Relaxed) {
-            self.tripped.set(true);
+            self.expired.set(true);
         }
-        self.tripped.get()
+        self.expired.get()
     }
 }
 
 /// The main loop of the thread.
-fn serve(inbox: &mpsc::Receiver<Order>, limits: JsLimits, closed: &Arc<AtomicBool>) {
-    let watch = Watch::default();
+fn run_thread(inbox: &mpsc::Receiver<EngineRequest>, limits: JsLimits, closed: &Arc<AtomicBool>) {
+    let watch = TimeLimit::default();
     let Ok(runtime) = Runtime::new() else { return };
     runtime.set_memory_limit(limits.memory);
     runtime.set_max_stack_size(limits.stack);
     let (clock, gone) = (watch.clone(), closed.clone());
-    runtime.set_interrupt_handler(Some(Box::new(move || clock.is_over(&gone))));
+    runtime.set_interrupt_handler(Some(Box::new(move || clock.check_expired(&gone))));
     let Ok(context) = Context::full(&runtime) else { return };
     context.with(|ctx| {
-        let Ok(inside) = Inside::new(&ctx) else { return };
-        let mut desk =
-            Desk { inside, mirror: JsScope::new(), hearers: HashMap::new(), limits, watch };
+        let Ok(inside) = Prelude::new(&ctx) else { return };
+        let mut desk = EngineThread {
+            prelude: inside,
+            sent_values: JsScope::new(),
+            listeners: HashMap::new(),
+            limits,
+            time_limit: watch,
+        };
         while let Ok(order) = inbox.recv() {
-            if closed.load(Ordering::Relaxed) || !desk.take(order, closed) {
+            if closed.load(Ordering::Relaxed) || !desk.serve_request(order, closed) {
                 return;
             }
         }
@@ -196,7 +210,7 @@ fn serve(inbox: &mpsc::Receiver<Order>, limits: JsLimits, closed: &Arc<AtomicBoo
 }
 
 /// The functions of the prelude.
-struct Inside<'js> {
+struct Prelude<'js> {
     ctx: Ctx<'js>,
     start: Function<'js>,
     answer: Function<'js>,
@@ -204,11 +218,11 @@ struct Inside<'js> {
     drain: Function<'js>,
 }
 
-impl<'js> Inside<'js> {
-    fn new(ctx: &Ctx<'js>) -> rquickjs::Result<Inside<'js>> {
+impl<'js> Prelude<'js> {
+    fn new(ctx: &Ctx<'js>) -> rquickjs::Result<Prelude<'js>> {
         let make: Function<'js> = ctx.eval(PRELUDE)?;
         let made: Object<'js> = make.call((MOST_VALUE,))?;
-        Ok(Inside {
+        Ok(Prelude {
             ctx: ctx.clone(),
             start: made.get("start")?,
             answer: made.get("answer")?,
@@ -218,7 +232,7 @@ impl<'js> Inside<'js> {
     }
 
     /// The reason the last call failed, as text.
-    fn caught(&self, error: rquickjs::Error) -> String {
+    fn exception_text(&self, error: rquickjs::Error) -> String {
         if !error.is_exception() {
             return error.to_string();
         }
@@ -233,29 +247,29 @@ impl<'js> Inside<'js> {
 /// An event of the prelude.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum Told {
+enum PreludeEvent {
     Log { run: u64, text: String },
-    Wants { run: u64, id: u64, name: String, args: Vec<Value>, changes: Changed },
-    Done { run: u64, kind: Kind, value: Value, changes: Changed },
+    Wants { run: u64, id: u64, name: String, args: Vec<Value>, changes: PreludeChanges },
+    Done { run: u64, kind: OutcomeKind, value: Value, changes: PreludeChanges },
     Module { run: u64, id: String, file: String, source: String },
     Declared { run: u64, file: String, source: String },
 }
 
 #[derive(Deserialize)]
-struct Changed {
+struct PreludeChanges {
     set: Vec<(String, Value)>,
     gone: Vec<String>,
 }
 
-impl From<Changed> for Changes {
-    fn from(told: Changed) -> Changes {
-        Changes { set: told.set, gone: told.gone }
+impl From<PreludeChanges> for ScopeChanges {
+    fn from(told: PreludeChanges) -> ScopeChanges {
+        ScopeChanges { set: told.set, removed: told.gone }
     }
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum OutcomeKind {
     Value,
     Undefined,
     Function,
@@ -266,73 +280,73 @@ enum Kind {
 }
 
 /// Serves orders one after the other.
-struct Desk<'js> {
-    inside: Inside<'js>,
+struct EngineThread<'js> {
+    prelude: Prelude<'js>,
     /// The values as the engine has them, so that only changes are sent.
-    mirror: JsScope,
-    hearers: HashMap<u64, UnboundedSender<TaskEvent>>,
+    sent_values: JsScope,
+    listeners: HashMap<u64, UnboundedSender<TaskEvent>>,
     limits: JsLimits,
-    watch: Watch,
+    time_limit: TimeLimit,
 }
 
-impl Desk<'_> {
+impl EngineThread<'_> {
     /// Serves one order; false when the engine can no longer be used.
-    fn take(&mut self, order: Order, closed: &AtomicBool) -> bool {
-        self.watch.wind(self.limits.time);
+    fn serve_request(&mut self, order: EngineRequest, closed: &AtomicBool) -> bool {
+        self.time_limit.restart(self.limits.time);
         let (run, text, starts) = match order {
-            Order::Start { run, task, scope, said } => {
-                self.hearers.insert(run, said);
-                (run, self.start_text(run, &task, scope), true)
+            EngineRequest::Start { run, task, scope, said } => {
+                self.listeners.insert(run, said);
+                (run, self.start_json(run, &task, scope), true)
             }
-            Order::Answer { run, id, result, scope } => {
-                (run, self.answer_text(id, result, scope), false)
+            EngineRequest::Answer { run, id, result, scope } => {
+                (run, self.answer_json(id, result, scope), false)
             }
         };
-        let function = if starts { &self.inside.start } else { &self.inside.answer };
+        let function = if starts { &self.prelude.start } else { &self.prelude.answer };
         let mut failed =
-            function.call::<_, ()>((text,)).err().map(|error| self.inside.caught(error));
+            function.call::<_, ()>((text,)).err().map(|error| self.prelude.exception_text(error));
         let mut lines = 0;
         loop {
-            let turned = self.turn(closed);
-            if self.watch.tripped.get() || !turned {
-                self.tell_end(run, Err(too_long(self.limits)));
+            let turned = self.run_pending_jobs(closed);
+            if self.time_limit.expired.get() || !turned {
+                self.send_end(run, Err(time_limit_error(self.limits)));
                 // Endless jobs stay in the queue, so nothing else could run.
                 return turned;
             }
-            let told = match self.inside.drain.call::<_, String>((run,)) {
-                Ok(text) => serde_json::from_str::<Vec<Told>>(&text).unwrap_or_default(),
+            let told = match self.prelude.drain.call::<_, String>((run,)) {
+                Ok(text) => serde_json::from_str::<Vec<PreludeEvent>>(&text).unwrap_or_default(),
                 Err(error) => {
-                    failed.get_or_insert(self.inside.caught(error));
+                    failed.get_or_insert(self.prelude.exception_text(error));
                     Vec::new()
                 }
             };
             let mut again = false;
             for told in told {
-                again |= self.tell(told, &mut lines);
+                again |= self.forward_event(told, &mut lines);
             }
             if !again {
                 break;
             }
         }
         if let Some(why) = failed {
-            self.tell_end(run, Err(self.thrown(&why)));
+            self.send_end(run, Err(self.thrown_error(&why)));
         }
         true
     }
 
     /// Runs the pending jobs; false when they never end.
-    fn turn(&self, closed: &AtomicBool) -> bool {
+    fn run_pending_jobs(&self, closed: &AtomicBool) -> bool {
         let mut count = 0_u32;
-        while self.inside.ctx.execute_pending_job() {
+        while self.prelude.ctx.execute_pending_job() {
             count = count.wrapping_add(1);
-            if count.is_multiple_of(64) && self.watch.is_over(closed) {
+            if count.is_multiple_of(64) && self.time_limit.check_expired(closed) {
                 return false;
             }
         }
         true
     }
 
-    fn start_text(&mut self, run: u64, task: &JsTask, scope: JsScope) -> String {
+    fn start_json(&mut self, run: u64, task: &JsTask, scope: JsScope) -> String {
         let mut order = match task {
             JsTask::Eval(expr) => json!({"type": "eval", "expr": expr}),
             JsTask::Define { name, source } => {
@@ -355,77 +369,77 @@ impl Desk<'_> {
         };
         if let Some(order) = order.as_object_mut() {
             order.insert("run".to_owned(), run.into());
-            self.update(order, scope);
+            self.add_changed_values(order, scope);
         }
         order.to_string()
     }
 
-    fn answer_text(&mut self, id: u64, result: Result<Value, String>, scope: JsScope) -> String {
+    fn answer_json(&mut self, id: u64, result: Result<Value, String>, scope: JsScope) -> String {
         let mut order = match result {
             Ok(value) => json!({"id": id, "ok": true, "value": value}),
             Err(why) => json!({"id": id, "ok": false, "value": why}),
         };
         if let Some(order) = order.as_object_mut() {
-            self.update(order, scope);
+            self.add_changed_values(order, scope);
         }
         order.to_string()
     }
 
     /// Adds the values that changed since the last order.
-    fn update(&mut self, order: &mut JsScope, scope: JsScope) {
+    fn add_changed_values(&mut self, order: &mut JsScope, scope: JsScope) {
         let set: Vec<Value> = scope
             .iter()
-            .filter(|(name, value)| self.mirror.get(*name) != Some(value))
+            .filter(|(name, value)| self.sent_values.get(*name) != Some(value))
             .map(|(name, value)| json!([name, value]))
             .collect();
         let gone: Vec<Value> = self
-            .mirror
+            .sent_values
             .keys()
             .filter(|name| !scope.contains_key(*name))
             .map(|name| json!(name))
             .collect();
         order.insert("set".to_owned(), set.into());
         order.insert("gone".to_owned(), gone.into());
-        self.mirror = scope;
+        self.sent_values = scope;
     }
 
     /// Forwards an event; true when the engine has more to do for it.
-    fn tell(&mut self, told: Told, lines: &mut usize) -> bool {
+    fn forward_event(&mut self, told: PreludeEvent, lines: &mut usize) -> bool {
         match told {
-            Told::Log { run, text } => {
+            PreludeEvent::Log { run, text } => {
                 *lines += 1;
                 if *lines <= MOST_LINES
-                    && let Some(said) = self.hearers.get(&run)
+                    && let Some(said) = self.listeners.get(&run)
                 {
                     let _ = said.send(TaskEvent::Log(text));
                 }
             }
-            Told::Wants { run, id, name, args, changes } => {
-                let changes = Changes::from(changes);
-                changes.apply(&mut self.mirror);
-                if let Some(said) = self.hearers.get(&run) {
-                    let _ = said.send(TaskEvent::Wants(Want { id, name, args, changes }));
+            PreludeEvent::Wants { run, id, name, args, changes } => {
+                let changes = ScopeChanges::from(changes);
+                changes.apply(&mut self.sent_values);
+                if let Some(said) = self.listeners.get(&run) {
+                    let _ = said.send(TaskEvent::Call(RuntimeCall { id, name, args, changes }));
                 }
             }
-            Told::Done { run, kind, value, changes } => {
-                let changes = Changes::from(changes);
-                changes.apply(&mut self.mirror);
-                let got = self.got(kind, value);
-                if let Some(said) = self.hearers.remove(&run) {
-                    let _ = said.send(TaskEvent::Ended(TaskEnd { got, changes }));
+            PreludeEvent::Done { run, kind, value, changes } => {
+                let changes = ScopeChanges::from(changes);
+                changes.apply(&mut self.sent_values);
+                let got = self.task_outcome(kind, value);
+                if let Some(said) = self.listeners.remove(&run) {
+                    let _ = said.send(TaskEvent::Ended(TaskEnd { outcome: got, changes }));
                 }
             }
-            Told::Declared { run, file, source } => {
-                let declared = Module::declare(self.inside.ctx.clone(), file, source);
-                let got = match declared.map_err(|error| self.inside.caught(error)) {
-                    Ok(_) => Ok(Got::Undefined),
-                    Err(why) => Err(self.thrown(&why)),
+            PreludeEvent::Declared { run, file, source } => {
+                let declared = Module::declare(self.prelude.ctx.clone(), file, source);
+                let got = match declared.map_err(|error| self.prelude.exception_text(error)) {
+                    Ok(_) => Ok(TaskOutcome::Undefined),
+                    Err(why) => Err(self.thrown_error(&why)),
                 };
-                self.tell_end(run, got);
+                self.send_end(run, got);
             }
-            Told::Module { run, id, file, source } => {
-                if let Err(why) = self.evaluate(run, &id, &file, &source) {
-                    self.tell_end(run, Err(self.thrown(&why)));
+            PreludeEvent::Module { run, id, file, source } => {
+                if let Err(why) = self.evaluate_module(run, &id, &file, &source) {
+                    self.send_end(run, Err(self.thrown_error(&why)));
                 }
                 return true;
             }
@@ -433,23 +447,23 @@ impl Desk<'_> {
         false
     }
 
-    fn got(&self, kind: Kind, value: Value) -> Result<Got, ScriptError> {
+    fn task_outcome(&self, kind: OutcomeKind, value: Value) -> Result<TaskOutcome, ScriptError> {
         let text = |value: Value| value.as_str().unwrap_or_default().to_owned();
         match kind {
-            Kind::Value => Ok(Got::Value(value)),
-            Kind::Undefined => Ok(Got::Undefined),
-            Kind::Function => Ok(Got::Function(text(value))),
-            Kind::Unknown => Ok(Got::Unknown(text(value))),
-            Kind::Invalid => Ok(Got::Invalid(text(value))),
-            Kind::Thrown => Err(self.thrown(&text(value))),
-            Kind::Stuck => Err(words::ENGINE_STUCK.into()),
+            OutcomeKind::Value => Ok(TaskOutcome::Value(value)),
+            OutcomeKind::Undefined => Ok(TaskOutcome::Undefined),
+            OutcomeKind::Function => Ok(TaskOutcome::Function(text(value))),
+            OutcomeKind::Unknown => Ok(TaskOutcome::Unknown(text(value))),
+            OutcomeKind::Invalid => Ok(TaskOutcome::Invalid(text(value))),
+            OutcomeKind::Thrown => Err(self.thrown_error(&text(value))),
+            OutcomeKind::Stuck => Err(words::ENGINE_STUCK.into()),
         }
     }
 
     /// A sentence for what JavaScript threw; each limit has its own.
-    fn thrown(&self, why: &str) -> ScriptError {
-        if self.watch.tripped.get() || why.contains("interrupted") {
-            too_long(self.limits)
+    fn thrown_error(&self, why: &str) -> ScriptError {
+        if self.time_limit.expired.get() || why.contains("interrupted") {
+            time_limit_error(self.limits)
         } else if why.contains("out of memory") {
             words::ENGINE_MEMORY.with("megabytes", self.limits.memory / (1024 * 1024)).into()
         } else if why.contains("call stack size exceeded") || why.contains("stack overflow") {
@@ -459,20 +473,20 @@ impl Desk<'_> {
         }
     }
 
-    fn tell_end(&mut self, run: u64, got: Result<Got, ScriptError>) {
-        if let Some(said) = self.hearers.remove(&run) {
-            let _ = said.send(ended(got));
+    fn send_end(&mut self, run: u64, got: Result<TaskOutcome, ScriptError>) {
+        if let Some(said) = self.listeners.remove(&run) {
+            let _ = said.send(end_event(got));
         }
     }
 
     /// Evaluates an engine module and passes its exports to the prelude.
-    fn evaluate(&self, run: u64, id: &str, file: &str, source: &str) -> Result<(), String> {
-        let caught = |error| self.inside.caught(error);
+    fn evaluate_module(&self, run: u64, id: &str, file: &str, source: &str) -> Result<(), String> {
+        let caught = |error| self.prelude.exception_text(error);
         let name = if file.is_empty() { id } else { file };
-        let declared = Module::declare(self.inside.ctx.clone(), name, source).map_err(caught)?;
+        let declared = Module::declare(self.prelude.ctx.clone(), name, source).map_err(caught)?;
         let (module, promise) = declared.eval().map_err(caught)?;
-        while self.inside.ctx.execute_pending_job() {
-            if self.watch.tripped.get() {
+        while self.prelude.ctx.execute_pending_job() {
+            if self.time_limit.expired.get() {
                 return Err("interrupted".to_owned());
             }
         }
@@ -481,6 +495,6 @@ impl Desk<'_> {
             None => return Err("the module waits for something that never comes".to_owned()),
         };
         let namespace = module.namespace().map_err(caught)?;
-        self.inside.modules.call::<_, ()>((run, id, namespace)).map_err(caught)
+        self.prelude.modules.call::<_, ()>((run, id, namespace)).map_err(caught)
     }
 }

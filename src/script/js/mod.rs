@@ -16,7 +16,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 pub use engine::{Engine, JsRun};
-pub use source::{Foreign, function_name, function_source};
+pub use source::{UnsupportedLanguage, function_name, function_source};
 
 /// The values of a script, by name.
 pub type JsScope = Map<String, Value>;
@@ -77,30 +77,30 @@ pub enum TaskEvent {
     /// A line of `console.log`.
     Log(String),
     /// Continues when [`Run::answer`] is called with this id.
-    Wants(Want),
+    Call(RuntimeCall),
     Ended(TaskEnd),
 }
 
 /// A call of the runtime: `this.$name(args)`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Want {
+pub struct RuntimeCall {
     pub id: u64,
     /// Without `$`; may have a field after a dot (`agent.interact`).
     pub name: String,
     pub args: Vec<Value>,
-    pub changes: Changes,
+    pub changes: ScopeChanges,
 }
 
 /// The end of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskEnd {
-    pub got: Result<Got, super::ScriptError>,
-    pub changes: Changes,
+    pub outcome: Result<TaskOutcome, super::ScriptError>,
+    pub changes: ScopeChanges,
 }
 
 /// The result of a task.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Got {
+pub enum TaskOutcome {
     Value(Value),
     Undefined,
     /// A function, by a name that [`Task::Call`] takes.
@@ -111,28 +111,28 @@ pub enum Got {
     Invalid(String),
 }
 
-impl Got {
+impl TaskOutcome {
     /// The plain value, null for `undefined`; `None` if there is no value.
     pub fn value(self) -> Option<Value> {
         match self {
-            Got::Value(value) => Some(value),
-            Got::Undefined => Some(Value::Null),
-            Got::Function(name) => Some(Value::String(name)),
-            Got::Unknown(_) | Got::Invalid(_) => None,
+            TaskOutcome::Value(value) => Some(value),
+            TaskOutcome::Undefined => Some(Value::Null),
+            TaskOutcome::Function(name) => Some(Value::String(name)),
+            TaskOutcome::Unknown(_) | TaskOutcome::Invalid(_) => None,
         }
     }
 }
 
 /// Values that JavaScript assigned or removed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Changes {
+pub struct ScopeChanges {
     pub set: Vec<(String, Value)>,
-    pub gone: Vec<String>,
+    pub removed: Vec<String>,
 }
 
-impl Changes {
+impl ScopeChanges {
     pub fn is_empty(&self) -> bool {
-        self.set.is_empty() && self.gone.is_empty()
+        self.set.is_empty() && self.removed.is_empty()
     }
 
     /// Applies JavaScript's changes to these values.
@@ -140,7 +140,7 @@ impl Changes {
         for (name, value) in &self.set {
             scope.insert(name.clone(), value.clone());
         }
-        for name in &self.gone {
+        for name in &self.removed {
             scope.remove(name);
         }
     }

@@ -4,10 +4,10 @@ use crate::script::text::scan;
 
 /// A language the engine does not speak.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Foreign(pub String);
+pub struct UnsupportedLanguage(pub String);
 
 /// The source without its `[js]` mark.
-pub fn function_source(text: &str) -> Result<&str, Foreign> {
+pub fn function_source(text: &str) -> Result<&str, UnsupportedLanguage> {
     let text = text.trim();
     let Some((mark, rest)) = text.strip_prefix('[').and_then(|open| open.split_once(']')) else {
         return Ok(text);
@@ -15,7 +15,7 @@ pub fn function_source(text: &str) -> Result<&str, Foreign> {
     match mark.trim().to_ascii_lowercase().as_str() {
         "js" | "javascript" | "mjs" | "cjs" => Ok(rest.trim_start()),
         other if other.chars().all(char::is_alphanumeric) && !other.is_empty() => {
-            Err(Foreign(other.to_owned()))
+            Err(UnsupportedLanguage(other.to_owned()))
         }
         _ => Ok(text),
     }
@@ -32,7 +32,7 @@ pub fn function_name(source: &str) -> Option<&str> {
         }
     }
     let rest = rest.strip_prefix('*').map_or(rest, str::trim_start);
-    let (name, after) = scan::word(rest, |_| false)?;
+    let (name, after) = scan::leading_word(rest, |_| false)?;
     after.trim_start().starts_with('(').then_some(name)
 }
 
@@ -56,6 +56,6 @@ mod tests {
         ] {
             assert_eq!(function_name(function_source(text).unwrap()), name, "{text}");
         }
-        assert_eq!(function_source("[rb]def hi"), Err(Foreign("rb".to_owned())));
+        assert_eq!(function_source("[rb]def hi"), Err(UnsupportedLanguage("rb".to_owned())));
     }
 }

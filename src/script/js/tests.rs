@@ -17,13 +17,13 @@ async fn eval_in(engine: &Engine, expr: &str, values: Value) -> TaskEnd {
     engine.compute(JsTask::Eval(expr.to_owned()), scope(values)).await
 }
 
-async fn eval(expr: &str, values: Value) -> Result<Got, ScriptError> {
-    eval_in(&engine(), expr, values).await.got
+async fn eval(expr: &str, values: Value) -> Result<TaskOutcome, ScriptError> {
+    eval_in(&engine(), expr, values).await.outcome
 }
 
 async fn value(expr: &str, values: Value) -> Value {
     match eval(expr, values).await {
-        Ok(Got::Value(value)) => value,
+        Ok(TaskOutcome::Value(value)) => value,
         other => panic!("{expr}: {other:?}"),
     }
 }
@@ -31,15 +31,15 @@ async fn value(expr: &str, values: Value) -> Value {
 async fn define(engine: &Engine, name: &str, source: &str) {
     let task = JsTask::Define { name: name.to_owned(), source: source.to_owned() };
     assert_eq!(
-        engine.compute(task, JsScope::new()).await.got,
-        Ok(Got::Value(json!(true))),
+        engine.compute(task, JsScope::new()).await.outcome,
+        Ok(TaskOutcome::Value(json!(true))),
         "{source}"
     );
 }
 
-async fn call(engine: &Engine, name: &str, args: Value) -> Result<Got, ScriptError> {
+async fn call(engine: &Engine, name: &str, args: Value) -> Result<TaskOutcome, ScriptError> {
     let args = args.as_array().unwrap().clone();
-    engine.compute(JsTask::Call { name: name.to_owned(), args }, JsScope::new()).await.got
+    engine.compute(JsTask::Call { name: name.to_owned(), args }, JsScope::new()).await.outcome
 }
 
 /// ISDK-151: expressions see the values of the script.
@@ -59,14 +59,20 @@ async fn isdk_151_an_expression_sees_the_values_by_name_and_through_this() {
 }
 
 #[tokio::test]
-async fn a_result_that_is_not_a_value_is_reported_without_a_fault() {
-    assert_eq!(eval("nothing + 1", json!({})).await, Ok(Got::Unknown("nothing".to_owned())));
-    assert_eq!(eval("file.txt", json!({})).await, Ok(Got::Unknown("file".to_owned())));
-    assert_eq!(eval("await nothing", json!({})).await, Ok(Got::Unknown("nothing".to_owned())));
-    assert_eq!(eval("this.nothing", json!({})).await, Ok(Got::Undefined));
-    assert!(matches!(eval("two words", json!({})).await, Ok(Got::Invalid(_))));
-    assert!(matches!(eval("", json!({})).await, Ok(Got::Invalid(_))));
-    let Ok(Got::Function(name)) = eval("x => x", json!({})).await else { panic!() };
+async fn a_result_that_is_not_a_value_is_reported_without_an_error() {
+    assert_eq!(
+        eval("nothing + 1", json!({})).await,
+        Ok(TaskOutcome::Unknown("nothing".to_owned()))
+    );
+    assert_eq!(eval("file.txt", json!({})).await, Ok(TaskOutcome::Unknown("file".to_owned())));
+    assert_eq!(
+        eval("await nothing", json!({})).await,
+        Ok(TaskOutcome::Unknown("nothing".to_owned()))
+    );
+    assert_eq!(eval("this.nothing", json!({})).await, Ok(TaskOutcome::Undefined));
+    assert!(matches!(eval("two words", json!({})).await, Ok(TaskOutcome::Invalid(_))));
+    assert!(matches!(eval("", json!({})).await, Ok(TaskOutcome::Invalid(_))));
+    let Ok(TaskOutcome::Function(name)) = eval("x => x", json!({})).await else { panic!() };
     assert!(name.starts_with("fn#"));
     let fault = eval("this.nothing.x", json!({})).await.unwrap_err();
     assert!(fault.to_string().starts_with("JavaScript failed: TypeError"), "{fault}");
@@ -88,21 +94,21 @@ async fn a_changed_value_comes_back_once() {
         json!({"n": 1, "list": [1], "old": 0, "same": {}}),
     )
     .await;
-    assert_eq!(ended.got, Ok(Got::Value(json!(2))));
+    assert_eq!(ended.outcome, Ok(TaskOutcome::Value(json!(2))));
     assert_eq!(ended.changes.set, [("n".to_owned(), json!(2)), ("list".to_owned(), json!([1, 3]))]);
-    assert_eq!(ended.changes.gone, ["old"]);
+    assert_eq!(ended.changes.removed, ["old"]);
     let mut after = scope(json!({"n": 1, "list": [1], "old": 0}));
     ended.changes.apply(&mut after);
     let ended = engine.compute(JsTask::Eval("[n, list, this.old]".to_owned()), after).await;
-    assert_eq!(ended.got, Ok(Got::Value(json!([2, [1, 3], null]))));
+    assert_eq!(ended.outcome, Ok(TaskOutcome::Value(json!([2, [1, 3], null]))));
     assert!(ended.changes.is_empty());
     let ended = eval_in(&engine, "this.n", json!({})).await;
-    assert_eq!(ended.got, Ok(Got::Undefined));
+    assert_eq!(ended.outcome, Ok(TaskOutcome::Undefined));
 }
 
 /// ISDK-164, 165: every way to write a function.
 #[tokio::test]
-async fn isdk_165_every_way_to_write_a_function_is_taken() {
+async fn isdk_165_every_way_to_write_a_function_is_accepted() {
     let engine = engine();
     for source in [
         "add({a, b = 3}) { return a + b }",
@@ -119,25 +125,25 @@ async fn isdk_165_every_way_to_write_a_function_is_taken() {
         define(&engine, "add", source).await;
         assert_eq!(
             call(&engine, "add", json!([{"a": 1}])).await,
-            Ok(Got::Value(json!(4))),
+            Ok(TaskOutcome::Value(json!(4))),
             "{source}"
         );
     }
     define(&engine, "sum", "sum(a, b) { return a + b }").await;
-    assert_eq!(call(&engine, "sum", json!([1, 2])).await, Ok(Got::Value(json!(3))));
+    assert_eq!(call(&engine, "sum", json!([1, 2])).await, Ok(TaskOutcome::Value(json!(3))));
     define(&engine, "twice", "twice(a) { return $sum(a, this.$sum(a, 0)) }").await;
-    assert_eq!(call(&engine, "twice", json!([2])).await, Ok(Got::Value(json!(4))));
+    assert_eq!(call(&engine, "twice", json!([2])).await, Ok(TaskOutcome::Value(json!(4))));
     assert_eq!(
-        eval_in(&engine, "$sum(1, $twice(2)) + 1", json!({})).await.got,
-        Ok(Got::Value(json!(6)))
+        eval_in(&engine, "$sum(1, $twice(2)) + 1", json!({})).await.outcome,
+        Ok(TaskOutcome::Value(json!(6)))
     );
-    assert_eq!(call(&engine, "nope", json!([])).await, Ok(Got::Unknown("nope".to_owned())));
+    assert_eq!(call(&engine, "nope", json!([])).await, Ok(TaskOutcome::Unknown("nope".to_owned())));
     let task = JsTask::Define { name: "bad".to_owned(), source: "bad( {".to_owned() };
     assert!(
         engine
             .compute(task, JsScope::new())
             .await
-            .got
+            .outcome
             .unwrap_err()
             .to_string()
             .contains("SyntaxError")
@@ -145,17 +151,18 @@ async fn isdk_165_every_way_to_write_a_function_is_taken() {
 }
 
 #[tokio::test]
-async fn a_function_that_left_as_data_can_be_called_by_its_name() {
+async fn a_returned_function_can_be_called_by_its_name() {
     let engine = engine();
-    let Ok(Got::Function(name)) = eval_in(&engine, "n => n + 1", json!({})).await.got else {
+    let Ok(TaskOutcome::Function(name)) = eval_in(&engine, "n => n + 1", json!({})).await.outcome
+    else {
         panic!()
     };
-    assert_eq!(call(&engine, &name, json!([1])).await, Ok(Got::Value(json!(2))));
+    assert_eq!(call(&engine, &name, json!([1])).await, Ok(TaskOutcome::Value(json!(2))));
 }
 
 /// ISDK-118, 119: modules and their names.
 #[tokio::test]
-async fn isdk_118_a_module_gives_its_functions() {
+async fn isdk_118_a_module_exports_its_functions() {
     let engine = engine();
     let module = |id: &str, kind, source: &str| JsTask::Module {
         id: id.to_owned(),
@@ -173,15 +180,27 @@ async fn isdk_118_a_module_gives_its_functions() {
         ("c", "let seen = 0\nmodule.exports = { one: x => seen += x, two() { return 2 }, n: 1 }"),
     ] {
         let ended = engine.compute(module(id, ModuleKind::Auto, source), JsScope::new()).await;
-        assert_eq!(ended.got, Ok(Got::Value(listed.clone())), "{id}");
-        assert_eq!(call(&engine, &format!("{id}.one"), json!([2])).await, Ok(Got::Value(json!(2))));
-        assert_eq!(call(&engine, &format!("{id}.one"), json!([2])).await, Ok(Got::Value(json!(4))));
+        assert_eq!(ended.outcome, Ok(TaskOutcome::Value(listed.clone())), "{id}");
+        assert_eq!(
+            call(&engine, &format!("{id}.one"), json!([2])).await,
+            Ok(TaskOutcome::Value(json!(2)))
+        );
+        assert_eq!(
+            call(&engine, &format!("{id}.one"), json!([2])).await,
+            Ok(TaskOutcome::Value(json!(4)))
+        );
         let bind = JsTask::Bind { name: "lib".to_owned(), to: id.to_owned() };
-        assert!(engine.compute(bind, JsScope::new()).await.got.is_ok());
-        assert_eq!(eval_in(&engine, "$lib.two()", json!({})).await.got, Ok(Got::Value(json!(2))));
+        assert!(engine.compute(bind, JsScope::new()).await.outcome.is_ok());
+        assert_eq!(
+            eval_in(&engine, "$lib.two()", json!({})).await.outcome,
+            Ok(TaskOutcome::Value(json!(2)))
+        );
         let bind = JsTask::Bind { name: "uno".to_owned(), to: format!("{id}.one") };
-        assert!(engine.compute(bind, JsScope::new()).await.got.is_ok());
-        assert_eq!(eval_in(&engine, "$uno(0)", json!({})).await.got, Ok(Got::Value(json!(4))));
+        assert!(engine.compute(bind, JsScope::new()).await.outcome.is_ok());
+        assert_eq!(
+            eval_in(&engine, "$uno(0)", json!({})).await.outcome,
+            Ok(TaskOutcome::Value(json!(4)))
+        );
     }
     let plain = engine
         .compute(
@@ -189,12 +208,19 @@ async fn isdk_118_a_module_gives_its_functions() {
             JsScope::new(),
         )
         .await;
-    assert_eq!(plain.got, Ok(Got::Value(json!({"functions": ["one", "two"], "values": []}))));
+    assert_eq!(
+        plain.outcome,
+        Ok(TaskOutcome::Value(json!({"functions": ["one", "two"], "values": []})))
+    );
     let import = "import path, { join as j } from 'node:path'\nexport function one() { return path.basename(j('a', 'b')) }";
     assert!(
-        engine.compute(module("e", ModuleKind::Module, import), JsScope::new()).await.got.is_ok()
+        engine
+            .compute(module("e", ModuleKind::Module, import), JsScope::new())
+            .await
+            .outcome
+            .is_ok()
     );
-    assert_eq!(call(&engine, "e.one", json!([])).await, Ok(Got::Value(json!("b"))));
+    assert_eq!(call(&engine, "e.one", json!([])).await, Ok(TaskOutcome::Value(json!("b"))));
     for bad in [
         "import fs from 'fs'\nexport const x = 1",
         "const fs = require('fs')",
@@ -203,11 +229,15 @@ async fn isdk_118_a_module_gives_its_functions() {
         "export const a = 1; await new Promise(() => {})",
     ] {
         assert!(
-            engine.compute(module("x", ModuleKind::Auto, bad), JsScope::new()).await.got.is_err(),
+            engine
+                .compute(module("x", ModuleKind::Auto, bad), JsScope::new())
+                .await
+                .outcome
+                .is_err(),
             "{bad}"
         );
     }
-    assert_eq!(eval_in(&engine, "1", json!({})).await.got, Ok(Got::Value(json!(1))));
+    assert_eq!(eval_in(&engine, "1", json!({})).await.outcome, Ok(TaskOutcome::Value(json!(1))));
 }
 
 #[tokio::test]
@@ -221,8 +251,8 @@ async fn the_path_module_is_built_in() {
     };
     let ended = engine.compute(task, JsScope::new()).await;
     assert_eq!(
-        ended.got,
-        Ok(Got::Value(
+        ended.outcome,
+        Ok(TaskOutcome::Value(
             json!({"functions": ["basename", "dirname", "extname", "join"], "values": []})
         ))
     );
@@ -239,33 +269,33 @@ async fn the_path_module_is_built_in() {
         ("$path.join()", "."),
     ] {
         assert_eq!(
-            eval_in(&engine, expr, json!({})).await.got,
-            Ok(Got::Value(json!(made))),
+            eval_in(&engine, expr, json!({})).await.outcome,
+            Ok(TaskOutcome::Value(json!(made))),
             "{expr}"
         );
     }
 }
 
 #[tokio::test]
-async fn a_call_of_the_runtime_is_plain_data_and_the_engine_serves_others_meanwhile() {
+async fn a_runtime_call_is_plain_data_and_the_engine_serves_other_runs_meanwhile() {
     let engine = engine();
     define(&engine, "work", "async work(a) { this.seen = a; const b = await this.$load({id: a}, [1]); return b + this.given }").await;
     let mut run = engine
         .run(JsTask::Call { name: "work".to_owned(), args: vec![json!("x")] }, JsScope::new());
-    let TaskEvent::Wants(want) = run.next().await else { panic!("it wants `load`") };
+    let TaskEvent::Call(want) = run.next().await else { panic!("it wants `load`") };
     assert_eq!((want.name.as_str(), want.args), ("load", vec![json!({"id": "x"}), json!([1])]));
     assert_eq!(want.changes.set, [("seen".to_owned(), json!("x"))]);
     assert_eq!(
-        eval_in(&engine, "this.seen", json!({"seen": "x"})).await.got,
-        Ok(Got::Value(json!("x")))
+        eval_in(&engine, "this.seen", json!({"seen": "x"})).await.outcome,
+        Ok(TaskOutcome::Value(json!("x")))
     );
     run.answer(want.id, Ok(json!("y")), scope(json!({"given": "z"})));
     let TaskEvent::Ended(ended) = run.next().await else { panic!() };
-    assert_eq!(ended.got, Ok(Got::Value(json!("yz"))));
+    assert_eq!(ended.outcome, Ok(TaskOutcome::Value(json!("yz"))));
 }
 
 #[tokio::test]
-async fn a_refused_call_can_be_caught_and_several_can_run_at_once() {
+async fn a_rejected_call_can_be_caught_and_several_can_run_at_once() {
     let engine = engine();
     let text =
         "Promise.all([$a(1), this.$agent.interact({message: 'm'}), $b().catch(e => e.message)])";
@@ -273,18 +303,18 @@ async fn a_refused_call_can_be_caught_and_several_can_run_at_once() {
     let mut names = Vec::new();
     let got = loop {
         match run.next().await {
-            TaskEvent::Wants(want) => {
+            TaskEvent::Call(want) => {
                 let result =
                     if want.name == "b" { Err("no b".to_owned()) } else { Ok(json!(want.name)) };
                 run.answer(want.id, result, JsScope::new());
                 names.push(want.name);
             }
-            TaskEvent::Ended(ended) => break ended.got,
+            TaskEvent::Ended(ended) => break ended.outcome,
             TaskEvent::Log(_) => {}
         }
     };
     assert_eq!(names, ["a", "agent.interact", "b"]);
-    assert_eq!(got, Ok(Got::Value(json!(["a", "agent.interact", "no b"]))));
+    assert_eq!(got, Ok(TaskOutcome::Value(json!(["a", "agent.interact", "no b"]))));
 }
 
 #[tokio::test]
@@ -293,11 +323,14 @@ async fn logged_lines_are_reported() {
     let mut run =
         engine.run(JsTask::Eval("console.log('a', {b: 1}, 2)".to_owned()), JsScope::new());
     assert_eq!(run.next().await, TaskEvent::Log("a {\"b\":1} 2".to_owned()));
-    assert!(matches!(run.next().await, TaskEvent::Ended(TaskEnd { got: Ok(Got::Undefined), .. })));
+    assert!(matches!(
+        run.next().await,
+        TaskEvent::Ended(TaskEnd { outcome: Ok(TaskOutcome::Undefined), .. })
+    ));
 }
 
 #[tokio::test]
-async fn the_machine_cannot_be_reached() {
+async fn no_host_api_is_defined() {
     for name in [
         "process",
         "require",
@@ -319,7 +352,7 @@ async fn the_machine_cannot_be_reached() {
 }
 
 /// A short time limit only where time is the limit under test.
-fn tight(sentence: &str) -> JsLimits {
+fn tight_limits(sentence: &str) -> JsLimits {
     let time = if sentence.contains("0.2 s") {
         Duration::from_millis(200)
     } else {
@@ -329,7 +362,7 @@ fn tight(sentence: &str) -> JsLimits {
 }
 
 #[tokio::test]
-async fn every_limit_has_its_sentence_and_the_script_can_continue() {
+async fn every_limit_has_its_own_error_and_the_engine_stays_usable() {
     let time = "ran for longer than 0.2 s";
     for (expr, sentence) in [
         ("(() => { for (;;) {} })()", time),
@@ -349,40 +382,41 @@ async fn every_limit_has_its_sentence_and_the_script_can_continue() {
         ("(this.x = {}, this.x.x = x, 1)", "`x` cannot be kept"),
         ("this.x = ((a) => { a.a = a; return a })({})", "circular"),
     ] {
-        let engine = Engine::start(tight(sentence)).unwrap();
-        let fault = eval_in(&engine, expr, json!({})).await.got.expect_err(expr);
+        let engine = Engine::start(tight_limits(sentence)).unwrap();
+        let fault = eval_in(&engine, expr, json!({})).await.outcome.expect_err(expr);
         assert!(fault.to_string().contains(sentence), "{expr}: {fault}");
-        let next = eval_in(&engine, "1 + 1", json!({})).await.got;
-        assert_eq!(next, Ok(Got::Value(json!(2))), "{expr}");
+        let next = eval_in(&engine, "1 + 1", json!({})).await.outcome;
+        assert_eq!(next, Ok(TaskOutcome::Value(json!(2))), "{expr}");
     }
 }
 
 #[tokio::test]
-async fn jobs_that_never_end_stop_the_engine_with_a_sentence() {
-    let engine = Engine::start(tight("0.2 s")).unwrap();
+async fn endless_jobs_stop_the_engine_with_an_error() {
+    let engine = Engine::start(tight_limits("0.2 s")).unwrap();
     // Two endless jobs: if the clock is noticed inside a job, only that job ends, and with the last
     // of them the engine would be free again.
     let endless = "(() => { const go = async () => { for (;;) await 0 }; go(); return go() })()";
-    let fault = eval_in(&engine, endless, json!({})).await.got.unwrap_err();
+    let fault = eval_in(&engine, endless, json!({})).await.outcome.unwrap_err();
     assert!(fault.to_string().contains("0.2 s"), "{fault}");
-    let fault = eval_in(&engine, "1", json!({})).await.got.unwrap_err();
+    let fault = eval_in(&engine, "1", json!({})).await.outcome.unwrap_err();
     assert!(fault.to_string().contains("Run the script again"), "{fault}");
 }
 
 #[tokio::test]
-async fn a_value_that_is_too_large_is_refused() {
+async fn a_value_that_is_too_large_is_rejected() {
     let limits = JsLimits { memory: 256 * 1024 * 1024, ..JsLimits::default() };
     let engine = Engine::start(limits).unwrap();
-    let fault = eval_in(&engine, "'x'.repeat(17 * 1024 * 1024)", json!({})).await.got.unwrap_err();
+    let fault =
+        eval_in(&engine, "'x'.repeat(17 * 1024 * 1024)", json!({})).await.outcome.unwrap_err();
     assert!(fault.to_string().contains("larger than"), "{fault}");
 }
 
 #[tokio::test]
-async fn names_that_mean_something_to_objects_are_only_names() {
+async fn names_of_object_properties_are_ordinary_variable_names() {
     let values = json!({"__proto__": {"x": 1}, "constructor": 2, "then": 3, "toString": 4, "hasOwnProperty": 5});
     assert_eq!(
         value("[constructor, then, toString, hasOwnProperty, this.__proto__.x]", values).await,
         json!([2, 3, 4, 5, 1])
     );
-    assert_eq!(eval("this", json!({"a": 1})).await, Ok(Got::Value(json!({"a": 1}))));
+    assert_eq!(eval("this", json!({"a": 1})).await, Ok(TaskOutcome::Value(json!({"a": 1}))));
 }

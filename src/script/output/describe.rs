@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::schema::normal;
+use super::schema::normalize;
 use crate::script::template::print;
 
 /// Depth of the fields that are described.
@@ -13,19 +13,19 @@ const LONGEST: usize = 64 * 1024;
 /// The fields `output` asks for, one per line: `* "name" is a required text string representing
 /// full name`.
 pub fn describe(output: &Value) -> String {
-    let schema = normal(output);
+    let schema = normalize(output);
     let mut out = String::new();
     match schema.get("properties").and_then(Value::as_object) {
-        Some(properties) => put_fields(properties, &schema, 0, &mut out),
-        None => put_whole(&schema, &mut out),
+        Some(properties) => write_fields(properties, &schema, 0, &mut out),
+        None => write_value(&schema, &mut out),
     }
     out.trim_end().to_owned()
 }
 
 /// One field in words: `"name" is a required text string representing full name`.
-pub fn line(name: &str, about: &Map<String, Value>, required: bool) -> String {
+pub fn describe_field(name: &str, about: &Map<String, Value>, required: bool) -> String {
     let need = if required { "required" } else { "optional" };
-    let kind = kind(about);
+    let kind = kind_text(about);
     let (article, kind) = match kind.split_once(' ') {
         Some((article @ ("a" | "an"), rest)) => (article, rest),
         _ => ("", kind.as_str()),
@@ -35,10 +35,10 @@ pub fn line(name: &str, about: &Map<String, Value>, required: bool) -> String {
         (false, "optional") => "an ",
         (false, _) => "a ",
     };
-    format!("\"{}\" is {article}{need} {kind}{}", one_line(name), representing(about))
+    format!("\"{}\" is {article}{need} {kind}{}", one_line(name), description_suffix(about))
 }
 
-fn put_fields(properties: &Map<String, Value>, schema: &Value, depth: usize, out: &mut String) {
+fn write_fields(properties: &Map<String, Value>, schema: &Value, depth: usize, out: &mut String) {
     let required = schema.get("required").and_then(Value::as_array);
     for (name, about) in properties {
         if out.len() > LONGEST {
@@ -47,31 +47,31 @@ fn put_fields(properties: &Map<String, Value>, schema: &Value, depth: usize, out
         let required = required.is_some_and(|names| names.iter().any(|known| known == name));
         let empty = Map::new();
         let map = about.as_object().unwrap_or(&empty);
-        out.push_str(&format!("{}* {}\n", "  ".repeat(depth), line(name, map, required)));
+        out.push_str(&format!("{}* {}\n", "  ".repeat(depth), describe_field(name, map, required)));
         let inner = [Some(about), about.get("items")].into_iter().flatten();
         for inner in inner {
             if let Some(properties) = inner.get("properties").and_then(Value::as_object)
                 && depth < DEEPEST
             {
-                put_fields(properties, inner, depth + 1, out);
+                write_fields(properties, inner, depth + 1, out);
             }
         }
     }
 }
 
 /// A schema that is not a map of fields.
-fn put_whole(schema: &Value, out: &mut String) {
+fn write_value(schema: &Value, out: &mut String) {
     let empty = Map::new();
     let map = schema.as_object().unwrap_or(&empty);
-    out.push_str(&format!("{}{}\n", kind(map), representing(map)));
+    out.push_str(&format!("{}{}\n", kind_text(map), description_suffix(map)));
     if let Some(items) = schema.get("items")
         && let Some(properties) = items.get("properties").and_then(Value::as_object)
     {
-        put_fields(properties, items, 1, out);
+        write_fields(properties, items, 1, out);
     }
 }
 
-fn kind(about: &Map<String, Value>) -> String {
+fn kind_text(about: &Map<String, Value>) -> String {
     if let Some(choices) = about.get("enum").and_then(Value::as_array) {
         let choices: Vec<_> = choices.iter().map(Value::to_string).collect();
         return format!("a choice of {}", choices.join(", "));
@@ -87,7 +87,7 @@ fn kind(about: &Map<String, Value>) -> String {
         "integer" => "a whole number".to_owned(),
         "boolean" => "a boolean (true or false)".to_owned(),
         "array" => match about.get("items").and_then(Value::as_object) {
-            Some(items) => format!("a list, each item of it {}", kind(items)),
+            Some(items) => format!("a list, each item of it {}", kind_text(items)),
             None => "a list".to_owned(),
         },
         "object" => "an object".to_owned(),
@@ -95,7 +95,7 @@ fn kind(about: &Map<String, Value>) -> String {
     }
 }
 
-fn representing(about: &Map<String, Value>) -> String {
+fn description_suffix(about: &Map<String, Value>) -> String {
     let text = ["description", "title"]
         .iter()
         .find_map(|key| about.get(*key))

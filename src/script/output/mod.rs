@@ -14,8 +14,8 @@ mod describe;
 mod nobj;
 mod schema;
 
-pub use describe::{describe, line};
-pub use schema::{check, normal};
+pub use describe::{describe, describe_field};
+pub use schema::{check, normalize};
 
 /// Longest text that is parsed, in bytes.
 const LONGEST: usize = 16 * 1024 * 1024;
@@ -26,11 +26,11 @@ pub fn convert(kind: &str, text: &str, output: Option<&Value>) -> Result<Value, 
     if text.len() > LONGEST {
         return Err(words::OUTPUT_LONG.with("limit", LONGEST).into());
     }
-    let schema = output.filter(|output| !output.is_null()).map(normal);
+    let schema = output.filter(|output| !output.is_null()).map(normalize);
     let value = match kind.trim().to_ascii_lowercase().as_str() {
-        "json" | "json_object" | "json_schema" => json(text, schema.as_ref())?,
-        "yaml" | "yml" => yaml(text, schema.as_ref())?,
-        "nobj" => nobj::read(text, schema.as_ref())?,
+        "json" | "json_object" | "json_schema" => parse_json(text, schema.as_ref())?,
+        "yaml" | "yml" => parse_yaml(text, schema.as_ref())?,
+        "nobj" => nobj::parse(text, schema.as_ref())?,
         "text" | "" => Value::from(text),
         other => return Err(words::OUTPUT_KIND.with("kind", quoted(other)).into()),
     };
@@ -41,13 +41,13 @@ pub fn convert(kind: &str, text: &str, output: Option<&Value>) -> Result<Value, 
 }
 
 /// The content of the only code fence of a text, or the text itself, trimmed.
-pub fn unfenced(text: &str) -> &str {
+pub fn strip_fence(text: &str) -> &str {
     let text = text.trim();
-    fenced(text).unwrap_or(text)
+    fence_content(text).unwrap_or(text)
 }
 
 /// The content of the first closed fence.
-fn fenced(text: &str) -> Option<&str> {
+fn fence_content(text: &str) -> Option<&str> {
     for fence in ["```", "~~~"] {
         let Some((before, after)) = text.split_once(fence) else { continue };
         // A fence starts its line.
@@ -68,20 +68,22 @@ fn fenced(text: &str) -> Option<&str> {
     None
 }
 
-fn json(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> {
-    let bare = unfenced(text);
+fn parse_json(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> {
+    let bare = strip_fence(text);
     let first = match serde_json::from_str(bare) {
         Ok(value) => return Ok(value),
         Err(error) => error,
     };
     for part in
-        [Some(text.trim()), between(bare, '{', '}'), between(bare, '[', ']')].into_iter().flatten()
+        [Some(text.trim()), outermost_slice(bare, '{', '}'), outermost_slice(bare, '[', ']')]
+            .into_iter()
+            .flatten()
     {
         if let Ok(value) = serde_json::from_str(part) {
             return Ok(value);
         }
     }
-    scalar(bare, schema).ok_or_else(|| {
+    parse_scalar(bare, schema).ok_or_else(|| {
         let why = format!("{first}");
         words::OUTPUT_NOT
             .with("form", "JSON")
@@ -92,26 +94,26 @@ fn json(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> {
 }
 
 /// From the first opening to the last closing sign: models often write a sentence before it.
-fn between(text: &str, open: char, close: char) -> Option<&str> {
+fn outermost_slice(text: &str, open: char, close: char) -> Option<&str> {
     let start = text.find(open)?;
     let end = text.rfind(close)? + close.len_utf8();
     (start < end).then(|| text.split_at(end).0.split_at(start).1)
 }
 
 /// A text where a scalar is expected.
-fn scalar(text: &str, schema: Option<&Value>) -> Option<Value> {
+fn parse_scalar(text: &str, schema: Option<&Value>) -> Option<Value> {
     let value = match schema?.get("type")?.as_str()? {
         "string" => Value::from(text),
-        "number" => relaxed::number(text)?,
-        "integer" => relaxed::number(text).filter(Value::is_i64)?,
-        "boolean" => truth(text)?,
+        "number" => relaxed::parse_number(text)?,
+        "integer" => relaxed::parse_number(text).filter(Value::is_i64)?,
+        "boolean" => parse_bool(text)?,
         _ => return None,
     };
     Some(value)
 }
 
 /// The words for true and false.
-fn truth(text: &str) -> Option<Value> {
+fn parse_bool(text: &str) -> Option<Value> {
     match text.trim().trim_end_matches(['.', '。']).to_lowercase().as_str() {
         "true" | "yes" | "y" | "on" | "是" | "对" | "真" | "有" => Some(Value::Bool(true)),
         "false" | "no" | "n" | "off" | "否" | "不是" | "不" | "假" | "无" | "没有" => {
@@ -121,16 +123,16 @@ fn truth(text: &str) -> Option<Value> {
     }
 }
 
-fn yaml(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> {
-    let bare = unfenced(text);
+fn parse_yaml(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> {
+    let bare = strip_fence(text);
     let bare = bare.strip_suffix("\n...").unwrap_or(bare);
-    let value = syntax::yaml(bare).map_err(|said| {
+    let value = syntax::parse_yaml(bare).map_err(|said| {
         // The parser's own words, without the sentence it adds for a script.
         let why = said.value("why").cloned().unwrap_or_else(|| said.clone().into());
         words::OUTPUT_NOT.with("form", "YAML").with("why", why).with("text", quoted(text))
     })?;
     match value {
-        Value::String(_) | Value::Null => Ok(scalar(bare, schema).unwrap_or(value)),
+        Value::String(_) | Value::Null => Ok(parse_scalar(bare, schema).unwrap_or(value)),
         value => Ok(value),
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{relaxed, truth, unfenced};
+use super::{parse_bool, relaxed, strip_fence};
 use crate::script::fault::{ScriptError, quoted};
 use crate::words::script as words;
 
@@ -12,15 +12,15 @@ const DEEPEST: usize = 16;
 /// The separators between the items of a list on one line.
 const BETWEEN: &[char] = &[',', '，', '、', ';', '；'];
 
-pub(super) fn read(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> {
-    let bare = unfenced(text);
+pub(super) fn parse(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> {
+    let bare = strip_fence(text);
     if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(bare) {
         return Ok(value);
     }
     let empty = Value::Object(Map::new());
     let lines: Vec<Line<'_>> =
-        bare.lines().filter(|line| !line.trim().is_empty()).map(Line::read).collect();
-    of_kind(&lines, bare, schema.unwrap_or(&empty), 0)
+        bare.lines().filter(|line| !line.trim().is_empty()).map(Line::parse).collect();
+    parse_by_type(&lines, bare, schema.unwrap_or(&empty), 0)
         .ok_or_else(|| words::OUTPUT_NO_FIELD.with("text", quoted(text)).into())
 }
 
@@ -29,14 +29,14 @@ pub(super) fn read(text: &str, schema: Option<&Value>) -> Result<Value, ScriptEr
 struct Line<'a> {
     indent: usize,
     /// A list item or a heading.
-    marked: bool,
+    is_marked: bool,
     text: &'a str,
     /// The text before the first colon, without emphasis, and the text after it.
     pair: Option<(&'a str, &'a str)>,
 }
 
 impl<'a> Line<'a> {
-    fn read(line: &'a str) -> Line<'a> {
+    fn parse(line: &'a str) -> Line<'a> {
         let bare = line.trim_start();
         let indent = line.len() - bare.len();
         let text = bare.trim_start_matches(['#', '>']);
@@ -44,21 +44,21 @@ impl<'a> Line<'a> {
         let item = ["- ", "* ", "+ ", "• "]
             .iter()
             .find_map(|mark| text.strip_prefix(mark))
-            .or_else(|| numbered(text));
+            .or_else(|| strip_number(text));
         let marked = item.is_some() || text.len() < bare.len();
         let text = item.unwrap_or(text).trim();
-        Line { indent, marked, text, pair: pair(text) }
+        Line { indent, is_marked: marked, text, pair: split_pair(text) }
     }
 }
 
 /// `1. text`, `2) text`.
-fn numbered(text: &str) -> Option<&str> {
+fn strip_number(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     (rest.len() < text.len()).then_some(())?;
     rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))
 }
 
-fn pair(text: &str) -> Option<(&str, &str)> {
+fn split_pair(text: &str) -> Option<(&str, &str)> {
     let at = text.find([':', '：'])?;
     let (name, rest) = text.split_at(at);
     let value = rest.strip_prefix([':', '：'])?;
@@ -75,11 +75,11 @@ fn pair(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Names are compared without regard to case or to the separators between their words.
-fn plain_name(name: &str) -> String {
+fn normalize_name(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-fn of_kind(lines: &[Line<'_>], text: &str, schema: &Value, depth: usize) -> Option<Value> {
+fn parse_by_type(lines: &[Line<'_>], text: &str, schema: &Value, depth: usize) -> Option<Value> {
     if depth > DEEPEST {
         return None;
     }
@@ -93,13 +93,13 @@ fn of_kind(lines: &[Line<'_>], text: &str, schema: &Value, depth: usize) -> Opti
         None => return None,
     };
     match kind {
-        "object" => object(lines, schema, depth),
-        "array" => Some(list(lines, text, schema.get("items"), depth)),
-        kind => scalar(text, kind),
+        "object" => parse_object(lines, schema, depth),
+        "array" => Some(parse_list(lines, text, schema.get("items"), depth)),
+        kind => parse_scalar(text, kind),
     }
 }
 
-fn object(lines: &[Line<'_>], schema: &Value, depth: usize) -> Option<Value> {
+fn parse_object(lines: &[Line<'_>], schema: &Value, depth: usize) -> Option<Value> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let known = |name: &str| -> Option<(String, Value)> {
         match properties {
@@ -107,8 +107,8 @@ fn object(lines: &[Line<'_>], schema: &Value, depth: usize) -> Option<Value> {
                 .iter()
                 .find(|(field, about)| {
                     let title = about.get("title").and_then(Value::as_str);
-                    plain_name(field) == plain_name(name)
-                        || title.is_some_and(|title| plain_name(title) == plain_name(name))
+                    normalize_name(field) == normalize_name(name)
+                        || title.is_some_and(|title| normalize_name(title) == normalize_name(name))
                 })
                 .map(|(field, about)| (field.clone(), about.clone())),
             None => Some((name.to_owned(), Value::Null)),
@@ -128,14 +128,14 @@ fn object(lines: &[Line<'_>], schema: &Value, depth: usize) -> Option<Value> {
                 if properties.is_some() {
                     is_field && !(deeper && about.get("properties").is_some())
                 } else {
-                    !deeper && !next.marked
+                    !deeper && !next.is_marked
                 }
             })
             .unwrap_or(rest.len());
         let (own, after) = rest.split_at(more);
         rest = after;
         let first = line.pair.map_or("", |(_, value)| value);
-        if let Some(value) = member(first, own, &about, depth) {
+        if let Some(value) = parse_field(first, own, &about, depth) {
             found.entry(field).or_insert(value);
         }
     }
@@ -150,16 +150,16 @@ fn object(lines: &[Line<'_>], schema: &Value, depth: usize) -> Option<Value> {
 }
 
 /// The value of a field: the text after its colon, and the lines below it.
-fn member(first: &str, own: &[Line<'_>], about: &Value, depth: usize) -> Option<Value> {
+fn parse_field(first: &str, own: &[Line<'_>], about: &Value, depth: usize) -> Option<Value> {
     let kind = about.get("type").and_then(Value::as_str);
     match kind {
-        Some("object") => of_kind(own, first, about, depth + 1),
-        Some("array") => Some(list(own, first, about.get("items"), depth)),
+        Some("object") => parse_by_type(own, first, about, depth + 1),
+        Some("array") => Some(parse_list(own, first, about.get("items"), depth)),
         Some(kind @ ("number" | "integer" | "boolean")) => {
-            scalar(first, kind).or_else(|| scalar(own.first()?.text, kind))
+            parse_scalar(first, kind).or_else(|| parse_scalar(own.first()?.text, kind))
         }
-        None if first.is_empty() && !own.is_empty() && own.iter().all(|line| line.marked) => {
-            Some(list(own, first, None, depth))
+        None if first.is_empty() && !own.is_empty() && own.iter().all(|line| line.is_marked) => {
+            Some(parse_list(own, first, None, depth))
         }
         _ => {
             let lines: Vec<&str> = [first]
@@ -168,15 +168,15 @@ fn member(first: &str, own: &[Line<'_>], about: &Value, depth: usize) -> Option<
                 .chain(own.iter().map(|line| line.text))
                 .collect();
             let text = lines.join("\n");
-            Some(Value::from(bare(&text)))
+            Some(Value::from(strip_emphasis(&text)))
         }
     }
 }
 
-fn list(lines: &[Line<'_>], first: &str, items: Option<&Value>, depth: usize) -> Value {
+fn parse_list(lines: &[Line<'_>], first: &str, items: Option<&Value>, depth: usize) -> Value {
     let text = first.trim();
     let inline: Vec<&str> =
-        if lines.is_empty() || (!text.is_empty() && !lines.iter().any(|line| line.marked)) {
+        if lines.is_empty() || (!text.is_empty() && !lines.iter().any(|line| line.is_marked)) {
             text.trim_start_matches('[').trim_end_matches(']').split(BETWEEN).collect()
         } else {
             Vec::new()
@@ -190,19 +190,19 @@ fn list(lines: &[Line<'_>], first: &str, items: Option<&Value>, depth: usize) ->
     {
         return lines
             .iter()
-            .filter_map(|line| of_kind(&[*line], line.text, items, depth + 1))
+            .filter_map(|line| parse_by_type(&[*line], line.text, items, depth + 1))
             .collect();
     }
     texts
         .into_iter()
-        .map(bare)
+        .map(strip_emphasis)
         .filter(|text| !text.is_empty())
-        .filter_map(|text| scalar(text, kind))
+        .filter_map(|text| parse_scalar(text, kind))
         .collect()
 }
 
-fn scalar(text: &str, kind: &str) -> Option<Value> {
-    let text = bare(text);
+fn parse_scalar(text: &str, kind: &str) -> Option<Value> {
+    let text = strip_emphasis(text);
     match kind {
         "number" | "integer" => {
             let start = text.find(|c: char| c.is_ascii_digit())?;
@@ -215,17 +215,17 @@ fn scalar(text: &str, kind: &str) -> Option<Value> {
                 .filter(|c| !matches!(c, ',' | '_'))
                 .collect();
             let sign = if negative { "-" } else { "" };
-            relaxed::number(&format!("{sign}{}", digits.trim_end_matches('.')))
+            relaxed::parse_number(&format!("{sign}{}", digits.trim_end_matches('.')))
                 .filter(|n| kind == "number" || n.is_i64())
         }
-        "boolean" => truth(text),
+        "boolean" => parse_bool(text),
         "null" => Some(Value::Null),
         _ => Some(Value::from(text)),
     }
 }
 
 /// A text without the emphasis or quotes around it.
-fn bare(text: &str) -> &str {
+fn strip_emphasis(text: &str) -> &str {
     let text = text.trim();
     for mark in ["**", "__", "`", "\"", "'"] {
         if let Some(inside) = text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark)) {

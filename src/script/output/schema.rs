@@ -35,22 +35,22 @@ const SCHEMA_WORDS: &[&str] = &[
 
 /// The schema in JSON Schema's form. Scripts may also write a list of fields as for `input`, a map
 /// of fields without `properties`, `required: true` inside a field, and the short names of types.
-pub fn normal(output: &Value) -> Value {
-    field(output, 0)
+pub fn normalize(output: &Value) -> Value {
+    normalize_field(output, 0)
 }
 
-fn field(value: &Value, depth: usize) -> Value {
+fn normalize_field(value: &Value, depth: usize) -> Value {
     if depth > DEEPEST {
         return value.clone();
     }
     match value {
-        Value::String(name) => match kind(name) {
+        Value::String(name) => match type_name(name) {
             Some(kind) => json!({ "type": kind }),
             None => json!({ "description": name }),
         },
-        Value::Array(items) => fields(items, depth),
-        Value::Object(map) if is_schema(map) => schema(map, depth),
-        Value::Object(map) => schema(
+        Value::Array(items) => normalize_field_list(items, depth),
+        Value::Object(map) if is_schema(map) => normalize_schema(map, depth),
+        Value::Object(map) => normalize_schema(
             &[("properties".to_owned(), Value::Object(map.clone()))].into_iter().collect(),
             depth,
         ),
@@ -65,7 +65,7 @@ fn is_schema(map: &Map<String, Value>) -> bool {
     map.is_empty()
         || map.iter().any(|(key, value)| match key.as_str() {
             "type" => match value {
-                Value::String(name) => kind(name).is_some(),
+                Value::String(name) => type_name(name).is_some(),
                 Value::Array(_) => true,
                 _ => false,
             },
@@ -79,7 +79,7 @@ fn is_schema(map: &Map<String, Value>) -> bool {
         })
 }
 
-fn kind(name: &str) -> Option<&'static str> {
+fn type_name(name: &str) -> Option<&'static str> {
     Some(match name.trim().to_ascii_lowercase().as_str() {
         "string" | "str" | "text" => "string",
         "number" | "float" | "double" => "number",
@@ -93,7 +93,7 @@ fn kind(name: &str) -> Option<&'static str> {
 }
 
 /// `[name, {other: {type: number}}]`.
-fn fields(items: &[Value], depth: usize) -> Value {
+fn normalize_field_list(items: &[Value], depth: usize) -> Value {
     let mut properties = Map::new();
     for item in items {
         match item {
@@ -104,13 +104,16 @@ fn fields(items: &[Value], depth: usize) -> Value {
             _ => {}
         }
     }
-    schema(&[("properties".to_owned(), Value::Object(properties))].into_iter().collect(), depth)
+    normalize_schema(
+        &[("properties".to_owned(), Value::Object(properties))].into_iter().collect(),
+        depth,
+    )
 }
 
-fn schema(map: &Map<String, Value>, depth: usize) -> Value {
+fn normalize_schema(map: &Map<String, Value>, depth: usize) -> Value {
     let mut out = map.clone();
     if let Some(Value::String(name)) = map.get("type")
-        && let Some(kind) = kind(name)
+        && let Some(kind) = type_name(name)
     {
         out.insert("type".to_owned(), kind.into());
     }
@@ -129,7 +132,7 @@ fn schema(map: &Map<String, Value>, depth: usize) -> Value {
             {
                 required.push(json!(name));
             }
-            normal.insert(name.clone(), field(value, depth + 1));
+            normal.insert(name.clone(), normalize_field(value, depth + 1));
         }
         out.insert("properties".to_owned(), Value::Object(normal));
         if !required.is_empty() {
@@ -138,7 +141,7 @@ fn schema(map: &Map<String, Value>, depth: usize) -> Value {
         out.entry("type").or_insert_with(|| "object".into());
     }
     if let Some(items) = map.get("items").filter(|items| items.is_object() || items.is_string()) {
-        out.insert("items".to_owned(), field(items, depth + 1));
+        out.insert("items".to_owned(), normalize_field(items, depth + 1));
     }
     Value::Object(out)
 }
@@ -147,26 +150,26 @@ fn schema(map: &Map<String, Value>, depth: usize) -> Value {
 pub fn check(value: &Value, schema: &Value) -> Result<(), ScriptError> {
     let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
     compiler.set_default_draft(Draft::V2020_12);
-    compiler.use_loader(Box::new(Nothing));
+    compiler.use_loader(Box::new(NoLoader));
     let why = |error: boon::CompileError| {
         ScriptError::from(words::OUTPUT_SCHEMA.with("why", quoted(&format!("{error:#}"))))
     };
     compiler.add_resource("output.json", schema.clone()).map_err(why)?;
     let index = compiler.compile("output.json", &mut schemas).map_err(why)?;
-    schemas.validate(value, index).map_err(|error| misfit(&error))
+    schemas.validate(value, index).map_err(|error| validation_error(&error))
 }
 
 /// Loads nothing: a schema is self-contained.
-struct Nothing;
+struct NoLoader;
 
-impl UrlLoader for Nothing {
+impl UrlLoader for NoLoader {
     fn load(&self, url: &str) -> Result<Value, Box<dyn Error>> {
         Err(format!("`{url}` is not part of the schema").into())
     }
 }
 
 /// The deepest first cause: its path and the problem.
-fn misfit(error: &ValidationError<'_, '_>) -> ScriptError {
+fn validation_error(error: &ValidationError<'_, '_>) -> ScriptError {
     let mut deepest = error;
     while let Some(cause) = deepest.causes.first() {
         deepest = cause;

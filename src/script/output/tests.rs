@@ -72,17 +72,17 @@ fn isdk_040_every_spelling_of_a_schema_means_the_same() {
         json!([{"a": {"type": "integer", "required": true}}, "b"]),
         json!({"properties": {"a": {"type": "integer"}, "b": {}}, "required": ["a"]}),
     ] {
-        assert_eq!(normal(&spelling), want, "{spelling}");
+        assert_eq!(normalize(&spelling), want, "{spelling}");
     }
     assert_eq!(
-        normal(&json!({"name": "string", "age": "how old"})),
+        normalize(&json!({"name": "string", "age": "how old"})),
         json!({"properties": {"name": {"type": "string"}, "age": {"description": "how old"}}, "type": "object"})
     );
     assert_eq!(
-        normal(&json!({"type": "list", "items": "int"})),
+        normalize(&json!({"type": "list", "items": "int"})),
         json!({"type": "array", "items": {"type": "integer"}})
     );
-    assert_eq!(normal(&json!("number")), json!({"type": "number"}));
+    assert_eq!(normalize(&json!("number")), json!({"type": "number"}));
 }
 
 /// ISDK-047: YAML.

@@ -20,7 +20,7 @@ use crate::words::script_run as words;
 pub struct ModelReply {
     /// The answer, without the reasoning.
     pub text: String,
-    pub thinking: Option<String>,
+    pub reasoning: Option<String>,
     pub cut: Option<Truncation>,
 }
 
@@ -42,66 +42,67 @@ impl ScriptRun {
         frame: &mut Frame,
         call: &Map<String, Value>,
     ) -> Result<Value, ScriptFlow> {
-        for line in frame.talk.lines.iter_mut().filter(|line| line.is_pending()) {
+        for line in frame.dialogue.messages.iter_mut().filter(|line| line.is_pending()) {
             line.locals.push(call.clone());
         }
         self.flush(frame).await?;
         // The parameters of the call override those of the script while it lasts.
         frame.values.locals.push(call.clone());
-        let came = self.answered(frame, call).await;
+        let came = self.answer_dialogue(frame, call).await;
         frame.values.locals.pop();
         came
     }
 
-    async fn answered(
+    async fn answer_dialogue(
         &mut self,
         frame: &mut Frame,
         call: &Map<String, Value>,
     ) -> Result<Value, ScriptFlow> {
         if frame.values.flag("disableLlmRequest") == Some(true) {
-            frame.talk.calls += 1;
+            frame.dialogue.model_calls += 1;
             return Ok(Value::Null);
         }
         let continues = frame.values.flag("add_generation_prompt") == Some(false)
-            && frame.talk.lines.last().is_some_and(|line| line.role == "assistant");
-        let reply = match self.with_tools(frame, frame.talk.lines.len()).await? {
+            && frame.dialogue.messages.last().is_some_and(|line| line.role == "assistant");
+        let reply = match self.answer_with_tools(frame, frame.dialogue.messages.len()).await? {
             Some(reply) => reply,
             None => {
                 let wish = CallOptions { params: call.clone(), ..CallOptions::default() };
-                let sent = self.sent(frame, frame.talk.lines.len(), None, &wish.extra);
+                let sent =
+                    self.model_messages(frame, frame.dialogue.messages.len(), None, &wish.extra);
                 self.complete(frame, sent, wish).await?
             }
         };
         let append = frame.values.flag("shouldAppendResponse");
         let pushes = frame.values.flag("pushMessage").unwrap_or(true);
-        let whole = put(frame, &reply.text, pushes, append.unwrap_or(!continues));
-        let value = self.keep(frame, None, &whole, &reply)?;
-        self.after_answer(frame, &reply.text).await?;
+        let whole = append_answer(frame, &reply.text, pushes, append.unwrap_or(!continues));
+        let value = self.store_reply(frame, None, &whole, &reply)?;
+        self.run_after_answer_tools(frame, &reply.text).await?;
         Ok(value)
     }
 
     /// The messages for the model: those above `end`, and the start of one more.
-    pub fn sent(
+    pub fn model_messages(
         &self,
         frame: &Frame,
         end: usize,
         begun: Option<&DialogueMessage>,
         extra: &SystemParts,
     ) -> Vec<Message> {
-        let titles = titles(frame);
-        let view = View { own: frame.shape.name(), titles: &titles };
+        let titles = system_titles(frame);
+        let view = View { own_name: frame.manifest.name(), titles: &titles };
         let mut extra = extra.clone();
         self.describe_output(frame, &mut extra);
-        if let Some(plan) = think::plan(&frame.values) {
+        if let Some(plan) = think::think_plan(&frame.values) {
             extra.notes.extend(plan.prompt());
         }
-        let lines = frame.talk.lines.iter().take(end).chain(begun);
+        let lines = frame.dialogue.messages.iter().take(end).chain(begun);
         messages(lines, &view, &extra)
     }
 
     fn describe_output(&self, frame: &Frame, extra: &mut SystemParts) {
         let builds = frame.values.flag("autoBuildOutputPrompt").unwrap_or(true);
-        if let Some(schema) = frame.shape.output().filter(|_| builds) {
+        if let Some(schema) = frame.manifest.output().filter(|_| builds) {
             let natural = frame.values.flag("naturalOutput").unwrap_or(true);
             let text = match natural {
                 true => output::describe(schema),
@@ -121,13 +122,13 @@ impl ScriptRun {
         if frame.values.flag("disableLlmRequest") == Some(true) {
             return Ok(ModelReply::default());
         }
-        let plan = think::plan(&frame.values).filter(|_| !wish.quiet);
-        let forced = is_forced(frame) && !wish.quiet;
-        let manner = params::manner(&frame.values, &wish.params, self.streams, forced);
-        let (schema, format) = if wish.quiet { (None, None) } else { wanted_format(frame) };
+        let plan = think::think_plan(&frame.values).filter(|_| !wish.quiet);
+        let forced = has_required_format(frame) && !wish.quiet;
+        let manner = params::model_call_settings(&frame.values, &wish.params, self.streams, forced);
+        let (schema, format) = if wish.quiet { (None, None) } else { request_format(frame) };
         let mut call = ModelCall { messages: sent, params: manner.params.clone(), schema };
-        let biases = frame.talk.lines.iter().flat_map(|line| &line.bias);
-        if let Some(biases) = params::biases(biases) {
+        let biases = frame.dialogue.messages.iter().flat_map(|line| &line.bias);
+        if let Some(biases) = params::logit_bias(biases) {
             call.params.more.entry("logit_bias").or_insert(biases);
         }
         if let Some(format) = format {
@@ -137,15 +138,15 @@ impl ScriptRun {
         let mut whole = String::new();
         let mut thought = String::new();
         let mut tries = 0;
-        frame.talk.calls += 1;
+        frame.dialogue.model_calls += 1;
         let cut = loop {
             self.emit(frame, "llmBefore", vec![json!({ "content": whole })]).await?;
             let mut this = call.clone();
             if !whole.is_empty() {
                 this.messages.push(Message::assistant(whole.clone()));
             }
-            let so_far = Growing { whole: &mut whole, thought: &mut thought };
-            let cut = self.hear(frame, this, &manner, so_far, plan.as_ref(), shows).await?;
+            let so_far = PartialReply { text: &mut whole, reasoning: &mut thought };
+            let cut = self.read_stream(frame, this, &manner, so_far, plan.as_ref(), shows).await?;
             if cut != Some(Truncation::Length) || tries >= manner.retries {
                 break cut;
             }
@@ -157,20 +158,20 @@ impl ScriptRun {
         };
         let thinking = thinking.or(Some(thought)).filter(|thought| !thought.is_empty());
         if shows && plan.is_some() {
-            self.host.tell(ScriptEvent::Delta(text.clone()));
+            self.host.emit(ScriptEvent::Delta(text.clone()));
         }
-        let reply = ModelReply { text, thinking, cut };
+        let reply = ModelReply { text, reasoning: thinking, cut };
         self.emit(frame, "llm", vec![json!({ "content": reply.text })]).await?;
         Ok(reply)
     }
 
     /// Reads one stream to its end.
-    async fn hear(
+    async fn read_stream(
         &mut self,
         frame: &mut Frame,
         call: ModelCall,
         manner: &ModelCallSettings,
-        growing: Growing<'_>,
+        growing: PartialReply<'_>,
         plan: Option<&ThinkPlan>,
         shows: bool,
     ) -> Result<Option<Truncation>, ScriptFlow> {
@@ -179,8 +180,8 @@ impl ScriptRun {
             return Err(words::TOO_MANY_CALLS.with("most", MOST_CALLS).into());
         }
         let mut allowance = Allowance::new(manner.timeout);
-        frame.talk.aborted = false;
-        let mut stream = self.host.model(call);
+        frame.dialogue.aborted = false;
+        let mut stream = self.host.call_model(call);
         loop {
             let part = match allowance.wait(stream.next()).await {
                 Ok(part) => part,
@@ -191,29 +192,31 @@ impl ScriptRun {
             };
             match part {
                 Some(Ok(AnswerPart::Text(text))) => {
-                    growing.whole.push_str(&text);
-                    if growing.whole.len() > LONGEST_TEXT {
+                    growing.text.push_str(&text);
+                    if growing.text.len() > LONGEST_TEXT {
                         return Err(words::TEXT_TOO_LONG.with("most", LONGEST_TEXT >> 20).into());
                     }
                     if shows && plan.is_none() {
-                        self.host.tell(ScriptEvent::Delta(text.clone()));
+                        self.host.emit(ScriptEvent::Delta(text.clone()));
                     }
-                    if shows && frame.hears("llmStream") {
+                    if shows && frame.has_handler("llmStream") {
                         let part = json!({ "content": text });
-                        let content = Value::String(growing.whole.clone());
+                        let content = Value::String(growing.text.clone());
                         self.emit(frame, "llmStream", vec![part, content]).await?;
                     }
-                    if std::mem::take(&mut frame.talk.aborted) {
+                    if std::mem::take(&mut frame.dialogue.aborted) {
                         return Ok(None);
                     }
-                    if manner.streams && params::repeats(growing.whole, manner.tail) {
+                    if manner.streams
+                        && params::has_repeating_tail(growing.text, manner.max_tail_repeats)
+                    {
                         return Ok(None);
                     }
                 }
-                Some(Ok(AnswerPart::Thought(text))) => {
-                    growing.thought.push_str(&text);
+                Some(Ok(AnswerPart::Reasoning(text))) => {
+                    growing.reasoning.push_str(&text);
                     if shows && plan.is_some_and(|plan| plan.visible) {
-                        self.host.tell(ScriptEvent::Thought(text));
+                        self.host.emit(ScriptEvent::Reasoning(text));
                     }
                 }
                 Some(Ok(AnswerPart::Finished(cut))) => return Ok(cut),
@@ -225,7 +228,7 @@ impl ScriptRun {
 
     /// Stores an answer where scripts find it: under the name of its mark, as `RESPONSE`, and as
     /// the last result. `whole` is the message it belongs to.
-    pub fn keep(
+    pub fn store_reply(
         &mut self,
         frame: &mut Frame,
         name: Option<&str>,
@@ -235,20 +238,20 @@ impl ScriptRun {
         let format = frame.values.response_format().unwrap_or_default();
         let only_reply = format.get("conversionScope").and_then(Value::as_str) == Some("response");
         let text = if only_reply { reply.text.as_str() } else { whole };
-        let mut value = match kind(frame) {
+        let mut value = match answer_format(frame) {
             None => Value::String(reply.text.clone()),
-            Some(kind) => match output::convert(&kind, text, frame.shape.output()) {
+            Some(kind) => match output::convert(&kind, text, frame.manifest.output()) {
                 Ok(value) => value,
-                Err(_) if !may_fail(frame) => Value::String(reply.text.clone()),
+                Err(_) if !is_format_required(frame) => Value::String(reply.text.clone()),
                 Err(fault) => return Err(fault.into()),
             },
         };
-        let hidden = hidden(frame, text, reply, &value);
+        let hidden = hidden_fields(frame, text, reply, &value);
         if frame.values.option("llmReturnResult").as_ref().and_then(Value::as_str) == Some(".") {
             let reason = if reply.cut == Some(Truncation::Length) { "length" } else { "stop" };
             value =
                 json!({ "content": value, "finishReason": reason, "stop": reply.cut.is_none() });
-            if let (Some(thinking), Value::Object(map)) = (&reply.thinking, &mut value) {
+            if let (Some(thinking), Value::Object(map)) = (&reply.reasoning, &mut value) {
                 map.insert("thinking".to_owned(), Value::from(thinking.as_str()));
             }
         }
@@ -264,17 +267,17 @@ impl ScriptRun {
 
 /// Adds an answer to the dialogue: as a new message, or appended to the last one. Returns the
 /// message that contains it.
-fn put(frame: &mut Frame, text: &str, pushes: bool, is_new: bool) -> String {
-    match frame.talk.lines.pop() {
+fn append_answer(frame: &mut Frame, text: &str, pushes: bool, is_new: bool) -> String {
+    match frame.dialogue.messages.pop() {
         Some(last) if pushes && !is_new => {
             let whole = format!("{}{text}", last.text());
-            frame.talk.push(DialogueMessage::settled(last.role, whole.clone()));
+            frame.dialogue.push(DialogueMessage::rendered(last.role, whole.clone()));
             whole
         }
         last => {
-            frame.talk.lines.extend(last);
+            frame.dialogue.messages.extend(last);
             if pushes {
-                frame.talk.push(DialogueMessage::settled("assistant", text));
+                frame.dialogue.push(DialogueMessage::rendered("assistant", text));
             }
             text.to_owned()
         }
@@ -282,14 +285,19 @@ fn put(frame: &mut Frame, text: &str, pushes: bool, is_new: bool) -> String {
 }
 
 /// The answer received so far.
-struct Growing<'a> {
-    whole: &'a mut String,
-    thought: &'a mut String,
+struct PartialReply<'a> {
+    text: &'a mut String,
+    reasoning: &'a mut String,
 }
 
 /// `keepOriginal` and `keepThinking`: extra fields next to the result; a field of the result itself
 /// is kept.
-fn hidden(frame: &Frame, text: &str, reply: &ModelReply, value: &Value) -> Map<String, Value> {
+fn hidden_fields(
+    frame: &Frame,
+    text: &str,
+    reply: &ModelReply,
+    value: &Value,
+) -> Map<String, Value> {
     let mut out = Map::new();
     let Value::Object(own) = value else { return out };
     let mut add = |options: &[&str], default: &str, kept: Option<&str>| {
@@ -306,12 +314,12 @@ fn hidden(frame: &Frame, text: &str, reply: &ModelReply, value: &Value) -> Map<S
         }
     };
     add(&["keepOriginal", "keepOrginal"], "_original", Some(text));
-    add(&["keepThinking"], "_thinking", reply.thinking.as_deref());
+    add(&["keepThinking"], "_thinking", reply.reasoning.as_deref());
     out
 }
 
 /// The structured format the answer must have; `None` for plain text.
-pub fn kind(frame: &Frame) -> Option<String> {
+pub fn answer_format(frame: &Frame) -> Option<String> {
     let format = frame.values.response_format();
     let kind = format.as_ref().and_then(|format| format.get("type")).and_then(Value::as_str);
     match kind {
@@ -324,21 +332,22 @@ pub fn kind(frame: &Frame) -> Option<String> {
 }
 
 /// Whether an answer in another format is an error.
-fn may_fail(frame: &Frame) -> bool {
+fn is_format_required(frame: &Frame) -> bool {
     frame.values.flag("forceJson") != Some(false)
 }
 
-fn is_forced(frame: &Frame) -> bool {
-    kind(frame).is_some() && may_fail(frame)
+fn has_required_format(frame: &Frame) -> bool {
+    answer_format(frame).is_some() && is_format_required(frame)
 }
 
 /// The format for the server: a schema, or only that it is JSON.
-fn wanted_format(frame: &Frame) -> (Option<Value>, Option<Value>) {
-    let is_json = matches!(kind(frame).as_deref(), Some("json" | "json_object" | "json_schema"));
+fn request_format(frame: &Frame) -> (Option<Value>, Option<Value>) {
+    let is_json =
+        matches!(answer_format(frame).as_deref(), Some("json" | "json_object" | "json_schema"));
     if !is_json {
         return (None, None);
     }
-    match frame.shape.output() {
+    match frame.manifest.output() {
         Some(schema) => {
             let is_object = schema.get("type").and_then(Value::as_str) == Some("object");
             (is_object.then(|| schema.clone()), None)
@@ -348,12 +357,12 @@ fn wanted_format(frame: &Frame) -> (Option<Value>, Option<Value>) {
 }
 
 /// The titles of a system message's parts, as the script sets them.
-fn titles(frame: &Frame) -> Titles {
+fn system_titles(frame: &Frame) -> Titles {
     let text = |name: &str| match frame.values.option(name) {
         Some(Value::String(text)) if !text.trim().is_empty() => Some(text),
         _ => None,
     };
-    let kind = match kind(frame).as_deref() {
+    let kind = match answer_format(frame).as_deref() {
         Some("json" | "json_object" | "json_schema") => "JSON".to_owned(),
         Some(other) => other.to_uppercase(),
         None => "text".to_owned(),
@@ -365,11 +374,11 @@ fn titles(frame: &Frame) -> Titles {
     let title = title.unwrap_or_else(|| "Output ({{type}}):".to_owned());
     Titles {
         notes: text("SystemNotesTitle").unwrap_or_else(|| "Notes".to_owned()),
-        output: put_type(&title, &kind),
+        output: fill_type(&title, &kind),
     }
 }
 
-fn put_type(title: &str, kind: &str) -> String {
+fn fill_type(title: &str, kind: &str) -> String {
     let mut out = String::new();
     let mut rest = title;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -390,6 +399,6 @@ fn put_type(title: &str, kind: &str) -> String {
 }
 
 /// The error for a reply that is none of the listed choices.
-pub fn no_choice(reply: &str, choices: &[String]) -> ScriptFlow {
+pub fn no_choice_error(reply: &str, choices: &[String]) -> ScriptFlow {
     words::NO_CHOICE.with("reply", quoted(reply)).with("list", quoted(&choices.join(", "))).into()
 }

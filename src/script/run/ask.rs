@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value};
 
-use super::super::text::{Placeholder, Settled};
-use super::answer::{CallOptions, ModelReply, kind, no_choice};
+use super::super::text::{Placeholder, RenderedText};
+use super::answer::{CallOptions, ModelReply, answer_format, no_choice_error};
 use super::talk::{DialogueMessage, MessageBody, SystemParts};
 use super::{Frame, ScriptFlow, ScriptRun};
 
@@ -13,27 +13,32 @@ const TRIES: usize = 3;
 
 impl ScriptRun {
     /// Asks for every missing reply of one message, from left to right.
-    pub async fn fill_asks(&mut self, frame: &mut Frame, at: usize) -> Result<(), ScriptFlow> {
+    pub async fn fill_placeholders(
+        &mut self,
+        frame: &mut Frame,
+        at: usize,
+    ) -> Result<(), ScriptFlow> {
         loop {
-            let Some(line) = frame.talk.lines.get(at) else { return Ok(()) };
-            let MessageBody::Settled(settled) = &line.body else { return Ok(()) };
-            let Some((shard, ask)) = settled.next_ask() else { return Ok(()) };
-            let (ask, before) = (ask.clone(), settled.before(shard));
-            let params = self.passed(frame, &ask.params).await?.map();
+            let Some(line) = frame.dialogue.messages.get(at) else { return Ok(()) };
+            let MessageBody::Rendered(settled) = &line.body else { return Ok(()) };
+            let Some((shard, ask)) = settled.next_placeholder() else { return Ok(()) };
+            let (ask, before) = (ask.clone(), settled.text_before(shard));
+            let params = self.evaluate_args(frame, &ask.params).await?.to_map();
             frame.values.locals.push(params.clone());
-            let came = self.one(frame, at, &ask, before, params).await;
+            let came = self.answer_placeholder(frame, at, &ask, before, params).await;
             frame.values.locals.pop();
             let reply = came?;
             let text = reply.text.clone();
-            let (whole, is_last) = match frame.talk.lines.get_mut(at).map(|line| &mut line.body) {
-                Some(MessageBody::Settled(settled)) => {
-                    settled.fill(shard, reply.text.clone());
-                    (settled.text(), settled.next_ask().is_none())
-                }
-                _ => return Ok(()),
-            };
+            let (whole, is_last) =
+                match frame.dialogue.messages.get_mut(at).map(|line| &mut line.body) {
+                    Some(MessageBody::Rendered(settled)) => {
+                        settled.fill(shard, reply.text.clone());
+                        (settled.text(), settled.next_placeholder().is_none())
+                    }
+                    _ => return Ok(()),
+                };
             let by_chance = ask.pick.random && !ask.choices.is_empty();
-            match kind(frame) {
+            match answer_format(frame) {
                 // The message is still incomplete; it is parsed as a whole when it is done.
                 Some(_) if !is_last || !ask.choices.is_empty() => {
                     let value = Value::String(reply.text.clone());
@@ -46,16 +51,16 @@ impl ScriptRun {
                     frame.values.latest = value;
                 }
                 _ => {
-                    self.keep(frame, Some(&ask.name), &whole, &reply)?;
+                    self.store_reply(frame, Some(&ask.name), &whole, &reply)?;
                 }
             }
             if !by_chance {
-                self.after_answer(frame, &text).await?;
+                self.run_after_answer_tools(frame, &text).await?;
             }
         }
     }
 
-    async fn one(
+    async fn answer_placeholder(
         &mut self,
         frame: &mut Frame,
         at: usize,
@@ -64,28 +69,29 @@ impl ScriptRun {
         params: Map<String, Value>,
     ) -> Result<ModelReply, ScriptFlow> {
         if ask.pick.random && !ask.choices.is_empty() {
-            return Ok(ModelReply { text: by_chance(ask), ..ModelReply::default() });
+            return Ok(ModelReply { text: pick_random(ask), ..ModelReply::default() });
         }
-        let role = frame.talk.lines.get(at).map(|line| line.role.clone()).unwrap_or_default();
-        let is_other = role != frame.shape.name();
+        let role =
+            frame.dialogue.messages.get(at).map(|line| line.role.clone()).unwrap_or_default();
+        let is_other = role != frame.manifest.name();
         if let Some(script) = frame.role_script(&role).filter(|_| is_other) {
             return self.role_reply(frame, &role, &script, at, before).await;
         }
         if before.trim().is_empty()
             && ask.choices.is_empty()
-            && let Some(reply) = self.with_tools(frame, at).await?
+            && let Some(reply) = self.answer_with_tools(frame, at).await?
         {
             return Ok(reply);
         }
         let begun = DialogueMessage {
-            body: MessageBody::Settled(Settled::given(before)),
-            ..DialogueMessage::settled(role, "")
+            body: MessageBody::Rendered(RenderedText::literal(before)),
+            ..DialogueMessage::rendered(role, "")
         };
-        self.restricted(frame, at, &begun, ask, params).await
+        self.ask_until_valid(frame, at, &begun, ask, params).await
     }
 
     /// Asks until the reply is one of the choices, if there are any.
-    async fn restricted(
+    async fn ask_until_valid(
         &mut self,
         frame: &mut Frame,
         at: usize,
@@ -95,29 +101,29 @@ impl ScriptRun {
     ) -> Result<ModelReply, ScriptFlow> {
         let mut last = String::new();
         for _ in 0..TRIES {
-            let extra = SystemParts { notes: instruction(ask), ..SystemParts::default() };
-            let sent = self.sent(frame, at, Some(begun), &extra);
+            let extra = SystemParts { notes: choice_instruction(ask), ..SystemParts::default() };
+            let sent = self.model_messages(frame, at, Some(begun), &extra);
             let wish = CallOptions { params: params.clone(), ..CallOptions::default() };
             let reply = self.complete(frame, sent, wish).await?;
             if ask.choices.is_empty() {
                 return Ok(reply);
             }
-            if let Some(text) = chosen(ask, &reply.text) {
+            if let Some(text) = match_choices(ask, &reply.text) {
                 return Ok(ModelReply { text, ..reply });
             }
             last = reply.text;
         }
-        Err(no_choice(&last, &ask.choices))
+        Err(no_choice_error(&last, &ask.choices))
     }
 }
 
 /// The instruction that lists the choices for the model.
-fn instruction(ask: &Placeholder) -> Vec<String> {
+fn choice_instruction(ask: &Placeholder) -> Vec<String> {
     if ask.choices.is_empty() {
         return Vec::new();
     }
     let list: Vec<String> = ask.choices.iter().map(|choice| format!("\"{choice}\"")).collect();
-    let how_many = match ask.pick.most {
+    let how_many = match ask.pick.max {
         1 => "exactly one of these, and nothing else".to_owned(),
         most => format!(
             "at most {most} of these, separated by \"{}\", and nothing else",
@@ -127,15 +133,15 @@ fn instruction(ask: &Placeholder) -> Vec<String> {
     vec![format!("Answer with {how_many}: {}", list.join(", "))]
 }
 
-fn by_chance(ask: &Placeholder) -> String {
+fn pick_random(ask: &Placeholder) -> String {
     let mut choices: Vec<&str> = ask.choices.iter().map(String::as_str).collect();
     fastrand::shuffle(&mut choices);
-    choices.truncate(ask.pick.most);
+    choices.truncate(ask.pick.max);
     choices.join(&ask.pick.separator)
 }
 
 /// The choices a reply names, spelled as listed.
-fn chosen(ask: &Placeholder, reply: &str) -> Option<String> {
+fn match_choices(ask: &Placeholder, reply: &str) -> Option<String> {
     let bare = |text: &str| {
         let trimmed = text.trim().trim_matches(|c: char| {
             c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '.' | '。' | '*' | '“' | '”')
@@ -162,10 +168,10 @@ fn chosen(ask: &Placeholder, reply: &str) -> Option<String> {
         }
     }
     found.sort_by_key(|(at, _)| *at);
-    if found.is_empty() || (ask.pick.most == 1 && found.len() > 1) {
+    if found.is_empty() || (ask.pick.max == 1 && found.len() > 1) {
         return None;
     }
     let names: Vec<&str> =
-        found.into_iter().take(ask.pick.most).map(|(_, it)| it.as_str()).collect();
+        found.into_iter().take(ask.pick.max).map(|(_, it)| it.as_str()).collect();
     Some(names.join(&ask.pick.separator))
 }

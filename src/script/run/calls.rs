@@ -13,18 +13,18 @@ use super::super::permission::{self, CallVerdict};
 use super::super::shape::Manifest;
 use super::super::shape::input::ScriptArgs;
 use super::super::syntax::ScriptNode;
-use super::super::text::Invoke;
+use super::super::text::CallMark;
 use super::super::text::args::Arg;
 use super::import::Callee;
 use super::own;
-use super::tools::is_missing;
+use super::tools::is_not_found;
 use super::values::{merge, text_of};
 use super::{Frame, ScriptFlow, ScriptRun};
 use crate::words::script_run as words;
 
 /// A call as written in the script.
 #[derive(Clone, Copy, Debug)]
-pub struct Called<'a> {
+pub struct CallSyntax<'a> {
     pub name: &'a str,
     /// `$|name`: the last result is passed in.
     pub pipe: bool,
@@ -33,26 +33,26 @@ pub struct Called<'a> {
     /// The value of the key.
     pub head: Option<&'a ScriptNode>,
     /// The other keys.
-    pub more: &'a [(&'a ScriptNode, &'a ScriptNode)],
+    pub other_keys: &'a [(&'a ScriptNode, &'a ScriptNode)],
 }
 
 /// The evaluated arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArgValues {
-    pub by_place: Vec<Value>,
+    pub positional: Vec<Value>,
     pub named: Map<String, Value>,
     /// Plain variables that were passed by position, under their names.
-    pub also: Map<String, Value>,
+    pub passed_variables: Map<String, Value>,
 }
 
 impl ArgValues {
     pub fn first(&self) -> Option<&Value> {
-        self.by_place.first()
+        self.positional.first()
     }
 
     /// An argument by name, including one inside a single map.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        let inside = match self.by_place.as_slice() {
+        let inside = match self.positional.as_slice() {
             [Value::Object(map)] => map.get(name),
             _ => None,
         };
@@ -60,17 +60,17 @@ impl ArgValues {
     }
 
     /// An argument by name, or the first one.
-    pub fn one(&self, name: &str) -> Option<&Value> {
+    pub fn get_or_first(&self, name: &str) -> Option<&Value> {
         self.get(name).or_else(|| self.first())
     }
 
     pub fn text(&self, name: &str) -> Option<String> {
-        self.one(name).filter(|value| !value.is_null()).map(text_of)
+        self.get_or_first(name).filter(|value| !value.is_null()).map(text_of)
     }
 
     /// All named arguments, including those of a single map.
-    pub fn map(&self) -> Map<String, Value> {
-        let mut map = match self.by_place.as_slice() {
+    pub fn to_map(&self) -> Map<String, Value> {
+        let mut map = match self.positional.as_slice() {
             [Value::Object(map)] => map.clone(),
             _ => Map::new(),
         };
@@ -79,27 +79,27 @@ impl ArgValues {
     }
 
     /// In the form a script takes.
-    pub fn for_script(self) -> ScriptArgs {
-        let mut named = self.map();
-        for (name, value) in self.also {
+    pub fn into_script_args(self) -> ScriptArgs {
+        let mut named = self.to_map();
+        for (name, value) in self.passed_variables {
             named.entry(name).or_insert(value);
         }
-        let by_place = match self.by_place.as_slice() {
+        let by_place = match self.positional.as_slice() {
             [Value::Object(_)] => Vec::new(),
-            _ => self.by_place,
+            _ => self.positional,
         };
-        ScriptArgs { by_place, named }
+        ScriptArgs { positional: by_place, named }
     }
 
     /// In the form a function takes: by position, or as one object.
-    pub fn for_function(self) -> Vec<Value> {
+    pub fn into_function_args(self) -> Vec<Value> {
         if self.named.is_empty() {
-            return self.by_place;
+            return self.positional;
         }
         let mut map = Map::new();
-        for (at, value) in self.by_place.iter().enumerate() {
+        for (at, value) in self.positional.iter().enumerate() {
             match value {
-                Value::Object(inside) if self.by_place.len() == 1 => map.extend(inside.clone()),
+                Value::Object(inside) if self.positional.len() == 1 => map.extend(inside.clone()),
                 value => {
                     map.insert(at.to_string(), value.clone());
                 }
@@ -110,7 +110,7 @@ impl ArgValues {
     }
 
     /// Adds the last result to the arguments; explicit arguments win.
-    pub fn pipe(&mut self, latest: &Value) {
+    pub fn add_latest(&mut self, latest: &Value) {
         match latest {
             Value::Null => {}
             Value::Object(map) => {
@@ -130,15 +130,15 @@ impl ArgValues {
 
 impl ScriptRun {
     /// Whether a name can be called.
-    pub fn knows(&self, frame: &Frame, name: &str) -> bool {
-        directive::find(name).is_some() || frame.reach.has_function(name)
+    pub fn is_callable(&self, frame: &Frame, name: &str) -> bool {
+        directive::find(name).is_some() || frame.imports.has_function(name)
     }
 
     /// Runs a call as an instruction: its value is the last result.
-    pub async fn directive(
+    pub async fn run_directive(
         &mut self,
         frame: &mut Frame,
-        called: Called<'_>,
+        called: CallSyntax<'_>,
     ) -> Result<(), ScriptFlow> {
         if let Some(value) = self.call(frame, called).await? {
             frame.values.hidden.clear();
@@ -151,21 +151,21 @@ impl ScriptRun {
     pub fn call<'a>(
         &'a mut self,
         frame: &'a mut Frame,
-        called: Called<'a>,
+        called: CallSyntax<'a>,
     ) -> BoxFuture<'a, Result<Option<Value>, ScriptFlow>> {
         Box::pin(async move {
-            self.step()?;
+            self.count_instruction()?;
             if called.name != "initDone" {
-                self.needs_trust(frame, &format!("${}", called.name))?;
+                self.require_trust(frame, &format!("${}", called.name))?;
             }
-            let row = match frame.reach.has_function(called.name) {
+            let row = match frame.imports.has_function(called.name) {
                 true => None,
                 false => directive::find(called.name),
             };
-            let flush = row.map_or(Flush::Asks, |row| row.flush);
+            let flush = row.map_or(Flush::Placeholders, |row| row.flush);
             match flush {
                 Flush::All => self.flush(frame).await?,
-                Flush::Asks => self.flush_asks(frame).await?,
+                Flush::Placeholders => self.flush_placeholders(frame).await?,
                 Flush::Nothing => {}
             }
             if called.pipe {
@@ -173,78 +173,84 @@ impl ScriptRun {
             }
             match row {
                 Some(row) if row.lazy => {
-                    (row.run)(self, frame, DirectiveCall { called, passed: ArgValues::default() })
-                        .await
+                    (row.run)(
+                        self,
+                        frame,
+                        DirectiveCall { call: called, args: ArgValues::default() },
+                    )
+                    .await
                 }
                 Some(row) => {
-                    let passed = self.given(frame, &called).await?;
-                    (row.run)(self, frame, DirectiveCall { called, passed }).await
+                    let passed = self.evaluate_call_args(frame, &called).await?;
+                    (row.run)(self, frame, DirectiveCall { call: called, args: passed }).await
                 }
                 None => {
-                    let passed = self.given(frame, &called).await?;
-                    self.function(frame, called.name, passed).await
+                    let passed = self.evaluate_call_args(frame, &called).await?;
+                    self.call_function(frame, called.name, passed).await
                 }
             }
         })
     }
 
     /// All arguments of a call: in brackets, under the key, and in the other keys.
-    async fn given(
+    async fn evaluate_call_args(
         &mut self,
         frame: &mut Frame,
-        called: &Called<'_>,
+        called: &CallSyntax<'_>,
     ) -> Result<ArgValues, ScriptFlow> {
-        let mut passed = self.passed(frame, called.args).await?;
+        let mut passed = self.evaluate_args(frame, called.args).await?;
         if let Some(head) = called.head {
-            match self.value(frame, head).await? {
+            match self.evaluate_value(frame, head).await? {
                 Value::Null => {}
-                Value::Object(map) if !called.args.is_empty() || !called.more.is_empty() => {
+                Value::Object(map) if !called.args.is_empty() || !called.other_keys.is_empty() => {
                     for (key, value) in map {
                         passed.named.entry(key).or_insert(value);
                     }
                 }
-                value => passed.by_place.push(value),
+                value => passed.positional.push(value),
             }
         }
-        for (key, node) in called.more {
-            if let Some(key) = key.key() {
-                let value = self.value(frame, node).await?;
+        for (key, node) in called.other_keys {
+            if let Some(key) = key.key_text() {
+                let value = self.evaluate_value(frame, node).await?;
                 passed.named.insert(key, value);
             }
         }
         if called.pipe {
             let latest = frame.values.latest.clone();
-            passed.pipe(&latest);
+            passed.add_latest(&latest);
         }
         Ok(passed)
     }
 
     /// Calls a function of the script, an imported one, or an imported script.
-    pub async fn function(
+    pub async fn call_function(
         &mut self,
         frame: &mut Frame,
         name: &str,
         passed: ArgValues,
     ) -> Result<Option<Value>, ScriptFlow> {
-        match frame.reach.callee(name) {
-            Some(Callee::Js { name, .. }) => self.js(frame, &name, passed.for_function()).await,
+        match frame.imports.callee(name) {
+            Some(Callee::Js { name, .. }) => {
+                self.call_js(frame, &name, passed.into_function_args()).await
+            }
             Some(Callee::Wasm { module, name }) => {
-                self.wasm(frame, module, &name, passed.for_function()).map(Some)
+                self.call_wasm(frame, module, &name, passed.into_function_args()).map(Some)
             }
             Some(Callee::Script(shape)) => {
-                let args = passed.for_script();
-                self.permit(frame, shape.id(), &args.named).await?;
-                self.shape(frame, shape, args).await.map(Some)
+                let args = passed.into_script_args();
+                self.check_permission(frame, shape.id(), &args.named).await?;
+                self.run_manifest(frame, shape, args).await.map(Some)
             }
             Some(Callee::Interact(shape)) => {
                 let message = passed.text("message").unwrap_or_default();
-                self.permit(frame, shape.id(), &passed.map()).await?;
+                self.check_permission(frame, shape.id(), &passed.to_map()).await?;
                 self.interact(frame, shape, Map::new(), message).await.map(Some)
             }
-            Some(Callee::Foreign { module, name }) => {
-                let Some(mut other) = frame.reach.take_module(module) else { return Ok(None) };
-                let came = Box::pin(self.function(&mut other, &name, passed)).await;
-                frame.reach.put_module(module, other);
+            Some(Callee::OtherScript { module, name }) => {
+                let Some(mut other) = frame.imports.take_module(module) else { return Ok(None) };
+                let came = Box::pin(self.call_function(&mut other, &name, passed)).await;
+                frame.imports.put_module(module, other);
                 came
             }
             None => Err(words::NO_DIRECTIVE.with("name", quoted(name)).into()),
@@ -255,36 +261,36 @@ impl ScriptRun {
     pub async fn invoke(
         &mut self,
         frame: &mut Frame,
-        invoke: &Invoke,
+        invoke: &CallMark,
     ) -> Result<Value, ScriptFlow> {
-        let Invoke { name, directive, args } = invoke;
+        let CallMark { name, directive, args } = invoke;
         if *directive {
-            let called = Called { name, pipe: false, args, head: None, more: &[] };
+            let called = CallSyntax { name, pipe: false, args, head: None, other_keys: &[] };
             return Ok(self.call(frame, called).await?.unwrap_or(Value::Null));
         }
-        self.needs_trust(frame, &format!("@{name}"))?;
-        let passed = Box::pin(self.passed(frame, args)).await?;
+        self.require_trust(frame, &format!("@{name}"))?;
+        let passed = Box::pin(self.evaluate_args(frame, args)).await?;
         match passed.named.get("message") {
             Some(message) if *message != Value::Bool(false) => {
                 let message = match message {
-                    Value::Bool(_) => self.said_last(frame),
+                    Value::Bool(_) => self.latest_text(frame),
                     message => text_of(message),
                 };
-                let mut args = passed.for_script().named;
+                let mut args = passed.into_script_args().named;
                 args.shift_remove("message");
                 let script = frame.role_script(name).unwrap_or_else(|| name.clone());
-                self.permit(frame, &script, &args).await?;
-                let shape = self.find(frame, &script)?;
+                self.check_permission(frame, &script, &args).await?;
+                let shape = self.find_script(frame, &script)?;
                 self.interact(frame, shape, args, message).await
             }
-            _ => self.script(frame, name, passed.for_script()).await,
+            _ => self.call_script(frame, name, passed.into_script_args()).await,
         }
     }
 
     /// The latest text: the last result, or else the last message.
-    fn said_last(&self, frame: &Frame) -> String {
+    fn latest_text(&self, frame: &Frame) -> String {
         match &frame.values.latest {
-            Value::Null => frame.talk.lines.iter().rev().find(|line| !line.is_pending()),
+            Value::Null => frame.dialogue.messages.iter().rev().find(|line| !line.is_pending()),
             latest => return text_of(latest),
         }
         .map(super::talk::DialogueMessage::text)
@@ -292,59 +298,60 @@ impl ScriptRun {
     }
 
     /// Finds a script and runs it with these arguments.
-    pub fn script<'a>(
+    pub fn call_script<'a>(
         &'a mut self,
         frame: &'a mut Frame,
         name: &'a str,
         args: ScriptArgs,
     ) -> BoxFuture<'a, Result<Value, ScriptFlow>> {
         Box::pin(async move {
-            self.needs_trust(frame, &format!("@{name}"))?;
-            self.permit(frame, name, &args.named).await?;
-            if frame.reach.has_function(name) {
-                let ScriptArgs { by_place, named } = args;
-                let passed = ArgValues { by_place, named, also: Map::new() };
-                return Ok(self.function(frame, name, passed).await?.unwrap_or(Value::Null));
+            self.require_trust(frame, &format!("@{name}"))?;
+            self.check_permission(frame, name, &args.named).await?;
+            if frame.imports.has_function(name) {
+                let ScriptArgs { positional: by_place, named } = args;
+                let passed =
+                    ArgValues { positional: by_place, named, passed_variables: Map::new() };
+                return Ok(self.call_function(frame, name, passed).await?.unwrap_or(Value::Null));
             }
-            let shape = match (self.find(frame, name), own::find(name)) {
-                (Err(halt), Some(own)) if is_missing(&halt) => {
-                    return self.own_tool(own, &args.named).await;
+            let shape = match (self.find_script(frame, name), own::find(name)) {
+                (Err(halt), Some(own)) if is_not_found(&halt) => {
+                    return self.run_builtin_tool(own, &args.named).await;
                 }
                 (found, _) => found?,
             };
-            self.shape(frame, shape, args).await
+            self.run_manifest(frame, shape, args).await
         })
     }
 
     /// The script a name refers to, as seen from another one.
-    pub fn find(&self, frame: &Frame, name: &str) -> Result<Arc<Manifest>, ScriptFlow> {
-        if name == frame.shape.id() {
-            return Ok(frame.shape.clone());
+    pub fn find_script(&self, frame: &Frame, name: &str) -> Result<Arc<Manifest>, ScriptFlow> {
+        if name == frame.manifest.id() {
+            return Ok(frame.manifest.clone());
         }
-        let source = self.library.find(name, &frame.shape.origin.folder)?;
-        Ok(Arc::new(Manifest::of(source, &self.library)?))
+        let source = self.library.find(name, &frame.manifest.origin.folder)?;
+        Ok(Arc::new(Manifest::load(source, &self.library)?))
     }
 
     /// Runs a script on behalf of another one.
-    pub async fn shape(
+    pub async fn run_manifest(
         &mut self,
         caller: &Frame,
         shape: Arc<Manifest>,
         args: ScriptArgs,
     ) -> Result<Value, ScriptFlow> {
-        self.host.tell(ScriptEvent::Calling(shape.id().to_owned()));
-        let mut frame = Frame::new(shape, args, &caller.guards)?;
-        self.frame(&mut frame).await
+        self.host.emit(ScriptEvent::ScriptCalled(shape.id().to_owned()));
+        let mut frame = Frame::new(shape, args, &caller.permissions)?;
+        self.run_frame(&mut frame).await
     }
 
     /// Whether the script and all its callers allow a call.
-    pub async fn permit(
+    pub async fn check_permission(
         &mut self,
         frame: &Frame,
         name: &str,
         args: &Map<String, Value>,
     ) -> Result<(), ScriptFlow> {
-        for rules in frame.guards.iter().rev() {
+        for rules in frame.permissions.iter().rev() {
             match permission::judge(rules, name, args)? {
                 CallVerdict::Allow => {}
                 CallVerdict::Deny => {
@@ -353,7 +360,7 @@ impl ScriptRun {
                 CallVerdict::Confirm => {
                     let shown = Value::Object(args.clone()).to_string();
                     let question = words::MAY_CALL
-                        .with("script", quoted(frame.shape.id()))
+                        .with("script", quoted(frame.manifest.id()))
                         .with("name", quoted(name))
                         .with("args", quoted(&shown));
                     if !self.host.confirm(question).await {
@@ -374,28 +381,31 @@ impl ScriptRun {
         message: String,
     ) -> Result<Value, ScriptFlow> {
         let key = shape.origin.file.clone();
-        let mut agent = match caller.reach.take_agent(&key) {
+        let mut agent = match caller.imports.take_agent(&key) {
             Some(agent) => agent,
             None => {
-                let args = ScriptArgs { by_place: Vec::new(), named: args };
-                let mut agent = Frame::new(shape, args, &caller.guards)?;
-                self.begin(&mut agent).await?;
+                let args = ScriptArgs { positional: Vec::new(), named: args };
+                let mut agent = Frame::new(shape, args, &caller.permissions)?;
+                self.run_without_answer(&mut agent).await?;
                 agent
             }
         };
-        agent.talk.push(super::talk::DialogueMessage::settled("user", message));
+        agent.dialogue.push(super::talk::DialogueMessage::rendered("user", message));
         let came = self.answer(&mut agent, &Map::new()).await;
         let said = agent.values.latest.clone();
-        caller.reach.put_agent(key, agent);
+        caller.imports.put_agent(key, agent);
         came?;
         Ok(said)
     }
 
     /// Runs a script to its end without the automatic answer.
-    pub fn begin<'a>(&'a mut self, frame: &'a mut Frame) -> BoxFuture<'a, Result<(), ScriptFlow>> {
+    pub fn run_without_answer<'a>(
+        &'a mut self,
+        frame: &'a mut Frame,
+    ) -> BoxFuture<'a, Result<(), ScriptFlow>> {
         Box::pin(async move {
             self.prepare(frame).await?;
-            match self.body(frame).await {
+            match self.run_body(frame).await {
                 Ok(()) | Err(ScriptFlow::Return(_) | ScriptFlow::Break | ScriptFlow::Continue) => {}
                 Err(halt) => return Err(halt),
             }

@@ -21,18 +21,18 @@ pub struct Handler {
 
 impl Frame {
     /// Whether an event has a handler.
-    pub fn hears(&self, event: &str) -> bool {
+    pub fn has_handler(&self, event: &str) -> bool {
         self.handlers.iter().any(|handler| handler.event == event)
     }
 
-    pub fn on(&mut self, event: &str, callback: &str, once: bool) {
+    pub fn add_handler(&mut self, event: &str, callback: &str, once: bool) {
         if self.handlers.len() < MOST {
             let callback = callback.strip_prefix('$').unwrap_or(callback).to_owned();
             self.handlers.push(Handler { event: event.to_owned(), callback, once });
         }
     }
 
-    pub fn off(&mut self, event: &str, callback: Option<&str>) {
+    pub fn remove_handlers(&mut self, event: &str, callback: Option<&str>) {
         let callback = callback.map(|name| name.strip_prefix('$').unwrap_or(name));
         self.handlers.retain(|handler| {
             handler.event != event || callback.is_some_and(|name| name != handler.callback)
@@ -42,8 +42,8 @@ impl Frame {
 
 impl ScriptRun {
     /// The handlers of the head: `on:` as a list of `"event:$fn"`, or a map.
-    pub async fn listen(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
-        let Some(on) = frame.shape.front.get("on").cloned() else { return Ok(()) };
+    pub async fn add_declared_handlers(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
+        let Some(on) = frame.manifest.front_matter.get("on").cloned() else { return Ok(()) };
         let items = match on.tree {
             Tree::List(items) => items,
             _ => vec![on],
@@ -52,25 +52,25 @@ impl ScriptRun {
             if let Some(text) = item.as_text()
                 && let Some((event, callback)) = text.split_once(':')
             {
-                frame.on(event.trim(), callback.trim(), false);
+                frame.add_handler(event.trim(), callback.trim(), false);
             }
             for (event, callback) in item.pairs() {
-                let event = event.key().unwrap_or_default();
-                let callback = self.callback(frame, callback).await?;
-                frame.on(&event, &callback, false);
+                let event = event.key_text().unwrap_or_default();
+                let callback = self.callback_name(frame, callback).await?;
+                frame.add_handler(&event, &callback, false);
             }
         }
         Ok(())
     }
 
     /// The name of a callback; an inline function is given one.
-    pub async fn callback(
+    pub async fn callback_name(
         &mut self,
         frame: &mut Frame,
         node: &ScriptNode,
     ) -> Result<String, ScriptFlow> {
         match (&node.tag, node.as_text()) {
-            (Some(_), Some(source)) => self.nameless(frame, source).await,
+            (Some(_), Some(source)) => self.define_anonymous(frame, source).await,
             (None, Some(text)) => Ok(text.to_owned()),
             _ => Ok(String::new()),
         }
@@ -83,7 +83,7 @@ impl ScriptRun {
         event: &str,
         args: Vec<Value>,
     ) -> Result<(), ScriptFlow> {
-        if !frame.hears(event) {
+        if !frame.has_handler(event) {
             return Ok(());
         }
         let heard: Vec<_> = frame.handlers.iter().filter(|it| it.event == event).cloned().collect();
@@ -92,10 +92,10 @@ impl ScriptRun {
         for handler in heard {
             let all: Vec<Value> = std::iter::once(about.clone()).chain(args.clone()).collect();
             if let Some(expression) = handler.callback.strip_prefix("?=") {
-                Box::pin(self.expression(frame, expression)).await?;
-            } else if let Some(call) = args::call(&handler.callback) {
-                let passed = ArgValues { by_place: all, ..ArgValues::default() };
-                Box::pin(self.function(frame, &call.name, passed)).await?;
+                Box::pin(self.evaluate_expression(frame, expression)).await?;
+            } else if let Some(call) = args::parse_call(&handler.callback) {
+                let passed = ArgValues { positional: all, ..ArgValues::default() };
+                Box::pin(self.call_function(frame, &call.name, passed)).await?;
             }
         }
         Ok(())

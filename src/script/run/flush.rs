@@ -8,7 +8,7 @@ use super::super::fault::quoted;
 use super::super::output;
 use super::super::template::{self, Format, Functions, Rendered};
 use super::super::text::roles;
-use super::super::text::{MessageText, Pattern, Settled};
+use super::super::text::{MessageText, RegexMark, RenderedText};
 use super::talk::{DialogueMessage, MessageBody, RenderMode, SystemParts};
 use super::values::text_of;
 use super::{Frame, LONGEST_TEXT, ScriptFlow, ScriptRun};
@@ -20,14 +20,14 @@ const BACKTRACKS: usize = 1_000_000;
 impl ScriptRun {
     /// Renders every pending message, in order, and asks the model where a mark requires it.
     pub async fn flush(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
-        let end = frame.talk.lines.len();
+        let end = frame.dialogue.messages.len();
         self.flush_to(frame, end).await
     }
 
     /// The same, but only up to the last mark that waits: the next instruction may read a reply,
     /// while rendering can wait.
-    pub async fn flush_asks(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
-        let waits = frame.talk.lines.iter().rposition(waits);
+    pub async fn flush_placeholders(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
+        let waits = frame.dialogue.messages.iter().rposition(needs_early_flush);
         match waits {
             Some(last) => self.flush_to(frame, last + 1).await,
             None => Ok(()),
@@ -40,26 +40,26 @@ impl ScriptRun {
         end: usize,
     ) -> BoxFuture<'a, Result<(), ScriptFlow>> {
         Box::pin(async move {
-            if frame.talk.is_flushing {
+            if frame.dialogue.is_flushing {
                 // A call inside a message flushes nothing: that message is being rendered.
                 return Ok(());
             }
-            frame.talk.is_flushing = true;
-            let came = self.flush_lines(frame, end).await;
-            frame.talk.is_flushing = false;
+            frame.dialogue.is_flushing = true;
+            let came = self.flush_messages(frame, end).await;
+            frame.dialogue.is_flushing = false;
             came
         })
     }
 
-    async fn flush_lines(&mut self, frame: &mut Frame, end: usize) -> Result<(), ScriptFlow> {
-        for at in 0..end.min(frame.talk.lines.len()) {
-            if !frame.talk.lines.get(at).is_some_and(DialogueMessage::is_pending) {
+    async fn flush_messages(&mut self, frame: &mut Frame, end: usize) -> Result<(), ScriptFlow> {
+        for at in 0..end.min(frame.dialogue.messages.len()) {
+            if !frame.dialogue.messages.get(at).is_some_and(DialogueMessage::is_pending) {
                 continue;
             }
-            let spot = frame.talk.lines.get(at).and_then(|line| line.spot.clone());
-            self.flush_line(frame, at).await.map_err(|halt| match (halt, &spot) {
+            let spot = frame.dialogue.messages.get(at).and_then(|line| line.location.clone());
+            self.flush_message(frame, at).await.map_err(|halt| match (halt, &spot) {
                 (ScriptFlow::Failed(failure), Some(spot)) => {
-                    failure.or_at(&spot.file, spot.place).into()
+                    failure.or_location(&spot.file, spot.position).into()
                 }
                 (halt, _) => halt,
             })?;
@@ -67,51 +67,52 @@ impl ScriptRun {
         Ok(())
     }
 
-    async fn flush_line(&mut self, frame: &mut Frame, at: usize) -> Result<(), ScriptFlow> {
-        let Some(mut line) = frame.talk.lines.get(at).cloned() else { return Ok(()) };
-        self.settle(frame, &mut line).await?;
-        let addressed = !line.to.is_empty();
-        if let Some(place) = frame.talk.lines.get_mut(at) {
+    async fn flush_message(&mut self, frame: &mut Frame, at: usize) -> Result<(), ScriptFlow> {
+        let Some(mut line) = frame.dialogue.messages.get(at).cloned() else { return Ok(()) };
+        self.render_message(frame, &mut line).await?;
+        let addressed = !line.addressees.is_empty();
+        if let Some(place) = frame.dialogue.messages.get_mut(at) {
             *place = line;
         }
-        self.fill_asks(frame, at).await?;
+        self.fill_placeholders(frame, at).await?;
         match addressed {
-            true => self.group_answers(frame, at).await,
+            true => self.answer_as_roles(frame, at).await,
             false => Ok(()),
         }
     }
 
     /// Renders one message; replies of the model are still missing.
-    pub async fn settle(
+    pub async fn render_message(
         &mut self,
         frame: &mut Frame,
         line: &mut DialogueMessage,
     ) -> Result<(), ScriptFlow> {
         let locals = std::mem::replace(&mut frame.values.locals, line.locals.clone());
-        let was = std::mem::replace(&mut frame.talk.is_flushing, true);
-        let came = self.settle_body(frame, line).await;
-        frame.talk.is_flushing = was;
+        let was = std::mem::replace(&mut frame.dialogue.is_flushing, true);
+        let came = self.render_body(frame, line).await;
+        frame.dialogue.is_flushing = was;
         frame.values.locals = locals;
         came
     }
 
-    async fn settle_body(
+    async fn render_body(
         &mut self,
         frame: &mut Frame,
         line: &mut DialogueMessage,
     ) -> Result<(), ScriptFlow> {
         match line.body.clone() {
-            MessageBody::Settled(_) | MessageBody::Parts(_) => {}
+            MessageBody::Rendered(_) | MessageBody::Parts(_) => {}
             MessageBody::PendingParts(value) => {
-                line.body = MessageBody::Parts(self.parts(frame, &value).await?)
+                line.body = MessageBody::Parts(self.render_parts(frame, &value).await?)
             }
             MessageBody::Pending { text, how } => {
                 let (text, how) = match how {
-                    RenderMode::Expression => match self.expression(frame, &text).await? {
+                    RenderMode::Expression => match self.evaluate_expression(frame, &text).await? {
                         Some(value) => match text_of(&value).strip_prefix('#') {
                             Some(template) => (template.to_owned(), RenderMode::Template),
                             None => {
-                                line.body = MessageBody::Settled(Settled::given(text_of(&value)));
+                                line.body =
+                                    MessageBody::Rendered(RenderedText::literal(text_of(&value)));
                                 return Ok(());
                             }
                         },
@@ -119,9 +120,9 @@ impl ScriptRun {
                     },
                     how => (text, how),
                 };
-                let text = addressees(frame, line, &text);
-                let (settled, bias) = self.text(frame, &text, how).await?;
-                line.body = MessageBody::Settled(settled);
+                let text = take_addressees(frame, line, &text);
+                let (settled, bias) = self.render_text(frame, &text, how).await?;
+                line.body = MessageBody::Rendered(settled);
                 line.bias = bias;
             }
         }
@@ -129,30 +130,30 @@ impl ScriptRun {
     }
 
     /// Renders one text of the author, except for the parts that need the model.
-    async fn text(
+    async fn render_text(
         &mut self,
         frame: &mut Frame,
         text: &str,
         how: RenderMode,
-    ) -> Result<(Settled, Vec<super::super::text::Bias>), ScriptFlow> {
+    ) -> Result<(RenderedText, Vec<super::super::text::Bias>), ScriptFlow> {
         let mut draft = MessageText::read(text);
         let bias = draft.bias().to_vec();
-        self.fill(frame, &mut draft).await?;
+        self.fill_marks(frame, &mut draft).await?;
         if how == RenderMode::Marks {
-            return Ok((draft.settle(), bias));
+            return Ok((draft.into_unrendered(), bias));
         }
-        let sealed = draft.seal();
+        let sealed = draft.mask();
         let rendered = self.render(frame, sealed.template()).await?;
-        Ok((sealed.open(&rendered), bias))
+        Ok((sealed.unmask(&rendered), bias))
     }
 
     /// Fills in the results of calls and regular expressions.
-    pub async fn fill(
+    pub async fn fill_marks(
         &mut self,
         frame: &mut Frame,
         draft: &mut MessageText,
     ) -> Result<(), ScriptFlow> {
-        while let Some((at, invoke)) = draft.next_invoke().map(|(at, it)| (at, it.clone())) {
+        while let Some((at, invoke)) = draft.next_call().map(|(at, it)| (at, it.clone())) {
             let value = self.invoke(frame, &invoke).await?;
             let text = text_of(&value);
             if text.len() > LONGEST_TEXT {
@@ -161,8 +162,8 @@ impl ScriptRun {
             draft.fill(at, text);
         }
         while let Some((at, pattern)) = draft.next_pattern().map(|(at, it)| (at, it.clone())) {
-            let value = frame.values.at(&pattern.variable).unwrap_or(Value::Null);
-            let found = matched(&pattern, &text_of(&value))?;
+            let value = frame.values.get_path(&pattern.variable).unwrap_or(Value::Null);
+            let found = first_match(&pattern, &text_of(&value))?;
             draft.fill(at, found);
         }
         Ok(())
@@ -180,21 +181,25 @@ impl ScriptRun {
             return Ok(text.to_owned());
         }
         let data = Value::Object(template_data(frame));
-        let mut functions = Functions::new(frame.reach.template_names());
+        let mut functions = Functions::new(frame.imports.template_names());
         loop {
             match template::render_with(format, text, &data, &functions)? {
                 Rendered::Done(text) => return Ok(text),
-                Rendered::Wants(call) => {
+                Rendered::NeedsCall(call) => {
                     let value =
-                        self.template_function(frame, &call.name, call.args.clone()).await?;
-                    functions.answer(call, value.unwrap_or(Value::Null));
+                        self.call_template_function(frame, &call.name, call.args.clone()).await?;
+                    functions.add_result(call, value.unwrap_or(Value::Null));
                 }
             }
         }
     }
 
     /// A structured system message, with each of its texts rendered.
-    async fn parts(&mut self, frame: &mut Frame, value: &Value) -> Result<SystemParts, ScriptFlow> {
+    async fn render_parts(
+        &mut self,
+        frame: &mut Frame,
+        value: &Value,
+    ) -> Result<SystemParts, ScriptFlow> {
         let mut parts = SystemParts::default();
         let Value::Object(map) = value else {
             return Err(words::SYSTEM_NO_PARTS.into());
@@ -207,7 +212,7 @@ impl ScriptRun {
             };
             let mut rendered = Vec::new();
             for text in texts {
-                let (settled, _) = self.text(frame, &text, RenderMode::Template).await?;
+                let (settled, _) = self.render_text(frame, &text, RenderMode::Template).await?;
                 rendered.push(settled.text().trim_end_matches('\n').to_owned());
             }
             match key.as_str() {
@@ -223,45 +228,45 @@ impl ScriptRun {
 }
 
 /// Whether there are marks whose results a later instruction may need.
-fn waits(line: &DialogueMessage) -> bool {
+fn needs_early_flush(line: &DialogueMessage) -> bool {
     match &line.body {
         MessageBody::Pending { text, .. } => {
-            !line.to.is_empty() || text.contains("[[") || text.trim_start().starts_with('@')
+            !line.addressees.is_empty() || text.contains("[[") || text.trim_start().starts_with('@')
         }
-        MessageBody::Settled(settled) => settled.next_ask().is_some(),
+        MessageBody::Rendered(settled) => settled.next_placeholder().is_some(),
         MessageBody::PendingParts(_) | MessageBody::Parts(_) => false,
     }
 }
 
 /// Removes the `@role`s at the start of a text, and expands `@all`.
-fn addressees(frame: &Frame, line: &mut DialogueMessage, text: &str) -> String {
-    let roles = frame.shape.roles();
+fn take_addressees(frame: &Frame, line: &mut DialogueMessage, text: &str) -> String {
+    let roles = frame.manifest.roles();
     if roles.is_empty() {
         return text.to_owned();
     }
     let is_role = |name: &str| name == "all" || roles.contains_key(name);
-    let (to, rest) = roles::leading(text, is_role);
-    line.to.extend(to);
+    let (to, rest) = roles::parse_leading(text, is_role);
+    line.addressees.extend(to);
     let mut named = Vec::new();
-    for to in std::mem::take(&mut line.to) {
+    for to in std::mem::take(&mut line.addressees) {
         let names = match to.role.as_str() {
             "all" => roles.keys().filter(|name| **name != line.role).cloned().collect(),
             _ => vec![to.role.clone()],
         };
         for role in names {
-            if named.iter().all(|known: &roles::To| known.role != role) {
-                named.push(roles::To { role, arg: to.arg.clone() });
+            if named.iter().all(|known: &roles::Addressee| known.role != role) {
+                named.push(roles::Addressee { role, arg: to.arg.clone() });
             }
         }
     }
-    line.to = named;
+    line.addressees = named;
     rest.to_owned()
 }
 
 /// The data of templates. The output is described in words, unless the script asks for the schema.
 fn template_data(frame: &Frame) -> Map<String, Value> {
     let mut data = frame.values.scope();
-    if let Some(schema) = frame.shape.output()
+    if let Some(schema) = frame.manifest.output()
         && data.get("output") == Some(schema)
     {
         let natural = frame.values.flag("naturalOutput").unwrap_or(true);
@@ -275,7 +280,7 @@ fn template_data(frame: &Frame) -> Map<String, Value> {
 }
 
 /// The match of a regular expression in a text; the whole text if nothing matches.
-fn matched(pattern: &Pattern, text: &str) -> Result<String, ScriptFlow> {
+fn first_match(pattern: &RegexMark, text: &str) -> Result<String, ScriptFlow> {
     let flags: String = pattern.flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
     let source = match flags.is_empty() {
         true => pattern.source.clone(),

@@ -11,7 +11,7 @@ use super::super::failure::LocatedError;
 use super::super::fault::quoted;
 use super::super::js::Engine;
 use super::super::shape::input::ScriptArgs;
-use super::super::shape::links::bare;
+use super::super::shape::links::strip_dollar;
 use super::super::shape::{Export, Import, ImportKind, ImportPick, Manifest, Picks};
 use super::super::source;
 use super::super::wasm;
@@ -38,7 +38,7 @@ pub enum Callee {
     /// `$id.interact({message})`.
     Interact(Arc<Manifest>),
     /// A function of another script.
-    Foreign {
+    OtherScript {
         module: usize,
         name: String,
     },
@@ -47,7 +47,7 @@ pub enum Callee {
 /// Everything a script can call by name.
 #[derive(Default)]
 pub struct Imports {
-    names: BTreeMap<String, Callee>,
+    callees: BTreeMap<String, Callee>,
     /// Template functions: their name in templates, and their name in the engine.
     templates: BTreeMap<String, String>,
     pub engine: Option<Engine>,
@@ -55,29 +55,29 @@ pub struct Imports {
     pub wasm: Vec<wasm::Module>,
     roles: BTreeMap<String, Frame>,
     agents: BTreeMap<String, Frame>,
-    pub nameless: usize,
+    pub anonymous_count: usize,
 }
 
 impl Imports {
     pub fn has_function(&self, name: &str) -> bool {
-        self.names.contains_key(name)
+        self.callees.contains_key(name)
     }
 
     pub fn callee(&self, name: &str) -> Option<Callee> {
-        self.names.get(name).cloned()
+        self.callees.get(name).cloned()
     }
 
     pub fn template_names(&self) -> Vec<String> {
         self.templates.keys().cloned().collect()
     }
 
-    pub fn template(&self, name: &str) -> Option<String> {
+    pub fn template_function(&self, name: &str) -> Option<String> {
         self.templates.get(name).cloned()
     }
 
     /// Adds a name for a function; an existing name stays.
     pub fn add(&mut self, name: &str, callee: Callee) {
-        self.names.entry(name.to_owned()).or_insert(callee);
+        self.callees.entry(name.to_owned()).or_insert(callee);
     }
 
     pub fn add_template(&mut self, name: &str, function: &str) {
@@ -118,13 +118,13 @@ impl Imports {
 
 impl ScriptRun {
     /// Loads the imports of the script, and runs their initialisers.
-    pub async fn imports(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
-        let shape = frame.shape.clone();
+    pub async fn load_imports(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
+        let shape = frame.manifest.clone();
         for import in &shape.imports {
-            self.needs_trust(frame, "import")?;
-            self.import(frame, import).await.map_err(|halt| match halt {
+            self.require_trust(frame, "import")?;
+            self.load_import(frame, import).await.map_err(|halt| match halt {
                 ScriptFlow::Failed(failure) => {
-                    failure.or_at(&import.spot.file, import.spot.place).into()
+                    failure.or_location(&import.location.file, import.location.position).into()
                 }
                 other => other,
             })?;
@@ -132,17 +132,17 @@ impl ScriptRun {
         Ok(())
     }
 
-    async fn import(&mut self, frame: &mut Frame, import: &Import) -> Result<(), ScriptFlow> {
+    async fn load_import(&mut self, frame: &mut Frame, import: &Import) -> Result<(), ScriptFlow> {
         match &import.kind {
             ImportKind::Module(name) => {
-                let (id, names) = self.js_module(frame, name, Vec::new()).await?;
-                self.take_functions(frame, import, &id, name, names).await
+                let (id, names) = self.load_js_module(frame, name, Vec::new()).await?;
+                self.import_functions(frame, import, &id, name, names).await
             }
             ImportKind::File(name) => {
-                let path = self.library.path(name, &frame.shape.origin.folder);
-                let files = self.js_files(frame, &path)?;
-                let (id, names) = self.js_module(frame, name, files).await?;
-                self.take_functions(frame, import, &id, &stem(name), names).await
+                let path = self.library.resolve_import(name, &frame.manifest.origin.folder);
+                let files = self.read_js_files(frame, &path)?;
+                let (id, names) = self.load_js_module(frame, name, files).await?;
+                self.import_functions(frame, import, &id, &module_name(name), names).await
             }
             ImportKind::Wasm(name) => self.import_wasm(frame, import, name),
             ImportKind::Script(name) => self.import_script(frame, import, name).await,
@@ -150,7 +150,7 @@ impl ScriptRun {
     }
 
     /// Adds the functions of a module, under the names the entry sets.
-    async fn take_functions(
+    async fn import_functions(
         &mut self,
         frame: &mut Frame,
         import: &Import,
@@ -159,43 +159,46 @@ impl ScriptRun {
         names: Vec<String>,
     ) -> Result<(), ScriptFlow> {
         let inside = |name: &str| format!("{module}.{name}");
-        let plain: Vec<&String> = names.iter().filter(|name| bare(name) != INIT).collect();
+        let plain: Vec<&String> = names.iter().filter(|name| strip_dollar(name) != INIT).collect();
         match &import.picks {
             Picks::All => {
                 for name in &plain {
-                    self.take_function(frame, &inside(name), &bare(name), false).await?;
+                    self.import_function(frame, &inside(name), &strip_dollar(name), false).await?;
                 }
             }
-            Picks::Star | Picks::Named(_) => {
+            Picks::Namespace | Picks::Alias(_) => {
                 let object = match &import.picks {
-                    Picks::Named(name) => name.clone(),
+                    Picks::Alias(name) => name.clone(),
                     _ => short.to_owned(),
                 };
                 for name in &plain {
-                    let full = format!("{object}.{}", bare(name));
-                    frame.reach.add(&full, Callee::Js { name: inside(name), takes_object: false });
+                    let full = format!("{object}.{}", strip_dollar(name));
+                    frame
+                        .imports
+                        .add(&full, Callee::Js { name: inside(name), takes_object: false });
                 }
-                self.js_bind(frame, &object, module).await?;
+                self.bind_js(frame, &object, module).await?;
             }
-            Picks::Names(picks) => {
+            Picks::Selected(picks) => {
                 for pick in picks {
-                    let name = find_name(&plain, pick)
+                    let name = find_export(&plain, pick)
                         .ok_or_else(|| words::NO_EXPORT.with("name", quoted(&pick.name)))?;
-                    let alias = pick.alias.clone().unwrap_or_else(|| bare(name));
-                    self.take_function(frame, &inside(name), &alias, pick.template).await?;
+                    let alias = pick.alias.clone().unwrap_or_else(|| strip_dollar(name));
+                    self.import_function(frame, &inside(name), &alias, pick.template).await?;
                 }
             }
         }
-        let init = names.iter().find(|name| bare(name) == INIT).filter(|_| !import.quiet);
+        let init =
+            names.iter().find(|name| strip_dollar(name) == INIT).filter(|_| !import.skips_init);
         if let Some(init) = init {
             let data = init_data(frame);
-            let caller = json!({ "id": frame.shape.id() });
-            self.js(frame, &inside(init), vec![data, caller]).await?;
+            let caller = json!({ "id": frame.manifest.id() });
+            self.call_js(frame, &inside(init), vec![data, caller]).await?;
         }
         Ok(())
     }
 
-    async fn take_function(
+    async fn import_function(
         &mut self,
         frame: &mut Frame,
         inside: &str,
@@ -203,13 +206,13 @@ impl ScriptRun {
         template: bool,
     ) -> Result<(), ScriptFlow> {
         match name.strip_prefix("template$").or(template.then_some(name)) {
-            Some(name) => frame.reach.add_template(name, inside),
+            Some(name) => frame.imports.add_template(name, inside),
             // An existing name stays.
-            None if frame.reach.has_function(name) => {}
+            None if frame.imports.has_function(name) => {}
             None => {
-                self.js_bind(frame, name, inside).await?;
+                self.bind_js(frame, name, inside).await?;
                 let callee = Callee::Js { name: inside.to_owned(), takes_object: false };
-                frame.reach.add(name, callee);
+                frame.imports.add(name, callee);
             }
         }
         Ok(())
@@ -221,24 +224,24 @@ impl ScriptRun {
         import: &Import,
         name: &str,
     ) -> Result<(), ScriptFlow> {
-        let path = self.library.path(name, &frame.shape.origin.folder);
+        let path = self.library.resolve_import(name, &frame.manifest.origin.folder);
         let bytes = self
             .library
             .files()
-            .bytes(&path)?
+            .read_bytes(&path)?
             .ok_or_else(|| words::NO_FILE.with("name", quoted(name)))?;
         let module = wasm::Module::read(&bytes)?;
-        let at = frame.reach.wasm.len();
+        let at = frame.imports.wasm.len();
         let names = module.functions();
-        frame.reach.wasm.push(module);
+        frame.imports.wasm.push(module);
         let object = match &import.picks {
-            Picks::Star => Some(stem(name)),
-            Picks::Named(name) => Some(name.clone()),
-            Picks::All | Picks::Names(_) => None,
+            Picks::Namespace => Some(module_name(name)),
+            Picks::Alias(name) => Some(name.clone()),
+            Picks::All | Picks::Selected(_) => None,
         };
         for function in names {
             let alias = match &import.picks {
-                Picks::Names(picks) => match picks.iter().find(|pick| pick.name == function) {
+                Picks::Selected(picks) => match picks.iter().find(|pick| pick.name == function) {
                     Some(pick) => pick.alias.clone().unwrap_or_else(|| function.clone()),
                     None => continue,
                 },
@@ -247,7 +250,7 @@ impl ScriptRun {
                     None => function.clone(),
                 },
             };
-            frame.reach.add(&alias, Callee::Wasm { module: at, name: function });
+            frame.imports.add(&alias, Callee::Wasm { module: at, name: function });
         }
         Ok(())
     }
@@ -259,33 +262,34 @@ impl ScriptRun {
         import: &Import,
         name: &str,
     ) -> Result<(), ScriptFlow> {
-        let source = self.library.find(name, &frame.shape.origin.folder)?;
+        let source = self.library.find(name, &frame.manifest.origin.folder)?;
         let is_package = source.origin.package.is_some() && !name.contains('#');
-        let shape = Arc::new(Manifest::of(source, &self.library)?);
-        let given: Vec<(String, Callee)> = self.exported(frame, import, &shape, is_package).await?;
+        let shape = Arc::new(Manifest::load(source, &self.library)?);
+        let given: Vec<(String, Callee)> =
+            self.script_exports(frame, import, &shape, is_package).await?;
         match &import.picks {
-            Picks::All | Picks::Star => {
+            Picks::All | Picks::Namespace => {
                 for (name, callee) in given {
-                    frame.reach.add(&name, callee);
+                    frame.imports.add(&name, callee);
                 }
             }
-            Picks::Named(alias) => {
+            Picks::Alias(alias) => {
                 let has_self = shape.exports.is_none();
                 for (name, callee) in given {
                     let name = match name.strip_prefix(shape.id()) {
                         Some(rest) if has_self => format!("{alias}{rest}"),
                         _ => format!("{alias}.{name}"),
                     };
-                    frame.reach.add(&name, callee);
+                    frame.imports.add(&name, callee);
                 }
             }
-            Picks::Names(picks) => {
+            Picks::Selected(picks) => {
                 for pick in picks {
                     let callee = given.iter().find(|(name, _)| *name == pick.name);
                     let (name, callee) = callee
                         .ok_or_else(|| words::NO_EXPORT.with("name", quoted(&pick.name)))?
                         .clone();
-                    frame.reach.add(&pick.alias.clone().unwrap_or(name), callee);
+                    frame.imports.add(&pick.alias.clone().unwrap_or(name), callee);
                 }
             }
         }
@@ -293,7 +297,7 @@ impl ScriptRun {
     }
 
     /// The names a script exports; it is started if it has anything to run.
-    async fn exported(
+    async fn script_exports(
         &mut self,
         frame: &mut Frame,
         import: &Import,
@@ -313,28 +317,28 @@ impl ScriptRun {
             Value::Object(data) => data,
             _ => serde_json::Map::new(),
         };
-        data.insert("_initCaller".to_owned(), json!({ "id": frame.shape.id() }));
-        let args = ScriptArgs { by_place: Vec::new(), named: data.clone() };
+        data.insert("_initCaller".to_owned(), json!({ "id": frame.manifest.id() }));
+        let args = ScriptArgs { positional: Vec::new(), named: data.clone() };
         // An initialiser reads the values it needs; inputs are for calls.
         let started = Arc::new(Manifest { inputs: Vec::new(), ..shape.as_ref().clone() });
-        let mut module = Frame::new(started, args, &frame.guards)?;
+        let mut module = Frame::new(started, args, &frame.permissions)?;
         Box::pin(self.prepare(&mut module)).await?;
         let mut given = Vec::new();
         let mut foreign = Vec::new();
         for export in shape.exports.iter().flatten() {
             match export {
                 Export::Itself => given.extend(itself(shape)),
-                Export::Own { name, alias } => {
-                    if !module.reach.has_function(name) {
+                Export::Function { name, alias } => {
+                    if !module.imports.has_function(name) {
                         return Err(words::NO_EXPORT.with("name", quoted(name)).into());
                     }
                     let shown = alias.clone().unwrap_or_else(|| name.clone());
                     foreign.push((shown, name.clone()));
                 }
-                Export::Of(import) => {
-                    let before: Vec<String> = module.reach.names.keys().cloned().collect();
-                    Box::pin(self.import(&mut module, import)).await?;
-                    let new = module.reach.names.keys().filter(|name| !before.contains(name));
+                Export::Import(import) => {
+                    let before: Vec<String> = module.imports.callees.keys().cloned().collect();
+                    Box::pin(self.load_import(&mut module, import)).await?;
+                    let new = module.imports.callees.keys().filter(|name| !before.contains(name));
                     foreign.extend(new.map(|name| (name.clone(), name.clone())));
                 }
             }
@@ -342,46 +346,48 @@ impl ScriptRun {
         if shape.exports.is_none() {
             given.extend(itself(shape));
         }
-        if !import.quiet {
-            self.initialise(&mut module, Value::Object(data)).await?;
+        if !import.skips_init {
+            self.run_initialiser(&mut module, Value::Object(data)).await?;
         }
-        let at = frame.reach.add_module(module);
+        let at = frame.imports.add_module(module);
         given.extend(
-            foreign.into_iter().map(|(shown, name)| (shown, Callee::Foreign { module: at, name })),
+            foreign
+                .into_iter()
+                .map(|(shown, name)| (shown, Callee::OtherScript { module: at, name })),
         );
         Ok(given)
     }
 
     /// Runs the initialiser of an imported script.
-    async fn initialise(&mut self, module: &mut Frame, data: Value) -> Result<(), ScriptFlow> {
-        let setting = module.shape.front.get("$initializeExec").cloned();
+    async fn run_initialiser(&mut self, module: &mut Frame, data: Value) -> Result<(), ScriptFlow> {
+        let setting = module.manifest.front_matter.get("$initializeExec").cloned();
         let before = module.values.flag("runSelfBeforeInitializeExec") == Some(true);
         match setting {
             Some(node) if node.to_value() == Value::Bool(false) => return Ok(()),
             Some(node) if node.as_text().is_some() => {
                 if before {
-                    Box::pin(self.begin_body(module)).await?;
+                    Box::pin(self.run_body_and_flush(module)).await?;
                 }
-                let name = self.callback(module, &node).await?;
-                let passed = ArgValues { by_place: vec![data], ..ArgValues::default() };
-                Box::pin(self.function(module, &bare(&name), passed)).await?;
+                let name = self.callback_name(module, &node).await?;
+                let passed = ArgValues { positional: vec![data], ..ArgValues::default() };
+                Box::pin(self.call_function(module, &strip_dollar(&name), passed)).await?;
                 return Ok(());
             }
             _ => {}
         }
-        if module.reach.has_function(INIT) {
+        if module.imports.has_function(INIT) {
             if before {
-                Box::pin(self.begin_body(module)).await?;
+                Box::pin(self.run_body_and_flush(module)).await?;
             }
-            let passed = ArgValues { by_place: vec![data], ..ArgValues::default() };
-            Box::pin(self.function(module, INIT, passed)).await?;
+            let passed = ArgValues { positional: vec![data], ..ArgValues::default() };
+            Box::pin(self.call_function(module, INIT, passed)).await?;
             return Ok(());
         }
-        Box::pin(self.begin_body(module)).await
+        Box::pin(self.run_body_and_flush(module)).await
     }
 
-    async fn begin_body(&mut self, module: &mut Frame) -> Result<(), ScriptFlow> {
-        match self.body(module).await {
+    async fn run_body_and_flush(&mut self, module: &mut Frame) -> Result<(), ScriptFlow> {
+        match self.run_body(module).await {
             Ok(()) | Err(ScriptFlow::Return(_) | ScriptFlow::Break | ScriptFlow::Continue) => {}
             Err(halt) => return Err(halt),
         }
@@ -389,7 +395,7 @@ impl ScriptRun {
     }
 
     /// Calls a function of a wasm module.
-    pub fn wasm(
+    pub fn call_wasm(
         &mut self,
         frame: &mut Frame,
         module: usize,
@@ -397,7 +403,7 @@ impl ScriptRun {
         args: Vec<Value>,
     ) -> Result<Value, ScriptFlow> {
         let module = frame
-            .reach
+            .imports
             .wasm
             .get_mut(module)
             .ok_or_else(|| LocatedError::new(words::NO_DIRECTIVE.with("name", quoted(name))))?;
@@ -408,7 +414,7 @@ impl ScriptRun {
 /// The data of an initialiser: the arguments of the importing script, or their defaults.
 fn init_data(frame: &Frame) -> Value {
     let mut data = serde_json::Map::new();
-    for input in &frame.shape.inputs {
+    for input in &frame.manifest.inputs {
         if let Some(value) = frame.values.config.get(&input.name) {
             data.insert(input.name.clone(), value.clone());
         }
@@ -417,13 +423,13 @@ fn init_data(frame: &Frame) -> Value {
     Value::Object(data)
 }
 
-fn find_name<'a>(names: &[&'a String], pick: &ImportPick) -> Option<&'a String> {
+fn find_export<'a>(names: &[&'a String], pick: &ImportPick) -> Option<&'a String> {
     let wanted = [pick.name.clone(), format!("template${}", pick.name)];
-    names.iter().find(|name| wanted.contains(&bare(name))).copied()
+    names.iter().find(|name| wanted.contains(&strip_dollar(name))).copied()
 }
 
 /// `./lib/my.mjs` is `my`.
-fn stem(name: &str) -> String {
+fn module_name(name: &str) -> String {
     let file = Path::new(name).file_name().map(|name| name.to_string_lossy().into_owned());
     let file = file.unwrap_or_else(|| name.to_owned());
     let file = source::stem(&file).to_owned();

@@ -13,7 +13,7 @@ use super::fault::{ScriptError, quoted};
 use super::host::{ScriptEvent, ScriptHost};
 use super::permission;
 use super::shape::input::{self, ScriptArgs};
-use super::shape::{Item, Manifest};
+use super::shape::{Instruction, Manifest};
 use super::source::ScriptLibrary;
 use super::syntax::ScriptNode;
 use crate::words::{LocalizedText, Phrase, script_run as words};
@@ -122,15 +122,15 @@ pub struct ScriptRun {
 
 /// One running script.
 pub struct Frame {
-    pub shape: Arc<Manifest>,
+    pub manifest: Arc<Manifest>,
     pub values: ScopeValues,
-    pub talk: Dialogue,
-    pub reach: Imports,
+    pub dialogue: Dialogue,
+    pub imports: Imports,
     pub handlers: Vec<Handler>,
     /// The permissions of this script and of its callers.
-    pub guards: Vec<Arc<Value>>,
+    pub permissions: Vec<Arc<Value>>,
     /// An unnamed text that no input takes.
-    extra: Option<Value>,
+    unbound_arg: Option<Value>,
     /// The file of the running instruction: a base has its own.
     pub file: Arc<str>,
 }
@@ -142,16 +142,16 @@ pub async fn run(
     host: Box<dyn ScriptHost>,
 ) -> Result<RunResult, LocatedError> {
     let source = library.find(&order.script, &order.from)?;
-    let shape = Arc::new(Manifest::of(source, &library)?);
+    let shape = Arc::new(Manifest::load(source, &library)?);
     let mut run = ScriptRun { host, library, streams: order.streams, depth: 0, steps: 0, calls: 0 };
     let mut frame = Frame::new(shape, order.args, &[])?;
-    let value = match run.frame(&mut frame).await {
+    let value = match run.run_frame(&mut frame).await {
         Ok(value) | Err(ScriptFlow::Exit(value) | ScriptFlow::Return(value)) => value,
         Err(ScriptFlow::Failed(failure)) => return Err(*failure),
         Err(ScriptFlow::Break | ScriptFlow::Continue) => Value::Null,
     };
     let mut visible = Vec::new();
-    for line in frame.talk.visible() {
+    for line in frame.dialogue.visible() {
         visible.push((line.role.clone(), line.text()));
         visible.extend(line.replies.iter().cloned());
     }
@@ -182,57 +182,58 @@ impl Frame {
             }
         }
         let mut frame = Frame {
-            guards: callers.to_vec(),
+            permissions: callers.to_vec(),
             values: ScopeValues { args, prompt, parameters, config, ..ScopeValues::default() },
-            talk: Dialogue::default(),
-            reach: Imports::default(),
+            dialogue: Dialogue::default(),
+            imports: Imports::default(),
             handlers: Vec::new(),
-            extra: None,
+            unbound_arg: None,
             file: Arc::from(shape.origin.file.as_str()),
-            shape,
+            manifest: shape,
         };
-        frame.take_extra(left);
+        frame.assign_unbound_arg(left);
         let values = &frame.values;
         let known = |name: &str| values.args.get(name).or_else(|| values.config.get(name));
-        input::check(&frame.shape.inputs, known)
-            .map_err(|failure| failure.or_at(&frame.shape.origin.file, frame.shape.front.place))?;
-        if let Some(rules) = frame.shape.config.get("permissions") {
-            frame.guards.push(Arc::new(rules.clone()));
+        input::check(&frame.manifest.inputs, known).map_err(|failure| {
+            failure.or_location(&frame.manifest.origin.file, frame.manifest.front_matter.position)
+        })?;
+        if let Some(rules) = frame.manifest.config.get("permissions") {
+            frame.permissions.push(Arc::new(rules.clone()));
         }
-        prompt_lines(&mut frame);
+        add_prompt_messages(&mut frame);
         Ok(frame)
     }
 
     /// A text that no input takes becomes the script's `content` if the script mentions that,
     /// otherwise one more message of the user.
-    fn take_extra(&mut self, left: Option<Value>) {
+    fn assign_unbound_arg(&mut self, left: Option<Value>) {
         let Some(left) = left else { return };
-        let speaks = |item: &Item| item.node.to_value().to_string().contains("content");
-        let knows = self.shape.inputs.iter().any(|input| input.name == "content")
-            || self.shape.body.iter().any(speaks)
-            || self.shape.functions.iter().any(|function| function.source.contains("content"));
+        let speaks = |item: &Instruction| item.node.to_value().to_string().contains("content");
+        let knows = self.manifest.inputs.iter().any(|input| input.name == "content")
+            || self.manifest.body.iter().any(speaks)
+            || self.manifest.functions.iter().any(|function| function.source.contains("content"));
         match knows && !self.values.args.contains_key("content") {
             true => {
                 self.values.args.insert("content".to_owned(), left);
             }
-            false => self.extra = Some(left),
+            false => self.unbound_arg = Some(left),
         }
     }
 
     /// The script of a chat role.
     pub fn role_script(&self, role: &str) -> Option<String> {
-        let script = self.shape.roles().get(role)?.as_str()?.to_owned();
+        let script = self.manifest.roles().get(role)?.as_str()?.to_owned();
         Some(script)
     }
 }
 
 /// Adds `prompt.messages` to the dialogue.
-pub fn prompt_lines(frame: &mut Frame) {
+pub fn add_prompt_messages(frame: &mut Frame) {
     let Some(Value::Array(messages)) = frame.values.prompt.shift_remove("messages") else { return };
     for message in messages {
         let role = message.get("role").and_then(Value::as_str).unwrap_or("user").to_owned();
         if let Some(content) = message.get("content") {
-            frame.talk.push(items::line(&role, content));
+            frame.dialogue.push(items::message_from_value(&role, content));
         }
     }
 }
@@ -246,64 +247,66 @@ fn take_map(config: &mut Map<String, Value>, key: &str) -> Map<String, Value> {
 
 impl ScriptRun {
     /// Runs a script from its first instruction to its end.
-    pub fn frame<'a>(
+    pub fn run_frame<'a>(
         &'a mut self,
         frame: &'a mut Frame,
     ) -> BoxFuture<'a, Result<Value, ScriptFlow>> {
         Box::pin(async move {
             if self.depth >= DEEPEST {
-                let name = quoted(frame.shape.id());
+                let name = quoted(frame.manifest.id());
                 return Err(words::TOO_MANY_SCRIPTS
                     .with("most", DEEPEST)
                     .with("name", name)
                     .into());
             }
             self.depth += 1;
-            let came = self.whole(frame).await;
+            let came = self.run_to_end(frame).await;
             self.depth -= 1;
             came
         })
     }
 
-    async fn whole(&mut self, frame: &mut Frame) -> Result<Value, ScriptFlow> {
+    async fn run_to_end(&mut self, frame: &mut Frame) -> Result<Value, ScriptFlow> {
         self.prepare(frame).await?;
-        match self.body(frame).await {
+        match self.run_body(frame).await {
             Ok(()) => self.finish(frame).await?,
             Err(ScriptFlow::Return(value)) => frame.values.latest = value,
             Err(ScriptFlow::Break | ScriptFlow::Continue) => {}
             Err(halt) => return Err(halt),
         }
-        self.shutdown(frame).await?;
+        self.run_shutdown_tools(frame).await?;
         Ok(frame.values.latest.clone())
     }
 
     /// Sets up everything needed before the first instruction.
     pub async fn prepare(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
-        if let Some(said) = frame.shape.config.get("permissions").and_then(permission::note) {
-            self.note(said);
+        if let Some(said) =
+            frame.manifest.config.get("permissions").and_then(permission::ignored_setting_note)
+        {
+            self.emit_note(said);
         }
-        self.fits(frame);
-        self.declare(frame).await?;
-        self.imports(frame).await?;
-        self.listen(frame).await?;
-        self.startup(frame).await
+        self.report_unsupported_settings(frame);
+        self.declare_functions(frame).await?;
+        self.load_imports(frame).await?;
+        self.add_declared_handlers(frame).await?;
+        self.run_startup_tools(frame).await
     }
 
     /// Reports the settings that the current model cannot follow.
-    fn fits(&mut self, frame: &Frame) {
+    fn report_unsupported_settings(&mut self, frame: &Frame) {
         if frame.values.option("SystemTemplate").is_some() {
-            self.note(words::TEMPLATE_OF_SERVER);
+            self.emit_note(words::TEMPLATE_OF_SERVER);
         }
-        let patterns = match frame.shape.config.get("modelPattern") {
+        let patterns = match frame.manifest.config.get("modelPattern") {
             None | Some(Value::Null) => return,
             Some(Value::Array(list)) => list.iter().map(values::text_of).collect(),
             Some(one) => vec![values::text_of(one)],
         };
         let Some(model) = self.host.model_name() else { return };
-        if !patterns.iter().any(|pattern| params::matches(pattern, &model)) {
-            self.note(
+        if !patterns.iter().any(|pattern| params::matches_model(pattern, &model)) {
+            self.emit_note(
                 words::OTHER_MODEL
-                    .with("name", quoted(frame.shape.id()))
+                    .with("name", quoted(frame.manifest.id()))
                     .with("pattern", quoted(&patterns.join(", ")))
                     .with("model", quoted(&model)),
             );
@@ -311,15 +314,17 @@ impl ScriptRun {
     }
 
     /// Runs the instructions of the script.
-    pub async fn body(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
-        let shape = frame.shape.clone();
+    pub async fn run_body(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
+        let shape = frame.manifest.clone();
         for item in &shape.body {
             frame.file.clone_from(&item.file);
-            self.item(frame, &item.node).await.map_err(|halt| placed(halt, item))?;
+            self.run_instruction(frame, &item.node)
+                .await
+                .map_err(|halt| locate_halt(halt, item))?;
         }
-        if let Some(extra) = frame.extra.take() {
-            frame.talk.prologue.get_or_insert(frame.talk.lines.len());
-            frame.talk.push(DialogueMessage::settled("user", values::text_of(&extra)));
+        if let Some(extra) = frame.unbound_arg.take() {
+            frame.dialogue.prologue_len.get_or_insert(frame.dialogue.messages.len());
+            frame.dialogue.push(DialogueMessage::rendered("user", values::text_of(&extra)));
         }
         Ok(())
     }
@@ -328,10 +333,10 @@ impl ScriptRun {
     async fn finish(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
         self.flush(frame).await?;
         let may = frame.values.flag("autoRunLLMIfPromptAvailable").unwrap_or(true);
-        let last = frame.talk.lines.last();
+        let last = frame.dialogue.messages.last();
         let asks = last.is_some_and(|line| line.role == "user" && line.replies.is_empty());
-        let never = frame.talk.calls == 0
-            && !frame.talk.lines.is_empty()
+        let never = frame.dialogue.model_calls == 0
+            && !frame.dialogue.messages.is_empty()
             && last.is_some_and(|line| line.replies.is_empty());
         if may && (asks || never) {
             self.answer(frame, &Map::new()).await?;
@@ -340,7 +345,7 @@ impl ScriptRun {
     }
 
     /// Counts an instruction against the limit.
-    pub fn step(&mut self) -> Result<(), ScriptFlow> {
+    pub fn count_instruction(&mut self) -> Result<(), ScriptFlow> {
         self.steps += 1;
         match self.steps > MOST_STEPS {
             true => Err(words::TOO_MANY_STEPS.with("most", MOST_STEPS).into()),
@@ -349,37 +354,37 @@ impl ScriptRun {
     }
 
     /// A script of an untrusted folder may contain messages, and nothing else.
-    pub fn needs_trust(&self, frame: &Frame, what: &str) -> Result<(), ScriptFlow> {
-        match frame.shape.origin.trusted {
+    pub fn require_trust(&self, frame: &Frame, what: &str) -> Result<(), ScriptFlow> {
+        match frame.manifest.origin.trusted {
             true => Ok(()),
             false => Err(words::UNTRUSTED
-                .with("file", frame.shape.origin.file.clone())
+                .with("file", frame.manifest.origin.file.clone())
                 .with("what", quoted(what))
                 .into()),
         }
     }
 
-    pub fn note(&mut self, say: impl Into<LocalizedText>) {
-        self.host.tell(ScriptEvent::Note(say.into()));
+    pub fn emit_note(&mut self, say: impl Into<LocalizedText>) {
+        self.host.emit(ScriptEvent::Note(say.into()));
     }
 }
 
 /// The failure with the place of the instruction it came from.
-pub fn placed_at(failure: LocatedError, item: &Item) -> LocatedError {
-    failure.or_at(&item.file, item.node.place)
+pub fn locate_failure(failure: LocatedError, item: &Instruction) -> LocatedError {
+    failure.or_location(&item.file, item.node.position)
 }
 
-fn placed(halt: ScriptFlow, item: &Item) -> ScriptFlow {
+fn locate_halt(halt: ScriptFlow, item: &Instruction) -> ScriptFlow {
     match halt {
-        ScriptFlow::Failed(failure) => placed_at(*failure, item).into(),
+        ScriptFlow::Failed(failure) => locate_failure(*failure, item).into(),
         other => other,
     }
 }
 
 /// The same for an instruction inside a block.
-pub fn placed_in(halt: ScriptFlow, frame: &Frame, node: &ScriptNode) -> ScriptFlow {
+pub fn locate_in_block(halt: ScriptFlow, frame: &Frame, node: &ScriptNode) -> ScriptFlow {
     match halt {
-        ScriptFlow::Failed(failure) => failure.or_at(&frame.file, node.place).into(),
+        ScriptFlow::Failed(failure) => failure.or_location(&frame.file, node.position).into(),
         other => other,
     }
 }

@@ -36,7 +36,7 @@ pub struct ToolSchedule {
     pub rounds: usize,
     pub at_once: usize,
     /// The instruction for the model.
-    pub told: &'static str,
+    pub instruction: &'static str,
 }
 
 const ALL: &str = "Name all the calls that are needed.";
@@ -45,12 +45,17 @@ const READY: &str = "Name the calls that can run now; you are asked again with t
 
 impl ToolSchedule {
     /// The mode that the settings of a script ask for.
-    pub fn of(frame: &Frame) -> Result<ToolSchedule, ScriptFlow> {
+    pub fn from_settings(frame: &Frame) -> Result<ToolSchedule, ScriptFlow> {
         let text = |name: &str| frame.values.option(name).map(|value| text_of(&value));
         let level = frame.values.option("concurrency_level");
         let level = level.and_then(|it| it.as_u64()).and_then(|it| usize::try_from(it).ok());
         let several = level.unwrap_or(AT_ONCE).clamp(1, MOST_AT_ONCE);
-        let mode = |calls, rounds, at_once, told| ToolSchedule { calls, rounds, at_once, told };
+        let mode = |calls, rounds, at_once, told| ToolSchedule {
+            calls,
+            rounds,
+            at_once,
+            instruction: told,
+        };
         Ok(match text("run_mode").as_deref() {
             None => mode(MOST_CALLS, 1, 1, ALL),
             Some("sequential" | "serial") => mode(1, MOST_ROUNDS, 1, ONE),
@@ -74,7 +79,7 @@ impl ScriptRun {
     ) -> Result<(), ScriptFlow> {
         let found = |call: &ToolCall| {
             let tool = tools.iter().find(|tool| tool.id == call.id)?;
-            Some((*tool, tool.help().named(call)))
+            Some((*tool, tool.help().bind_args(call)))
         };
         let wanted: Vec<(&ScriptTool, Map<String, Value>)> =
             wanted.iter().filter_map(found).collect();
@@ -86,21 +91,21 @@ impl ScriptRun {
         }
         let mut jobs = Vec::new();
         for (tool, given) in wanted {
-            let args = tool.args(given);
-            done.called(tool, &args);
-            self.permit(frame, &tool.id, &args).await?;
+            let args = tool.complete_args(given);
+            done.add_call(tool, &args);
+            self.check_permission(frame, &tool.id, &args).await?;
             jobs.push((tool, args));
         }
-        let came = self.together(frame, &jobs, at_once).await;
+        let came = self.run_concurrently(frame, &jobs, at_once).await;
         for ((tool, args), came) in jobs.iter().zip(came) {
-            let value = self.tool_value(tool, came)?;
-            done.gave(tool, args, &value);
+            let value = self.result_value(tool, came)?;
+            done.add_result(tool, args, &value);
         }
         Ok(())
     }
 
     /// Runs tools concurrently, up to a limit; the results are in the order of the calls.
-    async fn together(
+    async fn run_concurrently(
         &mut self,
         frame: &Frame,
         jobs: &[(&ScriptTool, Map<String, Value>)],
@@ -111,16 +116,16 @@ impl ScriptRun {
         let runs: Vec<_> = jobs
             .iter()
             .map(|(tool, args)| {
-                let (mut run, doer) = (self.beside(relay.clone()), tool.doer.clone());
-                let (guards, args) = (frame.guards.clone(), args.clone());
+                let (mut run, doer) = (self.concurrent_run(relay.clone()), tool.kind.clone());
+                let (guards, args) = (frame.permissions.clone(), args.clone());
                 async move {
                     let came = match doer {
-                        ToolKind::Own(own) => run.own_tool(own, &args).await,
+                        ToolKind::Builtin(own) => run.run_builtin_tool(own, &args).await,
                         ToolKind::Script(shape) => {
-                            run.host.tell(ScriptEvent::Calling(shape.id().to_owned()));
-                            let args = ScriptArgs { by_place: Vec::new(), named: args };
+                            run.host.emit(ScriptEvent::ScriptCalled(shape.id().to_owned()));
+                            let args = ScriptArgs { positional: Vec::new(), named: args };
                             match Frame::new(shape, args, &guards) {
-                                Ok(mut frame) => run.frame(&mut frame).await,
+                                Ok(mut frame) => run.run_frame(&mut frame).await,
                                 Err(failure) => Err(failure.into()),
                             }
                         }
@@ -134,17 +139,17 @@ impl ScriptRun {
         let came = loop {
             tokio::select! {
                 biased;
-                Some(asked) = asked.recv() => self.serve(asked).await,
+                Some(asked) = asked.recv() => self.serve_request(asked).await,
                 came = &mut all => break came,
             }
         };
         // Questions sent just before the end.
         while let Ok(asked) = asked.try_recv() {
-            self.serve(asked).await;
+            self.serve_request(asked).await;
         }
         came.into_iter()
             .map(|(came, counts)| {
-                self.count(start, counts);
+                self.add_counts(start, counts);
                 came
             })
             .collect()

@@ -34,28 +34,35 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
 
 impl ScriptRun {
     /// The file at a path with all its imports, dependencies first.
-    pub fn js_files(&self, frame: &Frame, path: &Path) -> Result<Vec<JsFile>, ScriptFlow> {
-        let own = &frame.shape.origin.folder;
+    pub fn read_js_files(&self, frame: &Frame, path: &Path) -> Result<Vec<JsFile>, ScriptFlow> {
+        let own = &frame.manifest.origin.folder;
         let folder = match path.starts_with(own) {
             true => own.clone(),
             // A package of another folder has its own root.
             false => path.parent().unwrap_or(Path::new("")).to_owned(),
         };
-        let mut gathered =
-            Gathered { folder, open: Vec::new(), seen: BTreeSet::new(), files: Vec::new() };
-        self.gather(&mut gathered, path)?;
+        let mut gathered = ModuleFiles {
+            folder,
+            in_progress: Vec::new(),
+            visited: BTreeSet::new(),
+            files: Vec::new(),
+        };
+        self.collect_files(&mut gathered, path)?;
         Ok(gathered.files)
     }
 
-    fn gather(&self, to: &mut Gathered, path: &Path) -> Result<(), ScriptFlow> {
-        if !to.seen.insert(path.to_owned()) {
-            return match to.open.iter().any(|open| open == path) {
-                true => Err(words::MODULE_CIRCLE.with("name", quoted(&to.name(path))).into()),
+    fn collect_files(&self, to: &mut ModuleFiles, path: &Path) -> Result<(), ScriptFlow> {
+        if !to.visited.insert(path.to_owned()) {
+            return match to.in_progress.iter().any(|open| open == path) {
+                true => {
+                    Err(words::MODULE_CIRCLE.with("name", quoted(&to.relative_name(path))).into())
+                }
                 false => Ok(()),
             };
         }
-        if to.seen.len() > MOST_FILES {
-            let name = to.open.first().map_or_else(String::new, |first| to.name(first));
+        if to.visited.len() > MOST_FILES {
+            let name =
+                to.in_progress.first().map_or_else(String::new, |first| to.relative_name(first));
             return Err(words::TOO_MANY_FILES
                 .with("most", MOST_FILES)
                 .with("name", quoted(&name))
@@ -65,19 +72,19 @@ impl ScriptRun {
         let text = files
             .read(path)
             .map_err(LocatedError::new)?
-            .ok_or_else(|| words::NO_FILE.with("name", quoted(&to.name(path))))?;
-        if !files.trusts(path) {
+            .ok_or_else(|| words::NO_FILE.with("name", quoted(&to.relative_name(path))))?;
+        if !files.is_trusted(path) {
             return Err(words::UNTRUSTED
                 .with("file", path.display().to_string())
-                .with("what", quoted(&to.name(path)))
+                .with("what", quoted(&to.relative_name(path)))
                 .into());
         }
         if text.len() + to.files.iter().map(|file| file.source.len()).sum::<usize>() > MOST_BYTES {
             return Err(words::TOO_LONG.with("most", MOST_BYTES >> 20).into());
         }
-        to.open.push(path.to_owned());
-        for named in named(&text) {
-            let next = source::clean(&path.parent().unwrap_or(Path::new("")).join(&named));
+        to.in_progress.push(path.to_owned());
+        for named in imported_files(&text) {
+            let next = source::normalize_path(&path.parent().unwrap_or(Path::new("")).join(&named));
             if !next.starts_with(&to.folder) {
                 return Err(words::MODULE_OUTSIDE.with("name", quoted(&named)).into());
             }
@@ -88,24 +95,24 @@ impl ScriptRun {
                 let full = PathBuf::from(full);
                 matches!(files.read(&full), Ok(Some(_))).then_some(full)
             });
-            self.gather(to, &found.unwrap_or(next))?;
+            self.collect_files(to, &found.unwrap_or(next))?;
         }
-        to.open.pop();
-        to.files.push(JsFile { name: to.name(path), source: text });
+        to.in_progress.pop();
+        to.files.push(JsFile { name: to.relative_name(path), source: text });
         Ok(())
     }
 }
 
-struct Gathered {
+struct ModuleFiles {
     folder: PathBuf,
     /// The files whose imports are being read.
-    open: Vec<PathBuf>,
-    seen: BTreeSet<PathBuf>,
+    in_progress: Vec<PathBuf>,
+    visited: BTreeSet<PathBuf>,
     files: Vec<JsFile>,
 }
 
-impl Gathered {
-    fn name(&self, path: &Path) -> String {
+impl ModuleFiles {
+    fn relative_name(&self, path: &Path) -> String {
         let path = path.strip_prefix(&self.folder).unwrap_or(path);
         let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
         parts.join("/")
@@ -113,7 +120,7 @@ impl Gathered {
 }
 
 /// The relative files a module imports, in order.
-fn named(source: &str) -> Vec<String> {
+fn imported_files(source: &str) -> Vec<String> {
     let is_code =
         |line: &&str| !line.trim_start().starts_with("//") && !line.trim_start().starts_with('*');
     let code: Vec<&str> = source.lines().filter(is_code).collect();
@@ -129,6 +136,9 @@ mod tests {
     #[test]
     fn the_imports_of_a_module_are_found() {
         let source = "import a from './a.mjs'\nimport {\n  b,\n} from \"../b.mjs\";\nimport './c.mjs'\nexport * from './d.mjs'\nconst e = require('./e')\n// import x from './x.mjs'\n * from './y.mjs'\nimport path from 'path'\nconst s = 'from here'\nawait import('./f.mjs')\n";
-        assert_eq!(named(source), ["./a.mjs", "../b.mjs", "./c.mjs", "./d.mjs", "./e", "./f.mjs"]);
+        assert_eq!(
+            imported_files(source),
+            ["./a.mjs", "../b.mjs", "./c.mjs", "./d.mjs", "./e", "./f.mjs"]
+        );
     }
 }

@@ -13,11 +13,11 @@ use crate::words::script_run as words;
 pub struct BuiltinTool {
     pub id: &'static str,
     title: &'static str,
-    params: &'static [Told],
+    params: &'static [BuiltinParam],
 }
 
 #[derive(Debug)]
-struct Told {
+struct BuiltinParam {
     name: &'static str,
     required: bool,
     about: &'static str,
@@ -25,43 +25,51 @@ struct Told {
     example: &'static str,
 }
 
-const fn must(name: &'static str, about: &'static str, example: &'static str) -> Told {
-    Told { name, required: true, about, example }
+const fn required_param(
+    name: &'static str,
+    about: &'static str,
+    example: &'static str,
+) -> BuiltinParam {
+    BuiltinParam { name, required: true, about, example }
 }
 
-const fn may(name: &'static str, about: &'static str, example: &'static str) -> Told {
-    Told { name, required: false, about, example }
+const fn optional_param(
+    name: &'static str,
+    about: &'static str,
+    example: &'static str,
+) -> BuiltinParam {
+    BuiltinParam { name, required: false, about, example }
 }
 
 /// The tools a script may offer to its model.
 #[rustfmt::skip]
 const TABLE: &[BuiltinTool] = &[
     BuiltinTool { id: "exec", title: "run a program, without a shell", params: &[
-        must("program", "the name of the program", "\"git\""),
-        may("args", "the list of its arguments", "[\"status\", \"--short\"]"),
+        required_param("program", "the name of the program", "\"git\""),
+        optional_param("args", "the list of its arguments", "[\"status\", \"--short\"]"),
     ] },
     BuiltinTool { id: "file.read", title: "read a text file", params: &[
-        must("path", "the file", "\"src/main.rs\""),
-        may("from", "the first line wanted, a number", "1"),
-        may("to", "the last line wanted, a number", "80"),
+        required_param("path", "the file", "\"src/main.rs\""),
+        optional_param("from", "the first line wanted, a number", "1"),
+        optional_param("to", "the last line wanted, a number", "80"),
     ] },
     BuiltinTool { id: "file.list", title: "list the files of a folder", params: &[
-        may("path", "the folder", "\"src\""),
-        may("glob", "which names", "\"*.rs\""),
+        optional_param("path", "the folder", "\"src\""),
+        optional_param("glob", "which names", "\"*.rs\""),
     ] },
     BuiltinTool { id: "file.search", title: "look for a text in files", params: &[
-        must("query", "the text", "\"fn main\""),
-        may("path", "the folder or file", "\"src\""),
-        may("regex", "whether the text is a regular expression", "false"),
+        required_param("query", "the text", "\"fn main\""),
+        optional_param("path", "the folder or file", "\"src\""),
+        optional_param("regex", "whether the text is a regular expression", "false"),
     ] },
     BuiltinTool { id: "file.write", title: "write a whole file", params: &[
-        must("path", "the file", "\"notes.md\""),
-        must("content", "all it holds then", "\"# Notes\\n\""),
+        required_param("path", "the file", "\"notes.md\""),
+        required_param("content", "all it holds then", "\"# Notes\\n\""),
     ] },
     BuiltinTool { id: "file.edit", title: "replace a text that stands once in a file", params: &[
-        must("path", "the file", "\"notes.md\""),
-        must("old", "the text as it stands there", "\"one\""),
-        must("new", "the text in its place", "\"two\""),
+        required_param("path", "the file", "\"notes.md\""),
+        required_param("old", "the text as it stands there", "\"one\""),
+        required_param("new", "the text in its place", "\"two\""),
     ] },
 ];
 
@@ -91,7 +99,7 @@ impl BuiltinTool {
     }
 
     /// The step for these arguments.
-    pub fn work(&self, args: &Map<String, Value>) -> Result<StepAction, ScriptFlow> {
+    pub fn step_action(&self, args: &Map<String, Value>) -> Result<StepAction, ScriptFlow> {
         if self.id != "exec" {
             return Ok(StepAction::Tool { name: self.id.to_owned(), input: json!(args) });
         }
@@ -108,14 +116,14 @@ impl BuiltinTool {
 
 impl ScriptRun {
     /// Runs such a tool as a step.
-    pub async fn own_tool(
+    pub async fn run_builtin_tool(
         &mut self,
         own: &BuiltinTool,
         args: &Map<String, Value>,
     ) -> Result<Value, ScriptFlow> {
-        self.step()?;
-        let work = own.work(args)?;
-        Ok(Value::String(self.host.step(work).await?))
+        self.count_instruction()?;
+        let work = own.step_action(args)?;
+        Ok(Value::String(self.host.run_step(work).await?))
     }
 }
 
@@ -134,8 +142,8 @@ mod tests {
                 (param.name.clone(), example)
             };
             let args = help.params.iter().map(example).collect();
-            assert_eq!(own.work(&args).unwrap().tool(), own.id);
+            assert_eq!(own.step_action(&args).unwrap().tool(), own.id);
         }
-        assert!(find("exec").unwrap().work(&Map::new()).is_err());
+        assert!(find("exec").unwrap().step_action(&Map::new()).is_err());
     }
 }

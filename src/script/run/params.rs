@@ -43,11 +43,11 @@ pub struct ModelCallSettings {
     /// How often a truncated answer is continued.
     pub retries: u64,
     /// How often the tail of an answer may repeat; 0: no limit.
-    pub tail: u64,
+    pub max_tail_repeats: u64,
 }
 
 /// Reads the parameters of a call: its own first, then the prompt's, then the script's.
-pub fn manner(
+pub fn model_call_settings(
     values: &ScopeValues,
     call: &Map<String, Value>,
     streams: bool,
@@ -86,12 +86,12 @@ pub fn manner(
         streams: streams && wants,
         timeout: Duration::from_millis(whole(&["timeout"], TIMEOUT).max(1)),
         retries: if continues && !is_json { whole(&["maxRetry"], MAX_RETRY) } else { 0 },
-        tail: whole(&["minTailRepeatCount"], MIN_TAIL),
+        max_tail_repeats: whole(&["minTailRepeatCount"], MIN_TAIL),
     }
 }
 
 /// Whether a model matches a script's pattern: a glob, `/re/flags`, or its name.
-pub fn matches(pattern: &str, model: &str) -> bool {
+pub fn matches_model(pattern: &str, model: &str) -> bool {
     let regex = pattern.strip_prefix('/').and_then(|it| it.rsplit_once('/'));
     if let Some((source, flags)) = regex {
         let flags: String = flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
@@ -106,7 +106,7 @@ pub fn matches(pattern: &str, model: &str) -> bool {
 
 /// The requests of `((text:bias))` marks, by text: the form for servers that tokenize it
 /// themselves. `None` if there are none.
-pub fn biases<'a>(biases: impl Iterator<Item = &'a Bias>) -> Option<Value> {
+pub fn logit_bias<'a>(biases: impl Iterator<Item = &'a Bias>) -> Option<Value> {
     let mut out: Vec<(&str, Value)> = Vec::new();
     for bias in biases {
         let value = match bias.by {
@@ -150,7 +150,7 @@ fn stop_words(values: &ScopeValues, call: &Map<String, Value>) -> Vec<String> {
 }
 
 /// Whether the end of a text is one unit, repeated this often.
-pub fn repeats(text: &str, times: u64) -> bool {
+pub fn has_repeating_tail(text: &str, times: u64) -> bool {
     let Ok(times) = usize::try_from(times) else { return false };
     if times < 2 {
         return false;
@@ -194,13 +194,16 @@ mod tests {
             config: map(json!({"completion_delimiter": "<E>"})),
             ..ScopeValues::default()
         };
-        let manner = manner(&values, &map(json!({"temperature": 0.9})), true, false);
+        let manner = model_call_settings(&values, &map(json!({"temperature": 0.9})), true, false);
         assert_eq!(manner.params.temperature, Some(0.9));
         assert_eq!(manner.params.top_p, Some(0.2));
         assert_eq!(manner.params.max_tokens, Some(2048));
         assert_eq!(manner.params.more["top_k"], json!(5));
         assert_eq!(manner.params.stop, ["P", "S", "<E>"]);
-        assert_eq!((manner.retries, manner.tail, manner.timeout.as_secs()), (7, 7, 120));
+        assert_eq!(
+            (manner.retries, manner.max_tail_repeats, manner.timeout.as_secs()),
+            (7, 7, 120)
+        );
     }
 
     /// ISDK-053: JSON must be complete.
@@ -210,16 +213,16 @@ mod tests {
             parameters: map(json!({"continueOnLengthLimit": true})),
             ..ScopeValues::default()
         };
-        assert_eq!(manner(&values, &Map::new(), true, true).retries, 0);
+        assert_eq!(model_call_settings(&values, &Map::new(), true, true).retries, 0);
     }
 
     #[test]
     fn a_repeating_tail_is_detected_and_a_drawn_line_is_not() {
-        assert!(repeats("go abababab", 4));
-        assert!(!repeats("go ababab", 4));
-        assert!(repeats(&format!("x{}", "循环".repeat(7)), 7));
-        assert!(!repeats("----------------", 7));
-        assert!(!repeats("| --- | --- | --- | --- | --- | --- | --- |", 7));
-        assert!(!repeats("aaaaaaaaaa", 0));
+        assert!(has_repeating_tail("go abababab", 4));
+        assert!(!has_repeating_tail("go ababab", 4));
+        assert!(has_repeating_tail(&format!("x{}", "循环".repeat(7)), 7));
+        assert!(!has_repeating_tail("----------------", 7));
+        assert!(!has_repeating_tail("| --- | --- | --- | --- | --- | --- | --- |", 7));
+        assert!(!has_repeating_tail("aaaaaaaaaa", 0));
     }
 }

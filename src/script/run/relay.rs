@@ -12,96 +12,98 @@ use super::ScriptRun;
 use crate::protocol::StepAction;
 use crate::words::{LocalizedText, script_run as words};
 
-type Parts = BoxStream<'static, Result<AnswerPart, LocalizedText>>;
-type Found = Result<Option<Value>, LocalizedText>;
+type PartStream = BoxStream<'static, Result<AnswerPart, LocalizedText>>;
+type StoreResult = Result<Option<Value>, LocalizedText>;
 
 /// A request to the host, and where the answer goes.
 pub enum HostRequest {
-    Model(Box<ModelCall>, oneshot::Sender<Parts>),
-    Told(ScriptEvent),
+    Model(Box<ModelCall>, oneshot::Sender<PartStream>),
+    Event(ScriptEvent),
     Confirm(LocalizedText, oneshot::Sender<bool>),
     Step(StepAction, oneshot::Sender<Result<String, LocalizedText>>),
-    Knowledge(PackKey, oneshot::Sender<Found>),
-    Keep(PackKey, Option<Value>, oneshot::Sender<Found>),
+    LoadValue(PackKey, oneshot::Sender<StoreResult>),
+    StoreValue(PackKey, Option<Value>, oneshot::Sender<StoreResult>),
 }
 
 /// A handle to a host that others use as well.
 #[derive(Clone)]
 pub struct Relay {
-    to: mpsc::UnboundedSender<HostRequest>,
+    requests: mpsc::UnboundedSender<HostRequest>,
 }
 
 impl Relay {
     pub fn new() -> (Relay, mpsc::UnboundedReceiver<HostRequest>) {
         let (to, asked) = mpsc::unbounded_channel();
-        (Relay { to }, asked)
+        (Relay { requests: to }, asked)
     }
 
     /// Sends a request; `None` if the other end is gone.
-    fn ask<T: Send + 'static>(
+    fn request<T: Send + 'static>(
         &self,
         asked: impl FnOnce(oneshot::Sender<T>) -> HostRequest,
     ) -> BoxFuture<'static, Option<T>> {
         let (give, take) = oneshot::channel();
         // If the other end is gone the answer is dropped, which is noticed below.
-        let _ = self.to.send(asked(give));
+        let _ = self.requests.send(asked(give));
         take.map(Result::ok).boxed()
     }
 }
 
 impl ScriptHost for Relay {
-    fn model(&mut self, call: ModelCall) -> Parts {
-        let answer = self.ask(|give| HostRequest::Model(Box::new(call), give));
+    fn call_model(&mut self, call: ModelCall) -> PartStream {
+        let answer = self.request(|give| HostRequest::Model(Box::new(call), give));
         answer
             .map(|parts| parts.unwrap_or_else(|| stream::empty().boxed()))
             .flatten_stream()
             .boxed()
     }
 
-    fn tell(&mut self, told: ScriptEvent) {
-        let _ = self.to.send(HostRequest::Told(told));
+    fn emit(&mut self, told: ScriptEvent) {
+        let _ = self.requests.send(HostRequest::Event(told));
     }
 
     fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool> {
-        self.ask(|give| HostRequest::Confirm(question, give)).map(|said| said == Some(true)).boxed()
+        self.request(|give| HostRequest::Confirm(question, give))
+            .map(|said| said == Some(true))
+            .boxed()
     }
 
-    fn step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
-        let answer = self.ask(|give| HostRequest::Step(work, give));
+    fn run_step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
+        let answer = self.request(|give| HostRequest::Step(work, give));
         answer.map(|came| came.unwrap_or_else(|| Err(words::STEP_BROKEN.into()))).boxed()
     }
 
-    fn knowledge(&mut self, key: PackKey) -> BoxFuture<'_, Found> {
-        self.ask(|give| HostRequest::Knowledge(key, give))
+    fn load_value(&mut self, key: PackKey) -> BoxFuture<'_, StoreResult> {
+        self.request(|give| HostRequest::LoadValue(key, give))
             .map(|came| came.unwrap_or(Ok(None)))
             .boxed()
     }
 
-    fn keep(&mut self, key: PackKey, value: Option<Value>) -> BoxFuture<'_, Found> {
-        let answer = self.ask(|give| HostRequest::Keep(key, value, give));
+    fn store_value(&mut self, key: PackKey, value: Option<Value>) -> BoxFuture<'_, StoreResult> {
+        let answer = self.request(|give| HostRequest::StoreValue(key, value, give));
         answer.map(|came| came.unwrap_or_else(|| Err(words::NO_STORE.into()))).boxed()
     }
 }
 
 impl ScriptRun {
     /// Answers one request of a concurrent script. One that is gone needs no answer.
-    pub async fn serve(&mut self, asked: HostRequest) {
+    pub async fn serve_request(&mut self, asked: HostRequest) {
         match asked {
-            HostRequest::Model(call, give) => drop(give.send(self.host.model(*call))),
-            HostRequest::Told(told) => self.host.tell(told),
+            HostRequest::Model(call, give) => drop(give.send(self.host.call_model(*call))),
+            HostRequest::Event(told) => self.host.emit(told),
             HostRequest::Confirm(question, give) => {
                 drop(give.send(self.host.confirm(question).await))
             }
-            HostRequest::Step(work, give) => drop(give.send(self.host.step(work).await)),
-            HostRequest::Knowledge(key, give) => drop(give.send(self.host.knowledge(key).await)),
-            HostRequest::Keep(key, value, give) => {
-                drop(give.send(self.host.keep(key, value).await))
+            HostRequest::Step(work, give) => drop(give.send(self.host.run_step(work).await)),
+            HostRequest::LoadValue(key, give) => drop(give.send(self.host.load_value(key).await)),
+            HostRequest::StoreValue(key, value, give) => {
+                drop(give.send(self.host.store_value(key, value).await))
             }
         }
     }
 
     /// A separate run with the same host, and with the remaining limits.
-    pub fn beside(&self, relay: Relay) -> ScriptRun {
+    pub fn concurrent_run(&self, relay: Relay) -> ScriptRun {
         ScriptRun {
             host: Box::new(relay),
             library: self.library.clone(),
@@ -114,7 +116,7 @@ impl ScriptRun {
     }
 
     /// Adds the counts of a concurrent run since it was made from `start`.
-    pub fn count(&mut self, start: (usize, usize), other: (usize, usize)) {
+    pub fn add_counts(&mut self, start: (usize, usize), other: (usize, usize)) {
         self.steps = self.steps.saturating_add(other.0.saturating_sub(start.0));
         self.calls = self.calls.saturating_add(other.1.saturating_sub(start.1));
     }

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::super::failure::Location;
-use super::super::text::roles::{To, is_private};
-use super::super::text::{Bias, Settled};
+use super::super::text::roles::{Addressee, is_private};
+use super::super::text::{Bias, RenderedText};
 use crate::protocol::Message;
 
 /// The name of the user in a group.
@@ -13,11 +13,11 @@ pub const PERSON: &str = "User";
 /// The dialogue so far.
 #[derive(Clone, Debug, Default)]
 pub struct Dialogue {
-    pub lines: Vec<DialogueMessage>,
+    pub messages: Vec<DialogueMessage>,
     /// The messages above the first separator.
-    pub prologue: Option<usize>,
+    pub prologue_len: Option<usize>,
     /// Number of model calls this script has made.
-    pub calls: usize,
+    pub model_calls: usize,
     pub is_flushing: bool,
     /// The running model call is to be stopped.
     pub aborted: bool,
@@ -27,7 +27,7 @@ pub struct Dialogue {
 #[derive(Clone, Debug)]
 pub struct DialogueMessage {
     pub role: String,
-    pub to: Vec<To>,
+    pub addressees: Vec<Addressee>,
     pub body: MessageBody,
     /// The answers of the addressed roles, in order.
     pub replies: Vec<(String, String)>,
@@ -35,7 +35,7 @@ pub struct DialogueMessage {
     /// Loop variables at the time it was written.
     pub locals: Vec<Map<String, Value>>,
     /// Its place in the script, if it has one.
-    pub spot: Option<Location>,
+    pub location: Option<Location>,
 }
 
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ pub enum MessageBody {
     /// A structured system message, as it was written.
     PendingParts(Value),
     /// Rendered; replies of the model may still be missing.
-    Settled(Settled),
+    Rendered(RenderedText),
     Parts(SystemParts),
 }
 
@@ -81,29 +81,29 @@ impl DialogueMessage {
     pub fn new(role: impl Into<String>, body: MessageBody) -> DialogueMessage {
         DialogueMessage {
             role: role.into(),
-            to: Vec::new(),
+            addressees: Vec::new(),
             body,
             replies: Vec::new(),
             bias: Vec::new(),
             locals: Vec::new(),
-            spot: None,
+            location: None,
         }
     }
 
-    pub fn settled(role: impl Into<String>, text: impl Into<String>) -> DialogueMessage {
-        DialogueMessage::new(role, MessageBody::Settled(Settled::given(text)))
+    pub fn rendered(role: impl Into<String>, text: impl Into<String>) -> DialogueMessage {
+        DialogueMessage::new(role, MessageBody::Rendered(RenderedText::literal(text)))
     }
 
     pub fn is_pending(&self) -> bool {
         match &self.body {
             MessageBody::Pending { .. } | MessageBody::PendingParts(_) => true,
-            MessageBody::Settled(settled) => settled.next_ask().is_some(),
+            MessageBody::Rendered(settled) => settled.next_placeholder().is_some(),
             MessageBody::Parts(_) => false,
         }
     }
 
     pub fn is_private(&self) -> bool {
-        is_private(&self.to)
+        is_private(&self.addressees)
     }
 
     /// The text in its current state.
@@ -111,14 +111,14 @@ impl DialogueMessage {
         match &self.body {
             MessageBody::Pending { text, .. } => text.clone(),
             MessageBody::PendingParts(value) => value.to_string(),
-            MessageBody::Settled(settled) => settled.text(),
+            MessageBody::Rendered(settled) => settled.text(),
             MessageBody::Parts(parts) => parts.content.join("\n"),
         }
     }
 }
 
 impl SystemParts {
-    fn add(&mut self, more: &SystemParts) {
+    fn extend(&mut self, more: &SystemParts) {
         self.background.extend(more.background.iter().cloned());
         self.content.extend(more.content.iter().cloned());
         self.output.extend(more.output.iter().cloned());
@@ -152,19 +152,19 @@ impl SystemParts {
 
 impl Dialogue {
     pub fn push(&mut self, line: DialogueMessage) {
-        self.lines.push(line);
+        self.messages.push(line);
     }
 
     /// The messages that are shown and saved: those of this dialogue.
     pub fn visible(&self) -> impl Iterator<Item = &DialogueMessage> {
-        self.lines.iter().skip(self.prologue.unwrap_or(0))
+        self.messages.iter().skip(self.prologue_len.unwrap_or(0))
     }
 
     /// The index an edit refers to: from the start, or from the end.
-    pub fn place(&self, at: i64) -> Option<usize> {
-        let length = i64::try_from(self.lines.len()).ok()?;
+    pub fn resolve_index(&self, at: i64) -> Option<usize> {
+        let length = i64::try_from(self.messages.len()).ok()?;
         let at = if at < 0 { length + at } else { at };
-        usize::try_from(at).ok().filter(|at| *at < self.lines.len())
+        usize::try_from(at).ok().filter(|at| *at < self.messages.len())
     }
 }
 
@@ -172,7 +172,7 @@ impl Dialogue {
 #[derive(Clone, Debug)]
 pub struct View<'a> {
     /// The name the script itself uses.
-    pub own: &'a str,
+    pub own_name: &'a str,
     pub titles: &'a Titles,
 }
 
@@ -186,56 +186,56 @@ pub fn messages<'a>(
     let mut out = Vec::new();
     for line in lines {
         match (&line.body, line.role.as_str()) {
-            (MessageBody::Parts(parts), _) => system.add(parts),
+            (MessageBody::Parts(parts), _) => system.extend(parts),
             (_, "system") => system.content.push(line.text()),
             (_, role) => {
-                out.extend(spoken(role, line.text(), view));
+                out.extend(to_message(role, line.text(), view));
                 for (role, reply) in &line.replies {
-                    out.extend(spoken(role, reply.clone(), view));
+                    out.extend(to_message(role, reply.clone(), view));
                 }
             }
         }
     }
-    system.add(extra);
+    system.extend(extra);
     let system = system.text(view.titles);
     let head = (!system.is_empty()).then(|| Message::system(system));
     head.into_iter().chain(out).collect()
 }
 
-fn spoken(role: &str, text: String, view: &View<'_>) -> Option<Message> {
+fn to_message(role: &str, text: String, view: &View<'_>) -> Option<Message> {
     if text.is_empty() {
         return None;
     }
     Some(match role {
         "user" => Message::user(text),
         "assistant" => Message::assistant(text),
-        own if own == view.own => Message::assistant(text),
+        own if own == view.own_name => Message::assistant(text),
         other => Message::user(format!("{other}: {text}")),
     })
 }
 
 /// The part of the controller's dialogue that a role sees: public messages and those addressed to
 /// it, its own as assistant, the others' with their names.
-pub fn seen_by<'a>(
+pub fn messages_for_role<'a>(
     role: &str,
     lines: impl Iterator<Item = &'a DialogueMessage>,
     own: &str,
 ) -> Vec<Message> {
     let mut out = Vec::new();
     for line in lines.filter(|line| line.role != "system" && !line.text().is_empty()) {
-        let addressed = line.to.iter().any(|to| to.role == role);
+        let addressed = line.addressees.iter().any(|to| to.role == role);
         if line.is_private() && !addressed && line.role != role {
             continue;
         }
-        out.push(voice(&line.role, &line.text(), role, own));
+        out.push(role_message(&line.role, &line.text(), role, own));
         for (from, reply) in line.replies.iter().filter(|(_, reply)| !reply.is_empty()) {
-            out.push(voice(from, reply, role, own));
+            out.push(role_message(from, reply, role, own));
         }
     }
     out
 }
 
-fn voice(from: &str, text: &str, role: &str, own: &str) -> Message {
+fn role_message(from: &str, text: &str, role: &str, own: &str) -> Message {
     let name = match from {
         "user" => PERSON,
         "assistant" => own,

@@ -18,7 +18,7 @@ pub struct ThinkPlan {
     depth: Option<u64>,
     steps: Option<u64>,
     /// `None`: no instruction; otherwise the script's own words, or the default ones.
-    own: Option<Option<String>>,
+    custom_prompt: Option<Option<String>>,
     role: Option<String>,
 }
 
@@ -36,7 +36,7 @@ enum Tag {
 }
 
 /// Reads `shouldThink`; `None` if it is not set.
-pub fn plan(values: &ScopeValues) -> Option<ThinkPlan> {
+pub fn think_plan(values: &ScopeValues) -> Option<ThinkPlan> {
     let wanted = values.option("shouldThink")?;
     let empty = serde_json::Map::new();
     let (mode, map) = match &wanted {
@@ -64,16 +64,16 @@ pub fn plan(values: &ScopeValues) -> Option<ThinkPlan> {
     Some(ThinkPlan {
         mode,
         visible: map.get("visible").and_then(Value::as_bool).unwrap_or(false),
-        think: tag(map.get("thinkTag"), "Think", "think"),
-        answer: tag(map.get("answerTag"), "Answer", "answer"),
+        think: parse_tag(map.get("thinkTag"), "Think", "think"),
+        answer: parse_tag(map.get("answerTag"), "Answer", "answer"),
         depth: map.get("depth").and_then(Value::as_u64),
         steps: map.get("steps").and_then(Value::as_u64),
-        own: (!skips).then(|| text(key).map(str::to_owned)),
+        custom_prompt: (!skips).then(|| text(key).map(str::to_owned)),
         role: text("rolePrompt").map(str::to_owned),
     })
 }
 
-fn tag(value: Option<&Value>, default: &str, group: &'static str) -> Tag {
+fn parse_tag(value: Option<&Value>, default: &str, group: &'static str) -> Tag {
     let pair = |name: &str, given: bool| {
         let name = name.trim().trim_start_matches('<').trim_end_matches('>');
         Tag::Pair { start: format!("<{name}>"), end: format!("</{name}>"), given }
@@ -85,7 +85,7 @@ fn tag(value: Option<&Value>, default: &str, group: &'static str) -> Tag {
             }
             _ => pair(default, false),
         },
-        Some(Value::String(text)) => match pattern(text) {
+        Some(Value::String(text)) => match regex_source(text) {
             Some(source) => Tag::Pattern { source, group },
             None => pair(text, true),
         },
@@ -94,7 +94,7 @@ fn tag(value: Option<&Value>, default: &str, group: &'static str) -> Tag {
 }
 
 /// `/re/flags` as a pattern.
-fn pattern(text: &str) -> Option<String> {
+fn regex_source(text: &str) -> Option<String> {
     let (source, flags) = text.strip_prefix('/')?.rsplit_once('/')?;
     let flags: String = flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
     Some(if flags.is_empty() { source.to_owned() } else { format!("(?{flags}){source}") })
@@ -103,13 +103,13 @@ fn pattern(text: &str) -> Option<String> {
 impl ThinkPlan {
     /// The instruction for the model; empty if the script wants none.
     pub fn prompt(&self) -> Vec<String> {
-        let Some(own) = &self.own else { return Vec::new() };
-        let told = own.clone().unwrap_or_else(|| self.usual());
+        let Some(own) = &self.custom_prompt else { return Vec::new() };
+        let told = own.clone().unwrap_or_else(|| self.default_prompt());
         self.role.clone().into_iter().chain([told]).collect()
     }
 
-    fn usual(&self) -> String {
-        let (think, answer) = (self.think.shown(), self.answer.shown());
+    fn default_prompt(&self) -> String {
+        let (think, answer) = (self.think.description(), self.answer.description());
         let mut text = match self.mode {
             ThinkMode::Last => {
                 "Answer first. Then check the answer step by step and correct it where it is wrong."
@@ -137,7 +137,7 @@ impl ThinkPlan {
             return (text.to_owned(), None);
         }
         let (rest, thinking) = match self.think.find(text) {
-            Some(found) => (found.without, Some(found.inside.trim().to_owned())),
+            Some(found) => (found.rest, Some(found.inside.trim().to_owned())),
             // The start tag is often part of the template, and the reply contains only the end tag.
             None => match self.think.end().and_then(|end| text.split_once(end)) {
                 Some((thinking, rest)) => (rest.to_owned(), Some(thinking.trim().to_owned())),
@@ -155,13 +155,13 @@ impl ThinkPlan {
     }
 }
 
-struct Found {
+struct TagMatch {
     inside: String,
-    without: String,
+    rest: String,
 }
 
 impl Tag {
-    fn shown(&self) -> String {
+    fn description(&self) -> String {
         match self {
             Tag::Pair { start, end, .. } => format!("`{start}` and `{end}`"),
             Tag::Pattern { source, .. } => format!("what the pattern `{source}` finds"),
@@ -182,14 +182,14 @@ impl Tag {
         }
     }
 
-    fn find(&self, text: &str) -> Option<Found> {
+    fn find(&self, text: &str) -> Option<TagMatch> {
         match self {
             Tag::Pair { start, end, given } => {
-                let found = pair(text, start, end);
+                let found = find_pair(text, start, end);
                 // The default tags are also accepted in lower case.
                 found.or_else(|| {
                     (!given)
-                        .then(|| pair(text, &start.to_lowercase(), &end.to_lowercase()))
+                        .then(|| find_pair(text, &start.to_lowercase(), &end.to_lowercase()))
                         .flatten()
                 })
             }
@@ -203,19 +203,19 @@ impl Tag {
                 let inside = found.name(group).or_else(|| found.get(1)).unwrap_or(whole);
                 let (before, rest) = text.split_at(whole.start());
                 let after = rest.split_at(whole.end() - whole.start()).1;
-                Some(Found {
+                Some(TagMatch {
                     inside: inside.as_str().to_owned(),
-                    without: format!("{before}{after}"),
+                    rest: format!("{before}{after}"),
                 })
             }
         }
     }
 }
 
-fn pair(text: &str, start: &str, end: &str) -> Option<Found> {
+fn find_pair(text: &str, start: &str, end: &str) -> Option<TagMatch> {
     let (before, rest) = text.split_once(start)?;
     let (inside, after) = rest.split_once(end)?;
-    Some(Found { inside: inside.to_owned(), without: format!("{before}{after}") })
+    Some(TagMatch { inside: inside.to_owned(), rest: format!("{before}{after}") })
 }
 
 #[cfg(test)]
@@ -224,15 +224,15 @@ mod tests {
 
     use super::*;
 
-    fn planned(value: Value) -> Option<ThinkPlan> {
+    fn plan_from(value: Value) -> Option<ThinkPlan> {
         let parameters = [("shouldThink".to_owned(), value)].into_iter().collect();
-        plan(&ScopeValues { parameters, ..ScopeValues::default() })
+        think_plan(&ScopeValues { parameters, ..ScopeValues::default() })
     }
 
     /// ISDK-146: four modes and their short forms.
     #[test]
     fn isdk_146_modes_have_short_forms() {
-        let mode = |value| planned(value).map(|plan| plan.mode);
+        let mode = |value| plan_from(value).map(|plan| plan.mode);
         assert_eq!(mode(json!(true)), Some(ThinkMode::Last));
         assert_eq!(mode(json!("first")), Some(ThinkMode::First));
         assert_eq!(mode(json!({"mode": "deep"})), Some(ThinkMode::Deep));
@@ -246,7 +246,7 @@ mod tests {
     /// ISDK-147: tags are names, pairs or patterns with groups.
     #[test]
     fn isdk_147_tags_separate_thinking_from_the_answer() {
-        let split = |value, text: &str| planned(value).unwrap().split(text);
+        let split = |value, text: &str| plan_from(value).unwrap().split(text);
         let (answer, thinking) = split(json!("first"), "<Think>a b</Think>\n\n<Answer>c</Answer>");
         assert_eq!((answer.as_str(), thinking.as_deref()), ("c", Some("a b")));
         let (answer, _) = split(
@@ -269,7 +269,7 @@ mod tests {
     /// ISDK-148: depth, steps and the script's own prompt.
     #[test]
     fn isdk_148_the_prompt_can_be_bounded_replaced_or_left_out() {
-        let prompt = |value| planned(value).unwrap().prompt().join("\n");
+        let prompt = |value| plan_from(value).unwrap().prompt().join("\n");
         assert!(prompt(json!({"mode": "deep", "depth": 3, "steps": 5})).contains("3 levels"));
         assert_eq!(prompt(json!({"mode": "first", "skipDefaultPrompt": true})), "");
         let own = json!({"mode": "first", "defaultThinkPrompt": {"prompt": {"firstThinkPrompt": "Hm first.", "rolePrompt": "R"}}});

@@ -33,7 +33,7 @@ pub struct ScriptTool {
     pub defaults: Map<String, Value>,
     pub triggers: Vec<String>,
     pub keywords: Vec<String>,
-    pub doer: ToolKind,
+    pub kind: ToolKind,
 }
 
 /// The kind of a tool.
@@ -41,7 +41,7 @@ pub struct ScriptTool {
 pub enum ToolKind {
     Script(Arc<Manifest>),
     /// One of the program's own tools.
-    Own(&'static BuiltinTool),
+    Builtin(&'static BuiltinTool),
 }
 
 /// The calls made for one answer, and their results, a line each.
@@ -88,7 +88,7 @@ impl MemoryEvent {
 
 impl Results {
     /// A call as the model would have written it, without hidden parameters.
-    pub fn called(&mut self, tool: &ScriptTool, args: &Map<String, Value>) {
+    pub fn add_call(&mut self, tool: &ScriptTool, args: &Map<String, Value>) {
         let help = tool.help();
         let shown = args.iter().filter(|(name, _)| {
             !help.params.iter().any(|it| it.name == **name && it.is_hidden_in_result())
@@ -97,8 +97,8 @@ impl Results {
         self.calls.push(ToolCall { id: tool.id.clone(), args: shown.collect() }.text());
     }
 
-    pub fn gave(&mut self, tool: &ScriptTool, args: &Map<String, Value>, value: &Value) {
-        let line = tool.help().result(args, value);
+    pub fn add_result(&mut self, tool: &ScriptTool, args: &Map<String, Value>, value: &Value) {
+        let line = tool.help().result_line(args, value);
         self.results.push(line.chars().take(LONGEST).collect());
     }
 
@@ -110,36 +110,38 @@ impl Results {
 impl ScriptRun {
     /// Answers the user's last message with the help of tools; `None` if the model calls none, or
     /// if there are none.
-    pub async fn with_tools(
+    pub async fn answer_with_tools(
         &mut self,
         frame: &mut Frame,
         end: usize,
     ) -> Result<Option<ModelReply>, ScriptFlow> {
-        let asked = end.checked_sub(1).and_then(|at| frame.talk.lines.get(at));
+        let asked = end.checked_sub(1).and_then(|at| frame.dialogue.messages.get(at));
         let Some(said) = asked.filter(|line| line.role == "user").map(|line| line.text()) else {
             return Ok(None);
         };
-        let tools = self.tools(frame, &said).await?;
+        let tools = self.list_tools(frame, &said).await?;
         if tools.is_empty() {
             return Ok(None);
         }
         let mut done = Results::default();
-        for tool in tools.iter().filter(|tool| tool.fires(AFTER_USER) || tool.sees(&said)) {
+        for tool in
+            tools.iter().filter(|tool| tool.has_trigger(AFTER_USER) || tool.matches_keyword(&said))
+        {
             let mut args = Map::new();
             args.insert("message".to_owned(), Value::from(said.as_str()));
-            if tool.fires(KEYWORD) {
+            if tool.has_trigger(KEYWORD) {
                 let keyword = tool.keywords.iter().find(|word| said.contains(*word));
                 args.insert("keyword".to_owned(), keyword.cloned().into());
             }
             self.run_tool(frame, tool, args, &mut done).await?;
         }
-        let free: Vec<&ScriptTool> = tools.iter().filter(|tool| tool.is_free()).collect();
-        let mode = ToolSchedule::of(frame)?;
+        let free: Vec<&ScriptTool> = tools.iter().filter(|tool| tool.is_model_callable()).collect();
+        let mode = ToolSchedule::from_settings(frame)?;
         for _ in 0..mode.rounds {
             if free.is_empty() {
                 break;
             }
-            let wanted = self.wanted_calls(frame, end, &free, mode, &done).await?;
+            let wanted = self.request_calls(frame, end, &free, mode, &done).await?;
             if wanted.is_empty() {
                 break;
             }
@@ -148,13 +150,13 @@ impl ScriptRun {
         if done.calls.is_empty() {
             return Ok(None);
         }
-        let mut sent = self.sent(frame, end, None, &SystemParts::default());
+        let mut sent = self.model_messages(frame, end, None, &SystemParts::default());
         sent.extend(done.messages());
         Ok(Some(self.complete(frame, sent, CallOptions::default()).await?))
     }
 
     /// Asks the model which calls it needs.
-    async fn wanted_calls(
+    async fn request_calls(
         &mut self,
         frame: &mut Frame,
         end: usize,
@@ -162,17 +164,18 @@ impl ScriptRun {
         mode: ToolSchedule,
         done: &Results,
     ) -> Result<Vec<ToolCall>, ScriptFlow> {
-        let mut sent: Vec<Message> = self.sent(frame, end, None, &SystemParts::default());
+        let mut sent: Vec<Message> = self.model_messages(frame, end, None, &SystemParts::default());
         sent.retain(|message| message.role != crate::protocol::Role::System);
-        sent.insert(0, Message::system(help(tools, mode)));
+        sent.insert(0, Message::system(tools_prompt(tools, mode)));
         if !done.calls.is_empty() {
             sent.extend(done.messages());
         }
         let wish = CallOptions { quiet: true, ..CallOptions::default() };
         let reply = self.complete(frame, sent, wish).await?;
         // This auxiliary call does not count as an answer of the script.
-        frame.talk.calls = frame.talk.calls.saturating_sub(1);
-        let mut wanted = tool_text::calls(&reply.text, |id| tools.iter().any(|tool| tool.id == id));
+        frame.dialogue.model_calls = frame.dialogue.model_calls.saturating_sub(1);
+        let mut wanted =
+            tool_text::parse_calls(&reply.text, |id| tools.iter().any(|tool| tool.id == id));
         wanted.truncate(mode.calls);
         Ok(wanted)
     }
@@ -185,24 +188,24 @@ impl ScriptRun {
         given: Map<String, Value>,
         done: &mut Results,
     ) -> Result<(), ScriptFlow> {
-        let args = tool.args(given);
-        done.called(tool, &args);
+        let args = tool.complete_args(given);
+        done.add_call(tool, &args);
         // A forbidden call is not retried in another way: it ends the script.
-        self.permit(frame, &tool.id, &args).await?;
-        let came = match &tool.doer {
-            ToolKind::Own(own) => self.own_tool(own, &args).await,
+        self.check_permission(frame, &tool.id, &args).await?;
+        let came = match &tool.kind {
+            ToolKind::Builtin(own) => self.run_builtin_tool(own, &args).await,
             ToolKind::Script(shape) => {
-                let args = ScriptArgs { by_place: Vec::new(), named: args.clone() };
-                Box::pin(self.shape(frame, shape.clone(), args)).await
+                let args = ScriptArgs { positional: Vec::new(), named: args.clone() };
+                Box::pin(self.run_manifest(frame, shape.clone(), args)).await
             }
         };
-        let value = self.tool_value(tool, came)?;
-        done.gave(tool, &args, &value);
+        let value = self.result_value(tool, came)?;
+        done.add_result(tool, &args, &value);
         Ok(())
     }
 
     /// The result as the model reads it: the value, or the error.
-    pub fn tool_value(
+    pub fn result_value(
         &mut self,
         tool: &ScriptTool,
         came: Result<Value, ScriptFlow>,
@@ -210,57 +213,63 @@ impl ScriptRun {
         match came {
             Ok(value) => Ok(value),
             Err(ScriptFlow::Failed(failure)) => {
-                let why = failure.what.clone();
-                self.note(words::TOOL_FAILED.with("name", tool.id.clone()).with("why", why));
-                Ok(Value::String(format!("error: {}", failure.what)))
+                let why = failure.message.clone();
+                self.emit_note(words::TOOL_FAILED.with("name", tool.id.clone()).with("why", why));
+                Ok(Value::String(format!("error: {}", failure.message)))
             }
             Err(halt) => Err(halt),
         }
     }
 
     /// Runs the tools that are notified of an answer.
-    pub async fn after_answer(&mut self, frame: &mut Frame, text: &str) -> Result<(), ScriptFlow> {
-        self.at(frame, &[AFTER_AI], || json!({ "message": text })).await
+    pub async fn run_after_answer_tools(
+        &mut self,
+        frame: &mut Frame,
+        text: &str,
+    ) -> Result<(), ScriptFlow> {
+        self.run_event_tools(frame, &[AFTER_AI], || json!({ "message": text })).await
     }
 
     /// Runs the tools that are notified when a value is remembered, changed or forgotten.
-    pub async fn remembered(
+    pub async fn run_memory_tools(
         &mut self,
         frame: &mut Frame,
         what: MemoryEvent,
         memory: Value,
     ) -> Result<(), ScriptFlow> {
         let args = || json!({ "memory": memory, "operation": what.operation() });
-        self.at(frame, &[MEMORY, what.event()], args).await
+        self.run_event_tools(frame, &[MEMORY, what.event()], args).await
     }
 
     /// The tools of a script, as its settings name them.
-    async fn tools(
+    async fn list_tools(
         &mut self,
         frame: &mut Frame,
         said: &str,
     ) -> Result<Vec<ScriptTool>, ScriptFlow> {
-        let Some(wanted) = frame.shape.config.get("tools").cloned() else { return Ok(Vec::new()) };
-        self.needs_trust(frame, "tools")?;
+        let Some(wanted) = frame.manifest.config.get("tools").cloned() else {
+            return Ok(Vec::new());
+        };
+        self.require_trust(frame, "tools")?;
         let mut out = Vec::new();
-        for (id, about) in entries(&wanted) {
+        for (id, about) in tool_entries(&wanted) {
             if let Some(route) = id.strip_prefix('$') {
                 let defaults = about.get("globalDefaults").or(about.get("defaults")).cloned();
                 let args = vec![Value::from(said), defaults.unwrap_or(Value::Null)];
-                let passed = ArgValues { by_place: args, ..ArgValues::default() };
-                let listed = Box::pin(self.function(frame, route, passed)).await?;
-                for (id, about) in entries(&listed.unwrap_or(Value::Null)) {
-                    self.tool(frame, &id, &about, &Map::new(), &mut out)?;
+                let passed = ArgValues { positional: args, ..ArgValues::default() };
+                let listed = Box::pin(self.call_function(frame, route, passed)).await?;
+                for (id, about) in tool_entries(&listed.unwrap_or(Value::Null)) {
+                    self.add_tool(frame, &id, &about, &Map::new(), &mut out)?;
                 }
                 continue;
             }
-            self.tool(frame, &id, &about, &Map::new(), &mut out)?;
+            self.add_tool(frame, &id, &about, &Map::new(), &mut out)?;
         }
         Ok(out)
     }
 
     /// One entry: a script, or every script of a toolset.
-    fn tool(
+    fn add_tool(
         &self,
         frame: &Frame,
         id: &str,
@@ -275,11 +284,11 @@ impl ScriptRun {
         if let Some(Value::Object(own)) = about.get("defaults") {
             merge(&mut defaults, own.clone());
         }
-        let shape = match (self.find(frame, id), own::find(id)) {
+        let shape = match (self.find_script(frame, id), own::find(id)) {
             (Ok(shape), _) => shape,
             // A script of that name takes precedence.
-            (Err(halt), Some(own)) if is_missing(&halt) => {
-                out.push(own_tool(own, about, defaults));
+            (Err(halt), Some(own)) if is_not_found(&halt) => {
+                out.push(builtin_tool(own, about, defaults));
                 return Ok(());
             }
             (Err(halt), _) => return Err(halt),
@@ -297,54 +306,54 @@ impl ScriptRun {
             merge(&mut weak, defaults);
             let folder = shape.origin.folder.clone();
             for export in exports {
-                if let Export::Of(import) = export
+                if let Export::Import(import) = export
                     && let ImportKind::Script(name) = &import.kind
                 {
                     let source = self.library.find(name, &folder)?;
-                    let inner = Arc::new(Manifest::of(source, &self.library)?);
-                    out.push(described(inner, &Value::Null, weak.clone())?);
+                    let inner = Arc::new(Manifest::load(source, &self.library)?);
+                    out.push(script_tool(inner, &Value::Null, weak.clone())?);
                 }
             }
             return Ok(());
         }
-        out.push(described(shape, about, defaults)?);
+        out.push(script_tool(shape, about, defaults)?);
         Ok(())
     }
 
     /// Runs the tools of the startup event.
-    pub async fn startup(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
+    pub async fn run_startup_tools(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
         if frame.values.flag("concurrent_answer") == Some(true) {
-            self.note(words::ANSWER_WAITS);
+            self.emit_note(words::ANSWER_WAITS);
         }
         let args = Value::Object(frame.values.args.clone());
-        self.at(frame, &[STARTUP], || args).await
+        self.run_event_tools(frame, &[STARTUP], || args).await
     }
 
     /// Runs the tools of the shutdown event.
-    pub async fn shutdown(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
+    pub async fn run_shutdown_tools(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
         let args = Value::Object(frame.values.args.clone());
-        self.at(frame, &[SHUTDOWN], || args).await
+        self.run_event_tools(frame, &[SHUTDOWN], || args).await
     }
 
     /// Runs the tools that are registered for one of these events.
-    async fn at(
+    async fn run_event_tools(
         &mut self,
         frame: &mut Frame,
         events: &[&str],
         args: impl FnOnce() -> Value,
     ) -> Result<(), ScriptFlow> {
-        let Some(wanted) = frame.shape.config.get("tools").cloned() else { return Ok(()) };
+        let Some(wanted) = frame.manifest.config.get("tools").cloned() else { return Ok(()) };
         // A route lists tools for the model to choose from; a missing one is reported when it is
         // used.
         let mut tools = Vec::new();
-        for (id, about) in entries(&wanted).iter().filter(|(id, _)| !id.starts_with('$')) {
-            drop(self.tool(frame, id, about, &Map::new(), &mut tools));
+        for (id, about) in tool_entries(&wanted).iter().filter(|(id, _)| !id.starts_with('$')) {
+            drop(self.add_tool(frame, id, about, &Map::new(), &mut tools));
         }
-        tools.retain(|tool| events.iter().any(|event| tool.fires(event)));
+        tools.retain(|tool| events.iter().any(|event| tool.has_trigger(event)));
         if tools.is_empty() {
             return Ok(());
         }
-        self.needs_trust(frame, "tools")?;
+        self.require_trust(frame, "tools")?;
         let args = args();
         for tool in &tools {
             let given = args.as_object().cloned().unwrap_or_default();
@@ -356,7 +365,7 @@ impl ScriptRun {
 
 impl ScriptTool {
     /// The arguments of a call, completed with those the calling script adds.
-    pub fn args(&self, given: Map<String, Value>) -> Map<String, Value> {
+    pub fn complete_args(&self, given: Map<String, Value>) -> Map<String, Value> {
         let mut args = self.defaults.clone();
         merge(&mut args, given);
         args
@@ -364,8 +373,8 @@ impl ScriptTool {
 
     /// As the model sees it: the calling script's defaults take precedence.
     pub fn help(&self) -> ToolHelp {
-        let shape = match &self.doer {
-            ToolKind::Own(own) => return own.help(Some(&self.title)),
+        let shape = match &self.kind {
+            ToolKind::Builtin(own) => return own.help(Some(&self.title)),
             ToolKind::Script(shape) => shape,
         };
         let params = shape.inputs.iter().map(|input| {
@@ -380,27 +389,27 @@ impl ScriptTool {
         ToolHelp { id: self.id.clone(), title: self.title.clone(), params: params.collect() }
     }
 
-    fn fires(&self, event: &str) -> bool {
+    fn has_trigger(&self, event: &str) -> bool {
         self.triggers.iter().any(|known| known.eq_ignore_ascii_case(event))
     }
 
-    fn sees(&self, said: &str) -> bool {
-        self.fires(KEYWORD) && self.keywords.iter().any(|word| said.contains(word))
+    fn matches_keyword(&self, said: &str) -> bool {
+        self.has_trigger(KEYWORD) && self.keywords.iter().any(|word| said.contains(word))
     }
 
     /// The model decides when it runs.
-    fn is_free(&self) -> bool {
-        let free = self.triggers.is_empty() || self.fires("AI") || self.fires("Auto");
-        free && !self.fires(AFTER_USER)
+    fn is_model_callable(&self) -> bool {
+        let free = self.triggers.is_empty() || self.has_trigger("AI") || self.has_trigger("Auto");
+        free && !self.has_trigger(AFTER_USER)
     }
 }
 
-fn described(
+fn script_tool(
     shape: Arc<Manifest>,
     about: &Value,
     defaults: Map<String, Value>,
 ) -> Result<ScriptTool, ScriptFlow> {
-    let own = shape.text("title").or(shape.text("description"));
+    let own = shape.text_setting("title").or(shape.text_setting("description"));
     let title = about.get("title").and_then(Value::as_str).or(own);
     let Some(title) = title.map(|title| title.lines().next().unwrap_or("").to_owned()) else {
         return Err(words::TOOL_NO_TITLE.with("name", quoted(shape.id())).into());
@@ -412,15 +421,19 @@ fn described(
     };
     let (triggers, keywords) = (list("trigger"), list("keywords"));
     let id = shape.id().to_owned();
-    Ok(ScriptTool { id, title, defaults, triggers, keywords, doer: ToolKind::Script(shape) })
+    Ok(ScriptTool { id, title, defaults, triggers, keywords, kind: ToolKind::Script(shape) })
 }
 
 /// The name does not exist; an error inside a script would have a place.
-pub fn is_missing(halt: &ScriptFlow) -> bool {
-    matches!(halt, ScriptFlow::Failed(failure) if failure.spot.is_none())
+pub fn is_not_found(halt: &ScriptFlow) -> bool {
+    matches!(halt, ScriptFlow::Failed(failure) if failure.location.is_none())
 }
 
-fn own_tool(own: &'static BuiltinTool, about: &Value, defaults: Map<String, Value>) -> ScriptTool {
+fn builtin_tool(
+    own: &'static BuiltinTool,
+    about: &Value,
+    defaults: Map<String, Value>,
+) -> ScriptTool {
     let title = about.get("title").and_then(Value::as_str);
     let help = own.help(title);
     ScriptTool {
@@ -429,21 +442,21 @@ fn own_tool(own: &'static BuiltinTool, about: &Value, defaults: Map<String, Valu
         defaults,
         triggers: Vec::new(),
         keywords: Vec::new(),
-        doer: ToolKind::Own(own),
+        kind: ToolKind::Builtin(own),
     }
 }
 
 /// `tools` as pairs of an ID and its settings.
-fn entries(wanted: &Value) -> Vec<(String, Value)> {
+fn tool_entries(wanted: &Value) -> Vec<(String, Value)> {
     match wanted {
         Value::String(id) => vec![(id.clone(), Value::Null)],
-        Value::Array(items) => items.iter().flat_map(entry).collect(),
+        Value::Array(items) => items.iter().flat_map(tool_entry).collect(),
         Value::Object(map) => map.iter().map(|(id, about)| (id.clone(), about.clone())).collect(),
         _ => Vec::new(),
     }
 }
 
-fn entry(item: &Value) -> Vec<(String, Value)> {
+fn tool_entry(item: &Value) -> Vec<(String, Value)> {
     match item {
         Value::String(id) => vec![(id.clone(), Value::Null)],
         Value::Object(map) => match map.get("id").and_then(Value::as_str) {
@@ -455,7 +468,7 @@ fn entry(item: &Value) -> Vec<(String, Value)> {
 }
 
 /// The description of the tools for the model.
-fn help(tools: &[&ScriptTool], mode: ToolSchedule) -> String {
+fn tools_prompt(tools: &[&ScriptTool], mode: ToolSchedule) -> String {
     let helps: Vec<ToolHelp> = tools.iter().map(|tool| tool.help()).collect();
     format!(
         concat!(
@@ -464,7 +477,7 @@ fn help(tools: &[&ScriptTool], mode: ToolSchedule) -> String {
             "calls alone, one `@id(param=value, ...)` on each line, strings in double quotes, and ",
             "nothing else. {} If none is needed, reply with `none`.",
         ),
-        tool_text::help(&helps),
-        mode.told
+        tool_text::tools_help(&helps),
+        mode.instruction
     )
 }

@@ -28,7 +28,7 @@ impl ScopeValues {
     pub fn get(&self, name: &str) -> Option<Value> {
         match name {
             "LatestResult" => return Some(self.latest_with_hidden()),
-            "prompt" => return Some(Value::Object(self.whole_prompt())),
+            "prompt" => return Some(Value::Object(self.full_prompt())),
             "parameters" => return Some(Value::Object(self.parameters.clone())),
             _ => {}
         }
@@ -36,7 +36,7 @@ impl ScopeValues {
     }
 
     /// The value of a path: `user1.name`, `list[0]`, `list.0`.
-    pub fn at(&self, path: &str) -> Option<Value> {
+    pub fn get_path(&self, path: &str) -> Option<Value> {
         if let Some(value) = self.get(path) {
             return Some(value);
         }
@@ -61,7 +61,7 @@ impl ScopeValues {
         self.locals.iter().rev().chain(outer)
     }
 
-    fn whole_prompt(&self) -> Map<String, Value> {
+    fn full_prompt(&self) -> Map<String, Value> {
         let mut prompt = self.prompt.clone();
         prompt.extend(self.replies.clone());
         prompt
@@ -90,7 +90,7 @@ impl ScopeValues {
         for local in &self.locals {
             scope.extend(local.clone());
         }
-        scope.insert("prompt".to_owned(), Value::Object(self.whole_prompt()));
+        scope.insert("prompt".to_owned(), Value::Object(self.full_prompt()));
         scope.insert("parameters".to_owned(), Value::Object(self.parameters.clone()));
         scope.insert("LatestResult".to_owned(), self.latest_with_hidden());
         scope
@@ -108,12 +108,14 @@ impl ScopeValues {
             self.latest = value;
             return;
         }
-        let layer = self.layer_of(name);
+        let layer = self.layer_mut(name);
         match rest {
             None => {
                 layer.insert(name.to_owned(), value);
             }
-            Some(rest) => put(layer.entry(name.to_owned()).or_insert(Value::Null), rest, value),
+            Some(rest) => {
+                set_path(layer.entry(name.to_owned()).or_insert(Value::Null), rest, value)
+            }
         }
     }
 
@@ -124,7 +126,7 @@ impl ScopeValues {
         }
     }
 
-    fn layer_of(&mut self, name: &str) -> &mut Map<String, Value> {
+    fn layer_mut(&mut self, name: &str) -> &mut Map<String, Value> {
         if let Some(at) = self.locals.iter().rposition(|local| local.contains_key(name)) {
             return &mut self.locals[at];
         }
@@ -170,7 +172,7 @@ impl ScopeValues {
 }
 
 /// Sets a value below another one; anything on the way that is not a map becomes one.
-fn put(into: &mut Value, path: &str, value: Value) {
+fn set_path(into: &mut Value, path: &str, value: Value) {
     let (part, rest) = match path.split_once('.') {
         Some((part, rest)) => (part, Some(rest)),
         None => (path, None),
@@ -188,7 +190,7 @@ fn put(into: &mut Value, path: &str, value: Value) {
         _ => return,
     };
     match rest {
-        Some(rest) => put(below, rest, value),
+        Some(rest) => set_path(below, rest, value),
         None => *below = value,
     }
 }
@@ -203,7 +205,7 @@ pub fn text_of(value: &Value) -> String {
 }
 
 /// The truth of a value, as in JavaScript.
-pub fn truthy(value: &Value) -> bool {
+pub fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Bool(is) => *is,
@@ -254,15 +256,15 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_read_and_made() {
+    fn paths_are_read_and_created() {
         let mut values = ScopeValues::default();
         values.set("user.name.first", json!("Ann"));
         values.set("list", json!([1, {"k": 2}]));
-        assert_eq!(values.at("user.name.first").unwrap(), json!("Ann"));
-        assert_eq!(values.at("list[1].k").unwrap(), json!(2));
-        assert_eq!(values.at("list.0").unwrap(), json!(1));
-        assert_eq!(values.at("list.7"), None);
+        assert_eq!(values.get_path("user.name.first").unwrap(), json!("Ann"));
+        assert_eq!(values.get_path("list[1].k").unwrap(), json!(2));
+        assert_eq!(values.get_path("list.0").unwrap(), json!(1));
+        assert_eq!(values.get_path("list.7"), None);
         values.set("list.1.k", json!(3));
-        assert_eq!(values.at("list.1.k").unwrap(), json!(3));
+        assert_eq!(values.get_path("list.1.k").unwrap(), json!(3));
     }
 }

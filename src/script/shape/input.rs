@@ -21,7 +21,7 @@ pub struct DeclaredInput {
 }
 
 /// Reads the `input` list.
-pub fn read(input: Option<&Value>, file: &str) -> Result<Vec<DeclaredInput>, LocatedError> {
+pub fn parse_inputs(input: Option<&Value>, file: &str) -> Result<Vec<DeclaredInput>, LocatedError> {
     let items = match input {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(items)) => items.clone(),
@@ -32,7 +32,7 @@ pub fn read(input: Option<&Value>, file: &str) -> Result<Vec<DeclaredInput>, Loc
     };
     let mut inputs: Vec<DeclaredInput> = Vec::new();
     for item in items {
-        for input in one(&item, file)? {
+        for input in parse_item(&item, file)? {
             // A script may redeclare an input of its base.
             match inputs.iter_mut().find(|known| known.name == input.name) {
                 Some(known) => *known = input,
@@ -43,19 +43,19 @@ pub fn read(input: Option<&Value>, file: &str) -> Result<Vec<DeclaredInput>, Loc
     Ok(inputs)
 }
 
-fn one(item: &Value, file: &str) -> Result<Vec<DeclaredInput>, LocatedError> {
+fn parse_item(item: &Value, file: &str) -> Result<Vec<DeclaredInput>, LocatedError> {
     match item {
         Value::String(name) => {
             Ok(vec![DeclaredInput { name: name.clone(), ..DeclaredInput::default() }])
         }
         Value::Object(entries) => {
-            Ok(entries.iter().map(|(name, about)| declared(name, about)).collect())
+            Ok(entries.iter().map(|(name, about)| parse_input(name, about)).collect())
         }
         _ => Err(LocatedError::new(words::INPUT_NO_LIST.with("file", file.to_owned()))),
     }
 }
 
-fn declared(name: &str, about: &Value) -> DeclaredInput {
+fn parse_input(name: &str, about: &Value) -> DeclaredInput {
     let Value::Object(about) = about else {
         let about = about.as_str().map(|text| ("description".to_owned(), Value::from(text)));
         return DeclaredInput {
@@ -77,18 +77,18 @@ fn declared(name: &str, about: &Value) -> DeclaredInput {
 /// Arguments as they are passed to a script.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScriptArgs {
-    pub by_place: Vec<Value>,
+    pub positional: Vec<Value>,
     pub named: Map<String, Value>,
 }
 
 impl ScriptArgs {
     /// One value: a map holds the arguments by name, anything else is positional.
-    pub fn of(value: Value) -> ScriptArgs {
+    pub fn from_value(value: Value) -> ScriptArgs {
         match value {
-            Value::Object(named) => ScriptArgs { by_place: Vec::new(), named },
-            Value::Array(by_place) => ScriptArgs { by_place, named: Map::new() },
+            Value::Object(named) => ScriptArgs { positional: Vec::new(), named },
+            Value::Array(by_place) => ScriptArgs { positional: by_place, named: Map::new() },
             Value::Null => ScriptArgs::default(),
-            value => ScriptArgs { by_place: vec![value], named: Map::new() },
+            value => ScriptArgs { positional: vec![value], named: Map::new() },
         }
     }
 
@@ -96,20 +96,20 @@ impl ScriptArgs {
     ///
     /// # Errors
     /// It begins like an object or a list but is not one.
-    pub fn typed(text: &str) -> Result<ScriptArgs, LocalizedText> {
+    pub fn parse(text: &str) -> Result<ScriptArgs, LocalizedText> {
         let trimmed = text.trim();
         if !trimmed.starts_with(['{', '[']) {
-            return Ok(ScriptArgs::of(Value::String(text.to_owned())));
+            return Ok(ScriptArgs::from_value(Value::String(text.to_owned())));
         }
         let value = serde_json::from_str(trimmed).ok().or_else(|| relaxed::read(trimmed));
-        value.map(ScriptArgs::of).ok_or_else(|| cli::ARGS_UNREADABLE.into())
+        value.map(ScriptArgs::from_value).ok_or_else(|| cli::ARGS_UNREADABLE.into())
     }
 }
 
 /// Assigns arguments to the names they are meant for. Positional arguments without an input of
 /// their index are returned.
 pub fn bind(inputs: &[DeclaredInput], args: ScriptArgs) -> (Map<String, Value>, Option<Value>) {
-    let ScriptArgs { by_place, mut named } = args;
+    let ScriptArgs { positional: by_place, mut named } = args;
     let mut left = None;
     let any_index = inputs.iter().any(|input| input.index.is_some());
     for (at, value) in by_place.into_iter().enumerate() {
@@ -143,12 +143,12 @@ pub fn check<'a>(
                     words::INPUT_MISSING.with("name", quoted(&input.name)),
                 ));
             }
-            Some(value) if !value.is_null() && !allowed(&input.choices, value) => {
-                let list: Vec<String> = input.choices.iter().map(plain).collect();
+            Some(value) if !value.is_null() && !is_allowed(&input.choices, value) => {
+                let list: Vec<String> = input.choices.iter().map(plain_text).collect();
                 return Err(LocatedError::new(
                     words::INPUT_NOT_LISTED
                         .with("name", quoted(&input.name))
-                        .with("value", quoted(&plain(value)))
+                        .with("value", quoted(&plain_text(value)))
                         .with("list", quoted(&list.join(", "))),
                 ));
             }
@@ -158,11 +158,11 @@ pub fn check<'a>(
     Ok(())
 }
 
-fn allowed(choices: &[Value], value: &Value) -> bool {
-    choices.is_empty() || choices.iter().any(|choice| plain(choice) == plain(value))
+fn is_allowed(choices: &[Value], value: &Value) -> bool {
+    choices.is_empty() || choices.iter().any(|choice| plain_text(choice) == plain_text(value))
 }
 
-fn plain(value: &Value) -> String {
+fn plain_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

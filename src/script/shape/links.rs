@@ -13,8 +13,8 @@ pub struct Import {
     pub kind: ImportKind,
     pub picks: Picks,
     /// `$initializeExec: {disable: true}` on the entry.
-    pub quiet: bool,
-    pub spot: Location,
+    pub skips_init: bool,
+    pub location: Location,
 }
 
 /// The kind of file an import names.
@@ -34,11 +34,11 @@ pub enum ImportKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Picks {
     All,
-    Names(Vec<ImportPick>),
+    Selected(Vec<ImportPick>),
     /// `"*"`: all, on one object named like the module.
-    Star,
+    Namespace,
     /// A name: for modules, all on one object of this name; for a script, its new name.
-    Named(String),
+    Alias(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,37 +55,39 @@ pub enum Export {
     /// `"."`: the script itself.
     Itself,
     /// `"$name"`, optionally under another name.
-    Own { name: String, alias: Option<String> },
+    Function { name: String, alias: Option<String> },
     /// Functions of a module, or another script.
-    Of(Import),
+    Import(Import),
 }
 
-pub fn imports(node: Option<&ScriptNode>, file: &str) -> Result<Vec<Import>, LocatedError> {
+pub fn parse_imports(node: Option<&ScriptNode>, file: &str) -> Result<Vec<Import>, LocatedError> {
     let Some(node) = node else { return Ok(Vec::new()) };
     match &node.tree {
         Tree::Null => Ok(Vec::new()),
-        Tree::Text(name) => Ok(vec![import(name, None, file, node)?]),
-        Tree::Map(pairs) => pairs.iter().map(|(key, value)| of_pair(key, value, file)).collect(),
+        Tree::Text(name) => Ok(vec![parse_import(name, None, file, node)?]),
+        Tree::Map(pairs) => {
+            pairs.iter().map(|(key, value)| parse_import_pair(key, value, file)).collect()
+        }
         Tree::List(items) => {
             let mut out = Vec::new();
             for item in items {
                 match &item.tree {
-                    Tree::Text(name) => out.push(import(name, None, file, item)?),
+                    Tree::Text(name) => out.push(parse_import(name, None, file, item)?),
                     Tree::Map(pairs) => {
                         for (key, value) in pairs {
-                            out.push(of_pair(key, value, file)?);
+                            out.push(parse_import_pair(key, value, file)?);
                         }
                     }
-                    _ => return Err(unclear(item, file)),
+                    _ => return Err(invalid_entry_error(item, file)),
                 }
             }
             Ok(out)
         }
-        _ => Err(unclear(node, file)),
+        _ => Err(invalid_entry_error(node, file)),
     }
 }
 
-pub fn exports(node: &ScriptNode, file: &str) -> Result<Vec<Export>, LocatedError> {
+pub fn parse_exports(node: &ScriptNode, file: &str) -> Result<Vec<Export>, LocatedError> {
     let items = match &node.tree {
         Tree::Null => return Ok(Vec::new()),
         Tree::List(items) => items.clone(),
@@ -94,20 +96,20 @@ pub fn exports(node: &ScriptNode, file: &str) -> Result<Vec<Export>, LocatedErro
     let mut out = Vec::new();
     for item in &items {
         match &item.tree {
-            Tree::Text(name) => out.push(export(name, None, file, item)?),
+            Tree::Text(name) => out.push(parse_export(name, None, file, item)?),
             Tree::Map(pairs) => {
                 for (key, value) in pairs {
-                    let name = key.key().ok_or_else(|| unclear(item, file))?;
-                    out.push(export(&name, Some(value), file, key)?);
+                    let name = key.key_text().ok_or_else(|| invalid_entry_error(item, file))?;
+                    out.push(parse_export(&name, Some(value), file, key)?);
                 }
             }
-            _ => return Err(unclear(item, file)),
+            _ => return Err(invalid_entry_error(item, file)),
         }
     }
     Ok(out)
 }
 
-fn export(
+fn parse_export(
     name: &str,
     value: Option<&ScriptNode>,
     file: &str,
@@ -118,47 +120,53 @@ fn export(
     }
     match name.strip_prefix('$') {
         Some(own) => {
-            let alias = value.and_then(ScriptNode::as_text).map(bare);
-            Ok(Export::Own { name: own.to_owned(), alias })
+            let alias = value.and_then(ScriptNode::as_text).map(strip_dollar);
+            Ok(Export::Function { name: own.to_owned(), alias })
         }
-        None => import(name, value, file, at).map(Export::Of),
+        None => parse_import(name, value, file, at).map(Export::Import),
     }
 }
 
-fn of_pair(key: &ScriptNode, value: &ScriptNode, file: &str) -> Result<Import, LocatedError> {
-    let name = key.key().ok_or_else(|| unclear(key, file))?;
-    import(&name, Some(value), file, key)
+fn parse_import_pair(
+    key: &ScriptNode,
+    value: &ScriptNode,
+    file: &str,
+) -> Result<Import, LocatedError> {
+    let name = key.key_text().ok_or_else(|| invalid_entry_error(key, file))?;
+    parse_import(&name, Some(value), file, key)
 }
 
-fn import(
+fn parse_import(
     name: &str,
     value: Option<&ScriptNode>,
     file: &str,
     at: &ScriptNode,
 ) -> Result<Import, LocatedError> {
-    let spot = Location::new(file, at.place);
-    let kind = kind(name).map_err(|what| LocatedError::at(what, spot.clone()))?;
+    let spot = Location::new(file, at.position);
+    let kind = import_kind(name).map_err(|what| LocatedError::with_location(what, spot.clone()))?;
     let mut quiet = false;
     let picks = match value {
         None => Picks::All,
         Some(value) => match &value.tree {
             Tree::Null => Picks::All,
-            Tree::Text(star) if star == "*" => Picks::Star,
-            Tree::Text(name) => Picks::Named(bare(name)),
-            Tree::List(items) => Picks::Names(names(items, file, &mut quiet)?),
-            Tree::Map(_) => Picks::Names(names(std::slice::from_ref(value), file, &mut quiet)?),
-            _ => return Err(unclear(value, file)),
+            Tree::Text(star) if star == "*" => Picks::Namespace,
+            Tree::Text(name) => Picks::Alias(strip_dollar(name)),
+            Tree::List(items) => Picks::Selected(parse_picks(items, file, &mut quiet)?),
+            Tree::Map(_) => {
+                Picks::Selected(parse_picks(std::slice::from_ref(value), file, &mut quiet)?)
+            }
+            _ => return Err(invalid_entry_error(value, file)),
         },
     };
     // Only the initialiser was mentioned: everything else is imported.
     let picks = match picks {
-        Picks::Names(names) if names.is_empty() => Picks::All,
+        Picks::Selected(names) if names.is_empty() => Picks::All,
         other => other,
     };
-    Ok(Import { kind, picks, quiet, spot })
+    Ok(Import { kind, picks, skips_init: quiet, location: spot })
 }
 
-fn names(
+fn parse_picks(
     items: &[ScriptNode],
     file: &str,
     quiet: &mut bool,
@@ -167,11 +175,13 @@ fn names(
     for item in items {
         match &item.tree {
             Tree::Text(name) => {
-                out.push(ImportPick { name: bare(name), alias: None, template: false });
+                out.push(ImportPick { name: strip_dollar(name), alias: None, template: false });
             }
             Tree::Map(pairs) => {
                 for (key, value) in pairs {
-                    let name = bare(&key.key().ok_or_else(|| unclear(item, file))?);
+                    let name = strip_dollar(
+                        &key.key_text().ok_or_else(|| invalid_entry_error(item, file))?,
+                    );
                     let value = value.to_value();
                     if name == "initializeExec" {
                         *quiet |= value == Value::Bool(false)
@@ -180,16 +190,16 @@ fn names(
                     }
                     let alias = value.as_str().or(value.get("name").and_then(Value::as_str));
                     let template = value.get("type").and_then(Value::as_str) == Some("template");
-                    out.push(ImportPick { name, alias: alias.map(bare), template });
+                    out.push(ImportPick { name, alias: alias.map(strip_dollar), template });
                 }
             }
-            _ => return Err(unclear(item, file)),
+            _ => return Err(invalid_entry_error(item, file)),
         }
     }
     Ok(out)
 }
 
-fn kind(name: &str) -> Result<ImportKind, crate::words::LocalizedText> {
+fn import_kind(name: &str) -> Result<ImportKind, crate::words::LocalizedText> {
     if let Some(module) = name.strip_prefix("js:") {
         return Ok(ImportKind::Module(module.to_owned()));
     }
@@ -207,10 +217,10 @@ fn kind(name: &str) -> Result<ImportKind, crate::words::LocalizedText> {
 }
 
 /// A name without the `$` that calls are written with.
-pub fn bare(name: &str) -> String {
+pub fn strip_dollar(name: &str) -> String {
     name.strip_prefix('$').unwrap_or(name).to_owned()
 }
 
-fn unclear(node: &ScriptNode, file: &str) -> LocatedError {
-    LocatedError::at(words::LINK_UNCLEAR, Location::new(file, node.place))
+fn invalid_entry_error(node: &ScriptNode, file: &str) -> LocatedError {
+    LocatedError::with_location(words::LINK_UNCLEAR, Location::new(file, node.position))
 }

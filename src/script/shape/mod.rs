@@ -27,16 +27,16 @@ const PLAIN_TYPES: &[&str] = &[
 
 /// A function declared in the body.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Function {
+pub struct DeclaredFunction {
     pub source: String,
     /// `!fn#`: for templates.
     pub template: bool,
-    pub spot: Location,
+    pub location: Location,
 }
 
 /// One instruction and its file: those of a base come before the script's own.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Item {
+pub struct Instruction {
     pub node: ScriptNode,
     pub file: Arc<str>,
 }
@@ -48,35 +48,35 @@ pub struct Manifest {
     /// The settings merged over those of the bases.
     pub config: Map<String, Value>,
     /// The head as written, for the functions in it.
-    pub front: ScriptNode,
+    pub front_matter: ScriptNode,
     /// Its types, its own first.
     pub types: Vec<String>,
     pub inputs: Vec<DeclaredInput>,
-    pub body: Vec<Item>,
-    pub functions: Vec<Function>,
+    pub body: Vec<Instruction>,
+    pub functions: Vec<DeclaredFunction>,
     pub imports: Vec<Import>,
     pub exports: Option<Vec<Export>>,
 }
 
 impl Manifest {
     /// Reads the declarations of a script and of its bases.
-    pub fn of(source: ScriptSource, library: &ScriptLibrary) -> Result<Manifest, LocatedError> {
+    pub fn load(source: ScriptSource, library: &ScriptLibrary) -> Result<Manifest, LocatedError> {
         let mut seen = vec![source.origin.file.clone()];
-        build(source, library, &mut seen)
+        load_with_bases(source, library, &mut seen)
     }
 
     pub fn id(&self) -> &str {
         &self.origin.id
     }
 
-    pub fn text(&self, key: &str) -> Option<&str> {
+    pub fn text_setting(&self, key: &str) -> Option<&str> {
         self.config.get(key).and_then(Value::as_str)
     }
 
     /// The name it uses in a chat.
     pub fn name(&self) -> &str {
         let character = self.config.get("character").and_then(|it| it.get("name"));
-        let named = self.text("name").or(character.and_then(Value::as_str));
+        let named = self.text_setting("name").or(character.and_then(Value::as_str));
         named.unwrap_or(self.id())
     }
 
@@ -89,13 +89,13 @@ impl Manifest {
         }
     }
 
-    pub fn is_of(&self, kind: &str) -> bool {
+    pub fn has_type(&self, kind: &str) -> bool {
         self.types.iter().any(|known| known == kind)
     }
 
     /// Its description for a model; `None` if it does not say what it is for.
     pub fn help(&self) -> Option<ToolHelp> {
-        let title = self.text("title").or(self.text("description"))?;
+        let title = self.text_setting("title").or(self.text_setting("description"))?;
         let params = self.inputs.iter().map(|input| Param {
             name: input.name.clone(),
             required: input.required,
@@ -111,33 +111,35 @@ impl Manifest {
     }
 }
 
-fn build(
+fn load_with_bases(
     source: ScriptSource,
     library: &ScriptLibrary,
     seen: &mut Vec<String>,
 ) -> Result<Manifest, LocatedError> {
     let ScriptSource { origin, document } = source;
-    let mut shape = own(&origin, document.front, document.body)?;
+    let mut shape = parse_declarations(&origin, document.front_matter, document.body)?;
     let mut types = Vec::new();
-    if let Some(kind) = shape.text("type").map(str::to_owned) {
+    if let Some(kind) = shape.text_setting("type").map(str::to_owned) {
         types.push(kind.clone());
-        if let Some(base) = type_of(&kind, &shape, library, seen)? {
+        if let Some(base) = load_type(&kind, &shape, library, seen)? {
             types.extend(base.types.iter().cloned());
-            shape = under(base, shape);
+            shape = merge_over_base(base, shape);
         }
     }
-    if let Some(id) = shape.front.get("extends").and_then(ScriptNode::as_text).map(str::to_owned) {
-        let base = base(&id, &shape, library, seen)?;
+    if let Some(id) =
+        shape.front_matter.get("extends").and_then(ScriptNode::as_text).map(str::to_owned)
+    {
+        let base = load_base(&id, &shape, library, seen)?;
         types.extend(base.types.iter().cloned());
-        shape = under(base, shape);
+        shape = merge_over_base(base, shape);
     }
     shape.types = types;
-    shape.inputs = input::read(shape.config.get("input"), &shape.origin.file)?;
+    shape.inputs = input::parse_inputs(shape.config.get("input"), &shape.origin.file)?;
     Ok(shape)
 }
 
 /// The type script that `type:` names; `None` for a type that is only a label.
-fn type_of(
+fn load_type(
     kind: &str,
     shape: &Manifest,
     library: &ScriptLibrary,
@@ -150,41 +152,41 @@ fn type_of(
     let is_type = |front: &ScriptNode| front.get("type").is_some();
     let source = match found {
         // A script without a type of its own is not a type: the word stays a label.
-        Ok(source) if !is_type(&source.document.front) && PLAIN_TYPES.contains(&kind) => {
+        Ok(source) if !is_type(&source.document.front_matter) && PLAIN_TYPES.contains(&kind) => {
             return Ok(None);
         }
         Ok(source) if seen.contains(&source.origin.file) && PLAIN_TYPES.contains(&kind) => {
             return Ok(None);
         }
         Ok(source) => source,
-        Err(failure) if failure.spot.is_some() => return Err(failure),
+        Err(failure) if failure.location.is_some() => return Err(failure),
         Err(_) if PLAIN_TYPES.contains(&kind) => return Ok(None),
         Err(_) => {
             let what = words::NO_TYPE.with("name", super::fault::quoted(kind));
-            return Err(LocatedError::at(what, place_of(shape, "type")));
+            return Err(LocatedError::with_location(what, key_location(shape, "type")));
         }
     };
-    let base = guarded(source, shape, library, seen, "type")?;
-    if !base.is_of("type") {
+    let base = load_once(source, shape, library, seen, "type")?;
+    if !base.has_type("type") {
         let what = words::NOT_A_TYPE.with("name", super::fault::quoted(kind));
-        return Err(LocatedError::at(what, place_of(shape, "type")));
+        return Err(LocatedError::with_location(what, key_location(shape, "type")));
     }
     Ok(Some(base))
 }
 
-fn base(
+fn load_base(
     id: &str,
     shape: &Manifest,
     library: &ScriptLibrary,
     seen: &mut Vec<String>,
 ) -> Result<Manifest, LocatedError> {
-    let source = library
-        .find(id, &shape.origin.folder)
-        .map_err(|failure| failure.or_at(&shape.origin.file, place_of(shape, "extends").place))?;
-    guarded(source, shape, library, seen, "extends")
+    let source = library.find(id, &shape.origin.folder).map_err(|failure| {
+        failure.or_location(&shape.origin.file, key_location(shape, "extends").position)
+    })?;
+    load_once(source, shape, library, seen, "extends")
 }
 
-fn guarded(
+fn load_once(
     source: ScriptSource,
     shape: &Manifest,
     library: &ScriptLibrary,
@@ -193,23 +195,24 @@ fn guarded(
 ) -> Result<Manifest, LocatedError> {
     if seen.contains(&source.origin.file) || seen.len() >= LONGEST {
         let what = words::CIRCLE.with("name", source.origin.file.clone());
-        return Err(LocatedError::at(what, place_of(shape, key)));
+        return Err(LocatedError::with_location(what, key_location(shape, key)));
     }
     seen.push(source.origin.file.clone());
-    let base = build(source, library, seen)?;
+    let base = load_with_bases(source, library, seen)?;
     seen.pop();
     Ok(base)
 }
 
 /// The place of a key in the head.
-pub fn place_of(shape: &Manifest, key: &str) -> Location {
-    let pair = shape.front.pairs().iter().find(|(name, _)| name.key().as_deref() == Some(key));
-    let place = pair.map_or(shape.front.place, |(name, _)| name.place);
+pub fn key_location(shape: &Manifest, key: &str) -> Location {
+    let pair =
+        shape.front_matter.pairs().iter().find(|(name, _)| name.key_text().as_deref() == Some(key));
+    let place = pair.map_or(shape.front_matter.position, |(name, _)| name.position);
     Location::new(&shape.origin.file, place)
 }
 
 /// The declarations of one file, without its bases.
-fn own(
+fn parse_declarations(
     origin: &ScriptOrigin,
     front: ScriptNode,
     body: Vec<ScriptNode>,
@@ -224,24 +227,28 @@ fn own(
     let mut items = Vec::new();
     for node in body {
         match (node.tag.as_deref(), &node.tree) {
-            (Some("fn" | "fn#"), Tree::Text(source)) => functions.push(Function {
+            (Some("fn" | "fn#"), Tree::Text(source)) => functions.push(DeclaredFunction {
                 source: source.clone(),
                 template: node.tag.as_deref() == Some("fn#"),
-                spot: Location::new(&origin.file, node.place),
+                location: Location::new(&origin.file, node.position),
             }),
             (Some(tag), _) => {
                 let what = words::UNKNOWN_TAG.with("tag", super::fault::quoted(tag));
-                return Err(LocatedError::at(what, Location::new(&origin.file, node.place)));
+                return Err(LocatedError::with_location(
+                    what,
+                    Location::new(&origin.file, node.position),
+                ));
             }
-            (None, _) => items.push(Item { node, file: file.clone() }),
+            (None, _) => items.push(Instruction { node, file: file.clone() }),
         }
     }
-    let imports = links::imports(front.get("import"), &origin.file)?;
-    let exports = front.get("export").map(|node| links::exports(node, &origin.file)).transpose()?;
+    let imports = links::parse_imports(front.get("import"), &origin.file)?;
+    let exports =
+        front.get("export").map(|node| links::parse_exports(node, &origin.file)).transpose()?;
     Ok(Manifest {
         origin: origin.clone(),
         config,
-        front,
+        front_matter: front,
         types: Vec::new(),
         inputs: Vec::new(),
         body: items,
@@ -267,11 +274,11 @@ fn normalise_input(config: &mut Map<String, Value>) {
 const OWN: &[&str] = &["_id", "type", "extends", "import", "export", "创", "签"];
 
 /// Merges a script over its base: its own settings win, the base's instructions come first.
-fn under(base: Manifest, child: Manifest) -> Manifest {
+fn merge_over_base(base: Manifest, child: Manifest) -> Manifest {
     let mut config = child.config;
     for (key, value) in base.config {
         if !OWN.contains(&key.as_str()) {
-            merge(&mut config, key, value);
+            merge_setting(&mut config, key, value);
         }
     }
     Manifest {
@@ -283,14 +290,14 @@ fn under(base: Manifest, child: Manifest) -> Manifest {
     }
 }
 
-fn merge(into: &mut Map<String, Value>, key: String, base: Value) {
+fn merge_setting(into: &mut Map<String, Value>, key: String, base: Value) {
     match (into.get_mut(&key), base) {
         (None | Some(Value::Null), base) => {
             into.insert(key, base);
         }
         (Some(Value::Object(own)), Value::Object(base)) => {
             for (key, value) in base {
-                merge(own, key, value);
+                merge_setting(own, key, value);
             }
         }
         (Some(Value::Array(own)), Value::Array(mut base)) => {

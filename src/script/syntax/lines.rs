@@ -12,10 +12,10 @@ pub const FIRST_SEPARATOR: &str = "- \"$initDone(force=true)\"";
 #[derive(Debug, PartialEq, Eq)]
 pub struct HeadAndBody {
     /// The number of lines above the head's YAML, and the YAML.
-    pub front: Option<(u32, String)>,
+    pub front_matter: Option<(u32, String)>,
     pub body: String,
     /// The number of lines above the body.
-    pub above: u32,
+    pub lines_above: u32,
 }
 
 /// Splits off the settings. There is a head only if the first line with content is `---` and
@@ -26,78 +26,78 @@ pub fn split(text: &str) -> HeadAndBody {
         .by_ref()
         .find(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
         .filter(|(_, line)| line.trim_end() == "---");
-    let whole = || HeadAndBody { front: None, body: text.to_owned(), above: 0 };
+    let whole = || HeadAndBody { front_matter: None, body: text.to_owned(), lines_above: 0 };
     let Some((begin, _)) = begin else { return whole() };
     let Some((end, _)) = lines.find(|(_, line)| line.starts_with("---")) else { return whole() };
     let of = |from: usize, to: usize| {
         text.split('\n').skip(from).take(to.saturating_sub(from)).collect::<Vec<_>>().join("\n")
     };
     HeadAndBody {
-        front: Some((count(begin + 1), of(begin + 1, end))),
+        front_matter: Some((line_count(begin + 1), of(begin + 1, end))),
         body: of(end + 1, usize::MAX),
-        above: count(end + 1),
+        lines_above: line_count(end + 1),
     }
 }
 
-fn count(lines: usize) -> u32 {
+fn line_count(lines: usize) -> u32 {
     u32::try_from(lines).unwrap_or(u32::MAX)
 }
 
 /// The body as YAML, and how far each line was shifted.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Prepared {
+pub struct PreparedBody {
     pub yaml: String,
-    moved: Vec<i32>,
-    above: u32,
+    shifts: Vec<i32>,
+    lines_above: u32,
 }
 
-impl Prepared {
+impl PreparedBody {
     /// Maps a place in the YAML to its place in the file.
-    pub fn source(&self, place: SourcePosition) -> SourcePosition {
+    pub fn source_position(&self, place: SourcePosition) -> SourcePosition {
         let at = usize::try_from(place.line.saturating_sub(1)).unwrap_or(0);
-        let moved = self.moved.get(at).copied().unwrap_or(0);
+        let moved = self.shifts.get(at).copied().unwrap_or(0);
         SourcePosition {
-            line: place.line + self.above,
+            line: place.line + self.lines_above,
             column: place.column.saturating_add_signed(-moved).max(1),
         }
     }
 }
 
 /// Turns the lines of a body into the items of one sequence.
-pub fn prepare(body: &str, above: u32) -> Prepared {
-    let mut state = State::default();
+pub fn prepare(body: &str, above: u32) -> PreparedBody {
+    let mut state = LineState::default();
     let mut yaml = String::with_capacity(body.len() + body.len() / 8);
     let mut moved = Vec::new();
     for line in body.split('\n') {
-        let (text, by) = state.line(line.trim_end());
+        let (text, by) = state.convert_line(line.trim_end());
         yaml.push_str(&text);
         yaml.push('\n');
         moved.push(by);
     }
-    Prepared { yaml, moved, above }
+    PreparedBody { yaml, shifts: moved, lines_above: above }
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct LineState {
     /// Whether the last unindented line began with a dash.
     in_list: bool,
-    separated: bool,
+    has_separator: bool,
 }
 
-impl State {
+impl LineState {
     /// The line as YAML, and the number of columns its text was shifted to the right.
-    fn line(&mut self, line: &str) -> (String, i32) {
+    fn convert_line(&mut self, line: &str) -> (String, i32) {
         // A comment between two items would otherwise become an item itself.
         if line.is_empty() || line.starts_with('#') {
             return (String::new(), 0);
         }
-        if let Some(forced) = separator(line) {
-            let first = !std::mem::replace(&mut self.separated, true);
+        if let Some(forced) = parse_separator(line) {
+            let first = !std::mem::replace(&mut self.has_separator, true);
             let item = if forced || first { FIRST_SEPARATOR } else { SEPARATOR };
             return (item.to_owned(), 0);
         }
         if line.starts_with("->") {
-            return chain(line);
+            return convert_chain(line);
         }
         if line.starts_with('-') {
             self.in_list = true;
@@ -120,17 +120,17 @@ impl State {
 }
 
 /// A chain is one text, whatever colons and quotes its arguments contain.
-fn chain(line: &str) -> (String, i32) {
+fn convert_chain(line: &str) -> (String, i32) {
     let plain = !line.contains(": ") && !line.ends_with(':');
     if plain {
         return (format!("- {line}"), 2);
     }
-    let line = without_comment(line);
+    let line = strip_comment(line);
     (format!("- '{}'", line.replace('\'', "''")), 3)
 }
 
 /// The line without a trailing ` # …`; a `#` in quotes is text.
-fn without_comment(line: &str) -> &str {
+fn strip_comment(line: &str) -> &str {
     let mut quote = None;
     let mut before = ' ';
     for (at, c) in line.char_indices() {
@@ -148,7 +148,7 @@ fn without_comment(line: &str) -> &str {
 
 /// `---`, `***`, `- "***"`, `---!`, `--- # comment`: whether it is a separator, and
 /// whether it is a forced one.
-fn separator(line: &str) -> Option<bool> {
+fn parse_separator(line: &str) -> Option<bool> {
     let line = match line.strip_prefix('-') {
         Some(rest) if rest.starts_with(char::is_whitespace) => rest.trim_start(),
         _ => line,

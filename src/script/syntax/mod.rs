@@ -24,7 +24,7 @@ pub const MOST: usize = 4 << 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     /// The map at the head; empty if there is none.
-    pub front: ScriptNode,
+    pub front_matter: ScriptNode,
     /// The instructions in order, without comments and empty items.
     pub body: Vec<ScriptNode>,
 }
@@ -33,42 +33,49 @@ pub struct Document {
 pub fn parse(file: &str, text: &str) -> Result<Document, LocatedError> {
     if text.len() > MOST {
         let what = words::TOO_LONG.with("most", MOST >> 20);
-        return Err(LocatedError::at(
+        return Err(LocatedError::with_location(
             what,
             Location::new(file, SourcePosition { line: 1, column: 1 }),
         ));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let parts = lines::split(&text);
-    let front = match parts.front {
+    let front = match parts.front_matter {
         Some((above, yaml)) => {
             let front =
                 tree::read(&yaml, &|place| SourcePosition { line: place.line + above, ..place })
-                    .map_err(|(what, place)| LocatedError::at(what, Location::new(file, place)))?;
+                    .map_err(|(what, place)| {
+                        LocatedError::with_location(what, Location::new(file, place))
+                    })?;
             match front.tree {
                 Tree::Null => ScriptNode { tree: Tree::Map(Vec::new()), ..front },
                 Tree::Map(_) => front,
                 _ => {
-                    let spot = Location::new(file, front.place);
-                    return Err(LocatedError::at(words::FRONT_NO_MAP, spot));
+                    let spot = Location::new(file, front.position);
+                    return Err(LocatedError::with_location(words::FRONT_NO_MAP, spot));
                 }
             }
         }
         None => ScriptNode::new(Tree::Map(Vec::new()), SourcePosition { line: 1, column: 1 }),
     };
-    let prepared = lines::prepare(&parts.body, parts.above);
-    let body = tree::read(&prepared.yaml, &|place| prepared.source(place))
-        .map_err(|(what, place)| LocatedError::at(what, Location::new(file, place)))?;
+    let prepared = lines::prepare(&parts.body, parts.lines_above);
+    let body = tree::read(&prepared.yaml, &|place| prepared.source_position(place))
+        .map_err(|(what, place)| LocatedError::with_location(what, Location::new(file, place)))?;
     let body = match body.tree {
         Tree::Null => Vec::new(),
         Tree::List(items) => items,
-        _ => return Err(LocatedError::at(words::BODY_NO_LIST, Location::new(file, body.place))),
+        _ => {
+            return Err(LocatedError::with_location(
+                words::BODY_NO_LIST,
+                Location::new(file, body.position),
+            ));
+        }
     };
     let is_something = |node: &ScriptNode| node.tree != Tree::Null || node.tag.is_some();
-    Ok(Document { front, body: body.into_iter().filter(is_something).collect() })
+    Ok(Document { front_matter: front, body: body.into_iter().filter(is_something).collect() })
 }
 
 /// Parses one YAML value without positions, as a model writes it; the error gives the reason.
-pub fn yaml(text: &str) -> Result<Value, LocalizedText> {
+pub fn parse_yaml(text: &str) -> Result<Value, LocalizedText> {
     tree::read(text, &|place| place).map(|node| node.to_value()).map_err(|(why, _)| why)
 }

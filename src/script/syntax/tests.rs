@@ -11,7 +11,7 @@ fn items(text: &str) -> Value {
     document.body.iter().map(ScriptNode::to_value).collect()
 }
 
-fn fails(text: &str) -> String {
+fn error_text(text: &str) -> String {
     parse("t.ai.yaml", text).unwrap_err().localized().text(Lang::En)
 }
 
@@ -60,14 +60,14 @@ fn separators_come_in_many_forms_and_the_first_is_forced() {
 #[test]
 fn isdk_031_the_head_is_a_map_between_two_lines() {
     let document = parse("t", "\n# top\n---\na: 1\nb: {c: d}\n--- # end\n\nuser: x").unwrap();
-    assert_eq!(document.front.to_value(), json!({"a": 1, "b": {"c": "d"}}));
+    assert_eq!(document.front_matter.to_value(), json!({"a": 1, "b": {"c": "d"}}));
     assert_eq!(document.body.len(), 1);
-    assert_eq!(document.body[0].place, SourcePosition { line: 8, column: 1 });
-    assert_eq!(parse("t", "---\n---\nuser: x").unwrap().front.to_value(), json!({}));
+    assert_eq!(document.body[0].position, SourcePosition { line: 8, column: 1 });
+    assert_eq!(parse("t", "---\n---\nuser: x").unwrap().front_matter.to_value(), json!({}));
     let open = parse("t", "user: x\n---\nuser: y").unwrap();
     assert_eq!(open.body.len(), 3);
     assert_eq!(
-        fails("---\n- a\n---\n"),
+        error_text("---\n- a\n---\n"),
         "t.ai.yaml:2:1: The settings between the `---` lines must be a map, `key: value`."
     );
 }
@@ -83,34 +83,34 @@ fn functions_keep_their_tag_and_keys_their_order() {
 }
 
 #[test]
-fn a_fault_names_the_place_in_the_file() {
-    let said = fails("---\na: 1\n---\nuser: ok\n  more\nuser: A: b\n");
+fn an_error_names_its_position_in_the_file() {
+    let said = error_text("---\na: 1\n---\nuser: ok\n  more\nuser: A: b\n");
     assert!(said.starts_with("t.ai.yaml:6:8: "), "{said}");
     assert!(said.contains("quote"), "{said}");
-    let said = fails("user: ok\nuser: @d hi\n");
+    let said = error_text("user: ok\nuser: @d hi\n");
     assert!(said.starts_with("t.ai.yaml:2:7: "), "{said}");
-    let said = fails("user: {{content}}\n");
+    let said = error_text("user: {{content}}\n");
     assert!(said.contains("cannot be a key"), "{said}");
     let deep = format!("user: {}", "[".repeat(100));
-    assert!(fails(&deep).contains("64 levels"));
+    assert!(error_text(&deep).contains("64 levels"));
 }
 
 #[test]
-fn aliases_cannot_blow_the_tree_up() {
+fn aliases_cannot_exceed_the_node_limit() {
     let mut text = "a: &a [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n".to_owned();
     for (from, to) in "abcdefgh".chars().zip("bcdefghi".chars()) {
         text.push_str(&format!("{to}: &{to} [{}]\n", vec![format!("*{from}"); 10].join(", ")));
     }
-    assert!(fails(&format!("---\n{text}---\n")).contains("More than 200000 values"));
+    assert!(error_text(&format!("---\n{text}---\n")).contains("More than 200000 values"));
 }
 
 proptest! {
     #[test]
     fn any_text_is_parsed_or_refused_with_a_place(text in "[-a-z:*#>|!$@\\[\\]{}'\" \n&~]{0,200}") {
         if let Err(failure) = parse("t", &text) {
-            let spot = failure.spot.expect("a place");
-            prop_assert!(spot.place.line >= 1 && spot.place.column >= 1);
-            prop_assert!(usize::try_from(spot.place.line).unwrap() <= text.split('\n').count() + 1);
+            let spot = failure.location.expect("a place");
+            prop_assert!(spot.position.line >= 1 && spot.position.column >= 1);
+            prop_assert!(usize::try_from(spot.position.line).unwrap() <= text.split('\n').count() + 1);
         }
     }
 }

@@ -24,7 +24,7 @@ pub struct ScriptNode {
     pub tree: Tree,
     /// `fn` for `!fn`; YAML's own tags (`!!str`) are already applied.
     pub tag: Option<String>,
-    pub place: SourcePosition,
+    pub position: SourcePosition,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +39,7 @@ pub enum Tree {
 
 impl ScriptNode {
     pub fn new(tree: Tree, place: SourcePosition) -> ScriptNode {
-        ScriptNode { tree, tag: None, place }
+        ScriptNode { tree, tag: None, position: place }
     }
 
     /// A text node that replaces another node.
@@ -64,11 +64,11 @@ impl ScriptNode {
     /// The value of a map under a name; the last one if the key is repeated, as in a map of values.
     pub fn get(&self, name: &str) -> Option<&ScriptNode> {
         let mut pairs = self.pairs().iter().rev();
-        pairs.find(|(key, _)| key.key().as_deref() == Some(name)).map(|(_, value)| value)
+        pairs.find(|(key, _)| key.key_text().as_deref() == Some(name)).map(|(_, value)| value)
     }
 
     /// The text of a key: any scalar can be one.
-    pub fn key(&self) -> Option<String> {
+    pub fn key_text(&self) -> Option<String> {
         match &self.tree {
             Tree::Text(text) => Some(text.clone()),
             Tree::Number(number) => Some(number.to_string()),
@@ -87,100 +87,103 @@ impl ScriptNode {
             Tree::Text(text) => Value::String(text.clone()),
             Tree::List(items) => items.iter().map(ScriptNode::to_value).collect(),
             Tree::Map(pairs) => {
-                let entries = pairs.iter().filter_map(|(k, v)| Some((k.key()?, v.to_value())));
+                let entries = pairs.iter().filter_map(|(k, v)| Some((k.key_text()?, v.to_value())));
                 Value::Object(entries.collect::<Map<_, _>>())
             }
         }
     }
 }
 
-type Fault = (LocalizedText, SourcePosition);
+type TreeError = (LocalizedText, SourcePosition);
 
 /// Parses the one document of a text; `source` maps a place to its real one.
 pub fn read(
     yaml: &str,
     source: &dyn Fn(SourcePosition) -> SourcePosition,
-) -> Result<ScriptNode, Fault> {
-    let mut builder = Builder { source, ..Builder::new(source) };
+) -> Result<ScriptNode, TreeError> {
+    let mut builder = TreeBuilder { source, ..TreeBuilder::new(source) };
     let mut documents = 0;
     for event in Parser::new_from_str(yaml) {
-        let (event, span) = event.map_err(|error| builder.scan(&error))?;
+        let (event, span) = event.map_err(|error| builder.scan_error(&error))?;
         if matches!(event, Event::DocumentStart(_)) {
             documents += 1;
             if documents > 1 {
-                return Err((words::TWO_DOCUMENTS.into(), builder.place(span)));
+                return Err((words::TWO_DOCUMENTS.into(), builder.position(span)));
             }
         }
-        builder.event(event, span)?;
+        builder.handle_event(event, span)?;
     }
     Ok(builder.root.unwrap_or_else(|| {
         ScriptNode::new(Tree::Null, source(SourcePosition { line: 1, column: 1 }))
     }))
 }
 
-struct Builder<'a> {
+struct TreeBuilder<'a> {
     source: &'a dyn Fn(SourcePosition) -> SourcePosition,
-    open: Vec<Open>,
+    open: Vec<OpenNode>,
     root: Option<ScriptNode>,
     anchors: BTreeMap<usize, (ScriptNode, usize)>,
     nodes: usize,
 }
 
 /// A collection that has not ended.
-struct Open {
+struct OpenNode {
     node: ScriptNode,
     anchor: usize,
     /// A key whose value has not been read yet.
     key: Option<ScriptNode>,
     is_map: bool,
     /// The number of nodes when it began.
-    since: usize,
+    nodes_before: usize,
 }
 
-impl<'a> Builder<'a> {
-    fn new(source: &'a dyn Fn(SourcePosition) -> SourcePosition) -> Builder<'a> {
-        Builder { source, open: Vec::new(), root: None, anchors: BTreeMap::new(), nodes: 0 }
+impl<'a> TreeBuilder<'a> {
+    fn new(source: &'a dyn Fn(SourcePosition) -> SourcePosition) -> TreeBuilder<'a> {
+        TreeBuilder { source, open: Vec::new(), root: None, anchors: BTreeMap::new(), nodes: 0 }
     }
 
-    fn place(&self, span: Span) -> SourcePosition {
-        (self.source)(place(span.start.line(), span.start.col()))
+    fn position(&self, span: Span) -> SourcePosition {
+        (self.source)(position_at(span.start.line(), span.start.col()))
     }
 
-    fn scan(&self, error: &ScanError) -> Fault {
+    fn scan_error(&self, error: &ScanError) -> TreeError {
         let at = error.marker();
-        let said = words::NOT_YAML.with("why", expected(error.info()));
-        (said, (self.source)(place(at.line(), at.col())))
+        let said = words::NOT_YAML.with("why", explain_error(error.info()));
+        (said, (self.source)(position_at(at.line(), at.col())))
     }
 
-    fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), Fault> {
+    fn handle_event(&mut self, event: Event<'_>, span: Span) -> Result<(), TreeError> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let tree = scalar(&text, style, tag.as_deref());
-                let node =
-                    ScriptNode { tree, tag: own_tag(tag.as_deref()), place: self.place(span) };
-                self.count(1, span)?;
-                self.add(node, anchor, 1, span)
+                let tree = parse_scalar(&text, style, tag.as_deref());
+                let node = ScriptNode {
+                    tree,
+                    tag: custom_tag(tag.as_deref()),
+                    position: self.position(span),
+                };
+                self.count_nodes(1, span)?;
+                self.add_node(node, anchor, 1, span)
             }
             Event::SequenceStart(anchor, tag) => {
-                self.begin(Tree::List(Vec::new()), anchor, tag.as_deref(), span)
+                self.begin_collection(Tree::List(Vec::new()), anchor, tag.as_deref(), span)
             }
             Event::MappingStart(anchor, tag) => {
-                self.begin(Tree::Map(Vec::new()), anchor, tag.as_deref(), span)
+                self.begin_collection(Tree::Map(Vec::new()), anchor, tag.as_deref(), span)
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(open) => {
-                    let size = self.nodes - open.since;
-                    self.add(open.node, open.anchor, size, span)
+                    let size = self.nodes - open.nodes_before;
+                    self.add_node(open.node, open.anchor, size, span)
                 }
                 None => Ok(()),
             },
             Event::Alias(anchor) => {
                 let known = self.anchors.get(&anchor).cloned();
                 let Some((node, size)) = known else {
-                    return Err((words::NO_ANCHOR.into(), self.place(span)));
+                    return Err((words::NO_ANCHOR.into(), self.position(span)));
                 };
-                self.count(size, span)?;
-                self.add(node, 0, size, span)
+                self.count_nodes(size, span)?;
+                self.add_node(node, 0, size, span)
             }
             Event::Nothing
             | Event::StreamStart
@@ -190,39 +193,39 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn begin(
+    fn begin_collection(
         &mut self,
         tree: Tree,
         anchor: usize,
         tag: Option<&Tag>,
         span: Span,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), TreeError> {
         if self.open.len() >= DEEPEST {
-            return Err((words::TOO_DEEP.with("most", DEEPEST), self.place(span)));
+            return Err((words::TOO_DEEP.with("most", DEEPEST), self.position(span)));
         }
         let since = self.nodes;
-        self.count(1, span)?;
+        self.count_nodes(1, span)?;
         let is_map = matches!(tree, Tree::Map(_));
-        let node = ScriptNode { tree, tag: own_tag(tag), place: self.place(span) };
-        self.open.push(Open { node, anchor, key: None, is_map, since });
+        let node = ScriptNode { tree, tag: custom_tag(tag), position: self.position(span) };
+        self.open.push(OpenNode { node, anchor, key: None, is_map, nodes_before: since });
         Ok(())
     }
 
-    fn count(&mut self, nodes: usize, span: Span) -> Result<(), Fault> {
+    fn count_nodes(&mut self, nodes: usize, span: Span) -> Result<(), TreeError> {
         self.nodes += nodes;
         match self.nodes > MOST {
-            true => Err((words::TOO_MANY.with("most", MOST), self.place(span))),
+            true => Err((words::TOO_MANY.with("most", MOST), self.position(span))),
             false => Ok(()),
         }
     }
 
-    fn add(
+    fn add_node(
         &mut self,
         node: ScriptNode,
         anchor: usize,
         size: usize,
         span: Span,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), TreeError> {
         if anchor > 0 {
             self.anchors.insert(anchor, (node.clone(), size));
         }
@@ -235,7 +238,10 @@ impl<'a> Builder<'a> {
             Tree::Map(pairs) => match open.key.take() {
                 Some(key) => pairs.push((key, node)),
                 None if matches!(node.tree, Tree::List(_) | Tree::Map(_)) && open.is_map => {
-                    return Err((words::KEY_NO_TEXT.into(), (self.source)(self.key_place(span))));
+                    return Err((
+                        words::KEY_NO_TEXT.into(),
+                        (self.source)(self.key_position(span)),
+                    ));
                 }
                 None => open.key = Some(node),
             },
@@ -244,18 +250,18 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn key_place(&self, span: Span) -> SourcePosition {
-        place(span.start.line(), span.start.col())
+    fn key_position(&self, span: Span) -> SourcePosition {
+        position_at(span.start.line(), span.start.col())
     }
 }
 
-fn place(line: usize, column: usize) -> SourcePosition {
+fn position_at(line: usize, column: usize) -> SourcePosition {
     let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     SourcePosition { line: small(line.max(1)), column: small(column + 1) }
 }
 
 /// The words of the YAML parser, with advice for the most common mistakes.
-fn expected(info: &str) -> String {
+fn explain_error(info: &str) -> String {
     let info: String = info.chars().filter(|c| !c.is_control()).take(200).collect();
     let hint = if info.contains("mapping values are not allowed") || info.contains("simple key") {
         "; quote a text that holds `: `, and put a dash before a `$directive` that has keys below it"
@@ -267,7 +273,7 @@ fn expected(info: &str) -> String {
     format!("{info}{hint}")
 }
 
-fn own_tag(tag: Option<&Tag>) -> Option<String> {
+fn custom_tag(tag: Option<&Tag>) -> Option<String> {
     let tag = tag?;
     match tag.is_yaml_core_schema() {
         true => None,
@@ -275,29 +281,29 @@ fn own_tag(tag: Option<&Tag>) -> Option<String> {
     }
 }
 
-fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Tree {
+fn parse_scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Tree {
     let as_text = match tag {
         Some(tag) => !tag.is_yaml_core_schema() || tag.suffix == "str",
         None => style != ScalarStyle::Plain,
     };
-    if as_text { Tree::Text(text.to_owned()) } else { plain(text) }
+    if as_text { Tree::Text(text.to_owned()) } else { parse_plain(text) }
 }
 
 /// The core schema of YAML 1.2.
-fn plain(text: &str) -> Tree {
+fn parse_plain(text: &str) -> Tree {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Tree::Null,
         "true" | "True" | "TRUE" => return Tree::Bool(true),
         "false" | "False" | "FALSE" => return Tree::Bool(false),
         _ => {}
     }
-    match number(text) {
+    match parse_number(text) {
         Some(number) => Tree::Number(number),
         None => Tree::Text(text.to_owned()),
     }
 }
 
-fn number(text: &str) -> Option<Number> {
+fn parse_number(text: &str) -> Option<Number> {
     let starts = text.strip_prefix(['-', '+']).unwrap_or(text);
     if !starts.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return None;

@@ -19,20 +19,20 @@ pub(super) fn rewrite(text: &str) -> Option<String> {
         let (before, tail) = rest.split_at(at);
         out.push_str(before);
         let taken = if tail.starts_with("{#") {
-            take_to(tail, "#}")
+            prefix_through(tail, "#}")
         } else if tail.starts_with("{{") {
-            let tag = tag(tail, "}}");
+            let tag = leading_tag(tail, "}}");
             joins += count_joins(tag);
             tag
         } else if tail.starts_with("{%") {
-            let tag = tag(tail, "%}");
+            let tag = leading_tag(tail, "%}");
             joins += count_joins(tag);
             if is_raw(tag) { raw_block(tail, tag) } else { tag }
         } else {
             tail.split_at(1).0
         };
         if taken.starts_with("{%") && !is_raw(taken) {
-            measured(taken, &mut out);
+            write_measured(taken, &mut out);
         } else {
             out.push_str(taken);
         }
@@ -43,12 +43,12 @@ pub(super) fn rewrite(text: &str) -> Option<String> {
 }
 
 /// The text up to and including `end`, or all of it.
-fn take_to<'a>(text: &'a str, end: &str) -> &'a str {
+fn prefix_through<'a>(text: &'a str, end: &str) -> &'a str {
     text.find(end).map_or(text, |at| text.split_at(at + end.len()).0)
 }
 
 /// One tag, respecting quoted strings.
-fn tag<'a>(text: &'a str, end: &str) -> &'a str {
+fn leading_tag<'a>(text: &'a str, end: &str) -> &'a str {
     let mut quote = None;
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(2) {
@@ -62,7 +62,7 @@ fn tag<'a>(text: &'a str, end: &str) -> &'a str {
             None => {}
         }
     }
-    take_to(text, end)
+    prefix_through(text, end)
 }
 
 fn count_joins(tag: &str) -> usize {
@@ -70,23 +70,23 @@ fn count_joins(tag: &str) -> usize {
 }
 
 /// The text between the delimiters, without trimming signs.
-fn body(tag: &str) -> &str {
+fn tag_body(tag: &str) -> &str {
     let body = tag.strip_prefix("{%").unwrap_or(tag);
     let body = body.strip_suffix("%}").unwrap_or(body);
     body.trim_start_matches(['-', '+']).trim_end_matches(['-', '+']).trim()
 }
 
 fn is_raw(tag: &str) -> bool {
-    tag.starts_with("{%") && body(tag) == "raw"
+    tag.starts_with("{%") && tag_body(tag) == "raw"
 }
 
 /// `{% raw %}` up to and including its `{% endraw %}`.
 fn raw_block<'a>(text: &'a str, open: &str) -> &'a str {
     let mut at = open.len();
     while let Some(found) = text.split_at(at).1.find("{%") {
-        let close = take_to(text.split_at(at + found).1, "%}");
+        let close = prefix_through(text.split_at(at + found).1, "%}");
         at += found + close.len();
-        if body(close) == "endraw" {
+        if tag_body(close) == "endraw" {
             return text.split_at(at).0;
         }
     }
@@ -94,13 +94,15 @@ fn raw_block<'a>(text: &'a str, open: &str) -> &'a str {
 }
 
 /// Writes the tag, with the values it names measured.
-fn measured(tag: &str, out: &mut String) {
-    let inside = body(tag);
-    let Some((keyword, rest)) = scan::word(inside, |_| false) else { return out.push_str(tag) };
+fn write_measured(tag: &str, out: &mut String) {
+    let inside = tag_body(tag);
+    let Some((keyword, rest)) = scan::leading_word(inside, |_| false) else {
+        return out.push_str(tag);
+    };
     match keyword {
-        "set" => match assigned(rest) {
+        "set" => match split_assignment(rest) {
             Some((target, value)) => {
-                let (head, tail) = ends(tag);
+                let (head, tail) = delimiters(tag);
                 out.push_str(&format!("{head} set {target} = ({value})|{FILTER} {tail}"));
             }
             None => out.push_str(tag),
@@ -121,7 +123,8 @@ fn measured(tag: &str, out: &mut String) {
         }
         "macro" => {
             out.push_str(tag);
-            let params = rest.split_once('(').and_then(|(_, params)| scan::inside(params, ')'));
+            let params =
+                rest.split_once('(').and_then(|(_, params)| scan::bracket_content(params, ')'));
             let parts =
                 params.map(|(params, _)| scan::split_outside(params, ',')).unwrap_or_default();
             measure_names(
@@ -135,7 +138,7 @@ fn measured(tag: &str, out: &mut String) {
 }
 
 /// `x = value`: both sides; `None` for a block assignment.
-fn assigned(rest: &str) -> Option<(&str, &str)> {
+fn split_assignment(rest: &str) -> Option<(&str, &str)> {
     let (target, value) = rest.split_once('=')?;
     let plain = target
         .chars()
@@ -144,7 +147,7 @@ fn assigned(rest: &str) -> Option<(&str, &str)> {
 }
 
 /// The delimiters of a tag with their trimming signs.
-fn ends(tag: &str) -> (&str, &str) {
+fn delimiters(tag: &str) -> (&str, &str) {
     let head = if tag.starts_with("{%-") {
         "{%-"
     } else if tag.starts_with("{%+") {
@@ -164,10 +167,10 @@ fn ends(tag: &str) -> (&str, &str) {
 
 /// After a tag, sets each name to its measured value; the last tag trims as the original did.
 fn measure_names<'a>(names: impl Iterator<Item = &'a str>, tag: &str, out: &mut String) {
-    let (_, tail) = ends(tag);
+    let (_, tail) = delimiters(tag);
     for name in names {
         let name = name.trim().trim_matches(['(', ')']).trim();
-        if scan::word(name, |_| false).is_some_and(|(_, rest)| rest.is_empty()) {
+        if scan::leading_word(name, |_| false).is_some_and(|(_, rest)| rest.is_empty()) {
             // A trimming sign must not reach past this tag; a plain one trims nothing.
             out.push_str(&format!("{{% set {name} = {name}|{FILTER} {tail}"));
         }

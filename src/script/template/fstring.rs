@@ -19,7 +19,7 @@ pub(super) fn render(text: &str, data: &Value) -> Result<String, ScriptError> {
         } else if let Some(after) = tail.strip_prefix("}}") {
             out.push('}');
             rest = after;
-        } else if let Some((value, after)) = gap(tail, data) {
+        } else if let Some((value, after)) = render_field(tail, data) {
             out.push_str(&value);
             rest = after;
         } else {
@@ -28,15 +28,15 @@ pub(super) fn render(text: &str, data: &Value) -> Result<String, ScriptError> {
             rest = after;
         }
         if out.len() > super::MOST_OUTPUT {
-            return Err(super::too_much());
+            return Err(super::output_limit_error());
         }
     }
     out.push_str(rest);
-    if out.len() > super::MOST_OUTPUT { Err(super::too_much()) } else { Ok(out) }
+    if out.len() > super::MOST_OUTPUT { Err(super::output_limit_error()) } else { Ok(out) }
 }
 
 /// `{name}`, `{a.b}`, `{a[0]}`, `{price:.2f}`, `{name!r}`: its text and the rest.
-fn gap<'a>(text: &'a str, data: &Value) -> Option<(String, &'a str)> {
+fn render_field<'a>(text: &'a str, data: &Value) -> Option<(String, &'a str)> {
     let (inside, after) = text.strip_prefix('{')?.split_once('}')?;
     let (inside, spec) = match inside.split_once(':') {
         Some((path, spec)) => (path, Some(spec)),
@@ -48,10 +48,10 @@ fn gap<'a>(text: &'a str, data: &Value) -> Option<(String, &'a str)> {
         Some(_) => return None,
         None => (inside, false),
     };
-    let value = find(path, data)?;
+    let value = find_path(path, data)?;
     let value = value.unwrap_or(&Value::Null);
     let shown = match spec {
-        Some(spec) => formatted(value, spec)?,
+        Some(spec) => format_value(value, spec)?,
         None if quoted && value.is_string() => format!("'{}'", print::text(value)),
         None => print::text(value),
     };
@@ -59,13 +59,13 @@ fn gap<'a>(text: &'a str, data: &Value) -> Option<(String, &'a str)> {
 }
 
 /// The value of a path; `None` if the text is not a path.
-fn find<'d>(path: &str, data: &'d Value) -> Option<Option<&'d Value>> {
-    let (name, mut rest) = scan::word(path, |_| false)?;
+fn find_path<'d>(path: &str, data: &'d Value) -> Option<Option<&'d Value>> {
+    let (name, mut rest) = scan::leading_word(path, |_| false)?;
     let mut value = data.get(name);
     while !rest.is_empty() {
         let (key, after) = match rest.strip_prefix('[') {
             Some(open) => open.split_once(']')?,
-            None => scan::word(rest.strip_prefix('.')?, |_| false)?,
+            None => scan::leading_word(rest.strip_prefix('.')?, |_| false)?,
         };
         value = value.and_then(|value| match key.parse::<usize>() {
             Ok(index) if value.is_array() => value.get(index),
@@ -77,7 +77,7 @@ fn find<'d>(path: &str, data: &'d Value) -> Option<Option<&'d Value>> {
 }
 
 /// `.2f`, `d`, `>8`, `<8`, `^8`; `None` for an unknown format, which then stays as text.
-fn formatted(value: &Value, spec: &str) -> Option<String> {
+fn format_value(value: &Value, spec: &str) -> Option<String> {
     if let Some(digits) = spec.strip_prefix('.').and_then(|spec| spec.strip_suffix('f')) {
         let digits: usize = digits.parse().ok().filter(|digits| *digits <= 20)?;
         return Some(format!("{:.digits$}", value.as_f64()?));

@@ -7,7 +7,10 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Rest, Serde, Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
 
-use super::{Call, Functions, MOST_OUTPUT, Rendered, bound, broken, methods, print, too_much};
+use super::{
+    Functions, MOST_OUTPUT, Rendered, TemplateCall, bound, methods, output_limit_error, print,
+    template_error,
+};
 use crate::script::fault::ScriptError;
 use crate::words::script as words;
 
@@ -23,25 +26,25 @@ pub(super) fn render(
     data: &serde_json::Value,
     functions: &Functions,
 ) -> Result<Rendered, ScriptError> {
-    let text = unfold(text);
+    let text = fix_triple_braces(text);
     let Some(measured) = bound::rewrite(&text) else { return Err(words::TEMPLATE_WORK.into()) };
     let env = environment(measured.len(), functions)?;
     let template =
-        env.template_from_named_str("text", &measured).map_err(|error| sentence(&error))?;
-    let mut out = Capped::default();
+        env.template_from_named_str("text", &measured).map_err(|error| render_error(&error))?;
+    let mut out = LimitedOutput::default();
     match template.render_captured_to(Serde(data), &mut out) {
         Ok(_) => Ok(Rendered::Done(String::from_utf8_lossy(&out.bytes).into_owned())),
-        Err(_) if out.full => Err(too_much()),
-        Err(error) => match wanted(&error) {
-            Some(call) => Ok(Rendered::Wants(call)),
-            None => Err(sentence(&error)),
+        Err(_) if out.is_full => Err(output_limit_error()),
+        Err(error) => match needed_call(&error) {
+            Some(call) => Ok(Rendered::NeedsCall(call)),
+            None => Err(render_error(&error)),
         },
     }
 }
 
 /// `{{{name}}` and `{{{name}}}` mean `{{name}}`: authors write three braces by habit, and Jinja
 /// would read a map that never closes.
-fn unfold(text: &str) -> String {
+fn fix_triple_braces(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{{{") {
@@ -69,32 +72,32 @@ fn environment(length: usize, functions: &Functions) -> Result<Environment<'stat
     let mut env = Environment::new();
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true);
-    env.set_syntax(syntax.build().map_err(|error| sentence(&error))?);
+    env.set_syntax(syntax.build().map_err(|error| render_error(&error))?);
     env.set_auto_escape_callback(|_| AutoEscape::None);
     env.set_undefined_behavior(UndefinedBehavior::Chainable);
     env.set_debug(false);
     let copies = COPIES / u64::try_from(length.max(1)).unwrap_or(u64::MAX);
     env.set_fuel(Some(FUEL.min(copies.max(1000))));
     env.set_recursion_limit(DEPTH);
-    env.set_formatter(put);
-    env.set_unknown_method_callback(methods::call);
-    env.add_filter(bound::FILTER, methods::bounded);
+    env.set_formatter(write_value);
+    env.set_unknown_method_callback(methods::call_method);
+    env.add_filter(bound::FILTER, methods::check_size);
     env.add_filter("replace", |text: &str, old: &str, new: &str| {
-        methods::replaced(text, old, new, None)
+        methods::replace(text, old, new, None)
     });
     env.add_filter("join", methods::join);
     env.add_filter("indent", methods::indent);
     env.add_filter("tojson", methods::tojson);
-    env.add_filter("string", |value: Value| shown(&value));
+    env.add_filter("string", |value: Value| value_text(&value));
     env.add_function("raise_exception", |why: &str| -> Result<Value, Error> {
         Err(Error::new(ErrorKind::InvalidOperation, why.to_owned()))
     });
     for name in &functions.names {
         let known: Vec<_> =
-            functions.known.iter().filter(|(call, _)| call.name == *name).cloned().collect();
-        let known = Functions { names: Vec::new(), known };
+            functions.results.iter().filter(|(call, _)| call.name == *name).cloned().collect();
+        let known = Functions { names: Vec::new(), results: known };
         let own = name.clone();
-        let call = move |args: Rest<Value>| foreign(&own, &args, &known);
+        let call = move |args: Rest<Value>| call_script_function(&own, &args, &known);
         env.add_filter(name.clone(), call.clone());
         env.add_function(name.clone(), call);
     }
@@ -102,27 +105,27 @@ fn environment(length: usize, functions: &Functions) -> Result<Environment<'stat
 }
 
 /// A template function: its value if the call was answered, otherwise an error that holds the call.
-fn foreign(name: &str, args: &[Value], known: &Functions) -> Result<Value, Error> {
+fn call_script_function(name: &str, args: &[Value], known: &Functions) -> Result<Value, Error> {
     let plain: Vec<serde_json::Value> =
         args.iter().map(|arg| serde_json::to_value(arg).unwrap_or_default()).collect();
     match known.find(name, &plain) {
         Some(value) => Ok(Value::from(Serde(value))),
         None => {
-            let call = Call { name: name.to_owned(), args: plain };
+            let call = TemplateCall { name: name.to_owned(), args: plain };
             Err(Error::new(ErrorKind::InvalidOperation, "not answered yet")
-                .with_source(Wanted(call)))
+                .with_source(NeededCall(call)))
         }
     }
 }
 
 #[derive(Debug, thiserror::Error)]
 #[error("a template function is called")]
-struct Wanted(Call);
+struct NeededCall(TemplateCall);
 
-fn wanted(error: &Error) -> Option<Call> {
+fn needed_call(error: &Error) -> Option<TemplateCall> {
     let mut source = std::error::Error::source(error);
     while let Some(inner) = source {
-        if let Some(Wanted(call)) = inner.downcast_ref() {
+        if let Some(NeededCall(call)) = inner.downcast_ref() {
             return Some(call.clone());
         }
         source = inner.source();
@@ -130,16 +133,16 @@ fn wanted(error: &Error) -> Option<Call> {
     None
 }
 
-fn put(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
+fn write_value(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     let written = match value.as_str() {
         Some(text) => out.write_str(text),
-        None => out.write_str(&shown(value)),
+        None => out.write_str(&value_text(value)),
     };
     written.map_err(|_| Error::new(ErrorKind::WriteFailure, "the text got too long"))
 }
 
 /// A value as it is printed, see [`print`].
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn value_text(value: &Value) -> String {
     match value.kind() {
         ValueKind::Undefined | ValueKind::None => String::new(),
         ValueKind::String => value.as_str().unwrap_or_default().to_owned(),
@@ -153,7 +156,7 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-fn sentence(error: &Error) -> ScriptError {
+fn render_error(error: &Error) -> ScriptError {
     match error.kind() {
         ErrorKind::OutOfFuel => words::TEMPLATE_WORK.into(),
         kind => {
@@ -161,22 +164,22 @@ fn sentence(error: &Error) -> ScriptError {
                 (Some(detail), _) => detail.to_owned(),
                 (None, kind) => kind.to_string(),
             };
-            broken(error.line().unwrap_or(1), why)
+            template_error(error.line().unwrap_or(1), why)
         }
     }
 }
 
 /// Collects rendered output up to the limit.
 #[derive(Default)]
-struct Capped {
+struct LimitedOutput {
     bytes: Vec<u8>,
-    full: bool,
+    is_full: bool,
 }
 
-impl io::Write for Capped {
+impl io::Write for LimitedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.bytes.len() + bytes.len() > MOST_OUTPUT {
-            self.full = true;
+            self.is_full = true;
             return Err(io::Error::other("full"));
         }
         self.bytes.extend_from_slice(bytes);

@@ -11,27 +11,27 @@ const MOST: usize = 4 * 1024 * 1024;
 const MOST_ITEMS: usize = 200_000;
 
 /// The result of calling the method `name` on this value.
-pub(super) fn call(
+pub(super) fn call_method(
     state: &mut State<'_, '_>,
     value: &Value,
     name: &str,
     args: &[Value],
 ) -> Result<Value, Error> {
     match value.kind() {
-        ValueKind::String => string(value.as_str().unwrap_or_default(), name, args),
-        ValueKind::Map => map(state, value, name, args),
-        ValueKind::Seq | ValueKind::Iterable => list(value, name, args),
+        ValueKind::String => string_method(value.as_str().unwrap_or_default(), name, args),
+        ValueKind::Map => map_method(state, value, name, args),
+        ValueKind::Seq | ValueKind::Iterable => list_method(value, name, args),
         _ => Err(ErrorKind::UnknownMethod.into()),
     }
 }
 
-fn string(text: &str, name: &str, args: &[Value]) -> Result<Value, Error> {
+fn string_method(text: &str, name: &str, args: &[Value]) -> Result<Value, Error> {
     let done = match name {
         "upper" => Value::from(text.to_uppercase()),
         "lower" => Value::from(text.to_lowercase()),
-        "capitalize" => Value::from(capitalised(text)),
-        "title" => Value::from(titled(text)),
-        "strip" | "lstrip" | "rstrip" => stripped(text, name, args)?,
+        "capitalize" => Value::from(capitalise(text)),
+        "title" => Value::from(title_case(text)),
+        "strip" | "lstrip" | "rstrip" => strip(text, name, args)?,
         "split" | "rsplit" => split(text, name, args)?,
         "splitlines" => text.lines().map(Value::from).collect(),
         "startswith" | "endswith" => {
@@ -46,7 +46,7 @@ fn string(text: &str, name: &str, args: &[Value]) -> Result<Value, Error> {
         }
         "replace" => {
             let (old, new, most): (&str, &str, Option<usize>) = from_args(args)?;
-            Value::from(replaced(text, old, new, most)?)
+            Value::from(replace(text, old, new, most)?)
         }
         "find" | "index" => {
             let (part,): (&str,) = from_args(args)?;
@@ -59,7 +59,7 @@ fn string(text: &str, name: &str, args: &[Value]) -> Result<Value, Error> {
         }
         "join" => {
             let (items,): (Value,) = from_args(args)?;
-            Value::from(joined(&items, text)?)
+            Value::from(join_items(&items, text)?)
         }
         "isdigit" => Value::from(!text.is_empty() && text.chars().all(|c| c.is_ascii_digit())),
         "isalpha" => Value::from(!text.is_empty() && text.chars().all(char::is_alphabetic)),
@@ -84,14 +84,14 @@ fn string(text: &str, name: &str, args: &[Value]) -> Result<Value, Error> {
     Ok(done)
 }
 
-fn capitalised(text: &str) -> String {
+fn capitalise(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(chars.flat_map(char::to_lowercase)).collect()
     })
 }
 
-fn titled(text: &str) -> String {
+fn title_case(text: &str) -> String {
     let mut inside = false;
     let mut out = String::new();
     for c in text.chars() {
@@ -105,7 +105,7 @@ fn titled(text: &str) -> String {
     out
 }
 
-fn stripped(text: &str, name: &str, args: &[Value]) -> Result<Value, Error> {
+fn strip(text: &str, name: &str, args: &[Value]) -> Result<Value, Error> {
     let (signs,): (Option<&str>,) = from_args(args)?;
     let cut = |c: char| signs.map_or(c.is_whitespace(), |signs| signs.contains(c));
     Ok(Value::from(match name {
@@ -134,7 +134,7 @@ fn split(text: &str, name: &str, args: &[Value]) -> Result<Value, Error> {
     })
 }
 
-fn map(
+fn map_method(
     state: &mut State<'_, '_>,
     value: &Value,
     name: &str,
@@ -166,7 +166,7 @@ fn map(
     }
 }
 
-fn list(value: &Value, name: &str, args: &[Value]) -> Result<Value, Error> {
+fn list_method(value: &Value, name: &str, args: &[Value]) -> Result<Value, Error> {
     match name {
         "count" | "index" => {
             let (wanted,): (Value,) = from_args(args)?;
@@ -190,12 +190,12 @@ fn list(value: &Value, name: &str, args: &[Value]) -> Result<Value, Error> {
     }
 }
 
-fn too_large() -> Error {
+fn too_large_error() -> Error {
     Error::new(ErrorKind::OutOfFuel, "a value got too large")
 }
 
 /// The measuring filter of [`bound`](super::bound).
-pub(super) fn bounded(value: Value) -> Result<Value, Error> {
+pub(super) fn check_size(value: Value) -> Result<Value, Error> {
     let fits = match value.kind() {
         ValueKind::String | ValueKind::Bytes => {
             value.as_str().is_none_or(|text| text.len() <= MOST)
@@ -205,10 +205,10 @@ pub(super) fn bounded(value: Value) -> Result<Value, Error> {
         }
         _ => true,
     };
-    if fits { Ok(value) } else { Err(too_large()) }
+    if fits { Ok(value) } else { Err(too_large_error()) }
 }
 
-pub(super) fn replaced(
+pub(super) fn replace(
     text: &str,
     old: &str,
     new: &str,
@@ -216,20 +216,20 @@ pub(super) fn replaced(
 ) -> Result<String, Error> {
     let times = text.matches(old).count().min(most.unwrap_or(usize::MAX));
     if times.saturating_mul(new.len()).saturating_add(text.len()) > MOST {
-        return Err(too_large());
+        return Err(too_large_error());
     }
     Ok(text.replacen(old, new, most.unwrap_or(usize::MAX)))
 }
 
-pub(super) fn joined(items: &Value, separator: &str) -> Result<String, Error> {
+pub(super) fn join_items(items: &Value, separator: &str) -> Result<String, Error> {
     let mut out = String::new();
     for (index, item) in items.try_iter()?.enumerate() {
         if index > 0 {
             out.push_str(separator);
         }
-        out.push_str(&super::hf::shown(&item));
+        out.push_str(&super::hf::value_text(&item));
         if out.len() > MOST {
-            return Err(too_large());
+            return Err(too_large_error());
         }
     }
     Ok(out)
@@ -248,9 +248,9 @@ pub(super) fn join(items: Value, separator: Option<&str>, args: Kwargs) -> Resul
                 .take(MOST_ITEMS)
                 .map(|item| item.get_attr(attribute))
                 .collect::<Result<_, _>>()?;
-            joined(&Value::from(items), separator)
+            join_items(&Value::from(items), separator)
         }
-        None => joined(&items, separator),
+        None => join_items(&items, separator),
     }
 }
 
@@ -267,7 +267,7 @@ pub(super) fn indent(
     args.assert_all_used()?;
     let lines = text.matches('\n').count() + 1;
     if width.saturating_mul(lines).saturating_add(text.len()) > MOST {
-        return Err(too_large());
+        return Err(too_large_error());
     }
     let space = " ".repeat(width);
     let indented = |(index, line): (usize, &str)| {
@@ -290,7 +290,7 @@ pub(super) fn tojson(value: Value, indent: Option<usize>, args: Kwargs) -> Resul
         Some(width) => indented_json(&plain, width.min(16)),
         None => spaced_json(&plain),
     };
-    if out.len() > MOST { Err(too_large()) } else { Ok(out) }
+    if out.len() > MOST { Err(too_large_error()) } else { Ok(out) }
 }
 
 fn spaced_json(value: &serde_json::Value) -> String {

@@ -58,12 +58,12 @@ impl Format {
 #[derive(Clone, Debug, Default)]
 pub struct Functions {
     names: Vec<String>,
-    known: Vec<(Call, Value)>,
+    results: Vec<(TemplateCall, Value)>,
 }
 
 /// A call of a template function.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct TemplateCall {
     pub name: String,
     pub args: Vec<Value>,
 }
@@ -71,16 +71,16 @@ pub struct Call {
 impl Functions {
     /// The functions that may be called, by the names templates use.
     pub fn new(names: impl IntoIterator<Item = String>) -> Functions {
-        Functions { names: names.into_iter().collect(), known: Vec::new() }
+        Functions { names: names.into_iter().collect(), results: Vec::new() }
     }
 
     /// Stores the result of a call, so that the next rendering has it.
-    pub fn answer(&mut self, call: Call, value: Value) {
-        self.known.push((call, value));
+    pub fn add_result(&mut self, call: TemplateCall, value: Value) {
+        self.results.push((call, value));
     }
 
     fn find(&self, name: &str, args: &[Value]) -> Option<&Value> {
-        self.known
+        self.results
             .iter()
             .find(|(call, _)| call.name == name && call.args == args)
             .map(|(_, value)| value)
@@ -92,14 +92,14 @@ impl Functions {
 pub enum Rendered {
     Done(String),
     /// It needs the value of this call: [`Functions::answer`] it and render again.
-    Wants(Call),
+    NeedsCall(TemplateCall),
 }
 
 /// Renders a text with plain data.
 pub fn render(format: Format, text: &str, data: &Value) -> Result<String, ScriptError> {
     match render_with(format, text, data, &Functions::default())? {
         Rendered::Done(text) => Ok(text),
-        Rendered::Wants(call) => {
+        Rendered::NeedsCall(call) => {
             Err(words::TEMPLATE_FUNCTION.with("name", quoted(&call.name)).into())
         }
     }
@@ -118,7 +118,7 @@ pub fn render_with(
     if text.len() > LONGEST {
         return Err(words::TEMPLATE_LONG.with("limit", LONGEST).into());
     }
-    if functions.known.len() > MOST_CALLS {
+    if functions.results.len() > MOST_CALLS {
         return Err(words::TEMPLATE_CALLS.with("limit", MOST_CALLS).into());
     }
     match format {
@@ -129,12 +129,12 @@ pub fn render_with(
 }
 
 /// The error for a template that cannot be parsed or does not match its data.
-fn broken(line: usize, why: impl Into<String>) -> ScriptError {
+fn template_error(line: usize, why: impl Into<String>) -> ScriptError {
     words::TEMPLATE_BROKEN.with("line", line).with("why", quoted(&why.into())).into()
 }
 
 /// The error for a rendering that got too long.
-fn too_much() -> ScriptError {
+fn output_limit_error() -> ScriptError {
     words::TEMPLATE_OUTPUT.with("limit", MOST_OUTPUT).into()
 }
 

@@ -9,11 +9,11 @@ const DEPTH: usize = 64;
 /// The text of a value inside a template or a message.
 pub fn text(value: &Value) -> String {
     let mut out = String::new();
-    put(value, 0, &mut out);
+    write_value(value, 0, &mut out);
     out
 }
 
-fn put(value: &Value, depth: usize, out: &mut String) {
+fn write_value(value: &Value, depth: usize, out: &mut String) {
     match value {
         Value::Null => {}
         Value::Bool(yes) => out.push_str(if *yes { "true" } else { "false" }),
@@ -24,7 +24,7 @@ fn put(value: &Value, depth: usize, out: &mut String) {
                 if index > 0 {
                     out.push(',');
                 }
-                put(item, depth + 1, out);
+                write_value(item, depth + 1, out);
             }
         }
         Value::Array(_) | Value::Object(_) => out.push_str(&value.to_string()),

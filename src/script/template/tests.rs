@@ -13,7 +13,7 @@ fn go(text: &str, data: &Value) -> String {
     render(Format::Golang, text, data).unwrap()
 }
 
-fn fault(format: Format, text: &str, data: &Value) -> String {
+fn render_error(format: Format, text: &str, data: &Value) -> String {
     render(format, text, data).unwrap_err().to_string()
 }
 
@@ -101,27 +101,27 @@ fn rendered_text_is_not_rendered_again() {
 
 /// ISDK-125: functions of the script in templates.
 #[test]
-fn isdk_125_a_template_function_is_asked_for_and_then_used() {
+fn isdk_125_a_template_function_call_is_requested_and_its_result_used() {
     let mut functions = Functions::new(["shout".to_owned()]);
     let data = json!({"word": "ab"});
     for text in ["say {{word|shout}}", "say {{shout(word)}}"] {
-        let call = Call { name: "shout".to_owned(), args: vec![json!("ab")] };
-        functions.known.clear();
+        let call = TemplateCall { name: "shout".to_owned(), args: vec![json!("ab")] };
+        functions.results.clear();
         assert_eq!(
             render_with(Format::Hf, text, &data, &functions).unwrap(),
-            Rendered::Wants(call.clone())
+            Rendered::NeedsCall(call.clone())
         );
-        functions.answer(call, json!("AB!"));
+        functions.add_result(call, json!("AB!"));
         assert_eq!(
             render_with(Format::Hf, text, &data, &functions).unwrap(),
             Rendered::Done("say AB!".to_owned())
         );
     }
-    assert!(fault(Format::Hf, "{{ word|other }}", &data).contains("other"));
+    assert!(render_error(Format::Hf, "{{ word|other }}", &data).contains("other"));
 }
 
 #[test]
-fn a_template_that_grows_or_loops_without_end_is_stopped_with_a_sentence() {
+fn a_template_that_grows_or_loops_without_end_stops_with_an_error() {
     let data = json!({"s": "x".repeat(1000)});
     let doubling = "{% set s = s ~ s %}".repeat(40);
     for text in [
@@ -134,44 +134,45 @@ fn a_template_that_grows_or_loops_without_end_is_stopped_with_a_sentence() {
         "{% set l = range(1000)|list %}{% set l = l * 1000 %}{{ l }}",
         "{{ 'a'|indent(99999999) }}{{ 'a\nb'|indent(99999999) }}",
     ] {
-        let why = fault(Format::Hf, text, &data);
+        let why = render_error(Format::Hf, text, &data);
         assert!(why.starts_with("The template"), "{why}");
     }
     assert!(
-        fault(Format::Hf, "{% for i in range(50000) %}{{ s }}{% endfor %}", &data)
+        render_error(Format::Hf, "{% for i in range(50000) %}{{ s }}{% endfor %}", &data)
             .contains("bytes of text")
     );
     assert!(
-        fault(Format::Golang, "{{range 5000000}}{{range 5000000}}{{end}}{{end}}", &data)
+        render_error(Format::Golang, "{{range 5000000}}{{range 5000000}}{{end}}{{end}}", &data)
             .contains("exceeded the work limit")
     );
     assert!(
-        fault(Format::Golang, "{{range 100000}}{{$.s}}{{end}}", &data).starts_with("The template")
-    );
-    assert!(
-        fault(Format::Hf, &format!("{{{{ {} }}}}", "(".repeat(100_000)), &data)
+        render_error(Format::Golang, "{{range 100000}}{{$.s}}{{end}}", &data)
             .starts_with("The template")
     );
     assert!(
-        fault(Format::Golang, &format!("{{{{ {} }}}}", "(".repeat(100_000)), &data)
+        render_error(Format::Hf, &format!("{{{{ {} }}}}", "(".repeat(100_000)), &data)
+            .starts_with("The template")
+    );
+    assert!(
+        render_error(Format::Golang, &format!("{{{{ {} }}}}", "(".repeat(100_000)), &data)
             .contains("deep")
     );
-    assert!(fault(Format::Golang, &"{{if 1}}".repeat(10_000), &data).contains("deep"));
+    assert!(render_error(Format::Golang, &"{{if 1}}".repeat(10_000), &data).contains("deep"));
 }
 
 #[test]
-fn a_fault_names_the_line_and_the_reason() {
+fn an_error_names_the_line_and_the_reason() {
     assert_eq!(
-        fault(Format::Hf, "a\n{% if %}", &json!({})).split(',').next(),
+        render_error(Format::Hf, "a\n{% if %}", &json!({})).split(',').next(),
         Some("The template cannot be rendered")
     );
-    assert!(fault(Format::Hf, "a\n{{ x( }}", &json!({})).contains("line 2"));
+    assert!(render_error(Format::Hf, "a\n{{ x( }}", &json!({})).contains("line 2"));
     assert!(
-        fault(Format::Golang, "a\n{{ nope 1 }}", &json!({}))
+        render_error(Format::Golang, "a\n{{ nope 1 }}", &json!({}))
             .contains("line 2: there is no function `nope`")
     );
     assert!(
-        fault(Format::Hf, "{{ raise_exception('no system role') }}", &json!({}))
+        render_error(Format::Hf, "{{ raise_exception('no system role') }}", &json!({}))
             .contains("no system role")
     );
 }
@@ -229,7 +230,7 @@ fn isdk_056_fields_blocks_and_pipes_of_go_render() {
 
 /// ISDK-057: format strings.
 #[test]
-fn isdk_057_names_in_braces_are_filled_and_doubled_braces_stay() {
+fn isdk_057_names_in_braces_are_replaced_and_doubled_braces_become_single() {
     let data = json!({"name": "Bob", "a": {"b": [1, 2]}, "price": 2.5});
     let cases = [
         ("Hi {name}, {{x}} {a.b[1]} {a[b][0]}", "Hi Bob, {x} 2 1"),

@@ -34,7 +34,7 @@ pub fn read(text: &str) -> Vec<Arg> {
         return Vec::new();
     }
     let mut args: Vec<Arg> =
-        scan::split_outside(text, ',').into_iter().take(MOST).map(arg).collect();
+        scan::split_outside(text, ',').into_iter().take(MOST).map(parse_arg).collect();
     // `f(a,)`: a trailing comma adds no argument.
     if args.last().is_some_and(|arg| arg.name.is_none() && arg.expr.is_empty()) {
         args.pop();
@@ -42,23 +42,23 @@ pub fn read(text: &str) -> Vec<Arg> {
     args
 }
 
-fn arg(text: &str) -> Arg {
+fn parse_arg(text: &str) -> Arg {
     let text = text.trim();
-    match named(text) {
+    match split_named(text) {
         Some((name, expr)) => Arg { name: Some(name.to_owned()), expr: expr.trim().to_owned() },
         None => Arg { name: None, expr: text.to_owned() },
     }
 }
 
 /// `k=v`, but neither `k == v` nor `k => v`.
-fn named(text: &str) -> Option<(&str, &str)> {
+fn split_named(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = match text.chars().next()? {
         quote @ ('"' | '\'') => {
             let (name, rest) = text.strip_prefix(quote)?.split_once(quote)?;
             // After a backslash the quote continues, and an apparent `=` is text.
             (!name.contains('\\')).then_some((name, rest))?
         }
-        _ => scan::word(text, |c| c == '-' || c == '.')?,
+        _ => scan::leading_word(text, |c| c == '-' || c == '.')?,
     };
     let value = rest.trim_start().strip_prefix('=')?;
     let free =
@@ -67,13 +67,13 @@ fn named(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Parses a call that fills the whole text; `None` if there is anything else.
-pub fn call(text: &str) -> Option<CallExpr> {
-    let (call, rest) = leading_call(text.trim())?;
+pub fn parse_call(text: &str) -> Option<CallExpr> {
+    let (call, rest) = parse_leading_call(text.trim())?;
     rest.trim().is_empty().then_some(call)
 }
 
 /// The call at the start of the text, and the rest.
-pub fn leading_call(text: &str) -> Option<(CallExpr, &str)> {
+pub fn parse_leading_call(text: &str) -> Option<(CallExpr, &str)> {
     let (directive, pipe, after) = match text.strip_prefix('$') {
         Some(after) => match after.strip_prefix('|') {
             Some(piped) => (true, true, piped.strip_prefix('$').unwrap_or(piped)),
@@ -81,10 +81,10 @@ pub fn leading_call(text: &str) -> Option<(CallExpr, &str)> {
         },
         None => (false, false, text),
     };
-    let (name, rest) = name(after)?;
+    let (name, rest) = leading_name(after)?;
     let (args, rest) = match rest.strip_prefix('(') {
         Some(open) => {
-            let (within, rest) = scan::inside(open, ')')?;
+            let (within, rest) = scan::bracket_content(open, ')')?;
             (read(within), rest)
         }
         None => (Vec::new(), rest),
@@ -94,7 +94,7 @@ pub fn leading_call(text: &str) -> Option<(CallExpr, &str)> {
 
 /// The name of a directive or the ID of a script; it may not end in `-`, so that
 /// `a->b` is a chain, nor in `.` or `:`.
-fn name(text: &str) -> Option<(&str, &str)> {
+fn leading_name(text: &str) -> Option<(&str, &str)> {
     let end = text
         .char_indices()
         .find(|(at, c)| {
@@ -111,11 +111,11 @@ fn name(text: &str) -> Option<(&str, &str)> {
 
 /// `-> a(x=1) -> $print`: the calls from left to right; `None` if the line does not begin with `->`
 /// or one of its links is not a call.
-pub fn chain(text: &str) -> Option<Vec<CallExpr>> {
+pub fn parse_chain(text: &str) -> Option<Vec<CallExpr>> {
     let mut rest = text.trim();
     let mut calls = Vec::new();
     while !rest.is_empty() {
-        let (call, after) = leading_call(rest.strip_prefix("->")?.trim_start())?;
+        let (call, after) = parse_leading_call(rest.strip_prefix("->")?.trim_start())?;
         calls.push(call);
         rest = after.trim_start();
     }
@@ -154,22 +154,22 @@ mod tests {
 
     #[test]
     fn a_call_is_a_directive_or_a_script() {
-        let call = call("$print(JOKE)").unwrap();
+        let call = parse_call("$print(JOKE)").unwrap();
         assert_eq!((call.name.as_str(), call.directive, call.args.len()), ("print", true, 1));
-        let piped = super::call("$|merge(a=1)").unwrap();
+        let piped = super::parse_call("$|merge(a=1)").unwrap();
         assert!(piped.pipe && piped.directive);
-        assert_eq!(super::call("lib/char-dobby_2").unwrap().name, "lib/char-dobby_2");
-        assert_eq!(super::call("$path.basename('/x/y')").unwrap().name, "path.basename");
-        assert_eq!(super::call("two words"), None);
-        assert_eq!(super::call("open(1"), None);
-        assert_eq!(super::call(""), None);
+        assert_eq!(super::parse_call("lib/char-dobby_2").unwrap().name, "lib/char-dobby_2");
+        assert_eq!(super::parse_call("$path.basename('/x/y')").unwrap().name, "path.basename");
+        assert_eq!(super::parse_call("two words"), None);
+        assert_eq!(super::parse_call("open(1"), None);
+        assert_eq!(super::parse_call(""), None);
     }
 
     /// ISDK-083: several links run from left to right.
     #[test]
     fn isdk_083_a_chain_names_its_links_from_left_to_right() {
         let names = |text: &str| -> Option<Vec<String>> {
-            chain(text).map(|calls| calls.into_iter().map(|call| call.name).collect())
+            parse_chain(text).map(|calls| calls.into_iter().map(|call| call.name).collect())
         };
         assert_eq!(names("-> a(x=\"1 -> 2\") -> $print").unwrap(), ["a", "print"]);
         assert_eq!(names("->a->b-c").unwrap(), ["a", "b-c"]);

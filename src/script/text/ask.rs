@@ -22,7 +22,7 @@ pub struct Placeholder {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChoiceMatch {
     /// Maximum number of choices to pick, at least 1.
-    pub most: usize,
+    pub max: usize,
     /// True: picked at random here, without asking a model.
     pub random: bool,
     /// The separator between several picked choices.
@@ -31,13 +31,13 @@ pub struct ChoiceMatch {
 
 impl Default for ChoiceMatch {
     fn default() -> ChoiceMatch {
-        ChoiceMatch { most: 1, random: false, separator: ", ".to_owned() }
+        ChoiceMatch { max: 1, random: false, separator: ", ".to_owned() }
     }
 }
 
 impl Placeholder {
     /// A mark without options.
-    pub fn plain(name: impl Into<String>) -> Placeholder {
+    pub fn new(name: impl Into<String>) -> Placeholder {
         Placeholder {
             name: name.into(),
             params: Vec::new(),
@@ -48,7 +48,7 @@ impl Placeholder {
 
     /// Parses the text after the colon.
     pub(super) fn with_options(name: &str, options: &str) -> Placeholder {
-        let mut ask = Placeholder::plain(name);
+        let mut ask = Placeholder::new(name);
         let mut parts = scan::split_outside(options, ',').into_iter().peekable();
         while let Some(part) = parts.next() {
             let part = part.trim();
@@ -59,8 +59,8 @@ impl Placeholder {
                     list.push(',');
                     list.push_str(more);
                 }
-                ask.list(&list);
-            } else if !ask.extra(part) {
+                ask.add_choices(&list);
+            } else if !ask.accept_option(part) {
                 ask.params.extend(args::read(part));
             }
         }
@@ -68,32 +68,36 @@ impl Placeholder {
     }
 
     /// `a|b|c`, and the options after a `:` that follows the last choice.
-    fn list(&mut self, list: &str) {
+    fn add_choices(&mut self, list: &str) {
         let mut choices = scan::split_outside(list, '|');
         if let Some(last) = choices.pop() {
             let mut parts = scan::split_outside(last, ':');
-            while parts.len() > 1 && parts.last().is_some_and(|part| self.extra(part)) {
+            while parts.len() > 1 && parts.last().is_some_and(|part| self.accept_option(part)) {
                 parts.pop();
             }
             let choice = parts.join(":");
-            self.choices =
-                choices.into_iter().chain([choice.as_str()]).take(MOST_CHOICES).map(bare).collect();
+            self.choices = choices
+                .into_iter()
+                .chain([choice.as_str()])
+                .take(MOST_CHOICES)
+                .map(unquoted)
+                .collect();
             self.choices.retain(|choice| !choice.is_empty());
         }
     }
 
     /// Accepts `2`, `random`, `ai`, `type='random'` or a quoted separator; false for anything else.
-    fn extra(&mut self, part: &str) -> bool {
+    fn accept_option(&mut self, part: &str) -> bool {
         let part = part.trim();
         if let Some(separator) = scan::unquote(part) {
             self.pick.separator = separator;
         } else if let Some(most) =
             part.parse().ok().filter(|most| *most > 0 && !part.starts_with(['0', '+']))
         {
-            self.pick.most = most;
+            self.pick.max = most;
         } else {
             let kind = match part.split_once('=') {
-                Some((key, kind)) if key.trim() == "type" => bare(kind),
+                Some((key, kind)) if key.trim() == "type" => unquoted(kind),
                 Some(_) => return false,
                 None => part.to_owned(),
             };
@@ -107,7 +111,7 @@ impl Placeholder {
     }
 }
 
-fn bare(text: &str) -> String {
+fn unquoted(text: &str) -> String {
     let text = text.trim();
     scan::unquote(text).unwrap_or_else(|| text.to_owned())
 }
@@ -128,7 +132,7 @@ mod tests {
 
     /// ISDK-068, 069, 070: choices, at random, several.
     #[test]
-    fn isdk_068_a_bar_lists_the_choices_and_colons_say_how() {
+    fn isdk_068_bars_separate_choices_and_colons_set_options() {
         let ask = Placeholder::with_options("F", "|苹果|香蕉|橙子");
         assert_eq!(ask.choices, ["苹果", "香蕉", "橙子"]);
         assert_eq!(ask.pick, ChoiceMatch::default());
@@ -141,7 +145,7 @@ mod tests {
             assert!(ask.params.is_empty(), "{options}");
         }
         let ask = Placeholder::with_options("F", "|a|b|c:2:'; ', temperature=0.5");
-        assert_eq!((ask.pick.most, ask.pick.separator.as_str()), (2, "; "));
+        assert_eq!((ask.pick.max, ask.pick.separator.as_str()), (2, "; "));
         assert_eq!(ask.params.len(), 1);
     }
 

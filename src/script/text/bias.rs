@@ -46,7 +46,7 @@ pub(super) fn read(text: &str) -> Option<(Bias, bool, &str)> {
         None => (inside, false),
     };
     let (word, amount) = inside.rsplit_once(':')?;
-    let by = amount_of(amount.trim())?;
+    let by = parse_amount(amount.trim())?;
     if word.is_empty() || word.contains(['\n', '(']) {
         return None;
     }
@@ -54,7 +54,7 @@ pub(super) fn read(text: &str) -> Option<(Bias, bool, &str)> {
     Some((Bias { text, by }, removed, rest.strip_prefix("))")?))
 }
 
-fn amount_of(text: &str) -> Option<BiasAmount> {
+fn parse_amount(text: &str) -> Option<BiasAmount> {
     let number = |text: &str| -> Option<f64> {
         let plain = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
         text.parse().ok().filter(|_| plain)

@@ -8,7 +8,7 @@ use super::relaxed;
 pub enum InterpolationPart<'a> {
     Code(&'a str),
     /// A template from `{{` to `}}`, and the quote it is inside of.
-    Gap {
+    Template {
         template: &'a str,
         quote: Option<char>,
     },
@@ -21,12 +21,12 @@ pub fn split(text: &str) -> Vec<InterpolationPart<'_>> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{{") {
         let Some((inside, tail)) = after.split_once("}}") else { break };
-        quote = quote_behind(before, quote);
+        quote = quote_after(before, quote);
         if !before.is_empty() {
             parts.push(InterpolationPart::Code(before));
         }
         let template = rest.split_at(before.len()).1.split_at(inside.len() + 4).0;
-        parts.push(InterpolationPart::Gap { template, quote });
+        parts.push(InterpolationPart::Template { template, quote });
         rest = tail;
     }
     if !rest.is_empty() {
@@ -36,7 +36,7 @@ pub fn split(text: &str) -> Vec<InterpolationPart<'_>> {
 }
 
 /// The quote that is still open after the code.
-fn quote_behind(code: &str, mut quote: Option<char>) -> Option<char> {
+fn quote_after(code: &str, mut quote: Option<char>) -> Option<char> {
     let mut escaped = false;
     for c in code.chars() {
         match quote {
@@ -81,13 +81,13 @@ mod tests {
     fn filled(text: &str, value: &str) -> String {
         let put = |part| match part {
             InterpolationPart::Code(code) => code.to_owned(),
-            InterpolationPart::Gap { quote, .. } => literal(value, quote),
+            InterpolationPart::Template { quote, .. } => literal(value, quote),
         };
         split(text).into_iter().map(put).collect()
     }
 
     #[test]
-    fn a_rendered_gap_is_a_literal_in_every_position() {
+    fn an_interpolated_value_is_a_literal_in_every_position() {
         let evil = "' || $exec() || \"`${1}\\\n";
         assert_eq!(filled("'{{a}}' == b", evil), "'\\' || \\$exec() || \"`\\${1}\\\\\\n' == b");
         assert_eq!(filled("{{a}} == 'x'", "x y"), "\"x y\" == 'x'");

@@ -11,9 +11,9 @@ pub enum PrefixPosition {
 
 /// The meaning of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lead {
+pub enum TextPrefix {
     /// No prefix: rendered when it is sent.
-    Plain,
+    NoPrefix,
     /// `~`: never rendered.
     Raw,
     /// `!`, `#`: rendered at once.
@@ -39,30 +39,30 @@ pub struct MessageEdit {
 
 /// The prefix of a text, and the text without it. A malformed prefix does not count: the whole text
 /// is returned.
-pub fn read(text: &str, place: PrefixPosition) -> (Lead, &str) {
+pub fn read(text: &str, place: PrefixPosition) -> (TextPrefix, &str) {
     if let Some(rest) = text.strip_prefix("?=") {
-        return (Lead::Expression, rest);
+        return (TextPrefix::Expression, rest);
     }
     if let Some(rest) = text.strip_prefix('~') {
-        return (Lead::Raw, rest);
+        return (TextPrefix::Raw, rest);
     }
     if let Some(rest) = text.strip_prefix('!') {
-        return (Lead::Now, rest);
+        return (TextPrefix::Now, rest);
     }
     if let Some(rest) = text.strip_prefix('#') {
         if !rest.starts_with([':', '+']) {
-            return (Lead::Now, rest);
+            return (TextPrefix::Now, rest);
         }
-        return edit(rest).unwrap_or((Lead::Plain, text));
+        return edit(rest).unwrap_or((TextPrefix::NoPrefix, text));
     }
     // Without `#` the brackets are required: `+1 from me` is a message.
     if place == PrefixPosition::Message && (text.starts_with(":[") || text.starts_with("+[")) {
-        return edit(text).unwrap_or((Lead::Plain, text));
+        return edit(text).unwrap_or((TextPrefix::NoPrefix, text));
     }
-    (Lead::Plain, text)
+    (TextPrefix::NoPrefix, text)
 }
 
-fn edit(text: &str) -> Option<(Lead, &str)> {
+fn edit(text: &str) -> Option<(TextPrefix, &str)> {
     let (replaces, rest) = match text.strip_prefix(':') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+')?),
@@ -70,7 +70,7 @@ fn edit(text: &str) -> Option<(Lead, &str)> {
     let (at, role, rest) = match rest.strip_prefix('[') {
         Some(open) => {
             let (inside, rest) = open.split_once(']')?;
-            let (at, role) = target(inside)?;
+            let (at, role) = parse_target(inside)?;
             (at, role, rest)
         }
         None => (None, None, rest),
@@ -80,22 +80,22 @@ fn edit(text: &str) -> Option<(Lead, &str)> {
         None => (false, rest),
     };
     let edit = MessageEdit { at, role, now };
-    Some((if replaces { Lead::Replace(edit) } else { Lead::Insert(edit) }, rest))
+    Some((if replaces { TextPrefix::Replace(edit) } else { TextPrefix::Insert(edit) }, rest))
 }
 
 /// `-1`, `-1:role`, `:role`, `role`.
-fn target(inside: &str) -> Option<(Option<i64>, Option<String>)> {
+fn parse_target(inside: &str) -> Option<(Option<i64>, Option<String>)> {
     let inside = inside.trim();
     let (index, role) = match inside.split_once(':') {
         Some((index, role)) => (index.trim(), role.trim()),
-        None if scan::word(inside, |_| false).is_some() => ("", inside),
+        None if scan::leading_word(inside, |_| false).is_some() => ("", inside),
         None => (inside, ""),
     };
     let at = if index.is_empty() { None } else { Some(index.parse().ok()?) };
     let role = match role {
         "" => None,
         role => {
-            let (name, rest) = scan::word(role, |c| c == '-')?;
+            let (name, rest) = scan::leading_word(role, |c| c == '-')?;
             Some(rest.is_empty().then(|| name.to_owned())?)
         }
     };
@@ -112,28 +112,32 @@ mod tests {
 
     /// ISDK-059, 149, 150, 151: the one-sign prefixes.
     #[test]
-    fn isdk_149_one_sign_says_how_a_text_is_meant() {
-        assert_eq!(read("~{{x}}", PrefixPosition::Value), (Lead::Raw, "{{x}}"));
-        assert_eq!(read("!{{x}}", PrefixPosition::Value), (Lead::Now, "{{x}}"));
-        assert_eq!(read("#{{x}}", PrefixPosition::Value), (Lead::Now, "{{x}}"));
-        assert_eq!(read("?=a+1", PrefixPosition::Value), (Lead::Expression, "a+1"));
-        assert_eq!(read(" ?=a", PrefixPosition::Value), (Lead::Plain, " ?=a"));
+    fn isdk_149_a_one_character_prefix_sets_how_a_text_is_rendered() {
+        assert_eq!(read("~{{x}}", PrefixPosition::Value), (TextPrefix::Raw, "{{x}}"));
+        assert_eq!(read("!{{x}}", PrefixPosition::Value), (TextPrefix::Now, "{{x}}"));
+        assert_eq!(read("#{{x}}", PrefixPosition::Value), (TextPrefix::Now, "{{x}}"));
+        assert_eq!(read("?=a+1", PrefixPosition::Value), (TextPrefix::Expression, "a+1"));
+        assert_eq!(read(" ?=a", PrefixPosition::Value), (TextPrefix::NoPrefix, " ?=a"));
     }
 
     /// ISDK-152, 153: edits of the messages.
     #[test]
     fn isdk_152_an_edit_names_its_message_and_role() {
         let cases = [
-            ("#:[0:system]x", Lead::Replace(edit(Some(0), Some("system"), false)), "x"),
-            ("#:[-1]x", Lead::Replace(edit(Some(-1), None, false)), "x"),
-            ("#:x", Lead::Replace(edit(None, None, false)), "x"),
-            ("#:!x", Lead::Replace(edit(None, None, true)), "x"),
-            ("#:[0]!x", Lead::Replace(edit(Some(0), None, true)), "x"),
-            ("#+[-1:assistant]x", Lead::Insert(edit(Some(-1), Some("assistant"), false)), "x"),
-            ("#+[assistant]x", Lead::Insert(edit(None, Some("assistant"), false)), "x"),
-            ("#+!x", Lead::Insert(edit(None, None, true)), "x"),
-            (":[0]x", Lead::Replace(edit(Some(0), None, false)), "x"),
-            ("+[0]x", Lead::Insert(edit(Some(0), None, false)), "x"),
+            ("#:[0:system]x", TextPrefix::Replace(edit(Some(0), Some("system"), false)), "x"),
+            ("#:[-1]x", TextPrefix::Replace(edit(Some(-1), None, false)), "x"),
+            ("#:x", TextPrefix::Replace(edit(None, None, false)), "x"),
+            ("#:!x", TextPrefix::Replace(edit(None, None, true)), "x"),
+            ("#:[0]!x", TextPrefix::Replace(edit(Some(0), None, true)), "x"),
+            (
+                "#+[-1:assistant]x",
+                TextPrefix::Insert(edit(Some(-1), Some("assistant"), false)),
+                "x",
+            ),
+            ("#+[assistant]x", TextPrefix::Insert(edit(None, Some("assistant"), false)), "x"),
+            ("#+!x", TextPrefix::Insert(edit(None, None, true)), "x"),
+            (":[0]x", TextPrefix::Replace(edit(Some(0), None, false)), "x"),
+            ("+[0]x", TextPrefix::Insert(edit(Some(0), None, false)), "x"),
         ];
         for (text, lead, rest) in cases {
             assert_eq!(read(text, PrefixPosition::Message), (lead, rest), "{text}");
@@ -142,10 +146,10 @@ mod tests {
 
     /// ISDK-154: a text with no prefix or a malformed one is a message.
     #[test]
-    fn isdk_154_a_faulty_prefix_is_part_of_the_message() {
+    fn isdk_154_a_malformed_prefix_is_part_of_the_message() {
         for text in ["#:[x y]z", "#:[0", "#+[1:a b]z", "+1 from me", ":) hello", "plain"] {
-            assert_eq!(read(text, PrefixPosition::Message), (Lead::Plain, text), "{text}");
+            assert_eq!(read(text, PrefixPosition::Message), (TextPrefix::NoPrefix, text), "{text}");
         }
-        assert_eq!(read(":[0]x", PrefixPosition::Value), (Lead::Plain, ":[0]x"));
+        assert_eq!(read(":[0]x", PrefixPosition::Value), (TextPrefix::NoPrefix, ":[0]x"));
     }
 }

@@ -12,14 +12,14 @@ const MOST_ENDS: usize = 32;
 /// The content between `[[` and `]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlaceholderMark {
-    Ask(Placeholder),
-    Invoke(Invoke),
-    Pattern(Pattern),
+    Placeholder(Placeholder),
+    Call(CallMark),
+    Regex(RegexMark),
 }
 
 /// `[[@id(args)]]`, `[[@$fn(args)]]`: replaced by the result of the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invoke {
+pub struct CallMark {
     /// The ID of a script, or the name of a directive without `$`.
     pub name: String,
     pub directive: bool,
@@ -28,7 +28,7 @@ pub struct Invoke {
 
 /// `[[/re/flags:VAR:group]]`: replaced by what the expression matches in the variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
+pub struct RegexMark {
     pub source: String,
     /// JavaScript flags: `i`, `m`, `s`, `g`, …
     pub flags: String,
@@ -40,42 +40,43 @@ pub struct Pattern {
 
 /// Parses the mark after its `[[`; returns it and the text after its `]]`.
 pub(super) fn read(text: &str) -> Option<(PlaceholderMark, &str)> {
-    let text = head(text);
+    let text = bounded_head(text);
     if let Some(rest) = text.0.strip_prefix('@') {
-        invoke(rest, text.1)
+        parse_call(rest, text.1)
     } else if let Some(rest) = text.0.strip_prefix('/') {
-        pattern(rest, text.1)
+        parse_regex(rest, text.1)
     } else {
-        ask(text.0, text.1)
+        parse_placeholder(text.0, text.1)
     }
 }
 
 /// The longest part a mark may fill, and the whole text.
-fn head(text: &str) -> (&str, &str) {
+fn bounded_head(text: &str) -> (&str, &str) {
     let end =
         (0..=LONGEST.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     (text.split_at(end).0, text)
 }
 
 /// The rest of `whole` after the consumed part of its head.
-fn behind<'a>(whole: &'a str, rest_of_head: &str, head_len: usize) -> &'a str {
+fn rest_after<'a>(whole: &'a str, rest_of_head: &str, head_len: usize) -> &'a str {
     whole.split_at(head_len - rest_of_head.len()).1
 }
 
-fn invoke<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)> {
+fn parse_call<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)> {
     let head_len = text.len() + 1;
-    let (call, rest) = args::leading_call(text)?;
+    let (call, rest) = args::parse_leading_call(text)?;
     let rest = rest.strip_prefix("]]")?;
-    let mark = Invoke { name: call.name, directive: call.directive, args: call.args };
-    (!call.pipe).then(|| (PlaceholderMark::Invoke(mark), behind(whole, rest, head_len)))
+    let mark = CallMark { name: call.name, directive: call.directive, args: call.args };
+    (!call.pipe).then(|| (PlaceholderMark::Call(mark), rest_after(whole, rest, head_len)))
 }
 
-fn ask<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)> {
-    let (name, rest) = scan::word(text, |_| false).filter(|(name, _)| !name.contains('$'))?;
+fn parse_placeholder<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)> {
+    let (name, rest) =
+        scan::leading_word(text, |_| false).filter(|(name, _)| !name.contains('$'))?;
     if let Some(rest) = rest.strip_prefix("]]") {
         return Some((
-            PlaceholderMark::Ask(Placeholder::plain(name)),
-            behind(whole, rest, text.len()),
+            PlaceholderMark::Placeholder(Placeholder::new(name)),
+            rest_after(whole, rest, text.len()),
         ));
     }
     let options = rest.strip_prefix(':')?;
@@ -87,18 +88,18 @@ fn ask<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)> {
     }
     let rest = rest.strip_prefix("]]")?;
     Some((
-        PlaceholderMark::Ask(Placeholder::with_options(name, options)),
-        behind(whole, rest, text.len()),
+        PlaceholderMark::Placeholder(Placeholder::with_options(name, options)),
+        rest_after(whole, rest, text.len()),
     ))
 }
 
-fn pattern<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)> {
+fn parse_regex<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)> {
     let line = text.split('\n').next().unwrap_or(text);
     for (end, _) in line.match_indices("]]").take(MOST_ENDS) {
         let (inside, rest) = text.split_at(end);
-        if let Some(mark) = pattern_inside(inside) {
+        if let Some(mark) = parse_regex_body(inside) {
             let rest = rest.strip_prefix("]]")?;
-            return Some((PlaceholderMark::Pattern(mark), behind(whole, rest, text.len() + 1)));
+            return Some((PlaceholderMark::Regex(mark), rest_after(whole, rest, text.len() + 1)));
         }
     }
     None
@@ -106,7 +107,7 @@ fn pattern<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)>
 
 /// `re/flags:VAR:group`; the pattern extends to the last `/` that is followed by such a tail,
 /// because a pattern may contain an unescaped `/`.
-fn pattern_inside(inside: &str) -> Option<Pattern> {
+fn parse_regex_body(inside: &str) -> Option<RegexMark> {
     for (at, _) in inside.rmatch_indices('/').take(MOST_ENDS) {
         let (source, tail) = inside.split_at(at);
         let Some((flags, target)) = tail.strip_prefix('/').and_then(|tail| tail.split_once(':'))
@@ -122,7 +123,7 @@ fn pattern_inside(inside: &str) -> Option<Pattern> {
             && is_name(variable)
             && group.is_none_or(|group| is_name(group) || is_number(group));
         if good {
-            return Some(Pattern {
+            return Some(RegexMark {
                 source: source.to_owned(),
                 flags: flags.to_owned(),
                 variable: variable.to_owned(),
@@ -134,7 +135,7 @@ fn pattern_inside(inside: &str) -> Option<Pattern> {
 }
 
 fn is_name(text: &str) -> bool {
-    scan::word(text, |c| c == '.').is_some_and(|(_, rest)| rest.is_empty())
+    scan::leading_word(text, |c| c == '.').is_some_and(|(_, rest)| rest.is_empty())
 }
 
 fn is_number(text: &str) -> bool {

@@ -18,5 +18,5 @@ pub mod scan;
 
 pub use ask::{ChoiceMatch, Placeholder};
 pub use bias::Bias;
-pub use draft::{MessageText, Settled, Shard, TextSpan};
-pub use marks::{Invoke, Pattern, PlaceholderMark};
+pub use draft::{MessageText, RenderedSpan, RenderedText, TextSpan};
+pub use marks::{CallMark, PlaceholderMark, RegexMark};

@@ -4,26 +4,26 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::scan::{push_escape, word};
+use super::scan::{leading_word, push_escape};
 
 /// Deepest nesting that is parsed.
 const DEPTH: usize = 64;
 
 /// Parses one value that fills the whole text; `None` if it is not plain data.
 pub fn read(text: &str) -> Option<Value> {
-    let mut reader = Reader { rest: text };
-    let value = reader.value(0)?;
-    reader.space();
+    let mut reader = Json5Parser { rest: text };
+    let value = reader.parse_value(0)?;
+    reader.skip_space();
     reader.rest.is_empty().then_some(value)
 }
 
-struct Reader<'a> {
+struct Json5Parser<'a> {
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Json5Parser<'a> {
     /// Skips white space and comments.
-    fn space(&mut self) {
+    fn skip_space(&mut self) {
         loop {
             self.rest = self.rest.trim_start();
             if let Some(comment) = self.rest.strip_prefix("//") {
@@ -38,8 +38,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn take(&mut self, mark: char) -> bool {
-        self.space();
+    fn eat(&mut self, mark: char) -> bool {
+        self.skip_space();
         match self.rest.strip_prefix(mark) {
             Some(rest) => {
                 self.rest = rest;
@@ -49,56 +49,56 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Option<Value> {
+    fn parse_value(&mut self, depth: usize) -> Option<Value> {
         if depth > DEPTH {
             return None;
         }
-        self.space();
+        self.skip_space();
         match self.rest.chars().next()? {
-            '{' => self.map(depth),
-            '[' => self.list(depth),
-            '"' | '\'' | '`' => self.string().map(Value::String),
-            c if c.is_ascii_digit() || matches!(c, '-' | '+' | '.') => self.number(),
-            _ => self.name(),
+            '{' => self.parse_map(depth),
+            '[' => self.parse_list(depth),
+            '"' | '\'' | '`' => self.parse_string().map(Value::String),
+            c if c.is_ascii_digit() || matches!(c, '-' | '+' | '.') => self.parse_number(),
+            _ => self.parse_word(),
         }
     }
 
-    fn map(&mut self, depth: usize) -> Option<Value> {
-        self.take('{');
+    fn parse_map(&mut self, depth: usize) -> Option<Value> {
+        self.eat('{');
         let mut out = Map::new();
         loop {
-            if self.take('}') {
+            if self.eat('}') {
                 return Some(Value::Object(out));
             }
-            let key = self.key()?;
-            if !self.take(':') {
+            let key = self.parse_key()?;
+            if !self.eat(':') {
                 return None;
             }
-            out.insert(key, self.value(depth + 1)?);
-            if !self.take(',') {
-                return self.take('}').then_some(Value::Object(out));
+            out.insert(key, self.parse_value(depth + 1)?);
+            if !self.eat(',') {
+                return self.eat('}').then_some(Value::Object(out));
             }
         }
     }
 
-    fn list(&mut self, depth: usize) -> Option<Value> {
-        self.take('[');
+    fn parse_list(&mut self, depth: usize) -> Option<Value> {
+        self.eat('[');
         let mut out = Vec::new();
         loop {
-            if self.take(']') {
+            if self.eat(']') {
                 return Some(Value::Array(out));
             }
-            out.push(self.value(depth + 1)?);
-            if !self.take(',') {
-                return self.take(']').then_some(Value::Array(out));
+            out.push(self.parse_value(depth + 1)?);
+            if !self.eat(',') {
+                return self.eat(']').then_some(Value::Array(out));
             }
         }
     }
 
-    fn key(&mut self) -> Option<String> {
-        self.space();
+    fn parse_key(&mut self) -> Option<String> {
+        self.skip_space();
         if self.rest.starts_with(['"', '\'', '`']) {
-            return self.string();
+            return self.parse_string();
         }
         let end = self
             .rest
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         (!key.is_empty()).then(|| key.to_owned())
     }
 
-    fn string(&mut self) -> Option<String> {
+    fn parse_string(&mut self) -> Option<String> {
         let mut chars = self.rest.chars();
         let quote = chars.next()?;
         let mut out = String::new();
@@ -124,18 +124,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn number(&mut self) -> Option<Value> {
+    fn parse_number(&mut self) -> Option<Value> {
         let end = self
             .rest
             .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.')))
             .unwrap_or(self.rest.len());
         let (digits, rest) = self.rest.split_at(end);
         self.rest = rest;
-        number(digits)
+        parse_number(digits)
     }
 
-    fn name(&mut self) -> Option<Value> {
-        let (name, rest) = word(self.rest, |_| false)?;
+    fn parse_word(&mut self) -> Option<Value> {
+        let (name, rest) = leading_word(self.rest, |_| false)?;
         self.rest = rest;
         match name {
             "true" => Some(Value::Bool(true)),
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
 }
 
 /// A number as JavaScript writes it; whole numbers stay whole.
-pub fn number(text: &str) -> Option<Value> {
+pub fn parse_number(text: &str) -> Option<Value> {
     let digits = text.strip_prefix('+').unwrap_or(text);
     if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         return i64::from_str_radix(hex, 16).ok().map(Value::from);
@@ -163,7 +163,7 @@ pub fn number(text: &str) -> Option<Value> {
 
 /// A value that needs no engine: a quoted string, a number, `true`, `null`, or a list
 /// or map of such.
-pub fn literal(text: &str) -> Option<Value> {
+pub fn parse_literal(text: &str) -> Option<Value> {
     // A template literal may hold `${…}`, which is not plain.
     if text.contains('`') { None } else { read(text.trim()) }
 }
@@ -190,14 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_plain_data_is_refused() {
+    fn text_that_is_not_plain_data_is_rejected() {
         for text in [
             "", "hello", "{a}", "{a: b}", "[1, 2", "1 + 2", "{a: 1} x", "'open", "infinity",
             "-nan", "1e999",
         ] {
             assert_eq!(read(text), None, "{text}");
         }
-        assert_eq!(literal("`a`"), None);
+        assert_eq!(parse_literal("`a`"), None);
         assert_eq!(read(&"[".repeat(100_000)), None);
     }
 }

@@ -9,25 +9,25 @@ const PRIVATE: &[&str] = &["PM", "DM", "私"];
 
 /// One addressed role.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct To {
+pub struct Addressee {
     pub role: String,
     /// The text in brackets after the name.
     pub arg: Option<String>,
 }
 
-impl To {
+impl Addressee {
     pub fn is_private(&self) -> bool {
         self.arg.as_deref().is_some_and(|arg| PRIVATE.contains(&arg.trim()))
     }
 }
 
 /// One private role makes the whole message private.
-pub fn is_private(to: &[To]) -> bool {
-    to.iter().any(To::is_private)
+pub fn is_private(to: &[Addressee]) -> bool {
+    to.iter().any(Addressee::is_private)
 }
 
 /// A role key: its name, and whom it addresses in brackets.
-pub fn key(text: &str) -> (&str, Vec<To>) {
+pub fn parse_key(text: &str) -> (&str, Vec<Addressee>) {
     let text = text.trim();
     let Some((name, inside)) = text.strip_suffix(']').and_then(|text| text.split_once('[')) else {
         return (text, Vec::new());
@@ -35,7 +35,7 @@ pub fn key(text: &str) -> (&str, Vec<To>) {
     let mut to = Vec::new();
     let mut rest = inside.trim();
     while !rest.is_empty() && to.len() < MOST {
-        match address(rest) {
+        match parse_address(rest) {
             Some((one, after)) => {
                 to.push(one);
                 rest = after.trim_start_matches([',', '，', ' ', '\t']);
@@ -49,10 +49,10 @@ pub fn key(text: &str) -> (&str, Vec<To>) {
 
 /// The addressed roles at the start of a message and the text after them. An `@name` for which
 /// `is_role` is false is part of the text.
-pub fn leading(text: &str, is_role: impl Fn(&str) -> bool) -> (Vec<To>, &str) {
+pub fn parse_leading(text: &str, is_role: impl Fn(&str) -> bool) -> (Vec<Addressee>, &str) {
     let mut to = Vec::new();
     let mut rest = text.trim_start();
-    while let Some((one, after)) = address(rest).filter(|(one, _)| is_role(&one.role)) {
+    while let Some((one, after)) = parse_address(rest).filter(|(one, _)| is_role(&one.role)) {
         let next = after.trim_start_matches([',', '，', ' ', '\t', '\n', '\r']);
         // `@dobby's hat` does not address a role.
         if next.len() == after.len() && !after.is_empty() && !after.starts_with([':', '：', '@']) {
@@ -67,8 +67,8 @@ pub fn leading(text: &str, is_role: impl Fn(&str) -> bool) -> (Vec<To>, &str) {
     if to.is_empty() { (to, text) } else { (to, rest) }
 }
 
-fn address(text: &str) -> Option<(To, &str)> {
-    let (role, rest) = scan::word(text.strip_prefix('@')?, |c| c == '-')?;
+fn parse_address(text: &str) -> Option<(Addressee, &str)> {
+    let (role, rest) = scan::leading_word(text.strip_prefix('@')?, |c| c == '-')?;
     let (arg, rest) = match rest.strip_prefix(['(', '（']) {
         Some(open) => {
             let (arg, rest) = open.split_once([')', '）'])?;
@@ -76,39 +76,39 @@ fn address(text: &str) -> Option<(To, &str)> {
         }
         None => (None, rest),
     };
-    Some((To { role: role.to_owned(), arg }, rest))
+    Some((Addressee { role: role.to_owned(), arg }, rest))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(to: &[To]) -> Vec<&str> {
+    fn names(to: &[Addressee]) -> Vec<&str> {
         to.iter().map(|to| to.role.as_str()).collect()
     }
 
     /// ISDK-020, 023, 024: the bracket form.
     #[test]
     fn isdk_020_a_role_key_addresses_in_brackets() {
-        let (name, to) = key("user[@dobby(PM), @other]");
+        let (name, to) = parse_key("user[@dobby(PM), @other]");
         assert_eq!((name, names(&to), is_private(&to)), ("user", vec!["dobby", "other"], true));
-        let (name, to) = key("user");
+        let (name, to) = parse_key("user");
         assert_eq!((name, to.len()), ("user", 0));
-        let (name, to) = key("user[@dobby(私)]");
+        let (name, to) = parse_key("user[@dobby(私)]");
         assert_eq!((name, is_private(&to)), ("user", true));
-        assert_eq!(key("list[0]").0, "list[0]");
+        assert_eq!(parse_key("list[0]").0, "list[0]");
     }
 
     /// ISDK-021, 023: the text form, with the tokens taken off.
     #[test]
     fn isdk_021_leading_names_address_and_leave_the_text() {
         let known = |name: &str| ["dobby", "other", "哈利"].contains(&name);
-        let (to, rest) = leading("@dobby(PM), @other hi @dobby", known);
+        let (to, rest) = parse_leading("@dobby(PM), @other hi @dobby", known);
         assert_eq!((names(&to), rest), (vec!["dobby", "other"], "hi @dobby"));
-        let (to, rest) = leading("@dobby，@哈利，你好", known);
+        let (to, rest) = parse_leading("@dobby，@哈利，你好", known);
         assert_eq!((names(&to), rest), (vec!["dobby", "哈利"], "你好"));
         for text in ["@nobody, hi", "mail a@dobby.org", "@dobby's hat", "hi @dobby", "@"] {
-            assert_eq!(leading(text, known), (Vec::new(), text));
+            assert_eq!(parse_leading(text, known), (Vec::new(), text));
         }
     }
 }

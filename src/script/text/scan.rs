@@ -55,7 +55,7 @@ pub fn split_outside(text: &str, separator: char) -> Vec<&str> {
 
 /// The content of a bracket whose opening was already consumed, and the text after the closing one.
 /// Quotes that are never closed do not hide the end.
-pub fn inside(text: &str, close: char) -> Option<(&str, &str)> {
+pub fn bracket_content(text: &str, close: char) -> Option<(&str, &str)> {
     let at = find_outside(text, |tail| tail.starts_with(close))
         .or_else(|| text.find(close).filter(|_| !text.contains(['(', '[', '{'])))?;
     let (within, tail) = text.split_at(at);
@@ -64,7 +64,7 @@ pub fn inside(text: &str, close: char) -> Option<(&str, &str)> {
 
 /// The identifier at the start of the text and the rest: a letter, `_` or `$`, then letters,
 /// digits, `_`, `$` and any that `more` allows.
-pub fn word(text: &str, more: impl Fn(char) -> bool) -> Option<(&str, &str)> {
+pub fn leading_word(text: &str, more: impl Fn(char) -> bool) -> Option<(&str, &str)> {
     let first = text.chars().next()?;
     if !(first.is_alphabetic() || first == '_' || first == '$') {
         return None;
@@ -102,30 +102,30 @@ pub fn push_escape(rest: &mut std::str::Chars<'_>, out: &mut String) -> Option<(
         'v' => out.push('\u{b}'),
         '0' => out.push('\0'),
         '\n' => {}
-        'x' => out.push(char::from_u32(hex(rest, 2)?)?),
-        'u' => out.push(unicode(rest)?),
+        'x' => out.push(char::from_u32(parse_hex(rest, 2)?)?),
+        'u' => out.push(parse_unicode(rest)?),
         c => out.push(c),
     }
     Some(())
 }
 
 /// After `\u`: four digits, a surrogate pair, or `{1F600}`.
-fn unicode(rest: &mut std::str::Chars<'_>) -> Option<char> {
+fn parse_unicode(rest: &mut std::str::Chars<'_>) -> Option<char> {
     if let Some(braced) = rest.as_str().strip_prefix('{') {
         let (digits, after) = braced.split_once('}')?;
         *rest = after.chars();
         return char::from_u32(u32::from_str_radix(digits, 16).ok()?);
     }
-    let high = hex(rest, 4)?;
+    let high = parse_hex(rest, 4)?;
     if !(0xD800..0xDC00).contains(&high) {
         return char::from_u32(high);
     }
     *rest = rest.as_str().strip_prefix("\\u")?.chars();
-    let low = hex(rest, 4)?.checked_sub(0xDC00).filter(|low| *low < 0x400)?;
+    let low = parse_hex(rest, 4)?.checked_sub(0xDC00).filter(|low| *low < 0x400)?;
     char::from_u32(0x10000 + ((high - 0xD800) << 10) + low)
 }
 
-fn hex(rest: &mut std::str::Chars<'_>, digits: usize) -> Option<u32> {
+fn parse_hex(rest: &mut std::str::Chars<'_>, digits: usize) -> Option<u32> {
     (0..digits).try_fold(0, |value, _| Some(value * 16 + rest.next()?.to_digit(16)?))
 }
 
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_separator_in_quotes_or_brackets_separates_nothing() {
+    fn separators_in_quotes_or_brackets_are_ignored() {
         assert_eq!(
             split_outside("a, f(b, c), 'd,e', [1,2]", ','),
             ["a", " f(b, c)", " 'd,e'", " [1,2]"]
@@ -145,10 +145,10 @@ mod tests {
     }
 
     #[test]
-    fn the_inside_of_a_bracket_ends_at_its_own_closing_one() {
-        assert_eq!(inside("a, (b) ')') rest", ')'), Some(("a, (b) ')'", " rest")));
-        assert_eq!(inside("it's \"x) rest", ')'), Some(("it's \"x", " rest")));
-        assert_eq!(inside("(a", ')'), None);
+    fn bracket_content_ends_at_the_matching_bracket() {
+        assert_eq!(bracket_content("a, (b) ')') rest", ')'), Some(("a, (b) ')'", " rest")));
+        assert_eq!(bracket_content("it's \"x) rest", ')'), Some(("it's \"x", " rest")));
+        assert_eq!(bracket_content("(a", ')'), None);
     }
 
     #[test]

@@ -5,13 +5,13 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use crate::script::fault::ScriptError;
-use crate::script::template::{MOST_OUTPUT, broken, print, too_much};
+use crate::script::template::{MOST_OUTPUT, output_limit_error, print, template_error};
 
 /// Largest width, and largest number of digits, that `printf` accepts.
 const WIDEST: usize = 1000;
 
 /// Truth as Go defines it: anything but null, zero and empty values.
-pub(super) fn truth(value: &Value) -> bool {
+pub(super) fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Bool(yes) => *yes,
@@ -23,16 +23,16 @@ pub(super) fn truth(value: &Value) -> bool {
 }
 
 pub(super) fn call(name: &str, args: &[Value], line: usize) -> Result<Value, ScriptError> {
-    let wrong = || broken(line, format!("`{name}` cannot take these arguments"));
+    let wrong = || template_error(line, format!("`{name}` cannot take these arguments"));
     Ok(match name {
         "and" | "or" => args.last().cloned().ok_or_else(wrong)?,
-        "not" => Value::Bool(!truth(args.first().ok_or_else(wrong)?)),
+        "not" => Value::Bool(!is_truthy(args.first().ok_or_else(wrong)?)),
         "eq" => {
             let (first, others) = args.split_first().ok_or_else(wrong)?;
-            Value::Bool(others.iter().any(|other| same(first, other)))
+            Value::Bool(others.iter().any(|other| values_equal(first, other)))
         }
         "ne" | "lt" | "le" | "gt" | "ge" => match args {
-            [a, b] if name == "ne" => Value::Bool(!same(a, b)),
+            [a, b] if name == "ne" => Value::Bool(!values_equal(a, b)),
             [a, b] => {
                 let order = compare(a, b).ok_or_else(wrong)?;
                 Value::Bool(match name {
@@ -53,16 +53,16 @@ pub(super) fn call(name: &str, args: &[Value], line: usize) -> Result<Value, Scr
         }),
         "index" => {
             let (first, keys) = args.split_first().ok_or_else(wrong)?;
-            keys.iter().fold(first.clone(), |value, key| at(&value, key))
+            keys.iter().fold(first.clone(), |value, key| index_value(&value, key))
         }
         "slice" => slice(args).ok_or_else(wrong)?,
-        _ => return text(name, args, line),
+        _ => return call_text_function(name, args, line),
     })
 }
 
 /// The functions that produce text, and a few for numbers and defaults.
-fn text(name: &str, args: &[Value], line: usize) -> Result<Value, ScriptError> {
-    let wrong = || broken(line, format!("`{name}` cannot take these arguments"));
+fn call_text_function(name: &str, args: &[Value], line: usize) -> Result<Value, ScriptError> {
+    let wrong = || template_error(line, format!("`{name}` cannot take these arguments"));
     let text = |at: usize| args.get(at).map(print::text).ok_or_else(wrong);
     Ok(match name {
         "print" => Value::from(args.iter().map(print::text).collect::<String>()),
@@ -80,7 +80,7 @@ fn text(name: &str, args: &[Value], line: usize) -> Result<Value, ScriptError> {
         "hasSuffix" => Value::Bool(text(1)?.ends_with(&text(0)?)),
         "default" => match args {
             [other, value] => {
-                if truth(value) {
+                if is_truthy(value) {
                     value.clone()
                 } else {
                     other.clone()
@@ -91,7 +91,7 @@ fn text(name: &str, args: &[Value], line: usize) -> Result<Value, ScriptError> {
         "join" => match args {
             [Value::Array(items), separator] | [separator, Value::Array(items)] => {
                 if print::text(separator).len().saturating_mul(items.len()) > MOST_OUTPUT {
-                    return Err(too_much());
+                    return Err(output_limit_error());
                 }
                 Value::from(
                     items.iter().map(print::text).collect::<Vec<_>>().join(&print::text(separator)),
@@ -106,11 +106,11 @@ fn text(name: &str, args: &[Value], line: usize) -> Result<Value, ScriptError> {
             }
             _ => return Err(wrong()),
         },
-        _ => return Err(broken(line, format!("there is no function `{name}`"))),
+        _ => return Err(template_error(line, format!("there is no function `{name}`"))),
     })
 }
 
-fn same(a: &Value, b: &Value) -> bool {
+fn values_equal(a: &Value, b: &Value) -> bool {
     match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) => a == b,
         _ => a == b,
@@ -124,7 +124,7 @@ fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     }
 }
 
-fn at(value: &Value, key: &Value) -> Value {
+fn index_value(value: &Value, key: &Value) -> Value {
     let found = match key {
         Value::String(name) => value.get(name),
         _ => key.as_u64().and_then(|index| value.get(usize::try_from(index).ok()?)),
@@ -162,7 +162,7 @@ fn printf(format: &str, args: &[Value]) -> String {
         match verb.next() {
             Some('%') => out.push('%'),
             Some(c) => match args.next() {
-                Some(value) => out.push_str(&padded(&one(c, flags, value), flags)),
+                Some(value) => out.push_str(&pad(&format_verb(c, flags, value), flags)),
                 None => out.push_str(&format!("%!{c}(MISSING)")),
             },
             None => out.push('%'),
@@ -173,7 +173,7 @@ fn printf(format: &str, args: &[Value]) -> String {
     out
 }
 
-fn one(verb: char, flags: &str, value: &Value) -> String {
+fn format_verb(verb: char, flags: &str, value: &Value) -> String {
     let digits = flags.split_once('.').and_then(|(_, digits)| digits.parse().ok());
     match (verb, value) {
         ('q', value) => Value::from(print::text(value)).to_string(),
@@ -192,7 +192,7 @@ fn one(verb: char, flags: &str, value: &Value) -> String {
     }
 }
 
-fn padded(text: &str, flags: &str) -> String {
+fn pad(text: &str, flags: &str) -> String {
     let width = flags.split('.').next().unwrap_or("").trim_start_matches(['-', '+', ' ', '#']);
     let zeros = width.starts_with('0');
     let width = width.parse::<usize>().unwrap_or(0).min(WIDEST);

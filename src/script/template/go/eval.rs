@@ -5,19 +5,19 @@ use serde_json::Value;
 use super::call;
 use super::parse::{GoNode, Pipe, Term};
 use crate::script::fault::ScriptError;
-use crate::script::template::{MOST_OUTPUT, broken, print, too_much};
+use crate::script::template::{MOST_OUTPUT, output_limit_error, print, template_error};
 use crate::words::script as words;
 
 /// Maximum number of nodes and terms one rendering may visit.
 const STEPS: usize = 2_000_000;
 
 pub(super) fn run(nodes: &[GoNode], data: &Value) -> Result<String, ScriptError> {
-    let mut walk = Walk { root: data, variables: Vec::new(), out: String::new(), steps: 0 };
-    walk.nodes(nodes, data)?;
+    let mut walk = Evaluator { root: data, variables: Vec::new(), out: String::new(), steps: 0 };
+    walk.eval_nodes(nodes, data)?;
     Ok(walk.out)
 }
 
-struct Walk<'a> {
+struct Evaluator<'a> {
     root: &'a Value,
     variables: Vec<(String, Value)>,
     out: String,
@@ -25,37 +25,37 @@ struct Walk<'a> {
 }
 
 /// How a body ended.
-enum Flow {
-    On,
+enum LoopFlow {
+    Normal,
     Break,
     Continue,
 }
 
-impl Walk<'_> {
-    fn step(&mut self) -> Result<(), ScriptError> {
-        self.charge(1)
+impl Evaluator<'_> {
+    fn count_step(&mut self) -> Result<(), ScriptError> {
+        self.count_steps(1)
     }
 
-    fn charge(&mut self, steps: usize) -> Result<(), ScriptError> {
+    fn count_steps(&mut self, steps: usize) -> Result<(), ScriptError> {
         self.steps = self.steps.saturating_add(steps);
         if self.steps > STEPS { Err(words::TEMPLATE_WORK.into()) } else { Ok(()) }
     }
 
-    fn put(&mut self, text: &str) -> Result<(), ScriptError> {
+    fn push_text(&mut self, text: &str) -> Result<(), ScriptError> {
         if self.out.len() + text.len() > MOST_OUTPUT {
-            return Err(too_much());
+            return Err(output_limit_error());
         }
         self.out.push_str(text);
         Ok(())
     }
 
     /// A body with its own variable scope.
-    fn nodes(&mut self, nodes: &[GoNode], dot: &Value) -> Result<Flow, ScriptError> {
+    fn eval_nodes(&mut self, nodes: &[GoNode], dot: &Value) -> Result<LoopFlow, ScriptError> {
         let known = self.variables.len();
-        let mut flow = Flow::On;
+        let mut flow = LoopFlow::Normal;
         for node in nodes {
-            flow = self.node(node, dot)?;
-            if !matches!(flow, Flow::On) {
+            flow = self.eval_node(node, dot)?;
+            if !matches!(flow, LoopFlow::Normal) {
                 break;
             }
         }
@@ -63,41 +63,41 @@ impl Walk<'_> {
         Ok(flow)
     }
 
-    fn node(&mut self, node: &GoNode, dot: &Value) -> Result<Flow, ScriptError> {
-        self.step()?;
+    fn eval_node(&mut self, node: &GoNode, dot: &Value) -> Result<LoopFlow, ScriptError> {
+        self.count_step()?;
         match node {
-            GoNode::Text(text) => self.put(text)?,
+            GoNode::Text(text) => self.push_text(text)?,
             GoNode::Print { pipe, line } => {
-                let value = self.pipe(pipe, dot, *line)?;
+                let value = self.eval_pipe(pipe, dot, *line)?;
                 if pipe.names.is_empty() {
-                    self.put(&print::text(&value))?;
+                    self.push_text(&print::text(&value))?;
                 } else if let Some(name) = pipe.names.first() {
                     self.assign(name, value, pipe.declares);
                 }
             }
             GoNode::Branch { with, pipe, then, other, line } => {
                 let known = self.variables.len();
-                let value = self.pipe(pipe, dot, *line)?;
+                let value = self.eval_pipe(pipe, dot, *line)?;
                 if let Some(name) = pipe.names.first() {
                     self.assign(name, value.clone(), pipe.declares);
                 }
-                let flow = if !call::truth(&value) {
-                    self.nodes(other, dot)
+                let flow = if !call::is_truthy(&value) {
+                    self.eval_nodes(other, dot)
                 } else if *with {
-                    self.nodes(then, &value)
+                    self.eval_nodes(then, &value)
                 } else {
-                    self.nodes(then, dot)
+                    self.eval_nodes(then, dot)
                 };
                 self.variables.truncate(known);
                 return flow;
             }
             GoNode::Range { pipe, body, other, line } => {
-                self.range(pipe, body, other, dot, *line)?
+                self.eval_range(pipe, body, other, dot, *line)?
             }
-            GoNode::Break => return Ok(Flow::Break),
-            GoNode::Continue => return Ok(Flow::Continue),
+            GoNode::Break => return Ok(LoopFlow::Break),
+            GoNode::Continue => return Ok(LoopFlow::Continue),
         }
-        Ok(Flow::On)
+        Ok(LoopFlow::Normal)
     }
 
     fn assign(&mut self, name: &str, value: Value, declares: bool) {
@@ -108,7 +108,7 @@ impl Walk<'_> {
         }
     }
 
-    fn range(
+    fn eval_range(
         &mut self,
         pipe: &Pipe,
         body: &[GoNode],
@@ -116,7 +116,7 @@ impl Walk<'_> {
         dot: &Value,
         line: usize,
     ) -> Result<(), ScriptError> {
-        let value = self.pipe(pipe, dot, line)?;
+        let value = self.eval_pipe(pipe, dot, line)?;
         let items: Vec<(Value, Value)> = match value {
             Value::Array(items) => {
                 items.into_iter().enumerate().map(|(at, item)| (Value::from(at), item)).collect()
@@ -133,14 +133,14 @@ impl Walk<'_> {
                 (0..count).map(|at| (Value::from(at), Value::from(at))).collect()
             }
             Value::Null => Vec::new(),
-            _ => return Err(broken(line, "`range` needs a list, a map or a number")),
+            _ => return Err(template_error(line, "`range` needs a list, a map or a number")),
         };
         if items.is_empty() {
-            self.nodes(other, dot)?;
+            self.eval_nodes(other, dot)?;
         }
         let known = self.variables.len();
         for (key, item) in items {
-            self.step()?;
+            self.count_step()?;
             match pipe.names.as_slice() {
                 [one] => self.assign(one, item.clone(), pipe.declares),
                 [index, one] => {
@@ -149,43 +149,43 @@ impl Walk<'_> {
                 }
                 _ => {}
             }
-            let flow = self.nodes(body, &item)?;
+            let flow = self.eval_nodes(body, &item)?;
             self.variables.truncate(known);
-            if matches!(flow, Flow::Break) {
+            if matches!(flow, LoopFlow::Break) {
                 break;
             }
         }
         Ok(())
     }
 
-    fn pipe(&mut self, pipe: &Pipe, dot: &Value, line: usize) -> Result<Value, ScriptError> {
+    fn eval_pipe(&mut self, pipe: &Pipe, dot: &Value, line: usize) -> Result<Value, ScriptError> {
         let mut last: Option<Value> = None;
         for command in &pipe.commands {
-            last = Some(self.command(command, last.take(), dot, line)?);
+            last = Some(self.eval_command(command, last.take(), dot, line)?);
         }
         Ok(last.unwrap_or(Value::Null))
     }
 
-    fn command(
+    fn eval_command(
         &mut self,
         terms: &[Term],
         piped: Option<Value>,
         dot: &Value,
         line: usize,
     ) -> Result<Value, ScriptError> {
-        self.step()?;
+        self.count_step()?;
         let Some((head, args)) = terms.split_first() else { return Ok(Value::Null) };
         let Term::Function(name) = head else {
             if !args.is_empty() || piped.is_some() {
-                return Err(broken(line, "only a function takes arguments"));
+                return Err(template_error(line, "only a function takes arguments"));
             }
-            return self.term(head, dot, line);
+            return self.eval_term(head, dot, line);
         };
         let mut values = Vec::new();
         for arg in args {
-            let value = self.term(arg, dot, line)?;
+            let value = self.eval_term(arg, dot, line)?;
             // `and` and `or` short-circuit.
-            let truth = call::truth(&value);
+            let truth = call::is_truthy(&value);
             if (name == "and" && !truth) || (name == "or" && truth) {
                 return Ok(value);
             }
@@ -193,34 +193,35 @@ impl Walk<'_> {
         }
         values.extend(piped);
         let value = call::call(name, &values, line)?;
-        self.charge(weight(&value))?;
+        self.count_steps(copy_cost(&value))?;
         Ok(value)
     }
 
-    fn term(&mut self, term: &Term, dot: &Value, line: usize) -> Result<Value, ScriptError> {
-        let value = self.value(term, dot, line)?;
-        self.charge(1 + weight(&value))?;
+    fn eval_term(&mut self, term: &Term, dot: &Value, line: usize) -> Result<Value, ScriptError> {
+        let value = self.term_value(term, dot, line)?;
+        self.count_steps(1 + copy_cost(&value))?;
         Ok(value)
     }
 
-    fn value(&mut self, term: &Term, dot: &Value, line: usize) -> Result<Value, ScriptError> {
+    fn term_value(&mut self, term: &Term, dot: &Value, line: usize) -> Result<Value, ScriptError> {
         Ok(match term {
-            Term::Field(names) => find(dot, names),
-            Term::Variable(name, names) if name.is_empty() => find(self.root, names),
+            Term::Field(names) => follow_fields(dot, names),
+            Term::Variable(name, names) if name.is_empty() => follow_fields(self.root, names),
             Term::Variable(name, names) => {
                 let known = self.variables.iter().rev().find(|(known, _)| known == name);
-                let (_, value) =
-                    known.ok_or_else(|| broken(line, format!("there is no variable `${name}`")))?;
-                find(value, names)
+                let (_, value) = known.ok_or_else(|| {
+                    template_error(line, format!("there is no variable `${name}`"))
+                })?;
+                follow_fields(value, names)
             }
             Term::Function(name) => call::call(name, &[], line)?,
             Term::Literal(value) => value.clone(),
             Term::Inner(pipe, names) => {
-                let value = self.pipe(pipe, dot, line)?;
+                let value = self.eval_pipe(pipe, dot, line)?;
                 if let Some(name) = pipe.names.first() {
                     self.assign(name, value.clone(), pipe.declares);
                 }
-                find(&value, names)
+                follow_fields(&value, names)
             }
         })
     }
@@ -228,7 +229,7 @@ impl Walk<'_> {
 
 /// Follows field names; a missing field is null. `.Content` also finds `content`, since Go's fields
 /// are capitalised.
-fn find(value: &Value, names: &[String]) -> Value {
+fn follow_fields(value: &Value, names: &[String]) -> Value {
     let mut value = value;
     for name in names {
         let mut chars = name.chars();
@@ -243,11 +244,11 @@ fn find(value: &Value, names: &[String]) -> Value {
 }
 
 /// The cost of copying a value, in steps.
-fn weight(value: &Value) -> usize {
+fn copy_cost(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len() / 64,
-        Value::Array(items) => items.iter().map(|item| 1 + weight(item)).sum(),
-        Value::Object(map) => map.values().map(|item| 1 + weight(item)).sum(),
+        Value::Array(items) => items.iter().map(|item| 1 + copy_cost(item)).sum(),
+        Value::Object(map) => map.values().map(|item| 1 + copy_cost(item)).sum(),
         _ => 0,
     }
 }

@@ -1,7 +1,7 @@
 //! Splits a template into text and actions, and an action into tokens.
 
 use crate::script::fault::ScriptError;
-use crate::script::template::broken;
+use crate::script::template::template_error;
 use crate::script::text::scan;
 
 /// A part of the template, with the line it begins on, counted from 1.
@@ -24,18 +24,18 @@ pub(super) enum GoToken {
     /// `(`, `)`, `|`, `,`, `:=`, `=`.
     Sign(&'static str),
     /// `.a.b` after a closing bracket.
-    Behind(Vec<String>),
+    TrailingField(Vec<String>),
 }
 
 /// Splits at `{{` and `}}`, and trims at `{{-` and `-}}`.
-pub(super) fn parts(text: &str) -> Result<Vec<GoPart<'_>>, ScriptError> {
+pub(super) fn split_parts(text: &str) -> Result<Vec<GoPart<'_>>, ScriptError> {
     let mut out = Vec::new();
     let mut rest = text;
     let mut line = 1;
     let mut trim = false;
     while let Some((before, after)) = rest.split_once("{{") {
         line += before.matches('\n').count();
-        let end = action_end(after).ok_or_else(|| broken(line, "`{{` without `}}`"))?;
+        let end = action_end(after).ok_or_else(|| template_error(line, "`{{` without `}}`"))?;
         let (inside, tail) = after.split_at(end);
         let (left, inside) = match inside.strip_prefix('-') {
             Some(inner) if inner.starts_with([' ', '\t', '\n', '\r']) => (true, inner),
@@ -83,7 +83,7 @@ fn action_end(text: &str) -> Option<usize> {
     None
 }
 
-pub(super) fn tokens(text: &str, line: usize) -> Result<Vec<GoToken>, ScriptError> {
+pub(super) fn tokenize(text: &str, line: usize) -> Result<Vec<GoToken>, ScriptError> {
     let mut out: Vec<GoToken> = Vec::new();
     let mut rest = text.trim_start();
     while let Some(c) = rest.chars().next() {
@@ -91,29 +91,30 @@ pub(super) fn tokens(text: &str, line: usize) -> Result<Vec<GoToken>, ScriptErro
             && !text.split_at(text.len() - rest.len()).0.ends_with(char::is_whitespace);
         let (token, after) = match c {
             '"' | '`' | '\'' => {
-                string(rest, c).ok_or_else(|| broken(line, "a string is not closed"))?
+                lex_string(rest, c).ok_or_else(|| template_error(line, "a string is not closed"))?
             }
             '.' if !rest
                 .strip_prefix('.')
                 .is_some_and(|more| more.starts_with(|c: char| c.is_ascii_digit())) =>
             {
-                let (names, after) = fields(rest);
+                let (names, after) = lex_fields(rest);
                 let behind = glued && out.last() == Some(&GoToken::Sign(")"));
-                (if behind { GoToken::Behind(names) } else { GoToken::Field(names) }, after)
+                (if behind { GoToken::TrailingField(names) } else { GoToken::Field(names) }, after)
             }
             '$' => {
                 let named = rest.strip_prefix('$').unwrap_or(rest);
-                let (name, after) = scan::word(named, |_| false).unwrap_or(("", named));
+                let (name, after) = scan::leading_word(named, |_| false).unwrap_or(("", named));
                 let (names, after) =
-                    if after.starts_with('.') { fields(after) } else { (Vec::new(), after) };
+                    if after.starts_with('.') { lex_fields(after) } else { (Vec::new(), after) };
                 (GoToken::Variable(name.to_owned(), names), after)
             }
-            c if c.is_ascii_digit() || matches!(c, '.' | '-' | '+') => number(rest, line)?,
-            _ => match sign(rest) {
+            c if c.is_ascii_digit() || matches!(c, '.' | '-' | '+') => lex_number(rest, line)?,
+            _ => match lex_sign(rest) {
                 Some(found) => found,
                 None => {
-                    let (word, after) = scan::word(rest, |_| false)
-                        .ok_or_else(|| broken(line, format!("`{c}` is not expected here")))?;
+                    let (word, after) = scan::leading_word(rest, |_| false).ok_or_else(|| {
+                        template_error(line, format!("`{c}` is not expected here"))
+                    })?;
                     (GoToken::Word(word.to_owned()), after)
                 }
             },
@@ -124,7 +125,7 @@ pub(super) fn tokens(text: &str, line: usize) -> Result<Vec<GoToken>, ScriptErro
     Ok(out)
 }
 
-fn string(text: &str, quote: char) -> Option<(GoToken, &str)> {
+fn lex_string(text: &str, quote: char) -> Option<(GoToken, &str)> {
     let inside = text.strip_prefix(quote)?;
     let mut out = String::new();
     let mut chars = inside.chars();
@@ -138,11 +139,11 @@ fn string(text: &str, quote: char) -> Option<(GoToken, &str)> {
 }
 
 /// `.a.b` as its names, and the rest.
-fn fields(text: &str) -> (Vec<String>, &str) {
+fn lex_fields(text: &str) -> (Vec<String>, &str) {
     let mut names = Vec::new();
     let mut rest = text;
     while let Some((name, after)) =
-        rest.strip_prefix('.').and_then(|rest| scan::word(rest, |_| false))
+        rest.strip_prefix('.').and_then(|rest| scan::leading_word(rest, |_| false))
     {
         names.push(name.to_owned());
         rest = after;
@@ -150,17 +151,17 @@ fn fields(text: &str) -> (Vec<String>, &str) {
     if names.is_empty() { (names, text.strip_prefix('.').unwrap_or(text)) } else { (names, rest) }
 }
 
-fn number(text: &str, line: usize) -> Result<(GoToken, &str), ScriptError> {
+fn lex_number(text: &str, line: usize) -> Result<(GoToken, &str), ScriptError> {
     let end = text
         .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_')))
         .unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
-    let value = crate::script::text::relaxed::number(&digits.replace('_', ""));
-    let value = value.ok_or_else(|| broken(line, format!("`{digits}` is no number")))?;
+    let value = crate::script::text::relaxed::parse_number(&digits.replace('_', ""));
+    let value = value.ok_or_else(|| template_error(line, format!("`{digits}` is no number")))?;
     Ok((GoToken::Number(value), rest))
 }
 
-fn sign(text: &str) -> Option<(GoToken, &str)> {
+fn lex_sign(text: &str) -> Option<(GoToken, &str)> {
     [":=", "=", "(", ")", "|", ","]
         .into_iter()
         .find_map(|sign| Some((GoToken::Sign(sign), text.strip_prefix(sign)?)))

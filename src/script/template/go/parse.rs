@@ -2,7 +2,7 @@
 
 use super::lex::{self, GoPart, GoToken};
 use crate::script::fault::ScriptError;
-use crate::script::template::broken;
+use crate::script::template::template_error;
 
 /// Deepest nesting of blocks and brackets.
 const DEPTH: usize = 64;
@@ -53,12 +53,12 @@ pub(super) enum Term {
 }
 
 pub(super) fn parse(text: &str) -> Result<Vec<GoNode>, ScriptError> {
-    let mut parser = Parser { parts: lex::parts(text)?.into_iter() };
-    let (nodes, end) = parser.nodes(0)?;
+    let mut parser = Parser { parts: lex::split_parts(text)?.into_iter() };
+    let (nodes, end) = parser.parse_nodes(0)?;
     match end {
         None => Ok(nodes),
         Some(Closing { line, word, .. }) => {
-            Err(broken(line, format!("`{word}` without its beginning")))
+            Err(template_error(line, format!("`{word}` without its beginning")))
         }
     }
 }
@@ -75,7 +75,7 @@ struct Closing {
 }
 
 impl Parser<'_> {
-    fn nodes(&mut self, depth: usize) -> Result<(Vec<GoNode>, Option<Closing>), ScriptError> {
+    fn parse_nodes(&mut self, depth: usize) -> Result<(Vec<GoNode>, Option<Closing>), ScriptError> {
         let mut out = Vec::new();
         while let Some(part) = self.parts.next() {
             let (inside, line) = match part {
@@ -89,9 +89,9 @@ impl Parser<'_> {
                 continue;
             }
             if depth > DEPTH {
-                return Err(broken(line, "the blocks are nested too deep"));
+                return Err(template_error(line, "the blocks are nested too deep"));
             }
-            let mut tokens = lex::tokens(inside, line)?;
+            let mut tokens = lex::tokenize(inside, line)?;
             let word = match tokens.first() {
                 Some(GoToken::Word(word)) => word.clone(),
                 _ => String::new(),
@@ -99,7 +99,7 @@ impl Parser<'_> {
             match word.as_str() {
                 "if" | "with" | "range" => {
                     tokens.remove(0);
-                    out.push(self.block(&word, tokens, line, depth)?);
+                    out.push(self.parse_block(&word, tokens, line, depth)?);
                 }
                 "else" | "end" => {
                     tokens.remove(0);
@@ -109,31 +109,34 @@ impl Parser<'_> {
                 "break" => out.push(GoNode::Break),
                 "continue" => out.push(GoNode::Continue),
                 "define" | "template" | "block" => {
-                    return Err(broken(line, format!("`{word}` is not part of these templates")));
+                    return Err(template_error(
+                        line,
+                        format!("`{word}` is not part of these templates"),
+                    ));
                 }
-                _ => out.push(GoNode::Print { pipe: pipe(&tokens, line)?, line }),
+                _ => out.push(GoNode::Print { pipe: parse_pipe(&tokens, line)?, line }),
             }
         }
         Ok((out, None))
     }
 
-    fn block(
+    fn parse_block(
         &mut self,
         word: &str,
         tokens: Vec<GoToken>,
         line: usize,
         depth: usize,
     ) -> Result<GoNode, ScriptError> {
-        let pipe = pipe(&tokens, line)?;
-        let missing = || broken(line, format!("`{word}` without its `end`"));
-        let (body, end) = self.nodes(depth + 1)?;
+        let pipe = parse_pipe(&tokens, line)?;
+        let missing = || template_error(line, format!("`{word}` without its `end`"));
+        let (body, end) = self.parse_nodes(depth + 1)?;
         let closing = end.ok_or_else(missing)?;
         let other = match (closing.word, closing.rest.first()) {
             ("end", _) => Vec::new(),
             (_, None) => {
-                let (other, end) = self.nodes(depth + 1)?;
+                let (other, end) = self.parse_nodes(depth + 1)?;
                 if end.ok_or_else(missing)?.word != "end" {
-                    return Err(broken(line, "a second `else`"));
+                    return Err(template_error(line, "a second `else`"));
                 }
                 other
             }
@@ -142,12 +145,12 @@ impl Parser<'_> {
                 let next = next.clone();
                 let rest = closing.rest.into_iter().skip(1).collect();
                 if depth > DEPTH {
-                    return Err(broken(closing.line, "the blocks are nested too deep"));
+                    return Err(template_error(closing.line, "the blocks are nested too deep"));
                 }
-                vec![self.block(&next, rest, closing.line, depth + 1)?]
+                vec![self.parse_block(&next, rest, closing.line, depth + 1)?]
             }
             _ => {
-                return Err(broken(
+                return Err(template_error(
                     closing.line,
                     "`else` is followed by something else than `if` or `with`",
                 ));
@@ -160,18 +163,22 @@ impl Parser<'_> {
     }
 }
 
-fn pipe(tokens: &[GoToken], line: usize) -> Result<Pipe, ScriptError> {
+fn parse_pipe(tokens: &[GoToken], line: usize) -> Result<Pipe, ScriptError> {
     let mut rest = tokens;
-    let pipe = pipe_until_end(&mut rest, line, 0)?;
-    if rest.is_empty() { Ok(pipe) } else { Err(broken(line, "a closing bracket too many")) }
+    let pipe = parse_pipe_until_end(&mut rest, line, 0)?;
+    if rest.is_empty() { Ok(pipe) } else { Err(template_error(line, "a closing bracket too many")) }
 }
 
-fn pipe_until_end(rest: &mut &[GoToken], line: usize, depth: usize) -> Result<Pipe, ScriptError> {
+fn parse_pipe_until_end(
+    rest: &mut &[GoToken],
+    line: usize,
+    depth: usize,
+) -> Result<Pipe, ScriptError> {
     if depth > DEPTH {
-        return Err(broken(line, "the brackets are nested too deep"));
+        return Err(template_error(line, "the brackets are nested too deep"));
     }
     let mut pipe = Pipe::default();
-    declared(rest, &mut pipe);
+    parse_declaration(rest, &mut pipe);
     let mut command = Vec::new();
     while let Some((token, after)) = rest.split_first() {
         if *token == GoToken::Sign(")") {
@@ -192,13 +199,13 @@ fn pipe_until_end(rest: &mut &[GoToken], line: usize, depth: usize) -> Result<Pi
                 _ => Term::Function(word.clone()),
             }),
             GoToken::Sign("(") => {
-                let inner = pipe_until_end(rest, line, depth + 1)?;
+                let inner = parse_pipe_until_end(rest, line, depth + 1)?;
                 let Some((GoToken::Sign(")"), after)) = rest.split_first() else {
-                    return Err(broken(line, "a bracket is not closed"));
+                    return Err(template_error(line, "a bracket is not closed"));
                 };
                 *rest = after;
                 let mut names = Vec::new();
-                if let Some((GoToken::Behind(behind), after)) = rest.split_first() {
+                if let Some((GoToken::TrailingField(behind), after)) = rest.split_first() {
                     names.clone_from(behind);
                     *rest = after;
                 }
@@ -206,25 +213,27 @@ fn pipe_until_end(rest: &mut &[GoToken], line: usize, depth: usize) -> Result<Pi
             }
             GoToken::Sign("|") => {
                 if command.is_empty() {
-                    return Err(broken(line, "nothing stands in front of `|`"));
+                    return Err(template_error(line, "nothing stands in front of `|`"));
                 }
                 pipe.commands.push(std::mem::take(&mut command));
             }
             GoToken::Sign(sign) => {
-                return Err(broken(line, format!("`{sign}` is not expected here")));
+                return Err(template_error(line, format!("`{sign}` is not expected here")));
             }
-            GoToken::Behind(_) => return Err(broken(line, "a field is not expected here")),
+            GoToken::TrailingField(_) => {
+                return Err(template_error(line, "a field is not expected here"));
+            }
         }
     }
     if command.is_empty() {
-        return Err(broken(line, "a value is missing"));
+        return Err(template_error(line, "a value is missing"));
     }
     pipe.commands.push(command);
     Ok(pipe)
 }
 
 /// `$x :=`, `$i, $v :=`, `$x =`.
-fn declared(rest: &mut &[GoToken], pipe: &mut Pipe) {
+fn parse_declaration(rest: &mut &[GoToken], pipe: &mut Pipe) {
     let (names, after) = match *rest {
         [GoToken::Variable(a, x), GoToken::Sign(","), GoToken::Variable(b, y), after @ ..]
             if x.is_empty() && y.is_empty() =>
