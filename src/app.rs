@@ -169,7 +169,7 @@ fn screen(
     approve_pieces(&mut built, yes);
     match take {
         Some(ResumeChoice::Choose) => prompt = prompt.or_else(|| Some("/resume".to_owned())),
-        take => built.keep.resume = take.and_then(which),
+        take => built.persistence.resume = take.and_then(which),
     }
     let (runtime, own) = match runtime().and_then(|runtime| Ok((runtime, screen_runtime()?))) {
         Ok(both) => both,
@@ -178,7 +178,7 @@ fn screen(
     // Held until the screen ends.
     let slot = draft::claim(&ground.paths.drafts(), &ground.folder);
     let draft = slot.as_ref().map(|slot| slot.file.clone());
-    let config = screen_config(&ground, built.facts.clone(), prompt, draft);
+    let config = screen_config(&ground, built.info.clone(), prompt, draft);
     let keep = ground.keep();
     let handle = {
         let _inside = runtime.enter();
@@ -249,14 +249,14 @@ fn lines(
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
     approve_pieces(&mut built, yes);
-    built.keep.replay = Replay::End;
-    built.keep.resume = take.and_then(which);
+    built.persistence.replay = Replay::End;
+    built.persistence.resume = take.and_then(which);
     let runtime = match runtime() {
         Ok(runtime) => runtime,
         Err(error) => return ground.broken(&error),
     };
     let voice = Printer { lang: ground.lang(), clean: ground::clean };
-    let linear = Linear::new(built.facts.clone(), voice.lang, voice.clean)
+    let linear = Linear::new(built.info.clone(), voice.lang, voice.clean)
         .with_answers(io::stdin().is_terminal());
     let ended = runtime.block_on(async {
         let handle = session::start(built);
@@ -282,8 +282,8 @@ fn lines(
 /// `-y` where questions can be answered: it approves the shell pieces of templates, and says so.
 fn approve_pieces(built: &mut session::SessionConfig, yes: bool) {
     if yes {
-        built.approves_pieces = true;
-        built.greeting.push(Notice::info(words::YES_TO_PIECES));
+        built.approves_template_commands = true;
+        built.opening_notices.push(Notice::info(words::YES_TO_PIECES));
     }
 }
 

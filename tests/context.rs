@@ -355,7 +355,7 @@ async fn the_projects_notes_go_along_and_are_read_again_when_they_change() {
 async fn notes_of_a_folder_nobody_trusts_are_not_read() {
     let mut talk = Talk::with(Bounds::default(), |parts, folder| {
         fs::write(folder.join("AGENTS.md"), "Use tabs.").unwrap();
-        parts.guard.place.trusted = false;
+        parts.security.place.trusted = false;
     });
     talk.turn("one").await;
     assert!(!all(&talk.model.last()).contains("Use tabs."));
@@ -374,7 +374,7 @@ async fn notes_that_are_too_long_are_cut_and_it_is_said() {
 #[tokio::test]
 async fn the_guide_is_never_asked_for_a_summary() {
     let mut talk = Talk::with(Bounds::default(), |parts, _| {
-        parts.reach.first.provider = avocet::protocol::Provider::Guide;
+        parts.model_access.first.provider = avocet::protocol::Provider::Guide;
     });
     talk.fill(24, 50).await;
     assert_eq!(talk.model.summaries(), 0);
@@ -503,7 +503,7 @@ async fn what_happened_before_comes_back_with_the_time_it_happened() {
     let mut talk = Talk::saved();
     talk.turn("the first").await;
     let zone = jiff::tz::TimeZone::system();
-    let now = || session::saved::on_the_wall(jiff::Timestamp::now().as_millisecond(), &zone);
+    let now = || session::saved::local_millis(jiff::Timestamp::now().as_millisecond(), &zone);
     let then = now();
     while now() < then + 30 {
         tokio::task::yield_now().await;

@@ -593,10 +593,10 @@ impl Talk {
         let (ws, home) = (bench.work(), bench.path("home"));
         let world = System::new(&ws, &home, &[]);
         let mut parts = talk::parts(&ws, Arc::new(Keeping(Arc::clone(&asked))));
-        parts.guard.place = Workspace { trusted, ..Workspace::new(ws, home) };
-        parts.guard.world = Arc::new(world);
+        parts.security.place = Workspace { trusted, ..Workspace::new(ws, home) };
+        parts.security.world = Arc::new(world);
         parts.tools = Toolbox::new(vec![]);
-        parts.kept = ExtensionCache::new(places);
+        parts.extensions = ExtensionCache::new(places);
         Talk { bench, line: Line::to(parts), asked }
     }
 

@@ -164,9 +164,9 @@ async fn a_folder_of_one_session_is_not_part_of_another_that_is_taken_up() {
 async fn a_folder_of_the_command_line_is_of_that_run_alone() {
     let mut talk = Talk::start(root(), &[DONE], |parts| {
         talk::saved(parts, false);
-        let lib = parts.guard.place.workspace.parent().unwrap().join("lib");
-        parts.facts.added.push(lib.display().to_string());
-        parts.guard.place.added.push(lib);
+        let lib = parts.security.place.workspace.parent().unwrap().join("lib");
+        parts.info.added.push(lib.display().to_string());
+        parts.security.place.added.push(lib);
     });
     talk.turn("one").await;
     let mut talk = talk.again(true, &[DONE]).await;
@@ -247,9 +247,9 @@ async fn an_environment_that_is_activated_is_what_python_means() {
     let steps = cmd("python", PREFIX);
     let mut talk = Talk::start(root, &[&steps, DONE], |parts| {
         let path = std::env::join_paths([&venv.join("bin"), Path::new("/usr/bin")]).unwrap();
-        let place = &parts.guard.place;
+        let place = &parts.security.place;
         let world = System::new(&place.workspace, &place.home, &[]);
-        parts.guard.world = Arc::new(world.with_user_path(Some(path.into())));
+        parts.security.world = Arc::new(world.with_user_path(Some(path.into())));
     });
     talk.says("run it").await;
     let said = answers(&mut talk, Decision::Approve).await;
@@ -280,9 +280,9 @@ async fn programs_of_node_modules_and_shims_are_asked_about_as_what_they_are() {
         let folder = path.parent().unwrap().to_owned();
         let mut talk = Talk::start(root, &[&step, DONE, &step, DONE], |parts| {
             let path = std::env::join_paths([folder.as_path(), Path::new("/usr/bin")]).unwrap();
-            let place = &parts.guard.place;
+            let place = &parts.security.place;
             let world = System::new(&place.workspace, &place.home, &[]);
-            parts.guard.world = Arc::new(world.with_user_path(Some(path.into())));
+            parts.security.world = Arc::new(world.with_user_path(Some(path.into())));
         });
         talk.says("run it").await;
         let said = answers(&mut talk, Decision::Remember(ApprovalScope::Session)).await;

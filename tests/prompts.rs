@@ -232,34 +232,34 @@ fn parts(folder: &Path, limits: StepLimits, replies: &[&str], heard: Heard) -> S
     let page =
         || avocet::protocol::Page { title: LocalizedText::from(words::DOCTOR), rows: vec![] };
     SessionConfig {
-        facts: SessionInfo {
+        info: SessionInfo {
             cwd: ws.display().to_string(),
             max_steps: 25,
             ..SessionInfo::default()
         },
-        reach: ModelAccess {
+        model_access: ModelAccess {
             first: connected(replies, heard),
             discover: None,
-            ways: Callbacks {
+            callbacks: Callbacks {
                 connect: Arc::new(|_, _| Err(words::NO_MODELS.into())),
                 doctor: Arc::new(move |_| async move { page() }.boxed()),
             },
         },
-        guard: Security {
+        security: Security {
             policy: Policy::default(),
             place: Workspace::new(ws, home),
             world: Arc::new(world),
             redactor: Arc::new(Redactor::new([("key", "sekret-value-1234")], [7; 16])),
             keep_rule: Box::new(|_, _| Ok(())),
-            trust: TrustPrompt::silent(),
+            trust: TrustPrompt::without_question(),
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
-        keep: avocet::session::saved::Persistence::nothing(),
-        kept: ExtensionCache::new(Arc::new(move |_| SearchPath::new(&paths, None, &[]))),
+        persistence: avocet::session::saved::Persistence::in_memory(),
+        extensions: ExtensionCache::new(Arc::new(move |_| SearchPath::new(&paths, None, &[]))),
         bounds: avocet::context::window::Bounds::default(),
-        greeting: vec![],
-        approves_pieces: false,
+        opening_notices: vec![],
+        approves_template_commands: false,
     }
 }
 

@@ -75,7 +75,7 @@ fn model(replies: &[&str]) -> Arc<dyn Model> {
 
 fn parts(folder: &Path, replies: &[&str]) -> SessionConfig {
     let mut parts = talk::parts(folder, model(replies));
-    parts.reach.ways.connect = Arc::new(|wanted, _| match wanted {
+    parts.model_access.callbacks.connect = Arc::new(|wanted, _| match wanted {
         Wanted::Model { name, .. } if name == "other" => Ok(talk::connected(model(&[DONE]))),
         _ => Err(words::NO_MODELS.into()),
     });
@@ -111,10 +111,10 @@ fn stranger(replies: &[&str]) -> (Talk, Arc<Mutex<Vec<TrustAnswer>>>) {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let answers = Arc::clone(&kept);
     let talk = Talk::with(replies, |parts| {
-        parts.guard.place.trusted = false;
-        parts.guard.trust.ask = Some(words::TRUST_NEW.into());
-        parts.guard.trust.above = Some("/home/ada/code".to_owned());
-        parts.guard.trust.keep = Box::new(move |given| {
+        parts.security.place.trusted = false;
+        parts.security.trust.ask_because = Some(words::TRUST_NEW.into());
+        parts.security.trust.parent = Some("/home/ada/code".to_owned());
+        parts.security.trust.save = Box::new(move |given| {
             answers.lock().unwrap().push(given);
             Ok(())
         });
@@ -166,7 +166,7 @@ async fn in_a_folder_that_is_only_read_a_step_that_reads_its_settings_asks_until
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     talk.says("again").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
-    assert_eq!(*kept.lock().unwrap(), [TrustAnswer::Nothing, TrustAnswer::Folder]);
+    assert_eq!(*kept.lock().unwrap(), [TrustAnswer::Untrusted, TrustAnswer::Folder]);
 }
 
 #[tokio::test]
@@ -198,7 +198,7 @@ async fn trust_given_at_the_question_of_a_step_holds_at_once_and_is_kept() {
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     talk.says("again").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
-    assert_eq!(*kept.lock().unwrap(), [TrustAnswer::Nothing, TrustAnswer::Folder]);
+    assert_eq!(*kept.lock().unwrap(), [TrustAnswer::Untrusted, TrustAnswer::Folder]);
 }
 
 #[tokio::test]
@@ -249,10 +249,10 @@ async fn to_stop_over_the_question_of_trust_leaves_it_undecided_and_goes_on() {
 #[tokio::test]
 async fn the_folder_above_is_trusted_only_when_the_answer_names_it() {
     for (named, expected) in [
-        (vec!["/home/ada/code"], TrustAnswer::Above),
-        (vec!["/home/ada"], TrustAnswer::Nothing),
-        (vec!["/home/ada/code", "/"], TrustAnswer::Nothing),
-        (vec![], TrustAnswer::Nothing),
+        (vec!["/home/ada/code"], TrustAnswer::Parent),
+        (vec!["/home/ada"], TrustAnswer::Untrusted),
+        (vec!["/home/ada/code", "/"], TrustAnswer::Untrusted),
+        (vec![], TrustAnswer::Untrusted),
     ] {
         let (mut talk, kept) = stranger(&[DONE]);
         let (ask, question) = talk.asked().await;
@@ -534,7 +534,7 @@ async fn a_mode_that_cannot_be_had_changes_nothing() {
 #[tokio::test]
 async fn a_mode_says_who_answers_now() {
     let mut talk = Talk::with(&[DONE], |parts| {
-        parts.reach.ways.connect = Arc::new(|_, _| Ok(talk::connected(model(&[DONE]))));
+        parts.model_access.callbacks.connect = Arc::new(|_, _| Ok(talk::connected(model(&[DONE]))));
     });
     talk.send(Op::SetMode { mode: Mode::Low }).await;
     assert_eq!(talk.notice().await.say.text(Lang::En), "Mode low: switched to `scripted`.");
@@ -582,7 +582,7 @@ async fn what_is_found_nearby_is_offered_and_can_be_named() {
         models: vec!["other".into()],
     };
     let mut talk = Talk::with(&[DONE], |parts| {
-        parts.reach.discover = Some(async move { vec![found] }.boxed());
+        parts.model_access.discover = Some(async move { vec![found] }.boxed());
     });
     assert_eq!(talk.notice().await.say.phrase(), words::FOUND);
     talk.send(Op::SetModel { name: "other".into() }).await;
@@ -810,13 +810,13 @@ fn scripts(
     let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
     let model = Arc::new(Hearing(model, Arc::clone(&heard)));
     let talk = Talk::with(&[], |parts| {
-        let folder = parts.guard.place.cwd.clone();
+        let folder = parts.security.place.cwd.clone();
         for (name, text) in files {
             std::fs::write(folder.join(name), text).unwrap();
         }
-        parts.reach.first.model = model;
+        parts.model_access.first.model = model;
         let trusted: Vec<PathBuf> = trusted.then_some(folder).into_iter().collect();
-        parts.kept = ExtensionCache::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
+        parts.extensions = ExtensionCache::empty().with_scripts(Arc::new(move |_| ScriptPlaces {
             folders: vec![],
             trusted: trusted.clone(),
         }));
@@ -925,14 +925,14 @@ fn offering(files: &[(&str, &str)], replies: &[&str]) -> (Talk, Arc<Mutex<Vec<St
     let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
     let model = Arc::new(Hearing(model, Arc::clone(&heard)));
     let talk = Talk::with(&[], |parts| {
-        let folder = parts.guard.place.cwd.join("scripts");
+        let folder = parts.security.place.cwd.join("scripts");
         std::fs::create_dir(&folder).unwrap();
         for (name, text) in files {
             std::fs::write(folder.join(name), text).unwrap();
         }
-        parts.reach.first.model = model;
-        parts.kept =
-            ExtensionCache::nothing().with_scripts(Arc::new(move |trusted| ScriptPlaces {
+        parts.model_access.first.model = model;
+        parts.extensions =
+            ExtensionCache::empty().with_scripts(Arc::new(move |trusted| ScriptPlaces {
                 folders: vec![folder.clone()],
                 trusted: trusted.then(|| folder.clone()).into_iter().collect(),
             }));
@@ -1008,12 +1008,11 @@ async fn a_folder_that_is_not_trusted_offers_no_script() {
         let model = Scripted::parse("test", &[step.as_str(), DONE].join("\n---\n")).unwrap();
         let model = Arc::new(Hearing(model, Arc::clone(&heard)));
         let talk = Talk::with(&[], |parts| {
-            let folder = parts.guard.place.cwd.clone();
+            let folder = parts.security.place.cwd.clone();
             std::fs::write(folder.join("greets.ai.yaml"), HELPS).unwrap();
-            parts.reach.first.model = model;
-            parts.kept = ExtensionCache::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
-                folders: vec![folder.clone()],
-                trusted: vec![],
+            parts.model_access.first.model = model;
+            parts.extensions = ExtensionCache::empty().with_scripts(Arc::new(move |_| {
+                ScriptPlaces { folders: vec![folder.clone()], trusted: vec![] }
             }));
         });
         (talk, heard)

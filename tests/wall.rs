@@ -151,7 +151,7 @@ async fn a_shell_piece_stays_held_without_a_plain_yes_whatever_was_said_ahead() 
     ] {
         let ground = Ground::new();
         let Some(mut parts) = ground.held(&[DONE]) else { return };
-        parts.approves_pieces = true;
+        parts.approves_template_commands = true;
         let mut line = Line::to(parts);
         line.send(prompt("Made: !{touch ../outside/new}")).await;
         let (ask, question) = line.asked().await;
@@ -185,7 +185,7 @@ async fn a_step_of_a_script_that_met_the_sandbox_is_asked_about_again() {
         let Some(mut parts) = ground.held(&[DONE]) else { return };
         std::fs::write(ground.ws().join("makes.ai.yaml"), MAKES).unwrap();
         let trusted = vec![ground.ws()];
-        parts.kept = ExtensionCache::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
+        parts.extensions = ExtensionCache::empty().with_scripts(Arc::new(move |_| ScriptPlaces {
             folders: vec![],
             trusted: trusted.clone(),
         }));
@@ -251,7 +251,8 @@ async fn where_the_kernel_has_no_landlock_the_user_is_told_once() {
         let exec = ground.exec(Sandbox::unavailable(SandboxMode::Work, held::NO_KERNEL));
         let mut parts = ground.parts(&[DONE], Arc::new(exec));
         let told = Arc::clone(&told);
-        parts.guard.trust.told_unheld = Box::new(move || told.fetch_add(1, Ordering::Relaxed) == 0);
+        parts.security.trust.mark_sandbox_warning =
+            Box::new(move || told.fetch_add(1, Ordering::Relaxed) == 0);
         let mut line = Line::to(parts);
         line.facts(|facts| facts.shelter == SandboxStatus::Absent).await;
         for event in line.turn("go").await {
@@ -317,7 +318,7 @@ async fn no_step_is_judged_before_it_is_known_whether_there_is_a_sandbox() {
         let mut parts = ground.parts(&[&sed, DONE], Arc::new(tool));
         std::fs::write(ground.ws().join("prints.ai.yaml"), PRINTS).unwrap();
         let trusted = vec![ground.ws()];
-        parts.kept = ExtensionCache::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
+        parts.extensions = ExtensionCache::empty().with_scripts(Arc::new(move |_| ScriptPlaces {
             folders: vec![],
             trusted: trusted.clone(),
         }));

@@ -102,8 +102,11 @@ impl Startup {
         for named in &cli.run.add_dir {
             // Given in the user's shell, so relative to its folder.
             let named = named.canonicalize().unwrap_or_else(|_| named.clone());
-            let added =
-                folders::admitted(&named.to_string_lossy(), &ground.place(), &ground.world());
+            let added = folders::resolve_added_folder(
+                &named.to_string_lossy(),
+                &ground.place(),
+                &ground.world(),
+            );
             ground.added.push(added.map_err(|why| failed(why, lang))?);
         }
         Ok(ground)
@@ -287,7 +290,7 @@ impl TrustState {
 /// The wall-clock time, in milliseconds since 1970.
 fn wall() -> u64 {
     let now = jiff::Timestamp::now().as_millisecond();
-    u64::try_from(saved::on_the_wall(now, &jiff::tz::TimeZone::system())).unwrap_or(0)
+    u64::try_from(saved::local_millis(now, &jiff::tz::TimeZone::system())).unwrap_or(0)
 }
 
 /// Candidates for the folder of temporary files, best first.

@@ -60,7 +60,7 @@ impl HeadlessOptions {
         };
         if let Some(take) = &self.take {
             match answers::session_to_take(&ground, take) {
-                Ok(id) => built.keep.resume = Some(ResumeTarget::Id(id)),
+                Ok(id) => built.persistence.resume = Some(ResumeTarget::Id(id)),
                 Err(why) => return ground.fail(&why.0, why.1),
             }
         }

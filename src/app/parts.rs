@@ -93,7 +93,7 @@ pub fn build(
         For::Print | For::Render => untrusted(ground),
         For::Script => None,
     };
-    guard.trust.told_unheld = told_unheld(ground);
+    guard.trust.mark_sandbox_warning = told_unheld(ground);
     let facts = SessionInfo {
         // So that the first frame shows it already.
         model: first.model.name().to_owned(),
@@ -117,25 +117,25 @@ pub fn build(
         For::Screen => Persistence { store: ground.store(), resume: None, replay: Replay::All },
         For::Print => Persistence { store: ground.store(), resume: None, replay: Replay::Nothing },
         // An expansion that is not sent, or a script, is not a conversation.
-        For::Render | For::Script => Persistence::nothing(),
+        For::Render | For::Script => Persistence::in_memory(),
     };
     let kept = ExtensionCache::new(ground.find_places())
         .with_scripts(super::scripts::find(ground))
-        .remembering(ground.store());
-    let reach = ModelAccess { first, discover, ways };
+        .with_store(ground.store());
+    let reach = ModelAccess { first, discover, callbacks: ways };
     let bounds = Bounds::default();
     let approves_pieces = false;
     Ok(SessionConfig {
-        facts,
-        reach,
-        guard,
+        info: facts,
+        model_access: reach,
+        security: guard,
         tools,
         persona,
-        keep,
-        kept,
+        persistence: keep,
+        extensions: kept,
         bounds,
-        greeting,
-        approves_pieces,
+        opening_notices: greeting,
+        approves_template_commands: approves_pieces,
     })
 }
 
@@ -286,7 +286,7 @@ fn guard(
             };
             done.map_err(|error| problem::io_reason(&error))
         }),
-        trust: TrustPrompt::silent(),
+        trust: TrustPrompt::without_question(),
     };
     (guard, said)
 }
@@ -305,24 +305,24 @@ fn trust(ground: &Startup) -> TrustPrompt {
     let folder = ground.folder.clone();
     let above = trust::trustable_parent(&folder, &ground.paths.home).map(Path::to_owned);
     TrustPrompt {
-        found: survey.files.clone(),
-        ask: because,
-        settings: !ground.trusted && !project_files(&ground.folder).is_empty(),
+        untrusted_files: survey.files.clone(),
+        ask_because: because,
+        has_settings: !ground.trusted && !project_files(&ground.folder).is_empty(),
         hazard: trust::hazard(&folder, &ground.paths.home).map(LocalizedText::from),
-        above: above.as_ref().map(|above| above.display().to_string()),
-        keep: Box::new(move |given| {
+        parent: above.as_ref().map(|above| above.display().to_string()),
+        save: Box::new(move |given| {
             let level = match given {
-                TrustAnswer::Folder | TrustAnswer::Above => TrustLevel::Trusted,
-                TrustAnswer::Nothing => TrustLevel::ReadOnly,
+                TrustAnswer::Folder | TrustAnswer::Parent => TrustLevel::Trusted,
+                TrustAnswer::Untrusted => TrustLevel::ReadOnly,
             };
-            let below = above.as_ref().filter(|_| given == TrustAnswer::Above);
+            let below = above.as_ref().filter(|_| given == TrustAnswer::Parent);
             let done = below
                 .map_or(Ok(()), |above| kept.set(above, &trust::survey(above), TrustLevel::Below));
             let done = done.and_then(|()| kept.set(&folder, &survey, level));
             done.map_err(|error| problem::io_reason(&error))
         }),
-        asking: None,
-        told_unheld: Box::new(|| false),
+        open_question: None,
+        mark_sandbox_warning: Box::new(|| false),
     }
 }
 

@@ -56,10 +56,11 @@ pub fn script(ground: Startup, asked: &RunScript, json: bool, approved: Approval
     };
     let (told, hear) = mpsc::unbounded_channel();
     // The guide has a fixed role and cannot serve as the model of a script.
-    let first = built.reach.first;
+    let first = built.model_access.first;
     let model = (first.provider != Provider::Guide).then_some(first.model);
-    let mut host = SessionScriptHost::new(model, built.tools, built.guard, told, asking(approved));
-    host.remember_in(ground.store());
+    let mut host =
+        SessionScriptHost::new(model, built.tools, built.security, told, asking(approved));
+    host.set_store(ground.store());
     let leaving = [ground.leaving.clone(), host.cancel.clone()];
     let look = look(&ground, json, asked.no_stream);
     let (host, seen): (Box<dyn ScriptHost>, _) = match asked.dry_run {

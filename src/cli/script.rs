@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::Clean;
 use crate::script::shape::input::ScriptArgs;
 use crate::script::{LocatedError, RunResult, ScriptEvent};
-use crate::session::script::shown;
+use crate::session::script::display_value;
 use crate::words::{Lang, Localize, LocalizedText, cli as words};
 
 /// The arguments after the script, if there are any.
@@ -55,7 +55,7 @@ impl<W: Write> Writer<W> {
             }
             ScriptEvent::Print(value) => {
                 self.close()?;
-                self.text(&shown(value))
+                self.text(&display_value(value))
             }
             ScriptEvent::Delta(text) if self.look.json => {
                 self.line(&json!({ "type": "delta", "text": text }))
@@ -89,7 +89,7 @@ impl<W: Write> Writer<W> {
                 self.line(&json!({ "type": "result", "value": done.value }))
             }
             Ok(done) => {
-                let text = shown(&done.value);
+                let text = display_value(&done.value);
                 let stands = !self.streamed.is_empty() && self.streamed.trim() == text.trim();
                 self.close()?;
                 match stands || text.is_empty() {

@@ -248,7 +248,7 @@ fn write(
     }
     let Some(pages) = &mut to.pages else { return Ok(()) };
     let read = disk.for_each_event(known.key, to.after, |seq, event| {
-        if export::is_told(&event) {
+        if export::is_exported(&event) {
             put(&pages.event(&event))?;
         }
         to.after = seq;

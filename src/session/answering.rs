@@ -7,63 +7,63 @@ use crate::words::{Lang, session as words};
 
 impl Session {
     pub(super) async fn set_model(&mut self, name: String) {
-        let found = &self.voice.found;
-        let here = &self.voice.connected.base_url;
+        let found = &self.responder.found_servers;
+        let here = &self.responder.connected.base_url;
         let found = found
             .iter()
             .find(|found| found.models.contains(&name))
             .or_else(|| found.iter().find(|found| found.base_url == *here))
             .cloned();
         if self.connect(Wanted::Model { name, found }).await {
-            let notice = words::MODEL_SET.with("model", self.voice.connected.model.name());
-            self.tell_facts().await;
-            self.say(Notice::info(notice)).await;
+            let notice = words::MODEL_SET.with("model", self.responder.connected.model.name());
+            self.send_info().await;
+            self.notify(Notice::info(notice)).await;
         }
     }
 
     pub(super) async fn set_mode(&mut self, mode: Mode) {
         if self.connect(Wanted::Mode(mode)).await {
-            self.facts.mode = mode;
+            self.info.mode = mode;
             let notice = words::MODE_SET
                 .with("mode", mode.name())
-                .with("model", self.voice.connected.model.name());
-            self.tell_facts().await;
-            self.say(Notice::info(notice)).await;
+                .with("model", self.responder.connected.model.name());
+            self.send_info().await;
+            self.notify(Notice::info(notice)).await;
         }
     }
 
     pub(super) async fn set_lang(&mut self, lang: Lang) {
-        self.facts.lang = lang;
-        if self.voice.connected.provider == Provider::Guide {
+        self.info.lang = lang;
+        if self.responder.connected.provider == Provider::Guide {
             self.connect(Wanted::Guide).await;
         }
-        self.tell_facts().await;
+        self.send_info().await;
     }
 
     async fn connect(&mut self, wanted: Wanted) -> bool {
-        match (self.reach.connect)(&wanted, self.facts.lang) {
+        match (self.callbacks.connect)(&wanted, self.info.lang) {
             Ok(connected) => {
-                self.voice.connected = connected;
+                self.responder.connected = connected;
                 true
             }
             Err(why) => {
-                self.say(Notice::error(why)).await;
+                self.notify(Notice::error(why)).await;
                 false
             }
         }
     }
 
-    pub(super) async fn found(&mut self, found: Vec<FoundServer>) {
+    pub(super) async fn set_found_servers(&mut self, found: Vec<FoundServer>) {
         if found.is_empty() {
             return;
         }
         for one in &found {
-            if let Some(notice) = report::offer(one) {
-                self.say(notice).await;
+            if let Some(notice) = report::found_server_notice(one) {
+                self.notify(notice).await;
             }
         }
         let names = found.iter().flat_map(|one| one.models.iter().cloned()).collect();
-        self.voice.found = found;
+        self.responder.found_servers = found;
         self.outbox.send(Event::Models { names }).await;
     }
 }

@@ -38,81 +38,85 @@ const RECALLED: usize = 13;
 #[derive(Clone)]
 pub struct Summarizer {
     connect: Connect,
-    now: Connected,
+    connected: Connected,
     lang: Lang,
 }
 
 impl Summarizer {
     pub fn new(connect: &Connect, now: &Connected, lang: Lang) -> Summarizer {
-        Summarizer { connect: Arc::clone(connect), now: now.clone(), lang }
+        Summarizer { connect: Arc::clone(connect), connected: now.clone(), lang }
     }
 
     /// Created when it is needed. The guide cannot sum up.
     fn model(&self) -> Option<Arc<dyn Model>> {
-        match self.now.provider {
+        match self.connected.provider {
             Provider::Guide => None,
             Provider::OpenAi => match (self.connect)(&Wanted::Mode(Mode::Low), self.lang) {
-                Ok(low) if low.base_url == self.now.base_url => Some(low.model),
-                Ok(_) | Err(_) => Some(Arc::clone(&self.now.model)),
+                Ok(low) if low.base_url == self.connected.base_url => Some(low.model),
+                Ok(_) | Err(_) => Some(Arc::clone(&self.connected.model)),
             },
-            Provider::Scripted => Some(Arc::clone(&self.now.model)),
+            Provider::Scripted => Some(Arc::clone(&self.connected.model)),
         }
     }
 }
 
 /// A check of the project instructions; `None` in it: they have not changed.
-pub type NotesLook = tokio::task::JoinHandle<Option<Arc<ProjectInstructions>>>;
+pub type InstructionsCheck = tokio::task::JoinHandle<Option<Arc<ProjectInstructions>>>;
 
-fn look_aside(
+fn spawn_instructions_check(
     folder: &Path,
     known: &Arc<ProjectInstructions>,
     redactor: &Arc<Redactor>,
-) -> NotesLook {
+) -> InstructionsCheck {
     let (folder, known, redactor) = (folder.to_owned(), Arc::clone(known), Arc::clone(redactor));
-    tokio::task::spawn_blocking(move || look(&folder, &known, &redactor))
+    tokio::task::spawn_blocking(move || changed_instructions(&folder, &known, &redactor))
 }
 
 impl TurnHost {
     /// The work before the first call of a turn.
     pub(super) async fn prepare(&mut self) {
-        self.look_for_notes().await;
-        if compact::is_due(&self.desk.history, self.desk.bounds) {
-            self.tidy().await;
+        self.refresh_instructions().await;
+        if compact::is_due(&self.context.history, self.context.bounds) {
+            self.compact().await;
         }
     }
 
     /// A plan counts from the next call on, however long the turn becomes.
-    pub(super) fn planned(&mut self, items: &[PlanItem]) {
-        let redactor = Arc::clone(&self.desk.redactor);
-        let history = Arc::make_mut(&mut self.desk.history);
+    pub(super) fn set_plan(&mut self, items: &[PlanItem]) {
+        let redactor = Arc::clone(&self.context.redactor);
+        let history = Arc::make_mut(&mut self.context.history);
         history.replace_plan(self.turn, items, |text| *text = redactor.mask(text).into_owned());
     }
 
-    async fn look_for_notes(&mut self) {
-        if !self.bench.is_trusted() {
+    async fn refresh_instructions(&mut self) {
+        if !self.judge.is_trusted() {
             return;
         }
-        let looking = self.looking.take().unwrap_or_else(|| {
-            look_aside(self.bench.folder(), &self.desk.notes, &self.desk.redactor)
+        let looking = self.instructions_check.take().unwrap_or_else(|| {
+            spawn_instructions_check(
+                self.judge.folder(),
+                &self.context.instructions,
+                &self.context.redactor,
+            )
         });
         if let Ok(Some(found)) = looking.await {
-            self.desk.notes = Arc::clone(&found);
-            self.note(TurnMessage::Notes(found));
+            self.context.instructions = Arc::clone(&found);
+            self.notify(TurnMessage::InstructionsRead(found));
         }
     }
 
     /// First the parts that need no model; then, if that was not enough, one request.
-    async fn tidy(&mut self) {
-        let bounds = self.desk.bounds;
-        let mut history = History::clone(&self.desk.history);
+    async fn compact(&mut self) {
+        let bounds = self.context.bounds;
+        let mut history = History::clone(&self.context.history);
         let before = compact::measure(&history).before;
         let shortened = compact::shrink(&mut history);
         let mut receipt = Compaction { before, shortened, ..compact::measure(&history) };
         let due = compact::is_due(&history, bounds)
             && compact::can_compact(&history, CompactionTrigger::Automatic);
         let plan = compact::plan(&history, bounds, CompactionTrigger::Automatic).filter(|_| due);
-        if let (Some(plan), Some(model)) = (plan, self.desk.low.model()) {
-            match self.sum(&mut history, plan, None, model).await {
+        if let (Some(plan), Some(model)) = (plan, self.context.summarizer.model()) {
+            match self.summarize(&mut history, plan, None, model).await {
                 Ok(summed) => {
                     receipt = Compaction { before, shortened: receipt.shortened, ..summed }
                 }
@@ -123,23 +127,23 @@ impl TurnHost {
                 }
             }
         }
-        self.settle(history, receipt).await;
+        self.set_history(history, receipt).await;
     }
 
     /// Sets the compressed history, and reports what happened to the rest.
-    async fn settle(&mut self, history: History, receipt: Compaction) {
+    async fn set_history(&mut self, history: History, receipt: Compaction) {
         let history = Arc::new(history);
-        self.desk.history = Arc::clone(&history);
-        self.note(TurnMessage::Compacted(history));
+        self.context.history = Arc::clone(&history);
+        self.notify(TurnMessage::HistoryCompacted(history));
         if !receipt.shortened.is_empty() || receipt.summary.is_some() {
             let event = Event::Compacted(Box::new(receipt));
-            self.note(TurnMessage::Record(Box::new(event.clone())));
+            self.notify(TurnMessage::Record(Box::new(event.clone())));
             self.emit(event).await;
         }
     }
 
     /// Sends one request. The history changes only if it returns a summary.
-    async fn sum(
+    async fn summarize(
         &mut self,
         history: &mut History,
         plan: CompactionPlan,
@@ -147,23 +151,23 @@ impl TurnHost {
         model: Arc<dyn Model>,
     ) -> Result<Compaction, LocalizedText> {
         self.emit(Event::Compacting).await;
-        let messages = compact::summary_request(history, plan, focus, self.desk.bounds);
+        let messages = compact::summary_request(history, plan, focus, self.context.bounds);
         let request = Request {
-            messages: messages.into_iter().map(|message| self.masked(message)).collect(),
+            messages: messages.into_iter().map(|message| self.mask_message(message)).collect(),
             params: Params::default(),
             schema: Some(schema()),
         };
-        let text = self.answer(model.stream(request)).await?;
+        let text = self.collect_answer(model.stream(request)).await?;
         let Some(mut summary) = compact::parse_summary(&text, &history.summary) else {
             return Err(words::SUM_NONSENSE.into());
         };
-        mask(&self.desk.redactor, &mut summary);
+        mask_summary(&self.context.redactor, &mut summary);
         let receipt = compact::apply(history, plan, summary);
         Ok(Compaction { focus: focus.map(str::to_owned), ..receipt })
     }
 
     /// A whole answer that is not shown to the user.
-    async fn answer(
+    async fn collect_answer(
         &mut self,
         mut stream: futures_util::stream::BoxStream<
             'static,
@@ -174,7 +178,7 @@ impl TurnHost {
         while let Some(chunk) = stream.next().await {
             match chunk.map_err(|error| error.localized())? {
                 Chunk::Text(more) => text.push_str(&more),
-                Chunk::Usage(usage) => self.summing = self.summing.plus(usage),
+                Chunk::Usage(usage) => self.extra_usage = self.extra_usage.plus(usage),
                 Chunk::Finished(Some(_)) => return Err(words::SUM_CUT.into()),
                 Chunk::Retrying { attempt, of, wait_ms, why } => {
                     self.emit(Event::Retrying { attempt, of, wait_ms, why }).await;
@@ -199,24 +203,24 @@ impl TurnHost {
         let words = focus.as_deref().map_or(String::new(), |focus| format!(" {focus}"));
         let text = format!("/compress{words}");
         self.emit(Event::TurnStarted { turn, text, origin: TurnOrigin::Typed }).await;
-        let cancel = self.desk.cancel.clone();
+        let cancel = self.context.cancel.clone();
         let ending = tokio::select! {
             biased;
             () = cancel.cancelled() => TurnOutcome::Cancelled,
             ending = self.compress_now(plan, focus) => ending,
         };
         let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let usage = self.summing;
+        let usage = self.extra_usage;
         self.emit(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
         TurnResult { ending, record: TurnRecord::default(), usage, next_step: 0, next_ask: 0 }
     }
 
     async fn compress_now(&mut self, plan: CompactionPlan, focus: Option<String>) -> TurnOutcome {
-        let Some(model) = self.desk.low.model() else { return TurnOutcome::Done };
-        let mut history = History::clone(&self.desk.history);
-        match self.sum(&mut history, plan, focus.as_deref(), model).await {
+        let Some(model) = self.context.summarizer.model() else { return TurnOutcome::Done };
+        let mut history = History::clone(&self.context.history);
+        match self.summarize(&mut history, plan, focus.as_deref(), model).await {
             Ok(receipt) => {
-                self.settle(history, receipt).await;
+                self.set_history(history, receipt).await;
                 TurnOutcome::Done
             }
             Err(why) => TurnOutcome::Failed { why: words::SUM_FAILED.with("why", why) },
@@ -225,7 +229,7 @@ impl TurnHost {
 }
 
 /// The changes since; `None` if there are none.
-fn look(
+fn changed_instructions(
     folder: &std::path::Path,
     known: &ProjectInstructions,
     redactor: &Redactor,
@@ -249,7 +253,7 @@ fn schema() -> serde_json::Value {
     })
 }
 
-fn mask(redactor: &Redactor, summary: &mut Summary) {
+fn mask_summary(redactor: &Redactor, summary: &mut Summary) {
     let Summary { summary, key_facts, open_tasks } = summary;
     for text in std::iter::once(summary).chain(key_facts).chain(open_tasks) {
         *text = redactor.mask(text).into_owned();
@@ -258,41 +262,43 @@ fn mask(redactor: &Redactor, summary: &mut Summary) {
 
 impl Session {
     /// The current project instructions, once the session is open.
-    pub(super) fn read_notes(&self) {
-        if let Some(looking) = self.look_for_notes() {
-            let notes = self.notes.clone();
+    pub(super) fn load_instructions(&self) {
+        if let Some(looking) = self.check_instructions() {
+            let notes = self.turn_messages.clone();
             tokio::spawn(async move {
                 if let Ok(Some(found)) = looking.await {
-                    let _ = notes.send(TurnMessage::Notes(found));
+                    let _ = notes.send(TurnMessage::InstructionsRead(found));
                 }
             });
         }
     }
 
     /// Starts a check of the project instructions; none if the project is not trusted.
-    pub(super) fn look_for_notes(&self) -> Option<NotesLook> {
-        let place = &self.guard.place;
-        place.trusted.then(|| look_aside(&place.cwd, &self.found, &self.guard.redactor))
+    pub(super) fn check_instructions(&self) -> Option<InstructionsCheck> {
+        let place = &self.security.place;
+        place.trusted.then(|| {
+            spawn_instructions_check(&place.cwd, &self.instructions, &self.security.redactor)
+        })
     }
 
-    pub(super) async fn noted(&mut self, found: Arc<ProjectInstructions>) {
+    pub(super) async fn set_instructions(&mut self, found: Arc<ProjectInstructions>) {
         let news: Vec<Notice> = found
             .notices
             .iter()
-            .filter(|notice| !self.found.notices.contains(notice))
+            .filter(|notice| !self.instructions.notices.contains(notice))
             .cloned()
             .collect();
-        self.facts.notes.clone_from(&found.notes.files);
-        self.found = found;
-        self.tell_facts().await;
+        self.info.notes.clone_from(&found.notes.files);
+        self.instructions = found;
+        self.send_info().await;
         for notice in news {
-            self.say(notice).await;
+            self.notify(notice).await;
         }
     }
 
     /// `/compress [focus]`.
     pub(super) async fn compress(&mut self, focus: Option<String>) {
-        let history = &self.past.history;
+        let history = &self.conversation.history;
         let summarizer = self.summarizer();
         let refused = if summarizer.model().is_none() {
             Some(words::SUM_NO_MODEL)
@@ -303,15 +309,15 @@ impl Session {
         };
         let plan = compact::plan(history, self.bounds, CompactionTrigger::Manual);
         match (refused, plan) {
-            (Some(word), _) => self.say(Notice::info(word)).await,
-            (None, None) => self.say(Notice::info(words::NOTHING_TO_SUM)).await,
+            (Some(word), _) => self.notify(Notice::info(word)).await,
+            (None, None) => self.notify(Notice::info(words::NOTHING_TO_SUM)).await,
             (None, Some(plan)) if self.is_idle() => {
-                self.facts.turns += 1;
+                self.info.turns += 1;
                 let cancel = CancellationToken::new();
                 let (wires, ends) = turn_channels();
-                let host = self.host(&cancel, wires);
-                let focus = focus.map(|focus| self.guard.redactor.mask(&focus).into_owned());
-                let task = tokio::spawn(host.compress(self.facts.turns, focus, plan));
+                let host = self.turn_host(&cancel, wires);
+                let focus = focus.map(|focus| self.security.redactor.mask(&focus).into_owned());
+                let task = tokio::spawn(host.compress(self.info.turns, focus, plan));
                 self.set_running(cancel, ends, task);
             }
             // A frontend waits for the end of the turn before it sends this.
@@ -320,61 +326,61 @@ impl Session {
     }
 
     /// Replaces the history before the running turn with the compressed one.
-    pub(super) async fn compacted(&mut self, history: Arc<History>) {
+    pub(super) async fn set_compacted_history(&mut self, history: Arc<History>) {
         // Texts that were only shortened are shortened again when the session is resumed.
-        if !history.has_same_outline(&self.past.history) {
-            self.saved.remember_whole(self.facts.turns.saturating_sub(1), &history).await;
+        if !history.has_same_outline(&self.conversation.history) {
+            self.store.save_outline(self.info.turns.saturating_sub(1), &history).await;
         }
-        self.past.history = history;
+        self.conversation.history = history;
     }
 
     /// `/recall ID`. A part that is no longer in memory is read from the store.
     pub(super) async fn recall(&mut self, id: &str) {
-        let text = match recalled(self.past.record(), id) {
+        let text = match part_text(self.conversation.record(), id) {
             Some(text) => Some(text),
-            None => recalled(&self.saved.part(id).await, id),
+            None => part_text(&self.store.part_events(id).await, id),
         };
         let Some(text) = text else {
             let notice = Notice::error(words::NO_PART.with("id", id));
-            let notice = match self.parts_there_are().await {
+            let notice = match self.available_parts().await {
                 ids if ids.is_empty() => notice.with_hint(words::NO_PART_YET),
                 ids => notice.with_hint(words::NO_PART_HERE.with("ids", ids)),
             };
-            return self.say(notice).await;
+            return self.notify(notice).await;
         };
-        let text = self.guard.redactor.mask(&text).into_owned();
+        let text = self.security.redactor.mask(&text).into_owned();
         let text = cut_middle(&text, self.bounds.room.bytes / RECALLED);
         let size = format_bytes(text.len());
-        let notice = match Arc::make_mut(&mut self.past.history).recall(id, text) {
+        let notice = match Arc::make_mut(&mut self.conversation.history).recall(id, text) {
             true => words::RECALLED.with("id", id).with("size", size),
             false => words::RECALLED_ALREADY.with("id", id),
         };
         // The entries of a running turn come after it.
-        let behind = self.facts.turns - u64::from(!self.is_idle());
-        self.saved.remember_whole(behind, &self.past.history).await;
-        self.say(Notice::info(notice)).await;
+        let behind = self.info.turns - u64::from(!self.is_idle());
+        self.store.save_outline(behind, &self.conversation.history).await;
+        self.notify(Notice::info(notice)).await;
     }
 
     /// The first and last ids of each kind, both saved and only in memory.
-    async fn parts_there_are(&mut self) -> String {
-        let mut ends = self.saved.ends().await;
-        ends.extend(self.past.record().iter().cloned());
-        known(&ends)
+    async fn available_parts(&mut self) -> String {
+        let mut ends = self.store.first_and_last().await;
+        ends.extend(self.conversation.record().iter().cloned());
+        id_ranges(&ends)
     }
 }
 
 /// The text of a part, from the shown events.
-fn recalled(record: &[Event], id: &str) -> Option<String> {
+fn part_text(record: &[Event], id: &str) -> Option<String> {
     match id.strip_prefix("turn_") {
-        Some(number) => turn(record, number.parse().ok()?),
+        Some(number) => turn_text(record, number.parse().ok()?),
         None => record.iter().rev().find_map(|event| match event {
-            Event::StepFinished(seen) if seen.step.id == id => Some(step(seen)),
+            Event::StepFinished(seen) if seen.step.id == id => Some(step_text(seen)),
             _ => None,
         }),
     }
 }
 
-fn turn(record: &[Event], number: u64) -> Option<String> {
+fn turn_text(record: &[Event], number: u64) -> Option<String> {
     let is_it = |event: &Event| matches!(event, Event::TurnStarted { turn, .. } if *turn == number);
     let start = record.iter().rposition(is_it)?;
     let mut out = String::new();
@@ -385,20 +391,20 @@ fn turn(record: &[Event], number: u64) -> Option<String> {
                 out.push_str(&format!("person: {text}\n"));
             }
             Event::Replied(replied) => out.push_str(&format!("agent: {}\n", replied.message)),
-            Event::StepFinished(seen) => out.push_str(&step(seen)),
+            Event::StepFinished(seen) => out.push_str(&step_text(seen)),
             _ => {}
         }
     }
     Some(out)
 }
 
-fn step(seen: &Observation) -> String {
+fn step_text(seen: &Observation) -> String {
     let line = super::export::one_line(&seen.step.work);
     format!("ran: {line}\n{}{}\n", seen.stdout, seen.stderr)
 }
 
 /// The first and last ids of each kind.
-fn known(record: &[Event]) -> String {
+fn id_ranges(record: &[Event]) -> String {
     let turns = record.iter().filter_map(|event| match event {
         Event::TurnStarted { turn, .. } => Some(format!("turn_{turn}")),
         _ => None,

@@ -1,24 +1,25 @@
 //! Judges a step that the user edits at a question, at each key, as its turn would.
 
 use super::run::Session;
-use super::skills::WithSkills;
+use super::skills::MachineWithSkills;
 use crate::protocol::{AskId, Event, Step, StepAction};
 use crate::safety::{self, Policy, PolicyContext};
 
 impl Session {
     /// The text that replaces the step of a question. The limits of an entered skill apply to it as
     /// to the step itself.
-    pub(super) async fn judge(&mut self, ask: AskId, work: StepAction) {
+    pub(super) async fn preview_risk(&mut self, ask: AskId, work: StepAction) {
         let Some(running) = &self.running else { return };
-        let Some(held) = running.held(ask) else { return };
+        let Some(held) = running.step_of_question(ask) else { return };
         let step = Step { work: work.clone(), ..held.clone() };
-        let policy = Policy { narrowed: running.narrowed.clone(), ..self.guard.policy.clone() };
-        let world = WithSkills {
-            world: std::sync::Arc::clone(&self.guard.world),
-            library: std::sync::Arc::clone(&self.voice.kept.library),
-            offered: self.offered(),
+        let policy =
+            Policy { narrowed: running.restriction.clone(), ..self.security.policy.clone() };
+        let world = MachineWithSkills {
+            world: std::sync::Arc::clone(&self.security.world),
+            library: std::sync::Arc::clone(&self.responder.extensions.library),
+            model_scripts: self.model_scripts(),
         };
-        let scene = PolicyContext { policy: &policy, place: &self.guard.place, world: &world };
+        let scene = PolicyContext { policy: &policy, place: &self.security.place, world: &world };
         let verdict = match &work {
             StepAction::Shell { line } => safety::assess_shell(&step.id, line, scene),
             StepAction::Exec { .. } | StepAction::Tool { .. } => safety::assess(step, scene),

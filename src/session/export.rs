@@ -62,7 +62,7 @@ impl Pages {
 }
 
 /// The file name extension of this format.
-pub fn ending(format: ExportFormat) -> &'static str {
+pub fn file_extension(format: ExportFormat) -> &'static str {
     match format {
         ExportFormat::Md => "md",
         ExportFormat::Json => "json",
@@ -71,7 +71,7 @@ pub fn ending(format: ExportFormat) -> &'static str {
 }
 
 /// Whether an event is part of the export.
-pub fn is_told(event: &Event) -> bool {
+pub fn is_exported(event: &Event) -> bool {
     matches!(
         event,
         Event::TurnStarted { .. }
@@ -96,14 +96,14 @@ fn markdown(event: &Event, lang: Lang) -> String {
         }
         Event::StepFinished(seen) => step_markdown(seen),
         Event::Plan { items } => {
-            let lines = items.iter().map(|item| format!("- {}\n", planned(item)));
+            let lines = items.iter().map(|item| format!("- {}\n", plan_line(item)));
             format!("\n{}", lines.collect::<String>())
         }
-        event => aside(event, lang).map_or(String::new(), |text| format!("\n*{text}*\n")),
+        event => change_sentence(event, lang).map_or(String::new(), |text| format!("\n*{text}*\n")),
     }
 }
 
-fn planned(item: &PlanItem) -> String {
+fn plan_line(item: &PlanItem) -> String {
     let mark = match item.state {
         PlanState::Pending => "[ ]",
         PlanState::Doing => "[>]",
@@ -113,7 +113,7 @@ fn planned(item: &PlanItem) -> String {
 }
 
 /// A change of the conversation itself, in one sentence.
-fn aside(event: &Event, lang: Lang) -> Option<String> {
+fn change_sentence(event: &Event, lang: Lang) -> Option<String> {
     let say = match event {
         Event::Undone { .. } => words::EXPORT_UNDONE.into(),
         Event::FilesKept { files, .. } => words::EXPORT_LEFT.with("n", files.len()),
@@ -124,7 +124,7 @@ fn aside(event: &Event, lang: Lang) -> Option<String> {
 }
 
 fn step_markdown(seen: &Observation) -> String {
-    let text = printed(seen);
+    let text = printed_output(seen);
     let diff = seen.change.as_ref().map(|change| change.diff.trim_end()).unwrap_or_default();
     let ticks = longest_run_of_ticks(&text).max(longest_run_of_ticks(diff));
     let fence = "`".repeat(ticks.max(2) + 1);
@@ -138,7 +138,7 @@ fn step_markdown(seen: &Observation) -> String {
 }
 
 /// Printed output, followed by a line break; nothing if it is empty.
-fn printed(seen: &Observation) -> String {
+fn printed_output(seen: &Observation) -> String {
     let streams = [seen.stdout.trim_end(), seen.stderr.trim_end()];
     streams.iter().filter(|text| !text.is_empty()).map(|text| format!("{text}\n")).collect()
 }
@@ -168,16 +168,16 @@ fn html(event: &Event, lang: Lang) -> String {
         }
         Event::StepFinished(seen) => step_html(seen),
         Event::Plan { items } => {
-            let lines: Vec<String> = items.iter().map(planned).collect();
+            let lines: Vec<String> = items.iter().map(plan_line).collect();
             format!("<pre class=\"plan\">{}</pre>\n", escape(&lines.join("\n")))
         }
-        event => aside(event, lang)
+        event => change_sentence(event, lang)
             .map_or(String::new(), |text| format!("<p><em>{}</em></p>\n", escape(&text))),
     }
 }
 
 fn step_html(seen: &Observation) -> String {
-    let text = printed(seen);
+    let text = printed_output(seen);
     let diff = seen.change.as_ref().map(|change| change.diff.as_str()).unwrap_or_default();
     let mut inside = String::new();
     for (class, text) in [("output", text.as_str()), ("diff", diff)] {
@@ -206,7 +206,7 @@ pub fn one_line(work: &StepAction) -> String {
     match work {
         StepAction::Exec { program, args } => {
             let mut words = vec![program.clone()];
-            words.extend(args.iter().map(|arg| quoted(arg)));
+            words.extend(args.iter().map(|arg| quote(arg)));
             words.join(" ")
         }
         StepAction::Tool { name, input } => StepAction::summary(name, input),
@@ -214,7 +214,7 @@ pub fn one_line(work: &StepAction) -> String {
     }
 }
 
-fn quoted(arg: &str) -> String {
+fn quote(arg: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,@+%".contains(c);
     if !arg.is_empty() && arg.chars().all(plain) {
         arg.to_owned()
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn markdown_speaks_the_language_that_is_set() {
+    fn markdown_uses_the_configured_language() {
         assert!(render(&record(), ExportFormat::Md, Lang::Zh).contains("## 你"));
         assert!(render(&record(), ExportFormat::Md, Lang::En).contains("## You"));
     }
@@ -282,7 +282,7 @@ mod tests {
             Event::Undone { turns: vec![1], kept_files_of: vec![] },
             Event::FilesKept { turn: 2, files: vec![Default::default()] },
         ];
-        assert!(record.iter().all(is_told));
+        assert!(record.iter().all(is_exported));
         let text = render(&record, ExportFormat::Md, Lang::En);
         assert!(
             text.contains("- [>] write <it>") && text.contains("The files were restored"),

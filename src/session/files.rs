@@ -1,7 +1,7 @@
 //! The files a message names: judged, asked about if they are outside the workspace or contain
 //! secrets, and read. A missing file does not stop the message.
 
-use super::prompting::{Filling, Stop};
+use super::prompting::{Expansion, ExpansionStop};
 use crate::agent::Host;
 use crate::protocol::{AttachmentInfo, Decision, Event, Mention, Notice, Question};
 use crate::safety::{self, Cleared, NeedsApproval, PathKind, Verdict};
@@ -19,34 +19,34 @@ pub(super) struct AttachmentRead {
     /// All of the files, as shown to the user.
     pub attached: Vec<AttachmentInfo>,
     /// How many files were named.
-    named: usize,
+    named_count: usize,
 }
 
 impl AttachmentRead {
     /// Appends a file to the message. Reports a file that cannot be read, and continues without it.
-    pub async fn mentioned(
+    pub async fn attach(
         &mut self,
-        filling: &mut Filling<'_>,
+        filling: &mut Expansion<'_>,
         mention: &Mention,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ExpansionStop> {
         if self.blocks.iter().any(|block| block.attached.name == mention.as_typed()) {
             return Ok(());
         }
-        self.named += 1;
-        if self.named > MOST {
-            if self.named == MOST + 1 {
+        self.named_count += 1;
+        if self.named_count > MOST {
+            if self.named_count == MOST + 1 {
                 warn(filling, words::ATTACH_MANY.with("most", MOST)).await;
             }
             return Ok(());
         }
-        let Some(mention) = found(filling, mention) else {
+        let Some(mention) = resolve_mention(filling, mention) else {
             // `@someone` is not a file, and needs no report.
             if mention.path.contains(['/', '.']) || mention.lines.is_some() {
                 warn(filling, words::ATTACH_MISSING.with("name", mention.as_typed())).await;
             }
             return Ok(());
         };
-        match read(filling, &mention).await? {
+        match read_mention(filling, &mention).await? {
             Ok(attachment) => {
                 self.attached.push(attachment.attached.clone());
                 self.blocks.push(attachment);
@@ -58,24 +58,24 @@ impl AttachmentRead {
 }
 
 /// A file inside a template: without it there is no message.
-pub(super) async fn inserted(
-    filling: &mut Filling<'_>,
+pub(super) async fn read_inserted(
+    filling: &mut Expansion<'_>,
     mention: &Mention,
-) -> Result<Attachment, Stop> {
-    let Some(mention) = found(filling, mention) else {
-        return Err(Stop::Unsent(words::INSERT_MISSING.with("name", mention.as_typed())));
+) -> Result<Attachment, ExpansionStop> {
+    let Some(mention) = resolve_mention(filling, mention) else {
+        return Err(ExpansionStop::Unsent(words::INSERT_MISSING.with("name", mention.as_typed())));
     };
-    let read = read(filling, &mention).await?;
-    read.map_err(|why| Stop::Unsent(words::NOT_SENT.with("why", why)))
+    let read = read_mention(filling, &mention).await?;
+    read.map_err(|why| ExpansionStop::Unsent(words::NOT_SENT.with("why", why)))
 }
 
-async fn warn(filling: &mut Filling<'_>, say: LocalizedText) {
+async fn warn(filling: &mut Expansion<'_>, say: LocalizedText) {
     filling.host.emit(Event::Notice(Notice::warning(say))).await;
 }
 
 /// The existing file. Chinese is written without blanks, so a path may include the words after it:
 /// if there is no such file, a shorter path that ends before them counts.
-fn found(filling: &mut Filling<'_>, mention: &Mention) -> Option<Mention> {
+fn resolve_mention(filling: &mut Expansion<'_>, mention: &Mention) -> Option<Mention> {
     let scene = filling.host.policy_context();
     let there = |path: &str| {
         let place = scene.place;
@@ -95,14 +95,14 @@ fn found(filling: &mut Filling<'_>, mention: &Mention) -> Option<Mention> {
 }
 
 /// Judges and reads; reports a file that cannot be read, and continues.
-async fn read(
-    filling: &mut Filling<'_>,
+async fn read_mention(
+    filling: &mut Expansion<'_>,
     mention: &Mention,
-) -> Result<Result<Attachment, LocalizedText>, Stop> {
+) -> Result<Result<Attachment, LocalizedText>, ExpansionStop> {
     let id = filling.step_id();
     let cleared = match safety::assess_mention(&id, &mention.path, filling.host.policy_context()) {
         Verdict::Run(cleared) => cleared,
-        Verdict::Ask(held) => match asked(filling, held).await? {
+        Verdict::Ask(held) => match ask_approval(filling, held).await? {
             Some(cleared) => cleared,
             None => return Ok(Err(words::ATTACH_DECLINED.with("name", mention.as_typed()))),
         },
@@ -118,7 +118,10 @@ async fn read(
     }
 }
 
-async fn asked(filling: &mut Filling<'_>, held: NeedsApproval) -> Result<Option<Cleared>, Stop> {
+async fn ask_approval(
+    filling: &mut Expansion<'_>,
+    held: NeedsApproval,
+) -> Result<Option<Cleared>, ExpansionStop> {
     let judged = held.assessment();
     let question = Question::Step {
         step: judged.step.clone(),
@@ -147,6 +150,6 @@ async fn asked(filling: &mut Filling<'_>, held: NeedsApproval) -> Result<Option<
         | Decision::Reject { .. }
         | Decision::Dismiss
         | Decision::Trust => Ok(None),
-        Decision::Stop => Err(Stop::Stopped),
+        Decision::Stop => Err(ExpansionStop::Stopped),
     }
 }

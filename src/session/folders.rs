@@ -11,7 +11,7 @@ use crate::words::{LocalizedText, session as words};
 ///
 /// # Errors
 /// A sentence with the reason.
-pub fn admitted(
+pub fn resolve_added_folder(
     text: &str,
     place: &Workspace,
     world: &dyn Machine,
@@ -29,29 +29,33 @@ pub fn admitted(
 
 impl Session {
     pub(super) async fn add_folder(&mut self, text: &str) {
-        let notice = match admitted(text, &self.guard.place, self.guard.world.as_ref()) {
-            Err(why) => Notice::error(why),
-            Ok(folder) => {
-                let path = folder.display().to_string();
-                if self.guard.place.contains(&folder) {
-                    Notice::info(words::ADD_KNOWN.with("path", path))
-                } else {
-                    self.guard.place.added.push(folder);
-                    self.facts.added.push(path.clone());
-                    self.saved.recorder().append(&Event::FolderAdded { path: path.clone() }).await;
-                    self.tell_facts().await;
-                    Notice::info(words::ADDED_FOLDER.with("path", path))
+        let notice =
+            match resolve_added_folder(text, &self.security.place, self.security.world.as_ref()) {
+                Err(why) => Notice::error(why),
+                Ok(folder) => {
+                    let path = folder.display().to_string();
+                    if self.security.place.contains(&folder) {
+                        Notice::info(words::ADD_KNOWN.with("path", path))
+                    } else {
+                        self.security.place.added.push(folder);
+                        self.info.added.push(path.clone());
+                        self.store
+                            .recorder()
+                            .append(&Event::FolderAdded { path: path.clone() })
+                            .await;
+                        self.send_info().await;
+                        Notice::info(words::ADDED_FOLDER.with("path", path))
+                    }
                 }
-            }
-        };
-        self.say(notice).await;
+            };
+        self.notify(notice).await;
     }
 
     /// A new session keeps the folders that were added to the one before it.
-    pub(super) async fn keep_folders(&mut self) {
-        let added = self.guard.place.added.iter().skip(self.given);
+    pub(super) async fn record_folders(&mut self) {
+        let added = self.security.place.added.iter().skip(self.command_line_folders);
         let paths: Vec<String> = added.map(|folder| folder.display().to_string()).collect();
-        let recorder = self.saved.recorder();
+        let recorder = self.store.recorder();
         for path in paths {
             recorder.append(&Event::FolderAdded { path }).await;
         }
@@ -59,37 +63,38 @@ impl Session {
 
     /// Replaces the added folders with those of the resumed session. Each is checked again: it may
     /// have been removed or replaced.
-    pub(super) async fn folders_again(&mut self, folders: &[String]) {
-        self.guard.place.added.truncate(self.given);
+    pub(super) async fn restore_folders(&mut self, folders: &[String]) {
+        self.security.place.added.truncate(self.command_line_folders);
         let (mut again, mut lost) = (Vec::new(), Vec::new());
         for text in folders {
-            match self.admitted_again(text) {
-                Ok(folder) if self.guard.place.contains(&folder) => {}
+            match self.recheck_folder(text) {
+                Ok(folder) if self.security.place.contains(&folder) => {}
                 Ok(folder) => {
                     again.push(format!("`{text}`"));
-                    self.guard.place.added.push(folder);
+                    self.security.place.added.push(folder);
                 }
                 Err(why) => lost.push(words::FOLDER_NOT_AGAIN.with("why", why)),
             }
         }
-        let added = self.guard.place.added.iter();
+        let added = self.security.place.added.iter();
         let added: Vec<String> = added.map(|folder| folder.display().to_string()).collect();
-        if self.facts.added != added {
-            self.facts.added = added;
-            self.tell_facts().await;
+        if self.info.added != added {
+            self.info.added = added;
+            self.send_info().await;
         }
         if !again.is_empty() {
             let say = words::FOLDERS_AGAIN.with("paths", again.join(", "));
-            self.say(Notice::info(say).with_topic(Topic::Resumed)).await;
+            self.notify(Notice::info(say).with_topic(Topic::Resumed)).await;
         }
         for say in lost {
-            self.say(Notice::warning(say).with_topic(Topic::Resumed)).await;
+            self.notify(Notice::warning(say).with_topic(Topic::Resumed)).await;
         }
     }
 
     /// The folder itself was added: the user never saw the link that replaces it now.
-    fn admitted_again(&self, text: &str) -> Result<PathBuf, LocalizedText> {
-        let folder = admitted(text, &self.guard.place, self.guard.world.as_ref())?;
+    fn recheck_folder(&self, text: &str) -> Result<PathBuf, LocalizedText> {
+        let folder =
+            resolve_added_folder(text, &self.security.place, self.security.world.as_ref())?;
         if folder.as_os_str() == text {
             return Ok(folder);
         }

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::context::{NotesLook, Summarizer};
+use super::context::{InstructionsCheck, Summarizer};
 use super::library::ExtensionScan;
 use super::offered;
 use super::outbox::Outbox;
@@ -36,45 +36,45 @@ use crate::words::session as words;
 #[derive(Debug)]
 pub enum TurnMessage {
     /// The turn waits for the user.
-    Asking(Box<Ask>),
+    QuestionOpened(Box<Ask>),
     /// The turn does not wait any more.
-    Answered,
+    QuestionClosed,
     /// The user wants a rule that covers this from now on.
     Remember {
         rule: String,
     },
-    Granted {
+    RuleGranted {
         grant: Box<Grant>,
         scope: ApprovalScope,
     },
     /// The user trusts the folder, at the question of a step.
-    Trusted,
+    FolderTrusted,
     /// A skill was entered: its name and its text.
-    Entered {
+    SkillEntered {
         name: String,
         text: String,
     },
     /// The start is over, and the extensions can be read.
-    LookNow,
+    RefreshExtensions,
     /// The extensions were read.
-    Looked {
+    ExtensionsScanned {
         number: u64,
         looked: ExtensionScan,
     },
     /// An event to keep for an export.
     Record(Box<Event>),
     /// An entered skill limits the turn to its tools, or none does any more.
-    Narrowed(Option<ToolRestriction>),
+    ToolsRestricted(Option<ToolRestriction>),
     /// A step ended.
-    Stepped,
+    StepFinished,
     /// The turn read the first of the messages sent to it.
-    Heard,
+    SteeringRead,
     /// The parts of the request that is being answered.
-    Sent(Box<ContextUsage>),
+    RequestSent(Box<ContextUsage>),
     /// The history was compressed.
-    Compacted(Arc<History>),
+    HistoryCompacted(Arc<History>),
     /// The current project instructions.
-    Notes(Arc<ProjectInstructions>),
+    InstructionsRead(Arc<ProjectInstructions>),
 }
 
 /// The data that stays the same throughout a turn.
@@ -85,50 +85,50 @@ pub struct TurnContext {
     /// Masked.
     pub system: Arc<str>,
     pub history: Arc<History>,
-    pub notes: Arc<ProjectInstructions>,
-    pub low: Summarizer,
+    pub instructions: Arc<ProjectInstructions>,
+    pub summarizer: Summarizer,
     pub bounds: Bounds,
     pub tools: Toolbox,
-    pub library: Arc<ExtensionSet>,
+    pub extensions: Arc<ExtensionSet>,
     pub redactor: Arc<Redactor>,
     /// Whether shell commands that are not of high risk were approved in advance.
-    pub approves_pieces: bool,
+    pub approves_template_commands: bool,
     pub cancel: CancellationToken,
 }
 
 /// The host of one turn.
 pub struct TurnHost {
     pub turn: u64,
-    pub desk: TurnContext,
+    pub context: TurnContext,
     pub outbox: Outbox,
     /// The events still to be delivered before anything that `outbox` sends from now on.
-    pub ahead: Option<JoinHandle<()>>,
+    pub background: Option<JoinHandle<()>>,
     /// They include the user's message: no request is sent before it is saved.
-    pub unwritten: bool,
-    pub notes: mpsc::UnboundedSender<TurnMessage>,
-    pub wires: TurnInbox,
+    pub has_unsaved_message: bool,
+    pub turn_messages: mpsc::UnboundedSender<TurnMessage>,
+    pub inbox: TurnInbox,
     /// The size of the request that is being answered, in bytes.
-    pub sent: usize,
+    pub request_bytes: usize,
     /// The reply so far; it outlives a call that is dropped.
     pub answer: ModelAnswer,
-    pub bench: StepJudge,
+    pub judge: StepJudge,
     /// The work before the first call has been done.
     pub prepared: bool,
     /// A running check for changed project instructions.
-    pub looking: Option<NotesLook>,
+    pub instructions_check: Option<InstructionsCheck>,
     /// The tokens used by summaries and scripts.
-    pub summing: Usage,
+    pub extra_usage: Usage,
     /// Scripts that run as steps.
-    pub runner: offered::Runner,
+    pub script_runner: offered::ScriptRunner,
     /// The contents of the folder, for a question that offers trust in it.
-    pub offer: TrustOffer,
+    pub trust_offer: TrustOffer,
 }
 
 /// The channels from a session to its turn.
 pub struct TurnInbox {
     pub decisions: mpsc::UnboundedReceiver<(AskId, Decision)>,
     /// The messages of the user to the running turn.
-    pub steers: mpsc::UnboundedReceiver<String>,
+    pub steering: mpsc::UnboundedReceiver<String>,
 }
 
 /// The parts that judge steps.
@@ -139,9 +139,9 @@ pub struct StepJudge {
     place: Workspace,
     world: Arc<dyn Machine>,
     /// The tools that an entered skill leaves.
-    narrowed: Option<ToolRestriction>,
+    restriction: Option<ToolRestriction>,
     /// The result of testing the sandbox; `None`: not awaited yet.
-    shelter: Option<SandboxStatus>,
+    sandbox_status: Option<SandboxStatus>,
 }
 
 impl StepJudge {
@@ -151,17 +151,17 @@ impl StepJudge {
         world: Arc<dyn Machine>,
     ) -> StepJudge {
         let policy = changes.borrow_and_update().clone();
-        StepJudge { changes, policy, place, world, narrowed: None, shelter: None }
+        StepJudge { changes, policy, place, world, restriction: None, sandbox_status: None }
     }
 
-    fn narrow(&mut self, narrowed: Option<ToolRestriction>) {
+    fn restrict(&mut self, narrowed: Option<ToolRestriction>) {
         self.policy.narrowed = narrowed.clone();
-        self.narrowed = narrowed;
+        self.restriction = narrowed;
     }
 
-    fn sheltered(&mut self, shelter: SandboxStatus) {
+    fn set_sandbox_status(&mut self, shelter: SandboxStatus) {
         self.policy.shelter = shelter;
-        self.shelter = Some(shelter);
+        self.sandbox_status = Some(shelter);
     }
 
     pub fn is_trusted(&self) -> bool {
@@ -169,13 +169,13 @@ impl StepJudge {
     }
 
     /// From now on, steps are judged as in a trusted folder.
-    pub fn trust(&mut self) {
+    pub fn set_trusted(&mut self) {
         self.place.trusted = true;
     }
 
     /// The parts that judge the steps of a script.
     pub fn parts(&mut self) -> (Policy, Workspace, Arc<dyn Machine>) {
-        let policy = self.scene().policy.clone();
+        let policy = self.policy_context().policy.clone();
         (policy, self.place.clone(), Arc::clone(&self.world))
     }
 
@@ -183,11 +183,11 @@ impl StepJudge {
         &self.place.cwd
     }
 
-    fn scene(&mut self) -> PolicyContext<'_> {
+    fn policy_context(&mut self) -> PolicyContext<'_> {
         if self.changes.has_changed().unwrap_or(false) {
             self.policy = self.changes.borrow_and_update().clone();
-            self.policy.narrowed = self.narrowed.clone();
-            self.policy.shelter = self.shelter.unwrap_or(self.policy.shelter);
+            self.policy.narrowed = self.restriction.clone();
+            self.policy.shelter = self.sandbox_status.unwrap_or(self.policy.shelter);
         }
         PolicyContext { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
     }
@@ -195,7 +195,7 @@ impl StepJudge {
 
 impl Host for TurnHost {
     fn policy_context(&mut self) -> PolicyContext<'_> {
-        self.bench.scene()
+        self.judge.policy_context()
     }
 
     async fn call_model(&mut self, call: ModelRequest) -> Result<ModelAnswer, ModelError> {
@@ -204,28 +204,31 @@ impl Host for TurnHost {
         }
         // Masking first keeps a secret from being cut into an unknown part.
         let turn: Vec<Message> =
-            call.messages.into_iter().map(|message| self.masked(message)).collect();
+            call.messages.into_iter().map(|message| self.mask_message(message)).collect();
         let parts = window::RequestParts {
-            system: &self.desk.system,
-            notes: &self.desk.notes.notes.text,
-            history: &self.desk.history,
+            system: &self.context.system,
+            notes: &self.context.instructions.notes.text,
+            history: &self.context.history,
             turn: &turn,
         };
-        let (messages, ledger) = window::request(parts, self.desk.bounds);
-        self.note(TurnMessage::Sent(Box::new(ledger)));
-        self.sent = messages.iter().map(|message| message.content.len()).sum();
-        let request =
-            Request { messages, params: self.desk.params.clone(), schema: Some(reply::schema()) };
+        let (messages, ledger) = window::request(parts, self.context.bounds);
+        self.notify(TurnMessage::RequestSent(Box::new(ledger)));
+        self.request_bytes = messages.iter().map(|message| message.content.len()).sum();
+        let request = Request {
+            messages,
+            params: self.context.params.clone(),
+            schema: Some(reply::schema()),
+        };
         self.answer = ModelAnswer::default();
-        if std::mem::take(&mut self.unwritten) {
-            self.caught_up().await;
+        if std::mem::take(&mut self.has_unsaved_message) {
+            self.flush_background().await;
         }
-        self.send_ahead(vec![Event::ReplyStarted]);
-        let stream = self.desk.model.stream(request);
-        let answer = self.listen(stream).await?;
+        self.send_in_background(vec![Event::ReplyStarted]);
+        let stream = self.context.model.stream(request);
+        let answer = self.read_stream(stream).await?;
         // The steps it proposes are judged next.
-        self.sheltered().await;
-        let usage = answer.usage.plus(std::mem::take(&mut self.summing));
+        self.await_sandbox_status().await;
+        let usage = answer.usage.plus(std::mem::take(&mut self.extra_usage));
         Ok(ModelAnswer { usage, ..answer })
     }
 
@@ -234,17 +237,17 @@ impl Host for TurnHost {
     }
 
     fn take_steering(&mut self) -> Vec<String> {
-        std::iter::from_fn(|| self.wires.steers.try_recv().ok()).collect()
+        std::iter::from_fn(|| self.inbox.steering.try_recv().ok()).collect()
     }
 
     async fn ask(&mut self, mut ask: Ask) -> Decision {
         let id = ask.id;
-        let offers = self.complete_offer(&mut ask);
-        self.note(TurnMessage::Asking(Box::new(ask.clone())));
-        self.caught_up().await;
+        let offers = self.complete_trust_offer(&mut ask);
+        self.notify(TurnMessage::QuestionOpened(Box::new(ask.clone())));
+        self.flush_background().await;
         self.outbox.send(Event::Asked(Box::new(ask))).await;
         let decision = loop {
-            match self.wires.decisions.recv().await {
+            match self.inbox.decisions.recv().await {
                 Some((to, decision)) if to == id => break decision,
                 // An answer to a question that was withdrawn.
                 Some(_) => {}
@@ -252,53 +255,53 @@ impl Host for TurnHost {
             }
         };
         if offers && decision == Decision::Trust {
-            self.trust();
+            self.set_trusted();
         }
         self.emit(Event::QuestionClosed { ask: id }).await;
         decision
     }
 
     async fn run(&mut self, step: Cleared) -> Observation {
-        self.caught_up().await;
+        self.flush_background().await;
         let wants =
             matches!(&step.assessment().task, Some(ToolTask::Plugin(plugin)) if plugin.interactive);
         let observation = match wants {
             true => self.run_in_terminal(step).await,
-            false if offered::asked(&step.assessment().step.work).is_some() => {
+            false if offered::script_call(&step.assessment().step.work).is_some() => {
                 self.run_script(step).await
             }
-            false => run_step(&self.desk, &mut self.outbox, step).await,
+            false => run_step(&self.context, &mut self.outbox, step).await,
         };
-        self.note(TurnMessage::Stepped);
-        if let Some((name, _)) = skills::asked(&observation.step.work)
+        self.notify(TurnMessage::StepFinished);
+        if let Some((name, _)) = skills::skill_call(&observation.step.work)
             && observation.succeeded()
         {
-            self.entered(name, &observation.stdout);
-            self.narrow(skills::narrowed(&self.desk.library, name));
+            self.enter_skill(name, &observation.stdout);
+            self.restrict_tools(skills::skill_restriction(&self.context.extensions, name));
         }
         observation
     }
 
     async fn emit(&mut self, event: Event) {
-        self.take_note(&event);
-        self.caught_up().await;
+        self.notify_session(&event);
+        self.flush_background().await;
         self.outbox.send(event).await;
     }
 
     async fn emit_before_call(&mut self, events: Vec<Event>) {
-        events.iter().for_each(|event| self.take_note(event));
+        events.iter().for_each(|event| self.notify_session(event));
         let asks =
             |event: &Event| matches!(event, Event::TurnStarted { .. } | Event::Steered { .. });
-        self.unwritten |= events.iter().any(asks);
-        self.send_ahead(events);
+        self.has_unsaved_message |= events.iter().any(asks);
+        self.send_in_background(events);
     }
 
     fn remember(&mut self, rule: String, _: ApprovalScope) {
-        self.note(TurnMessage::Remember { rule });
+        self.notify(TurnMessage::Remember { rule });
     }
 
     fn grant(&mut self, grant: Grant, scope: ApprovalScope) {
-        self.note(TurnMessage::Granted { grant: Box::new(grant), scope });
+        self.notify(TurnMessage::RuleGranted { grant: Box::new(grant), scope });
     }
 }
 
@@ -307,7 +310,7 @@ const TERMINAL: AskId = AskId(u64::MAX);
 
 impl TurnHost {
     /// Notes for the session about an event sent to the frontends.
-    fn take_note(&mut self, event: &Event) {
+    fn notify_session(&mut self, event: &Event) {
         if matches!(
             event,
             Event::TurnStarted { .. }
@@ -319,37 +322,37 @@ impl TurnHost {
                 | Event::FilesKept { .. }
                 | Event::TurnEnded { .. }
         ) {
-            self.note(TurnMessage::Record(Box::new(event.clone())));
+            self.notify(TurnMessage::Record(Box::new(event.clone())));
         }
         if let Event::Plan { items } = event {
-            self.planned(items);
+            self.set_plan(items);
         }
         if matches!(event, Event::Steered { .. }) {
-            self.note(TurnMessage::Heard);
+            self.notify(TurnMessage::SteeringRead);
         }
         if matches!(event, Event::QuestionClosed { .. }) {
-            self.note(TurnMessage::Answered);
+            self.notify(TurnMessage::QuestionClosed);
         }
     }
 
     /// Waits until it is known whether the sandbox works: a step judged earlier would run without a
     /// question on a system without one.
-    pub(super) async fn sheltered(&mut self) {
-        if self.bench.shelter.is_none()
-            && let Some(shelter) = self.desk.tools.sandbox_status().await
+    pub(super) async fn await_sandbox_status(&mut self) {
+        if self.judge.sandbox_status.is_none()
+            && let Some(shelter) = self.context.tools.sandbox_status().await
         {
-            self.bench.sheltered(shelter);
+            self.judge.set_sandbox_status(shelter);
         }
     }
 
     /// Sends without waiting, while the turn continues. Later ordinary sends wait for it: see
     /// [`TurnHost::caught_up`].
-    fn send_ahead(&mut self, events: Vec<Event>) {
+    fn send_in_background(&mut self, events: Vec<Event>) {
         if events.is_empty() {
             return;
         }
-        let (before, mut outbox) = (self.ahead.take(), self.outbox.hand_over());
-        self.ahead = Some(tokio::spawn(async move {
+        let (before, mut outbox) = (self.background.take(), self.outbox.split_off());
+        self.background = Some(tokio::spawn(async move {
             if let Some(before) = before {
                 let _ = before.await;
             }
@@ -360,22 +363,22 @@ impl TurnHost {
     }
 
     /// Waits for the events that were sent in advance.
-    async fn caught_up(&mut self) {
-        if let Some(ahead) = &mut self.ahead {
+    async fn flush_background(&mut self) {
+        if let Some(ahead) = &mut self.background {
             let _ = ahead.await;
-            self.ahead = None;
+            self.background = None;
         }
     }
 
     /// Borrows the terminal for a step; if there is none, the step reports it itself.
     async fn run_in_terminal(&mut self, step: Cleared) -> Observation {
         self.outbox.send(Event::TerminalRequested { ask: TERMINAL }).await;
-        let cancel = self.desk.cancel.clone();
+        let cancel = self.context.cancel.clone();
         let lent = loop {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => break false,
-                decided = self.wires.decisions.recv() => match decided {
+                decided = self.inbox.decisions.recv() => match decided {
                     Some((TERMINAL, decision)) => break decision == Decision::Approve,
                     Some(_) => {}
                     None => break false,
@@ -389,33 +392,33 @@ impl TurnHost {
             };
             running.map(|seen| PipedOutput { observation: seen, output: None }).boxed()
         };
-        let seen = watched(&self.desk, &mut self.outbox, step, run).await.observation;
+        let seen = run_watched(&self.context, &mut self.outbox, step, run).await.observation;
         self.outbox.send(Event::TerminalReturned).await;
         seen
     }
 
     /// Limits the following steps to the tools of a skill; the latest counts.
-    pub(super) fn narrow(&mut self, narrowed: Option<ToolRestriction>) {
-        self.note(TurnMessage::Narrowed(narrowed.clone()));
-        self.bench.narrow(narrowed);
+    pub(super) fn restrict_tools(&mut self, narrowed: Option<ToolRestriction>) {
+        self.notify(TurnMessage::ToolsRestricted(narrowed.clone()));
+        self.judge.restrict(narrowed);
     }
 
     /// Puts a skill in view.
-    pub(super) fn entered(&self, name: &str, text: &str) {
-        self.note(TurnMessage::Entered { name: name.to_owned(), text: text.to_owned() });
+    pub(super) fn enter_skill(&self, name: &str, text: &str) {
+        self.notify(TurnMessage::SkillEntered { name: name.to_owned(), text: text.to_owned() });
     }
 
-    pub(super) fn note(&self, note: TurnMessage) {
+    pub(super) fn notify(&self, note: TurnMessage) {
         // A closed session needs no notes.
-        let _ = self.notes.send(note);
+        let _ = self.turn_messages.send(note);
     }
 
-    pub(super) fn masked(&self, message: Message) -> Message {
-        Message { content: self.desk.redactor.mask(&message.content).into_owned(), ..message }
+    pub(super) fn mask_message(&self, message: Message) -> Message {
+        Message { content: self.context.redactor.mask(&message.content).into_owned(), ..message }
     }
 
     /// Reads the stream to its end, and shows the growing reply.
-    async fn listen(
+    async fn read_stream(
         &mut self,
         mut stream: futures_util::stream::BoxStream<'static, Result<Chunk, ModelError>>,
     ) -> Result<ModelAnswer, ModelError> {
@@ -434,12 +437,12 @@ impl TurnHost {
                 tokio::select! {
                     chunk = stream.next() => chunk,
                     () = sleep_until(due.unwrap_or(now)), if due.is_some() => continue,
-                    () = self.outbox.flush(), if self.outbox.is_waiting() => continue,
+                    () = self.outbox.flush(), if self.outbox.has_unsent() => continue,
                 }
             };
-            self.caught_up().await;
+            self.flush_background().await;
             match chunk {
-                Some(Ok(chunk)) => self.take(chunk, &mut growing).await,
+                Some(Ok(chunk)) => self.handle_chunk(chunk, &mut growing).await,
                 Some(Err(error)) if self.answer.text.is_empty() => return Err(error),
                 Some(Err(error)) => {
                     self.answer.cut = Some(Truncation::Broken);
@@ -454,12 +457,12 @@ impl TurnHost {
         self.outbox.flush().await;
         let mut answer = std::mem::take(&mut self.answer);
         if answer.usage == Usage::default() {
-            answer.usage = estimate(&answer.text, self.sent);
+            answer.usage = estimate_usage(&answer.text, self.request_bytes);
         }
         Ok(answer)
     }
 
-    async fn take(&mut self, chunk: Chunk, growing: &mut Partial) {
+    async fn handle_chunk(&mut self, chunk: Chunk, growing: &mut Partial) {
         match chunk {
             Chunk::Text(text) => {
                 let shown = growing.push(&text);
@@ -479,7 +482,7 @@ impl TurnHost {
 }
 
 /// The estimated tokens of an answer whose server counts none: about four bytes each.
-fn estimate(text: &str, sent: usize) -> Usage {
+fn estimate_usage(text: &str, sent: usize) -> Usage {
     let tokens = |bytes: usize| u64::try_from(bytes / 4).unwrap_or(u64::MAX);
     Usage { input_tokens: tokens(sent), output_tokens: tokens(text.len()), estimated: true }
 }
@@ -489,7 +492,7 @@ pub async fn run_step(desk: &TurnContext, outbox: &mut Outbox, cleared: Cleared)
     let run = |tool: &dyn Tool, step, watch| {
         tool.run(step, watch).map(|seen| PipedOutput { observation: seen, output: None }).boxed()
     };
-    watched(desk, outbox, cleared, run).await.observation
+    run_watched(desk, outbox, cleared, run).await.observation
 }
 
 /// Runs a shell command of a template the same way, and collects its whole output.
@@ -499,10 +502,10 @@ pub async fn pipe_step(
     cleared: Cleared,
     input: ShellInput,
 ) -> PipedOutput {
-    watched(desk, outbox, cleared, |tool, step, watch| tool.run_piped(step, input, watch)).await
+    run_watched(desk, outbox, cleared, |tool, step, watch| tool.run_piped(step, input, watch)).await
 }
 
-async fn watched(
+async fn run_watched(
     desk: &TurnContext,
     outbox: &mut Outbox,
     cleared: Cleared,

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::Persona;
 use super::host::TurnMessage;
-use super::offered::{self, Offered};
+use super::offered::{self, ModelScript};
 use super::run::Session;
 use super::script::{FindScripts, ScriptPlaces};
 use super::turns::UserInput;
@@ -34,11 +34,11 @@ pub struct ExtensionCache {
     /// The store for the data that scripts save.
     pub(super) store: Store,
     /// A frontend waits for the answer, even if it is unchanged; at first every frontend does.
-    asked: bool,
+    is_requested: bool,
     /// Counts the reads: the result of an outdated one is dropped.
-    number: u64,
+    scan_number: u64,
     /// The last read; `None`: its result was taken.
-    looking: Option<JoinHandle<ExtensionScan>>,
+    pending_scan: Option<JoinHandle<ExtensionScan>>,
 }
 
 /// The result of a read; unchanged parts are shared with the one before.
@@ -56,20 +56,20 @@ pub struct Scripts {
     /// The inputs of each script that takes any.
     inputs: Vec<(String, Vec<String>)>,
     /// The scripts that the model may run.
-    pub(super) offered: Arc<Vec<Offered>>,
+    pub(super) model_scripts: Arc<Vec<ModelScript>>,
 }
 
 impl Scripts {
     /// Lists the current scripts. Blocks. Without `all`, it opens them only if the list of files
     /// changed.
-    fn read(before: Arc<Scripts>, places: ScriptPlaces, cwd: &Path, all: bool) -> Arc<Scripts> {
+    fn list(before: Arc<Scripts>, places: ScriptPlaces, cwd: &Path, all: bool) -> Arc<Scripts> {
         let names = places.names(cwd);
         if !all && before.places == places && before.names == names {
             return before;
         }
         let inputs = places.inputs(cwd, &names);
-        let offered = Arc::new(offered::all(&places));
-        Arc::new(Scripts { places, names, inputs, offered })
+        let offered = Arc::new(offered::find_model_scripts(&places));
+        Arc::new(Scripts { places, names, inputs, model_scripts: offered })
     }
 }
 
@@ -82,9 +82,9 @@ impl ExtensionCache {
             find_scripts: Arc::new(|_| ScriptPlaces::default()),
             scripts: Arc::default(),
             store: Store::in_memory(),
-            asked: true,
-            number: 0,
-            looking: None,
+            is_requested: true,
+            scan_number: 0,
+            pending_scan: None,
         }
     }
 
@@ -96,25 +96,25 @@ impl ExtensionCache {
 
     /// Sets the store for the data that scripts save.
     #[must_use]
-    pub fn remembering(self, store: Store) -> ExtensionCache {
+    pub fn with_store(self, store: Store) -> ExtensionCache {
         ExtensionCache { store, ..self }
     }
 
     /// No extensions at all.
-    pub fn nothing() -> ExtensionCache {
+    pub fn empty() -> ExtensionCache {
         ExtensionCache::new(Arc::new(|_| SearchPath::default()))
     }
 
     /// Starts a read. Its result is also sent as a note, for a session that does not wait.
-    fn look(&mut self, trusted: bool, cwd: PathBuf, notes: &UnboundedSender<TurnMessage>) {
+    fn start_scan(&mut self, trusted: bool, cwd: PathBuf, notes: &UnboundedSender<TurnMessage>) {
         let before = ExtensionScan {
             library: Arc::clone(&self.library),
             scripts: Arc::clone(&self.scripts),
         };
         let (places, find_scripts) = (Arc::clone(&self.places), Arc::clone(&self.find_scripts));
-        self.number += 1;
-        let (notes, number, asked) = (notes.clone(), self.number, self.asked);
-        self.looking = Some(tokio::task::spawn_blocking(move || {
+        self.scan_number += 1;
+        let (notes, number, asked) = (notes.clone(), self.scan_number, self.is_requested);
+        self.pending_scan = Some(tokio::task::spawn_blocking(move || {
             let places = places(trusted);
             let same = *before.library.places() == places && before.library.is_current();
             let library = match same {
@@ -122,15 +122,15 @@ impl ExtensionCache {
                 false => Arc::new(ExtensionSet::load(&places)),
             };
             let all = asked || !same;
-            let scripts = Scripts::read(before.scripts, find_scripts(trusted), &cwd, all);
+            let scripts = Scripts::list(before.scripts, find_scripts(trusted), &cwd, all);
             let looked = ExtensionScan { library, scripts };
             // A closed session needs no extensions.
-            let _ = notes.send(TurnMessage::Looked { number, looked: looked.clone() });
+            let _ = notes.send(TurnMessage::ExtensionsScanned { number, looked: looked.clone() });
             looked
         }));
     }
 
-    fn has(&self, looked: &ExtensionScan) -> bool {
+    fn is_same(&self, looked: &ExtensionScan) -> bool {
         Arc::ptr_eq(&looked.library, &self.library) && Arc::ptr_eq(&looked.scripts, &self.scripts)
     }
 }
@@ -141,54 +141,56 @@ const AFTER: Duration = Duration::from_millis(60);
 
 impl Session {
     /// Schedules the first read for after the start.
-    pub(super) fn look_soon(&self) {
-        let notes = self.notes.clone();
+    pub(super) fn schedule_refresh(&self) {
+        let notes = self.turn_messages.clone();
         tokio::spawn(async move {
             tokio::time::sleep(AFTER).await;
             // A closed session needs no extensions.
-            let _ = notes.send(TurnMessage::LookNow);
+            let _ = notes.send(TurnMessage::RefreshExtensions);
         });
     }
 
     /// The start is over: reads, unless that was requested earlier.
-    pub(super) fn look_now(&mut self) {
-        if self.voice.kept.number == 0 {
-            self.look();
+    pub(super) fn refresh_now(&mut self) {
+        if self.responder.extensions.scan_number == 0 {
+            self.refresh();
         }
     }
 
     /// Checks for changes; the result comes as a note.
-    pub(super) fn look(&mut self) {
-        let place = &self.guard.place;
-        self.voice.kept.look(place.trusted, place.cwd.clone(), &self.notes);
+    pub(super) fn refresh(&mut self) {
+        let place = &self.security.place;
+        self.responder.extensions.start_scan(place.trusted, place.cwd.clone(), &self.turn_messages);
     }
 
     /// Reads and waits, so that a message is sent with the current extensions.
-    pub(super) async fn look_first(&mut self) {
+    pub(super) async fn refresh_and_wait(&mut self) {
         // A read that is already running, as right after the start, is recent enough.
-        if self.voice.kept.looking.is_none() {
-            self.look();
+        if self.responder.extensions.pending_scan.is_none() {
+            self.refresh();
         }
-        let looked = match self.voice.kept.looking.take() {
+        let looked = match self.responder.extensions.pending_scan.take() {
             Some(looking) => looking.await.ok(),
             None => None,
         };
         if let Some(looked) = looked {
-            self.take(looked).await;
+            self.apply_scan(looked).await;
         }
     }
 
     /// Takes the result of a read.
-    pub(super) async fn looked(&mut self, number: u64, looked: ExtensionScan) {
-        if number == self.voice.kept.number && self.voice.kept.looking.take().is_some() {
-            self.take(looked).await;
+    pub(super) async fn finish_refresh(&mut self, number: u64, looked: ExtensionScan) {
+        if number == self.responder.extensions.scan_number
+            && self.responder.extensions.pending_scan.take().is_some()
+        {
+            self.apply_scan(looked).await;
         }
     }
 
     /// Reports it if it is new or was requested.
-    async fn take(&mut self, looked: ExtensionScan) {
-        let kept = &mut self.voice.kept;
-        if !std::mem::take(&mut kept.asked) && kept.has(&looked) {
+    async fn apply_scan(&mut self, looked: ExtensionScan) {
+        let kept = &mut self.responder.extensions;
+        if !std::mem::take(&mut kept.is_requested) && kept.is_same(&looked) {
             return;
         }
         let ExtensionScan { library, scripts } = looked;
@@ -196,56 +198,56 @@ impl Session {
         let catalogue = Box::new(Extensions { scripts: names, inputs, ..library.extensions() });
         (kept.library, kept.scripts) = (library, scripts);
         let tools = self.toolbox().tool_infos();
-        if tools != self.facts.tools {
-            self.facts.tools = tools;
-            self.tell_facts().await;
+        if tools != self.info.tools {
+            self.info.tools = tools;
+            self.send_info().await;
         }
         self.outbox.send(Event::Catalogue(catalogue)).await;
     }
 
     /// The ops about extensions.
-    pub(super) async fn of_library(&mut self, op: Op) {
+    pub(super) async fn handle_extension_op(&mut self, op: Op) {
         match op {
             Op::SetBot { name } => self.set_bot(name).await,
             Op::Invoke { name, args, mentions } => self.invoke(&name, &args, mentions).await,
             _ => {
-                self.voice.kept.asked = true;
-                self.look();
+                self.responder.extensions.is_requested = true;
+                self.refresh();
             }
         }
     }
 
     /// Switches to another bot, from the next turn on.
     async fn set_bot(&mut self, name: Option<String>) {
-        self.look_first().await;
+        self.refresh_and_wait().await;
         let Some(name) = name else {
-            self.voice.persona = Persona::default();
-            self.facts.bot = None;
-            self.tell_facts().await;
-            return self.say(Notice::info(words::BOT_LEFT)).await;
+            self.responder.persona = Persona::default();
+            self.info.bot = None;
+            self.send_info().await;
+            return self.notify(Notice::info(words::BOT_LEFT)).await;
         };
-        let library = Arc::clone(&self.voice.kept.library);
+        let library = Arc::clone(&self.responder.extensions.library);
         match library.bot(&name) {
-            Err(absent) => self.say(Notice::error(absent.localized())).await,
+            Err(absent) => self.notify(Notice::error(absent.localized())).await,
             Ok(bot) => {
                 let prompt = Some(bot.system_prompt.clone());
-                self.voice.persona = Persona { prompt, params: bot.params.clone() };
-                self.facts.bot = Some(name.clone());
-                self.tell_facts().await;
-                self.say(Notice::info(words::BOT_SET.with("name", name))).await;
+                self.responder.persona = Persona { prompt, params: bot.params.clone() };
+                self.info.bot = Some(name.clone());
+                self.send_info().await;
+                self.notify(Notice::info(words::BOT_SET.with("name", name))).await;
             }
         }
     }
 
     /// Expands a command or a skill from the current file.
     async fn invoke(&mut self, name: &str, args: &str, mentions: Vec<Mention>) {
-        self.look_first().await;
-        match fill::by_name(&self.voice.kept.library, name, args) {
+        self.refresh_and_wait().await;
+        match fill::by_name(&self.responder.extensions.library, name, args) {
             Ok(mut prompt) => {
                 prompt.attach(mentions);
                 self.submit(UserInput::Prompt(Box::new(prompt))).await;
             }
-            Err(why) => self.say(Notice::error(why)).await,
+            Err(why) => self.notify(Notice::error(why)).await,
         }
     }
 }

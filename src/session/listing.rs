@@ -1,6 +1,6 @@
 //! Pages that list saved sessions, for the terminal and for commands without a screen.
 
-use super::saved::when;
+use super::saved::format_time;
 use crate::protocol::{Page, PageRow};
 use crate::store::{Listed, SessionHit};
 use crate::words::{plural, session as words};
@@ -12,7 +12,7 @@ pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {
         .map(|one| {
             let turns = plural(one.turns as usize, words::TURNS_ONE, words::TURNS);
             let about = words::LISTED
-                .with("when", when(one.updated))
+                .with("when", format_time(one.updated))
                 .with("title", one.title)
                 .with("turns", turns)
                 .with("folder", one.folder);
@@ -36,7 +36,7 @@ pub fn hits_page(looked_for: &str, hits: Vec<SessionHit>, most: usize) -> Page {
         .take(most)
         .map(|hit| {
             let about = words::HIT
-                .with("when", when(hit.at))
+                .with("when", format_time(hit.at))
                 .with("title", hit.title)
                 .with("around", hit.around);
             PageRow::pair(hit.id, about)

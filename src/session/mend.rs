@@ -16,7 +16,7 @@ use crate::words::session as words;
 const TAIL: usize = 128 * 1024;
 
 /// The events missing after the last turn of these; empty if it ended.
-pub fn closing(events: &[Event], cwd: &str) -> Vec<Event> {
+pub fn closing_events(events: &[Event], cwd: &str) -> Vec<Event> {
     let begun = events.iter().rposition(|event| matches!(event, Event::TurnStarted { .. }));
     let Some(begun) = begun else { return Vec::new() };
     let Some((Event::TurnStarted { turn, .. }, rest)) =
@@ -27,8 +27,8 @@ pub fn closing(events: &[Event], cwd: &str) -> Vec<Event> {
     if rest.iter().any(|event| matches!(event, Event::TurnEnded { .. })) {
         return Vec::new();
     }
-    let mut open = Open::default();
-    rest.iter().for_each(|event| open.take(event));
+    let mut open = OpenTurn::default();
+    rest.iter().for_each(|event| open.apply(event));
     let mut out = Vec::new();
     if !open.reply.is_empty() {
         let cut = Some(Truncation::Broken);
@@ -39,7 +39,11 @@ pub fn closing(events: &[Event], cwd: &str) -> Vec<Event> {
             ..ModelMessage::default()
         }));
     }
-    out.extend(open.steps.into_iter().map(|step| Event::StepFinished(Box::new(step.seen(cwd)))));
+    out.extend(
+        open.steps
+            .into_iter()
+            .map(|step| Event::StepFinished(Box::new(step.into_observation(cwd)))),
+    );
     let ending = TurnOutcome::Interrupted;
     out.push(Event::TurnEnded { turn: *turn, ending, usage: Usage::default(), elapsed_ms: 0 });
     out
@@ -47,7 +51,7 @@ pub fn closing(events: &[Event], cwd: &str) -> Vec<Event> {
 
 /// The parts that have not finished.
 #[derive(Default)]
-struct Open {
+struct OpenTurn {
     /// The reply so far.
     reply: String,
     steps: Vec<OpenStep>,
@@ -60,8 +64,8 @@ struct OpenStep {
     output: String,
 }
 
-impl Open {
-    fn take(&mut self, event: &Event) {
+impl OpenTurn {
+    fn apply(&mut self, event: &Event) {
         match event {
             Event::ReplyStarted
             | Event::Retrying { .. }
@@ -70,10 +74,10 @@ impl Open {
             Event::Delta { text } => self.reply.push_str(text),
             Event::Asked(ask) => {
                 if let Question::Step { step, risk, .. } = &ask.question {
-                    self.step(step, risk, false);
+                    self.open_step(step, risk, false);
                 }
             }
-            Event::StepStarted { step, risk } => self.step(step, risk, true),
+            Event::StepStarted { step, risk } => self.open_step(step, risk, true),
             Event::StepOutput { id, text } => {
                 if let Some(open) = self.steps.iter_mut().find(|open| open.step.id == *id) {
                     open.output.push_str(text);
@@ -84,7 +88,7 @@ impl Open {
         }
     }
 
-    fn step(&mut self, step: &Step, risk: &Risk, began: bool) {
+    fn open_step(&mut self, step: &Step, risk: &Risk, began: bool) {
         self.steps.retain(|open| open.step.id != step.id);
         let (step, risk) = (step.clone(), risk.clone());
         self.steps.push(OpenStep { step, risk, began, output: String::new() });
@@ -92,7 +96,7 @@ impl Open {
 }
 
 impl OpenStep {
-    fn seen(self, cwd: &str) -> Observation {
+    fn into_observation(self, cwd: &str) -> Observation {
         let cwd = self.step.cwd.clone().unwrap_or_else(|| cwd.to_owned());
         let (outcome, note) = match self.began {
             true => (Outcome::Interrupted, words::STEP_INTERRUPTED),
@@ -107,12 +111,12 @@ impl OpenStep {
 
 /// The history entries of a turn, made from its events. A turn that ended keeps its own entries;
 /// this is for a turn that was interrupted or whose entries are lost.
-pub fn kept(events: &[Event]) -> TurnRecord {
+pub fn turn_record(events: &[Event]) -> TurnRecord {
     let Some(Event::TurnStarted { text, origin, .. }) = events.first() else {
         return TurnRecord::default();
     };
     if *origin == TurnOrigin::Shell {
-        return shell(text, events);
+        return shell_record(text, events);
     }
     let mut kept = TurnRecord::default();
     kept.add_user(text);
@@ -121,19 +125,19 @@ pub fn kept(events: &[Event]) -> TurnRecord {
     for event in events.iter().skip(1) {
         match event {
             Event::Replied(replied) => {
-                settle(&mut kept, &mut reply, &mut seen);
+                add_reply(&mut kept, &mut reply, &mut seen);
                 reply = Some((replied.error, replied.message.clone()));
             }
             Event::StepFinished(one) => seen.push((**one).clone()),
             Event::Plan { items } => kept.set_plan(items),
             Event::Steered { text } => {
-                settle(&mut kept, &mut reply, &mut seen);
+                add_reply(&mut kept, &mut reply, &mut seen);
                 kept.add_user(text);
             }
             _ => {}
         }
     }
-    settle(&mut kept, &mut reply, &mut seen);
+    add_reply(&mut kept, &mut reply, &mut seen);
     let ending = events.iter().rev().find_map(|event| match event {
         Event::TurnEnded { ending, .. } => Some(ending),
         _ => None,
@@ -148,7 +152,11 @@ pub fn kept(events: &[Event]) -> TurnRecord {
 }
 
 /// Adds a reply with its results.
-fn settle(kept: &mut TurnRecord, reply: &mut Option<(bool, String)>, seen: &mut Vec<Observation>) {
+fn add_reply(
+    kept: &mut TurnRecord,
+    reply: &mut Option<(bool, String)>,
+    seen: &mut Vec<Observation>,
+) {
     match reply.take() {
         Some((_, message)) if !seen.is_empty() => kept.add_reply(ReplyKind::Cmd, &message),
         Some((true, message)) => kept.add_reply(ReplyKind::Error, &message),
@@ -158,17 +166,21 @@ fn settle(kept: &mut TurnRecord, reply: &mut Option<(bool, String)>, seen: &mut 
     kept.add_steps(&std::mem::take(seen));
 }
 
-fn shell(text: &str, events: &[Event]) -> TurnRecord {
+fn shell_record(text: &str, events: &[Event]) -> TurnRecord {
     let line = text.trim_start_matches('!');
     let seen = events.iter().find_map(|event| match event {
-        Event::StepFinished(seen) => Some(super::shell::kept(line, seen)),
+        Event::StepFinished(seen) => Some(super::shell::turn_record(line, seen)),
         _ => None,
     });
     seen.filter(|_| !text.starts_with("!!")).unwrap_or_default()
 }
 
 /// The history for the model, from the saved entries.
-pub fn history(remembered: &[Remembered], broken: &[(u64, EventPage)], cwd: &str) -> History {
+pub fn rebuild_history(
+    remembered: &[Remembered],
+    broken: &[(u64, EventPage)],
+    cwd: &str,
+) -> History {
     let mut history = History::default();
     for one in remembered {
         match one {
@@ -186,10 +198,10 @@ pub fn history(remembered: &[Remembered], broken: &[(u64, EventPage)], cwd: &str
             Remembered::Turn { turn, left: None } => {
                 let events = broken.iter().find(|(broken, _)| broken == turn);
                 let events = events.map(|(_, piece)| events_of(piece)).unwrap_or_default();
-                let closing = closing(&events, cwd);
+                let closing = closing_events(&events, cwd);
                 let all: Vec<Event> = events.into_iter().chain(closing).collect();
                 // It was masked when it was saved.
-                history.push(*turn, kept(&all), |_| {});
+                history.push(*turn, turn_record(&all), |_| {});
             }
         }
     }
@@ -244,19 +256,22 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_came_to_its_end_needs_nothing() {
+    fn a_finished_turn_needs_no_closing_events() {
         let ended = Event::TurnEnded {
             turn: 3,
             ending: TurnOutcome::Done,
             usage: Usage::default(),
             elapsed_ms: 0,
         };
-        assert_eq!(closing(&[started("x", TurnOrigin::Typed), replied("y"), ended], "/w"), []);
-        assert_eq!(closing(&[], "/w"), []);
+        assert_eq!(
+            closing_events(&[started("x", TurnOrigin::Typed), replied("y"), ended], "/w"),
+            []
+        );
+        assert_eq!(closing_events(&[], "/w"), []);
     }
 
     #[test]
-    fn a_reply_that_was_growing_is_kept_as_cut_off() {
+    fn an_incomplete_reply_is_kept_and_marked_as_truncated() {
         let delta = |text: &str| Event::Delta { text: text.into() };
         let events = [
             started("x", TurnOrigin::Typed),
@@ -264,7 +279,7 @@ mod tests {
             delta("half an "),
             delta("answer"),
         ];
-        let closing = closing(&events, "/w");
+        let closing = closing_events(&events, "/w");
         let Some(Event::Replied(reply)) = closing.first() else { panic!("{closing:?}") };
         assert_eq!(
             (reply.message.as_str(), reply.cut),
@@ -303,7 +318,7 @@ mod tests {
             output,
             Event::Asked(Box::new(Ask { id: AskId(2), question: asked })),
         ];
-        let closing = closing(&events, "/w");
+        let closing = closing_events(&events, "/w");
         assert_eq!(outcomes(&closing), [Outcome::Interrupted, Outcome::Cancelled]);
         let Some(Event::StepFinished(seen)) = closing.first() else { panic!("{closing:?}") };
         assert_eq!((seen.stdout.as_str(), seen.cwd.as_str()), ("line\n", "/w"));
@@ -320,9 +335,9 @@ mod tests {
 
     fn after(events: &[Event]) -> History {
         let mut events = events.to_vec();
-        events.extend(closing(&events, "/w"));
+        events.extend(closing_events(&events, "/w"));
         let mut history = History::default();
-        history.push(3, kept(&events), |_| {});
+        history.push(3, turn_record(&events), |_| {});
         history
     }
 
@@ -383,19 +398,23 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_kept_from_the_model_stays_so() {
+    fn a_private_shell_line_stays_hidden_from_the_model() {
         let line = |text| [started(text, TurnOrigin::Shell), begun("cmd_001"), seen("cmd_001")];
-        assert!(kept(&line("!!ls")).is_empty());
-        assert!(!kept(&line("!ls")).is_empty());
-        assert!(kept(&[]).is_empty());
+        assert!(turn_record(&line("!!ls")).is_empty());
+        assert!(!turn_record(&line("!ls")).is_empty());
+        assert!(turn_record(&[]).is_empty());
     }
 
     #[test]
     fn the_history_consists_of_saved_entries_and_those_made_from_events() {
         let mut whole = History::default();
-        whole.push(1, kept(&[started("all before", TurnOrigin::Typed)]), |_| {});
+        whole.push(1, turn_record(&[started("all before", TurnOrigin::Typed)]), |_| {});
         let mut second = History::default();
-        second.push(2, kept(&[started("second", TurnOrigin::Typed), replied("yes")]), |_| {});
+        second.push(
+            2,
+            turn_record(&[started("second", TurnOrigin::Typed), replied("yes")]),
+            |_| {},
+        );
         let remembered = [
             Remembered::Turn { turn: 1, left: Some("{}".into()) },
             Remembered::Whole {
@@ -413,7 +432,7 @@ mod tests {
             events: vec![crate::store::StoredEvent { seq: 1, at: 0, event }],
             ..EventPage::default()
         };
-        let history = history(&remembered, &[(3, piece)], "/w");
+        let history = rebuild_history(&remembered, &[(3, piece)], "/w");
         assert_eq!(history.turns(), 3);
         let text = sent(&history).iter().map(|one| one.content.as_str()).collect::<String>();
         let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
@@ -424,7 +443,11 @@ mod tests {
         let mut before = History::default();
         for turn in 1..=4 {
             let words = format!("words of {turn}");
-            before.push(turn, kept(&[started(&words, TurnOrigin::Typed), replied("yes")]), |_| {});
+            before.push(
+                turn,
+                turn_record(&[started(&words, TurnOrigin::Typed), replied("yes")]),
+                |_| {},
+            );
         }
         let turn = |turn: u64| Remembered::Turn {
             turn,
@@ -438,11 +461,11 @@ mod tests {
         let outline = serde_json::to_string(&summed.outline()).expect("plain data");
         assert!(!outline.contains("words of"), "{outline}");
         let whole = Remembered::Whole { turn: 4, history: outline };
-        let again = history(&[turn(4), whole], &[], "/w");
+        let again = rebuild_history(&[turn(4), whole], &[], "/w");
         assert_eq!(again, summed);
         // Turns before it, which a summary replaces, are not restored.
         let outline = serde_json::to_string(&summed.outline()).expect("plain data");
         let whole = Remembered::Whole { turn: 4, history: outline };
-        assert_eq!(history(&[turn(1), turn(2), turn(4), whole], &[], "/w"), summed);
+        assert_eq!(rebuild_history(&[turn(1), turn(2), turn(4), whole], &[], "/w"), summed);
     }
 }

@@ -75,21 +75,21 @@ pub struct Rescue {
 /// The parts of a session. `app` builds them and passes them in.
 pub struct SessionConfig {
     /// The session info at the start; the session keeps it up to date.
-    pub facts: SessionInfo,
-    pub reach: ModelAccess,
-    pub guard: Security,
+    pub info: SessionInfo,
+    pub model_access: ModelAccess,
+    pub security: Security,
     pub tools: Toolbox,
     pub persona: Persona,
     /// Where the session is saved.
-    pub keep: saved::Persistence,
+    pub persistence: saved::Persistence,
     /// Commands, skills and bots; read once the session is open.
-    pub kept: library::ExtensionCache,
+    pub extensions: library::ExtensionCache,
     /// The maximum size of a request.
     pub bounds: crate::context::window::Bounds,
     /// Notices shown once, when the session opens.
-    pub greeting: Vec<crate::protocol::Notice>,
+    pub opening_notices: Vec<crate::protocol::Notice>,
     /// Whether template shell commands that are not of high risk run without a question.
-    pub approves_pieces: bool,
+    pub approves_template_commands: bool,
 }
 
 /// Connections to models.
@@ -98,7 +98,7 @@ pub struct ModelAccess {
     pub first: Connected,
     /// Searches for models nearby, once, after the session has opened.
     pub discover: Option<BoxFuture<'static, Vec<FoundServer>>>,
-    pub ways: Callbacks,
+    pub callbacks: Callbacks,
 }
 
 /// Actions that the session calls and `app` provides.
@@ -178,9 +178,9 @@ pub struct Persona {
 pub fn start(mut parts: SessionConfig) -> Handle {
     let (ops, op_receiver) = mpsc::channel(ROOM);
     let (events, event_receiver) = mpsc::channel(outbox::ROOM);
-    let keep = std::mem::replace(&mut parts.keep, saved::Persistence::nothing());
-    let redactor = Arc::clone(&parts.guard.redactor);
-    let saved = saved::Saved::start(keep, &mut parts.facts, redactor);
+    let keep = std::mem::replace(&mut parts.persistence, saved::Persistence::in_memory());
+    let redactor = Arc::clone(&parts.security.redactor);
+    let saved = saved::SessionStore::start(keep, &mut parts.info, redactor);
     let outbox = outbox::Outbox::new(events, Some(saved.recorder()));
     let task = tokio::spawn(run::run(parts, saved, op_receiver, outbox));
     Handle { ops, events: event_receiver, task }

@@ -13,7 +13,9 @@ use serde_json::Value;
 
 use super::host::TurnHost;
 use super::run::Session;
-use super::script::{GRACE, ScriptPlaces, begin, hearing, may_call, said, shown};
+use super::script::{
+    GRACE, ScriptPlaces, call_question, display_value, script_answer, script_channels, spawn_script,
+};
 use super::scripting::{ScriptAnswer, ScriptQuestion, ScriptStore, SessionScriptHost};
 use crate::agent::Host as _;
 use crate::context::digest;
@@ -40,24 +42,24 @@ const ASKS: u64 = 1 << 52;
 
 /// A script that may run as a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offered {
+pub struct ModelScript {
     pub id: String,
     /// One line: its usage and its purpose.
     help: String,
 }
 
 /// The parts a turn needs to run scripts.
-pub struct Runner {
+pub struct ScriptRunner {
     places: ScriptPlaces,
     store: Store,
     lang: Lang,
-    asked: u64,
+    next_ask: u64,
 }
 
 /// The trusted scripts of the script folders that have a description. Blocks.
-pub(super) fn all(places: &ScriptPlaces) -> Vec<Offered> {
+pub(super) fn find_model_scripts(places: &ScriptPlaces) -> Vec<ModelScript> {
     let library = places.clone().library();
-    let mut out: Vec<Offered> = Vec::new();
+    let mut out: Vec<ModelScript> = Vec::new();
     for folder in &places.folders {
         let files = library.files().list(folder);
         for file in files.iter().filter(|it| !it.is_folder && is_script(&it.name)).take(MOST_FILES)
@@ -67,7 +69,7 @@ pub(super) fn all(places: &ScriptPlaces) -> Vec<Offered> {
             let help = shape.help().filter(|_| shape.origin.trusted);
             if let Some(help) = help.filter(|help| out.iter().all(|it| it.id != help.id)) {
                 let line = help.text().lines().next().unwrap_or_default().replacen("- @", "- ", 1);
-                out.push(Offered { id: help.id, help: digest::cut_middle(&line, BUDGET / 4) });
+                out.push(ModelScript { id: help.id, help: digest::cut_middle(&line, BUDGET / 4) });
             }
         }
     }
@@ -75,7 +77,7 @@ pub(super) fn all(places: &ScriptPlaces) -> Vec<Offered> {
 }
 
 /// The system prompt with its section on scripts.
-pub(super) fn beside(prompt: String, offered: &[Offered]) -> String {
+pub(super) fn with_script_section(prompt: String, offered: &[ModelScript]) -> String {
     if offered.is_empty() {
         return prompt;
     }
@@ -97,7 +99,7 @@ pub(super) fn beside(prompt: String, offered: &[Offered]) -> String {
 }
 
 /// The script and the arguments that a step asks for.
-pub(super) fn asked(work: &StepAction) -> Option<(&str, ScriptArgs)> {
+pub(super) fn script_call(work: &StepAction) -> Option<(&str, ScriptArgs)> {
     let StepAction::Tool { name, input } = work else { return None };
     let script = input.get("script").and_then(Value::as_str).filter(|_| name == SCRIPT_TOOL)?;
     let args = match input.get("args").cloned() {
@@ -108,7 +110,7 @@ pub(super) fn asked(work: &StepAction) -> Option<(&str, ScriptArgs)> {
 }
 
 /// Replaces a failure's hints about command-line flags with those for the terminal.
-pub(super) fn in_here(failure: LocatedError) -> LocatedError {
+pub(super) fn with_session_hints(failure: LocatedError) -> LocatedError {
     let mut what = failure.message;
     let pairs = [
         (script_run::NO_SCRIPT, script_run::NO_SCRIPT_HERE),
@@ -151,35 +153,37 @@ impl Tool for ScriptRunTool {
 
 impl Session {
     /// The scripts a model may run now; the guide has its own way.
-    pub(super) fn offered(&self) -> Arc<Vec<Offered>> {
-        match self.voice.connected.provider {
+    pub(super) fn model_scripts(&self) -> Arc<Vec<ModelScript>> {
+        match self.responder.connected.provider {
             Provider::Guide => Arc::default(),
-            Provider::OpenAi | Provider::Scripted => Arc::clone(&self.voice.kept.scripts.offered),
+            Provider::OpenAi | Provider::Scripted => {
+                Arc::clone(&self.responder.extensions.scripts.model_scripts)
+            }
         }
     }
 
     pub(super) fn toolbox(&self) -> Toolbox {
-        let tools = super::skills::toolbox(&self.tools, &self.voice.kept.library);
-        match self.offered().is_empty() {
+        let tools = super::skills::toolbox(&self.tools, &self.responder.extensions.library);
+        match self.model_scripts().is_empty() {
             true => tools,
             false => tools.with_tool(Arc::new(ScriptRunTool)),
         }
     }
 
-    pub(super) fn runner(&self) -> Runner {
-        Runner {
+    pub(super) fn script_runner(&self) -> ScriptRunner {
+        ScriptRunner {
             // A turn begins by reading the extensions again.
-            places: self.voice.kept.scripts.places.clone(),
-            store: self.voice.kept.store.clone(),
-            lang: self.facts.lang,
-            asked: ASKS.saturating_add(self.facts.turns.saturating_mul(1 << 20)),
+            places: self.responder.extensions.scripts.places.clone(),
+            store: self.responder.extensions.store.clone(),
+            lang: self.info.lang,
+            next_ask: ASKS.saturating_add(self.info.turns.saturating_mul(1 << 20)),
         }
     }
 }
 
 /// The state of a script that runs as a step.
 #[derive(Default)]
-struct Heard {
+struct ScriptOutput {
     text: String,
     usage: Usage,
 }
@@ -189,9 +193,9 @@ impl TurnHost {
     pub(super) async fn run_script(&mut self, cleared: Cleared) -> Observation {
         let judged = cleared.assessment();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
-        let (script, args) = asked(&step.work)
+        let (script, args) = script_call(&step.work)
             .map_or_else(Default::default, |(script, args)| (script.to_owned(), args));
-        let from = self.bench.folder().to_owned();
+        let from = self.judge.folder().to_owned();
         let mut seen = Observation::not_run(
             step.clone(),
             judged.cwd.display().to_string(),
@@ -201,7 +205,7 @@ impl TurnHost {
         self.emit(Event::StepStarted { step: step.clone(), risk }).await;
         let started = Instant::now();
         let order = RunRequest { script, from, args, streams: false };
-        let (text, came) = self.play(&step.id, order).await;
+        let (text, came) = self.run_to_end(&step.id, order).await;
         let (text, why) = match came {
             Some(Ok(value)) if value.is_empty() || text.trim_end().ends_with(value.trim()) => {
                 (text, None)
@@ -221,52 +225,52 @@ impl TurnHost {
             seen.stderr = why.text(Lang::En);
             seen.note = Some(why);
         }
-        self.desk.redactor.mask_output(&mut seen);
+        self.context.redactor.mask_output(&mut seen);
         seen
     }
 
     /// The script's printed text, and its value as text; `None` if it was stopped.
-    async fn play(
+    async fn run_to_end(
         &mut self,
         id: &str,
         order: RunRequest,
     ) -> (String, Option<Result<String, LocalizedText>>) {
-        let (told, asking, mut ears) = hearing();
-        let (policy, place, world) = self.bench.parts();
-        let (cancel, stopped) = (self.desk.cancel.child_token(), self.desk.cancel.clone());
+        let (told, asking, mut ears) = script_channels();
+        let (policy, place, world) = self.judge.parts();
+        let (cancel, stopped) = (self.context.cancel.child_token(), self.context.cancel.clone());
         let host = SessionScriptHost {
-            model: Some(Arc::clone(&self.desk.model)),
-            tools: self.desk.tools.clone(),
+            model: Some(Arc::clone(&self.context.model)),
+            tools: self.context.tools.clone(),
             policy,
             place,
             world,
-            redactor: Arc::clone(&self.desk.redactor),
-            told,
-            asking,
+            redactor: Arc::clone(&self.context.redactor),
+            events: told,
+            ask_user: asking,
             cancel: cancel.clone(),
-            numbers: (format!("{id}_"), 0),
-            memory: ScriptStore::of(self.runner.store.clone()),
+            step_numbers: (format!("{id}_"), 0),
+            store: ScriptStore::new(self.script_runner.store.clone()),
         };
-        let library = self.runner.places.clone().library();
-        let mut running = begin(order, library, host);
-        let mut so_far = Heard::default();
+        let library = self.script_runner.places.clone().library();
+        let mut running = spawn_script(order, library, host);
+        let mut so_far = ScriptOutput::default();
         let came = loop {
             tokio::select! {
                 biased;
                 () = stopped.cancelled() => break None,
-                Some(told) = ears.told.recv() => self.heard_of(id, told, &mut so_far).await,
-                Some((asked, answer)) = ears.asked.recv() => match self.put(asked).await {
+                Some(told) = ears.events.recv() => self.handle_script_event(id, told, &mut so_far).await,
+                Some((asked, answer)) = ears.questions.recv() => match self.ask_user(asked).await {
                     // A script that ended needs no answer.
                     Some(said) => drop(answer.send(said)),
                     None => {
                         // The user stopped at the script's question: the turn stops too.
-                        self.desk.cancel.cancel();
+                        self.context.cancel.cancel();
                         break None;
                     }
                 },
                 came = &mut running => break Some(match came {
-                    Ok(Ok(done)) => Ok(shown(&done.value)),
-                    Ok(Err(failure)) => Err(in_here(failure).localized()),
+                    Ok(Ok(done)) => Ok(display_value(&done.value)),
+                    Ok(Err(failure)) => Err(with_session_hints(failure).localized()),
                     Err(_) => Err(words::SCRIPT_BROKE.into()),
                 }),
             }
@@ -276,17 +280,22 @@ impl TurnHost {
             // Releases what the script holds; a running computation cannot be interrupted.
             let _ = tokio::time::timeout(GRACE, running).await;
         }
-        while let Ok(told) = ears.told.try_recv() {
-            self.heard_of(id, told, &mut so_far).await;
+        while let Ok(told) = ears.events.try_recv() {
+            self.handle_script_event(id, told, &mut so_far).await;
         }
-        self.summing = self.summing.plus(so_far.usage);
+        self.extra_usage = self.extra_usage.plus(so_far.usage);
         (so_far.text, came)
     }
 
-    async fn heard_of(&mut self, id: &str, told: ScriptEvent, so_far: &mut Heard) {
+    async fn handle_script_event(
+        &mut self,
+        id: &str,
+        told: ScriptEvent,
+        so_far: &mut ScriptOutput,
+    ) {
         match told {
             ScriptEvent::Print(value) => {
-                let text = format!("{}\n", shown(&value));
+                let text = format!("{}\n", display_value(&value));
                 if so_far.text.len() < LONGEST * 2 {
                     so_far.text.push_str(&text);
                 }
@@ -308,15 +317,17 @@ impl TurnHost {
     }
 
     /// Asks the user a script's question; `None`: stop everything.
-    async fn put(&mut self, asked: ScriptQuestion) -> Option<ScriptAnswer> {
-        let lang = self.runner.lang;
+    async fn ask_user(&mut self, asked: ScriptQuestion) -> Option<ScriptAnswer> {
+        let lang = self.script_runner.lang;
         let question: Question = match asked {
             ScriptQuestion::Step { question, .. } => *question,
-            ScriptQuestion::Call(say) => may_call(&self.desk.redactor.mask(&say.text(lang)), lang),
+            ScriptQuestion::Call(say) => {
+                call_question(&self.context.redactor.mask(&say.text(lang)), lang)
+            }
         };
-        let id = AskId(self.runner.asked);
-        self.runner.asked += 1;
-        let cancel = self.desk.cancel.clone();
+        let id = AskId(self.script_runner.next_ask);
+        self.script_runner.next_ask += 1;
+        let cancel = self.context.cancel.clone();
         let decision = tokio::select! {
             biased;
             () = cancel.cancelled() => None,
@@ -326,7 +337,7 @@ impl TurnHost {
             self.emit(Event::QuestionClosed { ask: id }).await;
             return None;
         };
-        said(decision)
+        script_answer(decision)
     }
 }
 
@@ -350,16 +361,19 @@ mod tests {
             folders: vec![folder.clone()],
             trusted: trusted.iter().map(|path| path.to_path_buf()).collect(),
         };
-        let offered = all(&places(&[&folder]));
+        let offered = find_model_scripts(&places(&[&folder]));
         assert_eq!(offered.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["rain"]);
-        assert!(all(&places(&[])).is_empty());
-        let prompt = beside("P".to_owned(), &offered);
+        assert!(find_model_scripts(&places(&[])).is_empty());
+        let prompt = with_script_section("P".to_owned(), &offered);
         assert!(prompt.ends_with("\n- rain(place=…): tells the weather"), "{prompt}");
-        assert_eq!(beside("P".to_owned(), &[]), "P");
-        let many: Vec<Offered> = (0..200)
-            .map(|n| Offered { id: format!("s{n}"), help: format!("- s{n}: {}", "x".repeat(60)) })
+        assert_eq!(with_script_section("P".to_owned(), &[]), "P");
+        let many: Vec<ModelScript> = (0..200)
+            .map(|n| ModelScript {
+                id: format!("s{n}"),
+                help: format!("- s{n}: {}", "x".repeat(60)),
+            })
             .collect();
-        let prompt = beside(String::new(), &many);
+        let prompt = with_script_section(String::new(), &many);
         assert!(prompt.len() < BUDGET + 200 && prompt.contains("more"), "{}", prompt.len());
     }
 
@@ -367,9 +381,9 @@ mod tests {
     fn a_step_names_a_script_and_its_arguments() {
         let work = |input| StepAction::Tool { name: SCRIPT_TOOL.into(), input };
         let named = work(json!({"script": "a", "args": {"x": 1}}));
-        assert_eq!(asked(&named), Some(("a", ScriptArgs::from_value(json!({"x": 1})))));
+        assert_eq!(script_call(&named), Some(("a", ScriptArgs::from_value(json!({"x": 1})))));
         let text = work(json!({"script": "a", "args": "{x: 1}"}));
-        assert_eq!(asked(&text), asked(&named));
-        assert_eq!(asked(&StepAction::exec("ls", &[])), None);
+        assert_eq!(script_call(&text), script_call(&named));
+        assert_eq!(script_call(&StepAction::exec("ls", &[])), None);
     }
 }

@@ -28,30 +28,30 @@ const BEAT: Duration = Duration::from_millis(40);
 pub struct Outbox {
     events: Sender<Event>,
     /// Text that was gathered and not sent yet.
-    gathered: Option<Event>,
+    batch: Option<Event>,
     /// When text was last sent.
-    released: Option<Instant>,
+    last_release: Option<Instant>,
     /// Text for which the channel had no room yet.
-    waiting: Option<Event>,
+    unsent: Option<Event>,
     recorder: Option<Recorder>,
     /// Text for which the recorder had no room yet.
-    unwritten: Option<Event>,
+    unrecorded: Option<Event>,
 }
 
 impl Outbox {
     pub fn new(events: Sender<Event>, recorder: Option<Recorder>) -> Outbox {
-        Outbox { events, gathered: None, released: None, waiting: None, recorder, unwritten: None }
+        Outbox { events, batch: None, last_release: None, unsent: None, recorder, unrecorded: None }
     }
 
     /// A second outbox for the same channel, with all that waits in this one.
-    pub fn hand_over(&mut self) -> Outbox {
+    pub fn split_off(&mut self) -> Outbox {
         Outbox {
             events: self.events.clone(),
-            gathered: self.gathered.take(),
-            released: self.released,
-            waiting: self.waiting.take(),
+            batch: self.batch.take(),
+            last_release: self.last_release,
+            unsent: self.unsent.take(),
             recorder: self.recorder.clone(),
-            unwritten: self.unwritten.take(),
+            unrecorded: self.unrecorded.take(),
         }
     }
 
@@ -59,7 +59,7 @@ impl Outbox {
     pub async fn send(&mut self, event: Event) {
         self.release();
         if is_saved(&event) {
-            self.write(&event).await;
+            self.record(&event).await;
         }
         self.flush().await;
         let _ = self.events.send(event).await;
@@ -68,57 +68,57 @@ impl Outbox {
     /// Gathers text that more may follow soon, so that text that arrives together is one event and
     /// not thousands. [`Outbox::release`] sends it, at [`Outbox::due`].
     pub fn gather(&mut self, event: Event) {
-        let rest = match &mut self.gathered {
+        let rest = match &mut self.batch {
             None => Some(event),
-            Some(earlier) => joined(earlier, event),
+            Some(earlier) => merge(earlier, event),
         };
         if let Some(rest) = rest {
             self.release();
-            self.gathered = Some(rest);
+            self.batch = Some(rest);
         }
-        if self.gathered.as_ref().is_some_and(|event| length(event) >= PIECE) {
+        if self.batch.as_ref().is_some_and(|event| length(event) >= PIECE) {
             self.release();
         }
     }
 
     /// When the gathered text must be sent; `None` if there is none.
     pub fn due(&self) -> Option<Instant> {
-        self.gathered.as_ref()?;
-        Some(self.released.map_or_else(Instant::now, |released| released + BEAT))
+        self.batch.as_ref()?;
+        Some(self.last_release.map_or_else(Instant::now, |released| released + BEAT))
     }
 
     /// Sends the gathered text.
     pub fn release(&mut self) {
-        if let Some(event) = self.gathered.take() {
-            self.released = Some(Instant::now());
+        if let Some(event) = self.batch.take() {
+            self.last_release = Some(Instant::now());
             self.stream(event);
         }
     }
 
     /// Sends text now if there is room; otherwise keeps it and appends later text.
     pub fn stream(&mut self, event: Event) {
-        self.write_later(event.clone());
-        let event = match self.waiting.take() {
+        self.try_record(event.clone());
+        let event = match self.unsent.take() {
             None => event,
-            Some(mut earlier) => match joined(&mut earlier, event) {
+            Some(mut earlier) => match merge(&mut earlier, event) {
                 None => earlier,
                 Some(later) => match self.events.try_send(earlier) {
                     Ok(()) => later,
                     Err(error) => {
-                        self.waiting = Some(graver(error.into_inner(), later));
+                        self.unsent = Some(more_important(error.into_inner(), later));
                         return;
                     }
                 },
             },
         };
         if let Err(error) = self.events.try_send(event) {
-            self.waiting = Some(error.into_inner());
+            self.unsent = Some(error.into_inner());
         }
     }
 
-    async fn write(&mut self, event: &Event) {
+    async fn record(&mut self, event: &Event) {
         if let Some(recorder) = &self.recorder {
-            if let Some(text) = self.unwritten.take() {
+            if let Some(text) = self.unrecorded.take() {
                 recorder.append(&text).await;
             }
             match event {
@@ -129,31 +129,31 @@ impl Outbox {
         }
     }
 
-    fn write_later(&mut self, event: Event) {
+    fn try_record(&mut self, event: Event) {
         let Some(recorder) = &self.recorder else { return };
-        let event = match self.unwritten.take() {
+        let event = match self.unrecorded.take() {
             None => event,
-            Some(mut earlier) => match joined(&mut earlier, event) {
+            Some(mut earlier) => match merge(&mut earlier, event) {
                 None => earlier,
                 Some(later) => match recorder.try_send(earlier) {
                     None => later,
-                    Some(earlier) => graver(earlier, later),
+                    Some(earlier) => more_important(earlier, later),
                 },
             },
         };
-        self.unwritten = recorder.try_send(event);
+        self.unrecorded = recorder.try_send(event);
     }
 
     /// True while text waits for room.
-    pub fn is_waiting(&self) -> bool {
-        self.waiting.is_some()
+    pub fn has_unsent(&self) -> bool {
+        self.unsent.is_some()
     }
 
     /// Waits until all text is sent.
     pub async fn flush(&mut self) {
         self.release();
         if let Ok(permit) = self.events.reserve().await
-            && let Some(event) = self.waiting.take()
+            && let Some(event) = self.unsent.take()
         {
             permit.send(event);
         }
@@ -161,7 +161,7 @@ impl Outbox {
 }
 
 /// Appends text of the same kind; returns text of another kind.
-fn joined(earlier: &mut Event, later: Event) -> Option<Event> {
+fn merge(earlier: &mut Event, later: Event) -> Option<Event> {
     match (earlier, later) {
         (Event::Delta { text }, Event::Delta { text: more })
         | (Event::ReasoningDelta { text }, Event::ReasoningDelta { text: more }) => {
@@ -181,7 +181,7 @@ fn length(event: &Event) -> usize {
 
 /// If two kinds of text wait for a full channel, only one is kept. Reasoning may be lost, the
 /// answer may not.
-fn graver(earlier: Event, later: Event) -> Event {
+fn more_important(earlier: Event, later: Event) -> Event {
     match (&earlier, &later) {
         (Event::Delta { .. }, Event::ReasoningDelta { .. }) => earlier,
         _ => later,
@@ -205,7 +205,7 @@ mod tests {
         for text in ["a", "b", "c"] {
             outbox.stream(delta(text));
         }
-        assert!(outbox.is_waiting());
+        assert!(outbox.has_unsent());
         assert_eq!(receiver.recv().await, Some(delta("a")));
         outbox.flush().await;
         assert_eq!(receiver.recv().await, Some(delta("bc")));
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn gathered_text_does_not_wait_for_more_than_a_piece() {
+    async fn gathered_text_is_sent_once_it_fills_an_event() {
         let (sender, mut receiver) = mpsc::channel(8);
         let mut outbox = Outbox::new(sender, None);
         outbox.gather(delta(&"x".repeat(PIECE - 1)));
@@ -259,7 +259,7 @@ mod tests {
         assert!(before + BEAT <= due && due <= after + BEAT);
         assert!(receiver.try_recv().is_err(), "it waits for its beat");
         // A second outbox continues with the text that waits in this one.
-        let mut other = outbox.hand_over();
+        let mut other = outbox.split_off();
         assert_eq!((outbox.due(), other.due()), (None, Some(due)));
         other.send(Event::Cleared).await;
         assert_eq!(receiver.try_recv(), Ok(delta("bc")));
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_is_never_lost_to_a_thought() {
+    async fn reasoning_never_displaces_the_answer() {
         let (sender, mut receiver) = mpsc::channel(1);
         let mut outbox = Outbox::new(sender, None);
         outbox.stream(Event::ReasoningDelta { text: "hm".into() });

@@ -39,7 +39,7 @@ const TAIL: usize = 400;
 
 /// Why a prompt was not sent.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(super) enum ExpansionStop {
     Cancelled,
     /// The user stopped at a question.
     Stopped,
@@ -47,7 +47,7 @@ pub(super) enum Stop {
 }
 
 /// The shell commands of one prompt, and the numbers they use.
-pub(super) struct Filling<'a> {
+pub(super) struct Expansion<'a> {
     pub host: &'a mut TurnHost,
     pub next_step: u64,
     pub next_ask: u64,
@@ -65,27 +65,27 @@ pub async fn run(
         Event::TurnStarted { turn: start.turn, text: prompt.shown.clone(), origin: start.origin };
     host.emit(opened).await;
     let (next_step, next_ask) = (start.next_step, start.next_ask);
-    let mut filling = Filling { host: &mut host, next_step, next_ask };
+    let mut filling = Expansion { host: &mut host, next_step, next_ask };
     let source = prompt.source.clone();
-    let filled = filling.fill(prompt).await;
+    let filled = filling.expand(prompt).await;
     let (next_step, next_ask) = (filling.next_step, filling.next_ask);
     let start = TurnStart { next_step, next_ask, opening: Opening::AlreadyShown, ..start };
     let ending = match (filled, then) {
         (Ok(text), AfterExpansion::Send) => {
             if let Some(source) = source {
-                invoked(&mut host, source, &text);
+                apply_source(&mut host, source, &text);
             }
             let turn = Turn::new(TurnStart { text, ..start });
-            let cancel = host.desk.cancel.clone();
+            let cancel = host.context.cancel.clone();
             return drive(turn, &mut host, cancel).await;
         }
         (Ok(text), AfterExpansion::Render) => {
             host.emit(Event::Rendered { text }).await;
             TurnOutcome::Done
         }
-        (Err(Stop::Cancelled), _) => TurnOutcome::Cancelled,
-        (Err(Stop::Stopped), _) => TurnOutcome::Stopped,
-        (Err(Stop::Unsent(why)), _) => TurnOutcome::Unsent { why },
+        (Err(ExpansionStop::Cancelled), _) => TurnOutcome::Cancelled,
+        (Err(ExpansionStop::Stopped), _) => TurnOutcome::Stopped,
+        (Err(ExpansionStop::Unsent(why)), _) => TurnOutcome::Unsent { why },
     };
     let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let usage = Usage::default();
@@ -95,19 +95,19 @@ pub async fn run(
 }
 
 /// The user entered a skill: it stays in view. The tools that it or a command names limit the turn.
-fn invoked(host: &mut TurnHost, source: PromptSource, text: &str) {
+fn apply_source(host: &mut TurnHost, source: PromptSource, text: &str) {
     if source.kind == PromptSourceKind::Skill {
-        host.entered(&source.name, text);
+        host.enter_skill(&source.name, text);
     }
     if !source.tools.is_empty() {
-        host.narrow(Some(ToolRestriction { skill: source.name, tools: source.tools }));
+        host.restrict_tools(Some(ToolRestriction { skill: source.name, tools: source.tools }));
     }
 }
 
-impl Filling<'_> {
-    async fn fill(&mut self, prompt: Prompt) -> Result<String, Stop> {
+impl Expansion<'_> {
+    async fn expand(&mut self, prompt: Prompt) -> Result<String, ExpansionStop> {
         let input: ShellInput = prompt.input.clone().unwrap_or_default().into();
-        let outputs = self.shell(&prompt, input).await?;
+        let outputs = self.run_commands(&prompt, input).await?;
         let mut outputs = outputs.into_iter();
         let mut reading = AttachmentRead::default();
         let mut text = String::new();
@@ -117,10 +117,10 @@ impl Filling<'_> {
                 PromptPart::Shell(_) => text.push_str(&outputs.next().unwrap_or_default()),
                 PromptPart::Mention { text: words, mention } => {
                     text.push_str(&words);
-                    reading.mentioned(self, &mention).await?;
+                    reading.attach(self, &mention).await?;
                 }
                 PromptPart::Insert(mention) => {
-                    let read = files::inserted(self, &mention).await?;
+                    let read = files::read_inserted(self, &mention).await?;
                     text.push_str(read.text.strip_suffix('\n').unwrap_or(&read.text));
                     reading.attached.push(read.attached);
                 }
@@ -134,7 +134,7 @@ impl Filling<'_> {
             self.host.emit(Event::Attached { items: reading.attached }).await;
         }
         match text.trim().is_empty() {
-            true => Err(Stop::Unsent(words::NOTHING_LEFT.into())),
+            true => Err(ExpansionStop::Unsent(words::NOTHING_LEFT.into())),
             false => Ok(text),
         }
     }
@@ -146,10 +146,10 @@ impl Filling<'_> {
     }
 
     /// Asks the user; a cancel withdraws the question.
-    pub async fn ask(&mut self, question: Question) -> Result<Decision, Stop> {
+    pub async fn ask(&mut self, question: Question) -> Result<Decision, ExpansionStop> {
         let id = AskId(self.next_ask);
         self.next_ask += 1;
-        let cancel = self.host.desk.cancel.clone();
+        let cancel = self.host.context.cancel.clone();
         let decision = tokio::select! {
             biased;
             () = cancel.cancelled() => None,
@@ -159,15 +159,19 @@ impl Filling<'_> {
             Some(decision) => Ok(decision),
             None => {
                 self.host.emit(Event::QuestionClosed { ask: id }).await;
-                Err(Stop::Cancelled)
+                Err(ExpansionStop::Cancelled)
             }
         }
     }
 
     /// The replacement of each shell command, in order.
-    async fn shell(&mut self, prompt: &Prompt, input: ShellInput) -> Result<Vec<String>, Stop> {
+    async fn run_commands(
+        &mut self,
+        prompt: &Prompt,
+        input: ShellInput,
+    ) -> Result<Vec<String>, ExpansionStop> {
         if prompt.shell_lines().next().is_some() {
-            self.host.sheltered().await;
+            self.host.await_sandbox_status().await;
         }
         let mut held = Vec::new();
         for line in prompt.shell_lines() {
@@ -175,7 +179,9 @@ impl Filling<'_> {
             match safety::assess_template_command(&id, line, self.host.policy_context()) {
                 Verdict::Ask(piece) => held.push(piece),
                 Verdict::Run(_) | Verdict::Refuse(_) => {
-                    return Err(Stop::Unsent(words::PIECE_REFUSED.with("line", short(line))));
+                    return Err(ExpansionStop::Unsent(
+                        words::PIECE_REFUSED.with("line", shorten(line)),
+                    ));
                 }
             }
         }
@@ -183,34 +189,35 @@ impl Filling<'_> {
             return Ok(Vec::new());
         }
         let policy = self.host.policy_context().policy;
-        let pieces: Vec<TemplateCommand> = held.iter().map(|held| shown(held, policy)).collect();
-        let decision = match self.ahead(prompt, &pieces).await {
+        let pieces: Vec<TemplateCommand> =
+            held.iter().map(|held| template_command(held, policy)).collect();
+        let decision = match self.preapproval(prompt, &pieces).await {
             Some(decision) => Ok(decision),
             None => self.ask(question(prompt, &pieces, &held)).await,
         };
         let decision = match decision {
             Ok(decision) => decision,
             Err(stop) => {
-                self.left(&held, Outcome::Cancelled).await;
+                self.report_not_run(&held, Outcome::Cancelled).await;
                 return Err(stop);
             }
         };
-        let Some(allowed) = allowed(decision, &pieces) else {
-            self.left(&held, Outcome::Declined).await;
+        let Some(allowed) = approved_ids(decision, &pieces) else {
+            self.report_not_run(&held, Outcome::Declined).await;
             self.host
                 .emit(Event::Notice(
                     Notice::warning(words::PIECES_DECLINED).with_topic(Topic::PiecesDeclined),
                 ))
                 .await;
-            return Err(Stop::Stopped);
+            return Err(ExpansionStop::Stopped);
         };
         let mut outputs = Vec::new();
         for piece in held {
             if allowed.contains(&piece.assessment().step.id) {
-                outputs.push(self.piece(piece.approve(), &input).await?);
+                outputs.push(self.run_command(piece.approve(), &input).await?);
             } else {
                 let line = line_of(&piece).to_owned();
-                self.left(std::slice::from_ref(&piece), Outcome::Declined).await;
+                self.report_not_run(std::slice::from_ref(&piece), Outcome::Declined).await;
                 outputs.push(LEFT_OUT.replace("{line}", &line));
             }
         }
@@ -219,41 +226,51 @@ impl Filling<'_> {
 
     /// The approval of shell commands from the start of the program. If one of them is of high
     /// risk, all are asked about, so that the user sees them together.
-    async fn ahead(&mut self, prompt: &Prompt, pieces: &[TemplateCommand]) -> Option<Decision> {
-        if !self.host.desk.approves_pieces || pieces.iter().any(TemplateCommand::is_high_risk) {
+    async fn preapproval(
+        &mut self,
+        prompt: &Prompt,
+        pieces: &[TemplateCommand],
+    ) -> Option<Decision> {
+        if !self.host.context.approves_template_commands
+            || pieces.iter().any(TemplateCommand::is_high_risk)
+        {
             return None;
         }
-        let say = words::PIECES_ALLOWED.with("of", of(prompt)).with("n", pieces.len());
+        let say = words::PIECES_ALLOWED.with("of", source_name(prompt)).with("n", pieces.len());
         self.host.emit(Event::Notice(crate::protocol::Notice::info(say))).await;
         Some(Decision::Approve)
     }
 
     /// Runs one shell command. Returns its output without the last newline.
-    async fn piece(&mut self, piece: Cleared, input: &ShellInput) -> Result<String, Stop> {
+    async fn run_command(
+        &mut self,
+        piece: Cleared,
+        input: &ShellInput,
+    ) -> Result<String, ExpansionStop> {
         let line = match &piece.assessment().step.work {
             crate::protocol::StepAction::Shell { line } => line.clone(),
             _ => String::new(),
         };
         let mut piped = self.pipe(piece, input).await;
-        if let Some(piece) = self.beyond_the_wall(&piped.observation, &line).await? {
+        if let Some(piece) = self.ask_unsandboxed(&piped.observation, &line).await? {
             piped = self.pipe(piece, input).await;
         }
         let PipedOutput { observation: seen, output } = piped;
         let (outcome, code) = (seen.outcome, seen.exit_code);
-        let tail = tail(&seen.stderr).to_owned();
+        let tail = last_lines(&seen.stderr).to_owned();
         let unsent = |word: crate::words::Phrase| {
-            let say = word.with("line", short(&line)).with("tail", tail.clone());
-            Err(Stop::Unsent(say.with("code", code.unwrap_or_default())))
+            let say = word.with("line", shorten(&line)).with("tail", tail.clone());
+            Err(ExpansionStop::Unsent(say.with("code", code.unwrap_or_default())))
         };
         match (outcome, code, output) {
-            (Outcome::Cancelled, ..) => Err(Stop::Cancelled),
+            (Outcome::Cancelled, ..) => Err(ExpansionStop::Cancelled),
             (Outcome::Ran, Some(0), Some(output)) => {
                 let output = output.strip_suffix('\n').unwrap_or(&output);
                 Ok(output.strip_suffix('\r').unwrap_or(output).to_owned())
             }
             (Outcome::Ran, Some(0), None) => {
-                let say = words::PIECE_LONG.with("line", short(&line)).with("most", 1024usize);
-                Err(Stop::Unsent(say))
+                let say = words::PIECE_LONG.with("line", shorten(&line)).with("most", 1024usize);
+                Err(ExpansionStop::Unsent(say))
             }
             (Outcome::Ran, Some(_), _) => unsent(words::PIECE_EXITED),
             _ => unsent(words::PIECE_KILLED),
@@ -263,18 +280,18 @@ impl Filling<'_> {
     async fn pipe(&mut self, piece: Cleared, input: &ShellInput) -> PipedOutput {
         let host = &mut self.host;
         let input = Arc::clone(input);
-        let piped = pipe_step(&host.desk, &mut host.outbox, piece, input).await;
+        let piped = pipe_step(&host.context, &mut host.outbox, piece, input).await;
         host.emit(Event::StepFinished(Box::new(piped.observation.clone()))).await;
         piped
     }
 
     /// Runs the command again without the sandbox, if the sandbox denied it something and the user
     /// approves. Only a plain yes approves.
-    async fn beyond_the_wall(
+    async fn ask_unsandboxed(
         &mut self,
         seen: &Observation,
         line: &str,
-    ) -> Result<Option<Cleared>, Stop> {
+    ) -> Result<Option<Cleared>, ExpansionStop> {
         if seen.denied.is_none() {
             return Ok(None);
         }
@@ -282,10 +299,12 @@ impl Filling<'_> {
         let judge = |step: Step| {
             safety::assess_template_command(&step.id, line, self.host.policy_context())
         };
-        let Some((held, question)) = wall::again(seen, id, judge) else { return Ok(None) };
+        let Some((held, question)) = wall::unsandboxed_retry(seen, id, judge) else {
+            return Ok(None);
+        };
         match self.ask(question).await? {
             Decision::Approve => Ok(Some(held.approve_unsandboxed())),
-            Decision::Stop => Err(Stop::Stopped),
+            Decision::Stop => Err(ExpansionStop::Stopped),
             Decision::Reject { .. }
             | Decision::Dismiss
             | Decision::ApproveAll { .. }
@@ -297,7 +316,7 @@ impl Filling<'_> {
     }
 
     /// Shows these commands as not run.
-    async fn left(&mut self, pieces: &[NeedsApproval], outcome: Outcome) {
+    async fn report_not_run(&mut self, pieces: &[NeedsApproval], outcome: Outcome) {
         for piece in pieces {
             let judged = piece.assessment();
             let cwd = judged.cwd.display().to_string();
@@ -307,7 +326,7 @@ impl Filling<'_> {
     }
 }
 
-fn shown(held: &NeedsApproval, policy: &Policy) -> TemplateCommand {
+fn template_command(held: &NeedsApproval, policy: &Policy) -> TemplateCommand {
     let judged = held.assessment();
     TemplateCommand {
         id: judged.step.id.clone(),
@@ -326,11 +345,15 @@ fn line_of(held: &NeedsApproval) -> &str {
 
 fn question(prompt: &Prompt, pieces: &[TemplateCommand], held: &[NeedsApproval]) -> Question {
     let cwd = held.first().map(|held| held.assessment().cwd.display().to_string());
-    Question::Pieces { of: of(prompt), cwd: cwd.unwrap_or_default(), pieces: pieces.to_vec() }
+    Question::Pieces {
+        of: source_name(prompt),
+        cwd: cwd.unwrap_or_default(),
+        pieces: pieces.to_vec(),
+    }
 }
 
 /// The owner of the shell commands, as the user knows it.
-fn of(prompt: &Prompt) -> String {
+fn source_name(prompt: &Prompt) -> String {
     match &prompt.source {
         Some(source) => format!("/{}", source.name),
         None => prompt.shown.clone(),
@@ -339,7 +362,7 @@ fn of(prompt: &Prompt) -> String {
 
 /// The ids that may run; `None`: none may, and nothing is sent. An approval without ids does not
 /// approve a command of high risk.
-fn allowed(decision: Decision, pieces: &[TemplateCommand]) -> Option<Vec<String>> {
+fn approved_ids(decision: Decision, pieces: &[TemplateCommand]) -> Option<Vec<String>> {
     let mild = || pieces.iter().filter(|piece| !piece.is_high_risk()).map(|piece| piece.id.clone());
     let ids: Vec<String> = match decision {
         Decision::ApproveAll { steps } => steps,
@@ -356,14 +379,14 @@ fn allowed(decision: Decision, pieces: &[TemplateCommand]) -> Option<Vec<String>
 }
 
 /// The last lines of a command's error output.
-fn tail(stderr: &str) -> &str {
+fn last_lines(stderr: &str) -> &str {
     let text = stderr.trim_end();
     let from = text.ceil_char_boundary(text.len().saturating_sub(TAIL));
     text.get(from..).unwrap_or_default()
 }
 
 /// A line, cut for a sentence.
-pub(super) fn short(line: &str) -> String {
+pub(super) fn shorten(line: &str) -> String {
     const MOST: usize = 80;
     match line.char_indices().nth(MOST) {
         Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),

@@ -52,7 +52,7 @@ pub fn models(
 }
 
 /// The result of a search, as a sentence with what to type; `None` if none of it can be used.
-pub fn offer(found: &FoundServer) -> Option<Notice> {
+pub fn found_server_notice(found: &FoundServer) -> Option<Notice> {
     let model = found.models.first()?;
     let notice = match &found.key_env {
         Some(key) => words::FOUND_KEY.with("key", key.as_str()).with("name", found.name.as_str()),
@@ -73,9 +73,9 @@ pub fn offer(found: &FoundServer) -> Option<Notice> {
 /// The parts of the next request as bars; while a turn runs, of the last request.
 pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
     let next = || {
-        let system = session.system();
-        let notes = &session.found.notes.text;
-        let history = &session.past.history;
+        let system = session.system_prompt();
+        let notes = &session.instructions.notes.text;
+        let history = &session.conversation.history;
         window::request(RequestParts { system: &system, notes, history, turn: &[] }, session.bounds)
             .1
     };
@@ -84,7 +84,7 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
     let mut rows: Vec<PageRow> = ledger
         .sections
         .iter()
-        .map(|share| PageRow::pair(part(share.section), bar(share.size.bytes, room.bytes)))
+        .map(|share| PageRow::pair(section_name(share.section), bar(share.size.bytes, room.bytes)))
         .collect();
     let free = room.bytes.saturating_sub(taken.bytes);
     rows.push(PageRow::pair(said::LEDGER_FREE, bar(free, room.bytes)));
@@ -94,11 +94,11 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
         said::LEDGER_BOUND_IS.with("bytes", format_bytes(room.bytes)).with("tokens", room.tokens);
     rows.push(PageRow::pair(said::LEDGER_BOUND, bound));
     rows.extend(
-        session.facts.notes.iter().map(|note| PageRow::pair(said::PART_NOTES, note.localized())),
+        session.info.notes.iter().map(|note| PageRow::pair(said::PART_NOTES, note.localized())),
     );
     for share in ledger.sections.iter().filter(|share| share.omitted_bytes > 0) {
         let cut = said::LEDGER_CUT
-            .with("part", part(share.section))
+            .with("part", section_name(share.section))
             .with("bytes", format_bytes(share.omitted_bytes));
         rows.push(PageRow::line(cut));
     }
@@ -113,13 +113,13 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
 
 /// What to say of the first request of a turn: it holds the user's own words and no results
 /// yet, so what is cut there is theirs.
-pub fn cut(ledger: &ContextUsage) -> Option<Notice> {
+pub fn truncation_notice(ledger: &ContextUsage) -> Option<Notice> {
     let cut = ledger.omitted_bytes(Section::Turn);
     let say = said::MESSAGE_CUT.with("bytes", format_bytes(cut));
     (cut > 0).then(|| Notice::warning(say).with_hint(said::MESSAGE_CUT_HINT))
 }
 
-fn part(part: Section) -> Phrase {
+fn section_name(part: Section) -> Phrase {
     match part {
         Section::System => said::PART_SYSTEM,
         Section::Notes => said::PART_NOTES,
@@ -178,12 +178,12 @@ pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage) -> Page {
 
 /// Writes the conversation; never changes an existing file.
 pub async fn export(session: &mut Session, format: ExportFormat, path: Option<String>) -> Notice {
-    if session.past.record().is_empty() {
+    if session.conversation.record().is_empty() {
         return Notice::info(words::EXPORT_EMPTY);
     }
-    let path = target(Path::new(&session.facts.cwd), format, path);
-    let text = export::render(session.past.record(), format, session.facts.lang);
-    let text = session.guard.redactor.mask(&text).into_owned();
+    let path = export_path(Path::new(&session.info.cwd), format, path);
+    let text = export::render(session.conversation.record(), format, session.info.lang);
+    let text = session.security.redactor.mask(&text).into_owned();
     let shown = path.display().to_string();
     match create(&path, &text).await {
         Ok(()) => Notice::info(words::EXPORTED.with("path", shown)),
@@ -196,12 +196,12 @@ pub async fn export(session: &mut Session, format: ExportFormat, path: Option<St
     }
 }
 
-fn target(cwd: &Path, format: ExportFormat, path: Option<String>) -> PathBuf {
+fn export_path(cwd: &Path, format: ExportFormat, path: Option<String>) -> PathBuf {
     match path {
         Some(path) => cwd.join(path),
         None => {
             let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
-            cwd.join(format!("avocet-{now}.{}", export::ending(format)))
+            cwd.join(format!("avocet-{now}.{}", export::file_extension(format)))
         }
     }
 }
@@ -229,7 +229,7 @@ mod tests {
     use crate::words::Lang;
 
     #[test]
-    fn beside_the_guide_stand_the_models_that_were_found() {
+    fn found_models_are_listed_after_the_guide() {
         let guide = Connected {
             model: Arc::new(Guide::new(Lang::En)),
             provider: crate::protocol::Provider::Guide,

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::run::Session;
-use super::undo::{Changed, Since, Whose, changes, since};
+use super::undo::{ChangedFile, UndoPoint, UndoScope, changes, changes_since};
 use crate::context::history::TurnRecord;
 use crate::protocol::{Event, Notice, Rewind};
 use crate::words::{LocalizedText, session as words};
@@ -20,7 +20,7 @@ impl Session {
         turn: u64,
         what: Option<Rewind>,
     ) -> Result<(), LocalizedText> {
-        let changed = since(&changes(self.past.record()), Since::turn(turn));
+        let changed = changes_since(&changes(self.conversation.record()), UndoPoint::turn(turn));
         match what {
             None if changed.is_empty() => self.rewind_chat(turn, &changed).await,
             None => {
@@ -30,36 +30,40 @@ impl Session {
             }
             Some(Rewind::Chat) => self.rewind_chat(turn, &changed).await,
             Some(Rewind::Files) => {
-                self.put_back_since(Since::turn(turn), REWIND).await;
+                self.undo_since(UndoPoint::turn(turn), REWIND).await;
                 Ok(())
             }
             Some(Rewind::Both) => self.rewind_both(turn).await,
         }
     }
 
-    async fn rewind_chat(&mut self, turn: u64, changed: &[Changed]) -> Result<(), LocalizedText> {
-        let Behind { undone, events, .. } = self.behind(turn, changed);
-        self.forget_from(turn, Rewind::Chat, events).await?;
+    async fn rewind_chat(
+        &mut self,
+        turn: u64,
+        changed: &[ChangedFile],
+    ) -> Result<(), LocalizedText> {
+        let ReplacementRecord { undone, events, .. } = self.replacement_record(turn, changed);
+        self.rewind_conversation(turn, Rewind::Chat, events).await?;
         if changed.is_empty() && undone.is_empty() {
             return Ok(());
         }
         let before = turn.saturating_sub(1);
-        let redactor = &self.guard.redactor;
-        let holds = self.past.history.contains_turn(before);
-        Arc::make_mut(&mut self.past.history).append_to_turn(
+        let redactor = &self.security.redactor;
+        let holds = self.conversation.history.contains_turn(before);
+        Arc::make_mut(&mut self.conversation.history).append_to_turn(
             before,
-            left(changed, &undone),
+            files_record(changed, &undone),
             |text| {
                 *text = redactor.mask(text).into_owned();
             },
         );
         match holds {
-            true => self.saved.remember(before, &self.past.history).await,
+            true => self.store.save_turn(before, &self.conversation.history).await,
             // The turn before it was summed up long ago.
-            false => self.saved.remember_all(before, &self.past.history).await,
+            false => self.store.save_history(before, &self.conversation.history).await,
         }
         if !changed.is_empty() {
-            self.say(Notice::info(words::REWIND_LEFT.with("n", changed.len()))).await;
+            self.notify(Notice::info(words::REWIND_LEFT.with("n", changed.len()))).await;
         }
         Ok(())
     }
@@ -67,62 +71,64 @@ impl Session {
     /// The chat is rewound first, and the file changes of its turns can be undone until then, even
     /// if the program ends in between.
     async fn rewind_both(&mut self, turn: u64) -> Result<(), LocalizedText> {
-        if self.cannot_undo() {
+        if self.is_undo_blocked() {
             return Err(words::UNDO_BUSY.into());
         }
-        let from = Since::turn(turn);
-        let changed = since(&changes(self.past.record()), from);
-        let (mut whose, back) = self.restores(from).await;
-        let Behind { stayed, events, .. } = self.behind(turn, &changed);
-        self.forget_from(turn, Rewind::Both, events).await?;
+        let from = UndoPoint::turn(turn);
+        let changed = changes_since(&changes(self.conversation.record()), from);
+        let (mut whose, back) = self.restore_steps(from).await;
+        let ReplacementRecord { kept_changes: stayed, events, .. } =
+            self.replacement_record(turn, &changed);
+        self.rewind_conversation(turn, Rewind::Both, events).await?;
         if !back.is_empty() {
-            whose.stays = stayed;
-            whose.left.push(turn);
-            self.put_back(whose, back, REWIND);
+            whose.kept_changes = stayed;
+            whose.kept_turns.push(turn);
+            self.start_undo(whose, back, REWIND);
         }
         Ok(())
     }
 
     /// The record about files that replaces the forgotten turns: files restored in one of them stay
     /// restored, and the changes to other files can still be undone.
-    fn behind(&mut self, turn: u64, changed: &[Changed]) -> Behind {
-        let record = self.past.record();
+    fn replacement_record(&mut self, turn: u64, changed: &[ChangedFile]) -> ReplacementRecord {
+        let record = self.conversation.record();
         let is_it =
             |event: &Event| matches!(event, Event::TurnStarted { turn: n, .. } if *n == turn);
         let start = record.iter().rposition(is_it).unwrap_or(record.len());
         let stood = changes(record);
         let mut before = changes(record.get(..start).unwrap_or_default());
-        let (mut whose, mut undone) = (Whose::default(), Vec::new());
+        let (mut whose, mut undone) = (UndoScope::default(), Vec::new());
         before.retain(|change| {
-            let stands = stood.iter().any(|one| one.left == change.left && one.turn == change.turn);
+            let stands =
+                stood.iter().any(|one| one.is_kept == change.is_kept && one.turn == change.turn);
             if !stands {
-                let numbers = if change.left { &mut whose.left } else { &mut whose.turns };
+                let numbers = if change.is_kept { &mut whose.kept_turns } else { &mut whose.turns };
                 numbers.push(change.turn);
                 undone.push(change.path.clone());
             }
             stands
         });
-        before.retain(|change| change.left && change.turn == turn);
+        before.retain(|change| change.is_kept && change.turn == turn);
         let mut events = Vec::new();
-        if whose != Whose::default() {
-            events.push(Event::Undone { turns: whose.turns, kept_files_of: whose.left });
+        if whose != UndoScope::default() {
+            events.push(Event::Undone { turns: whose.turns, kept_files_of: whose.kept_turns });
         }
         if !changed.is_empty() {
-            let all: Vec<Changed> = before.iter().chain(changed).cloned().collect();
-            let all = since(&all, Since { turn: 0, own: false });
-            let files = all.iter().map(Changed::told).collect();
+            let all: Vec<ChangedFile> = before.iter().chain(changed).cloned().collect();
+            let all = changes_since(&all, UndoPoint { turn: 0, is_own: false });
+            let files = all.iter().map(ChangedFile::to_change).collect();
             events.push(Event::FilesKept { turn, files });
         }
         undone.sort();
         undone.dedup();
-        Behind { stayed: before, undone, events }
+        ReplacementRecord { kept_changes: before, undone, events }
     }
 }
 
 /// The record that replaces forgotten turns.
-struct Behind {
+struct ReplacementRecord {
     /// Changes that were kept when the chat was rewound to this turn earlier.
-    stayed: Vec<Changed>,
+    kept_changes: Vec<ChangedFile>,
     /// Files that were restored in them.
     undone: Vec<String>,
     events: Vec<Event>,
@@ -132,26 +138,26 @@ struct Behind {
 const REWIND: &str = "/rewind";
 
 /// The report to the model about files whose changes it has forgotten.
-fn left(changed: &[Changed], undone: &[String]) -> TurnRecord {
+fn files_record(changed: &[ChangedFile], undone: &[String]) -> TurnRecord {
     let mut kept = TurnRecord::default();
     let changed: Vec<&str> = changed.iter().map(|one| one.path.as_str()).collect();
     if !changed.is_empty() {
         kept.add_user(&format!(
             "(The user took back what was said after this. Files that you changed in it stay changed: {}.)",
-            named(&changed)
+            list_paths(&changed)
         ));
     }
     let undone: Vec<&str> = undone.iter().map(String::as_str).collect();
     if !undone.is_empty() {
         kept.add_user(&format!(
             "(The user took back your changes to these files, which are as they were before them: {}.)",
-            named(&undone)
+            list_paths(&undone)
         ));
     }
     kept
 }
 
-fn named(paths: &[&str]) -> String {
+fn list_paths(paths: &[&str]) -> String {
     let first = paths.get(..NAMED).unwrap_or(paths).join(", ");
     match paths.len().saturating_sub(NAMED) {
         0 => first,

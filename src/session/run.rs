@@ -12,8 +12,8 @@ use super::context::Summarizer;
 use super::host::{StepJudge, TurnContext, TurnHost, TurnInbox, TurnMessage};
 use super::offered;
 use super::outbox::Outbox;
-use super::saved::Saved;
-use super::skills::{self, WithSkills};
+use super::saved::SessionStore;
+use super::skills::{self, MachineWithSkills};
 use super::state::{self, AfterTurn, Conversation, Responder, RunningTurn};
 use super::turns::UserInput;
 use super::{FoundServer, Rescue, Security, SessionConfig, export, report, rules, trust};
@@ -33,41 +33,41 @@ use crate::words::{LocalizedText, session as words};
 const MAX_COMMANDS: usize = 16;
 
 pub(super) struct Session {
-    pub facts: SessionInfo,
-    pub voice: Responder,
-    pub past: Conversation,
-    pub guard: Security,
+    pub info: SessionInfo,
+    pub responder: Responder,
+    pub conversation: Conversation,
+    pub security: Security,
     pub outbox: Outbox,
-    pub saved: Saved,
+    pub store: SessionStore,
     /// Messages that wait for the running turn to end.
     pub(super) queue: VecDeque<UserInput>,
     /// How many of them, at the end, come from an earlier session: they start nothing.
-    pub(super) resting: usize,
+    pub(super) restored: usize,
     pub(super) running: Option<RunningTurn>,
     pub policy: watch::Sender<Policy>,
     pub(super) tools: Toolbox,
-    pub notes: mpsc::UnboundedSender<TurnMessage>,
-    pub reach: super::Callbacks,
+    pub turn_messages: mpsc::UnboundedSender<TurnMessage>,
+    pub callbacks: super::Callbacks,
     /// The project's instructions.
-    pub found: Arc<crate::config::notes::ProjectInstructions>,
+    pub instructions: Arc<crate::config::notes::ProjectInstructions>,
     pub bounds: Bounds,
     /// Whether shell commands that are not of high risk were approved at the start of the program.
-    pub approves_pieces: bool,
+    pub approves_template_commands: bool,
     /// How many of the added folders come from the command line: they belong to this run, not to a
     /// session.
-    pub given: usize,
+    pub command_line_folders: usize,
 }
 
 /// Runs until `Op::Shutdown`, or until no frontend is connected.
 pub async fn run(
     mut parts: SessionConfig,
-    saved: Saved,
+    saved: SessionStore,
     mut ops: mpsc::Receiver<Op>,
     outbox: Outbox,
 ) -> Option<Rescue> {
     let (note_sender, mut notes) = mpsc::unbounded_channel();
-    let greeting = std::mem::take(&mut parts.greeting);
-    let mut discover = search(parts.reach.discover.take()).boxed().fuse();
+    let greeting = std::mem::take(&mut parts.opening_notices);
+    let mut discover = find_servers(parts.model_access.discover.take()).boxed().fuse();
     let mut shelter = parts.tools.sandbox_status().boxed().fuse();
     let mut session = Session::new(parts, saved, outbox, note_sender);
     session.open(greeting).await;
@@ -76,26 +76,26 @@ pub async fn run(
             op = ops.recv() => match op {
                 None | Some(Op::Shutdown) => break,
                 Some(op) => {
-                    session.settle(&mut notes).await;
-                    if session.op(op).await == trust::AfterTrust::Leave { break }
+                    session.sync_with_turn(&mut notes).await;
+                    if session.handle_op(op).await == trust::AfterTrust::Quit { break }
                 }
             },
-            Some(note) = notes.recv() => session.note(note).await,
-            came = session.saved.next() => session.saved_came(came).await,
-            ended = ended(&mut session.running), if session.running.is_some() => {
-                session.heed(&mut notes).await;
-                session.turn_ended(ended).await;
+            Some(note) = notes.recv() => session.handle_turn_message(note).await,
+            came = session.store.next() => session.handle_store_event(came).await,
+            ended = turn_result(&mut session.running), if session.running.is_some() => {
+                session.drain_messages(&mut notes).await;
+                session.finish_turn(ended).await;
             }
-            found = &mut discover, if !discover.is_terminated() => session.found(found).await,
+            found = &mut discover, if !discover.is_terminated() => session.set_found_servers(found).await,
             Some(shelter) = &mut shelter, if !shelter.is_terminated() => {
-                session.sheltered(shelter).await;
+                session.set_sandbox_status(shelter).await;
             }
         }
     }
     session.close(&mut notes).await
 }
 
-async fn search(found: Option<BoxFuture<'static, Vec<FoundServer>>>) -> Vec<FoundServer> {
+async fn find_servers(found: Option<BoxFuture<'static, Vec<FoundServer>>>) -> Vec<FoundServer> {
     match found {
         Some(found) => found.await,
         None => Vec::new(),
@@ -103,7 +103,7 @@ async fn search(found: Option<BoxFuture<'static, Vec<FoundServer>>>) -> Vec<Foun
 }
 
 /// The end of the running turn, or the reason why it broke off.
-async fn ended(running: &mut Option<RunningTurn>) -> Result<TurnResult, String> {
+async fn turn_result(running: &mut Option<RunningTurn>) -> Result<TurnResult, String> {
     match running {
         Some(running) => (&mut running.task).await.map_err(|error| error.to_string()),
         None => std::future::pending().await,
@@ -117,75 +117,75 @@ pub(super) type TurnHandle =
 pub(super) fn turn_channels() -> (TurnInbox, TurnHandle) {
     let (decisions, decided) = mpsc::unbounded_channel();
     let (steers, steered) = mpsc::unbounded_channel();
-    (TurnInbox { decisions: decided, steers: steered }, (decisions, steers))
+    (TurnInbox { decisions: decided, steering: steered }, (decisions, steers))
 }
 
 impl Session {
     fn new(
         parts: SessionConfig,
-        saved: Saved,
+        saved: SessionStore,
         outbox: Outbox,
         notes: mpsc::UnboundedSender<TurnMessage>,
     ) -> Session {
-        let (policy, _) = watch::channel(parts.guard.policy.clone());
+        let (policy, _) = watch::channel(parts.security.policy.clone());
         Session {
-            given: parts.guard.place.added.len(),
-            facts: parts.facts,
-            voice: Responder {
-                connected: parts.reach.first,
+            command_line_folders: parts.security.place.added.len(),
+            info: parts.info,
+            responder: Responder {
+                connected: parts.model_access.first,
                 persona: parts.persona,
-                kept: parts.kept,
-                found: Vec::new(),
+                extensions: parts.extensions,
+                found_servers: Vec::new(),
             },
-            past: Conversation::default(),
-            guard: parts.guard,
+            conversation: Conversation::default(),
+            security: parts.security,
             outbox,
-            saved,
+            store: saved,
             queue: VecDeque::new(),
-            resting: 0,
+            restored: 0,
             running: None,
             policy,
             tools: parts.tools,
-            notes,
-            reach: parts.reach.ways,
-            found: Arc::default(),
+            turn_messages: notes,
+            callbacks: parts.model_access.callbacks,
+            instructions: Arc::default(),
             bounds: parts.bounds,
-            approves_pieces: parts.approves_pieces,
+            approves_template_commands: parts.approves_template_commands,
         }
     }
 
     async fn open(&mut self, greeting: Vec<Notice>) {
-        self.tell_facts().await;
-        self.look_soon();
+        self.send_info().await;
+        self.schedule_refresh();
         for notice in greeting {
-            self.say(notice).await;
+            self.notify(notice).await;
         }
-        self.resume_first().await;
-        self.ask_trust_first().await;
-        self.read_notes();
+        self.resume_at_start().await;
+        self.ask_trust_at_start().await;
+        self.load_instructions();
     }
 
     /// All notes received so far.
-    async fn heed(&mut self, notes: &mut mpsc::UnboundedReceiver<TurnMessage>) {
+    async fn drain_messages(&mut self, notes: &mut mpsc::UnboundedReceiver<TurnMessage>) {
         while let Ok(note) = notes.try_recv() {
-            self.note(note).await;
+            self.handle_turn_message(note).await;
         }
     }
 
     /// Takes the end of a turn before the next op of a frontend: a frontend that saw the turn end
     /// finds the session idle, and not still busy with the last steps.
-    async fn settle(&mut self, notes: &mut mpsc::UnboundedReceiver<TurnMessage>) {
-        self.heed(notes).await;
+    async fn sync_with_turn(&mut self, notes: &mut mpsc::UnboundedReceiver<TurnMessage>) {
+        self.drain_messages(notes).await;
         if self.running.as_ref().is_some_and(|running| running.is_over) {
-            let ended = ended(&mut self.running).await;
-            self.heed(notes).await;
-            self.turn_ended(ended).await;
+            let ended = turn_result(&mut self.running).await;
+            self.drain_messages(notes).await;
+            self.finish_turn(ended).await;
         }
     }
 
-    async fn op(&mut self, op: Op) -> trust::AfterTrust {
+    async fn handle_op(&mut self, op: Op) -> trust::AfterTrust {
         match op {
-            op if self.refuses(&op) => self.say_read_only().await,
+            op if self.is_read_only_for(&op) => self.warn_read_only().await,
             Op::Submit { text } => self.submit(UserInput::Text(text)).await,
             Op::SubmitPrompt { prompt } => self.submit(UserInput::Prompt(prompt)).await,
             Op::Render { prompt } => self.render(*prompt).await,
@@ -194,7 +194,7 @@ impl Session {
             Op::SetQueue { texts } => self.set_queue(texts).await,
             Op::Unqueue { at, text } => self.unqueue(at, &text).await,
             Op::Decide { ask, decision } => return self.decide(ask, decision).await,
-            Op::PreviewRisk { ask, work } => self.judge(ask, work).await,
+            Op::PreviewRisk { ask, work } => self.preview_risk(ask, work).await,
             Op::Steer { text } => self.steer(text).await,
             Op::Retry => self.retry().await,
             Op::Undo { turns } => self.undo(turns).await,
@@ -206,72 +206,86 @@ impl Session {
             Op::Allow { rule } => self.add_rule(&rule, Adding::Allow).await,
             Op::Deny { rule } => self.add_rule(&rule, Adding::Deny).await,
             Op::Revoke { rule } => {
-                let notice = rules::revoke(&mut self.guard, &rule);
-                self.rules_changed(notice).await;
+                let notice = rules::revoke(&mut self.security, &rule);
+                self.publish_rules(notice).await;
             }
             Op::Export { format, path } => {
                 let notice = report::export(self, format, path).await;
-                self.exported(&notice).await;
-                self.say(notice).await;
+                self.mark_exported(&notice).await;
+                self.notify(notice).await;
             }
             Op::Compress { focus } => self.compress(focus).await,
             Op::Recall { id } => self.recall(&id).await,
-            Op::Report { report } => self.report(report),
+            Op::Report { report } => self.send_report(report),
             Op::Resume { .. } | Op::ListSessions | Op::SearchSessions { .. } => {
-                self.saved_op(op).await
+                self.handle_session_op(op).await
             }
-            Op::Fork { .. } | Op::Rename { .. } | Op::Rewind { .. } => self.saved_op(op).await,
+            Op::Fork { .. } | Op::Rename { .. } | Op::Rewind { .. } => {
+                self.handle_session_op(op).await
+            }
             Op::Trust => self.ask_trust_again().await,
             Op::AddFolder { path } => self.add_folder(&path).await,
             Op::RunScript { script, args } => self.run_script(script, args).await,
             Op::RefreshExtensions | Op::SetBot { .. } | Op::Invoke { .. } => {
-                self.of_library(op).await
+                self.handle_extension_op(op).await
             }
             // The loop ends before this.
             Op::Shutdown => {}
         }
-        trust::AfterTrust::GoOn
+        trust::AfterTrust::Continue
     }
 
-    async fn note(&mut self, note: TurnMessage) {
+    async fn handle_turn_message(&mut self, note: TurnMessage) {
         match note {
-            TurnMessage::Asking(ask) => self.of_turn(|running| running.asking = Some(ask)),
-            TurnMessage::Answered => self.of_turn(|running| running.asking = None),
-            TurnMessage::Heard => self.of_turn(|running| drop(running.unheard.pop_front())),
-            TurnMessage::Sent(ledger) => self.sent(ledger).await,
-            TurnMessage::Compacted(history) => self.compacted(history).await,
-            TurnMessage::Notes(found) => self.noted(found).await,
-            TurnMessage::Remember { rule } => self.add_rule(&rule, Adding::Allow).await,
-            TurnMessage::Granted { grant, scope } => {
-                let notice = rules::grant(&mut self.guard, *grant, scope);
-                self.rules_changed(notice).await;
+            TurnMessage::QuestionOpened(ask) => {
+                self.update_running(|running| running.open_question = Some(ask))
             }
-            TurnMessage::Trusted => self.trusted_at_step().await,
+            TurnMessage::QuestionClosed => {
+                self.update_running(|running| running.open_question = None)
+            }
+            TurnMessage::SteeringRead => {
+                self.update_running(|running| drop(running.unread_steering.pop_front()))
+            }
+            TurnMessage::RequestSent(ledger) => self.set_context_usage(ledger).await,
+            TurnMessage::HistoryCompacted(history) => self.set_compacted_history(history).await,
+            TurnMessage::InstructionsRead(found) => self.set_instructions(found).await,
+            TurnMessage::Remember { rule } => self.add_rule(&rule, Adding::Allow).await,
+            TurnMessage::RuleGranted { grant, scope } => {
+                let notice = rules::grant(&mut self.security, *grant, scope);
+                self.publish_rules(notice).await;
+            }
+            TurnMessage::FolderTrusted => self.trust_from_step().await,
             TurnMessage::Record(event) => {
                 if let Event::TurnEnded { turn, .. } = *event {
-                    self.of_turn(|running| running.is_over |= running.turn == turn);
+                    self.update_running(|running| running.is_over |= running.turn == turn);
                 }
-                self.recorded(*event);
+                self.record_event(*event);
             }
-            TurnMessage::Entered { name, text } => self.past.active.enter(&name, &text),
-            TurnMessage::Narrowed(narrowed) => self.of_turn(|running| running.narrowed = narrowed),
-            TurnMessage::Stepped => self.facts.steps += 1,
-            TurnMessage::LookNow => self.look_now(),
-            TurnMessage::Looked { number, looked } => self.looked(number, looked).await,
+            TurnMessage::SkillEntered { name, text } => {
+                self.conversation.active_skills.enter(&name, &text)
+            }
+            TurnMessage::ToolsRestricted(narrowed) => {
+                self.update_running(|running| running.restriction = narrowed)
+            }
+            TurnMessage::StepFinished => self.info.steps += 1,
+            TurnMessage::RefreshExtensions => self.refresh_now(),
+            TurnMessage::ExtensionsScanned { number, looked } => {
+                self.finish_refresh(number, looked).await
+            }
         }
     }
 
-    async fn sent(&mut self, ledger: Box<ContextUsage>) {
+    async fn set_context_usage(&mut self, ledger: Box<ContextUsage>) {
         let Some(running) = &mut self.running else { return };
-        let is_first = running.sent.is_none();
-        let notice = report::cut(&ledger).filter(|_| is_first);
-        running.sent = Some(ledger);
+        let is_first = running.context_usage.is_none();
+        let notice = report::truncation_notice(&ledger).filter(|_| is_first);
+        running.context_usage = Some(ledger);
         if let Some(notice) = notice {
-            self.say(notice).await;
+            self.notify(notice).await;
         }
     }
 
-    fn of_turn(&mut self, change: impl FnOnce(&mut RunningTurn)) {
+    fn update_running(&mut self, change: impl FnOnce(&mut RunningTurn)) {
         if let Some(running) = &mut self.running {
             change(running);
         }
@@ -283,9 +297,9 @@ impl Session {
     async fn steer(&mut self, text: String) {
         match &mut self.running {
             Some(running) => {
-                running.unheard.push_back(text.clone());
-                let _ = running.steers.send(text);
-                self.say(Notice::info(words::STEER_WAITS)).await;
+                running.unread_steering.push_back(text.clone());
+                let _ = running.steering.send(text);
+                self.notify(Notice::info(words::STEER_WAITS)).await;
             }
             None => self.submit(UserInput::Text(text)).await,
         }
@@ -298,134 +312,134 @@ impl Session {
         task: tokio::task::JoinHandle<TurnResult>,
     ) {
         self.running = Some(RunningTurn {
-            turn: self.facts.turns,
+            turn: self.info.turns,
             is_over: false,
             cancel,
             decisions,
-            steers,
-            unheard: VecDeque::new(),
-            sent: None,
-            asking: None,
-            narrowed: None,
+            steering: steers,
+            unread_steering: VecDeque::new(),
+            context_usage: None,
+            open_question: None,
+            restriction: None,
             task,
-            after: AfterTurn::GoOn,
+            after: AfterTurn::Continue,
         });
     }
 
-    pub(super) fn host(&self, cancel: &CancellationToken, wires: TurnInbox) -> TurnHost {
-        let library = &self.voice.kept.library;
-        let world = WithSkills {
-            world: Arc::clone(&self.guard.world),
+    pub(super) fn turn_host(&self, cancel: &CancellationToken, wires: TurnInbox) -> TurnHost {
+        let library = &self.responder.extensions.library;
+        let world = MachineWithSkills {
+            world: Arc::clone(&self.security.world),
             library: Arc::clone(library),
-            offered: self.offered(),
+            model_scripts: self.model_scripts(),
         };
         TurnHost {
-            turn: self.facts.turns,
-            desk: TurnContext {
-                model: Arc::clone(&self.voice.connected.model),
-                params: self.voice.persona.params.clone(),
-                system: self.guard.redactor.mask(&self.system()).into(),
-                history: Arc::clone(&self.past.history),
-                notes: Arc::clone(&self.found),
-                low: self.summarizer(),
+            turn: self.info.turns,
+            context: TurnContext {
+                model: Arc::clone(&self.responder.connected.model),
+                params: self.responder.persona.params.clone(),
+                system: self.security.redactor.mask(&self.system_prompt()).into(),
+                history: Arc::clone(&self.conversation.history),
+                instructions: Arc::clone(&self.instructions),
+                summarizer: self.summarizer(),
                 bounds: self.bounds,
                 tools: self.toolbox(),
-                library: Arc::clone(library),
-                redactor: Arc::clone(&self.guard.redactor),
-                approves_pieces: self.approves_pieces,
+                extensions: Arc::clone(library),
+                redactor: Arc::clone(&self.security.redactor),
+                approves_template_commands: self.approves_template_commands,
                 cancel: cancel.clone(),
             },
             outbox: self.outbox.clone(),
-            ahead: None,
-            unwritten: false,
-            notes: self.notes.clone(),
-            wires,
-            sent: 0,
+            background: None,
+            has_unsaved_message: false,
+            turn_messages: self.turn_messages.clone(),
+            inbox: wires,
+            request_bytes: 0,
             answer: ModelAnswer::default(),
-            bench: StepJudge::new(
+            judge: StepJudge::new(
                 self.policy.subscribe(),
-                self.guard.place.clone(),
+                self.security.place.clone(),
                 Arc::new(world),
             ),
             prepared: false,
-            looking: None,
-            summing: Usage::default(),
-            runner: self.runner(),
-            offer: self.guard.trust.offer(),
+            instructions_check: None,
+            extra_usage: Usage::default(),
+            script_runner: self.script_runner(),
+            trust_offer: self.security.trust.offer(),
         }
     }
 
     pub(super) fn summarizer(&self) -> Summarizer {
-        Summarizer::new(&self.reach.connect, &self.voice.connected, self.facts.lang)
+        Summarizer::new(&self.callbacks.connect, &self.responder.connected, self.info.lang)
     }
 
-    pub fn system(&self) -> String {
-        let library = &self.voice.kept.library;
+    pub fn system_prompt(&self) -> String {
+        let library = &self.responder.extensions.library;
         let prompt = system::prompt(&SystemFacts {
             tools: self.toolbox().iter().map(Tool::prompt).collect(),
-            cwd: &self.facts.cwd,
+            cwd: &self.info.cwd,
             os: std::env::consts::OS,
-            lang: self.facts.lang,
+            lang: self.info.lang,
             max_commands: MAX_COMMANDS,
-            bot: self.voice.persona.prompt.as_deref(),
+            bot: self.responder.persona.prompt.as_deref(),
         });
-        let prompt = skills::beside(prompt, library, &self.past.active);
-        offered::beside(prompt, &self.offered())
+        let prompt = skills::with_skill_section(prompt, library, &self.conversation.active_skills);
+        offered::with_script_section(prompt, &self.model_scripts())
     }
 
-    async fn turn_ended(&mut self, ended: Result<TurnResult, String>) {
+    async fn finish_turn(&mut self, ended: Result<TurnResult, String>) {
         let Some(running) = self.running.take() else { return };
         let failed = match ended {
             Ok(ended) => {
-                self.past.cost(running.turn, ended.usage);
-                let failed = self.remember(running.turn, ended);
-                self.saved.remember(running.turn, &self.past.history).await;
+                self.conversation.add_usage(running.turn, ended.usage);
+                let failed = self.add_to_history(running.turn, ended);
+                self.store.save_turn(running.turn, &self.conversation.history).await;
                 failed
             }
             Err(why) => {
-                self.crashed(running.turn, why).await;
+                self.report_crash(running.turn, why).await;
                 true
             }
         };
         if running.after == AfterTurn::Clear {
-            self.empty().await;
+            self.reset().await;
         }
         // A step may have changed it.
-        let trusted = self.guard.place.trusted;
-        self.facts.branch =
-            trusted.then(|| branch::current_branch(&self.guard.place.cwd)).flatten();
-        self.tell_facts().await;
-        self.unheard(running.unheard).await;
+        let trusted = self.security.place.trusted;
+        self.info.branch =
+            trusted.then(|| branch::current_branch(&self.security.place.cwd)).flatten();
+        self.send_info().await;
+        self.requeue_unread(running.unread_steering).await;
         // After a failure nothing starts by itself: the next turn would hit the same error.
         if !failed {
-            self.next_of_queue().await;
+            self.start_next_queued().await;
         }
     }
 
     /// Messages that the turn did not read are sent next.
-    async fn unheard(&mut self, texts: VecDeque<String>) {
+    async fn requeue_unread(&mut self, texts: VecDeque<String>) {
         if texts.is_empty() {
             return;
         }
         texts.into_iter().rev().for_each(|text| self.queue.push_front(UserInput::Text(text)));
-        self.queue_changed().await;
+        self.send_queue().await;
     }
 
     /// Adds the entries of a turn to the history; true if it failed.
-    fn remember(&mut self, turn: u64, ended: TurnResult) -> bool {
-        self.past.next_step = self.past.next_step.max(ended.next_step);
-        self.past.next_ask = self.past.next_ask.max(ended.next_ask);
-        self.facts.usage = self.facts.usage.plus(ended.usage);
+    fn add_to_history(&mut self, turn: u64, ended: TurnResult) -> bool {
+        self.conversation.next_step = self.conversation.next_step.max(ended.next_step);
+        self.conversation.next_ask = self.conversation.next_ask.max(ended.next_ask);
+        self.info.usage = self.info.usage.plus(ended.usage);
         if !ended.record.is_empty() {
-            let redactor = &self.guard.redactor;
-            Arc::make_mut(&mut self.past.history)
+            let redactor = &self.security.redactor;
+            Arc::make_mut(&mut self.conversation.history)
                 .push(turn, ended.record, |text| *text = redactor.mask(text).into_owned());
         }
         matches!(ended.ending, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. })
     }
 
     /// A bug of ours must not lose the conversation.
-    async fn crashed(&mut self, turn: u64, why: String) {
+    async fn report_crash(&mut self, turn: u64, why: String) {
         let why = words::TURN_CRASHED.with("why", why);
         let ending = TurnOutcome::Failed { why };
         self.outbox
@@ -437,13 +451,13 @@ impl Session {
     async fn stop(&mut self) {
         if let Some(running) = &self.running {
             running.cancel.cancel();
-        } else if let Some(ask) = self.guard.trust.asking {
+        } else if let Some(ask) = self.security.trust.open_question {
             self.decide(ask, Decision::Dismiss).await;
         }
     }
 
     async fn clear(&mut self) {
-        if self.would_lose().await {
+        if self.warn_if_unsaved().await {
             return;
         }
         match &mut self.running {
@@ -452,33 +466,33 @@ impl Session {
                 running.cancel.cancel();
             }
             None => {
-                self.empty().await;
-                self.tell_facts().await;
+                self.reset().await;
+                self.send_info().await;
             }
         }
     }
 
-    async fn empty(&mut self) {
-        self.past.clear();
-        self.facts.turns = 0;
-        self.facts.steps = 0;
-        self.facts.usage = Usage::default();
-        self.saved.leave(&mut self.facts).await;
-        self.keep_folders().await;
+    async fn reset(&mut self) {
+        self.conversation.clear();
+        self.info.turns = 0;
+        self.info.steps = 0;
+        self.info.usage = Usage::default();
+        self.store.start_new(&mut self.info).await;
+        self.record_folders().await;
         self.outbox.send(Event::Cleared).await;
         // Waiting messages are not part of the conversation: they stay.
         if !self.queue.is_empty() {
-            self.queue_changed().await;
+            self.send_queue().await;
         }
     }
 
     // Questions
 
     async fn decide(&mut self, ask: AskId, decision: Decision) -> trust::AfterTrust {
-        if self.guard.trust.asking == Some(ask) {
-            let after = self.trust_answered(ask, decision).await;
-            if after == trust::AfterTrust::GoOn {
-                self.next_of_now().await;
+        if self.security.trust.open_question == Some(ask) {
+            let after = self.apply_trust_answer(ask, decision).await;
+            if after == trust::AfterTrust::Continue {
+                self.start_next_typed().await;
             }
             return after;
         }
@@ -486,11 +500,11 @@ impl Session {
             // A turn that ended meanwhile has no open questions.
             let _ = running.decisions.send((ask, decision));
         }
-        trust::AfterTrust::GoOn
+        trust::AfterTrust::Continue
     }
 
     /// Where old contents of files are saved.
-    pub(super) fn kept(&self) -> Option<&crate::tools::file::Backups> {
+    pub(super) fn backups(&self) -> Option<&crate::tools::file::Backups> {
         self.tools.backups()
     }
 
@@ -505,31 +519,32 @@ impl Session {
     /// `None`: the rule refuses.
     async fn add_rule(&mut self, rule: &str, adding: Adding) {
         let notice = match adding {
-            Adding::Allow => rules::allow(&mut self.guard, rule),
-            Adding::Deny => rules::deny(&mut self.guard, rule),
+            Adding::Allow => rules::allow(&mut self.security, rule),
+            Adding::Deny => rules::deny(&mut self.security, rule),
         };
-        self.rules_changed(notice).await;
+        self.publish_rules(notice).await;
     }
 
-    async fn rules_changed(&mut self, notice: Notice) {
-        self.policy.send_replace(self.guard.policy.clone());
+    async fn publish_rules(&mut self, notice: Notice) {
+        self.policy.send_replace(self.security.policy.clone());
         let shown = |rules: &[safety::PolicyRule]| rules.iter().map(ToString::to_string).collect();
-        self.facts.allowed = shown(&self.guard.policy.allow_rules());
-        self.facts.allowed_covers = rules::covers(&self.guard.policy, &self.guard.place.cwd);
-        self.facts.denied = shown(&self.guard.policy.denied);
-        self.tell_facts().await;
-        self.say(notice).await;
+        self.info.allowed = shown(&self.security.policy.allow_rules());
+        self.info.allowed_covers = rules::covers(&self.security.policy, &self.security.place.cwd);
+        self.info.denied = shown(&self.security.policy.denied);
+        self.send_info().await;
+        self.notify(notice).await;
     }
 
-    fn report(&mut self, report: Report) {
+    fn send_report(&mut self, report: Report) {
         let mut outbox = self.outbox.clone();
         match report {
             Report::Doctor => {
-                let page = (self.reach.doctor)(self.guard.place.trusted);
+                let page = (self.callbacks.doctor)(self.security.place.trusted);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page.await))).await });
             }
             Report::Context => {
-                let sent = self.running.as_ref().and_then(|running| running.sent.as_deref());
+                let sent =
+                    self.running.as_ref().and_then(|running| running.context_usage.as_deref());
                 let page = report::context(self, sent);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
@@ -538,15 +553,16 @@ impl Session {
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Plugins => {
-                let page = report::plugins(&self.guard.place.home, self.guard.world.as_ref());
+                let page = report::plugins(&self.security.place.home, self.security.world.as_ref());
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Usage => {
-                let page = report::usage(&self.past.usage, self.facts.usage);
+                let page = report::usage(&self.conversation.usage, self.info.usage);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Models => {
-                let (connected, found) = (self.voice.connected.clone(), self.voice.found.clone());
+                let (connected, found) =
+                    (self.responder.connected.clone(), self.responder.found_servers.clone());
                 tokio::spawn(async move {
                     let answer = (connected.list)().await;
                     for event in report::models(&connected, answer, &found) {
@@ -559,13 +575,13 @@ impl Session {
 
     // Saying
 
-    pub async fn say(&mut self, notice: Notice) {
+    pub async fn notify(&mut self, notice: Notice) {
         self.outbox.send(Event::Notice(notice)).await;
     }
 
-    pub(super) async fn tell_facts(&mut self) {
-        self.facts = state::facts(&self.facts, &self.voice);
-        self.outbox.send(Event::Facts(Box::new(self.facts.clone()))).await;
+    pub(super) async fn send_info(&mut self) {
+        self.info = state::session_info(&self.info, &self.responder);
+        self.outbox.send(Event::Facts(Box::new(self.info.clone()))).await;
     }
 
     async fn close(mut self, notes: &mut mpsc::UnboundedReceiver<TurnMessage>) -> Option<Rescue> {
@@ -573,8 +589,8 @@ impl Session {
             running.cancel.cancel();
             let _ = (&mut running.task).await;
         }
-        self.heed(notes).await;
-        let unsaved = self.saved.close().await;
+        self.drain_messages(notes).await;
+        let unsaved = self.store.close().await;
         let rescue = unsaved.map(|why| self.rescue(why));
         self.outbox.send(Event::Closed).await;
         rescue
@@ -582,22 +598,22 @@ impl Session {
 
     /// The whole record of a conversation that could not be saved.
     fn rescue(&mut self, why: LocalizedText) -> Rescue {
-        let text = export::render(self.past.record(), ExportFormat::Md, self.facts.lang);
+        let text = export::render(self.conversation.record(), ExportFormat::Md, self.info.lang);
         Rescue {
             why,
-            name: format!("avocet-{}.md", self.facts.session),
-            text: self.guard.redactor.mask(&text).into_owned(),
+            name: format!("avocet-{}.md", self.info.session),
+            text: self.security.redactor.mask(&text).into_owned(),
         }
     }
 
     /// A conversation that was written to another place is no longer lost.
-    async fn exported(&mut self, notice: &Notice) {
-        if let Some(unsaved) = &mut self.facts.unsaved
+    async fn mark_exported(&mut self, notice: &Notice) {
+        if let Some(unsaved) = &mut self.info.unsaved
             && notice.level == NoticeLevel::Info
-            && !self.past.record().is_empty()
+            && !self.conversation.record().is_empty()
         {
             unsaved.elsewhere = true;
-            self.tell_facts().await;
+            self.send_info().await;
         }
     }
 }

@@ -60,41 +60,53 @@ pub enum ResumeTarget {
 
 impl Persistence {
     /// A new session that ends with the program.
-    pub fn nothing() -> Persistence {
+    pub fn in_memory() -> Persistence {
         Persistence { store: Store::in_memory(), resume: None, replay: Replay::Nothing }
     }
 }
 
-type Earlier = JoinHandle<Option<Result<EventPage, StoreError>>>;
+type PendingPage = JoinHandle<Option<Result<EventPage, StoreError>>>;
 
 /// The session's side of its store.
-pub(super) struct Saved {
+pub(super) struct SessionStore {
     recorder: Recorder,
     faults: UnboundedReceiver<SavingError>,
     resume: Option<ResumeTarget>,
     replay: Replay,
-    earlier: Option<Earlier>,
+    pending_page: Option<PendingPage>,
     /// The size of the events read back, in bytes.
-    read_back: usize,
-    is_kept: bool,
+    bytes_read: usize,
+    is_persistent: bool,
 }
 
 /// A message from the store.
 pub(super) enum StoreEvent {
     Fault(SavingError),
-    Earlier(Option<Result<EventPage, StoreError>>),
+    Page(Option<Result<EventPage, StoreError>>),
 }
 
-impl Saved {
+impl SessionStore {
     /// Starts the thread that writes; nothing is opened yet.
-    pub fn start(keeping: Persistence, facts: &mut SessionInfo, redactor: Arc<Redactor>) -> Saved {
+    pub fn start(
+        keeping: Persistence,
+        facts: &mut SessionInfo,
+        redactor: Arc<Redactor>,
+    ) -> SessionStore {
         let head = SessionHeader::new(&facts.cwd, facts.bot.as_deref());
         let is_kept = keeping.store.is_persistent();
         facts.session = if is_kept { head.id.clone() } else { String::new() };
         let (told, faults) = unbounded_channel();
         let recorder = Recorder::start(keeping.store, head, redactor, told);
         let Persistence { resume, replay, .. } = keeping;
-        Saved { recorder, faults, resume, replay, earlier: None, read_back: 0, is_kept }
+        SessionStore {
+            recorder,
+            faults,
+            resume,
+            replay,
+            pending_page: None,
+            bytes_read: 0,
+            is_persistent: is_kept,
+        }
     }
 
     pub fn recorder(&self) -> Recorder {
@@ -103,7 +115,7 @@ impl Saved {
 
     /// The next message from the store.
     pub async fn next(&mut self) -> StoreEvent {
-        let Saved { faults, earlier, .. } = self;
+        let SessionStore { faults, pending_page: earlier, .. } = self;
         let piece = async {
             match earlier {
                 Some(piece) => piece.await.unwrap_or(None),
@@ -114,7 +126,7 @@ impl Saved {
             Some(fault) = faults.recv() => StoreEvent::Fault(fault),
             piece = piece => {
                 *earlier = None;
-                StoreEvent::Earlier(piece)
+                StoreEvent::Page(piece)
             }
             else => std::future::pending().await,
         }
@@ -126,35 +138,35 @@ impl Saved {
     }
 
     /// Saves the history entries of a turn.
-    pub async fn remember(&self, turn: u64, history: &History) {
+    pub async fn save_turn(&self, turn: u64, history: &History) {
         let Ok(json) = serde_json::to_string(&history.snapshot(turn)) else { return };
         self.recorder.call(move |desk| desk.save_turn_history(turn, &json)).await;
     }
 
     /// Saves the history after a turn without its turns: earlier ones were summed up. The remaining
     /// turns are already saved.
-    pub async fn remember_whole(&self, turn: u64, history: &History) {
+    pub async fn save_outline(&self, turn: u64, history: &History) {
         let Ok(json) = serde_json::to_string(&history.outline()) else { return };
         self.recorder.call(move |desk| desk.save_whole_history(turn, &json)).await;
     }
 
     /// Saves the whole history after a turn, with all of its turns.
-    pub async fn remember_all(&self, turn: u64, history: &History) {
+    pub async fn save_history(&self, turn: u64, history: &History) {
         let Ok(json) = serde_json::to_string(history) else { return };
         self.recorder.call(move |desk| desk.save_whole_history(turn, &json)).await;
     }
 
-    pub async fn retried(&self, turn: u64) {
+    pub async fn record_retry(&self, turn: u64) {
         self.recorder.call(move |desk| desk.discard_turn_history(turn)).await;
     }
 
     /// A new session starts with the next turn.
-    pub async fn leave(&mut self, facts: &mut SessionInfo) {
+    pub async fn start_new(&mut self, facts: &mut SessionInfo) {
         let head = SessionHeader::new(&facts.cwd, facts.bot.as_deref());
-        self.earlier = None;
+        self.pending_page = None;
         (facts.title, facts.read_only) = (String::new(), false);
         facts.unsaved = None;
-        if self.is_kept {
+        if self.is_persistent {
             facts.session.clone_from(&head.id);
         }
         self.recorder.call(move |desk| desk.switch_session(head)).await;
@@ -166,19 +178,19 @@ impl Saved {
     }
 
     /// The events of a part that `/recall` names; empty if there is none.
-    pub async fn part(&self, id: &str) -> Vec<Event> {
+    pub async fn part_events(&self, id: &str) -> Vec<Event> {
         let id = id.to_owned();
         let piece = self.recorder.call(move |desk| desk.turn_or_step(&id)).await;
         piece.and_then(Result::ok).map(|piece| mend::events_of(&piece)).unwrap_or_default()
     }
 
     /// The first and the last saved turn and step.
-    pub async fn ends(&self) -> Vec<Event> {
+    pub async fn first_and_last(&self) -> Vec<Event> {
         let piece = self.recorder.call(StoreWriter::first_and_last).await;
         piece.and_then(Result::ok).map(|piece| mend::events_of(&piece)).unwrap_or_default()
     }
 
-    async fn ask<T: Send + 'static>(
+    async fn query<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&mut StoreWriter) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, LocalizedText> {
@@ -189,93 +201,93 @@ impl Saved {
     fn read_before(&mut self, seq: i64) {
         let recorder = self.recorder.clone();
         let read = async move { recorder.call(move |desk| desk.events_before(seq, PIECE)).await };
-        self.earlier = Some(tokio::spawn(read));
+        self.pending_page = Some(tokio::spawn(read));
     }
 }
 
 impl Session {
     /// Resumes the session requested at the start.
-    pub(super) async fn resume_first(&mut self) {
-        match self.saved.resume.take() {
+    pub(super) async fn resume_at_start(&mut self) {
+        match self.store.resume.take() {
             None => {}
-            Some(ResumeTarget::Last) => self.take_up(None).await,
-            Some(ResumeTarget::Id(id)) => self.take_up(Some(id)).await,
+            Some(ResumeTarget::Last) => self.resume(None).await,
+            Some(ResumeTarget::Id(id)) => self.resume(Some(id)).await,
         }
     }
 
-    pub(super) async fn saved_came(&mut self, came: StoreEvent) {
+    pub(super) async fn handle_store_event(&mut self, came: StoreEvent) {
         match came {
-            StoreEvent::Fault(fault) => self.fault_came(fault).await,
-            StoreEvent::Earlier(Some(Ok(piece))) => self.earlier(piece).await,
-            StoreEvent::Earlier(Some(Err(error))) => {
+            StoreEvent::Fault(fault) => self.handle_store_notice(fault).await,
+            StoreEvent::Page(Some(Ok(piece))) => self.send_history_chunk(piece).await,
+            StoreEvent::Page(Some(Err(error))) => {
                 let notice = words::EARLIER_LOST.with("why", error.localized());
-                self.say(Notice::warning(notice)).await;
+                self.notify(Notice::warning(notice)).await;
             }
-            StoreEvent::Earlier(None) => {}
+            StoreEvent::Page(None) => {}
         }
     }
 
     /// Shows unsaved data until it is saved, and reports each problem once.
-    async fn fault_came(&mut self, fault: SavingError) {
+    async fn handle_store_notice(&mut self, fault: SavingError) {
         let notice = match &fault {
             SavingError::NotSaved(why) => {
                 let places = self.other_places();
                 let unsaved = UnsavedWork { why: why.clone(), places, elsewhere: false };
-                self.facts.unsaved = Some(unsaved);
-                self.tell_facts().await;
+                self.info.unsaved = Some(unsaved);
+                self.send_info().await;
                 Notice::warning(fault.localized())
             }
             SavingError::SavedAgain => {
-                self.facts.unsaved = None;
-                self.tell_facts().await;
+                self.info.unsaved = None;
+                self.send_info().await;
                 Notice::info(fault.localized())
             }
             SavingError::Recovered { .. }
             | SavingError::PutBack { .. }
             | SavingError::Replaced { .. } => Notice::warning(fault.localized()),
         };
-        self.say(notice).await;
+        self.notify(notice).await;
     }
 
     /// Another place to write the conversation.
     fn other_places(&self) -> Vec<String> {
-        let name = format!("avocet-{}.md", self.facts.session);
-        let folders = [self.guard.place.home.clone(), std::env::temp_dir()];
+        let name = format!("avocet-{}.md", self.info.session);
+        let folders = [self.security.place.home.clone(), std::env::temp_dir()];
         let files = folders.into_iter().map(|folder| folder.join(&name));
         let free = files.filter(|file| !file.exists() && file.parent().is_some_and(Path::is_dir));
         free.map(|file| file.display().to_string()).collect()
     }
 
     /// True, with a message, if moving to another session would lose unsaved data.
-    pub(super) async fn would_lose(&mut self) -> bool {
-        let Some(unsaved) = self.facts.unsaved.as_ref().filter(|unsaved| !unsaved.elsewhere) else {
+    pub(super) async fn warn_if_unsaved(&mut self) -> bool {
+        let Some(unsaved) = self.info.unsaved.as_ref().filter(|unsaved| !unsaved.elsewhere) else {
             return false;
         };
         let notice = Notice::warning(words::WOULD_LOSE.with("why", unsaved.why.clone()));
-        self.say(notice.with_hint(words::WOULD_LOSE_HINT)).await;
+        self.notify(notice.with_hint(words::WOULD_LOSE_HINT)).await;
         true
     }
 
     /// An event for exports; a plan also for the next request.
-    pub(super) fn recorded(&mut self, event: Event) {
+    pub(super) fn record_event(&mut self, event: Event) {
         if let (Event::Plan { items }, Some(turn)) = (&event, self.running_turn()) {
-            let redactor = Arc::clone(&self.guard.redactor);
-            Arc::make_mut(&mut self.past.history)
+            let redactor = Arc::clone(&self.security.redactor);
+            Arc::make_mut(&mut self.conversation.history)
                 .replace_plan(turn, items, |text| *text = redactor.mask(text).into_owned());
         }
-        self.past.note(event);
+        self.conversation.push_event(event);
     }
 
     /// Names an unnamed session after its first message.
-    pub(super) fn entitle(&mut self, text: &str, origin: TurnOrigin) {
-        if self.facts.title.is_empty() {
-            self.facts.title = self.guard.redactor.mask(&title_of(text, origin)).into_owned();
+    pub(super) fn set_default_title(&mut self, text: &str, origin: TurnOrigin) {
+        if self.info.title.is_empty() {
+            self.info.title = self.security.redactor.mask(&title_of(text, origin)).into_owned();
         }
     }
 
     /// True for an op that a read-only window cannot do.
-    pub(super) fn refuses(&self, op: &Op) -> bool {
-        self.facts.read_only
+    pub(super) fn is_read_only_for(&self, op: &Op) -> bool {
+        self.info.read_only
             && matches!(
                 op,
                 Op::Submit { .. }
@@ -293,172 +305,175 @@ impl Session {
             )
     }
 
-    pub(super) async fn say_read_only(&mut self) {
+    pub(super) async fn warn_read_only(&mut self) {
         let notice = Notice::warning(words::READ_ONLY).with_hint(words::READ_ONLY_HINT);
-        self.say(notice).await;
+        self.notify(notice).await;
     }
 
     /// The ops about saved sessions.
-    pub(super) async fn saved_op(&mut self, op: Op) {
+    pub(super) async fn handle_session_op(&mut self, op: Op) {
         let must_wait = matches!(op, Op::Resume { .. } | Op::Fork { .. } | Op::Rewind { .. });
         if must_wait && !self.is_idle() {
-            return self.say(Notice::warning(words::SAVED_BUSY)).await;
+            return self.notify(Notice::warning(words::SAVED_BUSY)).await;
         }
-        if matches!(op, Op::Resume { .. }) && self.would_lose().await {
+        if matches!(op, Op::Resume { .. }) && self.warn_if_unsaved().await {
             return;
         }
         let done = match op {
             Op::Resume { session } => {
-                self.take_up(Some(session)).await;
+                self.resume(Some(session)).await;
                 Ok(())
             }
-            Op::ListSessions => self.list().await,
-            Op::SearchSessions { words } => self.find(words).await,
+            Op::ListSessions => self.list_sessions().await,
+            Op::SearchSessions { words } => self.search_sessions(words).await,
             Op::Fork { name } => self.fork(name).await,
             Op::Rename { name } => self.rename(name).await,
             Op::Rewind { turn, what } => self.rewind(turn, what).await,
             _ => Ok(()),
         };
         if let Err(why) = done {
-            self.say(Notice::error(why)).await;
+            self.notify(Notice::error(why)).await;
         }
     }
 
-    async fn take_up(&mut self, id: Option<String>) {
+    async fn resume(&mut self, id: Option<String>) {
         let last = id.is_none();
-        let asked = self.saved.recorder.call(move |desk| desk.resume(id.as_deref(), TAIL)).await;
+        let asked = self.store.recorder.call(move |desk| desk.resume(id.as_deref(), TAIL)).await;
         match asked.unwrap_or(Err(StoreError::NothingThere)) {
-            Ok(resumed) => self.resumed(resumed).await,
+            Ok(resumed) => self.apply_resumed(resumed).await,
             Err(StoreError::NoSession { .. }) if last => {
-                self.say(Notice::info(words::NONE_HERE).with_hint(words::NONE_HERE_HINT)).await;
+                self.notify(Notice::info(words::NONE_HERE).with_hint(words::NONE_HERE_HINT)).await;
             }
-            Err(error) => self.say(Notice::error(error.localized())).await,
+            Err(error) => self.notify(Notice::error(error.localized())).await,
         }
     }
 
-    async fn resumed(&mut self, resumed: Resumed) {
+    async fn apply_resumed(&mut self, resumed: Resumed) {
         let Resumed { known, tail, history, folders, broken, read_only } = resumed;
-        if !self.past.is_empty() {
+        if !self.conversation.is_empty() {
             self.outbox.send(Event::Cleared).await;
         }
-        let elsewhere = (known.folder != self.facts.cwd).then(|| known.folder.clone());
-        self.past.clear();
-        self.past.history = Arc::new(mend::history(&history, &broken, &known.folder));
-        self.past.next_step = self.past.next_step.max(known.next_step);
-        self.past.next_ask = self.past.next_ask.max(known.next_ask);
+        let elsewhere = (known.folder != self.info.cwd).then(|| known.folder.clone());
+        self.conversation.clear();
+        self.conversation.history =
+            Arc::new(mend::rebuild_history(&history, &broken, &known.folder));
+        self.conversation.next_step = self.conversation.next_step.max(known.next_step);
+        self.conversation.next_ask = self.conversation.next_ask.max(known.next_ask);
         let mut events = mend::events_of(&tail);
-        self.past.asked = last_asked(&events, &self.past.history, known.turn);
-        let closing = mend::closing(&events, &known.folder);
+        self.conversation.last_input = last_input(&events, &self.conversation.history, known.turn);
+        let closing = mend::closing_events(&events, &known.folder);
         if !read_only {
             for event in &closing {
-                self.saved.recorder.append(event).await;
+                self.store.recorder.append(event).await;
             }
-            self.mend_history(known.turn, &closing).await;
+            self.save_recovered_turn(known.turn, &closing).await;
         }
         let interrupted = !closing.is_empty();
         events.extend(closing);
-        let told = events.iter().filter(|event| export::is_told(event));
-        told.for_each(|event| self.past.note(event.clone()));
-        if self.saved.is_kept {
-            self.facts.session.clone_from(&known.id);
+        let told = events.iter().filter(|event| export::is_exported(event));
+        told.for_each(|event| self.conversation.push_event(event.clone()));
+        if self.store.is_persistent {
+            self.info.session.clone_from(&known.id);
         }
-        (self.facts.title, self.facts.read_only) = (known.title.clone(), read_only);
-        (self.facts.turns, self.facts.steps) = (known.turn, known.steps);
-        self.facts.usage = known.usage;
+        (self.info.title, self.info.read_only) = (known.title.clone(), read_only);
+        (self.info.turns, self.info.steps) = (known.turn, known.steps);
+        self.info.usage = known.usage;
         let before = tail.events.first().filter(|_| tail.more).map(|first| first.seq);
-        self.saved.read_back = tail.bytes;
-        if self.saved.replay != Replay::Nothing {
+        self.store.bytes_read = tail.bytes;
+        if self.store.replay != Replay::Nothing {
             // The events that close an interrupted turn get the time of its last event.
             let at = times_of(&tail);
             self.outbox.send(Event::HistoryChunk { events, at, more: before.is_some() }).await;
         }
-        self.tell_facts().await;
-        self.tell_resumed(&known.title, interrupted, tail.unreadable, elsewhere).await;
-        self.folders_again(&folders).await;
+        self.send_info().await;
+        self.notify_resumed(&known.title, interrupted, tail.unreadable, elsewhere).await;
+        self.restore_folders(&folders).await;
         if let Some(seq) = before {
-            self.saved.read_before(seq);
+            self.store.read_before(seq);
         }
     }
 
     /// From now on, the entries of an interrupted turn are saved like those of any other.
-    async fn mend_history(&mut self, turn: u64, closing: &[Event]) {
+    async fn save_recovered_turn(&mut self, turn: u64, closing: &[Event]) {
         if closing.is_empty() {
             return;
         }
-        self.saved.remember(turn, &self.past.history).await;
+        self.store.save_turn(turn, &self.conversation.history).await;
     }
 
-    async fn tell_resumed(
+    async fn notify_resumed(
         &mut self,
         title: &str,
         interrupted: bool,
         unreadable: usize,
         elsewhere: Option<String>,
     ) {
-        if self.facts.read_only {
-            self.say_read_only().await;
-        } else if self.saved.replay != Replay::Nothing {
-            self.say(Notice::info(words::RESUMED.with("title", title)).with_topic(Topic::Resumed))
-                .await;
+        if self.info.read_only {
+            self.warn_read_only().await;
+        } else if self.store.replay != Replay::Nothing {
+            self.notify(
+                Notice::info(words::RESUMED.with("title", title)).with_topic(Topic::Resumed),
+            )
+            .await;
         }
-        if interrupted && self.saved.replay == Replay::Nothing {
-            self.say(Notice::info(words::INTERRUPTED)).await;
+        if interrupted && self.store.replay == Replay::Nothing {
+            self.notify(Notice::info(words::INTERRUPTED)).await;
         }
         if unreadable > 0 {
             let say = plural(unreadable, words::UNREADABLE_ONE, words::UNREADABLE);
-            self.say(Notice::warning(say)).await;
+            self.notify(Notice::warning(say)).await;
         }
         if let Some(folder) = elsewhere {
-            let say = words::ELSEWHERE.with("folder", folder).with("here", self.facts.cwd.as_str());
-            self.say(Notice::warning(say)).await;
+            let say = words::ELSEWHERE.with("folder", folder).with("here", self.info.cwd.as_str());
+            self.notify(Notice::warning(say)).await;
         }
     }
 
-    async fn earlier(&mut self, piece: EventPage) {
+    async fn send_history_chunk(&mut self, piece: EventPage) {
         let events = mend::events_of(&piece);
         let told: Vec<Event> =
-            events.iter().filter(|event| export::is_told(event)).cloned().collect();
-        self.past.note_before(&told);
-        self.saved.read_back += piece.bytes;
-        let full = self.saved.read_back > READ_BACK;
+            events.iter().filter(|event| export::is_exported(event)).cloned().collect();
+        self.conversation.prepend_events(&told);
+        self.store.bytes_read += piece.bytes;
+        let full = self.store.bytes_read > READ_BACK;
         let more = piece.events.first().filter(|_| piece.more).map(|first| first.seq);
         let before = more.filter(|_| !full);
-        if self.saved.replay == Replay::All {
+        if self.store.replay == Replay::All {
             let at = times_of(&piece);
             self.outbox.send(Event::HistoryChunk { events, at, more: before.is_some() }).await;
         }
         match before {
-            Some(seq) => self.saved.read_before(seq),
-            None if more.is_some() && self.saved.replay == Replay::All => {
-                let say = words::EARLIER_CUT.with("id", self.facts.session.as_str());
-                self.say(Notice::info(say)).await;
+            Some(seq) => self.store.read_before(seq),
+            None if more.is_some() && self.store.replay == Replay::All => {
+                let say = words::EARLIER_CUT.with("id", self.info.session.as_str());
+                self.notify(Notice::info(say)).await;
             }
             None => {}
         }
     }
 
-    async fn list(&mut self) -> Result<(), LocalizedText> {
-        let (listed, all) = self.saved.ask(|desk| desk.list_with_count(LISTED)).await?;
+    async fn list_sessions(&mut self) -> Result<(), LocalizedText> {
+        let (listed, all) = self.store.query(|desk| desk.list_with_count(LISTED)).await?;
         let more = all.saturating_sub(listed.len());
-        let here = self.facts.cwd.clone();
+        let here = self.info.cwd.clone();
         // Sessions of this folder come first, each group by its last use.
         let (near, far): (Vec<Listed>, Vec<Listed>) =
             listed.into_iter().partition(|one| one.folder == here);
-        let rows = near.into_iter().chain(far).map(row).collect();
+        let rows = near.into_iter().chain(far).map(session_row).collect();
         self.outbox.send(Event::Sessions { rows, more }).await;
         Ok(())
     }
 
-    async fn find(&mut self, asked: String) -> Result<(), LocalizedText> {
+    async fn search_sessions(&mut self, asked: String) -> Result<(), LocalizedText> {
         let page = match asked.trim() {
             "" => {
-                let (listed, all) = self.saved.ask(|desk| desk.list_with_count(LISTED)).await?;
+                let (listed, all) = self.store.query(|desk| desk.list_with_count(LISTED)).await?;
                 let more = all.saturating_sub(listed.len());
                 list_page(listed, more)
             }
             _ => {
                 let looked_for = asked.clone();
-                let hits = self.saved.ask(move |desk| desk.search(&looked_for, HITS + 1)).await?;
+                let hits = self.store.query(move |desk| desk.search(&looked_for, HITS + 1)).await?;
                 hits_page(&asked, hits, HITS)
             }
         };
@@ -467,31 +482,32 @@ impl Session {
     }
 
     async fn fork(&mut self, name: Option<String>) -> Result<(), LocalizedText> {
-        let mut head = SessionHeader::new(&self.facts.cwd, self.facts.bot.as_deref());
+        let mut head = SessionHeader::new(&self.info.cwd, self.info.bot.as_deref());
         head.title = name.map(|name| title_of(&name, TurnOrigin::Typed));
-        if self.facts.turns == 0 {
+        if self.info.turns == 0 {
             return Err(words::NOTHING_TO_FORK.into());
         }
-        let known = self.saved.ask(move |desk| desk.fork(head)).await?;
-        if self.saved.is_kept {
-            self.facts.session.clone_from(&known.id);
+        let known = self.store.query(move |desk| desk.fork(head)).await?;
+        if self.store.is_persistent {
+            self.info.session.clone_from(&known.id);
         }
-        (self.facts.title, self.facts.read_only) = (known.title.clone(), false);
-        self.tell_facts().await;
-        self.say(Notice::info(words::FORKED.with("title", known.title).with("id", known.id))).await;
+        (self.info.title, self.info.read_only) = (known.title.clone(), false);
+        self.send_info().await;
+        self.notify(Notice::info(words::FORKED.with("title", known.title).with("id", known.id)))
+            .await;
         Ok(())
     }
 
     async fn rename(&mut self, name: String) -> Result<(), LocalizedText> {
-        let title = self.saved.ask(move |desk| desk.rename(&name)).await?;
-        self.facts.title.clone_from(&title);
-        self.tell_facts().await;
-        self.say(Notice::info(words::RENAMED.with("title", title))).await;
+        let title = self.store.query(move |desk| desk.rename(&name)).await?;
+        self.info.title.clone_from(&title);
+        self.send_info().await;
+        self.notify(Notice::info(words::RENAMED.with("title", title))).await;
         Ok(())
     }
 
     /// Rewinds the chat; `rewind` handles files. `behind` is the record that follows it.
-    pub(super) async fn forget_from(
+    pub(super) async fn rewind_conversation(
         &mut self,
         turn: u64,
         what: Rewind,
@@ -499,27 +515,28 @@ impl Session {
     ) -> Result<(), LocalizedText> {
         let event = Event::Rewound { turn, text: String::new(), what };
         let kept = behind.clone();
-        let (text, history) = self.saved.ask(move |desk| desk.rewind(turn, &event, &kept)).await?;
+        let (text, history) =
+            self.store.query(move |desk| desk.rewind(turn, &event, &kept)).await?;
         // The message as typed, if it is still known.
-        let typed = self.past.words_of(turn);
-        self.past.history = Arc::new(mend::history(&history, &[], &self.facts.cwd));
-        self.past.take_back(turn);
-        behind.into_iter().for_each(|event| self.past.note(event));
-        self.facts.turns = turn.saturating_sub(1);
+        let typed = self.conversation.message_of(turn);
+        self.conversation.history = Arc::new(mend::rebuild_history(&history, &[], &self.info.cwd));
+        self.conversation.truncate_from(turn);
+        behind.into_iter().for_each(|event| self.conversation.push_event(event));
+        self.info.turns = turn.saturating_sub(1);
         let text = typed.unwrap_or(text);
         // Secrets are not saved: a message typed before this program started has lost them.
         let masked = is_masked(&text);
         self.outbox.send(Event::Rewound { turn, text, what }).await;
-        self.tell_facts().await;
+        self.send_info().await;
         if masked {
-            self.say(Notice::warning(words::REWIND_MASKED)).await;
+            self.notify(Notice::warning(words::REWIND_MASKED)).await;
         }
         Ok(())
     }
 }
 
 /// The last message, to ask it again.
-fn last_asked(events: &[Event], history: &History, turn: u64) -> Option<(UserInput, TurnPosition)> {
+fn last_input(events: &[Event], history: &History, turn: u64) -> Option<(UserInput, TurnPosition)> {
     let (text, origin) = events.iter().rev().find_map(|event| match event {
         Event::TurnStarted { text, origin, .. } => Some((text.clone(), *origin)),
         _ => None,
@@ -534,23 +551,23 @@ fn last_asked(events: &[Event], history: &History, turn: u64) -> Option<(UserInp
 }
 
 /// A time in milliseconds since 1970 as local time in that zone.
-pub fn on_the_wall(milliseconds: i64, zone: &jiff::tz::TimeZone) -> i64 {
+pub fn local_millis(milliseconds: i64, zone: &jiff::tz::TimeZone) -> i64 {
     let Ok(at) = jiff::Timestamp::from_millisecond(milliseconds) else { return milliseconds };
     milliseconds + i64::from(zone.to_offset(at).seconds()) * 1_000
 }
 
 fn times_of(piece: &EventPage) -> Vec<i64> {
     let zone = jiff::tz::TimeZone::system();
-    piece.events.iter().map(|kept| on_the_wall(kept.at, &zone)).collect()
+    piece.events.iter().map(|kept| local_millis(kept.at, &zone)).collect()
 }
 
 /// A time as the user reads it, in the time zone of this machine.
-pub fn when(milliseconds: i64) -> String {
+pub fn format_time(milliseconds: i64) -> String {
     let Ok(at) = jiff::Timestamp::from_millisecond(milliseconds) else { return String::new() };
     at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-fn row(listed: Listed) -> SessionRow {
+fn session_row(listed: Listed) -> SessionRow {
     let Listed { id, folder, title, updated, turns, preview, .. } = listed;
-    SessionRow { id, title, folder, when: when(updated), preview, turns }
+    SessionRow { id, title, folder, when: format_time(updated), preview, turns }
 }

@@ -92,7 +92,7 @@ impl ScriptPlaces {
 }
 
 /// A value for the user: text unchanged, anything else as JSON.
-pub fn shown(value: &Value) -> String {
+pub fn display_value(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -109,19 +109,19 @@ struct Job {
     order: Result<RunRequest, LocalizedText>,
     library: ScriptLibrary,
     world: SessionScriptHost,
-    wires: Ears,
-    next: (u64, u64),
+    inbox: ScriptInbox,
+    next_numbers: (u64, u64),
     lang: Lang,
 }
 
 /// A message from a running script.
-pub(super) struct Ears {
-    pub told: mpsc::UnboundedReceiver<ScriptEvent>,
-    pub asked: mpsc::UnboundedReceiver<(ScriptQuestion, oneshot::Sender<ScriptAnswer>)>,
+pub(super) struct ScriptInbox {
+    pub events: mpsc::UnboundedReceiver<ScriptEvent>,
+    pub questions: mpsc::UnboundedReceiver<(ScriptQuestion, oneshot::Sender<ScriptAnswer>)>,
 }
 
 /// The two ends of the channel between a script and its listener.
-pub(super) fn hearing() -> (mpsc::UnboundedSender<ScriptEvent>, AskUser, Ears) {
+pub(super) fn script_channels() -> (mpsc::UnboundedSender<ScriptEvent>, AskUser, ScriptInbox) {
     let (told, hear) = mpsc::unbounded_channel();
     let (ask, asked) = mpsc::unbounded_channel();
     let asking: AskUser = Arc::new(move |question| {
@@ -130,12 +130,12 @@ pub(super) fn hearing() -> (mpsc::UnboundedSender<ScriptEvent>, AskUser, Ears) {
         let _ = ask.send((question, answer));
         async move { answered.await.unwrap_or(ScriptAnswer::No) }.boxed()
     });
-    (told, asking, Ears { told: hear, asked })
+    (told, asking, ScriptInbox { events: hear, questions: asked })
 }
 
 impl Session {
     fn script_places(&self) -> ScriptPlaces {
-        (self.voice.kept.find_scripts)(self.guard.place.trusted)
+        (self.responder.extensions.find_scripts)(self.security.place.trusted)
     }
 
     pub(super) async fn run_script(&mut self, script: String, args: String) {
@@ -144,59 +144,59 @@ impl Session {
             false => format!("/run {script} {args}"),
         };
         if !self.is_idle() {
-            return self.say(Notice::warning(words::SHELL_BUSY.with("line", text))).await;
+            return self.notify(Notice::warning(words::SHELL_BUSY.with("line", text))).await;
         }
-        if self.guard.trust.asking.is_some() {
-            return self.say(Notice::warning(words::TRUST_FIRST.with("line", text))).await;
+        if self.security.trust.open_question.is_some() {
+            return self.notify(Notice::warning(words::TRUST_FIRST.with("line", text))).await;
         }
-        self.facts.turns += 1;
+        self.info.turns += 1;
         let parsed =
             if args.is_empty() { Ok(ScriptArgs::default()) } else { ScriptArgs::parse(&args) };
-        let from = self.guard.place.cwd.clone();
+        let from = self.security.place.cwd.clone();
         let order =
             parsed.map(|args| RunRequest { script: script.clone(), from, args, streams: true });
         let cancel = CancellationToken::new();
         let (wires, ends) = turn_channels();
-        let host = self.host(&cancel, wires);
-        let (world, ears) = self.script_world(&host);
+        let host = self.turn_host(&cancel, wires);
+        let (world, ears) = self.script_host(&host);
         let job = Job {
-            turn: self.facts.turns,
+            turn: self.info.turns,
             text,
             script,
             order,
             library: self.script_places().library(),
             world,
-            wires: ears,
-            next: (self.past.next_step, self.past.next_ask),
-            lang: self.facts.lang,
+            inbox: ears,
+            next_numbers: (self.conversation.next_step, self.conversation.next_ask),
+            lang: self.info.lang,
         };
         let task = tokio::spawn(run(job, host));
         self.set_running(cancel, ends, task);
     }
 
-    fn script_world(&self, host: &TurnHost) -> (SessionScriptHost, Ears) {
-        let (told, asking, ears) = hearing();
+    fn script_host(&self, host: &TurnHost) -> (SessionScriptHost, ScriptInbox) {
+        let (told, asking, ears) = script_channels();
         // The guide has its own role and cannot take another.
-        let is_guide = self.voice.connected.provider == Provider::Guide;
+        let is_guide = self.responder.connected.provider == Provider::Guide;
         let world = SessionScriptHost {
-            model: (!is_guide).then(|| Arc::clone(&host.desk.model)),
-            tools: host.desk.tools.clone(),
-            policy: self.guard.policy.clone(),
-            place: self.guard.place.clone(),
-            world: Arc::clone(&self.guard.world),
-            redactor: Arc::clone(&self.guard.redactor),
-            told,
-            asking,
-            cancel: host.desk.cancel.child_token(),
-            numbers: (STEP.to_owned(), self.past.next_step.saturating_sub(1)),
-            memory: ScriptStore::of(self.voice.kept.store.clone()),
+            model: (!is_guide).then(|| Arc::clone(&host.context.model)),
+            tools: host.context.tools.clone(),
+            policy: self.security.policy.clone(),
+            place: self.security.place.clone(),
+            world: Arc::clone(&self.security.world),
+            redactor: Arc::clone(&self.security.redactor),
+            events: told,
+            ask_user: asking,
+            cancel: host.context.cancel.child_token(),
+            step_numbers: (STEP.to_owned(), self.conversation.next_step.saturating_sub(1)),
+            store: ScriptStore::new(self.responder.extensions.store.clone()),
         };
         (world, ears)
     }
 }
 
 /// Starts the script on its own thread. This runtime drives what it waits for.
-pub(super) fn begin(
+pub(super) fn spawn_script(
     order: RunRequest,
     library: ScriptLibrary,
     world: SessionScriptHost,
@@ -220,31 +220,32 @@ pub(super) fn begin(
 
 async fn run(job: Job, mut host: TurnHost) -> TurnResult {
     let started = Instant::now();
-    let Job { turn, text, script, order, library, world, wires, next, lang } = job;
+    let Job { turn, text, script, order, library, world, inbox: wires, next_numbers: next, lang } =
+        job;
     let opened = Event::TurnStarted { turn, text: text.clone(), origin: TurnOrigin::Typed };
     host.emit(opened).await;
-    let mut stage = Stage::new(&mut host, next, lang);
+    let mut stage = ScriptTurn::new(&mut host, next, lang);
     let came = match order {
-        Ok(order) => stage.play(begin(order, library, world), wires).await,
-        Err(why) => Came::Ended(Err(why)),
+        Ok(order) => stage.run_to_end(spawn_script(order, library, world), wires).await,
+        Err(why) => ScriptOutcome::Ended(Err(why)),
     };
     let (ending, result) = stage.finish(came).await;
-    let (kept, usage) = (stage.kept(&script, &text, &result), stage.usage);
-    let (next_step, next_ask) = stage.next;
+    let (kept, usage) = (stage.turn_record(&script, &text, &result), stage.usage);
+    let (next_step, next_ask) = stage.next_numbers;
     let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     host.emit(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
     TurnResult { ending, record: kept, usage, next_step, next_ask }
 }
 
 /// The meaning of a decision for a script; `None`: the user wants everything to stop.
-pub(super) fn said(decision: Decision) -> Option<ScriptAnswer> {
+pub(super) fn script_answer(decision: Decision) -> Option<ScriptAnswer> {
     let may =
         |text: &str| [Lang::En, Lang::Zh].iter().any(|lang| words::SCRIPT_MAY.text(*lang) == text);
     Some(match decision {
         Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
             ScriptAnswer::Yes
         }
-        Decision::Edit(work) => ScriptAnswer::Instead(work),
+        Decision::Edit(work) => ScriptAnswer::RunInstead(work),
         Decision::Answer { text } if may(&text) => ScriptAnswer::Yes,
         Decision::Trust => ScriptAnswer::Trust,
         Decision::Answer { .. } | Decision::Reject { .. } | Decision::Dismiss => ScriptAnswer::No,
@@ -253,7 +254,7 @@ pub(super) fn said(decision: Decision) -> Option<ScriptAnswer> {
 }
 
 /// The question whether a script may make a call; it belongs to no step.
-pub(super) fn may_call(text: &str, lang: Lang) -> Question {
+pub(super) fn call_question(text: &str, lang: Lang) -> Question {
     Question::Choice {
         step: String::new(),
         text: text.to_owned(),
@@ -264,7 +265,7 @@ pub(super) fn may_call(text: &str, lang: Lang) -> Question {
     }
 }
 
-enum Came {
+enum ScriptOutcome {
     Ended(Result<RunResult, LocalizedText>),
     Cancelled,
     /// The user stopped at a question.
@@ -272,100 +273,100 @@ enum Came {
 }
 
 /// The shown turn of a script.
-struct Stage<'h> {
+struct ScriptTurn<'h> {
     host: &'h mut TurnHost,
     /// The growing answer; `None` if there is none.
-    growing: Option<String>,
+    partial_reply: Option<String>,
     /// The last answer, and all answers for the model.
-    last: String,
-    said: Vec<String>,
-    seen: Vec<Observation>,
+    last_answer: String,
+    answers: Vec<String>,
+    observations: Vec<Observation>,
     calls: usize,
     usage: Usage,
     /// The numbers of the next step and the next question.
-    next: (u64, u64),
+    next_numbers: (u64, u64),
     lang: Lang,
 }
 
-impl<'h> Stage<'h> {
-    fn new(host: &'h mut TurnHost, next: (u64, u64), lang: Lang) -> Stage<'h> {
-        Stage {
+impl<'h> ScriptTurn<'h> {
+    fn new(host: &'h mut TurnHost, next: (u64, u64), lang: Lang) -> ScriptTurn<'h> {
+        ScriptTurn {
             host,
-            growing: None,
-            last: String::new(),
-            said: Vec::new(),
-            seen: Vec::new(),
+            partial_reply: None,
+            last_answer: String::new(),
+            answers: Vec::new(),
+            observations: Vec::new(),
             calls: 0,
             usage: Usage::default(),
-            next,
+            next_numbers: next,
             lang,
         }
     }
 
-    async fn play(
+    async fn run_to_end(
         &mut self,
         mut running: oneshot::Receiver<Result<RunResult, LocatedError>>,
-        mut ears: Ears,
-    ) -> Came {
-        let cancel = self.host.desk.cancel.clone();
+        mut ears: ScriptInbox,
+    ) -> ScriptOutcome {
+        let cancel = self.host.context.cancel.clone();
         let came = loop {
             tokio::select! {
                 biased;
-                () = cancel.cancelled() => break Came::Cancelled,
-                Some(told) = ears.told.recv() => self.told(told).await,
-                Some((asked, answer)) = ears.asked.recv() => match self.asked(asked).await {
+                () = cancel.cancelled() => break ScriptOutcome::Cancelled,
+                Some(told) = ears.events.recv() => self.handle_event(told).await,
+                Some((asked, answer)) = ears.questions.recv() => match self.ask_user(asked).await {
                     // A script that ended needs no answer.
                     Ok(said) => drop(answer.send(said)),
                     Err(stop) => break stop,
                 },
-                came = &mut running => break Came::Ended(match came {
-                    Ok(came) => came.map_err(|failure| offered::in_here(failure).localized()),
+                came = &mut running => break ScriptOutcome::Ended(match came {
+                    Ok(came) => came.map_err(|failure| offered::with_session_hints(failure).localized()),
                     Err(_) => Err(words::SCRIPT_BROKE.into()),
                 }),
-                () = self.host.outbox.flush(), if self.host.outbox.is_waiting() => {}
+                () = self.host.outbox.flush(), if self.host.outbox.has_unsent() => {}
             }
         };
-        if !matches!(came, Came::Ended(_)) {
+        if !matches!(came, ScriptOutcome::Ended(_)) {
             cancel.cancel();
             // Releases what the script holds; a running computation cannot be interrupted.
             let _ = tokio::time::timeout(GRACE, running).await;
         }
-        while let Ok(told) = ears.told.try_recv() {
-            self.told(told).await;
+        while let Ok(told) = ears.events.try_recv() {
+            self.handle_event(told).await;
         }
         came
     }
 
-    async fn told(&mut self, told: ScriptEvent) {
+    async fn handle_event(&mut self, told: ScriptEvent) {
         match told {
             ScriptEvent::ModelCallStarted => {
-                self.close().await;
-                self.open().await;
+                self.close_reply().await;
+                self.open_reply().await;
             }
             ScriptEvent::Delta(text) => {
-                self.open().await;
-                if let Some(growing) = &mut self.growing {
+                self.open_reply().await;
+                if let Some(growing) = &mut self.partial_reply {
                     growing.push_str(&text);
                 }
                 self.host.outbox.stream(Event::Delta { text });
             }
             ScriptEvent::Reasoning(text) => self.host.outbox.stream(Event::ReasoningDelta { text }),
             ScriptEvent::Print(value) => {
-                self.close().await;
-                self.reply(shown(&value), false).await;
+                self.close_reply().await;
+                self.show_reply(display_value(&value), false).await;
             }
             ScriptEvent::TokensUsed(usage) => self.usage = self.usage.plus(usage),
             ScriptEvent::StepStarted(began) => {
-                self.close().await;
+                self.close_reply().await;
                 let (step, risk) = *began;
-                self.counted(&step.id);
+                self.count_step(&step.id);
                 self.host.emit(Event::StepStarted { step, risk }).await;
             }
             ScriptEvent::Output(id, text) => self.host.emit(Event::StepOutput { id, text }).await,
             ScriptEvent::StepFinished(seen) => {
-                self.close().await;
-                self.counted(&seen.step.id);
-                self.seen.push((*seen).clone());
+                self.close_reply().await;
+                self.count_step(&seen.step.id);
+                self.observations.push((*seen).clone());
                 self.host.emit(Event::StepFinished(seen)).await;
             }
             ScriptEvent::ScriptCalled(name) => {
@@ -381,50 +382,51 @@ impl<'h> Stage<'h> {
         }
     }
 
-    async fn open(&mut self) {
-        if self.growing.is_none() {
-            self.growing = Some(String::new());
+    async fn open_reply(&mut self) {
+        if self.partial_reply.is_none() {
+            self.partial_reply = Some(String::new());
             self.host.emit(Event::ReplyStarted).await;
         }
     }
 
     /// Ends the growing answer.
-    async fn close(&mut self) {
-        let Some(text) = self.growing.take() else { return };
+    async fn close_reply(&mut self) {
+        let Some(text) = self.partial_reply.take() else { return };
         if !text.is_empty() {
-            self.said(text, true).await;
+            self.finish_reply(text, true).await;
         }
     }
 
-    async fn reply(&mut self, text: String, markdown: bool) {
+    async fn show_reply(&mut self, text: String, markdown: bool) {
         if !text.is_empty() {
             self.host.emit(Event::ReplyStarted).await;
-            self.said(text, markdown).await;
+            self.finish_reply(text, markdown).await;
         }
     }
 
-    async fn said(&mut self, message: String, markdown: bool) {
-        self.last.clone_from(&message);
-        if self.said.iter().map(String::len).sum::<usize>() < MOST_KEPT {
-            self.said.push(digest::cut_middle(&message, MOST_KEPT));
+    async fn finish_reply(&mut self, message: String, markdown: bool) {
+        self.last_answer.clone_from(&message);
+        if self.answers.iter().map(String::len).sum::<usize>() < MOST_KEPT {
+            self.answers.push(digest::cut_middle(&message, MOST_KEPT));
         }
         let replied = ModelMessage { message, markdown, ..ModelMessage::default() };
         self.host.emit(Event::Replied(replied)).await;
     }
 
     /// The script's host numbers its steps.
-    fn counted(&mut self, id: &str) {
+    fn count_step(&mut self, id: &str) {
         let number = id.rsplit('_').next().and_then(|digits| digits.parse::<u64>().ok());
-        self.next.0 = self.next.0.max(number.map_or(0, |number| number.saturating_add(1)));
+        self.next_numbers.0 =
+            self.next_numbers.0.max(number.map_or(0, |number| number.saturating_add(1)));
     }
 
     /// Asks the user a question; a cancel withdraws it.
-    async fn asked(&mut self, asked: ScriptQuestion) -> Result<ScriptAnswer, Came> {
-        self.close().await;
-        let question = self.question(asked);
-        let id = AskId(self.next.1);
-        self.next.1 += 1;
-        let cancel = self.host.desk.cancel.clone();
+    async fn ask_user(&mut self, asked: ScriptQuestion) -> Result<ScriptAnswer, ScriptOutcome> {
+        self.close_reply().await;
+        let question = self.to_question(asked);
+        let id = AskId(self.next_numbers.1);
+        self.next_numbers.1 += 1;
+        let cancel = self.host.context.cancel.clone();
         let decision = tokio::select! {
             biased;
             () = cancel.cancelled() => None,
@@ -432,52 +434,54 @@ impl<'h> Stage<'h> {
         };
         let Some(decision) = decision else {
             self.host.emit(Event::QuestionClosed { ask: id }).await;
-            return Err(Came::Cancelled);
+            return Err(ScriptOutcome::Cancelled);
         };
-        said(decision).ok_or(Came::Stopped)
+        script_answer(decision).ok_or(ScriptOutcome::Stopped)
     }
 
-    fn question(&mut self, asked: ScriptQuestion) -> Question {
+    fn to_question(&mut self, asked: ScriptQuestion) -> Question {
         match asked {
             ScriptQuestion::Step { question, .. } => {
                 if let Question::Step { step, .. } = question.as_ref() {
-                    self.counted(&step.id);
+                    self.count_step(&step.id);
                 }
                 *question
             }
             ScriptQuestion::Call(say) => {
-                may_call(&self.host.desk.redactor.mask(&say.text(self.lang)), self.lang)
+                call_question(&self.host.context.redactor.mask(&say.text(self.lang)), self.lang)
             }
         }
     }
 
     /// Shows the result, and returns the text for the model.
-    async fn finish(&mut self, came: Came) -> (TurnOutcome, String) {
-        self.close().await;
+    async fn finish(&mut self, came: ScriptOutcome) -> (TurnOutcome, String) {
+        self.close_reply().await;
         match came {
-            Came::Ended(Ok(done)) => {
-                let text = shown(&done.value);
-                if text.trim() != self.last.trim() {
-                    self.reply(text, true).await;
+            ScriptOutcome::Ended(Ok(done)) => {
+                let text = display_value(&done.value);
+                if text.trim() != self.last_answer.trim() {
+                    self.show_reply(text, true).await;
                 }
-                (TurnOutcome::Done, self.said.join("\n\n"))
+                (TurnOutcome::Done, self.answers.join("\n\n"))
             }
-            Came::Ended(Err(why)) => {
+            ScriptOutcome::Ended(Err(why)) => {
                 let read = format!("It failed: {}", why.text(Lang::En));
                 (TurnOutcome::Failed { why }, read)
             }
-            Came::Cancelled => (TurnOutcome::Cancelled, "(cancelled by the user)".to_owned()),
-            Came::Stopped => (TurnOutcome::Stopped, "(stopped by the user)".to_owned()),
+            ScriptOutcome::Cancelled => {
+                (TurnOutcome::Cancelled, "(cancelled by the user)".to_owned())
+            }
+            ScriptOutcome::Stopped => (TurnOutcome::Stopped, "(stopped by the user)".to_owned()),
         }
     }
 
-    fn kept(&mut self, script: &str, text: &str, result: &str) -> TurnRecord {
+    fn turn_record(&mut self, script: &str, text: &str, result: &str) -> TurnRecord {
         let mut kept = TurnRecord::default();
         let typed = digest::cut_middle(text, MOST_KEPT / 8);
         let result = digest::cut_middle(result, MOST_KEPT);
         let script = digest::cut_middle(script, MOST_KEPT / 8);
         kept.add_user(&format!("(The user ran the script `{script}`: {typed})\n{result}"));
-        kept.add_steps(&std::mem::take(&mut self.seen));
+        kept.add_steps(&std::mem::take(&mut self.observations));
         kept
     }
 }

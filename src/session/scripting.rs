@@ -61,7 +61,7 @@ pub enum ScriptAnswer {
     /// The folder is trusted from now on, and the step is judged again.
     Trust,
     /// Run this step instead.
-    Instead(StepAction),
+    RunInstead(StepAction),
 }
 
 /// Nested scripts use a lot of stack, most of all in a debug build.
@@ -79,35 +79,35 @@ pub struct SessionScriptHost {
     pub(super) place: Workspace,
     pub(super) world: Arc<dyn Machine>,
     pub(super) redactor: Arc<Redactor>,
-    pub told: UnboundedSender<ScriptEvent>,
-    pub asking: AskUser,
+    pub events: UnboundedSender<ScriptEvent>,
+    pub ask_user: AskUser,
     pub cancel: CancellationToken,
     /// The prefix of its step IDs, and the number of the last step.
-    pub(super) numbers: (String, u64),
-    pub(super) memory: ScriptStore,
+    pub(super) step_numbers: (String, u64),
+    pub(super) store: ScriptStore,
 }
 
 /// The store for `pack://`, one collection at a time.
 #[derive(Debug)]
 pub struct ScriptStore {
     store: Store,
-    open: BTreeMap<String, KeyValue>,
+    collections: BTreeMap<String, KeyValue>,
 }
 
 impl ScriptStore {
-    pub fn of(store: Store) -> ScriptStore {
-        ScriptStore { store, open: BTreeMap::new() }
+    pub fn new(store: Store) -> ScriptStore {
+        ScriptStore { store, collections: BTreeMap::new() }
     }
 
     fn collection(&mut self, key: &PackKey) -> &mut KeyValue {
         // A separator that appears in neither name keeps `a/b` and `c` distinct from `a` and `b/c`.
         let name = format!("pack\u{1f}{}\u{1f}{}", key.database, key.table);
         let store = &self.store;
-        self.open.entry(name).or_insert_with_key(|name| store.key_value(name))
+        self.collections.entry(name).or_insert_with_key(|name| store.key_value(name))
     }
 
     fn get(&mut self, key: &PackKey) -> Result<Option<Value>, LocalizedText> {
-        let found = self.collection(key).get(&key.id).map_err(|error| not_kept(key, &error))?;
+        let found = self.collection(key).get(&key.id).map_err(|error| save_error(key, &error))?;
         Ok(found.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))))
     }
 
@@ -118,12 +118,12 @@ impl ScriptStore {
             Some(value) => pairs.set(&key.id, value),
             None => pairs.remove(&key.id).map(|_| ()),
         }
-        .map_err(|error| not_kept(key, &error))?;
+        .map_err(|error| save_error(key, &error))?;
         Ok(before)
     }
 }
 
-fn not_kept(key: &PackKey, error: &StoreError) -> LocalizedText {
+fn save_error(key: &PackKey, error: &StoreError) -> LocalizedText {
     words::NOT_KEPT.with("name", key.id.clone()).with("why", error.localized())
 }
 
@@ -137,7 +137,7 @@ impl SessionScriptHost {
     ) -> SessionScriptHost {
         let Security { policy, place, world, redactor, .. } = guard;
         let cancel = CancellationToken::new();
-        let (numbers, memory) = ((STEP.to_owned(), 0), ScriptStore::of(Store::in_memory()));
+        let (numbers, memory) = ((STEP.to_owned(), 0), ScriptStore::new(Store::in_memory()));
         SessionScriptHost {
             model,
             tools,
@@ -145,43 +145,45 @@ impl SessionScriptHost {
             place,
             world,
             redactor,
-            told,
-            asking,
+            events: told,
+            ask_user: asking,
             cancel,
-            numbers,
-            memory,
+            step_numbers: numbers,
+            store: memory,
         }
     }
 
     /// Sets the store for the data that scripts save.
-    pub fn remember_in(&mut self, store: Store) {
-        self.memory = ScriptStore::of(store);
+    pub fn set_store(&mut self, store: Store) {
+        self.store = ScriptStore::new(store);
     }
 
-    fn scene(&self) -> PolicyContext<'_> {
+    fn policy_context(&self) -> PolicyContext<'_> {
         PolicyContext { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
     }
 
-    fn masked(&self, message: Message) -> Message {
+    fn mask_message(&self, message: Message) -> Message {
         let content = self.redactor.mask(&message.content).into_owned();
         Message { content, ..message }
     }
 
     /// The step, if it runs without asking or the user approves it.
-    async fn cleared(&mut self, verdict: Verdict) -> Result<Cleared, LocalizedText> {
+    async fn clear_step(&mut self, verdict: Verdict) -> Result<Cleared, LocalizedText> {
         match verdict {
             Verdict::Run(cleared) => Ok(cleared),
-            Verdict::Ask(held) => self.held(held).await,
+            Verdict::Ask(held) => self.ask_approval(held).await,
             Verdict::Refuse(refused) => Err(refusal(&refused.assessment().risk)),
         }
     }
 
     /// The user saw the rewritten step with its tier before approving it.
-    fn instead(&self, before: &Step, work: StepAction) -> Result<Cleared, LocalizedText> {
+    fn clear_replacement(&self, before: &Step, work: StepAction) -> Result<Cleared, LocalizedText> {
         let verdict = match &work {
-            StepAction::Shell { line } => safety::assess_shell(&before.id, line, self.scene()),
+            StepAction::Shell { line } => {
+                safety::assess_shell(&before.id, line, self.policy_context())
+            }
             StepAction::Exec { .. } | StepAction::Tool { .. } => {
-                safety::assess(Step { work, ..before.clone() }, self.scene())
+                safety::assess(Step { work, ..before.clone() }, self.policy_context())
             }
         };
         match verdict {
@@ -191,7 +193,7 @@ impl SessionScriptHost {
         }
     }
 
-    async fn held(&mut self, held: NeedsApproval) -> Result<Cleared, LocalizedText> {
+    async fn ask_approval(&mut self, held: NeedsApproval) -> Result<Cleared, LocalizedText> {
         let judged = held.assessment();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let why = risk.main_reason().cloned().unwrap_or_else(|| words::NO_REASON.into());
@@ -200,18 +202,18 @@ impl SessionScriptHost {
         let mut question = Box::new(shell::question(&held));
         if let Question::Step { risk, trust, .. } = question.as_mut() {
             *risk = safety::with_sandbox_reasons(judged, &self.policy);
-            *trust = trust::offer(judged, self.scene()).filter(|_| !reads);
+            *trust = trust::offer(judged, self.policy_context()).filter(|_| !reads);
         }
-        match (self.asking)(ScriptQuestion::Step { risk, question }).await {
+        match (self.ask_user)(ScriptQuestion::Step { risk, question }).await {
             ScriptAnswer::Yes => Ok(held.approve()),
-            ScriptAnswer::Instead(work) if work == step.work => Ok(held.approve()),
-            ScriptAnswer::Instead(work) if !reads => self.instead(&step, work),
+            ScriptAnswer::RunInstead(work) if work == step.work => Ok(held.approve()),
+            ScriptAnswer::RunInstead(work) if !reads => self.clear_replacement(&step, work),
             ScriptAnswer::Trust if !reads && !self.place.trusted => {
                 self.place.trusted = true;
-                let verdict = safety::assess(step, self.scene());
-                Box::pin(self.cleared(verdict)).await
+                let verdict = safety::assess(step, self.policy_context());
+                Box::pin(self.clear_step(verdict)).await
             }
-            ScriptAnswer::Instead(_) | ScriptAnswer::Trust | ScriptAnswer::No => {
+            ScriptAnswer::RunInstead(_) | ScriptAnswer::Trust | ScriptAnswer::No => {
                 Err(words::STEP_DECLINED.with("why", why))
             }
         }
@@ -219,8 +221,8 @@ impl SessionScriptHost {
 
     /// Reads a file that a script names.
     async fn read(&mut self, id: &str, path: &str) -> Result<String, LocalizedText> {
-        let verdict = safety::assess_mention(id, path, self.scene());
-        let cleared = self.cleared(verdict).await?;
+        let verdict = safety::assess_mention(id, path, self.policy_context());
+        let cleared = self.clear_step(verdict).await?;
         let mention = Mention { path: path.to_owned(), lines: None };
         let read = move || attach::read_limited(&cleared, &mention, MOST_READ);
         let read = tokio::task::spawn_blocking(read).await;
@@ -234,10 +236,10 @@ impl SessionScriptHost {
 
     /// Runs a step, and runs it again without the sandbox if the sandbox denied it something and
     /// the user approves.
-    async fn tool(&mut self, cleared: Cleared) -> Result<String, LocalizedText> {
-        let mut seen = self.observed(cleared).await?;
-        if let Some(cleared) = self.beyond_the_wall(&seen).await {
-            seen = self.observed(cleared).await?;
+    async fn run_with_retry(&mut self, cleared: Cleared) -> Result<String, LocalizedText> {
+        let mut seen = self.run_once(cleared).await?;
+        if let Some(cleared) = self.ask_unsandboxed(&seen).await {
+            seen = self.run_once(cleared).await?;
         }
         if seen.succeeded() {
             return Ok(seen.stdout);
@@ -249,26 +251,27 @@ impl SessionScriptHost {
     }
 
     /// Only a plain yes approves.
-    async fn beyond_the_wall(&mut self, seen: &Observation) -> Option<Cleared> {
+    async fn ask_unsandboxed(&mut self, seen: &Observation) -> Option<Cleared> {
         if seen.denied.is_none() || seen.risk.tier == Tier::L0 {
             return None;
         }
         let id = self.next_id();
-        let (held, question) = wall::again(seen, id, |step| safety::assess(step, self.scene()))?;
+        let (held, question) =
+            wall::unsandboxed_retry(seen, id, |step| safety::assess(step, self.policy_context()))?;
         let Question::Step { risk, .. } = &question else { return None };
         let asked = ScriptQuestion::Step { risk: risk.clone(), question: Box::new(question) };
-        let said = (self.asking)(asked).await;
+        let said = (self.ask_user)(asked).await;
         (said == ScriptAnswer::Yes).then(|| held.approve_unsandboxed())
     }
 
     fn next_id(&mut self) -> String {
-        self.numbers.1 += 1;
-        format!("{}{:03}", self.numbers.0, self.numbers.1)
+        self.step_numbers.1 += 1;
+        format!("{}{:03}", self.step_numbers.0, self.step_numbers.1)
     }
 
     /// Waits until it is known whether the sandbox works: a step judged earlier would run without a
     /// question on a system without one.
-    async fn sheltered(&mut self) {
+    async fn await_sandbox_status(&mut self) {
         if self.policy.shelter == SandboxStatus::Unknown
             && let Some(shelter) = self.tools.sandbox_status().await
         {
@@ -276,7 +279,7 @@ impl SessionScriptHost {
         }
     }
 
-    async fn observed(&mut self, cleared: Cleared) -> Result<Observation, LocalizedText> {
+    async fn run_once(&mut self, cleared: Cleared) -> Result<Observation, LocalizedText> {
         let (step, risk) = (cleared.assessment().step.clone(), cleared.assessment().risk.clone());
         let (work, id) = (step.work.clone(), step.id.clone());
         let Some(tool) = self.tools.find(&work).cloned() else {
@@ -319,10 +322,11 @@ impl ScriptHost for SessionScriptHost {
         if self.cancel.is_cancelled() {
             return stream::iter([Err(crate::words::exec::CANCELLED.into())]).boxed();
         }
-        let messages = call.messages.into_iter().map(|message| self.masked(message)).collect();
+        let messages =
+            call.messages.into_iter().map(|message| self.mask_message(message)).collect();
         let request = Request { messages, params: call.params, schema: call.schema };
         self.emit(ScriptEvent::ModelCallStarted);
-        let told = self.told.clone();
+        let told = self.events.clone();
         let stream = model.stream(request).take_until(self.cancel.clone().cancelled_owned());
         let parts = stream.filter_map(move |item| {
             future::ready(match item {
@@ -343,7 +347,7 @@ impl ScriptHost for SessionScriptHost {
 
     fn emit(&mut self, told: ScriptEvent) {
         // The run is being dropped: there is no receiver.
-        let _ = self.told.send(told);
+        let _ = self.events.send(told);
     }
 
     fn model_name(&self) -> Option<String> {
@@ -352,7 +356,7 @@ impl ScriptHost for SessionScriptHost {
 
     // A script has its own thread, so it may wait for the disk.
     fn load_value(&mut self, key: PackKey) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
-        future::ready(self.memory.get(&key)).boxed()
+        future::ready(self.store.get(&key)).boxed()
     }
 
     fn store_value(
@@ -361,17 +365,19 @@ impl ScriptHost for SessionScriptHost {
         value: Option<Value>,
     ) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         let text = value.map(|value| self.redactor.mask(&value.to_string()).into_owned());
-        future::ready(self.memory.put(&key, text.as_deref())).boxed()
+        future::ready(self.store.put(&key, text.as_deref())).boxed()
     }
 
     fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool> {
-        (self.asking)(ScriptQuestion::Call(question)).map(|said| said == ScriptAnswer::Yes).boxed()
+        (self.ask_user)(ScriptQuestion::Call(question))
+            .map(|said| said == ScriptAnswer::Yes)
+            .boxed()
     }
 
     fn run_step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
         let id = self.next_id();
         async move {
-            self.sheltered().await;
+            self.await_sandbox_status().await;
             if let StepAction::Tool { name, input } = &work
                 && name == "file.read"
             {
@@ -380,9 +386,9 @@ impl ScriptHost for SessionScriptHost {
                 return self.read(&id, &path).await;
             }
             let step = Step { id, work, requires: Requires::default(), cwd: None };
-            let verdict = safety::assess(step, self.scene());
-            let cleared = self.cleared(verdict).await?;
-            self.tool(cleared).await
+            let verdict = safety::assess(step, self.policy_context());
+            let cleared = self.clear_step(verdict).await?;
+            self.run_with_retry(cleared).await
         }
         .boxed()
     }
@@ -454,7 +460,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trust_counts_where_a_link_leads() {
+    fn trust_applies_to_the_target_of_a_link() {
         let root = tempfile::tempdir().unwrap();
         let real = root.path().canonicalize().unwrap();
         let (inside, outside) = (real.join("in"), real.join("out"));

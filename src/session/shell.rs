@@ -34,15 +34,15 @@ pub async fn run(line: ShellLine, mut host: TurnHost) -> TurnResult {
     let verdict = safety::assess_shell(&id, &line.line, host.policy_context());
     let (ending, seen) = match verdict {
         Verdict::Run(cleared) => {
-            (TurnOutcome::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
+            (TurnOutcome::Done, Some(run_step(&host.context, &mut host.outbox, cleared).await))
         }
-        Verdict::Ask(held) => asked(line.ask, held, &mut host).await,
+        Verdict::Ask(held) => ask_and_run(line.ask, held, &mut host).await,
         Verdict::Refuse(refused) => {
-            (TurnOutcome::Done, Some(not_run(refused.assessment(), Outcome::Refused)))
+            (TurnOutcome::Done, Some(not_run_observation(refused.assessment(), Outcome::Refused)))
         }
     };
     let kept = match &seen {
-        Some(seen) if line.keep => kept(&line.line, seen),
+        Some(seen) if line.keep => turn_record(&line.line, seen),
         _ => TurnRecord::default(),
     };
     if let Some(seen) = seen {
@@ -64,12 +64,12 @@ pub async fn run(line: ShellLine, mut host: TurnHost) -> TurnResult {
     }
 }
 
-pub(super) async fn asked(
+pub(super) async fn ask_and_run(
     ask: AskId,
     held: NeedsApproval,
     host: &mut TurnHost,
 ) -> (TurnOutcome, Option<Observation>) {
-    let cancel = host.desk.cancel.clone();
+    let cancel = host.context.cancel.clone();
     let decision = tokio::select! {
         biased;
         () = cancel.cancelled() => None,
@@ -77,38 +77,45 @@ pub(super) async fn asked(
     };
     let Some(decision) = decision else {
         host.emit(Event::QuestionClosed { ask }).await;
-        return (TurnOutcome::Cancelled, Some(not_run(held.assessment(), Outcome::Cancelled)));
+        return (
+            TurnOutcome::Cancelled,
+            Some(not_run_observation(held.assessment(), Outcome::Cancelled)),
+        );
     };
     match decision {
         Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
             let cleared = held.approve();
-            (TurnOutcome::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
+            (TurnOutcome::Done, Some(run_step(&host.context, &mut host.outbox, cleared).await))
         }
         Decision::Edit(work) => {
-            let StepAction::Shell { line } = work else { return declined(&held) };
+            let StepAction::Shell { line } = work else { return rejected_result(&held) };
             // The user saw the rewritten line with its tier before approving it.
             let seen = match safety::assess_shell(
                 &held.assessment().step.id,
                 &line,
                 host.policy_context(),
             ) {
-                Verdict::Run(cleared) => run_step(&host.desk, &mut host.outbox, cleared).await,
-                Verdict::Ask(held) => run_step(&host.desk, &mut host.outbox, held.approve()).await,
-                Verdict::Refuse(refused) => not_run(refused.assessment(), Outcome::Refused),
+                Verdict::Run(cleared) => run_step(&host.context, &mut host.outbox, cleared).await,
+                Verdict::Ask(held) => {
+                    run_step(&host.context, &mut host.outbox, held.approve()).await
+                }
+                Verdict::Refuse(refused) => {
+                    not_run_observation(refused.assessment(), Outcome::Refused)
+                }
             };
             (TurnOutcome::Done, Some(seen))
         }
         Decision::Reject { .. } | Decision::Dismiss | Decision::Trust | Decision::Answer { .. } => {
-            declined(&held)
+            rejected_result(&held)
         }
         Decision::Stop => {
-            (TurnOutcome::Stopped, Some(not_run(held.assessment(), Outcome::Declined)))
+            (TurnOutcome::Stopped, Some(not_run_observation(held.assessment(), Outcome::Declined)))
         }
     }
 }
 
-fn declined(held: &NeedsApproval) -> (TurnOutcome, Option<Observation>) {
-    (TurnOutcome::Done, Some(not_run(held.assessment(), Outcome::Declined)))
+fn rejected_result(held: &NeedsApproval) -> (TurnOutcome, Option<Observation>) {
+    (TurnOutcome::Done, Some(not_run_observation(held.assessment(), Outcome::Declined)))
 }
 
 pub(super) fn question(held: &NeedsApproval) -> Question {
@@ -131,13 +138,13 @@ pub(super) fn question(held: &NeedsApproval) -> Question {
     }
 }
 
-pub(super) fn not_run(judged: &safety::Assessment, outcome: Outcome) -> Observation {
+pub(super) fn not_run_observation(judged: &safety::Assessment, outcome: Outcome) -> Observation {
     let cwd = judged.cwd.display().to_string();
     Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome)
 }
 
 /// The text that the model reads with the next message.
-pub fn kept(line: &str, seen: &Observation) -> TurnRecord {
+pub fn turn_record(line: &str, seen: &Observation) -> TurnRecord {
     let mut kept = TurnRecord::default();
     kept.add_user(&format!("(The user ran `{line}`: {}.)", digest::run_summary(seen)));
     kept.add_steps(std::slice::from_ref(seen));

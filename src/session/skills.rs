@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::offered::Offered;
+use super::offered::ModelScript;
 use crate::context::digest;
 use crate::library::skills::BUDGET;
 use crate::library::{ExtensionSet, Skill};
@@ -59,7 +59,7 @@ impl Tool for SkillTool {
             let (step, risk) = (judged.step.clone(), judged.risk.clone());
             let cwd = judged.cwd.display().to_string();
             let mut seen = Observation::not_run(step.clone(), cwd, risk, Outcome::Ran);
-            let text = tokio::task::spawn_blocking(move || entered(&library, &step)).await;
+            let text = tokio::task::spawn_blocking(move || expand_skill(&library, &step)).await;
             match text {
                 Ok(Ok(text)) => {
                     seen.truncated = text.len() > LONGEST;
@@ -80,14 +80,14 @@ impl Tool for SkillTool {
 }
 
 /// The name and the arguments that a step asks for.
-pub(super) fn asked(work: &StepAction) -> Option<(&str, &str)> {
+pub(super) fn skill_call(work: &StepAction) -> Option<(&str, &str)> {
     let StepAction::Tool { name, input } = work else { return None };
     let text = |key: &str| input.get(key).and_then(Value::as_str);
     (name == SKILL_TOOL).then(|| Some((text("name")?, text("args").unwrap_or_default())))?
 }
 
-fn entered(library: &ExtensionSet, step: &Step) -> Result<String, LocalizedText> {
-    let (name, args) = asked(&step.work).unwrap_or_default();
+fn expand_skill(library: &ExtensionSet, step: &Step) -> Result<String, LocalizedText> {
+    let (name, args) = skill_call(&step.work).unwrap_or_default();
     let skill = library.skill(name).map_err(|_| words::SKILL_UNKNOWN.with("name", name))?;
     let root = skill.root().display().to_string();
     let text = template(skill)?.fill_without_shell(&TemplateValues::new(args, Some(root.clone())));
@@ -104,7 +104,11 @@ fn template(skill: &Skill) -> Result<Template, LocalizedText> {
 const GUIDE: &str = include_str!("../../assets/prompts/skills.md");
 
 /// The system prompt with its section on skills: the list of skills, and those in view.
-pub(super) fn beside(prompt: String, library: &ExtensionSet, active: &Active) -> String {
+pub(super) fn with_skill_section(
+    prompt: String,
+    library: &ExtensionSet,
+    active: &ActiveSkills,
+) -> String {
     let mut out = prompt;
     let list = library.skills.skills_prompt(BUDGET);
     if !list.is_empty() {
@@ -125,13 +129,13 @@ pub(super) fn toolbox(tools: &Toolbox, library: &Arc<ExtensionSet>) -> Toolbox {
 }
 
 /// Combines the machine and the known skills.
-pub(super) struct WithSkills {
+pub(super) struct MachineWithSkills {
     pub world: Arc<dyn Machine>,
     pub library: Arc<ExtensionSet>,
-    pub offered: Arc<Vec<Offered>>,
+    pub model_scripts: Arc<Vec<ModelScript>>,
 }
 
-impl Machine for WithSkills {
+impl Machine for MachineWithSkills {
     fn resolve(&self, path: &Path) -> PathBuf {
         self.world.resolve(path)
     }
@@ -165,7 +169,7 @@ impl Machine for WithSkills {
     }
 
     fn has_script(&self, script: &str) -> bool {
-        self.offered.iter().any(|offered| offered.id == script)
+        self.model_scripts.iter().any(|offered| offered.id == script)
     }
 
     fn untrusted_program_folder(&self, name: &str) -> Option<PathBuf> {
@@ -194,7 +198,7 @@ impl Machine for WithSkills {
 }
 
 /// The tools that this skill allows for the rest of the turn; `None`: it names none.
-pub(super) fn narrowed(library: &ExtensionSet, name: &str) -> Option<ToolRestriction> {
+pub(super) fn skill_restriction(library: &ExtensionSet, name: &str) -> Option<ToolRestriction> {
     let skill = library.skill(name).ok()?;
     let tools = skill.allowed_tools.clone();
     (!tools.is_empty()).then(|| ToolRestriction { skill: name.to_owned(), tools })
@@ -203,9 +207,9 @@ pub(super) fn narrowed(library: &ExtensionSet, name: &str) -> Option<ToolRestric
 /// The skills in view: their texts are part of the system prompt, so that compressing the
 /// conversation does not remove them.
 #[derive(Debug, Default)]
-pub struct Active(Vec<(String, String)>);
+pub struct ActiveSkills(Vec<(String, String)>);
 
-impl Active {
+impl ActiveSkills {
     /// Puts a skill in view, and drops the oldest if there are too many.
     pub fn enter(&mut self, name: &str, text: &str) {
         self.0.retain(|(known, _)| known != name);

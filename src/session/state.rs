@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::library::ExtensionCache;
-use super::skills::Active;
+use super::skills::ActiveSkills;
 use super::turns::UserInput;
 use super::{Connected, FoundServer, Persona};
 use crate::agent::drive::TurnResult;
@@ -28,9 +28,9 @@ const COSTS: usize = 20;
 pub struct Responder {
     pub connected: Connected,
     pub persona: Persona,
-    pub kept: ExtensionCache,
+    pub extensions: ExtensionCache,
     /// The result of a search for models.
-    pub found: Vec<FoundServer>,
+    pub found_servers: Vec<FoundServer>,
 }
 
 /// The conversation so far.
@@ -46,9 +46,9 @@ pub struct Conversation {
     /// The id of the next question.
     pub next_ask: u64,
     /// The last message, and the length of the history before it.
-    pub asked: Option<(UserInput, TurnPosition)>,
+    pub last_input: Option<(UserInput, TurnPosition)>,
     /// The skills in view.
-    pub active: Active,
+    pub active_skills: ActiveSkills,
     /// Token counts of the latest turns by number, oldest first.
     pub usage: VecDeque<(u64, Usage)>,
 }
@@ -61,28 +61,28 @@ impl Default for Conversation {
             bytes: 0,
             next_step: 1,
             next_ask: 1,
-            asked: None,
-            active: Active::default(),
+            last_input: None,
+            active_skills: ActiveSkills::default(),
             usage: VecDeque::new(),
         }
     }
 }
 
 impl Conversation {
-    pub fn note(&mut self, event: Event) {
-        self.bytes += weight(&event);
+    pub fn push_event(&mut self, event: Event) {
+        self.bytes += event_bytes(&event);
         self.record.push_back(event);
         while self.bytes > RECORD
             && let Some(dropped) = self.record.pop_front()
         {
-            self.bytes -= weight(&dropped);
+            self.bytes -= event_bytes(&dropped);
         }
     }
 
     /// Adds earlier events before the recorded ones, as far as there is room.
-    pub fn note_before(&mut self, events: &[Event]) {
+    pub fn prepend_events(&mut self, events: &[Event]) {
         for event in events.iter().rev() {
-            let weight = weight(event);
+            let weight = event_bytes(event);
             if self.bytes + weight > RECORD {
                 // Older events do not fit either: a record has no gaps.
                 self.bytes = RECORD;
@@ -99,7 +99,7 @@ impl Conversation {
     }
 
     /// The message that began a turn.
-    pub fn words_of(&self, turn: u64) -> Option<String> {
+    pub fn message_of(&self, turn: u64) -> Option<String> {
         self.record.iter().rev().find_map(|event| match event {
             Event::TurnStarted { turn: number, text, .. } if *number == turn => Some(text.clone()),
             _ => None,
@@ -107,17 +107,17 @@ impl Conversation {
     }
 
     /// Removes the shown events from a turn on. The caller sets the history.
-    pub fn take_back(&mut self, turn: u64) {
+    pub fn truncate_from(&mut self, turn: u64) {
         let starts = |event: &Event| matches!(event, Event::TurnStarted { turn: number, .. } if *number == turn);
         if let Some(from) = self.record.iter().rposition(starts) {
             self.record.truncate(from);
-            self.bytes = self.record.iter().map(weight).sum();
+            self.bytes = self.record.iter().map(event_bytes).sum();
         }
-        self.asked = None;
+        self.last_input = None;
     }
 
     /// Records the tokens of a turn.
-    pub fn cost(&mut self, turn: u64, usage: Usage) {
+    pub fn add_usage(&mut self, turn: u64, usage: Usage) {
         self.usage.push_back((turn, usage));
         if self.usage.len() > COSTS {
             self.usage.pop_front();
@@ -139,7 +139,7 @@ impl Conversation {
     }
 }
 
-fn weight(event: &Event) -> usize {
+fn event_bytes(event: &Event) -> usize {
     match event {
         Event::TurnStarted { text, .. } | Event::Steered { text } => text.len(),
         Event::Replied(replied) => replied.message.len(),
@@ -161,14 +161,14 @@ pub struct RunningTurn {
     pub is_over: bool,
     pub cancel: CancellationToken,
     pub decisions: UnboundedSender<(AskId, Decision)>,
-    pub steers: UnboundedSender<String>,
+    pub steering: UnboundedSender<String>,
     /// Messages to the turn that it has not read yet, oldest first.
-    pub unheard: VecDeque<String>,
+    pub unread_steering: VecDeque<String>,
     /// The parts of its last request, by size.
-    pub sent: Option<Box<ContextUsage>>,
-    pub asking: Option<Box<Ask>>,
+    pub context_usage: Option<Box<ContextUsage>>,
+    pub open_question: Option<Box<Ask>>,
     /// The tools that an entered skill leaves it.
-    pub narrowed: Option<ToolRestriction>,
+    pub restriction: Option<ToolRestriction>,
     pub task: JoinHandle<TurnResult>,
     pub after: AfterTurn,
 }
@@ -177,15 +177,15 @@ pub struct RunningTurn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterTurn {
     /// Continue with the queue.
-    GoOn,
+    Continue,
     /// Clear the conversation first.
     Clear,
 }
 
 impl RunningTurn {
     /// The step of a question, if this question is open.
-    pub fn held(&self, ask: AskId) -> Option<&Step> {
-        match self.asking.as_deref() {
+    pub fn step_of_question(&self, ask: AskId) -> Option<&Step> {
+        match self.open_question.as_deref() {
             Some(Ask { id, question: Question::Step { step, .. } }) if *id == ask => Some(step),
             _ => None,
         }
@@ -193,13 +193,13 @@ impl RunningTurn {
 }
 
 /// The checks that the settings run after file changes.
-pub fn check(facts: &SessionInfo) -> Option<StepAction> {
+pub fn check_action(facts: &SessionInfo) -> Option<StepAction> {
     let (program, args) = facts.check.split_first()?;
     Some(StepAction::Exec { program: program.clone(), args: args.to_vec() })
 }
 
 /// The session info with its changing parts filled in.
-pub fn facts(known: &SessionInfo, voice: &Responder) -> SessionInfo {
+pub fn session_info(known: &SessionInfo, voice: &Responder) -> SessionInfo {
     SessionInfo {
         model: voice.connected.model.name().to_owned(),
         provider: voice.connected.provider,

@@ -11,53 +11,53 @@ use crate::words::{LocalizedText, sandbox as held, session as words};
 
 /// The data for the question, and the function that saves the answer.
 pub struct TrustPrompt {
-    pub found: Vec<UntrustedFile>,
+    pub untrusted_files: Vec<UntrustedFile>,
     /// Why the question is asked when the session opens; `None`: it is not.
-    pub ask: Option<LocalizedText>,
+    pub ask_because: Option<LocalizedText>,
     /// Project settings take effect at the next start.
-    pub settings: bool,
+    pub has_settings: bool,
     /// The risks of trusting it.
     pub hazard: Option<LocalizedText>,
     /// The parent folder, if trust in it is offered.
-    pub above: Option<String>,
+    pub parent: Option<String>,
     /// Saves the answer; an error says why it could not.
-    pub keep: Box<dyn FnMut(TrustAnswer) -> Result<(), LocalizedText> + Send>,
+    pub save: Box<dyn FnMut(TrustAnswer) -> Result<(), LocalizedText> + Send>,
     /// The question that is waiting for its answer.
-    pub asking: Option<AskId>,
+    pub open_question: Option<AskId>,
     /// Records that the user was told there is no sandbox; true for the first time.
-    pub told_unheld: Box<dyn FnMut() -> bool + Send>,
+    pub mark_sandbox_warning: Box<dyn FnMut() -> bool + Send>,
 }
 
 /// The answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrustAnswer {
-    Nothing,
+    Untrusted,
     Folder,
     /// This folder, its parent, and the folders in it.
-    Above,
+    Parent,
 }
 
 impl TrustPrompt {
     /// For a frontend that cannot ask.
-    pub fn silent() -> TrustPrompt {
+    pub fn without_question() -> TrustPrompt {
         let keep = Box::new(|_| Ok(()));
         let found = Vec::new();
         let told_unheld = Box::new(|| false);
         TrustPrompt {
-            found,
-            ask: None,
-            settings: false,
+            untrusted_files: found,
+            ask_because: None,
+            has_settings: false,
             hazard: None,
-            above: None,
-            keep,
-            asking: None,
-            told_unheld,
+            parent: None,
+            save: keep,
+            open_question: None,
+            mark_sandbox_warning: told_unheld,
         }
     }
 
     /// What the question of a step says about the folder.
     pub fn offer(&self) -> TrustOffer {
-        let (hazard, found) = (self.hazard.clone(), self.found.clone());
+        let (hazard, found) = (self.hazard.clone(), self.untrusted_files.clone());
         TrustOffer { folder: String::new(), hazard, found }
     }
 }
@@ -65,81 +65,87 @@ impl TrustPrompt {
 /// Whether the session continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterTrust {
-    GoOn,
-    Leave,
+    Continue,
+    Quit,
 }
 
 impl Session {
     /// Asks the question that has waited since the start.
-    pub(super) async fn ask_trust_first(&mut self) {
-        if let Some(because) = self.guard.trust.ask.take() {
+    pub(super) async fn ask_trust_at_start(&mut self) {
+        if let Some(because) = self.security.trust.ask_because.take() {
             self.ask_trust(because).await;
         }
     }
 
     /// `/trust`: shows whether the folder is trusted, and asks again.
     pub(super) async fn ask_trust_again(&mut self) {
-        let because = match self.guard.place.trusted {
+        let because = match self.security.place.trusted {
             true => words::TRUST_IS,
             false => words::TRUST_IS_NOT,
         };
-        if self.guard.trust.asking.is_none() && self.is_idle() {
+        if self.security.trust.open_question.is_none() && self.is_idle() {
             self.ask_trust(because.into()).await;
         }
     }
 
     async fn ask_trust(&mut self, because: LocalizedText) {
-        let id = AskId(self.past.next_ask);
-        self.past.next_ask += 1;
-        self.guard.trust.asking = Some(id);
-        let found = self.guard.trust.found.clone();
-        let because = match &self.guard.trust.hazard {
+        let id = AskId(self.conversation.next_ask);
+        self.conversation.next_ask += 1;
+        self.security.trust.open_question = Some(id);
+        let found = self.security.trust.untrusted_files.clone();
+        let because = match &self.security.trust.hazard {
             Some(hazard) => {
                 words::TRUST_HAZARD.with("because", because).with("hazard", hazard.clone())
             }
             None => because,
         };
-        let (folder, above) = (self.facts.cwd.clone(), self.guard.trust.above.clone());
+        let (folder, above) = (self.info.cwd.clone(), self.security.trust.parent.clone());
         let question = Question::Trust { folder, above, because, found };
         self.outbox.send(Event::Asked(Box::new(Ask { id, question }))).await;
     }
 
     /// Handles the answer. Only a plain yes grants trust, and one that names the parent folder
     /// trusts that.
-    pub(super) async fn trust_answered(&mut self, ask: AskId, decision: Decision) -> AfterTrust {
-        self.guard.trust.asking = None;
+    pub(super) async fn apply_trust_answer(
+        &mut self,
+        ask: AskId,
+        decision: Decision,
+    ) -> AfterTrust {
+        self.security.trust.open_question = None;
         self.outbox.send(Event::QuestionClosed { ask }).await;
         let given = match decision {
             Decision::Approve | Decision::Trust => TrustAnswer::Folder,
             Decision::ApproveAll { steps }
-                if !steps.is_empty() && self.guard.trust.above.as_slice() == steps =>
+                if !steps.is_empty() && self.security.trust.parent.as_slice() == steps =>
             {
-                TrustAnswer::Above
+                TrustAnswer::Parent
             }
             Decision::Reject { .. }
             | Decision::Remember(_)
             | Decision::ApproveAll { .. }
             | Decision::Answer { .. }
-            | Decision::Edit(_) => TrustAnswer::Nothing,
+            | Decision::Edit(_) => TrustAnswer::Untrusted,
             // It stays unchanged, and the question may return.
             Decision::Dismiss => {
-                let trusted = self.guard.place.trusted;
+                let trusted = self.security.place.trusted;
                 let word = if trusted { words::TRUST_STAYS } else { words::TRUST_STAYS_OFF };
                 let notice = Notice::info(word);
-                self.say(if trusted { notice } else { notice.with_hint(words::TRUST_HOW) }).await;
-                return AfterTrust::GoOn;
+                self.notify(if trusted { notice } else { notice.with_hint(words::TRUST_HOW) })
+                    .await;
+                return AfterTrust::Continue;
             }
-            Decision::Stop => return AfterTrust::Leave,
+            Decision::Stop => return AfterTrust::Quit,
         };
-        let notice = told(given != TrustAnswer::Nothing, self.guard.trust.settings);
+        let notice =
+            trust_notice(given != TrustAnswer::Untrusted, self.security.trust.has_settings);
         self.set_trust(given, notice).await;
-        AfterTrust::GoOn
+        AfterTrust::Continue
     }
 
     /// The user trusts the folder during a turn, whose steps are already judged that way.
-    pub(super) async fn trusted_at_step(&mut self) {
+    pub(super) async fn trust_from_step(&mut self) {
         let notice = Notice::info(words::TRUST_GIVEN_AT_STEP);
-        let notice = match self.guard.trust.settings {
+        let notice = match self.security.trust.has_settings {
             true => notice.with_hint(words::TRUST_SETTINGS),
             false => notice,
         };
@@ -147,52 +153,52 @@ impl Session {
     }
 
     async fn set_trust(&mut self, given: TrustAnswer, notice: Notice) {
-        let trusted = given != TrustAnswer::Nothing;
-        self.guard.place.trusted = trusted;
-        self.facts.trusted = trusted;
-        self.facts.branch =
-            trusted.then(|| branch::current_branch(&self.guard.place.cwd)).flatten();
-        self.tell_facts().await;
-        self.look();
-        let kept = (self.guard.trust.keep)(given);
-        self.say(notice).await;
+        let trusted = given != TrustAnswer::Untrusted;
+        self.security.place.trusted = trusted;
+        self.info.trusted = trusted;
+        self.info.branch =
+            trusted.then(|| branch::current_branch(&self.security.place.cwd)).flatten();
+        self.send_info().await;
+        self.refresh();
+        let kept = (self.security.trust.save)(given);
+        self.notify(notice).await;
         if let Err(why) = kept {
-            self.say(Notice::warning(words::TRUST_NOT_KEPT.with("why", why))).await;
+            self.notify(Notice::warning(words::TRUST_NOT_KEPT.with("why", why))).await;
         }
     }
 }
 
 impl TurnHost {
     /// Shows the contents of the folder if a question offers trust in it; true if it does.
-    pub(super) fn complete_offer(&self, ask: &mut Ask) -> bool {
+    pub(super) fn complete_trust_offer(&self, ask: &mut Ask) -> bool {
         let Question::Step { trust: Some(trust), .. } = &mut ask.question else { return false };
-        let TrustOffer { hazard, found, .. } = self.offer.clone();
+        let TrustOffer { hazard, found, .. } = self.trust_offer.clone();
         **trust = TrustOffer { folder: std::mem::take(&mut trust.folder), hazard, found };
         true
     }
 
     /// Judges the next steps as in a trusted folder; the session saves the answer.
-    pub(super) fn trust(&mut self) {
-        self.bench.trust();
-        self.note(TurnMessage::Trusted);
+    pub(super) fn set_trusted(&mut self) {
+        self.judge.set_trusted();
+        self.notify(TurnMessage::FolderTrusted);
     }
 }
 
 impl Session {
     /// The result of testing the sandbox.
-    pub(super) async fn sheltered(&mut self, shelter: SandboxStatus) {
-        self.facts.shelter = shelter;
-        self.guard.policy.shelter = shelter;
-        self.policy.send_replace(self.guard.policy.clone());
-        self.tell_facts().await;
-        if shelter == SandboxStatus::Absent && (self.guard.trust.told_unheld)() {
+    pub(super) async fn set_sandbox_status(&mut self, shelter: SandboxStatus) {
+        self.info.shelter = shelter;
+        self.security.policy.shelter = shelter;
+        self.policy.send_replace(self.security.policy.clone());
+        self.send_info().await;
+        if shelter == SandboxStatus::Absent && (self.security.trust.mark_sandbox_warning)() {
             let notice = Notice::warning(held::TOLD_ABSENT).with_hint(held::TOLD_ABSENT_HINT);
-            self.say(notice).await;
+            self.notify(notice).await;
         }
     }
 }
 
-fn told(trusted: bool, settings: bool) -> Notice {
+fn trust_notice(trusted: bool, settings: bool) -> Notice {
     match (trusted, settings) {
         (true, true) => Notice::info(words::TRUST_GIVEN).with_hint(words::TRUST_SETTINGS),
         (true, false) => Notice::info(words::TRUST_GIVEN),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::context::NotesLook;
+use super::context::InstructionsCheck;
 use super::host::TurnHost;
 use super::prompting::{self, AfterExpansion};
 use super::run::{Session, turn_channels};
@@ -28,15 +28,15 @@ pub enum UserInput {
 }
 
 /// The prefixes of a shell line, and of a message that begins with one.
-const KEPT: &str = "!";
-const APART: &str = "!!";
-const PLAIN: char = '\\';
+const SHELL: &str = "!";
+const SHELL_PRIVATE: &str = "!!";
+const ESCAPE: char = '\\';
 
 impl UserInput {
     /// The text as the user typed it.
-    pub fn shown(&self) -> String {
+    pub fn as_typed(&self) -> String {
         match self {
-            UserInput::Text(text) if is_signed(text) => format!("{PLAIN}{text}"),
+            UserInput::Text(text) if needs_escape(text) => format!("{PLAIN}{text}"),
             UserInput::Text(text) => text.clone(),
             UserInput::Prompt(prompt) => prompt.shown.clone(),
             UserInput::Shell { line, keep: true } => format!("{KEPT}{line}"),
@@ -45,53 +45,53 @@ impl UserInput {
     }
 
     /// The text of [`shown`](Words::shown), without the files of a prompt.
-    fn read(text: String) -> UserInput {
-        if let Some(line) = text.strip_prefix(APART) {
+    fn parse(text: String) -> UserInput {
+        if let Some(line) = text.strip_prefix(SHELL_PRIVATE) {
             return UserInput::Shell { line: line.to_owned(), keep: false };
         }
-        if let Some(line) = text.strip_prefix(KEPT) {
+        if let Some(line) = text.strip_prefix(SHELL) {
             return UserInput::Shell { line: line.to_owned(), keep: true };
         }
-        match text.strip_prefix(PLAIN) {
-            Some(plain) if is_signed(plain) => UserInput::Text(plain.to_owned()),
+        match text.strip_prefix(ESCAPE) {
+            Some(plain) if needs_escape(plain) => UserInput::Text(plain.to_owned()),
             _ => UserInput::Text(text),
         }
     }
 }
 
 /// Whether a message would be read as a shell line, or as one that was escaped.
-fn is_signed(text: &str) -> bool {
-    text.trim_start_matches(PLAIN).starts_with(KEPT)
+fn needs_escape(text: &str) -> bool {
+    text.trim_start_matches(ESCAPE).starts_with(SHELL)
 }
 
 impl Session {
     pub(super) async fn submit(&mut self, words: UserInput) {
-        if self.is_idle() && self.guard.trust.asking.is_none() {
+        if self.is_idle() && self.security.trust.open_question.is_none() {
             self.begin(words, TurnOrigin::Typed).await;
         } else {
             // Messages left from an earlier session come after this one.
-            let at = self.queue.len().saturating_sub(self.resting);
+            let at = self.queue.len().saturating_sub(self.restored);
             self.queue.insert(at, words);
-            self.queue_changed().await;
+            self.send_queue().await;
         }
     }
 
     /// Expands a prompt for its text only.
     pub(super) async fn render(&mut self, prompt: Prompt) {
-        if !self.is_idle() || self.guard.trust.asking.is_some() {
-            self.say(Notice::warning(words::RENDER_BUSY)).await;
+        if !self.is_idle() || self.security.trust.open_question.is_some() {
+            self.notify(Notice::warning(words::RENDER_BUSY)).await;
             return;
         }
-        self.fill(prompt, TurnOrigin::Typed, AfterExpansion::Render);
+        self.start_expansion(prompt, TurnOrigin::Typed, AfterExpansion::Render);
     }
 
     pub(super) async fn retry(&mut self) {
-        match self.past.asked.take() {
-            _ if !self.is_idle() || self.guard.trust.asking.is_some() => {}
-            None => self.say(Notice::info(words::NOTHING_TO_RETRY)).await,
+        match self.conversation.last_input.take() {
+            _ if !self.is_idle() || self.security.trust.open_question.is_some() => {}
+            None => self.notify(Notice::info(words::NOTHING_TO_RETRY)).await,
             Some((words, mark)) => {
-                Arc::make_mut(&mut self.past.history).truncate_to(mark);
-                self.saved.retried(self.facts.turns).await;
+                Arc::make_mut(&mut self.conversation.history).truncate_to(mark);
+                self.store.record_retry(self.info.turns).await;
                 self.begin(words, TurnOrigin::Typed).await;
             }
         }
@@ -99,26 +99,26 @@ impl Session {
 
     /// Continues after a question that delayed typed messages: those left from an earlier session
     /// keep waiting.
-    pub(super) async fn next_of_now(&mut self) {
-        if self.queue.len() > self.resting {
-            self.next_of_queue().await;
+    pub(super) async fn start_next_typed(&mut self) {
+        if self.queue.len() > self.restored {
+            self.start_next_queued().await;
         }
     }
 
     /// The user wants the waiting messages to start.
     pub(super) async fn run_queue(&mut self) {
         match () {
-            () if self.queue.is_empty() => self.say(Notice::info(words::QUEUE_EMPTY)).await,
-            () if !self.is_idle() => self.say(Notice::info(words::QUEUE_FOLLOWS)).await,
-            () if self.guard.trust.asking.is_some() => {}
-            () => self.next_of_queue().await,
+            () if self.queue.is_empty() => self.notify(Notice::info(words::QUEUE_EMPTY)).await,
+            () if !self.is_idle() => self.notify(Notice::info(words::QUEUE_FOLLOWS)).await,
+            () if self.security.trust.open_question.is_some() => {}
+            () => self.start_next_queued().await,
         }
     }
 
-    pub(super) async fn next_of_queue(&mut self) {
+    pub(super) async fn start_next_queued(&mut self) {
         if let Some(words) = self.queue.pop_front() {
-            self.resting = self.resting.min(self.queue.len());
-            self.queue_changed().await;
+            self.restored = self.restored.min(self.queue.len());
+            self.send_queue().await;
             self.begin(words, TurnOrigin::Queue).await;
         }
     }
@@ -129,107 +129,109 @@ impl Session {
         self.queue = texts
             .into_iter()
             .map(|text| {
-                let at = before.iter().position(|words| words.shown() == text);
-                at.and_then(|at| before.remove(at)).unwrap_or_else(|| UserInput::read(text))
+                let at = before.iter().position(|words| words.as_typed() == text);
+                at.and_then(|at| before.remove(at)).unwrap_or_else(|| UserInput::parse(text))
             })
             .collect();
-        self.resting = if self.is_idle() { self.queue.len() } else { 0 };
-        self.queue_changed().await;
+        self.restored = if self.is_idle() { self.queue.len() } else { 0 };
+        self.send_queue().await;
     }
 
     /// Removes one message. It may have moved or started meanwhile: no other message is removed
     /// instead.
     pub(super) async fn unqueue(&mut self, at: usize, text: &str) {
-        let same = self.queue.iter().enumerate().filter(|(_, waits)| waits.shown() == text);
+        let same = self.queue.iter().enumerate().filter(|(_, waits)| waits.as_typed() == text);
         let nearest = same.map(|(found, _)| found).min_by_key(|found| found.abs_diff(at));
         if let Some(at) = nearest {
             self.queue.remove(at);
-            let rests = at >= self.queue.len().saturating_sub(self.resting);
-            self.resting = self.resting.saturating_sub(usize::from(rests)).min(self.queue.len());
+            let rests = at >= self.queue.len().saturating_sub(self.restored);
+            self.restored = self.restored.saturating_sub(usize::from(rests)).min(self.queue.len());
         }
-        self.queue_changed().await;
+        self.send_queue().await;
     }
 
-    pub(super) async fn queue_changed(&mut self) {
-        let texts = self.queue.iter().map(UserInput::shown).collect();
+    pub(super) async fn send_queue(&mut self) {
+        let texts = self.queue.iter().map(UserInput::as_typed).collect();
         self.outbox.send(Event::Queued { texts }).await;
     }
 
     /// Both checks and saving the message run at the same time; the turn waits for the instructions
     /// when it needs them, and its request waits until the message is saved.
     async fn begin(&mut self, words: UserInput, origin: TurnOrigin) {
-        let turn = self.facts.turns + 1;
-        self.saved.prepare(match &words {
+        let turn = self.info.turns + 1;
+        self.store.prepare(match &words {
             UserInput::Text(text) => Some(Event::TurnStarted { turn, text: text.clone(), origin }),
             UserInput::Prompt(_) | UserInput::Shell { .. } => None,
         });
-        if let Some(unsaved) = &mut self.facts.unsaved {
+        if let Some(unsaved) = &mut self.info.unsaved {
             unsaved.elsewhere = false;
         }
         let notes = match words {
-            UserInput::Text(_) => self.look_for_notes(),
+            UserInput::Text(_) => self.check_instructions(),
             UserInput::Prompt(_) | UserInput::Shell { .. } => None,
         };
-        self.look_first().await;
+        self.refresh_and_wait().await;
         self.start(words, origin, notes);
     }
 
-    fn start(&mut self, words: UserInput, origin: TurnOrigin, notes: Option<NotesLook>) {
+    fn start(&mut self, words: UserInput, origin: TurnOrigin, notes: Option<InstructionsCheck>) {
         if let UserInput::Shell { line, keep } = words {
             return self.start_shell(line, keep);
         }
-        self.entitle(&words.shown(), origin);
-        self.past.asked = Some((words.clone(), self.past.history.position()));
+        self.set_default_title(&words.as_typed(), origin);
+        self.conversation.last_input = Some((words.clone(), self.conversation.history.position()));
         let text = match words {
-            UserInput::Prompt(prompt) => return self.fill(*prompt, origin, AfterExpansion::Send),
+            UserInput::Prompt(prompt) => {
+                return self.start_expansion(*prompt, origin, AfterExpansion::Send);
+            }
             UserInput::Text(text) | UserInput::Shell { line: text, .. } => text,
         };
-        let turn = Turn::new(self.next_start(text, origin));
+        let turn = Turn::new(self.new_turn_start(text, origin));
         let (wires, ends) = turn_channels();
         let cancel = CancellationToken::new();
-        let mut host = TurnHost { looking: notes, ..self.host(&cancel, wires) };
+        let mut host = TurnHost { instructions_check: notes, ..self.turn_host(&cancel, wires) };
         let token = cancel.clone();
         let task = tokio::spawn(async move { drive(turn, &mut host, token).await });
         self.set_running(cancel, ends, task);
     }
 
     fn start_shell(&mut self, line: String, keep: bool) {
-        self.facts.turns += 1;
+        self.info.turns += 1;
         let line = shell::ShellLine {
-            turn: self.facts.turns,
+            turn: self.info.turns,
             line,
             keep,
-            step: self.past.next_step,
-            ask: AskId(self.past.next_ask),
+            step: self.conversation.next_step,
+            ask: AskId(self.conversation.next_ask),
         };
-        self.past.next_step += 1;
-        self.past.next_ask += 1;
+        self.conversation.next_step += 1;
+        self.conversation.next_ask += 1;
         let cancel = CancellationToken::new();
         let (wires, ends) = turn_channels();
-        let task = tokio::spawn(shell::run(line, self.host(&cancel, wires)));
+        let task = tokio::spawn(shell::run(line, self.turn_host(&cancel, wires)));
         self.set_running(cancel, ends, task);
     }
 
-    fn fill(&mut self, prompt: Prompt, origin: TurnOrigin, then: AfterExpansion) {
-        let start = self.next_start(prompt.shown.clone(), origin);
+    fn start_expansion(&mut self, prompt: Prompt, origin: TurnOrigin, then: AfterExpansion) {
+        let start = self.new_turn_start(prompt.shown.clone(), origin);
         let (wires, ends) = turn_channels();
         let cancel = CancellationToken::new();
-        let host = self.host(&cancel, wires);
+        let host = self.turn_host(&cancel, wires);
         let task = tokio::spawn(prompting::run(prompt, start, then, host));
         self.set_running(cancel, ends, task);
     }
 
-    fn next_start(&mut self, text: String, origin: TurnOrigin) -> TurnStart {
-        self.facts.turns += 1;
+    fn new_turn_start(&mut self, text: String, origin: TurnOrigin) -> TurnStart {
+        self.info.turns += 1;
         TurnStart {
-            turn: self.facts.turns,
+            turn: self.info.turns,
             text,
             origin,
             opening: Opening::Emit,
-            max_steps: self.facts.max_steps,
-            check: state::check(&self.facts),
-            next_step: self.past.next_step,
-            next_ask: self.past.next_ask,
+            max_steps: self.info.max_steps,
+            check: state::check_action(&self.info),
+            next_step: self.conversation.next_step,
+            next_ask: self.conversation.next_ask,
         }
     }
 }
@@ -251,8 +253,8 @@ mod tests {
             (text("\\!x"), "\\\\!x"),
             (text("\\d+"), "\\d+"),
         ] {
-            assert_eq!(words.shown(), shown);
-            assert_eq!(UserInput::read(shown.into()), words);
+            assert_eq!(words.as_typed(), shown);
+            assert_eq!(UserInput::parse(shown.into()), words);
         }
     }
 }

@@ -26,10 +26,10 @@ use crate::words::{plural, session as words};
 
 /// The change of one file by one turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
+pub struct ChangedFile {
     pub turn: u64,
     /// It was kept when the chat of its turn was rewound.
-    pub left: bool,
+    pub is_kept: bool,
     /// The absolute path.
     pub path: String,
     pub before: Option<String>,
@@ -39,25 +39,25 @@ pub struct Changed {
 }
 
 /// The changes in force, oldest first, without those that were undone.
-pub fn changes(record: &[Event]) -> Vec<Changed> {
+pub fn changes(record: &[Event]) -> Vec<ChangedFile> {
     let (mut now, mut by_model) = (0, true);
-    let mut out: Vec<Changed> = Vec::new();
+    let mut out: Vec<ChangedFile> = Vec::new();
     for event in record {
         match event {
             Event::TurnStarted { turn, origin, .. } => {
                 (now, by_model) = (*turn, *origin != TurnOrigin::Command);
             }
             Event::StepFinished(seen) if by_model && seen.succeeded() => {
-                out.extend(seen.change.as_ref().map(|change| changed(now, change)));
+                out.extend(seen.change.as_ref().map(|change| changed_file(now, change)));
             }
             // Only earlier changes: a number is used again after a rewind.
             Event::Undone { turns, kept_files_of: left } => out.retain(|change| {
-                let gone = if change.left { left } else { turns };
+                let gone = if change.is_kept { left } else { turns };
                 !gone.contains(&change.turn)
             }),
             Event::FilesKept { turn, files } => {
                 out.retain(|change| change.turn < *turn);
-                let left = |file| Changed { left: true, ..changed(*turn, file) };
+                let left = |file| ChangedFile { is_kept: true, ..changed_file(*turn, file) };
                 out.extend(files.iter().map(left));
             }
             _ => {}
@@ -66,10 +66,10 @@ pub fn changes(record: &[Event]) -> Vec<Changed> {
     out
 }
 
-fn changed(turn: u64, change: &Change) -> Changed {
-    Changed {
+fn changed_file(turn: u64, change: &Change) -> ChangedFile {
+    ChangedFile {
         turn,
-        left: false,
+        is_kept: false,
         path: change.path.clone(),
         before: change.before.clone(),
         after: change.after.clone(),
@@ -78,15 +78,15 @@ fn changed(turn: u64, change: &Change) -> Changed {
     }
 }
 
-impl Changed {
+impl ChangedFile {
     /// Its position: changes kept from a rewound turn come before the turn that reuses its number.
     /// that got its number.
-    fn place(&self) -> Since {
-        Since { turn: self.turn, own: !self.left }
+    fn undo_point(&self) -> UndoPoint {
+        UndoPoint { turn: self.turn, is_own: !self.is_kept }
     }
 
     /// The name shown for it.
-    pub fn told(&self) -> Change {
+    pub fn to_change(&self) -> Change {
         Change {
             path: self.path.clone(),
             before: self.before.clone(),
@@ -100,33 +100,33 @@ impl Changed {
 
 /// The place from which changes are undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Since {
+pub struct UndoPoint {
     pub turn: u64,
     /// False: include the changes kept when the chat of that number was rewound.
-    pub own: bool,
+    pub is_own: bool,
 }
 
-impl Since {
+impl UndoPoint {
     /// From the message of a turn on.
-    pub fn turn(turn: u64) -> Since {
-        Since { turn, own: true }
+    pub fn turn(turn: u64) -> UndoPoint {
+        UndoPoint { turn, is_own: true }
     }
 }
 
 /// Which changes are undone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Whose {
+pub struct UndoScope {
     pub turns: Vec<u64>,
-    pub left: Vec<u64>,
+    pub kept_turns: Vec<u64>,
     /// The same numbers, but not undone: they are recorded again after the rest.
-    pub stays: Vec<Changed>,
+    pub kept_changes: Vec<ChangedFile>,
 }
 
 /// The steps that undo the changes from a place on: one per file, from its current contents to
 /// those before the first change.
-pub fn since(changes: &[Changed], from: Since) -> Vec<Changed> {
-    let mut out: Vec<Changed> = Vec::new();
-    for change in changes.iter().filter(|change| change.place() >= from) {
+pub fn changes_since(changes: &[ChangedFile], from: UndoPoint) -> Vec<ChangedFile> {
+    let mut out: Vec<ChangedFile> = Vec::new();
+    for change in changes.iter().filter(|change| change.undo_point() >= from) {
         match out.iter_mut().find(|known| known.path == change.path) {
             Some(known) => {
                 known.after.clone_from(&change.after);
@@ -141,94 +141,95 @@ pub fn since(changes: &[Changed], from: Since) -> Vec<Changed> {
 }
 
 /// The place from which the last `n` turns that changed files are undone.
-fn first_of_last(changes: &[Changed], n: usize) -> Option<Since> {
-    let places: BTreeSet<Since> = changes.iter().map(Changed::place).collect();
+fn first_of_last(changes: &[ChangedFile], n: usize) -> Option<UndoPoint> {
+    let places: BTreeSet<UndoPoint> = changes.iter().map(ChangedFile::undo_point).collect();
     let back = n.max(1).min(places.len());
     places.into_iter().rev().nth(back.checked_sub(1)?)
 }
 
 /// Records that the changes of one turn are kept.
-pub fn still_changed(stays: &[Changed]) -> Option<Event> {
+pub fn files_kept_event(stays: &[ChangedFile]) -> Option<Event> {
     let turn = stays.first()?.turn;
-    Some(Event::FilesKept { turn, files: stays.iter().map(Changed::told).collect() })
+    Some(Event::FilesKept { turn, files: stays.iter().map(ChangedFile::to_change).collect() })
 }
 
-fn whose(changes: &[Changed], from: Since) -> Whose {
-    let places: BTreeSet<Since> =
-        changes.iter().map(Changed::place).filter(|place| *place >= from).collect();
-    let (own, left): (Vec<Since>, Vec<Since>) = places.into_iter().partition(|place| place.own);
-    let numbers = |places: Vec<Since>| places.into_iter().map(|place| place.turn).collect();
-    Whose { turns: numbers(own), left: numbers(left), stays: Vec::new() }
+fn undo_scope(changes: &[ChangedFile], from: UndoPoint) -> UndoScope {
+    let places: BTreeSet<UndoPoint> =
+        changes.iter().map(ChangedFile::undo_point).filter(|place| *place >= from).collect();
+    let (own, left): (Vec<UndoPoint>, Vec<UndoPoint>) =
+        places.into_iter().partition(|place| place.is_own);
+    let numbers = |places: Vec<UndoPoint>| places.into_iter().map(|place| place.turn).collect();
+    UndoScope { turns: numbers(own), kept_turns: numbers(left), kept_changes: Vec::new() }
 }
 
 impl Session {
     /// Undoes the file changes of the last `n` turns that changed files.
     pub(super) async fn undo(&mut self, n: usize) {
-        match first_of_last(&changes(self.past.record()), n) {
-            Some(from) => self.put_back_since(from, "/undo").await,
-            None => self.say(Notice::info(words::NOTHING_TO_UNDO)).await,
+        match first_of_last(&changes(self.conversation.record()), n) {
+            Some(from) => self.undo_since(from, "/undo").await,
+            None => self.notify(Notice::info(words::NOTHING_TO_UNDO)).await,
         }
     }
 
     /// Undoes the file changes from a place on. `text` names this in the conversation.
-    pub(super) async fn put_back_since(&mut self, from: Since, text: &'static str) {
-        if self.cannot_undo() {
-            return self.say(Notice::warning(words::UNDO_BUSY)).await;
+    pub(super) async fn undo_since(&mut self, from: UndoPoint, text: &'static str) {
+        if self.is_undo_blocked() {
+            return self.notify(Notice::warning(words::UNDO_BUSY)).await;
         }
-        let (whose, back) = self.restores(from).await;
+        let (whose, back) = self.restore_steps(from).await;
         if back.is_empty() {
-            return self.say(Notice::info(words::NOTHING_TO_UNDO)).await;
+            return self.notify(Notice::info(words::NOTHING_TO_UNDO)).await;
         }
-        self.put_back(whose, back, text);
+        self.start_undo(whose, back, text);
     }
 
-    pub(super) fn cannot_undo(&self) -> bool {
-        !self.is_idle() || self.guard.trust.asking.is_some()
+    pub(super) fn is_undo_blocked(&self) -> bool {
+        !self.is_idle() || self.security.trust.open_question.is_some()
     }
 
     /// Which file changes exist from this place on, and the steps that undo them. Reports changes
     /// that cannot be undone.
-    pub(super) async fn restores(&mut self, from: Since) -> (Whose, Vec<Restore>) {
-        let all = changes(self.past.record());
+    pub(super) async fn restore_steps(&mut self, from: UndoPoint) -> (UndoScope, Vec<Restore>) {
+        let all = changes(self.conversation.record());
         let mut back = Vec::new();
-        for change in since(&all, from) {
+        for change in changes_since(&all, from) {
             let before = match &change.before {
                 None => None,
-                Some(digest) => match self.kept().and_then(|kept| kept.get(digest)) {
+                Some(digest) => match self.backups().and_then(|kept| kept.get(digest)) {
                     Some(bytes) => Some(bytes),
                     None => {
                         let say = words::UNDO_LOST.with("path", change.path);
-                        self.say(Notice::warning(say)).await;
+                        self.notify(Notice::warning(say)).await;
                         continue;
                     }
                 },
             };
             back.push(Restore { path: change.path, before, after: change.after });
         }
-        (whose(&all, from), back)
+        (undo_scope(&all, from), back)
     }
 
     /// Starts the turn that undoes the changes.
-    pub(super) fn put_back(&mut self, whose: Whose, back: Vec<Restore>, text: &'static str) {
-        self.facts.turns += 1;
+    pub(super) fn start_undo(&mut self, whose: UndoScope, back: Vec<Restore>, text: &'static str) {
+        self.info.turns += 1;
         let job = Job {
-            turn: self.facts.turns,
+            turn: self.info.turns,
             text,
-            whose,
-            back,
-            step: self.past.next_step,
-            ask: self.past.next_ask,
+            scope: whose,
+            restore_steps: back,
+            step: self.conversation.next_step,
+            ask: self.conversation.next_ask,
         };
         let cancel = CancellationToken::new();
         let (wires, ends) = turn_channels();
-        let task = tokio::spawn(run(job, self.host(&cancel, wires)));
+        let task = tokio::spawn(run(job, self.turn_host(&cancel, wires)));
         self.set_running(cancel, ends, task);
     }
 
     /// The files that this session changed, as a page.
     pub(super) fn changes_page(&mut self) -> Page {
-        let all = changes(self.past.record());
-        let mut rows: Vec<PageRow> = since(&all, Since { turn: 0, own: false })
+        let all = changes(self.conversation.record());
+        let mut rows: Vec<PageRow> = changes_since(&all, UndoPoint { turn: 0, is_own: false })
             .into_iter()
             .map(|change| {
                 let sum = format!("+{} -{}", change.added, change.removed);
@@ -246,8 +247,8 @@ struct Job {
     turn: u64,
     /// The request.
     text: &'static str,
-    whose: Whose,
-    back: Vec<Restore>,
+    scope: UndoScope,
+    restore_steps: Vec<Restore>,
     step: u64,
     ask: u64,
 }
@@ -255,24 +256,24 @@ struct Job {
 async fn run(job: Job, mut host: TurnHost) -> TurnResult {
     let started = Instant::now();
     let text = job.text.to_owned();
-    let all: Vec<String> = job.back.iter().map(|restore| restore.path.clone()).collect();
+    let all: Vec<String> = job.restore_steps.iter().map(|restore| restore.path.clone()).collect();
     host.emit(Event::TurnStarted { turn: job.turn, text, origin: TurnOrigin::Command }).await;
     let (mut step, mut ask) = (job.step, job.ask);
     let (mut ending, mut done) = (TurnOutcome::Done, Vec::new());
-    for restore in job.back {
+    for restore in job.restore_steps {
         if ending != TurnOutcome::Done {
             break;
         }
         let id = format!("cmd_{step:03}");
         step += 1;
         let seen = match safety::assess_restore(&id, &restore, host.policy_context()) {
-            Verdict::Run(cleared) => Some(run_step(&host.desk, &mut host.outbox, cleared).await),
+            Verdict::Run(cleared) => Some(run_step(&host.context, &mut host.outbox, cleared).await),
             Verdict::Refuse(refused) => {
-                Some(shell::not_run(refused.assessment(), Outcome::Refused))
+                Some(shell::not_run_observation(refused.assessment(), Outcome::Refused))
             }
             Verdict::Ask(held) => {
                 ask += 1;
-                let (end, seen) = shell::asked(AskId(ask - 1), held, &mut host).await;
+                let (end, seen) = shell::ask_and_run(AskId(ask - 1), held, &mut host).await;
                 ending = end;
                 seen
             }
@@ -284,9 +285,9 @@ async fn run(job: Job, mut host: TurnHost) -> TurnResult {
     }
     let back: Vec<Observation> = done.into_iter().filter(Observation::succeeded).collect();
     if !back.is_empty() {
-        let Whose { turns, left, stays } = job.whose;
+        let UndoScope { turns, kept_turns: left, kept_changes: stays } = job.scope;
         host.emit(Event::Undone { turns, kept_files_of: left }).await;
-        if let Some(event) = still_changed(&stays) {
+        if let Some(event) = files_kept_event(&stays) {
             host.emit(event).await;
         }
         let say = plural(back.len(), words::UNDONE_ONE, words::UNDONE_MANY);
@@ -295,11 +296,11 @@ async fn run(job: Job, mut host: TurnHost) -> TurnResult {
     let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let usage = Usage::default();
     host.emit(Event::TurnEnded { turn: job.turn, ending: ending.clone(), usage, elapsed_ms }).await;
-    TurnResult { ending, record: told(&all, &back), usage, next_step: step, next_ask: ask }
+    TurnResult { ending, record: undo_record(&all, &back), usage, next_step: step, next_ask: ask }
 }
 
 /// The report for the model with the next message, including files that could not be restored.
-fn told(all: &[String], back: &[Observation]) -> TurnRecord {
+fn undo_record(all: &[String], back: &[Observation]) -> TurnRecord {
     let mut kept = TurnRecord::default();
     let changes = back.iter().filter_map(|seen| seen.change.as_ref());
     let done: Vec<&str> = changes.map(|change| change.path.as_str()).collect();
@@ -324,14 +325,14 @@ fn told(all: &[String], back: &[Observation]) -> TurnRecord {
 mod tests {
     use super::*;
 
-    fn change(turn: u64, path: &str, before: Option<&str>, after: Option<&str>) -> Changed {
+    fn change(turn: u64, path: &str, before: Option<&str>, after: Option<&str>) -> ChangedFile {
         let own = |text: Option<&str>| text.map(str::to_owned);
         let (before, after) = (own(before), own(after));
-        Changed { turn, left: false, path: path.into(), before, after, added: 1, removed: 1 }
+        ChangedFile { turn, is_kept: false, path: path.into(), before, after, added: 1, removed: 1 }
     }
 
     #[test]
-    fn several_changes_of_a_file_are_taken_back_as_one() {
+    fn several_changes_of_a_file_are_undone_as_one() {
         let all = [
             change(1, "a", Some("0"), Some("1")),
             change(2, "a", Some("1"), Some("2")),
@@ -340,11 +341,11 @@ mod tests {
             change(3, "c", None, Some("y")),
             change(3, "c", Some("y"), None),
         ];
-        assert_eq!(first_of_last(&all, 1), Some(Since::turn(3)));
-        assert_eq!(first_of_last(&all, 2), Some(Since::turn(2)));
-        assert_eq!(first_of_last(&all, 9), Some(Since::turn(1)));
+        assert_eq!(first_of_last(&all, 1), Some(UndoPoint::turn(3)));
+        assert_eq!(first_of_last(&all, 2), Some(UndoPoint::turn(2)));
+        assert_eq!(first_of_last(&all, 9), Some(UndoPoint::turn(1)));
         assert_eq!(first_of_last(&[], 1), None);
-        let back = since(&all, Since::turn(2));
+        let back = changes_since(&all, UndoPoint::turn(2));
         let shown: Vec<_> = back
             .iter()
             .map(|c| (c.path.as_str(), c.before.as_deref(), c.after.as_deref()))
@@ -356,23 +357,23 @@ mod tests {
         Event::TurnStarted { turn, text: "x".into(), origin: TurnOrigin::Typed }
     }
 
-    fn stays(turn: u64, all: &[Changed]) -> Event {
-        Event::FilesKept { turn, files: all.iter().map(Changed::told).collect() }
+    fn stays(turn: u64, all: &[ChangedFile]) -> Event {
+        Event::FilesKept { turn, files: all.iter().map(ChangedFile::to_change).collect() }
     }
 
     #[test]
-    fn changes_kept_from_a_rewound_turn_are_undone_apart_from_the_turn_with_its_number() {
+    fn changes_kept_by_a_rewind_are_undone_separately_from_a_later_turn_with_the_same_number() {
         let left = [change(2, "a", Some("0"), Some("1"))];
         let record = [started(1), stays(2, &left), started(2)];
         let all = changes(&record);
-        assert_eq!(first_of_last(&all, 1), Some(Since { turn: 2, own: false }));
+        assert_eq!(first_of_last(&all, 1), Some(UndoPoint { turn: 2, is_own: false }));
         let own = change(2, "b", None, Some("x"));
         let both = [all, vec![own.clone()]].concat();
-        assert_eq!(first_of_last(&both, 1), Some(Since::turn(2)));
-        assert_eq!(since(&both, Since::turn(2)), [own]);
+        assert_eq!(first_of_last(&both, 1), Some(UndoPoint::turn(2)));
+        assert_eq!(changes_since(&both, UndoPoint::turn(2)), [own]);
         assert_eq!(
-            whose(&both, Since { turn: 2, own: false }),
-            Whose { turns: vec![2], left: vec![2], stays: vec![] }
+            undo_scope(&both, UndoPoint { turn: 2, is_own: false }),
+            UndoScope { turns: vec![2], kept_turns: vec![2], kept_changes: vec![] }
         );
         // The turn of that number is undone, and the kept changes are still kept.
         let undone = |turns: &[u64], left: &[u64]| {
@@ -385,6 +386,6 @@ mod tests {
             &[&record[..], &[stays(1, &[left[0].clone(), change(1, "c", None, Some("y"))])]]
                 .concat(),
         );
-        assert!(again.len() == 2 && again.iter().all(|change| change.left && change.turn == 1));
+        assert!(again.len() == 2 && again.iter().all(|change| change.is_kept && change.turn == 1));
     }
 }

@@ -8,7 +8,7 @@ use crate::safety::{self, NeedsApproval, Verdict};
 /// The step as it would run again, and the question whether it should. `judge` judges it again,
 /// since its first run may have changed what its verdict depends on. `None` if nothing was denied,
 /// or if it is refused now.
-pub(super) fn again(
+pub(super) fn unsandboxed_retry(
     seen: &Observation,
     id: String,
     judge: impl FnOnce(Step) -> Verdict,

@@ -218,48 +218,48 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
         doctor: Arc::new(move |_| async move { page() }.boxed()),
     };
     SessionConfig {
-        keep: Persistence::nothing(),
-        facts: SessionInfo {
+        persistence: Persistence::in_memory(),
+        info: SessionInfo {
             cwd: folder.display().to_string(),
             max_steps: 25,
             ..SessionInfo::default()
         },
-        reach: ModelAccess { first: connected(model), discover: None, ways },
-        guard: Security {
+        model_access: ModelAccess { first: connected(model), discover: None, callbacks: ways },
+        security: Security {
             policy: Policy::default(),
             place,
             world: Arc::new(world),
             redactor: Arc::new(Redactor::new([("key", SECRET)], [7; 16])),
             keep_rule: Box::new(|_, _| Ok(())),
-            trust: TrustPrompt::silent(),
+            trust: TrustPrompt::without_question(),
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
-        kept: ExtensionCache::nothing(),
+        extensions: ExtensionCache::empty(),
         bounds: Bounds::default(),
-        greeting: vec![],
-        approves_pieces: false,
+        opening_notices: vec![],
+        approves_template_commands: false,
     }
 }
 
 /// With the tools for files, and a place for old contents.
 pub fn with_files(parts: &mut SessionConfig) {
-    let folder = parts.guard.place.workspace.clone();
-    let home = parts.guard.place.home.clone();
+    let folder = parts.security.place.workspace.clone();
+    let home = parts.security.place.home.clone();
     let kept = file::Backups::new(folder.join(".kept"));
     let desk = file::FileToolState {
         read_tracker: ReadTracker::default(),
         backups: Some(kept),
         journal: None,
     };
-    parts.guard.world =
+    parts.security.world =
         Arc::new(System::new(&folder, &home, &[]).with_read_tracker(desk.read_tracker.clone()));
     parts.tools = Toolbox::new(file::all(&desk)).with_backups(desk.backups);
 }
 
 /// Kept in a folder of the folder; the last conversation goes on where there is one.
 pub fn saved(parts: &mut SessionConfig, resume: bool) {
-    let store = Store::in_folder(parts.guard.place.workspace.join(".data"));
+    let store = Store::in_folder(parts.security.place.workspace.join(".data"));
     let resume = resume.then_some(ResumeTarget::Last);
-    parts.keep = Persistence { store, resume, replay: Replay::All };
+    parts.persistence = Persistence { store, resume, replay: Replay::All };
 }
