@@ -32,7 +32,7 @@ fn a_key_over_ten_thousand_entries(bencher: Bencher<'_, '_>, line: &str) {
         facts: &facts,
         models: &models,
         themes: &[],
-        kept: &kept,
+        extensions: &kept,
         folders: &[],
         surface: Surface::Local,
         busy: false,

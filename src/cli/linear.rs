@@ -287,7 +287,7 @@ impl Linear {
             facts: &self.facts,
             models: &self.models,
             themes: &[],
-            kept: &self.kept,
+            extensions: &self.kept,
             folders: &[],
             surface: Surface::Local,
             busy: !self.is_idle(),

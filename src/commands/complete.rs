@@ -44,7 +44,7 @@ fn names(call: &CommandContext<'_>, typed: &str) -> Vec<Candidate> {
             Some((rank, candidate))
         })
         .collect();
-    found.extend(kept::typed(call.kept).filter_map(|entry| {
+    found.extend(kept::typeable(call.extensions).filter_map(|entry| {
         let rank = rank(&entry.name.to_lowercase(), typed)?;
         let candidate = Candidate {
             text: format!("/{}", entry.name),
@@ -59,8 +59,13 @@ fn names(call: &CommandContext<'_>, typed: &str) -> Vec<Candidate> {
 }
 
 /// Completes the inputs of a script while its arguments are typed: `{name: …, ` and the next one.
-fn inputs(call: &CommandContext<'_>, name: &str, script: &str, typed: &str) -> Vec<Candidate> {
-    let Some((_, inputs)) = call.kept.inputs.iter().find(|(known, _)| known == script) else {
+fn script_inputs(
+    call: &CommandContext<'_>,
+    name: &str,
+    script: &str,
+    typed: &str,
+) -> Vec<Candidate> {
+    let Some((_, inputs)) = call.extensions.inputs.iter().find(|(known, _)| known == script) else {
         return Vec::new();
     };
     let (before, partial) = match typed.rfind(['{', ',']) {
@@ -102,7 +107,7 @@ fn values(
     if let ArgsSpec::RequiredOfThen(_, ValueSource::Scripts, _) = command.args
         && let Some((script, rest)) = typed.split_once(char::is_whitespace)
     {
-        return inputs(call, name, script, rest.trim_start());
+        return script_inputs(call, name, script, rest.trim_start());
     }
     let mut values: Vec<String> = match command.args {
         ArgsSpec::None | ArgsSpec::Optional(_) | ArgsSpec::Required(_) => return Vec::new(),
@@ -111,14 +116,14 @@ fn values(
         }
         ArgsSpec::OptionalOf(_, source)
         | ArgsSpec::RequiredOf(_, source)
-        | ArgsSpec::RequiredOfThen(_, source, _) => known(call, source),
+        | ArgsSpec::RequiredOfThen(_, source, _) => current_values(call, source),
     };
     if is_path(command.args) {
         // Hidden entries are offered only when asked for.
-        let hidden = |path: &str| last(path).starts_with('.');
+        let hidden = |path: &str| last_component(path).starts_with('.');
         values.retain(|value| hidden(typed) || !hidden(value.trim_end_matches('/')));
     }
-    let used = used(call, command);
+    let used = current_value(call, command);
     let typed = typed.to_lowercase();
     let mut found: Vec<(Rank, String)> = values
         .into_iter()
@@ -146,11 +151,11 @@ pub fn typed_folder(line: &str) -> Option<&str> {
     let command = find_in(COMMANDS, name).filter(|command| is_path(command.args));
     command
         .map(|_| typed.trim_start())
-        .map(|typed| typed.split_at(typed.len() - last(typed).len()).0)
+        .map(|typed| typed.split_at(typed.len() - last_component(typed).len()).0)
 }
 
 /// The last name in a path.
-fn last(path: &str) -> &str {
+fn last_component(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
@@ -164,26 +169,26 @@ fn about(
         return Some(w::IN_USE.into());
     }
     let is_of_bots = matches!(command.args, ArgsSpec::OptionalOf(_, ValueSource::Bots));
-    let bot = call.kept.bots.iter().find(|(name, _)| is_of_bots && name == value)?;
+    let bot = call.extensions.bots.iter().find(|(name, _)| is_of_bots && name == value)?;
     Some(bot.1.as_str().into())
 }
 
 /// The values known at this moment.
-fn known(call: &CommandContext<'_>, source: ValueSource) -> Vec<String> {
+fn current_values(call: &CommandContext<'_>, source: ValueSource) -> Vec<String> {
     match source {
         ValueSource::Models => call.models.to_vec(),
         ValueSource::Themes => call.themes.iter().map(|theme| (*theme).to_owned()).collect(),
         ValueSource::Commands => {
             let names = COMMANDS.iter().map(|command| command.name);
-            let kept = kept::typed(call.kept).map(|entry| entry.name.as_str());
+            let kept = kept::typeable(call.extensions).map(|entry| entry.name.as_str());
             names.chain(kept).map(str::to_owned).collect()
         }
         ValueSource::Bots => {
-            let names = call.kept.bots.iter().map(|(name, _)| name.as_str());
+            let names = call.extensions.bots.iter().map(|(name, _)| name.as_str());
             let none = call.facts.bot.as_ref().map(|_| kept::NO_BOT);
             names.chain(none).map(str::to_owned).collect()
         }
-        ValueSource::Scripts => call.kept.scripts.clone(),
+        ValueSource::Scripts => call.extensions.scripts.clone(),
         ValueSource::Allowed => call.facts.allowed.clone(),
         ValueSource::Switch => vec!["on".to_owned(), "off".to_owned()],
         ValueSource::Denied => call.facts.denied.clone(),
@@ -192,7 +197,7 @@ fn known(call: &CommandContext<'_>, source: ValueSource) -> Vec<String> {
 }
 
 /// The current value, if the session knows it.
-fn used<'c>(call: &'c CommandContext<'_>, command: &SlashCommand) -> Option<&'c str> {
+fn current_value<'c>(call: &'c CommandContext<'_>, command: &SlashCommand) -> Option<&'c str> {
     match command.name {
         "model" => Some(call.facts.model.as_str()),
         "bot" => call.facts.bot.as_deref(),
@@ -205,22 +210,22 @@ fn used<'c>(call: &'c CommandContext<'_>, command: &SlashCommand) -> Option<&'c 
 /// How well a name matches, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    Same,
-    Begins,
-    Holds,
+    Exact,
+    Prefix,
+    Contains,
     /// Contains the letters in order.
     Scattered,
 }
 
 fn rank(name: &str, typed: &str) -> Option<Rank> {
     if name == typed {
-        return Some(Rank::Same);
+        return Some(Rank::Exact);
     }
     if name.starts_with(typed) {
-        return Some(Rank::Begins);
+        return Some(Rank::Prefix);
     }
     if name.contains(typed) {
-        return Some(Rank::Holds);
+        return Some(Rank::Contains);
     }
     let mut letters = name.chars();
     typed.chars().all(|wanted| letters.any(|letter| letter == wanted)).then_some(Rank::Scattered)

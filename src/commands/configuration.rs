@@ -17,7 +17,7 @@ pub(super) fn model(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
         return set;
     }
     // The list may be outdated: the server is asked anyway, and will report it itself.
-    let notice = Notice::warning(w::MODEL_NOT_LISTED.with("name", super::short(name)));
+    let notice = Notice::warning(w::MODEL_NOT_LISTED.with("name", super::shorten(name)));
     CommandOutcome::Many(vec![CommandOutcome::Say(notice), set])
 }
 
@@ -64,7 +64,7 @@ fn switch(command: &'static str, name: &str, act: fn(Option<bool>) -> UiAction) 
         "on" => Some(true),
         "off" => Some(false),
         _ => {
-            let say = w::NO_SWITCH.with("name", command).with("found", super::short(name));
+            let say = w::NO_SWITCH.with("name", command).with("found", super::shorten(name));
             return CommandOutcome::Say(Notice::error(say));
         }
     }))

@@ -4,7 +4,7 @@
 
 use super::table::{COMMANDS, OVER_A_QUESTION};
 use super::{
-    ArgsSpec, CommandContext, CommandOutcome, SlashCommand, UiAction, WhileBusy, kept, short,
+    ArgsSpec, CommandContext, CommandOutcome, SlashCommand, UiAction, WhileBusy, kept, shorten,
 };
 use crate::protocol::Notice;
 use crate::words::commands as w;
@@ -25,7 +25,7 @@ pub fn dispatch_over_question(call: &CommandContext<'_>, line: &str) -> CommandO
         true => dispatch(call, line),
         false => {
             let name = row.map_or(name, |row| row.name);
-            let notice = Notice::warning(w::QUESTION_FIRST.with("name", short(name)));
+            let notice = Notice::warning(w::QUESTION_FIRST.with("name", shorten(name)));
             CommandOutcome::Say(notice.with_hint(w::QUESTION_FIRST_HINT))
         }
     }
@@ -112,7 +112,7 @@ fn check(command: &SlashCommand, args: &str) -> Option<CommandOutcome> {
         ArgsSpec::Choice(choices) => w::NO_CHOICE
             .with("name", command.name)
             .with("choices", choices.join(", "))
-            .with("found", short(args)),
+            .with("found", shorten(args)),
     };
     Some(CommandOutcome::Say(Notice::error(say).with_hint(w::USAGE.with("usage", command.usage()))))
 }

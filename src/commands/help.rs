@@ -17,16 +17,16 @@ pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static SlashCom
 
 /// Help about one command, or about all; an unknown topic is refused with similar names.
 pub fn page(topic: Option<&str>, surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
-    let Some(topic) = topic else { return all(surface, own) };
-    let built_in = dispatch::find_in(COMMANDS, topic).map(one);
+    let Some(topic) = topic else { return overview_page(surface, own) };
+    let built_in = dispatch::find_in(COMMANDS, topic).map(command_page);
     built_in.or_else(|| kept::help(own, topic)).unwrap_or_else(|| {
         let mut known: Vec<&str> = COMMANDS.iter().flat_map(SlashCommand::names).collect();
-        known.extend(kept::typed(own).map(|entry| entry.name.as_str()));
+        known.extend(kept::typeable(own).map(|entry| entry.name.as_str()));
         refusal("", w::NO_TOPIC, topic, known, w::UNKNOWN_HINT)
     })
 }
 
-fn all(surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
+fn overview_page(surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
     let mut rows = Vec::new();
     for (category, commands) in by_category(surface) {
         rows.push(PageRow::heading(category.name()));
@@ -39,7 +39,7 @@ fn all(surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
     CommandOutcome::Page { title: w::HELP_TITLE.into(), rows }
 }
 
-fn one(command: &SlashCommand) -> CommandOutcome {
+fn command_page(command: &SlashCommand) -> CommandOutcome {
     let mut rows =
         vec![PageRow::line(command.about), PageRow::pair(w::HELP_USAGE, command.usage())];
     if !command.aliases.is_empty() {

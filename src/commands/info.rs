@@ -118,21 +118,21 @@ fn revoke(call: &CommandContext<'_>, number: &str) -> CommandOutcome {
         (Surface::Gateway { .. }, _) => CommandOutcome::Say(Notice::error(w::REVOKE_LOCAL)),
         (Surface::Local, Some(rule)) => CommandOutcome::Send(Op::Revoke { rule: rule.clone() }),
         (Surface::Local, None) => CommandOutcome::Say(Notice::error(
-            w::NO_RULE_NUMBER.with("number", super::short(number)),
+            w::NO_RULE_NUMBER.with("number", super::shorten(number)),
         )),
     }
 }
 
 /// The page that `/allow` and `/deny` show without arguments.
 pub(super) fn rules_page(call: &CommandContext<'_>) -> CommandOutcome {
-    CommandOutcome::Page { title: w::PERMISSIONS_TITLE.into(), rows: both(call.facts) }
+    CommandOutcome::Page { title: w::PERMISSIONS_TITLE.into(), rows: all_rules(call.facts) }
 }
 
 /// Numbered consecutively, as `revoke` counts them.
-fn both(facts: &SessionInfo) -> Vec<PageRow> {
+fn all_rules(facts: &SessionInfo) -> Vec<PageRow> {
     let SessionInfo { allowed, allowed_covers, denied, .. } = facts;
-    let mut rows = rules(w::PERMISSIONS_ALLOWED.into(), allowed, allowed_covers, 1);
-    rows.extend(rules(w::PERMISSIONS_DENIED.into(), denied, &[], 1 + allowed.len()));
+    let mut rows = rule_rows(w::PERMISSIONS_ALLOWED.into(), allowed, allowed_covers, 1);
+    rows.extend(rule_rows(w::PERMISSIONS_DENIED.into(), denied, &[], 1 + allowed.len()));
     rows.push(PageRow::line(w::HOW_TO_RULE));
     rows
 }
@@ -145,7 +145,7 @@ fn permissions_page(call: &CommandContext<'_>) -> CommandOutcome {
         PageRow::pair("L1", w::TIER_L1),
         PageRow::pair("L2", w::TIER_L2),
     ];
-    rows.extend(both(call.facts));
+    rows.extend(all_rules(call.facts));
     let limit = match max_steps {
         0 => w::LIMIT_NONE.into(),
         steps => w::LIMIT_STEPS.with("steps", *steps),
@@ -154,7 +154,7 @@ fn permissions_page(call: &CommandContext<'_>) -> CommandOutcome {
     CommandOutcome::Page { title: w::PERMISSIONS_TITLE.into(), rows }
 }
 
-fn rules(
+fn rule_rows(
     heading: PhraseValue,
     rules: &[String],
     covers: &[Vec<LocalizedText>],

@@ -1,7 +1,7 @@
 //! Custom commands and skills in addition to those of the table: runs, completes, explains and
 //! lists them from the current catalogue.
 
-use super::{CommandContext, CommandOutcome, PageRow, UiAction, refusal, short};
+use super::{CommandContext, CommandOutcome, PageRow, UiAction, refusal, shorten};
 use crate::protocol::{
     Extension, ExtensionKind, ExtensionState, Extensions, Notice, OmittedSkills, Op,
 };
@@ -18,19 +18,20 @@ pub(super) fn run(
     args: &str,
     built_in: &[&str],
 ) -> CommandOutcome {
-    if let Some(entry) = call.kept.find(name) {
+    if let Some(entry) = call.extensions.find(name) {
         let (name, args) = (entry.name.clone(), args.to_owned());
         return CommandOutcome::Send(Op::Invoke { name, args, mentions: Vec::new() });
     }
-    if let Some(Extension { state: ExtensionState::Broken(why), .. }) = call.kept.find_broken(name)
+    if let Some(Extension { state: ExtensionState::Broken(why), .. }) =
+        call.extensions.find_broken(name)
     {
         return CommandOutcome::Say(Notice::error(why.clone()));
     }
-    let kept = typed(call.kept).map(|entry| entry.name.as_str());
+    let kept = typeable(call.extensions).map(|entry| entry.name.as_str());
     let known = built_in.iter().copied().chain(kept);
-    match &call.kept.waiting {
+    match &call.extensions.waiting {
         Some(waiting) => {
-            let unknown = w::UNKNOWN.with("name", short(name));
+            let unknown = w::UNKNOWN.with("name", shorten(name));
             CommandOutcome::Say(Notice::error(unknown).with_hint(waiting.clone()))
         }
         None => refusal("/", w::UNKNOWN, name, known, w::UNKNOWN_HINT),
@@ -38,7 +39,7 @@ pub(super) fn run(
 }
 
 /// The entries that can be typed, commands first.
-pub(super) fn typed(kept: &Extensions) -> impl Iterator<Item = &Extension> {
+pub(super) fn typeable(kept: &Extensions) -> impl Iterator<Item = &Extension> {
     kept.entries.iter().filter(|entry| entry.can_be_typed())
 }
 
@@ -102,19 +103,19 @@ pub(super) fn help(kept: &Extensions, name: &str) -> Option<CommandOutcome> {
 
 pub(super) fn commands(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
     let mut rows = list(call, ExtensionKind::Command, w::NO_OWN_COMMANDS.into());
-    rows.extend(call.kept.waiting.clone().map(PageRow::line));
+    rows.extend(call.extensions.waiting.clone().map(PageRow::line));
     CommandOutcome::Page { title: w::OWN_COMMANDS.into(), rows }
 }
 
 pub(super) fn skills(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
     let mut rows = list(call, ExtensionKind::Skill, w::NO_SKILLS.into());
-    rows.extend(untold(&call.kept.untold));
-    rows.extend(call.kept.waiting.clone().map(PageRow::line));
+    rows.extend(omitted_skill_rows(&call.extensions.untold));
+    rows.extend(call.extensions.waiting.clone().map(PageRow::line));
     CommandOutcome::Page { title: w::SKILLS.into(), rows }
 }
 
 /// The skills that the model's list omits or shortens, and why.
-pub fn untold(untold: &OmittedSkills) -> Vec<PageRow> {
+pub fn omitted_skill_rows(untold: &OmittedSkills) -> Vec<PageRow> {
     let OmittedSkills { of, count, names, cut, most } = untold;
     let most = most / 1024;
     if *count == 0 {
@@ -132,7 +133,7 @@ pub fn untold(untold: &OmittedSkills) -> Vec<PageRow> {
 fn list(call: &CommandContext<'_>, kind: ExtensionKind, none: PhraseValue) -> Vec<PageRow> {
     let mut rows: Vec<PageRow> = Vec::new();
     let mut heading = None;
-    let entries: Vec<&Extension> = call.kept.of_kind(kind).collect();
+    let entries: Vec<&Extension> = call.extensions.of_kind(kind).collect();
     for entry in entries.iter().take(MOST) {
         if heading != Some(&entry.from) {
             heading = Some(&entry.from);
@@ -156,11 +157,11 @@ fn list(call: &CommandContext<'_>, kind: ExtensionKind, none: PhraseValue) -> Ve
 /// `/bot`: without a name, lists the bots; `none` continues without one. The session, which reads
 /// the files, checks whether a bot exists.
 pub(super) fn bot(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
-    let known = call.kept.bots.iter().any(|(bot, _)| bot == name);
+    let known = call.extensions.bots.iter().any(|(bot, _)| bot == name);
     match name {
         "" => CommandOutcome::Do(UiAction::Bots),
         NO_BOT if !known => CommandOutcome::Send(Op::SetBot { name: None }),
-        name => CommandOutcome::Send(Op::SetBot { name: Some(short(name)) }),
+        name => CommandOutcome::Send(Op::SetBot { name: Some(shorten(name)) }),
     }
 }
 

@@ -25,7 +25,7 @@ mod tests;
 pub use complete::{Candidate, complete, typed_folder};
 pub use dispatch::{dispatch, dispatch_over_question, find};
 pub use help::{by_category, page as help_page, readme_table};
-pub use kept::{NO_BOT, bots_page, run_op, sections as kept_sections, untold};
+pub use kept::{NO_BOT, bots_page, omitted_skill_rows, run_op, sections as kept_sections};
 
 /// Every name and alias of the table.
 pub fn built_in_names() -> Vec<&'static str> {
@@ -199,7 +199,7 @@ pub struct CommandContext<'a> {
     pub models: &'a [String],
     pub themes: &'a [String],
     /// The custom commands, skills and bots loaded so far.
-    pub kept: &'a Extensions,
+    pub extensions: &'a Extensions,
     /// The folders at the path typed so far, in the form they are typed.
     pub folders: &'a [String],
     pub surface: Surface<'a>,
@@ -264,7 +264,7 @@ fn refusal<'a>(
     otherwise: impl Into<LocalizedText>,
 ) -> CommandOutcome {
     let near = near::nearest(name, known);
-    let notice = Notice::error(say.with("name", short(name)));
+    let notice = Notice::error(say.with("name", shorten(name)));
     let near: Vec<String> = near.iter().map(|name| format!("`{lead}{name}`")).collect();
     CommandOutcome::Say(match near.is_empty() {
         true => notice.with_hint(otherwise),
@@ -273,7 +273,7 @@ fn refusal<'a>(
 }
 
 /// The user's input, cut to fit a sentence.
-fn short(text: &str) -> String {
+fn shorten(text: &str) -> String {
     let mut short: String = text.chars().take(40).collect();
     if short.len() < text.len() {
         short.push('…');

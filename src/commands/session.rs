@@ -63,9 +63,9 @@ pub(super) fn undo(_: &CommandContext<'_>, number: &str) -> CommandOutcome {
         "" => CommandOutcome::Send(Op::Undo { turns: 1 }),
         number => match number.parse() {
             Ok(turns) if turns > 0 => CommandOutcome::Send(Op::Undo { turns }),
-            _ => {
-                CommandOutcome::Say(Notice::error(w::NO_TURNS.with("found", super::short(number))))
-            }
+            _ => CommandOutcome::Say(Notice::error(
+                w::NO_TURNS.with("found", super::shorten(number)),
+            )),
         },
     }
 }
@@ -75,9 +75,9 @@ pub(super) fn copy(_: &CommandContext<'_>, number: &str) -> CommandOutcome {
         "" => CommandOutcome::Do(UiAction::Copy(1)),
         number => match number.parse() {
             Ok(number) if number > 0 => CommandOutcome::Do(UiAction::Copy(number)),
-            _ => {
-                CommandOutcome::Say(Notice::error(w::NO_NUMBER.with("found", super::short(number))))
-            }
+            _ => CommandOutcome::Say(Notice::error(
+                w::NO_NUMBER.with("found", super::shorten(number)),
+            )),
         },
     }
 }
@@ -144,7 +144,7 @@ pub(super) fn rewind(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
         name => match Rewind::from_name(name) {
             Some(what) => Some(what),
             None => {
-                let say = w::NO_REWIND.with("found", super::short(name));
+                let say = w::NO_REWIND.with("found", super::shorten(name));
                 return CommandOutcome::Say(Notice::error(say));
             }
         },
@@ -155,7 +155,8 @@ pub(super) fn rewind(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
             CommandOutcome::Send(Op::Rewind { turn, what })
         }
         _ => {
-            let say = w::NO_TURN.with("found", super::short(back)).with("turns", call.facts.turns);
+            let say =
+                w::NO_TURN.with("found", super::shorten(back)).with("turns", call.facts.turns);
             CommandOutcome::Say(Notice::error(say))
         }
     }

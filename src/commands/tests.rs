@@ -9,17 +9,17 @@ use crate::protocol::{
 use crate::words;
 use crate::words::PhraseValue;
 
-struct Desk {
+struct CommandFixture {
     facts: SessionInfo,
     models: Vec<String>,
     themes: Vec<String>,
-    kept: Extensions,
+    extensions: Extensions,
     folders: Vec<String>,
     busy: bool,
     surface: Surface<'static>,
 }
 
-fn desk() -> Desk {
+fn fixture() -> CommandFixture {
     let base_url = "http://127.0.0.1:8080/v1".into();
     let facts =
         SessionInfo { model: "large".into(), base_url, max_steps: 25, ..SessionInfo::default() };
@@ -27,30 +27,47 @@ fn desk() -> Desk {
     let themes = vec!["dark".to_owned(), "light".to_owned()];
     let kept = Extensions::default();
     let folders = Vec::new();
-    Desk { facts, models, themes, kept, folders, busy: false, surface: Surface::Local }
+    CommandFixture {
+        facts,
+        models,
+        themes,
+        extensions: kept,
+        folders,
+        busy: false,
+        surface: Surface::Local,
+    }
 }
 
-fn busy() -> Desk {
-    Desk { busy: true, ..desk() }
+fn busy() -> CommandFixture {
+    CommandFixture { busy: true, ..fixture() }
 }
 
-fn far() -> Desk {
-    Desk { surface: Surface::Gateway { open: &[] }, ..desk() }
+fn from_gateway() -> CommandFixture {
+    CommandFixture { surface: Surface::Gateway { open: &[] }, ..fixture() }
 }
 
-impl Desk {
+impl CommandFixture {
     fn call(&self) -> CommandContext<'_> {
-        let Desk { facts, models, themes, kept, folders, busy, surface } = self;
-        CommandContext { facts, models, themes, kept, folders, surface: *surface, busy: *busy }
+        let CommandFixture { facts, models, themes, extensions: kept, folders, busy, surface } =
+            self;
+        CommandContext {
+            facts,
+            models,
+            themes,
+            extensions: kept,
+            folders,
+            surface: *surface,
+            busy: *busy,
+        }
     }
 
-    fn types(&self, line: &str) -> CommandOutcome {
+    fn dispatch_line(&self, line: &str) -> CommandOutcome {
         dispatch(&self.call(), line)
     }
 
     /// The sentence and the hint of the notice, in English.
-    fn told(&self, line: &str) -> String {
-        told(self.types(line))
+    fn notice_for(&self, line: &str) -> String {
+        notice_text(self.dispatch_line(line))
     }
 
     fn offers(&self, line: &str) -> Vec<String> {
@@ -58,7 +75,7 @@ impl Desk {
     }
 }
 
-fn told(outcome: CommandOutcome) -> String {
+fn notice_text(outcome: CommandOutcome) -> String {
     match outcome {
         CommandOutcome::Say(Notice { say, hint, .. }) => {
             let hint = hint.map(|hint| format!(" {}", hint.text(Lang::En)));
@@ -69,11 +86,11 @@ fn told(outcome: CommandOutcome) -> String {
 }
 
 /// A page as text, one line for each row.
-fn shown(outcome: CommandOutcome) -> Vec<String> {
+fn page_rows(outcome: CommandOutcome) -> Vec<String> {
     let text =
         |value: &PhraseValue| words::commands::USAGE.with("usage", value.clone()).text(Lang::En);
     let text = |value: &PhraseValue| text(value).trim_start_matches("Usage: ").to_owned();
-    let CommandOutcome::Page { rows, .. } = outcome else { return vec![told(outcome)] };
+    let CommandOutcome::Page { rows, .. } = outcome else { return vec![notice_text(outcome)] };
     rows.iter()
         .map(|row| match row {
             PageRow::Heading(heading) => format!("# {}", text(heading)),
@@ -89,9 +106,9 @@ fn runs(script: &str, args: &str) -> CommandOutcome {
 
 #[test]
 fn scripts_are_completed_by_their_names() {
-    let desk = Desk {
-        kept: Extensions { scripts: vec!["summary".into()], ..Extensions::default() },
-        ..desk()
+    let desk = CommandFixture {
+        extensions: Extensions { scripts: vec!["summary".into()], ..Extensions::default() },
+        ..fixture()
     };
     let found: Vec<String> =
         complete(&desk.call(), "/run su").into_iter().map(|found| found.text).collect();
@@ -100,13 +117,13 @@ fn scripts_are_completed_by_their_names() {
 
 #[test]
 fn the_inputs_of_a_script_are_completed_after_its_name() {
-    let desk = Desk {
-        kept: Extensions {
+    let desk = CommandFixture {
+        extensions: Extensions {
             scripts: vec!["tr".into()],
             inputs: vec![("tr".into(), vec!["content".into(), "target".into()])],
             ..Extensions::default()
         },
-        ..desk()
+        ..fixture()
     };
     let after = |typed: &str| -> Vec<String> {
         complete(&desk.call(), typed).into_iter().map(|found| found.text).collect()
@@ -173,7 +190,7 @@ fn each_command_does_what_its_row_says() {
         ("/q", CommandOutcome::Do(UiAction::Quit)),
     ];
     for (line, expected) in cases {
-        assert_eq!(desk().types(line), expected, "{line}");
+        assert_eq!(fixture().dispatch_line(line), expected, "{line}");
     }
 }
 
@@ -183,7 +200,7 @@ fn a_language_is_changed_on_both_sides() {
         CommandOutcome::Do(UiAction::Lang(Lang::Zh)),
         CommandOutcome::Send(Op::SetLang { lang: Lang::Zh }),
     ]);
-    assert_eq!(desk().types("/lang zh"), expected);
+    assert_eq!(fixture().dispatch_line("/lang zh"), expected);
 }
 
 #[test]
@@ -197,7 +214,11 @@ fn an_export_finds_its_format_by_word_by_ending_or_by_custom() {
     ];
     for (line, format, path) in cases {
         let path = path.map(str::to_owned);
-        assert_eq!(desk().types(line), CommandOutcome::Send(Op::Export { format, path }), "{line}");
+        assert_eq!(
+            fixture().dispatch_line(line),
+            CommandOutcome::Send(Op::Export { format, path }),
+            "{line}"
+        );
     }
 }
 
@@ -222,31 +243,38 @@ fn mistakes_are_reported_with_the_usage() {
         ("/stop", "Nothing is running."),
     ];
     for (line, expected) in cases {
-        assert_eq!(desk().told(line), expected, "{line}");
+        assert_eq!(fixture().notice_for(line), expected, "{line}");
     }
 }
 
 #[test]
 fn a_model_the_server_does_not_list_is_tried_with_a_warning() {
-    let CommandOutcome::Many(outcomes) = desk().types("/model huge") else {
+    let CommandOutcome::Many(outcomes) = fixture().dispatch_line("/model huge") else {
         panic!("two outcomes")
     };
     assert_eq!(outcomes[1], CommandOutcome::Send(Op::SetModel { name: "huge".into() }));
-    let mut alone = desk();
+    let mut alone = fixture();
     alone.facts.base_url.clear();
     let asked = CommandOutcome::Send(Op::SetModel { name: "huge".into() });
-    assert_eq!(alone.types("/model huge"), asked, "there is no server that could list it");
+    assert_eq!(alone.dispatch_line("/model huge"), asked, "there is no server that could list it");
 }
 
 #[test]
 fn during_a_turn_each_command_behaves_as_its_row_says() {
-    assert_eq!(busy().types("/stop"), CommandOutcome::Send(Op::Stop));
-    assert!(busy().told("/new").starts_with("`/new` is not available while a turn is running."));
-    let CommandOutcome::Many(outcomes) = busy().types("/mode low") else { panic!("two outcomes") };
+    assert_eq!(busy().dispatch_line("/stop"), CommandOutcome::Send(Op::Stop));
+    assert!(
+        busy().notice_for("/new").starts_with("`/new` is not available while a turn is running.")
+    );
+    let CommandOutcome::Many(outcomes) = busy().dispatch_line("/mode low") else {
+        panic!("two outcomes")
+    };
     assert_eq!(outcomes[1], CommandOutcome::Do(UiAction::Later("/mode low".into())));
-    assert_eq!(desk().types("/mode low"), CommandOutcome::Send(Op::SetMode { mode: Mode::Low }));
+    assert_eq!(
+        fixture().dispatch_line("/mode low"),
+        CommandOutcome::Send(Op::SetMode { mode: Mode::Low })
+    );
     // A mistake is reported at once, not after the turn.
-    assert!(busy().told("/mode fast").contains("takes one of"));
+    assert!(busy().notice_for("/mode fast").contains("takes one of"));
 }
 
 #[test]
@@ -257,11 +285,11 @@ fn commands_that_must_run_at_once_do() {
 }
 
 #[test]
-fn a_command_out_of_reach_is_neither_run_nor_offered() {
-    assert_eq!(far().told("/exit"), "`/exit` is not available here.");
-    assert!(!far().offers("/").contains(&"/exit".to_owned()));
-    assert!(desk().offers("/").contains(&"/exit".to_owned()));
-    let categories = by_category(far().surface);
+fn an_unavailable_command_is_neither_run_nor_offered() {
+    assert_eq!(from_gateway().notice_for("/exit"), "`/exit` is not available here.");
+    assert!(!from_gateway().offers("/").contains(&"/exit".to_owned()));
+    assert!(fixture().offers("/").contains(&"/exit".to_owned()));
+    let categories = by_category(from_gateway().surface);
     assert!(categories.iter().all(|(category, _)| *category != Category::Exit));
 }
 
@@ -280,23 +308,23 @@ fn a_name_wins_over_an_alias() {
     let row = |name, aliases| SlashCommand { name, aliases, ..table::COMMANDS[0] };
     let table = [row("long", &["short"]), row("short", &[])];
     assert_eq!(find_in(&table, "/short").map(|command| command.name), Some("short"));
-    assert_eq!(dispatch_in(&table, &desk().call(), "/short"), CommandOutcome::Send(Op::New));
+    assert_eq!(dispatch_in(&table, &fixture().call(), "/short"), CommandOutcome::Send(Op::New));
 }
 
 #[test]
 fn completion_is_ordered_from_prefix_to_scattered_matches() {
-    assert_eq!(desk().offers("/mode"), ["/mode", "/model"]);
-    assert_eq!(desk().offers("/clea"), ["/new"], "by its alias");
-    assert_eq!(desk().offers("/prm"), ["/permissions"]);
-    assert_eq!(desk().offers("/nothing like it"), [""; 0]);
-    assert_eq!(desk().offers("/").len(), table::COMMANDS.len());
+    assert_eq!(fixture().offers("/mode"), ["/mode", "/model"]);
+    assert_eq!(fixture().offers("/clea"), ["/new"], "by its alias");
+    assert_eq!(fixture().offers("/prm"), ["/permissions"]);
+    assert_eq!(fixture().offers("/nothing like it"), [""; 0]);
+    assert_eq!(fixture().offers("/").len(), table::COMMANDS.len());
 }
 
 #[test]
 fn arguments_are_completed_from_the_values_known_at_that_moment() {
-    assert_eq!(desk().offers("/mode "), ["/mode low", "/mode high"]);
+    assert_eq!(fixture().offers("/mode "), ["/mode low", "/mode high"]);
     let folders = ["../lib/", "../.cache/", "../Tools/", "../../"].map(str::to_owned).to_vec();
-    let desk_there = Desk { folders, ..desk() };
+    let desk_there = CommandFixture { folders, ..fixture() };
     let all = ["/add-dir ../lib/", "/add-dir ../Tools/"];
     assert_eq!(desk_there.offers("/add-dir ../"), all, "hidden ones are asked for");
     assert_eq!(desk_there.offers("/add-dir ../t"), ["/add-dir ../Tools/"]);
@@ -305,17 +333,17 @@ fn arguments_are_completed_from_the_values_known_at_that_moment() {
     assert_eq!(typed_folder("/add-dir li"), Some(""));
     assert_eq!(typed_folder("/add-dir"), None);
     assert_eq!(typed_folder("/model ../li"), None);
-    assert_eq!(desk().offers("/model la"), ["/model Large"]);
-    assert_eq!(desk().offers("/theme l"), ["/theme light"]);
-    assert_eq!(desk().offers("/export j"), ["/export json"]);
-    assert_eq!(desk().offers("/help stat"), ["/help status"]);
-    assert_eq!(desk().offers("/lang "), ["/lang en", "/lang zh"]);
-    assert_eq!(desk().offers("/queue x"), [""; 0]);
+    assert_eq!(fixture().offers("/model la"), ["/model Large"]);
+    assert_eq!(fixture().offers("/theme l"), ["/theme light"]);
+    assert_eq!(fixture().offers("/export j"), ["/export json"]);
+    assert_eq!(fixture().offers("/help stat"), ["/help status"]);
+    assert_eq!(fixture().offers("/lang "), ["/lang en", "/lang zh"]);
+    assert_eq!(fixture().offers("/queue x"), [""; 0]);
 }
 
 #[test]
 fn allow_completes_denied_rules_and_deny_allowed_ones() {
-    let mut desk = desk();
+    let mut desk = fixture();
     desk.facts.allowed = vec!["git push *".into(), "touch *".into()];
     desk.facts.denied = vec!["npm install *".into()];
     assert_eq!(desk.offers("/deny git p"), ["/deny git push *"]);
@@ -324,7 +352,7 @@ fn allow_completes_denied_rules_and_deny_allowed_ones() {
 
 #[test]
 fn the_current_value_is_shown() {
-    let mut desk = desk();
+    let mut desk = fixture();
     desk.facts.mode = crate::protocol::Mode::High;
     let told: Vec<_> = complete(&desk.call(), "/mode ")
         .into_iter()
@@ -335,9 +363,9 @@ fn the_current_value_is_shown() {
 
 #[test]
 fn the_status_page_omits_empty_lines() {
-    let mut desk = desk();
+    let mut desk = fixture();
     desk.facts.usage = Usage { input_tokens: 10, output_tokens: 2, estimated: true };
-    let page = shown(desk.types("/status"));
+    let page = page_rows(desk.dispatch_line("/status"));
     assert!(page.contains(&"model: large".to_owned()), "{page:?}");
     assert!(page.contains(&"tokens: about 10 in, 2 out".to_owned()), "{page:?}");
     assert!(!page.iter().any(|line| line.starts_with("bot")), "{page:?}");
@@ -345,47 +373,47 @@ fn the_status_page_omits_empty_lines() {
 
 #[test]
 fn the_permissions_page_shows_tiers_rules_and_limits() {
-    let mut desk = desk();
+    let mut desk = fixture();
     desk.facts.allowed = vec!["git push *".into()];
-    let page = shown(desk.types("/permissions"));
+    let page = page_rows(desk.dispatch_line("/permissions"));
     assert_eq!(page[4..8], ["# Run without asking", "1. git push *", "# Refused", "no rules"]);
     assert!(page.contains(&"A turn pauses and asks after 25 steps.".to_owned()), "{page:?}");
 }
 
 #[test]
 fn rules_are_numbered_consecutively_and_revoked_by_number() {
-    let mut desk = desk();
+    let mut desk = fixture();
     desk.facts.allowed = vec!["git add *".into()];
     desk.facts.denied = vec!["curl *".into()];
     for listed in ["/allow", "/deny", "/permissions"] {
-        let page = shown(desk.types(listed));
+        let page = page_rows(desk.dispatch_line(listed));
         assert!(page.contains(&"2. curl *".to_owned()), "{listed}: {page:?}");
     }
     let revoked = |rule: &str| CommandOutcome::Send(Op::Revoke { rule: rule.into() });
-    assert_eq!(desk.types("/permissions revoke 1"), revoked("git add *"));
-    assert_eq!(desk.types("/permissions revoke 2"), revoked("curl *"));
+    assert_eq!(desk.dispatch_line("/permissions revoke 1"), revoked("git add *"));
+    assert_eq!(desk.dispatch_line("/permissions revoke 2"), revoked("curl *"));
     for wrong in ["revoke 0", "revoke 3", "revoke x", "revoke", "what"] {
-        let said = told(desk.types(&format!("/permissions {wrong}")));
+        let said = notice_text(desk.dispatch_line(&format!("/permissions {wrong}")));
         assert!(said.starts_with("There is no rule number"), "{wrong}: {said}");
     }
 }
 
 #[test]
 fn the_tools_page_lists_each_tool() {
-    let mut desk = desk();
-    assert_eq!(shown(desk.types("/tools")), ["None."]);
+    let mut desk = fixture();
+    assert_eq!(page_rows(desk.dispatch_line("/tools")), ["None."]);
     let about = words::commands::ABOUT_EXIT.into();
     desk.facts.tools = vec![ToolInfo { name: "exec".into(), about }];
-    assert_eq!(shown(desk.types("/tools")), ["exec: Quit"]);
+    assert_eq!(page_rows(desk.dispatch_line("/tools")), ["exec: Quit"]);
 }
 
 #[test]
 fn help_explains_one_command_or_lists_all() {
-    let all = shown(help_page(None, Surface::Local, &Extensions::default()));
+    let all = page_rows(help_page(None, Surface::Local, &Extensions::default()));
     assert_eq!(all.len(), table::COMMANDS.len() + Category::ALL.len());
-    let one = shown(help_page(Some("/quit"), Surface::Local, &Extensions::default()));
+    let one = page_rows(help_page(Some("/quit"), Surface::Local, &Extensions::default()));
     assert_eq!(one, ["Quit", "usage: /exit", "also: /quit, /q", "category: Exit"]);
-    let none = told(help_page(Some("quite"), Surface::Local, &Extensions::default()));
+    let none = notice_text(help_page(Some("quite"), Surface::Local, &Extensions::default()));
     assert_eq!(none, "There is no help on `quite`. Did you mean `quit`?");
 }
 
@@ -395,7 +423,7 @@ fn entry(kind: ExtensionKind, name: &str, about: &str, state: ExtensionState) ->
 }
 
 /// A user with a few custom commands, skills and bots.
-fn keeper() -> Desk {
+fn with_extensions() -> CommandFixture {
     use ExtensionKind::{Command, Skill};
     let hidden = || ExtensionState::Hidden(words::commands::NO_RULES.into());
     let broken = ExtensionState::Broken(words::commands::NO_TOOLS.into());
@@ -410,7 +438,10 @@ fn keeper() -> Desk {
         entry(Command, "torn", "/x/torn.toml", broken),
     ];
     let bots = vec![("reviewer".to_owned(), "Reviews".to_owned())];
-    Desk { kept: Extensions { entries, bots, ..Extensions::default() }, ..desk() }
+    CommandFixture {
+        extensions: Extensions { entries, bots, ..Extensions::default() },
+        ..fixture()
+    }
 }
 
 fn invoked(name: &str, args: &str) -> CommandOutcome {
@@ -419,38 +450,45 @@ fn invoked(name: &str, args: &str) -> CommandOutcome {
 
 #[test]
 fn a_built_in_wins_over_a_command_and_a_command_over_a_skill() {
-    let keeper = keeper();
-    assert_eq!(keeper.types("/help"), CommandOutcome::Do(UiAction::Help(None)));
-    assert_eq!(keeper.types("/summarize focus on  risks"), invoked("summarize", "focus on  risks"));
-    assert_eq!(keeper.types("/pdf x"), invoked("pdf", "x"));
-    assert_eq!(keeper.types("/find-bug"), invoked("find-bug", ""));
-    assert_eq!(keeper.types("/deploy now"), invoked("deploy", "now"));
-    assert_eq!(keeper.types("/commit"), invoked("git:commit", ""), "the last part is enough");
+    let keeper = with_extensions();
+    assert_eq!(keeper.dispatch_line("/help"), CommandOutcome::Do(UiAction::Help(None)));
+    assert_eq!(
+        keeper.dispatch_line("/summarize focus on  risks"),
+        invoked("summarize", "focus on  risks")
+    );
+    assert_eq!(keeper.dispatch_line("/pdf x"), invoked("pdf", "x"));
+    assert_eq!(keeper.dispatch_line("/find-bug"), invoked("find-bug", ""));
+    assert_eq!(keeper.dispatch_line("/deploy now"), invoked("deploy", "now"));
+    assert_eq!(
+        keeper.dispatch_line("/commit"),
+        invoked("git:commit", ""),
+        "the last part is enough"
+    );
 }
 
 #[test]
 fn unlike_r9s_an_unknown_name_is_answered_with_similar_names_of_all_kinds() {
-    let keeper = keeper();
+    let keeper = with_extensions();
     assert_eq!(
-        keeper.told("/sumarize x"),
+        keeper.notice_for("/sumarize x"),
         "There is no command `/sumarize`. Did you mean `/summarize`?"
     );
-    assert_eq!(keeper.told("/torn"), "None.", "why it cannot be used");
-    assert!(keeper.told("/weather").contains("`/help` lists"));
+    assert_eq!(keeper.notice_for("/torn"), "None.", "why it cannot be used");
+    assert!(keeper.notice_for("/weather").contains("`/help` lists"));
 }
 
 #[test]
 fn custom_commands_and_skills_are_completed_and_explained_like_the_rest() {
-    let keeper = keeper();
+    let keeper = with_extensions();
     assert_eq!(keeper.offers("/summ"), ["/summarize"]);
     assert_eq!(keeper.offers("/commit"), ["/git:commit"]);
     assert_eq!(keeper.offers("/pdf"), ["/pdf"], "once");
     assert_eq!(keeper.offers("/torn"), [""; 0]);
     assert_eq!(keeper.offers("/help find"), ["/help find-bug"]);
-    let page = |topic: &str| shown(help_page(Some(topic), Surface::Local, &keeper.kept));
+    let page = |topic: &str| page_rows(help_page(Some(topic), Surface::Local, &keeper.extensions));
     assert_eq!(page("/summarize")[..2], ["Summarise", "usage: /summarize"]);
     assert!(page("deploy").iter().any(|line| line.contains("only when you type it")));
-    let all = shown(help_page(None, Surface::Local, &keeper.kept));
+    let all = page_rows(help_page(None, Surface::Local, &keeper.extensions));
     for line in [
         "# Your commands",
         "/summarize: Summarise",
@@ -465,68 +503,68 @@ fn custom_commands_and_skills_are_completed_and_explained_like_the_rest() {
 
 #[test]
 fn commands_and_skills_are_listed_with_their_problems() {
-    let keeper = keeper();
-    let commands = shown(keeper.types("/commands"));
+    let keeper = with_extensions();
+    let commands = page_rows(keeper.dispatch_line("/commands"));
     assert!(commands.contains(&"/summarize: Summarise".to_owned()), "{commands:?}");
     assert!(commands.contains(&"/torn: None.".to_owned()), "{commands:?}");
-    let skills = shown(keeper.types("/skills"));
+    let skills = page_rows(keeper.dispatch_line("/skills"));
     assert!(
         skills.contains(&"/deploy: Deploy it (only when you type it)".to_owned()),
         "{skills:?}"
     );
-    assert!(shown(desk().types("/skills"))[0].contains("avocet init-home"));
-    assert!(shown(desk().types("/commands"))[0].contains("avocet command new"));
+    assert!(page_rows(fixture().dispatch_line("/skills"))[0].contains("avocet init-home"));
+    assert!(page_rows(fixture().dispatch_line("/commands"))[0].contains("avocet command new"));
 }
 
 #[test]
 fn skills_over_the_limit_are_counted() {
-    let mut keeper = keeper();
-    keeper.kept.entries = (0..5_000)
+    let mut keeper = with_extensions();
+    keeper.extensions.entries = (0..5_000)
         .map(|number| {
             entry(ExtensionKind::Skill, &format!("s{number}"), "x", ExtensionState::Usable)
         })
         .collect();
-    let page = shown(keeper.types("/skills"));
+    let page = page_rows(keeper.dispatch_line("/skills"));
     assert_eq!(page.last().unwrap(), "… and 4800 more");
-    let help = shown(help_page(None, Surface::Local, &keeper.kept));
+    let help = page_rows(help_page(None, Surface::Local, &keeper.extensions));
     assert_eq!(help.last().unwrap(), ": … and 4800 more");
 }
 
 #[test]
 fn skills_omitted_from_the_models_list_are_reported_with_the_limit() {
-    let mut keeper = keeper();
+    let mut keeper = with_extensions();
     let names = vec!["s3".to_owned(), "s4".to_owned()];
-    keeper.kept.untold = OmittedSkills { of: 6, count: 3, names, cut: true, most: 8 * 1024 };
-    let page = shown(keeper.types("/skills"));
+    keeper.extensions.untold = OmittedSkills { of: 6, count: 3, names, cut: true, most: 8 * 1024 };
+    let page = page_rows(keeper.dispatch_line("/skills"));
     let [.., say, named, more] = &page[..] else { panic!("{page:?}") };
     assert!(say.contains("8 KiB") && say.contains("3 of 6 are left out"), "{say}");
     assert_eq!((named.as_str(), more.as_str()), ("Left out: s3, s4", "… and 1 more"));
-    keeper.kept.untold =
+    keeper.extensions.untold =
         OmittedSkills { of: 6, cut: true, most: 8 * 1024, ..OmittedSkills::default() };
-    let page = shown(keeper.types("/skills"));
+    let page = page_rows(keeper.dispatch_line("/skills"));
     assert!(page.last().unwrap().contains("all 6 are in it"), "{page:?}");
 }
 
 #[test]
 fn bot_selects_a_bot_by_name_or_from_a_list_or_leaves_it() {
-    let mut keeper = keeper();
+    let mut keeper = with_extensions();
     let set =
         |name: Option<&str>| CommandOutcome::Send(Op::SetBot { name: name.map(str::to_owned) });
-    assert_eq!(keeper.types("/bot"), CommandOutcome::Do(UiAction::Bots));
-    assert_eq!(keeper.types("/bot reviewer"), set(Some("reviewer")));
+    assert_eq!(keeper.dispatch_line("/bot"), CommandOutcome::Do(UiAction::Bots));
+    assert_eq!(keeper.dispatch_line("/bot reviewer"), set(Some("reviewer")));
     assert_eq!(
-        keeper.types("/bot reviwer"),
+        keeper.dispatch_line("/bot reviwer"),
         set(Some("reviwer")),
         "the session says what is wrong"
     );
-    assert_eq!(keeper.types("/bot none"), set(None));
+    assert_eq!(keeper.dispatch_line("/bot none"), set(None));
     assert_eq!(keeper.offers("/bot "), ["/bot reviewer"]);
     keeper.facts.bot = Some("reviewer".into());
     assert_eq!(keeper.offers("/bot "), ["/bot reviewer", "/bot none"]);
 }
 
 #[test]
-fn commands_over_a_question_are_rows_that_never_wait() {
+fn commands_allowed_during_a_question_never_wait() {
     for name in table::OVER_A_QUESTION {
         let row = find(name).expect("a row");
         assert_eq!((row.name, row.busy), (*name, WhileBusy::Now));

@@ -241,7 +241,7 @@ impl State {
         CommandContext {
             facts: &self.facts,
             models: &self.known.models,
-            kept: &self.known.kept,
+            extensions: &self.known.kept,
             folders: &self.known.folders,
             themes: self.dress.wardrobe.names(),
             surface: Surface::Local,

@@ -43,7 +43,7 @@ pub fn rows(library: &ExtensionSet, kind: ExtensionFileKind) -> Vec<PageRow> {
     }
     rows.extend(library.cut.iter().map(|cut| PageRow::line(cut.clone())));
     if kind == ExtensionFileKind::Skill {
-        rows.extend(commands::untold(&library.skills.omitted(skills::BUDGET)));
+        rows.extend(commands::omitted_skill_rows(&library.skills.omitted(skills::BUDGET)));
     }
     if rows.is_empty() {
         let folder = library.user_folder(kind).display().to_string();
