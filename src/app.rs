@@ -50,7 +50,7 @@ mod room;
 mod scripts;
 
 use ground::Startup;
-use headless::{HeadlessOptions, What};
+use headless::{HeadlessInput, HeadlessOptions};
 
 /// Runs the program.
 pub fn entry() -> ExitCode {
@@ -88,26 +88,26 @@ fn route(cli: Cli, ends: Terminals, ground: Startup) -> Exit {
         Ok(way) => way,
         Err(wrong) => return ground.fail(&Notice::error(wrong.localized()), Exit::WrongUse),
     };
-    if needs_room(&way)
-        && let Some(what) = room::lacking()
+    if needs_threads(&way)
+        && let Some(what) = room::missing_resource()
     {
         return ground.fail(&Notice::error(words::NO_ROOM.with("what", what)), Exit::Failed);
     }
     match way {
         RunMode::Screen { prompt, bot } if linear => {
-            lines(ground, prompt, bot.as_deref(), (take, yes))
+            run_plain(ground, prompt, bot.as_deref(), (take, yes))
         }
-        RunMode::Screen { prompt, bot } => screen(ground, prompt, bot.as_deref(), (take, yes)),
+        RunMode::Screen { prompt, bot } => run_screen(ground, prompt, bot.as_deref(), (take, yes)),
         RunMode::Print { prompt, bot, piped } => {
-            let what = What::Message { prompt, piped };
-            HeadlessOptions { what, bot, json, approved, schema, take }.run(ground)
+            let what = HeadlessInput::Message { prompt, piped };
+            HeadlessOptions { input: what, bot, json, approved, schema, resume: take }.run(ground)
         }
         RunMode::Template { name, args, then, bot, piped } => {
-            let what = What::Command { name, args, then, piped };
-            HeadlessOptions { what, bot, json, approved, schema, take }.run(ground)
+            let what = HeadlessInput::Command { name, args, then, piped };
+            HeadlessOptions { input: what, bot, json, approved, schema, resume: take }.run(ground)
         }
         RunMode::Session(session) => answers::session(&ground, &session, json),
-        RunMode::Script(script) => scripts::script(ground, &script, json, approved),
+        RunMode::Script(script) => scripts::run_script(ground, &script, json, approved),
         RunMode::Policy(policy) => answers::policy(&ground, &policy, json),
         RunMode::Model(model) => answers::model(&ground, model, json),
         RunMode::Kept { kind, asked } => {
@@ -115,14 +115,14 @@ fn route(cli: Cli, ends: Terminals, ground: Startup) -> Exit {
         }
         RunMode::InitHome => kept::init_home(&ground, json),
         RunMode::Config(config) => answers::config(&ground, &config, json),
-        RunMode::Plugin(plugin) => plugins::answer(&ground, plugin, json),
+        RunMode::Plugin(plugin) => plugins::run_subcommand(&ground, plugin, json),
         RunMode::Doctor => answers::doctor(&ground, json),
         RunMode::Completions(shell) => answers::completions(&ground, shell),
     }
 }
 
 /// Commands that start threads: without enough of them they would abort with no message.
-fn needs_room(way: &RunMode) -> bool {
+fn needs_threads(way: &RunMode) -> bool {
     match way {
         RunMode::Screen { .. }
         | RunMode::Print { .. }
@@ -153,7 +153,7 @@ fn screen_runtime() -> io::Result<Runtime> {
 }
 
 /// Runs the full screen. The first frame is drawn before any search starts.
-fn screen(
+fn run_screen(
     ground: Startup,
     mut prompt: Option<String>,
     bot: Option<&str>,
@@ -162,24 +162,24 @@ fn screen(
     if !ground.terminal_can_draw() {
         return ground.fail(&Notice::error(words::NO_TERM), Exit::WrongUse);
     }
-    let mut built = match parts::build(&ground, bot, parts::For::Screen) {
+    let mut built = match parts::build(&ground, bot, parts::SessionPurpose::Screen) {
         Ok(built) => built,
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
-    approve_pieces(&mut built, yes);
+    approve_template_commands(&mut built, yes);
     match take {
         Some(ResumeChoice::Choose) => prompt = prompt.or_else(|| Some("/resume".to_owned())),
-        take => built.persistence.resume = take.and_then(which),
+        take => built.persistence.resume = take.and_then(resume_target),
     }
     let (runtime, own) = match runtime().and_then(|runtime| Ok((runtime, screen_runtime()?))) {
         Ok(both) => both,
-        Err(error) => return ground.broken(&error),
+        Err(error) => return ground.fail_io(&error),
     };
     // Held until the screen ends.
     let slot = draft::claim(&ground.paths.drafts(), &ground.folder);
     let draft = slot.as_ref().map(|slot| slot.file.clone());
     let config = screen_config(&ground, built.info.clone(), prompt, draft);
-    let keep = ground.keep();
+    let keep = ground.setting_saver();
     let handle = {
         let _inside = runtime.enter();
         session::start(built)
@@ -187,18 +187,18 @@ fn screen(
     let ended = own.block_on(async {
         let left = tui::run(config, handle.ops, handle.events, keep).await;
         ground.leaving.cancel();
-        (left, farewell(handle.task, LEAVING).await)
+        (left, wait_for_session(handle.task, LEAVING).await)
     });
     own.shutdown_background();
     let (ended, farewell) = ended;
-    let rescue = farewell.shut(runtime);
+    let rescue = farewell.shut_down(runtime);
     match ended {
         Ok(left) => {
             let rescue = rescue.filter(|_| !left.knows_unsaved);
             rescue.into_iter().for_each(|rescue| rescue::write(&ground, &rescue));
-            left_by(left.cause)
+            exit_for_cause(left.cause)
         }
-        Err(error) => ground.broken(&error),
+        Err(error) => ground.fail_io(&error),
     }
 }
 
@@ -218,7 +218,7 @@ fn screen_config(
         lang: ground.lang(),
         theme: look.theme.clone(),
         themes,
-        around: ground.surroundings(),
+        around: ground.terminal_caps(),
         facts,
         history: history.entries().to_vec(),
         draft: draft.as_deref().map(draft::read).unwrap_or_default(),
@@ -234,26 +234,26 @@ fn screen_config(
 }
 
 /// Runs the conversation as plain lines.
-fn lines(
+fn run_plain(
     ground: Startup,
     prompt: Option<String>,
     bot: Option<&str>,
     (take, yes): (Option<ResumeChoice>, bool),
 ) -> Exit {
-    ground.say_problems();
+    ground.report_problems();
     if take == Some(ResumeChoice::Choose) {
         return ground.fail(&Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse);
     }
-    let mut built = match parts::build(&ground, bot, parts::For::Screen) {
+    let mut built = match parts::build(&ground, bot, parts::SessionPurpose::Screen) {
         Ok(built) => built,
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
-    approve_pieces(&mut built, yes);
+    approve_template_commands(&mut built, yes);
     built.persistence.replay = Replay::End;
-    built.persistence.resume = take.and_then(which);
+    built.persistence.resume = take.and_then(resume_target);
     let runtime = match runtime() {
         Ok(runtime) => runtime,
-        Err(error) => return ground.broken(&error),
+        Err(error) => return ground.fail_io(&error),
     };
     let voice = Printer { lang: ground.lang(), clean: ground::clean };
     let linear = Linear::new(built.info.clone(), voice.lang, voice.clean)
@@ -269,10 +269,10 @@ fn lines(
         };
         let left = talk(linear, prompt, wires, typed_lines(), voice, output::stdout()).await;
         ground.leaving.cancel();
-        (left, farewell(handle.task, LEAVING).await)
+        (left, wait_for_session(handle.task, LEAVING).await)
     });
     let (Left { exit, knows_unsaved }, farewell) = ended;
-    if let Some(rescue) = farewell.shut(runtime).filter(|_| !knows_unsaved) {
+    if let Some(rescue) = farewell.shut_down(runtime).filter(|_| !knows_unsaved) {
         rescue::write(&ground, &rescue);
         return if exit == Exit::Done { Exit::Failed } else { exit };
     }
@@ -280,7 +280,7 @@ fn lines(
 }
 
 /// `-y` where questions can be answered: it approves the shell pieces of templates, and says so.
-fn approve_pieces(built: &mut session::SessionConfig, yes: bool) {
+fn approve_template_commands(built: &mut session::SessionConfig, yes: bool) {
     if yes {
         built.approves_template_commands = true;
         built.opening_notices.push(Notice::info(words::YES_TO_PIECES));
@@ -288,7 +288,7 @@ fn approve_pieces(built: &mut session::SessionConfig, yes: bool) {
 }
 
 /// The session to resume; choosing one from a list is up to the user interface.
-fn which(take: ResumeChoice) -> Option<ResumeTarget> {
+fn resume_target(take: ResumeChoice) -> Option<ResumeTarget> {
     match take {
         ResumeChoice::Last => Some(ResumeTarget::Last),
         ResumeChoice::Id(id) => Some(ResumeTarget::Id(id)),
@@ -298,7 +298,7 @@ fn which(take: ResumeChoice) -> Option<ResumeTarget> {
 
 /// Whether a session ended in time.
 #[derive(Debug)]
-enum Farewell {
+enum SessionEnd {
     /// With the data that could not be saved.
     Ended(Option<Rescue>),
     Late,
@@ -309,7 +309,7 @@ enum Farewell {
 const LEAVING: Duration = Duration::from_millis(2500);
 
 /// What is left of that time after a turn without a screen.
-fn time_to_leave(exit: Exit) -> Duration {
+fn shutdown_timeout(exit: Exit) -> Duration {
     match exit {
         Exit::Signal(_) => LEAVING.saturating_sub(print::GRACE),
         _ => LEAVING,
@@ -317,23 +317,23 @@ fn time_to_leave(exit: Exit) -> Duration {
 }
 
 /// Lets a session finish its work, for this long at most.
-async fn farewell(task: JoinHandle<Option<Rescue>>, most: Duration) -> Farewell {
+async fn wait_for_session(task: JoinHandle<Option<Rescue>>, most: Duration) -> SessionEnd {
     match tokio::time::timeout(most, task).await {
-        Ok(ended) => Farewell::Ended(ended.ok().flatten()),
-        Err(_) => Farewell::Late,
+        Ok(ended) => SessionEnd::Ended(ended.ok().flatten()),
+        Err(_) => SessionEnd::Late,
     }
 }
 
-impl Farewell {
+impl SessionEnd {
     /// Ends a session's runtime. Late tasks are dropped, which kills every step that is still
     /// running. Returns the data that could not be saved.
-    fn shut(self, runtime: Runtime) -> Option<Rescue> {
+    fn shut_down(self, runtime: Runtime) -> Option<Rescue> {
         match self {
-            Farewell::Ended(rescue) => {
+            SessionEnd::Ended(rescue) => {
                 runtime.shutdown_background();
                 rescue
             }
-            Farewell::Late => {
+            SessionEnd::Late => {
                 runtime.shutdown_timeout(DROPPED);
                 None
             }
@@ -344,7 +344,7 @@ impl Farewell {
 /// How long dropping late tasks may take.
 const DROPPED: Duration = Duration::from_millis(300);
 
-fn left_by(cause: tui::Cause) -> Exit {
+fn exit_for_cause(cause: tui::Cause) -> Exit {
     match cause {
         tui::Cause::Left | tui::Cause::SessionClosed => Exit::Done,
         tui::Cause::Signal(number) => Exit::by_signal(number),

@@ -26,17 +26,17 @@ use crate::words::{Localize, cli as words};
 
 /// `policy explain` and `policy list`.
 pub fn policy(ground: &Startup, asked: &args::PolicyCommand, json: bool) -> Exit {
-    let world = ground.world();
+    let world = ground.system();
     // The verdict of the policy, as for a batch; a note adds that in this folder every command
     // asks.
     let place = policy::place(&ground.folder, &ground.paths.home, true, &world);
     let rules = ground.loaded.settings.policy();
     let scene = PolicyContext { policy: &rules, place: &place, world: &world };
     let lang = ground.lang();
-    ground.say_problems();
+    ground.report_problems();
     match asked {
-        args::PolicyCommand::List => answer_rows(ground, &policy::list(), json),
-        args::PolicyCommand::Rules => answer_rows(ground, &policy::rules(), json),
+        args::PolicyCommand::List => print_rows(ground, &policy::list(), json),
+        args::PolicyCommand::Rules => print_rows(ground, &policy::rules(), json),
         args::PolicyCommand::Explain { batch: Some(file), .. } => {
             let out = output::stdout();
             let done = if file == Path::new("-") {
@@ -46,11 +46,11 @@ pub fn policy(ground: &Startup, asked: &args::PolicyCommand, json: bool) -> Exit
                     policy::explain_batch(BufReader::new(file), out, &rules, &place, lang)
                 })
             };
-            ended(ground, done)
+            exit_after_writing(ground, done)
         }
         args::PolicyCommand::Explain { tool: Some(name), args, .. } => {
             match policy::tool(name, args.as_deref()) {
-                Ok(work) => explained(ground, &work, scene, json),
+                Ok(work) => print_verdict(ground, &work, scene, json),
                 Err(why) => ground.fail(&Notice::error(why), Exit::WrongUse),
             }
         }
@@ -61,44 +61,49 @@ pub fn policy(ground: &Startup, asked: &args::PolicyCommand, json: bool) -> Exit
             if !ground.trusted {
                 ground.fail(&Notice::info(words::EXPLAIN_UNTRUSTED), Exit::Done);
             }
-            explained(ground, &policy::command(program, args), scene, json)
+            print_verdict(ground, &policy::command(program, args), scene, json)
         }
     }
 }
 
-fn explained(ground: &Startup, work: &StepAction, scene: PolicyContext<'_>, json: bool) -> Exit {
+fn print_verdict(
+    ground: &Startup,
+    work: &StepAction,
+    scene: PolicyContext<'_>,
+    json: bool,
+) -> Exit {
     let lang = ground.lang();
     let text = match json {
         true => policy::explain_json(work, scene, lang).to_string(),
         false => policy::explain_one(work, scene, lang),
     };
-    answer(ground, &format!("{text}\n"))
+    print_text(ground, &format!("{text}\n"))
 }
 
 /// `model list`.
 pub fn model(ground: &Startup, asked: args::ModelCommand, json: bool) -> Exit {
     let args::ModelCommand::List = asked;
     let settings = &ground.loaded.settings;
-    let offer = match ask_for_models(ground) {
+    let offer = match fetch_models_blocking(ground) {
         Ok(offer) => offer,
-        Err(error) => return ground.broken(&error),
+        Err(error) => return ground.fail_io(&error),
     };
     let exit = if matches!(offer, ModelListing::Failed(_)) { Exit::Model } else { Exit::Done };
     let said = if json {
-        answer(ground, &format!("{}\n", model::json(settings, &offer, ground.lang())))
+        print_text(ground, &format!("{}\n", model::json(settings, &offer, ground.lang())))
     } else {
-        answer_rows(ground, &model::rows(settings, &offer), false)
+        print_rows(ground, &model::rows(settings, &offer), false)
     };
     if said == Exit::Done { exit } else { said }
 }
 
-fn ask_for_models(ground: &Startup) -> io::Result<ModelListing> {
+fn fetch_models_blocking(ground: &Startup) -> io::Result<ModelListing> {
     let connection = ground.loaded.settings.connection.clone();
-    Ok(runtime()?.block_on(offer(connection)))
+    Ok(runtime()?.block_on(fetch_models(connection)))
 }
 
 /// The answer of the configured server to the request for its models.
-async fn offer(connection: Option<Connection>) -> ModelListing {
+async fn fetch_models(connection: Option<Connection>) -> ModelListing {
     match connection {
         Some(Connection {
             provider: ProviderSetting::OpenAi,
@@ -130,10 +135,10 @@ pub fn session(ground: &Startup, asked: &args::SessionCommand, json: bool) -> Ex
                 ground.fail(&Notice::warning(fault), Exit::Done);
             }
             match answered {
-                session::SessionAnswer::Page(page) => answer_rows(ground, &page.rows, false),
-                session::SessionAnswer::Out(text) => answer(ground, &clean(&text)),
-                session::SessionAnswer::Written => ended(ground, Ok(())),
-                session::SessionAnswer::Unwritten(error) => ended(ground, Err(error)),
+                session::SessionAnswer::Page(page) => print_rows(ground, &page.rows, false),
+                session::SessionAnswer::Out(text) => print_text(ground, &clean(&text)),
+                session::SessionAnswer::Written => exit_after_writing(ground, Ok(())),
+                session::SessionAnswer::Unwritten(error) => exit_after_writing(ground, Err(error)),
                 session::SessionAnswer::Told(said) => {
                     said.into_iter().for_each(|say| {
                         ground.fail(&Notice::info(say), Exit::Done);
@@ -148,7 +153,7 @@ pub fn session(ground: &Startup, asked: &args::SessionCommand, json: bool) -> Ex
 
 /// The session that a run without a screen resumes. No user would see a failure later, so it is
 /// checked before the start.
-pub fn session_to_take(
+pub fn session_to_resume(
     ground: &Startup,
     take: &args::ResumeChoice,
 ) -> Result<String, Box<(Notice, Exit)>> {
@@ -181,7 +186,7 @@ pub fn session_to_take(
 pub fn config(ground: &Startup, asked: &ConfigCommand, json: bool) -> Exit {
     let file = ground.paths.settings();
     match config::run(asked, &file, &ground.loaded, json, ground.lang()) {
-        Ok(config::ConfigAnswer::Out(text)) => answer(ground, &text),
+        Ok(config::ConfigAnswer::Out(text)) => print_text(ground, &text),
         Ok(config::ConfigAnswer::Told(say)) => ground.fail(&Notice::info(say), Exit::Done),
         Err(error) => ground.fail(&Notice::error(error.localized()), Exit::WrongUse),
     }
@@ -189,12 +194,12 @@ pub fn config(ground: &Startup, asked: &ConfigCommand, json: bool) -> Exit {
 
 /// `doctor`.
 pub fn doctor(ground: &Startup, json: bool) -> Exit {
-    let offer = match ask_for_models(ground) {
+    let offer = match fetch_models_blocking(ground) {
         Ok(offer) => offer,
-        Err(error) => return ground.broken(&error),
+        Err(error) => return ground.fail_io(&error),
     };
-    let world = ground.world();
-    let terminal = terminal(&ground.environment);
+    let world = ground.system();
+    let terminal = terminal_info(&ground.environment);
     let found = DoctorFindings {
         paths: &ground.paths,
         loaded: &ground.loaded,
@@ -202,14 +207,14 @@ pub fn doctor(ground: &Startup, json: bool) -> Exit {
         terminal: &terminal,
         folder: ground.folder.clone(),
         trusted: ground.trusted,
-        notes: &notes(&ground.folder, ground.trusted),
-        idle_rules: &idle_rules(&ground.loaded, &ground.folder, &ground.paths.home, &world),
+        notes: &instruction_files(&ground.folder, ground.trusted),
+        idle_rules: &ineffective_rules(&ground.loaded, &ground.folder, &ground.paths.home, &world),
         programs: world.folders(),
         sandbox: &super::parts::sandbox(ground, &world).rows(),
         temp: &ground.temp,
-        library: &ExtensionSet::load(&ground.places()),
+        library: &ExtensionSet::load(&ground.search_path()),
     };
-    let said = answer_rows(ground, &doctor::rows(&found), json);
+    let said = print_rows(ground, &doctor::rows(&found), json);
     if said == Exit::Done { doctor::exit(&found) } else { said }
 }
 
@@ -217,15 +222,15 @@ pub fn doctor(ground: &Startup, json: bool) -> Exit {
 pub fn doctor_page(ground: &Startup) -> Doctor {
     let (paths, loaded) = (ground.paths.clone(), ground.loaded.clone());
     let folder = ground.folder.clone();
-    let (terminal, world) = (terminal(&ground.environment), ground.world());
-    let (setting, places) = (ground.loaded.settings.sandbox, ground.find_places());
-    let (temp, held) = (Arc::clone(&ground.temp), super::parts::places(ground, &world));
+    let (terminal, world) = (terminal_info(&ground.environment), ground.system());
+    let (setting, places) = (ground.loaded.settings.sandbox, ground.search_path_finder());
+    let (temp, held) = (Arc::clone(&ground.temp), super::parts::sandbox_paths(ground, &world));
     Arc::new(move |trusted| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
         let (temp, held) = (Arc::clone(&temp), held.clone());
         let (terminal, world, places) = (terminal.clone(), world.clone(), places(trusted));
         async move {
-            let offer = offer(loaded.settings.connection.clone()).await;
+            let offer = fetch_models(loaded.settings.connection.clone()).await;
             let sandbox = Sandbox::new(setting, held).with_run_folder(Arc::clone(&temp));
             let sandbox = tokio::task::spawn_blocking(move || sandbox.rows()).await;
             let library = tokio::task::spawn_blocking(move || ExtensionSet::load(&places)).await;
@@ -236,8 +241,8 @@ pub fn doctor_page(ground: &Startup) -> Doctor {
                 terminal: &terminal,
                 folder: folder.clone(),
                 trusted,
-                notes: &notes(&folder, trusted),
-                idle_rules: &idle_rules(&loaded, &folder, &paths.home, &world),
+                notes: &instruction_files(&folder, trusted),
+                idle_rules: &ineffective_rules(&loaded, &folder, &paths.home, &world),
                 programs: world.folders(),
                 sandbox: &sandbox.unwrap_or_default(),
                 temp: &temp,
@@ -250,7 +255,7 @@ pub fn doctor_page(ground: &Startup) -> Doctor {
 }
 
 /// Why allow rules of the settings have no effect here.
-fn idle_rules(
+fn ineffective_rules(
     loaded: &crate::config::Loaded,
     folder: &Path,
     home: &Path,
@@ -267,12 +272,12 @@ fn idle_rules(
 }
 
 /// The instructions for agents in a trusted folder.
-fn notes(folder: &Path, trusted: bool) -> Vec<InstructionFile> {
+fn instruction_files(folder: &Path, trusted: bool) -> Vec<InstructionFile> {
     let found = trusted.then(|| crate::config::notes::read(folder));
     found.map_or_else(Vec::new, |found| found.notes.files)
 }
 
-fn terminal(environment: &Environment) -> Terminal {
+fn terminal_info(environment: &Environment) -> Terminal {
     let variable = |name| environment.get(name).unwrap_or_default().to_owned();
     Terminal {
         kind: variable("TERM"),
@@ -285,10 +290,10 @@ fn terminal(environment: &Environment) -> Terminal {
 /// `completions SHELL`.
 pub fn completions(ground: &Startup, shell: CompletionShell) -> Exit {
     let done = report::answer(&mut output::stdout(), args::completions(shell));
-    ended(ground, done)
+    exit_after_writing(ground, done)
 }
 
-pub fn answer_rows(ground: &Startup, rows: &[PageRow], json: bool) -> Exit {
+pub fn print_rows(ground: &Startup, rows: &[PageRow], json: bool) -> Exit {
     let mut out = output::stdout();
     let done = if json {
         report::answer(&mut out, format!("{}\n", page::json(rows, ground.lang())))
@@ -296,19 +301,19 @@ pub fn answer_rows(ground: &Startup, rows: &[PageRow], json: bool) -> Exit {
         let clean = if out.is_terminal() { super::ground::clean } else { str::to_owned };
         page::write(&mut out, rows, Printer { lang: ground.lang(), clean })
     };
-    ended(ground, done)
+    exit_after_writing(ground, done)
 }
 
-pub fn answer(ground: &Startup, text: &str) -> Exit {
+pub fn print_text(ground: &Startup, text: &str) -> Exit {
     let done = report::answer(&mut output::stdout(), text);
-    ended(ground, done)
+    exit_after_writing(ground, done)
 }
 
-fn ended(ground: &Startup, done: io::Result<()>) -> Exit {
+fn exit_after_writing(ground: &Startup, done: io::Result<()>) -> Exit {
     let done = done.and_then(|()| output::stdout().flush());
     match done {
         Ok(()) => Exit::Done,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
-        Err(error) => ground.broken(&error),
+        Err(error) => ground.fail_io(&error),
     }
 }

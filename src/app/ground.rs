@@ -54,25 +54,26 @@ pub struct Startup {
 /// What is known about trust in the folder.
 #[derive(Debug)]
 pub struct TrustState {
-    pub kept: TrustStore,
+    pub store: TrustStore,
     /// Why the trust store could not be read.
-    pub broken: Option<LocalizedText>,
+    pub store_error: Option<LocalizedText>,
     pub survey: Survey,
     pub standing: FolderTrust,
     /// `--trust` names exactly this folder.
-    pub named: bool,
+    pub is_named: bool,
     /// The folder of `--trust`, links resolved: scripts in it may run, wherever it is.
-    pub given: Option<PathBuf>,
+    pub trusted_folder: Option<PathBuf>,
 }
 
 impl Startup {
     pub fn prepare(cli: &Cli) -> Result<Startup, StartError> {
         let environment = Environment::from_process();
         let lang = early_lang(cli, &environment);
-        let paths = Paths::find(&environment).map_err(|fault| failed(fault.localized(), lang))?;
-        let folder = folder(cli.run.cwd.as_deref(), lang)?;
-        let trust = TrustState::about(&folder, cli.run.trust.as_deref(), &paths);
-        let trusted = trust.named || trust.standing == FolderTrust::Known(TrustLevel::Trusted);
+        let paths =
+            Paths::find(&environment).map_err(|fault| start_error(fault.localized(), lang))?;
+        let folder = resolve_folder(cli.run.cwd.as_deref(), lang)?;
+        let trust = TrustState::load(&folder, cli.run.trust.as_deref(), &paths);
+        let trusted = trust.is_named || trust.standing == FolderTrust::Known(TrustLevel::Trusted);
         // A project's own settings count only where its folder is trusted.
         let project = if trusted { project_files(&folder) } else { Vec::new() };
         let loaded = load(Sources {
@@ -85,7 +86,7 @@ impl Startup {
             crate::config::log::start(level, paths.log());
         }
         let saves = !cli.run.no_save;
-        let temp = Arc::new(RunFolder::new(temp_places(&environment, &paths)));
+        let temp = Arc::new(RunFolder::new(temp_folders(&environment, &paths)));
         let mut ground = Startup {
             environment,
             paths,
@@ -104,17 +105,17 @@ impl Startup {
             let named = named.canonicalize().unwrap_or_else(|_| named.clone());
             let added = folders::resolve_added_folder(
                 &named.to_string_lossy(),
-                &ground.place(),
-                &ground.world(),
+                &ground.workspace(),
+                &ground.system(),
             );
-            ground.added.push(added.map_err(|why| failed(why, lang))?);
+            ground.added.push(added.map_err(|why| start_error(why, lang))?);
         }
         Ok(ground)
     }
 
     /// The folders that matter for an assessment.
-    pub fn place(&self) -> safety::Workspace {
-        let place = policy::place(&self.folder, &self.paths.home, self.trusted, &self.world());
+    pub fn workspace(&self) -> safety::Workspace {
+        let place = policy::place(&self.folder, &self.paths.home, self.trusted, &self.system());
         let own = [&self.paths.config, &self.paths.data, &self.paths.state];
         let own = own.into_iter().map(|path| world::resolve_path(path));
         // A folder that contains the workspace or the home does not belong to this program alone.
@@ -124,7 +125,7 @@ impl Startup {
     }
 
     /// This machine, as the rules query it.
-    pub fn world(&self) -> System {
+    pub fn system(&self) -> System {
         let home = &self.paths.home;
         let folder = |text: &String| match text.strip_prefix("~/") {
             Some(rest) => home.join(rest),
@@ -140,8 +141,8 @@ impl Startup {
         self.loaded.settings.lang
     }
 
-    pub fn voice(&self) -> Printer {
-        voice(self.lang())
+    pub fn printer(&self) -> Printer {
+        printer_for(self.lang())
     }
 
     /// The errors in the settings, one notice each.
@@ -155,18 +156,18 @@ impl Startup {
         named.map(str::to_owned)
     }
 
-    pub fn say_problems(&self) {
+    pub fn report_problems(&self) {
         for notice in self.notices() {
-            report::notice(&mut output::stderr(), &notice, self.voice());
+            report::notice(&mut output::stderr(), &notice, self.printer());
         }
     }
 
     pub fn fail(&self, notice: &Notice, exit: Exit) -> Exit {
-        report::notice(&mut output::stderr(), notice, self.voice());
+        report::notice(&mut output::stderr(), notice, self.printer());
         exit
     }
 
-    pub fn broken(&self, error: &io::Error) -> Exit {
+    pub fn fail_io(&self, error: &io::Error) -> Exit {
         self.fail(
             &Notice::error(words::PROGRAM_BROKEN.with("why", error.to_string())),
             Exit::Failed,
@@ -196,12 +197,12 @@ impl Startup {
     }
 
     /// The folders of bots, commands and skills; those of the project only if it is trusted.
-    pub fn places(&self) -> SearchPath {
-        self.find_places()(self.trusted)
+    pub fn search_path(&self) -> SearchPath {
+        self.search_path_finder()(self.trusted)
     }
 
     /// The same, for callers that learn later whether the folder is trusted.
-    pub fn find_places(&self) -> FindPlaces {
+    pub fn search_path_finder(&self) -> FindPlaces {
         let (paths, folder) = (self.paths.clone(), self.folder.clone());
         Arc::new(move |trusted| {
             let project = trusted.then_some(folder.as_path());
@@ -211,7 +212,7 @@ impl Startup {
     }
 
     /// How the screen saves a setting: in the user's own file.
-    pub fn keep(&self) -> Keep {
+    pub fn setting_saver(&self) -> Keep {
         let file = self.paths.settings();
         Arc::new(move |key, value| {
             edit::set(&file, key, value).map(|_| ()).map_err(|error| error.localized())
@@ -219,7 +220,7 @@ impl Startup {
     }
 
     /// How a user who is looking elsewhere is notified.
-    fn ring(&self) -> Ring {
+    fn notify_method(&self) -> Ring {
         let variable = |name| self.environment.get(name).unwrap_or_default();
         match self.loaded.settings.look.notify {
             Notify::Auto => Ring::of_terminal(variable("TERM_PROGRAM"), variable("TERM")),
@@ -229,7 +230,7 @@ impl Startup {
     }
 
     /// The number of colours that the terminal claims.
-    fn depth(&self) -> Depth {
+    fn color_depth(&self) -> Depth {
         let variable = |name| self.environment.get(name).unwrap_or_default();
         let none =
             self.loaded.settings.look.color == Color::Never || !variable("NO_COLOR").is_empty();
@@ -243,17 +244,17 @@ impl Startup {
     }
 
     /// What the screen knows of the terminal and the machine before it queries them.
-    pub fn surroundings(&self) -> Surroundings {
+    pub fn terminal_caps(&self) -> Surroundings {
         let variable = |name: &str| self.environment.get(name).unwrap_or_default().to_owned();
-        let depth = self.depth();
+        let depth = self.color_depth();
         Surroundings {
             depth,
             ground: self.shade(),
-            ring: self.ring(),
+            ring: self.notify_method(),
             clipboard: self.clipboard(),
             home: self.paths.home.clone(),
             links: depth != Depth::None && knows_links(variable),
-            clock: wall(),
+            clock: wall_clock_ms(),
         }
     }
 
@@ -271,30 +272,30 @@ impl Startup {
 
 impl TrustState {
     /// A store that cannot be read counts as empty.
-    fn about(folder: &Path, named: Option<&Path>, paths: &Paths) -> TrustState {
+    fn load(folder: &Path, named: Option<&Path>, paths: &Paths) -> TrustState {
         let (kept, broken) = TrustStore::open(paths.trust());
         let survey = trust::survey(folder);
         let standing = kept.folder_trust(folder, &survey);
         let named = named.and_then(|named| named.canonicalize().ok());
         TrustState {
-            kept,
-            broken,
+            store: kept,
+            store_error: broken,
             survey,
             standing,
-            named: named.as_deref() == Some(folder),
-            given: named,
+            is_named: named.as_deref() == Some(folder),
+            trusted_folder: named,
         }
     }
 }
 
 /// The wall-clock time, in milliseconds since 1970.
-fn wall() -> u64 {
+fn wall_clock_ms() -> u64 {
     let now = jiff::Timestamp::now().as_millisecond();
     u64::try_from(saved::local_millis(now, &jiff::tz::TimeZone::system())).unwrap_or(0)
 }
 
 /// Candidates for the folder of temporary files, best first.
-fn temp_places(environment: &Environment, paths: &Paths) -> Vec<PathBuf> {
+fn temp_folders(environment: &Environment, paths: &Paths) -> Vec<PathBuf> {
     let named = |name| environment.path(name).filter(|path| !path.as_os_str().is_empty());
     let system = Some(PathBuf::from("/tmp"));
     let own = Some(paths.state.clone());
@@ -306,7 +307,7 @@ pub fn clean(text: &str) -> String {
     safety::clean::clean(text, safety::clean::TextSource::Text)
 }
 
-fn voice(lang: Lang) -> Printer {
+fn printer_for(lang: Lang) -> Printer {
     let clean = if output::stderr().is_terminal() { clean } else { str::to_owned };
     Printer { lang, clean }
 }
@@ -319,20 +320,24 @@ fn early_lang(cli: &Cli, environment: &Environment) -> Lang {
     named.and_then(Lang::parse).unwrap_or_default()
 }
 
-fn folder(named: Option<&Path>, lang: Lang) -> Result<PathBuf, StartError> {
+fn resolve_folder(named: Option<&Path>, lang: Lang) -> Result<PathBuf, StartError> {
     let asked = match named {
         Some(named) => named.to_owned(),
-        None => std::env::current_dir().map_err(|_| failed(words::NO_FOLDER_HERE, lang))?,
+        None => std::env::current_dir().map_err(|_| start_error(words::NO_FOLDER_HERE, lang))?,
     };
     match asked.canonicalize() {
         Ok(folder) if folder.is_dir() => Ok(folder),
         Ok(_) | Err(_) => {
             let say = words::NO_FOLDER.with("folder", asked.display().to_string());
-            Err(failed(say, lang))
+            Err(start_error(say, lang))
         }
     }
 }
 
-fn failed(say: impl Into<crate::words::LocalizedText>, lang: Lang) -> StartError {
-    StartError { notice: Box::new(Notice::error(say)), exit: Exit::WrongUse, voice: voice(lang) }
+fn start_error(say: impl Into<crate::words::LocalizedText>, lang: Lang) -> StartError {
+    StartError {
+        notice: Box::new(Notice::error(say)),
+        exit: Exit::WrongUse,
+        voice: printer_for(lang),
+    }
 }

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use super::ground::{self, Startup};
-use super::{answers, farewell, parts, runtime, time_to_leave};
+use super::{answers, parts, runtime, shutdown_timeout, wait_for_session};
 use crate::cli::args::{ApprovalFlags, ResumeChoice};
 use crate::cli::kept::args::AfterFill;
 use crate::cli::print::{self, Options, PrintChannels};
@@ -21,17 +21,17 @@ use crate::words::{Localize, LocalizedText, cli as words, library as w};
 
 /// The turn, and its options.
 pub struct HeadlessOptions {
-    pub what: What,
+    pub input: HeadlessInput,
     pub bot: Option<String>,
     pub json: bool,
     pub approved: ApprovalFlags,
     pub schema: Option<PathBuf>,
     /// A saved conversation to continue.
-    pub take: Option<ResumeChoice>,
+    pub resume: Option<ResumeChoice>,
 }
 
 /// The input of the turn.
-pub enum What {
+pub enum HeadlessInput {
     /// The text after `-p`; `piped`: standard input is added to it.
     Message { prompt: Option<String>, piped: bool },
     /// A command by its name. Its shell pieces read standard input if it is piped; without shell
@@ -41,8 +41,8 @@ pub enum What {
 
 impl HeadlessOptions {
     pub fn run(self, ground: Startup) -> Exit {
-        ground.say_problems();
-        let op = match self.op(&ground) {
+        ground.report_problems();
+        let op = match self.first_op(&ground) {
             Ok(op) => op,
             Err(exit) => return exit,
         };
@@ -51,15 +51,15 @@ impl HeadlessOptions {
             Err(error) => return ground.fail(&Notice::error(error.localized()), Exit::WrongUse),
         };
         let surface = match op {
-            Op::Render { .. } => parts::For::Render,
-            _ => parts::For::Print,
+            Op::Render { .. } => parts::SessionPurpose::Render,
+            _ => parts::SessionPurpose::Print,
         };
         let mut built = match parts::build(&ground, self.bot.as_deref(), surface) {
             Ok(built) => built,
             Err(failure) => return ground.fail(&failure.notice, failure.exit),
         };
-        if let Some(take) = &self.take {
-            match answers::session_to_take(&ground, take) {
+        if let Some(take) = &self.resume {
+            match answers::session_to_resume(&ground, take) {
                 Ok(id) => built.persistence.resume = Some(ResumeTarget::Id(id)),
                 Err(why) => return ground.fail(&why.0, why.1),
             }
@@ -71,12 +71,12 @@ impl HeadlessOptions {
             approved: self.approved,
             asks,
             schema,
-            voice: ground.voice(),
+            voice: ground.printer(),
             clean: if out_is_terminal { ground::clean } else { str::to_owned },
         };
         let runtime = match runtime() {
             Ok(runtime) => runtime,
-            Err(error) => return ground.broken(&error),
+            Err(error) => return ground.fail_io(&error),
         };
         let ended = runtime.block_on(async {
             let handle = session::start(built);
@@ -91,10 +91,10 @@ impl HeadlessOptions {
             let streams = (output::stdout(), output::stderr());
             let exit = print::run(op, wires, person, &options, streams).await;
             ground.leaving.cancel();
-            (exit, farewell(handle.task, time_to_leave(exit)).await)
+            (exit, wait_for_session(handle.task, shutdown_timeout(exit)).await)
         });
         let (exit, farewell) = ended;
-        match farewell.shut(runtime) {
+        match farewell.shut_down(runtime) {
             Some(unsaved) => {
                 let notice = Notice::error(words::UNSAVED.with("why", unsaved.why));
                 ground.fail(&notice, if exit == Exit::Done { Exit::Failed } else { exit })
@@ -104,11 +104,13 @@ impl HeadlessOptions {
     }
 
     /// The operation for the session.
-    fn op(&self, ground: &Startup) -> Result<Op, Exit> {
-        match &self.what {
-            What::Message { prompt, piped } => message(ground, prompt.as_deref(), *piped),
-            What::Command { name, args, then, piped } => {
-                let prompt = own(ground, name, args, *piped)?;
+    fn first_op(&self, ground: &Startup) -> Result<Op, Exit> {
+        match &self.input {
+            HeadlessInput::Message { prompt, piped } => {
+                message_op(ground, prompt.as_deref(), *piped)
+            }
+            HeadlessInput::Command { name, args, then, piped } => {
+                let prompt = extension_prompt(ground, name, args, *piped)?;
                 Ok(match then {
                     AfterFill::Run => Op::SubmitPrompt { prompt },
                     AfterFill::Render => Op::Render { prompt },
@@ -120,7 +122,7 @@ impl HeadlessOptions {
 
 /// The text with the piped input after it. A name after `/` is a command here too; piped input is
 /// never parsed as one.
-fn message(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Exit> {
+fn message_op(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Exit> {
     if let Some(Intent::Command { name, args, mentions }) = prompt.map(line::parse) {
         if commands::find(&name).is_some_and(|command| command.name == "run") && !args.is_empty() {
             return Ok(commands::run_op(&args));
@@ -129,11 +131,11 @@ fn message(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Ex
             let notice = Notice::error(words::COMMAND_ON_SCREEN.with("name", name));
             return Err(ground.fail(&notice.with_hint(words::COMMAND_ESCAPED), Exit::WrongUse));
         }
-        let mut prompt = own(ground, &name, &args, piped)?;
+        let mut prompt = extension_prompt(ground, &name, &args, piped)?;
         prompt.attach(mentions);
         return Ok(Op::SubmitPrompt { prompt });
     }
-    let read = || input::read(io::stdin().lock()).map_err(|error| ground.broken(&error));
+    let read = || input::read(io::stdin().lock()).map_err(|error| ground.fail_io(&error));
     let piped = if piped { Some(read()?.text) } else { None };
     let parts = match prompt.map(line::parse) {
         Some(Intent::Message { parts }) => parts,
@@ -164,10 +166,15 @@ fn mention(part: PromptPart) -> Option<Mention> {
 }
 
 /// The prompt of a user's command or skill.
-fn own(ground: &Startup, name: &str, args: &str, piped: bool) -> Result<Box<Prompt>, Exit> {
+fn extension_prompt(
+    ground: &Startup,
+    name: &str,
+    args: &str,
+    piped: bool,
+) -> Result<Box<Prompt>, Exit> {
     let wrong = |say: LocalizedText| ground.fail(&Notice::error(say), Exit::WrongUse);
     let library = ExtensionSet::load_kinds(
-        &ground.places(),
+        &ground.search_path(),
         &[ExtensionFileKind::Command, ExtensionFileKind::Skill],
     );
     let mut prompt = fill::by_name(&library, name, args).map_err(wrong)?;
@@ -176,14 +183,14 @@ fn own(ground: &Startup, name: &str, args: &str, piped: bool) -> Result<Box<Prom
     }
     if prompt.shell_lines().next().is_some() {
         let bytes =
-            input::bytes(io::stdin().lock(), MOST).map_err(|error| ground.broken(&error))?;
+            input::bytes(io::stdin().lock(), MOST).map_err(|error| ground.fail_io(&error))?;
         let Some(bytes) = bytes else {
             let say = w::PIPED_TOO_LONG.with("most", MOST / 1024);
             return Err(ground.fail(&Notice::error(say), Exit::Failed));
         };
         prompt.input = Some(bytes);
     } else {
-        let piped = input::read(io::stdin().lock()).map_err(|error| ground.broken(&error))?;
+        let piped = input::read(io::stdin().lock()).map_err(|error| ground.fail_io(&error))?;
         let piped = piped.text.trim_end_matches(['\r', '\n']);
         if !piped.trim().is_empty() {
             prompt.parts.push(PromptPart::Text(format!("\n\n{piped}")));

@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use super::answers::{answer, answer_rows};
+use super::answers::{print_rows, print_text};
 use super::ground::{self, Startup};
 use super::runtime;
 use crate::cli::input::{self, Confirmed};
@@ -33,26 +33,26 @@ pub fn run(
     asked: ExtensionAction,
     how: ExtensionOptions,
 ) -> Exit {
-    ground.say_problems();
+    ground.report_problems();
     // Whether a command has the same name matters for a skill.
     let kinds: &[ExtensionFileKind] = if kind == ExtensionFileKind::Skill {
         &[ExtensionFileKind::Command, ExtensionFileKind::Skill]
     } else {
         &[kind]
     };
-    let library = ExtensionSet::load_kinds(&ground.places(), kinds);
+    let library = ExtensionSet::load_kinds(&ground.search_path(), kinds);
     let named = |name: &str| {
         kept::find(&library, kind, name)
             .map_err(|absent| ground.fail(&Notice::error(absent.localized()), Exit::WrongUse))
     };
     let done = match asked {
         ExtensionAction::List if how.json => {
-            Ok(answer(ground, &kept::list_json(&library, kind, ground.lang())))
+            Ok(print_text(ground, &kept::list_json(&library, kind, ground.lang())))
         }
-        ExtensionAction::List => Ok(answer_rows(ground, &kept::rows(&library, kind), false)),
+        ExtensionAction::List => Ok(print_rows(ground, &kept::rows(&library, kind), false)),
         ExtensionAction::Show(name) => named(&name).map(|file| show(ground, &library, file, how)),
         ExtensionAction::New { name, texts, sampling } => {
-            Ok(new(ground, kind, &name, &texts, &sampling))
+            Ok(create(ground, kind, &name, &texts, &sampling))
         }
         ExtensionAction::Edit(name) => named(&name).map(|file| edit(ground, file)),
         ExtensionAction::Delete(name) => named(&name).map(|file| delete(ground, file, how)),
@@ -67,16 +67,16 @@ pub fn run(
 /// `init-home`.
 pub fn init_home(ground: &Startup, json: bool) -> Exit {
     match examples::copy(&ground.paths) {
-        Ok(done) => answer_rows(ground, &kept::copied(&done, &ground.paths.config), json),
-        Err(why) => failed(ground, why),
+        Ok(done) => print_rows(ground, &kept::copied(&done, &ground.paths.config), json),
+        Err(why) => report_error(ground, why),
     }
 }
 
-fn failed(ground: &Startup, why: LocalizedText) -> Exit {
+fn report_error(ground: &Startup, why: LocalizedText) -> Exit {
     ground.fail(&Notice::error(why), Exit::Failed)
 }
 
-fn told(ground: &Startup, say: LocalizedText) -> Exit {
+fn report_info(ground: &Startup, say: LocalizedText) -> Exit {
     ground.fail(&Notice::info(say), Exit::Done)
 }
 
@@ -89,26 +89,26 @@ fn show(
 ) -> Exit {
     if how.json {
         let json = kept::show_json(library, file, ground.lang());
-        return answer(ground, &format!("{json}\n"));
+        return print_text(ground, &format!("{json}\n"));
     }
     let text = match crate::config::saved::read(&file.path) {
         Ok(text) => text.unwrap_or_default(),
         Err(fault) => {
             let problem = crate::config::ConfigDiagnostic::of_file(&file.path, fault);
-            return failed(ground, problem.localized());
+            return report_error(ground, problem.localized());
         }
     };
     let place = w::SHOWN_FROM.with("file", file.path.display().to_string());
-    told(ground, place.with("from", file.owner.localized()));
+    report_info(ground, place.with("from", file.owner.localized()));
     if let LoadState::Refused { because } = &file.state {
         ground.fail(&Notice::warning(because.clone()), Exit::Done);
     }
     let text = if output::stdout().is_terminal() { ground::clean(&text) } else { text };
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    answer(ground, &format!("{text}{end}"))
+    print_text(ground, &format!("{text}{end}"))
 }
 
-fn new(
+fn create(
     ground: &Startup,
     kind: ExtensionFileKind,
     name: &str,
@@ -120,37 +120,37 @@ fn new(
         Ok(file) => file,
         Err(why) => return ground.fail(&Notice::error(why), Exit::WrongUse),
     };
-    if kind == ExtensionFileKind::Command && ground.places().is_built_in(name) {
+    if kind == ExtensionFileKind::Command && ground.search_path().is_built_in(name) {
         return ground.fail(&Notice::error(w::SHADOWED_NAME.with("name", name)), Exit::WrongUse);
     }
     if file.symlink_metadata().is_ok() {
-        return failed(ground, w::THERE_ALREADY.with("file", file.display().to_string()));
+        return report_error(ground, w::THERE_ALREADY.with("file", file.display().to_string()));
     }
     let text = match &texts.prompt {
         Some(prompt) => kept::text(kind, texts, prompt, sampling),
         None if io::stdin().is_terminal() => {
             let draft = kept::draft(kind, texts, sampling, ground.lang());
             let check = |text: &str| saved::check(kind, OWN, &file, text);
-            match edited(ground, &file, &draft, check) {
+            match edit_until_valid(ground, &file, &draft, check) {
                 Ok(Some(text)) => text,
-                Ok(None) => return told(ground, w::NOTHING_WRITTEN.into()),
+                Ok(None) => return report_info(ground, w::NOTHING_WRITTEN.into()),
                 Err(exit) => return exit,
             }
         }
         None => match input::read(io::stdin().lock()) {
             Ok(piped) if piped.cut => {
-                return failed(ground, w::PIPED_TOO_LONG.with("most", input::LONGEST / 1024));
+                return report_error(ground, w::PIPED_TOO_LONG.with("most", input::LONGEST / 1024));
             }
             Ok(piped) => kept::text(kind, texts, &piped.text, sampling),
-            Err(error) => return ground.broken(&error),
+            Err(error) => return ground.fail_io(&error),
         },
     };
     match saved::create(&ground.paths, kind, name, &text) {
-        Ok(file) => told(
+        Ok(file) => report_info(
             ground,
             w::MADE.with("kind", kind.phrase()).with("file", file.display().to_string()),
         ),
-        Err(why) => failed(ground, why),
+        Err(why) => report_error(ground, why),
     }
 }
 
@@ -160,25 +160,25 @@ fn edit(ground: &Startup, file: &LoadedFile) -> Exit {
     let text = match crate::config::saved::read(&file.path) {
         Ok(text) => text.unwrap_or_default(),
         Err(fault) => {
-            return failed(
+            return report_error(
                 ground,
                 crate::config::ConfigDiagnostic::of_file(&file.path, fault).localized(),
             );
         }
     };
     let check = |text: &str| saved::check(file.kind, file.owner, &file.path, text);
-    match edited(ground, &file.path, &text, check) {
+    match edit_until_valid(ground, &file.path, &text, check) {
         Ok(Some(text)) => match saved::replace(file.kind, file.owner, &file.path, &text) {
-            Ok(()) => told(ground, w::CHANGED.with("file", file.path.display().to_string())),
-            Err(why) => failed(ground, why),
+            Ok(()) => report_info(ground, w::CHANGED.with("file", file.path.display().to_string())),
+            Err(why) => report_error(ground, why),
         },
-        Ok(None) => told(ground, w::NOTHING_CHANGED.into()),
+        Ok(None) => report_info(ground, w::NOTHING_CHANGED.into()),
         Err(exit) => exit,
     }
 }
 
 /// Opens the editor until the text is valid or the user gives up; `None`: unchanged.
-fn edited(
+fn edit_until_valid(
     ground: &Startup,
     file: &Path,
     text: &str,
@@ -188,7 +188,7 @@ fn edited(
         let notice = Notice::error(w::NO_EDITOR).with_hint(w::NO_EDITOR_HINT);
         return Err(ground.fail(&notice, Exit::WrongUse));
     };
-    let runtime = runtime().map_err(|error| ground.broken(&error))?;
+    let runtime = runtime().map_err(|error| ground.fail_io(&error))?;
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut now = text.to_owned();
     loop {
@@ -197,7 +197,7 @@ fn edited(
             editing.wait().await?;
             editing.text()
         });
-        let written = written.map_err(|why| failed(ground, why))?;
+        let written = written.map_err(|why| report_error(ground, why))?;
         let written = if written.is_empty() { written } else { format!("{written}\n") };
         if written.trim_end() == text.trim_end() {
             return Ok(None);
@@ -206,12 +206,12 @@ fn edited(
         ground.fail(&Notice::error(why), Exit::Failed);
         match confirm(ground, w::EDIT_AGAIN.into(), true) {
             Confirmed::Yes => now = written,
-            Confirmed::No | Confirmed::Nobody => return Err(told_failed(ground)),
+            Confirmed::No | Confirmed::Nobody => return Err(report_unchanged(ground)),
         }
     }
 }
 
-fn told_failed(ground: &Startup) -> Exit {
+fn report_unchanged(ground: &Startup) -> Exit {
     ground.fail(&Notice::info(w::NOTHING_CHANGED), Exit::Failed)
 }
 
@@ -223,8 +223,8 @@ fn delete(ground: &Startup, file: &LoadedFile, how: ExtensionOptions) -> Exit {
     };
     match sure {
         Confirmed::Yes => match saved::delete(&file.path) {
-            Ok(()) => told(ground, w::DELETED.with("file", shown)),
-            Err(why) => failed(ground, why),
+            Ok(()) => report_info(ground, w::DELETED.with("file", shown)),
+            Err(why) => report_error(ground, why),
         },
         Confirmed::No => ground.fail(&Notice::info(w::NOT_DELETED_NO), Exit::Blocked),
         Confirmed::Nobody => {
@@ -240,7 +240,7 @@ fn confirm(ground: &Startup, question: LocalizedText, usual: bool) -> Confirmed 
     if !io::stdin().is_terminal() {
         return Confirmed::Nobody;
     }
-    let voice = ground.voice();
+    let voice = ground.printer();
     let _ = write!(output::stderr(), "{} ", (voice.clean)(&question.text(voice.lang)));
     input::confirmed(io::stdin().lock(), usual)
 }
@@ -249,7 +249,7 @@ fn check(ground: &Startup, file: &LoadedFile) -> Exit {
     let refused = matches!(file.state, LoadState::Refused { .. });
     for say in kept::checked(file) {
         let notice = if refused { Notice::error(say) } else { Notice::info(say) };
-        report::notice(&mut output::stderr(), &notice, ground.voice());
+        report::notice(&mut output::stderr(), &notice, ground.printer());
     }
     if refused { Exit::Failed } else { Exit::Done }
 }

@@ -31,7 +31,7 @@ use crate::words::{Localize, LocalizedText, session as words};
 
 /// The user interface that the session is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum For {
+pub enum SessionPurpose {
     Screen,
     Print,
     /// Only the expansion of a template is needed: no model is called.
@@ -59,20 +59,21 @@ fn sweep(ground: &Startup) {
 pub fn build(
     ground: &Startup,
     bot: Option<&str>,
-    surface: For,
+    surface: SessionPurpose,
 ) -> Result<SessionConfig, StartError> {
     let settings = &ground.loaded.settings;
     let fail = |say: LocalizedText, exit| StartError {
         notice: Box::new(Notice::error(say)),
         exit,
-        voice: ground.voice(),
+        voice: ground.printer(),
     };
     let persona = persona(ground, bot).map_err(|say| fail(say, Exit::WrongUse))?;
     let knowledge = ModelConnector::new(ground);
-    let first =
-        knowledge.first(settings.mode, settings.lang).map_err(|say| fail(say, Exit::WrongUse))?;
+    let first = knowledge
+        .initial_model(settings.mode, settings.lang)
+        .map_err(|say| fail(say, Exit::WrongUse))?;
     let no_model = settings.connection.is_none();
-    let redactor = Arc::new(redactor(ground, surface != For::Script));
+    let redactor = Arc::new(redactor(ground, surface != SessionPurpose::Script));
     let desk = file::FileToolState {
         read_tracker: ReadTracker::default(),
         backups: Some(file::Backups::new(ground.paths.backups())),
@@ -80,47 +81,55 @@ pub fn build(
     };
     sweep(ground);
     let world = ground
-        .world()
+        .system()
         .with_read_tracker(desk.read_tracker.clone())
         .with_secrets(Arc::clone(&redactor));
     let tools = tools(ground, &world, &redactor, &desk);
-    let (mut guard, said) = guard(ground, world, redactor);
+    let (mut guard, said) = build_security(ground, world, redactor);
     let untrusted = match surface {
-        For::Screen => {
-            guard.trust = trust(ground);
+        SessionPurpose::Screen => {
+            guard.trust = trust_prompt(ground);
             None
         }
-        For::Print | For::Render => untrusted(ground),
-        For::Script => None,
+        SessionPurpose::Print | SessionPurpose::Render => untrusted_notice(ground),
+        SessionPurpose::Script => None,
     };
-    guard.trust.mark_sandbox_warning = told_unheld(ground);
+    guard.trust.mark_sandbox_warning = report_missing_sandbox_once(ground);
     let facts = SessionInfo {
         // So that the first frame shows it already.
         model: first.model.name().to_owned(),
         provider: first.provider,
         base_url: first.base_url.clone(),
-        exposed: exposed_to(ground).unwrap_or_default(),
-        ..facts(ground, &tools, &guard.policy, bot)
+        exposed: exposed_key_host(ground).unwrap_or_default(),
+        ..session_info(ground, &tools, &guard.policy, bot)
     };
-    let said =
-        said.into_iter().chain(ground.trust.broken.clone()).chain(ground.temp.fallback_warning());
+    let said = said
+        .into_iter()
+        .chain(ground.trust.store_error.clone())
+        .chain(ground.temp.fallback_warning());
     let mut greeting: Vec<Notice> = said.map(Notice::warning).chain(untrusted).collect();
-    greeting.extend(exposed(ground));
-    if no_model && surface == For::Print {
+    greeting.extend(exposed_key_notice(ground));
+    if no_model && surface == SessionPurpose::Print {
         greeting.push(Notice::info(words::GUIDE).with_hint(words::GUIDE_HINT));
     }
-    let discover =
-        (no_model && surface == For::Screen).then(|| reach::search(ground.environment.clone()));
-    let ways =
-        Callbacks { connect: knowledge.connect(), doctor: super::answers::doctor_page(ground) };
-    let keep = match surface {
-        For::Screen => Persistence { store: ground.store(), resume: None, replay: Replay::All },
-        For::Print => Persistence { store: ground.store(), resume: None, replay: Replay::Nothing },
-        // An expansion that is not sent, or a script, is not a conversation.
-        For::Render | For::Script => Persistence::in_memory(),
+    let discover = (no_model && surface == SessionPurpose::Screen)
+        .then(|| reach::discover_servers(ground.environment.clone()));
+    let ways = Callbacks {
+        connect: knowledge.into_connect(),
+        doctor: super::answers::doctor_page(ground),
     };
-    let kept = ExtensionCache::new(ground.find_places())
-        .with_scripts(super::scripts::find(ground))
+    let keep = match surface {
+        SessionPurpose::Screen => {
+            Persistence { store: ground.store(), resume: None, replay: Replay::All }
+        }
+        SessionPurpose::Print => {
+            Persistence { store: ground.store(), resume: None, replay: Replay::Nothing }
+        }
+        // An expansion that is not sent, or a script, is not a conversation.
+        SessionPurpose::Render | SessionPurpose::Script => Persistence::in_memory(),
+    };
+    let kept = ExtensionCache::new(ground.search_path_finder())
+        .with_scripts(super::scripts::script_folder_finder(ground))
         .with_store(ground.store());
     let reach = ModelAccess { first, discover, callbacks: ways };
     let bounds = Bounds::default();
@@ -141,7 +150,7 @@ pub fn build(
 
 fn persona(ground: &Startup, bot: Option<&str>) -> Result<Persona, LocalizedText> {
     let Some(name) = bot else { return Ok(Persona::default()) };
-    let bot = bot::find(&ground.places(), name).map_err(|error| error.localized())?;
+    let bot = bot::find(&ground.search_path(), name).map_err(|error| error.localized())?;
     Ok(Persona { prompt: Some(bot.system_prompt), params: bot.params })
 }
 
@@ -176,13 +185,13 @@ fn salt(ground: &Startup, keeps: bool) -> [u8; 16] {
 }
 
 /// The host to which a key would be sent unencrypted.
-fn exposed_to(ground: &Startup) -> Option<String> {
+fn exposed_key_host(ground: &Startup) -> Option<String> {
     let connection = ground.loaded.settings.connection.as_ref()?;
     exposed_host(&connection.base_url, connection.api_key.is_some())
 }
 
-fn exposed(ground: &Startup) -> Option<Notice> {
-    let notice = Notice::warning(words::KEY_IN_THE_OPEN.with("host", exposed_to(ground)?));
+fn exposed_key_notice(ground: &Startup) -> Option<Notice> {
+    let notice = Notice::warning(words::KEY_IN_THE_OPEN.with("host", exposed_key_host(ground)?));
     Some(notice.with_hint(words::KEY_IN_THE_OPEN_HINT))
 }
 
@@ -232,11 +241,11 @@ fn tools(
 
 /// The sandbox of the settings, not tested yet.
 pub fn sandbox(ground: &Startup, world: &System) -> Sandbox {
-    Sandbox::new(ground.loaded.settings.sandbox, places(ground, world))
+    Sandbox::new(ground.loaded.settings.sandbox, sandbox_paths(ground, world))
         .with_run_folder(Arc::clone(&ground.temp))
 }
 
-pub fn places(ground: &Startup, world: &System) -> SandboxPaths {
+pub fn sandbox_paths(ground: &Startup, world: &System) -> SandboxPaths {
     let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
     let home = real(ground.paths.home.clone());
     let moved = SandboxPaths::variables().filter_map(|name| {
@@ -262,7 +271,7 @@ pub fn places(ground: &Startup, world: &System) -> SandboxPaths {
 }
 
 /// The policy with the rules remembered for this folder, and the way to remember more.
-fn guard(
+fn build_security(
     ground: &Startup,
     world: System,
     redactor: Arc<Redactor>,
@@ -275,7 +284,7 @@ fn guard(
     policy.denied.extend(denied.iter().filter_map(|rule| PolicyRule::parse(rule).ok()));
     let guard = Security {
         policy,
-        place: ground.place(),
+        place: ground.workspace(),
         world: Arc::new(world),
         redactor,
         keep_rule: Box::new(move |rule, memory| {
@@ -293,15 +302,15 @@ fn guard(
 
 /// The question of trust on the screen: asked without a command if it was never answered, or if
 /// files that steer programs have changed.
-fn trust(ground: &Startup) -> TrustPrompt {
+fn trust_prompt(ground: &Startup) -> TrustPrompt {
     let known = &ground.trust;
     let because = match known.standing {
-        _ if known.named => None,
+        _ if known.is_named => None,
         FolderTrust::Unknown => Some(words::TRUST_NEW.into()),
         FolderTrust::Changed => Some(words::TRUST_CHANGED.into()),
         FolderTrust::Known(TrustLevel::Trusted | TrustLevel::Below | TrustLevel::ReadOnly) => None,
     };
-    let (mut kept, survey) = (known.kept.clone(), known.survey.clone());
+    let (mut kept, survey) = (known.store.clone(), known.survey.clone());
     let folder = ground.folder.clone();
     let above = trust::trustable_parent(&folder, &ground.paths.home).map(Path::to_owned);
     TrustPrompt {
@@ -327,7 +336,7 @@ fn trust(ground: &Startup) -> TrustPrompt {
 }
 
 /// True the first time on this machine; a file of the program records that.
-fn told_unheld(ground: &Startup) -> Box<dyn FnMut() -> bool + Send> {
+fn report_missing_sandbox_once(ground: &Startup) -> Box<dyn FnMut() -> bool + Send> {
     let folder = ground.paths.state.clone();
     Box::new(move || is_first_time(&folder))
 }
@@ -340,12 +349,17 @@ fn is_first_time(folder: &Path) -> bool {
 }
 
 /// Without a screen the question is not asked; a notice says what that means.
-fn untrusted(ground: &Startup) -> Option<Notice> {
+fn untrusted_notice(ground: &Startup) -> Option<Notice> {
     let how = words::TRUST_HOW_HEADLESS.with("folder", ground.folder.display().to_string());
     (!ground.trusted).then(|| Notice::info(words::TRUST_HELD_BACK).with_hint(how))
 }
 
-fn facts(ground: &Startup, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -> SessionInfo {
+fn session_info(
+    ground: &Startup,
+    tools: &Toolbox,
+    policy: &Policy,
+    bot: Option<&str>,
+) -> SessionInfo {
     let settings = &ground.loaded.settings;
     let shown = |rules: &[PolicyRule]| rules.iter().map(ToString::to_string).collect();
     SessionInfo {

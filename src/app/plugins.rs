@@ -1,7 +1,7 @@
 //! `plugin list` and `plugin run`: lists and runs plugins of slothtool from the command line. The
 //! user typed the command, so no question is asked.
 
-use super::answers::answer_rows;
+use super::answers::print_rows;
 use super::ground::Startup;
 use crate::cli::Exit;
 use crate::cli::args::PluginCommand;
@@ -12,11 +12,11 @@ use crate::tools::exec::run_in_terminal;
 use crate::tools::world::System;
 use crate::words::{cli as words, tools as tool_words};
 
-pub fn answer(ground: &Startup, asked: PluginCommand, json: bool) -> Exit {
-    let world = ground.world();
+pub fn run_subcommand(ground: &Startup, asked: PluginCommand, json: bool) -> Exit {
+    let world = ground.system();
     match asked {
         PluginCommand::List => {
-            answer_rows(ground, &plugins_page(&ground.paths.home, &world).rows, json)
+            print_rows(ground, &plugins_page(&ground.paths.home, &world).rows, json)
         }
         PluginCommand::Run { alias, args } => run(ground, &world, &alias, &args),
     }
@@ -25,7 +25,7 @@ pub fn answer(ground: &Startup, asked: PluginCommand, json: bool) -> Exit {
 /// Finds and resolves it as for the model's `plugin.run`, then gives it the terminal.
 fn run(ground: &Startup, world: &System, alias: &str, args: &[String]) -> Exit {
     let policy = ground.loaded.settings.policy();
-    let place = ground.place();
+    let place = ground.workspace();
     let input = serde_json::json!({ "alias": alias, "args": args });
     let work = StepAction::Tool { name: "plugin.run".to_owned(), input };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
@@ -54,6 +54,6 @@ fn run(ground: &Startup, world: &System, alias: &str, args: &[String]) -> Exit {
                 ground.fail(&Notice::error(say), Exit::Failed)
             }
         },
-        Err(error) => ground.broken(&error),
+        Err(error) => ground.fail_io(&error),
     }
 }

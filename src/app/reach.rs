@@ -33,25 +33,27 @@ impl ModelConnector {
     }
 
     /// The initial model.
-    pub fn first(&self, mode: Mode, lang: Lang) -> Result<Connected, LocalizedText> {
+    pub fn initial_model(&self, mode: Mode, lang: Lang) -> Result<Connected, LocalizedText> {
         match &self.connection {
             None => Ok(guide(lang)),
-            Some(connection) => self.by_settings(connection, connection.model(mode), lang),
+            Some(connection) => self.model_from_settings(connection, connection.model(mode), lang),
         }
     }
 
-    pub fn connect(self) -> Connect {
+    pub fn into_connect(self) -> Connect {
         Arc::new(move |wanted, lang| match wanted {
-            Wanted::Model { name, found } => self.named(name, found.as_ref(), lang),
+            Wanted::Model { name, found } => self.model_by_name(name, found.as_ref(), lang),
             Wanted::Mode(mode) => match &self.connection {
-                Some(connection) => self.by_settings(connection, connection.model(*mode), lang),
+                Some(connection) => {
+                    self.model_from_settings(connection, connection.model(*mode), lang)
+                }
                 None => Err(words::NO_CONNECTION.into()),
             },
             Wanted::Guide => Ok(guide(lang)),
         })
     }
 
-    fn named(
+    fn model_by_name(
         &self,
         name: &str,
         found: Option<&FoundServer>,
@@ -69,14 +71,14 @@ impl ModelConnector {
                 let key = self.environment.get(&key_name).map(str::to_owned);
                 // The server's own name selects its default model.
                 let model = if name.eq_ignore_ascii_case(&found.name) { "" } else { name };
-                self.server(&found.base_url, key, &key_name, model)
+                self.model_of_server(&found.base_url, key, &key_name, model)
             }
-            (None, Some(connection)) => self.by_settings(connection, name, lang),
+            (None, Some(connection)) => self.model_from_settings(connection, name, lang),
             (None, None) => Err(words::NO_CONNECTION.into()),
         }
     }
 
-    fn by_settings(
+    fn model_from_settings(
         &self,
         connection: &Connection,
         model: &str,
@@ -87,12 +89,12 @@ impl ModelConnector {
             ProviderSetting::Scripted(file) => scripted(file),
             ProviderSetting::OpenAi => {
                 let key = connection.api_key.as_ref().map(|key| key.expose().to_owned());
-                self.server(&connection.base_url, key, &connection.key_variable, model)
+                self.model_of_server(&connection.base_url, key, &connection.key_variable, model)
             }
         }
     }
 
-    fn server(
+    fn model_of_server(
         &self,
         base_url: &str,
         key: Option<String>,
@@ -125,18 +127,18 @@ impl ModelConnector {
 }
 
 /// Servers nearby, for a user without settings.
-pub fn search(environment: Environment) -> BoxFuture<'static, Vec<FoundServer>> {
+pub fn discover_servers(environment: Environment) -> BoxFuture<'static, Vec<FoundServer>> {
     async move {
         let look_up = |name: &str| environment.get(name).map(str::to_owned);
         let offers = discover(look_up, LOCAL).await;
-        offers.into_iter().map(found).collect()
+        offers.into_iter().map(found_server).collect()
     }
     .boxed()
 }
 
 /// A hosted server is listed by its name: it is not asked for its models before the user selects
 /// it.
-fn found(offer: ServerOffer) -> FoundServer {
+fn found_server(offer: ServerOffer) -> FoundServer {
     let by_name = || vec![offer.name.to_lowercase()];
     let models = if offer.key_env.is_some() { by_name() } else { offer.models };
     FoundServer { name: offer.name, base_url: offer.base_url, key_env: offer.key_env, models }
@@ -169,14 +171,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_that_is_set_offers_its_server_by_name() {
+    fn a_set_key_offers_its_server_by_name() {
         let offer = ServerOffer {
             name: "Groq".into(),
             base_url: "https://api.groq.com/openai/v1".into(),
             key_env: Some("GROQ_API_KEY".into()),
             models: Vec::new(),
         };
-        let found = found(offer);
+        let found = found_server(offer);
         assert_eq!(found.models, ["groq"]);
         let knowledge = ModelConnector {
             connection: None,
@@ -184,7 +186,9 @@ mod tests {
             timeouts: Timeouts::default(),
         };
         let named = |name| {
-            knowledge.named(name, Some(&found), Lang::En).map(|it| it.model.name().to_owned())
+            knowledge
+                .model_by_name(name, Some(&found), Lang::En)
+                .map(|it| it.model.name().to_owned())
         };
         assert_eq!(named("groq"), Ok("auto".to_owned()), "it is asked which model it has");
         assert_eq!(named("llama-4"), Ok("llama-4".to_owned()));

@@ -21,7 +21,7 @@ const MEMORY: usize = 48 * 1024 * 1024;
 const FEW: u64 = 4096;
 
 /// The resource that is lacking, if one is.
-pub fn lacking() -> Option<Phrase> {
+pub fn missing_resource() -> Option<Phrase> {
     if rustix::io::fcntl_dupfd_cloexec(io::stdin(), DESCRIPTORS.cast_signed()).is_err()
         && rustix::io::fcntl_dupfd_cloexec(io::stdin(), 0).is_ok()
     {
@@ -35,11 +35,11 @@ pub fn lacking() -> Option<Phrase> {
     if Vec::<u8>::new().try_reserve_exact(MEMORY).is_err() {
         return Some(words::NO_MEMORY);
     }
-    threads().err().map(|error| exhausted_resource(&error).unwrap_or(words::NO_PROCESSES))
+    try_threads().err().map(|error| exhausted_resource(&error).unwrap_or(words::NO_PROCESSES))
 }
 
 /// Starts as many threads as needed, all at once, and lets them end.
-fn threads() -> io::Result<()> {
+fn try_threads() -> io::Result<()> {
     let gate = Mutex::new(());
     let closed = gate.lock();
     thread::scope(|scope| {

@@ -34,13 +34,13 @@ use crate::signals;
 use crate::words::{Localize, LocalizedText, cli as words};
 
 /// Runs a script from the command line.
-pub fn script(ground: Startup, asked: &RunScript, json: bool, approved: ApprovalFlags) -> Exit {
-    ground.say_problems();
-    let args = match typed(asked).and_then(|text| surface::args(text.as_deref())) {
+pub fn run_script(ground: Startup, asked: &RunScript, json: bool, approved: ApprovalFlags) -> Exit {
+    ground.report_problems();
+    let args = match typed_args(asked).and_then(|text| surface::args(text.as_deref())) {
         Ok(args) => args,
-        Err(say) => return failed(&ground, json, say),
+        Err(say) => return report_error(&ground, json, say),
     };
-    let library = library(&ground, asked);
+    let library = script_library(&ground, asked);
     let order = RunRequest {
         script: asked.script.clone(),
         from: ground.folder.clone(),
@@ -50,7 +50,7 @@ pub fn script(ground: Startup, asked: &RunScript, json: bool, approved: Approval
     if asked.check {
         return check(&ground, &order, &library, json);
     }
-    let built = match parts::build(&ground, asked.bot.as_deref(), parts::For::Script) {
+    let built = match parts::build(&ground, asked.bot.as_deref(), parts::SessionPurpose::Script) {
         Ok(built) => built,
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
@@ -59,24 +59,24 @@ pub fn script(ground: Startup, asked: &RunScript, json: bool, approved: Approval
     let first = built.model_access.first;
     let model = (first.provider != Provider::Guide).then_some(first.model);
     let mut host =
-        SessionScriptHost::new(model, built.tools, built.security, told, asking(approved));
+        SessionScriptHost::new(model, built.tools, built.security, told, auto_answer(approved));
     host.set_store(ground.store());
     let leaving = [ground.leaving.clone(), host.cancel.clone()];
-    let look = look(&ground, json, asked.no_stream);
+    let look = run_format(&ground, json, asked.no_stream);
     let (host, seen): (Box<dyn ScriptHost>, _) = match asked.dry_run {
         false => (Box::new(host), None),
         true => {
             let seen = Arc::new(Mutex::new(Vec::new()));
-            (Box::new(Dry { inner: host, seen: seen.clone() }), Some(seen))
+            (Box::new(DryRunHost { inner: host, calls: seen.clone() }), Some(seen))
         }
     };
-    let voice = ground.voice();
-    let work = move || perform(order, library, host, (hear, leaving), look, seen);
+    let voice = ground.printer();
+    let work = move || run_and_print(order, library, host, (hear, leaving), look, seen);
     let ended = std::thread::Builder::new().stack_size(STACK).spawn(work).map(|it| it.join());
     match ended {
-        Ok(Ok(Ok(Ended::Done))) => Exit::Done,
-        Ok(Ok(Ok(Ended::Signal(number)))) => Exit::by_signal(number),
-        Ok(Ok(Ok(Ended::Failed(say)))) => {
+        Ok(Ok(Ok(ScriptEnd::Done))) => Exit::Done,
+        Ok(Ok(Ok(ScriptEnd::Signal(number)))) => Exit::by_signal(number),
+        Ok(Ok(Ok(ScriptEnd::Failed(say)))) => {
             if !json {
                 let notice = Notice::error(say);
                 report::notice(&mut output::stderr(), &notice, voice);
@@ -85,22 +85,22 @@ pub fn script(ground: Startup, asked: &RunScript, json: bool, approved: Approval
         }
         // The reader of the output is gone, so an error message is useless.
         Ok(Ok(Err(error))) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
-        Ok(Ok(Err(error))) | Err(error) => ground.broken(&error),
-        Ok(Err(_)) => ground.broken(&io::Error::other("the script's thread broke")),
+        Ok(Ok(Err(error))) | Err(error) => ground.fail_io(&error),
+        Ok(Err(_)) => ground.fail_io(&io::Error::other("the script's thread broke")),
     }
 }
 
-enum Ended {
+enum ScriptEnd {
     Done,
     Failed(LocalizedText),
     Signal(i32),
 }
 
 /// The messages of each call that a dry run would have made.
-type Caught = Arc<Mutex<Vec<Vec<Message>>>>;
+type RecordedCalls = Arc<Mutex<Vec<Vec<Message>>>>;
 
 /// Prints problems that did not end the run.
-fn noted(told: &ScriptEvent, look: RunFormat) {
+fn print_note(told: &ScriptEvent, look: RunFormat) {
     if let ScriptEvent::Note(say) = told
         && !look.json
     {
@@ -109,14 +109,14 @@ fn noted(told: &ScriptEvent, look: RunFormat) {
     }
 }
 
-fn perform(
+fn run_and_print(
     order: RunRequest,
     library: ScriptLibrary,
     host: Box<dyn ScriptHost>,
     (mut hear, leaving): (mpsc::UnboundedReceiver<ScriptEvent>, [CancellationToken; 2]),
     look: RunFormat,
-    seen: Option<Caught>,
-) -> io::Result<Ended> {
+    seen: Option<RecordedCalls>,
+) -> io::Result<ScriptEnd> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut writer = Writer::new(output::stdout(), look);
     let came: Result<Result<RunResult, LocatedError>, i32> = runtime.block_on(async {
@@ -128,7 +128,7 @@ fn perform(
                 biased;
                 told = hear.recv(), if listening => match told {
                     Some(told) => {
-                        noted(&told, look);
+                        print_note(&told, look);
                         writer.told(&told)?;
                     }
                     None => listening = false,
@@ -143,7 +143,7 @@ fn perform(
             }
         };
         while let Ok(told) = hear.try_recv() {
-            noted(&told, look);
+            print_note(&told, look);
             writer.told(&told)?;
         }
         io::Result::Ok(came)
@@ -152,7 +152,7 @@ fn perform(
     let calls = seen.and_then(|seen| Some(std::mem::take(&mut *seen.lock().ok()?)));
     let calls = calls.unwrap_or_default();
     match (came, calls.is_empty()) {
-        (Err(number), _) => Ok(Ended::Signal(number)),
+        (Err(number), _) => Ok(ScriptEnd::Signal(number)),
         (Ok(came), false) => {
             for (at, messages) in calls.iter().enumerate() {
                 let messages = serde_json::to_value(messages).unwrap_or(Value::Null);
@@ -167,20 +167,20 @@ fn perform(
                 let voice = Printer { lang: look.lang, clean: ground::clean };
                 report::notice(&mut output::stderr(), &Notice::info(rest), voice);
             }
-            Ok(Ended::Done)
+            Ok(ScriptEnd::Done)
         }
         (Ok(came), true) => {
             writer.ended(&came)?;
             Ok(match came {
-                Ok(_) => Ended::Done,
-                Err(failure) => Ended::Failed(failure.localized()),
+                Ok(_) => ScriptEnd::Done,
+                Err(failure) => ScriptEnd::Failed(failure.localized()),
             })
         }
     }
 }
 
 /// The arguments as typed; `-` reads them from standard input.
-fn typed(asked: &RunScript) -> Result<Option<String>, LocalizedText> {
+fn typed_args(asked: &RunScript) -> Result<Option<String>, LocalizedText> {
     match asked.args.as_deref() {
         Some("-") => {
             let mut text = String::new();
@@ -197,17 +197,17 @@ const FOLDER: &str = ".avocet/scripts";
 
 const MOST_TYPED: u64 = 16 << 20;
 
-fn library(ground: &Startup, asked: &RunScript) -> ScriptLibrary {
-    let ScriptPlaces { folders, trusted } = find(ground)(ground.trusted);
+fn script_library(ground: &Startup, asked: &RunScript) -> ScriptLibrary {
+    let ScriptPlaces { folders, trusted } = script_folder_finder(ground)(ground.trusted);
     let named = asked.search.iter().map(|folder| ground.folder.join(folder));
     let folders: Vec<PathBuf> = named.chain(folders).collect();
     ScriptLibrary::new(Arc::new(DiskFiles { trusted }), folders, built_in::SCRIPTS)
 }
 
 /// The folders of scripts, for callers that learn later whether the folder is trusted.
-pub fn find(ground: &Startup) -> FindScripts {
+pub fn script_folder_finder(ground: &Startup) -> FindScripts {
     let (own, folder) = (ground.paths.scripts(), ground.folder.clone());
-    let given = ground.trust.given.clone();
+    let given = ground.trust.trusted_folder.clone();
     Arc::new(move |trusted| {
         let workspace = trusted.then(|| folder.clone());
         let folders = workspace.iter().map(|folder| folder.join(FOLDER)).chain([own.clone()]);
@@ -219,7 +219,7 @@ pub fn find(ground: &Startup) -> FindScripts {
     })
 }
 
-fn look(ground: &Startup, json: bool, no_stream: bool) -> RunFormat {
+fn run_format(ground: &Startup, json: bool, no_stream: bool) -> RunFormat {
     let is_terminal = output::stdout().is_terminal();
     RunFormat {
         json,
@@ -230,7 +230,7 @@ fn look(ground: &Startup, json: bool, no_stream: bool) -> RunFormat {
 }
 
 /// No user is present: `-y` approves what would be asked.
-fn asking(approved: ApprovalFlags) -> AskUser {
+fn auto_answer(approved: ApprovalFlags) -> AskUser {
     let yes = approved.steps.is_some();
     Arc::new(move |asked| {
         let may = match asked {
@@ -251,12 +251,12 @@ fn asking(approved: ApprovalFlags) -> AskUser {
     })
 }
 
-fn failed(ground: &Startup, json: bool, say: LocalizedText) -> Exit {
+fn report_error(ground: &Startup, json: bool, say: LocalizedText) -> Exit {
     if json {
         let came = Err(LocatedError::new(say));
-        return match Writer::new(output::stdout(), look(ground, json, true)).ended(&came) {
+        return match Writer::new(output::stdout(), run_format(ground, json, true)).ended(&came) {
             Ok(()) => Exit::Failed,
-            Err(error) => ground.broken(&error),
+            Err(error) => ground.fail_io(&error),
         };
     }
     ground.fail(&Notice::error(say), Exit::Failed)
@@ -269,14 +269,14 @@ fn check(ground: &Startup, order: &RunRequest, library: &ScriptLibrary, json: bo
         .and_then(|source| Manifest::load(source, library))
         .and_then(|shape| crate::script::check(&shape, library).map(|()| shape));
     match came {
-        Err(failure) => failed(ground, json, failure.localized()),
+        Err(failure) => report_error(ground, json, failure.localized()),
         Ok(shape) => {
             let said = words::SCRIPT_SOUND.with("file", shape.origin.file.clone());
             let value = Value::String(said.text(ground.lang()));
             let done = RunResult { value, visible: Vec::new() };
-            match Writer::new(output::stdout(), look(ground, json, true)).ended(&Ok(done)) {
+            match Writer::new(output::stdout(), run_format(ground, json, true)).ended(&Ok(done)) {
                 Ok(()) => Exit::Done,
-                Err(error) => ground.broken(&error),
+                Err(error) => ground.fail_io(&error),
             }
         }
     }
@@ -287,17 +287,17 @@ const MOST_DRY: usize = 32;
 
 /// A host without a model: each call is recorded, and a placeholder stands in for its answer.
 /// Nothing is changed: files are read, and other steps are skipped.
-struct Dry {
+struct DryRunHost {
     inner: SessionScriptHost,
-    seen: Caught,
+    calls: RecordedCalls,
 }
 
-impl ScriptHost for Dry {
+impl ScriptHost for DryRunHost {
     fn call_model(
         &mut self,
         call: ModelCall,
     ) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
-        let Ok(mut seen) = self.seen.lock() else {
+        let Ok(mut seen) = self.calls.lock() else {
             return stream::iter([Err(words::DRY_RUN.into())]).boxed();
         };
         if seen.len() >= MOST_DRY {
