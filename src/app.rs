@@ -24,8 +24,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use crate::cli::args::{ResumeChoice, RunMode, Terminals};
-use crate::cli::linear::Linear;
-use crate::cli::linear::run::{Left, lines as typed_lines, run as talk};
+use crate::cli::linear::PlainSession;
+use crate::cli::linear::run::{PlainEnd, run as talk, stdin_lines as typed_lines};
 use crate::cli::print::{self, PrintChannels};
 use crate::cli::report::{self, Printer};
 use crate::cli::{Cli, Exit, output};
@@ -79,12 +79,12 @@ pub fn entry() -> ExitCode {
 fn route(cli: Cli, ends: Terminals, ground: Startup) -> Exit {
     let (json, yes, schema) = (cli.run.json, cli.run.yes, cli.run.output_schema.clone());
     let linear = cli.look.linear;
-    let approved = cli.approved();
-    let take = match cli.take() {
+    let approved = cli.approval_flags();
+    let take = match cli.resume_choice() {
         Ok(take) => take,
         Err(wrong) => return ground.fail(&Notice::error(wrong.localized()), Exit::WrongUse),
     };
-    let way = match cli.way(ends) {
+    let way = match cli.run_mode(ends) {
         Ok(way) => way,
         Err(wrong) => return ground.fail(&Notice::error(wrong.localized()), Exit::WrongUse),
     };
@@ -110,7 +110,7 @@ fn route(cli: Cli, ends: Terminals, ground: Startup) -> Exit {
         RunMode::Script(script) => scripts::run_script(ground, &script, json, approved),
         RunMode::Policy(policy) => answers::policy(&ground, &policy, json),
         RunMode::Model(model) => answers::model(&ground, model, json),
-        RunMode::Kept { kind, asked } => {
+        RunMode::Extension { kind, asked } => {
             kept::run(&ground, kind, asked, kept::ExtensionOptions { json, yes })
         }
         RunMode::InitHome => kept::init_home(&ground, json),
@@ -129,7 +129,7 @@ fn needs_threads(way: &RunMode) -> bool {
         | RunMode::Template { .. }
         | RunMode::Script(_)
         | RunMode::Model(_)
-        | RunMode::Kept { .. }
+        | RunMode::Extension { .. }
         | RunMode::Doctor => true,
         RunMode::Session(_)
         | RunMode::Policy(_)
@@ -256,8 +256,8 @@ fn run_plain(
         Err(error) => return ground.fail_io(&error),
     };
     let voice = Printer { lang: ground.lang(), clean: ground::clean };
-    let linear = Linear::new(built.info.clone(), voice.lang, voice.clean)
-        .with_answers(io::stdin().is_terminal());
+    let linear = PlainSession::new(built.info.clone(), voice.lang, voice.clean)
+        .with_user(io::stdin().is_terminal());
     let ended = runtime.block_on(async {
         let handle = session::start(built);
         let wires = PrintChannels {
@@ -271,7 +271,7 @@ fn run_plain(
         ground.leaving.cancel();
         (left, wait_for_session(handle.task, LEAVING).await)
     });
-    let (Left { exit, knows_unsaved }, farewell) = ended;
+    let (PlainEnd { exit, knows_unsaved }, farewell) = ended;
     if let Some(rescue) = farewell.shut_down(runtime).filter(|_| !knows_unsaved) {
         rescue::write(&ground, &rescue);
         return if exit == Exit::Done { Exit::Failed } else { exit };

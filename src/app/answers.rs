@@ -29,7 +29,7 @@ pub fn policy(ground: &Startup, asked: &args::PolicyCommand, json: bool) -> Exit
     let world = ground.system();
     // The verdict of the policy, as for a batch; a note adds that in this folder every command
     // asks.
-    let place = policy::place(&ground.folder, &ground.paths.home, true, &world);
+    let place = policy::workspace_in(&ground.folder, &ground.paths.home, true, &world);
     let rules = ground.loaded.settings.policy();
     let scene = PolicyContext { policy: &rules, place: &place, world: &world };
     let lang = ground.lang();
@@ -138,8 +138,10 @@ pub fn session(ground: &Startup, asked: &args::SessionCommand, json: bool) -> Ex
                 session::SessionAnswer::Page(page) => print_rows(ground, &page.rows, false),
                 session::SessionAnswer::Out(text) => print_text(ground, &clean(&text)),
                 session::SessionAnswer::Written => exit_after_writing(ground, Ok(())),
-                session::SessionAnswer::Unwritten(error) => exit_after_writing(ground, Err(error)),
-                session::SessionAnswer::Told(said) => {
+                session::SessionAnswer::WriteFailed(error) => {
+                    exit_after_writing(ground, Err(error))
+                }
+                session::SessionAnswer::Messages(said) => {
                     said.into_iter().for_each(|say| {
                         ground.fail(&Notice::info(say), Exit::Done);
                     });
@@ -187,7 +189,7 @@ pub fn config(ground: &Startup, asked: &ConfigCommand, json: bool) -> Exit {
     let file = ground.paths.settings();
     match config::run(asked, &file, &ground.loaded, json, ground.lang()) {
         Ok(config::ConfigAnswer::Out(text)) => print_text(ground, &text),
-        Ok(config::ConfigAnswer::Told(say)) => ground.fail(&Notice::info(say), Exit::Done),
+        Ok(config::ConfigAnswer::Message(say)) => ground.fail(&Notice::info(say), Exit::Done),
         Err(error) => ground.fail(&Notice::error(error.localized()), Exit::WrongUse),
     }
 }
@@ -262,7 +264,7 @@ fn ineffective_rules(
     world: &crate::tools::world::System,
 ) -> Vec<crate::words::LocalizedText> {
     let policy = loaded.settings.policy();
-    let place = policy::place(folder, home, true, world);
+    let place = policy::workspace_in(folder, home, true, world);
     let scene = PolicyContext { policy: &policy, place: &place, world };
     policy
         .allowed
@@ -289,14 +291,14 @@ fn terminal_info(environment: &Environment) -> Terminal {
 
 /// `completions SHELL`.
 pub fn completions(ground: &Startup, shell: CompletionShell) -> Exit {
-    let done = report::answer(&mut output::stdout(), args::completions(shell));
+    let done = report::write_text(&mut output::stdout(), args::completions(shell));
     exit_after_writing(ground, done)
 }
 
 pub fn print_rows(ground: &Startup, rows: &[PageRow], json: bool) -> Exit {
     let mut out = output::stdout();
     let done = if json {
-        report::answer(&mut out, format!("{}\n", page::json(rows, ground.lang())))
+        report::write_text(&mut out, format!("{}\n", page::json(rows, ground.lang())))
     } else {
         let clean = if out.is_terminal() { super::ground::clean } else { str::to_owned };
         page::write(&mut out, rows, Printer { lang: ground.lang(), clean })
@@ -305,7 +307,7 @@ pub fn print_rows(ground: &Startup, rows: &[PageRow], json: bool) -> Exit {
 }
 
 pub fn print_text(ground: &Startup, text: &str) -> Exit {
-    let done = report::answer(&mut output::stdout(), text);
+    let done = report::write_text(&mut output::stdout(), text);
     exit_after_writing(ground, done)
 }
 

@@ -115,7 +115,8 @@ impl Startup {
 
     /// The folders that matter for an assessment.
     pub fn workspace(&self) -> safety::Workspace {
-        let place = policy::place(&self.folder, &self.paths.home, self.trusted, &self.system());
+        let place =
+            policy::workspace_in(&self.folder, &self.paths.home, self.trusted, &self.system());
         let own = [&self.paths.config, &self.paths.data, &self.paths.state];
         let own = own.into_iter().map(|path| world::resolve_path(path));
         // A folder that contains the workspace or the home does not belong to this program alone.

@@ -69,7 +69,7 @@ impl HeadlessOptions {
         let options = Options {
             json: self.json,
             approved: self.approved,
-            asks,
+            has_user: asks,
             schema,
             voice: ground.printer(),
             clean: if out_is_terminal { ground::clean } else { str::to_owned },
@@ -87,7 +87,7 @@ impl HeadlessOptions {
                 grace: print::GRACE,
                 leaving: ground.leaving.clone(),
             };
-            let person = if asks { print::person() } else { print::nobody() };
+            let person = if asks { print::terminal_user() } else { print::no_user() };
             let streams = (output::stdout(), output::stderr());
             let exit = print::run(op, wires, person, &options, streams).await;
             ground.leaving.cancel();
@@ -143,7 +143,7 @@ fn message_op(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op,
             prompt.map(|text| PromptPart::Text(text.to_owned())).into_iter().collect()
         }
     };
-    let whole = input::message(Some(&line::text_of(&parts)), piped.as_deref());
+    let whole = input::join_message(Some(&line::text_of(&parts)), piped.as_deref());
     let Some(shown) = whole else {
         let notice = Notice::error(words::NO_PROMPT).with_hint(words::NO_PROMPT_HINT);
         return Err(ground.fail(&notice, Exit::WrongUse));
@@ -183,7 +183,7 @@ fn extension_prompt(
     }
     if prompt.shell_lines().next().is_some() {
         let bytes =
-            input::bytes(io::stdin().lock(), MOST).map_err(|error| ground.fail_io(&error))?;
+            input::read_bytes(io::stdin().lock(), MOST).map_err(|error| ground.fail_io(&error))?;
         let Some(bytes) = bytes else {
             let say = w::PIPED_TOO_LONG.with("most", MOST / 1024);
             return Err(ground.fail(&Notice::error(say), Exit::Failed));

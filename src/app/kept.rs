@@ -7,7 +7,7 @@ use std::path::Path;
 use super::answers::{print_rows, print_text};
 use super::ground::{self, Startup};
 use super::runtime;
-use crate::cli::input::{self, Confirmed};
+use crate::cli::input::{self, Confirmation};
 use crate::cli::kept;
 use crate::cli::kept::args::{ExtensionAction, Sampling, Texts};
 use crate::cli::{Exit, output, report};
@@ -67,7 +67,7 @@ pub fn run(
 /// `init-home`.
 pub fn init_home(ground: &Startup, json: bool) -> Exit {
     match examples::copy(&ground.paths) {
-        Ok(done) => print_rows(ground, &kept::copied(&done, &ground.paths.config), json),
+        Ok(done) => print_rows(ground, &kept::example_rows(&done, &ground.paths.config), json),
         Err(why) => report_error(ground, why),
     }
 }
@@ -127,9 +127,9 @@ fn create(
         return report_error(ground, w::THERE_ALREADY.with("file", file.display().to_string()));
     }
     let text = match &texts.prompt {
-        Some(prompt) => kept::text(kind, texts, prompt, sampling),
+        Some(prompt) => kept::new_file_text(kind, texts, prompt, sampling),
         None if io::stdin().is_terminal() => {
-            let draft = kept::draft(kind, texts, sampling, ground.lang());
+            let draft = kept::draft_text(kind, texts, sampling, ground.lang());
             let check = |text: &str| saved::check(kind, OWN, &file, text);
             match edit_until_valid(ground, &file, &draft, check) {
                 Ok(Some(text)) => text,
@@ -138,10 +138,10 @@ fn create(
             }
         }
         None => match input::read(io::stdin().lock()) {
-            Ok(piped) if piped.cut => {
+            Ok(piped) if piped.truncated => {
                 return report_error(ground, w::PIPED_TOO_LONG.with("most", input::LONGEST / 1024));
             }
-            Ok(piped) => kept::text(kind, texts, &piped.text, sampling),
+            Ok(piped) => kept::new_file_text(kind, texts, &piped.text, sampling),
             Err(error) => return ground.fail_io(&error),
         },
     };
@@ -205,8 +205,8 @@ fn edit_until_valid(
         let Err(why) = check(&written) else { return Ok(Some(written)) };
         ground.fail(&Notice::error(why), Exit::Failed);
         match confirm(ground, w::EDIT_AGAIN.into(), true) {
-            Confirmed::Yes => now = written,
-            Confirmed::No | Confirmed::Nobody => return Err(report_unchanged(ground)),
+            Confirmation::Yes => now = written,
+            Confirmation::No | Confirmation::NoUser => return Err(report_unchanged(ground)),
         }
     }
 }
@@ -218,16 +218,16 @@ fn report_unchanged(ground: &Startup) -> Exit {
 fn delete(ground: &Startup, file: &LoadedFile, how: ExtensionOptions) -> Exit {
     let shown = file.path.display().to_string();
     let sure = match how.yes {
-        true => Confirmed::Yes,
+        true => Confirmation::Yes,
         false => confirm(ground, w::DELETE_ASK.with("file", shown.as_str()), false),
     };
     match sure {
-        Confirmed::Yes => match saved::delete(&file.path) {
+        Confirmation::Yes => match saved::delete(&file.path) {
             Ok(()) => report_info(ground, w::DELETED.with("file", shown)),
             Err(why) => report_error(ground, why),
         },
-        Confirmed::No => ground.fail(&Notice::info(w::NOT_DELETED_NO), Exit::Blocked),
-        Confirmed::Nobody => {
+        Confirmation::No => ground.fail(&Notice::info(w::NOT_DELETED_NO), Exit::Blocked),
+        Confirmation::NoUser => {
             let notice =
                 Notice::error(w::DELETE_NOBODY.with("file", shown)).with_hint(w::DELETE_HOW);
             ground.fail(&notice, Exit::Blocked)
@@ -236,18 +236,18 @@ fn delete(ground: &Startup, file: &LoadedFile, how: ExtensionOptions) -> Exit {
 }
 
 /// Asks on standard error; reads a line of standard input, if that is a terminal.
-fn confirm(ground: &Startup, question: LocalizedText, usual: bool) -> Confirmed {
+fn confirm(ground: &Startup, question: LocalizedText, usual: bool) -> Confirmation {
     if !io::stdin().is_terminal() {
-        return Confirmed::Nobody;
+        return Confirmation::NoUser;
     }
     let voice = ground.printer();
     let _ = write!(output::stderr(), "{} ", (voice.clean)(&question.text(voice.lang)));
-    input::confirmed(io::stdin().lock(), usual)
+    input::read_confirmation(io::stdin().lock(), usual)
 }
 
 fn check(ground: &Startup, file: &LoadedFile) -> Exit {
     let refused = matches!(file.state, LoadState::Refused { .. });
-    for say in kept::checked(file) {
+    for say in kept::check_findings(file) {
         let notice = if refused { Notice::error(say) } else { Notice::info(say) };
         report::notice(&mut output::stderr(), &notice, ground.printer());
     }

@@ -129,7 +129,7 @@ fn run_and_print(
                 told = hear.recv(), if listening => match told {
                     Some(told) => {
                         print_note(&told, look);
-                        writer.told(&told)?;
+                        writer.write_event(&told)?;
                     }
                     None => listening = false,
                 },
@@ -144,7 +144,7 @@ fn run_and_print(
         };
         while let Ok(told) = hear.try_recv() {
             print_note(&told, look);
-            writer.told(&told)?;
+            writer.write_event(&told)?;
         }
         io::Result::Ok(came)
     })?;
@@ -156,7 +156,7 @@ fn run_and_print(
         (Ok(came), false) => {
             for (at, messages) in calls.iter().enumerate() {
                 let messages = serde_json::to_value(messages).unwrap_or(Value::Null);
-                writer.messages(&messages, (calls.len() > 1).then_some(at + 1))?;
+                writer.write_messages(&messages, (calls.len() > 1).then_some(at + 1))?;
             }
             let rest = match came {
                 Err(failure) => Some(words::DRY_REST.with("why", failure.message)),
@@ -170,7 +170,7 @@ fn run_and_print(
             Ok(ScriptEnd::Done)
         }
         (Ok(came), true) => {
-            writer.ended(&came)?;
+            writer.write_end(&came)?;
             Ok(match came {
                 Ok(_) => ScriptEnd::Done,
                 Err(failure) => ScriptEnd::Failed(failure.localized()),
@@ -254,7 +254,8 @@ fn auto_answer(approved: ApprovalFlags) -> AskUser {
 fn report_error(ground: &Startup, json: bool, say: LocalizedText) -> Exit {
     if json {
         let came = Err(LocatedError::new(say));
-        return match Writer::new(output::stdout(), run_format(ground, json, true)).ended(&came) {
+        return match Writer::new(output::stdout(), run_format(ground, json, true)).write_end(&came)
+        {
             Ok(()) => Exit::Failed,
             Err(error) => ground.fail_io(&error),
         };
@@ -274,7 +275,8 @@ fn check(ground: &Startup, order: &RunRequest, library: &ScriptLibrary, json: bo
             let said = words::SCRIPT_SOUND.with("file", shape.origin.file.clone());
             let value = Value::String(said.text(ground.lang()));
             let done = RunResult { value, visible: Vec::new() };
-            match Writer::new(output::stdout(), run_format(ground, json, true)).ended(&Ok(done)) {
+            match Writer::new(output::stdout(), run_format(ground, json, true)).write_end(&Ok(done))
+            {
                 Ok(()) => Exit::Done,
                 Err(error) => ground.fail_io(&error),
             }

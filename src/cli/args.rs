@@ -104,7 +104,7 @@ pub struct RunOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ApprovalFlags {
     /// The shell commands of the user's templates, except those of high risk.
-    pub pieces: bool,
+    pub template_commands: bool,
     /// The model's steps that ask, approved by this option.
     pub steps: Option<&'static str>,
     /// Also those that may hand out credentials.
@@ -310,7 +310,7 @@ pub enum RunMode {
     Policy(PolicyCommand),
     Model(ModelCommand),
     /// A subcommand for bots, commands or skills.
-    Kept {
+    Extension {
         kind: ExtensionFileKind,
         asked: ExtensionAction,
     },
@@ -406,21 +406,21 @@ impl Cli {
 
     /// What the command line approves in advance. With a template or a bot, `-y` approves the
     /// template, not the steps that the model proposes after it.
-    pub fn approved(&self) -> ApprovalFlags {
+    pub fn approval_flags(&self) -> ApprovalFlags {
         let templates = matches!(self.command, Some(Sub::Chat { .. } | Sub::Command(_)));
         let steps = match self.run.approve_steps {
             true => Some(APPROVE_STEPS),
             false => (self.run.yes && !templates).then_some("-y"),
         };
-        ApprovalFlags { pieces: self.run.yes, steps, secrets: self.run.approve_secrets }
+        ApprovalFlags { template_commands: self.run.yes, steps, secrets: self.run.approve_secrets }
     }
 
     /// The request. Piped text, a redirected answer and `-p` each mean a run without the screen.
-    pub fn way(self, ends: Terminals) -> Result<RunMode, UsageError> {
+    pub fn run_mode(self, ends: Terminals) -> Result<RunMode, UsageError> {
         let schema = self.run.output_schema.is_some();
         let json = self.run.json;
         let steps = self.run.approve_steps;
-        let way = self.meant(ends)?;
+        let way = self.requested_mode(ends)?;
         match &way {
             RunMode::Print { .. } | RunMode::Template { .. } => {}
             _ if schema => return Err(UsageError::OnlyHeadless { option: "--output-schema" }),
@@ -436,7 +436,7 @@ impl Cli {
         Ok(way)
     }
 
-    fn meant(self, ends: Terminals) -> Result<RunMode, UsageError> {
+    fn requested_mode(self, ends: Terminals) -> Result<RunMode, UsageError> {
         let given_bot = self.model.bot;
         let prompted = self.prompt.is_some() || self.print.is_some();
         let bot = match self.command {
@@ -452,17 +452,17 @@ impl Cli {
             }
             Some(Sub::Policy(policy)) => return Ok(RunMode::Policy(policy)),
             Some(Sub::Model(model)) => return Ok(RunMode::Model(model)),
-            Some(Sub::Bot(sub)) => return Ok(kept(sub)),
+            Some(Sub::Bot(sub)) => return Ok(extension_mode(sub)),
             Some(Sub::Command(sub)) => {
                 return Ok(match sub.template() {
                     Some((name, args, then)) => {
                         let (name, piped) = (name.to_owned(), !ends.stdin);
                         RunMode::Template { name, args, then, bot: given_bot, piped }
                     }
-                    None => kept(sub),
+                    None => extension_mode(sub),
                 });
             }
-            Some(Sub::Skill(sub)) => return Ok(kept(sub)),
+            Some(Sub::Skill(sub)) => return Ok(extension_mode(sub)),
             Some(Sub::InitHome) => return Ok(RunMode::InitHome),
             Some(Sub::Config(config)) => return Ok(RunMode::Config(config)),
             Some(Sub::Plugin(plugin)) => return Ok(RunMode::Plugin(plugin)),
@@ -481,9 +481,9 @@ impl Cli {
     }
 }
 
-fn kept(sub: impl Into<(ExtensionFileKind, ExtensionAction)>) -> RunMode {
+fn extension_mode(sub: impl Into<(ExtensionFileKind, ExtensionAction)>) -> RunMode {
     let (kind, asked) = sub.into();
-    RunMode::Kept { kind, asked }
+    RunMode::Extension { kind, asked }
 }
 
 /// The completion script for a shell.

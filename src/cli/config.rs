@@ -15,7 +15,7 @@ use crate::words::{Lang, Localize, LocalizedText, cli as w};
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConfigAnswer {
     Out(String),
-    Told(LocalizedText),
+    Message(LocalizedText),
 }
 
 /// Runs the subcommand. `file` is the user's settings file.
@@ -37,15 +37,15 @@ pub fn run(
             let value = edit::set(file, key, value)?;
             let say = w::CONFIG_SET
                 .with("key", key.as_str())
-                .with("value", shown(key, value).display_text());
-            Ok(ConfigAnswer::Told(say.with("file", place())))
+                .with("value", without_password(key, value).display_text());
+            Ok(ConfigAnswer::Message(say.with("file", place())))
         }
         ConfigCommand::Unset { key } => {
             let word = match edit::unset(file, key)? {
                 true => w::CONFIG_UNSET,
                 false => w::CONFIG_WAS_UNSET,
             };
-            Ok(ConfigAnswer::Told(word.with("key", key.as_str()).with("file", place())))
+            Ok(ConfigAnswer::Message(word.with("key", key.as_str()).with("file", place())))
         }
     }
 }
@@ -58,7 +58,7 @@ fn get(
     lang: Lang,
 ) -> Result<ConfigAnswer, EditError> {
     edit::find(key)?;
-    let value = loaded.get(key).map(|value| shown(key, value));
+    let value = loaded.get(key).map(|value| without_password(key, value));
     let layer = loaded.layer_of(key);
     let text = match &value {
         _ if json => format!("{}\n", entry(key, value.as_ref(), &layer, lang)),
@@ -66,13 +66,13 @@ fn get(
             format!("{}\t{}\n", value.display_text(), layer.localized().text(lang))
         }
         Some(value) => format!("{}\n", value.display_text()),
-        None => return Ok(ConfigAnswer::Told(w::CONFIG_NO_VALUE.with("key", key))),
+        None => return Ok(ConfigAnswer::Message(w::CONFIG_NO_VALUE.with("key", key))),
     };
     Ok(ConfigAnswer::Out(text))
 }
 
 /// A value as it may be shown: an address without its password.
-pub(super) fn shown(key: &str, value: TomlValue) -> TomlValue {
+pub(super) fn without_password(key: &str, value: TomlValue) -> TomlValue {
     match value {
         TomlValue::Text(text) if key == ADDRESS || key.ends_with(".base_url") => {
             TomlValue::Text(display_address(&text))
@@ -86,7 +86,7 @@ const ADDRESS: &str = "base_url";
 fn list(loaded: &Loaded, place: bool, json: bool, lang: Lang) -> String {
     let mut out = String::new();
     for (key, value, layer) in loaded.all() {
-        let value = shown(&key, value);
+        let value = without_password(&key, value);
         out += &match (json, place) {
             (true, _) => format!("{}\n", entry(&key, Some(&value), &layer, lang)),
             (false, true) => {
@@ -130,7 +130,7 @@ mod tests {
         let answer = run(command, &paths.settings(), &load(sources), json, Lang::En);
         let shown = match answer {
             Ok(ConfigAnswer::Out(text)) => text,
-            Ok(ConfigAnswer::Told(say)) => say.text(Lang::En),
+            Ok(ConfigAnswer::Message(say)) => say.text(Lang::En),
             Err(error) => format!("error: {}", error.localized().text(Lang::En)),
         };
         let place = paths.settings().display().to_string();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_password_in_an_address_is_shown_nowhere() {
+    fn the_password_in_an_address_is_never_shown() {
         let file = "[profiles.far]\nbase_url = \"https://you:sw0rdf1sh@far/v1\"\nhigh = \"m\"\n";
         let set = |key: &str| ConfigCommand::Set {
             key: key.into(),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_shown_bare_with_its_layer_or_as_json() {
+    fn get_prints_a_value_alone_with_its_layer_or_as_json() {
         let file = "mode = \"low\"";
         let cases = [
             (get("mode", false), false, "low\n"),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_key_all_values_are_listed_as_a_file_would_hold_them() {
+    fn get_without_a_key_lists_all_values_as_toml() {
         let all = ConfigCommand::Get { key: None, place: false };
         let (shown, _) = asked("[profiles.a]\nhigh = \"x\"", &all, false);
         for line in ["mode = \"high\"", "profiles.a.high = \"x\"", "safety.allow_write = true"] {

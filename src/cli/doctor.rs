@@ -120,8 +120,9 @@ fn settings(loaded: &Loaded) -> Vec<PageRow> {
     rows.extend(wrong);
     let set = loaded.all().into_iter().filter(|(_, _, layer)| *layer != SettingsLayer::BuiltIn);
     rows.extend(set.flat_map(|(key, value, layer)| {
-        let older = (key == "safety.sandbox").then(|| older(&value.display_text())).flatten();
-        let seen = super::config::shown(&key, value).display_text();
+        let older =
+            (key == "safety.sandbox").then(|| renamed_word(&value.display_text())).flatten();
+        let seen = super::config::without_password(&key, value).display_text();
         let value = w::DOCTOR_VALUE.with("value", seen);
         let row = PageRow::pair(key, value.with("from", layer.localized()));
         std::iter::once(row).chain(older)
@@ -133,7 +134,7 @@ fn settings(loaded: &Loaded) -> Vec<PageRow> {
 }
 
 /// Today's name for a word of an older version.
-fn older(word: &str) -> Option<PageRow> {
+fn renamed_word(word: &str) -> Option<PageRow> {
     let new = SandboxMode::parse(word)?.name();
     let say = crate::words::sandbox::OLD_WORD.with("old", word).with("new", new);
     (new != word).then(|| PageRow::line(say))
@@ -241,7 +242,7 @@ mod tests {
     const SERVER: &str = "[profiles.default]\nbase_url = \"http://x/v1\"\nhigh = \"m\"";
 
     #[test]
-    fn it_shows_the_layer_of_each_setting_and_no_key() {
+    fn doctor_shows_the_layer_of_each_setting_and_no_secret() {
         let (page, exit) = page_of(SERVER, &ModelListing::Models(vec!["m".into()]), Lang::En);
         assert!(page.contains("http://x/v1 (your settings, "), "{page}");
         assert!(page.contains("go to x unencrypted (http://)"), "{page}");

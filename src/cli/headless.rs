@@ -34,7 +34,7 @@ pub enum StderrLine {
     Text(String),
     Line(LocalizedText),
     /// Text that belongs to a question, shown wherever the question is asked.
-    Asked(LocalizedText),
+    Question(LocalizedText),
     Notice(Notice),
 }
 
@@ -48,7 +48,7 @@ pub struct HeadlessTurn<'a> {
     blocked: Option<Tier>,
     stop: Stop,
     /// The template's shell commands that the user is asked about.
-    asking: Option<TemplateApproval>,
+    approval: Option<TemplateApproval>,
     /// The folder that the last question offered to trust.
     untrusted: Option<String>,
 }
@@ -69,7 +69,7 @@ impl<'a> HeadlessTurn<'a> {
             reply: None,
             blocked: None,
             stop: Stop::No,
-            asking: None,
+            approval: None,
             untrusted: None,
         }
     }
@@ -83,7 +83,7 @@ impl<'a> HeadlessTurn<'a> {
             false => {
                 // The question is on an unfinished line.
                 let end = self
-                    .asking
+                    .approval
                     .take()
                     .map(|_| HeadlessEffect::Tell(StderrLine::Text(String::new())));
                 end.into_iter().chain([HeadlessEffect::Send(Op::Stop)]).collect()
@@ -92,29 +92,32 @@ impl<'a> HeadlessTurn<'a> {
     }
 
     /// The user typed before the question could be read: it is asked again.
-    pub fn typed_too_soon(&self) -> Vec<HeadlessEffect> {
-        let Some(asking) = &self.asking else { return vec![] };
+    pub fn on_early_line(&self) -> Vec<HeadlessEffect> {
+        let Some(asking) = &self.approval else { return vec![] };
         let say = prompt::TERMINAL_TOO_SOON.into();
-        vec![HeadlessEffect::Tell(StderrLine::Asked(say)), HeadlessEffect::Ask(asking.question())]
+        vec![
+            HeadlessEffect::Tell(StderrLine::Question(say)),
+            HeadlessEffect::Ask(asking.question()),
+        ]
     }
 
     /// A line from the user at the terminal; `None` at the end of the input.
-    pub fn typed(&mut self, line: Option<&str>) -> Vec<HeadlessEffect> {
-        let Some(asking) = &mut self.asking else { return vec![] };
-        match asking.typed(line) {
+    pub fn on_line(&mut self, line: Option<&str>) -> Vec<HeadlessEffect> {
+        let Some(asking) = &mut self.approval else { return vec![] };
+        match asking.on_line(line) {
             ApprovalLine::Next(question) => vec![HeadlessEffect::Ask(question)],
-            ApprovalLine::Again(say, question) => {
-                vec![HeadlessEffect::Tell(StderrLine::Asked(say)), HeadlessEffect::Ask(question)]
+            ApprovalLine::AskAgain(say, question) => {
+                vec![HeadlessEffect::Tell(StderrLine::Question(say)), HeadlessEffect::Ask(question)]
             }
             ApprovalLine::Decided(ask, decision) => {
-                self.asking = None;
+                self.approval = None;
                 vec![decide(ask, decision)]
             }
         }
     }
 
     /// The session closed before the turn was over.
-    pub fn lost(&self) -> Vec<HeadlessEffect> {
+    pub fn on_session_closed(&self) -> Vec<HeadlessEffect> {
         match self.stop {
             Stop::Interrupted => vec![HeadlessEffect::End(Exit::INTERRUPTED)],
             Stop::No | Stop::Paused => {
@@ -127,16 +130,16 @@ impl<'a> HeadlessTurn<'a> {
         }
     }
 
-    pub fn next(&mut self, event: &Event) -> Vec<HeadlessEffect> {
+    pub fn on_event(&mut self, event: &Event) -> Vec<HeadlessEffect> {
         let mut effects = Vec::new();
         if self.options.json {
             effects.extend(json_with_text(event, self.options.voice.lang).map(HeadlessEffect::Out));
         }
-        let told = self.happened(event);
+        let told = self.effects_of(event);
         // In JSON the events already contain everything, except for how the run ends.
         let ended = told.iter().any(|effect| matches!(effect, HeadlessEffect::End(_)));
         let kept = |effect: &HeadlessEffect| {
-            let asks = matches!(effect, HeadlessEffect::Tell(StderrLine::Asked(_)));
+            let asks = matches!(effect, HeadlessEffect::Tell(StderrLine::Question(_)));
             let is_told = matches!(effect, HeadlessEffect::Tell(_)) && !asks;
             !self.options.json
                 || ended && !matches!(effect, HeadlessEffect::Out(_))
@@ -146,42 +149,44 @@ impl<'a> HeadlessTurn<'a> {
         effects
     }
 
-    fn happened(&mut self, event: &Event) -> Vec<HeadlessEffect> {
+    fn effects_of(&mut self, event: &Event) -> Vec<HeadlessEffect> {
         match event {
-            Event::ReplyStarted => self.on_the_way(),
+            Event::ReplyStarted => self.flush_reply(),
             Event::Replied(reply) => {
                 self.reply = Some(reply.clone());
                 vec![]
             }
             Event::Repairing { fault } => {
                 self.reply = None;
-                told(w::REPAIRING.with("fault", fault.clone()))
+                stderr_line(w::REPAIRING.with("fault", fault.clone()))
             }
             Event::Retrying { attempt, of, wait_ms, why } => {
                 let say = w::RETRYING.with("attempt", *attempt).with("of", *of);
-                told(say.with("wait", *wait_ms).with("why", why.clone()))
+                stderr_line(say.with("wait", *wait_ms).with("why", why.clone()))
             }
             Event::StepStarted { step, .. } => {
-                self.behind_words(told(w::STEP.with("step", shown::work(&step.work))))
+                self.after_reply(stderr_line(w::STEP.with("step", shown::action_line(&step.work))))
             }
             Event::StepFinished(observation) => {
-                let told = self.observed(observation);
-                self.behind_words(told)
+                let told = self.on_observation(observation);
+                self.after_reply(told)
             }
             Event::Asked(ask) => {
-                let told = self.asked(ask);
-                self.behind_words(told)
+                let told = self.on_question(ask);
+                self.after_reply(told)
             }
             // Reported with the question, unless the user answered it.
-            Event::Notice(it) if it.topic == Topic::PiecesDeclined && !self.options.asks => vec![],
+            Event::Notice(it) if it.topic == Topic::PiecesDeclined && !self.options.has_user => {
+                vec![]
+            }
             Event::Notice(notice) => vec![HeadlessEffect::Tell(StderrLine::Notice(notice.clone()))],
             // There is no terminal to hand over.
             Event::TerminalRequested { ask } => vec![decide(*ask, Decision::Reject { word: None })],
-            Event::Compacted(receipt) => told(receipt.localized()),
-            Event::TurnEnded { ending, .. } => self.ended(ending),
-            Event::Closed => self.lost(),
-            Event::Rendered { text } => self.rendered(text),
-            Event::Attached { items } => items.iter().map(attached).collect(),
+            Event::Compacted(receipt) => stderr_line(receipt.localized()),
+            Event::TurnEnded { ending, .. } => self.on_turn_ended(ending),
+            Event::Closed => self.on_session_closed(),
+            Event::Rendered { text } => self.on_rendered(text),
+            Event::Attached { items } => items.iter().map(attachment_line).collect(),
             Event::TurnStarted { .. }
             | Event::Steered { .. }
             | Event::Delta { .. }
@@ -209,20 +214,20 @@ impl<'a> HeadlessTurn<'a> {
     }
 
     /// The text of a prompt is the answer.
-    fn rendered(&mut self, text: &str) -> Vec<HeadlessEffect> {
+    fn on_rendered(&mut self, text: &str) -> Vec<HeadlessEffect> {
         self.reply = Some(ModelMessage { message: text.to_owned(), ..ModelMessage::default() });
         vec![]
     }
 
     /// Puts the pending reply of the model before these effects.
-    fn behind_words(&mut self, effects: Vec<HeadlessEffect>) -> Vec<HeadlessEffect> {
-        let mut all = self.on_the_way();
+    fn after_reply(&mut self, effects: Vec<HeadlessEffect>) -> Vec<HeadlessEffect> {
+        let mut all = self.flush_reply();
         all.extend(effects);
         all
     }
 
     /// The reply was not the answer: more follows.
-    fn on_the_way(&mut self) -> Vec<HeadlessEffect> {
+    fn flush_reply(&mut self) -> Vec<HeadlessEffect> {
         match self.reply.take() {
             Some(reply) if !reply.message.is_empty() => {
                 vec![HeadlessEffect::Tell(StderrLine::Text(reply.message))]
@@ -231,11 +236,11 @@ impl<'a> HeadlessTurn<'a> {
         }
     }
 
-    fn asked(&mut self, ask: &Ask) -> Vec<HeadlessEffect> {
+    fn on_question(&mut self, ask: &Ask) -> Vec<HeadlessEffect> {
         match &ask.question {
             Question::Step { step, risk, trust, .. } => {
                 self.untrusted = trust.as_ref().map(|trust| trust.folder.clone());
-                self.asked_for_step(ask.id, step, risk)
+                self.on_step_question(ask.id, step, risk)
             }
             // A question without a step comes from a script that wants to call a tool.
             Question::Choice { step, text, choices, .. } => {
@@ -254,7 +259,9 @@ impl<'a> HeadlessTurn<'a> {
                     decide(ask.id, Decision::Reject { word }),
                 ]
             }
-            Question::Pieces { of, cwd, pieces } => self.asked_for_pieces(ask, (of, cwd), pieces),
+            Question::Pieces { of, cwd, pieces } => {
+                self.on_template_question(ask, (of, cwd), pieces)
+            }
             // There is no user to inspect a folder.
             Question::Trust { .. } => vec![decide(ask.id, Decision::Reject { word: None })],
             Question::Pause { why } => {
@@ -269,7 +276,7 @@ impl<'a> HeadlessTurn<'a> {
     }
 
     /// The option approves steps that ask by default, not steps that a setting lowered from L2.
-    fn asked_for_step(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<HeadlessEffect> {
+    fn on_step_question(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<HeadlessEffect> {
         // The option does not approve a step that runs without the sandbox.
         let may = risk.tier <= Tier::L1 && !risk.lifted && risk.rule != SandboxDenial::RULE;
         // Nor does it hand out a credential, unless the other option names that.
@@ -278,7 +285,7 @@ impl<'a> HeadlessTurn<'a> {
             return vec![decide(ask, Decision::Reject { word: None })];
         };
         let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
-        let line = w::SAID_YES.with("step", shown::work(&step.work)).with("why", why);
+        let line = w::SAID_YES.with("step", shown::action_line(&step.work)).with("why", why);
         let line = line.with("option", option);
         vec![HeadlessEffect::Tell(StderrLine::Line(line)), decide(ask, Decision::Approve)]
     }
@@ -286,26 +293,26 @@ impl<'a> HeadlessTurn<'a> {
     /// The shell commands of a template. A user at the terminal is asked about each one that `-y`
     /// does not approve. Without a user, each is reported, and `-y` does not approve a command of
     /// high risk: without its output the message would be another one.
-    fn asked_for_pieces(
+    fn on_template_question(
         &mut self,
         ask: &Ask,
         (of, cwd): (&str, &str),
         pieces: &[TemplateCommand],
     ) -> Vec<HeadlessEffect> {
-        if self.options.asks
+        if self.options.has_user
             && let Some(asking) =
-                TemplateApproval::new(ask.id, pieces, self.options.approved.pieces)
+                TemplateApproval::new(ask.id, pieces, self.options.approved.template_commands)
         {
             let question = asking.question();
-            self.asking = Some(asking);
-            let says = pieces::says(of, cwd, pieces).into_iter();
-            let told = says.map(|say| HeadlessEffect::Tell(StderrLine::Asked(say)));
+            self.approval = Some(asking);
+            let says = pieces::command_lines(of, cwd, pieces).into_iter();
+            let told = says.map(|say| HeadlessEffect::Tell(StderrLine::Question(say)));
             return told.chain([HeadlessEffect::Ask(question)]).collect();
         }
         let mut effects: Vec<HeadlessEffect> =
-            pieces.iter().flat_map(|piece| told_piece(of, piece)).collect();
+            pieces.iter().flat_map(|piece| template_command_line(of, piece)).collect();
         let grave = pieces.iter().find(|piece| piece.is_high_risk());
-        match (self.options.approved.pieces, grave) {
+        match (self.options.approved.template_commands, grave) {
             (true, None) => {
                 let steps = pieces.iter().map(|piece| piece.id.clone()).collect();
                 effects.push(decide(ask.id, Decision::ApproveAll { steps }));
@@ -326,12 +333,12 @@ impl<'a> HeadlessTurn<'a> {
         effects
     }
 
-    fn observed(&mut self, observation: &Observation) -> Vec<HeadlessEffect> {
+    fn on_observation(&mut self, observation: &Observation) -> Vec<HeadlessEffect> {
         let Observation { step, risk, outcome, .. } = observation;
         self.blocked = match outcome {
             // The user left this part of the message out, and wants the message without it.
             Outcome::Declined
-                if self.options.asks && matches!(step.work, StepAction::Shell { .. }) =>
+                if self.options.has_user && matches!(step.work, StepAction::Shell { .. }) =>
             {
                 self.blocked
             }
@@ -350,19 +357,21 @@ impl<'a> HeadlessTurn<'a> {
         };
         let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
         let about = |word: crate::words::Phrase| {
-            Notice::warning(word.with("step", shown::work(&step.work)).with("why", why.clone()))
+            Notice::warning(
+                word.with("step", shown::action_line(&step.work)).with("why", why.clone()),
+            )
         };
         match outcome {
             Outcome::Ran | Outcome::Edited => match observation.exit_code {
                 Some(0) => vec![],
-                Some(code) => told(w::STEP_EXIT.with("code", code)),
-                None => told(w::STEP_NO_EXIT),
+                Some(code) => stderr_line(w::STEP_EXIT.with("code", code)),
+                None => stderr_line(w::STEP_NO_EXIT),
             },
             // The reason why no shell command of a template runs was reported with the question.
             Outcome::Declined if matches!(step.work, StepAction::Shell { .. }) => vec![],
             // The step only reads, so only the limit of steps asked about it.
             Outcome::Declined if risk.tier == Tier::L0 => {
-                let say = w::STEP_EACH_ASKS.with("step", shown::work(&step.work));
+                let say = w::STEP_EACH_ASKS.with("step", shown::action_line(&step.work));
                 notice(Notice::warning(say).with_hint(w::STEP_EACH_ASKS_HINT))
             }
             Outcome::Declined => {
@@ -374,21 +383,21 @@ impl<'a> HeadlessTurn<'a> {
                 notice(about(w::STEP_DECLINED).with_hint(hint))
             }
             Outcome::Refused => notice(about(w::STEP_REFUSED)),
-            Outcome::TimedOut => told(w::STEP_TIMED_OUT.with("ms", observation.duration_ms)),
-            Outcome::Cancelled | Outcome::Interrupted => told(w::STEP_CANCELLED),
+            Outcome::TimedOut => stderr_line(w::STEP_TIMED_OUT.with("ms", observation.duration_ms)),
+            Outcome::Cancelled | Outcome::Interrupted => stderr_line(w::STEP_CANCELLED),
             Outcome::NotStarted => {
                 let why = observation.note.clone().unwrap_or_else(|| w::NO_REASON.into());
-                told(w::STEP_NOT_STARTED.with("why", why))
+                stderr_line(w::STEP_NOT_STARTED.with("why", why))
             }
         }
     }
 
-    fn ended(&mut self, ending: &TurnOutcome) -> Vec<HeadlessEffect> {
+    fn on_turn_ended(&mut self, ending: &TurnOutcome) -> Vec<HeadlessEffect> {
         let mut effects = Vec::new();
         let exit = match (self.stop, ending) {
             (Stop::Interrupted, _) | (_, TurnOutcome::Cancelled) => Exit::INTERRUPTED,
             (Stop::No | Stop::Paused, TurnOutcome::Done) => {
-                effects.extend(self.answer());
+                effects.extend(self.finish_with_answer());
                 return effects;
             }
             (Stop::Paused, _) => Exit::Limit,
@@ -401,14 +410,14 @@ impl<'a> HeadlessTurn<'a> {
                 Exit::Failed
             }
             (Stop::No, TurnOutcome::Failed { why }) => {
-                effects.extend(self.on_the_way());
+                effects.extend(self.flush_reply());
                 effects.extend(notice(Notice::error(why.clone())));
                 Exit::Model
             }
             (Stop::No, TurnOutcome::Error) => {
                 let text = self.reply.take().map(|reply| reply.message).unwrap_or_default();
                 effects.extend(notice(Notice::error(w::MODEL_ERROR.with("text", text))));
-                self.unless_blocked(Exit::Failed)
+                self.exit_unless_blocked(Exit::Failed)
             }
             (Stop::No, TurnOutcome::Stopped) => Exit::Blocked,
             (Stop::No, TurnOutcome::Interrupted) => {
@@ -416,23 +425,23 @@ impl<'a> HeadlessTurn<'a> {
                 Exit::Failed
             }
         };
-        effects.extend(self.on_the_way());
+        effects.extend(self.flush_reply());
         effects.push(HeadlessEffect::End(exit));
         effects
     }
 
-    fn answer(&mut self) -> Vec<HeadlessEffect> {
+    fn finish_with_answer(&mut self) -> Vec<HeadlessEffect> {
         let message = self.reply.take().map(|reply| reply.message).unwrap_or_default();
         let Some(schema) = &self.options.schema else {
             return vec![
                 HeadlessEffect::Out(message),
-                HeadlessEffect::End(self.unless_blocked(Exit::Done)),
+                HeadlessEffect::End(self.exit_unless_blocked(Exit::Done)),
             ];
         };
         match schema.check(&message) {
             Ok(json) => {
                 let out = HeadlessEffect::Out(json.to_owned());
-                vec![out, HeadlessEffect::End(self.unless_blocked(Exit::Done))]
+                vec![out, HeadlessEffect::End(self.exit_unless_blocked(Exit::Done))]
             }
             // A reader must not take an answer that does not fit the schema for the answer.
             Err(why) => vec![
@@ -443,7 +452,7 @@ impl<'a> HeadlessTurn<'a> {
         }
     }
 
-    fn unless_blocked(&self, exit: Exit) -> Exit {
+    fn exit_unless_blocked(&self, exit: Exit) -> Exit {
         match self.blocked {
             Some(_) => Exit::Blocked,
             None => exit,
@@ -452,12 +461,12 @@ impl<'a> HeadlessTurn<'a> {
 }
 
 /// A shell command that runs, or would run, without a question.
-fn told_piece(of: &str, piece: &TemplateCommand) -> Vec<HeadlessEffect> {
+fn template_command_line(of: &str, piece: &TemplateCommand) -> Vec<HeadlessEffect> {
     let why = piece.risk.main_reason().filter(|_| piece.risk.tier > Tier::L0);
     let word = if why.is_some() { prompt::TOLD_PIECE } else { prompt::TOLD_PIECE_SAFE };
     let line = word.with("of", of).with("tier", piece.risk.tier.name());
     let line = line.with("line", crate::safety::clean::escape(&piece.line).text);
-    told(match why {
+    stderr_line(match why {
         Some(why) => line.with("why", why.clone()),
         None => line,
     })
@@ -467,12 +476,12 @@ fn decide(ask: AskId, decision: Decision) -> HeadlessEffect {
     HeadlessEffect::Send(Op::Decide { ask, decision })
 }
 
-fn attached(item: &AttachmentInfo) -> HeadlessEffect {
+fn attachment_line(item: &AttachmentInfo) -> HeadlessEffect {
     let line = prompt::LINE_ATTACHED.with("name", item.name.as_str());
     HeadlessEffect::Tell(StderrLine::Line(line.with("size", item.size_text())))
 }
 
-fn told(say: impl Into<LocalizedText>) -> Vec<HeadlessEffect> {
+fn stderr_line(say: impl Into<LocalizedText>) -> Vec<HeadlessEffect> {
     vec![HeadlessEffect::Tell(StderrLine::Line(say.into()))]
 }
 

@@ -10,7 +10,7 @@ pub const LONGEST: usize = 256 * 1024;
 pub struct PipedText {
     pub text: String,
     /// True if there was more text, which was not read.
-    pub cut: bool,
+    pub truncated: bool,
 }
 
 /// Reads until the end of the input or the limit.
@@ -31,11 +31,11 @@ pub fn read(input: impl Read) -> io::Result<PipedText> {
     if cut {
         text.push_str("\n[the input was longer and is cut here]");
     }
-    Ok(PipedText { text, cut })
+    Ok(PipedText { text, truncated: cut })
 }
 
 /// The message: the prompt, then the piped text. `None` when both are blank.
-pub fn message(prompt: Option<&str>, piped: Option<&str>) -> Option<String> {
+pub fn join_message(prompt: Option<&str>, piped: Option<&str>) -> Option<String> {
     let prompt = prompt.map(str::trim).filter(|text| !text.is_empty());
     let piped = piped.map(|text| text.trim_end_matches(['\r', '\n']));
     let piped = piped.filter(|text| !text.trim().is_empty());
@@ -46,7 +46,7 @@ pub fn message(prompt: Option<&str>, piped: Option<&str>) -> Option<String> {
 }
 
 /// The whole input, unchanged; `None` when it is longer than `most` bytes.
-pub fn bytes(input: impl Read, most: usize) -> io::Result<Option<Vec<u8>>> {
+pub fn read_bytes(input: impl Read, most: usize) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     input.take(most as u64 + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() <= most).then_some(bytes))
@@ -54,23 +54,23 @@ pub fn bytes(input: impl Read, most: usize) -> io::Result<Option<Vec<u8>>> {
 
 /// The answer to a yes/no question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Confirmed {
+pub enum Confirmation {
     Yes,
     No,
     /// There is no user to ask.
-    Nobody,
+    NoUser,
 }
 
 /// Reads a line as yes or no; an empty line means `usual`, and the end of the input means that
 /// there is no user.
-pub fn confirmed(mut input: impl BufRead, usual: bool) -> Confirmed {
+pub fn read_confirmation(mut input: impl BufRead, usual: bool) -> Confirmation {
     let mut line = String::new();
     let read = (&mut input).take(1_000).read_line(&mut line);
     match (read, line.trim().to_lowercase().as_str()) {
-        (Ok(0) | Err(_), _) => Confirmed::Nobody,
-        (Ok(_), "y" | "yes" | "是" | "好") => Confirmed::Yes,
-        (Ok(_), "") if usual => Confirmed::Yes,
-        (Ok(_), _) => Confirmed::No,
+        (Ok(0) | Err(_), _) => Confirmation::NoUser,
+        (Ok(_), "y" | "yes" | "是" | "好") => Confirmation::Yes,
+        (Ok(_), "") if usual => Confirmation::Yes,
+        (Ok(_), _) => Confirmation::No,
     }
 }
 
@@ -80,43 +80,43 @@ mod tests {
 
     #[test]
     fn piped_text_follows_the_prompt() {
-        assert_eq!(message(Some("look"), Some("a\nb\n")).unwrap(), "look\n\na\nb");
-        assert_eq!(message(None, Some("a\n")).unwrap(), "a");
-        assert_eq!(message(Some(" look "), Some("\n")).unwrap(), "look");
-        assert_eq!(message(Some(" "), None), None);
+        assert_eq!(join_message(Some("look"), Some("a\nb\n")).unwrap(), "look\n\na\nb");
+        assert_eq!(join_message(None, Some("a\n")).unwrap(), "a");
+        assert_eq!(join_message(Some(" look "), Some("\n")).unwrap(), "look");
+        assert_eq!(join_message(Some(" "), None), None);
     }
 
     #[test]
-    fn only_a_clear_yes_is_one() {
+    fn only_an_explicit_yes_confirms() {
         for (line, usual, expected) in [
-            ("y\n", false, Confirmed::Yes),
-            ("YES", false, Confirmed::Yes),
-            ("是\n", false, Confirmed::Yes),
-            ("\n", true, Confirmed::Yes),
-            ("\n", false, Confirmed::No),
-            ("yo\n", true, Confirmed::No),
-            ("", true, Confirmed::Nobody),
+            ("y\n", false, Confirmation::Yes),
+            ("YES", false, Confirmation::Yes),
+            ("是\n", false, Confirmation::Yes),
+            ("\n", true, Confirmation::Yes),
+            ("\n", false, Confirmation::No),
+            ("yo\n", true, Confirmation::No),
+            ("", true, Confirmation::NoUser),
         ] {
-            assert_eq!(confirmed(line.as_bytes(), usual), expected, "{line:?}");
+            assert_eq!(read_confirmation(line.as_bytes(), usual), expected, "{line:?}");
         }
     }
 
     #[test]
-    fn an_endless_input_is_cut_and_says_so() {
+    fn endless_input_is_truncated_and_marked() {
         let piped = read(io::repeat(b'x')).unwrap();
-        assert!(piped.cut && piped.text.ends_with("is cut here]"));
+        assert!(piped.truncated && piped.text.ends_with("is cut here]"));
         assert!(piped.text.len() < LONGEST + 100);
     }
 
     #[test]
-    fn a_cut_never_splits_a_character() {
+    fn truncation_never_splits_a_character() {
         let text = format!("x{}", "中".repeat(LONGEST / 3 + 1));
         assert!(!read(text.as_bytes()).unwrap().text.contains('\u{fffd}'));
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_decoded_lossily() {
+    fn invalid_utf8_is_decoded_lossily() {
         let piped = read(&b"a\xffb"[..]).unwrap();
-        assert_eq!(piped, PipedText { text: "a\u{fffd}b".into(), cut: false });
+        assert_eq!(piped, PipedText { text: "a\u{fffd}b".into(), truncated: false });
     }
 }

@@ -5,7 +5,7 @@
 //! A state machine without I/O: takes the events of the session and the lines of the user, and
 //! returns what to write or send. [`run`] writes and waits.
 
-use super::pieces::tier_word;
+use super::pieces::tier_phrase;
 use super::{Clean, Exit, shown};
 use crate::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
 use crate::prompt::line::{self, Intent};
@@ -23,7 +23,7 @@ pub mod run;
 #[cfg(test)]
 mod tests;
 
-use leaving::{Answer, Leaving};
+use leaving::{LeaveAnswer, LeaveQuestion};
 use question::PlainQuestion;
 
 /// An action for the driver.
@@ -40,53 +40,53 @@ pub enum PlainEffect {
 }
 
 #[derive(Debug)]
-pub struct Linear {
+pub struct PlainSession {
     lang: Lang,
     clean: Clean,
     facts: SessionInfo,
     models: Vec<String>,
-    kept: Extensions,
-    doing: Doing,
+    extensions: Extensions,
+    state: PlainState,
     /// The answer so far: the part that is written, and the part that waits for the end of its
     /// line.
-    written: usize,
-    rest: String,
+    written_bytes: usize,
+    partial_line: String,
     /// Commands that wait for the end of the turn.
-    later: Vec<String>,
+    deferred: Vec<String>,
     /// A command that is not built in, while the extensions are read again.
-    looking: Option<(String, Vec<Mention>)>,
+    waiting_command: Option<(String, Vec<Mention>)>,
     /// Whether the user can be asked before leaving.
     can_ask: bool,
     /// The user wants to leave, and something is not saved.
-    leaving: Option<Leaving>,
+    leaving: Option<LeaveQuestion>,
     /// The user knows that something was not saved, and where it is instead.
     knows_unsaved: bool,
 }
 
 #[derive(Debug)]
-enum Doing {
+enum PlainState {
     /// Nothing is known about the session yet.
     Starting,
     Idle,
     Working,
-    Asked(Box<PlainQuestion>),
+    Asking(Box<PlainQuestion>),
 }
 
-impl Linear {
-    pub fn new(facts: SessionInfo, lang: Lang, clean: Clean) -> Linear {
+impl PlainSession {
+    pub fn new(facts: SessionInfo, lang: Lang, clean: Clean) -> PlainSession {
         let (models, later, rest) = (Vec::new(), Vec::new(), String::new());
-        let (kept, doing) = (Extensions::default(), Doing::Starting);
-        Linear {
+        let (kept, doing) = (Extensions::default(), PlainState::Starting);
+        PlainSession {
             lang,
             clean,
             facts,
             models,
-            kept,
-            doing,
-            written: 0,
-            rest,
-            later,
-            looking: None,
+            extensions: kept,
+            state: doing,
+            written_bytes: 0,
+            partial_line: rest,
+            deferred: later,
+            waiting_command: None,
             can_ask: false,
             leaving: None,
             knows_unsaved: false,
@@ -94,7 +94,7 @@ impl Linear {
     }
 
     /// The same, with a user at a terminal who answers questions before leaving.
-    pub fn with_answers(mut self, can_ask: bool) -> Linear {
+    pub fn with_user(mut self, can_ask: bool) -> PlainSession {
         self.can_ask = can_ask;
         self
     }
@@ -104,7 +104,7 @@ impl Linear {
     }
 
     /// The first output.
-    fn greet(&self) -> Vec<PlainEffect> {
+    fn welcome(&self) -> Vec<PlainEffect> {
         let hello = w::HELLO.with("model", self.facts.model.as_str());
         let hello = hello.with("folder", self.facts.cwd.as_str());
         vec![self.say(hello), self.say(w::HELLO_HOW), PlainEffect::Prompt]
@@ -112,33 +112,35 @@ impl Linear {
 
     /// Ctrl-C: stops the turn; if none is running, leaves.
     pub fn interrupt(&mut self) -> Vec<PlainEffect> {
-        match self.doing {
+        match self.state {
             _ if self.leaving.is_some() => vec![PlainEffect::End(Exit::Done)],
-            Doing::Idle => self.leave(),
-            Doing::Starting | Doing::Working | Doing::Asked(_) => {
+            PlainState::Idle => self.leave(),
+            PlainState::Starting | PlainState::Working | PlainState::Asking(_) => {
                 vec![self.say(w::STOPPING), PlainEffect::Send(Op::Stop)]
             }
         }
     }
 
     /// The input ended: a running turn is followed to its end.
-    pub fn closed(&mut self) -> Vec<PlainEffect> {
-        match self.doing {
+    pub fn on_end_of_input(&mut self) -> Vec<PlainEffect> {
+        match self.state {
             _ if self.leaving.is_some() => vec![PlainEffect::End(Exit::Done)],
-            Doing::Idle if self.looking.is_some() => Vec::new(),
-            Doing::Idle => self.leave(),
-            Doing::Starting | Doing::Working => Vec::new(),
+            PlainState::Idle if self.waiting_command.is_some() => Vec::new(),
+            PlainState::Idle => self.leave(),
+            PlainState::Starting | PlainState::Working => Vec::new(),
             // There is no user left to answer.
-            Doing::Asked(_) => vec![self.say(w::INPUT_ENDED), PlainEffect::Send(Op::Stop)],
+            PlainState::Asking(_) => vec![self.say(w::INPUT_ENDED), PlainEffect::Send(Op::Stop)],
         }
     }
 
     pub fn is_idle(&self) -> bool {
-        matches!(self.doing, Doing::Idle) && self.looking.is_none() && self.leaving.is_none()
+        matches!(self.state, PlainState::Idle)
+            && self.waiting_command.is_none()
+            && self.leaving.is_none()
     }
 
     fn is_asking(&self) -> bool {
-        matches!(self.doing, Doing::Asked(_))
+        matches!(self.state, PlainState::Asking(_))
     }
 
     /// Leaves, unless something would be lost: then it asks first.
@@ -148,97 +150,100 @@ impl Linear {
             self.knows_unsaved = self.can_ask && self.facts.unsaved.is_some();
             return vec![PlainEffect::End(Exit::Done)];
         };
-        let mut leaving = Leaving::new(unsaved.why.clone(), unsaved.places.clone());
+        let mut leaving = LeaveQuestion::new(unsaved.why.clone(), unsaved.places.clone());
         let says = leaving.ask();
         self.leaving = Some(leaving);
-        self.ask_with(says)
+        self.lines_and_prompt(says)
     }
 
-    fn answer_leaving(&mut self, answer: Answer) -> Vec<PlainEffect> {
+    fn answer_leaving(&mut self, answer: LeaveAnswer) -> Vec<PlainEffect> {
         match answer {
-            Answer::Write(path) => {
+            LeaveAnswer::Write(path) => {
                 vec![PlainEffect::Send(Op::Export { format: ExportFormat::Md, path: Some(path) })]
             }
-            Answer::Lose => {
+            LeaveAnswer::Discard => {
                 self.knows_unsaved = true;
                 vec![PlainEffect::End(Exit::Done)]
             }
-            Answer::Stay => {
+            LeaveAnswer::Stay => {
                 self.leaving = None;
                 self.prompt()
             }
-            Answer::Lines(says) if says.is_empty() => Vec::new(),
-            Answer::Lines(says) => self.ask_with(says),
+            LeaveAnswer::Lines(says) if says.is_empty() => Vec::new(),
+            LeaveAnswer::Lines(says) => self.lines_and_prompt(says),
         }
     }
 
     /// Reports a file that could not be written, and asks the question again.
-    fn noticed(&mut self, notice: Notice) -> Vec<PlainEffect> {
+    fn on_notice(&mut self, notice: Notice) -> Vec<PlainEffect> {
         let failed = notice.level != NoticeLevel::Info;
         match &mut self.leaving {
             Some(leaving) if leaving.is_writing() && failed => {
                 let says = leaving.ask();
-                [PlainEffect::Notice(notice)].into_iter().chain(self.ask_with(says)).collect()
+                [PlainEffect::Notice(notice)]
+                    .into_iter()
+                    .chain(self.lines_and_prompt(says))
+                    .collect()
             }
-            _ => self.and_prompt(PlainEffect::Notice(notice)),
+            _ => self.with_prompt(PlainEffect::Notice(notice)),
         }
     }
 
     /// Handles a line that the user typed.
-    pub fn typed(&mut self, text: &str) -> Vec<PlainEffect> {
+    pub fn on_line(&mut self, text: &str) -> Vec<PlainEffect> {
         if let Some(leaving) = &mut self.leaving {
             let answer = leaving.answer(text);
             return self.answer_leaving(answer);
         }
-        if let Doing::Asked(asked) = &mut self.doing {
+        if let PlainState::Asking(asked) = &mut self.state {
             return match asked.answer(text) {
                 question::ParsedLine::Decided(decision) => {
                     vec![PlainEffect::Send(Op::Decide { ask: asked.id(), decision })]
                 }
-                question::ParsedLine::Again(say) => vec![self.say(say), PlainEffect::Prompt],
-                question::ParsedLine::Lines(says) => self.ask_with(says),
-                question::ParsedLine::Judge(work) => {
+                question::ParsedLine::AskAgain(say) => vec![self.say(say), PlainEffect::Prompt],
+                question::ParsedLine::Lines(says) => self.lines_and_prompt(says),
+                question::ParsedLine::PreviewRisk(work) => {
                     vec![PlainEffect::Send(Op::PreviewRisk { ask: asked.id(), work })]
                 }
-                question::ParsedLine::Command => self.entered(text),
+                question::ParsedLine::Command => self.enter_line(text),
             };
         }
-        self.entered(text)
+        self.enter_line(text)
     }
 
     /// Handles a line that was typed before the question could be read: it does not answer the
     /// question, and is treated as any other line.
-    pub fn typed_ahead(&mut self, text: &str) -> Vec<PlainEffect> {
+    pub fn on_early_line(&mut self, text: &str) -> Vec<PlainEffect> {
         if text.trim().is_empty() || text.trim_start().starts_with('/') {
-            return self.entered(text);
+            return self.enter_line(text);
         }
         let mut effects = vec![self.say(w::TOO_SOON)];
-        effects.extend(self.entered(text));
+        effects.extend(self.enter_line(text));
         effects.push(PlainEffect::Prompt);
         effects
     }
 
-    fn ask_with(&self, says: Vec<LocalizedText>) -> Vec<PlainEffect> {
+    fn lines_and_prompt(&self, says: Vec<LocalizedText>) -> Vec<PlainEffect> {
         says.into_iter().map(|say| self.say(say)).chain([PlainEffect::Prompt]).collect()
     }
 
     /// The verdict on a step that the user changed.
-    fn judged(
+    fn on_verdict(
         &mut self,
         ask: AskId,
         work: &StepAction,
         risk: &Risk,
         change: Option<&Change>,
     ) -> Vec<PlainEffect> {
-        let Doing::Asked(asked) = &mut self.doing else { return Vec::new() };
+        let PlainState::Asking(asked) = &mut self.state else { return Vec::new() };
         if asked.id() != ask {
             return Vec::new();
         }
-        let says = asked.judged(work, risk, change);
-        if says.is_empty() { Vec::new() } else { self.ask_with(says) }
+        let says = asked.on_verdict(work, risk, change);
+        if says.is_empty() { Vec::new() } else { self.lines_and_prompt(says) }
     }
 
-    fn entered(&mut self, text: &str) -> Vec<PlainEffect> {
+    fn enter_line(&mut self, text: &str) -> Vec<PlainEffect> {
         match line::parse(text) {
             Intent::Empty => self.prompt(),
             Intent::Message { parts } => {
@@ -252,11 +257,11 @@ impl Linear {
     }
 
     fn prompt(&self) -> Vec<PlainEffect> {
-        match self.doing {
+        match self.state {
             // The question before leaving has its own prompt.
             _ if self.leaving.is_some() => Vec::new(),
-            Doing::Idle | Doing::Asked(_) => vec![PlainEffect::Prompt],
-            Doing::Starting | Doing::Working => Vec::new(),
+            PlainState::Idle | PlainState::Asking(_) => vec![PlainEffect::Prompt],
+            PlainState::Starting | PlainState::Working => Vec::new(),
         }
     }
 
@@ -268,15 +273,15 @@ impl Linear {
             return self.dispatch(line, mentions);
         }
         if commands::find(name).is_none() && name.len() > 1 {
-            self.looking = Some((line.to_owned(), mentions));
+            self.waiting_command = Some((line.to_owned(), mentions));
             return vec![PlainEffect::Send(Op::RefreshExtensions)];
         }
         self.dispatch(line, mentions)
     }
 
-    fn kept_came(&mut self, kept: Extensions) -> Vec<PlainEffect> {
-        self.kept = kept;
-        match self.looking.take() {
+    fn on_extensions(&mut self, kept: Extensions) -> Vec<PlainEffect> {
+        self.extensions = kept;
+        match self.waiting_command.take() {
             Some((line, mentions)) => self.dispatch(&line, mentions),
             None => Vec::new(),
         }
@@ -287,7 +292,7 @@ impl Linear {
             facts: &self.facts,
             models: &self.models,
             themes: &[],
-            extensions: &self.kept,
+            extensions: &self.extensions,
             folders: &[],
             surface: Surface::Local,
             busy: !self.is_idle(),
@@ -296,7 +301,7 @@ impl Linear {
             true => commands::dispatch_over_question(&call, line),
             false => commands::dispatch(&call, line),
         };
-        let mut effects = self.follow(outcome);
+        let mut effects = self.apply_outcome(outcome);
         for effect in &mut effects {
             if let PlainEffect::Send(Op::Invoke { mentions, .. }) = effect {
                 mentions.clone_from(&named);
@@ -309,22 +314,24 @@ impl Linear {
         effects
     }
 
-    fn follow(&mut self, outcome: CommandOutcome) -> Vec<PlainEffect> {
+    fn apply_outcome(&mut self, outcome: CommandOutcome) -> Vec<PlainEffect> {
         match outcome {
             CommandOutcome::Send(op) => vec![PlainEffect::Send(op)],
             CommandOutcome::Say(notice) => vec![PlainEffect::Notice(notice)],
             CommandOutcome::Page { title, rows } => vec![PlainEffect::Page(Page { title, rows })],
-            CommandOutcome::Many(all) => all.into_iter().flat_map(|one| self.follow(one)).collect(),
-            CommandOutcome::Do(act) => self.act(act),
+            CommandOutcome::Many(all) => {
+                all.into_iter().flat_map(|one| self.apply_outcome(one)).collect()
+            }
+            CommandOutcome::Do(act) => self.perform(act),
         }
     }
 
-    fn act(&mut self, act: UiAction) -> Vec<PlainEffect> {
+    fn perform(&mut self, act: UiAction) -> Vec<PlainEffect> {
         match act {
             UiAction::Quit => self.leave(),
             UiAction::Help(topic) => {
-                let page = commands::help_page(topic.as_deref(), Surface::Local, &self.kept);
-                self.follow(page)
+                let page = commands::help_page(topic.as_deref(), Surface::Local, &self.extensions);
+                self.apply_outcome(page)
             }
             UiAction::Lang(lang) => {
                 self.lang = lang;
@@ -336,11 +343,11 @@ impl Linear {
             }
             UiAction::Rewind => vec![PlainEffect::Notice(Notice::warning(w::REWIND_HOW))],
             UiAction::Bots => {
-                let page = commands::bots_page(&self.kept, self.facts.bot.as_deref());
-                self.follow(page)
+                let page = commands::bots_page(&self.extensions, self.facts.bot.as_deref());
+                self.apply_outcome(page)
             }
             UiAction::Later(line) => {
-                self.later.push(line);
+                self.deferred.push(line);
                 Vec::new()
             }
             UiAction::Theme(_)
@@ -356,48 +363,50 @@ impl Linear {
     }
 
     /// Handles an event of the session.
-    pub fn heard(&mut self, event: Event) -> Vec<PlainEffect> {
+    pub fn on_event(&mut self, event: Event) -> Vec<PlainEffect> {
         match event {
             Event::TurnStarted { .. } => {
-                self.doing = Doing::Working;
+                self.state = PlainState::Working;
                 Vec::new()
             }
             Event::QuestionClosed { .. } => {
-                self.doing = self.after_answer();
+                self.state = self.state_after_answer();
                 Vec::new()
             }
-            Event::ReplyStarted => self.reply_started(),
-            Event::Delta { text } => self.streamed(&text),
+            Event::ReplyStarted => self.on_reply_started(),
+            Event::Delta { text } => self.on_delta(&text),
             Event::Repairing { fault } => vec![self.say(w::REPAIRING.with("fault", fault))],
             Event::Retrying { attempt, of, why, .. } => {
                 vec![self.say(w::RETRYING.with("attempt", attempt).with("of", of).with("why", why))]
             }
-            Event::Replied(replied) => self.replied(&replied),
-            Event::StepStarted { step, risk } => vec![self.step(w::RUNS, &step, risk.tier)],
-            Event::StepFinished(seen) => self.observed(&seen),
-            Event::Asked(ask) => self.asked(*ask),
+            Event::Replied(replied) => self.on_reply(&replied),
+            Event::StepStarted { step, risk } => vec![self.step_line(w::RUNS, &step, risk.tier)],
+            Event::StepFinished(seen) => self.on_observation(&seen),
+            Event::Asked(ask) => self.on_question(*ask),
             Event::Queued { texts } if texts.is_empty() => Vec::new(),
             Event::Queued { texts } => vec![self.say(w::QUEUED.with("n", texts.len()))],
-            Event::TurnEnded { ending, .. } => self.ended(&ending),
-            Event::HistoryChunk { events, .. } => self.earlier(&events),
+            Event::TurnEnded { ending, .. } => self.on_turn_ended(&ending),
+            Event::HistoryChunk { events, .. } => self.show_last_exchange(&events),
             Event::Rewound { text, .. } => {
                 let said = self.say(w::REWOUND.with("text", text));
-                self.and_prompt(said)
+                self.with_prompt(said)
             }
-            Event::RewindAsked { turn, files } => self.rewind_asked(turn, files),
-            Event::Facts(facts) => self.facts_came(*facts),
-            Event::Notice(notice) => self.noticed(notice),
-            Event::Page(page) => self.and_prompt(PlainEffect::Page(*page)),
+            Event::RewindAsked { turn, files } => self.explain_rewind(turn, files),
+            Event::Facts(facts) => self.on_session_info(*facts),
+            Event::Notice(notice) => self.on_notice(notice),
+            Event::Page(page) => self.with_prompt(PlainEffect::Page(*page)),
             Event::Compacting => vec![self.say(context::COMPACTING)],
             Event::Compacted(receipt) => vec![PlainEffect::Page(receipt.page())],
             Event::Models { names } => {
                 self.models = names;
                 Vec::new()
             }
-            Event::Catalogue(kept) => self.kept_came(*kept),
+            Event::Catalogue(kept) => self.on_extensions(*kept),
             Event::Cleared => vec![self.say(w::CLEARED), PlainEffect::Prompt],
             Event::Closed => vec![PlainEffect::End(Exit::Done)],
-            Event::Attached { items } => items.iter().map(|item| self.attached(item)).collect(),
+            Event::Attached { items } => {
+                items.iter().map(|item| self.attachment_line(item)).collect()
+            }
             Event::Rendered { text } => text.lines().map(|line| self.line(line)).collect(),
             Event::Steered { text } => vec![self.say(w::STEERED.with("text", text))],
             Event::Plan { items } => self.plan(&items),
@@ -416,53 +425,56 @@ impl Linear {
             | Event::ReasoningDelta { .. }
             | Event::StepOutput { .. } => Vec::new(),
             Event::Judged { ask, work, risk, change } => {
-                self.judged(ask, &work, &risk, change.as_deref())
+                self.on_verdict(ask, &work, &risk, change.as_deref())
             }
         }
     }
 
-    fn reply_started(&mut self) -> Vec<PlainEffect> {
-        (self.written, self.rest) = (0, String::new());
+    fn on_reply_started(&mut self) -> Vec<PlainEffect> {
+        (self.written_bytes, self.partial_line) = (0, String::new());
         Vec::new()
     }
 
     /// Trust is asked about while no turn runs; every other question comes from a running turn.
-    fn after_answer(&self) -> Doing {
-        match &self.doing {
-            Doing::Asked(asked) if asked.is_trust() => Doing::Idle,
-            Doing::Starting | Doing::Idle | Doing::Working | Doing::Asked(_) => Doing::Working,
+    fn state_after_answer(&self) -> PlainState {
+        match &self.state {
+            PlainState::Asking(asked) if asked.is_trust() => PlainState::Idle,
+            PlainState::Starting
+            | PlainState::Idle
+            | PlainState::Working
+            | PlainState::Asking(_) => PlainState::Working,
         }
     }
 
     /// The first session info opens the conversation.
-    fn facts_came(&mut self, facts: SessionInfo) -> Vec<PlainEffect> {
+    fn on_session_info(&mut self, facts: SessionInfo) -> Vec<PlainEffect> {
         self.facts = facts;
         let is_lost = self.facts.unsaved.as_ref().is_some_and(|unsaved| !unsaved.elsewhere);
         if self.leaving.is_some() && !is_lost {
             self.knows_unsaved = true;
             return vec![PlainEffect::End(Exit::Done)];
         }
-        if !matches!(self.doing, Doing::Starting) {
+        if !matches!(self.state, PlainState::Starting) {
             return Vec::new();
         }
-        self.doing = Doing::Idle;
-        self.greet()
+        self.state = PlainState::Idle;
+        self.welcome()
     }
 
-    fn rewind_asked(&self, turn: u64, files: usize) -> Vec<PlainEffect> {
+    fn explain_rewind(&self, turn: u64, files: usize) -> Vec<PlainEffect> {
         let back = (self.facts.turns + 1).saturating_sub(turn);
         let say = w::REWIND_WHAT.with("files", files).with("n", back);
-        self.and_prompt(PlainEffect::Notice(Notice::warning(say)))
+        self.with_prompt(PlainEffect::Notice(Notice::warning(say)))
     }
 
-    fn and_prompt(&self, effect: PlainEffect) -> Vec<PlainEffect> {
+    fn with_prompt(&self, effect: PlainEffect) -> Vec<PlainEffect> {
         let mut effects = vec![effect];
         effects.extend(self.prompt());
         effects
     }
 
     /// The last exchange of a resumed session; a screen reader would read all of it aloud.
-    fn earlier(&mut self, events: &[Event]) -> Vec<PlainEffect> {
+    fn show_last_exchange(&mut self, events: &[Event]) -> Vec<PlainEffect> {
         let started = events.iter().rposition(|event| matches!(event, Event::TurnStarted { .. }));
         let mut effects = Vec::new();
         for event in events.iter().skip(started.unwrap_or(0)) {
@@ -470,8 +482,8 @@ impl Linear {
                 Event::TurnStarted { text, .. } => {
                     effects.extend(text.lines().map(|line| self.line(&format!("> {line}"))))
                 }
-                Event::Replied(replied) => effects.extend(self.replied(replied)),
-                Event::StepFinished(seen) => effects.extend(self.observed(seen)),
+                Event::Replied(replied) => effects.extend(self.on_reply(replied)),
+                Event::StepFinished(seen) => effects.extend(self.on_observation(seen)),
                 _ => {}
             }
         }
@@ -479,19 +491,19 @@ impl Linear {
     }
 
     /// Lines are written only when complete: half a line read aloud is noise.
-    fn streamed(&mut self, text: &str) -> Vec<PlainEffect> {
-        self.rest.push_str(text);
-        let Some((whole, rest)) = self.rest.rsplit_once('\n') else { return Vec::new() };
+    fn on_delta(&mut self, text: &str) -> Vec<PlainEffect> {
+        self.partial_line.push_str(text);
+        let Some((whole, rest)) = self.partial_line.rsplit_once('\n') else { return Vec::new() };
         let (whole, rest) = (whole.to_owned(), rest.to_owned());
-        self.rest = rest;
-        self.written += whole.len() + 1;
+        self.partial_line = rest;
+        self.written_bytes += whole.len() + 1;
         whole.lines().map(|line| self.line(line)).collect()
     }
 
     /// The part that has not been written yet. If the whole text differs from what was streamed,
     /// all of it.
-    fn replied(&mut self, replied: &ModelMessage) -> Vec<PlainEffect> {
-        let left = replied.message.get(self.written..).unwrap_or(&replied.message);
+    fn on_reply(&mut self, replied: &ModelMessage) -> Vec<PlainEffect> {
+        let left = replied.message.get(self.written_bytes..).unwrap_or(&replied.message);
         let mut lines: Vec<PlainEffect> = left.lines().map(|line| self.line(line)).collect();
         if replied.cut.is_some() {
             lines.push(self.say(w::CUT));
@@ -500,21 +512,21 @@ impl Linear {
             let say = w::SUGGESTION.with("n", at + 1).with("text", suggestion.as_str());
             lines.push(self.say(say));
         }
-        (self.written, self.rest) = (0, String::new());
+        (self.written_bytes, self.partial_line) = (0, String::new());
         lines
     }
 
-    fn attached(&self, item: &AttachmentInfo) -> PlainEffect {
+    fn attachment_line(&self, item: &AttachmentInfo) -> PlainEffect {
         let name = escape(&item.name).text;
         self.say(prompt::LINE_ATTACHED.with("name", name).with("size", item.size_text()))
     }
 
-    fn step(&self, word: Phrase, step: &Step, tier: Tier) -> PlainEffect {
-        let say = word.with("step", exact(&step.work));
-        self.say(say.with("tier", LocalizedText::from(tier_word(tier))))
+    fn step_line(&self, word: Phrase, step: &Step, tier: Tier) -> PlainEffect {
+        let say = word.with("step", escaped_step(&step.work));
+        self.say(say.with("tier", LocalizedText::from(tier_phrase(tier))))
     }
 
-    fn observed(&self, seen: &Observation) -> Vec<PlainEffect> {
+    fn on_observation(&self, seen: &Observation) -> Vec<PlainEffect> {
         let mut effects = Vec::new();
         for text in [&seen.stdout, &seen.stderr] {
             effects.extend(text.lines().take(OUTPUT).map(|line| self.line(&format!("  {line}"))));
@@ -527,15 +539,17 @@ impl Linear {
             (Came::Ran | Came::Edited, Some(0)) => self.say(w::WORKED),
             (Came::Ran | Came::Edited, Some(code)) => self.say(w::EXITED.with("code", code)),
             (Came::Ran | Came::Edited, None) => self.say(w::KILLED),
-            (Came::Declined, _) => self.step(w::DECLINED, &seen.step, seen.risk.tier),
-            (Came::Refused, _) => self.refused(seen),
+            (Came::Declined, _) => self.step_line(w::DECLINED, &seen.step, seen.risk.tier),
+            (Came::Refused, _) => self.refusal_line(seen),
             (Came::TimedOut, _) => self.say(w::TIMED_OUT),
             (Came::Interrupted, _) => self.say(w::INTERRUPTED),
             (Came::NotStarted, _) => {
                 let why = seen.note.clone().unwrap_or_else(|| crate::words::cli::NO_REASON.into());
-                self.say(w::NOT_STARTED.with("step", exact(&seen.step.work)).with("why", why))
+                self.say(
+                    w::NOT_STARTED.with("step", escaped_step(&seen.step.work)).with("why", why),
+                )
             }
-            (Came::Cancelled, _) => self.step(w::CANCELLED, &seen.step, seen.risk.tier),
+            (Came::Cancelled, _) => self.step_line(w::CANCELLED, &seen.step, seen.risk.tier),
         });
         effects
     }
@@ -552,23 +566,23 @@ impl Linear {
         items.iter().map(line).collect()
     }
 
-    fn refused(&self, seen: &Observation) -> PlainEffect {
+    fn refusal_line(&self, seen: &Observation) -> PlainEffect {
         let why =
             seen.risk.main_reason().cloned().unwrap_or_else(|| crate::words::cli::NO_REASON.into());
-        self.say(w::REFUSED.with("step", exact(&seen.step.work)).with("why", why))
+        self.say(w::REFUSED.with("step", escaped_step(&seen.step.work)).with("why", why))
     }
 
-    fn asked(&mut self, ask: Ask) -> Vec<PlainEffect> {
+    fn on_question(&mut self, ask: Ask) -> Vec<PlainEffect> {
         // Before the choices, why the step asks.
         self.leaving = None;
         let asked = PlainQuestion::new(ask);
-        let effects = self.ask_with(asked.says());
-        self.doing = Doing::Asked(Box::new(asked));
+        let effects = self.lines_and_prompt(asked.lines());
+        self.state = PlainState::Asking(Box::new(asked));
         effects
     }
 
-    fn ended(&mut self, ending: &TurnOutcome) -> Vec<PlainEffect> {
-        self.doing = Doing::Idle;
+    fn on_turn_ended(&mut self, ending: &TurnOutcome) -> Vec<PlainEffect> {
+        self.state = PlainState::Idle;
         let mut effects = match ending {
             TurnOutcome::Done | TurnOutcome::Error => Vec::new(),
             TurnOutcome::Cancelled | TurnOutcome::Stopped => vec![self.say(w::STOPPED)],
@@ -580,7 +594,7 @@ impl Linear {
                 vec![PlainEffect::Notice(Notice::error(why.clone()))]
             }
         };
-        for line in std::mem::take(&mut self.later) {
+        for line in std::mem::take(&mut self.deferred) {
             effects.extend(self.command(&line, Vec::new()));
         }
         effects.extend(self.prompt());
@@ -597,8 +611,8 @@ impl Linear {
 }
 
 /// A command with all of its arguments, on one line; invisible characters are spelt out.
-fn exact(work: &StepAction) -> String {
-    escape(&shown::work(work)).text
+fn escaped_step(work: &StepAction) -> String {
+    escape(&shown::action_line(work)).text
 }
 
 /// The maximum number of lines of a step's output that are shown.

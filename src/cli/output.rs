@@ -16,7 +16,7 @@ pub struct OutputStream {
     stream: Stream,
     terminal: bool,
     /// The first bytes of a character that is not complete yet.
-    begun: Vec<u8>,
+    incomplete: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -28,13 +28,21 @@ enum Stream {
 /// Standard output.
 pub fn stdout() -> OutputStream {
     let stream = io::stdout();
-    OutputStream { terminal: stream.is_terminal(), stream: Stream::Out(stream), begun: Vec::new() }
+    OutputStream {
+        terminal: stream.is_terminal(),
+        stream: Stream::Out(stream),
+        incomplete: Vec::new(),
+    }
 }
 
 /// Standard error.
 pub fn stderr() -> OutputStream {
     let stream = io::stderr();
-    OutputStream { terminal: stream.is_terminal(), stream: Stream::Err(stream), begun: Vec::new() }
+    OutputStream {
+        terminal: stream.is_terminal(),
+        stream: Stream::Err(stream),
+        incomplete: Vec::new(),
+    }
 }
 
 /// Reports panics through the same door: their text may quote anything.
@@ -70,7 +78,7 @@ impl Write for OutputStream {
         if !self.terminal {
             return self.stream().write(bytes);
         }
-        let text = decoded(&mut self.begun, bytes);
+        let text = decode(&mut self.incomplete, bytes);
         self.stream().write_all(clean(&text, TextSource::Text).as_bytes())?;
         Ok(bytes.len())
     }
@@ -82,7 +90,7 @@ impl Write for OutputStream {
 
 impl Drop for OutputStream {
     fn drop(&mut self) {
-        if !self.begun.is_empty() {
+        if !self.incomplete.is_empty() {
             // Standard error is closed, so this cannot be reported.
             let _ = write!(self.stream(), "{}", char::REPLACEMENT_CHARACTER);
         }
@@ -91,7 +99,7 @@ impl Drop for OutputStream {
 
 /// Decodes these bytes after the incomplete character before them; an incomplete character at the
 /// end is kept for the next call.
-fn decoded(begun: &mut Vec<u8>, bytes: &[u8]) -> String {
+fn decode(begun: &mut Vec<u8>, bytes: &[u8]) -> String {
     let all = [std::mem::take(begun).as_slice(), bytes].concat();
     let mut text = String::with_capacity(all.len());
     let mut chunks = all.utf8_chunks().peekable();
@@ -115,8 +123,8 @@ mod tests {
     #[test]
     fn a_character_cut_between_writes_arrives_whole() {
         let mut begun = Vec::new();
-        let all: String = "a好😀".bytes().map(|byte| decoded(&mut begun, &[byte])).collect();
+        let all: String = "a好😀".bytes().map(|byte| decode(&mut begun, &[byte])).collect();
         assert_eq!((all.as_str(), begun.len()), ("a好😀", 0));
-        assert_eq!(decoded(&mut begun, b"\xff\x9b"), "\u{fffd}\u{fffd}");
+        assert_eq!(decode(&mut begun, b"\xff\x9b"), "\u{fffd}\u{fffd}");
     }
 }

@@ -36,7 +36,7 @@ pub fn write(out: &mut impl Write, rows: &[PageRow], voice: Printer) -> io::Resu
             PageRow::Line(line) => page += &format!("  {}\n", shown(line)),
         }
     }
-    report::answer(out, page)
+    report::write_text(out, page)
 }
 
 /// The rows as one JSON object: headings name objects, lines go into `lines`. The names are English

@@ -9,13 +9,13 @@ use crate::words::{LocalizedText, Phrase, linear, prompt as w, screen};
 pub const GRAVE: &str = "YES";
 
 /// All commands, each with the programs it runs and why it does more than read.
-pub fn says(of: &str, cwd: &str, pieces: &[TemplateCommand]) -> Vec<LocalizedText> {
+pub fn command_lines(of: &str, cwd: &str, pieces: &[TemplateCommand]) -> Vec<LocalizedText> {
     let mut says = vec![w::LINE_PIECES.with("of", escape(of).text).with("n", pieces.len())];
     for (at, piece) in pieces.iter().enumerate() {
-        says.push(line(w::LINE_PIECE, at, piece));
+        says.push(command_line(w::LINE_PIECE, at, piece));
         if piece.commands.len() > 1 {
             for command in &piece.commands {
-                let tier = LocalizedText::from(tier_word(command.risk.tier));
+                let tier = LocalizedText::from(tier_phrase(command.risk.tier));
                 let text = escape(&command.text).text;
                 says.push(linear::PIECE.with("tier", tier).with("text", text));
             }
@@ -31,12 +31,12 @@ pub fn says(of: &str, cwd: &str, pieces: &[TemplateCommand]) -> Vec<LocalizedTex
 }
 
 /// A sentence about one command.
-pub fn line(word: Phrase, at: usize, piece: &TemplateCommand) -> LocalizedText {
-    let tier = LocalizedText::from(tier_word(piece.risk.tier));
+pub fn command_line(word: Phrase, at: usize, piece: &TemplateCommand) -> LocalizedText {
+    let tier = LocalizedText::from(tier_phrase(piece.risk.tier));
     word.with("n", at + 1).with("tier", tier).with("line", escape(&piece.line).text)
 }
 
-pub fn tier_word(tier: Tier) -> Phrase {
+pub fn tier_phrase(tier: Tier) -> Phrase {
     match tier {
         Tier::L0 => screen::TIER_L0,
         Tier::L1 => screen::TIER_L1,
@@ -46,7 +46,7 @@ pub fn tier_word(tier: Tier) -> Phrase {
 
 /// The typed text without surrounding blanks, and with wide letters and digits made narrow: a
 /// Chinese input method types wide ones.
-pub fn narrow(typed: &str) -> String {
+pub fn normalize_width(typed: &str) -> String {
     let narrow = |c: char| match u32::from(c) {
         wide @ 0xFF01..=0xFF5E => char::from_u32(wide - 0xFEE0).unwrap_or(c),
         _ => c,
@@ -60,9 +60,9 @@ pub struct TemplateApproval {
     ask: AskId,
     pieces: Vec<TemplateCommand>,
     /// The command that is asked about.
-    at: usize,
+    index: usize,
     /// The ids of the commands that may run.
-    run: Vec<String>,
+    approved: Vec<String>,
 }
 
 /// The result of reading a line.
@@ -71,7 +71,7 @@ pub enum ApprovalLine {
     /// The next question.
     Next(LocalizedText),
     /// Not an answer: a message, and the question again.
-    Again(LocalizedText, LocalizedText),
+    AskAgain(LocalizedText, LocalizedText),
     Decided(AskId, Decision),
 }
 
@@ -83,36 +83,36 @@ impl TemplateApproval {
             pieces.iter().partition(|piece| yes && !piece.is_high_risk());
         let run = run.into_iter().map(|piece| piece.id.clone()).collect();
         let pieces: Vec<_> = pieces.into_iter().cloned().collect();
-        (!pieces.is_empty()).then_some(TemplateApproval { ask, pieces, at: 0, run })
+        (!pieces.is_empty()).then_some(TemplateApproval { ask, pieces, index: 0, approved: run })
     }
 
     /// The question that waits for a line.
     pub fn question(&self) -> LocalizedText {
-        let Some(piece) = self.pieces.get(self.at) else { return w::PIECES_DECLINED.into() };
+        let Some(piece) = self.pieces.get(self.index) else { return w::PIECES_DECLINED.into() };
         let word = if piece.is_high_risk() { w::TERMINAL_GRAVE } else { w::TERMINAL_PIECE };
-        let tier = LocalizedText::from(tier_word(piece.risk.tier));
+        let tier = LocalizedText::from(tier_phrase(piece.risk.tier));
         word.with("tier", tier).with("line", escape(&piece.line).text)
     }
 
     /// Reads a line as an answer; `None` is the end of the input, and then nothing may run.
-    pub fn typed(&mut self, typed: Option<&str>) -> ApprovalLine {
+    pub fn on_line(&mut self, typed: Option<&str>) -> ApprovalLine {
         let reject = Decision::Reject { word: None };
-        let (Some(typed), Some(piece)) = (typed, self.pieces.get(self.at)) else {
+        let (Some(typed), Some(piece)) = (typed, self.pieces.get(self.index)) else {
             return ApprovalLine::Decided(self.ask, reject);
         };
-        let typed = narrow(typed);
+        let typed = normalize_width(typed);
         let (yes, no) = (is_yes(&typed), is_no(&typed));
         if (piece.is_high_risk() && typed == GRAVE) || (!piece.is_high_risk() && yes) {
-            self.run.push(piece.id.clone());
+            self.approved.push(piece.id.clone());
         } else if !no {
             let say = if piece.is_high_risk() { linear::NEEDS_YES } else { w::TERMINAL_Y_OR_N };
-            return ApprovalLine::Again(say.into(), self.question());
+            return ApprovalLine::AskAgain(say.into(), self.question());
         }
-        self.at += 1;
-        if self.at < self.pieces.len() {
+        self.index += 1;
+        if self.index < self.pieces.len() {
             return ApprovalLine::Next(self.question());
         }
-        let steps = std::mem::take(&mut self.run);
+        let steps = std::mem::take(&mut self.approved);
         ApprovalLine::Decided(
             self.ask,
             if steps.is_empty() { reject } else { Decision::ApproveAll { steps } },
@@ -160,38 +160,38 @@ mod tests {
     }
 
     #[test]
-    fn each_piece_is_answered_alone_and_enter_leaves_it_out() {
+    fn each_command_is_decided_singly_and_enter_skips_it() {
         let mut all = asking(&[("a", Tier::L0), ("b", Tier::L1), ("c", Tier::L1)], false).unwrap();
-        assert!(matches!(all.typed(Some("")), ApprovalLine::Next(_)));
-        assert!(matches!(all.typed(Some("maybe")), ApprovalLine::Again(..)));
-        assert!(matches!(all.typed(Some(" ｙ ")), ApprovalLine::Next(_)), "a wide letter");
-        assert_eq!(all.typed(Some("是")), runs(&["b", "c"]));
+        assert!(matches!(all.on_line(Some("")), ApprovalLine::Next(_)));
+        assert!(matches!(all.on_line(Some("maybe")), ApprovalLine::AskAgain(..)));
+        assert!(matches!(all.on_line(Some(" ｙ ")), ApprovalLine::Next(_)), "a wide letter");
+        assert_eq!(all.on_line(Some("是")), runs(&["b", "c"]));
         let mut one = asking(&[("a", Tier::L0)], false).unwrap();
-        assert_eq!(one.typed(Some("n")), nothing());
+        assert_eq!(one.on_line(Some("n")), nothing());
     }
 
     #[test]
     fn only_the_word_in_capitals_approves_a_high_risk_command_even_with_yes() {
         for yes in [true, false] {
             let mut one = asking(&[("g", Tier::L2)], yes).unwrap();
-            assert!(matches!(one.typed(Some("y")), ApprovalLine::Again(..)));
-            assert!(matches!(one.typed(Some("yes")), ApprovalLine::Again(..)));
-            assert_eq!(one.typed(Some("YES")), runs(&["g"]));
+            assert!(matches!(one.on_line(Some("y")), ApprovalLine::AskAgain(..)));
+            assert!(matches!(one.on_line(Some("yes")), ApprovalLine::AskAgain(..)));
+            assert_eq!(one.on_line(Some("YES")), runs(&["g"]));
         }
         let mut two = asking(&[("a", Tier::L1), ("g", Tier::L2)], true).unwrap();
-        assert_eq!(two.typed(Some("n")), runs(&["a"]), "what -y allowed runs");
+        assert_eq!(two.on_line(Some("n")), runs(&["a"]), "what -y allowed runs");
         assert!(asking(&[("a", Tier::L1)], true).is_none());
     }
 
     #[test]
     fn the_end_of_the_input_allows_nothing() {
         let mut two = asking(&[("a", Tier::L0), ("b", Tier::L0)], false).unwrap();
-        assert!(matches!(two.typed(Some("y")), ApprovalLine::Next(_)));
-        assert_eq!(two.typed(None), nothing());
+        assert!(matches!(two.on_line(Some("y")), ApprovalLine::Next(_)));
+        assert_eq!(two.on_line(None), nothing());
     }
 
     #[test]
-    fn invisible_characters_are_spelt_out() {
+    fn invisible_characters_are_escaped() {
         let one = asking(&[("a", Tier::L0)], false).unwrap();
         for lang in [Lang::En, Lang::Zh] {
             let said = one.question().text(lang);

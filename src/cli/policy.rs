@@ -60,12 +60,12 @@ pub fn tool(name: &str, input: Option<&str>) -> Result<StepAction, LocalizedText
     let read = input.map_or(Ok(Value::Object(Map::new())), serde_json::from_str);
     match read {
         Err(error) => Err(bad(error.to_string())),
-        Ok(Value::Object(fields)) => tool_of(name, fields),
+        Ok(Value::Object(fields)) => tool_step(name, fields),
         Ok(other) => Err(bad(other.to_string())),
     }
 }
 
-fn tool_of(name: &str, input: Map<String, Value>) -> Result<StepAction, LocalizedText> {
+fn tool_step(name: &str, input: Map<String, Value>) -> Result<StepAction, LocalizedText> {
     if name == safety::SKILL_TOOL {
         return Err(words::EXPLAIN_SKILL.into());
     }
@@ -83,7 +83,7 @@ pub fn explain_one(work: &StepAction, scene: PolicyContext<'_>, lang: Lang) -> S
     };
     let mut lines = vec![
         format!("{} · {} · {}", judged.risk.tier.name(), outcome.text(lang), judged.risk.rule),
-        what(work, judged, lang),
+        step_title(work, judged, lang),
         format!("{}: {}", words::EXPLAIN_FOLDER.text(lang), judged.cwd.display()),
     ];
     lines.extend(judged.risk.reasons.iter().map(|reason| {
@@ -93,15 +93,15 @@ pub fn explain_one(work: &StepAction, scene: PolicyContext<'_>, lang: Lang) -> S
         });
         format!("  {} · {} · {say}{arg}", reason.tier.name(), reason.rule)
     }));
-    let effects = effects(&judged.risk);
+    let effects = effect_names(&judged.risk);
     lines.push(format!("{}: {}", words::EXPLAIN_EFFECTS.text(lang), effects.join(", ")));
-    lines.extend(outcome_of(judged, lang));
-    let lines: Vec<String> = lines.iter().map(|line| visible(line)).collect();
+    lines.extend(outcome_lines(judged, lang));
+    let lines: Vec<String> = lines.iter().map(|line| escape_controls(line)).collect();
     lines.join("\n")
 }
 
 /// The judged step: the program with its path, or the tool.
-fn what(work: &StepAction, judged: &Assessment, lang: Lang) -> String {
+fn step_title(work: &StepAction, judged: &Assessment, lang: Lang) -> String {
     let found = judged.program.as_ref().map(|program| program.path.to_string_lossy());
     match work {
         StepAction::Tool { name, .. } => {
@@ -116,7 +116,7 @@ fn what(work: &StepAction, judged: &Assessment, lang: Lang) -> String {
 }
 
 /// The result that a step of a tool would have: the error in its input, or the change to the file.
-fn outcome_of(judged: &Assessment, lang: Lang) -> Vec<String> {
+fn outcome_lines(judged: &Assessment, lang: Lang) -> Vec<String> {
     match &judged.task {
         Some(ToolTask::Fault(fault)) => {
             let say = fault.say.text(lang);
@@ -135,7 +135,7 @@ fn outcome_of(judged: &Assessment, lang: Lang) -> Vec<String> {
 /// The verdict on one step, as an answer of the batch without its `id`.
 pub fn explain_json(work: &StepAction, scene: PolicyContext<'_>, lang: Lang) -> Value {
     let verdict = judge(work, scene);
-    let mut answer = described(verdict.assessment(), lang);
+    let mut answer = assessment_json(verdict.assessment(), lang);
     let path = verdict.assessment().program.as_ref().map(|program| program.path.to_string_lossy());
     answer["program"] = json!(path);
     answer["cwd"] = json!(verdict.assessment().cwd);
@@ -167,7 +167,7 @@ pub fn explain_batch(
             continue;
         }
         let answer = if whole {
-            answer(&line, policy, here, lang)
+            answer_batch_line(&line, policy, here, lang)
         } else {
             json!({ "id": null, "error": words::BATCH_TOO_LONG.text(lang) })
         };
@@ -178,12 +178,12 @@ pub fn explain_batch(
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct BatchRequest {
     #[serde(default)]
     id: Value,
     program: Option<String>,
     tool: Option<String>,
-    args: Option<Args>,
+    args: Option<BatchArgs>,
     shell: Option<String>,
     cwd: Option<PathBuf>,
     workspace: Option<PathBuf>,
@@ -195,16 +195,16 @@ struct Asked {
 /// a tool.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Args {
+enum BatchArgs {
     Words(Vec<String>),
     Text(String),
     Input(Map<String, Value>),
 }
 
-fn answer(line: &[u8], policy: &safety::Policy, here: &Workspace, lang: Lang) -> Value {
-    let asked: Asked = match serde_json::from_slice(line) {
+fn answer_batch_line(line: &[u8], policy: &safety::Policy, here: &Workspace, lang: Lang) -> Value {
+    let asked: BatchRequest = match serde_json::from_slice(line) {
         Ok(asked) => asked,
-        Err(error) => return failure(line, &error.to_string(), lang),
+        Err(error) => return error_json(line, &error.to_string(), lang),
     };
     let workspace = asked.workspace.as_deref().unwrap_or(&here.workspace);
     let home = asked.home.as_deref().unwrap_or(&here.home);
@@ -212,37 +212,37 @@ fn answer(line: &[u8], policy: &safety::Policy, here: &Workspace, lang: Lang) ->
     let system = System::new(workspace, home, &[]);
     let place = Workspace {
         cwd: system.resolve(&workspace.join(cwd)),
-        ..place(workspace, home, asked.trusted.unwrap_or(true), &system)
+        ..workspace_in(workspace, home, asked.trusted.unwrap_or(true), &system)
     };
     let scene = PolicyContext { policy, place: &place, world: &system };
-    let judged = |work: &StepAction| Ok(described(judge(work, scene).assessment(), lang));
+    let judged = |work: &StepAction| Ok(assessment_json(judge(work, scene).assessment(), lang));
     let answered = match (&asked.program, &asked.tool, &asked.shell, &asked.args) {
-        (Some(program), None, _, Some(Args::Words(args))) => judged(&command(program, args)),
+        (Some(program), None, _, Some(BatchArgs::Words(args))) => judged(&command(program, args)),
         (Some(program), None, _, None) => judged(&command(program, &[])),
         (Some(_), None, _, Some(_)) => Err("`args` is no list".to_owned()),
-        (None, Some(name), _, Some(Args::Input(input))) => tool_of(name, input.clone())
+        (None, Some(name), _, Some(BatchArgs::Input(input))) => tool_step(name, input.clone())
             .map_err(|say| say.text(lang))
             .and_then(|work| judged(&work)),
         (None, Some(name), _, None) => {
             tool(name, None).map_err(|say| say.text(lang)).and_then(|work| judged(&work))
         }
         (None, Some(_), _, Some(_)) => Err("`args` is no object".to_owned()),
-        (None, None, Some(shell), Some(Args::Text(args))) => {
-            Ok(described_line(shell, Some(args), scene, lang))
+        (None, None, Some(shell), Some(BatchArgs::Text(args))) => {
+            Ok(shell_line_json(shell, Some(args), scene, lang))
         }
-        (None, None, Some(shell), _) => Ok(described_line(shell, None, scene, lang)),
+        (None, None, Some(shell), _) => Ok(shell_line_json(shell, None, scene, lang)),
         (Some(_), Some(_), _, _) => Err("`program` and `tool` stand together".to_owned()),
         (None, None, None, _) => Err("missing field `program`".to_owned()),
     };
     let mut answer = match answered {
         Ok(answer) => answer,
-        Err(why) => return failure(line, &why, lang),
+        Err(why) => return error_json(line, &why, lang),
     };
     answer["id"] = asked.id;
     answer
 }
 
-fn failure(line: &[u8], error: &str, lang: Lang) -> Value {
+fn error_json(line: &[u8], error: &str, lang: Lang) -> Value {
     let id = serde_json::from_slice::<Value>(line).ok().and_then(|v| v.get("id").cloned());
     json!({ "id": id, "error": words::BATCH_NOT_JSON.with("error", error).text(lang) })
 }
@@ -252,7 +252,7 @@ fn judge(work: &StepAction, scene: PolicyContext<'_>) -> Verdict {
     safety::assess(Step { id, work: work.clone(), requires, cwd: None }, scene)
 }
 
-fn described(judged: &Assessment, lang: Lang) -> Value {
+fn assessment_json(judged: &Assessment, lang: Lang) -> Value {
     let reasons: Vec<Value> = judged
         .risk
         .reasons
@@ -293,7 +293,7 @@ fn described(judged: &Assessment, lang: Lang) -> Value {
 
 /// The answer to a line. With `args` it is a shell command of a template: judged with them inserted
 /// as text, and as if only the quotes of the template contained them.
-fn described_line(line: &str, args: Option<&str>, scene: PolicyContext<'_>, lang: Lang) -> Value {
+fn shell_line_json(line: &str, args: Option<&str>, scene: PolicyContext<'_>, lang: Lang) -> Value {
     let lines = match args {
         // If the arguments cannot be inserted safely, only what they could do counts.
         Some(args) => std::iter::once(line.replace("{{args}}", args))
@@ -306,7 +306,7 @@ fn described_line(line: &str, args: Option<&str>, scene: PolicyContext<'_>, lang
     let worst =
         verdicts.iter().map(Verdict::assessment).rev().max_by_key(|judged| judged.risk.tier);
     let Some(judged) = worst else { return Value::Null };
-    let mut answer = described(judged, lang);
+    let mut answer = assessment_json(judged, lang);
     let mut warnings = judged.seen.warnings.clone();
     if args.is_some() || line.contains("{{args}}") {
         warnings.push(safety::Warning::TemplateArgs);
@@ -323,13 +323,13 @@ fn described_line(line: &str, args: Option<&str>, scene: PolicyContext<'_>, lang
 }
 
 /// The names of the effects, as JSON spells them.
-fn effects(risk: &Risk) -> Vec<String> {
+fn effect_names(risk: &Risk) -> Vec<String> {
     let names = risk.effects.iter().filter_map(|effect| serde_json::to_value(effect).ok());
     names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
 /// A line with every control character spelt out.
-fn visible(line: &str) -> String {
+fn escape_controls(line: &str) -> String {
     line.chars()
         .flat_map(|c| {
             let hidden = c.is_control() || safety::is_hidden(c);
@@ -398,7 +398,7 @@ pub fn rules() -> Vec<PageRow> {
 }
 
 /// The folders of a session in `folder`, with links resolved.
-pub fn place(folder: &Path, home: &Path, trusted: bool, world: &dyn Machine) -> Workspace {
+pub fn workspace_in(folder: &Path, home: &Path, trusted: bool, world: &dyn Machine) -> Workspace {
     let (folder, home) = (world.resolve(folder), world.resolve(home));
     let readable = world.enclosing_repository(&folder, &home).into_iter().collect();
     Workspace { trusted, readable, ..Workspace::new(folder, home) }
@@ -411,7 +411,7 @@ mod tests {
     fn batch(input: &[u8]) -> Vec<Value> {
         let temp = tempfile::tempdir().unwrap();
         let system = System::new(temp.path(), temp.path(), &[]);
-        let here = place(temp.path(), temp.path(), true, &system);
+        let here = workspace_in(temp.path(), temp.path(), true, &system);
         let mut out = Vec::new();
         explain_batch(input, &mut out, &safety::Policy::default(), &here, Lang::En).unwrap();
         out.split(|byte| *byte == b'\n')
@@ -497,7 +497,7 @@ mod tests {
     fn users_read_the_tier_the_rule_and_no_control_characters() {
         let temp = tempfile::tempdir().unwrap();
         let system = System::new(temp.path(), temp.path(), &[]);
-        let here = place(temp.path(), temp.path(), true, &system);
+        let here = workspace_in(temp.path(), temp.path(), true, &system);
         let policy = safety::Policy::default();
         let scene = PolicyContext { policy: &policy, place: &here, world: &system };
         let args = ["--output=\u{1b}[2J\u{202e}x".to_owned(), "a".to_owned()];
@@ -555,7 +555,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         std::fs::write(temp.path().join("a.txt"), "one\n").unwrap();
         let system = System::new(temp.path(), temp.path(), &[]);
-        let here = place(temp.path(), temp.path(), true, &system);
+        let here = workspace_in(temp.path(), temp.path(), true, &system);
         let policy = safety::Policy::default();
         let scene = PolicyContext { policy: &policy, place: &here, world: &system };
         let input = r#"{"path":"a.txt","edits":[{"find":"one","replace":"two\u001b[2J"}]}"#;

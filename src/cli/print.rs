@@ -26,7 +26,7 @@ pub struct Options {
     pub json: bool,
     pub approved: ApprovalFlags,
     /// There is a user at a terminal, who is asked where `-y` does not answer.
-    pub asks: bool,
+    pub has_user: bool,
     pub schema: Option<Schema>,
     /// Language and safety of the text on standard error.
     pub voice: Printer,
@@ -77,8 +77,8 @@ pub async fn run(
         let left = grace.map_or(wires.grace, |end| end.saturating_duration_since(Instant::now()));
         effects = tokio::select! {
             event = wires.events.recv() => match event {
-                Some(event) => turn.next(&event),
-                None => turn.lost(),
+                Some(event) => turn.on_event(&event),
+                None => turn.on_session_closed(),
             },
             Some(number) = wires.signals.recv() => {
                 signal.get_or_insert(number);
@@ -86,20 +86,20 @@ pub async fn run(
                 grace.get_or_insert_with(|| Instant::now() + wires.grace);
                 turn.interrupt()
             }
-            () = opening(opens), if opens.is_some() => {
+            () = wait_until(opens), if opens.is_some() => {
                 opens = None;
                 if discard_typed() {
                     streams.end_line();
-                    turn.typed_too_soon()
+                    turn.on_early_line()
                 } else {
-                    streams.sign();
+                    streams.write_prompt();
                     line = Some(person());
                     Vec::new()
                 }
             }
-            typed = typed(&mut line), if line.is_some() => {
+            typed = next_line(&mut line), if line.is_some() => {
                 line = None;
-                turn.typed(typed.as_deref())
+                turn.on_line(typed.as_deref())
             }
             () = tokio::time::sleep(left), if grace.is_some() => {
                 vec![HeadlessEffect::End(Exit::INTERRUPTED)]
@@ -126,7 +126,7 @@ type Line = BoxFuture<'static, Option<String>>;
 pub type LineReader = Box<dyn FnMut() -> Line + Send>;
 
 /// The user at the terminal.
-pub fn person() -> LineReader {
+pub fn terminal_user() -> LineReader {
     Box::new(|| {
         let read = || {
             let mut line = Vec::new();
@@ -138,21 +138,21 @@ pub fn person() -> LineReader {
 }
 
 /// No user at the terminal.
-pub fn nobody() -> LineReader {
+pub fn no_user() -> LineReader {
     Box::new(|| std::future::ready(None).boxed())
 }
 
 /// The maximum length of a typed answer, in bytes.
 const LONGEST: u64 = 4096;
 
-async fn opening(at: Option<tokio::time::Instant>) {
+async fn wait_until(at: Option<tokio::time::Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
     }
 }
 
-async fn typed(line: &mut Option<Line>) -> Option<String> {
+async fn next_line(line: &mut Option<Line>) -> Option<String> {
     match line {
         Some(line) => line.await,
         None => std::future::pending().await,
@@ -218,7 +218,7 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
     }
 
     /// The prompt for an answer.
-    fn sign(&mut self) {
+    fn write_prompt(&mut self) {
         let _ = write!(self.err, "> ").and_then(|()| self.err.flush());
     }
 
@@ -232,7 +232,7 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
         let voice = self.options.voice;
         let _ = match said {
             StderrLine::Text(text) => writeln!(self.err, "{}", (voice.clean)(text)),
-            StderrLine::Line(say) | StderrLine::Asked(say) => {
+            StderrLine::Line(say) | StderrLine::Question(say) => {
                 writeln!(self.err, "{}", (voice.clean)(&say.text(voice.lang)))
             }
             StderrLine::Notice(notice) => {

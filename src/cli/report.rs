@@ -38,18 +38,18 @@ pub fn usage(page: &clap::Error) -> Exit {
     let text = page.render().to_string();
     match page.exit_code() {
         0 => {
-            let _ = answer(&mut output::stdout(), text);
+            let _ = write_text(&mut output::stdout(), text);
             Exit::Done
         }
         _ => {
-            let _ = answer(&mut output::stderr(), text);
+            let _ = write_text(&mut output::stderr(), text);
             Exit::WrongUse
         }
     }
 }
 
 /// Writes an answer. A closed pipe is not an error; the caller reports any other error.
-pub fn answer(out: &mut impl Write, text: impl AsRef<[u8]>) -> io::Result<()> {
+pub fn write_text(out: &mut impl Write, text: impl AsRef<[u8]>) -> io::Result<()> {
     match out.write_all(text.as_ref()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_and_its_hint_stand_a_line_apart() {
+    fn an_error_and_its_hint_are_on_separate_lines() {
         let notice = Notice::error(w::NO_PROMPT).with_hint(w::NO_PROMPT_HINT);
         let text = written(&notice, Lang::En);
         assert!(text.starts_with("error: ") && text.contains("\n\nhint: "), "{text}");

@@ -59,12 +59,12 @@ impl Schema {
     /// The JSON of a valid answer: the whole text, or its only fenced block. The error names the
     /// path and the problem.
     pub fn check<'a>(&self, answer: &'a str) -> Result<&'a str, LocalizedText> {
-        let json = unfenced(answer.trim());
+        let json = strip_fence(answer.trim());
         let value: Value = serde_json::from_str(json)
             .map_err(|error| w::ANSWER_NO_JSON.with("why", error.to_string()))?;
         match self.schemas.validate(&value, self.index) {
             Ok(()) => Ok(json),
-            Err(error) => Err(misfit(&error)),
+            Err(error) => Err(mismatch(&error)),
         }
     }
 }
@@ -80,7 +80,7 @@ fn unreadable(file: &str, why: impl Into<crate::words::PhraseValue>) -> SchemaEr
 }
 
 /// The deepest first cause: its path and the problem there.
-fn misfit(error: &ValidationError<'_, '_>) -> LocalizedText {
+fn mismatch(error: &ValidationError<'_, '_>) -> LocalizedText {
     let mut deepest = error;
     while let Some(cause) = deepest.causes.first() {
         deepest = cause;
@@ -91,7 +91,7 @@ fn misfit(error: &ValidationError<'_, '_>) -> LocalizedText {
 }
 
 /// The contents of a text that is exactly one fenced block.
-fn unfenced(text: &str) -> &str {
+fn strip_fence(text: &str) -> &str {
     let inside = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
     let inside = inside.and_then(|rest| rest.split_once('\n'));
     match inside {
@@ -117,13 +117,13 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_fits_is_its_json() {
+    fn a_matching_answer_is_returned_as_json() {
         assert_eq!(checked(" {\"name\":\"x\"}\n").unwrap(), "{\"name\":\"x\"}");
         assert_eq!(checked("```json\n{\"name\":\"x\"}\n```").unwrap(), "{\"name\":\"x\"}");
     }
 
     #[test]
-    fn an_answer_that_does_not_fit_names_path_and_problem() {
+    fn a_mismatch_names_the_path_and_the_problem() {
         let cases = [
             ("{\"name\":\"x\",\"tags\":[1,\"a\"]}", "`/tags/1`", "integer"),
             ("{}", "`/`", "name"),

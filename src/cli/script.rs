@@ -38,31 +38,31 @@ pub struct RunFormat {
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
-    look: RunFormat,
+    format: RunFormat,
     /// The part of an answer on the line that is not finished.
     streamed: String,
 }
 
 impl<W: Write> Writer<W> {
     pub fn new(out: W, look: RunFormat) -> Writer<W> {
-        Writer { out, look, streamed: String::new() }
+        Writer { out, format: look, streamed: String::new() }
     }
 
-    pub fn told(&mut self, told: &ScriptEvent) -> io::Result<()> {
+    pub fn write_event(&mut self, told: &ScriptEvent) -> io::Result<()> {
         match told {
-            ScriptEvent::Print(value) if self.look.json => {
+            ScriptEvent::Print(value) if self.format.json => {
                 self.line(&json!({ "type": "print", "text": compact(value) }))
             }
             ScriptEvent::Print(value) => {
                 self.close()?;
                 self.text(&display_value(value))
             }
-            ScriptEvent::Delta(text) if self.look.json => {
+            ScriptEvent::Delta(text) if self.format.json => {
                 self.line(&json!({ "type": "delta", "text": text }))
             }
-            ScriptEvent::Delta(text) if self.look.live => {
+            ScriptEvent::Delta(text) if self.format.live => {
                 self.streamed.push_str(text);
-                write!(self.out, "{}", (self.look.clean)(text))?;
+                write!(self.out, "{}", (self.format.clean)(text))?;
                 self.out.flush()
             }
             ScriptEvent::Delta(_)
@@ -78,9 +78,9 @@ impl<W: Write> Writer<W> {
     }
 
     /// The end of a run.
-    pub fn ended(&mut self, came: &Result<RunResult, LocatedError>) -> io::Result<()> {
+    pub fn write_end(&mut self, came: &Result<RunResult, LocatedError>) -> io::Result<()> {
         match came {
-            Ok(done) if self.look.json => {
+            Ok(done) if self.format.json => {
                 let messages = done.visible.iter();
                 let messages: Vec<Value> = messages
                     .map(|(role, content)| json!({ "role": role, "content": content }))
@@ -97,8 +97,8 @@ impl<W: Write> Writer<W> {
                     false => self.text(&text),
                 }
             }
-            Err(failure) if self.look.json => {
-                let message = failure.localized().text(self.look.lang);
+            Err(failure) if self.format.json => {
+                let message = failure.localized().text(self.format.lang);
                 self.line(&json!({ "type": "error", "message": message }))
             }
             Err(_) => self.close(),
@@ -106,12 +106,12 @@ impl<W: Write> Writer<W> {
     }
 
     /// The messages of one call of a dry run, with its number if there are several.
-    pub fn messages(&mut self, messages: &Value, call: Option<usize>) -> io::Result<()> {
-        match self.look.json {
+    pub fn write_messages(&mut self, messages: &Value, call: Option<usize>) -> io::Result<()> {
+        match self.format.json {
             true => self.line(&json!({ "type": "messages", "messages": messages })),
             false => {
                 if let Some(call) = call {
-                    self.text(&words::DRY_CALL.with("n", call).text(self.look.lang))?;
+                    self.text(&words::DRY_CALL.with("n", call).text(self.format.lang))?;
                 }
                 for message in messages.as_array().into_iter().flatten() {
                     let part = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or("");
@@ -128,7 +128,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn text(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.out, "{}", (self.look.clean)(text))?;
+        writeln!(self.out, "{}", (self.format.clean)(text))?;
         self.out.flush()
     }
 
@@ -159,9 +159,9 @@ mod tests {
 
     fn written(look: RunFormat, told: &[ScriptEvent], value: Value) -> String {
         let mut writer = Writer::new(Vec::new(), look);
-        told.iter().for_each(|told| writer.told(told).unwrap());
+        told.iter().for_each(|told| writer.write_event(told).unwrap());
         let visible = vec![("user".to_owned(), "q".to_owned())];
-        writer.ended(&Ok(RunResult { value, visible })).unwrap();
+        writer.write_end(&Ok(RunResult { value, visible })).unwrap();
         String::from_utf8(writer.out).unwrap()
     }
 
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_json_have_their_shapes() {
+    fn each_event_has_its_json_form() {
         let told = [
             ScriptEvent::Delta("a".into()),
             ScriptEvent::Print(json!({"k": 1})),
@@ -198,13 +198,13 @@ mod tests {
         ];
         assert_eq!(written(look(true, false), &told, json!({"v": 2})), lines.join("\n") + "\n");
         let mut writer = Writer::new(Vec::new(), look(true, false));
-        writer.ended(&Err(LocatedError::new(words::ARGS_UNREADABLE))).unwrap();
+        writer.write_end(&Err(LocatedError::new(words::ARGS_UNREADABLE))).unwrap();
         let text = String::from_utf8(writer.out).unwrap();
         assert!(text.starts_with(r#"{"type":"error","message":"#), "{text}");
     }
 
     #[test]
-    fn an_answer_that_was_seen_is_not_written_twice() {
+    fn a_streamed_answer_is_not_written_again() {
         let told = [ScriptEvent::Delta("hel".into()), ScriptEvent::Delta("lo".into())];
         assert_eq!(written(look(false, true), &told, json!("hello")), "hello\n");
         assert_eq!(written(look(false, true), &told, json!("other")), "hello\nother\n");

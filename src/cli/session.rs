@@ -71,9 +71,9 @@ pub enum SessionAnswer {
     /// Everything is written.
     Written,
     /// Writing failed.
-    Unwritten(io::Error),
+    WriteFailed(io::Error),
     /// A message for standard error.
-    Told(Vec<LocalizedText>),
+    Messages(Vec<LocalizedText>),
 }
 
 /// Where to read conversations and how to write about them.
@@ -99,62 +99,62 @@ pub fn run(
     desk: &SessionQuery<'_>,
     out: &mut dyn Write,
 ) -> Result<(SessionAnswer, Option<LocalizedText>), LocalizedText> {
-    let (mut disk, mut fault) = Database::open(desk.store).map_err(said)?;
-    let mut out = Paged { out, pages: None, after: 0 };
-    let answer = match answer(asked, &mut disk, desk, &mut out) {
-        Err(Wrong::Store(error)) if error.is_damage() => {
-            (disk, fault) = disk.salvage(desk.store).map_err(said)?;
-            answer(asked, &mut disk, desk, &mut out)
+    let (mut disk, mut fault) = Database::open(desk.store).map_err(store_message)?;
+    let mut out = PagedOutput { out, pages: None, last_written: 0 };
+    let answer = match answer_query(asked, &mut disk, desk, &mut out) {
+        Err(QueryError::Store(error)) if error.is_damage() => {
+            (disk, fault) = disk.salvage(desk.store).map_err(store_message)?;
+            answer_query(asked, &mut disk, desk, &mut out)
         }
         answer => answer,
     };
     disk.close();
     match answer {
         Ok(answer) => Ok((answer, fault.map(|fault| fault.localized()))),
-        Err(Wrong::Store(error)) => Err(error.localized()),
-        Err(Wrong::Said(say)) => Err(say),
-        Err(Wrong::Out(error)) => {
-            Ok((SessionAnswer::Unwritten(error), fault.map(|fault| fault.localized())))
+        Err(QueryError::Store(error)) => Err(error.localized()),
+        Err(QueryError::Message(say)) => Err(say),
+        Err(QueryError::Output(error)) => {
+            Ok((SessionAnswer::WriteFailed(error), fault.map(|fault| fault.localized())))
         }
     }
 }
 
 /// Why a subcommand failed.
-enum Wrong {
+enum QueryError {
     Store(StoreError),
-    Said(LocalizedText),
+    Message(LocalizedText),
     /// The reader closed the pipe.
-    Out(io::Error),
+    Output(io::Error),
 }
 
-impl From<StoreError> for Wrong {
-    fn from(error: StoreError) -> Wrong {
-        Wrong::Store(error)
+impl From<StoreError> for QueryError {
+    fn from(error: StoreError) -> QueryError {
+        QueryError::Store(error)
     }
 }
 
 /// Where a conversation is written, and how far that has come.
-struct Paged<'o> {
+struct PagedOutput<'o> {
     out: &'o mut dyn Write,
     /// Set once writing has begun.
     pages: Option<Pages>,
     /// The number of the last written event.
-    after: i64,
+    last_written: i64,
 }
 
-fn answer(
+fn answer_query(
     asked: &SessionCommand,
     disk: &mut Database,
     desk: &SessionQuery<'_>,
-    out: &mut Paged<'_>,
-) -> Result<SessionAnswer, Wrong> {
+    out: &mut PagedOutput<'_>,
+) -> Result<SessionAnswer, QueryError> {
     match asked {
         SessionCommand::List { here } => list(disk, desk, *here),
         SessionCommand::Search { words } => {
             let words = words.join(" ");
             // A program gets all of them, a person the latest.
             match desk.json {
-                true => Ok(SessionAnswer::Out(lines(
+                true => Ok(SessionAnswer::Out(json_lines(
                     disk.search(&words, usize::MAX)?.iter().map(hit_json),
                 ))),
                 false => {
@@ -164,42 +164,42 @@ fn answer(
         }
         SessionCommand::Show { id } => {
             let format = if desk.json { ExportFormat::Json } else { ExportFormat::Md };
-            write(disk, id, format, (desk, desk.clean), out)?;
+            write_conversation(disk, id, format, (desk, desk.clean), out)?;
             Ok(SessionAnswer::Written)
         }
         SessionCommand::Export { id, file, format } => {
-            let format = format_of(format.as_deref(), file.as_deref(), desk.json);
+            let format = choose_format(format.as_deref(), file.as_deref(), desk.json);
             let Some(file) = file else {
-                write(disk, id, format, (desk, desk.clean), out)?;
+                write_conversation(disk, id, format, (desk, desk.clean), out)?;
                 return Ok(SessionAnswer::Written);
             };
             export(disk, id, format, desk, file)?;
             let file = file.display().to_string();
-            Ok(SessionAnswer::Told(vec![words::SESSION_EXPORTED.with("file", file)]))
+            Ok(SessionAnswer::Messages(vec![words::SESSION_EXPORTED.with("file", file)]))
         }
         SessionCommand::Delete { ids } => delete(disk, ids, desk),
     }
 }
 
-fn list(disk: &Database, desk: &SessionQuery<'_>, here: bool) -> Result<SessionAnswer, Wrong> {
+fn list(disk: &Database, desk: &SessionQuery<'_>, here: bool) -> Result<SessionAnswer, QueryError> {
     let folder = desk.folder.display().to_string();
     let folder = here.then_some(folder.as_str());
     let listed = disk.list(folder, LISTED)?;
     if desk.json {
         // The reader of this format reads all of it.
         let all = if listed.len() < LISTED { listed } else { disk.list(folder, usize::MAX)? };
-        return Ok(SessionAnswer::Out(lines(all.iter().map(listed_json))));
+        return Ok(SessionAnswer::Out(json_lines(all.iter().map(listed_json))));
     }
     let more = disk.count(folder)?.saturating_sub(listed.len());
     Ok(SessionAnswer::Page(list_page(listed, more)))
 }
 
-fn said(error: StoreError) -> LocalizedText {
+fn store_message(error: StoreError) -> LocalizedText {
     error.localized()
 }
 
 /// One JSON object per line.
-fn lines(values: impl Iterator<Item = Value>) -> String {
+fn json_lines(values: impl Iterator<Item = Value>) -> String {
     values.map(|value| format!("{value}\n")).collect()
 }
 
@@ -208,8 +208,8 @@ fn listed_json(one: &Listed) -> Value {
         "id": one.id,
         "title": one.title,
         "folder": one.folder,
-        "created": time(one.created),
-        "updated": time(one.updated),
+        "created": format_time(one.created),
+        "updated": format_time(one.updated),
         "turns": one.turns,
         "parent": one.parent,
         "preview": one.preview,
@@ -221,48 +221,48 @@ fn hit_json(hit: &SessionHit) -> Value {
         "id": hit.id,
         "title": hit.title,
         "folder": hit.folder,
-        "at": time(hit.at),
+        "at": format_time(hit.at),
         "around": hit.around,
     })
 }
 
-fn time(milliseconds: i64) -> String {
+fn format_time(milliseconds: i64) -> String {
     jiff::Timestamp::from_millisecond(milliseconds).map(|at| at.to_string()).unwrap_or_default()
 }
 
 /// Writes a conversation, event by event, from where it stopped.
-fn write(
+fn write_conversation(
     disk: &Database,
     id: &str,
     format: ExportFormat,
     (desk, clean): (&SessionQuery<'_>, Clean),
-    to: &mut Paged<'_>,
-) -> Result<(), Wrong> {
+    to: &mut PagedOutput<'_>,
+) -> Result<(), QueryError> {
     let known = disk.find(id)?;
     let mut out = BufWriter::new(&mut *to.out);
     // It was masked when it was saved; other secrets may be known by now.
     let mut put = |text: &str| out.write_all(clean(&desk.redactor.mask(text)).as_bytes());
     if to.pages.is_none() {
         let pages = to.pages.insert(Pages::new(format, desk.lang));
-        put(&pages.begin()).map_err(Wrong::Out)?;
+        put(&pages.begin()).map_err(QueryError::Output)?;
     }
     let Some(pages) = &mut to.pages else { return Ok(()) };
-    let read = disk.for_each_event(known.key, to.after, |seq, event| {
+    let read = disk.for_each_event(known.key, to.last_written, |seq, event| {
         if export::is_exported(&event) {
             put(&pages.event(&event))?;
         }
-        to.after = seq;
+        to.last_written = seq;
         Ok(())
     });
-    read?.map_err(Wrong::Out)?;
-    put(pages.end()).map_err(Wrong::Out)?;
+    read?.map_err(QueryError::Output)?;
+    put(pages.end()).map_err(QueryError::Output)?;
     if format == ExportFormat::Json {
-        put("\n").map_err(Wrong::Out)?;
+        put("\n").map_err(QueryError::Output)?;
     }
-    out.flush().map_err(Wrong::Out)
+    out.flush().map_err(QueryError::Output)
 }
 
-fn format_of(named: Option<&str>, file: Option<&Path>, json: bool) -> ExportFormat {
+fn choose_format(named: Option<&str>, file: Option<&Path>, json: bool) -> ExportFormat {
     let ending = file.and_then(|file| file.extension()).and_then(|ending| ending.to_str());
     match named.or(ending) {
         Some("json") => ExportFormat::Json,
@@ -279,13 +279,13 @@ fn export(
     format: ExportFormat,
     desk: &SessionQuery<'_>,
     file: &Path,
-) -> Result<(), Wrong> {
+) -> Result<(), QueryError> {
     let shown = file.display().to_string();
     let unwritten = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            Wrong::Said(words::SESSION_EXISTS.with("file", shown.as_str()))
+            QueryError::Message(words::SESSION_EXISTS.with("file", shown.as_str()))
         }
-        _ => Wrong::Said(
+        _ => QueryError::Message(
             words::SESSION_UNWRITTEN.with("file", shown.as_str()).with("why", error.to_string()),
         ),
     };
@@ -298,14 +298,14 @@ fn export(
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut to = options.open(&path).map_err(unwritten)?;
-    let mut paged = Paged { out: &mut to, pages: None, after: 0 };
-    let written = write(disk, id, format, (desk, str::to_owned), &mut paged);
-    let written = written.and_then(|()| to.sync_all().map_err(Wrong::Out));
+    let mut paged = PagedOutput { out: &mut to, pages: None, last_written: 0 };
+    let written = write_conversation(disk, id, format, (desk, str::to_owned), &mut paged);
+    let written = written.and_then(|()| to.sync_all().map_err(QueryError::Output));
     written.map_err(|wrong| {
         // Half of a conversation is useless; the file was created just now.
         let _ = std::fs::remove_file(&path);
         match wrong {
-            Wrong::Out(error) => unwritten(error),
+            QueryError::Output(error) => unwritten(error),
             other => other,
         }
     })
@@ -316,7 +316,7 @@ fn delete(
     disk: &mut Database,
     ids: &[String],
     desk: &SessionQuery<'_>,
-) -> Result<SessionAnswer, Wrong> {
+) -> Result<SessionAnswer, QueryError> {
     let known = ids.iter().map(|id| disk.find(id)).collect::<Result<Vec<_>, _>>()?;
     let mut told = Vec::new();
     for one in known {
@@ -327,5 +327,5 @@ fn delete(
         }
         told.push(words::SESSION_DELETED.with("id", one.id).with("title", one.title));
     }
-    Ok(SessionAnswer::Told(told))
+    Ok(SessionAnswer::Messages(told))
 }

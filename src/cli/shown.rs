@@ -3,18 +3,18 @@
 use crate::protocol::StepAction;
 
 /// The program with its arguments, quoted where needed; a tool with its input.
-pub fn work(work: &StepAction) -> String {
+pub fn action_line(work: &StepAction) -> String {
     match work {
         StepAction::Exec { program, args } => {
             let words = std::iter::once(program).chain(args);
-            words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+            words.map(|word| quote(word)).collect::<Vec<_>>().join(" ")
         }
         StepAction::Tool { name, input } => StepAction::summary(name, input),
         StepAction::Shell { line } => line.clone(),
     }
 }
 
-fn quoted(word: &str) -> String {
+fn quote(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,^~".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
@@ -36,6 +36,6 @@ mod tests {
     fn adjacent_arguments_can_be_distinguished() {
         let args = ["commit", "-m", "it's\nme", "", "a b", "中文"];
         let expected = r"git commit -m 'it'\''s\nme' '' 'a b' 中文";
-        assert_eq!(work(&StepAction::exec("git", &args)), expected);
+        assert_eq!(action_line(&StepAction::exec("git", &args)), expected);
     }
 }

@@ -14,7 +14,7 @@ pub enum ResumeChoice {
 
 impl Cli {
     /// The saved conversation to resume, if any.
-    pub fn take(&self) -> Result<Option<ResumeChoice>, UsageError> {
+    pub fn resume_choice(&self) -> Result<Option<ResumeChoice>, UsageError> {
         let named = match &self.command {
             Some(Sub::Resume { id: Some(id) }) => Some(ResumeChoice::Id(id.clone())),
             Some(Sub::Resume { id: None }) => Some(ResumeChoice::Choose),
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_saved_conversation_is_named_once() {
-        let take = |line: &[&str]| parse(line).take();
+        let take = |line: &[&str]| parse(line).resume_choice();
         let id = |id: &str| Ok(Some(ResumeChoice::Id(id.into())));
         assert_eq!(take(&[]), Ok(None));
         assert_eq!(take(&["-c"]), Ok(Some(ResumeChoice::Last)));
@@ -55,6 +55,6 @@ mod tests {
         assert_eq!(take(&["-c", "doctor"]), Err(UsageError::OnlyChat { option: "--continue" }));
         let terminal = Terminals { stdin: true, stdout: true };
         let print = RunMode::Print { prompt: Some("go on".into()), bot: None, piped: false };
-        assert_eq!(parse(&["-p", "go on", "resume", "k7"]).way(terminal), Ok(print));
+        assert_eq!(parse(&["-p", "go on", "resume", "k7"]).run_mode(terminal), Ok(print));
     }
 }

@@ -8,11 +8,11 @@ fn parse(line: &[&str]) -> Result<Cli, clap::Error> {
 }
 
 fn way(line: &[&str], ends: Terminals) -> Result<RunMode, UsageError> {
-    parse(line).unwrap().way(ends)
+    parse(line).unwrap().run_mode(ends)
 }
 
 #[test]
-fn the_table_of_options_is_sound() {
+fn the_clap_definition_is_valid() {
     Cli::command().debug_assert();
 }
 
@@ -30,7 +30,7 @@ fn every_command_shows_an_example_in_its_help() {
 }
 
 #[test]
-fn arguments_mean_the_screen_or_one_turn() {
+fn arguments_select_the_screen_or_a_single_turn() {
     let screen = |prompt: Option<&str>, bot: Option<&str>| {
         Ok(RunMode::Screen { prompt: prompt.map(Into::into), bot: bot.map(Into::into) })
     };
@@ -64,14 +64,14 @@ fn arguments_mean_the_screen_or_one_turn() {
 }
 
 #[test]
-fn an_option_counts_on_either_side_of_a_name() {
+fn options_work_before_and_after_the_subcommand() {
     for line in [["-y", "chat", "b"], ["chat", "-y", "b"], ["chat", "b", "-y"]] {
         assert!(parse(&line).unwrap().run.yes, "{line:?}");
     }
 }
 
 #[test]
-fn y_approves_steps_only_where_it_is_short_for_that() {
+fn y_approves_steps_only_where_it_means_approve_steps() {
     let cases: &[(&[&str], bool, Option<&str>)] = &[
         (&["-p", "hi"], false, None),
         (&["-p", "hi", "-y"], true, Some("-y")),
@@ -88,15 +88,15 @@ fn y_approves_steps_only_where_it_is_short_for_that() {
         (&["run", "x", "-y"], true, Some("-y")),
     ];
     for (line, pieces, steps) in cases {
-        let approved = parse(line).unwrap().approved();
+        let approved = parse(line).unwrap().approval_flags();
         assert_eq!(
             approved,
-            ApprovalFlags { pieces: *pieces, steps: *steps, secrets: false },
+            ApprovalFlags { template_commands: *pieces, steps: *steps, secrets: false },
             "{line:?}"
         );
     }
-    let named = parse(&["-p", "hi", "-y", "--approve-secrets"]).unwrap().approved();
-    assert_eq!(named, ApprovalFlags { pieces: true, steps: Some("-y"), secrets: true });
+    let named = parse(&["-p", "hi", "-y", "--approve-secrets"]).unwrap().approval_flags();
+    assert_eq!(named, ApprovalFlags { template_commands: true, steps: Some("-y"), secrets: true });
     let only = Err(UsageError::OnlyHeadless { option: "--approve-steps" });
     assert_eq!(way(&["--approve-steps"], TERMINAL), only);
     assert_eq!(way(&["chat", "b", "--approve-steps"], TERMINAL), only);
@@ -110,7 +110,7 @@ fn options_become_settings() {
 }
 
 #[test]
-fn a_command_to_judge_follows_two_dashes_word_for_word() {
+fn policy_explain_takes_the_command_after_two_dashes_verbatim() {
     let explain = |batch: Option<&str>, words: &[&str]| {
         Ok(RunMode::Policy(PolicyCommand::Explain {
             batch: batch.map(Into::into),
@@ -132,7 +132,7 @@ fn a_command_to_judge_follows_two_dashes_word_for_word() {
 }
 
 #[test]
-fn wrong_use_differs_from_a_request_for_help() {
+fn a_usage_error_differs_from_a_request_for_help() {
     let args = ["policy", "explain", "--args", "{}"];
     for line in [&["--nope"][..], &["--mode", "fast"], &["policy", "explain"], &["config"], &args] {
         assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line:?}");

@@ -201,7 +201,12 @@ pub fn find<'l>(
 }
 
 /// The text of a new file.
-pub fn text(kind: ExtensionFileKind, texts: &Texts, prompt: &str, sampling: &Sampling) -> String {
+pub fn new_file_text(
+    kind: ExtensionFileKind,
+    texts: &Texts,
+    prompt: &str,
+    sampling: &Sampling,
+) -> String {
     let mut keys: Vec<(&str, Toml)> = Vec::new();
     if let Some(description) = &texts.description {
         keys.push(("description", description.as_str().into()));
@@ -222,7 +227,12 @@ pub fn text(kind: ExtensionFileKind, texts: &Texts, prompt: &str, sampling: &Sam
 }
 
 /// The draft of a new file for the editor: the values of the options, and where to write the rest.
-pub fn draft(kind: ExtensionFileKind, texts: &Texts, sampling: &Sampling, lang: Lang) -> String {
+pub fn draft_text(
+    kind: ExtensionFileKind,
+    texts: &Texts,
+    sampling: &Sampling,
+    lang: Lang,
+) -> String {
     let about = match kind {
         ExtensionFileKind::Bot => w::DRAFT_BOT,
         ExtensionFileKind::Command | ExtensionFileKind::Skill => w::DRAFT_COMMAND,
@@ -232,7 +242,7 @@ pub fn draft(kind: ExtensionFileKind, texts: &Texts, sampling: &Sampling, lang: 
         description: texts.description.clone().or_else(|| Some(String::new())),
         prompt: None,
     };
-    let file = text(kind, &described, "\n", sampling);
+    let file = new_file_text(kind, &described, "\n", sampling);
     format!("{comment}{file}")
 }
 
@@ -244,7 +254,7 @@ fn prompt_key(kind: ExtensionFileKind) -> &'static str {
 }
 
 /// What `init-home` did in this folder, one row per example.
-pub fn copied(done: &[ExampleCopy], folder: &Path) -> Vec<PageRow> {
+pub fn example_rows(done: &[ExampleCopy], folder: &Path) -> Vec<PageRow> {
     let name = |file: &Path| file.strip_prefix(folder).unwrap_or(file).display().to_string();
     let row = |copied: &ExampleCopy| match copied {
         ExampleCopy::Written(file) => PageRow::pair(name(file), w::WRITTEN),
@@ -255,7 +265,7 @@ pub fn copied(done: &[ExampleCopy], folder: &Path) -> Vec<PageRow> {
 }
 
 /// The findings of `skill check`.
-pub fn checked(file: &LoadedFile) -> Vec<LocalizedText> {
+pub fn check_findings(file: &LoadedFile) -> Vec<LocalizedText> {
     match &file.state {
         LoadState::Loaded { remarks } if remarks.is_empty() => {
             vec![w::CHECKED.with("file", path(file))]
@@ -287,7 +297,7 @@ mod tests {
         let texts = Texts { description: Some("Re\"views".into()), prompt: None };
         let sampling =
             Sampling { temperature: Some(0.5), max_tokens: Some(9), ..Sampling::default() };
-        let text = text(ExtensionFileKind::Bot, &texts, "Be strict.\n{{x}}\n", &sampling);
+        let text = new_file_text(ExtensionFileKind::Bot, &texts, "Be strict.\n{{x}}\n", &sampling);
         let bot = bot::read(Path::new("b.toml"), "b", OWN, &text).unwrap();
         assert_eq!(
             (bot.description.as_str(), bot.system_prompt.as_str()),
@@ -301,10 +311,14 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_explains_itself_and_is_no_command_until_it_is_written() {
+    fn a_draft_explains_itself_and_is_invalid_until_it_is_filled_in() {
         for lang in [Lang::En, Lang::Zh] {
-            let draft =
-                draft(ExtensionFileKind::Command, &Texts::default(), &Sampling::default(), lang);
+            let draft = draft_text(
+                ExtensionFileKind::Command,
+                &Texts::default(),
+                &Sampling::default(),
+                lang,
+            );
             assert!(draft.starts_with("# ") && draft.contains("{{args}}"), "{draft}");
             let form = crate::library::TemplateMarks::Toml;
             assert!(command::read(Path::new("c.toml"), "c", OWN, form, &draft).is_err());

@@ -1,6 +1,6 @@
 //! Shows a question as numbered lines, and reads the lines that answer it.
 
-use crate::cli::pieces::{self, GRAVE, narrow, tier_word};
+use crate::cli::pieces::{self, GRAVE, normalize_width, tier_phrase};
 use crate::protocol::{
     ApprovalScope, Ask, AskId, Change, Decision, Question, Reason, Risk, StepAction,
     TemplateCommand, Tier, TrustOffer, UntrustedFile,
@@ -12,41 +12,41 @@ use crate::words::{LocalizedText, Phrase, linear as w, prompt as p};
 #[derive(Debug)]
 pub struct PlainQuestion {
     ask: Ask,
-    choices: Vec<(Pick, Phrase)>,
-    doing: Doing,
+    choices: Vec<(PlainChoice, Phrase)>,
+    stage: AnswerStage,
 }
 
 /// What the next line is read as.
 #[derive(Debug)]
-enum Doing {
+enum AnswerStage {
     /// The number of a choice.
     Choosing,
     /// A message to the model.
-    Wording,
+    WritingReason,
     /// The changed step to run instead.
     Changing,
     /// A changed step that waits for its verdict.
-    Judged(StepAction),
+    AwaitingVerdict(StepAction),
     /// A yes or no to a changed step that has its verdict.
-    Changed { work: StepAction, grave: bool },
+    ConfirmingChange { work: StepAction, grave: bool },
     /// The word that confirms remembering or trusting.
-    Confirming(Pick),
+    Confirming(PlainChoice),
     /// A yes or no to one of the shell commands; `run`: the ids of the approved ones before it.
-    Piece { at: usize, run: Vec<String> },
+    DecidingCommand { at: usize, run: Vec<String> },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pick {
+enum PlainChoice {
     Reject,
-    Word,
+    RejectWithReason,
     Run,
     All,
     Session,
     Project,
     Stop,
-    GoOn,
+    Continue,
     /// Decide about each shell command.
-    Each,
+    DecideEach,
     /// Change the step first.
     Edit,
     /// Trust the folder first.
@@ -58,11 +58,11 @@ enum Pick {
 pub enum ParsedLine {
     Decided(Decision),
     /// Not an answer: show this message and ask again.
-    Again(LocalizedText),
+    AskAgain(LocalizedText),
     /// Not an answer: show all of these lines and ask again.
     Lines(Vec<LocalizedText>),
     /// A changed step that needs a verdict before it can be approved.
-    Judge(StepAction),
+    PreviewRisk(StepAction),
     /// A slash command: not an answer, but the user may want it now.
     Command,
 }
@@ -70,7 +70,7 @@ pub enum ParsedLine {
 impl PlainQuestion {
     pub fn new(ask: Ask) -> PlainQuestion {
         let choices = choices(&ask.question);
-        PlainQuestion { ask, choices, doing: Doing::Choosing }
+        PlainQuestion { ask, choices, stage: AnswerStage::Choosing }
     }
 
     pub fn id(&self) -> AskId {
@@ -78,20 +78,22 @@ impl PlainQuestion {
     }
 
     /// The question, line by line.
-    pub fn says(&self) -> Vec<LocalizedText> {
+    pub fn lines(&self) -> Vec<LocalizedText> {
         let mut says = match &self.ask.question {
             Question::Pause { why } => vec![why.clone(), w::PAUSE.into()],
-            Question::Step { .. } => step(&self.ask.question),
-            Question::Pieces { of, cwd, pieces } => pieces::says(of, cwd, pieces),
+            Question::Step { .. } => step_question_lines(&self.ask.question),
+            Question::Pieces { of, cwd, pieces } => pieces::command_lines(of, cwd, pieces),
             Question::Trust { folder, above, because, found } => {
-                trust(folder, above.as_deref(), because, found)
+                trust_question_lines(folder, above.as_deref(), because, found)
             }
-            Question::Choice { text, choices, free, .. } => return asks(text, choices, *free),
+            Question::Choice { text, choices, free, .. } => {
+                return model_question_lines(text, choices, *free);
+            }
         };
         for (at, (_, word)) in self.choices.iter().enumerate() {
             says.push(w::CHOICE.with("n", at + 1).with("choice", LocalizedText::from(*word)));
         }
-        let how = match (self.is_grave(), self.is_trust()) {
+        let how = match (self.is_high_risk(), self.is_trust()) {
             (true, _) => w::HOW_GRAVE,
             (false, true) => w::HOW_TRUST,
             (false, false) => w::HOW,
@@ -102,47 +104,51 @@ impl PlainQuestion {
 
     pub fn answer(&mut self, typed: &str) -> ParsedLine {
         let typed = typed.trim();
-        match std::mem::replace(&mut self.doing, Doing::Choosing) {
-            Doing::Choosing => {}
-            Doing::Wording => {
+        match std::mem::replace(&mut self.stage, AnswerStage::Choosing) {
+            AnswerStage::Choosing => {}
+            AnswerStage::WritingReason => {
                 let word = Some(typed.to_owned()).filter(|word| !word.is_empty());
                 return ParsedLine::Decided(Decision::Reject { word });
             }
-            Doing::Piece { at, run } => return self.piece(at, run, typed),
-            Doing::Confirming(pick) => return self.confirmed_lasting(pick, typed),
-            Doing::Changing => return self.changed(typed),
-            Doing::Judged(work) => {
-                self.doing = Doing::Judged(work);
-                return ParsedLine::Again(w::EDIT_WAIT.into());
+            AnswerStage::DecidingCommand { at, run } => return self.decide_command(at, run, typed),
+            AnswerStage::Confirming(pick) => return self.confirm_lasting(pick, typed),
+            AnswerStage::Changing => return self.read_change(typed),
+            AnswerStage::AwaitingVerdict(work) => {
+                self.stage = AnswerStage::AwaitingVerdict(work);
+                return ParsedLine::AskAgain(w::EDIT_WAIT.into());
             }
-            Doing::Changed { work, grave } => return self.confirmed(work, grave, typed),
+            AnswerStage::ConfirmingChange { work, grave } => {
+                return self.confirm_change(work, grave, typed);
+            }
         }
         if typed.starts_with('/') {
             return ParsedLine::Command;
         }
         if let Question::Choice { choices, free, .. } = &self.ask.question {
-            return chosen(typed, choices, *free);
+            return parse_choice(typed, choices, *free);
         }
         if typed.is_empty() && self.is_trust() {
             return ParsedLine::Decided(Decision::Dismiss);
         }
-        if typed == GRAVE && self.is_grave() {
+        if typed == GRAVE && self.is_high_risk() {
             return ParsedLine::Decided(Decision::Approve);
         }
-        match self.picked(typed) {
-            Some(Pick::Run) if self.is_grave() => ParsedLine::Again(w::NEEDS_YES.into()),
-            Some(Pick::Word) => {
-                self.doing = Doing::Wording;
-                ParsedLine::Again(w::WORD.into())
+        match self.choice_by_number(typed) {
+            Some(PlainChoice::Run) if self.is_high_risk() => {
+                ParsedLine::AskAgain(w::NEEDS_YES.into())
             }
-            Some(Pick::Each) => self.next_piece(0, Vec::new()),
-            Some(Pick::Edit) => self.change(),
-            Some(pick) if let Some(word) = self.word_of(pick) => {
-                self.doing = Doing::Confirming(pick);
-                ParsedLine::Again(w::CONFIRM.with("word", word))
+            Some(PlainChoice::RejectWithReason) => {
+                self.stage = AnswerStage::WritingReason;
+                ParsedLine::AskAgain(w::WORD.into())
+            }
+            Some(PlainChoice::DecideEach) => self.ask_next_command(0, Vec::new()),
+            Some(PlainChoice::Edit) => self.start_change(),
+            Some(pick) if let Some(word) = self.confirmation_word(pick) => {
+                self.stage = AnswerStage::Confirming(pick);
+                ParsedLine::AskAgain(w::CONFIRM.with("word", word))
             }
             Some(pick) => ParsedLine::Decided(self.decision(pick)),
-            None => ParsedLine::Again(w::NO_CHOICE.into()),
+            None => ParsedLine::AskAgain(w::NO_CHOICE.into()),
         }
     }
 
@@ -151,33 +157,33 @@ impl PlainQuestion {
     }
 
     /// The word that confirms a choice that lasts beyond this question: a mistyped number must not.
-    fn word_of(&self, pick: Pick) -> Option<&'static str> {
+    fn confirmation_word(&self, pick: PlainChoice) -> Option<&'static str> {
         let trusts = self.is_trust();
         match pick {
-            Pick::Session | Pick::Project => Some(REMEMBER),
-            Pick::Trust => Some(TRUST),
-            Pick::GoOn | Pick::All if trusts => Some(TRUST),
-            Pick::Reject
-            | Pick::Word
-            | Pick::Run
-            | Pick::All
-            | Pick::Stop
-            | Pick::GoOn
-            | Pick::Each
-            | Pick::Edit => None,
+            PlainChoice::Session | PlainChoice::Project => Some(REMEMBER),
+            PlainChoice::Trust => Some(TRUST),
+            PlainChoice::Continue | PlainChoice::All if trusts => Some(TRUST),
+            PlainChoice::Reject
+            | PlainChoice::RejectWithReason
+            | PlainChoice::Run
+            | PlainChoice::All
+            | PlainChoice::Stop
+            | PlainChoice::Continue
+            | PlainChoice::DecideEach
+            | PlainChoice::Edit => None,
         }
     }
 
     /// Any other text goes back to the choices.
-    fn confirmed_lasting(&self, pick: Pick, typed: &str) -> ParsedLine {
-        let word = self.word_of(pick);
-        match word.is_some_and(|word| narrow(typed).eq_ignore_ascii_case(word)) {
+    fn confirm_lasting(&self, pick: PlainChoice, typed: &str) -> ParsedLine {
+        let word = self.confirmation_word(pick);
+        match word.is_some_and(|word| normalize_width(typed).eq_ignore_ascii_case(word)) {
             true => ParsedLine::Decided(self.decision(pick)),
-            false => ParsedLine::Lines(self.says()),
+            false => ParsedLine::Lines(self.lines()),
         }
     }
 
-    fn work(&self) -> Option<&StepAction> {
+    fn step_action(&self) -> Option<&StepAction> {
         match &self.ask.question {
             Question::Step { step, .. } => Some(&step.work),
             Question::Choice { .. }
@@ -188,10 +194,11 @@ impl PlainQuestion {
     }
 
     /// Shows the step as a line that the user can type again, changed.
-    fn change(&mut self) -> ParsedLine {
-        let Some((work, line)) = self.work().and_then(|work| Some((work, written::to_line(work)?)))
+    fn start_change(&mut self) -> ParsedLine {
+        let Some((work, line)) =
+            self.step_action().and_then(|work| Some((work, written::to_line(work)?)))
         else {
-            return ParsedLine::Again(w::NO_CHOICE.into());
+            return ParsedLine::AskAgain(w::NO_CHOICE.into());
         };
         let how = match work {
             StepAction::Exec { .. } => w::EDIT_HOW,
@@ -199,71 +206,71 @@ impl PlainQuestion {
             StepAction::Tool { .. } => w::EDIT_HOW_TOOL,
         };
         let line = w::EDIT_NOW.with("line", line);
-        self.doing = Doing::Changing;
+        self.stage = AnswerStage::Changing;
         ParsedLine::Lines(vec![line, how.into()])
     }
 
     /// Reads the typed step; an empty line, or the same step, goes back.
-    fn changed(&mut self, typed: &str) -> ParsedLine {
-        let Some(work) = self.work() else { return ParsedLine::Lines(self.says()) };
+    fn read_change(&mut self, typed: &str) -> ParsedLine {
+        let Some(work) = self.step_action() else { return ParsedLine::Lines(self.lines()) };
         if typed.is_empty() {
-            return ParsedLine::Lines(self.says());
+            return ParsedLine::Lines(self.lines());
         }
         match EditableForm::from_action(work).parse(typed) {
-            Ok(now) if now == *work => ParsedLine::Lines(self.says()),
+            Ok(now) if now == *work => ParsedLine::Lines(self.lines()),
             Ok(now) => {
-                self.doing = Doing::Judged(now.clone());
-                ParsedLine::Judge(now)
+                self.stage = AnswerStage::AwaitingVerdict(now.clone());
+                ParsedLine::PreviewRisk(now)
             }
             Err(why) => {
-                self.doing = Doing::Changing;
-                ParsedLine::Again(why)
+                self.stage = AnswerStage::Changing;
+                ParsedLine::AskAgain(why)
             }
         }
     }
 
     /// The verdict on a changed step; nothing if no question waits for it.
-    pub fn judged(
+    pub fn on_verdict(
         &mut self,
         work: &StepAction,
         risk: &Risk,
         change: Option<&Change>,
     ) -> Vec<LocalizedText> {
-        if !matches!(&self.doing, Doing::Judged(waits) if waits == work) {
+        if !matches!(&self.stage, AnswerStage::AwaitingVerdict(waits) if waits == work) {
             return Vec::new();
         }
-        let tier = LocalizedText::from(tier_word(risk.tier));
-        let step = w::EDITED.with("tier", tier).with("step", whole(work));
+        let tier = LocalizedText::from(tier_phrase(risk.tier));
+        let step = w::EDITED.with("tier", tier).with("step", full_step(work));
         let mut says = vec![step];
         if let Some(change) = change {
-            says.extend(diff(work.tool(), change));
+            says.extend(diff_lines(work.tool(), change));
         }
-        says.extend(risk.reasons.iter().map(because));
-        let (doing, how) = match (risk.tier, is_grave(risk)) {
-            (Tier::L2, _) => (Doing::Changing, w::EDIT_REFUSED),
+        says.extend(risk.reasons.iter().map(reason_line));
+        let (doing, how) = match (risk.tier, is_high_risk(risk)) {
+            (Tier::L2, _) => (AnswerStage::Changing, w::EDIT_REFUSED),
             (_, grave) => {
                 let how = if grave { w::EDIT_RUN_GRAVE } else { w::EDIT_RUN };
-                (Doing::Changed { work: work.clone(), grave }, how)
+                (AnswerStage::ConfirmingChange { work: work.clone(), grave }, how)
             }
         };
-        self.doing = doing;
+        self.stage = doing;
         says.push(how.into());
         says
     }
 
-    fn confirmed(&mut self, work: StepAction, grave: bool, typed: &str) -> ParsedLine {
-        match (number(typed), grave) {
-            (Some(1), _) => ParsedLine::Lines(self.says()),
+    fn confirm_change(&mut self, work: StepAction, grave: bool, typed: &str) -> ParsedLine {
+        match (parse_number(typed), grave) {
+            (Some(1), _) => ParsedLine::Lines(self.lines()),
             (Some(2), false) => ParsedLine::Decided(Decision::Edit(work)),
             _ if grave && typed == GRAVE => ParsedLine::Decided(Decision::Edit(work)),
             _ => {
-                self.doing = Doing::Changed { work, grave };
-                ParsedLine::Again(if grave { w::NEEDS_YES } else { w::NO_CHOICE }.into())
+                self.stage = AnswerStage::ConfirmingChange { work, grave };
+                ParsedLine::AskAgain(if grave { w::NEEDS_YES } else { w::NO_CHOICE }.into())
             }
         }
     }
 
-    fn pieces(&self) -> &[TemplateCommand] {
+    fn template_commands(&self) -> &[TemplateCommand] {
         match &self.ask.question {
             Question::Pieces { pieces, .. } => pieces,
             Question::Step { .. }
@@ -274,53 +281,58 @@ impl PlainQuestion {
     }
 
     /// Asks about a shell command; after the last one, the question is answered.
-    fn next_piece(&mut self, at: usize, run: Vec<String>) -> ParsedLine {
-        let Some(piece) = self.pieces().get(at) else {
+    fn ask_next_command(&mut self, at: usize, run: Vec<String>) -> ParsedLine {
+        let Some(piece) = self.template_commands().get(at) else {
             return ParsedLine::Decided(match run.is_empty() {
                 true => Decision::Reject { word: None },
                 false => Decision::ApproveAll { steps: run },
             });
         };
         let word = if piece.is_high_risk() { p::LINE_PIECE_GRAVE } else { p::LINE_PIECE_NOW };
-        let say = pieces::line(word, at, piece);
-        self.doing = Doing::Piece { at, run };
-        ParsedLine::Again(say)
+        let say = pieces::command_line(word, at, piece);
+        self.stage = AnswerStage::DecidingCommand { at, run };
+        ParsedLine::AskAgain(say)
     }
 
-    fn piece(&mut self, at: usize, mut run: Vec<String>, typed: &str) -> ParsedLine {
-        let Some(piece) = self.pieces().get(at) else { return self.next_piece(at, run) };
+    fn decide_command(&mut self, at: usize, mut run: Vec<String>, typed: &str) -> ParsedLine {
+        let Some(piece) = self.template_commands().get(at) else {
+            return self.ask_next_command(at, run);
+        };
         let yes = match piece.is_high_risk() {
             true => typed == GRAVE,
-            false => number(typed) == Some(2),
+            false => parse_number(typed) == Some(2),
         };
         if yes {
             run.push(piece.id.clone());
-        } else if number(typed) != Some(1) {
+        } else if parse_number(typed) != Some(1) {
             let say = if piece.is_high_risk() { w::NEEDS_YES } else { w::NO_CHOICE };
-            self.doing = Doing::Piece { at, run };
-            return ParsedLine::Again(say.into());
+            self.stage = AnswerStage::DecidingCommand { at, run };
+            return ParsedLine::AskAgain(say.into());
         }
-        self.next_piece(at + 1, run)
+        self.ask_next_command(at + 1, run)
     }
 
     /// The choice with this number.
-    fn picked(&self, typed: &str) -> Option<Pick> {
-        self.choices.get(number(typed)?.checked_sub(1)?).map(|(pick, _)| *pick)
+    fn choice_by_number(&self, typed: &str) -> Option<PlainChoice> {
+        self.choices.get(parse_number(typed)?.checked_sub(1)?).map(|(pick, _)| *pick)
     }
 
-    fn decision(&self, pick: Pick) -> Decision {
+    fn decision(&self, pick: PlainChoice) -> Decision {
         match pick {
-            Pick::Reject | Pick::Word | Pick::Each | Pick::Edit => Decision::Reject { word: None },
-            Pick::Run | Pick::GoOn => Decision::Approve,
-            Pick::All => Decision::ApproveAll { steps: self.rest() },
-            Pick::Session => Decision::Remember(ApprovalScope::Session),
-            Pick::Project => Decision::Remember(ApprovalScope::Project),
-            Pick::Stop => Decision::Stop,
-            Pick::Trust => Decision::Trust,
+            PlainChoice::Reject
+            | PlainChoice::RejectWithReason
+            | PlainChoice::DecideEach
+            | PlainChoice::Edit => Decision::Reject { word: None },
+            PlainChoice::Run | PlainChoice::Continue => Decision::Approve,
+            PlainChoice::All => Decision::ApproveAll { steps: self.ids_of_rest() },
+            PlainChoice::Session => Decision::Remember(ApprovalScope::Session),
+            PlainChoice::Project => Decision::Remember(ApprovalScope::Project),
+            PlainChoice::Stop => Decision::Stop,
+            PlainChoice::Trust => Decision::Trust,
         }
     }
 
-    fn rest(&self) -> Vec<String> {
+    fn ids_of_rest(&self) -> Vec<String> {
         match &self.ask.question {
             Question::Step { rest, .. } => rest.iter().map(|step| step.id.clone()).collect(),
             Question::Trust { above, .. } => above.iter().cloned().collect(),
@@ -330,9 +342,9 @@ impl PlainQuestion {
         }
     }
 
-    fn is_grave(&self) -> bool {
+    fn is_high_risk(&self) -> bool {
         match &self.ask.question {
-            Question::Step { risk, .. } => is_grave(risk),
+            Question::Step { risk, .. } => is_high_risk(risk),
             Question::Choice { .. }
             | Question::Pieces { .. }
             | Question::Pause { .. }
@@ -346,75 +358,82 @@ const REMEMBER: &str = "REMEMBER";
 const TRUST: &str = "TRUST";
 
 /// Parses a number; digits of any width count.
-fn number(typed: &str) -> Option<usize> {
-    narrow(typed).parse().ok()
+fn parse_number(typed: &str) -> Option<usize> {
+    normalize_width(typed).parse().ok()
 }
 
-fn is_grave(risk: &Risk) -> bool {
+fn is_high_risk(risk: &Risk) -> bool {
     risk.lifted || risk.tier == Tier::L2
 }
 
-fn choices(question: &Question) -> Vec<(Pick, Phrase)> {
+fn choices(question: &Question) -> Vec<(PlainChoice, Phrase)> {
     let (step, risk, rule, rest, trust) = match question {
         Question::Step { step, risk, rule, rest, trust, .. } => (step, risk, rule, rest, trust),
         Question::Choice { .. } => return Vec::new(),
         Question::Pieces { pieces, .. } => {
-            let mut choices = vec![(Pick::Reject, p::LINE_NONE)];
+            let mut choices = vec![(PlainChoice::Reject, p::LINE_NONE)];
             if pieces.iter().any(|piece| !piece.is_high_risk()) {
-                choices.push((Pick::Run, p::LINE_ALL));
+                choices.push((PlainChoice::Run, p::LINE_ALL));
             }
-            choices.push((Pick::Each, p::LINE_EACH));
+            choices.push((PlainChoice::DecideEach, p::LINE_EACH));
             return choices;
         }
         Question::Pause { .. } => {
-            return vec![(Pick::Stop, w::PICK_HALT), (Pick::GoOn, w::PICK_GO_ON)];
+            return vec![(PlainChoice::Stop, w::PICK_HALT), (PlainChoice::Continue, w::PICK_GO_ON)];
         }
         Question::Trust { above, .. } => {
-            let mut choices = vec![(Pick::Reject, w::PICK_READ_ONLY), (Pick::GoOn, w::PICK_TRUST)];
-            choices.extend(above.is_some().then_some((Pick::All, w::PICK_TRUST_ABOVE)));
-            choices.push((Pick::Stop, w::PICK_LEAVE));
+            let mut choices = vec![
+                (PlainChoice::Reject, w::PICK_READ_ONLY),
+                (PlainChoice::Continue, w::PICK_TRUST),
+            ];
+            choices.extend(above.is_some().then_some((PlainChoice::All, w::PICK_TRUST_ABOVE)));
+            choices.push((PlainChoice::Stop, w::PICK_LEAVE));
             return choices;
         }
     };
-    let mut choices = vec![(Pick::Reject, w::PICK_REJECT), (Pick::Word, w::PICK_WORD)];
-    choices.push((Pick::Stop, w::PICK_STOP));
-    choices.push((Pick::Run, w::PICK_RUN));
+    let mut choices =
+        vec![(PlainChoice::Reject, w::PICK_REJECT), (PlainChoice::RejectWithReason, w::PICK_WORD)];
+    choices.push((PlainChoice::Stop, w::PICK_STOP));
+    choices.push((PlainChoice::Run, w::PICK_RUN));
     let mild = risk.can_batch_approve() && rest.iter().all(|step| step.risk.can_batch_approve());
     if mild && !rest.is_empty() {
-        choices.push((Pick::All, w::PICK_ALL));
+        choices.push((PlainChoice::All, w::PICK_ALL));
     }
-    if rule.is_some() && !is_grave(risk) {
-        choices.extend([(Pick::Session, w::PICK_SESSION), (Pick::Project, w::PICK_PROJECT)]);
+    if rule.is_some() && !is_high_risk(risk) {
+        choices.extend([
+            (PlainChoice::Session, w::PICK_SESSION),
+            (PlainChoice::Project, w::PICK_PROJECT),
+        ]);
     }
     if written::to_line(&step.work).is_some() {
-        choices.push((Pick::Edit, w::PICK_EDIT));
+        choices.push((PlainChoice::Edit, w::PICK_EDIT));
     }
-    choices.extend(trust.is_some().then_some((Pick::Trust, w::PICK_TRUST_FIRST)));
+    choices.extend(trust.is_some().then_some((PlainChoice::Trust, w::PICK_TRUST_FIRST)));
     choices
 }
 
 /// The contents of a folder that is not trusted yet: named and measured, not shown.
-fn trust(
+fn trust_question_lines(
     folder: &str,
     above: Option<&str>,
     because: &LocalizedText,
     found: &[UntrustedFile],
 ) -> Vec<LocalizedText> {
     let mut says = vec![w::TRUST.with("folder", escape(folder).text), because.clone()];
-    says.extend(findings(found));
+    says.extend(untrusted_file_lines(found));
     says.extend(above.map(|above| w::TRUST_ABOVE.with("folder", escape(above).text)));
     says
 }
 
 /// What the question about a step says about the trust it offers.
-fn offered(offer: &TrustOffer) -> Vec<LocalizedText> {
+fn trust_offer_lines(offer: &TrustOffer) -> Vec<LocalizedText> {
     let mut says = vec![w::TRUST_FIRST.with("folder", escape(&offer.folder).text)];
     says.extend(offer.hazard.clone());
-    says.extend(findings(&offer.found));
+    says.extend(untrusted_file_lines(&offer.found));
     says
 }
 
-fn findings(found: &[UntrustedFile]) -> Vec<LocalizedText> {
+fn untrusted_file_lines(found: &[UntrustedFile]) -> Vec<LocalizedText> {
     let line = |lying: &UntrustedFile| {
         w::LYING.with("name", escape(&lying.name).text).with("bytes", lying.bytes)
     };
@@ -429,7 +448,7 @@ fn findings(found: &[UntrustedFile]) -> Vec<LocalizedText> {
 const LYING: usize = 12;
 
 /// What is asked about, with everything that the screen shows.
-fn step(question: &Question) -> Vec<LocalizedText> {
+fn step_question_lines(question: &Question) -> Vec<LocalizedText> {
     let Question::Step {
         step,
         risk,
@@ -449,34 +468,34 @@ fn step(question: &Question) -> Vec<LocalizedText> {
     else {
         return Vec::new();
     };
-    let tier = LocalizedText::from(tier_word(risk.tier));
+    let tier = LocalizedText::from(tier_phrase(risk.tier));
     let ask = w::ASKS.with("n", *number).with("of", *of).with("tier", tier);
     let mut says = vec![ask];
     match change {
-        Some(change) => says.extend(diff(step.work.tool(), change)),
-        None => says.push(w::STEP.with("step", whole(&step.work))),
+        Some(change) => says.extend(diff_lines(step.work.tool(), change)),
+        None => says.push(w::STEP.with("step", full_step(&step.work))),
     }
     says.extend(resolved.iter().map(|path| w::PROGRAM.with("path", path.as_str())));
     says.push(w::FOLDER.with("folder", escape(cwd).text));
-    says.extend(risk.reasons.iter().map(because));
+    says.extend(risk.reasons.iter().map(reason_line));
     for piece in pieces {
-        let tier = LocalizedText::from(tier_word(piece.risk.tier));
+        let tier = LocalizedText::from(tier_phrase(piece.risk.tier));
         says.push(w::PIECE.with("tier", tier).with("text", escape(&piece.text).text));
     }
     for ahead in rest {
-        let tier = LocalizedText::from(tier_word(ahead.risk.tier));
+        let tier = LocalizedText::from(tier_phrase(ahead.risk.tier));
         let step = match ahead.change {
-            Some(_) => super::exact(&ahead.work),
-            None => whole(&ahead.work),
+            Some(_) => super::escaped_step(&ahead.work),
+            None => full_step(&ahead.work),
         };
         says.push(w::BEHIND.with("tier", tier).with("step", step));
         if let Some(change) = &ahead.change {
-            says.extend(diff(ahead.work.tool(), change));
+            says.extend(diff_lines(ahead.work.tool(), change));
         }
     }
     says.extend(rule.iter().map(|rule| w::RULE.with("rule", rule.as_str())));
     says.extend(rule_covers.iter().map(|say| w::RULE_COVERS.with("say", say.clone())));
-    says.extend(trust.iter().flat_map(|offer| offered(offer)));
+    says.extend(trust.iter().flat_map(|offer| trust_offer_lines(offer)));
     if !why.trim().is_empty() {
         // On one line: it must not look like a line of the question.
         says.push(w::MODEL_SAYS.with("why", why.split_whitespace().collect::<Vec<_>>().join(" ")));
@@ -485,22 +504,22 @@ fn step(question: &Question) -> Vec<LocalizedText> {
 }
 
 /// A complete step, with the whole input of a tool.
-fn whole(work: &StepAction) -> String {
+fn full_step(work: &StepAction) -> String {
     match work {
         StepAction::Tool { name, .. } => {
             let input = written::to_line(work).unwrap_or_default();
             escape(&format!("{name} {input}")).text
         }
-        StepAction::Exec { .. } | StepAction::Shell { .. } => super::exact(work),
+        StepAction::Exec { .. } | StepAction::Shell { .. } => super::escaped_step(work),
     }
 }
 
-fn because(reason: &Reason) -> LocalizedText {
+fn reason_line(reason: &Reason) -> LocalizedText {
     w::BECAUSE.with("why", reason.say.clone()).with("rule", reason.rule.as_str())
 }
 
 /// A change, line by line, as it would be made.
-fn diff(tool: &str, change: &Change) -> Vec<LocalizedText> {
+fn diff_lines(tool: &str, change: &Change) -> Vec<LocalizedText> {
     let head = w::CHANGE
         .with("tool", tool)
         .with("path", escape(&change.path).text)
@@ -511,7 +530,7 @@ fn diff(tool: &str, change: &Change) -> Vec<LocalizedText> {
 }
 
 /// A question of the model, and how to answer it.
-fn asks(text: &str, choices: &[String], free: bool) -> Vec<LocalizedText> {
+fn model_question_lines(text: &str, choices: &[String], free: bool) -> Vec<LocalizedText> {
     let mut says = vec![w::MODEL_ASKS.with("text", text)];
     for (at, choice) in choices.iter().enumerate() {
         says.push(w::CHOICE.with("n", at + 1).with("choice", choice.as_str()));
@@ -521,7 +540,7 @@ fn asks(text: &str, choices: &[String], free: bool) -> Vec<LocalizedText> {
     says
 }
 
-fn chosen(typed: &str, choices: &[String], free: bool) -> ParsedLine {
+fn parse_choice(typed: &str, choices: &[String], free: bool) -> ParsedLine {
     let number = typed.parse::<usize>().ok();
     let picked = number.and_then(|n| n.checked_sub(1)).and_then(|at| choices.get(at));
     match (number, picked) {
@@ -530,6 +549,6 @@ fn chosen(typed: &str, choices: &[String], free: bool) -> ParsedLine {
         (_, None) if free && !typed.is_empty() => {
             ParsedLine::Decided(Decision::Answer { text: typed.to_owned() })
         }
-        (_, None) => ParsedLine::Again(w::NO_CHOICE.into()),
+        (_, None) => ParsedLine::AskAgain(w::NO_CHOICE.into()),
     }
 }

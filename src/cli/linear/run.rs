@@ -7,7 +7,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::sleep_until;
 
-use super::{Linear, PlainEffect};
+use super::{PlainEffect, PlainSession};
 use crate::cli::print::{PrintChannels, QUIET};
 use crate::cli::report::{self, Printer};
 use crate::cli::{Exit, page};
@@ -34,21 +34,21 @@ pub struct Line {
 #[derive(Debug, Default)]
 struct Gate {
     /// When the question was written; `None` once the prompt is shown.
-    written: Option<Instant>,
+    question_written: Option<Instant>,
     /// Lines that began earlier are not answers.
-    from: Option<Instant>,
+    answers_from: Option<Instant>,
 }
 
 impl Gate {
     fn close(&mut self) {
         let now = Instant::now();
-        (self.written, self.from) = (Some(now), Some(now + QUIET + MARGIN));
+        (self.question_written, self.answers_from) = (Some(now), Some(now + QUIET + MARGIN));
         terminal_modes::pass_on_typed();
     }
 
     /// Waits until the prompt is due.
-    async fn opens(&self) {
-        match (self.written, self.from) {
+    async fn wait_until_open(&self) {
+        match (self.question_written, self.answers_from) {
             (Some(written), Some(from)) => {
                 sleep_until((written + QUIET).into()).await;
                 terminal_modes::pass_on_typed();
@@ -58,14 +58,14 @@ impl Gate {
         }
     }
 
-    fn takes(&self, line: &Line) -> bool {
-        self.from.is_none_or(|from| line.began >= from)
+    fn accepts(&self, line: &Line) -> bool {
+        self.answers_from.is_none_or(|from| line.began >= from)
     }
 }
 
 /// An event of standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Typed {
+pub enum PlainInput {
     Line(Line),
     /// The input ended. At a terminal, where Ctrl-D does that, more may follow.
     End,
@@ -73,7 +73,7 @@ pub enum Typed {
 
 /// How the user left a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct PlainEnd {
     pub exit: Exit,
     /// The user knows that something was not saved, and where it is instead.
     pub knows_unsaved: bool,
@@ -81,13 +81,13 @@ pub struct Left {
 
 /// Runs until the user leaves or the session ends.
 pub async fn run(
-    mut linear: Linear,
+    mut linear: PlainSession,
     first: Option<String>,
     mut wires: PrintChannels,
-    mut lines: Receiver<Typed>,
+    mut lines: Receiver<PlainInput>,
     voice: Printer,
     mut out: impl Write,
-) -> Left {
+) -> PlainEnd {
     let mut effects: Vec<_> =
         first.into_iter().map(|text| PlainEffect::Send(Op::Submit { text })).collect();
     // Whether more can be typed, and whether the input ended since the last line.
@@ -99,13 +99,13 @@ pub async fn run(
                 PlainEffect::Send(op) => drop(wires.ops.send(op).await),
                 PlainEffect::End(exit) => {
                     let _ = wires.ops.try_send(Op::Shutdown);
-                    return Left { exit, knows_unsaved: linear.knows_unsaved() };
+                    return PlainEnd { exit, knows_unsaved: linear.knows_unsaved() };
                 }
                 PlainEffect::Prompt if linear.is_asking() => gate.close(),
                 shown => {
                     if write(&mut out, &shown, voice).is_err() {
                         let _ = wires.ops.try_send(Op::Shutdown);
-                        return Left { exit: Exit::INTERRUPTED, knows_unsaved: false };
+                        return PlainEnd { exit: Exit::INTERRUPTED, knows_unsaved: false };
                     }
                 }
             }
@@ -121,22 +121,22 @@ pub async fn run(
                 number => vec![PlainEffect::End(Exit::by_signal(number))],
             },
             line = lines.recv(), if open => match line {
-                Some(Typed::Line(line)) => {
+                Some(PlainInput::Line(line)) => {
                     ended = false;
-                    if gate.takes(&line) { linear.typed(&line.text) } else { linear.typed_ahead(&line.text) }
+                    if gate.accepts(&line) { linear.on_line(&line.text) } else { linear.on_early_line(&line.text) }
                 }
                 end => {
                     open = end.is_some();
                     ended = true;
-                    linear.closed()
+                    linear.on_end_of_input()
                 }
             },
             event = wires.events.recv() => match event {
-                Some(event) => linear.heard(event),
+                Some(event) => linear.on_event(event),
                 None => vec![PlainEffect::End(Exit::Failed)],
             },
-            () = gate.opens() => {
-                gate.written = None;
+            () = gate.wait_until_open() => {
+                gate.question_written = None;
                 match write(&mut out, &PlainEffect::Prompt, voice) {
                     Ok(()) => Vec::new(),
                     Err(_) => vec![PlainEffect::End(Exit::INTERRUPTED)],
@@ -144,7 +144,7 @@ pub async fn run(
             }
         };
         if ended && linear.is_idle() {
-            effects.extend(linear.closed());
+            effects.extend(linear.on_end_of_input());
         }
     }
 }
@@ -165,17 +165,17 @@ fn write(out: &mut impl Write, effect: &PlainEffect, voice: Printer) -> io::Resu
 
 /// Reads the lines of standard input as they are typed. The thread ends with the input or with the
 /// program.
-pub fn lines() -> Receiver<Typed> {
+pub fn stdin_lines() -> Receiver<PlainInput> {
     let (sender, receiver) = channel(ROOM);
     let goes_on = io::stdin().is_terminal();
-    let read = move || read(io::stdin().lock(), goes_on, &sender);
+    let read = move || read_lines(io::stdin().lock(), goes_on, &sender);
     // Without a thread, the input counts as ended.
     let _ = std::thread::Builder::new().name("lines".into()).spawn(read);
     receiver
 }
 
 /// A closed terminal ends its input again and again: the second end is final.
-fn read(mut from: impl BufRead, goes_on: bool, to: &Sender<Typed>) {
+fn read_lines(mut from: impl BufRead, goes_on: bool, to: &Sender<PlainInput>) {
     let mut ended = false;
     // Set while there was no room: what is read then may have come long before.
     let mut late: Option<Instant> = None;
@@ -193,18 +193,18 @@ fn read(mut from: impl BufRead, goes_on: bool, to: &Sender<Typed>) {
         bytes.extend(came.iter().take(taken.min(room)));
         from.consume(taken);
         let typed = match bytes.is_empty() {
-            true if goes_on && !ended => Typed::End,
+            true if goes_on && !ended => PlainInput::End,
             true => return,
             false if end.is_none() && !over && bytes.len() < LONGEST => continue,
             false => {
                 let text = String::from_utf8_lossy(&bytes);
                 let text = text.trim_end_matches(['\n', '\r']).to_owned();
-                Typed::Line(Line { text, began })
+                PlainInput::Line(Line { text, began })
             }
         };
         bytes.clear();
         first = None;
-        ended = typed == Typed::End;
+        ended = typed == PlainInput::End;
         match to.try_send(typed) {
             Ok(()) => {}
             Err(TrySendError::Full(typed)) => {

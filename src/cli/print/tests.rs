@@ -23,7 +23,7 @@ fn options() -> Options {
     Options {
         json: false,
         approved: ApprovalFlags::default(),
-        asks: false,
+        has_user: false,
         schema: None,
         voice,
         clean: str::to_owned,
@@ -32,7 +32,7 @@ fn options() -> Options {
 
 fn yes() -> Options {
     Options {
-        approved: ApprovalFlags { pieces: true, steps: Some("-y"), secrets: false },
+        approved: ApprovalFlags { template_commands: true, steps: Some("-y"), secrets: false },
         ..options()
     }
 }
@@ -77,7 +77,7 @@ fn play_into(
         };
         let mut err = Vec::new();
         let first = Op::Submit { text: "do it".into() };
-        let exit = run(first, wires, nobody(), options, (out, &mut err)).await;
+        let exit = run(first, wires, no_user(), options, (out, &mut err)).await;
         drop(stays);
         let mut ops = Vec::new();
         while let Ok(op) = seen.try_recv() {
@@ -185,7 +185,7 @@ fn shell_commands_are_refused_and_reported_where_no_user_can_allow_them() {
 }
 
 #[test]
-fn yes_ahead_is_none_to_a_piece_of_high_risk() {
+fn yes_does_not_approve_a_high_risk_template_command() {
     for grave in [risk(Tier::L2), Risk { lifted: true, ..risk(Tier::L1) }] {
         let ran = play(&yes(), vec![pieces(&[risk(Tier::L0), grave]), ended(TurnOutcome::Stopped)]);
         assert_eq!(decision(&ran), Some(&Decision::Reject { word: None }));
@@ -200,10 +200,10 @@ fn at_a_terminal(
     first: &Event,
     lines: &[Option<&str>],
 ) -> Vec<Vec<HeadlessEffect>> {
-    let options = Options { asks: true, ..options };
+    let options = Options { has_user: true, ..options };
     let mut turn = HeadlessTurn::new(&options);
-    let asked = turn.next(first);
-    std::iter::once(asked).chain(lines.iter().map(|line| turn.typed(*line))).collect()
+    let asked = turn.on_event(first);
+    std::iter::once(asked).chain(lines.iter().map(|line| turn.on_line(*line))).collect()
 }
 
 fn last_op(effects: &[Vec<HeadlessEffect>]) -> Option<&Op> {
@@ -234,20 +234,20 @@ fn a_user_at_the_terminal_is_asked_about_each_shell_command_in_json_as_well() {
 
 #[test]
 fn a_rejected_shell_command_is_reported_and_an_interrupt_ends_the_question() {
-    let options = Options { asks: true, ..options() };
+    let options = Options { has_user: true, ..options() };
     let mut turn = HeadlessTurn::new(&options);
-    turn.next(&pieces(&[risk(Tier::L0)]));
+    turn.on_event(&pieces(&[risk(Tier::L0)]));
     let declined = Notice::warning(crate::words::prompt::PIECES_DECLINED)
         .with_topic(crate::protocol::Topic::PiecesDeclined);
-    assert_eq!(turn.next(&Event::Notice(declined)).len(), 1);
+    assert_eq!(turn.on_event(&Event::Notice(declined)).len(), 1);
     assert!(turn.interrupt().contains(&HeadlessEffect::Send(Op::Stop)));
-    assert!(turn.typed(Some("y")).is_empty(), "too late");
-    let ended = turn.next(&ended(TurnOutcome::Cancelled));
+    assert!(turn.on_line(Some("y")).is_empty(), "too late");
+    let ended = turn.on_event(&ended(TurnOutcome::Cancelled));
     assert!(ended.contains(&HeadlessEffect::End(Exit::INTERRUPTED)), "{ended:?}");
 }
 
 #[test]
-fn a_rendered_prompt_is_the_answer_and_one_that_cannot_be_made_fails() {
+fn a_rendered_prompt_is_the_answer_and_a_failed_rendering_is_an_error() {
     let ran =
         play(&options(), vec![Event::Rendered { text: "a\nb".into() }, ended(TurnOutcome::Done)]);
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "a\nb\n"));
@@ -284,7 +284,7 @@ fn the_answer_alone_goes_to_standard_output() {
 }
 
 #[test]
-fn a_step_that_asks_is_declined_and_the_end_says_so() {
+fn a_step_that_asks_is_rejected_and_the_exit_code_says_so() {
     let ran = play(
         &options(),
         vec![
@@ -310,7 +310,7 @@ fn a_question_caused_by_the_step_limit_names_the_limit() {
 }
 
 #[test]
-fn yes_allows_steps_that_ask_by_default_and_none_of_higher_risk() {
+fn yes_approves_steps_that_ask_by_default_but_none_of_higher_risk() {
     let lifted = Risk { lifted: true, ..risk(Tier::L1) };
     let approve = Some(Decision::Approve);
     let reject = Some(Decision::Reject { word: None });
@@ -332,7 +332,7 @@ fn yes_allows_steps_that_ask_by_default_and_none_of_higher_risk() {
 }
 
 #[test]
-fn a_step_that_did_not_run_counts_until_one_makes_up_for_it() {
+fn a_step_that_did_not_run_counts_until_a_later_one_replaces_it() {
     use Outcome::{Declined, Ran, Refused};
     let cases: &[(&[(Tier, Outcome)], Exit)] = &[
         (&[(Tier::L0, Ran)], Exit::Done),
@@ -384,7 +384,7 @@ fn a_pause_at_a_limit_stops_the_turn_even_with_yes() {
 }
 
 #[test]
-fn json_is_one_event_a_line_and_nothing_else() {
+fn json_output_is_one_event_per_line() {
     let events = vec![
         Event::ReplyStarted,
         Event::Delta { text: "a\nb".into() },
@@ -409,14 +409,14 @@ fn in_json_the_reason_of_a_failure_is_still_reported() {
 const NUMBER: &str = r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}"#;
 
 #[test]
-fn an_answer_that_fits_the_schema_is_its_json() {
+fn an_answer_that_matches_the_schema_is_printed_as_json() {
     let ran =
         play(&schema(NUMBER), vec![replied("```json\n{\"n\":1}\n```"), ended(TurnOutcome::Done)]);
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "{\"n\":1}\n"));
 }
 
 #[test]
-fn an_answer_that_does_not_fit_is_no_answer() {
+fn an_answer_that_violates_the_schema_is_an_error() {
     let ran = play(&schema(NUMBER), vec![replied("{\"n\":\"one\"}"), ended(TurnOutcome::Done)]);
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Failed, ""));
     assert!(ran.err.contains("`/n`") && ran.err.contains("integer"), "{}", ran.err);
@@ -434,7 +434,7 @@ fn an_interrupt_stops_the_turn_and_a_second_one_does_not_wait() {
 }
 
 #[test]
-fn a_turn_that_does_not_end_after_an_interrupt_is_left_after_a_while() {
+fn a_turn_that_ignores_an_interrupt_is_abandoned_after_a_delay() {
     let (exit, _, ops) = play_into(&options(), vec![], 1, io::sink());
     assert_eq!(exit, Exit::INTERRUPTED);
     assert!(ops.contains(&Op::Stop));
@@ -463,7 +463,7 @@ impl Write for Broken {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error_and_a_full_disk_is_one() {
+fn a_closed_pipe_is_not_an_error_but_a_full_disk_is() {
     let events = || vec![replied("x"), ended(TurnOutcome::Done)];
     let (exit, err, _) = play_into(&options(), events(), 0, Broken(io::ErrorKind::BrokenPipe));
     assert_eq!((exit, err.as_str()), (Exit::Done, ""));
