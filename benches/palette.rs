@@ -51,7 +51,7 @@ fn a_query_over_a_hundred_thousand_files(bencher: Bencher<'_, '_>, query: &str) 
     let names = names(100_000, |n| format!("crates/part{}/src/文件/lib_{n}.rs", n % 301));
     bencher.bench_local(|| {
         let mut sieve = FileMatcher::new(query.to_owned());
-        sieve.look(&names, usize::MAX);
-        sieve.found(&names, MatchCoverage::Whole)
+        sieve.match_next(&names, usize::MAX);
+        sieve.matches(&names, MatchCoverage::Complete)
     });
 }

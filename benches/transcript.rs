@@ -104,7 +104,7 @@ fn a_page_up_in(bencher: Bencher<'_, '_>, turns: u64) {
     bencher.bench_local(|| {
         transcript.scroll(Scroll::Pages(-1));
         frame(&mut transcript, &theme, &mut buf);
-        if transcript.unseen() > 1_000 {
+        if transcript.unseen_rows() > 1_000 {
             transcript.scroll(Scroll::Bottom);
         }
     });
@@ -124,7 +124,7 @@ fn a_frame_of_a_search_in(bencher: Bencher<'_, '_>, count: usize) {
     let mut transcript = stream(&tokens(count), 500);
     transcript.search_for("of its time");
     bencher.bench_local(|| {
-        if !transcript.is_reading() {
+        if !transcript.is_searching() {
             transcript.search_for("of its time");
         }
         frame(&mut transcript, &theme, &mut buf);
@@ -158,6 +158,6 @@ fn first_highlight(bencher: Bencher<'_, '_>) {
         ..ModelMessage::default()
     }));
     frame(&mut transcript, &theme, &mut buf);
-    let snippet = transcript.uncoloured().unwrap();
-    bencher.bench(|| Highlighter::default().paint(&snippet));
+    let snippet = transcript.next_unhighlighted().unwrap();
+    bencher.bench(|| Highlighter::default().highlight(&snippet));
 }

@@ -23,15 +23,15 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-use crate::cli::args::{ResumeChoice, RunMode, Terminals};
+use crate::cli::args::{Terminals, ResumeChoice, RunMode};
 use crate::cli::linear::PlainSession;
-use crate::cli::linear::run::{PlainEnd, run as talk, stdin_lines as typed_lines};
+use crate::cli::linear::run::{PlainEnd, stdin_lines as typed_lines, run as talk};
 use crate::cli::print::{self, PrintChannels};
 use crate::cli::report::{self, Printer};
 use crate::cli::{Cli, Exit, output};
 use crate::config::draft;
 use crate::config::history::InputHistory;
-use crate::protocol::{Notice, SessionInfo};
+use crate::protocol::{SessionInfo, Notice};
 use crate::session::Rescue;
 use crate::session::saved::{Replay, ResumeTarget};
 use crate::tools::exec::watchdog;
@@ -50,7 +50,7 @@ mod room;
 mod scripts;
 
 use ground::Startup;
-use headless::{HeadlessInput, HeadlessOptions};
+use headless::{HeadlessOptions, HeadlessInput};
 
 /// Runs the program.
 pub fn entry() -> ExitCode {
@@ -62,8 +62,7 @@ pub fn entry() -> ExitCode {
         Ok(cli) => cli,
         Err(page) => return report::usage(&page).into(),
     };
-    let ends =
-        Terminals { stdin: io::stdin().is_terminal(), stdout: output::stdout().is_terminal() };
+    let ends = Terminals { stdin: io::stdin().is_terminal(), stdout: output::stdout().is_terminal() };
     match Startup::prepare(&cli) {
         Ok(ground) => {
             let temp = Arc::clone(&ground.temp);
@@ -94,9 +93,7 @@ fn route(cli: Cli, ends: Terminals, ground: Startup) -> Exit {
         return ground.fail(&Notice::error(words::NO_ROOM.with("what", what)), Exit::Failed);
     }
     match way {
-        RunMode::Screen { prompt, bot } if linear => {
-            run_plain(ground, prompt, bot.as_deref(), (take, yes))
-        }
+        RunMode::Screen { prompt, bot } if linear => run_plain(ground, prompt, bot.as_deref(), (take, yes)),
         RunMode::Screen { prompt, bot } => run_screen(ground, prompt, bot.as_deref(), (take, yes)),
         RunMode::Print { prompt, bot, piped } => {
             let what = HeadlessInput::Message { prompt, piped };
@@ -110,9 +107,7 @@ fn route(cli: Cli, ends: Terminals, ground: Startup) -> Exit {
         RunMode::Script(script) => scripts::run_script(ground, &script, json, approved),
         RunMode::Policy(policy) => answers::policy(&ground, &policy, json),
         RunMode::Model(model) => answers::model(&ground, model, json),
-        RunMode::Extension { kind, asked } => {
-            kept::run(&ground, kind, asked, kept::ExtensionOptions { json, yes })
-        }
+        RunMode::Extension { kind, asked } => kept::run(&ground, kind, asked, kept::ExtensionOptions { json, yes }),
         RunMode::InitHome => kept::init_home(&ground, json),
         RunMode::Config(config) => answers::config(&ground, &config, json),
         RunMode::Plugin(plugin) => plugins::run_subcommand(&ground, plugin, json),
@@ -194,7 +189,7 @@ fn run_screen(
     let rescue = farewell.shut_down(runtime);
     match ended {
         Ok(left) => {
-            let rescue = rescue.filter(|_| !left.knows_unsaved);
+            let rescue = rescue.filter(|_| !left.has_handled_unsaved);
             rescue.into_iter().for_each(|rescue| rescue::write(&ground, &rescue));
             exit_for_cause(left.cause)
         }
@@ -218,14 +213,14 @@ fn screen_config(
         lang: ground.lang(),
         theme: look.theme.clone(),
         themes,
-        around: ground.terminal_caps(),
+        terminal_caps: ground.terminal_caps(),
         facts,
         history: history.entries().to_vec(),
         draft: draft.as_deref().map(draft::read).unwrap_or_default(),
-        keep: tui::Kept { history: Some(ground.paths.history()), draft, secrets },
+        save_paths: tui::Kept { history: Some(ground.paths.history()), draft, secrets },
         editor: ground.editor(),
         temp: Arc::clone(&ground.temp),
-        habits: tui::Habits { vim: look.vim, timestamps: look.timestamps },
+        preferences: tui::Preferences { vim: look.vim, timestamps: look.timestamps },
         first,
         watchdog: ground.watchdog.clone(),
         models: Vec::new(),
@@ -346,7 +341,7 @@ const DROPPED: Duration = Duration::from_millis(300);
 
 fn exit_for_cause(cause: tui::Cause) -> Exit {
     match cause {
-        tui::Cause::Left | tui::Cause::SessionClosed => Exit::Done,
+        tui::Cause::UserQuit | tui::Cause::SessionClosed => Exit::Done,
         tui::Cause::Signal(number) => Exit::by_signal(number),
         tui::Cause::TerminalGone => Exit::by_signal(signals::HUP),
     }

@@ -86,7 +86,7 @@ fn drawn(transcript: &mut Transcript, width: u16) -> String {
             row.iter().for_each(|cell| out.push_str(cell.symbol()));
             out.push('\n');
         }
-        if transcript.following() || out.len() > 2_000_000 {
+        if transcript.is_following() || out.len() > 2_000_000 {
             return out;
         }
         transcript.scroll(Scroll::Pages(1));
@@ -143,9 +143,9 @@ fn ways(text: &str) -> Vec<(&'static str, Transcript)> {
     observed.apply(&Event::StepFinished(Box::new(seen)));
     observed.toggle_steps();
     let mut notice = Transcript::default();
-    notice.notice(Notice::error(screen::THEME_TOML.with("why", text)));
+    notice.add_notice(Notice::error(screen::THEME_TOML.with("why", text)));
     let mut page = Transcript::default();
-    page.page(
+    page.add_page(
         screen::HINT,
         vec![
             avocet::protocol::PageRow::line(text),

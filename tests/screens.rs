@@ -1043,7 +1043,8 @@ fn a_selection_is_marked_and_copied_when_the_button_is_let_go() {
 #[test]
 fn a_mention_offers_files() {
     use avocet::tui::files::{FileMatch, FileMatches, MatchCoverage};
-    let hit = |path: &str, marks: &[u32]| FileMatch { path: path.into(), marks: marks.to_vec() };
+    let hit =
+        |path: &str, marks: &[u32]| FileMatch { path: path.into(), positions: marks.to_vec() };
     for (lang, name, size) in [
         (Lang::En, "files", (80, 24)),
         (Lang::Zh, "files_zh", (80, 24)),
@@ -1051,16 +1052,16 @@ fn a_mention_offers_files() {
     ] {
         let mut screen = Screen::new(lang, size);
         screen.types("look at @lib");
-        screen.state.found_files(FileMatches {
+        screen.state.set_file_matches(FileMatches {
             query: "lib".into(),
             hits: vec![
                 hit("src/lib.rs", &[4, 5, 6]),
                 hit("docs/说明/library of things.md", &[8, 9, 10]),
                 hit("vendor/some/very/deep/folder/in/a/tree/that/goes/on/and/on/and/on/for/ever/lib.rs", &[]),
             ],
-            fits: 3,
-            seen: 200_000,
-            reach: if name == "files" { MatchCoverage::Cut } else { MatchCoverage::Whole },
+            match_count: 3,
+            names_read: 200_000,
+            coverage: if name == "files" { MatchCoverage::Truncated } else { MatchCoverage::Complete },
         });
         screen.press(KeyCode::Down, KeyModifiers::NONE);
         insta::assert_snapshot!(name, screen.picture());
@@ -1074,7 +1075,7 @@ fn the_mode_of_vi_stands_in_the_status_line() {
             lang,
             facts: facts(lang),
             theme: "dark".into(),
-            habits: avocet::tui::Habits { vim: true, timestamps: false },
+            preferences: avocet::tui::Preferences { vim: true, timestamps: false },
             ..ScreenConfig::default()
         };
         let mut screen = Screen::of(config, (80, 24));

@@ -115,7 +115,7 @@ fn child_echoes() {
     let facts =
         SessionInfo { model: "echo".into(), cwd: "/tmp/shop".into(), ..SessionInfo::default() };
     let config = ScreenConfig { facts, ..ScreenConfig::default() };
-    let keep: tui::Keep = std::sync::Arc::new(|_, _| Ok(()));
+    let keep: tui::SaveSettingFn = std::sync::Arc::new(|_, _| Ok(()));
     let exit = runtime.block_on(tui::run(config, ops, events, keep)).unwrap();
     session.join().unwrap();
     match exit.cause {

@@ -13,7 +13,7 @@ use crate::cli::{Cli, Exit, output};
 use crate::commands;
 use crate::config::paths::project_files;
 use crate::config::settings::{Color, Notify};
-use crate::config::trust::{self, FolderTrust, Survey, TrustLevel, TrustStore};
+use crate::config::trust::{self, TrustLevel, FolderTrust, Survey, TrustStore};
 use crate::config::{Environment, Loaded, Paths, Sources, edit, load, themes};
 use crate::library::SearchPath;
 use crate::protocol::Notice;
@@ -24,11 +24,11 @@ use crate::store::Store;
 use crate::tools::exec::Watchdog;
 use crate::tools::temp::RunFolder;
 use crate::tools::world::{self, System};
-use crate::tui::ring::Ring;
-use crate::tui::surroundings::knows_links;
-use crate::tui::theme::{Background as Shade, Depth, ThemeSource};
-use crate::tui::{Clipboard, Keep, Surroundings};
-use crate::words::{Lang, Localize, LocalizedText, cli as words};
+use crate::tui::ring::NotifyMethod;
+use crate::tui::surroundings::supports_links;
+use crate::tui::theme::{Depth, Background as Shade, ThemeSource};
+use crate::tui::{Clipboard, SaveSettingFn, TerminalCaps};
+use crate::words::{Lang, LocalizedText, Localize, cli as words};
 
 #[derive(Debug)]
 pub struct Startup {
@@ -69,8 +69,7 @@ impl Startup {
     pub fn prepare(cli: &Cli) -> Result<Startup, StartError> {
         let environment = Environment::from_process();
         let lang = early_lang(cli, &environment);
-        let paths =
-            Paths::find(&environment).map_err(|fault| start_error(fault.localized(), lang))?;
+        let paths = Paths::find(&environment).map_err(|fault| start_error(fault.localized(), lang))?;
         let folder = resolve_folder(cli.run.cwd.as_deref(), lang)?;
         let trust = TrustState::load(&folder, cli.run.trust.as_deref(), &paths);
         let trusted = trust.is_named || trust.standing == FolderTrust::Known(TrustLevel::Trusted);
@@ -103,11 +102,8 @@ impl Startup {
         for named in &cli.run.add_dir {
             // Given in the user's shell, so relative to its folder.
             let named = named.canonicalize().unwrap_or_else(|_| named.clone());
-            let added = folders::resolve_added_folder(
-                &named.to_string_lossy(),
-                &ground.workspace(),
-                &ground.system(),
-            );
+            let added =
+                folders::resolve_added_folder(&named.to_string_lossy(), &ground.workspace(), &ground.system());
             ground.added.push(added.map_err(|why| start_error(why, lang))?);
         }
         Ok(ground)
@@ -115,8 +111,7 @@ impl Startup {
 
     /// The folders that matter for an assessment.
     pub fn workspace(&self) -> safety::Workspace {
-        let place =
-            policy::workspace_in(&self.folder, &self.paths.home, self.trusted, &self.system());
+        let place = policy::workspace_in(&self.folder, &self.paths.home, self.trusted, &self.system());
         let own = [&self.paths.config, &self.paths.data, &self.paths.state];
         let own = own.into_iter().map(|path| world::resolve_path(path));
         // A folder that contains the workspace or the home does not belong to this program alone.
@@ -185,7 +180,7 @@ impl Startup {
 
     /// The assumed background, until the terminal reports it.
     fn shade(&self) -> Shade {
-        let said = self.environment.get("COLORFGBG").and_then(Shade::of_variable);
+        let said = self.environment.get("COLORFGBG").and_then(Shade::from_colorfgbg);
         said.unwrap_or_default()
     }
 
@@ -213,7 +208,7 @@ impl Startup {
     }
 
     /// How the screen saves a setting: in the user's own file.
-    pub fn setting_saver(&self) -> Keep {
+    pub fn setting_saver(&self) -> SaveSettingFn {
         let file = self.paths.settings();
         Arc::new(move |key, value| {
             edit::set(&file, key, value).map(|_| ()).map_err(|error| error.localized())
@@ -221,12 +216,12 @@ impl Startup {
     }
 
     /// How a user who is looking elsewhere is notified.
-    fn notify_method(&self) -> Ring {
+    fn notify_method(&self) -> NotifyMethod {
         let variable = |name| self.environment.get(name).unwrap_or_default();
         match self.loaded.settings.look.notify {
-            Notify::Auto => Ring::of_terminal(variable("TERM_PROGRAM"), variable("TERM")),
-            Notify::Bell => Ring::Bell,
-            Notify::Off => Ring::Off,
+            Notify::Auto => NotifyMethod::for_terminal(variable("TERM_PROGRAM"), variable("TERM")),
+            Notify::Bell => NotifyMethod::Bell,
+            Notify::Off => NotifyMethod::Off,
         }
     }
 
@@ -245,16 +240,16 @@ impl Startup {
     }
 
     /// What the screen knows of the terminal and the machine before it queries them.
-    pub fn terminal_caps(&self) -> Surroundings {
+    pub fn terminal_caps(&self) -> TerminalCaps {
         let variable = |name: &str| self.environment.get(name).unwrap_or_default().to_owned();
         let depth = self.color_depth();
-        Surroundings {
+        TerminalCaps {
             depth,
-            ground: self.shade(),
-            ring: self.notify_method(),
+            background: self.shade(),
+            notify_method: self.notify_method(),
             clipboard: self.clipboard(),
             home: self.paths.home.clone(),
-            links: depth != Depth::None && knows_links(variable),
+            supports_links: depth != Depth::None && supports_links(variable),
             clock: wall_clock_ms(),
         }
     }
@@ -336,9 +331,5 @@ fn resolve_folder(named: Option<&Path>, lang: Lang) -> Result<PathBuf, StartErro
 }
 
 fn start_error(say: impl Into<crate::words::LocalizedText>, lang: Lang) -> StartError {
-    StartError {
-        notice: Box::new(Notice::error(say)),
-        exit: Exit::WrongUse,
-        voice: printer_for(lang),
-    }
+    StartError { notice: Box::new(Notice::error(say)), exit: Exit::WrongUse, voice: printer_for(lang) }
 }

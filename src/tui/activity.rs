@@ -17,15 +17,15 @@ pub const FRAME: Millis = 125;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
-    doing: Doing,
+    doing: ActivityKind,
     /// The start of this activity.
     since: Millis,
     /// The start of the turn.
-    turn: Millis,
+    turn_started_at: Millis,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-enum Doing {
+enum ActivityKind {
     #[default]
     Idle,
     Thinking,
@@ -47,16 +47,16 @@ enum Doing {
 
 impl Activity {
     pub fn is_busy(&self) -> bool {
-        self.doing != Doing::Idle
+        self.doing != ActivityKind::Idle
     }
 
     /// True while something moves by itself and the line must be redrawn.
-    pub fn moves(&self) -> bool {
-        !matches!(self.doing, Doing::Idle | Doing::Asking)
+    pub fn is_animated(&self) -> bool {
+        !matches!(self.doing, ActivityKind::Idle | ActivityKind::Asking)
     }
 
     pub fn is_stopping(&self) -> bool {
-        self.doing == Doing::Stopping
+        self.doing == ActivityKind::Stopping
     }
 
     /// The duration of this activity.
@@ -65,13 +65,13 @@ impl Activity {
     }
 
     pub fn spinner(&self, now: Millis) -> usize {
-        usize::try_from(now.saturating_sub(self.turn) / FRAME).unwrap_or(0)
+        usize::try_from(now.saturating_sub(self.turn_started_at) / FRAME).unwrap_or(0)
     }
 
     /// The user asked to stop.
-    pub fn stopping(&mut self, now: Millis) {
+    pub fn set_stopping(&mut self, now: Millis) {
         if self.is_busy() {
-            self.become_(Doing::Stopping, now);
+            self.set_kind(ActivityKind::Stopping, now);
         }
     }
 
@@ -79,23 +79,21 @@ impl Activity {
     pub fn apply(&mut self, event: &Event, now: Millis) {
         let doing = match event {
             Event::TurnStarted { .. } => {
-                self.turn = now;
-                Doing::Thinking
+                self.turn_started_at = now;
+                ActivityKind::Thinking
             }
-            Event::ReplyStarted | Event::ReasoningDelta { .. } | Event::QuestionClosed { .. } => {
-                Doing::Thinking
-            }
-            Event::StepFinished(_) | Event::Replied(_) => Doing::Thinking,
-            Event::Delta { .. } => Doing::Writing,
+            Event::ReplyStarted | Event::ReasoningDelta { .. } | Event::QuestionClosed { .. } => ActivityKind::Thinking,
+            Event::StepFinished(_) | Event::Replied(_) => ActivityKind::Thinking,
+            Event::Delta { .. } => ActivityKind::Writing,
             Event::Retrying { attempt, of, wait_ms, why: _ } => {
-                Doing::Retrying { attempt: *attempt, of: *of, until: now + wait_ms }
+                ActivityKind::Retrying { attempt: *attempt, of: *of, until: now + wait_ms }
             }
-            Event::Repairing { .. } => Doing::Repairing,
-            Event::Compacting => Doing::Compacting,
-            Event::Compacted(_) => Doing::Thinking,
+            Event::Repairing { .. } => ActivityKind::Repairing,
+            Event::Compacting => ActivityKind::Compacting,
+            Event::Compacted(_) => ActivityKind::Thinking,
             Event::StepStarted { step, risk } => running(step, risk.tier),
-            Event::Asked(_) => Doing::Asking,
-            Event::TurnEnded { .. } | Event::Closed => Doing::Idle,
+            Event::Asked(_) => ActivityKind::Asking,
+            Event::TurnEnded { .. } | Event::Closed => ActivityKind::Idle,
             Event::StepOutput { .. }
             | Event::Steered { .. }
             | Event::Attached { .. }
@@ -119,14 +117,14 @@ impl Activity {
             | Event::Catalogue(_)
             | Event::Cleared => return,
         };
-        let ends = doing == Doing::Idle || matches!(event, Event::TurnStarted { .. });
-        let held = self.doing == Doing::Stopping || self.doing == Doing::Idle;
+        let ends = doing == ActivityKind::Idle || matches!(event, Event::TurnStarted { .. });
+        let held = self.doing == ActivityKind::Stopping || self.doing == ActivityKind::Idle;
         if ends || !held {
-            self.become_(doing, now);
+            self.set_kind(doing, now);
         }
     }
 
-    fn become_(&mut self, doing: Doing, now: Millis) {
+    fn set_kind(&mut self, doing: ActivityKind, now: Millis) {
         if self.doing != doing {
             (self.doing, self.since) = (doing, now);
         }
@@ -135,18 +133,18 @@ impl Activity {
     /// The activity and its seconds; empty while idle.
     pub fn line(&self, now: Millis, theme: &Theme, lang: Lang, width: usize) -> Line<'static> {
         let (said, style) = match &self.doing {
-            Doing::Idle => return Line::default(),
-            Doing::Asking => (words::DOING_ASKING.text(lang).to_owned(), theme.warn),
-            Doing::Thinking => (words::DOING_THINKING.text(lang).to_owned(), theme.accent),
-            Doing::Writing => (words::DOING_WRITING.text(lang).to_owned(), theme.accent),
-            Doing::Repairing => (words::DOING_REPAIRING.text(lang).to_owned(), theme.warn),
-            Doing::Compacting => (context::COMPACTING.text(lang).to_owned(), theme.accent),
-            Doing::Stopping => (words::DOING_STOPPING.text(lang).to_owned(), theme.warn),
-            Doing::Running { command, tier } => (
+            ActivityKind::Idle => return Line::default(),
+            ActivityKind::Asking => (words::DOING_ASKING.text(lang).to_owned(), theme.warn),
+            ActivityKind::Thinking => (words::DOING_THINKING.text(lang).to_owned(), theme.accent),
+            ActivityKind::Writing => (words::DOING_WRITING.text(lang).to_owned(), theme.accent),
+            ActivityKind::Repairing => (words::DOING_REPAIRING.text(lang).to_owned(), theme.warn),
+            ActivityKind::Compacting => (context::COMPACTING.text(lang).to_owned(), theme.accent),
+            ActivityKind::Stopping => (words::DOING_STOPPING.text(lang).to_owned(), theme.warn),
+            ActivityKind::Running { command, tier } => (
                 words::DOING_RUNNING.with("command", command.clone()).text(lang),
                 theme.tier(*tier),
             ),
-            Doing::Retrying { attempt, of, until } => (
+            ActivityKind::Retrying { attempt, of, until } => (
                 words::DOING_RETRYING
                     .with("attempt", *attempt)
                     .with("of", *of)
@@ -156,11 +154,11 @@ impl Activity {
             ),
         };
         let sign = match self.doing {
-            Doing::Asking => "?",
+            ActivityKind::Asking => "?",
             _ => SPINNER.get(self.spinner(now) % SPINNER.len()).copied().unwrap_or("*"),
         };
         let elapsed = self.elapsed(now);
-        let time = if elapsed < 1_000 { String::new() } else { duration(elapsed, lang) };
+        let time = if elapsed < 1_000 { String::new() } else { format_duration(elapsed, lang) };
         let room = width.saturating_sub(clean::width(&time) + 5);
         Line::from(vec![
             Span::styled(format!("{sign} "), style),
@@ -179,12 +177,12 @@ impl Activity {
     }
 }
 
-fn running(step: &Step, tier: Tier) -> Doing {
-    Doing::Running { command: clean::command(&step.work), tier }
+fn running(step: &Step, tier: Tier) -> ActivityKind {
+    ActivityKind::Running { command: clean::command_line(&step.work), tier }
 }
 
 /// `4 s`, `2 min 05 s`.
-pub fn duration(ms: Millis, lang: Lang) -> String {
+pub fn format_duration(ms: Millis, lang: Lang) -> String {
     let seconds = ms / 1_000;
     match seconds {
         0..60 => words::SECONDS.with("s", seconds).text(lang),

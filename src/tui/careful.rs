@@ -20,50 +20,50 @@ use ratatui::layout::{Position, Rect, Size};
 use unicode_width::UnicodeWidthStr;
 
 use super::terminal;
-use super::transcript::Anchor;
+use super::transcript::Hyperlink;
 
 #[derive(Debug)]
 pub struct WideCharBackend<W: Write> {
     inner: CrosstermBackend<W>,
     /// The content of the terminal.
-    shown: Buffer,
+    contents: Buffer,
     /// Rows that contained such a character at any time since they were last drawn whole.
-    doubtful: Vec<bool>,
+    uncertain_rows: Vec<bool>,
     /// The links of the coming frame, and those on the terminal.
-    links: Shared,
-    told: Vec<Anchor>,
+    links: SharedLinks,
+    drawn_links: Vec<Hyperlink>,
 }
 
 /// The links of a frame, from the drawing code.
-pub type Shared = Rc<RefCell<Vec<Anchor>>>;
+pub type SharedLinks = Rc<RefCell<Vec<Hyperlink>>>;
 
 impl<W: Write> WideCharBackend<W> {
-    pub fn new(out: W, links: Shared) -> WideCharBackend<W> {
+    pub fn new(out: W, links: SharedLinks) -> WideCharBackend<W> {
         WideCharBackend {
             inner: CrosstermBackend::new(out),
-            shown: Buffer::default(),
-            doubtful: Vec::new(),
+            contents: Buffer::default(),
+            uncertain_rows: Vec::new(),
             links,
-            told: Vec::new(),
+            drawn_links: Vec::new(),
         }
     }
 
     /// Takes in the changes; returns the rows they touch.
-    fn take(&mut self, changes: &[(u16, u16, Cell)]) -> Vec<u16> {
+    fn apply_changes(&mut self, changes: &[(u16, u16, Cell)]) -> Vec<u16> {
         let mut rows = Vec::new();
         // At once, not cell by cell: a first frame touches all cells.
         if let Some(x) = changes.iter().map(|(x, _, _)| *x).max()
             && let Some(y) = changes.iter().map(|(_, y, _)| *y).max()
         {
-            self.make_room(x, y);
+            self.grow(x, y);
         }
         for (x, y, cell) in changes {
-            self.shown[(*x, *y)] = cell.clone();
+            self.contents[(*x, *y)] = cell.clone();
             // The cells that a wide character covers are not part of the changes, but their content
             // is gone.
-            let covered = (x + 1..self.shown.area.width).zip(1..cell.symbol().width());
+            let covered = (x + 1..self.contents.area.width).zip(1..cell.symbol().width());
             for (covered, _) in covered {
-                self.shown[(covered, *y)].reset();
+                self.contents[(covered, *y)].reset();
             }
             if rows.last() != Some(y) {
                 rows.push(*y);
@@ -72,50 +72,50 @@ impl<W: Write> WideCharBackend<W> {
         rows
     }
 
-    fn make_room(&mut self, x: u16, y: u16) {
-        let area = self.shown.area;
+    fn grow(&mut self, x: u16, y: u16) {
+        let area = self.contents.area;
         if x >= area.width || y >= area.height {
             let room = Rect::new(0, 0, area.width.max(x + 1), area.height.max(y + 1));
             let mut larger = Buffer::empty(room);
-            larger.merge(&self.shown);
-            self.shown = larger;
-            self.doubtful.resize(usize::from(room.height), false);
+            larger.merge(&self.contents);
+            self.contents = larger;
+            self.uncertain_rows.resize(usize::from(room.height), false);
         }
     }
 
     fn row(&self, y: u16) -> Vec<(u16, u16, &Cell)> {
         let mut cells = Vec::new();
         let mut x = 0;
-        while x < self.shown.area.width {
-            let cell = &self.shown[(x, y)];
+        while x < self.contents.area.width {
+            let cell = &self.contents[(x, y)];
             cells.push((x, y, cell));
             x += u16::try_from(cell.symbol().width()).unwrap_or(1).max(1);
         }
         cells
     }
 
-    fn forget(&mut self) {
-        self.shown = Buffer::default();
-        self.doubtful.clear();
-        self.told.clear();
+    fn invalidate(&mut self) {
+        self.contents = Buffer::default();
+        self.uncertain_rows.clear();
+        self.drawn_links.clear();
     }
 
     /// Rows whose links differ from those on the terminal.
-    fn relinked(&mut self) -> Vec<u16> {
+    fn rows_with_changed_links(&mut self) -> Vec<u16> {
         let now = self.links.borrow();
-        let others = |one: &[Anchor], other: &[Anchor]| -> Vec<u16> {
+        let others = |one: &[Hyperlink], other: &[Hyperlink]| -> Vec<u16> {
             one.iter().filter(|link| !other.contains(link)).map(|link| link.y).collect()
         };
-        let mut rows = [others(&now, &self.told), others(&self.told, &now)].concat();
+        let mut rows = [others(&now, &self.drawn_links), others(&self.drawn_links, &now)].concat();
         rows.sort_unstable();
         rows.dedup();
-        rows.retain(|y| *y < self.shown.area.height);
+        rows.retain(|y| *y < self.contents.area.height);
         rows
     }
 
     /// Draws one row from end to end, with its links.
-    fn draw_whole(&mut self, y: u16) -> io::Result<()> {
-        let links: Vec<Anchor> =
+    fn draw_row(&mut self, y: u16) -> io::Result<()> {
+        let links: Vec<Hyperlink> =
             self.links.borrow().iter().filter(|link| link.y == y).cloned().collect();
         let row: Vec<(u16, u16, Cell)> =
             self.row(y).into_iter().map(|(x, y, cell)| (x, y, cell.clone())).collect();
@@ -144,7 +144,7 @@ fn id(address: &str) -> u64 {
 
 /// Whether terminals may disagree on the width of a character: it consists of several, or Unicode
 /// calls its width ambiguous.
-fn is_doubtful(symbol: &str) -> bool {
+fn has_uncertain_width(symbol: &str) -> bool {
     !symbol.is_ascii() && (symbol.chars().nth(1).is_some() || symbol.width() != symbol.width_cjk())
 }
 
@@ -157,25 +157,25 @@ impl<W: Write> Backend for WideCharBackend<W> {
     {
         let changes: Vec<(u16, u16, Cell)> =
             content.map(|(x, y, cell)| (x, y, cell.clone())).collect();
-        let rows = self.take(&changes);
-        let mut whole = self.relinked();
+        let rows = self.apply_changes(&changes);
+        let mut whole = self.rows_with_changed_links();
         for y in rows {
-            let now = self.row(y).iter().any(|(_, _, cell)| is_doubtful(cell.symbol()));
-            let was = self.doubtful.get(usize::from(y)).copied().unwrap_or_default();
+            let now = self.row(y).iter().any(|(_, _, cell)| has_uncertain_width(cell.symbol()));
+            let was = self.uncertain_rows.get(usize::from(y)).copied().unwrap_or_default();
             let linked = self.links.borrow().iter().any(|link| link.y == y);
             if (now || was || linked) && !whole.contains(&y) {
                 whole.push(y);
             }
-            if let Some(doubtful) = self.doubtful.get_mut(usize::from(y)) {
+            if let Some(doubtful) = self.uncertain_rows.get_mut(usize::from(y)) {
                 *doubtful = now;
             }
         }
         let plain = changes.iter().filter(|(_, y, _)| !whole.contains(y));
         self.inner.draw(plain.map(|(x, y, cell)| (*x, *y, cell)))?;
         for y in whole {
-            self.draw_whole(y)?;
+            self.draw_row(y)?;
         }
-        self.told.clone_from(&self.links.borrow());
+        self.drawn_links.clone_from(&self.links.borrow());
         Ok(())
     }
 
@@ -196,12 +196,12 @@ impl<W: Write> Backend for WideCharBackend<W> {
     }
 
     fn clear(&mut self) -> io::Result<()> {
-        self.forget();
+        self.invalidate();
         self.inner.clear()
     }
 
     fn clear_region(&mut self, kind: ClearType) -> io::Result<()> {
-        self.forget();
+        self.invalidate();
         self.inner.clear_region(kind)
     }
 
@@ -249,7 +249,7 @@ mod tests {
         }
     }
 
-    fn drawn(careful: &mut WideCharBackend<&mut Counter>, cells: &[(u16, u16, &str)]) {
+    fn draw_cells(careful: &mut WideCharBackend<&mut Counter>, cells: &[(u16, u16, &str)]) {
         let cells: Vec<(u16, u16, Cell)> = cells
             .iter()
             .map(|(x, y, symbol)| {
@@ -265,8 +265,8 @@ mod tests {
     fn bytes(draws: &[&[(u16, u16, &str)]]) -> Vec<usize> {
         let measure = |count: usize| {
             let mut counter = Counter::default();
-            let mut careful = WideCharBackend::new(&mut counter, Shared::default());
-            draws.iter().take(count).for_each(|cells| drawn(&mut careful, cells));
+            let mut careful = WideCharBackend::new(&mut counter, SharedLinks::default());
+            draws.iter().take(count).for_each(|cells| draw_cells(&mut careful, cells));
             drop(careful);
             counter.0
         };
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_had_a_doubtful_character_is_redrawn_whole_once() {
+    fn a_row_with_a_character_of_uncertain_width_is_redrawn_whole_once() {
         let sent = bytes(&[
             &[(0, 0, "👍🏽"), (2, 0, "a"), (30, 0, "z")],
             &[(0, 0, "b"), (1, 0, " ")],
@@ -293,14 +293,14 @@ mod tests {
 
     #[test]
     fn a_link_is_sent_once_and_removed_when_it_goes() {
-        let links = Shared::default();
+        let links = SharedLinks::default();
         let mut out = Vec::new();
         let mut careful = WideCharBackend::new(&mut out, Rc::clone(&links));
         let cells: Vec<(u16, u16, Cell)> = (0..9).map(|x| (x, 0, Cell::new("x"))).collect();
         let draw = |careful: &mut WideCharBackend<&mut Vec<u8>>, cells: &[(u16, u16, Cell)]| {
             careful.draw(cells.iter().map(|(x, y, cell)| (*x, *y, cell))).unwrap();
         };
-        links.replace(vec![Anchor::to("https://a.b", 0, 2..5)]);
+        links.replace(vec![Hyperlink::new("https://a.b", 0, 2..5)]);
         draw(&mut careful, &cells);
         draw(&mut careful, &[]);
         links.take();
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn text_covered_by_a_wide_character_does_not_reappear() {
         let mut out = Vec::new();
-        let mut careful = WideCharBackend::new(&mut out, Shared::default());
+        let mut careful = WideCharBackend::new(&mut out, SharedLinks::default());
         let draw = |careful: &mut WideCharBackend<&mut Vec<u8>>, cells: &[(u16, &str)]| {
             let cells: Vec<(u16, u16, Cell)> = cells
                 .iter()

@@ -14,37 +14,37 @@ const ROWS: u16 = 2;
 const GAP: usize = 3;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Chips {
+pub struct Suggestions {
     texts: Vec<String>,
     /// The one inserted last.
-    filled: Option<usize>,
+    last_inserted: Option<usize>,
 }
 
-impl Chips {
+impl Suggestions {
     /// New suggestions: cleaned, one line each.
     pub fn set<T: AsRef<str>>(&mut self, texts: &[T]) {
-        self.texts = texts.iter().take(MOST).map(|text| clean::flat(text.as_ref())).collect();
+        self.texts = texts.iter().take(MOST).map(|text| clean::single_line(text.as_ref())).collect();
         self.texts.retain(|text| !text.trim().is_empty());
-        self.filled = None;
+        self.last_inserted = None;
     }
 
     /// The suggestion with this number, from 1.
     pub fn nth(&mut self, number: usize) -> Option<&str> {
         let at = number.checked_sub(1)?;
         let text = self.texts.get(at)?;
-        self.filled = Some(at);
+        self.last_inserted = Some(at);
         Some(text)
     }
 
     /// The suggestion after the one inserted last.
     pub fn next(&mut self) -> Option<&str> {
-        let at = self.filled.map_or(0, |at| (at + 1) % self.texts.len().max(1));
+        let at = self.last_inserted.map_or(0, |at| (at + 1) % self.texts.len().max(1));
         self.nth(at + 1)
     }
 
     /// True when `input` is a suggestion as inserted.
-    pub fn is_filled(&self, input: &str) -> bool {
-        self.filled.and_then(|at| self.texts.get(at)).is_some_and(|text| text == input)
+    pub fn is_last_inserted(&self, input: &str) -> bool {
+        self.last_inserted.and_then(|at| self.texts.get(at)).is_some_and(|text| text == input)
     }
 
     /// Rows needed in `width` columns: none without suggestions, two at most.
@@ -57,7 +57,7 @@ impl Chips {
             let mut line = Line::from("  ");
             for (at, text) in row {
                 let style =
-                    if self.filled == Some(at) { pen.theme.selection } else { pen.theme.text };
+                    if self.last_inserted == Some(at) { pen.theme.selection } else { pen.theme.text };
                 line.spans.push(Span::styled(format!("{}", at + 1), pen.theme.accent));
                 line.spans.push(Span::raw(" "));
                 line.spans.push(Span::styled(text, style));
@@ -97,10 +97,10 @@ mod tests {
 
     #[test]
     fn tab_wraps_around() {
-        let mut chips = Chips::default();
+        let mut chips = Suggestions::default();
         chips.set(&["one", "two"]);
         assert_eq!(chips.next(), Some("one"));
-        assert!(chips.is_filled("one"));
+        assert!(chips.is_last_inserted("one"));
         assert_eq!(chips.next(), Some("two"));
         assert_eq!(chips.next(), Some("one"));
         assert_eq!(chips.nth(3), None);
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn suggestions_take_two_rows_at_most() {
-        let mut chips = Chips::default();
+        let mut chips = Suggestions::default();
         chips.set(&["a rather long suggestion"; 9]);
         assert_eq!(chips.rows(40), 2);
         assert_eq!(chips.rows(0), chips.rows(1));

@@ -1,8 +1,8 @@
 //! The pickers and what their choices do: a theme is previewed while it is selected, a model is set
 //! when it is confirmed, a saved session is resumed.
 
-use super::event::{Millis, ScreenEffect};
-use super::modal::{Choose, Modal, PickerAction, PickerRow, Topic};
+use super::event::{ScreenEffect, Millis};
+use super::modal::{PickerAction, Picker, Modal, PickerRow, Topic};
 use super::state::State;
 use super::submit;
 use super::theme::{AUTO, Theme};
@@ -20,28 +20,28 @@ const ABOUT: &[(&str, Phrase)] = &[
     ("16-colors", words::THEME_SIXTEEN),
 ];
 
-pub fn themes(state: &mut State) {
+pub fn open_themes(state: &mut State) {
     let about = |name: &str| {
         let row = ABOUT.iter().find(|(known, _)| *known == name);
         let about = LocalizedText::from(row.map_or(words::THEME_OWN, |(_, about)| *about));
-        Some(match name == state.dress.worn {
+        Some(match name == state.appearance.theme_name {
             true => words::THEME_WORN.with("about", about),
             false => about,
         })
     };
-    let names = state.dress.wardrobe.names().iter();
+    let names = state.appearance.theme_registry.names().iter();
     let rows = names
         .map(|name| PickerRow { value: name.clone(), about: about(name), ..PickerRow::default() })
         .collect();
-    let choose = Choose::new(Topic::Theme, rows, &state.dress.worn);
-    state.modals.open(Modal::Choose(Box::new(choose)));
+    let choose = Picker::new(Topic::Theme, rows, &state.appearance.theme_name);
+    state.modals.open(Modal::Picker(Box::new(choose)));
 }
 
 /// The known models; if there are none, the server is asked.
-pub fn models(state: &mut State) -> Vec<ScreenEffect> {
-    let choose = Choose::new(Topic::Model, model_rows(state), &state.facts.model);
-    state.modals.open(Modal::Choose(Box::new(choose)));
-    match state.known.models.is_empty() {
+pub fn open_models(state: &mut State) -> Vec<ScreenEffect> {
+    let choose = Picker::new(Topic::Model, model_rows(state), &state.facts.model);
+    state.modals.open(Modal::Picker(Box::new(choose)));
+    match state.completions.models.is_empty() {
         true => vec![ScreenEffect::Send(Op::Report { report: Report::Models })],
         false => Vec::new(),
     }
@@ -49,26 +49,22 @@ pub fn models(state: &mut State) -> Vec<ScreenEffect> {
 
 fn model_rows(state: &State) -> Vec<PickerRow> {
     let about = |name: &String| (*name == state.facts.model).then(|| words::CHOOSE_NOW.into());
-    let row = |name: &String| PickerRow {
-        value: name.clone(),
-        about: about(name),
-        ..PickerRow::default()
-    };
-    state.known.models.iter().map(row).collect()
+    let row = |name: &String| PickerRow { value: name.clone(), about: about(name), ..PickerRow::default() };
+    state.completions.models.iter().map(row).collect()
 }
 
 /// The server listed its models.
-pub fn models_came(state: &mut State) {
+pub fn fill_models(state: &mut State) {
     let rows = model_rows(state);
-    if let Some(choose) = state.modals.choosing()
+    if let Some(choose) = state.modals.picker_mut()
         && choose.topic() == Topic::Model
     {
-        choose.fill(rows);
+        choose.set_rows(rows);
     }
 }
 
 /// The bots, and the choice to continue without one.
-pub fn bots(state: &mut State) {
+pub fn open_bots(state: &mut State) {
     let now = state.facts.bot.as_deref().unwrap_or(NO_BOT);
     let about = |name: &str, about: LocalizedText| match name == now {
         true => words::CHOOSE_BOT_NOW.with("about", about),
@@ -80,52 +76,52 @@ pub fn bots(state: &mut State) {
         ..PickerRow::default()
     };
     let none = row(NO_BOT, words::BOT_NONE.into());
-    let bots = state.known.kept.bots.iter();
+    let bots = state.completions.extensions.bots.iter();
     let bots = bots.map(|(name, text)| row(name, words::CHOOSE_BOT.with("about", text.as_str())));
     let rows: Vec<PickerRow> = bots.chain([none]).collect();
-    let choose = Choose::new(Topic::Bot, rows, now);
-    state.modals.open(Modal::Choose(Box::new(choose)));
+    let choose = Picker::new(Topic::Bot, rows, now);
+    state.modals.open(Modal::Picker(Box::new(choose)));
 }
 
 /// Saved sessions; the rows are added once they are read.
-pub fn sessions(state: &mut State) -> Vec<ScreenEffect> {
-    let choose = Choose::new(Topic::Session, Vec::new(), "");
-    state.modals.open(Modal::Choose(Box::new(choose)));
+pub fn open_sessions(state: &mut State) -> Vec<ScreenEffect> {
+    let choose = Picker::new(Topic::Session, Vec::new(), "");
+    state.modals.open(Modal::Picker(Box::new(choose)));
     vec![ScreenEffect::Send(Op::ListSessions)]
 }
 
-pub fn sessions_came(state: &mut State, rows: Vec<SessionRow>, more: usize) {
+pub fn fill_sessions(state: &mut State, rows: Vec<SessionRow>, more: usize) {
     let here = state.facts.cwd.clone();
     let row = |one: SessionRow| {
         let about = match one.folder == here {
             true => words::SESSION_HERE.with("when", one.when),
             false => words::SESSION_THERE.with("when", one.when).with("folder", one.folder),
         };
-        PickerRow { value: one.id, label: one.title, about: Some(about), more: one.preview }
+        PickerRow { value: one.id, label: one.title, about: Some(about), details: one.preview }
     };
-    if let Some(choose) = state.modals.choosing()
+    if let Some(choose) = state.modals.picker_mut()
         && choose.topic() == Topic::Session
     {
-        choose.fill(rows.into_iter().map(row).collect());
-        choose.more = more;
+        choose.set_rows(rows.into_iter().map(row).collect());
+        choose.unlisted_count = more;
     }
 }
 
 /// The turns one can go back to, the last first.
-pub fn turns(state: &mut State) {
+pub fn open_turns(state: &mut State) {
     let row = |(turn, text): (u64, &str)| PickerRow {
         value: turn.to_string(),
         label: text.split_whitespace().collect::<Vec<_>>().join(" "),
         ..PickerRow::default()
     };
     let rows: Vec<PickerRow> = state.transcript.turns().map(row).collect();
-    let choose = Choose::new(Topic::Turn, rows, "");
-    state.modals.open(Modal::Choose(Box::new(choose)));
+    let choose = Picker::new(Topic::Turn, rows, "");
+    state.modals.open(Modal::Picker(Box::new(choose)));
 }
 
 /// The parts to undo with a turn, since it or a later one changed files.
-pub fn what(state: &mut State, turn: u64, files: usize) {
-    let lang = state.dress.lang;
+pub fn open_rewind_parts(state: &mut State, turn: u64, files: usize) {
+    let lang = state.appearance.lang;
     let rows = (1..).zip(Rewind::ALL).map(|(number, what)| {
         let (label, about) = match what {
             Rewind::Both => (words::REWIND_BOTH, words::REWIND_BOTH_ABOUT.with("n", files)),
@@ -133,15 +129,10 @@ pub fn what(state: &mut State, turn: u64, files: usize) {
             Rewind::Files => (words::REWIND_FILES, words::REWIND_FILES_ABOUT.into()),
         };
         let label = format!("{number}  {}", label.text(lang));
-        PickerRow {
-            value: what.name().to_owned(),
-            label,
-            about: Some(about),
-            ..PickerRow::default()
-        }
+        PickerRow { value: what.name().to_owned(), label, about: Some(about), ..PickerRow::default() }
     });
-    let choose = Choose::new(Topic::What { turn }, rows.collect(), "");
-    state.modals.open(Modal::Choose(Box::new(choose)));
+    let choose = Picker::new(Topic::RewindParts { turn }, rows.collect(), "");
+    state.modals.open(Modal::Picker(Box::new(choose)));
 }
 
 /// The values of the rows of [`leave`] that are not paths.
@@ -149,8 +140,8 @@ const OTHER: &str = "other";
 const LOSE: &str = "lose";
 
 /// Quits, unless something would be lost: then the user is asked.
-pub fn leave(state: &mut State) -> Vec<ScreenEffect> {
-    let lang = state.dress.lang;
+pub fn quit(state: &mut State) -> Vec<ScreenEffect> {
+    let lang = state.appearance.lang;
     let unsaved = state.facts.unsaved.as_ref().filter(|unsaved| !unsaved.elsewhere);
     let Some(unsaved) = unsaved else { return vec![ScreenEffect::Quit] };
     let mut choices: Vec<(String, String)> = Vec::new();
@@ -165,98 +156,91 @@ pub fn leave(state: &mut State) -> Vec<ScreenEffect> {
         label: format!("{number}  {label}"),
         ..PickerRow::default()
     });
-    let mut choose = Choose::new(Topic::Leave, rows.collect(), "");
-    choose.said = Some(unsaved.why.clone());
-    state.modals.open(Modal::Choose(Box::new(choose)));
+    let mut choose = Picker::new(Topic::UnsavedConversation, rows.collect(), "");
+    choose.note = Some(unsaved.why.clone());
+    state.modals.open(Modal::Picker(Box::new(choose)));
     Vec::new()
 }
 
-fn chose_to_leave(state: &mut State, how: String) -> Vec<ScreenEffect> {
+fn apply_quit_choice(state: &mut State, how: String) -> Vec<ScreenEffect> {
     match how.as_str() {
         LOSE => {
-            state.person.knows_unsaved = true;
+            state.presence.has_handled_unsaved = true;
             vec![ScreenEffect::Quit]
         }
         OTHER => {
-            state.composer.set("/export md ", state.dress.lang);
+            state.composer.set_text("/export md ", state.appearance.lang);
             Vec::new()
         }
         _ => {
-            state.person.leaves_when_written = true;
+            state.presence.should_quit_after_export = true;
             vec![ScreenEffect::Send(Op::Export { format: ExportFormat::Md, path: Some(how) })]
         }
     }
 }
 
 /// New facts arrived: if quitting waited for a file to be written, quit now.
-pub fn leave_when_written(state: &mut State) -> Vec<ScreenEffect> {
+pub fn quit_after_export(state: &mut State) -> Vec<ScreenEffect> {
     let is_lost = state.facts.unsaved.as_ref().is_some_and(|unsaved| !unsaved.elsewhere);
-    match state.person.leaves_when_written && !is_lost {
+    match state.presence.should_quit_after_export && !is_lost {
         true => {
-            state.person.knows_unsaved = true;
+            state.presence.has_handled_unsaved = true;
             vec![ScreenEffect::Quit]
         }
         false => Vec::new(),
     }
 }
 
-pub fn chose(
-    state: &mut State,
-    topic: Topic,
-    choice: PickerAction,
-    at: Millis,
-) -> Vec<ScreenEffect> {
-    let is_over = !matches!(choice, PickerAction::Marked(_));
+pub fn apply_choice(state: &mut State, topic: Topic, choice: PickerAction, at: Millis) -> Vec<ScreenEffect> {
+    let is_over = !matches!(choice, PickerAction::Selected(_));
     if is_over {
         state.modals.pop();
-        state.guard.opened(at);
+        state.guard.restart(at);
     }
     match (topic, choice) {
-        (Topic::Theme, PickerAction::Marked(name)) => try_on(state, &name),
-        (Topic::Theme, PickerAction::Taken(name)) => {
+        (Topic::Theme, PickerAction::Selected(name)) => preview_theme(state, &name),
+        (Topic::Theme, PickerAction::Confirmed(name)) => {
             // If the theme is unavailable, the current one stays, also in view.
-            let worn = state.dress.worn.clone();
-            let _ = state.dress.put_on(&worn);
+            let worn = state.appearance.theme_name.clone();
+            let _ = state.appearance.set_theme(&worn);
             return submit::set_theme(state, &name);
         }
-        (Topic::Theme, PickerAction::Left) => {
-            let worn = state.dress.worn.clone();
-            let _ = state.dress.put_on(&worn);
+        (Topic::Theme, PickerAction::Cancelled) => {
+            let worn = state.appearance.theme_name.clone();
+            let _ = state.appearance.set_theme(&worn);
         }
-        (Topic::Bot, PickerAction::Taken(name)) => {
-            let named = state.known.kept.bots.iter().any(|(bot, _)| *bot == name);
+        (Topic::Bot, PickerAction::Confirmed(name)) => {
+            let named = state.completions.extensions.bots.iter().any(|(bot, _)| *bot == name);
             let name = (named || name != NO_BOT).then_some(name);
             return vec![ScreenEffect::Send(Op::SetBot { name })];
         }
-        (Topic::Bot, PickerAction::Marked(_) | PickerAction::Left) => {}
-        (Topic::Leave, PickerAction::Taken(how)) => return chose_to_leave(state, how),
-        (Topic::Model, PickerAction::Taken(name)) => {
-            return vec![ScreenEffect::Send(Op::SetModel { name })];
-        }
-        (Topic::Session, PickerAction::Taken(session)) => {
+        (Topic::Bot, PickerAction::Selected(_) | PickerAction::Cancelled) => {}
+        (Topic::UnsavedConversation, PickerAction::Confirmed(how)) => return apply_quit_choice(state, how),
+        (Topic::Model, PickerAction::Confirmed(name)) => return vec![ScreenEffect::Send(Op::SetModel { name })],
+        (Topic::Session, PickerAction::Confirmed(session)) => {
             return vec![ScreenEffect::Send(Op::Resume { session })];
         }
-        (Topic::Turn, PickerAction::Taken(turn)) => {
+        (Topic::Turn, PickerAction::Confirmed(turn)) => {
             let op = turn.parse().ok().map(|turn| Op::Rewind { turn, what: None });
             return op.map(ScreenEffect::Send).into_iter().collect();
         }
-        (Topic::What { turn }, PickerAction::Taken(what)) => {
+        (Topic::RewindParts { turn }, PickerAction::Confirmed(what)) => {
             let what = Rewind::from_name(&what);
             let op = what.map(|what| Op::Rewind { turn, what: Some(what) });
             return op.map(ScreenEffect::Send).into_iter().collect();
         }
         (
-            Topic::Model | Topic::Session | Topic::Turn | Topic::What { .. } | Topic::Leave,
-            PickerAction::Marked(_) | PickerAction::Left,
+            Topic::Model | Topic::Session | Topic::Turn | Topic::RewindParts { .. } | Topic::UnsavedConversation,
+            PickerAction::Selected(_) | PickerAction::Cancelled,
         ) => {}
     }
     Vec::new()
 }
 
 /// Shows a theme without changing the current one.
-fn try_on(state: &mut State, name: &str) {
-    let dress = &mut state.dress;
-    let tried: Result<Theme, LocalizedText> = dress.wardrobe.theme(name, dress.depth, dress.ground);
+fn preview_theme(state: &mut State, name: &str) {
+    let dress = &mut state.appearance;
+    let tried: Result<Theme, LocalizedText> = dress.theme_registry.theme(name, dress.depth, dress.background);
     let said = match tried {
         Ok(theme) => {
             dress.theme = theme;
@@ -264,7 +248,7 @@ fn try_on(state: &mut State, name: &str) {
         }
         Err(why) => Some(why),
     };
-    if let Some(choose) = state.modals.choosing() {
-        choose.said = said;
+    if let Some(choose) = state.modals.picker_mut() {
+        choose.note = said;
     }
 }

@@ -15,7 +15,7 @@ use crate::safety::clean::{TextSource, clean, escape};
 
 mod rows;
 
-pub use rows::{cut, rows};
+pub use rows::{cut_ranges, wrap_ranges};
 
 /// Columns between two tab stops.
 pub(super) const TAB: usize = 4;
@@ -24,17 +24,17 @@ pub(super) const GAP: &str = "...";
 
 /// One line in one style: line breaks shown as `\n`, tabs as spaces.
 pub fn line(text: &str, style: Style) -> Line<'static> {
-    Line::styled(flat(text), style)
+    Line::styled(single_line(text), style)
 }
 
 /// The text without hidden characters and cursor movements; line breaks and tabs are kept.
-pub fn text(text: &str) -> String {
+pub fn sanitize(text: &str) -> String {
     clean(text, TextSource::Text)
 }
 
 /// The text on one line: line breaks become `\n`, tabs spaces.
-pub fn flat(foreign: &str) -> String {
-    expand(&text(foreign).replace('\n', "\\n"))
+pub fn single_line(foreign: &str) -> String {
+    expand_tabs(&sanitize(foreign).replace('\n', "\\n"))
 }
 
 /// The number of columns of a text.
@@ -51,16 +51,16 @@ fn cells(cluster: &str) -> usize {
 /// no line starts with closing punctuation, none ends with opening.
 pub fn wrap(foreign: &str, width: usize) -> Vec<String> {
     let mut out = Vec::new();
-    for line in text(foreign).split('\n') {
-        let line = expand(line);
-        out.extend(rows(&line, width).into_iter().map(|row| fit(&line, row, width)));
+    for line in sanitize(foreign).split('\n') {
+        let line = expand_tabs(line);
+        out.extend(wrap_ranges(&line, width).into_iter().map(|row| fit(&line, row, width)));
     }
     out
 }
 
 /// One line of at most `width` columns; `...` replaces the middle of a longer text.
 pub fn elide_middle(foreign: &str, columns: usize) -> String {
-    let text = flat(foreign);
+    let text = single_line(foreign);
     let gap = width(GAP);
     if width(&text) <= columns {
         return text;
@@ -74,7 +74,7 @@ pub fn elide_middle(foreign: &str, columns: usize) -> String {
 
 /// One line of at most `width` columns; `...` replaces the end of a longer text.
 pub fn elide_end(foreign: &str, columns: usize) -> String {
-    let text = flat(foreign);
+    let text = single_line(foreign);
     if width(&text) <= columns {
         return text;
     }
@@ -85,7 +85,7 @@ pub fn elide_end(foreign: &str, columns: usize) -> String {
 }
 
 /// Replaces tabs by spaces, up to the next stop.
-pub fn expand(line: &str) -> String {
+pub fn expand_tabs(line: &str) -> String {
     if !line.contains('\t') {
         return line.to_owned();
     }
@@ -105,23 +105,23 @@ pub fn expand(line: &str) -> String {
 }
 
 /// A step's work as a command line: for reading, never for running.
-pub fn command(work: &StepAction) -> String {
+pub fn command_line(work: &StepAction) -> String {
     match work {
         StepAction::Exec { program, args } => {
-            let mut out = quote(program);
+            let mut out = shell_quote(program);
             for arg in args {
                 out.push(' ');
-                out.push_str(&quote(arg));
+                out.push_str(&shell_quote(arg));
             }
             out
         }
-        StepAction::Tool { name, input } => flat(&StepAction::summary(name, input)),
-        StepAction::Shell { line } => flat(line),
+        StepAction::Tool { name, input } => single_line(&StepAction::summary(name, input)),
+        StepAction::Shell { line } => single_line(line),
     }
 }
 
 /// One argument in shell syntax; invisible characters make it `$'…'`.
-pub fn quote(arg: &str) -> String {
+pub fn shell_quote(arg: &str) -> String {
     let bare = |c: char| c.is_alphanumeric() || "_@%+=:,./-^".contains(c);
     let escaped = escape(arg);
     if !escaped.marks.is_empty() {

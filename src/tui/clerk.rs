@@ -15,7 +15,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::event::{Millis, ScreenInput};
+use super::event::{ScreenInput, Millis};
 use super::state::State;
 use crate::config::draft::{self, SavedDraft};
 use crate::config::history::InputHistory;
@@ -50,23 +50,23 @@ pub struct SavePaths {
 
 #[derive(Debug)]
 pub struct AutoSaver {
-    desk: Sender<SaveJob>,
+    jobs: Sender<SaveJob>,
     done: oneshot::Receiver<()>,
     /// The draft that the thread was given last, and whether it was unsynced.
-    given: SavedDraft,
-    passing: bool,
+    last_draft: SavedDraft,
+    is_unsynced: bool,
     /// Typing since the draft was last synced: the time of the first key, and the time it is synced
     /// at.
-    typed: Option<(Millis, Millis)>,
+    unsynced_typing: Option<(Millis, Millis)>,
     /// Closes when the last unsynced draft is written.
-    written: Option<Receiver<()>>,
+    pending_write: Option<Receiver<()>>,
     is_slow: bool,
     /// Something was typed since the last frame.
-    fresh: bool,
+    has_new_input: bool,
     /// Before this time the draft is not written again for a frame.
-    again: Millis,
+    next_write_at: Millis,
     /// Lines that were sent but are not in the session yet, and how long to wait for that.
-    sent: (VecDeque<String>, Millis),
+    sent_lines: (VecDeque<String>, Millis),
     secrets: Arc<Redactor>,
 }
 
@@ -75,7 +75,7 @@ enum SaveJob {
     Line(String),
     Draft(SavedDraft),
     /// A draft that will change in a moment: it is written, to survive a kill, but not synced.
-    Passing(SavedDraft, Sender<()>),
+    UnsyncedDraft(SavedDraft, Sender<()>),
 }
 
 impl AutoSaver {
@@ -87,43 +87,40 @@ impl AutoSaver {
         let secrets = files.secrets.clone().unwrap_or_else(shapes);
         let known = Arc::clone(&secrets);
         let work = move || {
-            file_away(&files, &papers, &known);
+            save_loop(&files, &papers, &known);
             // The receiver may be gone.
             let _ = over.send(());
         };
         // Without the thread nothing is saved, which is not worth stopping for.
         let _ = thread::Builder::new().name("clerk".into()).spawn(work);
         AutoSaver {
-            desk,
+            jobs: desk,
             done,
-            given: offered,
-            passing: false,
-            written: None,
+            last_draft: offered,
+            is_unsynced: false,
+            pending_write: None,
             is_slow: false,
-            typed: None,
-            fresh: false,
-            again: 0,
-            sent: (VecDeque::new(), 0),
+            unsynced_typing: None,
+            has_new_input: false,
+            next_write_at: 0,
+            sent_lines: (VecDeque::new(), 0),
             secrets,
         }
     }
 
     /// A line was sent. It stays in the draft until the session has it.
-    pub fn line(&mut self, line: String, at: Millis) {
-        self.sent.0.push_back(line.clone());
-        self.sent.1 = at + HELD;
-        let SavedDraft { queue, later, .. } = self.given.clone();
-        self.pass(SavedDraft { queue, later, ..self.with_sent(SavedDraft::default()) });
-        let _ = self.desk.send(SaveJob::Line(line));
+    pub fn save_line(&mut self, line: String, at: Millis) {
+        self.sent_lines.0.push_back(line.clone());
+        self.sent_lines.1 = at + HELD;
+        let SavedDraft { queue, later, .. } = self.last_draft.clone();
+        self.save_unsynced(SavedDraft { queue, later, ..self.with_sent_lines(SavedDraft::default()) });
+        let _ = self.jobs.send(SaveJob::Line(line));
     }
 
     /// Takes note of an event that may change the input.
-    pub fn happened(&mut self, input: &ScreenInput, at: Millis) {
+    pub fn note_input(&mut self, input: &ScreenInput, at: Millis) {
         let typed = match input {
-            ScreenInput::Key(_)
-            | ScreenInput::Paste(_)
-            | ScreenInput::Edited(_)
-            | ScreenInput::First(_) => true,
+            ScreenInput::Key(_) | ScreenInput::Paste(_) | ScreenInput::EditorClosed(_) | ScreenInput::FirstMessage(_) => true,
             // An undone message is put into the input.
             ScreenInput::Session(event) => {
                 matches!(**event, protocol::Event::Queued { .. } | protocol::Event::Rewound { .. })
@@ -131,18 +128,18 @@ impl AutoSaver {
             _ => false,
         };
         // The session has it now, in its file or in its queue: it is not offered again.
-        if matches!(input, ScreenInput::Session(event) if self.taken(event)) {
-            self.typed = Some((at, at));
+        if matches!(input, ScreenInput::Session(event) if self.remove_received(event)) {
+            self.unsynced_typing = Some((at, at));
         } else if typed {
-            self.fresh = true;
-            let first = self.typed.map_or(at, |(first, _)| first);
-            self.typed = Some((first, (at + REST).min(first + MOST)));
+            self.has_new_input = true;
+            let first = self.unsynced_typing.map_or(at, |(first, _)| first);
+            self.unsynced_typing = Some((first, (at + REST).min(first + MOST)));
         }
     }
 
     /// True when one of the sent lines is in the session now.
-    fn taken(&mut self, event: &protocol::Event) -> bool {
-        let (sent, _) = &mut self.sent;
+    fn remove_received(&mut self, event: &protocol::Event) -> bool {
+        let (sent, _) = &mut self.sent_lines;
         let before = sent.len();
         match event {
             protocol::Event::TurnStarted { text, .. } => {
@@ -157,80 +154,80 @@ impl AutoSaver {
     }
 
     /// Gives the thread what is due: the queue at once, the input after a pause.
-    pub fn look(&mut self, state: &State, at: Millis) {
-        let Some((_, due)) = self.typed else { return };
-        let (queue, later) = state.queue.waiting();
-        let waits = queue != self.given.queue || later != self.given.later;
+    pub fn save_if_due(&mut self, state: &State, at: Millis) {
+        let Some((_, due)) = self.unsynced_typing else { return };
+        let (queue, later) = state.queue.pending();
+        let waits = queue != self.last_draft.queue || later != self.last_draft.later;
         if !(waits || due <= at) {
             return;
         }
-        let (sent, until) = &mut self.sent;
+        let (sent, until) = &mut self.sent_lines;
         if *until <= at {
             sent.clear();
         }
-        self.typed = (!sent.is_empty()).then_some((at, *until));
-        let draft = self.with_sent(state.draft());
-        if std::mem::take(&mut self.fresh) {
-            self.pass(draft.clone());
+        self.unsynced_typing = (!sent.is_empty()).then_some((at, *until));
+        let draft = self.with_sent_lines(state.draft());
+        if std::mem::take(&mut self.has_new_input) {
+            self.save_unsynced(draft.clone());
         }
-        if self.passing || draft != self.given {
-            self.passing = false;
-            self.given = draft.clone();
-            let _ = self.desk.send(SaveJob::Draft(draft));
+        if self.is_unsynced || draft != self.last_draft {
+            self.is_unsynced = false;
+            self.last_draft = draft.clone();
+            let _ = self.jobs.send(SaveJob::Draft(draft));
         }
     }
 
     /// Before a frame shows typed text, the thread writes it, without syncing it.
-    pub fn shows(&mut self, state: &State, at: Millis) {
-        if self.fresh && self.again <= at {
-            self.fresh = false;
-            let draft = self.with_sent(state.draft());
+    pub fn save_before_frame(&mut self, state: &State, at: Millis) {
+        if self.has_new_input && self.next_write_at <= at {
+            self.has_new_input = false;
+            let draft = self.with_sent_lines(state.draft());
             let pasted: usize = draft.pastes.iter().map(|paste| paste.text.len()).sum();
             let size = draft.shown.len() + pasted;
-            self.again = at + Millis::try_from(size / BYTES).unwrap_or(Millis::MAX);
-            self.pass(draft);
+            self.next_write_at = at + Millis::try_from(size / BYTES).unwrap_or(Millis::MAX);
+            self.save_unsynced(draft);
         }
         let most = if self.is_slow { Duration::ZERO } else { GRACE };
-        if let Some(written) = &self.written {
+        if let Some(written) = &self.pending_write {
             self.is_slow = written.recv_timeout(most) == Err(RecvTimeoutError::Timeout);
         }
         if !self.is_slow {
-            self.written = None;
+            self.pending_write = None;
         }
     }
 
-    fn pass(&mut self, draft: SavedDraft) {
-        if draft != self.given {
-            (self.given, self.passing) = (draft.clone(), true);
+    fn save_unsynced(&mut self, draft: SavedDraft) {
+        if draft != self.last_draft {
+            (self.last_draft, self.is_unsynced) = (draft.clone(), true);
             let (done, written) = channel();
-            self.written = Some(written);
-            let _ = self.desk.send(SaveJob::Passing(draft, done));
+            self.pending_write = Some(written);
+            let _ = self.jobs.send(SaveJob::UnsyncedDraft(draft, done));
         }
     }
 
     /// The draft to offer after a kill. Text that is still being written stays as it is typed;
     /// secrets in what was sent are masked.
-    fn with_sent(&self, draft: SavedDraft) -> SavedDraft {
+    fn with_sent_lines(&self, draft: SavedDraft) -> SavedDraft {
         let input = (!draft.shown.trim().is_empty()).then(|| draft.shown.as_str().into());
-        let sent = self.sent.0.iter().map(|line| self.secrets.mask(line));
+        let sent = self.sent_lines.0.iter().map(|line| self.secrets.mask(line));
         let lines: Vec<Cow<'_, str>> = sent.chain(input).collect();
         SavedDraft { shown: lines.join("\n"), ..draft }
     }
 
     /// When something is due even if no event comes.
-    pub fn wakes_at(&self) -> Option<Millis> {
-        self.typed.map(|(_, due)| due)
+    pub fn next_wakeup(&self) -> Option<Millis> {
+        self.unsynced_typing.map(|(_, due)| due)
     }
 
     /// Saves the last draft. Waits until all is written, for a moment at most.
     pub async fn close(self, draft: SavedDraft) {
-        let _ = self.desk.send(SaveJob::Draft(draft));
-        drop(self.desk);
+        let _ = self.jobs.send(SaveJob::Draft(draft));
+        drop(self.jobs);
         let _ = timeout(FAREWELL, self.done).await;
     }
 }
 
-fn file_away(files: &SavePaths, papers: &Receiver<SaveJob>, secrets: &Redactor) {
+fn save_loop(files: &SavePaths, papers: &Receiver<SaveJob>, secrets: &Redactor) {
     let mut history = None;
     // Waiters for a draft also wait for the one that replaces it.
     let (mut waiting, mut owed) = (VecDeque::new(), Vec::new());
@@ -239,7 +236,7 @@ fn file_away(files: &SavePaths, papers: &Receiver<SaveJob>, secrets: &Redactor) 
         // Of the drafts that arrived while the disk was slow, only the last counts.
         let is_draft = |paper: &SaveJob| !matches!(paper, SaveJob::Line(_));
         if is_draft(&paper) && waiting.iter().any(is_draft) {
-            if let SaveJob::Passing(_, done) = paper {
+            if let SaveJob::UnsyncedDraft(_, done) = paper {
                 owed.push(done);
             }
             continue;
@@ -249,14 +246,12 @@ fn file_away(files: &SavePaths, papers: &Receiver<SaveJob>, secrets: &Redactor) 
                 let line = secrets.mask(&line);
                 history.get_or_insert_with(|| InputHistory::open(file.clone())).add(&line)
             }
-            (SaveJob::Draft(draft), _, Some(file)) => draft::save(file, &masked(draft, secrets)),
-            (SaveJob::Passing(draft, done), _, Some(file)) => {
+            (SaveJob::Draft(draft), _, Some(file)) => draft::save(file, &mask_queue(draft, secrets)),
+            (SaveJob::UnsyncedDraft(draft, done), _, Some(file)) => {
                 owed.push(done);
-                draft::save_unsynced(file, &masked(draft, secrets))
+                draft::save_unsynced(file, &mask_queue(draft, secrets))
             }
-            (SaveJob::Line(_), None, _) | (SaveJob::Draft(_) | SaveJob::Passing(..), _, None) => {
-                Ok(())
-            }
+            (SaveJob::Line(_), None, _) | (SaveJob::Draft(_) | SaveJob::UnsyncedDraft(..), _, None) => Ok(()),
         };
         if let Err(error) = written {
             tracing::warn!("not kept: {error}");
@@ -268,7 +263,7 @@ fn file_away(files: &SavePaths, papers: &Receiver<SaveJob>, secrets: &Redactor) 
 }
 
 /// The draft with the secrets of its queued messages masked.
-fn masked(mut draft: SavedDraft, secrets: &Redactor) -> SavedDraft {
+fn mask_queue(mut draft: SavedDraft, secrets: &Redactor) -> SavedDraft {
     for line in draft.queue.iter_mut().chain(&mut draft.later) {
         *line = secrets.mask(line).into_owned();
     }
@@ -276,21 +271,21 @@ fn masked(mut draft: SavedDraft, secrets: &Redactor) -> SavedDraft {
 }
 
 /// Saves a setting, by its key and value, for the next start. It may wait for a disk.
-pub type Keep = Arc<dyn Fn(&str, &str) -> Result<(), LocalizedText> + Send + Sync>;
+pub type SaveSettingFn = Arc<dyn Fn(&str, &str) -> Result<(), LocalizedText> + Send + Sync>;
 
 /// Saves settings where waiting is allowed.
-pub struct Keeper {
-    keep: Keep,
-    pub faults: (UnboundedSender<LocalizedText>, UnboundedReceiver<LocalizedText>),
+pub struct SettingsSaver {
+    save_fn: SaveSettingFn,
+    pub errors: (UnboundedSender<LocalizedText>, UnboundedReceiver<LocalizedText>),
 }
 
-impl Keeper {
-    pub fn new(keep: Keep) -> Keeper {
-        Keeper { keep, faults: unbounded_channel() }
+impl SettingsSaver {
+    pub fn new(keep: SaveSettingFn) -> SettingsSaver {
+        SettingsSaver { save_fn: keep, errors: unbounded_channel() }
     }
 
-    pub fn start(&self, key: &'static str, value: String) {
-        let (keep, fault) = (Arc::clone(&self.keep), self.faults.0.clone());
+    pub fn save(&self, key: &'static str, value: String) {
+        let (keep, fault) = (Arc::clone(&self.save_fn), self.errors.0.clone());
         tokio::task::spawn_blocking(move || {
             if let Err(why) = keep(key, &value) {
                 let _ = fault.send(why);
@@ -310,8 +305,8 @@ mod tests {
         let draft = Some(kept.clone());
         let files = SavePaths { history: Some(history.clone()), draft, secrets: None };
         let mut clerk = AutoSaver::start(files, SavedDraft::default());
-        clerk.line("一".into(), 0);
-        clerk.line("two".into(), 0);
+        clerk.save_line("一".into(), 0);
+        clerk.save_line("two".into(), 0);
         clerk.close(SavedDraft::from_text("half a")).await;
         assert_eq!(InputHistory::open(history).entries(), ["一", "two"]);
         assert_eq!(draft::read(&kept), SavedDraft::from_text("half a"));
@@ -320,7 +315,7 @@ mod tests {
     #[tokio::test]
     async fn without_files_nothing_is_saved_and_nothing_fails() {
         let mut clerk = AutoSaver::start(SavePaths::default(), SavedDraft::default());
-        clerk.line("one".into(), 0);
+        clerk.save_line("one".into(), 0);
         clerk.close(SavedDraft::from_text("half")).await;
     }
 }

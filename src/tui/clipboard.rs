@@ -20,29 +20,29 @@ pub struct Clipboard {
 
 /// A program that copies a text.
 #[derive(Debug)]
-struct Way {
+struct ClipboardProgram {
     /// The variable that it requires.
     needs: &'static str,
     program: &'static str,
     args: &'static [&'static str],
     /// It also reaches the user on another machine.
-    far: bool,
+    reaches_remote_user: bool,
 }
 
 #[rustfmt::skip]
-const WAYS: &[Way] = &[
-    Way { needs: "WSL_DISTRO_NAME", program: "clip.exe", args: &[], far: false },
-    Way { needs: "WAYLAND_DISPLAY", program: "wl-copy", args: &[], far: false },
-    Way { needs: "DISPLAY", program: "xclip", args: &["-selection", "clipboard"], far: false },
-    Way { needs: "DISPLAY", program: "xsel", args: &["--clipboard", "--input"], far: false },
-    Way { needs: "HOME", program: "pbcopy", args: &[], far: false },
-    Way { needs: "TMUX", program: "tmux", args: &["load-buffer", "-w", "-"], far: true },
+const WAYS: &[ClipboardProgram] = &[
+    ClipboardProgram { needs: "WSL_DISTRO_NAME", program: "clip.exe", args: &[], reaches_remote_user: false },
+    ClipboardProgram { needs: "WAYLAND_DISPLAY", program: "wl-copy", args: &[], reaches_remote_user: false },
+    ClipboardProgram { needs: "DISPLAY", program: "xclip", args: &["-selection", "clipboard"], reaches_remote_user: false },
+    ClipboardProgram { needs: "DISPLAY", program: "xsel", args: &["--clipboard", "--input"], reaches_remote_user: false },
+    ClipboardProgram { needs: "HOME", program: "pbcopy", args: &[], reaches_remote_user: false },
+    ClipboardProgram { needs: "TMUX", program: "tmux", args: &["load-buffer", "-w", "-"], reaches_remote_user: true },
 ];
 
 /// The program between here and the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Through {
-    Nothing,
+pub enum Multiplexer {
+    None,
     /// Passes a sequence on only when it is wrapped, and only if its settings allow that.
     Tmux,
 }
@@ -54,14 +54,14 @@ pub struct CopyResult {
     /// The program that took it; `None`: only the terminal was asked.
     pub program: Option<&'static str>,
     /// The program keeps the text to itself.
-    pub held_back: bool,
+    pub is_tmux_only: bool,
 }
 
 impl CopyResult {
     /// A message about the result.
-    pub fn say(self) -> LocalizedText {
+    pub fn message(self) -> LocalizedText {
         match self.program {
-            Some("tmux") if self.held_back => words::COPIED_TMUX_ONLY.with("n", self.chars),
+            Some("tmux") if self.is_tmux_only => words::COPIED_TMUX_ONLY.with("n", self.chars),
             Some("tmux") => words::COPIED_TMUX.with("n", self.chars),
             Some(program) => words::COPIED.with("n", self.chars).with("program", program),
             None => words::COPIED_SENT.with("n", self.chars),
@@ -89,26 +89,26 @@ impl Clipboard {
     }
 
     /// The programs worth trying, in order.
-    fn ways(&self) -> impl Iterator<Item = &'static Way> {
+    fn usable_programs(&self) -> impl Iterator<Item = &'static ClipboardProgram> {
         let far = self.is_set("SSH_CONNECTION") || self.is_set("SSH_TTY");
-        WAYS.iter().filter(move |way| self.is_set(way.needs) && (way.far || !far))
+        WAYS.iter().filter(move |way| self.is_set(way.needs) && (way.reaches_remote_user || !far))
     }
 
     async fn copy(self, text: String) -> CopyResult {
         let chars = text.chars().count();
-        for way in self.ways() {
+        for way in self.usable_programs() {
             let (program, args) = (way.program, way.args);
             let with = HelperProgram { program, args, variables: self.variables.clone() };
-            if write_to_helper(&with, &encoded(program, &text)).await.is_ok() {
-                let held_back = program == "tmux" && self.tmux_keeps_it().await;
-                return CopyResult { chars, program: Some(program), held_back };
+            if write_to_helper(&with, &encode(program, &text)).await.is_ok() {
+                let held_back = program == "tmux" && self.is_tmux_clipboard_off().await;
+                return CopyResult { chars, program: Some(program), is_tmux_only: held_back };
             }
         }
-        CopyResult { chars, program: None, held_back: false }
+        CopyResult { chars, program: None, is_tmux_only: false }
     }
 
     /// Whether tmux is set to leave the terminal's clipboard alone.
-    async fn tmux_keeps_it(&self) -> bool {
+    async fn is_tmux_clipboard_off(&self) -> bool {
         let args = &["show-options", "-sv", "set-clipboard"];
         let with = HelperProgram { program: "tmux", args, variables: self.variables.clone() };
         read_from_helper(&with).await.is_ok_and(|answer| answer.trim() == "off")
@@ -116,7 +116,7 @@ impl Clipboard {
 }
 
 /// Windows reads UTF-16, all other programs UTF-8.
-fn encoded(program: &str, text: &str) -> Vec<u8> {
+fn encode(program: &str, text: &str) -> Vec<u8> {
     match program {
         "clip.exe" => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
         _ => text.as_bytes().to_vec(),
@@ -136,10 +136,10 @@ impl Copier {
     }
 
     /// The program that a sequence for the terminal passes through.
-    pub fn through(&self) -> Through {
+    pub fn multiplexer(&self) -> Multiplexer {
         match self.clipboard.is_set("TMUX") {
-            true => Through::Tmux,
-            false => Through::Nothing,
+            true => Multiplexer::Tmux,
+            false => Multiplexer::None,
         }
     }
 
@@ -151,7 +151,7 @@ impl Copier {
     }
 
     /// Waits for the result; for ever while nothing is being copied.
-    pub async fn copied(&mut self) -> CopyResult {
+    pub async fn next_result(&mut self) -> CopyResult {
         loop {
             let Some(work) = &mut self.work else { return pending().await };
             let done = work.await;
@@ -171,7 +171,7 @@ mod tests {
     fn programs(variables: &[&str]) -> Vec<&'static str> {
         let set = variables.iter().map(|name| ((*name).to_owned(), "x".to_owned()));
         let clipboard = Clipboard { variables: set.collect() };
-        clipboard.ways().map(|way| way.program).collect()
+        clipboard.usable_programs().map(|way| way.program).collect()
     }
 
     #[test]
@@ -185,9 +185,9 @@ mod tests {
 
     #[test]
     fn the_message_names_the_program_or_the_terminal() {
-        let say = |program| CopyResult { chars: 3, program, held_back: false }.say().text(Lang::En);
-        let kept = CopyResult { chars: 3, program: Some("tmux"), held_back: true };
-        assert!(kept.say().text(Lang::En).contains("set-clipboard"));
+        let say = |program| CopyResult { chars: 3, program, is_tmux_only: false }.message().text(Lang::En);
+        let kept = CopyResult { chars: 3, program: Some("tmux"), is_tmux_only: true };
+        assert!(kept.message().text(Lang::En).contains("set-clipboard"));
         assert_eq!(say(Some("xclip")), "Copied 3 characters with xclip.");
         assert!(say(Some("tmux")).contains("tmux"));
         assert!(say(None).contains("OSC 52"));
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn windows_gets_utf_16() {
-        assert_eq!(encoded("clip.exe", "中"), [0x2d, 0x4e]);
-        assert_eq!(encoded("pbcopy", "中"), "中".as_bytes());
+        assert_eq!(encode("clip.exe", "中"), [0x2d, 0x4e]);
+        assert_eq!(encode("pbcopy", "中"), "中".as_bytes());
     }
 }

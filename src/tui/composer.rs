@@ -17,7 +17,7 @@ use super::glyph::CHOSEN;
 use super::keys::EditAction;
 use super::paint::DrawContext;
 use super::theme::Theme;
-use super::vim::{Vim, VimMode};
+use super::vim::{VimMode, Vim};
 use crate::config::draft::SavedDraft;
 use crate::words::Lang;
 
@@ -27,7 +27,7 @@ mod mention;
 mod search;
 mod vi;
 
-pub use fold::Folds;
+pub use fold::FoldedPastes;
 pub use history::ComposerHistory;
 pub use mention::{MentionDraft, Mentions};
 pub use search::{HistorySearch, SearchSource};
@@ -39,9 +39,9 @@ const WRITTEN: usize = 40_000;
 #[derive(Debug)]
 pub struct Composer {
     text: TextArea<'static>,
-    folds: Folds,
+    folds: FoldedPastes,
     /// Small pastes that contain an `@`.
-    pasted: Vec<String>,
+    small_pastes: Vec<String>,
     mentions: Mentions,
     /// The list that is open while a mention is typed.
     pub files: FileList,
@@ -54,12 +54,12 @@ pub struct Composer {
 
 /// A text taken out of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct ComposerText {
     /// As shown, with big pastes folded.
-    pub shown: String,
-    pub folds: Folds,
+    pub display_text: String,
+    pub folds: FoldedPastes,
     /// Small pastes in it: an `@` in one of them does not name a file.
-    pub pasted: Vec<String>,
+    pub small_pastes: Vec<String>,
 }
 
 /// The decoration of the text: a hint while it is empty, and the mark in front of it.
@@ -78,8 +78,8 @@ impl Composer {
         let history = ComposerHistory::new(history);
         Composer {
             text,
-            folds: Folds::default(),
-            pasted: Vec::new(),
+            folds: FoldedPastes::default(),
+            small_pastes: Vec::new(),
             mentions: Mentions::default(),
             files: FileList::default(),
             history,
@@ -98,7 +98,7 @@ impl Composer {
     }
 
     /// Whether an arrow key would not move the cursor.
-    pub fn is_edge(&self, arrow: KeyCode) -> bool {
+    pub fn is_at_edge(&self, arrow: KeyCode) -> bool {
         let (row, column) = self.text.cursor();
         let lines = self.text.lines();
         let last = row + 1 >= lines.len();
@@ -112,31 +112,31 @@ impl Composer {
     }
 
     /// The text as shown, with big pastes folded.
-    pub fn shown(&self) -> String {
+    pub fn display_text(&self) -> String {
         self.text.lines().join("\n")
     }
 
     /// The text with all pastes unfolded.
-    pub fn whole(&self) -> String {
-        self.folds.expand(&self.shown())
+    pub fn full_text(&self) -> String {
+        self.folds.expand(&self.display_text())
     }
 
     /// Types a character. False when the key types nothing.
-    pub fn typed(&mut self, key: &KeyEvent) -> bool {
+    pub fn type_key(&mut self, key: &KeyEvent) -> bool {
         let KeyCode::Char(c) = key.code else { return false };
         if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) || c.is_control() {
             return false;
         }
         self.text.insert_char(c);
-        self.changed();
+        self.update_after_change();
         true
     }
 
     pub fn edit(&mut self, edit: EditAction) {
         let text = &mut self.text;
         match edit {
-            EditAction::Break => text.insert_newline(),
-            EditAction::Back => _ = text.delete_char(),
+            EditAction::InsertNewline => text.insert_newline(),
+            EditAction::DeleteBack => _ = text.delete_char(),
             EditAction::Delete => _ = text.delete_next_char(),
             EditAction::Left => text.move_cursor(CursorMove::Back),
             EditAction::Right => text.move_cursor(CursorMove::Forward),
@@ -159,8 +159,8 @@ impl Composer {
             | EditAction::WordRight
             | EditAction::LineStart
             | EditAction::LineEnd => {}
-            EditAction::Break
-            | EditAction::Back
+            EditAction::InsertNewline
+            | EditAction::DeleteBack
             | EditAction::Delete
             | EditAction::DeleteWordBack
             | EditAction::DeleteWord
@@ -168,7 +168,7 @@ impl Composer {
             | EditAction::KillToEnd
             | EditAction::Yank
             | EditAction::Undo
-            | EditAction::Redo => self.changed(),
+            | EditAction::Redo => self.update_after_change(),
         }
     }
 
@@ -181,22 +181,22 @@ impl Composer {
         }
         self.text.delete_char();
         self.text.insert_newline();
-        self.changed();
+        self.update_after_change();
         true
     }
 
     /// One row up; from the first row, one entry back in the history. False when there is nothing
     /// further.
     pub fn up(&mut self, lang: Lang) -> bool {
-        if self.moved(CursorMove::Up) {
+        if self.try_move_cursor(CursorMove::Up) {
             return true;
         }
-        let entry = self.history.back(&self.folds.expand(&self.shown()));
+        let entry = self.history.back(&self.folds.expand(&self.display_text()));
         self.recall(entry, lang)
     }
 
     pub fn down(&mut self, lang: Lang) -> bool {
-        if self.moved(CursorMove::Down) {
+        if self.try_move_cursor(CursorMove::Down) {
             return true;
         }
         let entry = self.history.forward();
@@ -210,30 +210,30 @@ impl Composer {
         match self.folds.fold(&text, lang) {
             Some(mark) => _ = self.text.insert_str(mark),
             None => {
-                let text = seen(&text);
+                let text = remove_invisible(&text);
                 if text.contains('@') {
-                    self.pasted.push(text.clone());
+                    self.small_pastes.push(text.clone());
                 }
                 self.text.insert_str(text);
             }
         }
-        self.changed();
+        self.update_after_change();
     }
 
     /// Replaces the text; undo restores the old one.
-    pub fn set(&mut self, text: &str, lang: Lang) {
+    pub fn set_text(&mut self, text: &str, lang: Lang) {
         self.text.clear();
         self.paste(text, lang);
         // The text counts as typed.
-        self.pasted.clear();
+        self.small_pastes.clear();
     }
 
     /// Replaces the text by one edited elsewhere. Pastes that are still in it stay folded; the rest
     /// is folded only when it is very big, because it was written by hand.
     pub fn rewrite(&mut self, text: &str, lang: Lang) {
-        let text = seen(&text.replace("\r\n", "\n").replace('\r', "\n"));
+        let text = remove_invisible(&text.replace("\r\n", "\n").replace('\r', "\n"));
         let shown = self.folds.contract(&text);
-        if shown == self.shown() {
+        if shown == self.display_text() {
             return;
         }
         self.text.clear();
@@ -241,7 +241,7 @@ impl Composer {
             true => self.paste(&text, lang),
             false => {
                 self.text.insert_str(shown);
-                self.changed();
+                self.update_after_change();
             }
         }
     }
@@ -249,39 +249,39 @@ impl Composer {
     /// Empties the input; undo restores the text.
     pub fn clear(&mut self) {
         self.text.clear();
-        self.changed();
+        self.update_after_change();
     }
 
     /// Takes everything out and adds it to the history.
-    pub fn take(&mut self) -> Taken {
-        let shown = self.shown();
+    pub fn take(&mut self) -> ComposerText {
+        let shown = self.display_text();
         let folds = std::mem::take(&mut self.folds);
-        let pasted = std::mem::take(&mut self.pasted);
+        let pasted = std::mem::take(&mut self.small_pastes);
         self.history.push(folds.expand(&shown));
         self.text.set_lines(vec![String::new()], (0, 0));
         self.mentions = Mentions::default();
         if let Some(vim) = &mut self.vim {
             vim.mode = VimMode::Insert;
         }
-        Taken { shown, folds, pasted }
+        ComposerText { display_text: shown, folds, small_pastes: pasted }
     }
 
     /// The current text, for [`Composer::restore`].
     pub fn draft(&self) -> SavedDraft {
         let pastes = self.folds.pastes().iter();
-        let shown = self.shown();
+        let shown = self.display_text();
         let pastes = pastes.filter(|paste| shown.contains(&paste.mark)).cloned().collect();
         SavedDraft { shown, pastes, ..SavedDraft::default() }
     }
 
     pub fn restore(&mut self, draft: SavedDraft) {
-        self.folds = Folds::of(draft.pastes);
-        self.mentions.find(&draft.shown);
-        let lines: Vec<String> = draft.shown.split('\n').map(seen).collect();
+        self.folds = FoldedPastes::new(draft.pastes);
+        self.mentions.add_from_text(&draft.shown);
+        let lines: Vec<String> = draft.shown.split('\n').map(remove_invisible).collect();
         let end = lines.last().map_or(0, |line| line.chars().count());
         let rows = lines.len();
         self.text.set_lines(lines, (rows.saturating_sub(1), end));
-        self.changed();
+        self.update_after_change();
     }
 
     /// The mention at the cursor, if there is one. A shell line has none.
@@ -292,9 +292,9 @@ impl Composer {
         if lines.first().is_some_and(|first| first.trim_start().starts_with('!')) {
             return None;
         }
-        let mention = mention::written(line, row, column)?;
+        let mention = mention::mention_at(line, row, column)?;
         let unit = |(from, _): &(usize, usize)| chars_before(line, *from) == mention.at.1;
-        (!self.places(line).iter().any(unit)).then_some(mention)
+        (!self.unit_ranges(line).iter().any(unit)).then_some(mention)
     }
 
     /// Replaces the mention at the cursor by a path, as one unit.
@@ -320,69 +320,64 @@ impl Composer {
         self.text.move_cursor(CursorMove::Jump(row, column));
         self.text.delete_str(mention.len);
         self.text.insert_str(text);
-        self.changed();
+        self.update_after_change();
     }
 
     /// The units in a line: byte ranges, which do not overlap.
-    fn places(&self, line: &str) -> Vec<(usize, usize)> {
-        let mut places = self.folds.places(line);
+    fn unit_ranges(&self, line: &str) -> Vec<(usize, usize)> {
+        let mut places = self.folds.mark_ranges(line);
         let apart =
             |place: &(usize, usize)| places.iter().all(|p| place.1 <= p.0 || p.1 <= place.0);
-        let mentions: Vec<_> = self.mentions.places(line).into_iter().filter(apart).collect();
+        let mentions: Vec<_> = self.mentions.ranges(line).into_iter().filter(apart).collect();
         places.extend(mentions);
         places.sort_unstable();
         places
     }
 
     /// The search, while one is open.
-    pub fn searching(&self) -> Option<&HistorySearch> {
+    pub fn active_search(&self) -> Option<&HistorySearch> {
         self.search.as_ref()
     }
 
     /// Searches the history; again: the next hit in that direction.
-    pub fn search(&mut self, way: SearchSource) {
+    pub fn search_history(&mut self, way: SearchSource) {
         match &mut self.search {
-            None => self.search = Some(HistorySearch::over(self.text.lines().to_vec())),
-            Some(search) => search.go_on(way, self.history.entries()),
+            None => self.search = Some(HistorySearch::from_lines(self.text.lines().to_vec())),
+            Some(search) => search.step(way, self.history.entries()),
         }
     }
 
     /// Adds text to the search.
-    pub fn search_for(&mut self, text: &str) {
+    pub fn extend_search(&mut self, text: &str) {
         if let Some(search) = &mut self.search {
             search.add(text, self.history.entries());
         }
     }
 
-    pub fn search_back(&mut self) {
+    pub fn shorten_search(&mut self) {
         if let Some(search) = &mut self.search {
             search.back(self.history.entries());
         }
     }
 
     /// Ends the search and puts its hit into the input.
-    pub fn take_found(&mut self, lang: Lang) {
+    pub fn accept_search(&mut self, lang: Lang) {
         let search = self.search.take();
         let found =
-            search.and_then(|search| search.found(self.history.entries()).map(str::to_owned));
+            search.and_then(|search| search.current_entry(self.history.entries()).map(str::to_owned));
         if let Some(found) = found {
-            self.mentions.find(&found);
-            self.set(&found, lang);
+            self.mentions.add_from_text(&found);
+            self.set_text(&found, lang);
         }
     }
 
     /// Ends the search and leaves the input unchanged.
-    pub fn leave_search(&mut self) {
+    pub fn cancel_search(&mut self) {
         self.search = None;
     }
 
     /// Draws the query in one row; returns the position of the cursor.
-    pub fn draw_search(
-        &self,
-        area: Rect,
-        buf: &mut Buffer,
-        pen: &DrawContext<'_>,
-    ) -> Option<Position> {
+    pub fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         self.search.as_ref().map(|search| search.draw(area, buf, pen))
     }
 
@@ -396,12 +391,7 @@ impl Composer {
     }
 
     /// Draws the text; returns the position of the cursor.
-    pub fn draw(
-        &mut self,
-        area: Rect,
-        buf: &mut Buffer,
-        dress: &ComposerStyle<'_>,
-    ) -> Option<Position> {
+    pub fn draw(&mut self, area: Rect, buf: &mut Buffer, dress: &ComposerStyle<'_>) -> Option<Position> {
         let inner = Rect {
             x: area.x + indent().min(area.width),
             width: area.width.saturating_sub(indent()),
@@ -412,7 +402,7 @@ impl Composer {
         }
         buf.set_stringn(area.x, area.y, CHOSEN, area.width.into(), dress.sigil);
         if let Some(search) = &mut self.search {
-            search.dress(dress.theme);
+            search.highlight_query(dress.theme);
             (&*search.area()).render(inner, buf);
             return None;
         }
@@ -422,13 +412,13 @@ impl Composer {
             return Some(inner.as_position());
         }
         self.text.set_style(dress.theme.text);
-        self.dress_folds(dress.theme.accent);
-        self.dress_selection(dress.theme.selection);
+        self.highlight_units(dress.theme.accent);
+        self.highlight_selection(dress.theme.selection);
         (&self.text).render(inner, buf);
         self.text.rendered_cursor_position()
     }
 
-    fn dress_folds(&mut self, style: Style) {
+    fn highlight_units(&mut self, style: Style) {
         self.text.clear_custom_highlight();
         let ranges: Vec<_> = self
             .text
@@ -436,7 +426,7 @@ impl Composer {
             .iter()
             .enumerate()
             .flat_map(|(row, line)| {
-                self.places(line).into_iter().map(move |(from, to)| ((row, from), (row, to)))
+                self.unit_ranges(line).into_iter().map(move |(from, to)| ((row, from), (row, to)))
             })
             .collect();
         for range in ranges {
@@ -444,7 +434,7 @@ impl Composer {
         }
     }
 
-    fn moved(&mut self, by: CursorMove) -> bool {
+    fn try_move_cursor(&mut self, by: CursorMove) -> bool {
         let before = self.text.cursor();
         self.text.move_cursor(by);
         self.text.cursor() != before
@@ -453,22 +443,22 @@ impl Composer {
     fn recall(&mut self, entry: Option<String>, lang: Lang) -> bool {
         let Some(entry) = entry else { return false };
         let history = std::mem::take(&mut self.history);
-        self.mentions.find(&entry);
-        self.set(&entry, lang);
+        self.mentions.add_from_text(&entry);
+        self.set_text(&entry, lang);
         self.history = history;
         true
     }
 
     /// After each change: folded pastes stay whole, and Up starts from the newest entry again.
-    fn changed(&mut self) {
-        self.history.settle();
+    fn update_after_change(&mut self) {
+        self.history.reset_position();
         let ranges: Vec<_> = self
             .text
             .lines()
             .iter()
             .enumerate()
             .flat_map(|(row, line)| {
-                self.places(line).into_iter().map(move |(from, to)| AtomicRange {
+                self.unit_ranges(line).into_iter().map(move |(from, to)| AtomicRange {
                     row,
                     start_col: chars_before(line, from),
                     end_col: chars_before(line, to),
@@ -492,7 +482,7 @@ fn plain_area() -> TextArea<'static> {
 
 /// The text without characters that move the cursor, reverse the text around them, or are
 /// invisible: the user sends what they can read.
-fn seen(text: &str) -> String {
+fn remove_invisible(text: &str) -> String {
     let unseen = |c: char| {
         matches!(c, '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
             | '\u{e0000}'..='\u{e0fff}')
@@ -547,33 +537,33 @@ mod tests {
     fn a_folded_paste_is_deleted_as_one() {
         let mut composer = composer("see ");
         composer.paste(&"x\r\n".repeat(50), Lang::En);
-        assert_eq!(composer.shown(), "see [pasted 50 lines]");
-        composer.edit(EditAction::Back);
-        assert_eq!(composer.shown(), "see ");
+        assert_eq!(composer.display_text(), "see [pasted 50 lines]");
+        composer.edit(EditAction::DeleteBack);
+        assert_eq!(composer.display_text(), "see ");
         composer.edit(EditAction::Undo);
-        assert_eq!(composer.whole(), format!("see {}", "x\n".repeat(50)));
+        assert_eq!(composer.full_text(), format!("see {}", "x\n".repeat(50)));
     }
 
     #[test]
     fn up_and_down_step_through_the_history_at_the_edges() {
         let mut composer = composer("a\nb");
         assert!(composer.up(Lang::En));
-        assert_eq!(composer.shown(), "a\nb", "one row up first");
+        assert_eq!(composer.display_text(), "a\nb", "one row up first");
         composer.up(Lang::En);
-        assert_eq!(composer.shown(), "two");
+        assert_eq!(composer.display_text(), "two");
         composer.up(Lang::En);
-        assert_eq!(composer.shown(), "one");
+        assert_eq!(composer.display_text(), "one");
         assert!(!composer.up(Lang::En));
         composer.down(Lang::En);
         composer.down(Lang::En);
-        assert_eq!(composer.shown(), "a\nb");
+        assert_eq!(composer.display_text(), "a\nb");
     }
 
     #[test]
     fn a_trailing_backslash_breaks_the_line() {
         let mut composer = composer("one\\");
         assert!(composer.break_at_backslash());
-        assert_eq!(composer.shown(), "one\n");
+        assert_eq!(composer.display_text(), "one\n");
         assert!(!composer.break_at_backslash());
     }
 
@@ -583,11 +573,11 @@ mod tests {
         composer.clear();
         assert!(composer.is_empty());
         composer.edit(EditAction::Undo);
-        assert_eq!(composer.shown(), "a draft");
+        assert_eq!(composer.display_text(), "a draft");
     }
 
     #[test]
     fn control_characters_are_not_pasted() {
-        assert_eq!(composer("a\x1b[31mb\x07").shown(), "a[31mb");
+        assert_eq!(composer("a\x1b[31mb\x07").display_text(), "a[31mb");
     }
 }

@@ -4,7 +4,7 @@
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use super::clipboard::CopyResult;
-use super::ring::Ring;
+use super::ring::NotifyMethod;
 use super::theme::Background;
 use crate::protocol::{self, AskId, Op};
 use crate::words::LocalizedText;
@@ -31,16 +31,16 @@ pub enum ScreenInput {
     FocusGained,
     FocusLost,
     /// The terminal reported its background.
-    Ground(Background),
+    Background(Background),
     Session(Box<protocol::Event>),
     /// A setting could not be saved, and why.
-    NotKept(Box<LocalizedText>),
+    SettingNotSaved(Box<LocalizedText>),
     /// Time passed.
     Tick,
     /// The external editor was closed: the text, or why there is none.
-    Edited(Result<String, LocalizedText>),
+    EditorClosed(Result<String, LocalizedText>),
     /// The first message, sent as if typed.
-    First(String),
+    FirstMessage(String),
 }
 
 /// What the driver must do after an update.
@@ -48,9 +48,9 @@ pub enum ScreenInput {
 pub enum ScreenEffect {
     Send(Op),
     /// Check whether the user's commands and skills have changed.
-    Look,
+    RefreshExtensions,
     /// Save this line in the history: it was sent.
-    Keep(String),
+    SaveHistory(String),
     /// Quit.
     Quit,
     /// Redraw everything, regardless of what is on the terminal.
@@ -60,19 +60,19 @@ pub enum ScreenEffect {
     /// Show this on the normal screen until a key is pressed.
     Dump(String),
     /// Notify a user who is looking elsewhere, with a fixed text.
-    Ring(Ring, &'static str),
+    Notify(NotifyMethod, &'static str),
     Title(String),
     /// Ask the terminal for its background; the answer may come at any time.
-    AskGround,
+    QueryBackground,
     /// Save this setting for the next start.
-    Set {
+    SaveSetting {
         key: &'static str,
         value: String,
     },
     /// Open the user's editor on this text.
     Editor(String),
     /// Hand the terminal to a step, and confirm that with this answer.
-    Lend(AskId),
+    LendTerminal(AskId),
     CaptureMouse,
     ReleaseMouse,
     Suspend,

@@ -22,7 +22,7 @@ mod finder;
 mod sieve;
 
 pub use finder::Finder;
-pub use sieve::{FileMatch, FileMatcher, FileMatches, MatchCoverage};
+pub use sieve::{FileMatches, FileMatch, MatchCoverage, FileMatcher};
 
 /// Names visible at once.
 const ROWS: usize = 8;
@@ -32,8 +32,8 @@ pub struct FileList {
     /// The mention at the cursor.
     mention: Option<MentionDraft>,
     /// The start of a mention whose list the user closed.
-    closed: Option<(usize, usize)>,
-    found: FileMatches,
+    closed_mention: Option<(usize, usize)>,
+    matches: FileMatches,
     chosen: usize,
 }
 
@@ -42,19 +42,19 @@ pub struct FileList {
 pub enum FileListAction {
     Stay,
     /// This path was chosen.
-    Take(String),
+    Insert(String),
     /// Continue inside this folder.
-    Enter(String),
+    OpenFolder(String),
 }
 
 impl FileList {
     /// True while there is something to choose from.
     pub fn is_open(&self) -> bool {
-        self.mention.is_some() && !self.found.hits.is_empty()
+        self.mention.is_some() && !self.matches.hits.is_empty()
     }
 
     /// The query for the finder; `None`: no search.
-    pub fn wanted(&self) -> Option<&str> {
+    pub fn query(&self) -> Option<&str> {
         self.mention.as_ref().map(|mention| mention.query.as_str())
     }
 
@@ -62,50 +62,46 @@ impl FileList {
     /// Enter never inserts a name for an earlier query.
     pub fn refresh(&mut self, mention: Option<MentionDraft>) {
         let at = mention.as_ref().map(|mention| mention.at);
-        if at.is_none() || self.closed != at {
-            self.closed = None;
+        if at.is_none() || self.closed_mention != at {
+            self.closed_mention = None;
         }
         let before = self.mention.take();
-        self.mention = mention.filter(|_| self.closed.is_none());
+        self.mention = mention.filter(|_| self.closed_mention.is_none());
         match (&before, &self.mention) {
-            (_, None) => self.found = FileMatches::default(),
+            (_, None) => self.matches = FileMatches::default(),
             (Some(before), Some(now)) if before.query == now.query => {}
             (_, Some(now)) => {
                 self.chosen = 0;
                 let mut matcher = Matcher::new(sieve::config());
-                self.found.narrow(&now.query, &mut matcher);
+                self.matches.narrow(&now.query, &mut matcher);
             }
         }
     }
 
     /// Takes results. Those for another query came too late.
-    pub fn found(&mut self, found: FileMatches) {
-        if self.wanted() == Some(found.query.as_str()) {
-            let kept = self.found.hits.get(self.chosen).map(|hit| hit.path.clone());
+    pub fn set_matches(&mut self, found: FileMatches) {
+        if self.query() == Some(found.query.as_str()) {
+            let kept = self.matches.hits.get(self.chosen).map(|hit| hit.path.clone());
             let place = |kept: String| found.hits.iter().position(|hit| hit.path == kept);
             // A moved selection stays on its item; an unmoved one stays on the first.
             self.chosen = kept.filter(|_| self.chosen > 0).and_then(place).unwrap_or(0);
-            self.found = found;
+            self.matches = found;
         }
     }
 
     pub fn close(&mut self) {
-        self.closed = self.mention.take().map(|mention| mention.at);
-        self.found = FileMatches::default();
+        self.closed_mention = self.mention.take().map(|mention| mention.at);
+        self.matches = FileMatches::default();
     }
 
     pub fn act(&mut self, action: KeyAction) -> FileListAction {
-        let count = self.found.hits.len().max(1);
-        let path = self.found.hits.get(self.chosen).map(|hit| hit.path.clone());
+        let count = self.matches.hits.len().max(1);
+        let path = self.matches.hits.get(self.chosen).map(|hit| hit.path.clone());
         match (action, path) {
             (KeyAction::Next, _) => self.chosen = (self.chosen + 1) % count,
             (KeyAction::Previous, _) => self.chosen = (self.chosen + count - 1) % count,
-            (KeyAction::Complete, Some(path)) if path.ends_with('/') => {
-                return FileListAction::Enter(path);
-            }
-            (KeyAction::Complete | KeyAction::Accept, Some(path)) => {
-                return FileListAction::Take(path);
-            }
+            (KeyAction::Complete, Some(path)) if path.ends_with('/') => return FileListAction::OpenFolder(path),
+            (KeyAction::Complete | KeyAction::Accept, Some(path)) => return FileListAction::Insert(path),
             _ => self.close(),
         }
         FileListAction::Stay
@@ -113,12 +109,12 @@ impl FileList {
 
     /// Draws the list at the bottom of `above`, on top of the content.
     pub fn draw(&self, above: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
-        let looking = self.found.reach == MatchCoverage::Looking;
-        if self.mention.is_none() || above.width < 12 || (self.found.hits.is_empty() && !looking) {
+        let looking = self.matches.coverage == MatchCoverage::Searching;
+        if self.mention.is_none() || above.width < 12 || (self.matches.hits.is_empty() && !looking) {
             return;
         }
         let room = usize::from(above.height.saturating_sub(1)).min(ROWS);
-        let shown = self.found.hits.len().min(room);
+        let shown = self.matches.hits.len().min(room);
         let height = u16::try_from(shown + 1).unwrap_or(1).min(above.height);
         let area = Rect { y: above.bottom() - height, height, ..above };
         Clear.render(area, buf);
@@ -127,7 +123,7 @@ impl FileList {
             .right(Span::styled(self.count(pen), pen.theme.dim))
             .draw(area, buf);
         let first = (self.chosen + 1).saturating_sub(shown);
-        for (row, hit) in self.found.hits.iter().enumerate().skip(first).take(shown) {
+        for (row, hit) in self.matches.hits.iter().enumerate().skip(first).take(shown) {
             let y = area.y + 1 + u16::try_from(row - first).unwrap_or(0);
             hit.draw(Rect { y, height: 1, ..area }, buf, pen, row == self.chosen);
         }
@@ -135,12 +131,12 @@ impl FileList {
 
     /// `3/1,204`, and whether that is all.
     fn count(&self, pen: &DrawContext<'_>) -> String {
-        let place = (self.chosen + 1).min(self.found.hits.len());
-        let count = format!("{place}/{}", self.found.fits);
-        let note = match self.found.reach {
-            MatchCoverage::Looking => words::FILES_LOOKING.text(pen.lang).to_owned(),
-            MatchCoverage::Whole => return count,
-            MatchCoverage::Cut => words::FILES_CUT.with("n", self.found.seen).text(pen.lang),
+        let place = (self.chosen + 1).min(self.matches.hits.len());
+        let count = format!("{place}/{}", self.matches.match_count);
+        let note = match self.matches.coverage {
+            MatchCoverage::Searching => words::FILES_LOOKING.text(pen.lang).to_owned(),
+            MatchCoverage::Complete => return count,
+            MatchCoverage::Truncated => words::FILES_CUT.with("n", self.matches.names_read).text(pen.lang),
         };
         format!("{count}  {note}")
     }
@@ -157,15 +153,15 @@ impl FileMatch {
         let mut line = Line::from(Span::styled(sigil, base));
         let room = usize::from(area.width).saturating_sub(4);
         let hit = base.patch(Style { bg: base.bg, ..theme.accent }).add_modifier(Modifier::BOLD);
-        let skipped = match ends_within(&self.path, room) {
+        let skipped = match skipped_chars(&self.path, room) {
             0 => 0,
-            _ => ends_within(&self.path, room.saturating_sub(clean::GAP.len() - 1)),
+            _ => skipped_chars(&self.path, room.saturating_sub(clean::GAP.len() - 1)),
         };
         if skipped > 0 {
             line.push_span(Span::styled(clean::GAP, base));
         }
         for (at, c) in self.path.chars().enumerate().skip(skipped) {
-            let marked = u32::try_from(at).is_ok_and(|at| self.marks.contains(&at));
+            let marked = u32::try_from(at).is_ok_and(|at| self.positions.contains(&at));
             let style = if marked { hit } else { base };
             match line.spans.last_mut() {
                 Some(span) if span.style == style => span.content.to_mut().push(c),
@@ -178,7 +174,7 @@ impl FileMatch {
 
 /// Characters to omit at the start of a path so that its end fits, which is more useful than the
 /// start.
-fn ends_within(path: &str, columns: usize) -> usize {
+fn skipped_chars(path: &str, columns: usize) -> usize {
     if clean::width(path) <= columns {
         return 0;
     }
@@ -199,16 +195,16 @@ mod tests {
     }
 
     fn hits(query: &str, paths: &[&str]) -> FileMatches {
-        let hit = |path: &&str| FileMatch { path: (*path).into(), marks: vec![] };
+        let hit = |path: &&str| FileMatch { path: (*path).into(), positions: vec![] };
         let hits: Vec<_> = paths.iter().map(hit).collect();
         let (fits, seen) = (hits.len(), hits.len());
-        FileMatches { query: query.into(), hits, fits, seen, reach: MatchCoverage::Whole }
+        FileMatches { query: query.into(), hits, match_count: fits, names_read: seen, coverage: MatchCoverage::Complete }
     }
 
     fn files(query: &str, paths: &[&str]) -> FileList {
         let mut files = FileList::default();
         files.refresh(mention(query));
-        files.found(hits(query, paths));
+        files.set_matches(hits(query, paths));
         files
     }
 
@@ -216,10 +212,10 @@ mod tests {
     fn stale_names_are_removed_before_the_finder_answers() {
         let mut files = files("l", &["Cargo.lock", "src/lib.rs"]);
         files.refresh(mention("li"));
-        assert_eq!(files.act(KeyAction::Accept), FileListAction::Take("src/lib.rs".into()));
+        assert_eq!(files.act(KeyAction::Accept), FileListAction::Insert("src/lib.rs".into()));
         files.refresh(mention("lix"));
         assert!(!files.is_open());
-        files.found(hits("l", &["Cargo.lock"]));
+        files.set_matches(hits("l", &["Cargo.lock"]));
         assert!(!files.is_open(), "an answer that came too late");
     }
 
@@ -227,15 +223,15 @@ mod tests {
     fn a_moved_selection_stays_when_more_is_found() {
         let mut files = files("", &["a", "b"]);
         files.act(KeyAction::Next);
-        files.found(hits("", &["0", "a", "b", "c"]));
-        assert_eq!(files.act(KeyAction::Accept), FileListAction::Take("b".into()));
+        files.set_matches(hits("", &["0", "a", "b", "c"]));
+        assert_eq!(files.act(KeyAction::Accept), FileListAction::Insert("b".into()));
     }
 
     #[test]
     fn tab_enters_a_folder_and_enter_inserts_it() {
         let mut files = files("", &["src/"]);
-        assert_eq!(files.act(KeyAction::Complete), FileListAction::Enter("src/".into()));
-        assert_eq!(files.act(KeyAction::Accept), FileListAction::Take("src/".into()));
+        assert_eq!(files.act(KeyAction::Complete), FileListAction::OpenFolder("src/".into()));
+        assert_eq!(files.act(KeyAction::Accept), FileListAction::Insert("src/".into()));
     }
 
     #[test]
@@ -243,16 +239,16 @@ mod tests {
         let mut files = files("", &["a"]);
         files.act(KeyAction::Close);
         files.refresh(mention("a"));
-        assert_eq!(files.wanted(), None);
+        assert_eq!(files.query(), None);
         files.refresh(None);
         files.refresh(mention("a"));
-        assert_eq!(files.wanted(), Some("a"));
+        assert_eq!(files.query(), Some("a"));
     }
 
     #[test]
     fn a_long_path_shows_its_end() {
-        assert_eq!(ends_within("abc", 3), 0);
-        assert_eq!(ends_within("abcdef", 4), 3);
-        assert_eq!(ends_within("中文件", 5), 1);
+        assert_eq!(skipped_chars("abc", 3), 0);
+        assert_eq!(skipped_chars("abcdef", 4), 3);
+        assert_eq!(skipped_chars("中文件", 5), 1);
     }
 }

@@ -14,25 +14,25 @@ const MOST: usize = 2_000;
 
 /// The folders in one place, each as the user would type it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listing {
+pub struct FolderListing {
     /// The text in front of each: `../`.
-    pub lead: String,
+    pub prefix: String,
     pub folders: Vec<String>,
 }
 
 #[derive(Debug, Default)]
-pub struct Folders {
-    lead: Option<String>,
-    listing: Option<oneshot::Receiver<Listing>>,
+pub struct FolderFinder {
+    prefix: Option<String>,
+    listing: Option<oneshot::Receiver<FolderListing>>,
 }
 
-impl Folders {
+impl FolderFinder {
     /// Reads the folder at the end of a typed path; `None`: no path is being typed.
-    pub fn look(&mut self, lead: Option<String>, root: &str, home: &Path) {
-        if self.lead == lead {
+    pub fn request(&mut self, lead: Option<String>, root: &str, home: &Path) {
+        if self.prefix == lead {
             return;
         }
-        self.lead.clone_from(&lead);
+        self.prefix.clone_from(&lead);
         self.listing = lead.and_then(|lead| {
             let place = absolute(&lead, Path::new(root), home);
             let (tell, listing) = oneshot::channel();
@@ -43,7 +43,7 @@ impl Folders {
     }
 
     /// The folders found; waits for ever while no search runs.
-    pub async fn found(&mut self) -> Option<Listing> {
+    pub async fn next_listing(&mut self) -> Option<FolderListing> {
         let Some(listing) = &mut self.listing else { return std::future::pending().await };
         let found = listing.await.ok();
         self.listing = None;
@@ -51,7 +51,7 @@ impl Folders {
     }
 }
 
-fn list(lead: String, place: &PathBuf) -> Listing {
+fn list(lead: String, place: &PathBuf) -> FolderListing {
     let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MOST);
     let names = entries.filter(|entry| entry.path().is_dir()).filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
@@ -63,7 +63,7 @@ fn list(lead: String, place: &PathBuf) -> Listing {
         names.push("..".to_owned());
     }
     let folders = names.into_iter().map(|name| format!("{lead}{name}/")).collect();
-    Listing { lead, folders }
+    FolderListing { prefix: lead, folders }
 }
 
 #[cfg(test)]
@@ -78,16 +78,16 @@ mod tests {
         }
         fs::write(root.path().join("lib/file"), "").expect("a file");
         let here = root.path().join("ws").display().to_string();
-        let mut folders = Folders::default();
+        let mut folders = FolderFinder::default();
         for (lead, found) in [
             ("", vec!["src/", "../"]),
             ("../lib/", vec!["../lib/a b/", "../lib/deep/"]),
             ("~/", vec!["~/.hidden/", "~/lib/", "~/ws/"]),
             ("nowhere/", vec![]),
         ] {
-            folders.look(Some(lead.to_owned()), &here, root.path());
-            let listing = folders.found().await.expect("an answer");
-            assert_eq!((listing.lead.as_str(), listing.folders), (lead, owned(&found)));
+            folders.request(Some(lead.to_owned()), &here, root.path());
+            let listing = folders.next_listing().await.expect("an answer");
+            assert_eq!((listing.prefix.as_str(), listing.folders), (lead, owned(&found)));
         }
     }
 

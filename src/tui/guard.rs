@@ -37,30 +37,30 @@ pub enum KeyKind {
 pub enum Route {
     To(Focus),
     /// The focus moved; the key did nothing else.
-    Moved,
+    FocusMoved,
 }
 
 /// What the dialog says about its keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Listening {
+pub enum FocusNotice {
     /// Keys were pressed just now.
-    NotYet,
+    Waiting,
     /// Keys go to the draft.
-    ToDraft,
+    Draft,
     #[default]
-    Here,
+    Question,
     /// Keys answer, and a draft waits.
-    BesideDraft,
+    QuestionWithDraft,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuestionGuard {
     /// The start of the quiet time: the question opened, or a key was pressed.
-    since: Millis,
+    quiet_since: Millis,
     /// The quiet time has passed once, and keys answer since then.
-    ready: bool,
+    is_answering: bool,
     /// The user moved the focus to the question.
-    moved: bool,
+    has_moved_focus: bool,
     /// The time of the last typing while the turn ran.
     wrote: Option<Millis>,
     pasted: Option<Millis>,
@@ -68,29 +68,29 @@ pub struct QuestionGuard {
 
 impl QuestionGuard {
     /// A question becomes visible, for the first time or again: no earlier key is meant for it.
-    pub fn opened(&mut self, now: Millis) {
-        (self.since, self.ready, self.moved) = (self.since.max(now), false, false);
+    pub fn restart(&mut self, now: Millis) {
+        (self.quiet_since, self.is_answering, self.has_moved_focus) = (self.quiet_since.max(now), false, false);
     }
 
     /// A key, a click or a paste that [`Guard::key`] does not route.
-    pub fn pressed(&mut self, now: Millis) {
-        self.since = self.since.max(now);
+    pub fn record_key(&mut self, now: Millis) {
+        self.quiet_since = self.quiet_since.max(now);
     }
 
     /// The user typed while the turn ran.
-    pub fn wrote(&mut self, now: Millis) {
-        self.pressed(now);
-        (self.ready, self.moved, self.wrote) = (false, false, Some(now));
+    pub fn record_typing(&mut self, now: Millis) {
+        self.record_key(now);
+        (self.is_answering, self.has_moved_focus, self.wrote) = (false, false, Some(now));
     }
 
     /// The user deleted the draft.
-    pub fn erased(&mut self) {
+    pub fn clear_typing(&mut self) {
         self.wrote = None;
     }
 
     /// A paste. Keys that follow its end may still be part of it.
-    pub fn pasted(&mut self, now: Millis) {
-        self.pressed(now);
+    pub fn record_paste(&mut self, now: Millis) {
+        self.record_key(now);
         self.pasted = Some(now);
     }
 
@@ -100,56 +100,56 @@ impl QuestionGuard {
     }
 
     /// A command was run over the question: the focus returns to it.
-    pub fn returned(&mut self, now: Millis) {
-        self.pressed(now);
-        (self.ready, self.moved) = (false, true);
+    pub fn focus_question(&mut self, now: Millis) {
+        self.record_key(now);
+        (self.is_answering, self.has_moved_focus) = (false, true);
     }
 
     /// Whether the quiet time has passed.
     pub fn is_ready(&self, now: Millis) -> bool {
-        self.ready || now >= self.since.saturating_add(QUIET)
+        self.is_answering || now >= self.quiet_since.saturating_add(QUIET)
     }
 
-    fn writes_ahead(&self, now: Millis) -> bool {
+    fn is_typing_ahead(&self, now: Millis) -> bool {
         self.wrote.is_some_and(|at| now < at.saturating_add(AHEAD))
     }
 
     /// The current focus. `draft`: the draft contains text.
     pub fn focus(&self, now: Millis, draft: bool) -> Focus {
-        match self.is_ready(now) && (self.moved || !(draft || self.writes_ahead(now))) {
+        match self.is_ready(now) && (self.has_moved_focus || !(draft || self.is_typing_ahead(now))) {
             true => Focus::Question,
             false => Focus::Draft,
         }
     }
 
-    pub fn listening(&self, now: Millis, draft: bool) -> Listening {
+    pub fn focus_notice(&self, now: Millis, draft: bool) -> FocusNotice {
         match self.focus(now, draft) {
-            Focus::Question if draft => Listening::BesideDraft,
-            Focus::Question => Listening::Here,
-            Focus::Draft if self.moved || !(draft || self.is_ready(now)) => Listening::NotYet,
-            Focus::Draft => Listening::ToDraft,
+            Focus::Question if draft => FocusNotice::QuestionWithDraft,
+            Focus::Question => FocusNotice::Question,
+            Focus::Draft if self.has_moved_focus || !(draft || self.is_ready(now)) => FocusNotice::Waiting,
+            Focus::Draft => FocusNotice::Draft,
         }
     }
 
     /// Routes a key, and updates the focus.
-    pub fn key(&mut self, kind: KeyKind, now: Millis, draft: bool) -> Route {
+    pub fn route_key(&mut self, kind: KeyKind, now: Millis, draft: bool) -> Route {
         let (focus, ready) = (self.focus(now, draft), self.is_ready(now));
-        self.pressed(now);
+        self.record_key(now);
         match (focus, kind) {
             (Focus::Question, KeyKind::Tab | KeyKind::Esc) if draft => {
-                (self.ready, self.moved) = (false, false);
-                Route::Moved
+                (self.is_answering, self.has_moved_focus) = (false, false);
+                Route::FocusMoved
             }
             (Focus::Question, _) => {
-                self.ready = true;
+                self.is_answering = true;
                 Route::To(Focus::Question)
             }
             (Focus::Draft, KeyKind::Tab | KeyKind::Edge) => {
-                (self.ready, self.moved) = (ready, true);
-                Route::Moved
+                (self.is_answering, self.has_moved_focus) = (ready, true);
+                Route::FocusMoved
             }
             (Focus::Draft, KeyKind::Text) => {
-                self.wrote(now);
+                self.record_typing(now);
                 Route::To(Focus::Draft)
             }
             (Focus::Draft, KeyKind::Esc | KeyKind::Other) => Route::To(Focus::Draft),
@@ -157,8 +157,8 @@ impl QuestionGuard {
     }
 
     /// When the focus changes by itself.
-    pub fn wakes_at(&self, now: Millis) -> Option<Millis> {
-        let quiet = self.since.saturating_add(QUIET);
+    pub fn next_wakeup(&self, now: Millis) -> Option<Millis> {
+        let quiet = self.quiet_since.saturating_add(QUIET);
         let ahead = self.wrote.map(|at| at.saturating_add(AHEAD));
         [Some(quiet), ahead].into_iter().flatten().filter(|at| *at > now).min()
     }
@@ -190,12 +190,12 @@ mod tests {
             let (mut guard, mut now) = (QuestionGuard::default(), 0);
             for (at, (kind, gap, draft)) in keys.into_iter().enumerate() {
                 if at == opens || at == 0 {
-                    guard.opened(now);
+                    guard.restart(now);
                 }
                 now += gap;
-                prop_assert_ne!(guard.key(kind, now, draft), Route::To(Focus::Question));
+                prop_assert_ne!(guard.route_key(kind, now, draft), Route::To(Focus::Question));
                 if busy {
-                    guard.wrote(now);
+                    guard.record_typing(now);
                 }
             }
         }
@@ -205,11 +205,11 @@ mod tests {
             keys in prop::collection::vec(0u64..5_000, 1..40),
         ) {
             let (mut guard, mut now) = (QuestionGuard::default(), 0);
-            guard.opened(now);
-            guard.wrote(now);
+            guard.restart(now);
+            guard.record_typing(now);
             for gap in keys {
                 now += gap;
-                prop_assert_eq!(guard.key(KeyKind::Text, now, true), Route::To(Focus::Draft));
+                prop_assert_eq!(guard.route_key(KeyKind::Text, now, true), Route::To(Focus::Draft));
             }
         }
     }
@@ -217,52 +217,52 @@ mod tests {
     #[test]
     fn a_key_restarts_the_quiet_time() {
         let mut guard = QuestionGuard::default();
-        guard.opened(1_000);
-        assert_eq!(guard.key(KeyKind::Other, 1_699, false), Route::To(Focus::Draft));
+        guard.restart(1_000);
+        assert_eq!(guard.route_key(KeyKind::Other, 1_699, false), Route::To(Focus::Draft));
         assert_eq!(guard.focus(2_398, false), Focus::Draft);
         assert_eq!(guard.focus(2_399, false), Focus::Question);
     }
 
     #[test]
-    fn once_the_question_answers_keys_may_follow_at_any_speed() {
+    fn keys_may_follow_at_any_speed_once_the_question_has_taken_one() {
         let mut guard = QuestionGuard::default();
-        guard.opened(0);
+        guard.restart(0);
         for now in [700, 701, 701, 750] {
-            assert_eq!(guard.key(KeyKind::Other, now, false), Route::To(Focus::Question));
+            assert_eq!(guard.route_key(KeyKind::Other, now, false), Route::To(Focus::Question));
         }
-        guard.opened(800);
-        assert_eq!(guard.key(KeyKind::Other, 1_449, false), Route::To(Focus::Draft));
+        guard.restart(800);
+        assert_eq!(guard.route_key(KeyKind::Other, 1_449, false), Route::To(Focus::Draft));
     }
 
     #[test]
     fn one_deliberate_key_moves_the_focus_from_a_draft_and_another_back() {
         let mut guard = QuestionGuard::default();
-        guard.opened(0);
-        assert_eq!(guard.listening(5_000, true), Listening::ToDraft);
-        assert_eq!(guard.key(KeyKind::Tab, 5_000, true), Route::Moved);
-        assert_eq!(guard.listening(5_001, true), Listening::BesideDraft);
-        assert_eq!(guard.key(KeyKind::Text, 5_100, true), Route::To(Focus::Question));
-        assert_eq!(guard.key(KeyKind::Esc, 5_200, true), Route::Moved);
-        assert_eq!(guard.key(KeyKind::Text, 9_000, true), Route::To(Focus::Draft));
+        guard.restart(0);
+        assert_eq!(guard.focus_notice(5_000, true), FocusNotice::Draft);
+        assert_eq!(guard.route_key(KeyKind::Tab, 5_000, true), Route::FocusMoved);
+        assert_eq!(guard.focus_notice(5_001, true), FocusNotice::QuestionWithDraft);
+        assert_eq!(guard.route_key(KeyKind::Text, 5_100, true), Route::To(Focus::Question));
+        assert_eq!(guard.route_key(KeyKind::Esc, 5_200, true), Route::FocusMoved);
+        assert_eq!(guard.route_key(KeyKind::Text, 9_000, true), Route::To(Focus::Draft));
     }
 
     #[test]
     fn a_focus_moved_while_typing_waits_for_the_pause() {
         let mut guard = QuestionGuard::default();
-        guard.opened(0);
-        guard.key(KeyKind::Text, 100, false);
-        assert_eq!(guard.key(KeyKind::Tab, 200, true), Route::Moved);
-        assert_eq!(guard.listening(899, true), Listening::NotYet);
-        assert_eq!(guard.listening(900, true), Listening::BesideDraft);
-        assert_eq!(guard.key(KeyKind::Text, 899, true), Route::To(Focus::Draft));
-        assert_eq!(guard.key(KeyKind::Text, 9_000, true), Route::To(Focus::Draft), "it moved back");
+        guard.restart(0);
+        guard.route_key(KeyKind::Text, 100, false);
+        assert_eq!(guard.route_key(KeyKind::Tab, 200, true), Route::FocusMoved);
+        assert_eq!(guard.focus_notice(899, true), FocusNotice::Waiting);
+        assert_eq!(guard.focus_notice(900, true), FocusNotice::QuestionWithDraft);
+        assert_eq!(guard.route_key(KeyKind::Text, 899, true), Route::To(Focus::Draft));
+        assert_eq!(guard.route_key(KeyKind::Text, 9_000, true), Route::To(Focus::Draft), "it moved back");
     }
 
     #[test]
     fn typing_ahead_continues_in_an_empty_draft() {
         let mut guard = QuestionGuard::default();
-        guard.wrote(1_000);
-        guard.opened(1_100);
+        guard.record_typing(1_000);
+        guard.restart(1_100);
         assert_eq!(guard.focus(2_999, false), Focus::Draft);
         assert_eq!(guard.focus(3_000, false), Focus::Question);
     }

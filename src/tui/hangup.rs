@@ -27,7 +27,7 @@ impl HangUp {
     }
 
     /// Waits until the terminal is gone; for ever where nothing watches.
-    pub async fn gone(&mut self) {
+    pub async fn wait_until_gone(&mut self) {
         if let Some(gone) = &mut self.0
             && gone.await.is_ok()
         {

@@ -41,20 +41,20 @@ const END_OF_PASTE: &[u8] = b"\x1b[201~";
 pub enum TerminalInput {
     Event(Event),
     /// Its background colour, in answer to a query.
-    Ground(Background),
+    Background(Background),
 }
 
 /// The state of parsing.
 #[derive(Debug, Default)]
 pub struct Parser {
-    state: State,
+    state: ParserState,
     /// The characters of one burst, while they may still turn out to be a paste.
-    typed: Vec<KeyEvent>,
+    pending_keys: Vec<KeyEvent>,
     out: Vec<TerminalInput>,
 }
 
 #[derive(Debug, Default)]
-enum State {
+enum ParserState {
     #[default]
     Ground,
     /// The beginning of a character of several bytes.
@@ -80,18 +80,18 @@ enum State {
     Paste(Paste),
     /// After the end of a paste. If another end follows at once, the text between them was pasted
     /// too: the paste contained its own end mark.
-    Pasted(Paste),
+    AfterPaste(Paste),
 }
 
 #[derive(Debug, Default)]
 struct Paste {
     bytes: Vec<u8>,
     /// The position of the first end mark, if there was one.
-    tail: Option<usize>,
+    first_end_mark: Option<usize>,
     /// The number of end marks.
-    marks: usize,
+    end_marks: usize,
     /// How much of the end mark has just been read.
-    mark: usize,
+    matched_bytes: usize,
 }
 
 impl Parser {
@@ -103,96 +103,96 @@ impl Parser {
     }
 
     /// The events read so far, when no more bytes are waiting.
-    pub fn burst(&mut self) -> Vec<TerminalInput> {
-        if !self.is_held() {
-            self.settle();
+    pub fn take_events(&mut self) -> Vec<TerminalInput> {
+        if !self.may_be_paste() {
+            self.flush_keys();
         }
         std::mem::take(&mut self.out)
     }
 
     /// Whether the typed characters may be the beginning of a paste: a paste in pieces is one edit,
     /// and a line end between the pieces does not send.
-    fn is_held(&self) -> bool {
-        let ends = self.typed.last().and_then(letter).is_some_and(is_line_end);
-        let plain = matches!(self.state, State::Ground | State::Character { .. });
-        plain && (2..LONGEST).contains(&self.typed.len()) && (ends || has_lines(&self.typed))
+    fn may_be_paste(&self) -> bool {
+        let ends = self.pending_keys.last().and_then(pasteable_char).is_some_and(is_line_end);
+        let plain = matches!(self.state, ParserState::Ground | ParserState::Character { .. });
+        plain && (2..LONGEST).contains(&self.pending_keys.len()) && (ends || has_lines(&self.pending_keys))
     }
 
     /// How long to wait for more before [`Parser::timeout`]; `None`: nothing is unfinished.
-    pub fn patience(&self) -> Option<Duration> {
+    pub fn pending_timeout(&self) -> Option<Duration> {
         match &self.state {
-            State::Ground => self.is_held().then_some(PASTED),
-            State::Character { .. } | State::Escape | State::Ss3 => Some(ESCAPE),
-            State::Csi(text) if text.is_empty() => Some(ESCAPE),
-            State::Answer { text, escape: false, .. } if text.is_empty() => Some(ESCAPE),
-            State::Csi(_) | State::Console | State::Mouse(_) | State::Answer { .. } => {
+            ParserState::Ground => self.may_be_paste().then_some(PASTED),
+            ParserState::Character { .. } | ParserState::Escape | ParserState::Ss3 => Some(ESCAPE),
+            ParserState::Csi(text) if text.is_empty() => Some(ESCAPE),
+            ParserState::Answer { text, escape: false, .. } if text.is_empty() => Some(ESCAPE),
+            ParserState::Csi(_) | ParserState::Console | ParserState::Mouse(_) | ParserState::Answer { .. } => {
                 Some(SEQUENCE)
             }
-            State::Pasted(_) => Some(PASTED),
-            State::Paste(paste) => (!paste.bytes.is_empty()).then_some(STALLED),
+            ParserState::AfterPaste(_) => Some(PASTED),
+            ParserState::Paste(paste) => (!paste.bytes.is_empty()).then_some(STALLED),
         }
     }
 
     /// Nothing more came in that time.
     pub fn timeout(&mut self) -> Vec<TerminalInput> {
         match std::mem::take(&mut self.state) {
-            State::Escape => self.key(KeyCode::Esc, KeyModifiers::NONE),
-            State::Csi(text) if text.is_empty() => self.alt(b'['),
-            State::Ss3 => self.alt(b'O'),
-            State::Answer { kind, text, escape: false } if text.is_empty() => self.alt(kind),
-            State::Pasted(paste) => self.pasted(&paste),
-            State::Paste(mut paste) => {
+            ParserState::Escape => self.key(KeyCode::Esc, KeyModifiers::NONE),
+            ParserState::Csi(text) if text.is_empty() => self.alt(b'['),
+            ParserState::Ss3 => self.alt(b'O'),
+            ParserState::Answer { kind, text, escape: false } if text.is_empty() => self.alt(kind),
+            ParserState::AfterPaste(paste) => self.finish_paste(&paste),
+            ParserState::Paste(mut paste) => {
                 let part = Paste { bytes: std::mem::take(&mut paste.bytes), ..Paste::default() };
-                self.pasted(&part);
-                self.state = State::Paste(paste);
+                self.finish_paste(&part);
+                self.state = ParserState::Paste(paste);
             }
-            State::Ground
-            | State::Character { .. }
-            | State::Csi(_)
-            | State::Console
-            | State::Mouse(_)
-            | State::Answer { .. } => {}
+            ParserState::Ground
+            | ParserState::Character { .. }
+            | ParserState::Csi(_)
+            | ParserState::Console
+            | ParserState::Mouse(_)
+            | ParserState::Answer { .. } => {}
         }
-        self.settle();
+        self.flush_keys();
         std::mem::take(&mut self.out)
     }
 
     fn byte(&mut self, byte: u8) {
         match std::mem::take(&mut self.state) {
-            State::Ground => self.plain(byte, false),
-            State::Character { bytes, alt } => self.character(bytes, byte, alt),
-            State::Escape => self.escaped(byte),
-            State::Csi(text) => self.csi(text, byte),
-            State::Console => {
+            ParserState::Ground => self.ground_byte(byte, false),
+            ParserState::Character { bytes, alt } => self.character(bytes, byte, alt),
+            ParserState::Escape => self.escape_byte(byte),
+            ParserState::Csi(text) => self.csi(text, byte),
+            ParserState::Console => {
                 if let b'A'..=b'E' = byte {
                     self.key(KeyCode::F(byte - b'A' + 1), KeyModifiers::NONE);
                 }
             }
-            State::Mouse(mut bytes) => {
+            ParserState::Mouse(mut bytes) => {
                 bytes.push(byte);
                 if bytes.len() < 3 {
-                    self.state = State::Mouse(bytes);
-                } else if let Some(event) = csi::old_mouse(&bytes) {
+                    self.state = ParserState::Mouse(bytes);
+                } else if let Some(event) = csi::x10_mouse(&bytes) {
                     self.event(event);
                 }
             }
-            State::Ss3 => match csi::ss3(byte) {
+            ParserState::Ss3 => match csi::ss3(byte) {
                 Some(code) => self.key(code, KeyModifiers::NONE),
-                None if byte == 0x1b => self.state = State::Escape,
+                None if byte == 0x1b => self.state = ParserState::Escape,
                 None => {}
             },
-            State::Answer { kind, text, escape } => self.answer(kind, text, escape, byte),
-            State::Paste(paste) => self.paste(paste, byte),
-            State::Pasted(paste) => self.behind_paste(paste, byte),
+            ParserState::Answer { kind, text, escape } => self.answer(kind, text, escape, byte),
+            ParserState::Paste(paste) => self.paste(paste, byte),
+            ParserState::AfterPaste(paste) => self.after_paste_byte(paste, byte),
         }
     }
 
     /// A byte outside any sequence, or the one after an Esc that means Alt.
-    fn plain(&mut self, byte: u8, alt: bool) {
+    fn ground_byte(&mut self, byte: u8, alt: bool) {
         let held = if alt { KeyModifiers::ALT } else { KeyModifiers::NONE };
         let control = held | KeyModifiers::CONTROL;
         match byte {
-            0x1b => self.state = State::Escape,
+            0x1b => self.state = ParserState::Escape,
             b'\r' => self.key(KeyCode::Enter, held),
             b'\t' => self.key(KeyCode::Tab, held),
             0x7f => self.key(KeyCode::Backspace, held),
@@ -200,7 +200,7 @@ impl Parser {
             0x01..=0x1a => self.key(KeyCode::Char(char::from(byte - 1 + b'a')), control),
             0x1c..=0x1f => self.key(KeyCode::Char(char::from(byte - 0x1c + b'4')), control),
             0x20..=0x7e => self.text(char::from(byte), held),
-            0xc2..=0xf4 => self.state = State::Character { bytes: vec![byte], alt },
+            0xc2..=0xf4 => self.state = ParserState::Character { bytes: vec![byte], alt },
             // Not the first byte of a character.
             0x80..=0xc1 | 0xf5..=0xff => {}
         }
@@ -218,40 +218,40 @@ impl Parser {
             _ => 4,
         };
         if bytes.len() < whole {
-            self.state = State::Character { bytes, alt };
+            self.state = ParserState::Character { bytes, alt };
         } else if let Some(c) = std::str::from_utf8(&bytes).ok().and_then(|s| s.chars().next()) {
             let held = if alt { KeyModifiers::ALT } else { KeyModifiers::NONE };
             self.text(c, held);
         }
     }
 
-    fn escaped(&mut self, byte: u8) {
+    fn escape_byte(&mut self, byte: u8) {
         match byte {
             0x1b => {
                 self.key(KeyCode::Esc, KeyModifiers::NONE);
-                self.state = State::Escape;
+                self.state = ParserState::Escape;
             }
-            b'[' => self.state = State::Csi(Vec::new()),
-            b'O' => self.state = State::Ss3,
+            b'[' => self.state = ParserState::Csi(Vec::new()),
+            b'O' => self.state = ParserState::Ss3,
             b']' | b'P' | b'_' | b'^' | b'X' => {
-                self.state = State::Answer { kind: byte, text: Vec::new(), escape: false };
+                self.state = ParserState::Answer { kind: byte, text: Vec::new(), escape: false };
             }
-            _ => self.plain(byte, true),
+            _ => self.ground_byte(byte, true),
         }
     }
 
     fn csi(&mut self, mut text: Vec<u8>, byte: u8) {
         match byte {
-            0x1b => self.state = State::Escape,
-            b'[' if text.is_empty() => self.state = State::Console,
-            b'M' if text.is_empty() => self.state = State::Mouse(Vec::new()),
+            0x1b => self.state = ParserState::Escape,
+            b'[' if text.is_empty() => self.state = ParserState::Console,
+            b'M' if text.is_empty() => self.state = ParserState::Mouse(Vec::new()),
             0x20..=0x3f if text.len() < ANSWER => {
                 text.push(byte);
-                self.state = State::Csi(text);
+                self.state = ParserState::Csi(text);
             }
             b'~' if text == b"200" => {
-                self.settle();
-                self.state = State::Paste(Paste::default());
+                self.flush_keys();
+                self.state = ParserState::Paste(Paste::default());
             }
             0x40..=0x7e => {
                 if let Some(event) = csi::event(&text, byte) {
@@ -259,52 +259,52 @@ impl Parser {
                 }
             }
             // Not part of a sequence: the sequence was cut.
-            _ => self.plain(byte, false),
+            _ => self.ground_byte(byte, false),
         }
     }
 
     fn answer(&mut self, kind: u8, mut text: Vec<u8>, escape: bool, byte: u8) {
         match (escape, byte) {
-            (true, b'\\') | (false, 0x07) => self.answered(kind, &text),
+            (true, b'\\') | (false, 0x07) => self.finish_answer(kind, &text),
             // The sequence was cut: this is something new.
-            (true, _) => self.escaped(byte),
-            (false, 0x1b) => self.state = State::Answer { kind, text, escape: true },
+            (true, _) => self.escape_byte(byte),
+            (false, 0x1b) => self.state = ParserState::Answer { kind, text, escape: true },
             (false, 0x18 | 0x1a) => {}
             (false, _) => {
                 if text.len() < ANSWER {
                     text.push(byte);
                 }
-                self.state = State::Answer { kind, text, escape };
+                self.state = ParserState::Answer { kind, text, escape };
             }
         }
     }
 
-    fn answered(&mut self, kind: u8, text: &[u8]) {
+    fn finish_answer(&mut self, kind: u8, text: &[u8]) {
         let ground = std::str::from_utf8(text).ok().filter(|_| kind == b']');
-        if let Some(ground) = ground.and_then(Background::of_answer) {
-            self.settle();
-            self.out.push(TerminalInput::Ground(ground));
+        if let Some(ground) = ground.and_then(Background::from_osc_reply) {
+            self.flush_keys();
+            self.out.push(TerminalInput::Background(ground));
         }
     }
 
     fn paste(&mut self, mut paste: Paste, byte: u8) {
         paste.push(byte);
-        self.state = match paste.mark == END_OF_PASTE.len() {
-            true => State::Pasted(paste.without_mark()),
-            false => State::Paste(paste),
+        self.state = match paste.matched_bytes == END_OF_PASTE.len() {
+            true => ParserState::AfterPaste(paste.strip_end_mark()),
+            false => ParserState::Paste(paste),
         };
     }
 
-    fn behind_paste(&mut self, mut paste: Paste, byte: u8) {
+    fn after_paste_byte(&mut self, mut paste: Paste, byte: u8) {
         paste.push(byte);
-        if paste.mark == END_OF_PASTE.len() {
-            paste = paste.without_mark();
+        if paste.matched_bytes == END_OF_PASTE.len() {
+            paste = paste.strip_end_mark();
         }
-        self.state = State::Pasted(paste);
+        self.state = ParserState::AfterPaste(paste);
     }
 
-    fn pasted(&mut self, paste: &Paste) {
-        let (text, tail) = paste.parts();
+    fn finish_paste(&mut self, paste: &Paste) {
+        let (text, tail) = paste.text_and_rest();
         if !text.is_empty() {
             self.event(Event::Paste(text));
         }
@@ -322,23 +322,23 @@ impl Parser {
 
     fn key(&mut self, code: KeyCode, modifiers: KeyModifiers) {
         let key = KeyEvent::new(code, modifiers);
-        if letter(&key).is_some() {
-            self.typed.push(key);
+        if pasteable_char(&key).is_some() {
+            self.pending_keys.push(key);
         } else {
             self.event(Event::Key(key));
         }
     }
 
     fn event(&mut self, event: Event) {
-        self.settle();
+        self.flush_keys();
         self.out.push(TerminalInput::Event(event));
     }
 
     /// Delivers the typed characters: as keys, or as a paste.
-    fn settle(&mut self) {
-        let typed = std::mem::take(&mut self.typed);
+    fn flush_keys(&mut self) {
+        let typed = std::mem::take(&mut self.pending_keys);
         if has_lines(&typed) {
-            let text: String = typed.iter().filter_map(letter).collect();
+            let text: String = typed.iter().filter_map(pasteable_char).collect();
             // Both forms of a line end count as one.
             let text = text.replace("\r\n", "\n").replace('\r', "\n");
             self.out.push(TerminalInput::Event(Event::Paste(text)));
@@ -353,41 +353,39 @@ impl Paste {
         if self.bytes.len() < PASTE {
             self.bytes.push(byte);
         }
-        self.mark = match END_OF_PASTE.get(self.mark) {
-            Some(next) if *next == byte => self.mark + 1,
+        self.matched_bytes = match END_OF_PASTE.get(self.matched_bytes) {
+            Some(next) if *next == byte => self.matched_bytes + 1,
             _ if byte == 0x1b => 1,
             _ => 0,
         };
     }
 
-    fn without_mark(mut self) -> Paste {
+    fn strip_end_mark(mut self) -> Paste {
         // A paste cut at the maximum length has no end mark.
         if self.bytes.ends_with(END_OF_PASTE) {
             self.bytes.truncate(self.bytes.len() - END_OF_PASTE.len());
         }
-        self.mark = 0;
-        self.tail.get_or_insert(self.bytes.len());
-        self.marks += 1;
+        self.matched_bytes = 0;
+        self.first_end_mark.get_or_insert(self.bytes.len());
+        self.end_marks += 1;
         self
     }
 
     /// The pasted text, and the bytes typed after it. If the paste contained end marks, there are
     /// no keys after the first one: bytes that would be keys are dropped.
-    fn parts(&self) -> (String, &[u8]) {
-        let (text, tail) = self.bytes.split_at(self.tail.unwrap_or(self.bytes.len()));
+    fn text_and_rest(&self) -> (String, &[u8]) {
+        let (text, tail) = self.bytes.split_at(self.first_end_mark.unwrap_or(self.bytes.len()));
         let text = String::from_utf8_lossy(text).into_owned();
-        if self.marks < 2 {
+        if self.end_marks < 2 {
             return (text, tail);
         }
         let mut rest = Parser::default();
         rest.feed(tail);
-        rest.settle();
+        rest.flush_keys();
         let typed = rest.out.into_iter().map(|heard| match heard {
-            TerminalInput::Event(Event::Key(key)) => {
-                letter(&key).map(String::from).unwrap_or_default()
-            }
+            TerminalInput::Event(Event::Key(key)) => pasteable_char(&key).map(String::from).unwrap_or_default(),
             TerminalInput::Event(Event::Paste(text)) => text,
-            TerminalInput::Event(_) | TerminalInput::Ground(_) => String::new(),
+            TerminalInput::Event(_) | TerminalInput::Background(_) => String::new(),
         });
         let tail: String = typed.collect();
         (text + &tail, &[])
@@ -395,7 +393,7 @@ impl Paste {
 }
 
 /// The character of a key that a paste may contain.
-fn letter(key: &KeyEvent) -> Option<char> {
+fn pasteable_char(key: &KeyEvent) -> Option<char> {
     match (key.code, key.modifiers) {
         (KeyCode::Char(c), KeyModifiers::NONE | KeyModifiers::SHIFT) => Some(c),
         (KeyCode::Char('j'), KeyModifiers::CONTROL) => Some('\n'),
@@ -409,7 +407,7 @@ fn letter(key: &KeyEvent) -> Option<char> {
 fn has_lines(typed: &[KeyEvent]) -> bool {
     let mut ended = false;
     typed.iter().any(|key| {
-        let end = letter(key).is_some_and(is_line_end);
+        let end = pasteable_char(key).is_some_and(is_line_end);
         let follows = ended && !end;
         ended |= end;
         follows

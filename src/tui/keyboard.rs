@@ -12,7 +12,7 @@ use rustix::stdio::stdin;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::input::{Parser, TerminalInput};
+use super::input::{TerminalInput, Parser};
 
 /// Events that may wait for the screen. Further input waits in the kernel.
 const ROOM: usize = 4_096;
@@ -23,26 +23,26 @@ const CHUNK: usize = 64 * 1024;
 /// The most that is read before it is delivered, in bytes.
 const BURST: usize = 1 << 20;
 
-type Read = io::Result<TerminalInput>;
+type ReadResult = io::Result<TerminalInput>;
 
 /// The keyboard, whether or not the screen reads it at the moment.
 #[derive(Debug, Default)]
 pub struct Keyboard {
     reader: Option<Reader>,
     /// Events read before the reader had to stop.
-    early: VecDeque<Read>,
+    buffered: VecDeque<ReadResult>,
 }
 
 /// A thread that reads.
 #[derive(Debug)]
 struct Reader {
-    keys: Receiver<Read>,
+    keys: Receiver<ReadResult>,
     /// Dropping it wakes the thread, which then ends.
     stop: PipeWriter,
 }
 
 /// Why a wait ended.
-enum Woken {
+enum PollOutcome {
     Bytes,
     TimeOut,
     Stop,
@@ -66,18 +66,18 @@ impl Keyboard {
         });
         match started {
             Ok(stop) => self.reader = Some(Reader { keys, stop }),
-            Err(error) => self.early.push_back(Err(error)),
+            Err(error) => self.buffered.push_back(Err(error)),
         }
     }
 
     /// Releases the terminal: the next key is for another program. Events already read are kept.
-    pub fn let_go(&mut self) {
+    pub fn release(&mut self) {
         let Some(Reader { mut keys, stop }) = self.reader.take() else { return };
         drop(stop);
         let end = std::time::Instant::now() + GRACE;
         loop {
             match keys.try_recv() {
-                Ok(key) => self.early.push_back(key),
+                Ok(key) => self.buffered.push_back(key),
                 Err(TryRecvError::Disconnected) => return,
                 Err(TryRecvError::Empty) if std::time::Instant::now() > end => return,
                 Err(TryRecvError::Empty) => thread::yield_now(),
@@ -86,8 +86,8 @@ impl Keyboard {
     }
 
     /// The next event; `None` where no more will come.
-    pub async fn next(&mut self) -> Option<Read> {
-        match (self.early.pop_front(), &mut self.reader) {
+    pub async fn next(&mut self) -> Option<ReadResult> {
+        match (self.buffered.pop_front(), &mut self.reader) {
             (Some(key), _) => Some(key),
             (None, Some(reader)) => reader.keys.recv().await,
             (None, None) => None,
@@ -95,29 +95,29 @@ impl Keyboard {
     }
 
     /// An event that is already waiting.
-    pub fn waiting(&mut self) -> Option<Read> {
-        self.early.pop_front().or_else(|| self.reader.as_mut()?.keys.try_recv().ok())
+    pub fn try_next(&mut self) -> Option<ReadResult> {
+        self.buffered.pop_front().or_else(|| self.reader.as_mut()?.keys.try_recv().ok())
     }
 }
 
 impl Drop for Keyboard {
     fn drop(&mut self) {
-        self.let_go();
+        self.release();
     }
 }
 
 /// Reads until it is told to stop, or the screen is gone.
-fn read(out: &Sender<Read>, stopped: &PipeReader) -> io::Result<()> {
+fn read(out: &Sender<ReadResult>, stopped: &PipeReader) -> io::Result<()> {
     let mut parser = Parser::default();
     let mut chunk = vec![0; CHUNK];
     loop {
-        let heard = match wait(stopped, parser.patience())? {
-            Woken::Stop => {
-                hand_on(out, parser.timeout());
+        let heard = match wait(stopped, parser.pending_timeout())? {
+            PollOutcome::Stop => {
+                deliver(out, parser.timeout());
                 return Ok(());
             }
-            Woken::TimeOut => parser.timeout(),
-            Woken::Bytes => {
+            PollOutcome::TimeOut => parser.timeout(),
+            PollOutcome::Bytes => {
                 let mut all = 0;
                 loop {
                     let count = match rustix::io::read(stdin(), &mut chunk) {
@@ -128,27 +128,27 @@ fn read(out: &Sender<Read>, stopped: &PipeReader) -> io::Result<()> {
                     };
                     parser.feed(chunk.get(..count).unwrap_or_default());
                     all += count;
-                    let more = matches!(wait(stopped, Some(Duration::ZERO))?, Woken::Bytes);
+                    let more = matches!(wait(stopped, Some(Duration::ZERO))?, PollOutcome::Bytes);
                     if !more || all > BURST {
                         break;
                     }
                 }
-                parser.burst()
+                parser.take_events()
             }
         };
-        if !hand_on(out, heard) {
+        if !deliver(out, heard) {
             return Ok(());
         }
     }
 }
 
 /// False when the screen takes no more keys.
-fn hand_on(out: &Sender<Read>, heard: Vec<TerminalInput>) -> bool {
+fn deliver(out: &Sender<ReadResult>, heard: Vec<TerminalInput>) -> bool {
     heard.into_iter().all(|event| out.blocking_send(Ok(event)).is_ok())
 }
 
 /// Sleeps until there is something to read, until it must stop, or until the time is over.
-fn wait(stopped: &PipeReader, most: Option<Duration>) -> io::Result<Woken> {
+fn wait(stopped: &PipeReader, most: Option<Duration>) -> io::Result<PollOutcome> {
     let most = most.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
     let keyboard = stdin();
     let mut watched =
@@ -157,9 +157,9 @@ fn wait(stopped: &PipeReader, most: Option<Duration>) -> io::Result<Woken> {
         match poll(&mut watched, most.as_ref()) {
             Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
-            Ok(0) => return Ok(Woken::TimeOut),
-            Ok(_) if !watched[1].revents().is_empty() => return Ok(Woken::Stop),
-            Ok(_) => return Ok(Woken::Bytes),
+            Ok(0) => return Ok(PollOutcome::TimeOut),
+            Ok(_) if !watched[1].revents().is_empty() => return Ok(PollOutcome::Stop),
+            Ok(_) => return Ok(PollOutcome::Bytes),
         }
     }
 }

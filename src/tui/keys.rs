@@ -18,11 +18,11 @@ pub enum KeyContext {
     /// A queued message is selected.
     Queue,
     /// During a search in the history.
-    Recall,
+    HistorySearch,
     /// The query of a search in the conversation.
     Search,
     /// The hits of that search.
-    Found,
+    SearchResults,
     /// A question: may this run, shall it go on.
     Question,
     /// A page over the screen, such as help.
@@ -36,7 +36,7 @@ pub enum KeyAction {
     Interrupt,
     /// Stop the turn, or close what is open.
     Stop,
-    Leave,
+    Quit,
     Redraw,
     Suspend,
     Help,
@@ -47,7 +47,7 @@ pub enum KeyAction {
     Dump,
     /// Copy the selection.
     Copy,
-    Scroll(Scrolled),
+    Scroll(ScrollAction),
     Palette,
     Send,
     Edit(EditAction),
@@ -58,7 +58,7 @@ pub enum KeyAction {
     Suggest,
     SuggestNth,
     /// Search the history.
-    Recall,
+    SearchHistory,
     /// Edit in the user's editor.
     Editor,
     /// In a list of choices.
@@ -75,7 +75,7 @@ pub enum KeyAction {
 
 /// How the transcript scrolls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scrolled {
+pub enum ScrollAction {
     LineUp,
     LineDown,
     PageUp,
@@ -89,8 +89,8 @@ pub enum Scrolled {
 /// Changes of a text, and moves of its cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EditAction {
-    Break,
-    Back,
+    InsertNewline,
+    DeleteBack,
     Delete,
     Left,
     Right,
@@ -118,7 +118,7 @@ pub struct Chord {
 /// help leaves out.
 #[derive(Debug)]
 pub struct KeyBinding {
-    pub place: KeyContext,
+    pub context: KeyContext,
     pub chords: &'static [Chord],
     pub action: KeyAction,
     pub about: Option<Phrase>,
@@ -148,151 +148,146 @@ const fn alt_key(code: KeyCode) -> Chord {
     Chord { code, modifiers: KeyModifiers::ALT }
 }
 
-use EditAction::{
-    Back, Break, Delete, DeleteWord, DeleteWordBack, KillToEnd, KillToStart, Left, LineEnd,
-    LineStart, Redo, Right, Undo, WordLeft, WordRight, Yank,
-};
 use KeyAction::{
-    Accept, Close, Complete, Interrupt, Leave, More, Mouse, Next, Previous, Redraw, Send, Steps,
+    Accept, Close, Complete, Interrupt, Quit, More, Mouse, Next, Previous, Redraw, Send, Steps,
     Stop, Suggest, SuggestNth, Suspend,
 };
+use EditAction::{
+    DeleteBack, InsertNewline, Delete, DeleteWord, DeleteWordBack, KillToEnd, KillToStart, Left, LineEnd,
+    LineStart, Redo, Right, Undo, WordLeft, WordRight, Yank,
+};
 use KeyCode::{Backspace, Char, Down, End, Enter, Esc, F, Home, PageDown, PageUp, Tab, Up};
-use KeyContext::{Anywhere, EmptyInput, Found, Input, Page, Palette, Question};
-use Scrolled as S;
+use KeyContext::{Anywhere, EmptyInput, SearchResults, Input, Page, Palette, Question};
+use ScrollAction as S;
 
 #[rustfmt::skip]
 pub const KEYS: &[KeyBinding] = &[
-    row(EmptyInput, &[ctrl('d')], Leave, words::KEY_LEAVE),
-    row(EmptyInput, &[key(Char('?')), key(Char('？'))], KeyAction::Help, words::KEY_HELP),
-    row(EmptyInput, &[key(Home)], KeyAction::Scroll(S::Top), words::KEY_TOP),
-    row(EmptyInput, &[key(End)], KeyAction::Scroll(S::Bottom), words::KEY_BOTTOM),
+    binding(EmptyInput, &[ctrl('d')], Quit, words::KEY_LEAVE),
+    binding(EmptyInput, &[key(Char('?')), key(Char('？'))], KeyAction::Help, words::KEY_HELP),
+    binding(EmptyInput, &[key(Home)], KeyAction::Scroll(S::Top), words::KEY_TOP),
+    binding(EmptyInput, &[key(End)], KeyAction::Scroll(S::Bottom), words::KEY_BOTTOM),
 
-    row(Input, &[key(Enter)], Send, words::KEY_SEND),
-    row(Input, &[ctrl('j'), alt_key(Enter), shift(Enter)], KeyAction::Edit(Break), words::KEY_BREAK),
-    row(Input, &[key(Up)], KeyAction::Up, words::KEY_UP),
-    row(Input, &[key(Down)], KeyAction::Down, words::KEY_DOWN),
-    also(Input, &[ctrl_key(Enter)], KeyAction::Edit(Break)),
-    also(Input, &[ctrl('n')], KeyAction::Down),
-    row(Input, &[key(KeyCode::Left), ctrl('b')], KeyAction::Edit(Left), words::KEY_LEFT),
-    row(Input, &[key(KeyCode::Right)], KeyAction::Edit(Right), words::KEY_RIGHT),
-    row(Input, &[ctrl_key(KeyCode::Left), alt('b')], KeyAction::Edit(WordLeft), words::KEY_WORD_LEFT),
-    row(Input, &[ctrl_key(KeyCode::Right), alt('f')], KeyAction::Edit(WordRight), words::KEY_WORD_RIGHT),
-    also(Input, &[alt_key(KeyCode::Left)], KeyAction::Edit(WordLeft)),
-    also(Input, &[alt_key(KeyCode::Right)], KeyAction::Edit(WordRight)),
-    row(Input, &[key(Home), ctrl('a')], KeyAction::Edit(LineStart), words::KEY_LINE_START),
-    row(Input, &[key(End), ctrl('e')], KeyAction::Edit(LineEnd), words::KEY_LINE_END),
-    also(Input, &[key(Backspace), shift(Backspace), ctrl('h')], KeyAction::Edit(Back)),
-    also(Input, &[key(KeyCode::Delete), ctrl('d')], KeyAction::Edit(Delete)),
-    row(Input, &[ctrl('w'), alt_key(Backspace)], KeyAction::Edit(DeleteWordBack), words::KEY_DELETE_WORD_BACK),
-    also(Input, &[ctrl_key(Backspace)], KeyAction::Edit(DeleteWordBack)),
-    row(Input, &[alt('d'), ctrl_key(KeyCode::Delete)], KeyAction::Edit(DeleteWord), words::KEY_DELETE_WORD),
-    row(Input, &[ctrl('u')], KeyAction::Edit(KillToStart), words::KEY_KILL_TO_START),
-    row(Input, &[ctrl('k')], KeyAction::Edit(KillToEnd), words::KEY_KILL_TO_END),
-    row(Input, &[ctrl('y')], KeyAction::Edit(Yank), words::KEY_YANK),
-    row(Input, &[ctrl('_'), alt('z')], KeyAction::Edit(Undo), words::KEY_UNDO),
-    also(Input, &[ctrl('7'), ctrl('/')], KeyAction::Edit(Undo)),
-    row(Input, &[alt('Z'), alt('_')], KeyAction::Edit(Redo), words::KEY_REDO),
-    row(Input, &[key(Tab)], Suggest, words::KEY_SUGGEST),
-    row(Input, &[alt('1')], SuggestNth, words::KEY_SUGGEST_NTH),
-    also(Input, &[alt('2'), alt('3'), alt('4'), alt('5'), alt('6'), alt('7'), alt('8'), alt('9')], SuggestNth),
+    binding(Input, &[key(Enter)], Send, words::KEY_SEND),
+    binding(Input, &[ctrl('j'), alt_key(Enter), shift(Enter)], KeyAction::Edit(InsertNewline), words::KEY_BREAK),
+    binding(Input, &[key(Up)], KeyAction::Up, words::KEY_UP),
+    binding(Input, &[key(Down)], KeyAction::Down, words::KEY_DOWN),
+    alternative(Input, &[ctrl_key(Enter)], KeyAction::Edit(InsertNewline)),
+    alternative(Input, &[ctrl('n')], KeyAction::Down),
+    binding(Input, &[key(KeyCode::Left), ctrl('b')], KeyAction::Edit(Left), words::KEY_LEFT),
+    binding(Input, &[key(KeyCode::Right)], KeyAction::Edit(Right), words::KEY_RIGHT),
+    binding(Input, &[ctrl_key(KeyCode::Left), alt('b')], KeyAction::Edit(WordLeft), words::KEY_WORD_LEFT),
+    binding(Input, &[ctrl_key(KeyCode::Right), alt('f')], KeyAction::Edit(WordRight), words::KEY_WORD_RIGHT),
+    alternative(Input, &[alt_key(KeyCode::Left)], KeyAction::Edit(WordLeft)),
+    alternative(Input, &[alt_key(KeyCode::Right)], KeyAction::Edit(WordRight)),
+    binding(Input, &[key(Home), ctrl('a')], KeyAction::Edit(LineStart), words::KEY_LINE_START),
+    binding(Input, &[key(End), ctrl('e')], KeyAction::Edit(LineEnd), words::KEY_LINE_END),
+    alternative(Input, &[key(Backspace), shift(Backspace), ctrl('h')], KeyAction::Edit(DeleteBack)),
+    alternative(Input, &[key(KeyCode::Delete), ctrl('d')], KeyAction::Edit(Delete)),
+    binding(Input, &[ctrl('w'), alt_key(Backspace)], KeyAction::Edit(DeleteWordBack), words::KEY_DELETE_WORD_BACK),
+    alternative(Input, &[ctrl_key(Backspace)], KeyAction::Edit(DeleteWordBack)),
+    binding(Input, &[alt('d'), ctrl_key(KeyCode::Delete)], KeyAction::Edit(DeleteWord), words::KEY_DELETE_WORD),
+    binding(Input, &[ctrl('u')], KeyAction::Edit(KillToStart), words::KEY_KILL_TO_START),
+    binding(Input, &[ctrl('k')], KeyAction::Edit(KillToEnd), words::KEY_KILL_TO_END),
+    binding(Input, &[ctrl('y')], KeyAction::Edit(Yank), words::KEY_YANK),
+    binding(Input, &[ctrl('_'), alt('z')], KeyAction::Edit(Undo), words::KEY_UNDO),
+    alternative(Input, &[ctrl('7'), ctrl('/')], KeyAction::Edit(Undo)),
+    binding(Input, &[alt('Z'), alt('_')], KeyAction::Edit(Redo), words::KEY_REDO),
+    binding(Input, &[key(Tab)], Suggest, words::KEY_SUGGEST),
+    binding(Input, &[alt('1')], SuggestNth, words::KEY_SUGGEST_NTH),
+    alternative(Input, &[alt('2'), alt('3'), alt('4'), alt('5'), alt('6'), alt('7'), alt('8'), alt('9')], SuggestNth),
 
-    row(Input, &[ctrl('r')], KeyAction::Recall, input::KEY_SEARCH),
-    row(Input, &[ctrl('g')], KeyAction::Editor, input::KEY_EDITOR),
+    binding(Input, &[ctrl('r')], KeyAction::SearchHistory, input::KEY_SEARCH),
+    binding(Input, &[ctrl('g')], KeyAction::Editor, input::KEY_EDITOR),
 
-    row(KeyContext::Recall, &[ctrl('r'), key(Up)], Next, input::KEY_OLDER),
-    row(KeyContext::Recall, &[ctrl('s'), key(Down)], Previous, input::KEY_NEWER),
-    row(KeyContext::Recall, &[key(Enter), key(Tab)], Accept, input::KEY_TAKE),
-    row(KeyContext::Recall, &[key(Esc), ctrl('c'), ctrl('g')], Close, input::KEY_AS_IT_WAS),
-    also(KeyContext::Recall, &[key(Backspace), shift(Backspace), ctrl('h')], KeyAction::Edit(Back)),
+    binding(KeyContext::HistorySearch, &[ctrl('r'), key(Up)], Next, input::KEY_OLDER),
+    binding(KeyContext::HistorySearch, &[ctrl('s'), key(Down)], Previous, input::KEY_NEWER),
+    binding(KeyContext::HistorySearch, &[key(Enter), key(Tab)], Accept, input::KEY_TAKE),
+    binding(KeyContext::HistorySearch, &[key(Esc), ctrl('c'), ctrl('g')], Close, input::KEY_AS_IT_WAS),
+    alternative(KeyContext::HistorySearch, &[key(Backspace), shift(Backspace), ctrl('h')], KeyAction::Edit(DeleteBack)),
 
-    row(Palette, &[key(Down), ctrl('n')], Next, words::KEY_NEXT),
-    row(Palette, &[key(Up), ctrl('p')], Previous, words::KEY_PREVIOUS),
-    row(Palette, &[key(Tab)], Complete, words::KEY_COMPLETE),
-    row(Palette, &[key(Enter)], Accept, words::KEY_ACCEPT),
-    row(Palette, &[key(Esc)], Close, words::KEY_CLOSE),
+    binding(Palette, &[key(Down), ctrl('n')], Next, words::KEY_NEXT),
+    binding(Palette, &[key(Up), ctrl('p')], Previous, words::KEY_PREVIOUS),
+    binding(Palette, &[key(Tab)], Complete, words::KEY_COMPLETE),
+    binding(Palette, &[key(Enter)], Accept, words::KEY_ACCEPT),
+    binding(Palette, &[key(Esc)], Close, words::KEY_CLOSE),
 
-    row(KeyContext::Queue, &[key(Up)], Previous, words::KEY_PREVIOUS),
-    row(KeyContext::Queue, &[key(Down)], Next, words::KEY_NEXT),
-    row(KeyContext::Queue, &[key(Enter)], Accept, input::KEY_QUEUE_EDIT),
-    row(KeyContext::Queue, &[key(KeyCode::Delete), key(Backspace)], KeyAction::Remove, input::KEY_QUEUE_REMOVE),
-    row(KeyContext::Queue, &[key(Esc), ctrl('c')], Close, words::KEY_CLOSE),
+    binding(KeyContext::Queue, &[key(Up)], Previous, words::KEY_PREVIOUS),
+    binding(KeyContext::Queue, &[key(Down)], Next, words::KEY_NEXT),
+    binding(KeyContext::Queue, &[key(Enter)], Accept, input::KEY_QUEUE_EDIT),
+    binding(KeyContext::Queue, &[key(KeyCode::Delete), key(Backspace)], KeyAction::Remove, input::KEY_QUEUE_REMOVE),
+    binding(KeyContext::Queue, &[key(Esc), ctrl('c')], Close, words::KEY_CLOSE),
 
-    row(KeyContext::Search, &[key(Enter), key(Down)], Next, words::KEY_FOUND_NEXT),
-    row(KeyContext::Search, &[shift(Enter), key(Up)], Previous, words::KEY_FOUND_PREVIOUS),
-    row(KeyContext::Search, &[key(Esc), ctrl('c')], Close, words::KEY_CLOSE),
-    also(KeyContext::Search, &[ctrl('f')], KeyAction::Search),
-    row(Found, &[key(Char('n'))], Next, words::KEY_FOUND_NEXT),
-    row(Found, &[key(Char('N'))], Previous, words::KEY_FOUND_PREVIOUS),
-    row(Found, &[key(Char('/'))], KeyAction::Search, words::KEY_FOUND_OTHER),
+    binding(KeyContext::Search, &[key(Enter), key(Down)], Next, words::KEY_FOUND_NEXT),
+    binding(KeyContext::Search, &[shift(Enter), key(Up)], Previous, words::KEY_FOUND_PREVIOUS),
+    binding(KeyContext::Search, &[key(Esc), ctrl('c')], Close, words::KEY_CLOSE),
+    alternative(KeyContext::Search, &[ctrl('f')], KeyAction::Search),
+    binding(SearchResults, &[key(Char('n'))], Next, words::KEY_FOUND_NEXT),
+    binding(SearchResults, &[key(Char('N'))], Previous, words::KEY_FOUND_PREVIOUS),
+    binding(SearchResults, &[key(Char('/'))], KeyAction::Search, words::KEY_FOUND_OTHER),
 
-    row(Question, &[key(Down), key(KeyCode::Right)], Next, words::KEY_NEXT),
-    row(Question, &[key(Tab)], Next, words::KEY_QUESTION_TAB),
-    row(Question, &[key(Up), key(KeyCode::Left)], Previous, words::KEY_PREVIOUS),
-    also(Question, &[key(KeyCode::BackTab), shift(KeyCode::BackTab)], Previous),
-    row(Question, &[key(Enter)], Accept, words::KEY_CHOOSE),
-    row(Question, &[key(Char(' ')), key(Char('　'))], More, words::KEY_MORE),
-    row(Question, &[key(PageDown)], KeyAction::Scroll(S::PageDown), words::KEY_QUESTION_DOWN),
-    row(Question, &[key(PageUp)], KeyAction::Scroll(S::PageUp), words::KEY_QUESTION_UP),
-    row(Question, &[key(End), key(Char('G'))], KeyAction::Scroll(S::Bottom), words::KEY_QUESTION_END),
-    row(Question, &[key(Home), key(Char('g'))], KeyAction::Scroll(S::Top), words::KEY_QUESTION_TOP),
-    row(Question, &[key(Char('/'))], KeyAction::Palette, words::KEY_QUESTION_LINE),
-    row(Question, &[key(Esc)], Close, words::KEY_REJECT),
+    binding(Question, &[key(Down), key(KeyCode::Right)], Next, words::KEY_NEXT),
+    binding(Question, &[key(Tab)], Next, words::KEY_QUESTION_TAB),
+    binding(Question, &[key(Up), key(KeyCode::Left)], Previous, words::KEY_PREVIOUS),
+    alternative(Question, &[key(KeyCode::BackTab), shift(KeyCode::BackTab)], Previous),
+    binding(Question, &[key(Enter)], Accept, words::KEY_CHOOSE),
+    binding(Question, &[key(Char(' ')), key(Char('　'))], More, words::KEY_MORE),
+    binding(Question, &[key(PageDown)], KeyAction::Scroll(S::PageDown), words::KEY_QUESTION_DOWN),
+    binding(Question, &[key(PageUp)], KeyAction::Scroll(S::PageUp), words::KEY_QUESTION_UP),
+    binding(Question, &[key(End), key(Char('G'))], KeyAction::Scroll(S::Bottom), words::KEY_QUESTION_END),
+    binding(Question, &[key(Home), key(Char('g'))], KeyAction::Scroll(S::Top), words::KEY_QUESTION_TOP),
+    binding(Question, &[key(Char('/'))], KeyAction::Palette, words::KEY_QUESTION_LINE),
+    binding(Question, &[key(Esc)], Close, words::KEY_REJECT),
 
-    row(Page, &[key(Esc), key(Char('q')), key(Char('?'))], Close, words::KEY_CLOSE),
-    also(Page, &[key(F(1)), ctrl('c'), key(Enter)], Close),
-    also(Page, &[key(Down), key(Char('j'))], Next),
-    also(Page, &[key(Up), key(Char('k'))], Previous),
-    also(Page, &[key(Char(' '))], KeyAction::Scroll(S::PageDown)),
-    also(Page, &[key(Home)], KeyAction::Scroll(S::Top)),
-    also(Page, &[key(End)], KeyAction::Scroll(S::Bottom)),
+    binding(Page, &[key(Esc), key(Char('q')), key(Char('?'))], Close, words::KEY_CLOSE),
+    alternative(Page, &[key(F(1)), ctrl('c'), key(Enter)], Close),
+    alternative(Page, &[key(Down), key(Char('j'))], Next),
+    alternative(Page, &[key(Up), key(Char('k'))], Previous),
+    alternative(Page, &[key(Char(' '))], KeyAction::Scroll(S::PageDown)),
+    alternative(Page, &[key(Home)], KeyAction::Scroll(S::Top)),
+    alternative(Page, &[key(End)], KeyAction::Scroll(S::Bottom)),
 
-    row(Anywhere, &[ctrl('c')], Interrupt, words::KEY_INTERRUPT),
-    row(Anywhere, &[key(Esc)], Stop, words::KEY_STOP),
-    row(Anywhere, &[ctrl('p')], KeyAction::Palette, words::KEY_PALETTE),
-    row(Anywhere, &[key(F(1))], KeyAction::Help, words::KEY_HELP),
-    row(Anywhere, &[ctrl('o')], Steps, words::KEY_STEPS),
-    row(Anywhere, &[ctrl('f')], KeyAction::Search, words::KEY_SEARCH),
-    row(Anywhere, &[ctrl('C'), alt('c')], KeyAction::Copy, words::KEY_COPY),
-    row(Anywhere, &[ctrl('t')], KeyAction::Dump, words::KEY_DUMP),
-    row(Anywhere, &[key(PageUp)], KeyAction::Scroll(S::PageUp), words::KEY_PAGE_UP),
-    row(Anywhere, &[key(PageDown)], KeyAction::Scroll(S::PageDown), words::KEY_PAGE_DOWN),
-    row(Anywhere, &[ctrl_key(Home)], KeyAction::Scroll(S::Top), words::KEY_TOP),
-    row(Anywhere, &[ctrl_key(End)], KeyAction::Scroll(S::Bottom), words::KEY_BOTTOM),
-    row(Anywhere, &[shift(Up)], KeyAction::Scroll(S::LineUp), words::KEY_LINE_UP),
-    row(Anywhere, &[shift(Down)], KeyAction::Scroll(S::LineDown), words::KEY_LINE_DOWN),
-    row(Anywhere, &[ctrl_key(Up), alt_key(Up)], KeyAction::Scroll(S::TurnUp), words::KEY_TURN_UP),
-    row(Anywhere, &[ctrl_key(Down), alt_key(Down)], KeyAction::Scroll(S::TurnDown), words::KEY_TURN_DOWN),
-    row(Anywhere, &[key(F(2))], Mouse, words::KEY_MOUSE),
-    row(Anywhere, &[ctrl('l')], Redraw, words::KEY_REDRAW),
-    row(Anywhere, &[ctrl('z')], Suspend, words::KEY_SUSPEND),
+    binding(Anywhere, &[ctrl('c')], Interrupt, words::KEY_INTERRUPT),
+    binding(Anywhere, &[key(Esc)], Stop, words::KEY_STOP),
+    binding(Anywhere, &[ctrl('p')], KeyAction::Palette, words::KEY_PALETTE),
+    binding(Anywhere, &[key(F(1))], KeyAction::Help, words::KEY_HELP),
+    binding(Anywhere, &[ctrl('o')], Steps, words::KEY_STEPS),
+    binding(Anywhere, &[ctrl('f')], KeyAction::Search, words::KEY_SEARCH),
+    binding(Anywhere, &[ctrl('C'), alt('c')], KeyAction::Copy, words::KEY_COPY),
+    binding(Anywhere, &[ctrl('t')], KeyAction::Dump, words::KEY_DUMP),
+    binding(Anywhere, &[key(PageUp)], KeyAction::Scroll(S::PageUp), words::KEY_PAGE_UP),
+    binding(Anywhere, &[key(PageDown)], KeyAction::Scroll(S::PageDown), words::KEY_PAGE_DOWN),
+    binding(Anywhere, &[ctrl_key(Home)], KeyAction::Scroll(S::Top), words::KEY_TOP),
+    binding(Anywhere, &[ctrl_key(End)], KeyAction::Scroll(S::Bottom), words::KEY_BOTTOM),
+    binding(Anywhere, &[shift(Up)], KeyAction::Scroll(S::LineUp), words::KEY_LINE_UP),
+    binding(Anywhere, &[shift(Down)], KeyAction::Scroll(S::LineDown), words::KEY_LINE_DOWN),
+    binding(Anywhere, &[ctrl_key(Up), alt_key(Up)], KeyAction::Scroll(S::TurnUp), words::KEY_TURN_UP),
+    binding(Anywhere, &[ctrl_key(Down), alt_key(Down)], KeyAction::Scroll(S::TurnDown), words::KEY_TURN_DOWN),
+    binding(Anywhere, &[key(F(2))], Mouse, words::KEY_MOUSE),
+    binding(Anywhere, &[ctrl('l')], Redraw, words::KEY_REDRAW),
+    binding(Anywhere, &[ctrl('z')], Suspend, words::KEY_SUSPEND),
 ];
 
-const fn row(
-    place: KeyContext,
-    chords: &'static [Chord],
-    action: KeyAction,
-    about: Phrase,
-) -> KeyBinding {
-    KeyBinding { place, chords, action, about: Some(about) }
+const fn binding(place: KeyContext, chords: &'static [Chord], action: KeyAction, about: Phrase) -> KeyBinding {
+    KeyBinding { context: place, chords, action, about: Some(about) }
 }
 
-const fn also(place: KeyContext, chords: &'static [Chord], action: KeyAction) -> KeyBinding {
-    KeyBinding { place, chords, action, about: None }
+const fn alternative(place: KeyContext, chords: &'static [Chord], action: KeyAction) -> KeyBinding {
+    KeyBinding { context: place, chords, action, about: None }
 }
 
 /// The most useful keys, for the README: without the keys of a question and the small edits, which
 /// the help on the screen lists.
 pub fn readme_table() -> String {
     let told = |key: &&KeyBinding| {
-        let place = matches!(key.place, Anywhere | EmptyInput | Input);
-        place && !matches!(key.action, KeyAction::Edit(edit) if edit != Break)
+        let place = matches!(key.context, Anywhere | EmptyInput | Input);
+        place && !matches!(key.action, KeyAction::Edit(edit) if edit != InsertNewline)
     };
     let mut table = String::from("| key | what it does |\n|---|---|\n");
     for key in KEYS.iter().filter(told) {
         let Some(about) = key.about else { continue };
         let chords: Vec<String> =
             key.chords.iter().map(|chord| format!("`{}`", chord.name())).collect();
-        let empty = if key.place == EmptyInput { " (on an empty input)" } else { "" };
+        let empty = if key.context == EmptyInput { " (on an empty input)" } else { "" };
         table += &format!("| {} | {}{empty} |\n", chords.join(" "), about.text(Lang::En));
     }
     table
@@ -301,7 +296,7 @@ pub fn readme_table() -> String {
 /// The action of a key in one context; `None` when the context does not know it.
 pub fn action(place: KeyContext, event: &KeyEvent) -> Option<KeyAction> {
     KEYS.iter()
-        .filter(|key| key.place == place)
+        .filter(|key| key.context == place)
         .find(|key| key.chords.iter().any(|chord| chord.matches(event)))
         .map(|key| key.action)
 }
@@ -384,9 +379,9 @@ mod tests {
     #[test]
     fn no_context_has_a_key_twice() {
         for (at, one) in KEYS.iter().enumerate() {
-            for other in KEYS.iter().skip(at + 1).filter(|other| other.place == one.place) {
+            for other in KEYS.iter().skip(at + 1).filter(|other| other.context == one.context) {
                 for chord in one.chords {
-                    assert!(!other.chords.contains(chord), "{} in {:?}", chord.name(), one.place);
+                    assert!(!other.chords.contains(chord), "{} in {:?}", chord.name(), one.context);
                 }
             }
         }

@@ -51,14 +51,14 @@ mod title;
 pub mod transcript;
 mod vim;
 
-pub use clerk::Keep;
 pub use clerk::SavePaths as Kept;
+pub use clerk::SaveSettingFn;
 pub use clipboard::{Clipboard, CopyResult};
-pub use event::{Millis, ScreenEffect, ScreenInput, TimedInput};
+pub use event::{ScreenEffect, TimedInput, ScreenInput, Millis};
 pub use guard::QUIET;
 pub use keys::readme_table as keys_table;
 pub use run::{Cause, ScreenExit, run};
-pub use state::{Habits, ScreenConfig, State};
-pub use surroundings::Surroundings;
+pub use state::{ScreenConfig, Preferences, State};
+pub use surroundings::TerminalCaps;
 pub use update::update;
 pub use view::view;

@@ -5,7 +5,7 @@
 //! keys still stays within the limit. The last token is reserved for the first word of a reply, so
 //! that typing does not delay it.
 
-use super::event::{Millis, ScreenInput};
+use super::event::{ScreenInput, Millis};
 use crate::protocol::Event;
 
 /// Work that spans frames continues after this long.
@@ -24,44 +24,44 @@ enum Urgency {
     #[default]
     None,
     /// May wait for the next interval.
-    Leisure,
+    Deferred,
     /// As soon as the bucket allows, leaving its last token.
-    Now,
+    Immediate,
     /// As soon as the bucket allows.
-    First,
+    FirstDelta,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameLimiter {
-    haste: Urgency,
+    urgency: Urgency,
     /// When the last frame was drawn.
-    drawn: Option<Millis>,
+    last_frame: Option<Millis>,
     /// When the bucket will be full again.
-    full: Millis,
+    full_at: Millis,
     /// The streaming reply has not shown anything yet.
-    fresh: bool,
+    is_awaiting_delta: bool,
 }
 
 impl FrameLimiter {
     /// A change without urgency.
-    pub fn at_leisure(&mut self) {
-        self.haste = self.haste.max(Urgency::Leisure);
+    pub fn request_deferred(&mut self) {
+        self.urgency = self.urgency.max(Urgency::Deferred);
     }
 
     /// A change that the user waits for.
-    pub fn now(&mut self) {
-        self.haste = self.haste.max(Urgency::Now);
+    pub fn request_immediate(&mut self) {
+        self.urgency = self.urgency.max(Urgency::Immediate);
     }
 
     /// True until a frame was drawn.
-    pub fn is_first(&self) -> bool {
-        self.drawn.is_none()
+    pub fn is_first_frame(&self) -> bool {
+        self.last_frame.is_none()
     }
 
     /// Takes note of an event that changes the screen.
-    pub fn happened(&mut self, input: &ScreenInput) {
+    pub fn note_input(&mut self, input: &ScreenInput) {
         let haste = match input {
-            ScreenInput::Tick => Urgency::Leisure,
+            ScreenInput::Tick => Urgency::Deferred,
             ScreenInput::Session(event) => self.session(event),
             ScreenInput::Key(_)
             | ScreenInput::Paste(_)
@@ -70,20 +70,20 @@ impl FrameLimiter {
             | ScreenInput::FocusGained
             | ScreenInput::FocusLost
             | ScreenInput::Copied(_)
-            | ScreenInput::Ground(_)
-            | ScreenInput::NotKept(_)
-            | ScreenInput::Edited(_)
-            | ScreenInput::First(_) => Urgency::Now,
+            | ScreenInput::Background(_)
+            | ScreenInput::SettingNotSaved(_)
+            | ScreenInput::EditorClosed(_)
+            | ScreenInput::FirstMessage(_) => Urgency::Immediate,
         };
-        self.haste = self.haste.max(haste);
+        self.urgency = self.urgency.max(haste);
     }
 
     fn session(&mut self, event: &Event) -> Urgency {
-        self.fresh |= matches!(event, Event::ReplyStarted);
+        self.is_awaiting_delta |= matches!(event, Event::ReplyStarted);
         let text = matches!(event, Event::Delta { .. } | Event::ReasoningDelta { .. });
         // The user waits for the first word of a reply; the rest may be delayed.
-        if text && std::mem::take(&mut self.fresh) {
-            return Urgency::First;
+        if text && std::mem::take(&mut self.is_awaiting_delta) {
+            return Urgency::FirstDelta;
         }
         let flows = matches!(
             event,
@@ -98,19 +98,19 @@ impl FrameLimiter {
                 | Event::Models { .. }
                 | Event::Catalogue(_)
         );
-        if text || flows { Urgency::Leisure } else { Urgency::Now }
+        if text || flows { Urgency::Deferred } else { Urgency::Immediate }
     }
 
     /// When the next frame is due; `None` when nothing has changed.
     pub fn due(&self) -> Option<Millis> {
-        let affordable = (self.full + COST).saturating_sub(PURSE);
-        let spared = (self.full + 2 * COST).saturating_sub(PURSE);
-        let beat = self.drawn.map_or(0, |drawn| drawn + LEISURE);
-        match self.haste {
+        let affordable = (self.full_at + COST).saturating_sub(PURSE);
+        let spared = (self.full_at + 2 * COST).saturating_sub(PURSE);
+        let beat = self.last_frame.map_or(0, |drawn| drawn + LEISURE);
+        match self.urgency {
             Urgency::None => None,
-            Urgency::Leisure => Some(spared.max(beat)),
-            Urgency::Now => Some(spared),
-            Urgency::First => Some(affordable),
+            Urgency::Deferred => Some(spared.max(beat)),
+            Urgency::Immediate => Some(spared),
+            Urgency::FirstDelta => Some(affordable),
         }
     }
 
@@ -119,10 +119,10 @@ impl FrameLimiter {
         self.due().is_some_and(|due| due <= now)
     }
 
-    pub fn drew(&mut self, now: Millis) {
-        self.haste = Urgency::None;
-        self.drawn = Some(now);
-        self.full = self.full.max(now) + COST;
+    pub fn record_frame(&mut self, now: Millis) {
+        self.urgency = Urgency::None;
+        self.last_frame = Some(now);
+        self.full_at = self.full_at.max(now) + COST;
     }
 }
 
@@ -138,9 +138,9 @@ mod tests {
     fn frames(pace: &mut FrameLimiter, input: &ScreenInput, until: Millis) -> Vec<Millis> {
         let mut frames = Vec::new();
         for now in 0..until {
-            pace.happened(input);
+            pace.note_input(input);
             if pace.is_due(now) {
-                pace.drew(now);
+                pace.record_frame(now);
                 frames.push(now);
             }
         }
@@ -162,20 +162,20 @@ mod tests {
         let streamed = frames(&mut pace, &delta(), 1_001);
         assert_eq!(streamed.len(), 30);
         let last = streamed.last().copied().unwrap_or_default();
-        pace.happened(&delta());
+        pace.note_input(&delta());
         assert!(!pace.is_due(last + 1));
-        pace.happened(&ScreenInput::FocusGained);
+        pace.note_input(&ScreenInput::FocusGained);
         assert!(pace.is_due(last + 1));
     }
 
     #[test]
     fn the_first_word_of_a_reply_is_shown_at_once() {
         let mut pace = FrameLimiter::default();
-        pace.happened(&ScreenInput::FocusGained);
-        pace.drew(100);
-        pace.happened(&ScreenInput::Session(Box::new(Event::ReplyStarted)));
+        pace.note_input(&ScreenInput::FocusGained);
+        pace.record_frame(100);
+        pace.note_input(&ScreenInput::Session(Box::new(Event::ReplyStarted)));
         assert!(!pace.is_due(101));
-        pace.happened(&delta());
+        pace.note_input(&delta());
         assert!(pace.is_due(101));
     }
 
@@ -184,10 +184,10 @@ mod tests {
         let mut pace = FrameLimiter::default();
         let typed = frames(&mut pace, &ScreenInput::FocusGained, 3_000);
         let now = typed.last().copied().unwrap_or_default() + 1;
-        pace.happened(&ScreenInput::FocusGained);
+        pace.note_input(&ScreenInput::FocusGained);
         assert!(!pace.is_due(now), "the purse is as good as empty");
-        pace.happened(&ScreenInput::Session(Box::new(Event::ReplyStarted)));
-        pace.happened(&delta());
+        pace.note_input(&ScreenInput::Session(Box::new(Event::ReplyStarted)));
+        pace.note_input(&delta());
         assert!(pace.is_due(now));
     }
 
@@ -195,8 +195,8 @@ mod tests {
     fn nothing_is_drawn_when_nothing_changes() {
         let mut pace = FrameLimiter::default();
         assert_eq!(pace.due(), None);
-        pace.happened(&ScreenInput::Tick);
-        pace.drew(5);
+        pace.note_input(&ScreenInput::Tick);
+        pace.record_frame(5);
         assert_eq!(pace.due(), None);
     }
 }

@@ -29,14 +29,14 @@ pub fn line(area: Rect, buf: &mut Buffer, from: usize, to: usize, line: &Line<'_
 }
 
 /// Clears `area` to the background of the theme.
-pub fn blank(area: Rect, buf: &mut Buffer, theme: &Theme) {
+pub fn clear(area: Rect, buf: &mut Buffer, theme: &Theme) {
     Clear.render(area, buf);
     buf.set_style(area, theme.text);
 }
 
 /// Sets the colours of a blank frame. With `set_style` this would be a tenth of the cost of a
 /// frame.
-pub fn ground(buf: &mut Buffer, style: Style) {
+pub fn fill(buf: &mut Buffer, style: Style) {
     for cell in &mut buf.content {
         cell.fg = style.fg.unwrap_or(cell.fg);
         cell.bg = style.bg.unwrap_or(cell.bg);
@@ -52,7 +52,7 @@ pub fn lines(area: Rect, buf: &mut Buffer, lines: &[Line<'_>]) {
 }
 
 /// A label in its column, with a text beside it that wraps in its own column.
-pub fn labelled(
+pub fn label_lines(
     label: &str,
     label_style: Style,
     column: usize,

@@ -4,46 +4,46 @@
 use tokio::task::JoinHandle;
 
 use super::Millis;
-use super::transcript::{Highlighter, Painted, Snippet, Transcript};
+use super::transcript::{Highlighter, HighlightedCode, Snippet, Transcript};
 
 /// Growing code is requested again at most this often.
 const PAUSE: Millis = 250;
 
 #[derive(Debug, Default)]
-pub struct Painter {
-    work: Option<JoinHandle<(Box<Highlighter>, Painted)>>,
+pub struct HighlightWorker {
+    work: Option<JoinHandle<(Box<Highlighter>, HighlightedCode)>>,
     /// Kept between two pieces, since loading the syntaxes is slow.
     highlighter: Option<Box<Highlighter>>,
     /// When the last piece was requested.
-    asked: Option<Millis>,
+    last_request: Option<Millis>,
     /// True when a piece waits for its time.
-    waiting: bool,
+    is_waiting: bool,
 }
 
-impl Painter {
+impl HighlightWorker {
     /// Requests the next piece, if it is time for one.
-    pub fn look(&mut self, transcript: &Transcript, now: Millis) {
-        self.waiting = false;
+    pub fn request_next(&mut self, transcript: &Transcript, now: Millis) {
+        self.is_waiting = false;
         if self.work.is_some() {
             return;
         }
-        let Some(snippet) = transcript.uncoloured() else { return };
-        if self.asked.is_some_and(|asked| now < asked + PAUSE) {
-            self.waiting = true;
+        let Some(snippet) = transcript.next_unhighlighted() else { return };
+        if self.last_request.is_some_and(|asked| now < asked + PAUSE) {
+            self.is_waiting = true;
             return;
         }
-        self.asked = Some(now);
+        self.last_request = Some(now);
         let highlighter = self.highlighter.take();
         self.work = Some(tokio::task::spawn_blocking(move || paint(highlighter, &snippet)));
     }
 
     /// When to look again even if no event comes.
-    pub fn wakes_at(&self) -> Option<Millis> {
-        self.asked.filter(|_| self.waiting).map(|asked| asked + PAUSE)
+    pub fn next_wakeup(&self) -> Option<Millis> {
+        self.last_request.filter(|_| self.is_waiting).map(|asked| asked + PAUSE)
     }
 
     /// The colours of a piece; waits for ever while there is none.
-    pub async fn painted(&mut self) -> Option<Painted> {
+    pub async fn next_result(&mut self) -> Option<HighlightedCode> {
         let Some(work) = &mut self.work else { return std::future::pending().await };
         let done = work.await;
         self.work = None;
@@ -54,8 +54,8 @@ impl Painter {
     }
 }
 
-fn paint(highlighter: Option<Box<Highlighter>>, snippet: &Snippet) -> (Box<Highlighter>, Painted) {
+fn paint(highlighter: Option<Box<Highlighter>>, snippet: &Snippet) -> (Box<Highlighter>, HighlightedCode) {
     let highlighter = highlighter.unwrap_or_default();
-    let painted = highlighter.paint(snippet);
+    let painted = highlighter.highlight(snippet);
     (highlighter, painted)
 }

@@ -14,7 +14,7 @@ use super::glyph::{CHOSEN, NOT_CHOSEN};
 use super::keys::KeyAction;
 use super::paint::{self, DrawContext, HorizontalRule};
 use super::theme::Theme;
-use crate::commands::{self, ArgsSpec, Candidate, CommandContext, SlashCommand, complete};
+use crate::commands::{self, ArgsSpec, CommandContext, Candidate, SlashCommand, complete};
 use crate::words::{Lang, screen as words};
 
 /// Candidates visible at once.
@@ -26,21 +26,21 @@ const MOST: usize = 200;
 
 #[derive(Debug, Default)]
 pub struct Palette {
-    stage: Stage,
-    found: Vec<Found>,
+    stage: CompletionStage,
+    items: Vec<PaletteItem>,
     /// Candidates that are not kept.
-    more: usize,
+    omitted: usize,
     /// The row that the user selected; `None`: the first, because the selection was not moved.
-    chosen: Option<usize>,
+    selected: Option<usize>,
     /// The text of the input when the palette was opened over it.
     draft: Option<String>,
     /// It opened, and has not been reported yet.
-    opened: bool,
+    is_newly_opened: bool,
 }
 
 /// What is being completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
+enum CompletionStage {
     #[default]
     Closed,
     Name,
@@ -51,10 +51,10 @@ enum Stage {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Found {
+struct PaletteItem {
     candidate: Candidate,
     /// Characters of its text that were typed.
-    marks: Vec<u32>,
+    matched_chars: Vec<u32>,
 }
 
 /// The result of a key in the palette.
@@ -73,34 +73,34 @@ pub enum PaletteAction {
 
 impl Palette {
     pub fn is_open(&self) -> bool {
-        self.stage != Stage::Closed && !self.found.is_empty()
+        self.stage != CompletionStage::Closed && !self.items.is_empty()
     }
 
     /// True while something is typed that it could complete.
-    pub fn is_wanted(&self) -> bool {
-        self.stage != Stage::Closed
+    pub fn is_completing(&self) -> bool {
+        self.stage != CompletionStage::Closed
     }
 
     /// Matches again, after the input changed.
     pub fn refresh(&mut self, input: &str, call: &CommandContext<'_>) {
-        self.chosen = None;
-        let was_closed = self.stage == Stage::Closed;
+        self.selected = None;
+        let was_closed = self.stage == CompletionStage::Closed;
         self.stage = stage(input);
-        self.opened |= was_closed && self.stage == Stage::Name;
+        self.is_newly_opened |= was_closed && self.stage == CompletionStage::Name;
         let candidates = match self.stage {
-            Stage::Closed => Vec::new(),
-            Stage::Name | Stage::Choice | Stage::Free => complete(call, input),
+            CompletionStage::Closed => Vec::new(),
+            CompletionStage::Name | CompletionStage::Choice | CompletionStage::Free => complete(call, input),
         };
-        self.more = candidates.len().saturating_sub(MOST);
-        self.found = find(input, candidates);
+        self.omitted = candidates.len().saturating_sub(MOST);
+        self.items = find(input, candidates);
         if input.is_empty() {
             self.draft = None;
         }
     }
 
     /// True once after it opened.
-    pub fn has_opened(&mut self) -> bool {
-        std::mem::take(&mut self.opened)
+    pub fn take_opened(&mut self) -> bool {
+        std::mem::take(&mut self.is_newly_opened)
     }
 
     /// Opens over a text, which is kept until the palette closes.
@@ -109,8 +109,8 @@ impl Palette {
     }
 
     pub fn close(&mut self) {
-        self.stage = Stage::Closed;
-        self.found.clear();
+        self.stage = CompletionStage::Closed;
+        self.items.clear();
     }
 
     /// The kept text, while the palette is open over one.
@@ -126,7 +126,7 @@ impl Palette {
     pub fn act(&mut self, action: KeyAction) -> PaletteAction {
         match action {
             KeyAction::Next => self.step(1),
-            KeyAction::Previous => self.step(self.found.len().saturating_sub(1)),
+            KeyAction::Previous => self.step(self.items.len().saturating_sub(1)),
             KeyAction::Complete => match self.current() {
                 // A folder may be completed further.
                 Some(found) if found.candidate.text.ends_with('/') => {
@@ -144,13 +144,13 @@ impl Palette {
     }
 
     fn step(&mut self, by: usize) -> PaletteAction {
-        let now = self.chosen.unwrap_or(0);
-        self.chosen = Some((now + by) % self.found.len().max(1));
+        let now = self.selected.unwrap_or(0);
+        self.selected = Some((now + by) % self.items.len().max(1));
         PaletteAction::Stay
     }
 
-    fn current(&self) -> Option<&Found> {
-        self.found.get(self.chosen.unwrap_or(0))
+    fn current(&self) -> Option<&PaletteItem> {
+        self.items.get(self.selected.unwrap_or(0))
     }
 
     /// Enter: runs a complete command, or continues with the argument where one is needed. The
@@ -159,39 +159,39 @@ impl Palette {
         let Some(found) = self.current() else { return PaletteAction::Send };
         let text = found.candidate.text.clone();
         match self.stage {
-            Stage::Closed => PaletteAction::Send,
-            Stage::Free if self.chosen.is_none() => PaletteAction::Send,
-            Stage::Name if needs_argument(&text) || found.candidate.hint.starts_with('<') => {
+            CompletionStage::Closed => PaletteAction::Send,
+            CompletionStage::Free if self.selected.is_none() => PaletteAction::Send,
+            CompletionStage::Name if needs_argument(&text) || found.candidate.hint.starts_with('<') => {
                 PaletteAction::Fill(format!("{text} "))
             }
-            Stage::Name | Stage::Choice | Stage::Free => PaletteAction::Run(text),
+            CompletionStage::Name | CompletionStage::Choice | CompletionStage::Free => PaletteAction::Run(text),
         }
     }
 
     /// Draws the list at the bottom of `above`, on top of the content.
     pub fn draw(&self, above: Rect, buf: &mut Buffer, theme: &Theme, lang: Lang) {
         let room = usize::from(above.height.saturating_sub(1)).min(ROWS);
-        let shown = self.found.len().min(room);
+        let shown = self.items.len().min(room);
         if shown == 0 || above.width < 12 {
             return;
         }
         let height = u16::try_from(shown + 1).unwrap_or(above.height);
         let area = Rect { y: above.bottom() - height, height, ..above };
-        paint::blank(area, buf, theme);
-        let now = self.chosen.unwrap_or(0);
+        paint::clear(area, buf, theme);
+        let now = self.selected.unwrap_or(0);
         let category = self.current().and_then(|found| found.candidate.category);
         let category = category.map_or("", |category| category.name().text(lang));
-        let mut count = format!("{category}  {}/{}", now + 1, self.found.len());
-        if self.more > 0 {
-            count = format!("{count}  {}", words::QUEUE_MORE.with("n", self.more).text(lang));
+        let mut count = format!("{category}  {}/{}", now + 1, self.items.len());
+        if self.omitted > 0 {
+            count = format!("{count}  {}", words::QUEUE_MORE.with("n", self.omitted).text(lang));
         }
         HorizontalRule::new(theme.border)
             .left(Span::styled(words::PALETTE_TITLE.text(lang), theme.accent))
             .right(Span::styled(count.trim_start().to_owned(), theme.dim))
             .draw(area, buf);
-        let first = (now + 1).saturating_sub(shown).min(self.found.len() - shown);
-        let columns = Columns::of(&self.found, area.width, lang);
-        for (row, found) in self.found.iter().enumerate().skip(first).take(shown) {
+        let first = (now + 1).saturating_sub(shown).min(self.items.len() - shown);
+        let columns = Columns::measure(&self.items, area.width, lang);
+        for (row, found) in self.items.iter().enumerate().skip(first).take(shown) {
             let y = area.y + 1 + u16::try_from(row - first).unwrap_or(0);
             let line = Rect { y, height: 1, ..area };
             found.draw(line, buf, &DrawContext { theme, lang, now: 0 }, &columns, row == now);
@@ -206,7 +206,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(found: &[Found], width: u16, lang: Lang) -> Columns {
+    fn measure(found: &[PaletteItem], width: u16, lang: Lang) -> Columns {
         let width = usize::from(width);
         let widest = |of: &dyn Fn(&Candidate) -> usize| {
             found.iter().map(|found| of(&found.candidate)).max().unwrap_or(0)
@@ -220,15 +220,8 @@ impl Columns {
     }
 }
 
-impl Found {
-    fn draw(
-        &self,
-        area: Rect,
-        buf: &mut Buffer,
-        pen: &DrawContext<'_>,
-        columns: &Columns,
-        chosen: bool,
-    ) {
+impl PaletteItem {
+    fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, columns: &Columns, chosen: bool) {
         let theme = pen.theme;
         let (sigil, base) =
             if chosen { (CHOSEN, theme.selection) } else { (NOT_CHOSEN, theme.text) };
@@ -237,7 +230,7 @@ impl Found {
         }
         let quiet = if chosen { theme.selection } else { theme.dim };
         let mut name = vec![Span::styled(sigil, base)];
-        name.extend(self.marked(base, theme));
+        name.extend(self.highlighted_text(base, theme));
         name.push(Span::raw(" "));
         let used = clean::width(&self.candidate.text) + 3;
         let room = columns.about.saturating_sub(used + 2);
@@ -245,7 +238,7 @@ impl Found {
         paint::line(area, buf, 0, columns.about.saturating_sub(2), &Line::from(name));
         let end = columns.category.unwrap_or(area.width.into());
         let about = self.candidate.about.as_ref().map_or_else(String::new, |it| it.text(pen.lang));
-        let about = clean::elide_end(&clean::flat(&about), end.saturating_sub(columns.about + 2));
+        let about = clean::elide_end(&clean::single_line(&about), end.saturating_sub(columns.about + 2));
         paint::line(area, buf, columns.about, end, &Line::styled(about, quiet));
         if let Some(at) = columns.category {
             let category = self.candidate.category.map_or("", |it| it.name().text(pen.lang));
@@ -255,11 +248,11 @@ impl Found {
     }
 
     /// The text, with the typed characters in bold.
-    fn marked(&self, base: Style, theme: &Theme) -> Vec<Span<'static>> {
+    fn highlighted_text(&self, base: Style, theme: &Theme) -> Vec<Span<'static>> {
         let hit = base.patch(Style { bg: base.bg, ..theme.accent }).add_modifier(Modifier::BOLD);
         let mut spans: Vec<Span<'static>> = Vec::new();
         for (at, c) in (0_u32..).zip(self.candidate.text.chars()) {
-            let style = if self.marks.contains(&at) { hit } else { base };
+            let style = if self.matched_chars.contains(&at) { hit } else { base };
             match spans.last_mut() {
                 Some(span) if span.style == style => span.content.to_mut().push(c),
                 _ => spans.push(Span::styled(c.to_string(), style)),
@@ -270,46 +263,38 @@ impl Found {
 }
 
 /// The part of the input to complete.
-fn stage(input: &str) -> Stage {
-    let Some(rest) = input.strip_prefix('/') else { return Stage::Closed };
+fn stage(input: &str) -> CompletionStage {
+    let Some(rest) = input.strip_prefix('/') else { return CompletionStage::Closed };
     if input.contains('\n') {
-        return Stage::Closed;
+        return CompletionStage::Closed;
     }
     match rest.split_once(char::is_whitespace) {
-        None => Stage::Name,
-        Some((name, _)) => match row(name).map(|row| row.args) {
-            Some(ArgsSpec::Choice(_)) => Stage::Choice,
-            _ => Stage::Free,
+        None => CompletionStage::Name,
+        Some((name, _)) => match find_command(name).map(|row| row.args) {
+            Some(ArgsSpec::Choice(_)) => CompletionStage::Choice,
+            _ => CompletionStage::Free,
         },
     }
 }
 
-fn row(name: &str) -> Option<&'static SlashCommand> {
+fn find_command(name: &str) -> Option<&'static SlashCommand> {
     commands::find(name)
 }
 
 fn needs_argument(line: &str) -> bool {
     let name = line.trim().trim_start_matches('/');
-    match row(name).map(|row| row.args) {
+    match find_command(name).map(|row| row.args) {
         Some(
-            ArgsSpec::Required(_)
-            | ArgsSpec::RequiredOf(..)
-            | ArgsSpec::RequiredOfThen(..)
-            | ArgsSpec::Choice(_),
+            ArgsSpec::Required(_) | ArgsSpec::RequiredOf(..) | ArgsSpec::RequiredOfThen(..) | ArgsSpec::Choice(_),
         ) => true,
-        Some(
-            ArgsSpec::None
-            | ArgsSpec::Optional(_)
-            | ArgsSpec::OptionalOf(..)
-            | ArgsSpec::ChoiceThen(..),
-        )
+        Some(ArgsSpec::None | ArgsSpec::Optional(_) | ArgsSpec::OptionalOf(..) | ArgsSpec::ChoiceThen(..))
         | None => false,
     }
 }
 
 /// The candidates, which come best first, with the typed letters.
-fn find(input: &str, candidates: Vec<Candidate>) -> Vec<Found> {
-    let (before, typed) = typed(input);
+fn find(input: &str, candidates: Vec<Candidate>) -> Vec<PaletteItem> {
+    let (before, typed) = split_typed(input);
     let pattern = Pattern::new(typed, CaseMatching::Ignore, Normalization::Smart, AtomKind::Fuzzy);
     let mut matcher = Matcher::new(Config::DEFAULT);
     candidates
@@ -321,13 +306,13 @@ fn find(input: &str, candidates: Vec<Candidate>) -> Vec<Found> {
             pattern.indices(Utf32Str::new(&name, &mut chars), &mut matcher, &mut marks);
             let before = u32::try_from(before).unwrap_or(0);
             marks.iter_mut().for_each(|at| *at += before);
-            Found { candidate, marks }
+            PaletteItem { candidate, matched_chars: marks }
         })
         .collect()
 }
 
 /// The text to complete, and the number of characters in front of it.
-fn typed(input: &str) -> (usize, &str) {
+fn split_typed(input: &str) -> (usize, &str) {
     match input.split_once(char::is_whitespace) {
         None => (1, input.trim_start_matches('/')),
         Some((name, args)) => (name.chars().count() + 1, args.trim_start()),

@@ -13,7 +13,7 @@ use super::keys::KeyAction;
 use super::paint::{self, DrawContext};
 use crate::config::draft::SavedDraft;
 use crate::protocol::{Notice, Op};
-use crate::words::{input, plural, screen as words};
+use crate::words::{plural, input, screen as words};
 
 /// Messages that are shown; the rest are counted.
 const SHOWN: usize = 3;
@@ -25,29 +25,29 @@ pub struct Queue {
     texts: Vec<String>,
     /// Commands that run once all of `texts` is answered, never sent as text, and messages typed
     /// after the first of them.
-    later: Vec<Later>,
+    later: Vec<DeferredItem>,
     /// The selected one, counted over both.
-    picked: Option<usize>,
+    selected: Option<usize>,
 }
 
 /// Items held here because the session would run them out of order.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Later {
+pub enum DeferredItem {
     Command(String),
     /// A message after a command; `None`: it was queued when the program last quit.
     Message(String, Option<Box<Op>>),
 }
 
-impl Later {
-    fn of(line: &str) -> Later {
+impl DeferredItem {
+    fn from_line(line: &str) -> DeferredItem {
         match line.starts_with('/') {
-            true => Later::Command(line.to_owned()),
-            false => Later::Message(line.to_owned(), None),
+            true => DeferredItem::Command(line.to_owned()),
+            false => DeferredItem::Message(line.to_owned(), None),
         }
     }
 
     fn text(&self) -> &String {
-        let (Later::Command(text) | Later::Message(text, _)) = self;
+        let (DeferredItem::Command(text) | DeferredItem::Message(text, _)) = self;
         text
     }
 }
@@ -59,20 +59,20 @@ pub enum QueueAction {
     /// Taken out for editing.
     Edit(String, Option<Op>),
     /// Removed.
-    Gone(Option<Op>),
+    Removed(Option<Op>),
     /// The key has another meaning: nothing is selected any more.
     Pass,
 }
 
 impl Queue {
     /// The queue when the program last quit.
-    pub fn of(draft: &SavedDraft) -> Queue {
-        let later = draft.later.iter().map(|line| Later::of(line)).collect();
-        Queue { texts: draft.queue.clone(), later, picked: None }
+    pub fn from_draft(draft: &SavedDraft) -> Queue {
+        let later = draft.later.iter().map(|line| DeferredItem::from_line(line)).collect();
+        Queue { texts: draft.queue.clone(), later, selected: None }
     }
 
     /// Reports queued messages that were not typed in this session.
-    pub fn kept(&self) -> Option<Notice> {
+    pub fn restored_notice(&self) -> Option<Notice> {
         let say = || plural(self.len(), input::QUEUE_KEPT_ONE, input::QUEUE_KEPT);
         (!self.is_empty()).then(|| Notice::info(say()))
     }
@@ -80,9 +80,9 @@ impl Queue {
     pub fn set(&mut self, texts: Vec<String>) {
         // Later entries move up when the first one starts.
         let gone = self.texts.len().saturating_sub(texts.len());
-        self.picked = self.picked.map(|at| at.saturating_sub(gone));
+        self.selected = self.selected.map(|at| at.saturating_sub(gone));
         self.texts = texts;
-        self.keep_inside();
+        self.clamp_selection();
     }
 
     pub fn is_empty(&self) -> bool {
@@ -90,68 +90,68 @@ impl Queue {
     }
 
     /// Adds a command that runs after everything before it.
-    pub fn later(&mut self, line: String) {
-        self.later.push(Later::Command(line));
+    pub fn defer_command(&mut self, line: String) {
+        self.later.push(DeferredItem::Command(line));
     }
 
     /// Adds a message that is sent after the commands before it have run.
-    pub fn hold(&mut self, text: String, op: Op) {
-        self.later.push(Later::Message(text, Some(Box::new(op))));
+    pub fn defer_message(&mut self, text: String, op: Op) {
+        self.later.push(DeferredItem::Message(text, Some(Box::new(op))));
     }
 
     /// Whether a new message has a command before it.
-    pub fn holds(&self) -> bool {
+    pub fn has_deferred(&self) -> bool {
         !self.later.is_empty()
     }
 
     /// What comes next when a turn is over: nothing while the session has messages of its own, else
     /// the commands and then the messages up to the next command.
-    pub fn take_later(&mut self) -> Vec<Later> {
+    pub fn take_next(&mut self) -> Vec<DeferredItem> {
         if !self.texts.is_empty() {
             return Vec::new();
         }
-        let is_message = |later: &Later| matches!(later, Later::Message(..));
+        let is_message = |later: &DeferredItem| matches!(later, DeferredItem::Message(..));
         let first = self.later.iter().position(is_message).unwrap_or(self.later.len());
         let messages = self.later.iter().skip(first).take_while(|later| is_message(later)).count();
         let now = self.later.drain(..first + messages).collect();
-        self.keep_inside();
+        self.clamp_selection();
         now
     }
 
     /// Queued messages and commands, to be saved for the next start.
-    pub fn waiting(&self) -> (&[String], Vec<String>) {
+    pub fn pending(&self) -> (&[String], Vec<String>) {
         (&self.texts, self.later.iter().map(|later| later.text().clone()).collect())
     }
 
     /// Selects the last one; false when the queue is empty.
-    pub fn pick(&mut self) -> bool {
-        self.picked = self.len().checked_sub(1);
-        self.picked.is_some()
+    pub fn select_last(&mut self) -> bool {
+        self.selected = self.len().checked_sub(1);
+        self.selected.is_some()
     }
 
-    pub fn is_picking(&self) -> bool {
-        self.picked.is_some()
+    pub fn has_selection(&self) -> bool {
+        self.selected.is_some()
     }
 
     /// A key while one is selected; `None` for a key that is not one of the queue.
     pub fn act(&mut self, action: Option<KeyAction>) -> QueueAction {
-        let Some(at) = self.picked else { return QueueAction::Pass };
+        let Some(at) = self.selected else { return QueueAction::Pass };
         match action {
-            Some(KeyAction::Previous) => self.picked = Some(at.saturating_sub(1)),
-            Some(KeyAction::Next) if at + 1 < self.len() => self.picked = Some(at + 1),
-            Some(KeyAction::Next | KeyAction::Close) => self.picked = None,
+            Some(KeyAction::Previous) => self.selected = Some(at.saturating_sub(1)),
+            Some(KeyAction::Next) if at + 1 < self.len() => self.selected = Some(at + 1),
+            Some(KeyAction::Next | KeyAction::Close) => self.selected = None,
             Some(KeyAction::Accept) => {
-                self.picked = None;
-                let (text, op) = self.take(at);
+                self.selected = None;
+                let (text, op) = self.remove(at);
                 return QueueAction::Edit(text, op);
             }
             Some(KeyAction::Remove) => {
-                let (_, op) = self.take(at);
-                self.keep_inside();
-                return QueueAction::Gone(op);
+                let (_, op) = self.remove(at);
+                self.clamp_selection();
+                return QueueAction::Removed(op);
             }
             _ => {
-                self.picked = None;
+                self.selected = None;
                 return QueueAction::Pass;
             }
         }
@@ -159,7 +159,7 @@ impl Queue {
     }
 
     /// Takes one out, with the operation that tells the session.
-    fn take(&mut self, at: usize) -> (String, Option<Op>) {
+    fn remove(&mut self, at: usize) -> (String, Option<Op>) {
         match at.checked_sub(self.texts.len()) {
             None => {
                 let text = self.texts.remove(at);
@@ -174,17 +174,17 @@ impl Queue {
         self.texts.len() + self.later.len()
     }
 
-    fn keep_inside(&mut self) {
+    fn clamp_selection(&mut self) {
         let last = self.len().checked_sub(1);
-        self.picked = self.picked.zip(last).map(|(at, last)| at.min(last));
+        self.selected = self.selected.zip(last).map(|(at, last)| at.min(last));
     }
 
-    fn shown(&self) -> usize {
-        self.len().min(if self.is_picking() { PICKING } else { SHOWN })
+    fn visible_count(&self) -> usize {
+        self.len().min(if self.has_selection() { PICKING } else { SHOWN })
     }
 
     pub fn rows(&self) -> u16 {
-        u16::try_from(self.shown() + usize::from(self.len() > self.shown())).unwrap_or(0)
+        u16::try_from(self.visible_count() + usize::from(self.len() > self.visible_count())).unwrap_or(0)
     }
 
     pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
@@ -193,10 +193,10 @@ impl Queue {
         let room = usize::from(area.width).saturating_sub(column + 5);
         let all = self.len();
         let most = usize::from(area.height.saturating_sub(u16::from(all > area.height.into())));
-        let shown = self.shown().min(most.max(1));
+        let shown = self.visible_count().min(most.max(1));
         // Keep the selected one in view.
-        let first = self.picked.map_or(0, |at| (at + 1).saturating_sub(shown));
-        let later = self.later.iter().map(Later::text);
+        let first = self.selected.map_or(0, |at| (at + 1).saturating_sub(shown));
+        let later = self.later.iter().map(DeferredItem::text);
         let texts = self.texts.iter().chain(later).enumerate();
         let mut lines: Vec<Line<'static>> = texts
             .skip(first)
@@ -207,13 +207,13 @@ impl Queue {
             let more = plural(more, input::QUEUE_ONE_MORE, words::QUEUE_MORE).text(pen.lang);
             lines.push(Line::from(Span::styled(format!("{NOT_CHOSEN}{more}"), pen.theme.dim)));
         }
-        let lines = paint::labelled(label, pen.theme.dim, column, lines);
+        let lines = paint::label_lines(label, pen.theme.dim, column, lines);
         let inner = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
         paint::lines(inner, buf, &lines);
     }
 
     fn line(&self, at: usize, text: &str, room: usize, pen: &DrawContext<'_>) -> Line<'static> {
-        let picked = self.picked == Some(at);
+        let picked = self.selected == Some(at);
         let (sigil, style) = match picked {
             true => (CHOSEN, pen.theme.selection),
             false => (NOT_CHOSEN, pen.theme.text),
@@ -230,7 +230,7 @@ mod tests {
     fn queue(texts: &[&str], later: &[&str]) -> Queue {
         let mut queue = Queue::default();
         queue.set(texts.iter().map(|text| (*text).to_owned()).collect());
-        later.iter().for_each(|line| queue.later((*line).to_owned()));
+        later.iter().for_each(|line| queue.defer_command((*line).to_owned()));
         queue
     }
 
@@ -241,38 +241,34 @@ mod tests {
     #[test]
     fn up_selects_the_last_message_first_and_down_leaves_the_queue() {
         let mut queue = queue(&["one", "two"], &["/model x"]);
-        assert!(queue.pick());
+        assert!(queue.select_last());
         assert_eq!(queue.act(Some(KeyAction::Accept)), QueueAction::Edit("/model x".into(), None));
-        assert!(queue.pick());
+        assert!(queue.select_last());
         assert_eq!(queue.act(Some(KeyAction::Previous)), QueueAction::Stay);
-        assert_eq!(
-            queue.act(Some(KeyAction::Previous)),
-            QueueAction::Stay,
-            "the first one stays picked"
-        );
-        assert_eq!(queue.act(Some(KeyAction::Remove)), QueueAction::Gone(unqueue(0, "one")));
-        assert!(queue.is_picking());
+        assert_eq!(queue.act(Some(KeyAction::Previous)), QueueAction::Stay, "the first one stays picked");
+        assert_eq!(queue.act(Some(KeyAction::Remove)), QueueAction::Removed(unqueue(0, "one")));
+        assert!(queue.has_selection());
         assert_eq!(queue.act(Some(KeyAction::Next)), QueueAction::Stay);
-        assert!(!queue.is_picking());
+        assert!(!queue.has_selection());
     }
 
     #[test]
     fn another_key_leaves_the_queue_unchanged() {
         let mut queue = queue(&["one"], &[]);
-        queue.pick();
+        queue.select_last();
         assert_eq!(queue.act(None), QueueAction::Pass);
-        assert_eq!(queue.waiting().0, ["one"]);
-        assert!(!queue.is_picking());
+        assert_eq!(queue.pending().0, ["one"]);
+        assert!(!queue.has_selection());
     }
 
     #[test]
     fn the_selected_message_stays_selected_when_the_first_one_starts() {
         let mut queue = queue(&["one", "two", "three"], &[]);
-        queue.pick();
+        queue.select_last();
         queue.set(vec!["two".into(), "three".into()]);
-        assert_eq!(queue.act(Some(KeyAction::Remove)), QueueAction::Gone(unqueue(1, "three")));
+        assert_eq!(queue.act(Some(KeyAction::Remove)), QueueAction::Removed(unqueue(1, "three")));
         queue.set(Vec::new());
-        assert!(!queue.is_picking());
-        assert!(!queue.pick(), "nothing is left");
+        assert!(!queue.has_selection());
+        assert!(!queue.select_last(), "nothing is left");
     }
 }

@@ -3,11 +3,11 @@
 
 use super::clean;
 use super::event::ScreenEffect;
-use super::state::{State, WindowFocus};
+use super::state::{WindowFocus, State};
 use crate::words::{Phrase, screen as words};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ring {
+pub enum NotifyMethod {
     Off,
     #[default]
     Bell,
@@ -18,54 +18,54 @@ pub enum Ring {
 }
 
 /// Terminals that show notifications, by a part of their name in `TERM_PROGRAM` or `TERM`.
-const KNOWN: &[(&str, Ring)] = &[
-    ("iterm", Ring::Osc9),
-    ("wezterm", Ring::Osc9),
-    ("ghostty", Ring::Osc9),
-    ("kitty", Ring::Osc9),
-    ("foot", Ring::Osc777),
-    ("rxvt", Ring::Osc777),
+const KNOWN: &[(&str, NotifyMethod)] = &[
+    ("iterm", NotifyMethod::Osc9),
+    ("wezterm", NotifyMethod::Osc9),
+    ("ghostty", NotifyMethod::Osc9),
+    ("kitty", NotifyMethod::Osc9),
+    ("foot", NotifyMethod::Osc777),
+    ("rxvt", NotifyMethod::Osc777),
 ];
 
-impl Ring {
+impl NotifyMethod {
     /// The method for a terminal with these names. Inside tmux and screen only the bell gets
     /// through, whatever the outer terminal is.
-    pub fn of_terminal(program: &str, term: &str) -> Ring {
+    pub fn for_terminal(program: &str, term: &str) -> NotifyMethod {
         let (program, term) = (program.to_lowercase(), term.to_lowercase());
         if program == "tmux" || term.starts_with("tmux") || term.starts_with("screen") {
-            return Ring::Bell;
+            return NotifyMethod::Bell;
         }
         let known = KNOWN.iter().find(|(name, _)| program.contains(name) || term.contains(name));
-        known.map_or(Ring::Bell, |(_, ring)| *ring)
+        known.map_or(NotifyMethod::Bell, |(_, ring)| *ring)
     }
 
     /// The sequence to write to the terminal.
     pub fn sequence(self, text: &str) -> String {
-        let text = clean::flat(text).replace(char::is_control, " ");
+        let text = clean::single_line(text).replace(char::is_control, " ");
         match self {
-            Ring::Off => String::new(),
-            Ring::Bell => "\x07".to_owned(),
-            Ring::Osc9 => format!("\x1b]9;{text}\x07"),
-            Ring::Osc777 => format!("\x1b]777;notify;Avocet;{text}\x07"),
+            NotifyMethod::Off => String::new(),
+            NotifyMethod::Bell => "\x07".to_owned(),
+            NotifyMethod::Osc9 => format!("\x1b]9;{text}\x07"),
+            NotifyMethod::Osc777 => format!("\x1b]777;notify;Avocet;{text}\x07"),
         }
     }
 }
 
 /// A long turn has ended.
-pub fn done(state: &State) -> Vec<ScreenEffect> {
-    ring(state, words::RING_DONE)
+pub fn notify_done(state: &State) -> Vec<ScreenEffect> {
+    notify_user(state, words::RING_DONE)
 }
 
 /// A question waits.
-pub fn asks(state: &State) -> Vec<ScreenEffect> {
-    ring(state, words::RING_ASKS)
+pub fn notify_question(state: &State) -> Vec<ScreenEffect> {
+    notify_user(state, words::RING_ASKS)
 }
 
-fn ring(state: &State, text: Phrase) -> Vec<ScreenEffect> {
-    let text = || text.text(state.dress.lang);
-    match (state.person.attention, state.person.ring) {
-        (WindowFocus::Here, _) | (WindowFocus::Elsewhere, Ring::Off) => Vec::new(),
-        (WindowFocus::Elsewhere, ring) => vec![ScreenEffect::Ring(ring, text())],
+fn notify_user(state: &State, text: Phrase) -> Vec<ScreenEffect> {
+    let text = || text.text(state.appearance.lang);
+    match (state.presence.window_focus, state.presence.notify_method) {
+        (WindowFocus::Focused, _) | (WindowFocus::Unfocused, NotifyMethod::Off) => Vec::new(),
+        (WindowFocus::Unfocused, ring) => vec![ScreenEffect::Notify(ring, text())],
     }
 }
 
@@ -76,20 +76,20 @@ mod tests {
     #[test]
     fn a_terminal_gets_a_sequence_it_supports() {
         let cases = [
-            ("iTerm.app", "xterm-256color", Ring::Osc9),
-            ("", "xterm-kitty", Ring::Osc9),
-            ("", "foot", Ring::Osc777),
-            ("tmux", "tmux-256color", Ring::Bell),
-            ("ghostty", "screen-256color", Ring::Bell),
-            ("Apple_Terminal", "xterm-256color", Ring::Bell),
+            ("iTerm.app", "xterm-256color", NotifyMethod::Osc9),
+            ("", "xterm-kitty", NotifyMethod::Osc9),
+            ("", "foot", NotifyMethod::Osc777),
+            ("tmux", "tmux-256color", NotifyMethod::Bell),
+            ("ghostty", "screen-256color", NotifyMethod::Bell),
+            ("Apple_Terminal", "xterm-256color", NotifyMethod::Bell),
         ];
         for (program, term, ring) in cases {
-            assert_eq!(Ring::of_terminal(program, term), ring, "{program} {term}");
+            assert_eq!(NotifyMethod::for_terminal(program, term), ring, "{program} {term}");
         }
     }
 
     #[test]
-    fn fixed_texts_end_no_sequence() {
+    fn fixed_texts_do_not_end_a_sequence() {
         for word in [words::RING_DONE, words::RING_ASKS] {
             for text in [word.en, word.zh] {
                 assert!(!text.contains([';', '\x07', '\x1b']), "{text}");

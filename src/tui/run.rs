@@ -13,19 +13,19 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::clerk::{AutoSaver, Keep, Keeper};
-use super::clipboard::{Copier, CopyResult};
-use super::event::{Millis, ScreenEffect, ScreenInput, TimedInput};
-use super::files::{FileMatches, Finder};
-use super::folders::{Folders, Listing};
+use super::clerk::{AutoSaver, SaveSettingFn, SettingsSaver};
+use super::clipboard::{CopyResult, Copier};
+use super::event::{ScreenEffect, TimedInput, ScreenInput, Millis};
+use super::files::{Finder, FileMatches};
+use super::folders::{FolderFinder, FolderListing};
 use super::hangup::HangUp;
 use super::input::TerminalInput;
 use super::keyboard::Keyboard;
 use super::pace::FrameLimiter;
-use super::painter::Painter;
+use super::painter::HighlightWorker;
 use super::state::{ScreenConfig, State};
 use super::terminal::Screen;
-use super::transcript::Painted;
+use super::transcript::HighlightedCode;
 use super::update::update;
 use super::view::view;
 use crate::config::draft::SavedDraft;
@@ -45,7 +45,7 @@ const FAREWELL: Duration = Duration::from_millis(300);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The user quit.
-    Left,
+    UserQuit,
     /// The session is over.
     SessionClosed,
     /// A signal, by its number.
@@ -61,7 +61,7 @@ pub struct ScreenExit {
     /// The text in the input.
     pub draft: SavedDraft,
     /// The user was asked about unsaved changes, and answered.
-    pub knows_unsaved: bool,
+    pub has_handled_unsaved: bool,
 }
 
 /// Runs the screen until the user quits, the session closes or a signal comes. Call it on the
@@ -73,51 +73,51 @@ pub async fn run(
     mut config: ScreenConfig,
     ops: Sender<Op>,
     events: Receiver<protocol::Event>,
-    keep: Keep,
+    keep: SaveSettingFn,
 ) -> io::Result<ScreenExit> {
     let first = config.first.take();
     let aside = Workers {
-        clerk: AutoSaver::start(std::mem::take(&mut config.keep), config.draft.clone()),
-        keeper: Keeper::new(keep),
-        copier: Copier::new(std::mem::take(&mut config.around.clipboard)),
+        auto_saver: AutoSaver::start(std::mem::take(&mut config.save_paths), config.draft.clone()),
+        settings_saver: SettingsSaver::new(keep),
+        copier: Copier::new(std::mem::take(&mut config.terminal_caps.clipboard)),
         finder: Finder::default(),
-        folders: Folders::default(),
-        home: std::mem::take(&mut config.around.home),
+        folders: FolderFinder::default(),
+        home: std::mem::take(&mut config.terminal_caps.home),
         editor: config.editor.take(),
         temp: Arc::clone(&config.temp),
         hangup: HangUp::watch(),
     };
     let watchdog = std::mem::take(&mut config.watchdog);
-    let screen = Screen::enter(config.around.links, watchdog.clone())?;
+    let screen = Screen::enter(config.terminal_caps.supports_links, watchdog.clone())?;
     let mut driver = Driver {
         state: State::new(config),
         screen,
-        began: Instant::now(),
-        outbox: VecDeque::new(),
+        started_at: Instant::now(),
+        pending_ops: VecDeque::new(),
         ops,
         events,
-        pace: FrameLimiter::default(),
-        painter: Painter::default(),
-        aside,
+        frame_limiter: FrameLimiter::default(),
+        highlight_worker: HighlightWorker::default(),
+        workers: aside,
         watchdog,
-        next: Next::GoOn,
-        late_until: 0,
+        next: Next::Continue,
+        late_signals_until: 0,
     };
-    driver.pace.at_leisure();
-    driver.outbox.extend(driver.state.requeued());
-    driver.post();
+    driver.frame_limiter.request_deferred();
+    driver.pending_ops.extend(driver.state.requeue_op());
+    driver.send_pending();
     if let Some(text) = first {
-        driver.take(ScreenInput::First(text));
+        driver.handle_input(ScreenInput::FirstMessage(text));
     }
-    let cause = driver.until_the_end().await;
+    let cause = driver.run().await;
     let draft = driver.state.draft();
-    let knows_unsaved = driver.state.person.knows_unsaved;
-    let Driver { screen, ops, mut outbox, aside, .. } = driver;
+    let knows_unsaved = driver.state.presence.has_handled_unsaved;
+    let Driver { screen, ops, mut pending_ops: outbox, workers: aside, .. } = driver;
     drop(screen);
-    aside.clerk.close(draft.clone()).await;
+    aside.auto_saver.close(draft.clone()).await;
     outbox.push_back(Op::Shutdown);
     let _ = timeout(FAREWELL, shutdown(ops, outbox)).await;
-    Ok(ScreenExit { cause, draft, knows_unsaved })
+    Ok(ScreenExit { cause, draft, has_handled_unsaved: knows_unsaved })
 }
 
 async fn shutdown(ops: Sender<Op>, outbox: VecDeque<Op>) {
@@ -134,27 +134,27 @@ const LATE: Millis = 500;
 struct Driver {
     state: State,
     screen: Screen,
-    began: Instant,
+    started_at: Instant,
     /// Operations that the session has no room for yet.
-    outbox: VecDeque<Op>,
+    pending_ops: VecDeque<Op>,
     ops: Sender<Op>,
     events: Receiver<protocol::Event>,
-    pace: FrameLimiter,
-    painter: Painter,
-    aside: Workers,
+    frame_limiter: FrameLimiter,
+    highlight_worker: HighlightWorker,
+    workers: Workers,
     watchdog: Watchdog,
     next: Next,
     /// Until then Ctrl-C and Ctrl-\\ may have been for the program that had the terminal.
-    late_until: Millis,
+    late_signals_until: Millis,
 }
 
 /// Workers besides the screen.
 struct Workers {
-    clerk: AutoSaver,
-    keeper: Keeper,
+    auto_saver: AutoSaver,
+    settings_saver: SettingsSaver,
     copier: Copier,
     finder: Finder,
-    folders: Folders,
+    folders: FolderFinder,
     home: PathBuf,
     /// The user's editor.
     editor: Option<String>,
@@ -164,8 +164,8 @@ struct Workers {
 
 /// What to do after an event.
 enum Next {
-    GoOn,
-    Errand(TerminalTask),
+    Continue,
+    Task(TerminalTask),
     End(Cause),
 }
 
@@ -174,7 +174,7 @@ enum TerminalTask {
     /// The user's editor on a text.
     Editor(String),
     /// A step that needs the terminal.
-    Lend(AskId),
+    LendToStep(AskId),
     /// The shell that started this program.
     Suspend,
 }
@@ -187,53 +187,53 @@ enum Wakeup {
     Session(Option<Box<protocol::Event>>),
     Signal(Signal),
     /// The session has room again.
-    Room,
+    SessionHasRoom,
     /// A setting was not saved.
-    NotKept(Option<LocalizedText>),
+    SettingNotSaved(Option<LocalizedText>),
     /// Code was highlighted, or not.
-    Painted(Option<Painted>),
+    Highlighted(Option<HighlightedCode>),
     Copied(CopyResult),
     /// Files whose names match the query.
-    Found(Option<FileMatches>),
+    FileMatches(Option<FileMatches>),
     /// Folders that may complete a typed path.
-    Folders(Option<Listing>),
-    Time,
+    Folders(Option<FolderListing>),
+    Timer,
 }
 
 impl Driver {
-    async fn until_the_end(&mut self) -> Cause {
+    async fn run(&mut self) -> Cause {
         let mut keys = Keyboard::default();
         let mut signals = signals::listen_all();
         loop {
-            match std::mem::replace(&mut self.next, Next::GoOn) {
-                Next::GoOn => {}
+            match std::mem::replace(&mut self.next, Next::Continue) {
+                Next::Continue => {}
                 Next::End(cause) => return cause,
-                Next::Errand(errand) => {
-                    keys.let_go();
-                    self.run_errand(errand, &mut signals).await;
+                Next::Task(errand) => {
+                    keys.release();
+                    self.run_task(errand, &mut signals).await;
                     continue;
                 }
             }
             keys.listen();
-            if self.due().is_some_and(|due| due <= self.now()) && self.draw().is_err() {
+            if self.next_frame_due().is_some_and(|due| due <= self.now()) && self.draw().is_err() {
                 return Cause::TerminalGone;
             }
             let woken = self.wait(&mut keys, &mut signals).await;
-            self.woken(woken);
+            self.handle_wakeup(woken);
             self.drain(&mut keys);
         }
     }
 
     /// Runs a task that needs the terminal.
-    async fn run_errand(&mut self, errand: TerminalTask, signals: &mut Receiver<Signal>) {
-        self.errand(errand, signals).await;
-        self.late_until = self.now() + LATE;
+    async fn run_task(&mut self, errand: TerminalTask, signals: &mut Receiver<Signal>) {
+        self.perform_task(errand, signals).await;
+        self.late_signals_until = self.now() + LATE;
     }
 
-    async fn errand(&mut self, errand: TerminalTask, signals: &mut Receiver<Signal>) {
+    async fn perform_task(&mut self, errand: TerminalTask, signals: &mut Receiver<Signal>) {
         match errand {
             TerminalTask::Editor(text) => self.edit(&text, signals).await,
-            TerminalTask::Lend(ask) => self.lend(ask, signals).await,
+            TerminalTask::LendToStep(ask) => self.lend(ask, signals).await,
             TerminalTask::Suspend => {
                 if self.screen.suspend().is_err() {
                     self.next = Next::End(Cause::TerminalGone);
@@ -243,85 +243,83 @@ impl Driver {
     }
 
     async fn wait(&mut self, keys: &mut Keyboard, signals: &mut Receiver<Signal>) -> Wakeup {
-        let wake = self.wake();
-        let full = !self.outbox.is_empty();
+        let wake = self.next_wakeup();
+        let full = !self.pending_ops.is_empty();
         tokio::select! {
             biased;
             Some(signal) = signals.recv() => Wakeup::Signal(signal),
-            () = self.aside.hangup.gone() => Wakeup::HungUp,
+            () = self.workers.hangup.wait_until_gone() => Wakeup::HungUp,
             key = keys.next() => Wakeup::Key(key),
             event = self.events.recv() => Wakeup::Session(event.map(Box::new)),
-            _ = self.ops.reserve(), if full => Wakeup::Room,
-            fault = self.aside.keeper.faults.1.recv() => Wakeup::NotKept(fault),
-            found = self.aside.finder.found() => Wakeup::Found(found),
-            found = self.aside.folders.found() => Wakeup::Folders(found),
-            painted = self.painter.painted() => Wakeup::Painted(painted),
-            copied = self.aside.copier.copied() => Wakeup::Copied(copied),
-            () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Wakeup::Time,
+            _ = self.ops.reserve(), if full => Wakeup::SessionHasRoom,
+            fault = self.workers.settings_saver.errors.1.recv() => Wakeup::SettingNotSaved(fault),
+            found = self.workers.finder.next_matches() => Wakeup::FileMatches(found),
+            found = self.workers.folders.next_listing() => Wakeup::Folders(found),
+            painted = self.highlight_worker.next_result() => Wakeup::Highlighted(painted),
+            copied = self.workers.copier.next_result() => Wakeup::Copied(copied),
+            () = sleep_until(wake.unwrap_or(self.started_at)), if wake.is_some() => Wakeup::Timer,
         }
     }
 
     /// When to wake even if no event comes: for a frame that is due, or for something that moves.
-    fn wake(&self) -> Option<Instant> {
-        if self.screen.is_away() {
+    fn next_wakeup(&self) -> Option<Instant> {
+        if self.screen.is_on_main_screen() {
             return None;
         }
-        let at = self.due().or_else(|| {
-            let moving = self.state.wakes_at(self.now());
-            let kept = self.aside.clerk.wakes_at();
-            moving.into_iter().chain(self.painter.wakes_at()).chain(kept).min()
+        let at = self.next_frame_due().or_else(|| {
+            let moving = self.state.next_wakeup(self.now());
+            let kept = self.workers.auto_saver.next_wakeup();
+            moving.into_iter().chain(self.highlight_worker.next_wakeup()).chain(kept).min()
         });
-        at.map(|at| self.began + Duration::from_millis(at))
+        at.map(|at| self.started_at + Duration::from_millis(at))
     }
 
-    fn woken(&mut self, woken: Wakeup) {
+    fn handle_wakeup(&mut self, woken: Wakeup) {
         match woken {
             Wakeup::Key(Some(Ok(TerminalInput::Event(key)))) => self.key(key),
-            Wakeup::Key(Some(Ok(TerminalInput::Ground(ground)))) => {
-                self.take(ScreenInput::Ground(ground))
-            }
+            Wakeup::Key(Some(Ok(TerminalInput::Background(ground)))) => self.handle_input(ScreenInput::Background(ground)),
             Wakeup::HungUp | Wakeup::Key(Some(Err(_)) | None) => {
                 self.next = Next::End(Cause::TerminalGone)
             }
-            Wakeup::Session(Some(event)) => self.take(ScreenInput::Session(event)),
+            Wakeup::Session(Some(event)) => self.handle_input(ScreenInput::Session(event)),
             Wakeup::Session(None) => self.next = Next::End(Cause::SessionClosed),
-            Wakeup::Signal(signal) => self.signalled(signal),
-            Wakeup::Room => self.post(),
-            Wakeup::NotKept(Some(why)) => self.take(ScreenInput::NotKept(Box::new(why))),
-            Wakeup::NotKept(None) => {}
-            Wakeup::Painted(painted) => {
+            Wakeup::Signal(signal) => self.handle_signal(signal),
+            Wakeup::SessionHasRoom => self.send_pending(),
+            Wakeup::SettingNotSaved(Some(why)) => self.handle_input(ScreenInput::SettingNotSaved(Box::new(why))),
+            Wakeup::SettingNotSaved(None) => {}
+            Wakeup::Highlighted(painted) => {
                 if let Some(painted) = painted {
-                    self.state.transcript.colour(painted);
+                    self.state.transcript.add_highlight(painted);
                 }
-                self.pace.at_leisure();
+                self.frame_limiter.request_deferred();
             }
-            Wakeup::Copied(copied) => self.take(ScreenInput::Copied(copied)),
-            Wakeup::Found(found) => {
+            Wakeup::Copied(copied) => self.handle_input(ScreenInput::Copied(copied)),
+            Wakeup::FileMatches(found) => {
                 if let Some(found) = found {
-                    self.state.found_files(found);
+                    self.state.set_file_matches(found);
                 }
-                self.pace.now();
+                self.frame_limiter.request_immediate();
             }
             Wakeup::Folders(found) => {
-                found.into_iter().for_each(|found| self.state.found_folders(found));
-                self.pace.now();
+                found.into_iter().for_each(|found| self.state.set_folder_listing(found));
+                self.frame_limiter.request_immediate();
             }
-            Wakeup::Time if self.pace.due().is_some() => {}
-            Wakeup::Time => self.take(ScreenInput::Tick),
+            Wakeup::Timer if self.frame_limiter.due().is_some() => {}
+            Wakeup::Timer => self.handle_input(ScreenInput::Tick),
         }
     }
 
-    fn signalled(&mut self, signal: Signal) {
+    fn handle_signal(&mut self, signal: Signal) {
         match signal {
-            Signal::End(_) if !ends(signal) && self.now() < self.late_until => {}
+            Signal::End(_) if !should_end(signal) && self.now() < self.late_signals_until => {}
             Signal::End(number) => self.next = Next::End(Cause::Signal(number)),
-            Signal::Stop => self.next = Next::Errand(TerminalTask::Suspend),
-            Signal::Resized => self.take(ScreenInput::Resized),
+            Signal::Stop => self.next = Next::Task(TerminalTask::Suspend),
+            Signal::Resized => self.handle_input(ScreenInput::Resized),
             Signal::Continued => {
                 if self.screen.reassert().is_err() {
                     self.next = Next::End(Cause::TerminalGone);
                 }
-                self.take(ScreenInput::Resized);
+                self.handle_input(ScreenInput::Resized);
             }
         }
     }
@@ -329,13 +327,13 @@ impl Driver {
     /// Processes all waiting events, so that a burst costs one frame.
     fn drain(&mut self, keys: &mut Keyboard) {
         for _ in 0..BURST {
-            if !matches!(self.next, Next::GoOn) {
+            if !matches!(self.next, Next::Continue) {
                 return;
             }
-            if let Some(key) = keys.waiting() {
-                self.woken(Wakeup::Key(Some(key)));
+            if let Some(key) = keys.try_next() {
+                self.handle_wakeup(Wakeup::Key(Some(key)));
             } else if let Ok(event) = self.events.try_recv() {
-                self.take(ScreenInput::Session(Box::new(event)));
+                self.handle_input(ScreenInput::Session(Box::new(event)));
             } else {
                 return;
             }
@@ -343,10 +341,10 @@ impl Driver {
     }
 
     fn key(&mut self, key: Key) {
-        if self.screen.is_away() {
-            return self.away_key(&key);
+        if self.screen.is_on_main_screen() {
+            return self.handle_main_screen_key(&key);
         }
-        self.take(match key {
+        self.handle_input(match key {
             Key::Key(key) => ScreenInput::Key(key),
             Key::Paste(text) => ScreenInput::Paste(text),
             Key::Mouse(mouse) => ScreenInput::Mouse(mouse),
@@ -357,29 +355,29 @@ impl Driver {
     }
 
     /// Any key returns from the normal screen, and does nothing else.
-    fn away_key(&mut self, key: &Key) {
+    fn handle_main_screen_key(&mut self, key: &Key) {
         if !matches!(key, Key::Key(key) if key.is_press()) {
             return;
         }
-        self.pace.now();
+        self.frame_limiter.request_immediate();
         // The terminal has not received changes of the title meanwhile.
-        self.state.dress.title.clear();
-        if self.screen.come_back().is_err() {
+        self.state.appearance.title.clear();
+        if self.screen.leave_main_screen().is_err() {
             self.next = Next::End(Cause::TerminalGone);
         }
-        self.take(ScreenInput::Resized);
+        self.handle_input(ScreenInput::Resized);
     }
 
-    fn take(&mut self, input: ScreenInput) {
+    fn handle_input(&mut self, input: ScreenInput) {
         let at = self.now();
-        self.pace.happened(&input);
-        self.aside.clerk.happened(&input, at);
+        self.frame_limiter.note_input(&input);
+        self.workers.auto_saver.note_input(&input, at);
         self.react(input, at);
-        self.aside.clerk.look(&self.state, at);
-        let (wanted, root) = self.state.wanted_files();
-        self.aside.finder.look(wanted, root, at);
-        let lead = self.state.wanted_folder();
-        self.aside.folders.look(lead, root, &self.aside.home);
+        self.workers.auto_saver.save_if_due(&self.state, at);
+        let (wanted, root) = self.state.file_query();
+        self.workers.finder.set_query(wanted, root, at);
+        let lead = self.state.folder_prefix();
+        self.workers.folders.request(lead, root, &self.workers.home);
     }
 
     fn react(&mut self, input: ScreenInput, at: Millis) {
@@ -393,55 +391,55 @@ impl Driver {
     fn perform(&mut self, effect: ScreenEffect) -> io::Result<()> {
         match effect {
             ScreenEffect::Send(op) => {
-                self.outbox.push_back(op);
-                self.post();
+                self.pending_ops.push_back(op);
+                self.send_pending();
                 Ok(())
             }
-            ScreenEffect::Look => {
-                self.outbox.push_back(Op::RefreshExtensions);
-                self.post();
+            ScreenEffect::RefreshExtensions => {
+                self.pending_ops.push_back(Op::RefreshExtensions);
+                self.send_pending();
                 Ok(())
             }
-            ScreenEffect::Keep(line) => {
+            ScreenEffect::SaveHistory(line) => {
                 let at = self.now();
-                self.aside.clerk.line(line, at);
+                self.workers.auto_saver.save_line(line, at);
                 Ok(())
             }
             ScreenEffect::Quit => {
-                self.next = Next::End(Cause::Left);
+                self.next = Next::End(Cause::UserQuit);
                 Ok(())
             }
             ScreenEffect::Redraw => {
-                self.screen.forget();
+                self.screen.invalidate();
                 Ok(())
             }
-            ScreenEffect::Lend(ask) => {
-                self.next = Next::Errand(TerminalTask::Lend(ask));
+            ScreenEffect::LendTerminal(ask) => {
+                self.next = Next::Task(TerminalTask::LendToStep(ask));
                 Ok(())
             }
             ScreenEffect::Editor(text) => {
-                self.next = Next::Errand(TerminalTask::Editor(text));
+                self.next = Next::Task(TerminalTask::Editor(text));
                 Ok(())
             }
-            ScreenEffect::Set { key, value } => {
-                self.aside.keeper.start(key, value);
+            ScreenEffect::SaveSetting { key, value } => {
+                self.workers.settings_saver.save(key, value);
                 Ok(())
             }
             ScreenEffect::Suspend => {
-                self.next = Next::Errand(TerminalTask::Suspend);
+                self.next = Next::Task(TerminalTask::Suspend);
                 Ok(())
             }
-            _ if !self.screen.is_ours() => Ok(()),
+            _ if !self.screen.has_terminal() => Ok(()),
             ScreenEffect::Copy(text) => {
-                let sent = self.screen.copy(&text, self.aside.copier.through());
-                self.aside.copier.copy(text);
+                let sent = self.screen.copy(&text, self.workers.copier.multiplexer());
+                self.workers.copier.copy(text);
                 sent
             }
-            ScreenEffect::Dump(text) => self.screen.go_away(&text),
-            ScreenEffect::Title(_) if self.screen.is_away() => Ok(()),
-            ScreenEffect::Ring(ring, text) => self.screen.ring(&ring.sequence(text)),
+            ScreenEffect::Dump(text) => self.screen.show_on_main_screen(&text),
+            ScreenEffect::Title(_) if self.screen.is_on_main_screen() => Ok(()),
+            ScreenEffect::Notify(ring, text) => self.screen.write_notification(&ring.sequence(text)),
             ScreenEffect::Title(title) => self.screen.title(&title),
-            ScreenEffect::AskGround => self.screen.ask_ground(),
+            ScreenEffect::QueryBackground => self.screen.query_background(),
             ScreenEffect::CaptureMouse => self.screen.capture_mouse(),
             ScreenEffect::ReleaseMouse => self.screen.release_mouse(),
         }
@@ -449,31 +447,31 @@ impl Driver {
 
     /// Hands the terminal to the user's editor. The session continues meanwhile.
     async fn edit(&mut self, text: &str, signals: &mut Receiver<Signal>) {
-        let started = match &self.aside.editor {
+        let started = match &self.workers.editor {
             Some(editor) => {
                 self.screen.lend();
-                Editing::start(&self.aside.temp, editor, text)
+                Editing::start(&self.workers.temp, editor, text)
             }
             None => Err(words::NO_EDITOR.into()),
         };
         let edited = match started {
-            Ok(editing) => self.until_closed(editing, signals).await,
+            Ok(editing) => self.wait_for_editor(editing, signals).await,
             Err(say) => Err(say),
         };
-        if !self.screen.is_ours() && self.screen.take_back().is_err() {
+        if !self.screen.has_terminal() && self.screen.reclaim().is_err() {
             self.next = Next::End(Cause::TerminalGone);
         }
-        self.take(ScreenInput::Edited(edited));
+        self.handle_input(ScreenInput::EditorClosed(edited));
     }
 
-    async fn until_closed(
+    async fn wait_for_editor(
         &mut self,
         mut editing: Editing,
         signals: &mut Receiver<Signal>,
     ) -> Result<String, LocalizedText> {
         let mut open = true;
         loop {
-            let full = !self.outbox.is_empty();
+            let full = !self.pending_ops.is_empty();
             let woken = tokio::select! {
                 biased;
                 closed = editing.wait() => {
@@ -482,11 +480,11 @@ impl Driver {
                 }
                 Some(signal) = signals.recv() => Wakeup::Signal(signal),
                 event = self.events.recv(), if open => Wakeup::Session(event.map(Box::new)),
-                _ = self.ops.reserve(), if full => Wakeup::Room,
+                _ = self.ops.reserve(), if full => Wakeup::SessionHasRoom,
             };
             match woken {
-                Wakeup::Signal(signal) if !ends(signal) => {
-                    lent(signal);
+                Wakeup::Signal(signal) if !should_end(signal) => {
+                    handle_signal_while_lent(signal);
                     continue;
                 }
                 Wakeup::Signal(_) => editing.terminate().await,
@@ -494,7 +492,7 @@ impl Driver {
                 _ => {}
             }
             let ended = matches!(woken, Wakeup::Signal(_));
-            self.woken(woken);
+            self.handle_wakeup(woken);
             if ended {
                 return Err(words::EDITOR_CUT.into());
             }
@@ -504,97 +502,94 @@ impl Driver {
     /// Hands the terminal to a step until the step returns it.
     async fn lend(&mut self, ask: AskId, signals: &mut Receiver<Signal>) {
         self.screen.lend();
-        self.outbox.push_back(Op::Decide { ask, decision: Decision::Approve });
-        self.post();
+        self.pending_ops.push_back(Op::Decide { ask, decision: Decision::Approve });
+        self.send_pending();
         loop {
-            let full = !self.outbox.is_empty();
+            let full = !self.pending_ops.is_empty();
             let woken = tokio::select! {
                 biased;
                 Some(signal) = signals.recv() => Wakeup::Signal(signal),
                 event = self.events.recv() => Wakeup::Session(event.map(Box::new)),
-                _ = self.ops.reserve(), if full => Wakeup::Room,
+                _ = self.ops.reserve(), if full => Wakeup::SessionHasRoom,
             };
             let over = match &woken {
-                Wakeup::Signal(signal) if !ends(*signal) => {
-                    lent(*signal);
+                Wakeup::Signal(signal) if !should_end(*signal) => {
+                    handle_signal_while_lent(*signal);
                     continue;
                 }
                 Wakeup::Signal(_) | Wakeup::Session(None) => true,
                 Wakeup::Session(Some(event)) => {
-                    matches!(
-                        **event,
-                        protocol::Event::TerminalReturned | protocol::Event::TurnEnded { .. }
-                    )
+                    matches!(**event, protocol::Event::TerminalReturned | protocol::Event::TurnEnded { .. })
                 }
                 _ => false,
             };
-            self.woken(woken);
+            self.handle_wakeup(woken);
             if over {
                 break;
             }
         }
-        if !self.screen.is_ours() && self.screen.take_back().is_err() {
+        if !self.screen.has_terminal() && self.screen.reclaim().is_err() {
             self.next = Next::End(Cause::TerminalGone);
         }
     }
 
     /// Sends the session as many operations as it has room for. Never waits.
-    fn post(&mut self) {
-        while let Some(op) = self.outbox.pop_front() {
+    fn send_pending(&mut self) {
+        while let Some(op) = self.pending_ops.pop_front() {
             match self.ops.try_send(op) {
                 Ok(()) => {}
                 Err(TrySendError::Full(op)) => {
-                    self.outbox.push_front(op);
+                    self.pending_ops.push_front(op);
                     return;
                 }
-                Err(TrySendError::Closed(_)) => self.outbox.clear(),
+                Err(TrySendError::Closed(_)) => self.pending_ops.clear(),
             }
         }
     }
 
     /// A frame that opens the list of files waits a moment for the first results.
-    fn due(&self) -> Option<Millis> {
-        if self.screen.is_away() {
+    fn next_frame_due(&self) -> Option<Millis> {
+        if self.screen.is_on_main_screen() {
             return None;
         }
-        let hold = self.aside.finder.holds_until().unwrap_or(0);
-        self.pace.due().map(|due| due.max(hold))
+        let hold = self.workers.finder.frame_hold().unwrap_or(0);
+        self.frame_limiter.due().map(|due| due.max(hold))
     }
 
     fn draw(&mut self) -> io::Result<()> {
         let now = self.now();
-        self.aside.clerk.shows(&self.state, now);
+        self.workers.auto_saver.save_before_frame(&self.state, now);
         let state = &mut self.state;
         self.screen.draw(|frame| {
             view(state, frame, now);
-            state.transcript.anchors(frame.buffer_mut())
+            state.transcript.visible_hyperlinks(frame.buffer_mut())
         })?;
-        if self.pace.is_first() && self.state.dress.wants_ground() {
-            self.screen.ask_ground()?;
+        if self.frame_limiter.is_first_frame() && self.state.appearance.needs_background() {
+            self.screen.query_background()?;
         }
-        if self.pace.is_first() {
+        if self.frame_limiter.is_first_frame() {
             // After the first frame, which nothing may delay.
             self.watchdog.start();
-            self.screen.watched();
+            self.screen.register_with_watchdog();
         }
-        self.pace.drew(now);
-        self.painter.look(&self.state.transcript, now);
+        self.frame_limiter.record_frame(now);
+        self.highlight_worker.request_next(&self.state.transcript, now);
         Ok(())
     }
 
     fn now(&self) -> Millis {
-        Millis::try_from(self.began.elapsed().as_millis()).unwrap_or(Millis::MAX)
+        Millis::try_from(self.started_at.elapsed().as_millis()).unwrap_or(Millis::MAX)
     }
 }
 
 /// Whether a signal ends the program while another one has the terminal: the keyboard's signals,
 /// Ctrl-C and Ctrl-\\, are for the other program.
-fn ends(signal: Signal) -> bool {
+fn should_end(signal: Signal) -> bool {
     matches!(signal, Signal::End(number) if number != signals::INT && number != signals::QUIT)
 }
 
 /// Handles a signal while another program has the terminal.
-fn lent(signal: Signal) {
+fn handle_signal_while_lent(signal: Signal) {
     if signal == Signal::Stop {
         signals::stop();
     }

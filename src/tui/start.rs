@@ -19,13 +19,7 @@ pub fn suggestions(lang: Lang) -> Vec<&'static str> {
 }
 
 /// `offers`: the suggestions are worth mentioning.
-pub fn draw(
-    area: Rect,
-    buf: &mut Buffer,
-    pen: &DrawContext<'_>,
-    facts: &SessionInfo,
-    offers: bool,
-) {
+pub fn draw(area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, facts: &SessionInfo, offers: bool) {
     let width = usize::from(area.width).saturating_sub(4);
     let mut lines = lines(pen, facts, width);
     if offers {
@@ -65,8 +59,8 @@ fn lines(pen: &DrawContext<'_>, facts: &SessionInfo, width: usize) -> Vec<Line<'
         .map(|label| label.text(pen.lang));
     let column = labels.iter().map(|label| clean::width(label)).max().unwrap_or(0) + 3;
     let [folder, model, keys] = labels;
-    lines.extend(paint::labelled(folder, theme.dim, column, vec![Line::from(place)]));
-    lines.extend(paint::labelled(
+    lines.extend(paint::label_lines(folder, theme.dim, column, vec![Line::from(place)]));
+    lines.extend(paint::label_lines(
         model,
         theme.dim,
         column,
@@ -74,7 +68,7 @@ fn lines(pen: &DrawContext<'_>, facts: &SessionInfo, width: usize) -> Vec<Line<'
     ));
     let are = clean::wrap(words::START_KEYS_ARE.text(pen.lang), width.saturating_sub(column));
     let are = are.into_iter().map(|line| Line::styled(line, theme.text)).collect();
-    lines.extend(paint::labelled(keys, theme.dim, column, are));
+    lines.extend(paint::label_lines(keys, theme.dim, column, are));
     lines
 }
 

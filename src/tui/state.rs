@@ -3,23 +3,23 @@
 
 use super::Millis;
 use super::activity::Activity;
-use super::chips::Chips;
+use super::chips::Suggestions;
 use super::clerk;
 use super::composer::Composer;
 use super::files::FileMatches;
-use super::folders::Listing;
+use super::folders::FolderListing;
 use super::guard::QuestionGuard;
 use super::modal::Modals;
 use super::palette::Palette;
 use super::queue::Queue;
-use super::ring::Ring;
+use super::ring::NotifyMethod;
 use super::start;
-use super::surroundings::Surroundings;
-use super::theme::{AUTO, Background, Depth, Theme, ThemeRegistry, ThemeSource};
+use super::surroundings::TerminalCaps;
+use super::theme::{AUTO, Depth, Background, ThemeSource, Theme, ThemeRegistry};
 use super::transcript::Transcript;
 use crate::commands::{self, CommandContext, Surface};
 use crate::config::draft::SavedDraft;
-use crate::protocol::{Extensions, Notice, Op, SessionInfo};
+use crate::protocol::{Extensions, SessionInfo, Notice, Op};
 use crate::tools::exec::Watchdog;
 use crate::words::{Lang, LocalizedText};
 
@@ -31,19 +31,19 @@ pub struct ScreenConfig {
     pub theme: String,
     /// The user's own themes.
     pub themes: Vec<ThemeSource>,
-    pub around: Surroundings,
+    pub terminal_caps: TerminalCaps,
     pub facts: SessionInfo,
     /// Sent messages, oldest first.
     pub history: Vec<String>,
     /// The text in the input when the last session ended.
     pub draft: SavedDraft,
     /// The files for the history and the draft.
-    pub keep: clerk::SavePaths,
+    pub save_paths: clerk::SavePaths,
     /// The user's editor, as in `VISUAL`.
     pub editor: Option<String>,
     /// The folder for the editor's files.
     pub temp: std::sync::Arc<crate::tools::temp::RunFolder>,
-    pub habits: Habits,
+    pub preferences: Preferences,
     /// The first message, sent at once.
     pub first: Option<String>,
     /// The models of the server, where they were already requested.
@@ -56,7 +56,7 @@ pub struct ScreenConfig {
 
 /// Settings that the user turned on permanently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Habits {
+pub struct Preferences {
     /// The input begins with vi keys.
     pub vim: bool,
     /// Times are shown.
@@ -67,17 +67,17 @@ pub struct Habits {
 pub struct State {
     pub(super) composer: Composer,
     pub(super) palette: Palette,
-    pub(super) chips: Chips,
+    pub(super) suggestions: Suggestions,
     pub(super) queue: Queue,
     pub(super) transcript: Transcript,
     pub(super) modals: Modals,
     pub(super) guard: QuestionGuard,
     pub(super) activity: Activity,
     pub(super) facts: SessionInfo,
-    pub(super) known: Completions,
-    pub(super) dress: Appearance,
-    pub(super) person: Presence,
-    pub(super) mouse: Mouse,
+    pub(super) completions: Completions,
+    pub(super) appearance: Appearance,
+    pub(super) presence: Presence,
+    pub(super) mouse: MouseOwner,
 }
 
 /// Names for completion, as far as they are known.
@@ -86,17 +86,17 @@ pub struct Completions {
     /// The models of the server.
     pub models: Vec<String>,
     /// The user's commands, skills and bots.
-    pub kept: Extensions,
+    pub extensions: Extensions,
     /// Folders that may complete a typed path.
     pub folders: Vec<String>,
     /// The files were read.
-    pub looked: bool,
+    pub has_loaded_extensions: bool,
 }
 
 impl Completions {
     /// True for a user who has no extensions yet.
-    pub fn keeps_nothing(&self) -> bool {
-        self.looked && self.kept == Extensions::default()
+    pub fn has_no_extensions(&self) -> bool {
+        self.has_loaded_extensions && self.extensions == Extensions::default()
     }
 }
 
@@ -105,9 +105,9 @@ impl Completions {
 pub struct Appearance {
     pub theme: Theme,
     /// The name under which it was chosen, which may be `auto`.
-    pub worn: String,
-    pub wardrobe: ThemeRegistry,
-    pub ground: Background,
+    pub theme_name: String,
+    pub theme_registry: ThemeRegistry,
+    pub background: Background,
     pub depth: Depth,
     pub lang: Lang,
     /// The window's title, as last set.
@@ -121,129 +121,127 @@ pub struct Appearance {
 /// The state of the user at the keyboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Presence {
-    pub attention: WindowFocus,
+    pub window_focus: WindowFocus,
     /// Set after a first request to quit, until this time.
-    pub leaving_until: Option<Millis>,
+    pub confirm_quit_until: Option<Millis>,
     /// Unsaved changes are being written to another place; the screen quits after that.
-    pub leaves_when_written: bool,
+    pub should_quit_after_export: bool,
     /// The user was asked about unsaved changes.
-    pub knows_unsaved: bool,
+    pub has_handled_unsaved: bool,
     /// When Esc was last pressed.
-    pub escaped: Option<Millis>,
+    pub last_escape: Option<Millis>,
     /// A temporary message, and when it ends.
-    pub told: Option<(LocalizedText, Millis)>,
+    pub temporary_message: Option<(LocalizedText, Millis)>,
     /// How the user is notified.
-    pub ring: Ring,
+    pub notify_method: NotifyMethod,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WindowFocus {
     #[default]
-    Here,
-    Elsewhere,
+    Focused,
+    Unfocused,
 }
 
 /// Who handles the mouse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mouse {
+pub enum MouseOwner {
     /// The wheel scrolls the transcript.
     #[default]
-    Ours,
+    App,
     /// The terminal selects text.
-    Terminals,
+    Terminal,
 }
 
 impl State {
     pub fn new(config: ScreenConfig) -> State {
-        let ScreenConfig { lang, theme, themes, around, habits, facts, history, draft, .. } =
-            config;
+        let ScreenConfig { lang, theme, themes, terminal_caps: around, preferences: habits, facts, history, draft, .. } = config;
         let (models, notices) = (config.models, config.notices);
         let mut composer = Composer::new(history);
-        let queue = Queue::of(&draft);
+        let queue = Queue::from_draft(&draft);
         if !draft.shown.trim().is_empty() {
             composer.restore(draft);
         }
         composer.set_vim(Some(habits.vim));
-        let mut chips = Chips::default();
+        let mut chips = Suggestions::default();
         chips.set(&start::suggestions(lang));
         let mut transcript = Transcript::default();
-        notices.into_iter().chain(queue.kept()).for_each(|notice| transcript.notice(notice));
-        let (mut dress, torn) = Appearance::of(theme, ThemeRegistry::new(themes), &around, lang);
+        notices.into_iter().chain(queue.restored_notice()).for_each(|notice| transcript.add_notice(notice));
+        let (mut dress, torn) = Appearance::from_theme_name(theme, ThemeRegistry::new(themes), &around, lang);
         dress.timestamps = habits.timestamps;
-        torn.into_iter().for_each(|why| transcript.notice(Notice::error(why)));
+        torn.into_iter().for_each(|why| transcript.add_notice(Notice::error(why)));
         State {
             composer,
             palette: Palette::default(),
-            chips,
+            suggestions: chips,
             queue,
             transcript,
             modals: Modals::default(),
             guard: QuestionGuard::default(),
             activity: Activity::default(),
             facts,
-            known: Completions { models, ..Completions::default() },
-            dress,
-            person: Presence { ring: around.ring, ..Presence::default() },
-            mouse: Mouse::default(),
+            completions: Completions { models, ..Completions::default() },
+            appearance: dress,
+            presence: Presence { notify_method: around.notify_method, ..Presence::default() },
+            mouse: MouseOwner::default(),
         }
     }
 
     /// When something must be redrawn even if no event comes; `None`: never.
-    pub fn wakes_at(&self, now: Millis) -> Option<Millis> {
-        let spinner = self.activity.moves().then_some(now + super::activity::FRAME);
-        let reading = self.transcript.is_reading().then_some(now + super::pace::FRAME);
-        let told = self.person.told.as_ref().map(|(_, until)| *until);
-        let listens = self.modals.is_asking().then(|| self.guard.wakes_at(now)).flatten();
-        [spinner, self.person.leaving_until, reading, told, listens].into_iter().flatten().min()
+    pub fn next_wakeup(&self, now: Millis) -> Option<Millis> {
+        let spinner = self.activity.is_animated().then_some(now + super::activity::FRAME);
+        let reading = self.transcript.is_searching().then_some(now + super::pace::FRAME);
+        let told = self.presence.temporary_message.as_ref().map(|(_, until)| *until);
+        let listens = self.modals.is_question_on_top().then(|| self.guard.next_wakeup(now)).flatten();
+        [spinner, self.presence.confirm_quit_until, reading, told, listens].into_iter().flatten().min()
     }
 
     /// The current draft, which may be hidden under the palette.
     pub fn draft(&self) -> SavedDraft {
-        let draft =
-            self.palette.draft().map_or_else(|| self.composer.draft(), SavedDraft::from_text);
-        let (queue, later) = self.queue.waiting();
+        let draft = self.palette.draft().map_or_else(|| self.composer.draft(), SavedDraft::from_text);
+        let (queue, later) = self.queue.pending();
         SavedDraft { queue: queue.to_vec(), later, ..draft }
     }
 
     /// Messages queued at the last exit are queued again: tells the session.
-    pub fn requeued(&self) -> Option<Op> {
-        let (texts, _) = self.queue.waiting();
+    pub fn requeue_op(&self) -> Option<Op> {
+        let (texts, _) = self.queue.pending();
         (!texts.is_empty()).then(|| Op::SetQueue { texts: texts.to_vec() })
     }
 
     /// The query for files, and the folder to search.
-    pub fn wanted_files(&self) -> (Option<&str>, &str) {
-        (self.composer.files.wanted(), &self.facts.cwd)
+    pub fn file_query(&self) -> (Option<&str>, &str) {
+        (self.composer.files.query(), &self.facts.cwd)
     }
 
     /// Takes the files found.
-    pub fn found_files(&mut self, found: FileMatches) {
-        self.composer.files.found(found);
+    pub fn set_file_matches(&mut self, found: FileMatches) {
+        self.composer.files.set_matches(found);
     }
 
     /// The folder at the end of a path in a command's argument, as typed.
-    pub fn wanted_folder(&self) -> Option<String> {
-        let line = self.palette.is_wanted().then(|| self.composer.shown())?;
+    pub fn folder_prefix(&self) -> Option<String> {
+        let line = self.palette.is_completing().then(|| self.composer.display_text())?;
         commands::typed_folder(&line).map(str::to_owned)
     }
 
     /// Takes the folders found. Those of another path came too late.
-    pub fn found_folders(&mut self, found: Listing) {
-        if self.wanted_folder().as_ref() == Some(&found.lead) {
-            self.known.folders = found.folders;
+    pub fn set_folder_listing(&mut self, found: FolderListing) {
+        if self.folder_prefix().as_ref() == Some(&found.prefix) {
+            self.completions.folders = found.folders;
             let mut palette = std::mem::take(&mut self.palette);
-            palette.refresh(&self.composer.shown(), &self.call());
+            palette.refresh(&self.composer.display_text(), &self.command_context());
             self.palette = palette;
         }
     }
 
-    pub(super) fn call(&self) -> CommandContext<'_> {
+    pub(super) fn command_context(&self) -> CommandContext<'_> {
         CommandContext {
             facts: &self.facts,
-            models: &self.known.models,
-            extensions: &self.known.kept,
-            folders: &self.known.folders,
-            themes: self.dress.wardrobe.names(),
+            models: &self.completions.models,
+            extensions: &self.completions.extensions,
+            folders: &self.completions.folders,
+            themes: self.appearance.theme_registry.names(),
             surface: Surface::Local,
             busy: self.activity.is_busy(),
         }
@@ -252,22 +250,22 @@ impl State {
 
 impl Appearance {
     /// The theme of that name; if it is unavailable, `auto`, and the reason.
-    fn of(
+    fn from_theme_name(
         name: String,
         wardrobe: ThemeRegistry,
-        around: &Surroundings,
+        around: &TerminalCaps,
         lang: Lang,
     ) -> (Appearance, Option<LocalizedText>) {
         let worn = if name.is_empty() { AUTO.to_owned() } else { name };
         let (theme, title) = (Theme::default(), String::new());
-        let Surroundings { depth, ground, clock, .. } = *around;
+        let TerminalCaps { depth, background: ground, clock, .. } = *around;
         let timestamps = false;
         let mut dress =
-            Appearance { theme, worn, wardrobe, ground, depth, lang, title, clock, timestamps };
-        let torn = dress.put_on(&dress.worn.clone()).err();
+            Appearance { theme, theme_name: worn, theme_registry: wardrobe, background: ground, depth, lang, title, clock, timestamps };
+        let torn = dress.set_theme(&dress.theme_name.clone()).err();
         if torn.is_some() {
             // `auto` is built in, so it is always available.
-            let _ = dress.put_on(AUTO);
+            let _ = dress.set_theme(AUTO);
         }
         (dress, torn)
     }
@@ -276,24 +274,24 @@ impl Appearance {
     ///
     /// # Errors
     /// The sentence that says why.
-    pub fn put_on(&mut self, name: &str) -> Result<(), LocalizedText> {
-        self.theme = self.wardrobe.theme(name, self.depth, self.ground)?;
-        name.clone_into(&mut self.worn);
+    pub fn set_theme(&mut self, name: &str) -> Result<(), LocalizedText> {
+        self.theme = self.theme_registry.theme(name, self.depth, self.background)?;
+        name.clone_into(&mut self.theme_name);
         Ok(())
     }
 
     /// The background is known now.
-    pub fn stands_on(&mut self, ground: Background) {
-        self.ground = ground;
-        if self.worn == AUTO
-            && let Ok(theme) = self.wardrobe.theme(AUTO, self.depth, ground)
+    pub fn set_background(&mut self, ground: Background) {
+        self.background = ground;
+        if self.theme_name == AUTO
+            && let Ok(theme) = self.theme_registry.theme(AUTO, self.depth, ground)
         {
             self.theme = theme;
         }
     }
 
     /// True when the terminal's answer would change something.
-    pub fn wants_ground(&self) -> bool {
-        self.worn == AUTO && self.depth != Depth::None
+    pub fn needs_background(&self) -> bool {
+        self.theme_name == AUTO && self.depth != Depth::None
     }
 }

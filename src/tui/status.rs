@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::clean;
 use super::paint::{self, DrawContext};
-use crate::protocol::{Provider, SandboxStatus, SessionInfo};
+use crate::protocol::{SessionInfo, Provider, SandboxStatus};
 use crate::words::{Lang, Phrase, screen as words};
 
 const GAP: usize = 3;
@@ -17,28 +17,22 @@ const GAP: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyHint {
     pub key: &'static str,
-    pub does: Phrase,
+    pub action: Phrase,
 }
 
 /// One part of the line. Parts with the lowest worth are dropped first.
-struct Part {
-    worth: u8,
+struct StatusPart {
+    priority: u8,
     text: String,
     style: Style,
 }
 
 /// Draws facts on the left and key hints on the right.
-pub fn draw(
-    area: Rect,
-    buf: &mut Buffer,
-    pen: &DrawContext<'_>,
-    facts: &SessionInfo,
-    hints: &[KeyHint],
-) {
+pub fn draw(area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, facts: &SessionInfo, hints: &[KeyHint]) {
     let width = usize::from(area.width).saturating_sub(3);
     let right = hint_line(hints, pen, width / 2);
     let room = width.saturating_sub(right.width() + GAP);
-    let left = fitting(parts(facts, pen), room);
+    let left = fit_parts(parts(facts, pen), room);
     paint::line(area, buf, 2, width + 2, &left);
     let free = width.saturating_sub(left.width() + GAP);
     if right.width() <= free {
@@ -56,7 +50,7 @@ pub fn draw_hints(area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, hints: &[
 fn hint_line(hints: &[KeyHint], pen: &DrawContext<'_>, room: usize) -> Line<'static> {
     let mut line = Line::default();
     for hint in hints {
-        let does = hint.does.text(pen.lang);
+        let does = hint.action.text(pen.lang);
         let gap = if line.spans.is_empty() { 0 } else { GAP };
         if line.width() + gap + clean::width(hint.key) + 1 + clean::width(does) > room {
             break;
@@ -68,9 +62,9 @@ fn hint_line(hints: &[KeyHint], pen: &DrawContext<'_>, room: usize) -> Line<'sta
     line
 }
 
-fn parts(facts: &SessionInfo, pen: &DrawContext<'_>) -> Vec<Part> {
+fn parts(facts: &SessionInfo, pen: &DrawContext<'_>) -> Vec<StatusPart> {
     let theme = pen.theme;
-    let part = |worth, text, style| Part { worth, text, style };
+    let part = |worth, text, style| StatusPart { priority: worth, text, style };
     let mut parts = vec![part(9, model(facts, pen.lang), theme.text)];
     if facts.unsaved.is_some() {
         parts.push(part(10, words::STATUS_UNSAVED.text(pen.lang).to_owned(), theme.warn));
@@ -80,7 +74,7 @@ fn parts(facts: &SessionInfo, pen: &DrawContext<'_>) -> Vec<Part> {
         parts.push(part(5, mode, theme.dim));
     }
     if let Some(bot) = &facts.bot {
-        parts.push(part(6, clean::flat(bot), theme.dim));
+        parts.push(part(6, clean::single_line(bot), theme.dim));
     }
     parts.push(part(7, clean::elide_middle(&folder(&facts.cwd), 32), theme.dim));
     if matches!(facts.shelter, SandboxStatus::Absent | SandboxStatus::Off) {
@@ -93,19 +87,19 @@ fn parts(facts: &SessionInfo, pen: &DrawContext<'_>) -> Vec<Part> {
     if usage.input_tokens + usage.output_tokens > 0 {
         let about = if usage.estimated { "~" } else { "" };
         let tokens = words::STATUS_TOKENS
-            .with("in", format!("{about}{}", short(usage.input_tokens)))
-            .with("out", format!("{about}{}", short(usage.output_tokens)));
+            .with("in", format!("{about}{}", format_count(usage.input_tokens)))
+            .with("out", format!("{about}{}", format_count(usage.output_tokens)));
         parts.push(part(3, tokens.text(pen.lang), theme.dim));
     }
     parts
 }
 
-fn fitting(mut parts: Vec<Part>, room: usize) -> Line<'static> {
-    let width = |parts: &[Part]| {
+fn fit_parts(mut parts: Vec<StatusPart>, room: usize) -> Line<'static> {
+    let width = |parts: &[StatusPart]| {
         parts.iter().map(|part| clean::width(&part.text) + GAP).sum::<usize>().saturating_sub(GAP)
     };
     while parts.len() > 1 && width(&parts) > room {
-        let least = parts.iter().enumerate().min_by_key(|(_, part)| part.worth);
+        let least = parts.iter().enumerate().min_by_key(|(_, part)| part.priority);
         if let Some((at, _)) = least {
             parts.remove(at);
         }
@@ -136,13 +130,13 @@ pub fn is_guide(facts: &SessionInfo) -> bool {
 pub fn folder(cwd: &str) -> String {
     let parts: Vec<_> = cwd.split('/').filter(|part| !part.is_empty()).collect();
     match parts.as_slice() {
-        [.., parent, name] => clean::flat(&format!("{parent}/{name}")),
-        _ => clean::flat(cwd),
+        [.., parent, name] => clean::single_line(&format!("{parent}/{name}")),
+        _ => clean::single_line(cwd),
     }
 }
 
 /// `812`, `1.2k`, `34k`, `1.2M`.
-fn short(n: u64) -> String {
+fn format_count(n: u64) -> String {
     match n {
         0..1_000 => n.to_string(),
         1_000..10_000 => format!("{}.{}k", n / 1_000, n % 1_000 / 100),
@@ -159,7 +153,7 @@ mod tests {
     fn numbers_stay_short() {
         let cases = [(0, "0"), (812, "812"), (1_250, "1.2k"), (34_900, "34k"), (1_290_000, "1.2M")];
         for (n, text) in cases {
-            assert_eq!(short(n), text);
+            assert_eq!(format_count(n), text);
         }
     }
 

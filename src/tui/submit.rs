@@ -1,18 +1,18 @@
 //! Handles Enter: sends a message, runs a command or a shell line. The text is parsed once, as
 //! shown in the input; pastes are expanded afterwards and never parsed.
 
-use super::event::{Millis, ScreenEffect};
+use super::event::{ScreenEffect, Millis};
 use super::modal::Modal;
-use super::queue::Later;
+use super::queue::DeferredItem;
 use super::state::State;
 use super::{choosing, start};
-use crate::commands::{self, CommandOutcome, Surface, UiAction};
+use crate::commands::{self, UiAction, CommandOutcome, Surface};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{Mention, Notice, Op};
 use crate::words::{Lang, input, screen as words};
 
 pub fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
-    if state.composer.shown().trim().is_empty() {
+    if state.composer.display_text().trim().is_empty() {
         return Vec::new();
     }
     state.palette.close();
@@ -20,44 +20,40 @@ pub fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     let draft = state.palette.take_draft();
     let taken = state.composer.take();
     if let Some(draft) = draft {
-        state.composer.set(&draft, state.dress.lang);
+        state.composer.set_text(&draft, state.appearance.lang);
     }
     let whole = |text: &str| taken.folds.expand(text);
-    let mut effects = vec![ScreenEffect::Keep(whole(&taken.shown))];
-    effects.extend(match line::parse_with_pastes(&taken.shown, &taken.pasted) {
+    let mut effects = vec![ScreenEffect::SaveHistory(whole(&taken.display_text))];
+    effects.extend(match line::parse_with_pastes(&taken.display_text, &taken.small_pastes) {
         Intent::Empty => Vec::new(),
         Intent::Message { parts } => vec![ScreenEffect::Send(line::submit_op(parts, whole))],
-        Intent::Shell { line, keep } => {
-            vec![ScreenEffect::Send(Op::Shell { line: whole(&line), keep })]
-        }
+        Intent::Shell { line, keep } => vec![ScreenEffect::Send(Op::Shell { line: whole(&line), keep })],
         // The user's extensions are not read yet: the session decides.
         Intent::Command { name, args, mentions }
-            if !state.known.looked
-                && !state.modals.is_asking()
+            if !state.completions.has_loaded_extensions
+                && !state.modals.is_question_on_top()
                 && commands::find(&name).is_none() =>
         {
             vec![ScreenEffect::Send(Op::Invoke { name, args: whole(&args), mentions })]
         }
         Intent::Command { name, args, mentions } => {
             let effects = command(state, &format!("/{name} {}", whole(&args)), at);
-            effects.into_iter().map(|effect| named(effect, &mentions)).collect()
+            effects.into_iter().map(|effect| attach_mentions(effect, &mentions)).collect()
         }
     });
-    if state.queue.holds() && state.activity.is_busy() {
-        return held(state, effects, &whole(&taken.shown));
+    if state.queue.has_deferred() && state.activity.is_busy() {
+        return defer_messages(state, effects, &whole(&taken.display_text));
     }
     effects
 }
 
 /// A message after a waiting command is sent once that has run.
-fn held(state: &mut State, effects: Vec<ScreenEffect>, text: &str) -> Vec<ScreenEffect> {
+fn defer_messages(state: &mut State, effects: Vec<ScreenEffect>, text: &str) -> Vec<ScreenEffect> {
     let mut now = Vec::new();
     for effect in effects {
         match effect {
-            ScreenEffect::Send(
-                op @ (Op::Submit { .. } | Op::SubmitPrompt { .. } | Op::Invoke { .. }),
-            ) => {
-                state.queue.hold(text.to_owned(), op);
+            ScreenEffect::Send(op @ (Op::Submit { .. } | Op::SubmitPrompt { .. } | Op::Invoke { .. })) => {
+                state.queue.defer_message(text.to_owned(), op);
             }
             other => now.push(other),
         }
@@ -66,7 +62,7 @@ fn held(state: &mut State, effects: Vec<ScreenEffect>, text: &str) -> Vec<Screen
 }
 
 /// Files named in the arguments are attached to the prompt made of them.
-fn named(effect: ScreenEffect, mentions: &[Mention]) -> ScreenEffect {
+fn attach_mentions(effect: ScreenEffect, mentions: &[Mention]) -> ScreenEffect {
     match effect {
         ScreenEffect::Send(Op::SubmitPrompt { mut prompt }) => {
             prompt.attach(mentions.iter().cloned());
@@ -80,20 +76,20 @@ fn named(effect: ScreenEffect, mentions: &[Mention]) -> ScreenEffect {
 }
 
 fn command(state: &mut State, line: &str, at: Millis) -> Vec<ScreenEffect> {
-    let outcome = match state.modals.is_asking() {
-        true => commands::dispatch_over_question(&state.call(), line),
-        false => commands::dispatch(&state.call(), line),
+    let outcome = match state.modals.is_question_on_top() {
+        true => commands::dispatch_over_question(&state.command_context(), line),
+        false => commands::dispatch(&state.command_context(), line),
     };
-    follow(state, outcome, at)
+    apply_outcome(state, outcome, at)
 }
 
 /// Runs what waited for the turn to end.
-pub fn later(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
+pub fn run_deferred(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
-    for later in state.queue.take_later() {
+    for later in state.queue.take_next() {
         match later {
-            Later::Command(line) => effects.extend(command(state, &line, at)),
-            Later::Message(text, op) => {
+            DeferredItem::Command(line) => effects.extend(command(state, &line, at)),
+            DeferredItem::Message(text, op) => {
                 effects.push(ScreenEffect::Send(op.map_or(Op::Submit { text }, |op| *op)));
             }
         }
@@ -102,28 +98,28 @@ pub fn later(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
 }
 
 /// Applies the result of a command, here and elsewhere.
-fn follow(state: &mut State, outcome: CommandOutcome, at: Millis) -> Vec<ScreenEffect> {
+fn apply_outcome(state: &mut State, outcome: CommandOutcome, at: Millis) -> Vec<ScreenEffect> {
     match outcome {
         CommandOutcome::Send(op) => {
             if op == Op::Stop {
-                state.activity.stopping(at);
+                state.activity.set_stopping(at);
             }
             vec![ScreenEffect::Send(op)]
         }
         CommandOutcome::Say(notice) => {
-            state.transcript.notice(notice);
+            state.transcript.add_notice(notice);
             Vec::new()
         }
         CommandOutcome::Page { title, rows } => {
-            state.transcript.page(title, rows);
+            state.transcript.add_page(title, rows);
             Vec::new()
         }
         CommandOutcome::Do(UiAction::Help(Some(topic))) => {
-            follow(state, commands::help_page(Some(&topic), Surface::Local, &state.known.kept), at)
+            apply_outcome(state, commands::help_page(Some(&topic), Surface::Local, &state.completions.extensions), at)
         }
         CommandOutcome::Do(act) => perform(state, act),
         CommandOutcome::Many(outcomes) => {
-            outcomes.into_iter().flat_map(|outcome| follow(state, outcome, at)).collect()
+            outcomes.into_iter().flat_map(|outcome| apply_outcome(state, outcome, at)).collect()
         }
     }
 }
@@ -131,9 +127,9 @@ fn follow(state: &mut State, outcome: CommandOutcome, at: Millis) -> Vec<ScreenE
 /// Carries out actions that only a user interface can.
 fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
     match act {
-        UiAction::Quit => return choosing::leave(state),
+        UiAction::Quit => return choosing::quit(state),
         UiAction::Help(_) => {
-            let help = Modal::help(&state.known.kept);
+            let help = Modal::help(&state.completions.extensions);
             state.modals.open(help);
         }
         UiAction::Keys => state.modals.open(Modal::keys()),
@@ -141,60 +137,60 @@ fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
         UiAction::Vim(on) => {
             let on = state.composer.set_vim(on);
             let say = if on { input::VIM_ON } else { input::VIM_OFF };
-            state.transcript.notice(Notice::info(say));
-            return vec![ScreenEffect::Set { key: "vim", value: on.to_string() }];
+            state.transcript.add_notice(Notice::info(say));
+            return vec![ScreenEffect::SaveSetting { key: "vim", value: on.to_string() }];
         }
         UiAction::Timestamps(on) => {
-            let on = on.unwrap_or(!state.dress.timestamps);
-            state.dress.timestamps = on;
-            return vec![ScreenEffect::Set { key: "timestamps", value: on.to_string() }];
+            let on = on.unwrap_or(!state.appearance.timestamps);
+            state.appearance.timestamps = on;
+            return vec![ScreenEffect::SaveSetting { key: "timestamps", value: on.to_string() }];
         }
         UiAction::Theme(Some(name)) => return set_theme(state, &name),
-        UiAction::Theme(None) => choosing::themes(state),
-        UiAction::Models => return choosing::models(state),
-        UiAction::Sessions => return choosing::sessions(state),
-        UiAction::Rewind => choosing::turns(state),
-        UiAction::Bots => choosing::bots(state),
+        UiAction::Theme(None) => choosing::open_themes(state),
+        UiAction::Models => return choosing::open_models(state),
+        UiAction::Sessions => return choosing::open_sessions(state),
+        UiAction::Rewind => choosing::open_turns(state),
+        UiAction::Bots => choosing::open_bots(state),
         UiAction::Dump => return dump(state),
         UiAction::Search(words) if words.is_empty() => state.transcript.search(),
         UiAction::Search(words) => state.transcript.search_for(&words),
-        UiAction::Later(line) => state.queue.later(line),
+        UiAction::Later(line) => state.queue.defer_command(line),
         UiAction::Copy(back) => return copy(state, back),
     }
     Vec::new()
 }
 
 pub fn set_lang(state: &mut State, lang: Lang) {
-    if state.dress.lang == lang {
+    if state.appearance.lang == lang {
         return;
     }
-    state.dress.lang = lang;
+    state.appearance.lang = lang;
     if state.transcript.is_empty() {
-        state.chips.set(&start::suggestions(lang));
+        state.suggestions.set(&start::suggestions(lang));
     }
 }
 
 /// Switches the theme, and saves it for the next start.
 pub fn set_theme(state: &mut State, name: &str) -> Vec<ScreenEffect> {
-    if let Err(why) = state.dress.put_on(name) {
-        state.transcript.notice(Notice::error(why));
+    if let Err(why) = state.appearance.set_theme(name) {
+        state.transcript.add_notice(Notice::error(why));
         return Vec::new();
     }
-    let keep = ScreenEffect::Set { key: "theme", value: name.to_owned() };
-    let ask = state.dress.wants_ground().then_some(ScreenEffect::AskGround);
+    let keep = ScreenEffect::SaveSetting { key: "theme", value: name.to_owned() };
+    let ask = state.appearance.needs_background().then_some(ScreenEffect::QueryBackground);
     ask.into_iter().chain([keep]).collect()
 }
 
 /// The whole conversation, for the terminal's own scrolling and searching.
 pub fn dump(state: &mut State) -> Vec<ScreenEffect> {
-    let lang = state.dress.lang;
-    let (text, back) = (state.transcript.plain(), words::DUMP_BACK.text(lang));
+    let lang = state.appearance.lang;
+    let (text, back) = (state.transcript.plain_text(), words::DUMP_BACK.text(lang));
     vec![ScreenEffect::Dump(format!("{text}\n{back}\n"))]
 }
 
 fn copy(state: &mut State, back: usize) -> Vec<ScreenEffect> {
     let Some(text) = state.transcript.answer(back.saturating_sub(1)).map(str::to_owned) else {
-        state.transcript.notice(Notice::warning(words::NOTHING_TO_COPY));
+        state.transcript.add_notice(Notice::warning(words::NOTHING_TO_COPY));
         return Vec::new();
     };
     vec![ScreenEffect::Copy(text)]

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 
 use super::clipboard::Clipboard;
 use super::event::Millis;
-use super::ring::Ring;
-use super::theme::{Background, Depth};
+use super::ring::NotifyMethod;
+use super::theme::{Depth, Background};
 
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
+pub struct TerminalCaps {
     pub depth: Depth,
     /// The assumed background, until the terminal reports it.
-    pub ground: Background,
-    pub ring: Ring,
+    pub background: Background,
+    pub notify_method: NotifyMethod,
     /// The ways to reach the clipboard.
     pub clipboard: Clipboard,
     /// The user's home, for `~` in a typed path.
     pub home: PathBuf,
     /// Whether links may be sent to the terminal.
-    pub links: bool,
+    pub supports_links: bool,
     /// The wall-clock time when the screen starts, in milliseconds since 1970.
     pub clock: Millis,
 }
@@ -48,7 +48,7 @@ const TMUX: (u32, u32) = (3, 4);
 
 /// Whether links may be sent to a terminal with these variables. An unidentified terminal gets
 /// none; `FORCE_HYPERLINK` overrides.
-pub fn knows_links(variable: impl Fn(&str) -> String) -> bool {
+pub fn supports_links(variable: impl Fn(&str) -> String) -> bool {
     let (program, term) =
         (variable("TERM_PROGRAM").to_lowercase(), variable("TERM").to_lowercase());
     match variable("FORCE_HYPERLINK").as_str() {
@@ -99,7 +99,7 @@ mod tests {
                 let found = set.iter().find(|(set, _)| *set == name);
                 found.map_or(String::new(), |(_, value)| (*value).to_owned())
             };
-            assert_eq!(knows_links(variable), knows, "{set:?}");
+            assert_eq!(supports_links(variable), knows, "{set:?}");
         }
     }
 }

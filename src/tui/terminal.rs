@@ -26,10 +26,10 @@ use crossterm::{Command, execute, queue};
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-use super::careful::{Shared, WideCharBackend};
+use super::careful::{WideCharBackend, SharedLinks};
 use super::clean;
-use super::clipboard::Through;
-use super::transcript::Anchor;
+use super::clipboard::Multiplexer;
+use super::transcript::Hyperlink;
 use crate::tools::exec::Watchdog;
 use crate::{signals, terminal_modes};
 
@@ -46,7 +46,7 @@ struct PopTitle;
 /// Clears all keyboard flags, whatever was set.
 struct ClearKeyboardFlags;
 /// OSC 11. A terminal that does not know it ignores it; the answer arrives among the keys.
-struct AskGround;
+struct QueryBackground;
 
 macro_rules! sequence {
     ($($name:ident: $text:literal;)*) => {
@@ -68,57 +68,57 @@ sequence! {
     PushTitle: "\x1b[22;0t";
     PopTitle: "\x1b[23;0t";
     ClearKeyboardFlags: "\x1b[=0u";
-    AskGround: "\x1b]11;?\x1b\\";
+    QueryBackground: "\x1b]11;?\x1b\\";
 }
 
 /// Writes a frame in one piece, ignoring flushes on the way: a terminal that reads half of a frame
 /// may show it.
 #[derive(Debug)]
-struct Whole {
+struct FrameWriter {
     out: BufWriter<Stdout>,
-    held: Rc<Cell<Hold>>,
+    write_mode: Rc<Cell<WriteMode>>,
 }
 
 /// What happens to written bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Hold {
+enum WriteMode {
     #[default]
-    Passes,
+    PassThrough,
     /// A frame is being written.
-    Held,
+    Buffered,
     /// The terminal is restored: nothing may be written to it any more. Ratatui shows the cursor
     /// when it is dropped, and panics where the terminal is gone.
-    Dropped,
+    Discarded,
 }
 
-impl Write for Whole {
+impl Write for FrameWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.held.get() == Hold::Dropped { Ok(bytes.len()) } else { self.out.write(bytes) }
+        if self.write_mode.get() == WriteMode::Discarded { Ok(bytes.len()) } else { self.out.write(bytes) }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if self.held.get() == Hold::Passes { self.out.flush() } else { Ok(()) }
+        if self.write_mode.get() == WriteMode::PassThrough { self.out.flush() } else { Ok(()) }
     }
 }
 
 /// The terminal while this program controls it.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<WideCharBackend<Whole>>,
-    held: Rc<Cell<Hold>>,
-    taken: Taken,
+    terminal: Terminal<WideCharBackend<FrameWriter>>,
+    write_mode: Rc<Cell<WriteMode>>,
+    lock: TerminalLock,
     /// True when the content of the terminal is unknown.
-    forgotten: bool,
+    needs_full_redraw: bool,
     /// True while the normal screen is shown until a key is pressed.
-    away: bool,
+    is_on_main_screen: bool,
     /// The links of the next frame, for the backend; `None`: the terminal gets no links.
-    links: Option<Shared>,
+    links: Option<SharedLinks>,
 }
 
 /// Whether this program controls the terminal now; shared with the panic hook.
 #[derive(Clone, Debug)]
-struct Taken {
-    now: Arc<AtomicBool>,
+struct TerminalLock {
+    is_held: Arc<AtomicBool>,
     watchdog: Watchdog,
 }
 
@@ -128,17 +128,17 @@ impl Screen {
     /// # Errors
     /// When there is no terminal, or it cannot be switched.
     pub fn enter(links: bool, watchdog: Watchdog) -> io::Result<Screen> {
-        let taken = Taken { now: Arc::default(), watchdog };
+        let taken = TerminalLock { is_held: Arc::default(), watchdog };
         restore_on_panic(taken.clone());
-        let held = Rc::new(Cell::new(Hold::Passes));
+        let held = Rc::new(Cell::new(WriteMode::PassThrough));
         let out = BufWriter::with_capacity(BUFFER, io::stdout());
-        let out = Whole { out, held: Rc::clone(&held) };
-        let shared = Shared::default();
+        let out = FrameWriter { out, write_mode: Rc::clone(&held) };
+        let shared = SharedLinks::default();
         let terminal = Terminal::new(WideCharBackend::new(out, Rc::clone(&shared)))?;
         let links = links.then_some(shared);
-        let screen = Screen { terminal, held, taken, forgotten: false, away: false, links };
+        let screen = Screen { terminal, write_mode: held, lock: taken, needs_full_redraw: false, is_on_main_screen: false, links };
         terminal_modes::restore_from_raw(io::stdin());
-        screen.taken.take()?;
+        screen.lock.acquire()?;
         Ok(screen)
     }
 
@@ -146,17 +146,17 @@ impl Screen {
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>) -> Vec<Anchor>) -> io::Result<()> {
-        self.held.set(Hold::Held);
-        let drawn = self.draw_held(draw);
-        self.held.set(Hold::Passes);
+    pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>) -> Vec<Hyperlink>) -> io::Result<()> {
+        self.write_mode.set(WriteMode::Buffered);
+        let drawn = self.draw_buffered(draw);
+        self.write_mode.set(WriteMode::PassThrough);
         drawn?;
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
     }
 
-    fn draw_held(&mut self, draw: impl FnOnce(&mut Frame<'_>) -> Vec<Anchor>) -> io::Result<()> {
+    fn draw_buffered(&mut self, draw: impl FnOnce(&mut Frame<'_>) -> Vec<Hyperlink>) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
-        if std::mem::take(&mut self.forgotten) {
+        if std::mem::take(&mut self.needs_full_redraw) {
             // Not `Terminal::clear`: it queries the terminal for the cursor position, and waits.
             let size = self.terminal.size()?;
             self.terminal.resize(Rect::new(0, 0, size.width, size.height))?;
@@ -173,15 +173,15 @@ impl Screen {
 
     /// Forgets the content of the terminal, so that the next frame is drawn whole: a terminal that
     /// was smaller for a moment has lost some of it.
-    pub fn forget(&mut self) {
-        self.forgotten = true;
+    pub fn invalidate(&mut self) {
+        self.needs_full_redraw = true;
     }
 
     /// # Errors
     /// When the terminal is gone.
     pub fn title(&mut self, title: &str) -> io::Result<()> {
         // It leaves inside a sequence of the terminal: nothing in it may end that.
-        let title = clean::flat(title).replace(char::is_control, " ");
+        let title = clean::single_line(title).replace(char::is_control, " ");
         execute!(self.terminal.backend_mut(), SetTitle(title))
     }
 
@@ -189,27 +189,27 @@ impl Screen {
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn ask_ground(&mut self) -> io::Result<()> {
-        execute!(self.terminal.backend_mut(), AskGround)
+    pub fn query_background(&mut self) -> io::Result<()> {
+        execute!(self.terminal.backend_mut(), QueryBackground)
     }
 
     /// Writes a notification of the user.
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn ring(&mut self, sequence: &str) -> io::Result<()> {
+    pub fn write_notification(&mut self, sequence: &str) -> io::Result<()> {
         self.terminal.backend_mut().write_all(sequence.as_bytes())?;
         io::Write::flush(self.terminal.backend_mut())
     }
 
     /// # Errors
     /// When the terminal is gone.
-    pub fn copy(&mut self, text: &str, way: Through) -> io::Result<()> {
+    pub fn copy(&mut self, text: &str, way: Multiplexer) -> io::Result<()> {
         let mut sequence = String::new();
         CopyToClipboard::to_clipboard_from(text)
             .write_ansi(&mut sequence)
             .map_err(io::Error::other)?;
-        if way == Through::Tmux {
+        if way == Multiplexer::Tmux {
             // tmux passes it on unchanged where it may, and ignores it where it may not.
             let inner = sequence.replace('\x1b', "\x1b\x1b");
             write!(self.terminal.backend_mut(), "\x1bPtmux;{inner}\x1b\\")?;
@@ -234,28 +234,28 @@ impl Screen {
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn go_away(&mut self, text: &str) -> io::Result<()> {
-        self.taken.give_back();
-        self.away = true;
+    pub fn show_on_main_screen(&mut self, text: &str) -> io::Result<()> {
+        self.lock.release();
+        self.is_on_main_screen = true;
         let mut out = io::stdout().lock();
-        out.write_all(clean::text(text).as_bytes())?;
+        out.write_all(clean::sanitize(text).as_bytes())?;
         out.flush()?;
         // The key that ends it must not need Enter, and is not echoed.
         enable_raw_mode()
     }
 
-    pub fn is_away(&self) -> bool {
-        self.away
+    pub fn is_on_main_screen(&self) -> bool {
+        self.is_on_main_screen
     }
 
     /// Returns from the normal screen.
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn come_back(&mut self) -> io::Result<()> {
-        self.away = false;
-        self.forget();
-        self.taken.take()
+    pub fn leave_main_screen(&mut self) -> io::Result<()> {
+        self.is_on_main_screen = false;
+        self.invalidate();
+        self.lock.acquire()
     }
 
     /// Restores the terminal, stops the process until the shell continues it, and takes over the
@@ -266,7 +266,7 @@ impl Screen {
     pub fn suspend(&mut self) -> io::Result<()> {
         self.lend();
         signals::stop();
-        self.take_back()
+        self.reclaim()
     }
 
     /// Sets everything again after the process was stopped from outside: another program may have
@@ -275,69 +275,69 @@ impl Screen {
     /// # Errors
     /// When the terminal cannot be switched.
     pub fn reassert(&mut self) -> io::Result<()> {
-        if !self.is_ours() {
+        if !self.has_terminal() {
             return Ok(());
         }
         wait_for_foreground();
-        self.forget();
+        self.invalidate();
         // No other program has changed it.
         if terminal_modes::is_raw(io::stdin()) {
             return Ok(());
         }
         disable_raw_mode()?;
         execute!(io::stdout(), PopKeyboardEnhancementFlags)?;
-        self.taken.switch()
+        self.lock.enter_modes()
     }
 
     /// Tells the watchdog about the terminal, if it was started after the terminal was taken over.
-    pub fn watched(&self) {
-        if self.is_ours() {
-            self.taken.watchdog.terminal_taken(&given_back());
+    pub fn register_with_watchdog(&self) {
+        if self.has_terminal() {
+            self.lock.watchdog.terminal_taken(&restore_sequence());
         }
     }
 
     /// Hands the terminal to another program for a while.
     pub fn lend(&mut self) {
-        self.taken.give_back();
+        self.lock.release();
     }
 
     /// Takes over the terminal again, whatever was done to it meanwhile.
     ///
     /// # Errors
     /// When the terminal cannot be switched.
-    pub fn take_back(&mut self) -> io::Result<()> {
-        self.taken.take()?;
-        self.forget();
+    pub fn reclaim(&mut self) -> io::Result<()> {
+        self.lock.acquire()?;
+        self.invalidate();
         Ok(())
     }
 
     /// False while another program has the terminal.
-    pub fn is_ours(&self) -> bool {
-        self.taken.now.load(Ordering::SeqCst)
+    pub fn has_terminal(&self) -> bool {
+        self.lock.is_held.load(Ordering::SeqCst)
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        if self.away {
+        if self.is_on_main_screen {
             let _ = disable_raw_mode();
         }
-        self.taken.give_back();
-        self.held.set(Hold::Dropped);
+        self.lock.release();
+        self.write_mode.set(WriteMode::Discarded);
     }
 }
 
-impl Taken {
-    fn take(&self) -> io::Result<()> {
+impl TerminalLock {
+    fn acquire(&self) -> io::Result<()> {
         wait_for_foreground();
         execute!(io::stdout(), PushTitle)?;
-        self.switch()
+        self.enter_modes()
     }
 
-    fn switch(&self) -> io::Result<()> {
+    fn enter_modes(&self) -> io::Result<()> {
         enable_raw_mode()?;
-        self.now.store(true, Ordering::SeqCst);
-        self.watchdog.terminal_taken(&given_back());
+        self.is_held.store(true, Ordering::SeqCst);
+        self.watchdog.terminal_taken(&restore_sequence());
         execute!(
             io::stdout(),
             EnterAlternateScreen,
@@ -351,23 +351,23 @@ impl Taken {
             ClearKeyboardFlags,
             PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
         )
-        .inspect_err(|_| self.give_back())
+        .inspect_err(|_| self.release())
     }
 
     /// Restores once, however often it is called. Failures are ignored: the terminal may be gone.
-    fn give_back(&self) {
-        if !self.now.swap(false, Ordering::SeqCst) {
+    fn release(&self) {
+        if !self.is_held.swap(false, Ordering::SeqCst) {
             return;
         }
         let mut out = io::stdout();
-        let _ = out.write_all(given_back().as_bytes()).and_then(|()| out.flush());
+        let _ = out.write_all(restore_sequence().as_bytes()).and_then(|()| out.flush());
         let _ = disable_raw_mode();
         self.watchdog.terminal_released();
     }
 }
 
 /// The sequence that restores the terminal.
-fn given_back() -> String {
+fn restore_sequence() -> String {
     let mut text = String::new();
     let commands: [&dyn Fn(&mut String) -> fmt::Result; 10] = [
         &|to| EndSynchronizedUpdate.write_ansi(to),
@@ -404,14 +404,14 @@ fn is_foreground() -> bool {
 
 /// A panic on this thread restores the terminal before it is reported. On another thread the screen
 /// goes on, so the report goes to the log and not over the frame.
-fn restore_on_panic(taken: Taken) {
+fn restore_on_panic(taken: TerminalLock) {
     let before = std::panic::take_hook();
     let ours = std::thread::current().id();
     std::panic::set_hook(Box::new(move |panic| {
         if std::thread::current().id() == ours {
-            taken.give_back();
+            taken.release();
             before(panic);
-        } else if taken.now.load(Ordering::SeqCst) {
+        } else if taken.is_held.load(Ordering::SeqCst) {
             tracing::error!("{panic}");
         } else {
             before(panic);

@@ -17,7 +17,7 @@ mod wardrobe;
 
 pub use ground::Background;
 pub use paint::Depth;
-pub use wardrobe::{AUTO, ThemeRegistry, ThemeSource};
+pub use wardrobe::{AUTO, ThemeSource, ThemeRegistry};
 
 /// The built-in themes: name and source.
 const BUILT_IN: &[(&str, &str)] = &[
@@ -100,7 +100,7 @@ impl Theme {
 
     /// Parses a theme file. The error names the meaning and its problem.
     pub fn parse(toml: &str, depth: Depth) -> Result<Theme, LocalizedText> {
-        read::theme(toml, depth)
+        read::parse_theme(toml, depth)
     }
 
     /// The style of a tier. Its name is always shown too.

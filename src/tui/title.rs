@@ -6,21 +6,21 @@ use super::state::State;
 use crate::words::screen as words;
 
 /// The title, if it has changed.
-pub fn changed(state: &mut State) -> Option<ScreenEffect> {
+pub fn refresh(state: &mut State) -> Option<ScreenEffect> {
     let title = title(state);
-    if state.dress.title == title {
+    if state.appearance.title == title {
         return None;
     }
-    state.dress.title.clone_from(&title);
+    state.appearance.title.clone_from(&title);
     Some(ScreenEffect::Title(title))
 }
 
 fn title(state: &State) -> String {
     let folder = state.facts.cwd.rsplit('/').find(|part| !part.is_empty()).unwrap_or("/");
     // It is part of a terminal sequence and must not end it.
-    let folder: String = clean::flat(folder).chars().filter(|c| !c.is_control()).take(60).collect();
-    let lang = state.dress.lang;
-    let title = match (state.modals.asks(), state.activity.is_busy()) {
+    let folder: String = clean::single_line(folder).chars().filter(|c| !c.is_control()).take(60).collect();
+    let lang = state.appearance.lang;
+    let title = match (state.modals.has_question(), state.activity.is_busy()) {
         (true, _) => words::TITLE_ASKS,
         (false, true) => words::TITLE_WORKS,
         (false, false) => words::TITLE_IDLE,

@@ -5,13 +5,13 @@ use crossterm::event::{
     KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
-use super::event::{Millis, ScreenEffect, ScreenInput, TimedInput};
-use super::keys::{self, KeyAction, KeyContext, Scrolled};
-use super::modal::{Modal, ModalAction};
+use super::event::{ScreenEffect, TimedInput, ScreenInput, Millis};
+use super::keys::{self, KeyAction, KeyContext, ScrollAction};
+use super::modal::{ModalAction, Modal};
 use super::palette;
-use super::state::{Mouse, State, WindowFocus};
+use super::state::{WindowFocus, MouseOwner, State};
 use super::submit;
-use super::transcript::{Released, Scroll};
+use super::transcript::{ReleaseOutcome, Scroll};
 use super::{choosing, ring, start, title};
 use crate::protocol::{self, Notice, Op};
 use crate::words::{LocalizedText, screen as words};
@@ -33,60 +33,60 @@ const WHEEL: i32 = 3;
 
 pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
     let TimedInput { at, input } = event;
-    state.transcript.at(at);
+    state.transcript.set_time(at);
     let mut effects = match input {
         ScreenInput::Key(key) if key.kind == KeyEventKind::Release => return Vec::new(),
         ScreenInput::Key(key) => key_pressed(state, &key, at),
-        ScreenInput::Paste(text) => pasted(state, &text, at),
-        ScreenInput::Mouse(mouse) => moused(state, mouse, at),
+        ScreenInput::Paste(text) => handle_paste(state, &text, at),
+        ScreenInput::Mouse(mouse) => handle_mouse(state, mouse, at),
         ScreenInput::Resized => vec![ScreenEffect::Redraw],
-        ScreenInput::Copied(copied) => told(state, copied.say(), at),
-        ScreenInput::FocusGained => attend(state, WindowFocus::Here),
-        ScreenInput::FocusLost => attend(state, WindowFocus::Elsewhere),
-        ScreenInput::Session(event) => happened(state, *event, at),
-        ScreenInput::Ground(ground) => {
-            state.dress.stands_on(ground);
+        ScreenInput::Copied(copied) => show_message(state, copied.message(), at),
+        ScreenInput::FocusGained => set_window_focus(state, WindowFocus::Focused),
+        ScreenInput::FocusLost => set_window_focus(state, WindowFocus::Unfocused),
+        ScreenInput::Session(event) => handle_session_event(state, *event, at),
+        ScreenInput::Background(ground) => {
+            state.appearance.set_background(ground);
             Vec::new()
         }
-        ScreenInput::NotKept(why) => {
-            state.transcript.notice(Notice::warning(*why));
+        ScreenInput::SettingNotSaved(why) => {
+            state.transcript.add_notice(Notice::warning(*why));
             Vec::new()
         }
-        ScreenInput::Tick => ticked(state, at),
-        ScreenInput::Edited(edited) => {
-            state.guard.opened(at);
-            writing::edited(state, edited)
+        ScreenInput::Tick => handle_tick(state, at),
+        ScreenInput::EditorClosed(edited) => {
+            state.guard.restart(at);
+            writing::apply_editor_result(state, edited)
         }
-        ScreenInput::First(text) => {
+        ScreenInput::FirstMessage(text) => {
             let draft = state.composer.draft();
-            state.composer.set(&text, state.dress.lang);
+            state.composer.set_text(&text, state.appearance.lang);
             let effects = submit::send(state, at);
             state.composer.restore(draft);
             effects
         }
     };
-    effects.extend(state.palette.has_opened().then_some(ScreenEffect::Look));
-    effects.extend(title::changed(state));
+    effects.extend(state.palette.take_opened().then_some(ScreenEffect::RefreshExtensions));
+    effects.extend(title::refresh(state));
     effects
 }
 
 /// Shows a temporary message over the input.
-fn told(state: &mut State, say: LocalizedText, at: Millis) -> Vec<ScreenEffect> {
-    state.person.told = Some((say, at + TOLD));
+fn show_message(state: &mut State, say: LocalizedText, at: Millis) -> Vec<ScreenEffect> {
+    state.presence.temporary_message = Some((say, at + TOLD));
     Vec::new()
 }
 
-fn attend(state: &mut State, attention: WindowFocus) -> Vec<ScreenEffect> {
-    state.person.attention = attention;
+fn set_window_focus(state: &mut State, attention: WindowFocus) -> Vec<ScreenEffect> {
+    state.presence.window_focus = attention;
     Vec::new()
 }
 
-fn ticked(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
-    if state.person.leaving_until.is_some_and(|until| until <= at) {
-        state.person.leaving_until = None;
+fn handle_tick(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
+    if state.presence.confirm_quit_until.is_some_and(|until| until <= at) {
+        state.presence.confirm_quit_until = None;
     }
-    if state.person.told.as_ref().is_some_and(|(_, until)| *until <= at) {
-        state.person.told = None;
+    if state.presence.temporary_message.as_ref().is_some_and(|(_, until)| *until <= at) {
+        state.presence.temporary_message = None;
     }
     Vec::new()
 }
@@ -94,24 +94,24 @@ fn ticked(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
 /// A key goes to the topmost part: a dialog, the palette, the input, and then to its global
 /// meaning.
 fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
-    let leaving = state.person.leaving_until.take();
-    state.person.leaves_when_written = false;
-    if state.modals.is_asking() {
-        return asking::key(state, key, at);
+    let leaving = state.presence.confirm_quit_until.take();
+    state.presence.should_quit_after_export = false;
+    if state.modals.is_question_on_top() {
+        return asking::handle_key(state, key, at);
     }
-    state.guard.pressed(at);
+    state.guard.record_key(at);
     if !state.modals.is_empty() {
         return modal_key(state, key, at);
     }
-    if state.activity.is_busy() && asking::types(key) {
-        state.guard.wrote(at);
+    if state.activity.is_busy() && asking::is_text_key(key) {
+        state.guard.record_typing(at);
     }
-    if state.queue.is_picking()
+    if state.queue.has_selection()
         && let Some(effects) = writing::queue_key(state, key)
     {
         return effects;
     }
-    if state.composer.searching().is_some() && writing::search_key(state, key) {
+    if state.composer.active_search().is_some() && writing::search_key(state, key) {
         return Vec::new();
     }
     if state.transcript.search_key(key) {
@@ -141,7 +141,7 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffec
         Some(KeyAction::Interrupt) => interrupt(state, leaving, at),
         Some(action) => act(state, action, key, at),
         None => {
-            if state.composer.typed(key) {
+            if state.composer.type_key(key) {
                 input_changed(state);
             }
             Vec::new()
@@ -151,20 +151,20 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffec
 
 /// A key in a dialog that is not a question: a page, or a picker.
 fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
-    match state.modals.key(key, at, state.dress.lang) {
+    match state.modals.key(key, at, state.appearance.lang) {
         ModalAction::Stay => Vec::new(),
         ModalAction::Close => {
             state.modals.pop();
-            state.guard.opened(at);
+            state.guard.restart(at);
             Vec::new()
         }
         ModalAction::Send(op) => vec![ScreenEffect::Send(op)],
-        ModalAction::Chose(topic, choice) => choosing::chose(state, topic, choice, at),
-        ModalAction::Pass => match keys::action(KeyContext::Anywhere, key) {
+        ModalAction::Picked(topic, choice) => choosing::apply_choice(state, topic, choice, at),
+        ModalAction::Unhandled => match keys::action(KeyContext::Anywhere, key) {
             Some(
                 KeyAction::Palette
                 | KeyAction::Search
-                | KeyAction::Recall
+                | KeyAction::SearchHistory
                 | KeyAction::Stop
                 | KeyAction::Interrupt,
             )
@@ -178,18 +178,18 @@ fn palette_key(state: &mut State, action: KeyAction, at: Millis) -> Vec<ScreenEf
     match state.palette.act(action) {
         palette::PaletteAction::Stay => Vec::new(),
         palette::PaletteAction::Fill(text) => {
-            state.composer.set(&text, state.dress.lang);
+            state.composer.set_text(&text, state.appearance.lang);
             input_changed(state);
             Vec::new()
         }
         palette::PaletteAction::Run(text) => {
-            state.composer.set(&text, state.dress.lang);
+            state.composer.set_text(&text, state.appearance.lang);
             submit::send(state, at)
         }
         palette::PaletteAction::Send => submit::send(state, at),
         palette::PaletteAction::Closed(draft) => {
             if let Some(draft) = draft {
-                state.composer.set(&draft, state.dress.lang);
+                state.composer.set_text(&draft, state.appearance.lang);
             }
             Vec::new()
         }
@@ -200,21 +200,19 @@ fn palette_key(state: &mut State, action: KeyAction, at: Millis) -> Vec<ScreenEf
 fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
     match action {
         KeyAction::Stop => return stop(state, at),
-        KeyAction::Leave => return choosing::leave(state),
+        KeyAction::Quit => return choosing::quit(state),
         KeyAction::Redraw => return vec![ScreenEffect::Redraw],
         KeyAction::Suspend => return vec![ScreenEffect::Suspend],
-        KeyAction::Mouse => return vec![hand_over_mouse(state)],
+        KeyAction::Mouse => return vec![toggle_mouse(state)],
         KeyAction::Send => return enter(state, at),
         KeyAction::Up => return up(state),
         KeyAction::Help => {
-            let help = Modal::help(&state.known.kept);
+            let help = Modal::help(&state.completions.extensions);
             state.modals.open(help);
         }
         KeyAction::Steps => state.transcript.toggle_steps(),
         KeyAction::Dump => return submit::dump(state),
-        KeyAction::Copy => {
-            return state.transcript.selected().map(ScreenEffect::Copy).into_iter().collect();
-        }
+        KeyAction::Copy => return state.transcript.selected_text().map(ScreenEffect::Copy).into_iter().collect(),
         KeyAction::Search => state.transcript.search(),
         KeyAction::Scroll(by) => scroll(state, by),
         KeyAction::Palette => open_palette(state),
@@ -223,12 +221,12 @@ fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<
             input_changed(state);
         }
         KeyAction::Down => {
-            state.composer.down(state.dress.lang);
+            state.composer.down(state.appearance.lang);
             state.palette.close();
             writing::refresh_files(state);
         }
-        KeyAction::Recall => writing::search(state),
-        KeyAction::Editor => return vec![ScreenEffect::Editor(state.composer.whole())],
+        KeyAction::SearchHistory => writing::search(state),
+        KeyAction::Editor => return vec![ScreenEffect::Editor(state.composer.full_text())],
         KeyAction::Suggest => suggest(state, None),
         KeyAction::SuggestNth => suggest(state, keys::digit(key)),
         KeyAction::Interrupt
@@ -254,22 +252,22 @@ fn interrupt(state: &mut State, leaving: Option<Millis>, at: Millis) -> Vec<Scre
         return stop(state, at);
     }
     if leaving.is_some_and(|until| at < until) {
-        return choosing::leave(state);
+        return choosing::quit(state);
     }
-    state.person.leaving_until = Some(at + LEAVING);
+    state.presence.confirm_quit_until = Some(at + LEAVING);
     Vec::new()
 }
 
 fn stop(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
-    if past::twice(state, at) {
-        choosing::turns(state);
+    if past::is_second_escape(state, at) {
+        choosing::open_turns(state);
         return Vec::new();
     }
     state.transcript.deselect();
     if !state.activity.is_busy() {
         return Vec::new();
     }
-    state.activity.stopping(at);
+    state.activity.set_stopping(at);
     vec![ScreenEffect::Send(Op::Stop)]
 }
 
@@ -277,7 +275,7 @@ fn enter(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     if state.composer.break_at_backslash() {
         return Vec::new();
     }
-    let waits = !state.queue.waiting().0.is_empty();
+    let waits = !state.queue.pending().0.is_empty();
     if waits && state.composer.is_empty() && !state.activity.is_busy() {
         return vec![ScreenEffect::Send(Op::RunQueue)];
     }
@@ -286,8 +284,8 @@ fn enter(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
 
 /// Up on an empty input selects a queued message; else goes a row up, or back in the history.
 fn up(state: &mut State) -> Vec<ScreenEffect> {
-    let lang = state.dress.lang;
-    if state.composer.is_empty() && state.queue.pick() {
+    let lang = state.appearance.lang;
+    if state.composer.is_empty() && state.queue.select_last() {
         return Vec::new();
     }
     state.composer.up(lang);
@@ -298,55 +296,55 @@ fn up(state: &mut State) -> Vec<ScreenEffect> {
 
 /// Tab cycles through the suggestions while the input contains nothing else.
 fn suggest(state: &mut State, number: Option<usize>) {
-    let shown = state.composer.shown();
-    if !(shown.is_empty() || state.chips.is_filled(&shown)) || state.activity.is_busy() {
+    let shown = state.composer.display_text();
+    if !(shown.is_empty() || state.suggestions.is_last_inserted(&shown)) || state.activity.is_busy() {
         return;
     }
     let text = match number {
-        Some(number) => state.chips.nth(number),
-        None => state.chips.next(),
+        Some(number) => state.suggestions.nth(number),
+        None => state.suggestions.next(),
     };
     if let Some(text) = text.map(str::to_owned) {
-        state.composer.set(&text, state.dress.lang);
+        state.composer.set_text(&text, state.appearance.lang);
     }
 }
 
 fn open_palette(state: &mut State) {
-    state.palette.keep(state.composer.whole());
-    state.composer.set("/", state.dress.lang);
+    state.palette.keep(state.composer.full_text());
+    state.composer.set_text("/", state.appearance.lang);
     input_changed(state);
 }
 
 /// After each change of the input by the user.
 fn input_changed(state: &mut State) {
-    let shown = state.composer.shown();
+    let shown = state.composer.display_text();
     let draft = match shown.is_empty() {
         true => state.palette.take_draft(),
         false => None,
     };
     if let Some(draft) = draft {
-        state.composer.set(&draft, state.dress.lang);
+        state.composer.set_text(&draft, state.appearance.lang);
     }
     let mut palette = std::mem::take(&mut state.palette);
-    palette.refresh(&state.composer.shown(), &state.call());
+    palette.refresh(&state.composer.display_text(), &state.command_context());
     state.palette = palette;
     writing::refresh_files(state);
 }
 
-fn pasted(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> {
-    state.person.leaving_until = None;
-    let lang = state.dress.lang;
+fn handle_paste(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> {
+    state.presence.confirm_quit_until = None;
+    let lang = state.appearance.lang;
     if text.len() > PASTE {
         let size = words::PASTE_TOO_BIG.with("size", text.len() >> 20).with("most", PASTE >> 20);
-        state.transcript.notice(Notice::warning(size));
+        state.transcript.add_notice(Notice::warning(size));
         return Vec::new();
     }
-    if state.modals.is_asking() {
-        return asking::pasted(state, text, at);
+    if state.modals.is_question_on_top() {
+        return asking::handle_paste(state, text, at);
     }
-    state.guard.pressed(at);
-    if state.composer.searching().is_some() && state.modals.is_empty() {
-        state.composer.search_for(text.lines().next().unwrap_or_default());
+    state.guard.record_key(at);
+    if state.composer.active_search().is_some() && state.modals.is_empty() {
+        state.composer.extend_search(text.lines().next().unwrap_or_default());
         return Vec::new();
     }
     if state.modals.is_empty() && state.transcript.search_paste(text) {
@@ -359,12 +357,12 @@ fn pasted(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-fn moused(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<ScreenEffect> {
+fn handle_mouse(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<ScreenEffect> {
     let lines = match mouse.kind {
         MouseEventKind::ScrollUp => -WHEEL,
         MouseEventKind::ScrollDown => WHEEL,
-        MouseEventKind::Down(_) if state.modals.is_asking() => {
-            state.guard.pressed(at);
+        MouseEventKind::Down(_) if state.modals.is_question_on_top() => {
+            state.guard.record_key(at);
             return Vec::new();
         }
         MouseEventKind::Down(MouseButton::Left) if mouse.modifiers == KeyModifiers::NONE => {
@@ -379,8 +377,8 @@ fn moused(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<ScreenEffect>
         }
         MouseEventKind::Up(MouseButton::Left) if state.modals.is_empty() => {
             return match state.transcript.release(mouse.column, mouse.row) {
-                Released::Selected(text) => vec![ScreenEffect::Copy(text)],
-                Released::Clicked => Vec::new(),
+                ReleaseOutcome::Selected(text) => vec![ScreenEffect::Copy(text)],
+                ReleaseOutcome::Clicked => Vec::new(),
             };
         }
         _ => return Vec::new(),
@@ -388,83 +386,83 @@ fn moused(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<ScreenEffect>
     if state.modals.is_empty() || state.modals.is_docked() {
         state.transcript.scroll(Scroll::Lines(lines));
     } else {
-        state.modals.wheel(lines);
+        state.modals.scroll_lines(lines);
     }
     Vec::new()
 }
 
-fn hand_over_mouse(state: &mut State) -> ScreenEffect {
+fn toggle_mouse(state: &mut State) -> ScreenEffect {
     let (mouse, effect) = match state.mouse {
-        Mouse::Ours => (Mouse::Terminals, ScreenEffect::ReleaseMouse),
-        Mouse::Terminals => (Mouse::Ours, ScreenEffect::CaptureMouse),
+        MouseOwner::App => (MouseOwner::Terminal, ScreenEffect::ReleaseMouse),
+        MouseOwner::Terminal => (MouseOwner::App, ScreenEffect::CaptureMouse),
     };
     state.mouse = mouse;
     effect
 }
 
-fn scroll(state: &mut State, by: Scrolled) {
+fn scroll(state: &mut State, by: ScrollAction) {
     state.transcript.scroll(match by {
-        Scrolled::LineUp => Scroll::Lines(-1),
-        Scrolled::LineDown => Scroll::Lines(1),
-        Scrolled::PageUp => Scroll::Pages(-1),
-        Scrolled::PageDown => Scroll::Pages(1),
-        Scrolled::Top => Scroll::Top,
-        Scrolled::Bottom => Scroll::Bottom,
-        Scrolled::TurnUp => Scroll::Turn(-1),
-        Scrolled::TurnDown => Scroll::Turn(1),
+        ScrollAction::LineUp => Scroll::Lines(-1),
+        ScrollAction::LineDown => Scroll::Lines(1),
+        ScrollAction::PageUp => Scroll::Pages(-1),
+        ScrollAction::PageDown => Scroll::Pages(1),
+        ScrollAction::Top => Scroll::Top,
+        ScrollAction::Bottom => Scroll::Bottom,
+        ScrollAction::TurnUp => Scroll::Turn(-1),
+        ScrollAction::TurnDown => Scroll::Turn(1),
     });
 }
 
-fn turn_ended(state: &mut State, elapsed_ms: u64, at: Millis) -> Vec<ScreenEffect> {
-    state.modals.turn_ended();
-    state.guard.opened(at);
-    state.chips.set(state.transcript.suggestions());
-    let mut effects = submit::later(state, at);
+fn handle_turn_end(state: &mut State, elapsed_ms: u64, at: Millis) -> Vec<ScreenEffect> {
+    state.modals.close_all_questions();
+    state.guard.restart(at);
+    state.suggestions.set(state.transcript.suggestions());
+    let mut effects = submit::run_deferred(state, at);
     if elapsed_ms >= LONG_TURN {
-        effects.extend(ring::done(state));
+        effects.extend(ring::notify_done(state));
     }
     effects
 }
 
 /// Applies an event of the session to each area that shows it.
-fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<ScreenEffect> {
+fn handle_session_event(state: &mut State, event: protocol::Event, at: Millis) -> Vec<ScreenEffect> {
     state.activity.apply(&event, at);
     state.transcript.apply(&event);
     match event {
         protocol::Event::Asked(ask) => {
-            let modal = Modal::asked(*ask, &state.facts);
+            let modal = Modal::for_question(*ask, &state.facts);
             state.modals.open(modal);
-            asking::opened(state, at);
-            return ring::asks(state);
+            asking::open_question(state, at);
+            return ring::notify_question(state);
         }
-        protocol::Event::TerminalRequested { ask } => return vec![ScreenEffect::Lend(ask)],
+        protocol::Event::TerminalRequested { ask } => return vec![ScreenEffect::LendTerminal(ask)],
         protocol::Event::QuestionClosed { ask } => {
-            state.modals.answered(ask);
-            state.guard.opened(at);
+            state.modals.close_question(ask);
+            state.guard.restart(at);
         }
         protocol::Event::Judged { ask, work, risk, change } => {
-            state.modals.judged(ask, work, risk, change.map(|change| *change));
+            state.modals.set_assessment(ask, work, risk, change.map(|change| *change));
         }
         protocol::Event::Queued { texts } => state.queue.set(texts),
-        protocol::Event::TurnStarted { .. } => state.chips.set::<&str>(&[]),
-        protocol::Event::TurnEnded { elapsed_ms, .. } => return turn_ended(state, elapsed_ms, at),
+        protocol::Event::TurnStarted { .. } => state.suggestions.set::<&str>(&[]),
+        protocol::Event::TurnEnded { elapsed_ms, .. } => return handle_turn_end(state, elapsed_ms, at),
         protocol::Event::Facts(facts) => {
             state.facts = *facts;
             submit::set_lang(state, state.facts.lang);
-            return choosing::leave_when_written(state);
+            return choosing::quit_after_export(state);
         }
-        protocol::Event::HistoryChunk { events, at, .. } => past::earlier(state, &events, &at),
-        protocol::Event::Rewound { text, .. } => past::rewound(state, &text),
-        protocol::Event::RewindAsked { turn, files } => choosing::what(state, turn, files),
-        protocol::Event::Sessions { rows, more } => choosing::sessions_came(state, rows, more),
-        protocol::Event::Cleared => state.chips.set(&start::suggestions(state.dress.lang)),
+        protocol::Event::HistoryChunk { events, at, .. } => past::prepend_events(state, &events, &at),
+        protocol::Event::Rewound { text, .. } => past::restore_message(state, &text),
+        protocol::Event::RewindAsked { turn, files } => choosing::open_rewind_parts(state, turn, files),
+        protocol::Event::Sessions { rows, more } => choosing::fill_sessions(state, rows, more),
+        protocol::Event::Cleared => state.suggestions.set(&start::suggestions(state.appearance.lang)),
         protocol::Event::Models { names } => {
-            state.known.models = names;
-            choosing::models_came(state);
+            state.completions.models = names;
+            choosing::fill_models(state);
         }
-        protocol::Event::Catalogue(kept) => writing::kept_came(state, *kept),
+        protocol::Event::Catalogue(kept) => writing::set_extensions(state, *kept),
         // Keys typed meanwhile were meant for the step.
-        protocol::Event::TerminalReturned => state.guard.opened(at),
+        protocol::Event::TerminalReturned => state.guard.restart(at),
         protocol::Event::Closed => return vec![ScreenEffect::Quit],
         protocol::Event::ReplyStarted
         | protocol::Event::Steered { .. }

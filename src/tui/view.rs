@@ -10,11 +10,11 @@ use super::composer::ComposerStyle;
 use super::event::Millis;
 use super::guard::Focus;
 use super::paint::{self, DrawContext, HorizontalRule};
-use super::state::{Mouse, State};
+use super::state::{MouseOwner, State};
 use super::status::{self, KeyHint};
 use super::transcript::{DrawOptions, Stage};
 use super::{clean, start};
-use crate::words::{input, plural, screen as words};
+use crate::words::{plural, input, screen as words};
 
 /// On a smaller screen only a sentence is shown.
 const SMALLEST: (u16, u16) = (20, 4);
@@ -32,7 +32,7 @@ const QUEUE_FROM: u16 = 20;
 struct Areas {
     transcript: Rect,
     queue: Rect,
-    chips: Rect,
+    suggestions: Rect,
     activity: Rect,
     /// The input with its rules.
     input: Rect,
@@ -41,17 +41,17 @@ struct Areas {
 
 pub fn view(state: &mut State, frame: &mut Frame<'_>, now: Millis) {
     let screen = frame.area();
-    let theme = state.dress.theme.clone();
-    let lang = state.dress.lang;
+    let theme = state.appearance.theme.clone();
+    let lang = state.appearance.lang;
     let pen = DrawContext { theme: &theme, lang, now };
-    paint::ground(frame.buffer_mut(), theme.text);
+    paint::fill(frame.buffer_mut(), theme.text);
     if screen.width < SMALLEST.0 || screen.height < SMALLEST.1 {
-        too_small(screen, frame, &pen);
+        draw_too_small(screen, frame, &pen);
         return;
     }
-    let caret = match state.modals.is_asking() {
-        true => draw_asking(state, screen, frame, &pen),
-        false => draw_unasked(state, screen, frame, &pen),
+    let caret = match state.modals.is_question_on_top() {
+        true => draw_with_question(state, screen, frame, &pen),
+        false => draw_without_question(state, screen, frame, &pen),
     };
     if let Some(caret) = caret.filter(|caret| screen.contains(*caret)) {
         frame.set_cursor_position(caret);
@@ -59,14 +59,14 @@ pub fn view(state: &mut State, frame: &mut Frame<'_>, now: Millis) {
 }
 
 /// A question, and below it the draft, while one is being typed.
-fn draw_asking(
+fn draw_with_question(
     state: &mut State,
     screen: Rect,
     frame: &mut Frame<'_>,
     pen: &DrawContext<'_>,
 ) -> Option<Position> {
     let writes = !state.composer.is_blank();
-    state.modals.listen(state.guard.listening(pen.now, writes));
+    state.modals.set_listening(state.guard.focus_notice(pen.now, writes));
     let rows = match !state.composer.is_empty() && screen.height > DRAFT_FROM {
         true => state.composer.rows(input_width(screen)).min(DRAFT_ROWS) + 1,
         false => 0,
@@ -108,8 +108,7 @@ fn draw_draft(
         .left(label)
         .draw(area, frame.buffer_mut());
     let inner = Rect { y: area.y + 1, height: area.height - 1, width: input_width(area), ..area };
-    let dress =
-        ComposerStyle { theme: pen.theme, hint: "", sigil: tone.add_modifier(Modifier::BOLD) };
+    let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: tone.add_modifier(Modifier::BOLD) };
     let caret = state.composer.draw(inner, frame.buffer_mut(), &dress);
     let above = Rect { y: 0, height: area.y, ..area };
     if state.palette.is_open() {
@@ -120,7 +119,7 @@ fn draw_draft(
     caret
 }
 
-fn draw_unasked(
+fn draw_without_question(
     state: &mut State,
     screen: Rect,
     frame: &mut Frame<'_>,
@@ -137,7 +136,7 @@ fn draw_unasked(
     }
 }
 
-fn too_small(screen: Rect, frame: &mut Frame<'_>, pen: &DrawContext<'_>) {
+fn draw_too_small(screen: Rect, frame: &mut Frame<'_>, pen: &DrawContext<'_>) {
     let say = clean::elide_end(words::TOO_SMALL.text(pen.lang), screen.width.into());
     paint::lines(screen, frame.buffer_mut(), &[Line::styled(say, pen.theme.dim)]);
 }
@@ -148,17 +147,17 @@ fn draw_main(
     frame: &mut Frame<'_>,
     pen: &DrawContext<'_>,
 ) -> Option<Position> {
-    let areas = divide(state, screen);
+    let areas = divide_screen(state, screen);
     draw_transcript(state, areas.transcript, frame, pen);
     let buf = frame.buffer_mut();
-    state.queue.draw(lowest(areas.queue, state.queue.rows()), buf, pen);
-    state.chips.draw(lowest(areas.chips, state.chips.rows(screen.width)), buf, pen);
-    let right = below(state, screen.width, pen);
+    state.queue.draw(bottom_rows(areas.queue, state.queue.rows()), buf, pen);
+    state.suggestions.draw(bottom_rows(areas.suggestions, state.suggestions.rows(screen.width)), buf, pen);
+    let right = notice_line(state, screen.width, pen);
     if areas.activity.height > 0 {
         state.activity.draw(areas.activity, buf, pen, &right);
     }
     let caret = draw_input(state, areas.input, frame, pen);
-    if state.composer.searching().is_some() {
+    if state.composer.active_search().is_some() {
         return draw_search(state, areas.status, frame, pen);
     }
     draw_status(state, &areas, frame, pen, &right);
@@ -173,15 +172,15 @@ fn draw_main(
 }
 
 /// The last rows of an area.
-fn lowest(area: Rect, rows: u16) -> Rect {
+fn bottom_rows(area: Rect, rows: u16) -> Rect {
     let rows = rows.min(area.height);
     Rect { y: area.bottom() - rows, height: rows, ..area }
 }
 
-fn divide(state: &mut State, screen: Rect) -> Areas {
+fn divide_screen(state: &mut State, screen: Rect) -> Areas {
     let low = screen.height < LOW;
     let rules = if low { 0 } else { 2 };
-    let wanted = match state.transcript.found() {
+    let wanted = match state.transcript.search_status() {
         Some(_) => 1,
         None => state.composer.rows(input_width(screen)),
     };
@@ -200,7 +199,7 @@ fn divide(state: &mut State, screen: Rect) -> Areas {
         rows => rows + 1,
     });
     let idle = !state.activity.is_busy();
-    let rows_of_chips = match state.chips.rows(screen.width) {
+    let rows_of_chips = match state.suggestions.rows(screen.width) {
         rows if rows == 0 || low => rows,
         // A blank row separates them from the conversation.
         rows => rows + 1,
@@ -215,7 +214,7 @@ fn divide(state: &mut State, screen: Rect) -> Areas {
     Areas {
         transcript: next(room),
         queue: next(queue),
-        chips: next(chips),
+        suggestions: next(chips),
         activity: next(activity),
         input: next(rows + rules),
         status: next(status),
@@ -232,7 +231,7 @@ fn draw_transcript(state: &mut State, area: Rect, frame: &mut Frame<'_>, pen: &D
         return;
     }
     if state.transcript.is_empty() && !state.activity.is_busy() {
-        start::draw(area, frame.buffer_mut(), pen, &state.facts, state.known.keeps_nothing());
+        start::draw(area, frame.buffer_mut(), pen, &state.facts, state.completions.has_no_extensions());
         return;
     }
     let look = DrawOptions {
@@ -240,7 +239,7 @@ fn draw_transcript(state: &mut State, area: Rect, frame: &mut Frame<'_>, pen: &D
         lang: pen.lang,
         spinner: state.activity.spinner(pen.now),
         elapsed_ms: state.activity.elapsed(pen.now),
-        clock: state.dress.timestamps.then_some(state.dress.clock),
+        clock: state.appearance.timestamps.then_some(state.appearance.clock),
     };
     state.transcript.view(area, frame.buffer_mut(), &look);
 }
@@ -252,7 +251,7 @@ fn draw_input(
     pen: &DrawContext<'_>,
 ) -> Option<Position> {
     let buf = frame.buffer_mut();
-    if state.transcript.found().is_some() {
+    if state.transcript.search_status().is_some() {
         let inner = match area.height {
             0..3 => area,
             _ => {
@@ -264,7 +263,7 @@ fn draw_input(
         };
         return state.transcript.draw_search(inner, buf, pen);
     }
-    let shell = state.composer.shown().starts_with('!');
+    let shell = state.composer.display_text().starts_with('!');
     let tone = if shell { pen.theme.warn } else { pen.theme.accent };
     let mut inner = Rect { width: input_width(area), ..area };
     let rows = state.composer.rows(input_width(area));
@@ -274,8 +273,7 @@ fn draw_input(
             rule = rule.left(Span::styled(words::INPUT_SHELL.text(pen.lang), pen.theme.warn));
         }
         rule.draw(area, buf);
-        HorizontalRule::new(pen.theme.border)
-            .draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
+        HorizontalRule::new(pen.theme.border).draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
         inner = Rect { y: area.y + 1, height: area.height - 2, ..inner };
     }
     let hint = match state.activity.is_busy() {
@@ -298,8 +296,8 @@ fn draw_search(
     pen: &DrawContext<'_>,
 ) -> Option<Position> {
     let buf = frame.buffer_mut();
-    let search = state.composer.searching()?;
-    if search.is_quiet() {
+    let search = state.composer.active_search()?;
+    if search.has_no_note() {
         let taken = u16::try_from(search.width(pen)).unwrap_or(area.width).min(area.width);
         let rest = Rect { x: area.x + taken, width: area.width - taken, ..area };
         status::draw_hints(rest, buf, pen, RECALL);
@@ -308,20 +306,20 @@ fn draw_search(
 }
 
 /// On the right over the input: what is out of view, or how to stop.
-fn below(state: &State, width: u16, pen: &DrawContext<'_>) -> Line<'static> {
-    if let Some((say, _)) = &state.person.told {
+fn notice_line(state: &State, width: u16, pen: &DrawContext<'_>) -> Line<'static> {
+    if let Some((say, _)) = &state.presence.temporary_message {
         let text = clean::elide_end(&say.text(pen.lang), width.into());
         return Line::styled(text, pen.theme.info);
     }
-    let unseen = state.transcript.unseen();
+    let unseen = state.transcript.unseen_rows();
     if unseen > 0 {
         let say = plural(unseen, words::LINE_BELOW, words::LINES_BELOW).text(pen.lang);
         return Line::styled(say, pen.theme.accent);
     }
-    if !state.transcript.following() {
+    if !state.transcript.is_following() {
         return Line::styled(words::SCROLLED_BACK.text(pen.lang), pen.theme.dim);
     }
-    match state.activity.moves() {
+    match state.activity.is_animated() {
         true => Line::styled(words::ESC_STOPS.text(pen.lang), pen.theme.dim),
         false => Line::default(),
     }
@@ -336,13 +334,13 @@ fn draw_status(
 ) {
     let buf = frame.buffer_mut();
     let area = draw_vim_mode(state, areas.status, buf, pen);
-    if state.person.leaving_until.is_some() {
+    if state.presence.confirm_quit_until.is_some() {
         let say = clean::elide_end(words::LEAVE_ASKED.text(pen.lang), area.width.into());
         paint::line(area, buf, 2, area.width.into(), &Line::styled(say, pen.theme.warn));
-    } else if let Some(found) = state.transcript.found() {
+    } else if let Some(found) = state.transcript.search_status() {
         let typing = found.stage == Stage::Typing;
         status::draw_hints(area, buf, pen, if typing { SEARCH } else { FOUND });
-    } else if state.queue.is_picking() {
+    } else if state.queue.has_selection() {
         status::draw_hints(area, buf, pen, QUEUE);
     } else if state.palette.is_open() {
         status::draw_hints(area, buf, pen, PALETTE);
@@ -350,7 +348,7 @@ fn draw_status(
         status::draw_hints(area, buf, pen, FILES);
     } else if areas.activity.height == 0 && (state.activity.is_busy() || right.width() > 0) {
         state.activity.draw(area, buf, pen, right);
-    } else if state.mouse == Mouse::Terminals {
+    } else if state.mouse == MouseOwner::Terminal {
         status::draw_hints(area, buf, pen, RELEASED);
     } else {
         status::draw(area, buf, pen, &state.facts, hints(state));
@@ -378,46 +376,44 @@ fn hints(state: &State) -> &'static [KeyHint] {
 }
 
 const PALETTE: &[KeyHint] = &[
-    KeyHint { key: "Enter", does: words::HINT_RUN },
-    KeyHint { key: "Tab", does: words::HINT_COMPLETE },
-    KeyHint { key: "Up/Down", does: words::HINT_MOVE },
-    KeyHint { key: "Esc", does: words::HINT_CLOSE },
+    KeyHint { key: "Enter", action: words::HINT_RUN },
+    KeyHint { key: "Tab", action: words::HINT_COMPLETE },
+    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
+    KeyHint { key: "Esc", action: words::HINT_CLOSE },
 ];
 const QUEUE: &[KeyHint] = &[
-    KeyHint { key: "Enter", does: input::HINT_QUEUE_EDIT },
-    KeyHint { key: "Del", does: input::HINT_QUEUE_REMOVE },
-    KeyHint { key: "Up/Down", does: words::HINT_MOVE },
-    KeyHint { key: "Esc", does: words::HINT_CLOSE },
+    KeyHint { key: "Enter", action: input::HINT_QUEUE_EDIT },
+    KeyHint { key: "Del", action: input::HINT_QUEUE_REMOVE },
+    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
+    KeyHint { key: "Esc", action: words::HINT_CLOSE },
 ];
 const FILES: &[KeyHint] = &[
-    KeyHint { key: "Enter", does: input::HINT_TAKE_FILE },
-    KeyHint { key: "Tab", does: input::HINT_ENTER_FOLDER },
-    KeyHint { key: "Esc", does: words::HINT_CLOSE },
+    KeyHint { key: "Enter", action: input::HINT_TAKE_FILE },
+    KeyHint { key: "Tab", action: input::HINT_ENTER_FOLDER },
+    KeyHint { key: "Esc", action: words::HINT_CLOSE },
 ];
 const RECALL: &[KeyHint] = &[
-    KeyHint { key: "Ctrl-R", does: input::HINT_OLDER },
-    KeyHint { key: "Enter", does: input::HINT_TAKE },
-    KeyHint { key: "Esc", does: input::HINT_AS_IT_WAS },
+    KeyHint { key: "Ctrl-R", action: input::HINT_OLDER },
+    KeyHint { key: "Enter", action: input::HINT_TAKE },
+    KeyHint { key: "Esc", action: input::HINT_AS_IT_WAS },
 ];
 const SEARCH: &[KeyHint] = &[
-    KeyHint { key: "Enter", does: words::HINT_NEXT },
-    KeyHint { key: "Up", does: words::HINT_PREVIOUS },
-    KeyHint { key: "Esc", does: words::HINT_CLOSE },
+    KeyHint { key: "Enter", action: words::HINT_NEXT },
+    KeyHint { key: "Up", action: words::HINT_PREVIOUS },
+    KeyHint { key: "Esc", action: words::HINT_CLOSE },
 ];
 const FOUND: &[KeyHint] = &[
-    KeyHint { key: "n", does: words::HINT_NEXT },
-    KeyHint { key: "N", does: words::HINT_PREVIOUS },
-    KeyHint { key: "/", does: words::HINT_OTHER_WORDS },
-    KeyHint { key: "Esc", does: words::HINT_CLOSE },
+    KeyHint { key: "n", action: words::HINT_NEXT },
+    KeyHint { key: "N", action: words::HINT_PREVIOUS },
+    KeyHint { key: "/", action: words::HINT_OTHER_WORDS },
+    KeyHint { key: "Esc", action: words::HINT_CLOSE },
 ];
-const RELEASED: &[KeyHint] = &[KeyHint { key: "F2", does: words::HINT_MOUSE_BACK }];
-const BUSY: &[KeyHint] = &[KeyHint { key: "Enter", does: words::HINT_QUEUE }];
-const BUSY_QUEUE: &[KeyHint] = &[KeyHint { key: "Up", does: words::HINT_TAKE_BACK }];
-const EMPTY: &[KeyHint] = &[
-    KeyHint { key: "/", does: words::HINT_COMMANDS },
-    KeyHint { key: "?", does: words::HINT_HELP },
-];
+const RELEASED: &[KeyHint] = &[KeyHint { key: "F2", action: words::HINT_MOUSE_BACK }];
+const BUSY: &[KeyHint] = &[KeyHint { key: "Enter", action: words::HINT_QUEUE }];
+const BUSY_QUEUE: &[KeyHint] = &[KeyHint { key: "Up", action: words::HINT_TAKE_BACK }];
+const EMPTY: &[KeyHint] =
+    &[KeyHint { key: "/", action: words::HINT_COMMANDS }, KeyHint { key: "?", action: words::HINT_HELP }];
 const WRITING: &[KeyHint] = &[
-    KeyHint { key: "Enter", does: words::HINT_SEND },
-    KeyHint { key: "Ctrl-J", does: words::HINT_BREAK },
+    KeyHint { key: "Enter", action: words::HINT_SEND },
+    KeyHint { key: "Ctrl-J", action: words::HINT_BREAK },
 ];

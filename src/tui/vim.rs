@@ -25,9 +25,9 @@ pub enum VimMode {
 
 /// The edits to apply to the text, in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Do {
-    Go(GridPosition),
-    Cut(GridPosition, GridPosition),
+pub enum VimEdit {
+    MoveTo(GridPosition),
+    Delete(GridPosition, GridPosition),
     Insert(String),
     /// One character left, in its line.
     Left,
@@ -38,18 +38,18 @@ pub enum Do {
 pub struct Vim {
     pub mode: VimMode,
     /// The keys of an unfinished command.
-    typed: String,
+    pending_keys: String,
     register: Register,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Register {
     text: String,
-    shape: Shape,
+    shape: RegisterKind,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Shape {
+enum RegisterKind {
     #[default]
     Characters,
     Lines,
@@ -127,52 +127,52 @@ enum Command {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Read {
-    Whole(Option<usize>, Command),
+enum ParsedKeys {
+    Complete(Option<usize>, Command),
     /// More keys must follow.
-    Begun,
-    Nothing,
+    Incomplete,
+    Invalid,
 }
 
 /// The largest count, however many digits it has.
 const MOST: usize = 10_000;
 
-fn read(typed: &str, visual: bool) -> Read {
+fn parse_keys(typed: &str, visual: bool) -> ParsedKeys {
     let (first, rest) = count(typed);
     if rest.is_empty() {
-        return Read::Begun;
+        return ParsedKeys::Incomplete;
     }
     if let Some(operator) = OPERATORS.iter().find(|(key, _)| rest.starts_with(key)) {
         let (key, operator) = *operator;
         return match visual {
-            true => Read::Whole(first, Command::Selected(operator)),
+            true => ParsedKeys::Complete(first, Command::Selected(operator)),
             false => operation(first, key, operator, rest.strip_prefix(key).unwrap_or("")),
         };
     }
     if visual && rest == "x" {
-        return Read::Whole(first, Command::Selected(Operator::Delete));
+        return ParsedKeys::Complete(first, Command::Selected(Operator::Delete));
     }
-    if let Some(motion) = found(MOTIONS, rest) {
-        return Read::Whole(first, Command::Move(motion));
+    if let Some(motion) = lookup(MOTIONS, rest) {
+        return ParsedKeys::Complete(first, Command::Move(motion));
     }
-    match found(VERBS, rest) {
-        Some(verb) if !visual || verb == Verb::Visual => Read::Whole(first, Command::Verb(verb)),
-        _ if rest == "g" => Read::Begun,
-        _ => Read::Nothing,
+    match lookup(VERBS, rest) {
+        Some(verb) if !visual || verb == Verb::Visual => ParsedKeys::Complete(first, Command::Verb(verb)),
+        _ if rest == "g" => ParsedKeys::Incomplete,
+        _ => ParsedKeys::Invalid,
     }
 }
 
-fn operation(first: Option<usize>, key: &str, operator: Operator, rest: &str) -> Read {
+fn operation(first: Option<usize>, key: &str, operator: Operator, rest: &str) -> ParsedKeys {
     let (second, rest) = count(rest);
     let times = match (first, second) {
         (None, None) => None,
         (one, other) => Some((one.unwrap_or(1) * other.unwrap_or(1)).min(MOST)),
     };
-    match found(MOTIONS, rest) {
-        _ if rest.is_empty() || rest == "g" => Read::Begun,
-        _ if rest == key => Read::Whole(times, Command::Lines(operator)),
-        Some(motion) => Read::Whole(times, Command::Operate(operator, motion)),
-        None => Read::Nothing,
+    match lookup(MOTIONS, rest) {
+        _ if rest.is_empty() || rest == "g" => ParsedKeys::Incomplete,
+        _ if rest == key => ParsedKeys::Complete(times, Command::Lines(operator)),
+        Some(motion) => ParsedKeys::Complete(times, Command::Operate(operator, motion)),
+        None => ParsedKeys::Invalid,
     }
 }
 
@@ -186,7 +186,7 @@ fn count(typed: &str) -> (Option<usize>, &str) {
     (Some(digits.parse().map_or(MOST, |count: usize| count.min(MOST))), rest)
 }
 
-fn found<T: Copy>(table: &[(&str, T)], key: &str) -> Option<T> {
+fn lookup<T: Copy>(table: &[(&str, T)], key: &str) -> Option<T> {
     table.iter().find(|(name, _)| *name == key).map(|(_, what)| *what)
 }
 
@@ -203,28 +203,28 @@ impl VimMode {
 
 impl Vim {
     /// A letter in normal or visual mode.
-    pub fn letter(&mut self, c: char, lines: &[String], at: GridPosition) -> Vec<Do> {
-        self.typed.push(c);
-        match read(&self.typed, matches!(self.mode, VimMode::Visual(_))) {
-            Read::Begun if self.typed.len() < 16 => Vec::new(),
-            Read::Begun | Read::Nothing => {
-                self.typed.clear();
+    pub fn handle_char(&mut self, c: char, lines: &[String], at: GridPosition) -> Vec<VimEdit> {
+        self.pending_keys.push(c);
+        match parse_keys(&self.pending_keys, matches!(self.mode, VimMode::Visual(_))) {
+            ParsedKeys::Incomplete if self.pending_keys.len() < 16 => Vec::new(),
+            ParsedKeys::Incomplete | ParsedKeys::Invalid => {
+                self.pending_keys.clear();
                 Vec::new()
             }
-            Read::Whole(times, command) => {
-                self.typed.clear();
-                let grid = Grid::of(lines);
-                let cell = grid.cell(at);
+            ParsedKeys::Complete(times, command) => {
+                self.pending_keys.clear();
+                let grid = Grid::from_lines(lines);
+                let cell = grid.cell_at(at);
                 self.command(command, times, &grid, cell)
             }
         }
     }
 
     /// Esc. `None`: it has its usual meaning.
-    pub fn escape(&mut self) -> Option<Vec<Do>> {
-        let typed = std::mem::take(&mut self.typed);
+    pub fn escape(&mut self) -> Option<Vec<VimEdit>> {
+        let typed = std::mem::take(&mut self.pending_keys);
         match std::mem::replace(&mut self.mode, VimMode::Normal) {
-            VimMode::Insert => Some(vec![Do::Left]),
+            VimMode::Insert => Some(vec![VimEdit::Left]),
             VimMode::Visual(_) => Some(Vec::new()),
             VimMode::Normal => (!typed.is_empty()).then(Vec::new),
         }
@@ -236,24 +236,24 @@ impl Vim {
         times: Option<usize>,
         grid: &Grid,
         at: Cell,
-    ) -> Vec<Do> {
+    ) -> Vec<VimEdit> {
         match command {
             Command::Move(motion) => {
-                let to = grid.moved(motion, at, times);
-                vec![Do::Go(grid.place(grid.inside(to)))]
+                let to = grid.motion_target(motion, at, times);
+                vec![VimEdit::MoveTo(grid.position_of(grid.clamp_to_line(to)))]
             }
             Command::Verb(verb) => self.verb(verb, times.unwrap_or(1), grid, at),
             Command::Lines(operator) => {
                 let last = (at.0 + times.unwrap_or(1) - 1).min(grid.last_row());
-                self.lines(operator, grid, at.0, last)
+                self.apply_to_lines(operator, grid, at.0, last)
             }
             Command::Operate(operator, motion) => self.operate(operator, motion, times, grid, at),
             Command::Selected(operator) => {
                 let VimMode::Visual(anchor) = self.mode else { return Vec::new() };
                 self.mode = VimMode::Normal;
-                let anchor = grid.cell(anchor);
+                let anchor = grid.cell_at(anchor);
                 let (from, to) = (anchor.min(at), anchor.max(at));
-                self.characters(operator, grid, from, grid.behind(to))
+                self.apply_to_chars(operator, grid, from, grid.cell_after(to))
             }
         }
     }
@@ -265,7 +265,7 @@ impl Vim {
         times: Option<usize>,
         grid: &Grid,
         at: Cell,
-    ) -> Vec<Do> {
+    ) -> Vec<VimEdit> {
         // Changing a word leaves the space after it.
         let motion = match (operator, motion) {
             (Operator::Change, Motion::Word) if !grid.is_blank(at) => Motion::WordEnd,
@@ -274,43 +274,43 @@ impl Vim {
         let to = match (operator, motion) {
             // On the last letter of a word, its end is here and not that of the next.
             (Operator::Change, Motion::WordEnd) => grid.word_end_from(at, times.unwrap_or(1)),
-            _ => grid.moved(motion, at, times),
+            _ => grid.motion_target(motion, at, times),
         };
         match motion {
             Motion::Down | Motion::Up if to.0 == at.0 => Vec::new(),
             Motion::Down | Motion::Up | Motion::Top | Motion::Bottom => {
-                self.lines(operator, grid, at.0.min(to.0), at.0.max(to.0))
+                self.apply_to_lines(operator, grid, at.0.min(to.0), at.0.max(to.0))
             }
-            Motion::WordEnd => self.characters(operator, grid, at, grid.behind(to)),
+            Motion::WordEnd => self.apply_to_chars(operator, grid, at, grid.cell_after(to)),
             // The last word of a line ends with the line.
             Motion::Word if to.0 > at.0 => {
-                self.characters(operator, grid, at, grid.end_before(to, at))
+                self.apply_to_chars(operator, grid, at, grid.end_before(to, at))
             }
-            _ => self.characters(operator, grid, at.min(to), at.max(to)),
+            _ => self.apply_to_chars(operator, grid, at.min(to), at.max(to)),
         }
     }
 
-    fn characters(&mut self, operator: Operator, grid: &Grid, from: Cell, to: Cell) -> Vec<Do> {
-        self.register = Register { text: grid.text(from, to), shape: Shape::Characters };
-        let (from, to) = (grid.place(from), grid.place(to));
+    fn apply_to_chars(&mut self, operator: Operator, grid: &Grid, from: Cell, to: Cell) -> Vec<VimEdit> {
+        self.register = Register { text: grid.text(from, to), shape: RegisterKind::Characters };
+        let (from, to) = (grid.position_of(from), grid.position_of(to));
         match operator {
-            Operator::Yank => vec![Do::Go(from)],
-            Operator::Delete => vec![Do::Cut(from, to), Do::Go(from)],
+            Operator::Yank => vec![VimEdit::MoveTo(from)],
+            Operator::Delete => vec![VimEdit::Delete(from, to), VimEdit::MoveTo(from)],
             Operator::Change => {
                 self.mode = VimMode::Insert;
-                vec![Do::Cut(from, to)]
+                vec![VimEdit::Delete(from, to)]
             }
         }
     }
 
-    fn lines(&mut self, operator: Operator, grid: &Grid, first: usize, last: usize) -> Vec<Do> {
+    fn apply_to_lines(&mut self, operator: Operator, grid: &Grid, first: usize, last: usize) -> Vec<VimEdit> {
         let (start, end) = ((first, 0), grid.end(last));
-        self.register = Register { text: grid.text(start, end), shape: Shape::Lines };
+        self.register = Register { text: grid.text(start, end), shape: RegisterKind::Lines };
         match operator {
-            Operator::Yank => vec![Do::Go(grid.place(start))],
+            Operator::Yank => vec![VimEdit::MoveTo(grid.position_of(start))],
             Operator::Change => {
                 self.mode = VimMode::Insert;
-                vec![Do::Cut(grid.place(start), grid.place(end))]
+                vec![VimEdit::Delete(grid.position_of(start), grid.position_of(end))]
             }
             Operator::Delete => {
                 let (from, to) = match (last < grid.last_row(), first) {
@@ -319,24 +319,24 @@ impl Vim {
                     (false, _) => (grid.end(first - 1), end),
                 };
                 let row = if last < grid.last_row() { first } else { first.saturating_sub(1) };
-                vec![Do::Cut(grid.place(from), grid.place(to)), Do::Go((row, 0))]
+                vec![VimEdit::Delete(grid.position_of(from), grid.position_of(to)), VimEdit::MoveTo((row, 0))]
             }
         }
     }
 
-    fn verb(&mut self, verb: Verb, times: usize, grid: &Grid, at: Cell) -> Vec<Do> {
+    fn verb(&mut self, verb: Verb, times: usize, grid: &Grid, at: Cell) -> Vec<VimEdit> {
         let end = grid.end(at.0);
         let right = (at.0, (at.1 + times).min(end.1));
         match verb {
-            Verb::Delete => return self.characters(Operator::Delete, grid, at, right),
-            Verb::DeleteEnd => return self.characters(Operator::Delete, grid, at, end),
-            Verb::ChangeEnd => return self.characters(Operator::Change, grid, at, end),
-            Verb::Undo => return vec![Do::Undo; times],
+            Verb::Delete => return self.apply_to_chars(Operator::Delete, grid, at, right),
+            Verb::DeleteEnd => return self.apply_to_chars(Operator::Delete, grid, at, end),
+            Verb::ChangeEnd => return self.apply_to_chars(Operator::Change, grid, at, end),
+            Verb::Undo => return vec![VimEdit::Undo; times],
             Verb::Put | Verb::PutBefore => return self.put(verb, times, grid, at),
             Verb::Visual => {
                 self.mode = match self.mode {
                     VimMode::Visual(_) => VimMode::Normal,
-                    VimMode::Normal | VimMode::Insert => VimMode::Visual(grid.place(at)),
+                    VimMode::Normal | VimMode::Insert => VimMode::Visual(grid.position_of(at)),
                 };
                 return Vec::new();
             }
@@ -347,44 +347,44 @@ impl Vim {
             | Verb::OpenBelow
             | Verb::OpenAbove => self.mode = VimMode::Insert,
         }
-        let go = |cell| Do::Go(grid.place(cell));
+        let go = |cell| VimEdit::MoveTo(grid.position_of(cell));
         match verb {
-            Verb::InsertFirst => vec![go(grid.moved(Motion::FirstWord, at, None))],
+            Verb::InsertFirst => vec![go(grid.motion_target(Motion::FirstWord, at, None))],
             Verb::Append => vec![go((at.0, (at.1 + 1).min(end.1)))],
             Verb::AppendEnd => vec![go(end)],
-            Verb::OpenBelow => vec![go(end), Do::Insert("\n".into())],
+            Verb::OpenBelow => vec![go(end), VimEdit::Insert("\n".into())],
             Verb::OpenAbove => {
-                vec![Do::Go((at.0, 0)), Do::Insert("\n".into()), Do::Go((at.0, 0))]
+                vec![VimEdit::MoveTo((at.0, 0)), VimEdit::Insert("\n".into()), VimEdit::MoveTo((at.0, 0))]
             }
             _ => Vec::new(),
         }
     }
 
-    fn put(&self, verb: Verb, times: usize, grid: &Grid, at: Cell) -> Vec<Do> {
+    fn put(&self, verb: Verb, times: usize, grid: &Grid, at: Cell) -> Vec<VimEdit> {
         let room = MOST / self.register.text.chars().count().max(1);
         let times = times.min(room.max(1));
         let text = self.register.text.as_str();
         let end = grid.end(at.0);
         match (self.register.shape, verb) {
-            (_, _) if text.is_empty() && self.register.shape == Shape::Characters => Vec::new(),
-            (Shape::Lines, Verb::Put) => {
+            (_, _) if text.is_empty() && self.register.shape == RegisterKind::Characters => Vec::new(),
+            (RegisterKind::Lines, Verb::Put) => {
                 let text = format!("\n{text}").repeat(times);
-                vec![Do::Go(grid.place(end)), Do::Insert(text), Do::Go((at.0 + 1, 0))]
+                vec![VimEdit::MoveTo(grid.position_of(end)), VimEdit::Insert(text), VimEdit::MoveTo((at.0 + 1, 0))]
             }
-            (Shape::Lines, _) => {
+            (RegisterKind::Lines, _) => {
                 let text = format!("{text}\n").repeat(times);
-                vec![Do::Go((at.0, 0)), Do::Insert(text), Do::Go((at.0, 0))]
+                vec![VimEdit::MoveTo((at.0, 0)), VimEdit::Insert(text), VimEdit::MoveTo((at.0, 0))]
             }
-            (Shape::Characters, verb) => {
+            (RegisterKind::Characters, verb) => {
                 let behind = if verb == Verb::Put { (at.0, (at.1 + 1).min(end.1)) } else { at };
-                vec![Do::Go(grid.place(behind)), Do::Insert(text.repeat(times)), Do::Left]
+                vec![VimEdit::MoveTo(grid.position_of(behind)), VimEdit::Insert(text.repeat(times)), VimEdit::Left]
             }
         }
     }
 }
 
 /// Where the cursor may be in normal mode: on a character, not after the last.
-pub fn on_character(line: &str, column: usize) -> usize {
+pub fn clamp_to_char(line: &str, column: usize) -> usize {
     let mut last = 0;
     let mut at = 0;
     for grapheme in line.graphemes(true) {

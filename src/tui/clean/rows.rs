@@ -16,25 +16,25 @@ const NO_END: &str = "（《「『【〔〈〖‘“([{￥＄";
 #[derive(Clone, Copy, PartialEq)]
 enum Edge {
     Space,
-    Opens,
-    Closes,
+    Opening,
+    Closing,
     /// Allowed on either side of a break.
     Wide,
     Letter,
 }
 
 /// The rows of one line (no line breaks in it), without the spaces at their ends.
-pub fn rows(line: &str, width: usize) -> Vec<Range<usize>> {
-    let mut rows = Rows { width: width.max(1), ..Rows::default() };
+pub fn wrap_ranges(line: &str, width: usize) -> Vec<Range<usize>> {
+    let mut rows = RowBreaker { width: width.max(1), ..RowBreaker::default() };
     for (at, cluster) in line.grapheme_indices(true) {
-        rows.take(line, at, cluster);
+        rows.push(line, at, cluster);
     }
     rows.end(line, line.len());
     rows.out
 }
 
 /// The rows of one line cut at the last column, as code is shown: spaces stay.
-pub fn cut(line: &str, width: usize) -> Vec<Range<usize>> {
+pub fn cut_ranges(line: &str, width: usize) -> Vec<Range<usize>> {
     let (mut out, mut start, mut used) = (Vec::new(), 0, 0);
     for (at, cluster) in line.grapheme_indices(true) {
         let wide = cells(cluster);
@@ -49,7 +49,7 @@ pub fn cut(line: &str, width: usize) -> Vec<Range<usize>> {
 }
 
 #[derive(Default)]
-struct Rows {
+struct RowBreaker {
     width: usize,
     out: Vec<Range<usize>>,
     /// Columns are counted from the start of the line.
@@ -58,36 +58,36 @@ struct Rows {
     start: usize,
     base: usize,
     /// The last possible break in this row, in bytes and in columns.
-    good: Option<(usize, usize)>,
+    last_break: Option<(usize, usize)>,
     /// The previous cluster: its start, in bytes and in columns, and its edge.
-    before: Option<(usize, usize, Edge)>,
+    previous: Option<(usize, usize, Edge)>,
 }
 
-impl Rows {
-    fn take(&mut self, line: &str, at: usize, cluster: &str) {
+impl RowBreaker {
+    fn push(&mut self, line: &str, at: usize, cluster: &str) {
         let wide = cells(cluster);
-        let edge = Edge::of(cluster, wide);
-        if let Some((_, _, before)) = self.before
+        let edge = Edge::from_cluster(cluster, wide);
+        if let Some((_, _, before)) = self.previous
             && may_break(before, edge)
         {
-            self.good = Some((at, self.column));
+            self.last_break = Some((at, self.column));
         }
         while edge != Edge::Space && self.column + wide > self.base + self.width && at > self.start
         {
-            let (cut, column) = self.good.take().unwrap_or_else(|| self.forced(at, edge));
+            let (cut, column) = self.last_break.take().unwrap_or_else(|| self.forced_break(at, edge));
             self.end(line, cut);
             (self.start, self.base) = (cut, column);
         }
-        self.before = Some((at, self.column, edge));
+        self.previous = Some((at, self.column, edge));
         self.column += wide;
     }
 
     /// Without a possible break: here, or one cluster earlier to keep a closing mark with its
     /// letter.
-    fn forced(&self, at: usize, edge: Edge) -> (usize, usize) {
-        match self.before {
+    fn forced_break(&self, at: usize, edge: Edge) -> (usize, usize) {
+        match self.previous {
             Some((earlier, column, kind))
-                if edge == Edge::Closes && earlier > self.start && kind != Edge::Closes =>
+                if edge == Edge::Closing && earlier > self.start && kind != Edge::Closing =>
             {
                 (earlier, column)
             }
@@ -102,13 +102,13 @@ impl Rows {
 }
 
 impl Edge {
-    fn of(cluster: &str, wide: usize) -> Edge {
+    fn from_cluster(cluster: &str, wide: usize) -> Edge {
         if cluster == " " {
             return Edge::Space;
         }
         match cluster.chars().next() {
-            Some(c) if NO_START.contains(c) => Edge::Closes,
-            Some(c) if NO_END.contains(c) => Edge::Opens,
+            Some(c) if NO_START.contains(c) => Edge::Closing,
+            Some(c) if NO_END.contains(c) => Edge::Opening,
             _ if wide > 1 => Edge::Wide,
             _ => Edge::Letter,
         }
@@ -117,10 +117,10 @@ impl Edge {
 
 fn may_break(before: Edge, after: Edge) -> bool {
     match (before, after) {
-        (_, Edge::Space | Edge::Closes) | (Edge::Opens, _) => false,
+        (_, Edge::Space | Edge::Closing) | (Edge::Opening, _) => false,
         (Edge::Space | Edge::Wide, _) | (_, Edge::Wide) => true,
         // A full stop of Chinese text is wide, but so is none of ASCII: `a.b` holds.
-        (Edge::Closes, Edge::Opens) => true,
-        (Edge::Closes, Edge::Letter) | (Edge::Letter, Edge::Opens | Edge::Letter) => false,
+        (Edge::Closing, Edge::Opening) => true,
+        (Edge::Closing, Edge::Letter) | (Edge::Letter, Edge::Opening | Edge::Letter) => false,
     }
 }

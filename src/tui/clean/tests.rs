@@ -57,15 +57,12 @@ fn a_command_is_shown_as_a_command_line() {
         (StepAction::Shell { line: "ls | wc -l".into() }, "ls | wc -l"),
         (StepAction::Tool { name: "file.read".into(), input: json!({"path": "a"}) }, "file.read a"),
         (
-            StepAction::Tool {
-                name: "skill".into(),
-                input: json!({"name": "tests", "args": "-v"}),
-            },
+            StepAction::Tool { name: "skill".into(), input: json!({"name": "tests", "args": "-v"}) },
             "skill tests -v",
         ),
     ];
     for (work, expected) in cases {
-        assert_eq!(command(&work), expected);
+        assert_eq!(command_line(&work), expected);
     }
 }
 
@@ -78,7 +75,7 @@ proptest! {
         for row in wrap(&text, columns) {
             prop_assert!(width(&row) <= columns, "{row:?}");
         }
-        let bare = |text: &str| super::text(text).replace([' ', '\t'], "");
+        let bare = |text: &str| super::sanitize(text).replace([' ', '\t'], "");
         prop_assert_eq!(bare(&joined), bare(&text));
     }
 

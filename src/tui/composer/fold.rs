@@ -11,11 +11,11 @@ const CHARS: usize = 2_000;
 
 /// The pastes, by the mark that represents them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Folds(Vec<Paste>);
+pub struct FoldedPastes(Vec<Paste>);
 
-impl Folds {
-    pub fn of(pastes: Vec<Paste>) -> Folds {
-        Folds(pastes)
+impl FoldedPastes {
+    pub fn new(pastes: Vec<Paste>) -> FoldedPastes {
+        FoldedPastes(pastes)
     }
 
     pub fn pastes(&self) -> &[Paste] {
@@ -47,7 +47,7 @@ impl Folds {
     }
 
     /// The marks in one line, as byte ranges.
-    pub fn places(&self, line: &str) -> Vec<(usize, usize)> {
+    pub fn mark_ranges(&self, line: &str) -> Vec<(usize, usize)> {
         let mut places: Vec<_> = self
             .0
             .iter()
@@ -76,7 +76,7 @@ impl Folds {
     pub fn expand(&self, shown: &str) -> String {
         let mut out = String::new();
         let mut done = 0;
-        for (start, end) in self.places(shown) {
+        for (start, end) in self.mark_ranges(shown) {
             let Some(fold) = self.0.iter().find(|fold| shown.get(start..end) == Some(&fold.mark))
             else {
                 continue;
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_big_paste_becomes_one_unit_and_is_restored_whole() {
-        let mut folds = Folds::default();
+        let mut folds = FoldedPastes::default();
         let text = "line\n".repeat(132);
         let mark = folds.fold(&text, Lang::En).expect("big");
         assert_eq!(mark, "[pasted 132 lines]");
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn two_pastes_of_one_size_stay_distinct() {
-        let mut folds = Folds::default();
+        let mut folds = FoldedPastes::default();
         let one = folds.fold(&"a\n".repeat(20), Lang::En).expect("big");
         let two = folds.fold(&"b\n".repeat(20), Lang::En).expect("big");
         assert_eq!(two, "[pasted 20 lines 2]");
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_mark_inside_a_paste_is_plain_text() {
-        let mut folds = Folds::default();
+        let mut folds = FoldedPastes::default();
         let one = folds.fold(&"a\n".repeat(20), Lang::En).expect("big");
         let two = folds.fold(&format!("{one}\n").repeat(30), Lang::En).expect("big");
         assert_eq!(folds.expand(&two), format!("{one}\n").repeat(30));
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_small_paste_stays_as_it_is() {
-        assert_eq!(Folds::default().fold("ten\nlines", Lang::En), None);
-        assert!(Folds::default().fold(&"x".repeat(2_001), Lang::En).is_some());
+        assert_eq!(FoldedPastes::default().fold("ten\nlines", Lang::En), None);
+        assert!(FoldedPastes::default().fold(&"x".repeat(2_001), Lang::En).is_some());
     }
 }

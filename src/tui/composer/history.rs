@@ -7,12 +7,12 @@ pub(super) const KEPT: usize = 1_000;
 #[derive(Clone, Debug, Default)]
 pub struct ComposerHistory {
     entries: Vec<String>,
-    place: Place,
+    place: HistoryPosition,
 }
 
 /// The position of Up and Down.
 #[derive(Clone, Debug, Default)]
-enum Place {
+enum HistoryPosition {
     /// At the text being typed.
     #[default]
     Draft,
@@ -24,26 +24,26 @@ impl ComposerHistory {
     pub fn new(mut entries: Vec<String>) -> ComposerHistory {
         let over = entries.len().saturating_sub(KEPT);
         entries.drain(..over);
-        ComposerHistory { entries, place: Place::Draft }
+        ComposerHistory { entries, place: HistoryPosition::Draft }
     }
 
     /// One entry back; `None` at the oldest. `now` is the text in the input.
     pub fn back(&mut self, now: &str) -> Option<String> {
         let (at, draft) = match &self.place {
-            Place::Draft => (self.entries.len().checked_sub(1)?, now.to_owned()),
-            Place::Entry { at, draft } => (at.checked_sub(1)?, draft.clone()),
+            HistoryPosition::Draft => (self.entries.len().checked_sub(1)?, now.to_owned()),
+            HistoryPosition::Entry { at, draft } => (at.checked_sub(1)?, draft.clone()),
         };
-        self.place = Place::Entry { at, draft };
+        self.place = HistoryPosition::Entry { at, draft };
         self.entries.get(at).cloned()
     }
 
     /// One entry forward, and at the end the text that was being typed.
     pub fn forward(&mut self) -> Option<String> {
         match std::mem::take(&mut self.place) {
-            Place::Draft => None,
-            Place::Entry { at, draft } => match self.entries.get(at + 1) {
+            HistoryPosition::Draft => None,
+            HistoryPosition::Entry { at, draft } => match self.entries.get(at + 1) {
                 Some(entry) => {
-                    self.place = Place::Entry { at: at + 1, draft };
+                    self.place = HistoryPosition::Entry { at: at + 1, draft };
                     Some(entry.clone())
                 }
                 None => Some(draft),
@@ -53,7 +53,7 @@ impl ComposerHistory {
 
     /// Adds a sent message; the same one twice in a row is kept once.
     pub fn push(&mut self, text: String) {
-        self.place = Place::Draft;
+        self.place = HistoryPosition::Draft;
         if self.entries.last() == Some(&text) {
             return;
         }
@@ -64,8 +64,8 @@ impl ComposerHistory {
     }
 
     /// Returns to the text being typed, because it was changed.
-    pub fn settle(&mut self) {
-        self.place = Place::Draft;
+    pub fn reset_position(&mut self) {
+        self.place = HistoryPosition::Draft;
     }
 
     /// Oldest first.

@@ -32,7 +32,7 @@ impl Mentions {
     }
 
     /// Makes the mentions of an earlier text units again: all that look like a path.
-    pub fn find(&mut self, text: &str) {
+    pub fn add_from_text(&mut self, text: &str) {
         for found in find(text) {
             if found.mention.path.contains(['/', '.', ' ']) {
                 self.add(&found.mention.path);
@@ -41,7 +41,7 @@ impl Mentions {
     }
 
     /// The mentions in one line, as byte ranges.
-    pub fn places(&self, line: &str) -> Vec<(usize, usize)> {
+    pub fn ranges(&self, line: &str) -> Vec<(usize, usize)> {
         let found = self.0.iter().flat_map(|mention| {
             line.match_indices(mention.as_str()).map(|(at, found)| (at, at + found.len()))
         });
@@ -49,7 +49,7 @@ impl Mentions {
             .filter(|(from, to)| {
                 let before = line.get(..*from).and_then(|text| text.chars().next_back());
                 let behind = line.get(*to..).and_then(|text| text.chars().next());
-                can_begin_after(before) && !behind.is_some_and(goes_on)
+                can_begin_after(before) && !behind.is_some_and(is_path_char)
             })
             .collect();
         places.sort_unstable();
@@ -59,7 +59,7 @@ impl Mentions {
 
 /// The mention that contains the cursor or ends at it, if there is one. `column` is in characters.
 /// Paths outside the folder are not completed.
-pub fn written(line: &str, row: usize, column: usize) -> Option<MentionDraft> {
+pub fn mention_at(line: &str, row: usize, column: usize) -> Option<MentionDraft> {
     let before: Vec<char> = line.chars().take(column).collect();
     let signs = before.iter().enumerate().rev().filter(|(_, c)| **c == '@');
     for (at, _) in signs {
@@ -81,7 +81,7 @@ pub fn written(line: &str, row: usize, column: usize) -> Option<MentionDraft> {
 }
 
 /// Whether a path may continue with this character.
-fn goes_on(behind: char) -> bool {
+fn is_path_char(behind: char) -> bool {
     behind.is_ascii_alphanumeric() || "/._-\"".contains(behind)
 }
 
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     fn query(line: &str) -> Option<String> {
-        written(line, 0, line.chars().count()).map(|mention| mention.query)
+        mention_at(line, 0, line.chars().count()).map(|mention| mention.query)
     }
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn only_text_before_the_cursor_counts() {
-        let mention = written("见 @ab cd", 3, 4).expect("a mention");
+        let mention = mention_at("见 @ab cd", 3, 4).expect("a mention");
         assert_eq!(mention, MentionDraft { at: (3, 2), len: 2, query: "a".into() });
     }
 
@@ -128,9 +128,9 @@ mod tests {
         let mut mentions = Mentions::default();
         let text =
             "see @src/a.rs:10-20, (@b/), @\"c d\" and @README.md, not @home, me@a.b or @Override";
-        mentions.find(text);
+        mentions.add_from_text(text);
         let found: Vec<&str> =
-            mentions.places(text).into_iter().filter_map(|(from, to)| text.get(from..to)).collect();
+            mentions.ranges(text).into_iter().filter_map(|(from, to)| text.get(from..to)).collect();
         assert_eq!(found, ["@src/a.rs", "@b/", "@\"c d\"", "@README.md"]);
     }
 
@@ -139,7 +139,7 @@ mod tests {
         let mut mentions = Mentions::default();
         assert_eq!(mentions.add("src/a"), "@src/a");
         assert_eq!(mentions.add("a b.rs"), "@\"a b.rs\"");
-        assert_eq!(mentions.places("@src/a, @src/a.rs x@src/a @\"a b.rs\""), [(0, 6), (26, 35)]);
-        assert_eq!(mentions.places("看@src/a:10-20"), [(3, 9)]);
+        assert_eq!(mentions.ranges("@src/a, @src/a.rs x@src/a @\"a b.rs\""), [(0, 6), (26, 35)]);
+        assert_eq!(mentions.ranges("看@src/a:10-20"), [(3, 9)]);
     }
 }

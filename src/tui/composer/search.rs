@@ -21,7 +21,7 @@ const LONGEST: usize = 200;
 #[derive(Debug)]
 pub struct HistorySearch {
     query: String,
-    hit: Hit,
+    hit: HistoryHit,
     /// Older messages than those searched may have been dropped.
     is_full: bool,
     /// The text shown in place of the input.
@@ -30,13 +30,13 @@ pub struct HistorySearch {
 
 /// The result of the last search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hit {
+enum HistoryHit {
     /// Nothing was searched for yet.
-    Unasked,
-    At(usize),
+    NotSearched,
+    Entry(usize),
     /// This entry is the last that contains it.
-    Last(usize),
-    Nothing,
+    LastEntry(usize),
+    NoMatch,
 }
 
 /// The direction of a search.
@@ -48,15 +48,15 @@ pub enum SearchSource {
 
 impl HistorySearch {
     /// Begins over a text, which is shown until there is a hit.
-    pub fn over(lines: Vec<String>) -> HistorySearch {
+    pub fn from_lines(lines: Vec<String>) -> HistorySearch {
         let mut text = plain_area();
         text.set_lines(lines, (0, 0));
-        HistorySearch { query: String::new(), hit: Hit::Unasked, is_full: false, text }
+        HistorySearch { query: String::new(), hit: HistoryHit::NotSearched, is_full: false, text }
     }
 
     /// The current hit.
-    pub fn found<'e>(&self, entries: &'e [String]) -> Option<&'e str> {
-        self.at().and_then(|at| entries.get(at)).map(String::as_str)
+    pub fn current_entry<'e>(&self, entries: &'e [String]) -> Option<&'e str> {
+        self.hit_index().and_then(|at| entries.get(at)).map(String::as_str)
     }
 
     pub fn area(&mut self) -> &mut TextArea<'static> {
@@ -67,8 +67,8 @@ impl HistorySearch {
     pub fn add(&mut self, text: &str, entries: &[String]) {
         let room = LONGEST.saturating_sub(self.query.chars().count());
         self.query.extend(text.chars().filter(|c| !c.is_control()).take(room));
-        let from = self.at().map_or(entries.len(), |at| at + 1);
-        self.look(entries, from);
+        let from = self.hit_index().map_or(entries.len(), |at| at + 1);
+        self.find_newest(entries, from);
     }
 
     /// Removes the last character, and searches from the newest again.
@@ -76,61 +76,61 @@ impl HistorySearch {
         if let Some((at, _)) = self.query.grapheme_indices(true).next_back() {
             self.query.truncate(at);
         }
-        self.look(entries, entries.len());
+        self.find_newest(entries, entries.len());
     }
 
     /// The next entry that contains the query and differs from the hit.
-    pub fn go_on(&mut self, way: SearchSource, entries: &[String]) {
-        let Some(at) = self.at() else { return self.look(entries, entries.len()) };
+    pub fn step(&mut self, way: SearchSource, entries: &[String]) {
+        let Some(at) = self.hit_index() else { return self.find_newest(entries, entries.len()) };
         let same = entries.get(at);
         let fits = |next: &usize| {
             let entry = entries.get(*next);
-            entry != same && entry.is_some_and(|entry| place(entry, &self.query).is_some())
+            entry != same && entry.is_some_and(|entry| find_ignoring_case(entry, &self.query).is_some())
         };
         let next = match way {
             SearchSource::Older => (0..at).rev().find(fits),
             SearchSource::Newer => (at + 1..entries.len()).find(fits),
         };
         match (next, way) {
-            (Some(next), _) => self.show(entries, Hit::At(next)),
-            (None, SearchSource::Older) => self.hit = Hit::Last(at),
-            (None, SearchSource::Newer) => self.hit = Hit::At(at),
+            (Some(next), _) => self.show_hit(entries, HistoryHit::Entry(next)),
+            (None, SearchSource::Older) => self.hit = HistoryHit::LastEntry(at),
+            (None, SearchSource::Newer) => self.hit = HistoryHit::Entry(at),
         }
     }
 
-    fn at(&self) -> Option<usize> {
+    fn hit_index(&self) -> Option<usize> {
         match self.hit {
-            Hit::At(at) | Hit::Last(at) => Some(at),
-            Hit::Unasked | Hit::Nothing => None,
+            HistoryHit::Entry(at) | HistoryHit::LastEntry(at) => Some(at),
+            HistoryHit::NotSearched | HistoryHit::NoMatch => None,
         }
     }
 
-    fn look(&mut self, entries: &[String], before: usize) {
-        let holds = |entry: &String| place(entry, &self.query).is_some();
+    fn find_newest(&mut self, entries: &[String], before: usize) {
+        let holds = |entry: &String| find_ignoring_case(entry, &self.query).is_some();
         self.is_full = entries.len() >= KEPT;
         let newest = entries.iter().take(before).rposition(holds);
-        self.show(entries, newest.map_or(Hit::Nothing, Hit::At));
+        self.show_hit(entries, newest.map_or(HistoryHit::NoMatch, HistoryHit::Entry));
     }
 
     /// Without a hit, the last one stays in view.
-    fn show(&mut self, entries: &[String], hit: Hit) {
+    fn show_hit(&mut self, entries: &[String], hit: HistoryHit) {
         self.hit = hit;
-        let Some(entry) = self.found(entries) else { return };
-        let lines: Vec<String> = entry.split('\n').map(clean::text).collect();
-        let at = lines.iter().position(|line| place(line, &self.query).is_some()).unwrap_or(0);
+        let Some(entry) = self.current_entry(entries) else { return };
+        let lines: Vec<String> = entry.split('\n').map(clean::sanitize).collect();
+        let at = lines.iter().position(|line| find_ignoring_case(line, &self.query).is_some()).unwrap_or(0);
         self.text.set_lines(lines, (at, 0));
     }
 
     /// Highlights the query, before the text is drawn.
-    pub fn dress(&mut self, theme: &Theme) {
+    pub fn highlight_query(&mut self, theme: &Theme) {
         self.text.set_style(theme.text);
         self.text.clear_custom_highlight();
-        if self.at().is_none() || self.query.is_empty() {
+        if self.hit_index().is_none() || self.query.is_empty() {
             return;
         }
         let style = theme.accent.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
         let first = self.text.lines().iter().enumerate().find_map(|(row, line)| {
-            place(line, &self.query).map(|(from, to)| ((row, from), (row, to)))
+            find_ignoring_case(line, &self.query).map(|(from, to)| ((row, from), (row, to)))
         });
         if let Some(range) = first {
             self.text.custom_highlight(range, style, 1);
@@ -140,11 +140,11 @@ impl HistorySearch {
     /// The note beside the query; it also says when not everything was searched.
     fn note(&self, lang: Lang) -> String {
         match (self.hit, self.is_full) {
-            (Hit::Unasked | Hit::At(_), _) => String::new(),
-            (Hit::Last(_), true) => words::SEARCH_OLDEST_KEPT.with("n", KEPT).text(lang),
-            (Hit::Last(_), false) => words::SEARCH_OLDEST.text(lang).to_owned(),
-            (Hit::Nothing, true) => words::SEARCH_NONE_KEPT.with("n", KEPT).text(lang),
-            (Hit::Nothing, false) => words::SEARCH_NONE.text(lang).to_owned(),
+            (HistoryHit::NotSearched | HistoryHit::Entry(_), _) => String::new(),
+            (HistoryHit::LastEntry(_), true) => words::SEARCH_OLDEST_KEPT.with("n", KEPT).text(lang),
+            (HistoryHit::LastEntry(_), false) => words::SEARCH_OLDEST.text(lang).to_owned(),
+            (HistoryHit::NoMatch, true) => words::SEARCH_NONE_KEPT.with("n", KEPT).text(lang),
+            (HistoryHit::NoMatch, false) => words::SEARCH_NONE.text(lang).to_owned(),
         }
     }
 
@@ -173,8 +173,8 @@ impl HistorySearch {
     }
 
     /// Whether there is no note next to the query.
-    pub fn is_quiet(&self) -> bool {
-        matches!(self.hit, Hit::Unasked | Hit::At(_))
+    pub fn has_no_note(&self) -> bool {
+        matches!(self.hit, HistoryHit::NotSearched | HistoryHit::Entry(_))
     }
 }
 
@@ -193,7 +193,7 @@ fn tail(text: &str, columns: usize) -> String {
 }
 
 /// The byte range of one text in another, ignoring case.
-fn place(text: &str, wanted: &str) -> Option<(usize, usize)> {
+fn find_ignoring_case(text: &str, wanted: &str) -> Option<(usize, usize)> {
     let folded: Vec<char> = wanted.chars().flat_map(char::to_lowercase).collect();
     text.char_indices().map(|(at, _)| at).chain([text.len()]).find_map(|at| {
         let mut left = folded.as_slice();
@@ -221,8 +221,8 @@ mod tests {
             .to_vec()
     }
 
-    fn searched(keys: &str) -> HistorySearch {
-        let mut search = HistorySearch::over(vec!["a draft".into()]);
+    fn search_for(keys: &str) -> HistorySearch {
+        let mut search = HistorySearch::from_lines(vec!["a draft".into()]);
         for c in keys.chars() {
             search.add(&c.to_string(), &entries());
         }
@@ -230,58 +230,58 @@ mod tests {
     }
 
     #[test]
-    fn where_older_ones_may_be_gone_it_says_how_many_it_looked_through() {
+    fn the_note_gives_the_number_searched_when_older_entries_may_be_dropped() {
         let many: Vec<String> = (0..KEPT).map(|n| format!("line {n}")).collect();
-        let mut search = HistorySearch::over(vec!["a draft".into()]);
+        let mut search = HistorySearch::from_lines(vec!["a draft".into()]);
         search.add("nowhere", &many);
         assert_eq!(search.note(Lang::En), "none of the last 1000 messages contains this");
-        let mut search = HistorySearch::over(vec!["a draft".into()]);
+        let mut search = HistorySearch::from_lines(vec!["a draft".into()]);
         search.add("line 0", &many);
-        search.go_on(SearchSource::Older, &many);
+        search.step(SearchSource::Older, &many);
         assert_eq!(search.note(Lang::En), "nothing older among the last 1000 messages");
-        assert_eq!(searched("nowhere").note(Lang::En), "no sent message contains this");
+        assert_eq!(search_for("nowhere").note(Lang::En), "no sent message contains this");
     }
 
     #[test]
     fn each_letter_narrows_the_search_from_the_newest_back() {
-        assert_eq!(searched("test").found(&entries()), Some("cargo test"));
-        assert_eq!(searched("build").found(&entries()), Some("Cargo build\nthen test"));
-        assert_eq!(searched("测试").found(&entries()), Some("运行测试"));
-        assert_eq!(searched("nowhere").found(&entries()), None);
+        assert_eq!(search_for("test").current_entry(&entries()), Some("cargo test"));
+        assert_eq!(search_for("build").current_entry(&entries()), Some("Cargo build\nthen test"));
+        assert_eq!(search_for("测试").current_entry(&entries()), Some("运行测试"));
+        assert_eq!(search_for("nowhere").current_entry(&entries()), None);
     }
 
     #[test]
     fn older_skips_duplicates_and_stops_at_the_oldest() {
         let entries = entries();
-        let mut search = searched("CARGO");
-        search.go_on(SearchSource::Older, &entries);
-        assert_eq!(search.found(&entries), Some("Cargo build\nthen test"));
-        search.go_on(SearchSource::Older, &entries);
-        assert_eq!(search.at(), Some(0));
-        assert!(search.is_quiet());
-        search.go_on(SearchSource::Older, &entries);
-        assert_eq!(search.at(), Some(0));
-        assert!(!search.is_quiet(), "it says that there is nothing older");
-        search.go_on(SearchSource::Newer, &entries);
-        assert_eq!(search.found(&entries), Some("Cargo build\nthen test"));
+        let mut search = search_for("CARGO");
+        search.step(SearchSource::Older, &entries);
+        assert_eq!(search.current_entry(&entries), Some("Cargo build\nthen test"));
+        search.step(SearchSource::Older, &entries);
+        assert_eq!(search.hit_index(), Some(0));
+        assert!(search.has_no_note());
+        search.step(SearchSource::Older, &entries);
+        assert_eq!(search.hit_index(), Some(0));
+        assert!(!search.has_no_note(), "it says that there is nothing older");
+        search.step(SearchSource::Newer, &entries);
+        assert_eq!(search.current_entry(&entries), Some("Cargo build\nthen test"));
     }
 
     #[test]
     fn removing_a_letter_searches_from_the_newest_again() {
         let entries = entries();
-        let mut search = searched("testx");
-        assert_eq!(search.found(&entries), None);
+        let mut search = search_for("testx");
+        assert_eq!(search.current_entry(&entries), None);
         search.back(&entries);
-        assert_eq!(search.found(&entries), Some("cargo test"));
+        assert_eq!(search.current_entry(&entries), Some("cargo test"));
     }
 
     #[test]
     fn a_match_ignores_case_in_every_script() {
-        assert_eq!(place("Straße ÄB", "äb"), Some((8, 11)));
-        assert_eq!(place("看看中文", "中文"), Some((6, 12)));
-        assert_eq!(place("a👩‍🚀b", "b"), Some((12, 13)));
-        assert_eq!(place("abc", ""), Some((0, 0)));
-        assert_eq!(place("", "x"), None);
-        assert_eq!(place("ab", "abc"), None);
+        assert_eq!(find_ignoring_case("Straße ÄB", "äb"), Some((8, 11)));
+        assert_eq!(find_ignoring_case("看看中文", "中文"), Some((6, 12)));
+        assert_eq!(find_ignoring_case("a👩‍🚀b", "b"), Some((12, 13)));
+        assert_eq!(find_ignoring_case("abc", ""), Some((0, 0)));
+        assert_eq!(find_ignoring_case("", "x"), None);
+        assert_eq!(find_ignoring_case("ab", "abc"), None);
     }
 }

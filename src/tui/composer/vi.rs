@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use tui_textarea::CursorMove;
 
 use super::{Composer, chars_before};
-use crate::tui::vim::{Do, GridPosition, Vim, VimMode, on_character};
+use crate::tui::vim::{VimEdit, VimMode, GridPosition, Vim, clamp_to_char};
 
 /// The side on which to leave a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,54 +41,54 @@ impl Composer {
                 self.text.redo();
                 Vec::new()
             }
-            (KeyCode::Backspace, _) if !held => vec![Do::Left],
+            (KeyCode::Backspace, _) if !held => vec![VimEdit::Left],
             (KeyCode::Char(c), _) if !held => {
                 let (row, column) = self.text.cursor();
-                vim.letter(c, self.text.lines(), (row, column))
+                vim.handle_char(c, self.text.lines(), (row, column))
             }
             _ => return false,
         };
-        todo.into_iter().for_each(|todo| self.follow(todo));
-        self.changed();
+        todo.into_iter().for_each(|todo| self.apply_vim_edit(todo));
+        self.update_after_change();
         if self.vim_mode() != Some(VimMode::Insert) {
             let (row, column) = self.text.cursor();
             let line = self.text.lines().get(row).map(String::as_str).unwrap_or_default();
-            self.go((row, on_character(line, column)));
+            self.move_cursor_to((row, clamp_to_char(line, column)));
         }
         true
     }
 
-    fn follow(&mut self, todo: Do) {
+    fn apply_vim_edit(&mut self, todo: VimEdit) {
         match todo {
-            Do::Go(place) => self.go(place),
-            Do::Left => {
+            VimEdit::MoveTo(place) => self.move_cursor_to(place),
+            VimEdit::Left => {
                 if self.text.cursor().1 > 0 {
                     self.text.move_cursor(CursorMove::Back);
                 }
             }
-            Do::Insert(text) => _ = self.text.insert_str(text),
-            Do::Undo => _ = self.text.undo(),
-            Do::Cut(from, to) => {
+            VimEdit::Insert(text) => _ = self.text.insert_str(text),
+            VimEdit::Undo => _ = self.text.undo(),
+            VimEdit::Delete(from, to) => {
                 let (from, to) =
-                    (self.beside_unit(from, Side::Start), self.beside_unit(to, Side::End));
-                self.go(from);
+                    (self.snap_to_unit(from, Side::Start), self.snap_to_unit(to, Side::End));
+                self.move_cursor_to(from);
                 self.text.start_selection();
-                self.go(to);
+                self.move_cursor_to(to);
                 self.text.cut();
                 self.text.cancel_selection();
             }
         }
     }
 
-    fn go(&mut self, (row, column): GridPosition) {
+    fn move_cursor_to(&mut self, (row, column): GridPosition) {
         let most = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
         self.text.move_cursor(CursorMove::Jump(most(row), most(column)));
     }
 
     /// A unit is deleted as a whole or not at all.
-    fn beside_unit(&self, (row, column): GridPosition, side: Side) -> GridPosition {
+    fn snap_to_unit(&self, (row, column): GridPosition, side: Side) -> GridPosition {
         let Some(line) = self.text.lines().get(row) else { return (row, column) };
-        let units = self.places(line).into_iter();
+        let units = self.unit_ranges(line).into_iter();
         let mut ends = units.map(|(from, to)| (chars_before(line, from), chars_before(line, to)));
         match (ends.find(|(from, to)| *from < column && column < *to), side) {
             (Some((from, _)), Side::Start) => (row, from),
@@ -98,7 +98,7 @@ impl Composer {
     }
 
     /// Highlights the selection of visual mode.
-    pub(super) fn dress_selection(&mut self, style: Style) {
+    pub(super) fn highlight_selection(&mut self, style: Style) {
         let Some(VimMode::Visual(anchor)) = self.vim_mode() else { return };
         let (row, column) = self.text.cursor();
         let (from, to) = (anchor.min((row, column)), anchor.max((row, column)));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc as news;
 
-use super::sieve::{FileMatcher, FileMatches, MatchCoverage};
+use super::sieve::{FileMatches, MatchCoverage, FileMatcher};
 use crate::tools::walk;
 use crate::tui::Millis;
 
@@ -23,157 +23,153 @@ const HOLD: Millis = 12;
 
 #[derive(Debug, Default)]
 pub struct Finder {
-    work: Option<Work>,
+    search: Option<RunningSearch>,
     /// The frame that opens the list waits until this time, or until there are names.
-    hold: Option<Millis>,
+    hold_until: Option<Millis>,
 }
 
 #[derive(Debug)]
-struct Work {
+struct RunningSearch {
     query: String,
-    asks: mpsc::Sender<String>,
-    found: news::Receiver<FileMatches>,
+    queries: mpsc::Sender<String>,
+    matches: news::Receiver<FileMatches>,
 }
 
 impl Finder {
     /// Searches for the current query in the folder `root`.
-    pub fn look(&mut self, wanted: Option<&str>, root: &str, now: Millis) {
+    pub fn set_query(&mut self, wanted: Option<&str>, root: &str, now: Millis) {
         let Some(wanted) = wanted else {
             *self = Finder::default();
             return;
         };
-        match &mut self.work {
+        match &mut self.search {
             Some(work) if work.query == wanted => {}
             Some(work) => {
                 wanted.clone_into(&mut work.query);
-                let _ = work.asks.send(wanted.to_owned());
+                let _ = work.queries.send(wanted.to_owned());
             }
             None => {
-                self.work = start(wanted.to_owned(), PathBuf::from(root));
-                self.hold = Some(now + HOLD);
+                self.search = start(wanted.to_owned(), PathBuf::from(root));
+                self.hold_until = Some(now + HOLD);
             }
         }
     }
 
     /// Until when the next frame should wait.
-    pub fn holds_until(&self) -> Option<Millis> {
-        self.hold
+    pub fn frame_hold(&self) -> Option<Millis> {
+        self.hold_until
     }
 
     /// The next results; waits for ever while no search runs.
-    pub async fn found(&mut self) -> Option<FileMatches> {
-        let Some(work) = &mut self.work else { return std::future::pending().await };
-        let found = work.found.recv().await;
-        self.hold = None;
+    pub async fn next_matches(&mut self) -> Option<FileMatches> {
+        let Some(work) = &mut self.search else { return std::future::pending().await };
+        let found = work.matches.recv().await;
+        self.hold_until = None;
         if found.is_none() {
             // The thread is gone: do not wait for it any more.
-            self.work = None;
+            self.search = None;
         }
         found
     }
 }
 
-fn start(query: String, root: PathBuf) -> Option<Work> {
+fn start(query: String, root: PathBuf) -> Option<RunningSearch> {
     let (asks, asked) = mpsc::channel();
     let (tell, found) = news::channel(2);
     let first = query.clone();
     let work = move || SearchJob::new(first, asked, tell).run(&root);
     thread::Builder::new().name("files".into()).spawn(work).ok()?;
-    Some(Work { query, asks, found })
+    Some(RunningSearch { query, queries: asks, matches: found })
 }
 
 /// One walk, and its query.
 struct SearchJob {
-    asked: mpsc::Receiver<String>,
-    tell: news::Sender<FileMatches>,
-    sieve: FileMatcher,
+    queries: mpsc::Receiver<String>,
+    results: news::Sender<FileMatches>,
+    matcher: FileMatcher,
     names: Vec<String>,
-    reach: MatchCoverage,
+    coverage: MatchCoverage,
     /// When results for this query were last reported.
-    told: Option<Instant>,
+    last_report: Option<Instant>,
 }
 
 /// The list was closed.
-struct Gone;
+struct ListClosed;
 
 impl SearchJob {
-    fn new(
-        query: String,
-        asked: mpsc::Receiver<String>,
-        tell: news::Sender<FileMatches>,
-    ) -> SearchJob {
+    fn new(query: String, asked: mpsc::Receiver<String>, tell: news::Sender<FileMatches>) -> SearchJob {
         let (sieve, names) = (FileMatcher::new(query), Vec::new());
-        SearchJob { asked, tell, sieve, names, reach: MatchCoverage::Looking, told: None }
+        SearchJob { queries: asked, results: tell, matcher: sieve, names, coverage: MatchCoverage::Searching, last_report: None }
     }
 
     /// Ends with the mention.
     fn run(mut self, root: &Path) {
         let mut walk = walk::names(root);
-        while self.stride(&mut walk).is_ok() {}
+        while self.run_slice(&mut walk).is_ok() {}
     }
 
-    fn stride(&mut self, walk: &mut impl Iterator<Item = String>) -> Result<(), Gone> {
-        self.hear()?;
-        if self.sieve.seen() < self.names.len() {
-            self.sieve.look(&self.names, STRIDE);
-        } else if self.reach == MatchCoverage::Looking {
-            self.walk_on(walk)?;
+    fn run_slice(&mut self, walk: &mut impl Iterator<Item = String>) -> Result<(), ListClosed> {
+        self.poll_query()?;
+        if self.matcher.names_read() < self.names.len() {
+            self.matcher.match_next(&self.names, STRIDE);
+        } else if self.coverage == MatchCoverage::Searching {
+            self.read_names(walk)?;
         }
-        let all = self.sieve.seen() == self.names.len() && self.reach != MatchCoverage::Looking;
-        let due = match self.told {
-            None => self.sieve.seen() > 0,
+        let all = self.matcher.names_read() == self.names.len() && self.coverage != MatchCoverage::Searching;
+        let due = match self.last_report {
+            None => self.matcher.names_read() > 0,
             Some(told) => told.elapsed() >= TELL,
         };
         if all || due {
-            self.tell()?;
+            self.report()?;
         }
         if all { self.wait() } else { Ok(()) }
     }
 
     /// Reads a few more names; fewer at first, so that something is shown at once.
-    fn walk_on(&mut self, walk: &mut impl Iterator<Item = String>) -> Result<(), Gone> {
-        let most = if self.told.is_none() { STRIDE / 8 } else { STRIDE };
+    fn read_names(&mut self, walk: &mut impl Iterator<Item = String>) -> Result<(), ListClosed> {
+        let most = if self.last_report.is_none() { STRIDE / 8 } else { STRIDE };
         let began = Instant::now();
         for _ in 0..most {
             match walk.next() {
-                None => self.reach = MatchCoverage::Whole,
-                Some(_) if self.names.len() >= MOST => self.reach = MatchCoverage::Cut,
+                None => self.coverage = MatchCoverage::Complete,
+                Some(_) if self.names.len() >= MOST => self.coverage = MatchCoverage::Truncated,
                 Some(name) => self.names.push(name),
             }
-            if self.reach != MatchCoverage::Looking || began.elapsed() >= TELL {
+            if self.coverage != MatchCoverage::Searching || began.elapsed() >= TELL {
                 break;
             }
         }
-        self.sieve.look(&self.names, STRIDE);
-        if self.tell.is_closed() { Err(Gone) } else { Ok(()) }
+        self.matcher.match_next(&self.names, STRIDE);
+        if self.results.is_closed() { Err(ListClosed) } else { Ok(()) }
     }
 
     /// Takes a new query, if there is one.
-    fn hear(&mut self) -> Result<(), Gone> {
+    fn poll_query(&mut self) -> Result<(), ListClosed> {
         loop {
-            match self.asked.try_recv() {
-                Ok(query) => self.turn_to(query),
+            match self.queries.try_recv() {
+                Ok(query) => self.start_query(query),
                 Err(mpsc::TryRecvError::Empty) => return Ok(()),
-                Err(mpsc::TryRecvError::Disconnected) => return Err(Gone),
+                Err(mpsc::TryRecvError::Disconnected) => return Err(ListClosed),
             }
         }
     }
 
-    fn wait(&mut self) -> Result<(), Gone> {
-        let query = self.asked.recv().map_err(|_| Gone)?;
-        self.turn_to(query);
+    fn wait(&mut self) -> Result<(), ListClosed> {
+        let query = self.queries.recv().map_err(|_| ListClosed)?;
+        self.start_query(query);
         Ok(())
     }
 
-    fn turn_to(&mut self, query: String) {
-        self.sieve = FileMatcher::new(query);
-        self.told = None;
+    fn start_query(&mut self, query: String) {
+        self.matcher = FileMatcher::new(query);
+        self.last_report = None;
     }
 
-    fn tell(&mut self) -> Result<(), Gone> {
-        self.told = Some(Instant::now());
-        let found = self.sieve.found(&self.names, self.reach);
-        self.tell.blocking_send(found).map_err(|_| Gone)
+    fn report(&mut self) -> Result<(), ListClosed> {
+        self.last_report = Some(Instant::now());
+        let found = self.matcher.matches(&self.names, self.coverage);
+        self.results.blocking_send(found).map_err(|_| ListClosed)
     }
 }
 
@@ -194,8 +190,8 @@ mod tests {
 
     async fn all(finder: &mut Finder, query: &str) -> Vec<String> {
         loop {
-            let found = finder.found().await.expect("the finder lives");
-            if found.query == query && found.reach == MatchCoverage::Whole {
+            let found = finder.next_matches().await.expect("the finder lives");
+            if found.query == query && found.coverage == MatchCoverage::Complete {
                 return found.hits.into_iter().map(|hit| hit.path).collect();
             }
         }
@@ -206,11 +202,11 @@ mod tests {
         let root = tree();
         let path = root.path().to_string_lossy().into_owned();
         let mut finder = Finder::default();
-        finder.look(Some(""), &path, 0);
-        assert_eq!(finder.holds_until(), Some(HOLD));
+        finder.set_query(Some(""), &path, 0);
+        assert_eq!(finder.frame_hold(), Some(HOLD));
         assert_eq!(all(&mut finder, "").await, ["README.md", "src/", "src/lib.rs", "src/main.rs"]);
-        assert_eq!(finder.holds_until(), None);
-        finder.look(Some("main"), &path, 1);
+        assert_eq!(finder.frame_hold(), None);
+        finder.set_query(Some("main"), &path, 1);
         assert_eq!(all(&mut finder, "main").await, ["src/main.rs"]);
     }
 
@@ -218,8 +214,8 @@ mod tests {
     async fn the_thread_ends_when_its_requests_are_dropped() {
         let root = tree();
         let mut finder = Finder::default();
-        finder.look(Some(""), &root.path().to_string_lossy(), 0);
-        let tell = finder.work.take().map(|work| work.found);
+        finder.set_query(Some(""), &root.path().to_string_lossy(), 0);
+        let tell = finder.search.take().map(|work| work.matches);
         let mut found = tell.expect("it works");
         // The requests are dropped: results already sent still arrive, then the end.
         while found.recv().await.is_some() {}
@@ -232,13 +228,13 @@ mod tests {
         let mut errand = SearchJob::new(String::new(), asked, tell);
         let mut walk = (0..).map(|n| format!("f{n}"));
         asks.send("f".into()).expect("asked");
-        while errand.reach == MatchCoverage::Looking {
-            assert!(errand.hear().and_then(|()| errand.walk_on(&mut walk)).is_ok());
+        while errand.coverage == MatchCoverage::Searching {
+            assert!(errand.poll_query().and_then(|()| errand.read_names(&mut walk)).is_ok());
         }
-        assert_eq!((errand.reach, errand.names.len()), (MatchCoverage::Cut, MOST));
-        assert!(errand.tell().is_ok());
-        assert_eq!(found.try_recv().map(|found| found.reach), Ok(MatchCoverage::Cut));
+        assert_eq!((errand.coverage, errand.names.len()), (MatchCoverage::Truncated, MOST));
+        assert!(errand.report().is_ok());
+        assert_eq!(found.try_recv().map(|found| found.coverage), Ok(MatchCoverage::Truncated));
         drop(found);
-        assert!(errand.walk_on(&mut walk).is_err(), "closed");
+        assert!(errand.read_names(&mut walk).is_err(), "closed");
     }
 }

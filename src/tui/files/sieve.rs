@@ -15,27 +15,27 @@ pub struct FileMatches {
     /// The best ones, best first.
     pub hits: Vec<FileMatch>,
     /// The number of names that match.
-    pub fits: usize,
+    pub match_count: usize,
     /// The number of names that were read.
-    pub seen: usize,
-    pub reach: MatchCoverage,
+    pub names_read: usize,
+    pub coverage: MatchCoverage,
 }
 
 /// Whether there may be more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatchCoverage {
     #[default]
-    Looking,
-    Whole,
+    Searching,
+    Complete,
     /// There are more names than are read.
-    Cut,
+    Truncated,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileMatch {
     pub path: String,
     /// Characters of the path that were typed.
-    pub marks: Vec<u32>,
+    pub positions: Vec<u32>,
 }
 
 /// How well a name matches, best first.
@@ -47,8 +47,8 @@ pub struct FileMatcher {
     matcher: Matcher,
     /// The best, best first, by their index among the names.
     best: Vec<(Rank, usize)>,
-    fits: usize,
-    seen: usize,
+    match_count: usize,
+    names_read: usize,
 }
 
 /// Paths match best at the start of their parts.
@@ -60,27 +60,27 @@ impl FileMatcher {
     pub fn new(query: String) -> FileMatcher {
         let pattern = pattern(&query);
         let matcher = Matcher::new(config());
-        FileMatcher { query, pattern, matcher, best: Vec::new(), fits: 0, seen: 0 }
+        FileMatcher { query, pattern, matcher, best: Vec::new(), match_count: 0, names_read: 0 }
     }
 
     /// The number of names it has read.
-    pub fn seen(&self) -> usize {
-        self.seen
+    pub fn names_read(&self) -> usize {
+        self.names_read
     }
 
     /// Reads the next `count` names.
-    pub fn look(&mut self, names: &[String], count: usize) {
+    pub fn match_next(&mut self, names: &[String], count: usize) {
         let mut chars = Vec::new();
-        for (at, name) in names.iter().enumerate().skip(self.seen).take(count) {
-            self.seen += 1;
+        for (at, name) in names.iter().enumerate().skip(self.names_read).take(count) {
+            self.names_read += 1;
             let text = Utf32Str::new(name, &mut chars);
             let Some(score) = self.pattern.score(text, &mut self.matcher) else { continue };
-            self.fits += 1;
-            self.keep((Reverse(score), weight(&self.query, name)), at, names);
+            self.match_count += 1;
+            self.insert((Reverse(score), weight(&self.query, name)), at, names);
         }
     }
 
-    fn keep(&mut self, rank: Rank, at: usize, names: &[String]) {
+    fn insert(&mut self, rank: Rank, at: usize, names: &[String]) {
         let order = |(other, place): &(Rank, usize)| {
             other.cmp(&rank).then_with(|| names.get(*place).cmp(&names.get(at)))
         };
@@ -92,17 +92,17 @@ impl FileMatcher {
     }
 
     /// The results so far.
-    pub fn found(&mut self, names: &[String], reach: MatchCoverage) -> FileMatches {
+    pub fn matches(&mut self, names: &[String], reach: MatchCoverage) -> FileMatches {
         let hits: Vec<FileMatch> = self
             .best
             .iter()
             .filter_map(|(_, at)| names.get(*at))
             .map(|name| FileMatch {
-                marks: marks(&self.pattern, name, &mut self.matcher),
+                positions: match_positions(&self.pattern, name, &mut self.matcher),
                 path: name.clone(),
             })
             .collect();
-        FileMatches { query: self.query.clone(), hits, fits: self.fits, seen: self.seen, reach }
+        FileMatches { query: self.query.clone(), hits, match_count: self.match_count, names_read: self.names_read, coverage: reach }
     }
 }
 
@@ -115,15 +115,15 @@ impl FileMatches {
             .into_iter()
             .filter_map(|hit| {
                 let score = pattern.score(Utf32Str::new(&hit.path, &mut chars), matcher)?;
-                let marks = marks(&pattern, &hit.path, matcher);
-                Some(((Reverse(score), weight(query, &hit.path)), FileMatch { marks, ..hit }))
+                let marks = match_positions(&pattern, &hit.path, matcher);
+                Some(((Reverse(score), weight(query, &hit.path)), FileMatch { positions: marks, ..hit }))
             })
             .collect();
         kept.sort_by(|(one, a), (other, b)| one.cmp(other).then_with(|| a.path.cmp(&b.path)));
         self.hits = kept.into_iter().map(|(_, hit)| hit).collect();
-        self.fits = self.hits.len();
+        self.match_count = self.hits.len();
         self.query = query.to_owned();
-        self.reach = MatchCoverage::Looking;
+        self.coverage = MatchCoverage::Searching;
     }
 }
 
@@ -139,7 +139,7 @@ fn weight(query: &str, name: &str) -> usize {
     }
 }
 
-fn marks(pattern: &Pattern, name: &str, matcher: &mut Matcher) -> Vec<u32> {
+fn match_positions(pattern: &Pattern, name: &str, matcher: &mut Matcher) -> Vec<u32> {
     let (mut chars, mut marks) = (Vec::new(), Vec::new());
     pattern.indices(Utf32Str::new(name, &mut chars), matcher, &mut marks);
     marks.sort_unstable();
@@ -153,8 +153,8 @@ mod tests {
     fn found(query: &str, names: &[&str]) -> Vec<String> {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let mut sieve = FileMatcher::new(query.into());
-        sieve.look(&names, usize::MAX);
-        sieve.found(&names, MatchCoverage::Whole).hits.into_iter().map(|hit| hit.path).collect()
+        sieve.match_next(&names, usize::MAX);
+        sieve.matches(&names, MatchCoverage::Complete).hits.into_iter().map(|hit| hit.path).collect()
     }
 
     #[test]
@@ -174,11 +174,11 @@ mod tests {
     fn of_many_matches_the_best_are_kept() {
         let names: Vec<String> = (0..1_000).rev().map(|n| format!("file{n:04}")).collect();
         let mut sieve = FileMatcher::new("file".into());
-        while sieve.seen() < names.len() {
-            sieve.look(&names, 7);
+        while sieve.names_read() < names.len() {
+            sieve.match_next(&names, 7);
         }
-        let found = sieve.found(&names, MatchCoverage::Whole);
-        assert_eq!((found.fits, found.hits.len()), (1_000, MOST));
+        let found = sieve.matches(&names, MatchCoverage::Complete);
+        assert_eq!((found.match_count, found.hits.len()), (1_000, MOST));
         assert_eq!(found.hits.first().map(|hit| hit.path.as_str()), Some("file0000"));
         assert_eq!(found.hits.last().map(|hit| hit.path.as_str()), Some("file0099"));
     }
@@ -187,8 +187,8 @@ mod tests {
     fn the_typed_letters_are_marked() {
         let names = ["中/lib.rs".to_owned()];
         let mut sieve = FileMatcher::new("lib".into());
-        sieve.look(&names, 1);
-        let hits = sieve.found(&names, MatchCoverage::Whole).hits;
-        assert_eq!(hits.first().map(|hit| hit.marks.clone()), Some(vec![2, 3, 4]));
+        sieve.match_next(&names, 1);
+        let hits = sieve.matches(&names, MatchCoverage::Complete).hits;
+        assert_eq!(hits.first().map(|hit| hit.positions.clone()), Some(vec![2, 3, 4]));
     }
 }

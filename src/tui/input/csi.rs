@@ -23,10 +23,10 @@ pub(super) fn event(text: &[u8], last: u8) -> Option<Event> {
         b'M' => rxvt_mouse(text),
         b'Z' => Some(key(KeyCode::BackTab, KeyModifiers::SHIFT, KeyEventKind::Press)),
         b'u' => unicode(text),
-        b'~' => numbered(text),
+        b'~' => numbered_key(text),
         _ => {
             let (modifiers, kind, _) = modifiers(text.split(';').nth(1));
-            Some(key(lettered(last)?, modifiers, kind))
+            Some(key(letter_key(last)?, modifiers, kind))
         }
     }
 }
@@ -36,18 +36,18 @@ pub(super) fn ss3(byte: u8) -> Option<KeyCode> {
     match byte {
         b'R' => Some(KeyCode::F(3)),
         b'M' => Some(KeyCode::Enter),
-        _ => lettered(byte),
+        _ => letter_key(byte),
     }
 }
 
 /// `ESC [ M` and three bytes.
-pub(super) fn old_mouse(bytes: &[u8]) -> Option<Event> {
+pub(super) fn x10_mouse(bytes: &[u8]) -> Option<Event> {
     let [button, column, row] = bytes else { return None };
     let at = |byte: &u8| u16::from(byte.saturating_sub(33));
     mouse(u16::from(button.checked_sub(32)?), at(column), at(row), false)
 }
 
-fn lettered(byte: u8) -> Option<KeyCode> {
+fn letter_key(byte: u8) -> Option<KeyCode> {
     Some(match byte {
         b'A' => KeyCode::Up,
         b'B' => KeyCode::Down,
@@ -62,7 +62,7 @@ fn lettered(byte: u8) -> Option<KeyCode> {
     })
 }
 
-fn numbered(text: &str) -> Option<Event> {
+fn numbered_key(text: &str) -> Option<Event> {
     let mut parts = text.split(';');
     let first: u16 = number(parts.next()?)?;
     let held = parts.next();

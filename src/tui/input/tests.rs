@@ -4,11 +4,11 @@ use proptest::prelude::*;
 use super::*;
 
 /// The events of the terminal, as text.
-fn told(heard: Vec<TerminalInput>) -> Vec<String> {
+fn describe(heard: Vec<TerminalInput>) -> Vec<String> {
     heard
         .into_iter()
         .map(|heard| match heard {
-            TerminalInput::Ground(ground) => format!("{ground:?}"),
+            TerminalInput::Background(ground) => format!("{ground:?}"),
             TerminalInput::Event(Event::Paste(text)) => format!("paste {text:?}"),
             TerminalInput::Event(Event::Mouse(mouse)) => {
                 format!("{:?} {} {}", mouse.kind, mouse.column, mouse.row)
@@ -33,12 +33,12 @@ fn in_pieces(pieces: &[&[u8]]) -> Vec<String> {
     let mut out = Vec::new();
     for piece in pieces {
         parser.feed(piece);
-        out.extend(parser.burst());
+        out.extend(parser.take_events());
     }
-    while parser.patience().is_some() {
+    while parser.pending_timeout().is_some() {
         out.extend(parser.timeout());
     }
-    told(out)
+    describe(out)
 }
 
 #[test]
@@ -91,10 +91,10 @@ fn the_mouse_is_read_in_all_its_forms() {
 fn an_escape_that_comes_alone_is_a_key_after_a_moment() {
     let mut parser = Parser::default();
     parser.feed(b"\x1b");
-    assert_eq!(told(parser.burst()), [""; 0]);
-    assert_eq!(parser.patience(), Some(ESCAPE));
-    assert_eq!(told(parser.timeout()), ["Esc"]);
-    assert_eq!(parser.patience(), None);
+    assert_eq!(describe(parser.take_events()), [""; 0]);
+    assert_eq!(parser.pending_timeout(), Some(ESCAPE));
+    assert_eq!(describe(parser.timeout()), ["Esc"]);
+    assert_eq!(parser.pending_timeout(), None);
     assert_eq!(read(b"\x1b\x1b"), ["Esc", "Esc"]);
     assert_eq!(read(b"\x1b["), ["Alt+["]);
     assert_eq!(read(b"\x1bO"), ["Shift+Alt+O"]);
@@ -159,7 +159,7 @@ fn a_typed_line_is_sent_by_enter() {
     let mut parser = Parser::default();
     for (byte, key) in [(b'a', "a"), (b'\r', "Enter"), (b'b', "b")] {
         parser.feed(&[byte]);
-        assert_eq!(told(parser.burst()), [key]);
+        assert_eq!(describe(parser.take_events()), [key]);
     }
 }
 
@@ -172,21 +172,21 @@ fn text_after_an_end_mark_inside_a_paste_stays_text() {
     // Later it is a key again.
     let mut parser = Parser::default();
     parser.feed(b"\x1b[200~a\x1b[201~");
-    assert_eq!(parser.patience(), Some(PASTED));
-    assert_eq!(told(parser.timeout()), ["paste \"a\""]);
+    assert_eq!(parser.pending_timeout(), Some(PASTED));
+    assert_eq!(describe(parser.timeout()), ["paste \"a\""]);
     parser.feed(b"y");
-    assert_eq!(told(parser.burst()), ["y"]);
+    assert_eq!(describe(parser.take_events()), ["y"]);
 }
 
 #[test]
 fn an_endless_paste_is_delivered_and_continues() {
     let mut parser = Parser::default();
     parser.feed(b"\x1b[200~half");
-    assert_eq!(told(parser.burst()), [""; 0]);
-    assert_eq!(parser.patience(), Some(STALLED));
-    assert_eq!(told(parser.timeout()), ["paste \"half\""]);
+    assert_eq!(describe(parser.take_events()), [""; 0]);
+    assert_eq!(parser.pending_timeout(), Some(STALLED));
+    assert_eq!(describe(parser.timeout()), ["paste \"half\""]);
     parser.feed(b"\ry\x1b[201~");
-    assert_eq!(told(parser.timeout()), ["paste \"\\ry\""]);
+    assert_eq!(describe(parser.timeout()), ["paste \"\\ry\""]);
 }
 
 /// Pieces of what terminals send.
@@ -213,7 +213,7 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn however_the_bytes_are_cut_they_mean_the_same(
+    fn splitting_the_bytes_does_not_change_the_events(
         parts in prop::collection::vec(piece(), 0..8),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
     ) {
@@ -231,14 +231,14 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_are_too_strange(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_are_parsed_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let mut parser = Parser::default();
         parser.feed(&bytes);
-        parser.burst();
+        parser.take_events();
         for _ in 0..5 {
             parser.timeout();
         }
         // Only a paste may still be open.
-        prop_assert!(parser.patience().is_none());
+        prop_assert!(parser.pending_timeout().is_none());
     }
 }

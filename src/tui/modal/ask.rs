@@ -9,12 +9,12 @@ use ratatui::text::{Line, Span};
 
 use super::ModalAction;
 use super::asking::{self, Field};
-use super::sheet::{self, DialogPage, Foot, Sheet};
+use super::sheet::{self, Foot, DialogPage, DialogFrame};
 use crate::protocol::{AskId, Decision, Op};
 use crate::tui::clean;
 use crate::tui::composer::{Composer, ComposerStyle};
-use crate::tui::guard::Listening;
-use crate::tui::keys::{self, KeyAction, KeyContext, Scrolled};
+use crate::tui::guard::FocusNotice;
+use crate::tui::keys::{self, KeyAction, KeyContext, ScrollAction};
 use crate::tui::paint::{self, DrawContext};
 use crate::tui::status::KeyHint;
 use crate::words::{Lang, Phrase, screen as words};
@@ -25,19 +25,19 @@ const FIELD: u16 = 6;
 const MEASURE: usize = 100;
 
 #[derive(Debug)]
-pub struct AskModal {
+pub struct ModelQuestionDialog {
     pub id: AskId,
     text: String,
     choices: Vec<String>,
-    free: bool,
+    allows_own_answer: bool,
     chosen: usize,
-    doing: Doing,
-    sheet: Sheet,
-    listening: Listening,
+    mode: ModelQuestionMode,
+    frame: DialogFrame,
+    listening: FocusNotice,
 }
 
 #[derive(Debug)]
-enum Doing {
+enum ModelQuestionMode {
     Choosing,
     Writing(Box<Composer>),
     Sent,
@@ -45,65 +45,65 @@ enum Doing {
 
 /// A row that can be selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Row {
+enum ModelQuestionRow {
     Choice(usize),
-    Own,
-    Nothing,
+    OwnAnswer,
+    NoAnswer,
 }
 
-impl AskModal {
-    pub fn new(id: AskId, text: String, choices: Vec<String>, free: bool) -> AskModal {
+impl ModelQuestionDialog {
+    pub fn new(id: AskId, text: String, choices: Vec<String>, free: bool) -> ModelQuestionDialog {
         let doing = match choices.is_empty() {
-            true => Doing::Writing(Box::new(Composer::new(Vec::new()))),
-            false => Doing::Choosing,
+            true => ModelQuestionMode::Writing(Box::new(Composer::new(Vec::new()))),
+            false => ModelQuestionMode::Choosing,
         };
-        let (sheet, listening) = (Sheet::default(), Listening::default());
-        AskModal { id, text, choices, free, chosen: 0, doing, sheet, listening }
+        let (sheet, listening) = (DialogFrame::default(), FocusNotice::default());
+        ModelQuestionDialog { id, text, choices, allows_own_answer: free, chosen: 0, mode: doing, frame: sheet, listening }
     }
 
     /// Sets where keys go at the moment.
-    pub fn listen(&mut self, listening: Listening) {
+    pub fn set_listening(&mut self, listening: FocusNotice) {
         self.listening = listening;
     }
 
     /// Keys go to the draft now: nothing stays selected for a later Enter.
-    pub fn leave(&mut self) {
+    pub fn reset_selection(&mut self) {
         self.chosen = 0;
     }
 
     /// Whether an answer is being written.
-    pub fn is_field(&self) -> bool {
-        matches!(self.doing, Doing::Writing(_))
+    pub fn has_text_field(&self) -> bool {
+        matches!(self.mode, ModelQuestionMode::Writing(_))
     }
 
     /// Scrolls what does not fit; false if everything fits.
-    pub fn scroll(&mut self, by: Scrolled) -> bool {
-        self.sheet.scroll(by, true)
+    pub fn scroll(&mut self, by: ScrollAction) -> bool {
+        self.frame.scroll(by, true)
     }
 
-    fn rows(&self) -> Vec<Row> {
-        let choices = (0..self.choices.len()).map(Row::Choice);
-        let own = (self.free || self.choices.is_empty()).then_some(Row::Own);
-        choices.chain(own).chain([Row::Nothing]).collect()
+    fn rows(&self) -> Vec<ModelQuestionRow> {
+        let choices = (0..self.choices.len()).map(ModelQuestionRow::Choice);
+        let own = (self.allows_own_answer || self.choices.is_empty()).then_some(ModelQuestionRow::OwnAnswer);
+        choices.chain(own).chain([ModelQuestionRow::NoAnswer]).collect()
     }
 
     pub fn key(&mut self, key: &KeyEvent, lang: Lang) -> ModalAction {
         if keys::action(KeyContext::Anywhere, key) == Some(KeyAction::Interrupt) {
             return self.send(Decision::Stop);
         }
-        match &mut self.doing {
-            Doing::Sent => ModalAction::Pass,
-            Doing::Choosing => self.choose(key),
-            Doing::Writing(field) => match asking::in_field(field, key, lang) {
+        match &mut self.mode {
+            ModelQuestionMode::Sent => ModalAction::Unhandled,
+            ModelQuestionMode::Choosing => self.choose(key),
+            ModelQuestionMode::Writing(field) => match asking::handle_field_key(field, key, lang) {
                 Field::Changed => ModalAction::Stay,
-                Field::Other => ModalAction::Pass,
-                Field::Left if self.choices.is_empty() => self.take(Row::Nothing),
-                Field::Left => {
-                    self.doing = Doing::Choosing;
+                Field::Unhandled => ModalAction::Unhandled,
+                Field::Cancelled if self.choices.is_empty() => self.activate_row(ModelQuestionRow::NoAnswer),
+                Field::Cancelled => {
+                    self.mode = ModelQuestionMode::Choosing;
                     ModalAction::Stay
                 }
-                Field::Done => {
-                    let text = field.whole().trim().to_owned();
+                Field::Submitted => {
+                    let text = field.full_text().trim().to_owned();
                     match text.is_empty() {
                         true => ModalAction::Stay,
                         false => self.send(Decision::Answer { text }),
@@ -114,7 +114,7 @@ impl AskModal {
     }
 
     pub fn paste(&mut self, text: &str, lang: Lang) -> ModalAction {
-        if let Doing::Writing(field) = &mut self.doing {
+        if let ModelQuestionMode::Writing(field) = &mut self.mode {
             field.paste(text, lang);
         }
         ModalAction::Stay
@@ -122,27 +122,27 @@ impl AskModal {
 
     fn choose(&mut self, key: &KeyEvent) -> ModalAction {
         let rows = self.rows();
-        if let Some(row) = keys::letter(key).and_then(|typed| self.typed(typed)) {
-            return self.take(row);
+        if let Some(row) = keys::letter(key).and_then(|typed| self.row_for_char(typed)) {
+            return self.activate_row(row);
         }
         match keys::action(KeyContext::Question, key) {
             Some(KeyAction::Next) => self.chosen = (self.chosen + 1) % rows.len(),
             Some(KeyAction::Previous) => self.chosen = (self.chosen + rows.len() - 1) % rows.len(),
-            Some(KeyAction::More) => self.sheet.more(),
+            Some(KeyAction::More) => self.frame.show_next_part(),
             Some(KeyAction::Scroll(by)) if self.scroll(by) => {}
-            Some(KeyAction::Close) => return self.take(Row::Nothing),
+            Some(KeyAction::Close) => return self.activate_row(ModelQuestionRow::NoAnswer),
             Some(KeyAction::Accept) => {
                 if let Some(row) = rows.get(self.chosen) {
-                    return self.take(*row);
+                    return self.activate_row(*row);
                 }
             }
-            _ => return ModalAction::Pass,
+            _ => return ModalAction::Unhandled,
         }
         ModalAction::Stay
     }
 
     /// The row that a letter or a digit selects.
-    fn typed(&self, typed: char) -> Option<Row> {
+    fn row_for_char(&self, typed: char) -> Option<ModelQuestionRow> {
         let rows = self.rows();
         if let Some(digit) = typed.to_digit(10) {
             return rows.get(usize::try_from(digit).ok()?.checked_sub(1)?).copied();
@@ -150,22 +150,22 @@ impl AskModal {
         rows.into_iter().find(|row| letter(*row) == typed.to_ascii_lowercase())
     }
 
-    fn take(&mut self, row: Row) -> ModalAction {
+    fn activate_row(&mut self, row: ModelQuestionRow) -> ModalAction {
         match row {
-            Row::Choice(at) => match self.choices.get(at).cloned() {
+            ModelQuestionRow::Choice(at) => match self.choices.get(at).cloned() {
                 Some(text) => self.send(Decision::Answer { text }),
                 None => ModalAction::Stay,
             },
-            Row::Own => {
-                self.doing = Doing::Writing(Box::new(Composer::new(Vec::new())));
+            ModelQuestionRow::OwnAnswer => {
+                self.mode = ModelQuestionMode::Writing(Box::new(Composer::new(Vec::new())));
                 ModalAction::Stay
             }
-            Row::Nothing => self.send(Decision::Reject { word: None }),
+            ModelQuestionRow::NoAnswer => self.send(Decision::Reject { word: None }),
         }
     }
 
     fn send(&mut self, decision: Decision) -> ModalAction {
-        self.doing = Doing::Sent;
+        self.mode = ModelQuestionMode::Sent;
         ModalAction::Send(Op::Decide { ask: self.id, decision })
     }
 
@@ -175,33 +175,33 @@ impl AskModal {
         let mut page = DialogPage {
             title: words::CHOICE_TITLE.text(pen.lang).to_owned(),
             tone: pen.theme.accent,
-            must: rows
+            required: rows
                 .into_iter()
                 .map(|row| Line::styled(row, pen.theme.text))
                 .collect::<Vec<_>>()
                 .into(),
             ..DialogPage::default()
         };
-        let hints: &[KeyHint] = match &mut self.doing {
-            Doing::Sent => &[],
-            Doing::Writing(field) => {
+        let hints: &[KeyHint] = match &mut self.mode {
+            ModelQuestionMode::Sent => &[],
+            ModelQuestionMode::Writing(field) => {
                 let rows = field.rows(u16::try_from(width).unwrap_or(u16::MAX)).min(FIELD);
                 page.foot =
                     Foot::Field { label: words::CHOICE_OWN.text(pen.lang).to_owned(), rows };
                 if self.choices.is_empty() { WRITING_ONLY } else { WRITING }
             }
-            Doing::Choosing => {
+            ModelQuestionMode::Choosing => {
                 let grid = self.grid(width, pen);
                 page.foot = Foot::Choices { flow: grid.clone(), grid };
                 CHOOSING
             }
         };
-        if matches!(self.doing, Doing::Sent) {
+        if matches!(self.mode, ModelQuestionMode::Sent) {
             page.hint = Line::styled(words::QUESTION_SENT.text(pen.lang), pen.theme.dim);
             return page;
         }
-        let say = asking::listens(self.listening);
-        page.say = say.map(|say| Line::styled(say.text(pen.lang), pen.theme.warn));
+        let say = asking::listening_text(self.listening);
+        page.message = say.map(|say| Line::styled(say.text(pen.lang), pen.theme.warn));
         page.hint = asking::with_draft(hints, self.listening, width, pen);
         page
     }
@@ -212,21 +212,21 @@ impl AskModal {
         rows.flat_map(|(at, row)| self.cell(at, row, width, pen)).collect()
     }
 
-    fn cell(&self, at: usize, row: Row, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-        let here = asking::listens(self.listening).is_none();
+    fn cell(&self, at: usize, row: ModelQuestionRow, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+        let here = asking::listening_text(self.listening).is_none();
         let chosen = at == self.chosen && here;
         let (sigil, style) =
             if chosen { ("› ", pen.theme.selection) } else { ("  ", pen.theme.text) };
         let letter_style = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);
         let word = |word: Phrase| word.text(pen.lang).to_owned();
         let text = match row {
-            Row::Choice(at) => self.choices.get(at).cloned().unwrap_or_default(),
-            Row::Own => word(words::CHOICE_OWN),
-            Row::Nothing => word(words::CHOICE_NOTHING),
+            ModelQuestionRow::Choice(at) => self.choices.get(at).cloned().unwrap_or_default(),
+            ModelQuestionRow::OwnAnswer => word(words::CHOICE_OWN),
+            ModelQuestionRow::NoAnswer => word(words::CHOICE_NOTHING),
         };
         let rows = clean::wrap(&text, width.saturating_sub(5).max(1));
         let rows = rows.into_iter().map(|row| Line::styled(format!(" {row} "), style)).collect();
-        let mut lines = paint::labelled(&format!("  {} ", letter(row)), letter_style, 4, rows);
+        let mut lines = paint::label_lines(&format!("  {} ", letter(row)), letter_style, 4, rows);
         if let Some(first) = lines.first_mut().and_then(|line| line.spans.first_mut()) {
             *first = Span::styled(first.content.trim_start().to_owned(), letter_style);
         }
@@ -240,44 +240,39 @@ impl AskModal {
         sheet::height(screen, &self.page(screen.width, pen))
     }
 
-    pub fn draw(
-        &mut self,
-        screen: Rect,
-        buf: &mut Buffer,
-        pen: &DrawContext<'_>,
-    ) -> Option<Position> {
+    pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         let page = self.page(screen.width, pen);
-        let area = self.sheet.draw(screen, buf, &page, pen)?;
+        let area = self.frame.draw(screen, buf, &page, pen)?;
         let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: page.tone };
-        let caret = match &mut self.doing {
-            Doing::Writing(field) => field.draw(area, buf, &dress),
-            Doing::Choosing | Doing::Sent => None,
+        let caret = match &mut self.mode {
+            ModelQuestionMode::Writing(field) => field.draw(area, buf, &dress),
+            ModelQuestionMode::Choosing | ModelQuestionMode::Sent => None,
         };
-        sheet::within(area, caret)
+        sheet::cursor_in_field(area, caret)
     }
 }
 
-fn letter(row: Row) -> char {
+fn letter(row: ModelQuestionRow) -> char {
     match row {
-        Row::Choice(at) => u8::try_from(at).map_or('?', |at| char::from(b'a' + at.min(8))),
-        Row::Own => 'w',
-        Row::Nothing => 'n',
+        ModelQuestionRow::Choice(at) => u8::try_from(at).map_or('?', |at| char::from(b'a' + at.min(8))),
+        ModelQuestionRow::OwnAnswer => 'w',
+        ModelQuestionRow::NoAnswer => 'n',
     }
 }
 
 const CHOOSING: &[KeyHint] = &[
-    KeyHint { key: "Enter", does: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", does: words::CHOICE_NOTHING },
-    KeyHint { key: "Up/Down", does: words::HINT_MOVE },
-    KeyHint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
+    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
+    KeyHint { key: "Esc", action: words::CHOICE_NOTHING },
+    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
+    KeyHint { key: "Ctrl-C", action: words::HINT_STOP_TURN },
 ];
 const WRITING: &[KeyHint] = &[
-    KeyHint { key: "Enter", does: words::HINT_SEND },
-    KeyHint { key: "Esc", does: words::HINT_BACK },
-    KeyHint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
+    KeyHint { key: "Enter", action: words::HINT_SEND },
+    KeyHint { key: "Esc", action: words::HINT_BACK },
+    KeyHint { key: "Ctrl-C", action: words::HINT_STOP_TURN },
 ];
 const WRITING_ONLY: &[KeyHint] = &[
-    KeyHint { key: "Enter", does: words::HINT_SEND },
-    KeyHint { key: "Esc", does: words::CHOICE_NOTHING },
-    KeyHint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
+    KeyHint { key: "Enter", action: words::HINT_SEND },
+    KeyHint { key: "Esc", action: words::CHOICE_NOTHING },
+    KeyHint { key: "Ctrl-C", action: words::HINT_STOP_TURN },
 ];

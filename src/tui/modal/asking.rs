@@ -7,15 +7,15 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::ModalAction;
-use super::choice::{self, ChoicePick, Choices, QuestionChoice, Severity};
+use super::choice::{self, Severity, QuestionChoice, Choices, ChoicePick};
 use super::command;
-use super::edit::{Editor, Judgement};
-use super::rows::Longs;
-use super::sheet::{self, DialogPage, Foot, Sheet, Until};
-use crate::protocol::{ApprovalScope, AskId, Change, Decision, Op, Risk, StepAction};
+use super::edit::{Editor, EditAssessment};
+use super::rows::LongDiffCache;
+use super::sheet::{self, Foot, DialogPage, DialogFrame, MessageUntil};
+use crate::protocol::{AskId, Change, Decision, Op, Risk, ApprovalScope, StepAction};
 use crate::tui::composer::{Composer, ComposerStyle};
-use crate::tui::guard::Listening;
-use crate::tui::keys::{self, EditAction, KeyAction, KeyContext, Scrolled};
+use crate::tui::guard::FocusNotice;
+use crate::tui::keys::{self, KeyAction, EditAction, KeyContext, ScrollAction};
 use crate::tui::paint::DrawContext;
 use crate::tui::status::KeyHint;
 use crate::tui::{Millis, clean};
@@ -28,14 +28,14 @@ const HELD: Millis = 700;
 pub struct QuestionState {
     pub id: AskId,
     pub choices: Choices,
-    pub doing: QuestionMode,
-    sheet: Sheet,
-    care: Severity,
+    pub mode: QuestionMode,
+    frame: DialogFrame,
+    severity: Severity,
     /// A low-risk change of a file, whose rest may stay unseen.
-    slight: bool,
-    listening: Listening,
-    refused: Option<Refusal>,
-    pub longs: Longs,
+    can_skip_rest: bool,
+    listening: FocusNotice,
+    refusal: Option<Refusal>,
+    pub long_diffs: LongDiffCache,
 }
 
 /// Why the last key did nothing.
@@ -46,63 +46,63 @@ enum Refusal {
         all: bool,
         at: Millis,
     },
-    Said(Phrase),
+    Message(Phrase),
 }
 
 #[derive(Debug)]
 pub enum QuestionMode {
     Choosing,
     Editing(Box<Editor>),
-    Wording(Box<Composer>),
+    WritingReason(Box<Composer>),
     /// The answer was sent; the session closes the question.
     Sent,
 }
 
 impl QuestionState {
     pub fn new(id: AskId, choices: Choices, care: Severity) -> QuestionState {
-        let (sheet, doing) = (Sheet::default(), QuestionMode::Choosing);
-        let listening = Listening::default();
+        let (sheet, doing) = (DialogFrame::default(), QuestionMode::Choosing);
+        let listening = FocusNotice::default();
         QuestionState {
             id,
             choices,
-            doing,
-            sheet,
-            care,
-            slight: false,
+            mode: doing,
+            frame: sheet,
+            severity: care,
+            can_skip_rest: false,
             listening,
-            refused: None,
-            longs: Longs::default(),
+            refusal: None,
+            long_diffs: LongDiffCache::default(),
         }
     }
 
     /// Lets a second press approve what was not all seen.
     #[must_use]
-    pub fn slight(mut self, slight: bool) -> QuestionState {
-        self.slight = slight && self.care == Severity::Plain;
+    pub fn with_skippable_rest(mut self, slight: bool) -> QuestionState {
+        self.can_skip_rest = slight && self.severity == Severity::Plain;
         self
     }
 
     /// Sets where keys go at the moment.
-    pub fn listen(&mut self, listening: Listening) {
+    pub fn set_listening(&mut self, listening: FocusNotice) {
         self.listening = listening;
-        let here = matches!(listening, Listening::Here | Listening::BesideDraft);
-        self.choices.rest_for_now(!here);
+        let here = matches!(listening, FocusNotice::Question | FocusNotice::QuestionWithDraft);
+        self.choices.set_inactive(!here);
     }
 
     /// Keys go to the draft now: nothing stays selected or refused for a later Enter.
-    pub fn leave(&mut self) {
+    pub fn reset_selection(&mut self) {
         self.choices.reset();
-        self.refused = None;
+        self.refusal = None;
     }
 
     /// Whether a text field is open in the dialog.
-    pub fn is_field(&self) -> bool {
-        matches!(self.doing, QuestionMode::Editing(_) | QuestionMode::Wording(_))
+    pub fn has_text_field(&self) -> bool {
+        matches!(self.mode, QuestionMode::Editing(_) | QuestionMode::WritingReason(_))
     }
 
     /// Scrolls what does not fit; false if everything fits.
-    pub fn scroll(&mut self, by: Scrolled) -> bool {
-        self.sheet.scroll(by, self.care == Severity::Plain)
+    pub fn scroll(&mut self, by: ScrollAction) -> bool {
+        self.frame.scroll(by, self.severity == Severity::Plain)
     }
 
     /// The current content of the dialog, for a question about `work` with the assessment `risk`.
@@ -112,23 +112,23 @@ impl QuestionState {
         risk: &'a Risk,
         change: Option<&'a Change>,
     ) -> Subject<'a> {
-        let longs = &self.longs;
-        let QuestionMode::Editing(editor) = &self.doing else {
-            return Subject { work, risk, change, standing: Certainty::Proposed, longs };
+        let longs = &self.long_diffs;
+        let QuestionMode::Editing(editor) = &self.mode else {
+            return Subject { work, risk, change, certainty: Certainty::Proposed, long_diffs: longs };
         };
-        let (risk, standing) = match editor.judgement() {
-            Judgement::Here(risk) => (risk, Certainty::Judged),
-            Judgement::Awaited(last) => (last.unwrap_or(risk), Certainty::Awaited),
-            Judgement::Unreadable(fault) => (risk, Certainty::Unreadable(fault)),
+        let (risk, standing) = match editor.assessment() {
+            EditAssessment::Current(risk) => (risk, Certainty::Assessed),
+            EditAssessment::Pending(last) => (last.unwrap_or(risk), Certainty::Pending),
+            EditAssessment::Unreadable(fault) => (risk, Certainty::Unreadable(fault)),
         };
         let change = editor.change();
-        Subject { work: editor.work().unwrap_or(work), risk, change, standing, longs }
+        Subject { work: editor.work().unwrap_or(work), risk, change, certainty: standing, long_diffs: longs }
     }
 
-    pub fn judged(&mut self, work: StepAction, risk: Risk, change: Option<Change>) {
-        if let QuestionMode::Editing(editor) = &mut self.doing {
-            editor.judged(work, risk, change);
-            self.sheet.forget();
+    pub fn set_assessment(&mut self, work: StepAction, risk: Risk, change: Option<Change>) {
+        if let QuestionMode::Editing(editor) = &mut self.mode {
+            editor.set_assessment(work, risk, change);
+            self.frame.reset();
         }
     }
 
@@ -143,25 +143,25 @@ impl QuestionState {
         if keys::action(KeyContext::Anywhere, key) == Some(KeyAction::Interrupt) {
             return self.send(Decision::Stop);
         }
-        let before = self.refused.take();
-        match &mut self.doing {
-            QuestionMode::Sent => ModalAction::Pass,
+        let before = self.refusal.take();
+        match &mut self.mode {
+            QuestionMode::Sent => ModalAction::Unhandled,
             QuestionMode::Choosing => self.choose(key, at, before, held, lang),
-            QuestionMode::Wording(_) => self.word(key, lang),
+            QuestionMode::WritingReason(_) => self.word(key, lang),
             QuestionMode::Editing(_) => self.edit(key, at, lang),
         }
     }
 
     pub fn paste(&mut self, text: &str, lang: Lang) -> ModalAction {
-        match &mut self.doing {
+        match &mut self.mode {
             QuestionMode::Choosing | QuestionMode::Sent => ModalAction::Stay,
-            QuestionMode::Wording(field) => {
+            QuestionMode::WritingReason(field) => {
                 field.paste(text, lang);
                 ModalAction::Stay
             }
             QuestionMode::Editing(editor) => {
                 editor.field.paste(text, lang);
-                self.reread()
+                self.request_assessment()
             }
         }
     }
@@ -174,48 +174,48 @@ impl QuestionState {
         held: Option<(&StepAction, &Risk)>,
         lang: Lang,
     ) -> ModalAction {
-        if let Some(choice) = self.choices.picked(key) {
+        if let Some(choice) = self.choices.choice_for_key(key) {
             let typed = keys::letter(key) == Some(choice.letter);
-            if choice.lasts {
+            if choice.is_lasting {
                 self.choices.mark(&choice);
-                return self.said_no(words::MARKED);
+                return self.refuse_with(words::MARKED);
             }
-            return self.pick(choice, Press { typed, at, before }, held, lang);
+            return self.apply_choice(choice, Press { typed, at, before }, held, lang);
         }
         match keys::action(KeyContext::Question, key) {
             Some(KeyAction::Next) => self.choices.next(),
             Some(KeyAction::Previous) => self.choices.previous(),
-            Some(KeyAction::More) => self.sheet.more(),
+            Some(KeyAction::More) => self.frame.show_next_part(),
             Some(KeyAction::Scroll(by)) => {
                 let scrolled = self.scroll(by);
                 return if scrolled || keys::letter(key).is_some() {
                     ModalAction::Stay
                 } else {
-                    ModalAction::Pass
+                    ModalAction::Unhandled
                 };
             }
             Some(KeyAction::Close) => return self.reject(held),
             Some(KeyAction::Accept) => {
                 if let Some(choice) = self.choices.chosen() {
-                    return self.pick(choice, Press { typed: false, at, before }, held, lang);
+                    return self.apply_choice(choice, Press { typed: false, at, before }, held, lang);
                 }
             }
-            _ if keys::letter(key).is_some_and(choice::answers) => {}
-            _ => return ModalAction::Pass,
+            _ if keys::letter(key).is_some_and(choice::is_answer_letter) => {}
+            _ => return ModalAction::Unhandled,
         }
         ModalAction::Stay
     }
 
     /// Esc gives the answer that changes nothing.
     fn reject(&mut self, held: Option<(&StepAction, &Risk)>) -> ModalAction {
-        match (held, self.choices.only_halts()) {
+        match (held, self.choices.has_nothing_to_reject()) {
             (None, true) => self.send(Decision::Stop),
             (None, false) if self.choices.is_trust() => self.send(Decision::Dismiss),
             (Some(_), _) | (None, false) => self.send(Decision::Reject { word: None }),
         }
     }
 
-    fn pick(
+    fn apply_choice(
         &mut self,
         choice: QuestionChoice,
         press: Press,
@@ -225,28 +225,25 @@ impl QuestionState {
         match choice.pick {
             ChoicePick::Reject => self.send(Decision::Reject { word: None }),
             ChoicePick::Stop => self.send(Decision::Stop),
-            ChoicePick::GoOn => self.send(Decision::Approve),
+            ChoicePick::Continue => self.send(Decision::Approve),
             ChoicePick::Run => self.approve(Decision::Approve, press),
-            ChoicePick::All | ChoicePick::Trust if !self.sheet.seen_all() => {
-                self.unseen(true, press.at)
-            }
+            ChoicePick::All | ChoicePick::Trust if !self.frame.is_all_seen() => self.refuse_unseen(true, press.at),
             ChoicePick::Trust => self.send(Decision::Trust),
-            ChoicePick::All if self.nothing_marked() => self.said_no(prompt::PIECES_NONE),
+            ChoicePick::All if self.is_batch_empty() => self.refuse_with(prompt::PIECES_NONE),
             ChoicePick::All => {
-                let steps = self.choices.rest().to_vec();
+                let steps = self.choices.batch_steps().to_vec();
                 self.approve(Decision::ApproveAll { steps }, press)
             }
             ChoicePick::Session => self.approve(Decision::Remember(ApprovalScope::Session), press),
             ChoicePick::Project => self.approve(Decision::Remember(ApprovalScope::Project), press),
-            ChoicePick::Word => {
-                self.doing = QuestionMode::Wording(Box::new(Composer::new(Vec::new())));
+            ChoicePick::RejectWithReason => {
+                self.mode = QuestionMode::WritingReason(Box::new(Composer::new(Vec::new())));
                 ModalAction::Stay
             }
             ChoicePick::Edit => {
                 if let Some((work, risk)) = held {
-                    self.doing =
-                        QuestionMode::Editing(Box::new(Editor::new(work, Some(risk), lang)));
-                    self.sheet.forget();
+                    self.mode = QuestionMode::Editing(Box::new(Editor::new(work, Some(risk), lang)));
+                    self.frame.reset();
                 }
                 ModalAction::Stay
             }
@@ -255,103 +252,103 @@ impl QuestionState {
 
     /// Approval counts once everything was seen; a high-risk step takes its own letter.
     fn approve(&mut self, decision: Decision, press: Press) -> ModalAction {
-        if !self.sheet.seen() {
+        if !self.frame.is_required_seen() {
             let warned = match press.before {
                 Some(Refusal::Unseen { all: false, at }) => press.at >= at.saturating_add(HELD),
-                Some(Refusal::Unseen { all: true, .. } | Refusal::Said(_)) | None => false,
+                Some(Refusal::Unseen { all: true, .. } | Refusal::Message(_)) | None => false,
             };
-            if !(self.slight && decision == Decision::Approve && warned) {
-                return self.unseen(false, press.at);
+            if !(self.can_skip_rest && decision == Decision::Approve && warned) {
+                return self.refuse_unseen(false, press.at);
             }
         }
-        if self.care == Severity::Grave && !press.typed {
-            return self.said_no(words::REFUSED_CAPITAL);
+        if self.severity == Severity::HighRisk && !press.typed {
+            return self.refuse_with(words::REFUSED_CAPITAL);
         }
         self.send(decision)
     }
 
-    fn unseen(&mut self, all: bool, at: Millis) -> ModalAction {
-        self.refused = Some(Refusal::Unseen { all, at });
+    fn refuse_unseen(&mut self, all: bool, at: Millis) -> ModalAction {
+        self.refusal = Some(Refusal::Unseen { all, at });
         ModalAction::Stay
     }
 
     fn word(&mut self, key: &KeyEvent, lang: Lang) -> ModalAction {
-        let QuestionMode::Wording(field) = &mut self.doing else { return ModalAction::Stay };
-        match in_field(field, key, lang) {
+        let QuestionMode::WritingReason(field) = &mut self.mode else { return ModalAction::Stay };
+        match handle_field_key(field, key, lang) {
             Field::Changed => ModalAction::Stay,
-            Field::Left => {
-                self.doing = QuestionMode::Choosing;
+            Field::Cancelled => {
+                self.mode = QuestionMode::Choosing;
                 ModalAction::Stay
             }
-            Field::Done => {
-                let word = Some(field.whole().trim().to_owned()).filter(|word| !word.is_empty());
+            Field::Submitted => {
+                let word = Some(field.full_text().trim().to_owned()).filter(|word| !word.is_empty());
                 self.send(Decision::Reject { word })
             }
-            Field::Other => ModalAction::Pass,
+            Field::Unhandled => ModalAction::Unhandled,
         }
     }
 
     fn edit(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
-        let QuestionMode::Editing(editor) = &mut self.doing else { return ModalAction::Stay };
-        match in_field(&mut editor.field, key, lang) {
-            Field::Changed => self.reread(),
-            Field::Left => {
-                self.doing = QuestionMode::Choosing;
-                self.sheet.forget();
+        let QuestionMode::Editing(editor) = &mut self.mode else { return ModalAction::Stay };
+        match handle_field_key(&mut editor.field, key, lang) {
+            Field::Changed => self.request_assessment(),
+            Field::Cancelled => {
+                self.mode = QuestionMode::Choosing;
+                self.frame.reset();
                 ModalAction::Stay
             }
-            Field::Done => match editor.ready().cloned() {
-                Some(work) if self.sheet.seen() => self.send(Decision::Edit(work)),
-                Some(_) => self.unseen(false, at),
-                None => self.said_no(words::REFUSED_UNJUDGED),
+            Field::Submitted => match editor.approvable_work().cloned() {
+                Some(work) if self.frame.is_required_seen() => self.send(Decision::Edit(work)),
+                Some(_) => self.refuse_unseen(false, at),
+                None => self.refuse_with(words::REFUSED_UNJUDGED),
             },
-            Field::Other => ModalAction::Pass,
+            Field::Unhandled => ModalAction::Unhandled,
         }
     }
 
     /// After an edit: asks for an assessment if there is something new to assess.
-    fn reread(&mut self) -> ModalAction {
+    fn request_assessment(&mut self) -> ModalAction {
         let ask = self.id;
-        let QuestionMode::Editing(editor) = &mut self.doing else { return ModalAction::Stay };
-        let Some(work) = editor.changed() else { return ModalAction::Stay };
+        let QuestionMode::Editing(editor) = &mut self.mode else { return ModalAction::Stay };
+        let Some(work) = editor.reparse() else { return ModalAction::Stay };
         ModalAction::Send(Op::PreviewRisk { ask, work })
     }
 
-    fn said_no(&mut self, why: Phrase) -> ModalAction {
+    fn refuse_with(&mut self, why: Phrase) -> ModalAction {
         self.refuse(why);
         ModalAction::Stay
     }
 
     /// Says why a key did nothing.
     pub fn refuse(&mut self, why: Phrase) {
-        self.refused = Some(Refusal::Said(why));
+        self.refusal = Some(Refusal::Message(why));
     }
 
-    pub fn refused_nothing(&mut self) {
-        self.refused = None;
+    pub fn clear_refusal(&mut self) {
+        self.refusal = None;
     }
 
     /// Whether keys are accepted for the current content.
-    pub fn takes(&self) -> bool {
-        matches!(self.doing, QuestionMode::Choosing)
+    pub fn is_choosing(&self) -> bool {
+        matches!(self.mode, QuestionMode::Choosing)
     }
 
     /// The text before the keys: why the last key did nothing, or where keys go.
-    fn says(&self) -> (Option<Phrase>, Until) {
-        let (refused, until) = match self.refused {
-            Some(Refusal::Said(why)) => (why, Until::AnotherKey),
+    fn status_text(&self) -> (Option<Phrase>, MessageUntil) {
+        let (refused, until) = match self.refusal {
+            Some(Refusal::Message(why)) => (why, MessageUntil::NextKey),
             Some(Refusal::Unseen { all, .. }) => {
-                let until = if all { Until::SeenAll } else { Until::Seen };
-                (self.unseen_word(all), until)
+                let until = if all { MessageUntil::AllRowsSeen } else { MessageUntil::RequiredRowsSeen };
+                (self.unseen_phrase(all), until)
             }
-            None => return (listens(self.listening), Until::AnotherKey),
+            None => return (listening_text(self.listening), MessageUntil::NextKey),
         };
         (Some(refused), until)
     }
 
-    fn unseen_word(&self, all: bool) -> Phrase {
-        match (self.care, self.slight && !all) {
-            (Severity::Grave, _) => words::REFUSED_UNSEEN_GRAVE,
+    fn unseen_phrase(&self, all: bool) -> Phrase {
+        match (self.severity, self.can_skip_rest && !all) {
+            (Severity::HighRisk, _) => words::REFUSED_UNSEEN_GRAVE,
             (Severity::Plain, true) => words::REFUSED_UNSEEN_SLIGHT,
             (Severity::Plain, false) => words::REFUSED_UNSEEN,
         }
@@ -359,22 +356,22 @@ impl QuestionState {
 
     /// Scrolls to a row of the page.
     pub fn reveal(&mut self, row: usize) {
-        self.sheet.reveal(row);
+        self.frame.reveal(row);
     }
 
     /// "All" of nothing is not an answer.
-    fn nothing_marked(&self) -> bool {
-        self.choices.rest().is_empty()
+    fn is_batch_empty(&self) -> bool {
+        self.choices.batch_steps().is_empty()
     }
 
     fn send(&mut self, decision: Decision) -> ModalAction {
-        self.doing = QuestionMode::Sent;
+        self.mode = QuestionMode::Sent;
         ModalAction::Send(Op::Decide { ask: self.id, decision })
     }
 
     /// Adds the foot below the body, and the hint under it.
-    pub fn finish(&mut self, page: &mut DialogPage, width: usize, pen: &DrawContext<'_>) {
-        let hints: &[KeyHint] = match &mut self.doing {
+    pub fn add_foot(&mut self, page: &mut DialogPage, width: usize, pen: &DrawContext<'_>) {
+        let hints: &[KeyHint] = match &mut self.mode {
             QuestionMode::Choosing => {
                 let grid = self.choices.grid(width, pen);
                 page.foot = Foot::Choices { grid, flow: self.choices.flow(width, pen) };
@@ -386,7 +383,7 @@ impl QuestionState {
                 page.foot = Foot::Field { label, rows };
                 EDITING
             }
-            QuestionMode::Wording(field) => {
+            QuestionMode::WritingReason(field) => {
                 let rows = field.rows(u16::try_from(width).unwrap_or(u16::MAX)).min(6);
                 let label = words::WORD_LABEL.text(pen.lang).to_owned();
                 page.foot = Foot::Field { label, rows };
@@ -397,13 +394,13 @@ impl QuestionState {
                 &[]
             }
         };
-        if matches!(self.doing, QuestionMode::Sent) {
+        if matches!(self.mode, QuestionMode::Sent) {
             page.hint = Line::styled(words::QUESTION_SENT.text(pen.lang), pen.theme.dim);
             return;
         }
-        let (say, until) = self.says();
-        page.say = say.map(|say| Line::styled(say.text(pen.lang), pen.theme.warn));
-        page.until = until;
+        let (say, until) = self.status_text();
+        page.message = say.map(|say| Line::styled(say.text(pen.lang), pen.theme.warn));
+        page.message_until = until;
         page.hint = with_draft(hints, self.listening, width, pen);
     }
 
@@ -415,14 +412,14 @@ impl QuestionState {
         page: &DialogPage,
         pen: &DrawContext<'_>,
     ) -> Option<Position> {
-        let area = self.sheet.draw(screen, buf, page, pen)?;
+        let area = self.frame.draw(screen, buf, page, pen)?;
         let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: page.tone };
-        let caret = match &mut self.doing {
+        let caret = match &mut self.mode {
             QuestionMode::Editing(editor) => editor.field.draw(area, buf, &dress),
-            QuestionMode::Wording(field) => field.draw(area, buf, &dress),
+            QuestionMode::WritingReason(field) => field.draw(area, buf, &dress),
             QuestionMode::Choosing | QuestionMode::Sent => None,
         };
-        sheet::within(area, caret)
+        sheet::cursor_in_field(area, caret)
     }
 }
 
@@ -437,25 +434,25 @@ struct Press {
 }
 
 /// Where keys go, when that is not here.
-pub fn listens(listening: Listening) -> Option<Phrase> {
+pub fn listening_text(listening: FocusNotice) -> Option<Phrase> {
     match listening {
-        Listening::NotYet => Some(words::QUESTION_NOT_YET),
-        Listening::ToDraft => Some(words::QUESTION_TO_DRAFT),
-        Listening::Here | Listening::BesideDraft => None,
+        FocusNotice::Waiting => Some(words::QUESTION_NOT_YET),
+        FocusNotice::Draft => Some(words::QUESTION_TO_DRAFT),
+        FocusNotice::Question | FocusNotice::QuestionWithDraft => None,
     }
 }
 
 /// The active keys, and the way back to a waiting draft.
 pub fn with_draft(
     hints: &[KeyHint],
-    listening: Listening,
+    listening: FocusNotice,
     width: usize,
     pen: &DrawContext<'_>,
 ) -> Line<'static> {
-    if listening != Listening::BesideDraft {
+    if listening != FocusNotice::QuestionWithDraft {
         return hint_line(hints, width, pen);
     }
-    let back = [KeyHint { key: "Tab", does: words::HINT_TO_DRAFT }];
+    let back = [KeyHint { key: "Tab", action: words::HINT_TO_DRAFT }];
     let others = hints.iter().filter(|hint| hint.key != "Esc").cloned();
     hint_line(&back.into_iter().chain(others).collect::<Vec<_>>(), width, pen)
 }
@@ -467,8 +464,8 @@ pub struct Subject<'a> {
     pub risk: &'a Risk,
     /// Its change of a file, in the current text.
     pub change: Option<&'a Change>,
-    pub standing: Certainty<'a>,
-    longs: &'a Longs,
+    pub certainty: Certainty<'a>,
+    long_diffs: &'a LongDiffCache,
 }
 
 /// How current the assessment of a subject is.
@@ -476,89 +473,89 @@ pub struct Subject<'a> {
 pub enum Certainty<'a> {
     Proposed,
     /// Edited, and assessed in its current text.
-    Judged,
+    Assessed,
     /// Edited; the assessment shown is of an earlier text.
-    Awaited,
+    Pending,
     Unreadable(&'a LocalizedText),
 }
 
 impl<'a> Subject<'a> {
     /// The head of the dialog, with the command as its first rows.
     pub fn page(&self, title: Phrase, width: usize, pen: &DrawContext<'_>) -> DialogPage {
-        let sure = matches!(self.standing, Certainty::Proposed | Certainty::Judged);
-        let badge = match self.standing {
-            Certainty::Proposed | Certainty::Judged => command::badge(self.risk),
-            Certainty::Awaited => words::EDIT_JUDGING,
+        let sure = matches!(self.certainty, Certainty::Proposed | Certainty::Assessed);
+        let badge = match self.certainty {
+            Certainty::Proposed | Certainty::Assessed => command::badge(self.risk),
+            Certainty::Pending => words::EDIT_JUDGING,
             Certainty::Unreadable(_) => words::EDIT_UNREADABLE,
         };
         let title = if self.is_edited() { words::EDIT_TITLE } else { title };
-        let must = match self.standing {
+        let must = match self.certainty {
             Certainty::Unreadable(fault) => clean::wrap(&fault.text(pen.lang), width)
                 .into_iter()
                 .map(|row| Line::styled(row, pen.theme.warn))
                 .collect(),
-            Certainty::Proposed | Certainty::Judged | Certainty::Awaited => match self.change {
+            Certainty::Proposed | Certainty::Assessed | Certainty::Pending => match self.change {
                 Some(change) => {
-                    super::change::rows(self.work.tool(), change, width, pen, self.longs)
+                    super::change::rows(self.work.tool(), change, width, pen, self.long_diffs)
                 }
-                None => command::work(self.work, self.risk, width, pen).into(),
+                None => command::action_rows(self.work, self.risk, width, pen).into(),
             },
         };
         DialogPage {
             title: title.text(pen.lang).to_owned(),
             badge: badge.text(pen.lang).to_owned(),
             tone: if sure { command::tone(self.risk, pen) } else { pen.theme.dim },
-            must,
+            required: must,
             ..DialogPage::default()
         }
     }
 
     pub fn is_edited(&self) -> bool {
-        self.standing != Certainty::Proposed
+        self.certainty != Certainty::Proposed
     }
 }
 
 pub(super) const MARKING: &[KeyHint] = &[
-    KeyHint { key: "Space", does: prompt::HINT_MARK },
-    KeyHint { key: "Enter", does: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", does: words::HINT_REJECT },
-    KeyHint { key: "Up/Down", does: words::HINT_MOVE },
-    KeyHint { key: "PgUp/PgDn", does: words::HINT_SCROLL },
+    KeyHint { key: "Space", action: prompt::HINT_MARK },
+    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
+    KeyHint { key: "Esc", action: words::HINT_REJECT },
+    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
+    KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
 ];
 pub(super) const CHOOSING: &[KeyHint] = &[
-    KeyHint { key: "Enter", does: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", does: words::HINT_REJECT },
-    KeyHint { key: "Up/Down", does: words::HINT_MOVE },
-    KeyHint { key: "PgUp/PgDn", does: words::HINT_SCROLL },
-    KeyHint { key: "F1", does: words::HINT_HELP },
+    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
+    KeyHint { key: "Esc", action: words::HINT_REJECT },
+    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
+    KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
+    KeyHint { key: "F1", action: words::HINT_HELP },
 ];
 pub(super) const TRUSTING: &[KeyHint] = &[
-    KeyHint { key: "Enter", does: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", does: words::HINT_AS_IT_IS },
-    KeyHint { key: "Up/Down", does: words::HINT_MOVE },
-    KeyHint { key: "F1", does: words::HINT_HELP },
+    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
+    KeyHint { key: "Esc", action: words::HINT_AS_IT_IS },
+    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
+    KeyHint { key: "F1", action: words::HINT_HELP },
 ];
 pub(super) const PAUSING: &[KeyHint] = &[
-    KeyHint { key: "Enter", does: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", does: words::HINT_HALT },
-    KeyHint { key: "Up/Down", does: words::HINT_MOVE },
-    KeyHint { key: "PgUp/PgDn", does: words::HINT_SCROLL },
+    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
+    KeyHint { key: "Esc", action: words::HINT_HALT },
+    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
+    KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
 ];
 const EDITING: &[KeyHint] = &[
-    KeyHint { key: "Enter", does: words::HINT_RUN_THIS },
-    KeyHint { key: "Esc", does: words::HINT_BACK },
-    KeyHint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
+    KeyHint { key: "Enter", action: words::HINT_RUN_THIS },
+    KeyHint { key: "Esc", action: words::HINT_BACK },
+    KeyHint { key: "Ctrl-C", action: words::HINT_STOP_TURN },
 ];
 const WORDING: &[KeyHint] = &[
-    KeyHint { key: "Enter", does: words::HINT_REJECT_WITH },
-    KeyHint { key: "Esc", does: words::HINT_BACK },
-    KeyHint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
+    KeyHint { key: "Enter", action: words::HINT_REJECT_WITH },
+    KeyHint { key: "Esc", action: words::HINT_BACK },
+    KeyHint { key: "Ctrl-C", action: words::HINT_STOP_TURN },
 ];
 
 pub fn hint_line(hints: &[KeyHint], width: usize, pen: &DrawContext<'_>) -> Line<'static> {
     let mut line = Line::default();
     for hint in hints {
-        let text = format!(" {}   ", hint.does.text(pen.lang));
+        let text = format!(" {}   ", hint.action.text(pen.lang));
         if line.width() + hint.key.len() + clean::width(text.trim_end()) > width {
             break;
         }
@@ -571,29 +568,29 @@ pub fn hint_line(hints: &[KeyHint], width: usize, pen: &DrawContext<'_>) -> Line
 /// The effect of a key in a field of a question.
 pub enum Field {
     Changed,
-    Done,
-    Left,
-    Other,
+    Submitted,
+    Cancelled,
+    Unhandled,
 }
 
-pub fn in_field(field: &mut Composer, key: &KeyEvent, lang: Lang) -> Field {
+pub fn handle_field_key(field: &mut Composer, key: &KeyEvent, lang: Lang) -> Field {
     match keys::action(KeyContext::Input, key) {
-        Some(KeyAction::Send) => Field::Done,
-        Some(KeyAction::Edit(edit)) => edited(field, edit),
-        Some(KeyAction::Up) => moved(field.up(lang)),
-        Some(KeyAction::Down) => moved(field.down(lang)),
-        Some(_) => Field::Other,
-        None if keys::action(KeyContext::Anywhere, key) == Some(KeyAction::Stop) => Field::Left,
-        None if field.typed(key) => Field::Changed,
-        None => Field::Other,
+        Some(KeyAction::Send) => Field::Submitted,
+        Some(KeyAction::Edit(edit)) => apply_edit(field, edit),
+        Some(KeyAction::Up) => field_changed(field.up(lang)),
+        Some(KeyAction::Down) => field_changed(field.down(lang)),
+        Some(_) => Field::Unhandled,
+        None if keys::action(KeyContext::Anywhere, key) == Some(KeyAction::Stop) => Field::Cancelled,
+        None if field.type_key(key) => Field::Changed,
+        None => Field::Unhandled,
     }
 }
 
-fn edited(field: &mut Composer, edit: EditAction) -> Field {
+fn apply_edit(field: &mut Composer, edit: EditAction) -> Field {
     field.edit(edit);
     Field::Changed
 }
 
-fn moved(_: bool) -> Field {
+fn field_changed(_: bool) -> Field {
     Field::Changed
 }

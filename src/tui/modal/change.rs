@@ -4,7 +4,7 @@
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::rows::{Longs, Rows};
+use super::rows::{LongDiffCache, Rows};
 use crate::protocol::Change;
 use crate::tui::paint::DrawContext;
 use crate::tui::transcript::LongDiff;
@@ -19,15 +19,9 @@ pub const MUST: usize = 400;
 const LONG: usize = 64 * 1024;
 
 /// The head of the diff, and its rows.
-pub fn rows(
-    tool: &str,
-    change: &Change,
-    width: usize,
-    pen: &DrawContext<'_>,
-    longs: &Longs,
-) -> Rows {
+pub fn rows(tool: &str, change: &Change, width: usize, pen: &DrawContext<'_>, longs: &LongDiffCache) -> Rows {
     let name = change.diff.lines().next().and_then(|line| line.strip_prefix("--- "));
-    let name = clean::flat(name.unwrap_or(&change.path));
+    let name = clean::single_line(name.unwrap_or(&change.path));
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);
     let kind = match (&change.before, &change.after) {
         (None, _) => words::CHANGE_NEW.text(pen.lang),
@@ -42,7 +36,7 @@ pub fn rows(
         counts.push(Span::styled(format!("  {kind}"), pen.theme.dim));
     }
     let taken: usize = counts.iter().map(Span::width).sum();
-    let tool = clean::flat(tool);
+    let tool = clean::single_line(tool);
     let room = width.saturating_sub(taken + clean::width(&tool) + 1);
     let rows = match clean::width(&name) <= room {
         true => {
@@ -55,7 +49,7 @@ pub fn rows(
             let mut head = vec![Span::styled(tool, pen.theme.dim)];
             head.extend(counts);
             let mut rows = vec![Line::from(head)];
-            rows.extend(super::command::whole(&name, bold, width, pen));
+            rows.extend(super::command::full_rows(&name, bold, width, pen));
             rows
         }
     };
@@ -63,10 +57,10 @@ pub fn rows(
     let body = change.diff.splitn(3, '\n').nth(2).unwrap_or_default();
     let mut rows = Rows::from(rows);
     if body.len() > LONG {
-        let long = || LongDiff::new(seen(body), width, pen.theme, pen.lang);
-        rows.put(longs.of(change, width, long));
+        let long = || LongDiff::new(escape_invisible(body), width, pen.theme, pen.lang);
+        rows.push_long_diff(longs.get_or_insert_with(change, width, long));
     } else {
-        rows.extend(transcript::diff_rows(&seen(body), width, pen.theme, pen.lang));
+        rows.extend(transcript::diff_rows(&escape_invisible(body), width, pen.theme, pen.lang));
     }
     if change.cut {
         rows.push(Line::styled(words::CHANGE_CUT.text(pen.lang), pen.theme.warn));
@@ -75,7 +69,7 @@ pub fn rows(
 }
 
 /// Spells out invisible characters, except tabs and line ends.
-fn seen(text: &str) -> String {
+fn escape_invisible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

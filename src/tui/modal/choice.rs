@@ -21,9 +21,9 @@ pub enum ChoicePick {
     Project,
     All,
     Edit,
-    Word,
+    RejectWithReason,
     Stop,
-    GoOn,
+    Continue,
     Trust,
 }
 
@@ -35,63 +35,50 @@ pub struct QuestionChoice {
     pub label: Phrase,
     pub short: Phrase,
     /// It has effect beyond this question: its letter only selects it, Enter confirms.
-    pub lasts: bool,
+    pub is_lasting: bool,
 }
 
 const fn choice(letter: char, pick: ChoicePick, label: Phrase, short: Phrase) -> QuestionChoice {
-    QuestionChoice { letter, pick, label, short, lasts: false }
+    QuestionChoice { letter, pick, label, short, is_lasting: false }
 }
 
 /// A choice that is remembered, or that grants trust.
 const fn lasting(letter: char, pick: ChoicePick, label: Phrase, short: Phrase) -> QuestionChoice {
-    QuestionChoice { letter, pick, label, short, lasts: true }
+    QuestionChoice { letter, pick, label, short, is_lasting: true }
 }
 
-const REJECT: QuestionChoice =
-    choice('n', ChoicePick::Reject, words::PICK_REJECT, words::PICK_REJECT_SHORT);
+const REJECT: QuestionChoice = choice('n', ChoicePick::Reject, words::PICK_REJECT, words::PICK_REJECT_SHORT);
 const RUN: QuestionChoice = choice('y', ChoicePick::Run, words::PICK_RUN, words::PICK_RUN_SHORT);
 /// A high-risk step takes a capital letter, so that habit cannot answer it.
-const RUN_GRAVE: QuestionChoice =
-    choice('Y', ChoicePick::Run, words::PICK_RUN_GRAVE, words::PICK_RUN_SHORT);
-const SESSION: QuestionChoice =
-    lasting('s', ChoicePick::Session, words::PICK_SESSION, words::PICK_SESSION_SHORT);
-const PROJECT: QuestionChoice =
-    lasting('p', ChoicePick::Project, words::PICK_PROJECT, words::PICK_PROJECT_SHORT);
+const RUN_GRAVE: QuestionChoice = choice('Y', ChoicePick::Run, words::PICK_RUN_GRAVE, words::PICK_RUN_SHORT);
+const SESSION: QuestionChoice = lasting('s', ChoicePick::Session, words::PICK_SESSION, words::PICK_SESSION_SHORT);
+const PROJECT: QuestionChoice = lasting('p', ChoicePick::Project, words::PICK_PROJECT, words::PICK_PROJECT_SHORT);
 /// This step and the ones after it that the dialog shows.
 const ALL: QuestionChoice = choice('a', ChoicePick::All, words::PICK_ALL, words::PICK_ALL_SHORT);
-const EDIT: QuestionChoice =
-    choice('e', ChoicePick::Edit, words::PICK_EDIT, words::PICK_EDIT_SHORT);
-const WORD: QuestionChoice =
-    choice('w', ChoicePick::Word, words::PICK_WORD, words::PICK_WORD_SHORT);
-const STOP: QuestionChoice =
-    choice('x', ChoicePick::Stop, words::PICK_STOP, words::PICK_STOP_SHORT);
-const HALT: QuestionChoice =
-    choice('n', ChoicePick::Stop, words::PICK_HALT, words::PICK_STOP_SHORT);
+const EDIT: QuestionChoice = choice('e', ChoicePick::Edit, words::PICK_EDIT, words::PICK_EDIT_SHORT);
+const WORD: QuestionChoice = choice('w', ChoicePick::RejectWithReason, words::PICK_WORD, words::PICK_WORD_SHORT);
+const STOP: QuestionChoice = choice('x', ChoicePick::Stop, words::PICK_STOP, words::PICK_STOP_SHORT);
+const HALT: QuestionChoice = choice('n', ChoicePick::Stop, words::PICK_HALT, words::PICK_STOP_SHORT);
 const READ_ONLY: QuestionChoice =
     choice('n', ChoicePick::Reject, words::PICK_READ_ONLY, words::PICK_READ_ONLY_SHORT);
-const TRUST: QuestionChoice =
-    lasting('t', ChoicePick::Run, words::PICK_TRUST, words::PICK_TRUST_SHORT);
+const TRUST: QuestionChoice = lasting('t', ChoicePick::Run, words::PICK_TRUST, words::PICK_TRUST_SHORT);
 const TRUST_ABOVE: QuestionChoice =
     lasting('a', ChoicePick::All, words::PICK_TRUST_ABOVE, words::PICK_TRUST_ABOVE_SHORT);
 /// In the question about a step: trust the folder first, then assess the step again.
 const TRUST_FIRST: QuestionChoice =
     lasting('t', ChoicePick::Trust, words::PICK_TRUST_FIRST, words::PICK_TRUST_SHORT);
-const LEAVE: QuestionChoice =
-    choice('x', ChoicePick::Stop, words::PICK_LEAVE, words::PICK_LEAVE_SHORT);
-const NONE: QuestionChoice =
-    choice('n', ChoicePick::Reject, prompt::PICK_NONE, words::PICK_REJECT_SHORT);
+const LEAVE: QuestionChoice = choice('x', ChoicePick::Stop, words::PICK_LEAVE, words::PICK_LEAVE_SHORT);
+const NONE: QuestionChoice = choice('n', ChoicePick::Reject, prompt::PICK_NONE, words::PICK_REJECT_SHORT);
 /// The marked shell pieces.
-const MARKED: QuestionChoice =
-    choice('y', ChoicePick::All, prompt::PICK_MARKED, prompt::PICK_MARKED_SHORT);
-const GO_ON: QuestionChoice =
-    choice('y', ChoicePick::GoOn, words::PICK_GO_ON, words::PICK_GO_ON_SHORT);
+const MARKED: QuestionChoice = choice('y', ChoicePick::All, prompt::PICK_MARKED, prompt::PICK_MARKED_SHORT);
+const GO_ON: QuestionChoice = choice('y', ChoicePick::Continue, words::PICK_GO_ON, words::PICK_GO_ON_SHORT);
 
 /// The care that an approval takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     Plain,
     /// An L2 step: only its capital letter runs it.
-    Grave,
+    HighRisk,
 }
 
 /// The choices in order, and the one that Enter confirms.
@@ -102,22 +89,22 @@ pub struct Choices {
     /// The choice selected until the user moves.
     default: usize,
     /// The steps that "all" includes besides the one in question.
-    rest: Vec<String>,
+    batch_steps: Vec<String>,
     /// The cursor is elsewhere: no choice looks selected.
-    left: bool,
+    is_cursor_elsewhere: bool,
     /// Keys go elsewhere for now: no choice looks selected either.
-    rests: bool,
+    is_inactive: bool,
 }
 
 impl Choices {
     /// The choices for a step. `remember`: a rule can be saved.
     pub fn for_step(care: Severity, remember: bool) -> Choices {
         let rows = match (care, remember) {
-            (Severity::Grave, _) => vec![REJECT, WORD, STOP, EDIT, RUN_GRAVE],
+            (Severity::HighRisk, _) => vec![REJECT, WORD, STOP, EDIT, RUN_GRAVE],
             (Severity::Plain, false) => vec![REJECT, WORD, STOP, EDIT, RUN],
             (Severity::Plain, true) => vec![REJECT, WORD, STOP, EDIT, RUN, SESSION, PROJECT],
         };
-        Choices::of(rows)
+        Choices::from_rows(rows)
     }
 
     /// Offers to approve the following steps as well.
@@ -125,7 +112,7 @@ impl Choices {
     pub fn with_all(mut self, rest: Vec<String>) -> Choices {
         let behind = self.rows.iter().position(|row| row.pick == ChoicePick::Run);
         self.rows.insert(behind.map_or(self.rows.len(), |run| run + 1), ALL);
-        self.rest = rest;
+        self.batch_steps = rest;
         self
     }
 
@@ -136,38 +123,38 @@ impl Choices {
         self
     }
 
-    pub fn rest(&self) -> &[String] {
-        &self.rest
+    pub fn batch_steps(&self) -> &[String] {
+        &self.batch_steps
     }
 
-    fn of(rows: Vec<QuestionChoice>) -> Choices {
-        Choices { rows, chosen: 0, default: 0, rest: Vec::new(), left: false, rests: false }
+    fn from_rows(rows: Vec<QuestionChoice>) -> Choices {
+        Choices { rows, chosen: 0, default: 0, batch_steps: Vec::new(), is_cursor_elsewhere: false, is_inactive: false }
     }
 
     /// The choices for a shell line.
     pub fn for_shell(care: Severity) -> Choices {
-        let run = if care == Severity::Grave { RUN_GRAVE } else { RUN };
-        Choices::of(vec![REJECT, EDIT, run])
+        let run = if care == Severity::HighRisk { RUN_GRAVE } else { RUN };
+        Choices::from_rows(vec![REJECT, EDIT, run])
     }
 
     /// The choices for the shell pieces of a template.
-    pub fn for_pieces() -> Choices {
-        Choices::of(vec![NONE, MARKED])
+    pub fn for_template() -> Choices {
+        Choices::from_rows(vec![NONE, MARKED])
     }
 
     /// Sets the steps that "all" includes.
-    pub fn set_rest(&mut self, rest: Vec<String>) {
-        self.rest = rest;
+    pub fn set_batch_steps(&mut self, rest: Vec<String>) {
+        self.batch_steps = rest;
     }
 
     /// The cursor leaves or comes back.
-    pub fn leave(&mut self, left: bool) {
-        self.left = left;
+    pub fn set_cursor_elsewhere(&mut self, left: bool) {
+        self.is_cursor_elsewhere = left;
     }
 
     /// Keys go elsewhere or come back.
-    pub fn rest_for_now(&mut self, rests: bool) {
-        self.rests = rests;
+    pub fn set_inactive(&mut self, rests: bool) {
+        self.is_inactive = rests;
     }
 
     /// Selects a choice.
@@ -201,7 +188,7 @@ impl Choices {
 
     /// The choices for a pause of the turn.
     pub fn for_pause() -> Choices {
-        Choices::of(vec![HALT, GO_ON])
+        Choices::from_rows(vec![HALT, GO_ON])
     }
 
     /// The choices for trust in the folder. The current state is selected.
@@ -209,9 +196,9 @@ impl Choices {
         let mut choices = match above {
             Some(above) => {
                 let rows = vec![READ_ONLY, TRUST, TRUST_ABOVE, LEAVE];
-                Choices { rest: vec![above], ..Choices::of(rows) }
+                Choices { batch_steps: vec![above], ..Choices::from_rows(rows) }
             }
-            None => Choices::of(vec![READ_ONLY, TRUST, LEAVE]),
+            None => Choices::from_rows(vec![READ_ONLY, TRUST, LEAVE]),
         };
         if trusted {
             choices.mark(&TRUST);
@@ -226,15 +213,15 @@ impl Choices {
     }
 
     /// True when there is nothing that could be rejected.
-    pub fn only_halts(&self) -> bool {
-        self.rows.iter().all(|row| matches!(row.pick, ChoicePick::Stop | ChoicePick::GoOn))
+    pub fn has_nothing_to_reject(&self) -> bool {
+        self.rows.iter().all(|row| matches!(row.pick, ChoicePick::Stop | ChoicePick::Continue))
     }
 
     /// The keys worth showing.
     pub fn hints(&self) -> &'static [KeyHint] {
         let marks =
             self.rows.iter().any(|row| row.pick == ChoicePick::All && row.letter == MARKED.letter);
-        match (self.only_halts(), marks) {
+        match (self.has_nothing_to_reject(), marks) {
             (true, _) => asking::PAUSING,
             (false, _) if self.is_trust() => asking::TRUSTING,
             (false, true) => asking::MARKING,
@@ -257,7 +244,7 @@ impl Choices {
 
     /// The choice of a letter or a digit. The caller checks for the exact letter, which matters for
     /// high-risk steps.
-    pub fn picked(&self, key: &KeyEvent) -> Option<QuestionChoice> {
+    pub fn choice_for_key(&self, key: &KeyEvent) -> Option<QuestionChoice> {
         let typed = keys::letter(key)?;
         if let Some(digit) = typed.to_digit(10) {
             let at = usize::try_from(digit).ok()?.checked_sub(1)?;
@@ -268,7 +255,7 @@ impl Choices {
 
     /// In columns, with the full labels.
     pub fn grid(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-        let cells: Vec<_> = (0..self.rows.len()).map(|at| self.cell(at, Room::Full, pen)).collect();
+        let cells: Vec<_> = (0..self.rows.len()).map(|at| self.cell(at, LabelLength::Full, pen)).collect();
         let high = cells.len().div_ceil(2).max(4);
         let (left, right) = cells.split_at(high.min(cells.len()));
         let widest = |cells: &[Line<'_>]| cells.iter().map(Line::width).max().unwrap_or(0);
@@ -293,7 +280,7 @@ impl Choices {
     pub fn flow(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let mut lines: Vec<Line<'static>> = Vec::new();
         for at in 0..self.rows.len() {
-            let cell = self.cell(at, Room::Little, pen);
+            let cell = self.cell(at, LabelLength::Short, pen);
             match lines.last_mut() {
                 Some(line) if line.width() + 1 + cell.width() <= width => {
                     line.spans.push(Span::raw(" "));
@@ -305,16 +292,16 @@ impl Choices {
         lines
     }
 
-    fn cell(&self, at: usize, room: Room, pen: &DrawContext<'_>) -> Line<'static> {
+    fn cell(&self, at: usize, room: LabelLength, pen: &DrawContext<'_>) -> Line<'static> {
         let Some(row) = self.rows.get(at) else { return Line::default() };
-        let chosen = at == self.chosen && !self.left && !self.rests;
+        let chosen = at == self.chosen && !self.is_cursor_elsewhere && !self.is_inactive;
         let (sigil, style) =
             if chosen { (CHOSEN, pen.theme.selection) } else { (NOT_CHOSEN, pen.theme.text) };
         let letter = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);
         let letter = if chosen { style.add_modifier(Modifier::BOLD) } else { letter };
         let label = match room {
-            Room::Full => row.label,
-            Room::Little => row.short,
+            LabelLength::Full => row.label,
+            LabelLength::Short => row.short,
         };
         Line::from(vec![
             Span::styled(sigil, pen.theme.accent),
@@ -324,13 +311,13 @@ impl Choices {
     }
 }
 
-enum Room {
+enum LabelLength {
     Full,
-    Little,
+    Short,
 }
 
 /// Whether a letter answers some question, if not this one: the user then meant to answer.
-pub fn answers(typed: char) -> bool {
+pub fn is_answer_letter(typed: char) -> bool {
     let rows = [REJECT, WORD, STOP, EDIT, RUN, ALL, SESSION, PROJECT, TRUST_FIRST];
     typed.is_ascii_digit() || rows.iter().any(|row| row.letter.eq_ignore_ascii_case(&typed))
 }

@@ -34,22 +34,22 @@ pub enum Topic {
     /// A turn to go back to.
     Turn,
     /// The parts to undo with that turn.
-    What {
+    RewindParts {
         turn: u64,
     },
     Bot,
     /// The fate of a conversation that is not saved.
-    Leave,
+    UnsavedConversation,
 }
 
 /// The result of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PickerAction {
     /// This row is selected now.
-    Marked(String),
-    Taken(String),
+    Selected(String),
+    Confirmed(String),
     /// Cancelled: everything is to be as before.
-    Left,
+    Cancelled,
 }
 
 /// One row.
@@ -61,49 +61,49 @@ pub struct PickerRow {
     /// A description next to it.
     pub about: Option<LocalizedText>,
     /// More of it, shown while it is selected.
-    pub more: String,
+    pub details: String,
 }
 
 impl PickerRow {
-    fn shown(&self) -> &str {
+    fn display_text(&self) -> &str {
         if self.label.is_empty() { &self.value } else { &self.label }
     }
 
     /// Whether it contains each of these words.
-    fn holds(&self, words: &str) -> bool {
+    fn contains_words(&self, words: &str) -> bool {
         let about = self.about.as_ref().map(ToString::to_string).unwrap_or_default();
-        let all = [self.value.as_str(), &self.label, &self.more, &about].join("\n").to_lowercase();
+        let all = [self.value.as_str(), &self.label, &self.details, &about].join("\n").to_lowercase();
         words.to_lowercase().split_whitespace().all(|word| all.contains(word))
     }
 }
 
 #[derive(Debug)]
-pub struct Choose {
+pub struct Picker {
     topic: Topic,
     rows: Vec<PickerRow>,
-    typed: String,
-    found: Vec<Found>,
-    marked: usize,
+    filter_text: String,
+    matches: Vec<PickerMatch>,
+    selected: usize,
     /// How many more there are that are not among the rows.
-    pub more: usize,
+    pub unlisted_count: usize,
     /// A note about the selected row.
-    pub said: Option<LocalizedText>,
+    pub note: Option<LocalizedText>,
 }
 
 #[derive(Debug)]
-struct Found {
+struct PickerMatch {
     row: usize,
     /// Positions of the typed characters in its value.
     letters: Vec<u32>,
 }
 
-impl Choose {
+impl Picker {
     /// Selects the row with the value `now`, or the first.
-    pub fn new(topic: Topic, rows: Vec<PickerRow>, now: &str) -> Choose {
+    pub fn new(topic: Topic, rows: Vec<PickerRow>, now: &str) -> Picker {
         let (typed, found) = (String::new(), Vec::new());
-        let mut choose = Choose { topic, rows, typed, found, marked: 0, more: 0, said: None };
-        choose.find();
-        choose.marked = choose.rows.iter().position(|row| row.value == now).unwrap_or(0);
+        let mut choose = Picker { topic, rows, filter_text: typed, matches: found, selected: 0, unlisted_count: 0, note: None };
+        choose.update_matches();
+        choose.selected = choose.rows.iter().position(|row| row.value == now).unwrap_or(0);
         choose
     }
 
@@ -112,22 +112,22 @@ impl Choose {
     }
 
     /// Takes the rows that it waited for.
-    pub fn fill(&mut self, rows: Vec<PickerRow>) {
+    pub fn set_rows(&mut self, rows: Vec<PickerRow>) {
         self.rows = rows;
-        self.find();
+        self.update_matches();
     }
 
     pub fn key(&mut self, key: &KeyEvent) -> ModalAction {
         match keys::action(KeyContext::Palette, key) {
             Some(KeyAction::Next | KeyAction::Complete) => self.step(1),
-            Some(KeyAction::Previous) => self.step(self.found.len().saturating_sub(1)),
+            Some(KeyAction::Previous) => self.step(self.matches.len().saturating_sub(1)),
             Some(KeyAction::Accept) => match self.value() {
-                Some(value) => self.chose(PickerAction::Taken(value)),
+                Some(value) => self.action(PickerAction::Confirmed(value)),
                 None => ModalAction::Stay,
             },
-            Some(KeyAction::Close) => self.chose(PickerAction::Left),
+            Some(KeyAction::Close) => self.action(PickerAction::Cancelled),
             _ if keys::action(KeyContext::Anywhere, key) == Some(KeyAction::Interrupt) => {
-                self.chose(PickerAction::Left)
+                self.action(PickerAction::Cancelled)
             }
             _ => self.filter(key),
         }
@@ -135,23 +135,23 @@ impl Choose {
 
     fn filter(&mut self, key: &KeyEvent) -> ModalAction {
         let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        if let (Topic::What { .. } | Topic::Leave, KeyCode::Char(c), false) =
+        if let (Topic::RewindParts { .. } | Topic::UnsavedConversation, KeyCode::Char(c), false) =
             (self.topic, key.code, held)
         {
-            return self.named(c);
+            return self.select_by_char(c);
         }
         match key.code {
             KeyCode::Backspace => {
-                self.typed.pop();
+                self.filter_text.pop();
             }
-            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => self.typed.clear(),
-            KeyCode::Char(c) if !held && self.typed.len() < LONGEST => self.typed.push(c),
-            _ => return ModalAction::Pass,
+            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => self.filter_text.clear(),
+            KeyCode::Char(c) if !held && self.filter_text.len() < LONGEST => self.filter_text.push(c),
+            _ => return ModalAction::Unhandled,
         }
         let before = self.value();
-        self.find();
+        self.update_matches();
         match self.value() {
-            Some(now) if before.as_ref() != Some(&now) => self.chose(PickerAction::Marked(now)),
+            Some(now) if before.as_ref() != Some(&now) => self.action(PickerAction::Selected(now)),
             _ => ModalAction::Stay,
         }
     }
@@ -159,16 +159,16 @@ impl Choose {
     /// Handles typing in a short list, which is not filtered: a digit confirms a row, the first
     /// letter of its value selects it. Typing the whole value therefore has the same effect as its
     /// first letter.
-    fn named(&mut self, c: char) -> ModalAction {
+    fn select_by_char(&mut self, c: char) -> ModalAction {
         if let Some(number) = c.to_digit(10) {
             let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
             let row = at.and_then(|at| self.rows.get(at)).map(|row| row.value.clone());
-            return row.map_or(ModalAction::Stay, |value| self.chose(PickerAction::Taken(value)));
+            return row.map_or(ModalAction::Stay, |value| self.action(PickerAction::Confirmed(value)));
         }
         let c = c.to_ascii_lowercase();
         match self.rows.iter().position(|row| row.value.starts_with(c)) {
             Some(at) => {
-                self.marked = at;
+                self.selected = at;
                 self.step(0)
             }
             None => ModalAction::Stay,
@@ -176,45 +176,45 @@ impl Choose {
     }
 
     fn step(&mut self, by: usize) -> ModalAction {
-        self.marked = (self.marked + by) % self.found.len().max(1);
-        self.value().map_or(ModalAction::Stay, |value| self.chose(PickerAction::Marked(value)))
+        self.selected = (self.selected + by) % self.matches.len().max(1);
+        self.value().map_or(ModalAction::Stay, |value| self.action(PickerAction::Selected(value)))
     }
 
-    fn chose(&self, choice: PickerAction) -> ModalAction {
-        ModalAction::Chose(self.topic, choice)
+    fn action(&self, choice: PickerAction) -> ModalAction {
+        ModalAction::Picked(self.topic, choice)
     }
 
     fn value(&self) -> Option<String> {
-        let row = self.rows.get(self.found.get(self.marked)?.row)?;
+        let row = self.rows.get(self.matches.get(self.selected)?.row)?;
         Some(row.value.clone())
     }
 
     /// The rows that match the filter, the best first; all in order without a filter.
-    fn find(&mut self) {
+    fn update_matches(&mut self) {
         let (case, kind) = (CaseMatching::Ignore, AtomKind::Fuzzy);
-        let pattern = Pattern::new(&self.typed, case, Normalization::Smart, kind);
+        let pattern = Pattern::new(&self.filter_text, case, Normalization::Smart, kind);
         let mut matcher = Matcher::new(Config::DEFAULT);
-        let mut found: Vec<(u32, Found)> = Vec::new();
+        let mut found: Vec<(u32, PickerMatch)> = Vec::new();
         for (row, one) in self.rows.iter().enumerate() {
             let (mut chars, mut letters) = (Vec::new(), Vec::new());
-            let text = Utf32Str::new(one.shown(), &mut chars);
+            let text = Utf32Str::new(one.display_text(), &mut chars);
             match pattern.indices(text, &mut matcher, &mut letters) {
-                Some(score) => found.push((score, Found { row, letters })),
-                None if self.is_long() && one.holds(&self.typed) => {
-                    found.push((0, Found { row, letters: Vec::new() }));
+                Some(score) => found.push((score, PickerMatch { row, letters })),
+                None if self.has_details() && one.contains_words(&self.filter_text) => {
+                    found.push((0, PickerMatch { row, letters: Vec::new() }));
                 }
                 None => {}
             }
         }
-        if !self.typed.is_empty() {
+        if !self.filter_text.is_empty() {
             found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
         }
-        self.found = found.into_iter().map(|(_, found)| found).collect();
-        self.marked = 0;
+        self.matches = found.into_iter().map(|(_, found)| found).collect();
+        self.selected = 0;
     }
 
     /// Rows whose descriptions are searched too, and which have more to show.
-    fn is_long(&self) -> bool {
+    fn has_details(&self) -> bool {
         matches!(self.topic, Topic::Session | Topic::Turn)
     }
 
@@ -227,7 +227,7 @@ impl Choose {
     pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         let height = self.height(screen);
         let area = Rect { y: screen.bottom() - height, height, ..screen };
-        paint::blank(area, buf, pen.theme);
+        paint::clear(area, buf, pen.theme);
         self.head(area, buf, pen);
         let caret = self.draw_filter(Rect { y: area.y + 1, ..area }, buf, pen);
         let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(FRAME), ..area };
@@ -247,7 +247,7 @@ impl Choose {
             paint::line(sample, buf, 2, sample.width.into(), &line);
         }
         let foot = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
-        match &self.said {
+        match &self.note {
             Some(say) => {
                 let text =
                     clean::elide_end(&say.text(pen.lang), area.width.saturating_sub(3).into());
@@ -261,20 +261,20 @@ impl Choose {
 
     /// More of the selected row.
     fn preview(&self, area: Rect, pen: &DrawContext<'_>) -> Line<'static> {
-        let row = self.found.get(self.marked).and_then(|found| self.rows.get(found.row));
-        let more = row.map(|row| clean::flat(&row.more)).unwrap_or_default();
+        let row = self.matches.get(self.selected).and_then(|found| self.rows.get(found.row));
+        let more = row.map(|row| clean::single_line(&row.details)).unwrap_or_default();
         let room = usize::from(area.width).saturating_sub(3);
         Line::styled(clean::elide_end(&more, room), pen.theme.dim)
     }
 
     fn head(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
-        let mut rule = HorizontalRule::new(pen.theme.border)
-            .left(Span::styled(self.topic.title().text(pen.lang), bold));
-        if !self.found.is_empty() {
-            let mut count = format!("{}/{}", self.marked + 1, self.found.len());
-            if self.more > 0 {
-                let more = words::CHOOSE_MORE.with("n", self.more).text(pen.lang);
+        let mut rule =
+            HorizontalRule::new(pen.theme.border).left(Span::styled(self.topic.title().text(pen.lang), bold));
+        if !self.matches.is_empty() {
+            let mut count = format!("{}/{}", self.selected + 1, self.matches.len());
+            if self.unlisted_count > 0 {
+                let more = words::CHOOSE_MORE.with("n", self.unlisted_count).text(pen.lang);
                 count = format!("{count}  {more}");
             }
             rule = rule.right(Span::styled(count, pen.theme.dim));
@@ -284,10 +284,10 @@ impl Choose {
 
     fn draw_filter(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         let room = usize::from(area.width).saturating_sub(5);
-        let typed = clean::elide_middle(&self.typed, room);
+        let typed = clean::elide_middle(&self.filter_text, room);
         let caret = 4 + u16::try_from(clean::width(&typed)).unwrap_or(0);
         let shown = match typed.is_empty() {
-            true => Span::styled(self.topic.how().text(pen.lang).to_owned(), pen.theme.dim),
+            true => Span::styled(self.topic.placeholder().text(pen.lang).to_owned(), pen.theme.dim),
             false => Span::styled(typed, pen.theme.text),
         };
         let line = Line::from(vec![Span::styled("> ", pen.theme.accent), shown]);
@@ -297,23 +297,23 @@ impl Choose {
 
     fn draw_rows(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let room = usize::from(area.height);
-        if self.found.is_empty() {
-            let say = if self.rows.is_empty() { self.topic.waits() } else { words::CHOOSE_NONE };
+        if self.matches.is_empty() {
+            let say = if self.rows.is_empty() { self.topic.empty_text() } else { words::CHOOSE_NONE };
             let line = Line::styled(say.text(pen.lang), pen.theme.dim);
             paint::line(area, buf, 2, area.width.into(), &line);
             return;
         }
-        let widest = self.rows.iter().map(|row| clean::width(row.shown())).max().unwrap_or(0);
+        let widest = self.rows.iter().map(|row| clean::width(row.display_text())).max().unwrap_or(0);
         let most = match self.topic {
             Topic::Turn => area.width,
             _ => area.width / 2,
         };
         let column = (widest + 4).min(usize::from(most).max(12));
-        let first = (self.marked + 1).saturating_sub(room);
-        for (at, found) in self.found.iter().enumerate().skip(first).take(room) {
+        let first = (self.selected + 1).saturating_sub(room);
+        for (at, found) in self.matches.iter().enumerate().skip(first).take(room) {
             let y = area.y + u16::try_from(at - first).unwrap_or(0);
             let line = Rect { y, height: 1, ..area };
-            self.draw_row(line, buf, pen, (found, at == self.marked), column);
+            self.draw_row(line, buf, pen, (found, at == self.selected), column);
         }
     }
 
@@ -322,7 +322,7 @@ impl Choose {
         area: Rect,
         buf: &mut Buffer,
         pen: &DrawContext<'_>,
-        (found, marked): (&Found, bool),
+        (found, marked): (&PickerMatch, bool),
         column: usize,
     ) {
         let Some(row) = self.rows.get(found.row) else { return };
@@ -337,14 +337,14 @@ impl Choose {
         let hit = base.patch(Style { bg: base.bg, ..theme.accent }).add_modifier(Modifier::BOLD);
         let mut name = vec![Span::styled(sigil, base)];
         // A name that had to be made safe has other characters than those that matched.
-        let shown = row.shown();
-        if clean::flat(shown) == shown {
+        let shown = row.display_text();
+        if clean::single_line(shown) == shown {
             name.extend((0_u32..).zip(shown.chars()).map(|(at, c)| {
                 let style = if found.letters.contains(&at) { hit } else { base };
                 Span::styled(c.to_string(), style)
             }));
         } else {
-            name.push(Span::styled(clean::flat(shown), base));
+            name.push(Span::styled(clean::single_line(shown), base));
         }
         paint::line(area, buf, 0, column.saturating_sub(1), &Line::from(name));
         if let Some(about) = &row.about {
@@ -363,25 +363,25 @@ impl Topic {
             Topic::Bot => words::CHOOSE_BOT_TITLE,
             Topic::Session => words::CHOOSE_SESSION,
             Topic::Turn => words::CHOOSE_TURN,
-            Topic::What { .. } => words::CHOOSE_REWIND,
-            Topic::Leave => words::LEAVE_TITLE,
+            Topic::RewindParts { .. } => words::CHOOSE_REWIND,
+            Topic::UnsavedConversation => words::LEAVE_TITLE,
         }
     }
 
     /// The placeholder that says what typing does.
-    fn how(self) -> Phrase {
+    fn placeholder(self) -> Phrase {
         match self {
-            Topic::What { .. } => words::REWIND_KEYS,
-            Topic::Leave => words::LEAVE_KEYS,
+            Topic::RewindParts { .. } => words::REWIND_KEYS,
+            Topic::UnsavedConversation => words::LEAVE_KEYS,
             _ => words::CHOOSE_FILTER,
         }
     }
 
     /// The text while there are no rows.
-    fn waits(self) -> Phrase {
+    fn empty_text(self) -> Phrase {
         match self {
             Topic::Theme | Topic::Model | Topic::Bot => words::MODELS_ASKED,
-            Topic::Session | Topic::Turn | Topic::What { .. } | Topic::Leave => {
+            Topic::Session | Topic::Turn | Topic::RewindParts { .. } | Topic::UnsavedConversation => {
                 words::SESSIONS_NONE
             }
         }
@@ -406,7 +406,7 @@ fn swatch(pen: &DrawContext<'_>) -> Line<'static> {
 }
 
 const HINTS: &[status::KeyHint] = &[
-    status::KeyHint { key: "Enter", does: words::HINT_PICK },
-    status::KeyHint { key: "Esc", does: words::HINT_BACK },
-    status::KeyHint { key: "Up/Down", does: words::HINT_MOVE },
+    status::KeyHint { key: "Enter", action: words::HINT_PICK },
+    status::KeyHint { key: "Esc", action: words::HINT_BACK },
+    status::KeyHint { key: "Up/Down", action: words::HINT_MOVE },
 ];

@@ -7,7 +7,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-use crate::protocol::{Effect, Reason, Risk, StepAction, Tier};
+use crate::protocol::{Effect, Reason, Risk, Tier, StepAction};
 use crate::safety::argv;
 use crate::safety::clean::escape;
 use crate::tui::paint::DrawContext;
@@ -20,22 +20,17 @@ const BROKEN: usize = 3;
 
 /// A text with styled parts, on its way into rows.
 #[derive(Debug, Default)]
-struct Styled {
+struct StyledText {
     text: String,
     marks: Vec<Range<usize>>,
     style: Style,
 }
 
 /// The rows of a step's work.
-pub fn work(
-    work: &StepAction,
-    risk: &Risk,
-    width: usize,
-    pen: &DrawContext<'_>,
-) -> Vec<Line<'static>> {
+pub fn action_rows(work: &StepAction, risk: &Risk, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
     match work {
         StepAction::Exec { program, args } => exec(program, args, risk, width, pen),
-        StepAction::Shell { line } => shown(line, pen.theme.text).rows(width, pen),
+        StepAction::Shell { line } => escaped_text(line, pen.theme.text).rows(width, pen),
         StepAction::Tool { name, input } => tool(name, input, width, pen),
     }
 }
@@ -49,9 +44,9 @@ fn exec(
     pen: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);
-    let tokens: Vec<Styled> = std::iter::once(token(program, bold))
+    let tokens: Vec<StyledText> = std::iter::once(token(program, bold))
         .chain(args.iter().enumerate().map(|(at, arg)| {
-            let pointed = points_at(risk, at);
+            let pointed = argument_tier(risk, at);
             token(arg, pointed.map_or(pen.theme.text, |tier| pointed_style(tier, pen)))
         }))
         .collect();
@@ -80,7 +75,7 @@ fn exec(
 }
 
 /// The tier of the worst reason that points at an argument.
-fn points_at(risk: &Risk, arg: usize) -> Option<Tier> {
+fn argument_tier(risk: &Risk, arg: usize) -> Option<Tier> {
     risk.reasons
         .iter()
         .filter(|reason| reason.arg == Some(arg) && reason.tier > Tier::L0)
@@ -92,23 +87,23 @@ fn pointed_style(tier: Tier, pen: &DrawContext<'_>) -> Style {
     pen.theme.tier(tier).add_modifier(Modifier::UNDERLINED)
 }
 
-fn token(word: &str, style: Style) -> Styled {
+fn token(word: &str, style: Style) -> StyledText {
     let argv::ShownArg { text, marks } = argv::quote(word);
-    Styled { text, marks, style }
+    StyledText { text, marks, style }
 }
 
 /// A text with every character visible.
-fn shown(text: &str, style: Style) -> Styled {
+fn escaped_text(text: &str, style: Style) -> StyledText {
     let escaped = escape(text);
-    Styled { text: escaped.text, marks: escaped.marks, style }
+    StyledText { text: escaped.text, marks: escaped.marks, style }
 }
 
 /// The fields of a tool's input, one below the other; long texts line by line.
 fn tool(name: &str, input: &Value, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);
-    let mut rows = shown(name, bold).rows(width, pen);
+    let mut rows = escaped_text(name, bold).rows(width, pen);
     let Some(fields) = input.as_object() else {
-        rows.extend(shown(&input.to_string(), pen.theme.text).rows(width, pen));
+        rows.extend(escaped_text(&input.to_string(), pen.theme.text).rows(width, pen));
         return rows;
     };
     let column = fields.keys().map(|key| clean::width(key) + 2).max().unwrap_or(0).min(width / 3);
@@ -117,18 +112,18 @@ fn tool(name: &str, input: &Value, width: usize, pen: &DrawContext<'_>) -> Vec<L
         let lines: Vec<_> = text
             .split('\n')
             .flat_map(|line| {
-                shown(line, pen.theme.text).rows(width.saturating_sub(column + 2), pen)
+                escaped_text(line, pen.theme.text).rows(width.saturating_sub(column + 2), pen)
             })
             .collect();
-        let key = shown(key, pen.theme.dim);
+        let key = escaped_text(key, pen.theme.dim);
         match clean::width(&key.text) + 2 > column {
             true => {
                 rows.extend(key.rows(width.saturating_sub(2), pen).into_iter().map(indented));
-                rows.extend(paint::labelled("", pen.theme.dim, column + 2, lines));
+                rows.extend(paint::label_lines("", pen.theme.dim, column + 2, lines));
             }
             false => {
                 let label = format!("  {}", key.text);
-                rows.extend(paint::labelled(&label, pen.theme.dim, column + 2, lines));
+                rows.extend(paint::label_lines(&label, pen.theme.dim, column + 2, lines));
             }
         }
     }
@@ -141,8 +136,8 @@ fn indented(mut row: Line<'static>) -> Line<'static> {
 }
 
 /// A text cut into rows without leaving anything out.
-pub fn whole(text: &str, style: Style, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-    shown(text, style).rows(width, pen)
+pub fn full_rows(text: &str, style: Style, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    escaped_text(text, style).rows(width, pen)
 }
 
 /// The facts under the command, each with a label, in one column.
@@ -172,27 +167,27 @@ impl StepDetails {
         self.rows
     }
 
-    pub fn blank(&mut self) {
+    pub fn push_blank(&mut self) {
         self.rows.push(Line::default());
     }
 
     /// A text of the application or a path, with every character visible.
-    pub fn text(&mut self, label: Phrase, text: &str, style: Style, pen: &DrawContext<'_>) {
-        let rows = shown(text, style).rows(self.width, pen);
-        self.put(label, rows, pen);
+    pub fn push_text(&mut self, label: Phrase, text: &str, style: Style, pen: &DrawContext<'_>) {
+        let rows = escaped_text(text, style).rows(self.width, pen);
+        self.push_labelled(label, rows, pen);
     }
 
     /// Sentences that continue the fact above.
-    pub fn more(&mut self, says: &[LocalizedText], pen: &DrawContext<'_>) {
+    pub fn push_continuation(&mut self, says: &[LocalizedText], pen: &DrawContext<'_>) {
         for say in says {
             let rows = clean::wrap(&say.text(pen.lang), self.width);
             let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.dim)).collect();
-            self.rows.extend(paint::labelled("", Style::default(), self.column, rows));
+            self.rows.extend(paint::label_lines("", Style::default(), self.column, rows));
         }
     }
 
     /// Words of the model: shown for information, never trusted, and in a few rows at most.
-    pub fn said(&mut self, label: Phrase, text: &str, pen: &DrawContext<'_>) {
+    pub fn push_model_text(&mut self, label: Phrase, text: &str, pen: &DrawContext<'_>) {
         if text.trim().is_empty() {
             return;
         }
@@ -204,35 +199,30 @@ impl StepDetails {
             }
         }
         let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect();
-        self.put(label, rows, pen);
+        self.push_labelled(label, rows, pen);
     }
 
-    pub fn effects(&mut self, effects: &[Effect], pen: &DrawContext<'_>) {
+    pub fn push_effects(&mut self, effects: &[Effect], pen: &DrawContext<'_>) {
         let comma = words::ASK_COMMA.text(pen.lang);
-        let named: Vec<_> = effects.iter().map(|effect| name(*effect).text(pen.lang)).collect();
+        let named: Vec<_> = effects.iter().map(|effect| effect_phrase(*effect).text(pen.lang)).collect();
         if !named.is_empty() {
             let rows = clean::wrap(&named.join(comma), self.width);
             let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect();
-            self.put(words::ASK_EFFECTS, rows, pen);
+            self.push_labelled(words::ASK_EFFECTS, rows, pen);
         }
     }
 
     /// Each reason with the argument it points at and the id of its rule.
-    pub fn reasons(&mut self, work: &StepAction, risk: &Risk, pen: &DrawContext<'_>) {
+    pub fn push_reasons(&mut self, work: &StepAction, risk: &Risk, pen: &DrawContext<'_>) {
         let grave: Vec<_> = risk.reasons.iter().filter(|reason| reason.tier > Tier::L0).collect();
-        let rows = grave.iter().flat_map(|reason| self.reason(work, reason, pen)).collect();
-        self.put(words::ASK_REASONS, rows, pen);
+        let rows = grave.iter().flat_map(|reason| self.reason_rows(work, reason, pen)).collect();
+        self.push_labelled(words::ASK_REASONS, rows, pen);
     }
 
-    fn reason(
-        &self,
-        work: &StepAction,
-        reason: &Reason,
-        pen: &DrawContext<'_>,
-    ) -> Vec<Line<'static>> {
-        let say = asked(&reason.say).text(pen.lang);
+    fn reason_rows(&self, work: &StepAction, reason: &Reason, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+        let say = reason_for_question(&reason.say).text(pen.lang);
         let style = pen.theme.tier(reason.tier);
-        let mut rows: Vec<Line<'static>> = match pointed(work, reason) {
+        let mut rows: Vec<Line<'static>> = match argument_of(work, reason) {
             Some(arg) => {
                 let arg = clean::elide_middle(&argv::quote(arg).text, self.width / 3);
                 let text = format!("{arg}  {say}");
@@ -250,7 +240,7 @@ impl StepDetails {
             }
             None => clean::wrap(&say, self.width).into_iter().map(Line::from).collect(),
         };
-        let rule = format!("  {}", clean::flat(&reason.rule));
+        let rule = format!("  {}", clean::single_line(&reason.rule));
         match rows.last_mut() {
             Some(last) if last.width() + clean::width(&rule) <= self.width => {
                 last.spans.push(Span::styled(rule, pen.theme.dim));
@@ -260,13 +250,13 @@ impl StepDetails {
         rows
     }
 
-    fn put(&mut self, label: Phrase, rows: Vec<Line<'static>>, pen: &DrawContext<'_>) {
+    fn push_labelled(&mut self, label: Phrase, rows: Vec<Line<'static>>, pen: &DrawContext<'_>) {
         let label = clean::elide_end(label.text(pen.lang), self.column.saturating_sub(1));
-        self.rows.extend(paint::labelled(&label, pen.theme.dim, self.column, rows));
+        self.rows.extend(paint::label_lines(&label, pen.theme.dim, self.column, rows));
     }
 }
 
-fn pointed<'a>(work: &'a StepAction, reason: &Reason) -> Option<&'a str> {
+fn argument_of<'a>(work: &'a StepAction, reason: &Reason) -> Option<&'a str> {
     match work {
         StepAction::Exec { args, .. } => args.get(reason.arg?).map(String::as_str),
         StepAction::Tool { .. } | StepAction::Shell { .. } => None,
@@ -274,7 +264,7 @@ fn pointed<'a>(work: &'a StepAction, reason: &Reason) -> Option<&'a str> {
 }
 
 /// An effect, as it reads after "may".
-fn name(effect: Effect) -> Phrase {
+fn effect_phrase(effect: Effect) -> Phrase {
     match effect {
         Effect::Read => words::EFFECT_READ,
         Effect::Write => words::EFFECT_WRITE,
@@ -305,7 +295,7 @@ pub fn tone(risk: &Risk, pen: &DrawContext<'_>) -> Style {
     pen.theme.tier(if risk.lifted { Tier::L2 } else { risk.tier })
 }
 
-impl Styled {
+impl StyledText {
     /// Rows of at most `width` columns, cut at the edge: nothing is left out. A text of several
     /// lines that is longer than a row is also cut after each line break, which stays visible.
     fn rows(self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
@@ -318,7 +308,7 @@ impl Styled {
         let row = |part: &Range<usize>| {
             let text = self.text.get(part.clone()).unwrap_or_default();
             let start = part.start;
-            clean::cut(text, width).into_iter().map(move |row| row.start + start..row.end + start)
+            clean::cut_ranges(text, width).into_iter().map(move |row| row.start + start..row.end + start)
         };
         parts.iter().flat_map(row).map(|row| Line::from(self.spans(row, pen))).collect()
     }
@@ -365,7 +355,7 @@ impl Styled {
 }
 
 /// A reason worded for the question: advice on how to be asked is out of place there.
-fn asked(say: &LocalizedText) -> LocalizedText {
+fn reason_for_question(say: &LocalizedText) -> LocalizedText {
     match (say.phrase(), say.value("program")) {
         (ELEVATES, Some(program)) => ELEVATES_ASKED.with("program", program.clone()),
         _ => say.clone(),

@@ -1,7 +1,7 @@
 //! Lets the user edit a step as text: each change is assessed again, and only text that was
 //! assessed and not denied can run.
 
-use crate::protocol::{Change, Risk, StepAction, Tier};
+use crate::protocol::{Change, Risk, Tier, StepAction};
 use crate::safety::written::{self, EditableForm};
 use crate::tui::composer::Composer;
 use crate::words::{Lang, LocalizedText};
@@ -13,19 +13,19 @@ pub struct Editor {
     work: Result<StepAction, LocalizedText>,
     form: EditableForm,
     /// The last assessment, and the work it was about.
-    judged: Option<(StepAction, Risk)>,
+    last_assessment: Option<(StepAction, Risk)>,
     /// The change that this work would make to a file.
     change: Option<Change>,
 }
 
 /// The state of the assessment of the current text.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Judgement<'a> {
+pub enum EditAssessment<'a> {
     /// It cannot be parsed.
     Unreadable(&'a LocalizedText),
     /// Not assessed yet; the assessment of the text before stays in view meanwhile.
-    Awaited(Option<&'a Risk>),
-    Here(&'a Risk),
+    Pending(Option<&'a Risk>),
+    Current(&'a Risk),
 }
 
 impl Editor {
@@ -35,40 +35,40 @@ impl Editor {
         field.paste(&written::to_text(work), lang);
         let judged = risk.map(|risk| (work.clone(), risk.clone()));
         let form = EditableForm::from_action(work);
-        Editor { field, work: Ok(work.clone()), form, judged, change: None }
+        Editor { field, work: Ok(work.clone()), form, last_assessment: judged, change: None }
     }
 
     /// Parses the text again; returns the work if it changed and must be assessed.
-    pub fn changed(&mut self) -> Option<StepAction> {
-        let now = self.form.parse(&self.field.whole());
+    pub fn reparse(&mut self) -> Option<StepAction> {
+        let now = self.form.parse(&self.field.full_text());
         if now == self.work {
             return None;
         }
         self.work = now;
         let work = self.work.as_ref().ok()?;
-        let known = self.judged.as_ref().is_some_and(|(judged, _)| judged == work);
+        let known = self.last_assessment.as_ref().is_some_and(|(judged, _)| judged == work);
         (!known).then(|| work.clone())
     }
 
     /// Takes an assessment. A late one for an earlier text must not replace the one for the current
     /// text: nothing would request that again.
-    pub fn judged(&mut self, work: StepAction, risk: Risk, change: Option<Change>) {
-        let late = matches!(self.judgement(), Judgement::Here(_)) && self.work() != Some(&work);
+    pub fn set_assessment(&mut self, work: StepAction, risk: Risk, change: Option<Change>) {
+        let late = matches!(self.assessment(), EditAssessment::Current(_)) && self.work() != Some(&work);
         if !late {
-            (self.judged, self.change) = (Some((work, risk)), change);
+            (self.last_assessment, self.change) = (Some((work, risk)), change);
         }
     }
 
     /// The change that the edited step makes to a file, where that is known.
     pub fn change(&self) -> Option<&Change> {
-        self.change.as_ref().filter(|_| matches!(self.judgement(), Judgement::Here(_)))
+        self.change.as_ref().filter(|_| matches!(self.assessment(), EditAssessment::Current(_)))
     }
 
-    pub fn judgement(&self) -> Judgement<'_> {
-        match (&self.work, &self.judged) {
-            (Err(fault), _) => Judgement::Unreadable(fault),
-            (Ok(work), Some((judged, risk))) if judged == work => Judgement::Here(risk),
-            (Ok(_), last) => Judgement::Awaited(last.as_ref().map(|(_, risk)| risk)),
+    pub fn assessment(&self) -> EditAssessment<'_> {
+        match (&self.work, &self.last_assessment) {
+            (Err(fault), _) => EditAssessment::Unreadable(fault),
+            (Ok(work), Some((judged, risk))) if judged == work => EditAssessment::Current(risk),
+            (Ok(_), last) => EditAssessment::Pending(last.as_ref().map(|(_, risk)| risk)),
         }
     }
 
@@ -78,10 +78,10 @@ impl Editor {
     }
 
     /// The work, if it can be approved: assessed as it is, and not denied.
-    pub fn ready(&self) -> Option<&StepAction> {
-        match self.judgement() {
-            Judgement::Here(risk) if risk.tier < Tier::L2 => self.work(),
-            Judgement::Here(_) | Judgement::Awaited(_) | Judgement::Unreadable(_) => None,
+    pub fn approvable_work(&self) -> Option<&StepAction> {
+        match self.assessment() {
+            EditAssessment::Current(risk) if risk.tier < Tier::L2 => self.work(),
+            EditAssessment::Current(_) | EditAssessment::Pending(_) | EditAssessment::Unreadable(_) => None,
         }
     }
 }
@@ -95,8 +95,8 @@ mod tests {
     }
 
     fn typed(editor: &mut Editor, text: &str) -> Option<StepAction> {
-        editor.field.set(text, Lang::En);
-        editor.changed()
+        editor.field.set_text(text, Lang::En);
+        editor.reparse()
     }
 
     #[test]
@@ -105,7 +105,7 @@ mod tests {
         let mut editor = Editor::new(&log, Some(&risk(Tier::L0)), Lang::En);
         let earlier = typed(&mut editor, "git lo").expect("it must be judged");
         assert_eq!(typed(&mut editor, "git log"), None, "its judgement is known");
-        editor.judged(earlier, risk(Tier::L1), None);
-        assert_eq!(editor.ready(), Some(&log));
+        editor.set_assessment(earlier, risk(Tier::L1), None);
+        assert_eq!(editor.approvable_work(), Some(&log));
     }
 }

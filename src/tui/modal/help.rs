@@ -10,10 +10,10 @@ use super::choice;
 use super::page::{PageList, PageScroll};
 use crate::commands::{SlashCommand, Surface, by_category, kept_sections};
 use crate::protocol::Extensions;
-use crate::tui::keys::{self, KEYS, KeyAction, KeyContext};
+use crate::tui::keys::{self, KeyAction, KEYS, KeyContext};
 use crate::tui::paint::DrawContext;
 use crate::tui::{clean, status};
-use crate::words::{Phrase, PhraseValue, screen as words};
+use crate::words::{PhraseValue, Phrase, screen as words};
 
 /// From this width on, keys and commands are side by side.
 const WIDE: u16 = 132;
@@ -24,17 +24,16 @@ const READABLE: usize = 96;
 pub struct HelpDialog {
     page: PageScroll,
     /// The user's extensions, by headings.
-    kept: Vec<(PhraseValue, Vec<(String, PhraseValue)>)>,
+    extensions: Vec<(PhraseValue, Vec<(String, PhraseValue)>)>,
 }
 
 impl HelpDialog {
     pub fn new(kept: &Extensions) -> HelpDialog {
-        HelpDialog { page: PageScroll::default(), kept: kept_sections(kept) }
+        HelpDialog { page: PageScroll::default(), extensions: kept_sections(kept) }
     }
 
     pub fn key(&mut self, key: &KeyEvent) -> ModalAction {
-        let action =
-            keys::action(KeyContext::Page, key).or_else(|| keys::action(KeyContext::Anywhere, key));
+        let action = keys::action(KeyContext::Page, key).or_else(|| keys::action(KeyContext::Anywhere, key));
         match action {
             Some(KeyAction::Close) => ModalAction::Close,
             Some(action) => {
@@ -59,11 +58,11 @@ impl HelpDialog {
         if width < WIDE {
             let column = room.min(READABLE);
             let parts =
-                [first(column, pen), self.commands(column, pen), key_list(pen).rows(column, pen)];
+                [introduction(column, pen), self.commands(column, pen), key_list(pen).rows(column, pen)];
             return parts.concat();
         }
         let column = ((room - 4) / 2).min(READABLE);
-        let left = [first(column, pen), self.commands(column, pen)].concat();
+        let left = [introduction(column, pen), self.commands(column, pen)].concat();
         let right = key_list(pen).rows(column, pen);
         (0..left.len().max(right.len()))
             .map(|row| {
@@ -85,10 +84,10 @@ impl HelpDialog {
                 list.row(command.usage(), with_aliases(command, pen));
             }
         }
-        for (heading, entries) in &self.kept {
+        for (heading, entries) in &self.extensions {
             list.head(&heading.text(pen.lang));
             for (usage, about) in entries {
-                list.row(clean::flat(usage), clean::flat(&about.text(pen.lang)));
+                list.row(clean::single_line(usage), clean::single_line(&about.text(pen.lang)));
             }
         }
         list.rows(width, pen)
@@ -96,7 +95,7 @@ impl HelpDialog {
 }
 
 /// The introduction for new users.
-fn first(width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+fn introduction(width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
     let mut list = PageList::default();
     list.head(words::HELP_FIRST.text(pen.lang));
     for (keys, about) in FIRST {
@@ -110,7 +109,7 @@ pub fn key_list(pen: &DrawContext<'_>) -> PageList {
     let mut list = PageList::default();
     for (place, title) in PLACES {
         list.head(title.text(pen.lang));
-        for key in KEYS.iter().filter(|key| key.place == *place) {
+        for key in KEYS.iter().filter(|key| key.context == *place) {
             if let Some(about) = key.about {
                 let names: Vec<_> = key.chords.iter().map(keys::Chord::name).collect();
                 list.row(names.join(", "), about.text(pen.lang).to_owned());
@@ -127,8 +126,8 @@ pub fn key_list(pen: &DrawContext<'_>) -> PageList {
 }
 
 const HINTS: &[status::KeyHint] = &[
-    status::KeyHint { key: "Up/Down", does: words::HINT_SCROLL },
-    status::KeyHint { key: "Esc", does: words::HINT_CLOSE },
+    status::KeyHint { key: "Up/Down", action: words::HINT_SCROLL },
+    status::KeyHint { key: "Esc", action: words::HINT_CLOSE },
 ];
 
 const FIRST: &[(&str, Phrase)] = &[
@@ -148,9 +147,9 @@ const PLACES: &[(KeyContext, Phrase)] = &[
     (KeyContext::Question, words::PLACE_QUESTION),
     (KeyContext::Palette, words::PLACE_PALETTE),
     (KeyContext::Queue, crate::words::input::PLACE_QUEUE),
-    (KeyContext::Recall, crate::words::input::PLACE_SEARCH),
+    (KeyContext::HistorySearch, crate::words::input::PLACE_SEARCH),
     (KeyContext::Search, words::PLACE_SEARCH),
-    (KeyContext::Found, words::PLACE_FOUND),
+    (KeyContext::SearchResults, words::PLACE_FOUND),
 ];
 
 fn with_aliases(command: &SlashCommand, pen: &DrawContext<'_>) -> String {

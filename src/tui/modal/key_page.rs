@@ -21,7 +21,7 @@ const READABLE: u16 = 100;
 #[derive(Debug, Default)]
 pub struct KeyPage {
     page: PageScroll,
-    typed: String,
+    query: String,
 }
 
 impl KeyPage {
@@ -30,25 +30,23 @@ impl KeyPage {
         let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         match key.code {
             KeyCode::Char(c) if !held => {
-                if self.typed.len() < LONGEST {
-                    self.typed.push(c);
+                if self.query.len() < LONGEST {
+                    self.query.push(c);
                 }
             }
-            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => self.typed.clear(),
+            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => self.query.clear(),
             KeyCode::Backspace => {
-                self.typed.pop();
+                self.query.pop();
             }
-            KeyCode::Esc if !self.typed.is_empty() => self.typed.clear(),
-            _ => return self.moved(key),
+            KeyCode::Esc if !self.query.is_empty() => self.query.clear(),
+            _ => return self.handle_page_key(key),
         }
         self.page.rewind();
         ModalAction::Stay
     }
 
-    fn moved(&mut self, key: &KeyEvent) -> ModalAction {
-        match keys::action(KeyContext::Page, key)
-            .or_else(|| keys::action(KeyContext::Anywhere, key))
-        {
+    fn handle_page_key(&mut self, key: &KeyEvent) -> ModalAction {
+        match keys::action(KeyContext::Page, key).or_else(|| keys::action(KeyContext::Anywhere, key)) {
             Some(KeyAction::Close) => return ModalAction::Close,
             Some(action) => self.page.act(action),
             None => {}
@@ -60,13 +58,8 @@ impl KeyPage {
         self.page.scroll(lines);
     }
 
-    pub fn draw(
-        &mut self,
-        area: Rect,
-        buf: &mut Buffer,
-        pen: &DrawContext<'_>,
-    ) -> Option<Position> {
-        let list = key_list(pen).with(&self.typed);
+    pub fn draw(&mut self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+        let list = key_list(pen).filtered(&self.query);
         let rows = match list.is_empty() {
             true => vec![Line::styled(words::CHOOSE_NONE.text(pen.lang), pen.theme.dim)],
             false => list.rows(area.width.saturating_sub(4).min(READABLE).into(), pen),
@@ -76,7 +69,7 @@ impl KeyPage {
     }
 
     fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
-        let typed = clean::elide_middle(&self.typed, usize::from(area.width).saturating_sub(6));
+        let typed = clean::elide_middle(&self.query, usize::from(area.width).saturating_sub(6));
         let caret = 4 + u16::try_from(clean::width(&typed)).unwrap_or(0);
         let shown = match typed.is_empty() {
             true => Span::styled(words::KEYS_SEARCH.text(pen.lang).to_owned(), pen.theme.dim),
@@ -89,6 +82,6 @@ impl KeyPage {
 }
 
 const HINTS: &[status::KeyHint] = &[
-    status::KeyHint { key: "Up/Down", does: words::HINT_SCROLL },
-    status::KeyHint { key: "Esc", does: words::HINT_CLOSE },
+    status::KeyHint { key: "Up/Down", action: words::HINT_SCROLL },
+    status::KeyHint { key: "Esc", action: words::HINT_CLOSE },
 ];

@@ -8,12 +8,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::Millis;
-use super::guard::Listening;
-use super::keys::Scrolled;
+use super::guard::FocusNotice;
+use super::keys::ScrollAction;
 use super::paint::DrawContext;
-use crate::protocol::{
-    Ask, AskId, Change, Extensions, Op, Question, Risk, SessionInfo, StepAction,
-};
+use crate::protocol::{Ask, AskId, Extensions, Change, SessionInfo, Op, Question, Risk, StepAction};
 use crate::words::Lang;
 
 mod approve;
@@ -35,27 +33,27 @@ mod sheet;
 mod shell;
 mod trust;
 
-use approve::{Approve, StepQuestion};
-use ask::AskModal;
+use approve::{ApproveDialog, StepQuestion};
+use ask::ModelQuestionDialog;
 use asking::QuestionState;
-pub use choose::{Choose, PickerAction, PickerRow, Topic};
+pub use choose::{PickerAction, Picker, PickerRow, Topic};
 use help::HelpDialog;
 use key_page::KeyPage;
 use on_sheet::Dialog;
-use pause::Pause;
-use pieces::Pieces;
+use pause::PauseDialog;
+use pieces::TemplateDialog;
 use shell::ShellDialog;
 use trust::TrustDialog;
 
 #[derive(Debug)]
 pub enum Modal {
-    Approve(Box<Approve>),
+    Approve(Box<ApproveDialog>),
     Shell(Box<ShellDialog>),
-    Pause(Box<Pause>),
-    Pieces(Box<Pieces>),
+    Pause(Box<PauseDialog>),
+    TemplateCommands(Box<TemplateDialog>),
     Trust(Box<TrustDialog>),
-    Ask(Box<AskModal>),
-    Choose(Box<Choose>),
+    ModelQuestion(Box<ModelQuestionDialog>),
+    Picker(Box<Picker>),
     Help(HelpDialog),
     Keys(KeyPage),
 }
@@ -67,27 +65,27 @@ pub enum ModalAction {
     Close,
     Send(Op),
     /// An item of a list was selected or confirmed, or the list was left.
-    Chose(Topic, PickerAction),
+    Picked(Topic, PickerAction),
     /// The key has no meaning here; it may have one elsewhere.
-    Pass,
+    Unhandled,
 }
 
 impl Modal {
     /// The modal for a question of the session.
-    pub fn asked(ask: Ask, facts: &SessionInfo) -> Modal {
+    pub fn for_question(ask: Ask, facts: &SessionInfo) -> Modal {
         let Ask { id, question } = ask;
         match question {
-            Question::Pause { why } => Modal::Pause(Box::new(Pause::new(id, why))),
+            Question::Pause { why } => Modal::Pause(Box::new(PauseDialog::new(id, why))),
             Question::Pieces { of, cwd, pieces } => {
-                Modal::Pieces(Box::new(Pieces::new(id, of, cwd, pieces)))
+                Modal::TemplateCommands(Box::new(TemplateDialog::new(id, of, cwd, pieces)))
             }
             Question::Trust { folder, above, because, found } => Modal::Trust(Box::new(
                 TrustDialog::new(id, (folder, above), facts.trusted, because, found),
             )),
             Question::Choice { text, choices, free, .. } => {
-                let text = crate::tui::clean::text(&text);
-                let choices = choices.iter().map(|text| crate::tui::clean::flat(text)).collect();
-                Modal::Ask(Box::new(AskModal::new(id, text, choices, free)))
+                let text = crate::tui::clean::sanitize(&text);
+                let choices = choices.iter().map(|text| crate::tui::clean::single_line(text)).collect();
+                Modal::ModelQuestion(Box::new(ModelQuestionDialog::new(id, text, choices, free)))
             }
             Question::Step {
                 step,
@@ -119,14 +117,12 @@ impl Modal {
                     rule_covers,
                     trust,
                     change,
-                    rest,
+                    upcoming: rest,
                 };
                 match held.work {
-                    StepAction::Shell { .. } => {
-                        Modal::Shell(Box::new(ShellDialog::new(id, held, pieces)))
-                    }
+                    StepAction::Shell { .. } => Modal::Shell(Box::new(ShellDialog::new(id, held, pieces))),
                     StepAction::Exec { .. } | StepAction::Tool { .. } => {
-                        Modal::Approve(Box::new(Approve::new(id, held)))
+                        Modal::Approve(Box::new(ApproveDialog::new(id, held)))
                     }
                 }
             }
@@ -142,19 +138,19 @@ impl Modal {
     }
 
     /// The question, if it is one shown in the common dialog.
-    fn on_sheet(&mut self) -> Option<&mut dyn Dialog> {
+    fn dialog(&mut self) -> Option<&mut dyn Dialog> {
         match self {
             Modal::Approve(approve) => Some(approve.as_mut()),
             Modal::Shell(shell) => Some(shell.as_mut()),
             Modal::Pause(pause) => Some(pause.as_mut()),
-            Modal::Pieces(pieces) => Some(pieces.as_mut()),
+            Modal::TemplateCommands(pieces) => Some(pieces.as_mut()),
             Modal::Trust(trust) => Some(trust.as_mut()),
-            Modal::Ask(_) | Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => None,
+            Modal::ModelQuestion(_) | Modal::Picker(_) | Modal::Help(_) | Modal::Keys(_) => None,
         }
     }
 
-    fn asking(&mut self) -> Option<&mut QuestionState> {
-        self.on_sheet().map(|sheet| sheet.parts().0)
+    fn question_state(&mut self) -> Option<&mut QuestionState> {
+        self.dialog().map(|sheet| sheet.question_and_step().0)
     }
 
     /// True for a question that the user must answer.
@@ -163,27 +159,27 @@ impl Modal {
             Modal::Approve(_)
             | Modal::Shell(_)
             | Modal::Pause(_)
-            | Modal::Pieces(_)
+            | Modal::TemplateCommands(_)
             | Modal::Trust(_)
-            | Modal::Ask(_) => true,
-            Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => false,
+            | Modal::ModelQuestion(_) => true,
+            Modal::Picker(_) | Modal::Help(_) | Modal::Keys(_) => false,
         }
     }
 
     fn is_about(&mut self, ask: AskId) -> bool {
         match self {
-            Modal::Ask(asked) => asked.id == ask,
-            other => other.asking().is_some_and(|asking| asking.id == ask),
+            Modal::ModelQuestion(asked) => asked.id == ask,
+            other => other.question_state().is_some_and(|asking| asking.id == ask),
         }
     }
 
     fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
         match self {
-            Modal::Ask(asked) => asked.key(key, lang),
-            Modal::Choose(choose) => choose.key(key),
+            Modal::ModelQuestion(asked) => asked.key(key, lang),
+            Modal::Picker(choose) => choose.key(key),
             Modal::Help(help) => help.key(key),
             Modal::Keys(keys) => keys.key(key),
-            sheet => sheet.on_sheet().map_or(ModalAction::Pass, |sheet| sheet.key(key, at, lang)),
+            sheet => sheet.dialog().map_or(ModalAction::Unhandled, |sheet| sheet.key(key, at, lang)),
         }
     }
 }
@@ -198,25 +194,25 @@ impl Modals {
     }
 
     /// True while a question waits, even below another dialog.
-    pub fn asks(&self) -> bool {
+    pub fn has_question(&self) -> bool {
         self.0.iter().any(Modal::is_question)
     }
 
     /// True when the transcript is visible above the top dialog.
     pub fn is_docked(&self) -> bool {
-        self.0.last().is_some_and(|modal| modal.is_question() || matches!(modal, Modal::Choose(_)))
+        self.0.last().is_some_and(|modal| modal.is_question() || matches!(modal, Modal::Picker(_)))
     }
 
     /// The picker, when it is on top.
-    pub fn choosing(&mut self) -> Option<&mut Choose> {
+    pub fn picker_mut(&mut self) -> Option<&mut Picker> {
         match self.0.last_mut()? {
-            Modal::Choose(choose) => Some(choose),
+            Modal::Picker(choose) => Some(choose),
             Modal::Approve(_)
             | Modal::Shell(_)
             | Modal::Pause(_)
-            | Modal::Pieces(_)
+            | Modal::TemplateCommands(_)
             | Modal::Trust(_)
-            | Modal::Ask(_)
+            | Modal::ModelQuestion(_)
             | Modal::Help(_)
             | Modal::Keys(_) => None,
         }
@@ -231,31 +227,31 @@ impl Modals {
     }
 
     /// The question is closed, wherever it is in the stack.
-    pub fn answered(&mut self, ask: AskId) {
+    pub fn close_question(&mut self, ask: AskId) {
         self.0.retain_mut(|modal| !modal.is_about(ask));
     }
 
     /// No question of a turn outlives it.
-    pub fn turn_ended(&mut self) {
+    pub fn close_all_questions(&mut self) {
         self.0.retain(|modal| !modal.is_question());
     }
 
     /// A question is on top: keys are for it or for the draft.
-    pub fn is_asking(&self) -> bool {
+    pub fn is_question_on_top(&self) -> bool {
         self.0.last().is_some_and(Modal::is_question)
     }
 
     /// Whether a text field is open in the question on top.
-    pub fn is_field(&self) -> bool {
+    pub fn has_text_field(&self) -> bool {
         match self.0.last() {
-            Some(Modal::Ask(asked)) => asked.is_field(),
-            Some(Modal::Approve(asked)) => asked.asking.is_field(),
-            Some(Modal::Shell(asked)) => asked.asking.is_field(),
+            Some(Modal::ModelQuestion(asked)) => asked.has_text_field(),
+            Some(Modal::Approve(asked)) => asked.question.has_text_field(),
+            Some(Modal::Shell(asked)) => asked.question.has_text_field(),
             Some(
                 Modal::Pause(_)
-                | Modal::Pieces(_)
+                | Modal::TemplateCommands(_)
                 | Modal::Trust(_)
-                | Modal::Choose(_)
+                | Modal::Picker(_)
                 | Modal::Help(_)
                 | Modal::Keys(_),
             )
@@ -264,60 +260,60 @@ impl Modals {
     }
 
     /// Tells the question on top where keys go at the moment.
-    pub fn listen(&mut self, listening: Listening) {
+    pub fn set_listening(&mut self, listening: FocusNotice) {
         match self.0.last_mut() {
-            Some(Modal::Ask(asked)) => asked.listen(listening),
+            Some(Modal::ModelQuestion(asked)) => asked.set_listening(listening),
             other => {
-                if let Some(asking) = other.and_then(Modal::asking) {
-                    asking.listen(listening);
+                if let Some(asking) = other.and_then(Modal::question_state) {
+                    asking.set_listening(listening);
                 }
             }
         }
     }
 
     /// Keys go to the draft from now on.
-    pub fn leave(&mut self) {
+    pub fn reset_selection(&mut self) {
         match self.0.last_mut() {
-            Some(Modal::Ask(asked)) => asked.leave(),
+            Some(Modal::ModelQuestion(asked)) => asked.reset_selection(),
             other => {
-                if let Some(asking) = other.and_then(Modal::asking) {
-                    asking.leave();
+                if let Some(asking) = other.and_then(Modal::question_state) {
+                    asking.reset_selection();
                 }
             }
         }
     }
 
     /// Scrolls what does not fit of the question on top; false if everything fits.
-    pub fn scroll(&mut self, by: Scrolled) -> bool {
+    pub fn scroll(&mut self, by: ScrollAction) -> bool {
         match self.0.last_mut() {
-            Some(Modal::Ask(asked)) => asked.scroll(by),
-            other => other.and_then(Modal::asking).is_some_and(|asking| asking.scroll(by)),
+            Some(Modal::ModelQuestion(asked)) => asked.scroll(by),
+            other => other.and_then(Modal::question_state).is_some_and(|asking| asking.scroll(by)),
         }
     }
 
-    pub fn judged(&mut self, ask: AskId, work: StepAction, risk: Risk, change: Option<Change>) {
-        let asked = self.0.iter_mut().filter_map(Modal::asking).find(|asking| asking.id == ask);
+    pub fn set_assessment(&mut self, ask: AskId, work: StepAction, risk: Risk, change: Option<Change>) {
+        let asked = self.0.iter_mut().filter_map(Modal::question_state).find(|asking| asking.id == ask);
         if let Some(asking) = asked {
-            asking.judged(work, risk, change);
+            asking.set_assessment(work, risk, change);
         }
     }
 
     pub fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
-        self.0.last_mut().map_or(ModalAction::Pass, |modal| modal.key(key, at, lang))
+        self.0.last_mut().map_or(ModalAction::Unhandled, |modal| modal.key(key, at, lang))
     }
 
     pub fn paste(&mut self, text: &str, lang: Lang) -> ModalAction {
         match self.0.last_mut() {
-            Some(Modal::Ask(asked)) => asked.paste(text, lang),
+            Some(Modal::ModelQuestion(asked)) => asked.paste(text, lang),
             other => {
-                let asking = other.and_then(Modal::asking);
+                let asking = other.and_then(Modal::question_state);
                 asking.map_or(ModalAction::Stay, |asking| asking.paste(text, lang))
             }
         }
     }
 
     /// Handles the mouse wheel.
-    pub fn wheel(&mut self, lines: i32) {
+    pub fn scroll_lines(&mut self, lines: i32) {
         match self.0.last_mut() {
             Some(Modal::Help(help)) => help.scroll(lines),
             Some(Modal::Keys(keys)) => keys.scroll(lines),
@@ -325,10 +321,10 @@ impl Modals {
                 Modal::Approve(_)
                 | Modal::Shell(_)
                 | Modal::Pause(_)
-                | Modal::Pieces(_)
+                | Modal::TemplateCommands(_)
                 | Modal::Trust(_)
-                | Modal::Ask(_)
-                | Modal::Choose(_),
+                | Modal::ModelQuestion(_)
+                | Modal::Picker(_),
             )
             | None => {}
         }
@@ -337,30 +333,25 @@ impl Modals {
     /// Rows of the top dialog at the bottom of the screen; `None`: the whole screen.
     pub fn height(&mut self, screen: Rect, pen: &DrawContext<'_>) -> Option<u16> {
         match self.0.last_mut()? {
-            Modal::Ask(asked) => Some(asked.height(screen, pen)),
-            Modal::Choose(choose) => Some(choose.height(screen)),
+            Modal::ModelQuestion(asked) => Some(asked.height(screen, pen)),
+            Modal::Picker(choose) => Some(choose.height(screen)),
             Modal::Help(_) | Modal::Keys(_) => None,
-            sheet => sheet.on_sheet().map(|sheet| sheet.height(screen, pen)),
+            sheet => sheet.dialog().map(|sheet| sheet.height(screen, pen)),
         }
     }
 
     /// Draws the top dialog over `screen`; returns the position of the cursor while a field is
     /// open.
-    pub fn draw(
-        &mut self,
-        screen: Rect,
-        buf: &mut Buffer,
-        pen: &DrawContext<'_>,
-    ) -> Option<Position> {
+    pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         match self.0.last_mut()? {
-            Modal::Ask(asked) => asked.draw(screen, buf, pen),
-            Modal::Choose(choose) => choose.draw(screen, buf, pen),
+            Modal::ModelQuestion(asked) => asked.draw(screen, buf, pen),
+            Modal::Picker(choose) => choose.draw(screen, buf, pen),
             Modal::Keys(keys) => keys.draw(screen, buf, pen),
             Modal::Help(help) => {
                 help.draw(screen, buf, pen);
                 None
             }
-            sheet => sheet.on_sheet().and_then(|sheet| sheet.draw(screen, buf, pen)),
+            sheet => sheet.dialog().and_then(|sheet| sheet.draw(screen, buf, pen)),
         }
     }
 }

@@ -15,28 +15,28 @@ use crate::words::Lang;
 
 pub trait Dialog {
     /// The common part, and the step in question where it can be edited.
-    fn parts(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>);
+    fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>);
 
     /// The content above the choices, at this width.
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage;
 
     /// Handles a key that only this dialog knows; false for all others.
-    fn takes(&mut self, _key: &KeyEvent) -> bool {
+    fn handle_own_key(&mut self, _key: &KeyEvent) -> bool {
         false
     }
 
     fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
-        if self.parts().0.takes() && self.takes(key) {
+        if self.question_and_step().0.is_choosing() && self.handle_own_key(key) {
             return ModalAction::Stay;
         }
-        let (asking, held) = self.parts();
+        let (asking, held) = self.question_and_step();
         asking.key(key, at, held, lang)
     }
 
     fn page(&mut self, screen: u16, pen: &DrawContext<'_>) -> DialogPage {
         let width = DialogPage::body_width(screen);
         let mut page = self.body(width, pen);
-        self.parts().0.finish(&mut page, width, pen);
+        self.question_and_step().0.add_foot(&mut page, width, pen);
         page
     }
 
@@ -46,6 +46,6 @@ pub trait Dialog {
 
     fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         let page = self.page(screen.width, pen);
-        self.parts().0.draw(screen, buf, &page, pen)
+        self.question_and_step().0.draw(screen, buf, &page, pen)
     }
 }

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use crate::tui::keys::{KeyAction, Scrolled};
+use crate::tui::keys::{KeyAction, ScrollAction};
 use crate::tui::paint::{self, DrawContext, HorizontalRule};
 use crate::tui::{clean, status};
 use crate::words::screen as words;
@@ -31,24 +31,24 @@ impl PageScroll {
         }
     }
 
-    fn scroll_by(&mut self, by: Scrolled) {
+    fn scroll_by(&mut self, by: ScrollAction) {
         let page = i32::try_from(self.room.saturating_sub(2).max(1)).unwrap_or(1);
         match by {
-            Scrolled::LineUp | Scrolled::TurnUp => self.scroll(-1),
-            Scrolled::LineDown | Scrolled::TurnDown => self.scroll(1),
-            Scrolled::PageUp => self.scroll(-page),
-            Scrolled::PageDown => self.scroll(page),
-            Scrolled::Top => self.offset = 0,
-            Scrolled::Bottom => self.offset = self.rows,
+            ScrollAction::LineUp | ScrollAction::TurnUp => self.scroll(-1),
+            ScrollAction::LineDown | ScrollAction::TurnDown => self.scroll(1),
+            ScrollAction::PageUp => self.scroll(-page),
+            ScrollAction::PageDown => self.scroll(page),
+            ScrollAction::Top => self.offset = 0,
+            ScrollAction::Bottom => self.offset = self.rows,
         }
-        self.keep_inside();
+        self.clamp_offset();
     }
 
     pub fn scroll(&mut self, lines: i32) {
         let by = usize::try_from(lines.unsigned_abs()).unwrap_or(0);
         self.offset =
             if lines < 0 { self.offset.saturating_sub(by) } else { self.offset.saturating_add(by) };
-        self.keep_inside();
+        self.clamp_offset();
     }
 
     /// Back to the first row.
@@ -56,7 +56,7 @@ impl PageScroll {
         self.offset = 0;
     }
 
-    fn keep_inside(&mut self) {
+    fn clamp_offset(&mut self) {
         self.offset = self.offset.min(self.rows.saturating_sub(self.room));
     }
 
@@ -70,17 +70,16 @@ impl PageScroll {
         rows: Vec<Line<'static>>,
         hints: &[status::KeyHint],
     ) {
-        paint::blank(area, buf, pen.theme);
+        paint::clear(area, buf, pen.theme);
         if area.height < 3 || area.width < 12 {
             return;
         }
         self.rows = rows.len();
         self.room = usize::from(area.height.saturating_sub(4));
-        self.keep_inside();
+        self.clamp_offset();
         let below = self.rows.saturating_sub(self.offset + self.room);
         let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
-        let mut rule =
-            HorizontalRule::new(pen.theme.border).left(Span::styled(title.to_owned(), bold));
+        let mut rule = HorizontalRule::new(pen.theme.border).left(Span::styled(title.to_owned(), bold));
         if below > 0 {
             let more = words::HELP_MORE.with("n", below).text(pen.lang);
             rule = rule.right(Span::styled(more, pen.theme.dim));
@@ -111,7 +110,7 @@ enum Entry {
 impl PageList {
     /// Only the rows that contain all of these words, in either column, and their titles.
     #[must_use]
-    pub fn with(self, words: &str) -> PageList {
+    pub fn filtered(self, words: &str) -> PageList {
         let words: Vec<String> =
             words.to_lowercase().split_whitespace().map(str::to_owned).collect();
         let fits = |left: &str, right: &str| {
@@ -171,7 +170,7 @@ impl PageList {
                         false => (label, None),
                     };
                     rows.extend(own.map(|own| Line::styled(own, pen.theme.text)));
-                    rows.extend(paint::labelled(&label, pen.theme.text, column + 2, right));
+                    rows.extend(paint::label_lines(&label, pen.theme.text, column + 2, right));
                 }
             }
         }

@@ -3,7 +3,7 @@
 use ratatui::text::Line;
 
 use super::asking::QuestionState;
-use super::choice::{Choices, Severity};
+use super::choice::{Severity, Choices};
 use super::on_sheet::Dialog;
 use super::sheet::DialogPage;
 use crate::protocol::{AskId, Risk, StepAction};
@@ -12,20 +12,20 @@ use crate::tui::paint::DrawContext;
 use crate::words::{LocalizedText, screen as words};
 
 #[derive(Debug)]
-pub struct Pause {
-    pub asking: QuestionState,
+pub struct PauseDialog {
+    pub question: QuestionState,
     why: LocalizedText,
 }
 
-impl Pause {
-    pub fn new(id: AskId, why: LocalizedText) -> Pause {
-        Pause { asking: QuestionState::new(id, Choices::for_pause(), Severity::Plain), why }
+impl PauseDialog {
+    pub fn new(id: AskId, why: LocalizedText) -> PauseDialog {
+        PauseDialog { question: QuestionState::new(id, Choices::for_pause(), Severity::Plain), why }
     }
 }
 
-impl Dialog for Pause {
-    fn parts(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
-        (&mut self.asking, None)
+impl Dialog for PauseDialog {
+    fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
+        (&mut self.question, None)
     }
 
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
@@ -33,7 +33,7 @@ impl Dialog for Pause {
         DialogPage {
             title: words::PAUSE_TITLE.text(pen.lang).to_owned(),
             tone: pen.theme.warn,
-            must: rows
+            required: rows
                 .into_iter()
                 .map(|row| Line::styled(row, pen.theme.text))
                 .collect::<Vec<_>>()

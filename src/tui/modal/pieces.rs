@@ -7,11 +7,11 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::asking::QuestionState;
-use super::choice::{Choices, Severity};
+use super::choice::{Severity, Choices};
 use super::command::{self, StepDetails};
 use super::on_sheet::Dialog;
 use super::sheet::DialogPage;
-use crate::protocol::{AskId, Risk, StepAction, TemplateCommand};
+use crate::protocol::{AskId, Risk, TemplateCommand, StepAction};
 use crate::safety::clean::escape;
 use crate::tui::keys::{self, KeyAction, KeyContext};
 use crate::tui::paint::{self, DrawContext};
@@ -22,64 +22,64 @@ use crate::words::{prompt as words, screen};
 const COLUMN: usize = 12;
 
 #[derive(Debug)]
-pub struct Pieces {
-    pub asking: QuestionState,
-    of: String,
+pub struct TemplateDialog {
+    pub question: QuestionState,
+    template: String,
     cwd: String,
-    rows: Vec<Row>,
+    rows: Vec<TemplateCommandRow>,
     /// The piece under the cursor; `None`: the cursor is on the choices.
-    at: Option<usize>,
+    cursor: Option<usize>,
 }
 
 #[derive(Debug)]
-struct Row {
-    piece: TemplateCommand,
+struct TemplateCommandRow {
+    command: TemplateCommand,
     marked: bool,
     /// Its first row on the page, when last drawn.
     line: usize,
 }
 
-impl Dialog for Pieces {
-    fn parts(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
-        (&mut self.asking, None)
+impl Dialog for TemplateDialog {
+    fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
+        (&mut self.question, None)
     }
 
     /// Whether a key moved among the pieces or marked one.
-    fn takes(&mut self, key: &KeyEvent) -> bool {
+    fn handle_own_key(&mut self, key: &KeyEvent) -> bool {
         let typed = keys::letter(key);
         if let Some(digit) = typed.and_then(|c| c.to_digit(10)) {
             let at = usize::try_from(digit).ok().and_then(|digit| digit.checked_sub(1));
             let Some(at) = at.filter(|at| *at < self.rows.len()) else { return true };
-            self.go(Some(at));
+            self.move_cursor(Some(at));
             self.toggle(at);
             return true;
         }
         let Some(action) = keys::action(KeyContext::Question, key) else {
-            return match self.at {
-                Some(at) if typed == Some('Y') && self.is_grave(at) => {
-                    self.mark(at, true);
+            return match self.cursor {
+                Some(at) if typed == Some('Y') && self.is_high_risk(at) => {
+                    self.set_marked(at, true);
                     true
                 }
                 _ => false,
             };
         };
-        match (action, self.at) {
+        match (action, self.cursor) {
             (KeyAction::More | KeyAction::Accept, Some(at)) => self.toggle(at),
-            (KeyAction::Next, Some(at)) if at + 1 < self.rows.len() => self.go(Some(at + 1)),
+            (KeyAction::Next, Some(at)) if at + 1 < self.rows.len() => self.move_cursor(Some(at + 1)),
             (KeyAction::Next, Some(_)) => {
-                self.asking.choices.first();
-                self.go(None);
+                self.question.choices.first();
+                self.move_cursor(None);
             }
             (KeyAction::Previous, Some(at)) => match at.checked_sub(1) {
-                Some(at) => self.go(Some(at)),
+                Some(at) => self.move_cursor(Some(at)),
                 None => {
-                    self.asking.choices.last();
-                    self.go(None);
+                    self.question.choices.last();
+                    self.move_cursor(None);
                 }
             },
-            (KeyAction::Next, None) if self.asking.choices.is_last() => self.go(Some(0)),
-            (KeyAction::Previous, None) if self.asking.choices.is_first() => {
-                self.go(self.rows.len().checked_sub(1));
+            (KeyAction::Next, None) if self.question.choices.is_last() => self.move_cursor(Some(0)),
+            (KeyAction::Previous, None) if self.question.choices.is_first() => {
+                self.move_cursor(self.rows.len().checked_sub(1));
             }
             _ => return false,
         }
@@ -88,8 +88,8 @@ impl Dialog for Pieces {
 
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
         let worst =
-            self.rows.iter().map(|row| &row.piece.risk).max_by_key(|risk| (risk.tier, risk.lifted));
-        let of = clean::elide_middle(&escape(&self.of).text, width / 2);
+            self.rows.iter().map(|row| &row.command.risk).max_by_key(|risk| (risk.tier, risk.lifted));
+        let of = clean::elide_middle(&escape(&self.template).text, width / 2);
         let mut page = DialogPage {
             title: words::PIECES_TITLE.with("of", of).text(pen.lang),
             badge: worst.map_or("", |risk| command::badge(risk).text(pen.lang)).to_owned(),
@@ -97,70 +97,70 @@ impl Dialog for Pieces {
             ..DialogPage::default()
         };
         for at in 0..self.rows.len() {
-            let rows = self.piece(at, width, pen);
+            let rows = self.command_rows(at, width, pen);
             if let Some(row) = self.rows.get_mut(at) {
-                row.line = page.must.len();
+                row.line = page.required.len();
             }
-            page.must.extend(rows);
+            page.required.extend(rows);
         }
-        page.must.push(Line::default());
+        page.required.push(Line::default());
         let mut facts = StepDetails::new(width, pen);
-        facts.text(screen::ASK_FOLDER, &self.cwd, pen.theme.text, pen);
-        page.must.extend(facts.into_rows());
+        facts.push_text(screen::ASK_FOLDER, &self.cwd, pen.theme.text, pen);
+        page.required.extend(facts.into_rows());
         page
     }
 }
 
-impl Pieces {
-    pub fn new(id: AskId, of: String, cwd: String, pieces: Vec<TemplateCommand>) -> Pieces {
-        let asking = QuestionState::new(id, Choices::for_pieces(), Severity::Plain);
+impl TemplateDialog {
+    pub fn new(id: AskId, of: String, cwd: String, pieces: Vec<TemplateCommand>) -> TemplateDialog {
+        let asking = QuestionState::new(id, Choices::for_template(), Severity::Plain);
         let rows =
-            pieces.into_iter().map(|piece| Row { marked: !piece.is_high_risk(), piece, line: 0 });
-        let mut pieces = Pieces { asking, of, cwd, rows: rows.collect(), at: None };
-        pieces.tell();
+            pieces.into_iter().map(|piece| TemplateCommandRow { marked: !piece.is_high_risk(), command: piece, line: 0 });
+        let mut pieces = TemplateDialog { question: asking, template: of, cwd, rows: rows.collect(), cursor: None };
+        pieces.update_batch();
         pieces
     }
 
-    fn go(&mut self, at: Option<usize>) {
-        self.at = at;
-        self.asking.choices.leave(at.is_some());
+    fn move_cursor(&mut self, at: Option<usize>) {
+        self.cursor = at;
+        self.question.choices.set_cursor_elsewhere(at.is_some());
         if let Some(row) = at.and_then(|at| self.rows.get(at)) {
-            self.asking.reveal(row.line);
+            self.question.reveal(row.line);
         }
     }
 
-    fn is_grave(&self, at: usize) -> bool {
-        self.rows.get(at).is_some_and(|row| row.piece.is_high_risk())
+    fn is_high_risk(&self, at: usize) -> bool {
+        self.rows.get(at).is_some_and(|row| row.command.is_high_risk())
     }
 
     fn toggle(&mut self, at: usize) {
         let marked = self.rows.get(at).is_some_and(|row| row.marked);
-        if !marked && self.is_grave(at) {
-            self.asking.refuse(words::PIECE_CAPITAL);
+        if !marked && self.is_high_risk(at) {
+            self.question.refuse(words::PIECE_CAPITAL);
         } else {
-            self.mark(at, !marked);
+            self.set_marked(at, !marked);
         }
     }
 
-    fn mark(&mut self, at: usize, marked: bool) {
+    fn set_marked(&mut self, at: usize, marked: bool) {
         if let Some(row) = self.rows.get_mut(at) {
             row.marked = marked;
         }
-        self.asking.refused_nothing();
-        self.tell();
+        self.question.clear_refusal();
+        self.update_batch();
     }
 
     /// Tells the choices which pieces "run the marked ones" includes.
-    fn tell(&mut self) {
+    fn update_batch(&mut self) {
         let marked = self.rows.iter().filter(|row| row.marked);
-        self.asking.choices.set_rest(marked.map(|row| row.piece.id.clone()).collect());
+        self.question.choices.set_batch_steps(marked.map(|row| row.command.id.clone()).collect());
     }
 
     /// The whole line after its mark and tier; below it its commands, and why it does more than
     /// read.
-    fn piece(&self, at: usize, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-        let Some(Row { piece, marked, .. }) = self.rows.get(at) else { return Vec::new() };
-        let here = self.at == Some(at);
+    fn command_rows(&self, at: usize, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+        let Some(TemplateCommandRow { command: piece, marked, .. }) = self.rows.get(at) else { return Vec::new() };
+        let here = self.cursor == Some(at);
         let room = width.saturating_sub(COLUMN);
         let sigil = if here { glyph::CHOSEN } else { glyph::NOT_CHOSEN };
         let mark = if *marked { "[x]" } else { "[ ]" };
@@ -169,14 +169,14 @@ impl Pieces {
         let tone = if here { pen.theme.selection.patch(tone) } else { tone };
         let work = StepAction::Shell { line: piece.line.clone() };
         let mut rows =
-            paint::labelled(&label, tone, COLUMN, command::work(&work, &piece.risk, room, pen));
+            paint::label_lines(&label, tone, COLUMN, command::action_rows(&work, &piece.risk, room, pen));
         let indent = || Span::raw(" ".repeat(COLUMN));
         if piece.commands.len() > 1 {
             for simple in &piece.commands {
                 let tone = command::tone(&simple.risk, pen);
-                let text = command::whole(&simple.text, pen.theme.dim, room.saturating_sub(4), pen);
+                let text = command::full_rows(&simple.text, pen.theme.dim, room.saturating_sub(4), pen);
                 let label = format!("{}{}", " ".repeat(COLUMN), simple.risk.tier.name());
-                rows.extend(paint::labelled(&label, tone, COLUMN + 4, text));
+                rows.extend(paint::label_lines(&label, tone, COLUMN + 4, text));
             }
         }
         let why = piece.risk.main_reason().filter(|_| piece.risk.tier > crate::protocol::Tier::L0);

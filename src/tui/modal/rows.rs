@@ -12,56 +12,56 @@ use crate::tui::paint::{self, DrawContext};
 use crate::tui::transcript::LongDiff;
 
 #[derive(Clone, Debug, Default)]
-pub struct Rows(Vec<Part>);
+pub struct Rows(Vec<RowsPart>);
 
 #[derive(Clone, Debug)]
-enum Part {
-    Set(Vec<Line<'static>>),
-    Long(Arc<LongDiff>, Range<usize>),
+enum RowsPart {
+    Lines(Vec<Line<'static>>),
+    LongDiff(Arc<LongDiff>, Range<usize>),
 }
 
-impl Part {
+impl RowsPart {
     fn len(&self) -> usize {
         match self {
-            Part::Set(lines) => lines.len(),
-            Part::Long(_, range) => range.len(),
+            RowsPart::Lines(lines) => lines.len(),
+            RowsPart::LongDiff(_, range) => range.len(),
         }
     }
 }
 
 impl From<Vec<Line<'static>>> for Rows {
     fn from(lines: Vec<Line<'static>>) -> Rows {
-        Rows(vec![Part::Set(lines)])
+        Rows(vec![RowsPart::Lines(lines)])
     }
 }
 
 impl FromIterator<Line<'static>> for Rows {
     fn from_iter<T: IntoIterator<Item = Line<'static>>>(lines: T) -> Rows {
-        Rows(vec![Part::Set(lines.into_iter().collect())])
+        Rows(vec![RowsPart::Lines(lines.into_iter().collect())])
     }
 }
 
 impl Extend<Line<'static>> for Rows {
     fn extend<T: IntoIterator<Item = Line<'static>>>(&mut self, lines: T) {
         match self.0.last_mut() {
-            Some(Part::Set(known)) => known.extend(lines),
-            Some(Part::Long(..)) | None => self.0.push(Part::Set(lines.into_iter().collect())),
+            Some(RowsPart::Lines(known)) => known.extend(lines),
+            Some(RowsPart::LongDiff(..)) | None => self.0.push(RowsPart::Lines(lines.into_iter().collect())),
         }
     }
 }
 
 impl Rows {
     pub fn len(&self) -> usize {
-        self.0.iter().map(Part::len).sum()
+        self.0.iter().map(RowsPart::len).sum()
     }
 
     pub fn push(&mut self, line: Line<'static>) {
         self.extend([line]);
     }
 
-    pub fn put(&mut self, long: Arc<LongDiff>) {
+    pub fn push_long_diff(&mut self, long: Arc<LongDiff>) {
         let all = 0..long.height();
-        self.0.push(Part::Long(long, all));
+        self.0.push(RowsPart::LongDiff(long, all));
     }
 
     pub fn append(&mut self, other: Rows) {
@@ -72,10 +72,10 @@ impl Rows {
     pub fn labelled(self, label: &str, tone: Style, column: usize) -> Rows {
         let mut label = Some(label);
         let parts = self.0.into_iter().map(|part| match part {
-            Part::Set(lines) => {
-                Part::Set(paint::labelled(label.take().unwrap_or_default(), tone, column, lines))
+            RowsPart::Lines(lines) => {
+                RowsPart::Lines(paint::label_lines(label.take().unwrap_or_default(), tone, column, lines))
             }
-            long @ Part::Long(..) => long,
+            long @ RowsPart::LongDiff(..) => long,
         });
         Rows(parts.collect())
     }
@@ -87,14 +87,14 @@ impl Rows {
             let here = left.min(part.len());
             left -= here;
             match part {
-                Part::Set(mut lines) => {
-                    off.push(Part::Set(lines.split_off(here)));
-                    kept.push(Part::Set(lines));
+                RowsPart::Lines(mut lines) => {
+                    off.push(RowsPart::Lines(lines.split_off(here)));
+                    kept.push(RowsPart::Lines(lines));
                 }
-                Part::Long(long, range) => {
+                RowsPart::LongDiff(long, range) => {
                     let middle = range.start + here;
-                    kept.push(Part::Long(Arc::clone(&long), range.start..middle));
-                    off.push(Part::Long(long, middle..range.end));
+                    kept.push(RowsPart::LongDiff(Arc::clone(&long), range.start..middle));
+                    off.push(RowsPart::LongDiff(long, middle..range.end));
                 }
             }
         }
@@ -110,10 +110,10 @@ impl Rows {
             if skip < len && wanted > 0 {
                 let end = (skip + wanted).min(len);
                 match part {
-                    Part::Set(lines) => {
+                    RowsPart::Lines(lines) => {
                         out.extend(lines.get(skip..end).unwrap_or_default().iter().cloned());
                     }
-                    Part::Long(long, range) => {
+                    RowsPart::LongDiff(long, range) => {
                         out.extend(long.window(
                             range.start + skip,
                             end - skip,
@@ -131,7 +131,7 @@ impl Rows {
 
 /// Long diffs of a question, measured once for a width.
 #[derive(Debug, Default)]
-pub struct Longs(Mutex<Vec<(Key, Arc<LongDiff>)>>);
+pub struct LongDiffCache(Mutex<Vec<(Key, Arc<LongDiff>)>>);
 
 /// The file, its new content, and the width.
 type Key = (String, Option<String>, usize);
@@ -139,8 +139,8 @@ type Key = (String, Option<String>, usize);
 /// At most this many are kept: those of a batch.
 const MOST: usize = 64;
 
-impl Longs {
-    pub fn of(
+impl LongDiffCache {
+    pub fn get_or_insert_with(
         &self,
         change: &Change,
         width: usize,

@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 
 use super::rows::Rows;
 use crate::tui::clean;
-use crate::tui::keys::Scrolled;
+use crate::tui::keys::ScrollAction;
 use crate::tui::paint::{self, DrawContext, HorizontalRule};
 use crate::words::screen as words;
 
@@ -30,27 +30,27 @@ pub struct DialogPage {
     /// Next to the title: its number, of how many.
     pub count: String,
     /// The rows that must be seen before approval.
-    pub must: Rows,
+    pub required: Rows,
     /// The rows that may stay unseen.
-    pub more: Rows,
+    pub optional: Rows,
     pub foot: Foot,
     /// The last line: the active keys.
     pub hint: Line<'static>,
     /// The text before the keys: why a key did nothing, or where keys go.
-    pub say: Option<Line<'static>>,
+    pub message: Option<Line<'static>>,
     /// How long that text stays.
-    pub until: Until,
+    pub message_until: MessageUntil,
 }
 
 /// How long a text stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Until {
+pub enum MessageUntil {
     #[default]
-    AnotherKey,
+    NextKey,
     /// Until the rows that must be seen were on the screen.
-    Seen,
+    RequiredRowsSeen,
     /// Until all rows were.
-    SeenAll,
+    AllRowsSeen,
 }
 
 /// Below the body.
@@ -66,11 +66,11 @@ pub enum Foot {
 
 /// How much of a page has been shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sheet {
+pub struct DialogFrame {
     offset: usize,
-    seen: usize,
+    seen_rows: usize,
     /// Identifies the page: its width and the number of its rows that must be seen.
-    of: (u16, usize),
+    page_id: (u16, usize),
     /// Rows of the body that fitted when it was last drawn.
     room: usize,
     rows: usize,
@@ -82,12 +82,12 @@ struct Plan {
     body: u16,
     foot: u16,
     spread: bool,
-    air: Air,
+    spacing: Spacing,
 }
 
 /// Where blank rows are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Air {
+enum Spacing {
     /// Below the head, between body and choices, and above the hint.
     Everywhere,
     /// Between body and choices.
@@ -97,33 +97,33 @@ enum Air {
 
 impl Plan {
     fn total(self) -> u16 {
-        2 + self.body + self.foot + self.air.rows()
+        2 + self.body + self.foot + self.spacing.rows()
     }
 }
 
-impl Air {
+impl Spacing {
     fn rows(self) -> u16 {
         match self {
-            Air::Everywhere => 3,
-            Air::Between => 1,
-            Air::None => 0,
+            Spacing::Everywhere => 3,
+            Spacing::Between => 1,
+            Spacing::None => 0,
         }
     }
 }
 
-impl Sheet {
+impl DialogFrame {
     /// True when every row that must be seen has been drawn.
-    pub fn seen(&self) -> bool {
-        self.room > 0 && self.seen >= self.of.1
+    pub fn is_required_seen(&self) -> bool {
+        self.room > 0 && self.seen_rows >= self.page_id.1
     }
 
     /// True when the rest of the page has been drawn too.
-    pub fn seen_all(&self) -> bool {
-        self.room > 0 && self.seen >= self.rows
+    pub fn is_all_seen(&self) -> bool {
+        self.room > 0 && self.seen_rows >= self.rows
     }
 
     /// Shows the next part; after the last one, the first.
-    pub fn more(&mut self) {
+    pub fn show_next_part(&mut self) {
         let next = self.offset + self.room.max(1);
         self.offset =
             if next >= self.rows { 0 } else { next.min(self.rows.saturating_sub(self.room)) };
@@ -131,23 +131,23 @@ impl Sheet {
 
     /// Scrolls what does not fit; false if everything fits. `skips`: going to the end counts as
     /// having seen what is between.
-    pub fn scroll(&mut self, by: Scrolled, skips: bool) -> bool {
+    pub fn scroll(&mut self, by: ScrollAction, skips: bool) -> bool {
         let last = self.rows.saturating_sub(self.room);
         if last == 0 {
             return false;
         }
         let page = self.room.max(1);
         match by {
-            Scrolled::PageDown => self.offset = (self.offset + page).min(last),
-            Scrolled::PageUp => self.offset = self.offset.saturating_sub(page),
-            Scrolled::Top => self.offset = 0,
-            Scrolled::Bottom => {
+            ScrollAction::PageDown => self.offset = (self.offset + page).min(last),
+            ScrollAction::PageUp => self.offset = self.offset.saturating_sub(page),
+            ScrollAction::Top => self.offset = 0,
+            ScrollAction::Bottom => {
                 self.offset = last;
                 if skips {
-                    self.seen = self.rows;
+                    self.seen_rows = self.rows;
                 }
             }
-            Scrolled::LineUp | Scrolled::LineDown | Scrolled::TurnUp | Scrolled::TurnDown => {
+            ScrollAction::LineUp | ScrollAction::LineDown | ScrollAction::TurnUp | ScrollAction::TurnDown => {
                 return false;
             }
         }
@@ -161,8 +161,8 @@ impl Sheet {
     }
 
     /// The page changed: none of it has been seen yet.
-    pub fn forget(&mut self) {
-        *self = Sheet::default();
+    pub fn reset(&mut self) {
+        *self = DialogFrame::default();
     }
 
     /// Draws the page at the bottom of `screen`; returns the area of the field.
@@ -174,9 +174,9 @@ impl Sheet {
         pen: &DrawContext<'_>,
     ) -> Option<Rect> {
         let area = docked(screen, page);
-        paint::blank(area, buf, pen.theme);
-        if too_small(screen) {
-            self.forget();
+        paint::clear(area, buf, pen.theme);
+        if is_too_small(screen) {
+            self.reset();
             let calm = Line::styled(words::QUESTION_TOO_SMALL.text(pen.lang), pen.theme.warn);
             paint::lines(area, buf, &[calm]);
             return None;
@@ -186,11 +186,11 @@ impl Sheet {
         let inner = Rect {
             x: area.x + MARGIN,
             width: area.width.saturating_sub(MARGIN * 2),
-            y: area.y + 1 + u16::from(plan.air == Air::Everywhere),
+            y: area.y + 1 + u16::from(plan.spacing == Spacing::Everywhere),
             height: plan.body,
         };
         self.body(inner, buf, page, pen);
-        let below = inner.bottom() + u16::from(plan.air != Air::None);
+        let below = inner.bottom() + u16::from(plan.spacing != Spacing::None);
         let above_hint = Rect { height: area.height.saturating_sub(1), ..area };
         let foot = Rect { y: below, height: plan.foot, ..inner }.intersection(above_hint);
         let hint = Rect { y: area.bottom().saturating_sub(1), height: 1, ..inner };
@@ -199,18 +199,18 @@ impl Sheet {
     }
 
     fn body(&mut self, area: Rect, buf: &mut Buffer, page: &DialogPage, pen: &DrawContext<'_>) {
-        if self.of != (area.width, page.must.len()) {
-            self.forget();
-            self.of = (area.width, page.must.len());
+        if self.page_id != (area.width, page.required.len()) {
+            self.reset();
+            self.page_id = (area.width, page.required.len());
         }
-        self.rows = page.must.len() + page.more.len();
+        self.rows = page.required.len() + page.optional.len();
         self.room = area.height.into();
         self.offset = self.offset.min(self.rows.saturating_sub(self.room));
-        let mut shown = page.must.window(self.offset, self.room, pen);
-        let past = self.offset.saturating_sub(page.must.len());
-        shown.extend(page.more.window(past, self.room - shown.len(), pen));
-        if self.offset <= self.seen {
-            self.seen = self.seen.max(self.offset + shown.len());
+        let mut shown = page.required.window(self.offset, self.room, pen);
+        let past = self.offset.saturating_sub(page.required.len());
+        shown.extend(page.optional.window(past, self.room - shown.len(), pen));
+        if self.offset <= self.seen_rows {
+            self.seen_rows = self.seen_rows.max(self.offset + shown.len());
         }
         paint::lines(area, buf, &shown);
     }
@@ -218,10 +218,10 @@ impl Sheet {
     /// If a part is hidden, the hint says so first, and why that matters now.
     fn hint(&self, page: &DialogPage, pen: &DrawContext<'_>) -> Line<'static> {
         let hidden = self.rows.saturating_sub(self.offset + self.room);
-        let said = page.say.as_ref().filter(|_| match page.until {
-            Until::AnotherKey => true,
-            Until::Seen => !self.seen(),
-            Until::SeenAll => !self.seen_all(),
+        let said = page.message.as_ref().filter(|_| match page.message_until {
+            MessageUntil::NextKey => true,
+            MessageUntil::RequiredRowsSeen => !self.is_required_seen(),
+            MessageUntil::AllRowsSeen => !self.is_all_seen(),
         });
         if hidden == 0 && self.offset == 0 {
             return said.unwrap_or(&page.hint).clone();
@@ -235,7 +235,7 @@ impl Sheet {
             let lines = words::QUESTION_LINES.with("from", from).with("to", to);
             let lines = lines.with("all", self.rows).text(pen.lang);
             let mut line = Line::styled(lines, pen.theme.warn);
-            if line.width() + said.width() > usize::from(self.of.0) {
+            if line.width() + said.width() > usize::from(self.page_id.0) {
                 return said.clone();
             }
             line.spans.extend(said.spans.iter().map(|span| span.clone().patch_style(said.style)));
@@ -243,23 +243,23 @@ impl Sheet {
         }
         let say = word.with("from", from).with("to", to).with("all", self.rows);
         let said = Span::styled(say.text(pen.lang), pen.theme.warn);
-        beside(said, &page.hint, self.of.0.into())
+        append_key_hints(said, &page.hint, self.page_id.0.into())
     }
 }
 
 /// Rows of a page on `screen`. The transcript keeps some, unless the rows that must be seen need
 /// them.
 pub fn height(screen: Rect, page: &DialogPage) -> u16 {
-    if too_small(screen) {
+    if is_too_small(screen) {
         return screen.height.min(1);
     }
     let most = screen.height.saturating_sub((screen.height / 5).min(12));
     let polite = page.plan(most);
-    let plan = match usize::from(polite.body) >= page.must.len() {
+    let plan = match usize::from(polite.body) >= page.required.len() {
         true => polite,
         false => page.plan(screen.height),
     };
-    let body = page.must.len() + page.more.len();
+    let body = page.required.len() + page.optional.len();
     let unused = usize::from(plan.body).saturating_sub(body);
     let rows = plan.total().saturating_sub(u16::try_from(unused).unwrap_or(0));
     rows.clamp(LOWEST, screen.height.max(LOWEST))
@@ -272,7 +272,7 @@ fn docked(screen: Rect, page: &DialogPage) -> Rect {
 
 /// The text, and as many of the keys after it as fit: each has a span for the key and one for its
 /// meaning.
-fn beside(said: Span<'static>, keys: &Line<'static>, room: usize) -> Line<'static> {
+fn append_key_hints(said: Span<'static>, keys: &Line<'static>, room: usize) -> Line<'static> {
     let mut line = Line::from(vec![said]);
     for hint in keys.spans.chunks(2) {
         let wide: usize = hint.iter().map(|span| clean::width(&span.content)).sum();
@@ -289,7 +289,7 @@ fn beside(said: Span<'static>, keys: &Line<'static>, room: usize) -> Line<'stati
     line
 }
 
-fn too_small(screen: Rect) -> bool {
+fn is_too_small(screen: Rect) -> bool {
     screen.width < NARROWEST || screen.height < LOWEST
 }
 
@@ -312,31 +312,30 @@ impl DialogPage {
     /// The most spacious layout in which everything fits; then the one in which the rows that must
     /// be seen fit, with only the blank rows that separate the choices; then the tightest.
     fn plan(&self, height: u16) -> Plan {
-        let all = self.must.len() + self.more.len();
+        let all = self.required.len() + self.optional.len();
         let ways = [
-            (true, Air::Everywhere),
-            (true, Air::Between),
-            (true, Air::None),
-            (false, Air::Between),
-            (false, Air::None),
+            (true, Spacing::Everywhere),
+            (true, Spacing::Between),
+            (true, Spacing::None),
+            (false, Spacing::Between),
+            (false, Spacing::None),
         ];
         let plans = ways.map(|(spread, air)| {
             let foot = self.foot_rows(spread);
             // The head and the hint take a row each.
             let fixed = 2 + foot + air.rows();
-            Plan { body: height.saturating_sub(fixed), foot, spread, air }
+            Plan { body: height.saturating_sub(fixed), foot, spread, spacing: air }
         });
         let fits = |plan: &&Plan, rows: usize| usize::from(plan.body) >= rows;
         let whole = plans.iter().find(|plan| fits(plan, all));
-        let mut close = plans.iter().filter(|plan| plan.air != Air::Everywhere);
+        let mut close = plans.iter().filter(|plan| plan.spacing != Spacing::Everywhere);
         let [.., tightest] = plans;
-        *whole.or_else(|| close.find(|plan| fits(plan, self.must.len()))).unwrap_or(&tightest)
+        *whole.or_else(|| close.find(|plan| fits(plan, self.required.len()))).unwrap_or(&tightest)
     }
 
     fn head(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let bold = self.tone.add_modifier(Modifier::BOLD);
-        let mut rule =
-            HorizontalRule::new(self.tone).heavy().left(Span::styled(self.title.as_str(), bold));
+        let mut rule = HorizontalRule::new(self.tone).heavy().left(Span::styled(self.title.as_str(), bold));
         let wide =
             clean::width(&self.title) + clean::width(&self.count) + clean::width(&self.badge);
         if !self.count.is_empty() && wide + 9 <= usize::from(area.width) {
@@ -348,13 +347,7 @@ impl DialogPage {
         rule.draw(area, buf);
     }
 
-    fn foot(
-        &self,
-        area: Rect,
-        buf: &mut Buffer,
-        plan: &Plan,
-        pen: &DrawContext<'_>,
-    ) -> Option<Rect> {
+    fn foot(&self, area: Rect, buf: &mut Buffer, plan: &Plan, pen: &DrawContext<'_>) -> Option<Rect> {
         match &self.foot {
             Foot::Choices { grid, flow } => {
                 // The mark of the selected choice is in the margin.
@@ -373,6 +366,6 @@ impl DialogPage {
 }
 
 /// The cursor, if it is inside the field.
-pub fn within(area: Rect, caret: Option<Position>) -> Option<Position> {
+pub fn cursor_in_field(area: Rect, caret: Option<Position>) -> Option<Position> {
     caret.filter(|at| area.contains(*at))
 }

@@ -10,67 +10,62 @@ use super::choice::Choices;
 use super::command::{self, StepDetails};
 use super::on_sheet::Dialog;
 use super::sheet::DialogPage;
-use crate::protocol::{AskId, Risk, StepAction, SubCommand};
+use crate::protocol::{AskId, SubCommand, Risk, StepAction};
 use crate::tui::paint::{self, DrawContext};
 use crate::words::screen as words;
 
 #[derive(Debug)]
 pub struct ShellDialog {
-    pub asking: QuestionState,
-    held: StepQuestion,
-    pieces: Vec<SubCommand>,
+    pub question: QuestionState,
+    step: StepQuestion,
+    commands: Vec<SubCommand>,
 }
 
 impl Dialog for ShellDialog {
-    fn parts(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
-        (&mut self.asking, Some((&self.held.work, &self.held.risk)))
+    fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
+        (&mut self.question, Some((&self.step.work, &self.step.risk)))
     }
 
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
-        let subject = self.asking.subject(&self.held.work, &self.held.risk, None);
+        let subject = self.question.subject(&self.step.work, &self.step.risk, None);
         let mut page = subject.page(words::SHELL_TITLE, width, pen);
-        page.count = self.held.counted(pen);
-        page.must.push(Line::default());
+        page.count = self.step.count_text(pen);
+        page.required.push(Line::default());
         if !subject.is_edited() {
-            page.must.extend(self.pieces(width, pen));
+            page.required.extend(self.command_rows(width, pen));
         }
-        page.must.extend(self.facts(&subject, width, pen));
+        page.required.extend(self.detail_rows(&subject, width, pen));
         page
     }
 }
 
 impl ShellDialog {
     pub fn new(id: AskId, held: StepQuestion, pieces: Vec<SubCommand>) -> ShellDialog {
-        let choices = Choices::for_shell(held.care());
-        ShellDialog { asking: QuestionState::new(id, choices, held.care()), held, pieces }
+        let choices = Choices::for_shell(held.severity());
+        ShellDialog { question: QuestionState::new(id, choices, held.severity()), step: held, commands: pieces }
     }
 
     /// Each simple command after its tier; a high-risk one gives its reasons below.
-    fn pieces(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-        if self.pieces.is_empty() {
+    fn command_rows(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+        if self.commands.is_empty() {
             return Vec::new();
         }
         let mut rows = vec![Line::styled(words::SHELL_PIECES.text(pen.lang), pen.theme.dim)];
-        for piece in &self.pieces {
+        for piece in &self.commands {
             let tone = command::tone(&piece.risk, pen).add_modifier(Modifier::BOLD);
             let tier = piece.risk.tier.name();
-            let text = command::whole(&piece.text, pen.theme.text, width.saturating_sub(6), pen);
-            rows.extend(paint::labelled(&format!("  {tier}"), tone, 6, text));
+            let text = command::full_rows(&piece.text, pen.theme.text, width.saturating_sub(6), pen);
+            rows.extend(paint::label_lines(&format!("  {tier}"), tone, 6, text));
         }
         rows.push(Line::default());
         rows
     }
 
-    fn facts(
-        &self,
-        subject: &Subject<'_>,
-        width: usize,
-        pen: &DrawContext<'_>,
-    ) -> Vec<Line<'static>> {
+    fn detail_rows(&self, subject: &Subject<'_>, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let mut facts = StepDetails::new(width, pen);
-        facts.text(words::ASK_FOLDER, &self.held.cwd, pen.theme.text, pen);
-        facts.effects(&subject.risk.effects, pen);
-        facts.reasons(subject.work, subject.risk, pen);
+        facts.push_text(words::ASK_FOLDER, &self.step.cwd, pen.theme.text, pen);
+        facts.push_effects(&subject.risk.effects, pen);
+        facts.push_reasons(subject.work, subject.risk, pen);
         facts.into_rows()
     }
 }

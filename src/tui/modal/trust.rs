@@ -5,10 +5,10 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 
 use super::asking::QuestionState;
-use super::choice::{Choices, Severity};
+use super::choice::{Severity, Choices};
 use super::on_sheet::Dialog;
 use super::sheet::DialogPage;
-use crate::protocol::{AskId, Risk, StepAction, TrustOffer, UntrustedFile};
+use crate::protocol::{AskId, UntrustedFile, Risk, TrustOffer, StepAction};
 use crate::tui::clean;
 use crate::tui::paint::DrawContext;
 use crate::words::{LocalizedText, screen as words};
@@ -18,31 +18,31 @@ const NAMED: usize = 12;
 
 #[derive(Debug)]
 pub struct TrustDialog {
-    pub asking: QuestionState,
+    pub question: QuestionState,
     folder: String,
-    above: Option<String>,
-    because: LocalizedText,
-    found: Vec<UntrustedFile>,
+    folder_above: Option<String>,
+    reason: LocalizedText,
+    files: Vec<UntrustedFile>,
 }
 
 impl Dialog for TrustDialog {
-    fn parts(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
-        (&mut self.asking, None)
+    fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
+        (&mut self.question, None)
     }
 
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
-        let mut must = rows(&clean::flat(&self.folder), width, pen.theme.markup.strong);
-        must.extend(rows(&self.because.text(pen.lang), width, pen.theme.text));
+        let mut must = rows(&clean::single_line(&self.folder), width, pen.theme.markup.strong);
+        must.extend(rows(&self.reason.text(pen.lang), width, pen.theme.text));
         must.extend(rows(words::TRUST_MEANS.text(pen.lang), width, pen.theme.text));
-        must.extend(findings(&self.found, width, pen));
-        if let Some(above) = &self.above {
-            let above = words::TRUST_ABOVE.with("folder", clean::flat(above));
+        must.extend(file_rows(&self.files, width, pen));
+        if let Some(above) = &self.folder_above {
+            let above = words::TRUST_ABOVE.with("folder", clean::single_line(above));
             must.extend(rows(&above.text(pen.lang), width, pen.theme.dim));
         }
         DialogPage {
             title: words::TRUST_TITLE.text(pen.lang).to_owned(),
             tone: pen.theme.warn,
-            must: must.into(),
+            required: must.into(),
             ..DialogPage::default()
         }
     }
@@ -58,30 +58,26 @@ impl TrustDialog {
     ) -> TrustDialog {
         let choices = Choices::for_trust(above.clone(), trusted);
         let asking = QuestionState::new(id, choices, Severity::Plain);
-        TrustDialog { asking, folder, above, because, found }
+        TrustDialog { question: asking, folder, folder_above: above, reason: because, files: found }
     }
 }
 
 /// The part of a step's question about the trust it offers.
-pub(super) fn offered(
-    offer: &TrustOffer,
-    width: usize,
-    pen: &DrawContext<'_>,
-) -> Vec<Line<'static>> {
-    let head = words::ASK_TRUST.with("folder", clean::flat(&offer.folder)).text(pen.lang);
+pub(super) fn offer_rows(offer: &TrustOffer, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    let head = words::ASK_TRUST.with("folder", clean::single_line(&offer.folder)).text(pen.lang);
     let mut out = rows(&head, width, pen.theme.text);
     if let Some(hazard) = &offer.hazard {
         out.extend(rows(&hazard.text(pen.lang), width, pen.theme.warn));
     }
     // In one paragraph, since the step needs the rows.
-    let found = findings(&offer.found, usize::MAX, pen);
+    let found = file_rows(&offer.found, usize::MAX, pen);
     let found: Vec<String> = found.iter().map(|row| row.to_string().trim().to_owned()).collect();
     out.extend(rows(&found.join(" "), width, pen.theme.warn));
     out
 }
 
 /// Files that steer programs come first.
-fn findings(found: &[UntrustedFile], width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+fn file_rows(found: &[UntrustedFile], width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
     if found.is_empty() {
         return rows(words::TRUST_NOTHING.text(pen.lang), width, pen.theme.dim);
     }
@@ -90,7 +86,7 @@ fn findings(found: &[UntrustedFile], width: usize, pen: &DrawContext<'_>) -> Vec
     let mut out = rows(words::TRUST_FOUND.text(pen.lang), width, pen.theme.text);
     out.extend(sorted.take(NAMED).flat_map(|file| {
         let size = words::TRUST_FILE
-            .with("name", clean::flat(&file.name))
+            .with("name", clean::single_line(&file.name))
             .with("bytes", file.bytes)
             .text(pen.lang);
         let tone = if file.steers { pen.theme.warn } else { pen.theme.dim };

@@ -16,7 +16,7 @@ const HEAD: &str = "11;rgb:";
 
 impl Background {
     /// Parses `COLORFGBG`, such as `15;0`: the last number is the background.
-    pub fn of_variable(value: &str) -> Option<Background> {
+    pub fn from_colorfgbg(value: &str) -> Option<Background> {
         let last = value.rsplit(';').next()?.trim();
         match last.parse::<u8>().ok()? {
             7 | 9..=15 => Some(Background::Light),
@@ -26,7 +26,7 @@ impl Background {
     }
 
     /// The theme that `auto` chooses for it.
-    pub fn theme(self) -> &'static str {
+    pub fn theme_name(self) -> &'static str {
         match self {
             Background::Dark => "dark",
             Background::Light => "light",
@@ -34,7 +34,7 @@ impl Background {
     }
 
     /// `11;rgb:1e1e/1e1e/1e1e`: each part has one to four digits.
-    pub fn of_answer(text: &str) -> Option<Background> {
+    pub fn from_osc_reply(text: &str) -> Option<Background> {
         let mut parts = text.strip_prefix(HEAD)?.split('/').map(part);
         let (red, green, blue) = (parts.next()??, parts.next()??, parts.next()??);
         // The perceived brightness: green counts most, blue least.
@@ -67,7 +67,7 @@ mod tests {
             ("52;c", None),
         ];
         for (answer, ground) in cases {
-            assert_eq!(Background::of_answer(answer), ground, "{answer}");
+            assert_eq!(Background::from_osc_reply(answer), ground, "{answer}");
         }
     }
 
@@ -77,7 +77,7 @@ mod tests {
         let cases =
             [("15;0", dark), ("0;15", light), ("0;default;15", light), ("12;8", dark), ("x", None)];
         for (value, ground) in cases {
-            assert_eq!(Background::of_variable(value), ground, "{value}");
+            assert_eq!(Background::from_colorfgbg(value), ground, "{value}");
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) const SIXTEEN: &[(&str, Color, Rgb)] = &[
 ];
 
 /// `#rrggbb`.
-pub(super) fn hex(text: &str) -> Option<Rgb> {
+pub(super) fn parse_hex(text: &str) -> Option<Rgb> {
     let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6)?;
     let number = u32::from_str_radix(digits, 16).ok()?;
     let [_, red, green, blue] = number.to_be_bytes();
@@ -46,7 +46,7 @@ pub(super) fn hex(text: &str) -> Option<Rgb> {
 }
 
 /// The colour as the terminal can show it; `named` is the author's choice for sixteen colours.
-pub(super) fn shown(rgb: Rgb, named: Option<Color>, depth: Depth) -> Option<Color> {
+pub(super) fn to_terminal_color(rgb: Rgb, named: Option<Color>, depth: Depth) -> Option<Color> {
     match depth {
         Depth::None => None,
         Depth::True => Some(Color::Rgb(rgb.0, rgb.1, rgb.2)),

@@ -3,8 +3,8 @@
 use ratatui::style::{Color, Modifier, Style};
 use toml_edit::{Document, Item, TableLike};
 
-use super::paint::{SIXTEEN, hex, shown};
-use super::{Depth, DiffColors, Markup, Syntax, Theme};
+use super::paint::{SIXTEEN, parse_hex, to_terminal_color};
+use super::{DiffColors, Depth, Markup, Syntax, Theme};
 use crate::words::{LocalizedText, screen};
 
 /// Keys of the file that are not meanings.
@@ -26,15 +26,15 @@ const MODIFIERS: &[(&str, Modifier)] = &[
     ("strike", Modifier::CROSSED_OUT),
 ];
 
-pub(super) fn theme(source: &str, depth: Depth) -> Result<Theme, LocalizedText> {
+pub(super) fn parse_theme(source: &str, depth: Depth) -> Result<Theme, LocalizedText> {
     let reader = Reader { source, depth };
     let document = Document::parse(source).map_err(|error| {
         let why = error.message().lines().next().unwrap_or_default();
         let line = reader.line(error.span().map(|span| span.start));
         screen::THEME_TOML.with("why", screen::THEME_LINE.with("line", line).with("what", why))
     })?;
-    let top = Group { reader, name: "", table: Some(document.as_table()) };
-    top.known(&[ABOUT, TOP, GROUPS])?;
+    let top = ThemeTable { reader, name: "", table: Some(document.as_table()) };
+    top.check_keys(&[ABOUT, TOP, GROUPS])?;
     Ok(Theme {
         text: top.style("text")?,
         dim: top.style("dim")?,
@@ -51,7 +51,7 @@ pub(super) fn theme(source: &str, depth: Depth) -> Result<Theme, LocalizedText> 
     })
 }
 
-fn markup(top: &Group<'_>) -> Result<Markup, LocalizedText> {
+fn markup(top: &ThemeTable<'_>) -> Result<Markup, LocalizedText> {
     let markup = top.group("markup", MARKUP)?;
     let syntax = top.group("syntax", SYNTAX)?;
     Ok(Markup {
@@ -75,7 +75,7 @@ fn markup(top: &Group<'_>) -> Result<Markup, LocalizedText> {
     })
 }
 
-fn change(top: &Group<'_>) -> Result<DiffColors, LocalizedText> {
+fn change(top: &ThemeTable<'_>) -> Result<DiffColors, LocalizedText> {
     let change = top.group("change", CHANGE)?;
     Ok(DiffColors {
         added: change.style("added")?,
@@ -100,20 +100,20 @@ impl Reader<'_> {
 
 /// One table of the file; `None` where it is missing.
 #[derive(Clone, Copy)]
-struct Group<'a> {
+struct ThemeTable<'a> {
     reader: Reader<'a>,
     name: &'a str,
     table: Option<&'a dyn TableLike>,
 }
 
-impl<'a> Group<'a> {
-    fn group(&self, name: &'a str, names: &[&str]) -> Result<Group<'a>, LocalizedText> {
+impl<'a> ThemeTable<'a> {
+    fn group(&self, name: &'a str, names: &[&str]) -> Result<ThemeTable<'a>, LocalizedText> {
         let table = match self.item(name) {
             None => None,
-            Some(item) => Some(item.as_table_like().ok_or_else(|| self.misshaped(name))?),
+            Some(item) => Some(item.as_table_like().ok_or_else(|| self.wrong_type_error(name))?),
         };
-        let group = Group { reader: self.reader, name, table };
-        group.known(&[names])?;
+        let group = ThemeTable { reader: self.reader, name, table };
+        group.check_keys(&[names])?;
         Ok(group)
     }
 
@@ -131,18 +131,18 @@ impl<'a> Group<'a> {
         if self.name.is_empty() { name.to_owned() } else { format!("{}.{name}", self.name) }
     }
 
-    fn misshaped(&self, name: &str) -> LocalizedText {
+    fn wrong_type_error(&self, name: &str) -> LocalizedText {
         screen::THEME_SHAPE.with("name", self.path(name)).with("line", self.line(name))
     }
 
-    fn unknown(&self, name: &str, line: usize) -> LocalizedText {
+    fn unknown_key_error(&self, name: &str, line: usize) -> LocalizedText {
         screen::THEME_UNKNOWN.with("name", self.path(name)).with("line", line)
     }
 
-    fn known(&self, names: &[&[&str]]) -> Result<(), LocalizedText> {
+    fn check_keys(&self, names: &[&[&str]]) -> Result<(), LocalizedText> {
         let Some(table) = self.table else { return Ok(()) };
         let odd = table.iter().find(|(key, _)| !names.iter().any(|list| list.contains(key)));
-        odd.map_or(Ok(()), |(key, _)| Err(self.unknown(key, self.line(key))))
+        odd.map_or(Ok(()), |(key, _)| Err(self.unknown_key_error(key, self.line(key))))
     }
 
     fn style(&self, name: &str) -> Result<Style, LocalizedText> {
@@ -150,8 +150,8 @@ impl<'a> Group<'a> {
             self.item(name).ok_or_else(|| screen::THEME_MISSING.with("name", self.path(name)))?;
         let style = match (item.as_str(), item.as_table_like()) {
             (Some(text), _) => Style { fg: self.color(name, text, None)?, ..Style::default() },
-            (None, Some(parts)) => self.painted(name, parts)?,
-            (None, None) => return Err(self.misshaped(name)),
+            (None, Some(parts)) => self.style_from_table(name, parts)?,
+            (None, None) => return Err(self.wrong_type_error(name)),
         };
         // The selection is shown by its background alone, so without colours it needs another
         // attribute.
@@ -159,7 +159,7 @@ impl<'a> Group<'a> {
         Ok(if bare { style.add_modifier(Modifier::REVERSED) } else { style })
     }
 
-    fn painted(&self, name: &str, parts: &dyn TableLike) -> Result<Style, LocalizedText> {
+    fn style_from_table(&self, name: &str, parts: &dyn TableLike) -> Result<Style, LocalizedText> {
         let mut style = Style::new();
         for (key, item) in parts.iter() {
             let wish = |wish| parts.get(wish).and_then(Item::as_str);
@@ -167,18 +167,18 @@ impl<'a> Group<'a> {
                 ("fg", Some(text), _) => style.fg = self.color(name, text, wish("ansi"))?,
                 ("bg", Some(text), _) => style.bg = self.color(name, text, wish("ansi_bg"))?,
                 ("ansi" | "ansi_bg", Some(text), _) => {
-                    sixteen(text).ok_or_else(|| self.no_color(name, text))?;
+                    ansi_color(text).ok_or_else(|| self.color_error(name, text))?;
                 }
                 (key, None, Some(on)) => {
                     let found = MODIFIERS.iter().find(|(known, _)| *known == key);
-                    let odd = || self.unknown(&format!("{name}.{key}"), self.line(name));
+                    let odd = || self.unknown_key_error(&format!("{name}.{key}"), self.line(name));
                     let (_, modifier) = found.ok_or_else(odd)?;
                     if on {
                         style = style.add_modifier(*modifier);
                     }
                 }
                 (key, _, _) => {
-                    return Err(self.unknown(&format!("{name}.{key}"), self.line(name)));
+                    return Err(self.unknown_key_error(&format!("{name}.{key}"), self.line(name)));
                 }
             }
         }
@@ -186,30 +186,25 @@ impl<'a> Group<'a> {
     }
 
     /// `wish`: the name that the author chose for sixteen colours.
-    fn color(
-        &self,
-        name: &str,
-        text: &str,
-        wish: Option<&str>,
-    ) -> Result<Option<Color>, LocalizedText> {
+    fn color(&self, name: &str, text: &str, wish: Option<&str>) -> Result<Option<Color>, LocalizedText> {
         let depth = self.reader.depth;
         if text == "default" {
             return Ok(None);
         }
-        if let Some(named) = sixteen(text) {
+        if let Some(named) = ansi_color(text) {
             return Ok(Some(named).filter(|_| depth != Depth::None));
         }
-        let rgb = hex(text).ok_or_else(|| self.no_color(name, text))?;
-        let wish = wish.map(|wish| sixteen(wish).ok_or_else(|| self.no_color(name, wish)));
-        Ok(shown(rgb, wish.transpose()?, depth))
+        let rgb = parse_hex(text).ok_or_else(|| self.color_error(name, text))?;
+        let wish = wish.map(|wish| ansi_color(wish).ok_or_else(|| self.color_error(name, wish)));
+        Ok(to_terminal_color(rgb, wish.transpose()?, depth))
     }
 
-    fn no_color(&self, name: &str, text: &str) -> LocalizedText {
+    fn color_error(&self, name: &str, text: &str) -> LocalizedText {
         let say = screen::THEME_COLOR.with("color", text).with("name", self.path(name));
         say.with("line", self.line(name))
     }
 }
 
-fn sixteen(name: &str) -> Option<Color> {
+fn ansi_color(name: &str) -> Option<Color> {
     SIXTEEN.iter().find(|(known, _, _)| *known == name).map(|(_, color, _)| *color)
 }

@@ -2,11 +2,11 @@
 
 use ratatui::style::Color;
 
-use super::paint::{Rgb, hex};
+use super::paint::{Rgb, parse_hex};
 use super::*;
 use crate::words::Lang;
 
-fn light(rgb: Rgb) -> f64 {
+fn luminance(rgb: Rgb) -> f64 {
     let part = |value: u8| {
         let value = f64::from(value) / 255.0;
         if value <= 0.039_28 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
@@ -16,7 +16,7 @@ fn light(rgb: Rgb) -> f64 {
 
 /// The contrast ratio of WCAG 2: 1 is invisible, 21 is black on white.
 fn contrast(a: Rgb, b: Rgb) -> f64 {
-    let (a, b) = (light(a), light(b));
+    let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
@@ -85,7 +85,7 @@ fn every_word_stands_out_from_the_background() {
     for (name, grounds, least) in GROUNDS {
         let theme = Theme::built_in(name, Depth::True).unwrap();
         for ground in *grounds {
-            let ground = hex(ground).unwrap();
+            let ground = parse_hex(ground).unwrap();
             for (meaning, style) in styles(&theme) {
                 let Some(ink) = rgb(style.fg) else { continue };
                 let behind = rgb(style.bg).unwrap_or(ground);
@@ -121,7 +121,7 @@ fn lab(rgb: Rgb, eye: &[[f64; 3]; 3]) -> [f64; 3] {
 }
 
 /// The distance of two colours for that eye; below 2 the difference is invisible.
-fn apart(a: Rgb, b: Rgb, eye: &[[f64; 3]; 3]) -> f64 {
+fn color_distance(a: Rgb, b: Rgb, eye: &[[f64; 3]; 3]) -> f64 {
     let squares = lab(a, eye).into_iter().zip(lab(b, eye)).map(|(a, b)| (a - b).powi(2));
     squares.sum::<f64>().sqrt()
 }
@@ -144,7 +144,7 @@ fn tiers_changes_and_outcomes_are_distinct_for_every_eye() {
         ];
         for (eye, seen) in EYES {
             for (what, one, other) in pairs {
-                let far = apart(rgb(one.fg).unwrap(), rgb(other.fg).unwrap(), seen);
+                let far = color_distance(rgb(one.fg).unwrap(), rgb(other.fg).unwrap(), seen);
                 assert!(far >= least, "{name}: {what} are {far:.1} apart with {eye}");
             }
         }

@@ -1,7 +1,7 @@
 //! The available themes: the built-in ones and the user's own, which may replace a built-in one by
 //! name. Reads no files: the caller supplies the sources.
 
-use super::{Background, Depth, Theme};
+use super::{Depth, Background, Theme};
 use crate::words::{LocalizedText, screen};
 
 /// The name of the theme that follows the terminal's background.
@@ -16,7 +16,7 @@ pub struct ThemeSource {
 
 #[derive(Clone, Debug, Default)]
 pub struct ThemeRegistry {
-    own: Vec<ThemeSource>,
+    user_themes: Vec<ThemeSource>,
     names: Vec<String>,
 }
 
@@ -29,7 +29,7 @@ impl ThemeRegistry {
                 names.push(source.name.clone());
             }
         }
-        ThemeRegistry { own, names }
+        ThemeRegistry { user_themes: own, names }
     }
 
     /// Every available name, `auto` first.
@@ -41,14 +41,9 @@ impl ThemeRegistry {
     ///
     /// # Errors
     /// A sentence for an unknown name, or for an invalid file.
-    pub fn theme(
-        &self,
-        name: &str,
-        depth: Depth,
-        ground: Background,
-    ) -> Result<Theme, LocalizedText> {
-        let name = if name == AUTO { ground.theme() } else { name };
-        if let Some(own) = self.own.iter().find(|own| own.name == name) {
+    pub fn theme(&self, name: &str, depth: Depth, ground: Background) -> Result<Theme, LocalizedText> {
+        let name = if name == AUTO { ground.theme_name() } else { name };
+        if let Some(own) = self.user_themes.iter().find(|own| own.name == name) {
             return Theme::parse(&own.toml, depth)
                 .map_err(|why| screen::THEME_BROKEN.with("name", name).with("why", why));
         }
@@ -63,7 +58,7 @@ mod tests {
     use super::*;
     use crate::words::Lang;
 
-    fn wardrobe() -> ThemeRegistry {
+    fn registry() -> ThemeRegistry {
         let own = |name: &str, toml: &str| ThemeSource { name: name.into(), toml: toml.into() };
         let sea = include_str!("../../../themes/light.toml").replace("#2856c4", "#005f87");
         ThemeRegistry::new(vec![own("sea", &sea), own("dark", &sea), own("torn", "text = 3\n")])
@@ -71,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_user_theme_is_added_or_replaces_a_built_in_one() {
-        let wardrobe = wardrobe();
+        let wardrobe = registry();
         let names = wardrobe.names().join(" ");
         assert_eq!(names, "auto dark light high-contrast colorblind 16-colors sea torn");
         let worn = |name| wardrobe.theme(name, Depth::True, Background::Dark).unwrap();
@@ -90,7 +85,7 @@ mod tests {
 
     #[test]
     fn an_unavailable_theme_says_why() {
-        let why = |name| match wardrobe().theme(name, Depth::True, Background::Dark) {
+        let why = |name| match registry().theme(name, Depth::True, Background::Dark) {
             Ok(_) => String::new(),
             Err(say) => say.text(Lang::En),
         };

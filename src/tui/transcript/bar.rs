@@ -6,8 +6,8 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::Transcript;
-use super::search::{SearchStatus, Stage, TranscriptSearch};
-use super::time::grouped;
+use super::search::{SearchStatus, TranscriptSearch, Stage};
+use super::time::group_digits;
 use crate::tui::clean;
 use crate::tui::keys::{self, KeyAction, KeyContext};
 use crate::tui::paint::{self, DrawContext};
@@ -24,22 +24,22 @@ impl Transcript {
 
     /// Searches for the given words.
     pub fn search_for(&mut self, words: &str) {
-        self.open_search(words, Stage::Walking);
+        self.open_search(words, Stage::Navigating);
     }
 
     fn open_search(&mut self, words: &str, stage: Stage) {
-        let top = self.shown.1.first().copied().unwrap_or_default();
+        let top = self.drawn_rows.1.first().copied().unwrap_or_default();
         self.search = Some(TranscriptSearch::new(words, stage, (top.block, top.part)));
     }
 
     /// The results, while a search is open.
-    pub fn found(&self) -> Option<SearchStatus<'_>> {
-        self.search.as_ref().map(TranscriptSearch::found)
+    pub fn search_status(&self) -> Option<SearchStatus<'_>> {
+        self.search.as_ref().map(TranscriptSearch::status)
     }
 
     /// True while part of the conversation is still unsearched: another frame is due.
-    pub fn is_reading(&self) -> bool {
-        self.search.as_ref().is_some_and(TranscriptSearch::is_reading)
+    pub fn is_searching(&self) -> bool {
+        self.search.as_ref().is_some_and(TranscriptSearch::is_searching)
     }
 
     /// Handles a key while a search is open; false for an unknown key.
@@ -47,12 +47,11 @@ impl Transcript {
         let Some(search) = &mut self.search else { return false };
         let place = match search.stage {
             Stage::Typing => KeyContext::Search,
-            Stage::Walking => KeyContext::Found,
+            Stage::Navigating => KeyContext::SearchResults,
         };
-        let words = match keys::action(place, key).or_else(|| keys::action(KeyContext::Search, key))
-        {
-            Some(KeyAction::Next) => return self.walk(true),
-            Some(KeyAction::Previous) => return self.walk(false),
+        let words = match keys::action(place, key).or_else(|| keys::action(KeyContext::Search, key)) {
+            Some(KeyAction::Next) => return self.step_to_hit(true),
+            Some(KeyAction::Previous) => return self.step_to_hit(false),
             Some(KeyAction::Close) => {
                 self.search = None;
                 return true;
@@ -61,48 +60,43 @@ impl Transcript {
                 search.stage = Stage::Typing;
                 return true;
             }
-            _ => match typed(search.words(), search.stage, key) {
+            _ => match edited_query(search.query(), search.stage, key) {
                 Some(words) => words,
                 None => return matches!(key.code, KeyCode::Char(_)) && is_plain(key),
             },
         };
-        search.change(&words);
+        search.set_query(&words);
         true
     }
 
     /// Handles a paste while a search is open; false when none is.
     pub fn search_paste(&mut self, text: &str) -> bool {
         let Some(search) = &mut self.search else { return false };
-        let words = format!("{}{}", search.words(), text.lines().next().unwrap_or_default());
-        search.change(&words);
+        let words = format!("{}{}", search.query(), text.lines().next().unwrap_or_default());
+        search.set_query(&words);
         true
     }
 
-    fn walk(&mut self, forward: bool) -> bool {
+    fn step_to_hit(&mut self, forward: bool) -> bool {
         if let Some(hit) = self.search.as_mut().and_then(|search| search.step(forward)) {
-            self.show(hit);
+            self.show_hit(hit);
         }
         true
     }
 
     /// Draws the line; returns the position of the cursor.
-    pub fn draw_search(
-        &self,
-        area: Rect,
-        buf: &mut Buffer,
-        pen: &DrawContext<'_>,
-    ) -> Option<Position> {
-        let found = self.found()?;
+    pub fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+        let found = self.search_status()?;
         let label = screen::SEARCH_LABEL.text(pen.lang);
         let count = count(&found).text(pen.lang);
-        let style = match found.of == 0 && !found.more && !found.words.is_empty() {
+        let style = match found.total == 0 && !found.has_more && !found.query.is_empty() {
             true => pen.theme.warn,
             false => pen.theme.dim,
         };
         let width = usize::from(area.width);
         let from = width.saturating_sub(clean::width(&count) + 2);
         let start = clean::width(label) + 2;
-        let words = tail(found.words, from.saturating_sub(start + 2));
+        let words = tail(found.query, from.saturating_sub(start + 2));
         let caret = start + clean::width(words);
         let line = Line::from(vec![
             Span::styled(label, pen.theme.accent),
@@ -120,11 +114,11 @@ fn is_plain(key: &KeyEvent) -> bool {
 }
 
 /// The words after a key; `None` for a key that types nothing.
-fn typed(words: &str, stage: Stage, key: &KeyEvent) -> Option<String> {
+fn edited_query(words: &str, stage: Stage, key: &KeyEvent) -> Option<String> {
     let plain = is_plain(key);
     match key.code {
         KeyCode::Char(c) if plain && stage == Stage::Typing => Some(format!("{words}{c}")),
-        KeyCode::Backspace if plain => Some(shorter(words)),
+        KeyCode::Backspace if plain => Some(without_last_char(words)),
         KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => Some(String::new()),
         KeyCode::Char('w') if key.modifiers == KeyModifiers::CONTROL => {
             let kept = words.trim_end().rfind(' ').map_or(0, |at| at + 1);
@@ -135,7 +129,7 @@ fn typed(words: &str, stage: Stage, key: &KeyEvent) -> Option<String> {
 }
 
 /// The words without their last character.
-fn shorter(words: &str) -> String {
+fn without_last_char(words: &str) -> String {
     let mut words = words.to_owned();
     words.pop();
     words
@@ -149,12 +143,12 @@ fn tail(words: &str, room: usize) -> &str {
 }
 
 fn count(found: &SearchStatus<'_>) -> LocalizedText {
-    let of = grouped(found.of as u64);
-    let of = if found.more { format!("{of}+") } else { of };
-    match (found.words.is_empty(), found.of) {
+    let of = group_digits(found.total as u64);
+    let of = if found.has_more { format!("{of}+") } else { of };
+    match (found.query.is_empty(), found.total) {
         (true, _) => LocalizedText::from(screen::SEARCH_ASK),
-        (false, 0) if found.more => LocalizedText::from(screen::SEARCH_READING),
+        (false, 0) if found.has_more => LocalizedText::from(screen::SEARCH_READING),
         (false, 0) => LocalizedText::from(screen::SEARCH_NONE),
-        (false, _) => screen::SEARCH_COUNT.with("n", grouped(found.at as u64)).with("of", of),
+        (false, _) => screen::SEARCH_COUNT.with("n", group_digits(found.current as u64)).with("of", of),
     }
 }

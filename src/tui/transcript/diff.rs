@@ -11,8 +11,8 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::markdown::bars;
-use super::paper::{Break, LayoutContext, Paragraph, StyledRow, prefixed};
+use super::markdown::bar_prefixes;
+use super::paper::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use crate::tui::theme::Theme;
 use crate::words::Lang;
 
@@ -25,19 +25,19 @@ const ALIKE: f64 = 0.5;
 
 /// The kind of a line of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DiffLineKind {
     Added,
     Removed,
-    Same,
+    Context,
     /// The position in the file of the lines below it.
     Hunk,
     /// The file, and any other header line.
-    Head,
+    Header,
 }
 
 /// The next line's number in the old file and in the new one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Numbers {
+pub(super) struct LineNumbers {
     old: usize,
     new: usize,
     /// Lines still expected before the next header.
@@ -45,12 +45,12 @@ pub(super) struct Numbers {
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) struct Line<'a> {
-    pub kind: Kind,
+pub(super) struct DiffLine<'a> {
+    pub kind: DiffLineKind,
     pub text: &'a str,
     pub number: Option<usize>,
     /// The words that differ from the line it replaces or is replaced by.
-    pub words: Vec<Range<usize>>,
+    pub changed_words: Vec<Range<usize>>,
 }
 
 /// The lines of a diff as rows, for a dialog outside the transcript.
@@ -61,8 +61,8 @@ pub fn rows(
     lang: Lang,
 ) -> Vec<ratatui::text::Line<'static>> {
     let width = width.max(1);
-    let paper = LayoutContext { theme, lang, width, spinner: 0, elapsed_ms: 0, paints: None };
-    set(diff, "", &paper, width).into_iter().map(|strip| strip.line).collect()
+    let paper = LayoutContext { theme, lang, width, spinner: 0, elapsed_ms: 0, highlights: None };
+    layout(diff, "", &paper, width).into_iter().map(|strip| strip.line).collect()
 }
 
 /// True if the language of a code fence is a diff.
@@ -71,28 +71,23 @@ pub(super) fn is_diff(language: &str) -> bool {
 }
 
 /// True for output that is a diff, such as that of `git show`.
-pub(super) fn looks_like_one(output: &str) -> bool {
-    output.lines().any(|line| Numbers::of_hunk(line).is_some())
+pub(super) fn looks_like_diff(output: &str) -> bool {
+    output.lines().any(|line| LineNumbers::parse_hunk_header(line).is_some())
 }
 
 /// Lays out lines of a diff that continue `before`.
-pub(super) fn set(
-    diff: &str,
-    before: &str,
-    paper: &LayoutContext<'_>,
-    width: usize,
-) -> Vec<StyledRow> {
-    let lines = read(diff.strip_suffix('\n').unwrap_or(diff), before);
+pub(super) fn layout(diff: &str, before: &str, paper: &LayoutContext<'_>, width: usize) -> Vec<StyledRow> {
+    let lines = parse_lines(diff.strip_suffix('\n').unwrap_or(diff), before);
     let digits = lines.iter().filter_map(|line| line.number).max().map(|most| digits(most) + 1);
     // In a narrow area the lines matter more than their numbers.
     let digits = digits.filter(|digits| digits + 24 <= width).unwrap_or_default();
-    lines.iter().flat_map(|line| set_line(line, digits, paper, width)).collect()
+    lines.iter().flat_map(|line| layout_line(line, digits, paper, width)).collect()
 }
 
 /// Columns for the line numbers of a diff; none in a narrow area.
-pub(super) fn digits_of(diff: &str, width: usize) -> usize {
-    let mut numbers = Numbers::default();
-    let most = diff.split('\n').filter_map(|line| numbers.take(line).1).max();
+pub(super) fn number_columns(diff: &str, width: usize) -> usize {
+    let mut numbers = LineNumbers::default();
+    let most = diff.split('\n').filter_map(|line| numbers.advance(line).1).max();
     most.map(|most| digits(most) + 1).filter(|digits| digits + 24 <= width).unwrap_or_default()
 }
 
@@ -100,8 +95,8 @@ fn digits(number: usize) -> usize {
     number.to_string().len()
 }
 
-pub(super) fn set_line(
-    line: &Line<'_>,
+pub(super) fn layout_line(
+    line: &DiffLine<'_>,
     digits: usize,
     paper: &LayoutContext<'_>,
     width: usize,
@@ -110,7 +105,7 @@ pub(super) fn set_line(
     let marked = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
     let mut para = Paragraph::default();
     let mut at = 0;
-    for word in &line.words {
+    for word in &line.changed_words {
         para.push(line.text.get(at..word.start).unwrap_or_default(), style);
         para.push(line.text.get(word.clone()).unwrap_or_default(), marked);
         at = word.end;
@@ -119,7 +114,7 @@ pub(super) fn set_line(
     let number =
         line.number.map(|number| format!("{number:>width$} ", width = digits.saturating_sub(1)));
     let number = number.filter(|_| digits > 0).unwrap_or_else(|| " ".repeat(digits));
-    let (bar, more) = bars(paper, width);
+    let (bar, more) = bar_prefixes(paper, width);
     let prefix = |bar: &[Span<'static>], number: String| {
         let mut spans = bar.to_vec();
         if digits > 0 {
@@ -129,36 +124,36 @@ pub(super) fn set_line(
     };
     let (first, rest) = (prefix(&bar, number), prefix(&more, " ".repeat(digits)));
     let taken: usize = first.iter().map(Span::width).sum();
-    let rows = para.expanded().rows(width.saturating_sub(taken).max(1), Break::Columns);
+    let rows = para.with_tabs_expanded().rows(width.saturating_sub(taken).max(1), Break::Columns);
     let rows = rows.into_iter().enumerate();
-    rows.map(|(at, row)| prefixed(if at == 0 { &first } else { &rest }, row)).collect()
+    rows.map(|(at, row)| with_prefix(if at == 0 { &first } else { &rest }, row)).collect()
 }
 
-fn style(kind: Kind, paper: &LayoutContext<'_>) -> Style {
+fn style(kind: DiffLineKind, paper: &LayoutContext<'_>) -> Style {
     let plain = paper.theme.markup.block;
     match kind {
-        Kind::Added => plain.patch(paper.theme.change.added),
-        Kind::Removed => plain.patch(paper.theme.change.removed),
-        Kind::Hunk => plain.patch(paper.theme.change.hunk),
-        Kind::Same => plain,
-        Kind::Head => plain.patch(paper.theme.markup.strong),
+        DiffLineKind::Added => plain.patch(paper.theme.change.added),
+        DiffLineKind::Removed => plain.patch(paper.theme.change.removed),
+        DiffLineKind::Hunk => plain.patch(paper.theme.change.hunk),
+        DiffLineKind::Context => plain,
+        DiffLineKind::Header => plain.patch(paper.theme.markup.strong),
     }
 }
 
-fn read<'a>(diff: &'a str, before: &str) -> Vec<Line<'a>> {
-    let mut numbers = Numbers::behind(before);
-    let mut lines: Vec<Line<'a>> = Vec::new();
+fn parse_lines<'a>(diff: &'a str, before: &str) -> Vec<DiffLine<'a>> {
+    let mut numbers = LineNumbers::after_lines(before);
+    let mut lines: Vec<DiffLine<'a>> = Vec::new();
     for text in diff.split('\n') {
-        let (kind, number) = numbers.take(text);
-        lines.push(Line { kind, text, number, words: Vec::new() });
+        let (kind, number) = numbers.advance(text);
+        lines.push(DiffLine { kind, text, number, changed_words: Vec::new() });
     }
-    mark_words(&mut lines);
+    mark_changed_words(&mut lines);
     lines
 }
 
-impl Numbers {
+impl LineNumbers {
     /// `@@ -12,3 +14 @@`, where either count may be missing.
-    fn of_hunk(line: &str) -> Option<Numbers> {
+    fn parse_hunk_header(line: &str) -> Option<LineNumbers> {
         let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
         let (new, _) = rest.split_once(" @@")?;
         let part = |part: &str| -> Option<(usize, usize)> {
@@ -166,41 +161,41 @@ impl Numbers {
             Some((start.parse().ok()?, count.parse().ok()?))
         };
         let ((old, old_left), (new, new_left)) = (part(old)?, part(new)?);
-        Some(Numbers { old, new, left: (old_left, new_left) })
+        Some(LineNumbers { old, new, left: (old_left, new_left) })
     }
 
     /// The numbers after the lines of `before`.
-    fn behind(before: &str) -> Numbers {
-        let mut numbers = Numbers::default();
+    fn after_lines(before: &str) -> LineNumbers {
+        let mut numbers = LineNumbers::default();
         let from = before.rfind("\n@@ -").map_or(0, |at| at + 1);
         for line in before.get(from..).unwrap_or_default().lines() {
-            numbers.take(line);
+            numbers.advance(line);
         }
         numbers
     }
 
     /// The kind of the next line, and its number.
-    pub(super) fn take(&mut self, line: &str) -> (Kind, Option<usize>) {
-        if let Some(numbers) = Numbers::of_hunk(line) {
+    pub(super) fn advance(&mut self, line: &str) -> (DiffLineKind, Option<usize>) {
+        if let Some(numbers) = LineNumbers::parse_hunk_header(line) {
             *self = numbers;
-            return (Kind::Hunk, None);
+            return (DiffLineKind::Hunk, None);
         }
         let inside = self.left != (0, 0);
         match line.chars().next() {
             // A removed line `-- x` reads `--- x`: inside a hunk it is not a header.
             Some('-') if inside || !line.starts_with("--- ") => {
-                (Kind::Removed, self.next_old(inside))
+                (DiffLineKind::Removed, self.next_old(inside))
             }
             Some('+') if inside || !line.starts_with("+++ ") => {
-                (Kind::Added, self.next_new(inside))
+                (DiffLineKind::Added, self.next_new(inside))
             }
             Some(' ') | None if inside => {
                 self.next_old(inside);
-                (Kind::Same, self.next_new(inside))
+                (DiffLineKind::Context, self.next_new(inside))
             }
-            Some(' ') | None => (Kind::Same, None),
-            Some('@') if line.starts_with("@@") => (Kind::Hunk, None),
-            Some(_) => (Kind::Head, None),
+            Some(' ') | None => (DiffLineKind::Context, None),
+            Some('@') if line.starts_with("@@") => (DiffLineKind::Hunk, None),
+            Some(_) => (DiffLineKind::Header, None),
         }
     }
 
@@ -220,23 +215,23 @@ impl Numbers {
 }
 
 /// Compares each removed line with the added line that replaces it.
-pub(super) fn mark_words(lines: &mut [Line<'_>]) {
+pub(super) fn mark_changed_words(lines: &mut [DiffLine<'_>]) {
     let groups = lines
-        .chunk_by_mut(|a, b| a.kind == b.kind || (a.kind, b.kind) == (Kind::Removed, Kind::Added));
+        .chunk_by_mut(|a, b| a.kind == b.kind || (a.kind, b.kind) == (DiffLineKind::Removed, DiffLineKind::Added));
     for group in groups {
-        let removed = group.iter().take_while(|line| line.kind == Kind::Removed).count();
+        let removed = group.iter().take_while(|line| line.kind == DiffLineKind::Removed).count();
         let Some((old, new)) = group.split_at_mut_checked(removed) else { continue };
         for (old, new) in old.iter_mut().zip(new).take(LINES) {
             if old.text.len().max(new.text.len()) <= LINE {
-                (old.words, new.words) = changed(old.text, new.text);
+                (old.changed_words, new.changed_words) = changed_words(old.text, new.text);
             }
         }
     }
 }
 
 /// The words that differ, without the signs; none when too little is the same.
-fn changed(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
-    let (before, after) = (words(old), words(new));
+fn changed_words(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    let (before, after) = (split_words(old), split_words(new));
     let mut input = InternedInput::default();
     input.update_before(before.iter().map(|(_, word)| *word));
     input.update_after(after.iter().map(|(_, word)| *word));
@@ -255,18 +250,18 @@ fn changed(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
         return (Vec::new(), Vec::new());
     }
     let marked = |parts: Vec<Range<usize>>, words: &[(usize, &str)]| {
-        parts.into_iter().filter_map(|part| stretch(words.get(part)?)).collect()
+        parts.into_iter().filter_map(|part| covering_range(words.get(part)?)).collect()
     };
     (marked(gone, &before), marked(come, &after))
 }
 
 /// The words after the sign, and where each starts.
-fn words(line: &str) -> Vec<(usize, &str)> {
+fn split_words(line: &str) -> Vec<(usize, &str)> {
     let text = line.get(1..).unwrap_or_default();
     text.split_word_bound_indices().map(|(at, word)| (at + 1, word)).collect()
 }
 
-fn stretch(words: &[(usize, &str)]) -> Option<Range<usize>> {
+fn covering_range(words: &[(usize, &str)]) -> Option<Range<usize>> {
     let (start, _) = words.first()?;
     let (last, word) = words.last()?;
     Some(*start..last + word.len())
@@ -279,29 +274,29 @@ mod tests {
     const DIFF: &str = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -9,3 +9,4 @@ fn main() {\n same\n\
                         -let count = one;\n+let count = two;\n+-- new\n end\n\\ No newline";
 
-    fn numbers(diff: &str, before: &str) -> Vec<(Kind, Option<usize>)> {
-        read(diff, before).into_iter().map(|line| (line.kind, line.number)).collect()
+    fn numbers(diff: &str, before: &str) -> Vec<(DiffLineKind, Option<usize>)> {
+        parse_lines(diff, before).into_iter().map(|line| (line.kind, line.number)).collect()
     }
 
     #[test]
     fn lines_get_the_numbers_of_their_file() {
-        use Kind::{Added, Head, Hunk, Removed, Same};
+        use DiffLineKind::{Added, Header, Hunk, Removed, Context};
         let expected = [
-            (Head, None),
-            (Head, None),
-            (Head, None),
+            (Header, None),
+            (Header, None),
+            (Header, None),
             (Hunk, None),
-            (Same, Some(9)),
+            (Context, Some(9)),
             (Removed, Some(10)),
             (Added, Some(10)),
             (Added, Some(11)),
-            (Same, Some(12)),
-            (Head, None),
+            (Context, Some(12)),
+            (Header, None),
         ];
         assert_eq!(numbers(DIFF, ""), expected);
         let (before, rest) = DIFF.split_once("+let").unwrap();
         assert_eq!(numbers(&format!("+let{rest}"), before), expected.get(6..).unwrap());
-        assert_eq!(numbers("+a\n-b\n c", ""), [(Added, None), (Removed, None), (Same, None)]);
+        assert_eq!(numbers("+a\n-b\n c", ""), [(Added, None), (Removed, None), (Context, None)]);
         assert_eq!(numbers("@@ -1 +1 @@\n--- x", ""), [(Hunk, None), (Removed, Some(1))]);
         assert_eq!(numbers("@@ -x +1 @@\n@@@ -1", ""), [(Hunk, None), (Hunk, None)]);
     }
@@ -309,7 +304,7 @@ mod tests {
     #[test]
     fn only_changed_words_are_marked() {
         let marked = |old: &str, new: &str| -> (String, String) {
-            let (before, after) = changed(old, new);
+            let (before, after) = changed_words(old, new);
             let of = |text: &str, words: Vec<Range<usize>>| {
                 words.into_iter().filter_map(|word| text.get(word)).collect::<Vec<_>>().join("|")
             };
@@ -325,6 +320,6 @@ mod tests {
 
     #[test]
     fn a_diff_is_recognised_by_its_hunks() {
-        assert!(looks_like_one(DIFF) && !looks_like_one("@@ nothing\n--- x"));
+        assert!(looks_like_diff(DIFF) && !looks_like_diff("@@ nothing\n--- x"));
     }
 }

@@ -22,7 +22,7 @@ const KEPT: usize = 100;
 
 /// The kind of a stretch of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ink {
+pub(super) enum TokenKind {
     Plain,
     Comment,
     Text,
@@ -34,49 +34,49 @@ pub(super) enum Ink {
 
 /// The scopes of a grammar and their kinds; the innermost listed scope wins, and the first of two
 /// in the same place.
-const SCOPES: &[(&str, Ink)] = &[
-    ("comment", Ink::Comment),
-    ("string", Ink::Text),
-    ("constant.character.escape", Ink::Number),
-    ("constant", Ink::Number),
-    ("keyword.operator", Ink::Plain),
-    ("keyword", Ink::Keyword),
-    ("storage.type.numeric", Ink::Number),
-    ("storage", Ink::Keyword),
-    ("variable.language", Ink::Keyword),
-    ("entity.name.function", Ink::Function),
-    ("support.function", Ink::Function),
-    ("variable.function", Ink::Function),
-    ("entity.name.tag", Ink::Keyword),
-    ("entity.other.attribute-name", Ink::Kind),
-    ("entity.name", Ink::Kind),
-    ("support.type", Ink::Kind),
-    ("support.class", Ink::Kind),
-    ("markup.inserted", Ink::Text),
-    ("markup.deleted", Ink::Keyword),
+const SCOPES: &[(&str, TokenKind)] = &[
+    ("comment", TokenKind::Comment),
+    ("string", TokenKind::Text),
+    ("constant.character.escape", TokenKind::Number),
+    ("constant", TokenKind::Number),
+    ("keyword.operator", TokenKind::Plain),
+    ("keyword", TokenKind::Keyword),
+    ("storage.type.numeric", TokenKind::Number),
+    ("storage", TokenKind::Keyword),
+    ("variable.language", TokenKind::Keyword),
+    ("entity.name.function", TokenKind::Function),
+    ("support.function", TokenKind::Function),
+    ("variable.function", TokenKind::Function),
+    ("entity.name.tag", TokenKind::Keyword),
+    ("entity.other.attribute-name", TokenKind::Kind),
+    ("entity.name", TokenKind::Kind),
+    ("support.type", TokenKind::Kind),
+    ("support.class", TokenKind::Kind),
+    ("markup.inserted", TokenKind::Text),
+    ("markup.deleted", TokenKind::Keyword),
 ];
 
-impl Ink {
+impl TokenKind {
     pub fn style(self, plain: Style, syntax: &Syntax) -> Style {
         match self {
-            Ink::Plain => plain,
-            Ink::Comment => plain.patch(syntax.comment),
-            Ink::Text => plain.patch(syntax.string),
-            Ink::Keyword => plain.patch(syntax.keyword),
-            Ink::Number => plain.patch(syntax.number),
-            Ink::Kind => plain.patch(syntax.kind),
-            Ink::Function => plain.patch(syntax.function),
+            TokenKind::Plain => plain,
+            TokenKind::Comment => plain.patch(syntax.comment),
+            TokenKind::Text => plain.patch(syntax.string),
+            TokenKind::Keyword => plain.patch(syntax.keyword),
+            TokenKind::Number => plain.patch(syntax.number),
+            TokenKind::Kind => plain.patch(syntax.kind),
+            TokenKind::Function => plain.patch(syntax.function),
         }
     }
 }
 
 /// A block, its part, and the index of the block of code in that part.
-pub(super) type At = (usize, usize, usize);
+pub(super) type CodePosition = (usize, usize, usize);
 
 /// Code that needs colours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snippet {
-    pub(super) at: At,
+    pub(super) at: CodePosition,
     pub(super) language: String,
     /// The code above it in the same block, since a comment may begin there.
     pub(super) before: String,
@@ -85,24 +85,24 @@ pub struct Snippet {
 
 /// Code with its colours.
 #[derive(Clone, Debug)]
-pub struct Painted {
-    pub(super) at: At,
+pub struct HighlightedCode {
+    pub(super) at: CodePosition,
     /// Identifies the painted code.
     hash: u64,
-    lines: Vec<PaintedLine>,
+    lines: Vec<HighlightedLine>,
 }
 
 #[derive(Clone, Debug)]
-struct PaintedLine {
+struct HighlightedLine {
     hash: u64,
     /// The end of each stretch, in bytes.
-    runs: Vec<(usize, Ink)>,
+    runs: Vec<(usize, TokenKind)>,
 }
 
 /// The syntaxes. Loading them takes milliseconds: do it once, off the screen's thread.
 pub struct Highlighter {
     syntaxes: SyntaxSet,
-    scopes: Vec<(Scope, Ink)>,
+    scopes: Vec<(Scope, TokenKind)>,
 }
 
 impl Default for Highlighter {
@@ -114,8 +114,8 @@ impl Default for Highlighter {
 
 impl Highlighter {
     /// Computes the colours; none for an unknown language.
-    pub fn paint(&self, snippet: &Snippet) -> Painted {
-        let mut painted = Painted { at: snippet.at, hash: hash(&snippet.code), lines: Vec::new() };
+    pub fn highlight(&self, snippet: &Snippet) -> HighlightedCode {
+        let mut painted = HighlightedCode { at: snippet.at, hash: hash(&snippet.code), lines: Vec::new() };
         let syntax = self.syntaxes.find_syntax_by_token(&snippet.language);
         let size = snippet.before.len() + snippet.code.len();
         let Some(syntax) = syntax.filter(|_| size <= BYTES) else { return painted };
@@ -126,7 +126,7 @@ impl Highlighter {
         }
         for line in snippet.code.split_inclusive('\n') {
             let runs = self.line(line, &mut state, &mut stack);
-            painted.lines.push(PaintedLine { hash: hash(line.trim_end_matches('\n')), runs });
+            painted.lines.push(HighlightedLine { hash: hash(line.trim_end_matches('\n')), runs });
         }
         painted
     }
@@ -136,29 +136,29 @@ impl Highlighter {
         line: &str,
         state: &mut ParseState,
         stack: &mut ScopeStack,
-    ) -> Vec<(usize, Ink)> {
-        let mut runs: Vec<(usize, Ink)> = Vec::new();
-        let mut run = |end: usize, ink: Ink| match runs.last_mut() {
+    ) -> Vec<(usize, TokenKind)> {
+        let mut runs: Vec<(usize, TokenKind)> = Vec::new();
+        let mut run = |end: usize, ink: TokenKind| match runs.last_mut() {
             Some((last, same)) if *same == ink => *last = end,
             _ if end > 0 => runs.push((end, ink)),
             _ => {}
         };
         // If a grammar fails, the line stays plain.
         for (at, op) in state.parse_line(line, &self.syntaxes).unwrap_or_default() {
-            run(at, self.ink(stack));
+            run(at, self.token_kind(stack));
             if stack.apply(&op).is_err() {
                 break;
             }
         }
-        run(line.len(), self.ink(stack));
+        run(line.len(), self.token_kind(stack));
         runs
     }
 
-    fn ink(&self, stack: &ScopeStack) -> Ink {
+    fn token_kind(&self, stack: &ScopeStack) -> TokenKind {
         let known = |scope: &Scope| {
             self.scopes.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope)).map(|(_, ink)| *ink)
         };
-        stack.as_slice().iter().rev().find_map(known).unwrap_or(Ink::Plain)
+        stack.as_slice().iter().rev().find_map(known).unwrap_or(TokenKind::Plain)
     }
 }
 
@@ -168,9 +168,9 @@ impl std::fmt::Debug for Highlighter {
     }
 }
 
-impl Painted {
+impl HighlightedCode {
     /// The stretches of its `number`-th line, if that still reads `text`.
-    pub(super) fn runs(&self, number: usize, text: &str) -> Option<&[(usize, Ink)]> {
+    pub(super) fn runs(&self, number: usize, text: &str) -> Option<&[(usize, TokenKind)]> {
         let line = self.lines.get(number).filter(|line| line.hash == hash(text))?;
         Some(&line.runs)
     }
@@ -178,35 +178,35 @@ impl Painted {
 
 /// The pieces painted last.
 #[derive(Debug, Default)]
-pub(super) struct Paints {
-    kept: HashMap<At, Painted>,
+pub(super) struct HighlightCache {
+    by_position: HashMap<CodePosition, HighlightedCode>,
 }
 
-impl Paints {
-    pub fn get(&self, at: At) -> Option<&Painted> {
-        self.kept.get(&at)
+impl HighlightCache {
+    pub fn get(&self, at: CodePosition) -> Option<&HighlightedCode> {
+        self.by_position.get(&at)
     }
 
-    pub fn put(&mut self, painted: Painted) {
-        if self.kept.len() >= KEPT {
-            self.kept.clear();
+    pub fn insert(&mut self, painted: HighlightedCode) {
+        if self.by_position.len() >= KEPT {
+            self.by_position.clear();
         }
-        self.kept.insert(painted.at, painted);
+        self.by_position.insert(painted.at, painted);
     }
 
-    pub fn forget(&mut self, block: usize) {
-        self.kept.retain(|(kept, ..), _| *kept < block);
+    pub fn remove_from(&mut self, block: usize) {
+        self.by_position.retain(|(kept, ..), _| *kept < block);
     }
 
     /// True when complete lines of this code are not painted.
-    pub fn is_due(&self, at: At, code: &str) -> bool {
+    pub fn needs_highlight(&self, at: CodePosition, code: &str) -> bool {
         let code = whole_lines(code);
-        !code.is_empty() && self.kept.get(&at).is_none_or(|painted| painted.hash != hash(code))
+        !code.is_empty() && self.by_position.get(&at).is_none_or(|painted| painted.hash != hash(code))
     }
 }
 
 /// The request: complete lines only, and not too many above them.
-pub(super) fn snippet(at: At, language: &str, before: &str, code: &str) -> Snippet {
+pub(super) fn snippet(at: CodePosition, language: &str, before: &str, code: &str) -> Snippet {
     let skipped = before.lines().count().saturating_sub(BEFORE);
     let before = before.split_inclusive('\n').skip(skipped).collect();
     Snippet { at, language: language.to_owned(), before, code: whole_lines(code).to_owned() }

@@ -3,8 +3,8 @@
 
 use ratatui::text::{Line as Row, Span};
 
-use super::diff::{Line, Numbers, digits_of, mark_words, set_line};
-use super::markdown::bars;
+use super::diff::{DiffLine, LineNumbers, number_columns, mark_changed_words, layout_line};
+use super::markdown::bar_prefixes;
 use super::paper::LayoutContext;
 use crate::tui::theme::Theme;
 use crate::words::Lang;
@@ -26,30 +26,30 @@ pub struct LongDiff {
 struct Stop {
     byte: usize,
     row: usize,
-    numbers: Numbers,
+    numbers: LineNumbers,
 }
 
 impl LongDiff {
     pub fn new(text: String, width: usize, theme: &Theme, lang: Lang) -> LongDiff {
         let width = width.max(1);
-        let paper = LayoutContext { theme, lang, width, spinner: 0, elapsed_ms: 0, paints: None };
-        let digits = digits_of(&text, width);
-        let bar: usize = bars(&paper, width).0.iter().map(Span::width).sum();
+        let paper = LayoutContext { theme, lang, width, spinner: 0, elapsed_ms: 0, highlights: None };
+        let digits = number_columns(&text, width);
+        let bar: usize = bar_prefixes(&paper, width).0.iter().map(Span::width).sum();
         let room = width.saturating_sub(bar + digits).max(1);
         let (mut stops, mut rows, mut byte) = (Vec::new(), 0, 0);
-        let mut numbers = Numbers::default();
+        let mut numbers = LineNumbers::default();
         let lines = text.strip_suffix('\n').unwrap_or(&text).split('\n');
         for (at, line) in lines.enumerate() {
             if at % STRIDE == 0 {
                 stops.push(Stop { byte, row: rows, numbers });
             }
-            let (kind, number) = numbers.take(line);
+            let (kind, number) = numbers.advance(line);
             let plain = line.len() <= room && line.bytes().all(|b| (b' '..=b'~').contains(&b));
             rows += match plain {
                 true => 1,
                 false => {
-                    let line = Line { kind, text: line, number, words: Vec::new() };
-                    set_line(&line, digits, &paper, width).len()
+                    let line = DiffLine { kind, text: line, number, changed_words: Vec::new() };
+                    layout_line(&line, digits, &paper, width).len()
                 }
             };
             byte += line.len() + 1;
@@ -64,14 +64,8 @@ impl LongDiff {
 
     /// Lays out `take` rows from row `from` on.
     pub fn window(&self, from: usize, take: usize, theme: &Theme, lang: Lang) -> Vec<Row<'static>> {
-        let paper = LayoutContext {
-            theme,
-            lang,
-            width: self.width,
-            spinner: 0,
-            elapsed_ms: 0,
-            paints: None,
-        };
+        let paper =
+            LayoutContext { theme, lang, width: self.width, spinner: 0, elapsed_ms: 0, highlights: None };
         let at = self.stops.partition_point(|stop| stop.row <= from).saturating_sub(1);
         let Some(stop) = self.stops.get(at) else { return Vec::new() };
         let skip = from - stop.row;
@@ -79,14 +73,14 @@ impl LongDiff {
         let mut numbers = stop.numbers;
         // Each line takes at least one row.
         let behind = text.get(stop.byte..).unwrap_or_default().split('\n').take(skip + take);
-        let mut lines: Vec<Line<'_>> = behind
+        let mut lines: Vec<DiffLine<'_>> = behind
             .map(|text| {
-                let (kind, number) = numbers.take(text);
-                Line { kind, text, number, words: Vec::new() }
+                let (kind, number) = numbers.advance(text);
+                DiffLine { kind, text, number, changed_words: Vec::new() }
             })
             .collect();
-        mark_words(&mut lines);
-        let rows = lines.iter().flat_map(|line| set_line(line, self.digits, &paper, self.width));
+        mark_changed_words(&mut lines);
+        let rows = lines.iter().flat_map(|line| layout_line(line, self.digits, &paper, self.width));
         rows.skip(skip).take(take).map(|strip| strip.line).collect()
     }
 }

@@ -39,19 +39,19 @@ mod text;
 mod time;
 
 pub use diff::rows as diff_rows;
-pub use highlight::{Highlighter, Painted, Snippet};
+pub use highlight::{Highlighter, HighlightedCode, Snippet};
 pub use long_diff::LongDiff;
 pub use scroll::Scroll;
 pub use search::{SearchStatus, Stage};
-pub use select::Released;
+pub use select::ReleaseOutcome;
 
 use block::{BlockBody, Fold};
 use paper::{LinkColumns, MEASURE, StyledRow};
-use scroll::{LayoutSetting, RowPosition, STAMP, Sheets, end, gap, gutter};
+use scroll::{RowPosition, STAMP, LayoutSetting, RowCache, end_position, blank_rows_before, gutter};
 use search::{SearchHit, TranscriptSearch};
 use select::Pointer;
-use story::Story;
-use time::When;
+use story::TranscriptBuilder;
+use time::ArrivalTime;
 
 /// Counting of unseen rows stops here.
 const UNSEEN: usize = 999;
@@ -73,24 +73,24 @@ pub struct DrawOptions<'a> {
 /// The conversation and the position of the view in it.
 #[derive(Debug, Default)]
 pub struct Transcript {
-    story: Story,
-    sheets: Sheets,
+    builder: TranscriptBuilder,
+    row_cache: RowCache,
     /// The row at the top of the view; `None` follows the end.
     top: Option<RowPosition>,
     /// The first row that was never in view, while the view is not at the end.
-    mark: RowPosition,
-    unseen: usize,
+    unseen_from: RowPosition,
+    unseen_rows: usize,
     /// The area of the last frame, and the place of each of its rows.
-    shown: (Rect, Vec<RowPosition>),
-    steps: Fold,
+    drawn_rows: (Rect, Vec<RowPosition>),
+    step_fold: Fold,
     search: Option<TranscriptSearch>,
     pointer: Pointer,
-    anchors: Vec<Anchor>,
+    hyperlinks: Vec<Hyperlink>,
 }
 
 /// Cells of the screen that link to an address.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Anchor {
+pub struct Hyperlink {
     pub y: u16,
     pub columns: Range<u16>,
     pub address: Rc<str>,
@@ -100,135 +100,135 @@ pub struct Anchor {
 
 impl Transcript {
     /// Sets the time of the events applied from now on.
-    pub fn at(&mut self, now: Millis) {
-        self.story.now = When::Here(now);
+    pub fn set_time(&mut self, now: Millis) {
+        self.builder.now = ArrivalTime::SinceStart(now);
     }
 
     /// Applies an event of the session; events that are not shown are ignored.
     pub fn apply(&mut self, event: &Event) {
-        let before = self.story.blocks.len();
+        let before = self.builder.blocks.len();
         if let Some(search) = &mut self.search {
-            search.changed(touched(&self.story.blocks, event));
+            search.invalidate_from(first_changed_part(&self.builder.blocks, event));
         }
-        self.story.apply(event);
-        if let Some(len) = self.story.take_cut() {
-            self.shrunk(len);
+        self.builder.apply(event);
+        if let Some(len) = self.builder.take_removed_from() {
+            self.invalidate_from(len);
         }
-        if self.steps == Fold::Open {
-            self.story.blocks.iter_mut().skip(before).for_each(|block| unfold(block, Fold::Open));
+        if self.step_fold == Fold::Open {
+            self.builder.blocks.iter_mut().skip(before).for_each(|block| apply_fold(block, Fold::Open));
         }
     }
 
     /// Prepends earlier events without moving the view. `at`: the wall-clock time of each event, in
     /// milliseconds since 1970.
-    pub fn before(&mut self, events: &[Event], at: &[i64]) {
-        let mut older = Story::default();
-        older.now = When::Unknown;
+    pub fn prepend(&mut self, events: &[Event], at: &[i64]) {
+        let mut older = TranscriptBuilder::default();
+        older.now = ArrivalTime::Unknown;
         for (index, event) in events.iter().enumerate() {
             if let Some(at) = at.get(index) {
-                older.now = When::Wall(u64::try_from(*at).unwrap_or(0));
+                older.now = ArrivalTime::WallClock(u64::try_from(*at).unwrap_or(0));
             }
             older.apply(event);
         }
-        let fold = self.steps;
+        let fold = self.step_fold;
         if fold == Fold::Open {
-            older.blocks.iter_mut().for_each(|block| unfold(block, fold));
+            older.blocks.iter_mut().for_each(|block| apply_fold(block, fold));
         }
-        let count = self.story.before(older);
+        let count = self.builder.prepend(older);
         self.deselect();
-        self.sheets.forget(0);
-        let places = self.top.iter_mut().chain([&mut self.mark]).chain(&mut self.shown.1);
+        self.row_cache.remove_from(0);
+        let places = self.top.iter_mut().chain([&mut self.unseen_from]).chain(&mut self.drawn_rows.1);
         places.for_each(|place| place.block += count);
         if let Some(search) = &mut self.search {
-            search.moved_down(count);
+            search.shift_blocks(count);
         }
     }
 
     /// All turns with the words they began with, the last first.
     pub fn turns(&self) -> impl Iterator<Item = (u64, &str)> {
-        self.story.turns()
+        self.builder.turns()
     }
 
     /// Adds a message of the interface itself, such as the result of a command.
-    pub fn notice(&mut self, notice: Notice) {
-        self.story.notice(notice);
+    pub fn add_notice(&mut self, notice: Notice) {
+        self.builder.notice(notice);
     }
 
     /// Adds a titled block of lines.
-    pub fn page(&mut self, title: impl Into<LocalizedText>, body: Vec<PageRow>) {
-        self.story.page(title.into(), body);
+    pub fn add_page(&mut self, title: impl Into<LocalizedText>, body: Vec<PageRow>) {
+        self.builder.page(title.into(), body);
     }
 
     /// Scrolls. Does nothing before the first frame.
     pub fn scroll(&mut self, by: Scroll) {
-        let height = i32::from(self.sheets.setting.height);
+        let height = i32::from(self.row_cache.setting.height);
         match by {
-            Scroll::Lines(rows) => self.move_by(rows),
+            Scroll::Lines(rows) => self.scroll_by(rows),
             Scroll::Pages(pages) => {
-                self.move_by(pages.saturating_mul(height.saturating_sub(1).max(1)));
+                self.scroll_by(pages.saturating_mul(height.saturating_sub(1).max(1)));
             }
-            Scroll::Top => self.look_at(RowPosition::default()),
+            Scroll::Top => self.scroll_to(RowPosition::default()),
             Scroll::Bottom => self.top = None,
-            Scroll::Turn(turns) => self.turn(turns),
+            Scroll::Turn(turns) => self.scroll_turns(turns),
         }
     }
 
     /// Unfolds all steps and reasoning, or folds them again.
     pub fn toggle_steps(&mut self) {
         self.deselect();
-        self.steps = match self.steps {
-            Fold::Natural | Fold::Closed => Fold::Open,
-            Fold::Open => Fold::Natural,
+        self.step_fold = match self.step_fold {
+            Fold::Auto | Fold::Closed => Fold::Open,
+            Fold::Open => Fold::Auto,
         };
-        let fold = self.steps;
-        self.story.blocks.iter_mut().for_each(|block| unfold(block, fold));
+        let fold = self.step_fold;
+        self.builder.blocks.iter_mut().for_each(|block| apply_fold(block, fold));
     }
 
     /// Folds or unfolds the block at a row of the screen, as the mouse counts it; false when there
     /// is nothing to fold.
     pub fn click(&mut self, row: u16) -> bool {
-        let (area, places) = &self.shown;
+        let (area, places) = &self.drawn_rows;
         let at = row.checked_sub(area.y).and_then(|row| places.get(usize::from(row)));
-        let block = at.and_then(|at| self.story.blocks.get_mut(at.block));
+        let block = at.and_then(|at| self.builder.blocks.get_mut(at.block));
         block.is_some_and(block::Block::toggle)
     }
 
     /// The suggestions of the last answer, while nothing follows it.
     pub fn suggestions(&self) -> &[String] {
-        &self.story.suggestions
+        &self.builder.suggestions
     }
 
     /// The source of a whole answer; 0 is the last one.
     pub fn answer(&self, back: usize) -> Option<&str> {
-        self.story.answers().nth(back)
+        self.builder.answers().nth(back)
     }
 
     /// True while the view follows the end.
-    pub fn following(&self) -> bool {
+    pub fn is_following(&self) -> bool {
         self.top.is_none()
     }
 
     /// Rows added below the view since it left the end; 999 means "or more".
-    pub fn unseen(&self) -> usize {
-        self.unseen
+    pub fn unseen_rows(&self) -> usize {
+        self.unseen_rows
     }
 
     pub fn is_empty(&self) -> bool {
-        self.story.blocks.is_empty()
+        self.builder.blocks.is_empty()
     }
 
     /// Code near the view that is not highlighted yet, one piece at a time: have a [`Highlighter`]
     /// paint it on another thread, then pass the result to [`Transcript::colour`].
-    pub fn uncoloured(&self) -> Option<Snippet> {
-        self.sheets
-            .near()
+    pub fn next_unhighlighted(&self) -> Option<Snippet> {
+        self.row_cache
+            .cached_parts()
             .into_iter()
-            .find_map(|at| self.story.blocks.get(at.0)?.uncoloured(at, &self.sheets.paints))
+            .find_map(|at| self.builder.blocks.get(at.0)?.unhighlighted(at, &self.row_cache.highlights))
     }
 
     /// Takes the colours of a piece of code.
-    pub fn colour(&mut self, painted: Painted) {
-        self.sheets.paint(painted);
+    pub fn add_highlight(&mut self, painted: HighlightedCode) {
+        self.row_cache.add_highlight(painted);
     }
 
     /// Draws the rows in view.
@@ -237,31 +237,31 @@ impl Transcript {
         if width == 0 || height == 0 {
             return;
         }
-        self.anchors.clear();
-        let stamped = look.clock.is_some() != self.sheets.setting.clock.is_some();
-        let narrower = stamped || width != self.sheets.setting.width;
+        self.hyperlinks.clear();
+        let stamped = look.clock.is_some() != self.row_cache.setting.clock.is_some();
+        let narrower = stamped || width != self.row_cache.setting.width;
         let theme = look.theme.clone();
         let setting = LayoutSetting { width, height, lang: look.lang, theme, clock: look.clock };
-        self.sheets.begin(setting, look.spinner, look.elapsed_ms);
-        self.story.settle();
+        self.row_cache.begin_frame(setting, look.spinner, look.elapsed_ms);
+        self.builder.freeze_finished();
         if narrower {
             self.deselect();
             self.keep_place();
         }
-        self.read_on(narrower);
+        self.search_next_slice(narrower);
         let top = self.first_row();
         let bottom = self.draw(top, area, buf);
         self.follow_pointer();
         self.mark_selection(buf);
         self.count_unseen(bottom);
-        self.sheets.end();
+        self.row_cache.end_frame();
     }
 
     /// The row at the top of the view. Within a screen of the end, the view follows the end.
     fn first_row(&mut self) -> RowPosition {
         let lowest = self.lowest();
         if let Some(top) = self.top {
-            let (top, _) = self.sheets.down(&mut self.story.blocks, top, 0);
+            let (top, _) = self.row_cache.down(&mut self.builder.blocks, top, 0);
             if top < lowest {
                 self.top = Some(top);
                 return top;
@@ -273,18 +273,18 @@ impl Transcript {
 
     /// The top row when the last row is at the bottom of the view.
     fn lowest(&mut self) -> RowPosition {
-        let blocks = &mut self.story.blocks;
-        let end = end(blocks);
-        self.sheets.up(blocks, end, usize::from(self.sheets.setting.height)).0
+        let blocks = &mut self.builder.blocks;
+        let end = end_position(blocks);
+        self.row_cache.up(blocks, end, usize::from(self.row_cache.setting.height)).0
     }
 
     /// Draws from `top` on; returns the place after the last row.
     fn draw(&mut self, top: RowPosition, area: Rect, buf: &mut Buffer) -> RowPosition {
         let mut shown = Vec::with_capacity(usize::from(area.height));
         let (mut place, mut y) = (top, area.top());
-        while y < area.bottom() && place.block < self.story.blocks.len() {
+        while y < area.bottom() && place.block < self.builder.blocks.len() {
             let at = (place.block, place.part);
-            let height = self.sheets.height(&mut self.story.blocks, at);
+            let height = self.row_cache.height(&mut self.builder.blocks, at);
             if place.row < height {
                 y = self.draw_part(place, Rect { y, height: area.bottom() - y, ..area }, buf);
                 let drawn = usize::from(y - area.top()) - shown.len();
@@ -292,27 +292,24 @@ impl Transcript {
                 place.row += drawn;
             }
             if place.row >= height {
-                (place, _) = self.sheets.down(
-                    &mut self.story.blocks,
-                    RowPosition { row: height, ..place },
-                    0,
-                );
+                (place, _) =
+                    self.row_cache.down(&mut self.builder.blocks, RowPosition { row: height, ..place }, 0);
             }
         }
-        self.shown = (area, shown);
+        self.drawn_rows = (area, shown);
         place
     }
 
     /// Draws one part from `place` on; returns the next free row of the screen.
     fn draw_part(&mut self, place: RowPosition, area: Rect, buf: &mut Buffer) -> u16 {
         let at = (place.block, place.part);
-        let blank = gap(&self.story.blocks, at);
-        let rows = self.sheets.rows(&mut self.story.blocks, at);
-        let paper = self.sheets.paper();
-        let Some(block) = self.story.blocks.get(place.block) else { return area.y };
+        let blank = blank_rows_before(&self.builder.blocks, at);
+        let rows = self.row_cache.rows(&mut self.builder.blocks, at);
+        let paper = self.row_cache.layout_context();
+        let Some(block) = self.builder.blocks.get(place.block) else { return area.y };
         let mark_row = blank + block.mark_row(rows.len());
         let gutter = gutter(usize::from(area.width)) as u16;
-        let anchors = &mut self.anchors;
+        let anchors = &mut self.hyperlinks;
         let mut y = area.y;
         for row in place.row..blank + rows.len() {
             if y >= area.bottom() {
@@ -322,10 +319,10 @@ impl Transcript {
             if let Some(line) = line {
                 buf.set_line(area.x + gutter, y, &line.line, area.width - gutter);
                 let from = area.x + gutter;
-                anchors.extend(line.links.iter().map(|link| Anchor::drawn(link, from, y, buf)));
+                anchors.extend(line.links.iter().map(|link| Hyperlink::from_link(link, from, y, buf)));
             }
             if row == blank && place.part == 0 {
-                stamp(block, line, (area, y), buf, &self.sheets.setting);
+                draw_time(block, line, (area, y), buf, &self.row_cache.setting);
             }
             if row == mark_row
                 && place.part == 0
@@ -341,20 +338,20 @@ impl Transcript {
     }
 
     /// The links on the screen that nothing else covers.
-    pub fn anchors(&self, buf: &Buffer) -> Vec<Anchor> {
-        let is_seen = |anchor: &&Anchor| anchor.text == read_cells(buf, &anchor.columns, anchor.y);
-        self.anchors.iter().filter(is_seen).cloned().collect()
+    pub fn visible_hyperlinks(&self, buf: &Buffer) -> Vec<Hyperlink> {
+        let is_seen = |anchor: &&Hyperlink| anchor.text == read_cells(buf, &anchor.columns, anchor.y);
+        self.hyperlinks.iter().filter(is_seen).cloned().collect()
     }
 
     /// Highlights the search hits in a part that was drawn from `place` on.
     fn mark_hits(&mut self, place: RowPosition, area: Rect, buf: &mut Buffer) {
         let Some(search) = &self.search else { return };
         let at = (place.block, place.part);
-        let blank = gap(&self.story.blocks, at);
-        let rows = self.sheets.rows(&mut self.story.blocks, at);
+        let blank = blank_rows_before(&self.builder.blocks, at);
+        let rows = self.row_cache.rows(&mut self.builder.blocks, at);
         let gutter = gutter(usize::from(area.width));
-        let theme = &self.sheets.setting.theme;
-        for (cells, now) in search.marks(at, &rows) {
+        let theme = &self.row_cache.setting.theme;
+        for (cells, now) in search.hit_cells(at, &rows) {
             let Some(row) = (blank + cells.row).checked_sub(place.row) else { continue };
             let (y, x) = (usize::from(area.y) + row, usize::from(area.x) + gutter);
             if y < usize::from(area.bottom()) {
@@ -370,36 +367,36 @@ impl Transcript {
     }
 
     /// Searches the next slice, and goes to the first hit once it is found.
-    fn read_on(&mut self, narrower: bool) {
+    fn search_next_slice(&mut self, narrower: bool) {
         let Some(search) = &mut self.search else { return };
         if narrower {
-            search.again();
+            search.restart();
         }
-        let paper = self.sheets.paper();
-        if let Some(hit) = search.read(&self.story.blocks, &paper) {
-            self.show(hit);
+        let paper = self.row_cache.layout_context();
+        if let Some(hit) = search.search_slice(&self.builder.blocks, &paper) {
+            self.show_hit(hit);
         }
     }
 
     /// Unfolds the block of a hit and brings its row into view, a third from the top.
-    fn show(&mut self, hit: SearchHit) {
-        let Some(block) = self.story.blocks.get_mut(hit.part.0) else { return };
+    fn show_hit(&mut self, hit: SearchHit) {
+        let Some(block) = self.builder.blocks.get_mut(hit.part.0) else { return };
         let same = block.fold == Fold::Open || block.is_open().is_none();
-        unfold(block, Fold::Open);
-        let rows = self.sheets.rows(&mut self.story.blocks, hit.part);
+        apply_fold(block, Fold::Open);
+        let rows = self.row_cache.rows(&mut self.builder.blocks, hit.part);
         let row = self.search.as_ref().and_then(|search| search.row(hit, &rows));
-        let row = gap(&self.story.blocks, hit.part) + row.unwrap_or_default();
+        let row = blank_rows_before(&self.builder.blocks, hit.part) + row.unwrap_or_default();
         let place = RowPosition { block: hit.part.0, part: hit.part.1, row };
-        let seen = |first: &RowPosition| *first <= place && self.shown.1.last() >= Some(&place);
-        if !(same && self.shown.1.first().is_some_and(seen)) {
-            let above = usize::from(self.sheets.setting.height) / 3;
-            let (top, _) = self.sheets.up(&mut self.story.blocks, place, above);
-            self.look_at(top);
+        let seen = |first: &RowPosition| *first <= place && self.drawn_rows.1.last() >= Some(&place);
+        if !(same && self.drawn_rows.1.first().is_some_and(seen)) {
+            let above = usize::from(self.row_cache.setting.height) / 3;
+            let (top, _) = self.row_cache.up(&mut self.builder.blocks, place, above);
+            self.scroll_to(top);
         }
     }
 
-    fn move_by(&mut self, rows: i32) {
-        if self.sheets.setting.height == 0 {
+    fn scroll_by(&mut self, rows: i32) {
+        if self.row_cache.setting.height == 0 {
             return;
         }
         let steps = rows.unsigned_abs() as usize;
@@ -407,40 +404,40 @@ impl Transcript {
             Some(top) => top,
             None => self.lowest(),
         };
-        let blocks = &mut self.story.blocks;
+        let blocks = &mut self.builder.blocks;
         let (top, _) = match rows {
-            0.. => self.sheets.down(blocks, top, steps),
-            _ => self.sheets.up(blocks, top, steps),
+            0.. => self.row_cache.down(blocks, top, steps),
+            _ => self.row_cache.up(blocks, top, steps),
         };
-        self.look_at(top);
+        self.scroll_to(top);
     }
 
     /// Puts a row at the top, unless the end would then be in view.
-    fn look_at(&mut self, top: RowPosition) {
-        if self.sheets.setting.height == 0 {
+    fn scroll_to(&mut self, top: RowPosition) {
+        if self.row_cache.setting.height == 0 {
             return;
         }
         let lowest = self.lowest();
         let was_following = self.top.is_none();
         self.top = (top < lowest).then_some(top);
         if was_following {
-            self.mark = self.tail();
+            self.unseen_from = self.end_of_last_part();
         }
     }
 
     /// Goes to the user's message `turns` further down.
-    fn turn(&mut self, turns: i32) {
+    fn scroll_turns(&mut self, turns: i32) {
         let top = match self.top {
             Some(top) => top,
             None => self.lowest(),
         };
-        let blocks = &self.story.blocks;
+        let blocks = &self.builder.blocks;
         let said: Vec<usize> = (0..blocks.len())
             .filter(|at| {
-                blocks.get(*at).is_some_and(|block| matches!(block.body, BlockBody::Said { .. }))
+                blocks.get(*at).is_some_and(|block| matches!(block.body, BlockBody::UserMessage { .. }))
             })
             .collect();
-        let start = |at: usize| RowPosition { block: at, part: 0, row: gap(blocks, (at, 0)) };
+        let start = |at: usize| RowPosition { block: at, part: 0, row: blank_rows_before(blocks, (at, 0)) };
         let steps = turns.unsigned_abs() as usize;
         let found = match turns {
             0 => return,
@@ -448,68 +445,68 @@ impl Transcript {
             _ => said.iter().rev().map(|at| start(*at)).filter(|at| *at < top).nth(steps - 1),
         };
         match found {
-            Some(place) => self.look_at(place),
+            Some(place) => self.scroll_to(place),
             None if turns > 0 => self.top = None,
-            None => self.look_at(RowPosition::default()),
+            None => self.scroll_to(RowPosition::default()),
         }
     }
 
     /// The last part that has rows, past its last row.
-    fn tail(&mut self) -> RowPosition {
-        let blocks = &mut self.story.blocks;
+    fn end_of_last_part(&mut self) -> RowPosition {
+        let blocks = &mut self.builder.blocks;
         let Some(block) = blocks.len().checked_sub(1) else { return RowPosition::default() };
         let part = blocks.last().map_or(0, |block| block.parts().saturating_sub(1));
-        let row = self.sheets.height(blocks, (block, part));
+        let row = self.row_cache.height(blocks, (block, part));
         RowPosition { block, part, row }
     }
 
     fn count_unseen(&mut self, bottom: RowPosition) {
         if self.top.is_none() {
-            self.unseen = 0;
+            self.unseen_rows = 0;
             return;
         }
-        let (mark, over) = self.sheets.down(&mut self.story.blocks, self.mark, 0);
-        let behind = over > 0 || mark.block >= self.story.blocks.len();
+        let (mark, over) = self.row_cache.down(&mut self.builder.blocks, self.unseen_from, 0);
+        let behind = over > 0 || mark.block >= self.builder.blocks.len();
         // Past the last row means at its end, since the part may grow.
-        self.mark = if behind { self.tail() } else { mark.max(bottom) };
-        let (_, missing) = self.sheets.down(&mut self.story.blocks, self.mark, UNSEEN);
-        self.unseen = UNSEEN.saturating_sub(missing);
+        self.unseen_from = if behind { self.end_of_last_part() } else { mark.max(bottom) };
+        let (_, missing) = self.row_cache.down(&mut self.builder.blocks, self.unseen_from, UNSEEN);
+        self.unseen_rows = UNSEEN.saturating_sub(missing);
     }
 
     /// Keeps the same part at the top when the width changes, scrolled in as far as before.
     fn keep_place(&mut self) {
-        let blocks = &mut self.story.blocks;
-        let (Some(top), mark) = (self.top, self.mark) else { return };
-        let height = self.sheets.height(blocks, (top.block, top.part));
+        let blocks = &mut self.builder.blocks;
+        let (Some(top), mark) = (self.top, self.unseen_from) else { return };
+        let height = self.row_cache.height(blocks, (top.block, top.part));
         self.top = Some(RowPosition { row: top.row.min(height.saturating_sub(1)), ..top });
-        let height = self.sheets.height(blocks, (mark.block, mark.part));
-        self.mark = RowPosition { row: mark.row.min(height), ..mark };
+        let height = self.row_cache.height(blocks, (mark.block, mark.part));
+        self.unseen_from = RowPosition { row: mark.row.min(height), ..mark };
     }
 
     /// Blocks from `len` on were removed or replaced.
-    fn shrunk(&mut self, len: usize) {
-        self.sheets.forget(len);
-        self.forget_selection(len);
+    fn invalidate_from(&mut self, len: usize) {
+        self.row_cache.remove_from(len);
+        self.drop_selection_from(len);
         if self.top.is_some_and(|top| top.block >= len) {
             self.top = None;
         }
-        if self.mark.block >= len {
-            self.mark = end(&self.story.blocks);
+        if self.unseen_from.block >= len {
+            self.unseen_from = end_position(&self.builder.blocks);
         }
     }
 }
 
-impl Anchor {
+impl Hyperlink {
     #[cfg(test)]
-    pub fn to(address: &str, y: u16, columns: Range<u16>) -> Anchor {
-        Anchor { y, columns, address: address.into(), text: String::new() }
+    pub fn new(address: &str, y: u16, columns: Range<u16>) -> Hyperlink {
+        Hyperlink { y, columns, address: address.into(), text: String::new() }
     }
 
-    fn drawn(link: &LinkColumns, from: u16, y: u16, buf: &Buffer) -> Anchor {
+    fn from_link(link: &LinkColumns, from: u16, y: u16, buf: &Buffer) -> Hyperlink {
         let Range { start, end } = link.columns;
         let columns = from.saturating_add(start)..from.saturating_add(end).min(buf.area.right());
         let text = read_cells(buf, &columns, y);
-        Anchor { y, columns, address: Rc::clone(&link.address), text }
+        Hyperlink { y, columns, address: Rc::clone(&link.address), text }
     }
 }
 
@@ -518,15 +515,15 @@ fn read_cells(buf: &Buffer, columns: &Range<u16>, y: u16) -> String {
 }
 
 /// Draws the time of a block after its first row, or close to the row where that is short.
-fn stamp(
+fn draw_time(
     block: &block::Block,
     line: Option<&StyledRow>,
     (area, y): (Rect, u16),
     buf: &mut Buffer,
     setting: &LayoutSetting,
 ) {
-    let (Some(clock), Some(line)) = (setting.clock(), line) else { return };
-    let Some(wall) = block.at.wall(clock) else { return };
+    let (Some(clock), Some(line)) = (setting.visible_clock(), line) else { return };
+    let Some(wall) = block.arrival.wall_clock(clock) else { return };
     let taken = gutter(area.width.into()) + line.width() + 1;
     let put = |time: String, buf: &mut Buffer| {
         let text = usize::from(area.width).saturating_sub(time.len() + 1);
@@ -539,19 +536,19 @@ fn stamp(
         fits
     };
     // The day is added where it differs and there is room.
-    if !time::same_day(wall, clock) && put(time::of_day_and_day(wall), buf) {
+    if !time::same_day(wall, clock) && put(time::date_and_time(wall), buf) {
         return;
     }
-    put(time::of_day(wall), buf);
+    put(time::time_of_day(wall), buf);
 }
 
 /// The range of parts that an event may change.
-fn touched(blocks: &[block::Block], event: &Event) -> (usize, usize) {
-    let turn = || blocks.iter().rposition(|block| matches!(block.body, BlockBody::Said { .. }));
+fn first_changed_part(blocks: &[block::Block], event: &Event) -> (usize, usize) {
+    let turn = || blocks.iter().rposition(|block| matches!(block.body, BlockBody::UserMessage { .. }));
     match event {
         Event::StepOutput { .. } => (blocks.len(), 0),
         Event::Delta { .. } | Event::ReasoningDelta { .. } => match blocks.last() {
-            Some(last) => (blocks.len() - 1, last.opened_parts().saturating_sub(1)),
+            Some(last) => (blocks.len() - 1, last.unfolded_part_count().saturating_sub(1)),
             None => (0, 0),
         },
         Event::Cleared | Event::Rewound { .. } => (0, 0),
@@ -559,9 +556,9 @@ fn touched(blocks: &[block::Block], event: &Event) -> (usize, usize) {
     }
 }
 
-fn unfold(block: &mut block::Block, fold: Fold) {
+fn apply_fold(block: &mut block::Block, fold: Fold) {
     if block.is_open().is_some() {
-        block.refold(fold);
+        block.set_fold(fold);
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use ratatui::text::{Line, Span};
 
-use super::block::sentence;
+use super::block::layout_sentence;
 use super::diff;
-use super::markdown::bars;
-use super::paper::{Break, LayoutContext, Paragraph, StyledRow, prefixed};
+use super::markdown::bar_prefixes;
+use super::paper::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::time;
 use crate::safety::clean::{Cleaner, TextSource, clean, is_binary};
 use crate::tui::clean::elide_end;
@@ -46,12 +46,12 @@ impl Tail {
         }
     }
 
-    pub fn set(&self, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    pub fn layout(&self, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         if is_binary(&self.text) {
             return Vec::new();
         }
         let lines: Vec<&str> = self.text.lines().rev().take(RUNNING).collect();
-        lines.into_iter().rev().map(|line| one(line, paper)).collect()
+        lines.into_iter().rev().map(|line| one_row(line, paper)).collect()
     }
 }
 
@@ -69,12 +69,12 @@ pub(super) struct Excerpt {
 }
 
 impl Excerpt {
-    pub fn of(output: &str) -> Excerpt {
+    pub fn from_output(output: &str) -> Excerpt {
         if is_binary(output) {
             return Excerpt { binary: Some(output.len()), ..Excerpt::default() };
         }
         let text = clean(output, TextSource::Command);
-        let diff = diff::looks_like_one(&text);
+        let diff = diff::looks_like_diff(&text);
         let mut out = Excerpt { diff, ..Excerpt::default() };
         let mut last: VecDeque<&str> = VecDeque::new();
         for (at, line) in text.trim_end().split('\n').enumerate() {
@@ -102,10 +102,10 @@ impl Excerpt {
     }
 
     /// All that is kept, or its two ends in about `most` rows at most.
-    pub fn set(&self, most: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    pub fn layout(&self, most: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         if let Some(bytes) = self.binary {
-            let say = screen::OUTPUT_BINARY.with("n", time::grouped(bytes as u64));
-            return sentence(&say, paper.theme.dim, paper);
+            let say = screen::OUTPUT_BINARY.with("n", time::group_digits(bytes as u64));
+            return layout_sentence(&say, paper.theme.dim, paper);
         }
         let lines: Vec<&str> = self.head.lines().chain(self.tail.lines()).collect();
         let (head, tail) = match lines.len() > most {
@@ -116,8 +116,8 @@ impl Excerpt {
         let mut rows = Vec::new();
         rows.extend(self.lines(lines.get(..head).unwrap_or_default(), paper));
         if left_out > 0 {
-            let say = screen::OUTPUT_LEFT_OUT.with("n", time::grouped(left_out as u64));
-            rows.extend(sentence(&say, paper.theme.dim, paper));
+            let say = screen::OUTPUT_LEFT_OUT.with("n", time::group_digits(left_out as u64));
+            rows.extend(layout_sentence(&say, paper.theme.dim, paper));
         }
         rows.extend(self.lines(lines.get(lines.len() - tail..).unwrap_or_default(), paper));
         rows
@@ -125,8 +125,8 @@ impl Excerpt {
 
     fn lines(&self, lines: &[&str], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         match self.diff && !lines.is_empty() {
-            true => diff::set(&lines.join("\n"), "", paper, paper.width),
-            false => lines.iter().flat_map(|line| all(line, paper)).collect(),
+            true => diff::layout(&lines.join("\n"), "", paper, paper.width),
+            false => lines.iter().flat_map(|line| all_rows(line, paper)).collect(),
         }
     }
 
@@ -135,24 +135,24 @@ impl Excerpt {
         let lines = self.head.lines().chain(self.tail.lines()).filter(|line| !line.is_empty());
         let lines: Vec<&str> = lines.collect();
         let skipped = lines.len().saturating_sub(rows);
-        lines.into_iter().skip(skipped).map(|line| one(line, paper)).collect()
+        lines.into_iter().skip(skipped).map(|line| one_row(line, paper)).collect()
     }
 }
 
 /// One row, truncated where the line is too long.
-fn one(line: &str, paper: &LayoutContext<'_>) -> StyledRow {
-    let (bar, _) = bars(paper, paper.width);
-    let room = paper.measure().saturating_sub(bar.iter().map(Span::width).sum()).max(1);
-    prefixed(&bar, Line::styled(elide_end(line, room), paper.theme.dim).into())
+fn one_row(line: &str, paper: &LayoutContext<'_>) -> StyledRow {
+    let (bar, _) = bar_prefixes(paper, paper.width);
+    let room = paper.prose_width().saturating_sub(bar.iter().map(Span::width).sum()).max(1);
+    with_prefix(&bar, Line::styled(elide_end(line, room), paper.theme.dim).into())
 }
 
 /// All rows of a line.
-fn all(line: &str, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-    let para = Paragraph::styled(line, paper.theme.dim).expanded();
-    let (first, more) = bars(paper, paper.width);
+fn all_rows(line: &str, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let para = Paragraph::styled(line, paper.theme.dim).with_tabs_expanded();
+    let (first, more) = bar_prefixes(paper, paper.width);
     let room = paper.width.saturating_sub(first.iter().map(Span::width).sum()).max(1);
     let rows = para.rows(room, Break::Columns).into_iter().enumerate();
-    rows.map(|(at, row)| prefixed(if at == 0 { &first } else { &more }, row)).collect()
+    rows.map(|(at, row)| with_prefix(if at == 0 { &first } else { &more }, row)).collect()
 }
 
 fn first_chars(line: &str) -> &str {

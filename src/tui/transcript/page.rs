@@ -1,6 +1,6 @@
 //! A titled block of lines, such as the answer of `/status`.
 
-use super::block::{hanging, sentence};
+use super::block::{layout_labelled, layout_sentence};
 use super::paper::{Break, LayoutContext, Paragraph, StyledRow};
 use crate::protocol::PageRow;
 use crate::tui::clean;
@@ -9,35 +9,31 @@ use crate::words::LocalizedText;
 /// A label wider than this does not push all other values to the right.
 const LABEL: usize = 28;
 
-pub(super) fn set(
-    title: &LocalizedText,
-    rows: &[PageRow],
-    paper: &LayoutContext<'_>,
-) -> Vec<StyledRow> {
+pub(super) fn layout(title: &LocalizedText, rows: &[PageRow], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
     let theme = paper.theme;
     let indent = rows.iter().filter_map(|row| label_width(row, paper)).max().unwrap_or_default();
-    let mut out = sentence(title, theme.markup.heading, paper);
+    let mut out = layout_sentence(title, theme.markup.heading, paper);
     for row in rows {
         match row {
             PageRow::Heading(text) => {
                 if out.len() > 1 {
                     out.push(StyledRow::default());
                 }
-                let text = clean::flat(&text.text(paper.lang));
+                let text = clean::single_line(&text.text(paper.lang));
                 let para = Paragraph::styled(&text, theme.markup.strong);
                 out.extend(para.rows(paper.width, Break::Words));
             }
             PageRow::Line(text) => {
-                let text = clean::text(&text.text(paper.lang));
-                let para = Paragraph::styled(&text, theme.text).expanded();
+                let text = clean::sanitize(&text.text(paper.lang));
+                let para = Paragraph::styled(&text, theme.text).with_tabs_expanded();
                 let by = if is_prose(&text) { Break::Words } else { Break::Columns };
                 out.extend(para.rows(paper.width, by));
             }
             PageRow::Pair { label, value } => {
-                let label = clean::flat(&label.text(paper.lang));
-                let value = clean::text(&value.text(paper.lang));
+                let label = clean::single_line(&label.text(paper.lang));
+                let value = clean::sanitize(&value.text(paper.lang));
                 let indent = indent.max(clean::width(&label) + 2);
-                out.extend(hanging(&label, indent, &value, theme.text, paper));
+                out.extend(layout_labelled(&label, indent, &value, theme.text, paper));
             }
         }
     }
@@ -51,10 +47,8 @@ fn is_prose(text: &str) -> bool {
 
 fn label_width(row: &PageRow, paper: &LayoutContext<'_>) -> Option<usize> {
     match row {
-        PageRow::Pair { label, .. } => {
-            Some(clean::width(&clean::flat(&label.text(paper.lang))) + 2)
-                .filter(|width| *width <= LABEL)
-        }
+        PageRow::Pair { label, .. } => Some(clean::width(&clean::single_line(&label.text(paper.lang))) + 2)
+            .filter(|width| *width <= LABEL),
         PageRow::Heading(_) | PageRow::Line(_) => None,
     }
 }

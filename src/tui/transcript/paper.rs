@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::highlight::{Painted, Paints};
+use super::highlight::{HighlightedCode, HighlightCache};
 use crate::tui::clean;
 use crate::tui::theme::Theme;
 use crate::words::{Lang, LocalizedText, Phrase};
@@ -26,28 +26,28 @@ pub(super) struct LayoutContext<'a> {
     pub spinner: usize,
     pub elapsed_ms: u64,
     /// The colours of code known so far, and the part being laid out.
-    pub paints: Option<(&'a Paints, (usize, usize))>,
+    pub highlights: Option<(&'a HighlightCache, (usize, usize))>,
 }
 
 impl LayoutContext<'_> {
     /// Columns for prose.
-    pub fn measure(&self) -> usize {
+    pub fn prose_width(&self) -> usize {
         self.width.min(MEASURE)
     }
 
     /// The colours of the `nth` block of code in the current part.
-    pub fn paint(&self, nth: usize) -> Option<&Painted> {
-        let (paints, (block, part)) = self.paints?;
+    pub fn highlight(&self, nth: usize) -> Option<&HighlightedCode> {
+        let (paints, (block, part)) = self.highlights?;
         paints.get((block, part, nth))
     }
 
-    pub fn word(&self, word: Phrase) -> &'static str {
+    pub fn phrase(&self, word: Phrase) -> &'static str {
         word.text(self.lang)
     }
 
     /// A sentence with its values made safe to print.
-    pub fn say(&self, say: &LocalizedText) -> String {
-        clean::text(&say.text(self.lang))
+    pub fn localize(&self, say: &LocalizedText) -> String {
+        clean::sanitize(&say.text(self.lang))
     }
 }
 
@@ -77,7 +77,7 @@ impl Paragraph {
 
     /// Adds text after cleaning it: a parser can turn harmless text into text that is not.
     pub fn push(&mut self, text: &str, style: Style) {
-        self.text.push_str(&clean::text(text));
+        self.text.push_str(&clean::sanitize(text));
         match self.runs.last_mut() {
             Some((end, last)) if *last == style => *end = self.text.len(),
             _ => self.runs.push((self.text.len(), style)),
@@ -126,8 +126,8 @@ impl Paragraph {
         for line in self.text.split('\n') {
             // Tabs are already spaces, see `expanded`: offsets refer to that text.
             let rows = match how {
-                Break::Words => clean::rows(line, width),
-                Break::Columns => clean::cut(line, width),
+                Break::Words => clean::wrap_ranges(line, width),
+                Break::Columns => clean::cut_ranges(line, width),
             };
             let mut before = None;
             for row in rows {
@@ -135,7 +135,7 @@ impl Paragraph {
                 before = Some(row.end);
                 let (from, to) = (start + row.start, start + row.end);
                 let (line, links) = (self.slice(from, to, width), self.links_in(from, to));
-                out.push(StyledRow { line, lead: 0, goes_on: blanks, links });
+                out.push(StyledRow { line, prefix_columns: 0, continuation_spaces: blanks, links });
             }
             start += line.len() + 1;
         }
@@ -143,7 +143,7 @@ impl Paragraph {
     }
 
     /// The same paragraph with tabs as spaces.
-    pub fn expanded(self) -> Paragraph {
+    pub fn with_tabs_expanded(self) -> Paragraph {
         if !self.text.contains('\t') {
             return self;
         }
@@ -152,7 +152,7 @@ impl Paragraph {
         let mut column = 0;
         for (end, style) in self.runs {
             for (at, c) in self.text.get(start..end).unwrap_or_default().char_indices() {
-                out.moves(start + at);
+                out.move_offsets(start + at);
                 let spaces = if c == '\t' { clean::TAB - column % clean::TAB } else { 0 };
                 out.text.extend(std::iter::repeat_n(' ', spaces));
                 if c != '\t' {
@@ -163,7 +163,7 @@ impl Paragraph {
             out.runs.push((out.text.len(), style));
             start = end;
         }
-        out.moves(start);
+        out.move_offsets(start);
         for (range, _) in &mut out.links {
             *range = range.start & !MOVED..range.end & !MOVED;
         }
@@ -171,7 +171,7 @@ impl Paragraph {
     }
 
     /// Moves the offsets at `from` to the end of the new text.
-    fn moves(&mut self, from: usize) {
+    fn move_offsets(&mut self, from: usize) {
         let to = self.text.len() | MOVED;
         for (range, _) in &mut self.links {
             if range.start == from {
@@ -221,10 +221,10 @@ impl Paragraph {
 pub(super) struct StyledRow {
     pub line: Line<'static>,
     /// Columns at the left that are decoration: bars and indentation. `u16::MAX`: the whole row.
-    pub lead: u16,
+    pub prefix_columns: u16,
     /// Set where the row continues the line of the row above: the number of spaces of that line
     /// lost at the break.
-    pub goes_on: Option<u16>,
+    pub continuation_spaces: Option<u16>,
     /// The links in the row.
     pub links: Vec<LinkColumns>,
 }
@@ -247,12 +247,12 @@ impl LinkColumns {
 
 impl StyledRow {
     /// A row that is all decoration, such as the frame of a table.
-    pub fn ours(line: Line<'static>) -> StyledRow {
-        StyledRow { line, lead: u16::MAX, ..StyledRow::default() }
+    pub fn decoration(line: Line<'static>) -> StyledRow {
+        StyledRow { line, prefix_columns: u16::MAX, ..StyledRow::default() }
     }
 
-    pub fn is_ours(&self) -> bool {
-        self.lead == u16::MAX
+    pub fn is_decoration(&self) -> bool {
+        self.prefix_columns == u16::MAX
     }
 
     pub fn width(&self) -> usize {
@@ -267,14 +267,14 @@ impl From<Line<'static>> for StyledRow {
 }
 
 /// A row with a decorative prefix in front of it.
-pub(super) fn prefixed(prefix: &[Span<'static>], row: StyledRow) -> StyledRow {
+pub(super) fn with_prefix(prefix: &[Span<'static>], row: StyledRow) -> StyledRow {
     let columns: usize = prefix.iter().map(Span::width).sum();
     let mut spans = prefix.to_vec();
     spans.extend(row.line.spans);
     StyledRow {
         line: Line::from(spans),
-        lead: row.lead.saturating_add(columns as u16),
-        goes_on: row.goes_on,
+        prefix_columns: row.prefix_columns.saturating_add(columns as u16),
+        continuation_spaces: row.continuation_spaces,
         links: row.links.iter().map(|link| link.shifted(columns)).collect(),
     }
 }

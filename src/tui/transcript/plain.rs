@@ -1,8 +1,8 @@
 //! The whole conversation as text, for the terminal's own scrollback.
 
 use super::Transcript;
-use super::reading::read;
-use super::scroll::{LayoutSetting, gap};
+use super::reading::join_rows;
+use super::scroll::{LayoutSetting, blank_rows_before};
 use crate::tui::theme::Theme;
 use crate::words::screen as words;
 
@@ -14,21 +14,20 @@ const COLUMNS: u16 = 80;
 impl Transcript {
     /// All of it, with steps and reasoning unfolded, one line for each line of the source,
     /// containing only text and line breaks.
-    pub fn plain(&mut self) -> String {
-        self.story.settle();
-        if self.sheets.setting.width == 0 {
+    pub fn plain_text(&mut self) -> String {
+        self.builder.freeze_finished();
+        if self.row_cache.setting.width == 0 {
             let theme = Theme::default();
-            self.sheets.setting =
-                LayoutSetting { width: COLUMNS, theme, ..LayoutSetting::default() };
+            self.row_cache.setting = LayoutSetting { width: COLUMNS, theme, ..LayoutSetting::default() };
         }
         let mut parts = Vec::new();
         let mut size = 0;
-        for block in (0..self.story.blocks.len()).rev() {
+        for block in (0..self.builder.blocks.len()).rev() {
             let text = self.plain_block(block);
             size += text.len();
             parts.push(text);
             if size > MOST && block > 0 {
-                let cut = words::DUMP_CUT.with("n", block).text(self.sheets.paper().lang);
+                let cut = words::DUMP_CUT.with("n", block).text(self.row_cache.layout_context().lang);
                 parts.push(format!("{cut}\n\n"));
                 break;
             }
@@ -39,19 +38,19 @@ impl Transcript {
 
     fn plain_block(&self, at: usize) -> String {
         let mut out = String::new();
-        let Some(block) = self.story.blocks.get(at) else { return out };
-        let paper = self.sheets.paper();
+        let Some(block) = self.builder.blocks.get(at) else { return out };
+        let paper = self.row_cache.layout_context();
         let mut mark = block.mark(&paper);
-        for part in 0..block.opened_parts() {
+        for part in 0..block.unfolded_part_count() {
             let rows = match block.is_running() {
-                true => block.set(part, &paper),
-                false => block.set_opened(part, &paper),
+                true => block.layout(part, &paper),
+                false => block.layout_unfolded(part, &paper),
             };
-            let blank = part > 0 && gap(&self.story.blocks, (at, part)) > 0;
+            let blank = part > 0 && blank_rows_before(&self.builder.blocks, (at, part)) > 0;
             if blank || (part == 0 && at > 0) {
                 out.push('\n');
             }
-            for line in read(&rows) {
+            for line in join_rows(&rows) {
                 let text = line.text.trim_end();
                 if let Some(mark) = mark.take().filter(|_| !text.is_empty()) {
                     out.push_str(&mark.content);

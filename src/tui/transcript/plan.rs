@@ -3,24 +3,24 @@
 
 use ratatui::style::Modifier;
 
-use super::block::hanging;
+use super::block::layout_labelled;
 use super::paper::{LayoutContext, StyledRow};
 use crate::protocol::{PlanItem, PlanState};
 use crate::words::{plural, screen};
 
-pub(super) fn set(items: &[PlanItem], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+pub(super) fn layout(items: &[PlanItem], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
     let theme = paper.theme;
     let done = items.iter().filter(|item| item.state == PlanState::Done).count();
     let of = plural(items.len(), screen::PLAN_ONE, screen::PLAN_MANY);
     let head = screen::PLAN_HEAD.with("done", done).with("of", of);
-    let mut rows = super::block::sentence(&head, theme.dim, paper);
+    let mut rows = super::block::layout_sentence(&head, theme.dim, paper);
     for item in items {
         let (sign, style) = match item.state {
             PlanState::Pending => ("[ ] ", theme.text),
             PlanState::Doing => ("[>] ", theme.accent.add_modifier(Modifier::BOLD)),
             PlanState::Done => ("[x] ", theme.dim),
         };
-        rows.extend(hanging(sign, 4, &item.text, style, paper));
+        rows.extend(layout_labelled(sign, 4, &item.text, style, paper));
     }
     rows
 }

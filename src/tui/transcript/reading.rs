@@ -12,17 +12,17 @@ use crate::tui::clean;
 #[derive(Debug, Default)]
 pub(super) struct SourceLine {
     pub text: String,
-    pieces: Vec<Piece>,
+    segments: Vec<RowSegment>,
 }
 
 /// The part of a line that one row holds.
 #[derive(Debug)]
-struct Piece {
+struct RowSegment {
     row: usize,
     /// Its range in the line's text, in bytes.
     range: Range<usize>,
     /// Columns before it.
-    lead: usize,
+    prefix_columns: usize,
 }
 
 /// Columns of one row.
@@ -33,15 +33,15 @@ pub(super) struct Cells {
 }
 
 /// The lines of these rows. Rows that are all decoration yield none.
-pub(super) fn read(rows: &[StyledRow]) -> Vec<SourceLine> {
+pub(super) fn join_rows(rows: &[StyledRow]) -> Vec<SourceLine> {
     let mut out: Vec<SourceLine> = Vec::new();
     for (row, strip) in rows.iter().enumerate() {
-        if strip.is_ours() {
+        if strip.is_decoration() {
             continue;
         }
-        let lead = usize::from(strip.lead);
-        let text = behind(&plain(strip), lead).to_owned();
-        let blanks = match (strip.goes_on, out.last_mut()) {
+        let lead = usize::from(strip.prefix_columns);
+        let text = clusters_after(&row_text(strip), lead).to_owned();
+        let blanks = match (strip.continuation_spaces, out.last_mut()) {
             (Some(blanks), Some(_)) => usize::from(blanks),
             (Some(_), None) | (None, _) => {
                 out.push(SourceLine::default());
@@ -56,7 +56,7 @@ pub(super) fn read(rows: &[StyledRow]) -> Vec<SourceLine> {
 }
 
 /// The text of a row.
-fn plain(strip: &StyledRow) -> String {
+fn row_text(strip: &StyledRow) -> String {
     strip.line.spans.iter().map(|span| span.content.as_ref()).collect()
 }
 
@@ -65,22 +65,22 @@ impl SourceLine {
         self.text.extend(std::iter::repeat_n(' ', blanks));
         let start = self.text.len();
         self.text.push_str(text);
-        self.pieces.push(Piece { row, range: start..self.text.len(), lead });
+        self.segments.push(RowSegment { row, range: start..self.text.len(), prefix_columns: lead });
     }
 
     /// Where a stretch of the text is on the screen, one piece per row.
     pub fn cells(&self, bytes: &Range<usize>) -> Vec<Cells> {
         let touched =
-            |piece: &&Piece| piece.range.start < bytes.end && bytes.start < piece.range.end.max(1);
-        self.pieces.iter().filter(touched).filter_map(|piece| self.piece(piece, bytes)).collect()
+            |piece: &&RowSegment| piece.range.start < bytes.end && bytes.start < piece.range.end.max(1);
+        self.segments.iter().filter(touched).filter_map(|piece| self.segment_cells(piece, bytes)).collect()
     }
 
-    fn piece(&self, piece: &Piece, bytes: &Range<usize>) -> Option<Cells> {
+    fn segment_cells(&self, piece: &RowSegment, bytes: &Range<usize>) -> Option<Cells> {
         let start = bytes.start.max(piece.range.start);
         let end = bytes.end.min(piece.range.end);
         let column = |at: usize| {
             let before = self.text.get(piece.range.start..at).unwrap_or_default();
-            piece.lead + clean::width(before)
+            piece.prefix_columns + clean::width(before)
         };
         (start < end).then(|| Cells { row: piece.row, columns: column(start)..column(end) })
     }
@@ -88,18 +88,18 @@ impl SourceLine {
     /// The byte at a column of a row, rounded down to the start of a cluster; `None` for a row of
     /// another line.
     pub fn byte(&self, row: usize, column: usize) -> Option<usize> {
-        let piece = self.pieces.iter().find(|piece| piece.row == row)?;
+        let piece = self.segments.iter().find(|piece| piece.row == row)?;
         let text = self.text.get(piece.range.clone())?;
-        let room = column.saturating_sub(piece.lead);
-        Some(piece.range.start + before(text, room).len())
+        let room = column.saturating_sub(piece.prefix_columns);
+        Some(piece.range.start + clusters_before(text, room).len())
     }
 
     /// The range between two cells, each a row and a column, both included; `None` when no row of
     /// the line is between them.
-    pub fn between(&self, from: (usize, usize), to: (usize, usize)) -> Option<Range<usize>> {
-        let inside = |piece: &&Piece| from.0 <= piece.row && piece.row <= to.0;
-        let first = self.pieces.iter().find(inside)?;
-        let last = self.pieces.iter().rev().find(inside)?;
+    pub fn bytes_between(&self, from: (usize, usize), to: (usize, usize)) -> Option<Range<usize>> {
+        let inside = |piece: &&RowSegment| from.0 <= piece.row && piece.row <= to.0;
+        let first = self.segments.iter().find(inside)?;
+        let last = self.segments.iter().rev().find(inside)?;
         let start = match first.row == from.0 {
             true => self.byte(first.row, from.1)?,
             false => first.range.start,
@@ -107,7 +107,7 @@ impl SourceLine {
         let end = match last.row == to.0 {
             true => {
                 let text = self.text.get(last.range.clone())?;
-                last.range.start + until(text, to.1.checked_sub(last.lead)).len()
+                last.range.start + until(text, to.1.checked_sub(last.prefix_columns)).len()
             }
             false => last.range.end,
         };
@@ -116,7 +116,7 @@ impl SourceLine {
 }
 
 /// The clusters that end at or before a column.
-fn before(text: &str, columns: usize) -> &str {
+fn clusters_before(text: &str, columns: usize) -> &str {
     let mut used = 0;
     let fits = |cluster: &&str| {
         used += clean::width(cluster);
@@ -139,25 +139,25 @@ fn until(text: &str, column: Option<usize>) -> &str {
     text.get(..len).unwrap_or_default()
 }
 
-fn behind(text: &str, columns: usize) -> &str {
-    text.get(before(text, columns).len()..).unwrap_or_default()
+fn clusters_after(text: &str, columns: usize) -> &str {
+    text.get(clusters_before(text, columns).len()..).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use ratatui::style::Style;
 
-    use super::super::paper::{Break, Paragraph, prefixed};
+    use super::super::paper::{Break, Paragraph, with_prefix};
     use super::*;
 
     fn rows(text: &str, width: usize, how: Break) -> Vec<StyledRow> {
         let bar = [ratatui::text::Span::raw("╎ ")];
         let rows = Paragraph::styled(text, Style::new()).rows(width, how);
-        rows.into_iter().map(|row| prefixed(&bar, row)).collect()
+        rows.into_iter().map(|row| with_prefix(&bar, row)).collect()
     }
 
     fn texts(rows: &[StyledRow]) -> Vec<String> {
-        read(rows).into_iter().map(|line| line.text).collect()
+        join_rows(rows).into_iter().map(|line| line.text).collect()
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn a_stretch_across_a_break_covers_cells_in_two_rows() {
         let rows = rows("one two three", 8, Break::Words);
-        let lines = read(&rows);
+        let lines = join_rows(&rows);
         let cells = lines[0].cells(&(4..13));
         let expected = [Cells { row: 0, columns: 6..9 }, Cells { row: 1, columns: 2..7 }];
         assert_eq!(cells, expected);
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn half_a_wide_character_counts_from_its_start() {
         let rows = rows("中文", 8, Break::Columns);
-        let lines = read(&rows);
+        let lines = join_rows(&rows);
         assert_eq!([2, 3, 4].map(|column| lines[0].byte(0, column)), [Some(0), Some(0), Some(3)]);
         assert_eq!(lines[0].cells(&(3..6)), [Cells { row: 0, columns: 4..6 }]);
     }

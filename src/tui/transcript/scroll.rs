@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::block::{Block, BlockBody, GUTTER, Height};
-use super::highlight::{Painted, Paints};
+use super::highlight::{HighlightedCode, HighlightCache};
 use super::paper::{LayoutContext, StyledRow};
 use crate::tui::Millis;
 use crate::tui::theme::Theme;
@@ -53,106 +53,105 @@ pub(super) struct LayoutSetting {
 
 impl LayoutSetting {
     /// The clock, where there is room for times.
-    pub fn clock(&self) -> Option<Millis> {
+    pub fn visible_clock(&self) -> Option<Millis> {
         self.clock.filter(|_| self.width >= STAMPED)
     }
 }
 
 /// Laid-out rows, kept while they are near the view.
 #[derive(Debug, Default)]
-pub(super) struct Sheets {
+pub(super) struct RowCache {
     pub setting: LayoutSetting,
     /// Identifies the settings that affect heights; 0 before the first.
-    stamp: u32,
+    layout_id: u32,
     frame: u64,
     /// What moves: the spinner's frame, and how long a step has been running.
-    now: (usize, u64),
-    kept: HashMap<(usize, usize), Sheet>,
-    pub paints: Paints,
+    animation: (usize, u64),
+    cached: HashMap<(usize, usize), CachedRows>,
+    pub highlights: HighlightCache,
 }
 
 #[derive(Debug)]
-struct Sheet {
+struct CachedRows {
     version: u64,
     frame: u64,
     rows: Rc<Vec<StyledRow>>,
 }
 
-impl Sheets {
+impl RowCache {
     /// Begins a frame.
-    pub fn begin(&mut self, setting: LayoutSetting, spinner: usize, elapsed_ms: u64) {
-        self.now = (spinner, elapsed_ms);
-        let shape =
-            |setting: &LayoutSetting| (setting.width, setting.lang, setting.clock.is_some());
+    pub fn begin_frame(&mut self, setting: LayoutSetting, spinner: usize, elapsed_ms: u64) {
+        self.animation = (spinner, elapsed_ms);
+        let shape = |setting: &LayoutSetting| (setting.width, setting.lang, setting.clock.is_some());
         let same = shape(&self.setting) == shape(&setting);
         if !same {
-            self.stamp = self.stamp.wrapping_add(1);
+            self.layout_id = self.layout_id.wrapping_add(1);
         }
         if !same || self.setting.theme != setting.theme {
-            self.kept.clear();
+            self.cached.clear();
         }
         self.setting = setting;
         self.frame += 1;
     }
 
     /// Drops what neither this frame nor the last one touched.
-    pub fn end(&mut self) {
+    pub fn end_frame(&mut self) {
         let frame = self.frame;
-        self.kept.retain(|_, sheet| sheet.frame + 1 >= frame);
+        self.cached.retain(|_, sheet| sheet.frame + 1 >= frame);
     }
 
     /// The parts in or near the view, from the top.
-    pub fn near(&self) -> Vec<(usize, usize)> {
-        let mut near: Vec<_> = self.kept.keys().copied().collect();
+    pub fn cached_parts(&self) -> Vec<(usize, usize)> {
+        let mut near: Vec<_> = self.cached.keys().copied().collect();
         near.sort_unstable();
         near
     }
 
     /// Takes colours; the part is laid out again.
-    pub fn paint(&mut self, painted: Painted) {
+    pub fn add_highlight(&mut self, painted: HighlightedCode) {
         let (block, part, _) = painted.at;
-        self.kept.remove(&(block, part));
-        self.paints.put(painted);
+        self.cached.remove(&(block, part));
+        self.highlights.insert(painted);
     }
 
     /// The number of parts whose rows are kept.
     #[cfg(test)]
     pub fn len(&self) -> usize {
-        self.kept.len()
+        self.cached.len()
     }
 
     /// Drops the rows of `block` and of all blocks after it.
-    pub fn forget(&mut self, block: usize) {
-        self.kept.retain(|(kept, _), _| *kept < block);
-        self.paints.forget(block);
+    pub fn remove_from(&mut self, block: usize) {
+        self.cached.retain(|(kept, _), _| *kept < block);
+        self.highlights.remove_from(block);
     }
 
-    pub fn paper(&self) -> LayoutContext<'_> {
-        let (spinner, elapsed_ms) = self.now;
+    pub fn layout_context(&self) -> LayoutContext<'_> {
+        let (spinner, elapsed_ms) = self.animation;
         let area = usize::from(self.setting.width);
         let margin = if area >= 60 { 2 } else { 0 };
-        let stamp = if self.setting.clock().is_some() { STAMP } else { 0 };
+        let stamp = if self.setting.visible_clock().is_some() { STAMP } else { 0 };
         let width = area.saturating_sub(gutter(area) + margin + stamp).max(1);
         let (theme, lang) = (&self.setting.theme, self.setting.lang);
-        LayoutContext { theme, lang, width, spinner, elapsed_ms, paints: None }
+        LayoutContext { theme, lang, width, spinner, elapsed_ms, highlights: None }
     }
 
     /// The rows of a part without the blank row before it.
     pub fn rows(&mut self, blocks: &mut [Block], at: (usize, usize)) -> Rc<Vec<StyledRow>> {
         let Some(block) = blocks.get_mut(at.0) else { return Rc::default() };
         if block.is_running() {
-            return Rc::new(block.set(at.1, &self.paper()));
+            return Rc::new(block.layout(at.1, &self.layout_context()));
         }
         let version = block.version(at.1);
-        if let Some(sheet) = self.kept.get_mut(&at).filter(|sheet| sheet.version == version) {
+        if let Some(sheet) = self.cached.get_mut(&at).filter(|sheet| sheet.version == version) {
             sheet.frame = self.frame;
             return Rc::clone(&sheet.rows);
         }
-        let paper = LayoutContext { paints: Some((&self.paints, at)), ..self.paper() };
-        let rows = Rc::new(block.set(at.1, &paper));
-        note_height(block, at.1, Height { stamp: self.stamp, version, rows: rows.len() as u32 });
-        let sheet = Sheet { version, frame: self.frame, rows: Rc::clone(&rows) };
-        self.kept.insert(at, sheet);
+        let paper = LayoutContext { highlights: Some((&self.highlights, at)), ..self.layout_context() };
+        let rows = Rc::new(block.layout(at.1, &paper));
+        note_height(block, at.1, Height { layout_id: self.layout_id, version, rows: rows.len() as u32 });
+        let sheet = CachedRows { version, frame: self.frame, rows: Rc::clone(&rows) };
+        self.cached.insert(at, sheet);
         rows
     }
 
@@ -160,21 +159,16 @@ impl Sheets {
     pub fn height(&mut self, blocks: &mut [Block], at: (usize, usize)) -> usize {
         let Some(block) = blocks.get(at.0) else { return 0 };
         let known = block.heights.get(at.1).copied().unwrap_or_default();
-        let same = known.stamp == self.stamp && known.version == block.version(at.1);
-        let rows = match same && self.stamp > 0 && !block.is_running() {
+        let same = known.layout_id == self.layout_id && known.version == block.version(at.1);
+        let rows = match same && self.layout_id > 0 && !block.is_running() {
             true => known.rows as usize,
             false => self.rows(blocks, at).len(),
         };
-        if rows == 0 { 0 } else { rows + gap(blocks, at) }
+        if rows == 0 { 0 } else { rows + blank_rows_before(blocks, at) }
     }
 
     /// The place `rows` further up, and how many rows were missing.
-    pub fn up(
-        &mut self,
-        blocks: &mut [Block],
-        mut place: RowPosition,
-        rows: usize,
-    ) -> (RowPosition, usize) {
+    pub fn up(&mut self, blocks: &mut [Block], mut place: RowPosition, rows: usize) -> (RowPosition, usize) {
         let mut left = rows;
         loop {
             if left <= place.row {
@@ -183,7 +177,7 @@ impl Sheets {
             }
             left -= place.row;
             place.row = 0;
-            let Some((block, part)) = before(blocks, (place.block, place.part)) else {
+            let Some((block, part)) = part_before(blocks, (place.block, place.part)) else {
                 return (place, left);
             };
             place = RowPosition { block, part, row: self.height(blocks, (block, part)) };
@@ -191,12 +185,7 @@ impl Sheets {
     }
 
     /// The place `rows` further down, at most the end.
-    pub fn down(
-        &mut self,
-        blocks: &mut [Block],
-        mut place: RowPosition,
-        rows: usize,
-    ) -> (RowPosition, usize) {
+    pub fn down(&mut self, blocks: &mut [Block], mut place: RowPosition, rows: usize) -> (RowPosition, usize) {
         let mut left = rows;
         while place.block < blocks.len() {
             // A part may have become shorter than the row in it; it is then skipped.
@@ -206,7 +195,7 @@ impl Sheets {
                 return (place, 0);
             }
             left = place.row - height;
-            let (block, part) = after(blocks, (place.block, place.part));
+            let (block, part) = part_after(blocks, (place.block, place.part));
             place = RowPosition { block, part, row: 0 };
         }
         (place, left)
@@ -219,28 +208,26 @@ pub(super) fn gutter(area: usize) -> usize {
 }
 
 /// The place after everything.
-pub(super) fn end(blocks: &[Block]) -> RowPosition {
+pub(super) fn end_position(blocks: &[Block]) -> RowPosition {
     RowPosition { block: blocks.len(), part: 0, row: 0 }
 }
 
 /// One blank row between blocks, but none between steps.
-pub(super) fn gap(blocks: &[Block], (at, part): (usize, usize)) -> usize {
+pub(super) fn blank_rows_before(blocks: &[Block], (at, part): (usize, usize)) -> usize {
     let Some(block) = blocks.get(at) else { return 0 };
     if part > 0 {
-        return usize::from(block.gap(part));
+        return usize::from(block.has_blank_before(part));
     }
     let Some(last) = at.checked_sub(1).and_then(|at| blocks.get(at)) else { return 0 };
     let close = match (&last.body, &block.body) {
         (BlockBody::Step(above), BlockBody::Step(_)) => !above.is_open(last.fold),
-        (BlockBody::Said { .. }, BlockBody::Step(step)) => {
-            step.is_open(block.fold) && step.is_typed()
-        }
+        (BlockBody::UserMessage { .. }, BlockBody::Step(step)) => step.is_open(block.fold) && step.is_typed(),
         _ => false,
     };
     usize::from(!close)
 }
 
-fn before(blocks: &[Block], (block, part): (usize, usize)) -> Option<(usize, usize)> {
+fn part_before(blocks: &[Block], (block, part): (usize, usize)) -> Option<(usize, usize)> {
     if part > 0 && block < blocks.len() {
         return Some((block, part - 1));
     }
@@ -248,7 +235,7 @@ fn before(blocks: &[Block], (block, part): (usize, usize)) -> Option<(usize, usi
     Some((above, blocks.get(above)?.parts().saturating_sub(1)))
 }
 
-fn after(blocks: &[Block], (block, part): (usize, usize)) -> (usize, usize) {
+fn part_after(blocks: &[Block], (block, part): (usize, usize)) -> (usize, usize) {
     match blocks.get(block) {
         Some(here) if part + 1 < here.parts() => (block, part + 1),
         _ => (block + 1, 0),

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::block::Block;
 use super::paper::{LayoutContext, StyledRow};
-use super::reading::{Cells, read};
+use super::reading::{Cells, join_rows};
 
 /// Rows that are searched per frame.
 const SLICE: usize = 800;
@@ -19,14 +19,14 @@ const MOST: usize = 9_999;
 const LONGEST: usize = 200;
 
 /// A part of a block.
-type Part = (usize, usize);
+type PartIndex = (usize, usize);
 /// After all parts.
-const END: Part = (usize::MAX, 0);
+const END: PartIndex = (usize::MAX, 0);
 
 /// The `nth` occurrence of the words in a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SearchHit {
-    pub part: Part,
+    pub part: PartIndex,
     pub nth: usize,
 }
 
@@ -36,129 +36,123 @@ pub enum Stage {
     /// The words are being typed.
     Typing,
     /// Keys go from hit to hit.
-    Walking,
+    Navigating,
 }
 
 #[derive(Debug)]
 pub(super) struct TranscriptSearch {
-    words: String,
+    query: String,
     pub stage: Stage,
     hits: Vec<SearchHit>,
-    now: Option<SearchHit>,
+    current: Option<SearchHit>,
     /// The part in view when the search began.
-    origin: Part,
+    origin: PartIndex,
     /// The parts that are not searched yet.
-    unread: VecDeque<Range<Part>>,
+    unsearched: VecDeque<Range<PartIndex>>,
 }
 
 /// The results of a search, for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchStatus<'a> {
-    pub words: &'a str,
+    pub query: &'a str,
     pub stage: Stage,
     /// The current hit, from 1; 0 for none.
-    pub at: usize,
-    pub of: usize,
+    pub current: usize,
+    pub total: usize,
     /// There may be more hits: not everything is searched, or there are too many to count.
-    pub more: bool,
+    pub has_more: bool,
 }
 
 impl TranscriptSearch {
-    pub fn new(words: &str, stage: Stage, origin: Part) -> TranscriptSearch {
+    pub fn new(words: &str, stage: Stage, origin: PartIndex) -> TranscriptSearch {
         let words = words.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
-        let mut search = TranscriptSearch {
-            words,
-            stage,
-            hits: Vec::new(),
-            now: None,
-            origin,
-            unread: VecDeque::new(),
-        };
-        search.again();
+        let mut search =
+            TranscriptSearch { query: words, stage, hits: Vec::new(), current: None, origin, unsearched: VecDeque::new() };
+        search.restart();
         search
     }
 
-    pub fn words(&self) -> &str {
-        &self.words
+    pub fn query(&self) -> &str {
+        &self.query
     }
 
     /// Searches for something else.
-    pub fn change(&mut self, words: &str) {
+    pub fn set_query(&mut self, words: &str) {
         *self = TranscriptSearch::new(words, Stage::Typing, self.origin);
     }
 
     /// Searches everything again, such as after a change of the width.
-    pub fn again(&mut self) {
+    pub fn restart(&mut self) {
         self.hits.clear();
-        self.unread = match self.words.is_empty() {
+        self.unsearched = match self.query.is_empty() {
             true => VecDeque::new(),
             false => VecDeque::from([self.origin..END, (0, 0)..self.origin]),
         };
     }
 
     /// Blocks were prepended.
-    pub fn moved_down(&mut self, blocks: usize) {
+    pub fn shift_blocks(&mut self, blocks: usize) {
         self.origin.0 += blocks;
-        if let Some(now) = &mut self.now {
+        if let Some(now) = &mut self.current {
             now.part.0 += blocks;
         }
-        self.again();
+        self.restart();
     }
 
     /// From `part` on, the text changed or grew.
-    pub fn changed(&mut self, part: Part) {
-        if self.words.is_empty() {
+    pub fn invalidate_from(&mut self, part: PartIndex) {
+        if self.query.is_empty() {
             return;
         }
         self.hits.truncate(self.hits.partition_point(|hit| hit.part < part));
-        for range in &mut self.unread {
+        for range in &mut self.unsearched {
             range.end = range.end.min(part);
         }
-        self.unread.retain(|range| range.start < range.end);
-        self.unread.push_back(part..END);
+        self.unsearched.retain(|range| range.start < range.end);
+        self.unsearched.push_back(part..END);
     }
 
-    pub fn is_reading(&self) -> bool {
-        !self.unread.is_empty() && self.hits.len() < MOST
+    pub fn is_searching(&self) -> bool {
+        !self.unsearched.is_empty() && self.hits.len() < MOST
     }
 
-    pub fn found(&self) -> SearchStatus<'_> {
-        let at = self.now.map_or(0, |now| self.hits.partition_point(|hit| *hit <= now));
-        let (words, of) = (self.words.as_str(), self.hits.len());
-        let more = self.is_reading() || of >= MOST;
-        SearchStatus { words, stage: self.stage, at, of, more }
+    pub fn status(&self) -> SearchStatus<'_> {
+        let at = self.current.map_or(0, |now| self.hits.partition_point(|hit| *hit <= now));
+        let (words, of) = (self.query.as_str(), self.hits.len());
+        let more = self.is_searching() || of >= MOST;
+        SearchStatus { query: words, stage: self.stage, current: at, total: of, has_more: more }
     }
 
     /// Searches one slice. Returns the first hit if this slice completed the search for it: the
     /// caller then shows it.
-    pub fn read(&mut self, blocks: &[Block], paper: &LayoutContext<'_>) -> Option<SearchHit> {
+    pub fn search_slice(&mut self, blocks: &[Block], paper: &LayoutContext<'_>) -> Option<SearchHit> {
         let mut room = SLICE;
-        while self.is_reading() && room > 0 {
-            let Some(range) = self.unread.front_mut() else { break };
+        while self.is_searching() && room > 0 {
+            let Some(range) = self.unsearched.front_mut() else { break };
             match (range.start < range.end).then(|| blocks.get(range.start.0)).flatten() {
                 None => {
-                    self.unread.pop_front();
+                    self.unsearched.pop_front();
                 }
-                Some(block) if range.start.1 >= block.opened_parts() => {
+                Some(block) if range.start.1 >= block.unfolded_part_count() => {
                     range.start = (range.start.0 + 1, 0);
                 }
                 Some(block) => {
                     let part = range.start;
                     range.start.1 += 1;
-                    let rows = block.set_opened(part.1, paper);
+                    let rows = block.layout_unfolded(part.1, paper);
                     room = room.saturating_sub(rows.len().max(1));
-                    self.take(part, self.count(&rows));
+                    self.add_hits(part, self.count(&rows));
                 }
             }
         }
-        self.first()
+        self.select_nearest()
     }
 
     fn count(&self, rows: &[StyledRow]) -> usize {
-        matches(&self.words, rows).count()
+        matches(&self.query, rows).count()
     }
 
-    fn take(&mut self, part: Part, count: usize) {
+    fn add_hits(&mut self, part: PartIndex, count: usize) {
         if count > 0 {
             let at = self.hits.partition_point(|hit| hit.part < part);
             let count = count.min(MOST.saturating_sub(self.hits.len()));
@@ -167,32 +161,32 @@ impl TranscriptSearch {
     }
 
     /// The nearest hit, as soon as it is certain: the first below, else the last above.
-    fn first(&mut self) -> Option<SearchHit> {
-        if self.now.is_some() {
+    fn select_nearest(&mut self) -> Option<SearchHit> {
+        if self.current.is_some() {
             return None;
         }
         let below = self.hits.iter().find(|hit| hit.part >= self.origin);
-        let above = self.hits.last().filter(|_| !self.is_reading());
-        self.now = below.or(above).copied();
-        self.now
+        let above = self.hits.last().filter(|_| !self.is_searching());
+        self.current = below.or(above).copied();
+        self.current
     }
 
     /// Goes to the next or the previous hit, wrapping around.
     pub fn step(&mut self, forward: bool) -> Option<SearchHit> {
-        self.stage = Stage::Walking;
-        let Some(now) = self.now else { return self.first() };
+        self.stage = Stage::Navigating;
+        let Some(now) = self.current else { return self.select_nearest() };
         let next = match forward {
             true => self.hits.iter().find(|hit| **hit > now).or(self.hits.first()),
             false => self.hits.iter().rev().find(|hit| **hit < now).or(self.hits.last()),
         };
-        self.now = next.copied();
-        self.now
+        self.current = next.copied();
+        self.current
     }
 
     /// The hits in the rows of a part; true marks the current hit.
-    pub fn marks(&self, part: Part, rows: &[StyledRow]) -> Vec<(Cells, bool)> {
-        let now = self.now.filter(|now| now.part == part).map(|now| now.nth);
-        matches(&self.words, rows)
+    pub fn hit_cells(&self, part: PartIndex, rows: &[StyledRow]) -> Vec<(Cells, bool)> {
+        let now = self.current.filter(|now| now.part == part).map(|now| now.nth);
+        matches(&self.query, rows)
             .enumerate()
             .flat_map(|(nth, cells)| cells.into_iter().map(move |cells| (cells, now == Some(nth))))
             .collect()
@@ -200,7 +194,7 @@ impl TranscriptSearch {
 
     /// The row of a hit among the rows of its part.
     pub fn row(&self, hit: SearchHit, rows: &[StyledRow]) -> Option<usize> {
-        Some(matches(&self.words, rows).nth(hit.nth)?.first()?.row)
+        Some(matches(&self.query, rows).nth(hit.nth)?.first()?.row)
     }
 }
 
@@ -208,7 +202,7 @@ impl TranscriptSearch {
 fn matches<'a>(words: &'a str, rows: &[StyledRow]) -> impl Iterator<Item = Vec<Cells>> + 'a {
     let exact = words.chars().any(char::is_uppercase);
     let wanted = if exact { words.to_owned() } else { fold(words) };
-    let lines = if words.is_empty() { Vec::new() } else { read(rows) };
+    let lines = if words.is_empty() { Vec::new() } else { join_rows(rows) };
     lines.into_iter().flat_map(move |line| {
         let found: Vec<Range<usize>> = match exact {
             true => ranges(&line.text, &wanted),

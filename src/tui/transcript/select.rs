@@ -6,8 +6,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::Transcript;
-use super::reading::{SourceLine, read};
-use super::scroll::{RowPosition, gap, gutter};
+use super::reading::{SourceLine, join_rows};
+use super::scroll::{RowPosition, blank_rows_before, gutter};
 use crate::tui::Millis;
 
 /// Presses on one cell within this time form a double and a triple click.
@@ -17,7 +17,7 @@ const MOST: usize = 4 << 20;
 
 /// A cell of the conversation: its row, and its column after the gutter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Spot {
+struct CellPosition {
     place: RowPosition,
     column: usize,
 }
@@ -45,30 +45,30 @@ impl Unit {
 /// The state of the mouse over the conversation, and the selection.
 #[derive(Debug, Default)]
 pub(super) struct Pointer {
-    selected: Option<Selection>,
+    selection: Option<Selection>,
     /// The position of the pointer while its button is held.
-    held: Option<(u16, u16)>,
+    drag_position: Option<(u16, u16)>,
     /// The last press: its time, position and unit.
-    pressed: Option<(Millis, (u16, u16), Unit)>,
+    last_press: Option<(Millis, (u16, u16), Unit)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Selection {
-    anchor: Spot,
-    head: Spot,
+    anchor: CellPosition,
+    head: CellPosition,
     unit: Unit,
 }
 
 impl Selection {
     /// A single press selects nothing.
-    fn is_some(&self) -> bool {
+    fn is_nonempty(&self) -> bool {
         self.unit != Unit::Cell || self.anchor != self.head
     }
 }
 
 /// The result of releasing the button.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Released {
+pub enum ReleaseOutcome {
     /// A click, on something that folds or not.
     Clicked,
     /// Text was selected.
@@ -78,74 +78,74 @@ pub enum Released {
 impl Transcript {
     /// The button is pressed on a cell of the screen.
     pub fn press(&mut self, x: u16, y: u16, at: Millis) {
-        let unit = match self.pointer.pressed {
+        let unit = match self.pointer.last_press {
             Some((before, cell, unit)) if cell == (x, y) && at < before + AGAIN => unit.next(),
             _ => Unit::Cell,
         };
-        self.pointer.pressed = Some((at, (x, y), unit));
-        let spot = self.spot(x, y).filter(|_| self.shown.0.contains((x, y).into()));
-        self.pointer.selected = spot.map(|spot| Selection { anchor: spot, head: spot, unit });
-        self.pointer.held = spot.map(|_| (x, y));
+        self.pointer.last_press = Some((at, (x, y), unit));
+        let spot = self.position_at(x, y).filter(|_| self.drawn_rows.0.contains((x, y).into()));
+        self.pointer.selection = spot.map(|spot| Selection { anchor: spot, head: spot, unit });
+        self.pointer.drag_position = spot.map(|_| (x, y));
     }
 
     /// The pointer moves while the button is held; beyond an edge the text scrolls.
     pub fn drag(&mut self, x: u16, y: u16) {
-        if self.pointer.held.is_none() {
+        if self.pointer.drag_position.is_none() {
             return;
         }
-        self.pointer.held = Some((x, y));
-        let area = self.shown.0;
+        self.pointer.drag_position = Some((x, y));
+        let area = self.drawn_rows.0;
         if y < area.y || y == 0 {
-            self.move_by(-1);
+            self.scroll_by(-1);
         } else if y >= area.bottom() {
-            self.move_by(1);
+            self.scroll_by(1);
         }
         self.follow_pointer();
     }
 
     /// The button is released.
-    pub fn release(&mut self, x: u16, y: u16) -> Released {
-        if self.pointer.held.is_some() {
-            self.pointer.held = Some((x, y));
+    pub fn release(&mut self, x: u16, y: u16) -> ReleaseOutcome {
+        if self.pointer.drag_position.is_some() {
+            self.pointer.drag_position = Some((x, y));
             self.follow_pointer();
         }
-        self.pointer.held = None;
-        match self.selected() {
-            Some(text) => Released::Selected(text),
+        self.pointer.drag_position = None;
+        match self.selected_text() {
+            Some(text) => ReleaseOutcome::Selected(text),
             None => {
-                self.pointer.selected = None;
-                if self.shown.0.contains((x, y).into()) {
+                self.pointer.selection = None;
+                if self.drawn_rows.0.contains((x, y).into()) {
                     self.click(y);
                 }
-                Released::Clicked
+                ReleaseOutcome::Clicked
             }
         }
     }
 
     /// Clears the selection; false if there was none.
     pub fn deselect(&mut self) -> bool {
-        self.pointer.held = None;
-        self.pointer.selected.take().is_some_and(|selected| selected.is_some())
+        self.pointer.drag_position = None;
+        self.pointer.selection.take().is_some_and(|selected| selected.is_nonempty())
     }
 
     /// The selected text.
-    pub fn selected(&mut self) -> Option<String> {
-        let (from, to) = self.extent()?;
+    pub fn selected_text(&mut self) -> Option<String> {
+        let (from, to) = self.selected_range()?;
         let mut text = String::new();
         let mut at = (from.place.block, from.place.part);
         while at <= (to.place.block, to.place.part) && text.len() < MOST {
-            let Some(block) = self.story.blocks.get(at.0) else { break };
+            let Some(block) = self.builder.blocks.get(at.0) else { break };
             if at.1 >= block.parts() {
                 at = (at.0 + 1, 0);
                 continue;
             }
-            let rows = self.sheets.rows(&mut self.story.blocks, at);
-            let blank = gap(&self.story.blocks, at);
+            let rows = self.row_cache.rows(&mut self.builder.blocks, at);
+            let blank = blank_rows_before(&self.builder.blocks, at);
             if blank > 0 && !text.is_empty() {
                 text.push('\n');
             }
-            for line in read(&rows) {
-                if let Some(bytes) = selected(&line, at, blank, (from, to)) {
+            for line in join_rows(&rows) {
+                if let Some(bytes) = selected_bytes(&line, at, blank, (from, to)) {
                     text.push_str(line.text.get(bytes).unwrap_or_default().trim_end());
                     text.push('\n');
                 }
@@ -158,35 +158,35 @@ impl Transcript {
 
     /// Moves the end of the selection to the pointer, also after scrolling.
     pub(super) fn follow_pointer(&mut self) {
-        let Some((x, y)) = self.pointer.held else { return };
-        let spot = self.spot(x, y);
-        if let (Some(selected), Some(head)) = (&mut self.pointer.selected, spot) {
+        let Some((x, y)) = self.pointer.drag_position else { return };
+        let spot = self.position_at(x, y);
+        if let (Some(selected), Some(head)) = (&mut self.pointer.selection, spot) {
             selected.head = head;
         }
     }
 
     /// Drops the selection when its text moved or is gone.
-    pub(super) fn forget_selection(&mut self, len: usize) {
+    pub(super) fn drop_selection_from(&mut self, len: usize) {
         let spots = |selected: &Selection| selected.anchor.max(selected.head).place.block;
-        if self.pointer.selected.as_ref().is_some_and(|selected| spots(selected) >= len) {
+        if self.pointer.selection.as_ref().is_some_and(|selected| spots(selected) >= len) {
             self.deselect();
         }
     }
 
     /// Highlights the selection in the rows that were drawn.
     pub(super) fn mark_selection(&mut self, buf: &mut Buffer) {
-        let Some(extent) = self.extent() else { return };
-        let (area, places) = std::mem::take(&mut self.shown);
+        let Some(extent) = self.selected_range() else { return };
+        let (area, places) = std::mem::take(&mut self.drawn_rows);
         let left = usize::from(area.x) + gutter(usize::from(area.width));
-        let style = self.sheets.setting.theme.selection;
+        let style = self.row_cache.setting.theme.selection;
         let mut from = 0;
         for part in places.chunk_by(|a, b| (a.block, a.part) == (b.block, b.part)) {
             let Some(first) = part.first().copied() else { continue };
             let at = (first.block, first.part);
-            let rows = self.sheets.rows(&mut self.story.blocks, at);
-            let blank = gap(&self.story.blocks, at);
-            for line in read(&rows) {
-                let bytes = selected(&line, at, blank, extent).unwrap_or_default();
+            let rows = self.row_cache.rows(&mut self.builder.blocks, at);
+            let blank = blank_rows_before(&self.builder.blocks, at);
+            for line in join_rows(&rows) {
+                let bytes = selected_bytes(&line, at, blank, extent).unwrap_or_default();
                 for cells in line.cells(&bytes) {
                     let row = (blank + cells.row).checked_sub(first.row);
                     let Some(row) = row.filter(|row| *row < part.len()) else { continue };
@@ -198,12 +198,12 @@ impl Transcript {
             }
             from += part.len();
         }
-        self.shown = (area, places);
+        self.drawn_rows = (area, places);
     }
 
     /// The cell of the conversation at a cell of the screen, or the nearest.
-    fn spot(&self, x: u16, y: u16) -> Option<Spot> {
-        let (area, places) = &self.shown;
+    fn position_at(&self, x: u16, y: u16) -> Option<CellPosition> {
+        let (area, places) = &self.drawn_rows;
         let left = usize::from(area.x) + gutter(usize::from(area.width));
         let row = usize::from(y.saturating_sub(area.y));
         let (place, column) = match places.get(row) {
@@ -211,60 +211,58 @@ impl Transcript {
             Some(place) => (place, usize::from(x).saturating_sub(left)),
             None => (places.last()?, usize::MAX),
         };
-        Some(Spot { place: *place, column })
+        Some(CellPosition { place: *place, column })
     }
 
     /// The first and the last cell, extended to whole words or lines by the unit.
-    fn extent(&mut self) -> Option<(Spot, Spot)> {
-        let Selection { anchor, head, unit } = self.pointer.selected.filter(Selection::is_some)?;
+    fn selected_range(&mut self) -> Option<(CellPosition, CellPosition)> {
+        let Selection { anchor, head, unit } = self.pointer.selection.filter(Selection::is_nonempty)?;
         let (from, to) = (anchor.min(head), anchor.max(head));
         match unit {
             Unit::Cell => Some((from, to)),
             Unit::Word | Unit::Line => {
-                let (from, _) = self.grown(from, unit);
-                let (_, to) = self.grown(to, unit);
+                let (from, _) = self.unit_around(from, unit);
+                let (_, to) = self.unit_around(to, unit);
                 Some((from, to))
             }
         }
     }
 
     /// The first and the last cell of the word or line at a spot.
-    fn grown(&mut self, spot: Spot, unit: Unit) -> (Spot, Spot) {
+    fn unit_around(&mut self, spot: CellPosition, unit: Unit) -> (CellPosition, CellPosition) {
         let at = (spot.place.block, spot.place.part);
-        let rows = self.sheets.rows(&mut self.story.blocks, at);
-        let blank = gap(&self.story.blocks, at);
+        let rows = self.row_cache.rows(&mut self.builder.blocks, at);
+        let blank = blank_rows_before(&self.builder.blocks, at);
         let Some(row) = spot.place.row.checked_sub(blank) else { return (spot, spot) };
-        let found = read(&rows).into_iter().find_map(|line| {
+        let found = join_rows(&rows).into_iter().find_map(|line| {
             let byte = line.byte(row, spot.column)?;
             let bytes = match unit {
-                Unit::Word => word(&line.text, byte),
+                Unit::Word => word_around(&line.text, byte),
                 Unit::Cell | Unit::Line => 0..line.text.len(),
             };
             let cells = line.cells(&bytes);
             Some((cells.first()?.clone(), cells.last()?.clone()))
         });
         let Some((first, last)) = found else { return (spot, spot) };
-        let spot = |row: usize, column| Spot {
-            place: RowPosition { row: row + blank, ..spot.place },
-            column,
-        };
+        let spot =
+            |row: usize, column| CellPosition { place: RowPosition { row: row + blank, ..spot.place }, column };
         let end = last.columns.end.saturating_sub(1);
         (spot(first.row, first.columns.start), spot(last.row, end))
     }
 }
 
 /// The part of a line between two cells, both included; `None` if no row of it is between them.
-fn selected(
+fn selected_bytes(
     line: &SourceLine,
     at: (usize, usize),
     blank: usize,
-    (from, to): (Spot, Spot),
+    (from, to): (CellPosition, CellPosition),
 ) -> Option<Range<usize>> {
-    let part = |spot: Spot| (spot.place.block, spot.place.part);
+    let part = |spot: CellPosition| (spot.place.block, spot.place.part);
     if at < part(from) || at > part(to) {
         return None;
     }
-    let row = |spot: Spot| spot.place.row.checked_sub(blank);
+    let row = |spot: CellPosition| spot.place.row.checked_sub(blank);
     let start = match part(from) == at {
         true => row(from).map_or((0, 0), |row| (row, from.column)),
         false => (0, 0),
@@ -273,12 +271,12 @@ fn selected(
         true => (row(to)?, to.column),
         false => (usize::MAX, usize::MAX),
     };
-    line.between(start, end)
+    line.bytes_between(start, end)
 }
 
 /// Classes of characters that form a word together.
 #[derive(PartialEq, Eq)]
-enum Kind {
+enum CharClass {
     Blank,
     /// Letters, digits, and the characters of paths and addresses.
     Word,
@@ -287,22 +285,22 @@ enum Kind {
     Mark,
 }
 
-fn kind(c: char) -> Kind {
+fn kind(c: char) -> CharClass {
     let wide = || crate::tui::clean::width(c.encode_utf8(&mut [0; 4])) > 1;
     match c {
-        _ if c.is_whitespace() => Kind::Blank,
-        _ if c.is_alphanumeric() && wide() => Kind::Wide,
-        _ if c.is_alphanumeric() || "_-./~@%+#?&=:".contains(c) => Kind::Word,
-        _ => Kind::Mark,
+        _ if c.is_whitespace() => CharClass::Blank,
+        _ if c.is_alphanumeric() && wide() => CharClass::Wide,
+        _ if c.is_alphanumeric() || "_-./~@%+#?&=:".contains(c) => CharClass::Word,
+        _ => CharClass::Mark,
     }
 }
 
 /// The word around a byte, without a full stop or colon at its end.
-fn word(text: &str, at: usize) -> Range<usize> {
+fn word_around(text: &str, at: usize) -> Range<usize> {
     let Some(here) = text.get(at..).and_then(|rest| rest.chars().next()) else { return at..at };
     let same = |c: &char| kind(*c) == kind(here);
     let (before, rest) = text.split_at_checked(at).unwrap_or_default();
-    if kind(here) == Kind::Mark {
+    if kind(here) == CharClass::Mark {
         return at..at + here.len_utf8();
     }
     let start = at - before.chars().rev().take_while(same).map(char::len_utf8).sum::<usize>();
@@ -327,7 +325,7 @@ mod tests {
             ("end", 3, ""),
         ];
         for (text, at, expected) in cases {
-            assert_eq!(text.get(word(text, at)), Some(expected), "{text}");
+            assert_eq!(text.get(word_around(text, at)), Some(expected), "{text}");
         }
     }
 }

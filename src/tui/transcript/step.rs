@@ -5,11 +5,11 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-use super::block::{Fold, hanging, sentence};
+use super::block::{Fold, layout_labelled, layout_sentence};
 use super::output::{Excerpt, Tail};
-use super::paper::{Break, LayoutContext, Paragraph, StyledRow, prefixed};
+use super::paper::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::time;
-use crate::protocol::{Observation, Outcome, ParsedOutput, Risk, StepAction, Tier, TurnOrigin};
+use crate::protocol::{Observation, TurnOrigin, Outcome, ParsedOutput, Risk, Tier, StepAction};
 use crate::tui::clean;
 use crate::tui::glyph::{DONE, FAILED, WHEEL};
 use crate::words::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
@@ -42,11 +42,11 @@ pub(super) struct StepBlock {
 #[derive(Debug)]
 pub(super) enum StepState {
     /// Waits for the user's answer.
-    Asked,
+    AwaitingUser,
     Running(Box<Tail>),
     Done(Box<StepSummary>),
     /// The turn ended without a result for it.
-    Lost,
+    Abandoned,
 }
 
 /// The part of an observation that is kept.
@@ -60,15 +60,15 @@ pub(super) struct StepSummary {
     truncated: bool,
     count: Option<LocalizedText>,
     /// The first findings of a check, one per line.
-    found: Vec<String>,
+    diagnostics: Vec<String>,
     outcome: Outcome,
     note: Option<LocalizedText>,
-    change: Option<Changed>,
+    change: Option<ChangeExcerpt>,
 }
 
 /// The part of a change that is kept.
 #[derive(Debug)]
-struct Changed {
+struct ChangeExcerpt {
     added: usize,
     removed: usize,
     diff: Excerpt,
@@ -80,24 +80,24 @@ impl StepSummary {
             let (_, one, many) = COUNTS.iter().find(|(kind, ..)| *kind == parsed.kind)?;
             Some(match parsed.total {
                 1 => LocalizedText::from(*one),
-                n => many.with("n", time::grouped(n as u64)),
+                n => many.with("n", time::group_digits(n as u64)),
             })
         });
         StepSummary {
             cwd: seen.cwd.clone(),
             exit_code: seen.exit_code,
             duration_ms: seen.duration_ms,
-            stdout: Excerpt::of(&seen.stdout),
-            stderr: Excerpt::of(&seen.stderr),
+            stdout: Excerpt::from_output(&seen.stdout),
+            stderr: Excerpt::from_output(&seen.stderr),
             truncated: seen.truncated,
             count,
-            found: seen.parsed.as_ref().map(diagnostics).unwrap_or_default(),
+            diagnostics: seen.parsed.as_ref().map(diagnostics).unwrap_or_default(),
             outcome: seen.outcome,
             note: seen.note.clone(),
-            change: seen.change.as_ref().map(|change| Changed {
+            change: seen.change.as_ref().map(|change| ChangeExcerpt {
                 added: change.added,
                 removed: change.removed,
-                diff: Excerpt::of(&change.diff),
+                diff: Excerpt::from_output(&change.diff),
             }),
         }
     }
@@ -107,7 +107,7 @@ impl StepSummary {
     }
 
     /// It was skipped because of an earlier step.
-    fn never_began(&self) -> bool {
+    fn was_skipped(&self) -> bool {
         self.note.as_ref().is_some_and(|note| matches!(note.phrase(), SKIPPED | CANCELLED))
     }
 
@@ -122,7 +122,7 @@ impl StepBlock {
     }
 
     pub fn is_open(&self, fold: Fold) -> bool {
-        fold == Fold::Open || (fold == Fold::Natural && self.is_typed())
+        fold == Fold::Open || (fold == Fold::Auto && self.is_typed())
     }
 
     pub fn is_typed(&self) -> bool {
@@ -131,16 +131,16 @@ impl StepBlock {
 
     /// A command that the user typed is directly above: it is not repeated, and its outcome follows
     /// its output.
-    pub fn is_below(&self, fold: Fold) -> bool {
+    pub fn has_outcome_below(&self, fold: Fold) -> bool {
         self.is_typed() && fold != Fold::Closed
     }
 
     pub fn mark(&self, paper: &LayoutContext<'_>) -> (&'static str, Style) {
         let theme = paper.theme;
         match &self.state {
-            StepState::Asked => ("?", theme.warn),
+            StepState::AwaitingUser => ("?", theme.warn),
             StepState::Running(_) => (WHEEL[paper.spinner % WHEEL.len()], theme.accent),
-            StepState::Lost => ("-", theme.dim),
+            StepState::Abandoned => ("-", theme.dim),
             StepState::Done(done) if done.succeeded() => (DONE, theme.ok),
             StepState::Done(done) => match done.outcome {
                 Outcome::Ran
@@ -154,34 +154,34 @@ impl StepBlock {
         }
     }
 
-    pub fn set(&self, fold: Fold, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    pub fn layout(&self, fold: Fold, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let open = self.is_open(fold);
-        let typed = self.is_below(fold);
+        let typed = self.has_outcome_below(fold);
         let mut rows = Vec::new();
         if !typed {
             rows = self.head(open, paper);
         }
         match &self.state {
-            StepState::Asked | StepState::Lost => {}
-            StepState::Running(tail) => rows.extend(tail.set(paper)),
-            StepState::Done(done) if typed && fold == Fold::Natural => {
+            StepState::AwaitingUser | StepState::Abandoned => {}
+            StepState::Running(tail) => rows.extend(tail.layout(paper)),
+            StepState::Done(done) if typed && fold == Fold::Auto => {
                 rows.extend(done.output(TYPED, paper));
             }
-            StepState::Done(done) if open => rows.extend(self.details(done, paper)),
-            StepState::Done(done) => rows.extend(self.brief(done, paper)),
+            StepState::Done(done) if open => rows.extend(self.unfolded_rows(done, paper)),
+            StepState::Done(done) => rows.extend(self.folded_rows(done, paper)),
         }
         if typed {
-            rows.extend(self.facts_below(paper));
+            rows.extend(self.status_rows(paper));
         }
         rows
     }
 
     /// The command, with its outcome at the right.
     fn head(&self, open: bool, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-        let facts = self.facts(paper);
+        let facts = self.status_spans(paper);
         let taken: usize = facts.iter().map(Span::width).sum();
-        let width = paper.measure();
-        let command = clean::command(&self.work);
+        let width = paper.prose_width();
+        let command = clean::command_line(&self.work);
         let room = width.saturating_sub(taken + 2);
         let beside = clean::width(&command).min(COMMAND) <= room;
         let shown = if open && clean::width(&command) > room {
@@ -198,30 +198,30 @@ impl StepBlock {
                 row.line.spans.push(Span::raw(" ".repeat(pad)));
                 row.line.spans.extend(facts);
             }
-            _ => rows.extend(self.facts_below(paper)),
+            _ => rows.extend(self.status_rows(paper)),
         }
         rows
     }
 
-    fn facts_below(&self, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    fn status_rows(&self, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut para = Paragraph::default();
-        for fact in self.facts(paper) {
+        for fact in self.status_spans(paper) {
             para.push(&fact.content, fact.style);
         }
-        para.rows(paper.measure(), Break::Words)
+        para.rows(paper.prose_width(), Break::Words)
     }
 
     /// Its outcome, tier and duration: in words, then in colour.
-    fn facts(&self, paper: &LayoutContext<'_>) -> Vec<Span<'static>> {
+    fn status_spans(&self, paper: &LayoutContext<'_>) -> Vec<Span<'static>> {
         let theme = paper.theme;
         let mut facts: Vec<(String, Style)> = Vec::new();
         let mut time = None;
         match &self.state {
-            StepState::Asked => facts.push((paper.word(screen::STEP_WAITS).into(), theme.warn)),
-            StepState::Lost => facts.push((paper.word(screen::STEP_CANCELLED).into(), theme.dim)),
+            StepState::AwaitingUser => facts.push((paper.phrase(screen::STEP_WAITS).into(), theme.warn)),
+            StepState::Abandoned => facts.push((paper.phrase(screen::STEP_CANCELLED).into(), theme.dim)),
             StepState::Running(_) => time = Some(paper.elapsed_ms),
             StepState::Done(done) => {
-                facts.extend(outcome(done, paper));
+                facts.extend(outcome_texts(done, paper));
                 time = (done.duration_ms > 0 || done.ran()).then_some(done.duration_ms);
             }
         }
@@ -231,12 +231,12 @@ impl StepBlock {
             Tier::L2 => screen::TIER_L2,
         };
         if !self.is_typed() || self.risk.tier == Tier::L2 {
-            facts.push((paper.word(tier).into(), theme.tier(self.risk.tier)));
+            facts.push((paper.phrase(tier).into(), theme.tier(self.risk.tier)));
         }
         if let Some(ms) = time {
-            facts.push((time::say(ms).text(paper.lang), theme.dim));
+            facts.push((time::duration_text(ms).text(paper.lang), theme.dim));
         }
-        let comma = paper.word(screen::COMMA);
+        let comma = paper.phrase(screen::COMMA);
         let mut out = Vec::new();
         for (at, (text, style)) in facts.into_iter().enumerate() {
             if at > 0 {
@@ -248,18 +248,18 @@ impl StepBlock {
     }
 
     /// Folded: why it did not run, or the end of the error output.
-    fn brief(&self, done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    fn folded_rows(&self, done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = Vec::new();
         if done.outcome == Outcome::Refused
             && let Some(why) = self.risk.main_reason()
         {
-            rows.extend(note(&paper.say(why), paper));
+            rows.extend(layout_note(&paper.localize(why), paper));
         }
-        if let Some(say) = done.note.as_ref().and_then(to_person) {
-            rows.extend(note(&paper.say(&say), paper));
+        if let Some(say) = done.note.as_ref().and_then(user_note) {
+            rows.extend(layout_note(&paper.localize(&say), paper));
         }
-        if done.ran() && !done.succeeded() && !done.found.is_empty() {
-            let found = Excerpt::of(&done.found.join("\n"));
+        if done.ran() && !done.succeeded() && !done.diagnostics.is_empty() {
+            let found = Excerpt::from_output(&done.diagnostics.join("\n"));
             rows.extend(found.last(FAILURE, paper));
         } else if done.ran() && !done.succeeded() {
             let output = if done.stderr.is_empty() { &done.stdout } else { &done.stderr };
@@ -269,29 +269,29 @@ impl StepBlock {
     }
 
     /// Unfolded: its folder, the reasons, its output, its outcome.
-    fn details(&self, done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    fn unfolded_rows(&self, done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = Vec::new();
         let mut pair = |word: Phrase, text: String| {
-            let label = paper.word(word);
-            rows.extend(hanging(label, 12, &text, paper.theme.text, paper));
+            let label = paper.phrase(word);
+            rows.extend(layout_labelled(label, 12, &text, paper.theme.text, paper));
         };
         if !done.cwd.is_empty() {
-            pair(screen::STEP_FOLDER, clean::flat(&done.cwd));
+            pair(screen::STEP_FOLDER, clean::single_line(&done.cwd));
         }
         for reason in &self.risk.reasons {
             let rule = screen::STEP_RULE
                 .with("why", reason.say.clone())
                 .with("rule", reason.rule.as_str());
-            pair(screen::STEP_REASON, paper.say(&rule));
+            pair(screen::STEP_REASON, paper.localize(&rule));
         }
         if let Some(code) = done.exit_code {
             pair(screen::STEP_EXIT_LABEL, code.to_string());
         }
-        if let Some(say) = done.note.as_ref().and_then(to_person) {
-            pair(screen::STEP_NOTE, paper.say(&say));
+        if let Some(say) = done.note.as_ref().and_then(user_note) {
+            pair(screen::STEP_NOTE, paper.localize(&say));
         }
         if let Some(change) = &done.change {
-            rows.extend(change.diff.set(usize::MAX, paper));
+            rows.extend(change.diff.layout(usize::MAX, paper));
         }
         rows.extend(done.output(usize::MAX, paper));
         rows
@@ -321,20 +321,20 @@ fn diagnostics(parsed: &ParsedOutput) -> Vec<String> {
 impl StepSummary {
     /// Its output, with the names of the streams where there are two.
     fn output(&self, most: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-        let mut rows = self.stdout.set(most, paper);
+        let mut rows = self.stdout.layout(most, paper);
         if !self.stderr.is_empty() {
-            rows.extend(sentence(&screen::STEP_STDERR.into(), paper.theme.dim, paper));
-            rows.extend(self.stderr.set(most, paper));
+            rows.extend(layout_sentence(&screen::STEP_STDERR.into(), paper.theme.dim, paper));
+            rows.extend(self.stderr.layout(most, paper));
         }
         if self.truncated {
-            rows.extend(sentence(&screen::STEP_TRUNCATED.into(), paper.theme.dim, paper));
+            rows.extend(layout_sentence(&screen::STEP_TRUNCATED.into(), paper.theme.dim, paper));
         }
         rows
     }
 }
 
 /// What to say about its outcome; nothing for a plain success.
-fn outcome(done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<(String, Style)> {
+fn outcome_texts(done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<(String, Style)> {
     let theme = paper.theme;
     let mut facts = Vec::new();
     let word = match done.outcome {
@@ -342,20 +342,20 @@ fn outcome(done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<(String, Style)
         Outcome::Declined => Some((screen::STEP_DECLINED, theme.text)),
         Outcome::Refused => Some((screen::STEP_REFUSED, theme.danger)),
         Outcome::TimedOut => Some((screen::STEP_TIMED_OUT, theme.danger)),
-        Outcome::Cancelled if done.never_began() => Some((screen::STEP_NOT_RUN, theme.text)),
+        Outcome::Cancelled if done.was_skipped() => Some((screen::STEP_NOT_RUN, theme.text)),
         Outcome::Cancelled => Some((screen::STEP_CANCELLED, theme.text)),
         Outcome::Edited => Some((screen::STEP_EDITED, theme.text)),
         Outcome::Interrupted => Some((screen::STEP_INTERRUPTED, theme.danger)),
         Outcome::NotStarted => Some((screen::STEP_NOT_STARTED, theme.danger)),
     };
-    facts.extend(word.map(|(word, style)| (paper.word(word).to_owned(), style)));
+    facts.extend(word.map(|(word, style)| (paper.phrase(word).to_owned(), style)));
     match done.exit_code {
         Some(0) => {}
         Some(code) => {
             let say = screen::STEP_EXIT.with("code", code);
             facts.push((say.text(paper.lang), theme.danger));
         }
-        None if done.ran() => facts.push((paper.word(screen::STEP_KILLED).into(), theme.danger)),
+        None if done.ran() => facts.push((paper.phrase(screen::STEP_KILLED).into(), theme.danger)),
         None => {}
     }
     if let Some(change) = &done.change {
@@ -369,7 +369,7 @@ fn outcome(done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<(String, Style)
 
 /// Notes are written for the model: the user does not need to read their own answer, or what the
 /// row already says.
-fn to_person(note: &LocalizedText) -> Option<LocalizedText> {
+fn user_note(note: &LocalizedText) -> Option<LocalizedText> {
     let said = |word: Phrase, name| Some(word.with(name, note.value(name)?.clone()));
     match note.phrase() {
         DECLINED | SKIPPED | CANCELLED | exec::CANCELLED => None,
@@ -379,9 +379,9 @@ fn to_person(note: &LocalizedText) -> Option<LocalizedText> {
     }
 }
 
-fn note(text: &str, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-    let para = Paragraph::styled(text, paper.theme.dim).expanded();
+fn layout_note(text: &str, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let para = Paragraph::styled(text, paper.theme.dim).with_tabs_expanded();
     let indent = [Span::raw("  ")];
-    let rows = para.rows(paper.measure().saturating_sub(2).max(1), Break::Words);
-    rows.into_iter().map(|row| prefixed(&indent, row)).collect()
+    let rows = para.rows(paper.prose_width().saturating_sub(2).max(1), Break::Words);
+    rows.into_iter().map(|row| with_prefix(&indent, row)).collect()
 }

@@ -1,12 +1,12 @@
 //! Turns events into blocks. Knows nothing of columns.
 
 use super::block::{AnswerBlock, AnswerState, Block, BlockBody};
-use super::step::{StepBlock, StepState, StepSummary};
-use super::text::{BlockText, TextSyntax};
-use super::time::When;
+use super::step::{StepSummary, StepState, StepBlock};
+use super::text::{TextSyntax, BlockText};
+use super::time::ArrivalTime;
 use crate::protocol::{
-    Ask, Event, ModelMessage, Notice, NoticeLevel, Observation, PageRow, PlanItem, Question,
-    Requires, Risk, Step as Proposed, StepAction, Truncation, TurnOrigin, TurnOutcome, Usage,
+    Ask, Truncation, TurnOutcome, Event, NoticeLevel, Notice, Observation, TurnOrigin, PlanItem, Question, ModelMessage,
+    Requires, Risk, PageRow, Step as Proposed, Usage, StepAction,
 };
 use crate::safety::clean::{Cleaner, TextSource};
 use crate::tui::clean;
@@ -17,17 +17,17 @@ const LONG_TURN_MS: u64 = 20_000;
 
 /// The blocks, and those that still grow.
 #[derive(Debug, Default)]
-pub(super) struct Story {
+pub(super) struct TranscriptBuilder {
     pub blocks: Vec<Block>,
     pub suggestions: Vec<String>,
     answer: Option<Stream>,
-    thought: Option<Stream>,
+    reasoning: Option<Stream>,
     /// The origin of this turn.
     origin: Option<TurnOrigin>,
     /// Blocks from this index on were removed or replaced.
-    cut: Option<usize>,
+    removed_from: Option<usize>,
     /// The time of the current event.
-    pub now: When,
+    pub now: ArrivalTime,
 }
 
 /// A block that grows.
@@ -37,31 +37,31 @@ struct Stream {
     cleaner: Cleaner,
 }
 
-impl Story {
+impl TranscriptBuilder {
     pub fn apply(&mut self, event: &Event) {
         match event {
-            Event::TurnStarted { turn, text, origin } => self.turn(*turn, text, *origin),
-            Event::Attached { items } => drop(self.push(BlockBody::Attached(items.clone()))),
+            Event::TurnStarted { turn, text, origin } => self.start_turn(*turn, text, *origin),
+            Event::Attached { items } => drop(self.push(BlockBody::Attachments(items.clone()))),
             Event::Rendered { text } => {
-                self.replied(&ModelMessage { message: text.clone(), ..ModelMessage::default() });
+                self.finish_reply(&ModelMessage { message: text.clone(), ..ModelMessage::default() });
             }
-            Event::Steered { text } => self.steered(text),
-            Event::ReplyStarted => self.reply(),
-            Event::Delta { text } => self.delta(text),
-            Event::ReasoningDelta { text } => self.think(text),
+            Event::Steered { text } => self.push_steering(text),
+            Event::ReplyStarted => self.start_reply(),
+            Event::Delta { text } => self.append_delta(text),
+            Event::ReasoningDelta { text } => self.append_reasoning(text),
             Event::Retrying { attempt, of, wait_ms, why } => {
                 self.retry(*attempt, *of, *wait_ms, why);
             }
             Event::Repairing { fault } => self.repair(fault),
-            Event::Replied(replied) => self.replied(replied),
+            Event::Replied(replied) => self.finish_reply(replied),
             Event::StepStarted { step, risk } => {
-                self.step(step, risk, StepState::Running(Box::default()));
+                self.update_step(step, risk, StepState::Running(Box::default()));
             }
             Event::StepOutput { id, text } => self.output(id, text),
-            Event::StepFinished(seen) => self.observed(seen),
-            Event::Asked(ask) => self.asked(ask),
+            Event::StepFinished(seen) => self.finish_step(seen),
+            Event::Asked(ask) => self.show_asked_steps(ask),
             Event::TurnEnded { ending, usage, elapsed_ms, .. } => {
-                self.ended(ending, *usage, *elapsed_ms);
+                self.end_turn(ending, *usage, *elapsed_ms);
             }
             Event::Notice(notice) => self.notice(notice.clone()),
             Event::Page(page) => self.page(page.title.clone(), page.rows.clone()),
@@ -69,9 +69,9 @@ impl Story {
                 let page = receipt.page();
                 self.page(page.title, page.rows);
             }
-            Event::Cleared => *self = Story { cut: Some(0), now: self.now, ..Story::default() },
+            Event::Cleared => *self = TranscriptBuilder { removed_from: Some(0), now: self.now, ..TranscriptBuilder::default() },
             Event::Plan { items } => self.plan(items),
-            Event::Rewound { turn, .. } => self.rewound(*turn),
+            Event::Rewound { turn, .. } => self.rewind_to(*turn),
             // Earlier events are not appended: see `before`.
             Event::HistoryChunk { .. }
             | Event::Sessions { .. }
@@ -93,13 +93,13 @@ impl Story {
     }
 
     /// Prepends an earlier conversation; returns the number of its blocks.
-    pub fn before(&mut self, mut older: Story) -> usize {
-        older.close(None);
+    pub fn prepend(&mut self, mut older: TranscriptBuilder) -> usize {
+        older.close_streams(None);
         let count = older.blocks.len();
-        if !self.blocks.iter().any(|block| matches!(block.body, BlockBody::Said { .. })) {
+        if !self.blocks.iter().any(|block| matches!(block.body, BlockBody::UserMessage { .. })) {
             self.suggestions = older.suggestions;
         }
-        for stream in [&mut self.answer, &mut self.thought].into_iter().flatten() {
+        for stream in [&mut self.answer, &mut self.reasoning].into_iter().flatten() {
             stream.block += count;
         }
         self.blocks.splice(0..0, older.blocks);
@@ -109,39 +109,36 @@ impl Story {
     /// All turns with the words they began with, the last first.
     pub fn turns(&self) -> impl Iterator<Item = (u64, &str)> {
         self.blocks.iter().rev().filter_map(|block| match &block.body {
-            BlockBody::Said { text, turn, .. } => Some(((*turn)?, text.source())),
+            BlockBody::UserMessage { text, turn, .. } => Some(((*turn)?, text.source())),
             _ => None,
         })
     }
 
-    fn rewound(&mut self, from: u64) {
-        self.close(None);
+    fn rewind_to(&mut self, from: u64) {
+        self.close_streams(None);
         let begins = |block: &Block| match &block.body {
-            BlockBody::Said { turn: Some(turn), .. } => *turn >= from,
+            BlockBody::UserMessage { turn: Some(turn), .. } => *turn >= from,
             _ => false,
         };
         if let Some(first) = self.blocks.iter().position(begins) {
-            self.cut_to(first);
+            self.truncate(first);
         }
         self.suggestions.clear();
     }
 
     /// Freezes the finished pieces of growing texts.
-    pub fn settle(&mut self) {
-        for stream in [&self.answer, &self.thought].into_iter().flatten() {
+    pub fn freeze_finished(&mut self) {
+        for stream in [&self.answer, &self.reasoning].into_iter().flatten() {
             let body = self.blocks.get_mut(stream.block).map(|block| &mut block.body);
-            if let Some(
-                BlockBody::Answer(AnswerBlock { text, .. }) | BlockBody::Thought { text, .. },
-            ) = body
-            {
-                text.settle();
+            if let Some(BlockBody::Answer(AnswerBlock { text, .. }) | BlockBody::Reasoning { text, .. }) = body {
+                text.freeze_finished();
             }
         }
     }
 
     /// The first block that was removed or replaced since the last call.
-    pub fn take_cut(&mut self) -> Option<usize> {
-        self.cut.take()
+    pub fn take_removed_from(&mut self) -> Option<usize> {
+        self.removed_from.take()
     }
 
     pub fn notice(&mut self, notice: Notice) {
@@ -155,7 +152,7 @@ impl Story {
     /// The sources of whole answers, the last first.
     pub fn answers(&self) -> impl Iterator<Item = &str> {
         self.blocks.iter().rev().filter_map(|block| match &block.body {
-            BlockBody::Answer(AnswerBlock { text, state }) if *state != AnswerState::Growing => {
+            BlockBody::Answer(AnswerBlock { text, state }) if *state != AnswerState::Streaming => {
                 Some(text.source())
             }
             _ => None,
@@ -167,70 +164,68 @@ impl Story {
         self.blocks.len() - 1
     }
 
-    fn cut_to(&mut self, len: usize) {
+    fn truncate(&mut self, len: usize) {
         self.blocks.truncate(len);
-        self.cut = Some(self.cut.map_or(len, |cut| cut.min(len)));
+        self.removed_from = Some(self.removed_from.map_or(len, |cut| cut.min(len)));
     }
 
-    fn cut_last(&mut self) {
-        self.cut_to(self.blocks.len().saturating_sub(1));
+    fn remove_last(&mut self) {
+        self.truncate(self.blocks.len().saturating_sub(1));
     }
 
-    fn turn(&mut self, turn: u64, text: &str, origin: TurnOrigin) {
-        self.close(None);
+    fn start_turn(&mut self, turn: u64, text: &str, origin: TurnOrigin) {
+        self.close_streams(None);
         self.suggestions.clear();
         self.origin = Some(origin);
         let text = match origin {
             TurnOrigin::Shell => text.trim_start_matches('!').trim_start(),
             TurnOrigin::Typed | TurnOrigin::Queue | TurnOrigin::Command => text,
         };
-        let text = BlockText::whole(clean::text(text.trim_end()), TextSyntax::Plain);
-        self.push(BlockBody::Said { text, origin, turn: Some(turn) });
+        let text = BlockText::from_source(clean::sanitize(text.trim_end()), TextSyntax::Plain);
+        self.push(BlockBody::UserMessage { text, origin, turn: Some(turn) });
     }
 
-    fn steered(&mut self, text: &str) {
-        let text = BlockText::whole(clean::text(text.trim_end()), TextSyntax::Plain);
-        self.push(BlockBody::Said { text, origin: TurnOrigin::Typed, turn: None });
+    fn push_steering(&mut self, text: &str) {
+        let text = BlockText::from_source(clean::sanitize(text.trim_end()), TextSyntax::Plain);
+        self.push(BlockBody::UserMessage { text, origin: TurnOrigin::Typed, turn: None });
     }
 
-    fn reply(&mut self) {
-        self.close(None);
+    fn start_reply(&mut self) {
+        self.close_streams(None);
         self.suggestions.clear();
     }
 
-    fn delta(&mut self, chunk: &str) {
-        self.end_thought();
+    fn append_delta(&mut self, chunk: &str) {
+        self.end_reasoning();
         self.drop_retry();
         let stream = self.answer.get_or_insert_with(|| {
             let text = BlockText::new(TextSyntax::Markdown);
-            let state = AnswerState::Growing;
+            let state = AnswerState::Streaming;
             self.blocks.push(Block::new(BlockBody::Answer(AnswerBlock { text, state }), self.now));
             Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(TextSource::Text) }
         });
-        if let Some(BlockBody::Answer(answer)) =
-            self.blocks.get_mut(stream.block).map(|b| &mut b.body)
-        {
-            grow(&mut answer.text, stream, chunk);
+        if let Some(BlockBody::Answer(answer)) = self.blocks.get_mut(stream.block).map(|b| &mut b.body) {
+            append_chunk(&mut answer.text, stream, chunk);
         }
     }
 
-    fn think(&mut self, chunk: &str) {
+    fn append_reasoning(&mut self, chunk: &str) {
         self.drop_retry();
-        let stream = self.thought.get_or_insert_with(|| {
+        let stream = self.reasoning.get_or_insert_with(|| {
             let text = BlockText::new(TextSyntax::Plain);
-            self.blocks.push(Block::new(BlockBody::Thought { text, done: false }, self.now));
+            self.blocks.push(Block::new(BlockBody::Reasoning { text, done: false }, self.now));
             Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(TextSource::Text) }
         });
-        if let Some(BlockBody::Thought { text, .. }) =
+        if let Some(BlockBody::Reasoning { text, .. }) =
             self.blocks.get_mut(stream.block).map(|b| &mut b.body)
         {
-            grow(text, stream, chunk);
+            append_chunk(text, stream, chunk);
         }
     }
 
     fn retry(&mut self, attempt: u32, of: u32, wait_ms: u64, why: &LocalizedText) {
         // Streamed text stays, marked as cut.
-        self.close(Some(Truncation::Broken));
+        self.close_streams(Some(Truncation::Broken));
         self.drop_retry();
         self.push(BlockBody::Retry { attempt, of, wait_ms, why: why.clone() });
     }
@@ -238,38 +233,38 @@ impl Story {
     /// The line that counts retries disappears when they end.
     fn drop_retry(&mut self) {
         if matches!(self.blocks.last(), Some(Block { body: BlockBody::Retry { .. }, .. })) {
-            self.cut_last();
+            self.remove_last();
         }
     }
 
     fn repair(&mut self, fault: &LocalizedText) {
-        self.end_thought();
+        self.end_reasoning();
         if let Some(stream) = self.answer.take() {
-            self.cut_to(stream.block);
+            self.truncate(stream.block);
         }
         self.push(BlockBody::Repair { fault: fault.clone() });
     }
 
-    fn replied(&mut self, replied: &ModelMessage) {
-        self.end_thought();
+    fn finish_reply(&mut self, replied: &ModelMessage) {
+        self.end_reasoning();
         self.drop_retry();
-        let source = clean::text(replied.message.trim_matches('\n'));
+        let source = clean::sanitize(replied.message.trim_matches('\n'));
         let form = if replied.markdown { TextSyntax::Markdown } else { TextSyntax::Plain };
-        let state = if replied.error { AnswerState::Error } else { AnswerState::Whole };
+        let state = if replied.error { AnswerState::Error } else { AnswerState::Complete };
         match self.answer.take() {
-            Some(stream) if source.is_empty() => self.cut_to(stream.block),
+            Some(stream) if source.is_empty() => self.truncate(stream.block),
             Some(stream) => {
                 if let Some(block) = self.blocks.get_mut(stream.block) {
                     if let BlockBody::Answer(answer) = &mut block.body {
                         answer.text.replace(source, form);
                         answer.state = state;
                     }
-                    block.changed();
+                    block.mark_changed();
                 }
             }
             None if source.is_empty() => {}
             None => {
-                let text = BlockText::whole(source, form);
+                let text = BlockText::from_source(source, form);
                 self.push(BlockBody::Answer(AnswerBlock { text, state }));
             }
         }
@@ -279,14 +274,14 @@ impl Story {
             Some(BlockBody::Notice(Notice { level: NoticeLevel::Error, .. }))
         );
         if let Some(cut) = replied.cut.filter(|cut| !(told && *cut == Truncation::Broken)) {
-            self.push(BlockBody::Cut(cut));
+            self.push(BlockBody::Truncated(cut));
         }
-        self.suggestions = replied.suggestions.iter().map(|text| clean::flat(text)).collect();
+        self.suggestions = replied.suggestions.iter().map(|text| clean::single_line(text)).collect();
     }
 
-    fn step(&mut self, proposed: &Proposed, risk: &Risk, state: StepState) {
+    fn update_step(&mut self, proposed: &Proposed, risk: &Risk, state: StepState) {
         self.suggestions.clear();
-        self.end_thought();
+        self.end_reasoning();
         match self.find(&proposed.id) {
             Some((block, step)) => {
                 step.work = proposed.work.clone();
@@ -325,62 +320,62 @@ impl Story {
 
     /// A turn shows its plan once, and updates it in place.
     fn plan(&mut self, items: &[PlanItem]) {
-        self.end_thought();
-        let of_turn = |block: &&mut Block| !matches!(block.body, BlockBody::Said { .. });
+        self.end_reasoning();
+        let of_turn = |block: &&mut Block| !matches!(block.body, BlockBody::UserMessage { .. });
         let mut blocks = self.blocks.iter_mut().rev().take_while(of_turn);
         let known = blocks.find(|block| matches!(block.body, BlockBody::Plan(_)));
         match known {
             Some(block) => {
                 block.body = BlockBody::Plan(items.to_vec());
-                block.changed();
+                block.mark_changed();
             }
             None => drop(self.push(BlockBody::Plan(items.to_vec()))),
         }
     }
 
-    fn observed(&mut self, seen: &Observation) {
+    fn finish_step(&mut self, seen: &Observation) {
         // The plan block already shows the result of this step.
         if seen.step.work.tool() == "plan" && seen.succeeded() {
             return;
         }
-        self.step(&seen.step, &seen.risk, StepState::Done(Box::new(StepSummary::new(seen))));
+        self.update_step(&seen.step, &seen.risk, StepState::Done(Box::new(StepSummary::new(seen))));
     }
 
-    fn asked(&mut self, ask: &Ask) {
+    fn show_asked_steps(&mut self, ask: &Ask) {
         match &ask.question {
-            Question::Step { step, risk, .. } => self.step(step, risk, StepState::Asked),
+            Question::Step { step, risk, .. } => self.update_step(step, risk, StepState::AwaitingUser),
             Question::Pieces { pieces, .. } => {
                 for piece in pieces {
                     let work = StepAction::Shell { line: piece.line.clone() };
                     let (id, requires, cwd) = (piece.id.clone(), Requires::default(), None);
-                    self.step(&Proposed { id, work, requires, cwd }, &piece.risk, StepState::Asked);
+                    self.update_step(&Proposed { id, work, requires, cwd }, &piece.risk, StepState::AwaitingUser);
                 }
             }
             Question::Choice { .. } | Question::Pause { .. } | Question::Trust { .. } => {}
         }
     }
 
-    fn ended(&mut self, ending: &TurnOutcome, usage: Usage, elapsed_ms: u64) {
-        self.close(None);
+    fn end_turn(&mut self, ending: &TurnOutcome, usage: Usage, elapsed_ms: u64) {
+        self.close_streams(None);
         self.drop_retry();
         // The ending already says why the answer is not whole.
         let said = match self.blocks.last().map(|block| &block.body) {
-            Some(BlockBody::Cut(Truncation::Cancelled)) => {
+            Some(BlockBody::Truncated(Truncation::Cancelled)) => {
                 matches!(ending, TurnOutcome::Cancelled | TurnOutcome::Stopped)
             }
-            Some(BlockBody::Cut(Truncation::Broken)) => {
+            Some(BlockBody::Truncated(Truncation::Broken)) => {
                 matches!(ending, TurnOutcome::Failed { .. } | TurnOutcome::Interrupted)
             }
             _ => false,
         };
         if said {
-            self.cut_last();
+            self.remove_last();
         }
         for Block { body, changes, .. } in self.blocks.iter_mut().rev() {
             match body {
-                BlockBody::Said { .. } => break,
+                BlockBody::UserMessage { .. } => break,
                 BlockBody::Step(step) if !matches!(step.state, StepState::Done(_)) => {
-                    step.state = StepState::Lost;
+                    step.state = StepState::Abandoned;
                     *changes = changes.wrapping_add(1);
                 }
                 _ => {}
@@ -388,33 +383,33 @@ impl Story {
         }
         let usual = matches!(ending, TurnOutcome::Done | TurnOutcome::Error);
         if !usual || (elapsed_ms >= LONG_TURN_MS && self.origin != Some(TurnOrigin::Shell)) {
-            self.push(BlockBody::End { ending: ending.clone(), usage, elapsed_ms });
+            self.push(BlockBody::TurnEnd { ending: ending.clone(), usage, elapsed_ms });
         }
         self.origin = None;
     }
 
     /// Ends all growing blocks; `cut`: why they are incomplete.
-    fn close(&mut self, cut: Option<Truncation>) {
-        self.end_thought();
+    fn close_streams(&mut self, cut: Option<Truncation>) {
+        self.end_reasoning();
         let Some(mut stream) = self.answer.take() else { return };
         let Some(block) = self.blocks.get_mut(stream.block) else { return };
-        block.changed();
+        block.mark_changed();
         if let BlockBody::Answer(answer) = &mut block.body {
-            stream.cleaner.finish(answer.text.grow());
+            stream.cleaner.finish(answer.text.source_mut());
             answer.text.finish();
-            answer.state = AnswerState::Whole;
+            answer.state = AnswerState::Complete;
         }
         if let Some(cut) = cut {
-            self.push(BlockBody::Cut(cut));
+            self.push(BlockBody::Truncated(cut));
         }
     }
 
-    fn end_thought(&mut self) {
-        let Some(mut stream) = self.thought.take() else { return };
+    fn end_reasoning(&mut self) {
+        let Some(mut stream) = self.reasoning.take() else { return };
         let Some(block) = self.blocks.get_mut(stream.block) else { return };
-        block.changed();
-        if let BlockBody::Thought { text, done } = &mut block.body {
-            stream.cleaner.finish(text.grow());
+        block.mark_changed();
+        if let BlockBody::Reasoning { text, done } = &mut block.body {
+            stream.cleaner.finish(text.source_mut());
             text.finish();
             *done = true;
         }
@@ -422,10 +417,10 @@ impl Story {
 }
 
 /// Adds a chunk of a stream; blank lines at its start are dropped.
-fn grow(text: &mut BlockText, stream: &mut Stream, chunk: &str) {
+fn append_chunk(text: &mut BlockText, stream: &mut Stream, chunk: &str) {
     let chunk = match text.source().is_empty() {
         true => chunk.trim_start_matches(['\n', '\r']),
         false => chunk,
     };
-    stream.cleaner.push(chunk, text.grow());
+    stream.cleaner.push(chunk, text.source_mut());
 }

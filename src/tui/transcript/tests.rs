@@ -5,8 +5,7 @@ use ratatui::layout::Rect;
 
 use super::*;
 use crate::protocol::{
-    ModelMessage, Observation, Outcome, Reason, Risk, Step, StepAction, Tier, Truncation,
-    TurnOrigin, TurnOutcome, Usage,
+    Truncation, TurnOutcome, Observation, TurnOrigin, Outcome, Reason, ModelMessage, Risk, Step, Tier, Usage, StepAction,
 };
 use crate::tui::theme::Depth;
 use crate::words::screen;
@@ -35,13 +34,13 @@ impl Screen {
         Screen { transcript, theme, lang, width, height, clock }
     }
 
-    fn shown(events: impl IntoIterator<Item = Event>) -> Screen {
+    fn with_events(events: impl IntoIterator<Item = Event>) -> Screen {
         let mut screen = Screen::new(80, 40);
-        screen.take(events);
+        screen.apply_all(events);
         screen
     }
 
-    fn take(&mut self, events: impl IntoIterator<Item = Event>) {
+    fn apply_all(&mut self, events: impl IntoIterator<Item = Event>) {
         for event in events {
             self.transcript.apply(&event);
         }
@@ -86,7 +85,7 @@ fn row(buf: &Buffer, y: u16) -> String {
     out.trim_end().to_owned()
 }
 
-fn said(text: &str) -> Event {
+fn turn_started(text: &str) -> Event {
     Event::TurnStarted { turn: 1, text: text.into(), origin: TurnOrigin::Typed }
 }
 
@@ -94,16 +93,12 @@ fn delta(text: &str) -> Event {
     Event::Delta { text: text.into() }
 }
 
-fn thought(text: &str) -> Event {
+fn reasoning_delta(text: &str) -> Event {
     Event::ReasoningDelta { text: text.into() }
 }
 
-fn replied(message: &str) -> Event {
-    Event::Replied(ModelMessage {
-        message: message.into(),
-        markdown: true,
-        ..ModelMessage::default()
-    })
+fn reply_finished(message: &str) -> Event {
+    Event::Replied(ModelMessage { message: message.into(), markdown: true, ..ModelMessage::default() })
 }
 
 fn step(id: &str, program: &str, args: &[&str]) -> Step {
@@ -121,7 +116,7 @@ fn risk(tier: Tier) -> Risk {
     Risk { tier, rule: "some.rule".into(), reasons, effects: vec![], lifted: false }
 }
 
-fn started(step: Step, tier: Tier) -> Event {
+fn step_started(step: Step, tier: Tier) -> Event {
     Event::StepStarted { step, risk: risk(tier) }
 }
 
@@ -129,32 +124,32 @@ fn output(id: &str, text: &str) -> Event {
     Event::StepOutput { id: id.into(), text: text.into() }
 }
 
-fn seen(step: Step, tier: Tier, outcome: Outcome) -> Observation {
+fn observation(step: Step, tier: Tier, outcome: Outcome) -> Observation {
     Observation {
         duration_ms: 1_240,
         ..Observation::not_run(step, "/home/ana/avocet", risk(tier), outcome)
     }
 }
 
-fn observed(observation: Observation) -> Event {
+fn step_finished(observation: Observation) -> Event {
     Event::StepFinished(Box::new(observation))
 }
 
-fn ran(step: Step, exit_code: i32, stdout: &str, stderr: &str) -> Event {
-    observed(Observation {
+fn step_ran(step: Step, exit_code: i32, stdout: &str, stderr: &str) -> Event {
+    step_finished(Observation {
         exit_code: Some(exit_code),
         stdout: stdout.into(),
         stderr: stderr.into(),
-        ..seen(step, Tier::L0, Outcome::Ran)
+        ..observation(step, Tier::L0, Outcome::Ran)
     })
 }
 
-fn ended(ending: TurnOutcome) -> Event {
+fn turn_ended(ending: TurnOutcome) -> Event {
     let usage = Usage { input_tokens: 3_210, output_tokens: 842, estimated: false };
     Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 72_000 }
 }
 
-fn cut(message: &str, cut: Truncation) -> Event {
+fn truncated_reply(message: &str, cut: Truncation) -> Event {
     Event::Replied(ModelMessage {
         message: message.into(),
         markdown: true,

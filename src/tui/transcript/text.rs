@@ -30,16 +30,16 @@ pub(super) struct BlockText {
     /// The end of the frozen pieces.
     frozen: usize,
     /// How far the source was searched for more pieces.
-    seen: usize,
+    scanned_end: usize,
     fences: Vec<Fence>,
     /// The targets of links that are defined separately from them.
     targets: Targets,
     /// The code of the last fence is still arriving.
-    open: bool,
+    is_fence_open: bool,
     /// The text after the frozen pieces continues the last of them.
-    joins: bool,
+    continues_last_piece: bool,
     /// No more text follows.
-    whole: bool,
+    is_complete: bool,
     /// Counts replacements, so that rows of the old text are never shown.
     edition: u32,
 }
@@ -49,9 +49,9 @@ struct Piece {
     end: u32,
     shape: Shape,
     /// Continues the piece before without a blank row.
-    joined: bool,
+    continues_previous: bool,
     /// May contain a link whose target is defined elsewhere.
-    refers: bool,
+    has_reference: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +83,7 @@ impl BlockText {
     }
 
     /// A text that is complete.
-    pub fn whole(source: String, form: TextSyntax) -> BlockText {
+    pub fn from_source(source: String, form: TextSyntax) -> BlockText {
         let mut text = BlockText { source, form, ..BlockText::default() };
         text.finish();
         text
@@ -98,14 +98,14 @@ impl BlockText {
     }
 
     /// The end of the source, for appending; never truncate it before the last line.
-    pub fn grow(&mut self) -> &mut String {
+    pub fn source_mut(&mut self) -> &mut String {
         &mut self.source
     }
 
     /// The text is complete: the tail becomes a piece like all others.
     pub fn finish(&mut self) {
-        self.whole = true;
-        self.settle();
+        self.is_complete = true;
+        self.freeze_finished();
         self.source.shrink_to_fit();
         self.pieces.shrink_to_fit();
     }
@@ -120,22 +120,22 @@ impl BlockText {
     }
 
     /// Freezes finished pieces. Cheap when no line has ended since the last call.
-    pub fn settle(&mut self) {
+    pub fn freeze_finished(&mut self) {
         let end = match self.source.rfind('\n') {
-            _ if self.whole => self.source.len(),
+            _ if self.is_complete => self.source.len(),
             Some(at) => at + 1,
             None => 0,
         };
         // A line without an end is split too, before parsing it becomes expensive.
         let endless = self.source.len() - self.frozen.max(end) > TOO_LONG;
         let end = if endless { floor(&self.source, self.source.len() - LONG) } else { end };
-        if end <= self.seen && !(self.whole && self.frozen < end) {
+        if end <= self.scanned_end && !(self.is_complete && self.frozen < end) {
             return;
         }
-        self.seen = end;
+        self.scanned_end = end;
         match self.form {
-            TextSyntax::Plain => self.settle_plain(end),
-            TextSyntax::Markdown => self.settle_markdown(end, endless),
+            TextSyntax::Plain => self.freeze_plain(end),
+            TextSyntax::Markdown => self.freeze_markdown(end, endless),
         }
     }
 
@@ -172,8 +172,8 @@ impl BlockText {
     }
 
     /// True when a blank row precedes the piece.
-    pub fn gap(&self, at: usize) -> bool {
-        let joined = self.pieces.get(at).map_or(self.joins, |piece| piece.joined);
+    pub fn has_blank_before(&self, at: usize) -> bool {
+        let joined = self.pieces.get(at).map_or(self.continues_last_piece, |piece| piece.continues_previous);
         at > 0 && !joined && self.form == TextSyntax::Markdown
     }
 
@@ -181,7 +181,7 @@ impl BlockText {
     pub fn version(&self, at: usize) -> u64 {
         let piece = self.pieces.get(at);
         let tail = if piece.is_some() { 0 } else { self.source.len() as u64 + 1 };
-        let refers = piece.is_none_or(|piece| piece.refers);
+        let refers = piece.is_none_or(|piece| piece.has_reference);
         let defined = if refers { self.targets.len() as u64 } else { 0 };
         u64::from(self.edition) << 42 | defined << 33 | tail
     }
@@ -210,7 +210,7 @@ impl BlockText {
 
     fn tail_shape(&self) -> Shape {
         match self.fences.len().checked_sub(1) {
-            Some(last) if self.open => {
+            Some(last) if self.is_fence_open => {
                 let fence = last as u32;
                 Shape::Code { fence, head: !self.has_code(fence) }
             }
@@ -225,21 +225,21 @@ impl BlockText {
 
     fn freeze(&mut self, end: usize, shape: Shape) {
         if end > self.frozen {
-            let joined = std::mem::take(&mut self.joins);
+            let joined = std::mem::take(&mut self.continues_last_piece);
             let refers = shape == Shape::Prose
                 && self.form == TextSyntax::Markdown
                 && self.source.get(self.frozen..end).is_some_and(|source| source.contains('['));
             let end32 = u32::try_from(end).unwrap_or(u32::MAX);
-            self.pieces.push(Piece { end: end32, shape, joined, refers });
+            self.pieces.push(Piece { end: end32, shape, continues_previous: joined, has_reference: refers });
             self.frozen = end;
         }
     }
 
-    fn settle_plain(&mut self, end: usize) {
+    fn freeze_plain(&mut self, end: usize) {
         while let Some(rest) = self.source.get(self.frozen..end) {
             let lines = nth_line_end(rest, LINES).unwrap_or(rest.len());
             let cut = if lines > LONG { floor(rest, LONG) } else { lines };
-            if cut == 0 || (cut == rest.len() && !self.whole) {
+            if cut == 0 || (cut == rest.len() && !self.is_complete) {
                 break;
             }
             self.freeze(self.frozen + cut, Shape::Prose);
@@ -247,8 +247,8 @@ impl BlockText {
     }
 
     /// Freezes finished pieces, up to `end`; `endless`: the last line has no end yet.
-    fn settle_markdown(&mut self, end: usize, endless: bool) {
-        if self.open && !self.settle_code(end) {
+    fn freeze_markdown(&mut self, end: usize, endless: bool) {
+        if self.is_fence_open && !self.freeze_open_code(end) {
             return;
         }
         let base = self.frozen;
@@ -262,12 +262,10 @@ impl BlockText {
             }
             match (starts.get(at + 1), kind) {
                 (Some(_), MarkdownBlockKind::Code(fence)) => self.freeze_fence(base + own, fence),
-                (None, MarkdownBlockKind::Code(fence)) if self.whole => {
-                    self.freeze_fence(base + own, fence)
-                }
+                (None, MarkdownBlockKind::Code(fence)) if self.is_complete => self.freeze_fence(base + own, fence),
                 (Some(next), kind) => self.freeze_block(base, *next, kind),
-                (None, kind) if self.whole => self.freeze_block(base, end, kind),
-                (None, kind) => self.settle_last(base, end, kind, endless),
+                (None, kind) if self.is_complete => self.freeze_block(base, end, kind),
+                (None, kind) => self.freeze_last_block(base, end, kind, endless),
             }
         }
     }
@@ -276,59 +274,57 @@ impl BlockText {
     fn freeze_block(&mut self, base: usize, end: usize, kind: MarkdownBlockKind) {
         let long = end - self.frozen;
         match kind {
-            MarkdownBlockKind::List(items) if long > LONG => self.cut_list(base, &items, true),
-            _ if long > TOO_LONG => self.cut_anywhere(end),
+            MarkdownBlockKind::List(items) if long > LONG => self.split_list(base, &items, true),
+            _ if long > TOO_LONG => self.split_anywhere(end),
             MarkdownBlockKind::Other | MarkdownBlockKind::List(_) | MarkdownBlockKind::Code(_) => {}
         }
         self.freeze(end, Shape::Prose);
-        self.joins = false;
+        self.continues_last_piece = false;
     }
 
     /// Freezes finished code.
     fn freeze_fence(&mut self, end: usize, fence: Fence) {
         self.fences.push(fence);
         self.freeze_code(end);
-        self.joins = false;
+        self.continues_last_piece = false;
     }
 
     /// Handles the last block, which may still grow.
-    fn settle_last(&mut self, base: usize, end: usize, kind: MarkdownBlockKind, endless: bool) {
+    fn freeze_last_block(&mut self, base: usize, end: usize, kind: MarkdownBlockKind, endless: bool) {
         let long = end - self.frozen;
         match kind {
             MarkdownBlockKind::Code(fence) => {
                 self.fences.push(fence);
-                self.open = true;
-                self.settle_code(end);
+                self.is_fence_open = true;
+                self.freeze_open_code(end);
             }
-            MarkdownBlockKind::List(items) if long > LONG => self.cut_list(base, &items, false),
-            MarkdownBlockKind::Other | MarkdownBlockKind::List(_) if long > TOO_LONG || endless => {
-                self.cut_anywhere(end)
-            }
+            MarkdownBlockKind::List(items) if long > LONG => self.split_list(base, &items, false),
+            MarkdownBlockKind::Other | MarkdownBlockKind::List(_) if long > TOO_LONG || endless => self.split_anywhere(end),
             MarkdownBlockKind::Other | MarkdownBlockKind::List(_) => {}
         }
     }
 
     /// Splits the tail between items, a few per piece; the last item stays with what follows unless
     /// `all` are finished.
-    fn cut_list(&mut self, base: usize, items: &[usize], all: bool) {
+    fn split_list(&mut self, base: usize, items: &[usize], all: bool) {
         for (at, item) in items.iter().map(|item| base + item).enumerate() {
             let last = at + 1 == items.len() && !all;
             if item > self.frozen && (last || item - self.frozen > LONG / 8) {
                 self.freeze(item, Shape::Prose);
                 let before = self.source.get(..self.frozen).unwrap_or_default();
-                self.joins = !before.ends_with("\n\n");
+                self.continues_last_piece = !before.ends_with("\n\n");
             }
         }
     }
 
-    fn cut_anywhere(&mut self, end: usize) {
+    fn split_anywhere(&mut self, end: usize) {
         while end - self.frozen > LONG {
             let rest = self.source.get(self.frozen..end).unwrap_or_default();
             let most = floor(rest, LONG);
             let head = rest.get(..most).unwrap_or_default();
             let cut = head.rfind('\n').or_else(|| head.rfind(' ')).map_or(most, |at| at + 1);
             self.freeze(self.frozen + cut, Shape::Prose);
-            self.joins = true;
+            self.continues_last_piece = true;
         }
     }
 
@@ -339,12 +335,12 @@ impl BlockText {
             let head = !self.has_code(fence);
             let cut = self.frozen + nth_line_end(rest, LINES).unwrap_or(rest.len());
             self.freeze(cut, Shape::Code { fence, head });
-            self.joins = true;
+            self.continues_last_piece = true;
         }
     }
 
     /// Freezes whole lines of the open fence; true when the fence is closed.
-    fn settle_code(&mut self, end: usize) -> bool {
+    fn freeze_open_code(&mut self, end: usize) -> bool {
         let (Some(fence), Some(rest)) = (self.fences.last(), self.source.get(self.frozen..end))
         else {
             return true;
@@ -355,10 +351,10 @@ impl BlockText {
             at += text.len();
             (line >= opening && fence.is_closed_by(text.trim_end_matches('\n'))).then_some(at)
         });
-        let over = closing.is_some() || self.whole;
+        let over = closing.is_some() || self.is_complete;
         let until = match closing {
             Some(at) => Some(at),
-            None if self.whole => Some(rest.len()),
+            None if self.is_complete => Some(rest.len()),
             None => {
                 rest.match_indices('\n').map(|(at, _)| at + 1).skip(LINES - 1).step_by(LINES).last()
             }
@@ -367,7 +363,7 @@ impl BlockText {
             self.freeze_code(self.frozen + until);
         }
         if over {
-            (self.open, self.joins) = (false, false);
+            (self.is_fence_open, self.continues_last_piece) = (false, false);
         }
         over
     }

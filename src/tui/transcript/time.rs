@@ -4,7 +4,7 @@ use crate::tui::Millis;
 use crate::words::{LocalizedText, screen};
 
 /// `0.4 s`, `12 s`, `3 m 5 s`, `2 h 1 m`.
-pub(super) fn say(ms: u64) -> LocalizedText {
+pub(super) fn duration_text(ms: u64) -> LocalizedText {
     let seconds = ms / 1000;
     match seconds {
         _ if ms < 50 => screen::TIME_NONE.into(),
@@ -23,27 +23,27 @@ pub(super) fn say(ms: u64) -> LocalizedText {
 
 /// When something arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum ArrivalTime {
     /// Since the screen began.
-    Here(Millis),
+    SinceStart(Millis),
     /// Earlier, as a wall-clock time in milliseconds since 1970.
-    Wall(u64),
+    WallClock(u64),
     Unknown,
 }
 
-impl Default for When {
-    fn default() -> When {
-        When::Here(0)
+impl Default for ArrivalTime {
+    fn default() -> ArrivalTime {
+        ArrivalTime::SinceStart(0)
     }
 }
 
-impl When {
+impl ArrivalTime {
     /// The wall-clock time; `began` is that of the screen's begin.
-    pub fn wall(self, began: Millis) -> Option<u64> {
+    pub fn wall_clock(self, began: Millis) -> Option<u64> {
         match self {
-            When::Here(at) => Some(began + at),
-            When::Wall(at) => Some(at),
-            When::Unknown => None,
+            ArrivalTime::SinceStart(at) => Some(began + at),
+            ArrivalTime::WallClock(at) => Some(at),
+            ArrivalTime::Unknown => None,
         }
     }
 }
@@ -55,9 +55,9 @@ pub(super) fn same_day(one: u64, other: u64) -> bool {
 }
 
 /// `11-22 14:03`, from milliseconds since 1970.
-pub(super) fn of_day_and_day(ms: u64) -> String {
+pub(super) fn date_and_time(ms: u64) -> String {
     let (month, day) = month_and_day(ms / DAY);
-    format!("{month:02}-{day:02} {}", of_day(ms))
+    format!("{month:02}-{day:02} {}", time_of_day(ms))
 }
 
 /// The month and the day, from days since 1970.
@@ -81,13 +81,13 @@ fn month_and_day(mut days: u64) -> (usize, u64) {
 }
 
 /// `14:03`, from milliseconds since a midnight.
-pub(super) fn of_day(ms: u64) -> String {
+pub(super) fn time_of_day(ms: u64) -> String {
     let minutes = ms / 60_000;
     format!("{:02}:{:02}", minutes / 60 % 24, minutes % 60)
 }
 
 /// `1,234,567`.
-pub(super) fn grouped(number: u64) -> String {
+pub(super) fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -116,9 +116,9 @@ mod tests {
             (7_260_000, "2 h 1 m"),
         ];
         for (ms, expected) in cases {
-            assert_eq!(say(ms).text(Lang::En), expected);
+            assert_eq!(duration_text(ms).text(Lang::En), expected);
         }
-        assert_eq!(say(72_000).text(Lang::Zh), "1 分 12 秒");
+        assert_eq!(duration_text(72_000).text(Lang::Zh), "1 分 12 秒");
     }
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
         let day = 24 * 3_600_000;
         let cases = [(0, "00:00"), (50_639_999, "14:03"), (day - 1, "23:59"), (day, "00:00")];
         for (ms, expected) in cases {
-            assert_eq!(of_day(ms), expected);
+            assert_eq!(time_of_day(ms), expected);
         }
     }
 
@@ -140,7 +140,7 @@ mod tests {
             (1_798_761_599_000, "12-31 23:59"),
         ];
         for (ms, expected) in cases {
-            assert_eq!(of_day_and_day(ms), expected);
+            assert_eq!(date_and_time(ms), expected);
         }
     }
 
@@ -148,7 +148,7 @@ mod tests {
     fn a_large_number_is_grouped() {
         let cases = [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")];
         for (number, expected) in cases {
-            assert_eq!(grouped(number), expected);
+            assert_eq!(group_digits(number), expected);
         }
     }
 }

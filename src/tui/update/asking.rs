@@ -8,7 +8,7 @@ use crate::protocol::{Decision, Op};
 use crate::tui::Millis;
 use crate::tui::event::ScreenEffect;
 use crate::tui::guard::{Focus, KeyKind, Route};
-use crate::tui::keys::{self, EditAction, KeyAction, KeyContext, Scrolled};
+use crate::tui::keys::{self, KeyAction, EditAction, KeyContext, ScrollAction};
 use crate::tui::modal::ModalAction;
 use crate::tui::state::State;
 use crate::tui::{choosing, submit};
@@ -16,23 +16,23 @@ use crate::tui::{choosing, submit};
 /// A second Esc counts within this time.
 const AGAIN: Millis = 1_000;
 
-pub(super) fn key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
+pub(super) fn handle_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
     let draft = !state.composer.is_blank();
     let ready = state.guard.is_ready(at);
-    let kind = kind(state, key, state.guard.focus(at, draft));
-    match state.guard.key(kind, at, draft) {
-        Route::Moved => {
+    let kind = key_kind(state, key, state.guard.focus(at, draft));
+    match state.guard.route_key(kind, at, draft) {
+        Route::FocusMoved => {
             close_lists(state);
-            state.modals.leave();
+            state.modals.reset_selection();
             Vec::new()
         }
-        Route::To(Focus::Question) => answer(state, key, at),
+        Route::To(Focus::Question) => handle_question_key(state, key, at),
         Route::To(Focus::Draft) => {
-            state.modals.leave();
-            let effects = write(state, key, ready, at);
+            state.modals.reset_selection();
+            let effects = handle_draft_key(state, key, ready, at);
             // The user deleted the whole draft, so typing ahead is over.
             if draft && state.composer.is_blank() && effects.is_empty() {
-                state.guard.erased();
+                state.guard.clear_typing();
             }
             effects
         }
@@ -40,46 +40,44 @@ pub(super) fn key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEf
 }
 
 /// A question opens: searches and selections end, so that keys type text.
-pub(super) fn opened(state: &mut State, at: Millis) {
-    state.composer.leave_search();
+pub(super) fn open_question(state: &mut State, at: Millis) {
+    state.composer.cancel_search();
     state.queue.act(Some(KeyAction::Close));
-    state.guard.opened(at);
+    state.guard.restart(at);
 }
 
 /// Pastes into a field of the question, else into the draft.
-pub(super) fn pasted(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> {
-    let lang = state.dress.lang;
+pub(super) fn handle_paste(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> {
+    let lang = state.appearance.lang;
     let focus = state.guard.focus(at, !state.composer.is_blank());
-    if focus == Focus::Question && state.modals.is_field() {
-        state.guard.pasted(at);
+    if focus == Focus::Question && state.modals.has_text_field() {
+        state.guard.record_paste(at);
         return match state.modals.paste(text, lang) {
             ModalAction::Send(op) => vec![ScreenEffect::Send(op)],
-            ModalAction::Stay | ModalAction::Close | ModalAction::Chose(..) | ModalAction::Pass => {
-                Vec::new()
-            }
+            ModalAction::Stay | ModalAction::Close | ModalAction::Picked(..) | ModalAction::Unhandled => Vec::new(),
         };
     }
-    state.guard.wrote(at);
-    state.guard.pasted(at);
-    state.modals.leave();
+    state.guard.record_typing(at);
+    state.guard.record_paste(at);
+    state.modals.reset_selection();
     state.composer.paste(text, lang);
     input_changed(state);
     Vec::new()
 }
 
-fn kind(state: &State, key: &KeyEvent, focus: Focus) -> KeyKind {
+fn key_kind(state: &State, key: &KeyEvent, focus: Focus) -> KeyKind {
     let lists = state.palette.is_open() || state.composer.files.is_open();
     let listed = focus == Focus::Draft && lists;
     match key.code {
-        KeyCode::Esc if listed || (focus == Focus::Question && state.modals.is_field()) => {
+        KeyCode::Esc if listed || (focus == Focus::Question && state.modals.has_text_field()) => {
             KeyKind::Other
         }
         KeyCode::Esc => KeyKind::Esc,
         KeyCode::Tab | KeyCode::Up | KeyCode::Down if listed => KeyKind::Other,
         KeyCode::Tab => KeyKind::Tab,
-        arrow if key.modifiers.is_empty() && state.composer.is_edge(arrow) => KeyKind::Edge,
+        arrow if key.modifiers.is_empty() && state.composer.is_at_edge(arrow) => KeyKind::Edge,
         KeyCode::Char(' ') if state.composer.is_blank() => KeyKind::Other,
-        _ if types(key) => KeyKind::Text,
+        _ if is_text_key(key) => KeyKind::Text,
         _ => match keys::action(KeyContext::Input, key) {
             Some(KeyAction::Edit(_)) if !state.composer.is_empty() => KeyKind::Text,
             _ => KeyKind::Other,
@@ -88,7 +86,7 @@ fn kind(state: &State, key: &KeyEvent, focus: Focus) -> KeyKind {
 }
 
 /// Whether a key types a character.
-pub(super) fn types(key: &KeyEvent) -> bool {
+pub(super) fn is_text_key(key: &KeyEvent) -> bool {
     let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
     matches!(key.code, KeyCode::Char(c) if !held && !c.is_control())
 }
@@ -99,10 +97,10 @@ fn close_lists(state: &mut State) {
 }
 
 /// A key for the question.
-fn answer(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
-    let lang = state.dress.lang;
-    if !state.modals.is_field() && keys::letter(key) == Some('/') {
-        return open_line(state, at);
+fn handle_question_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
+    let lang = state.appearance.lang;
+    if !state.modals.has_text_field() && keys::letter(key) == Some('/') {
+        return open_command_line(state, at);
     }
     // A line break in a paste was not typed.
     if state.guard.is_pasting(at) && keys::action(KeyContext::Input, key) == Some(KeyAction::Send) {
@@ -112,85 +110,79 @@ fn answer(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
         ModalAction::Stay => Vec::new(),
         ModalAction::Close => {
             state.modals.pop();
-            state.guard.opened(at);
+            state.guard.restart(at);
             Vec::new()
         }
         ModalAction::Send(op) => {
             if matches!(op, Op::Decide { decision: Decision::Stop, .. }) {
-                state.activity.stopping(at);
+                state.activity.set_stopping(at);
             }
             vec![ScreenEffect::Send(op)]
         }
-        ModalAction::Chose(topic, choice) => choosing::chose(state, topic, choice, at),
-        ModalAction::Pass if types(key) => {
-            state.guard.wrote(at);
-            state.modals.leave();
-            typed(state, key)
+        ModalAction::Picked(topic, choice) => choosing::apply_choice(state, topic, choice, at),
+        ModalAction::Unhandled if is_text_key(key) => {
+            state.guard.record_typing(at);
+            state.modals.reset_selection();
+            type_key(state, key)
         }
-        ModalAction::Pass => match keys::action(KeyContext::Anywhere, key) {
-            Some(KeyAction::Palette) => open_line(state, at),
-            Some(
-                KeyAction::Search | KeyAction::Recall | KeyAction::Stop | KeyAction::Interrupt,
-            )
-            | None => Vec::new(),
+        ModalAction::Unhandled => match keys::action(KeyContext::Anywhere, key) {
+            Some(KeyAction::Palette) => open_command_line(state, at),
+            Some(KeyAction::Search | KeyAction::SearchHistory | KeyAction::Stop | KeyAction::Interrupt) | None => {
+                Vec::new()
+            }
             Some(action) => act(state, action, key, at),
         },
     }
 }
 
 /// A key for the draft, with the same meaning as while a turn runs.
-fn write(state: &mut State, key: &KeyEvent, ready: bool, at: Millis) -> Vec<ScreenEffect> {
-    if let Some(effects) = listed(state, key, at) {
+fn handle_draft_key(state: &mut State, key: &KeyEvent, ready: bool, at: Millis) -> Vec<ScreenEffect> {
+    if let Some(effects) = handle_list_key(state, key, at) {
         return effects;
     }
     if state.composer.vim_key(key) {
         input_changed(state);
         return Vec::new();
     }
-    let action =
-        keys::action(KeyContext::Input, key).or_else(|| keys::action(KeyContext::Anywhere, key));
+    let action = keys::action(KeyContext::Input, key).or_else(|| keys::action(KeyContext::Anywhere, key));
     match action {
         Some(KeyAction::Send) => send(state, at),
-        Some(KeyAction::Stop) => leave(state, ready, at),
-        Some(KeyAction::Interrupt) if state.composer.is_empty() => answer(state, key, at),
+        Some(KeyAction::Stop) => handle_escape(state, ready, at),
+        Some(KeyAction::Interrupt) if state.composer.is_empty() => handle_question_key(state, key, at),
         Some(KeyAction::Interrupt) => {
             state.composer.clear();
             input_changed(state);
             Vec::new()
         }
-        Some(KeyAction::Palette) => open_line(state, at),
-        Some(KeyAction::Scroll(by @ (Scrolled::PageUp | Scrolled::PageDown)))
+        Some(KeyAction::Palette) => open_command_line(state, at),
+        Some(KeyAction::Scroll(by @ (ScrollAction::PageUp | ScrollAction::PageDown)))
             if state.modals.scroll(by) =>
         {
             Vec::new()
         }
         Some(
-            KeyAction::Search
-            | KeyAction::Recall
-            | KeyAction::Editor
-            | KeyAction::Suggest
-            | KeyAction::SuggestNth,
+            KeyAction::Search | KeyAction::SearchHistory | KeyAction::Editor | KeyAction::Suggest | KeyAction::SuggestNth,
         ) => Vec::new(),
         Some(action) => act(state, action, key, at),
-        None if keys::letter(key) == Some('/') && state.composer.is_empty() => open_line(state, at),
+        None if keys::letter(key) == Some('/') && state.composer.is_empty() => open_command_line(state, at),
         None => {
             // With an empty draft, a space scrolls what does not fit.
             if key.code == KeyCode::Char(' ') && state.composer.is_blank() {
-                state.modals.scroll(Scrolled::PageDown);
+                state.modals.scroll(ScrollAction::PageDown);
             }
-            typed(state, key)
+            type_key(state, key)
         }
     }
 }
 
 /// A key of a list that is open over the draft; `None`: it is none of its keys.
-fn listed(state: &mut State, key: &KeyEvent, at: Millis) -> Option<Vec<ScreenEffect>> {
+fn handle_list_key(state: &mut State, key: &KeyEvent, at: Millis) -> Option<Vec<ScreenEffect>> {
     let action = keys::action(KeyContext::Palette, key)?;
     if state.palette.is_open() {
         let line = state.palette.draft().is_some();
         let effects = palette_key(state, action, at);
         if line && state.palette.draft().is_none() {
-            state.guard.returned(at);
+            state.guard.focus_question(at);
         }
         return Some(effects);
     }
@@ -201,8 +193,8 @@ fn listed(state: &mut State, key: &KeyEvent, at: Millis) -> Option<Vec<ScreenEff
     None
 }
 
-fn typed(state: &mut State, key: &KeyEvent) -> Vec<ScreenEffect> {
-    if state.composer.typed(key) {
+fn type_key(state: &mut State, key: &KeyEvent) -> Vec<ScreenEffect> {
+    if state.composer.type_key(key) {
         input_changed(state);
     }
     Vec::new()
@@ -215,7 +207,7 @@ fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     if state.guard.is_pasting(at) {
-        state.composer.edit(EditAction::Break);
+        state.composer.edit(EditAction::InsertNewline);
         input_changed(state);
         return Vec::new();
     }
@@ -225,32 +217,32 @@ fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     let line = state.palette.draft().is_some();
     let effects = submit::send(state, at);
     if line && state.palette.draft().is_none() {
-        state.guard.returned(at);
+        state.guard.focus_question(at);
     }
     effects
 }
 
 /// Opens the command line over the question and the draft.
-fn open_line(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
-    state.guard.wrote(at);
+fn open_command_line(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
+    state.guard.record_typing(at);
     super::open_palette(state);
     Vec::new()
 }
 
 /// Esc leads from the command line back to the question. In a draft it stops the turn, as it does
 /// everywhere; while the user is typing, only the second one does.
-fn leave(state: &mut State, ready: bool, at: Millis) -> Vec<ScreenEffect> {
-    let before = state.person.escaped.replace(at);
+fn handle_escape(state: &mut State, ready: bool, at: Millis) -> Vec<ScreenEffect> {
+    let before = state.presence.last_escape.replace(at);
     if let Some(draft) = state.palette.take_draft() {
-        state.composer.set(&draft, state.dress.lang);
+        state.composer.set_text(&draft, state.appearance.lang);
         close_lists(state);
-        state.guard.returned(at);
+        state.guard.focus_question(at);
         return Vec::new();
     }
     let again = before.is_some_and(|before| at < before + AGAIN);
     if !state.activity.is_busy() || !(again || ready) {
         return Vec::new();
     }
-    state.activity.stopping(at);
+    state.activity.set_stopping(at);
     vec![ScreenEffect::Send(Op::Stop)]
 }

@@ -6,8 +6,8 @@ use ratatui::backend::TestBackend;
 
 use super::*;
 use crate::protocol::{
-    ApprovalScope, Ask, AskId, Decision, ModelMessage, Question, Reason, Requires, Risk, Step,
-    StepAction, Tier, TurnOrigin, TurnOutcome, Usage,
+    Ask, AskId, Decision, TurnOutcome, TurnOrigin, Question, Reason, ModelMessage, Requires, Risk, ApprovalScope, Step,
+    Tier, Usage, StepAction,
 };
 use crate::tui::state::ScreenConfig;
 use crate::tui::view::view;
@@ -39,31 +39,27 @@ fn press_at(state: &mut State, keys: &str, at: Millis) -> Vec<ScreenEffect> {
                 '\x08' => KeyCode::Backspace,
                 c => KeyCode::Char(c),
             };
-            told(update(state, TimedInput::key(at, code)))
+            visible_effects(update(state, TimedInput::key(at, code)))
         })
         .collect()
 }
 
 fn hold(state: &mut State, code: KeyCode, modifiers: KeyModifiers) -> Vec<ScreenEffect> {
-    told(update(state, TimedInput::key(10_000, KeyEvent::new(code, modifiers))))
+    visible_effects(update(state, TimedInput::key(10_000, KeyEvent::new(code, modifiers))))
 }
 
 fn ctrl_c(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
-    told(update(
-        state,
-        TimedInput::key(at, KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)),
-    ))
+    visible_effects(update(state, TimedInput::key(at, KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL))))
 }
 
-fn hear(state: &mut State, event: protocol::Event) -> Vec<ScreenEffect> {
-    told(update(state, TimedInput::session(1_000, event)))
+fn receive(state: &mut State, event: protocol::Event) -> Vec<ScreenEffect> {
+    visible_effects(update(state, TimedInput::session(1_000, event)))
 }
 
 /// Effects without the window title, history entries, and file searches.
-fn told(effects: Vec<ScreenEffect>) -> Vec<ScreenEffect> {
-    let quiet = |effect: &ScreenEffect| {
-        matches!(effect, ScreenEffect::Title(_) | ScreenEffect::Keep(_) | ScreenEffect::Look)
-    };
+fn visible_effects(effects: Vec<ScreenEffect>) -> Vec<ScreenEffect> {
+    let quiet =
+        |effect: &ScreenEffect| matches!(effect, ScreenEffect::Title(_) | ScreenEffect::SaveHistory(_) | ScreenEffect::RefreshExtensions);
     effects.into_iter().filter(|effect| !quiet(effect)).collect()
 }
 
@@ -96,7 +92,7 @@ fn risk(tier: Tier) -> Risk {
     Risk { tier, rule: "test.rule".into(), reasons: vec![reason], effects: vec![], lifted: false }
 }
 
-fn asks(work: StepAction, risk: Risk) -> protocol::Event {
+fn step_question(work: StepAction, risk: Risk) -> protocol::Event {
     let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
     let question = Question::Step {
         step,
@@ -118,10 +114,10 @@ fn asks(work: StepAction, risk: Risk) -> protocol::Event {
 }
 
 /// A question that has been on the screen for a while.
-fn asked(risk: Risk) -> State {
+fn screen_with_question(risk: Risk) -> State {
     let mut state = screen();
-    hear(&mut state, started());
-    hear(&mut state, asks(StepAction::exec("touch", &["a"]), risk));
+    receive(&mut state, started());
+    receive(&mut state, step_question(StepAction::exec("touch", &["a"]), risk));
     draw(&mut state, SIZE);
     state
 }
@@ -167,16 +163,15 @@ fn a_paste_too_large_for_a_message_is_refused() {
 fn the_wheel_scrolls_and_end_returns() {
     let mut state = screen();
     for n in 0..40 {
-        state.transcript.notice(Notice::info(words::SECONDS.with("s", n)));
+        state.transcript.add_notice(Notice::info(words::SECONDS.with("s", n)));
     }
     draw(&mut state, SIZE);
-    let wheel = |kind| {
-        ScreenInput::Mouse(MouseEvent { kind, column: 1, row: 1, modifiers: KeyModifiers::NONE })
-    };
+    let wheel =
+        |kind| ScreenInput::Mouse(MouseEvent { kind, column: 1, row: 1, modifiers: KeyModifiers::NONE });
     update(&mut state, TimedInput { at: 0, input: wheel(MouseEventKind::ScrollUp) });
-    assert!(!state.transcript.following());
+    assert!(!state.transcript.is_following());
     hold(&mut state, KeyCode::End, KeyModifiers::CONTROL);
-    assert!(state.transcript.following());
+    assert!(state.transcript.is_following());
 }
 
 #[test]
@@ -197,12 +192,12 @@ fn a_shell_line_goes_to_the_shell() {
 #[test]
 fn ctrl_c_clears_then_stops_then_asks_then_quits() {
     let mut state = screen();
-    hear(&mut state, started());
+    receive(&mut state, started());
     press(&mut state, "a draft");
     assert_eq!(ctrl_c(&mut state, 2_000), []);
     assert!(state.composer.is_empty());
     assert_eq!(ctrl_c(&mut state, 2_100), [ScreenEffect::Send(Op::Stop)]);
-    hear(&mut state, ended(10));
+    receive(&mut state, ended(10));
     assert_eq!(ctrl_c(&mut state, 2_200), []);
     assert_eq!(ctrl_c(&mut state, 2_300), [ScreenEffect::Quit]);
 }
@@ -220,10 +215,10 @@ fn a_late_second_ctrl_c_asks_again() {
 fn esc_stops_the_turn_at_once_and_does_nothing_without_one() {
     let mut state = screen();
     assert_eq!(press(&mut state, "\x1b"), []);
-    hear(&mut state, started());
+    receive(&mut state, started());
     press(&mut state, "a draft");
     assert_eq!(press(&mut state, "\x1b"), [ScreenEffect::Send(Op::Stop)]);
-    assert_eq!(state.composer.shown(), "a draft");
+    assert_eq!(state.composer.display_text(), "a draft");
 }
 
 #[test]
@@ -232,7 +227,7 @@ fn ctrl_d_quits_only_from_an_empty_input() {
     press(&mut state, "ab");
     hold(&mut state, KeyCode::Home, KeyModifiers::NONE);
     assert_eq!(hold(&mut state, KeyCode::Char('d'), KeyModifiers::CONTROL), []);
-    assert_eq!(state.composer.shown(), "b");
+    assert_eq!(state.composer.display_text(), "b");
     press(&mut state, "\x08");
     hold(&mut state, KeyCode::Char('d'), KeyModifiers::CONTROL);
     assert_eq!(hold(&mut state, KeyCode::Char('d'), KeyModifiers::CONTROL), [ScreenEffect::Quit]);
@@ -243,25 +238,22 @@ fn up_and_down_step_through_the_history() {
     let mut state = screen();
     press(&mut state, "dra");
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
-    assert_eq!(state.composer.shown(), "earlier");
+    assert_eq!(state.composer.display_text(), "earlier");
     hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
-    assert_eq!(state.composer.shown(), "dra");
+    assert_eq!(state.composer.display_text(), "dra");
 }
 
 #[test]
 fn tab_cycles_through_the_suggestions_until_something_is_typed() {
     let mut state = screen();
     let suggestions = vec!["one".to_owned(), "two".to_owned()];
-    hear(&mut state, started());
-    hear(
-        &mut state,
-        protocol::Event::Replied(ModelMessage { suggestions, ..ModelMessage::default() }),
-    );
-    hear(&mut state, ended(10));
+    receive(&mut state, started());
+    receive(&mut state, protocol::Event::Replied(ModelMessage { suggestions, ..ModelMessage::default() }));
+    receive(&mut state, ended(10));
     press(&mut state, "\t\t");
-    assert_eq!(state.composer.shown(), "two");
+    assert_eq!(state.composer.display_text(), "two");
     press(&mut state, "!\t");
-    assert_eq!(state.composer.shown(), "two!");
+    assert_eq!(state.composer.display_text(), "two!");
     ctrl_c(&mut state, 0);
     hold(&mut state, KeyCode::Char('1'), KeyModifiers::ALT);
     assert_eq!(press(&mut state, "\n"), sends("one"));
@@ -270,34 +262,34 @@ fn tab_cycles_through_the_suggestions_until_something_is_typed() {
 #[test]
 fn a_long_turn_notifies_only_without_focus() {
     let mut state = screen();
-    hear(&mut state, started());
-    assert_eq!(hear(&mut state, ended(60_000)), []);
+    receive(&mut state, started());
+    assert_eq!(receive(&mut state, ended(60_000)), []);
     update(&mut state, TimedInput { at: 0, input: ScreenInput::FocusLost });
-    hear(&mut state, started());
+    receive(&mut state, started());
     assert_eq!(
-        hear(&mut state, ended(60_000)),
-        [ScreenEffect::Ring(crate::tui::ring::Ring::Bell, "Avocet is done.")]
+        receive(&mut state, ended(60_000)),
+        [ScreenEffect::Notify(crate::tui::ring::NotifyMethod::Bell, "Avocet is done.")]
     );
-    hear(&mut state, started());
-    assert_eq!(hear(&mut state, ended(600)), []);
+    receive(&mut state, started());
+    assert_eq!(receive(&mut state, ended(600)), []);
 }
 
 #[test]
 fn nothing_wakes_an_idle_screen() {
     let mut state = screen();
-    assert_eq!(state.wakes_at(500), None);
-    hear(&mut state, started());
-    assert_eq!(state.wakes_at(500), Some(625));
-    hear(&mut state, asks(StepAction::exec("touch", &["a"]), risk(Tier::L1)));
-    assert_eq!(state.wakes_at(1_000), Some(1_700), "it says then that it takes keys");
-    assert_eq!(state.wakes_at(1_700), None, "a question moves nothing");
-    hear(&mut state, protocol::Event::QuestionClosed { ask: AskId(7) });
-    hear(&mut state, ended(10));
-    assert_eq!(state.wakes_at(500), None);
+    assert_eq!(state.next_wakeup(500), None);
+    receive(&mut state, started());
+    assert_eq!(state.next_wakeup(500), Some(625));
+    receive(&mut state, step_question(StepAction::exec("touch", &["a"]), risk(Tier::L1)));
+    assert_eq!(state.next_wakeup(1_000), Some(1_700), "it says then that it takes keys");
+    assert_eq!(state.next_wakeup(1_700), None, "a question moves nothing");
+    receive(&mut state, protocol::Event::QuestionClosed { ask: AskId(7) });
+    receive(&mut state, ended(10));
+    assert_eq!(state.next_wakeup(500), None);
     ctrl_c(&mut state, 1_000);
-    assert_eq!(state.wakes_at(1_000), Some(4_000));
+    assert_eq!(state.next_wakeup(1_000), Some(4_000));
     update(&mut state, TimedInput { at: 4_000, input: ScreenInput::Tick });
-    assert_eq!(state.wakes_at(4_000), None);
+    assert_eq!(state.next_wakeup(4_000), None);
 }
 
 #[test]
@@ -314,7 +306,7 @@ fn a_slash_opens_the_palette_and_enter_runs_the_selected_command() {
 fn a_command_that_needs_an_argument_asks_for_it() {
     let mut state = screen();
     press(&mut state, "/mode\n");
-    assert_eq!(state.composer.shown(), "/mode ");
+    assert_eq!(state.composer.display_text(), "/mode ");
     assert!(state.palette.is_open());
     let effects = press(&mut state, "lo\n");
     assert_eq!(effects, [ScreenEffect::Send(Op::SetMode { mode: protocol::Mode::Low })]);
@@ -322,8 +314,7 @@ fn a_command_that_needs_an_argument_asks_for_it() {
 
 #[test]
 fn free_text_arguments_are_sent_as_typed() {
-    let mut state =
-        State::new(ScreenConfig { models: vec!["gpt-4o".into()], ..ScreenConfig::default() });
+    let mut state = State::new(ScreenConfig { models: vec!["gpt-4o".into()], ..ScreenConfig::default() });
     let effects = press(&mut state, "/model gpt-4\n");
     assert_eq!(effects, [ScreenEffect::Send(Op::SetModel { name: "gpt-4".into() })]);
     press(&mut state, "/model gpt-4");
@@ -337,11 +328,11 @@ fn the_palette_over_an_empty_input_leaves_it_empty() {
     let mut state = screen();
     hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
     press(&mut state, "\x1b");
-    assert_eq!(state.composer.shown(), "");
+    assert_eq!(state.composer.display_text(), "");
     hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
     press(&mut state, "version\n");
     press(&mut state, "/ver\x1b");
-    assert_eq!(state.composer.shown(), "/ver", "what was typed by hand stays");
+    assert_eq!(state.composer.display_text(), "/ver", "what was typed by hand stays");
 }
 
 #[test]
@@ -349,20 +340,20 @@ fn the_palette_over_a_draft_restores_it() {
     let mut state = screen();
     press(&mut state, "half a thought");
     hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
-    assert_eq!(state.composer.shown(), "/");
+    assert_eq!(state.composer.display_text(), "/");
     press(&mut state, "\x1b");
-    assert_eq!(state.composer.shown(), "half a thought");
+    assert_eq!(state.composer.display_text(), "half a thought");
     hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
     press(&mut state, "version\n");
-    assert_eq!(state.composer.shown(), "half a thought");
+    assert_eq!(state.composer.display_text(), "half a thought");
 }
 
 #[test]
 fn a_command_that_must_wait_runs_when_the_turn_is_over() {
     let mut state = screen();
-    hear(&mut state, started());
+    receive(&mut state, started());
     assert_eq!(press(&mut state, "/mode low\n"), []);
-    let effects = hear(&mut state, ended(10));
+    let effects = receive(&mut state, ended(10));
     assert_eq!(effects, [ScreenEffect::Send(Op::SetMode { mode: protocol::Mode::Low })]);
 }
 
@@ -370,12 +361,8 @@ fn a_command_that_must_wait_runs_when_the_turn_is_over() {
 fn an_unknown_command_is_never_sent() {
     let mut state = screen();
     let early = Op::Invoke { name: "nope-nope".into(), args: String::new(), mentions: vec![] };
-    assert_eq!(
-        press(&mut state, "/nope-nope\n"),
-        [ScreenEffect::Send(early)],
-        "nothing is read yet"
-    );
-    hear(&mut state, protocol::Event::Catalogue(Box::default()));
+    assert_eq!(press(&mut state, "/nope-nope\n"), [ScreenEffect::Send(early)], "nothing is read yet");
+    receive(&mut state, protocol::Event::Catalogue(Box::default()));
     assert_eq!(press(&mut state, "/nope-nope\n"), []);
     assert!(!state.transcript.is_empty(), "it is said");
 }
@@ -384,7 +371,7 @@ fn an_unknown_command_is_never_sent() {
 fn the_language_changes_immediately() {
     let mut state = screen();
     press(&mut state, "/lang zh\n");
-    assert_eq!(state.dress.lang, Lang::Zh);
+    assert_eq!(state.appearance.lang, Lang::Zh);
 }
 
 #[test]
@@ -406,14 +393,14 @@ fn a_question_is_answered_by_letter_digit_or_arrows() {
         ("w\x1bn", Decision::Reject { word: None }),
     ];
     for (keys, decision) in cases {
-        let mut state = asked(risk(Tier::L1));
+        let mut state = screen_with_question(risk(Tier::L1));
         assert_eq!(press(&mut state, keys), decides(decision), "{keys:?}");
     }
 }
 
 #[test]
 fn keys_typed_before_a_question_opened_do_not_answer_it() {
-    let mut state = asked(risk(Tier::L1));
+    let mut state = screen_with_question(risk(Tier::L1));
     assert_eq!(press_at(&mut state, "y\x08", 1_699), []);
     assert_eq!(press_at(&mut state, "\n", 2_398), []);
     assert_eq!(press_at(&mut state, "y", 4_000), decides(Decision::Approve));
@@ -421,7 +408,7 @@ fn keys_typed_before_a_question_opened_do_not_answer_it() {
 
 #[test]
 fn help_over_a_question_restarts_its_guard() {
-    let mut state = asked(risk(Tier::L1));
+    let mut state = screen_with_question(risk(Tier::L1));
     hold(&mut state, KeyCode::F(1), KeyModifiers::NONE);
     assert_eq!(press_at(&mut state, "q", 20_000), []);
     assert_eq!(press_at(&mut state, "\n", 20_699), []);
@@ -432,7 +419,7 @@ fn help_over_a_question_restarts_its_guard() {
 fn unseen_rows_cannot_be_approved() {
     let mut state = screen();
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
-    hear(&mut state, asks(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    receive(&mut state, step_question(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     draw(&mut state, SIZE);
     assert_eq!(press(&mut state, "y"), []);
     for _ in 0..10 {
@@ -444,15 +431,15 @@ fn unseen_rows_cannot_be_approved() {
 
 #[test]
 fn a_screen_too_small_to_review_on_can_only_reject() {
-    let mut state = asked(risk(Tier::L1));
+    let mut state = screen_with_question(risk(Tier::L1));
     draw(&mut state, (22, 4));
     assert_eq!(press(&mut state, "y"), []);
     assert_eq!(press(&mut state, "n"), decides(Decision::Reject { word: None }));
 }
 
 #[test]
-fn a_high_risk_step_takes_its_capital_letter() {
-    let mut state = asked(Risk { lifted: true, ..risk(Tier::L1) });
+fn a_high_risk_step_requires_its_capital_letter() {
+    let mut state = screen_with_question(Risk { lifted: true, ..risk(Tier::L1) });
     assert_eq!(press(&mut state, "y"), []);
     assert_eq!(press(&mut state, "5"), []);
     assert_eq!(press(&mut state, "\t\t\t\t\n"), []);
@@ -462,29 +449,29 @@ fn a_high_risk_step_takes_its_capital_letter() {
 
 #[test]
 fn ctrl_c_stops_the_turn_even_while_the_guard_is_active() {
-    let mut state = asked(risk(Tier::L1));
+    let mut state = screen_with_question(risk(Tier::L1));
     assert_eq!(ctrl_c(&mut state, 1_001), decides(Decision::Stop));
 }
 
 #[test]
 fn one_question_gets_one_answer() {
-    let mut state = asked(risk(Tier::L1));
+    let mut state = screen_with_question(risk(Tier::L1));
     assert_eq!(press(&mut state, "y"), decides(Decision::Approve));
     assert_eq!(press(&mut state, "y"), []);
-    hear(&mut state, protocol::Event::QuestionClosed { ask: AskId(7) });
+    receive(&mut state, protocol::Event::QuestionClosed { ask: AskId(7) });
     assert!(state.modals.is_empty());
 }
 
 #[test]
 fn a_question_closes_with_its_turn() {
-    let mut state = asked(risk(Tier::L1));
-    hear(&mut state, ended(10));
+    let mut state = screen_with_question(risk(Tier::L1));
+    receive(&mut state, ended(10));
     assert!(state.modals.is_empty());
 }
 
 #[test]
-fn an_edit_runs_only_when_exactly_it_was_assessed() {
-    let mut state = asked(risk(Tier::L1));
+fn an_edit_runs_only_after_exactly_that_text_was_assessed() {
+    let mut state = screen_with_question(risk(Tier::L1));
     assert_eq!(press(&mut state, "e"), []);
     let work = StepAction::exec("touch", &["ab"]);
     let judge = ScreenEffect::Send(Op::PreviewRisk { ask: AskId(7), work: work.clone() });
@@ -496,20 +483,20 @@ fn an_edit_runs_only_when_exactly_it_was_assessed() {
         risk: risk(tier),
         change: None,
     };
-    hear(&mut state, judged(&StepAction::exec("touch", &["a"]), Tier::L1));
+    receive(&mut state, judged(&StepAction::exec("touch", &["a"]), Tier::L1));
     draw(&mut state, SIZE);
     assert_eq!(press(&mut state, "\n"), [], "that was another text");
-    hear(&mut state, judged(&work, Tier::L2));
+    receive(&mut state, judged(&work, Tier::L2));
     draw(&mut state, SIZE);
     assert_eq!(press(&mut state, "\n"), [], "refused");
-    hear(&mut state, judged(&work, Tier::L1));
+    receive(&mut state, judged(&work, Tier::L1));
     draw(&mut state, SIZE);
     assert_eq!(press(&mut state, "\n"), decides(Decision::Edit(work)));
 }
 
 #[test]
 fn an_edit_that_cannot_be_parsed_is_not_assessed() {
-    let mut state = asked(risk(Tier::L1));
+    let mut state = screen_with_question(risk(Tier::L1));
     press(&mut state, "e");
     assert_eq!(press(&mut state, "|"), []);
     draw(&mut state, SIZE);
@@ -520,22 +507,22 @@ fn an_edit_that_cannot_be_parsed_is_not_assessed() {
 fn the_transcript_scrolls_while_a_question_is_open() {
     let mut state = screen();
     for n in 0..40 {
-        state.transcript.notice(Notice::info(words::SECONDS.with("s", n)));
+        state.transcript.add_notice(Notice::info(words::SECONDS.with("s", n)));
     }
-    hear(&mut state, asks(StepAction::exec("touch", &["a"]), risk(Tier::L1)));
+    receive(&mut state, step_question(StepAction::exec("touch", &["a"]), risk(Tier::L1)));
     draw(&mut state, SIZE);
     hold(&mut state, KeyCode::PageUp, KeyModifiers::NONE);
     draw(&mut state, SIZE);
-    assert!(!state.transcript.following());
+    assert!(!state.transcript.is_following());
 }
 
 #[test]
-fn no_size_is_too_small_or_too_odd() {
-    let mut state = asked(risk(Tier::L1));
+fn every_screen_size_can_be_drawn() {
+    let mut state = screen_with_question(risk(Tier::L1));
     for size in [(0, 0), (1, 1), (0, 9), (9, 0), (24, 5), (20, 4), (39, 9), (300, 3), (21, 100)] {
         draw(&mut state, size);
     }
-    hear(&mut state, ended(10));
+    receive(&mut state, ended(10));
     press(&mut state, "/");
     for size in [(0, 0), (1, 1), (20, 4), (12, 40), (39, 9), (300, 100)] {
         draw(&mut state, size);
@@ -552,13 +539,13 @@ mod writing;
 fn a_theme_is_previewed_while_it_is_selected_and_restored_by_esc() {
     let mut state = screen();
     press(&mut state, "/theme\n");
-    let before = state.dress.theme.clone();
+    let before = state.appearance.theme.clone();
     hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
     hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
-    assert_ne!(state.dress.theme, before);
-    assert_eq!(state.dress.worn, "auto");
+    assert_ne!(state.appearance.theme, before);
+    assert_eq!(state.appearance.theme_name, "auto");
     assert_eq!(press(&mut state, "\x1b"), []);
-    assert_eq!(state.dress.theme, before);
+    assert_eq!(state.appearance.theme, before);
     assert!(state.modals.is_empty());
 }
 
@@ -566,22 +553,22 @@ fn a_theme_is_previewed_while_it_is_selected_and_restored_by_esc() {
 fn a_confirmed_theme_stays_and_is_saved() {
     let mut state = screen();
     press(&mut state, "/theme\nhigh");
-    let seen = state.dress.theme.clone();
-    let kept = ScreenEffect::Set { key: "theme", value: "high-contrast".into() };
+    let seen = state.appearance.theme.clone();
+    let kept = ScreenEffect::SaveSetting { key: "theme", value: "high-contrast".into() };
     assert_eq!(press(&mut state, "\n"), [kept]);
-    assert_eq!((state.dress.worn.as_str(), &state.dress.theme), ("high-contrast", &seen));
+    assert_eq!((state.appearance.theme_name.as_str(), &state.appearance.theme), ("high-contrast", &seen));
 }
 
 #[test]
 fn a_broken_theme_says_why_and_the_current_one_stays() {
     let own = crate::tui::theme::ThemeSource { name: "torn".into(), toml: "text = 3".into() };
     let mut state = State::new(ScreenConfig { themes: vec![own], ..ScreenConfig::default() });
-    let before = state.dress.theme.clone();
+    let before = state.appearance.theme.clone();
     press(&mut state, "/theme\ntorn");
-    let said = state.modals.choosing().and_then(|choose| choose.said.clone()).expect("a sentence");
+    let said = state.modals.picker_mut().and_then(|choose| choose.note.clone()).expect("a sentence");
     assert!(said.text(Lang::En).contains("line 1"), "{}", said.text(Lang::En));
     assert_eq!(press(&mut state, "\n"), []);
-    assert_eq!((state.dress.worn.as_str(), &state.dress.theme), ("auto", &before));
+    assert_eq!((state.appearance.theme_name.as_str(), &state.appearance.theme), ("auto", &before));
     assert!(!state.transcript.is_empty(), "it is told as well");
 }
 
@@ -590,7 +577,7 @@ fn models_are_requested_and_listed_when_they_arrive() {
     let mut state = screen();
     let asked = ScreenEffect::Send(Op::Report { report: protocol::Report::Models });
     assert_eq!(press(&mut state, "/model\n"), [asked]);
-    hear(&mut state, protocol::Event::Models { names: vec!["large".into(), "small".into()] });
+    receive(&mut state, protocol::Event::Models { names: vec!["large".into(), "small".into()] });
     let set = ScreenEffect::Send(Op::SetModel { name: "small".into() });
     assert_eq!(press(&mut state, "sm\n"), [set]);
     assert!(state.modals.is_empty());

@@ -6,7 +6,7 @@ use crate::protocol::{Extensions, Notice};
 use crate::tui::composer::SearchSource;
 use crate::tui::event::ScreenEffect;
 use crate::tui::files;
-use crate::tui::keys::{self, EditAction, KeyAction, KeyContext};
+use crate::tui::keys::{self, KeyAction, EditAction, KeyContext};
 use crate::tui::queue;
 use crate::tui::state::State;
 use crate::words::LocalizedText;
@@ -15,20 +15,20 @@ use crate::words::LocalizedText;
 pub(super) fn files_key(state: &mut State, action: KeyAction) {
     match state.composer.files.act(action) {
         files::FileListAction::Stay => return,
-        files::FileListAction::Take(path) => state.composer.mention_path(&path),
-        files::FileListAction::Enter(folder) => state.composer.mention_folder(&folder),
+        files::FileListAction::Insert(path) => state.composer.mention_path(&path),
+        files::FileListAction::OpenFolder(folder) => state.composer.mention_folder(&folder),
     }
     refresh_files(state);
 }
 
 /// The user's extensions were read: one of them may be the command being completed.
-pub(super) fn kept_came(state: &mut State, kept: Extensions) {
-    state.known.looked = true;
-    if state.known.kept == kept {
+pub(super) fn set_extensions(state: &mut State, kept: Extensions) {
+    state.completions.has_loaded_extensions = true;
+    if state.completions.extensions == kept {
         return;
     }
-    state.known.kept = kept;
-    if state.palette.is_wanted() {
+    state.completions.extensions = kept;
+    if state.palette.is_completing() {
         super::input_changed(state);
     }
 }
@@ -37,9 +37,9 @@ pub(super) fn kept_came(state: &mut State, kept: Extensions) {
 pub(super) fn queue_key(state: &mut State, key: &KeyEvent) -> Option<Vec<ScreenEffect>> {
     let op = match state.queue.act(keys::action(KeyContext::Queue, key)) {
         queue::QueueAction::Stay => None,
-        queue::QueueAction::Gone(op) => op,
+        queue::QueueAction::Removed(op) => op,
         queue::QueueAction::Edit(text, op) => {
-            state.composer.set(&text, state.dress.lang);
+            state.composer.set_text(&text, state.appearance.lang);
             op
         }
         queue::QueueAction::Pass => return None,
@@ -54,16 +54,13 @@ pub(super) fn refresh_files(state: &mut State) {
 }
 
 /// The external editor was closed.
-pub(super) fn edited(
-    state: &mut State,
-    edited: Result<String, LocalizedText>,
-) -> Vec<ScreenEffect> {
+pub(super) fn apply_editor_result(state: &mut State, edited: Result<String, LocalizedText>) -> Vec<ScreenEffect> {
     match edited {
         Ok(text) => {
-            state.composer.rewrite(&text, state.dress.lang);
+            state.composer.rewrite(&text, state.appearance.lang);
             super::input_changed(state);
         }
-        Err(say) => state.transcript.notice(Notice::error(say)),
+        Err(say) => state.transcript.add_notice(Notice::error(say)),
     }
     Vec::new()
 }
@@ -72,23 +69,23 @@ pub(super) fn edited(
 pub(super) fn search(state: &mut State) {
     state.palette.close();
     state.composer.files.close();
-    state.composer.search(SearchSource::Older);
+    state.composer.search_history(SearchSource::Older);
 }
 
 /// A key during the search. False when it has another meaning: the hit is then accepted first, and
 /// the key applies to it.
 pub(super) fn search_key(state: &mut State, key: &KeyEvent) -> bool {
-    let lang = state.dress.lang;
-    match keys::action(KeyContext::Recall, key) {
-        Some(KeyAction::Next) => state.composer.search(SearchSource::Older),
-        Some(KeyAction::Previous) => state.composer.search(SearchSource::Newer),
-        Some(KeyAction::Edit(EditAction::Back)) => state.composer.search_back(),
-        Some(KeyAction::Accept) => state.composer.take_found(lang),
-        Some(KeyAction::Close) => state.composer.leave_search(),
-        Some(_) | None => match typed(key) {
-            Some(c) => state.composer.search_for(c.encode_utf8(&mut [0; 4])),
+    let lang = state.appearance.lang;
+    match keys::action(KeyContext::HistorySearch, key) {
+        Some(KeyAction::Next) => state.composer.search_history(SearchSource::Older),
+        Some(KeyAction::Previous) => state.composer.search_history(SearchSource::Newer),
+        Some(KeyAction::Edit(EditAction::DeleteBack)) => state.composer.shorten_search(),
+        Some(KeyAction::Accept) => state.composer.accept_search(lang),
+        Some(KeyAction::Close) => state.composer.cancel_search(),
+        Some(_) | None => match typed_char(key) {
+            Some(c) => state.composer.extend_search(c.encode_utf8(&mut [0; 4])),
             None => {
-                state.composer.take_found(lang);
+                state.composer.accept_search(lang);
                 return false;
             }
         },
@@ -97,7 +94,7 @@ pub(super) fn search_key(state: &mut State, key: &KeyEvent) -> bool {
 }
 
 /// The character a key types, if it types one.
-fn typed(key: &KeyEvent) -> Option<char> {
+fn typed_char(key: &KeyEvent) -> Option<char> {
     let KeyCode::Char(c) = key.code else { return None };
     let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
     (!held && !c.is_control()).then_some(c)

@@ -3,7 +3,7 @@
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::{GridPosition, Motion};
+use super::{Motion, GridPosition};
 
 /// A row, and the number of a cell in it.
 pub type Cell = (usize, usize);
@@ -30,7 +30,7 @@ struct Piece {
 }
 
 impl Grid {
-    pub fn of(lines: &[String]) -> Grid {
+    pub fn from_lines(lines: &[String]) -> Grid {
         Grid { rows: lines.iter().map(|line| pieces(line)).collect() }
     }
 
@@ -39,14 +39,14 @@ impl Grid {
     }
 
     /// The cell that covers a place.
-    pub fn cell(&self, (row, column): GridPosition) -> Cell {
+    pub fn cell_at(&self, (row, column): GridPosition) -> Cell {
         let pieces = self.rows.get(row).map(Vec::as_slice).unwrap_or_default();
         let at = pieces.iter().rposition(|piece| piece.column <= column).unwrap_or(0);
         let behind = pieces.last().is_some_and(|last| column >= last.column + last.chars());
         (row, if behind { pieces.len() } else { at })
     }
 
-    pub fn place(&self, (row, at): Cell) -> GridPosition {
+    pub fn position_of(&self, (row, at): Cell) -> GridPosition {
         let Some(pieces) = self.rows.get(row) else { return (row, 0) };
         let end = pieces.last().map_or(0, |last| last.column + last.chars());
         (row, pieces.get(at).map_or(end, |piece| piece.column))
@@ -57,12 +57,12 @@ impl Grid {
     }
 
     /// The last cell that the cursor may be on, instead of the end of the line.
-    pub fn inside(&self, (row, at): Cell) -> Cell {
+    pub fn clamp_to_line(&self, (row, at): Cell) -> Cell {
         (row, at.min(self.end(row).1.saturating_sub(1)))
     }
 
     /// The position right after a cell, in its line.
-    pub fn behind(&self, (row, at): Cell) -> Cell {
+    pub fn cell_after(&self, (row, at): Cell) -> Cell {
         (row, (at + 1).min(self.end(row).1))
     }
 
@@ -90,7 +90,7 @@ impl Grid {
     }
 
     /// The target of a motion, repeated.
-    pub fn moved(&self, motion: Motion, at: Cell, times: Option<usize>) -> Cell {
+    pub fn motion_target(&self, motion: Motion, at: Cell, times: Option<usize>) -> Cell {
         let count = times.unwrap_or(1);
         let (row, column) = at;
         let on = |row: usize| (row, column.min(self.end(row).1));
@@ -136,7 +136,7 @@ impl Grid {
     fn word_end(&self, at: Cell) -> Cell {
         let mut at = self.next(at).unwrap_or(at);
         while self.is_blank(at) {
-            let Some(next) = self.next(at) else { return self.inside(at) };
+            let Some(next) = self.next(at) else { return self.clamp_to_line(at) };
             at = next;
         }
         self.run_end(at)

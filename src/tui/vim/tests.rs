@@ -4,63 +4,63 @@ use super::*;
 
 /// Presses keys on a text whose cursor is `|`; Esc is `\x1b`. Returns the same form; inserted text
 /// is not applied.
-fn pressed(text: &str, keys: &str) -> String {
+fn press_keys(text: &str, keys: &str) -> String {
     let (before, behind) = text.split_once('|').expect("a caret");
     let at = (
         before.matches('\n').count(),
         before.rsplit('\n').next().map_or(0, |it| it.chars().count()),
     );
-    let mut desk = Desk { text: format!("{before}{behind}"), at };
+    let mut desk = TestText { text: format!("{before}{behind}"), at };
     let mut vim = Vim { mode: VimMode::Normal, ..Vim::default() };
     for key in keys.chars() {
         let lines: Vec<String> = desk.text.split('\n').map(str::to_owned).collect();
         let todo = match (key, vim.mode) {
             ('\x1b', _) => vim.escape().unwrap_or_default(),
-            (c, VimMode::Insert) => vec![Do::Insert(c.to_string())],
-            (c, _) => vim.letter(c, &lines, desk.at),
+            (c, VimMode::Insert) => vec![VimEdit::Insert(c.to_string())],
+            (c, _) => vim.handle_char(c, &lines, desk.at),
         };
-        todo.into_iter().for_each(|todo| desk.follow(todo));
+        todo.into_iter().for_each(|todo| desk.apply(todo));
         if vim.mode != VimMode::Insert {
             let line = desk.text.split('\n').nth(desk.at.0).unwrap_or_default();
-            desk.at.1 = on_character(line, desk.at.1);
+            desk.at.1 = clamp_to_char(line, desk.at.1);
         }
     }
-    desk.shown()
+    desk.text_with_caret()
 }
 
-struct Desk {
+struct TestText {
     text: String,
     at: GridPosition,
 }
 
-impl Desk {
+impl TestText {
     fn byte(&self, (row, column): GridPosition) -> usize {
         let start: usize = self.text.split('\n').take(row).map(|line| line.len() + 1).sum();
         let line = self.text.split('\n').nth(row).unwrap_or_default();
         start + line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
     }
 
-    fn follow(&mut self, todo: Do) {
+    fn apply(&mut self, todo: VimEdit) {
         match todo {
-            Do::Go(place) => self.at = place,
-            Do::Left => self.at.1 = self.at.1.saturating_sub(1),
-            Do::Cut(from, to) => {
+            VimEdit::MoveTo(place) => self.at = place,
+            VimEdit::Left => self.at.1 = self.at.1.saturating_sub(1),
+            VimEdit::Delete(from, to) => {
                 let (start, end) = (self.byte(from), self.byte(to));
                 self.text.replace_range(start..end, "");
                 self.at = from;
             }
-            Do::Insert(text) => {
+            VimEdit::Insert(text) => {
                 let at = self.byte(self.at);
                 self.text.insert_str(at, &text);
                 let breaks = text.matches('\n').count();
                 let last = text.rsplit('\n').next().map_or(0, |it| it.chars().count());
                 self.at = (self.at.0 + breaks, if breaks > 0 { last } else { self.at.1 + last });
             }
-            Do::Undo => {}
+            VimEdit::Undo => {}
         }
     }
 
-    fn shown(&self) -> String {
+    fn text_with_caret(&self) -> String {
         let mut shown = self.text.clone();
         shown.insert(self.byte(self.at), '|');
         shown
@@ -92,7 +92,7 @@ fn motions_go_where_vi_goes() {
         ("one|\ntwo", "w", "one\n|two"),
     ];
     for (before, keys, after) in cases {
-        assert_eq!(pressed(before, keys), after, "{before:?} {keys}");
+        assert_eq!(press_keys(before, keys), after, "{before:?} {keys}");
     }
 }
 
@@ -107,12 +107,12 @@ fn chinese_and_emoji_move_by_visible_characters() {
         ("|中文。好", "dw", "|。好"),
     ];
     for (before, keys, after) in cases {
-        assert_eq!(pressed(before, keys), after, "{before:?} {keys}");
+        assert_eq!(press_keys(before, keys), after, "{before:?} {keys}");
     }
 }
 
 #[test]
-fn operators_apply_to_what_a_motion_covers() {
+fn operators_apply_to_the_range_of_a_motion() {
     let cases = [
         ("|one two three", "dw", "|two three"),
         ("|one two three", "2dw", "|three"),
@@ -133,7 +133,7 @@ fn operators_apply_to_what_a_motion_covers() {
         ("a\n|b\nc", "dG", "|a"),
     ];
     for (before, keys, after) in cases {
-        assert_eq!(pressed(before, keys), after, "{before:?} {keys}");
+        assert_eq!(press_keys(before, keys), after, "{before:?} {keys}");
     }
 }
 
@@ -147,7 +147,7 @@ fn a_change_deletes_the_word_and_starts_insert_mode() {
         ("|看看src", "cw读\x1b", "|读src"),
     ];
     for (before, keys, after) in cases {
-        assert_eq!(pressed(before, keys), after, "{before:?} {keys}");
+        assert_eq!(press_keys(before, keys), after, "{before:?} {keys}");
     }
 }
 
@@ -165,7 +165,7 @@ fn deleted_and_yanked_text_is_put_back() {
         ("|a", "p", "|a"),
     ];
     for (before, keys, after) in cases {
-        assert_eq!(pressed(before, keys), after, "{before:?} {keys}");
+        assert_eq!(press_keys(before, keys), after, "{before:?} {keys}");
     }
 }
 
@@ -180,7 +180,7 @@ fn insert_commands_start_in_their_places() {
         ("a\n|c", "OX\x1b", "a\n|X\nc"),
     ];
     for (before, keys, after) in cases {
-        assert_eq!(pressed(before, keys), after, "{before:?} {keys}");
+        assert_eq!(press_keys(before, keys), after, "{before:?} {keys}");
     }
 }
 
@@ -196,22 +196,22 @@ fn a_selection_is_deleted_changed_or_copied() {
         ("|abc", "vlvx", "a|c"),
     ];
     for (before, keys, after) in cases {
-        assert_eq!(pressed(before, keys), after, "{before:?} {keys}");
+        assert_eq!(press_keys(before, keys), after, "{before:?} {keys}");
     }
 }
 
 #[test]
 fn escape_leaves_one_mode_at_a_time() {
     let mut vim = Vim::default();
-    assert_eq!(vim.escape(), Some(vec![Do::Left]), "from writing");
-    vim.letter('d', &["a".into()], (0, 0));
+    assert_eq!(vim.escape(), Some(vec![VimEdit::Left]), "from writing");
+    vim.handle_char('d', &["a".into()], (0, 0));
     assert_eq!(vim.escape(), Some(vec![]), "a command half typed");
     assert_eq!(vim.escape(), None, "nothing left here");
 }
 
 #[test]
 fn unknown_keys_do_nothing() {
-    assert_eq!(pressed("|ab", "zZ&dqx"), "|b");
-    assert_eq!(pressed("|ab", &format!("{}x", "9".repeat(30))), "|");
-    assert_eq!(pressed("|", "xdwwbe$p"), "|");
+    assert_eq!(press_keys("|ab", "zZ&dqx"), "|b");
+    assert_eq!(press_keys("|ab", &format!("{}x", "9".repeat(30))), "|");
+    assert_eq!(press_keys("|", "xdwwbe$p"), "|");
 }

@@ -4,7 +4,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use ratatui::text::{Line, Span};
 
 use super::super::diff::{self, is_diff};
-use super::super::paper::{Break, LayoutContext, Paragraph, StyledRow, prefixed};
+use super::super::paper::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::OPTIONS;
 use crate::tui::clean;
 use crate::tui::glyph::{BAR, BAR_ON, BAR_TOP};
@@ -24,7 +24,7 @@ pub(in super::super) struct Code<'a> {
 }
 
 /// Lays out lines of code or of a diff.
-pub(in super::super) fn set(
+pub(in super::super) fn layout(
     code: &Code<'_>,
     language: &str,
     paper: &LayoutContext<'_>,
@@ -35,7 +35,7 @@ pub(in super::super) fn set(
     let mut out = Vec::new();
     if let Some(label) = label.filter(|label| !label.is_empty() && width >= 8) {
         let room = width.saturating_sub(2);
-        out.push(StyledRow::ours(Line::from(vec![
+        out.push(StyledRow::decoration(Line::from(vec![
             Span::styled(format!("{BAR_TOP} "), theme.border),
             Span::styled(clean::elide_end(label, room), theme.dim),
         ])));
@@ -44,22 +44,22 @@ pub(in super::super) fn set(
         return out;
     }
     if is_diff(language) {
-        out.extend(diff::set(code, before, paper, width));
+        out.extend(diff::layout(code, before, paper, width));
         return out;
     }
-    let (bar, more) = bars(paper, width);
+    let (bar, more) = bar_prefixes(paper, width);
     let inner = width.saturating_sub(if bar.is_empty() { 0 } else { 2 }).max(1);
     for (number, line) in code.strip_suffix('\n').unwrap_or(code).split('\n').enumerate() {
-        let para = coloured(nth, number, line, paper).expanded();
+        let para = highlighted_line(nth, number, line, paper).with_tabs_expanded();
         let rows = para.rows(inner, Break::Columns).into_iter().enumerate();
-        out.extend(rows.map(|(at, row)| prefixed(if at == 0 { &bar } else { &more }, row)));
+        out.extend(rows.map(|(at, row)| with_prefix(if at == 0 { &bar } else { &more }, row)));
     }
     out
 }
 
-fn coloured(nth: usize, number: usize, line: &str, paper: &LayoutContext<'_>) -> Paragraph {
+fn highlighted_line(nth: usize, number: usize, line: &str, paper: &LayoutContext<'_>) -> Paragraph {
     let plain = paper.theme.markup.block;
-    let Some(runs) = paper.paint(nth).and_then(|paint| paint.runs(number, line)) else {
+    let Some(runs) = paper.highlight(nth).and_then(|paint| paint.runs(number, line)) else {
         return Paragraph::styled(line, plain);
     };
     let mut para = Paragraph::default();
@@ -75,14 +75,14 @@ fn coloured(nth: usize, number: usize, line: &str, paper: &LayoutContext<'_>) ->
 
 /// The bar at the left, for first rows and for continuation rows; none where it would take the
 /// space of the code.
-pub(in super::super) fn bars(paper: &LayoutContext<'_>, width: usize) -> (Prefix, Prefix) {
+pub(in super::super) fn bar_prefixes(paper: &LayoutContext<'_>, width: usize) -> (Prefix, Prefix) {
     let bar = |mark: &str| vec![Span::styled(format!("{mark} "), paper.theme.border)];
     if width < 8 { (Vec::new(), Vec::new()) } else { (bar(BAR), bar(BAR_ON)) }
 }
 
 /// Code blocks inside a piece of prose, such as those in a list: language and code, in layout
 /// order.
-pub(in super::super) fn nested(source: &str) -> Vec<(String, String)> {
+pub(in super::super) fn nested_code_blocks(source: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open: Option<(String, String)> = None;
     if !source.contains("```") && !source.contains("~~~") {
@@ -99,7 +99,7 @@ pub(in super::super) fn nested(source: &str) -> Vec<(String, String)> {
             }
             (Event::Text(text), Some((_, code))) => code.push_str(&text),
             (Event::End(TagEnd::CodeBlock), _) => {
-                found.extend(open.take().map(|(language, code)| (language, clean::text(&code))));
+                found.extend(open.take().map(|(language, code)| (language, clean::sanitize(&code))));
             }
             _ => {}
         }

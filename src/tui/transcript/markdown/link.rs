@@ -20,12 +20,12 @@ impl Targets {
     /// The first definition of a name wins.
     pub fn add(&mut self, name: &str, target: &str) {
         if self.0.len() < DEFINED && target.len() <= LONGEST {
-            self.0.entry(folded(name)).or_insert_with(|| target.to_owned());
+            self.0.entry(normalized_name(name)).or_insert_with(|| target.to_owned());
         }
     }
 
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(&folded(name)).map(String::as_str)
+        self.0.get(&normalized_name(name)).map(String::as_str)
     }
 
     pub fn len(&self) -> usize {
@@ -34,7 +34,7 @@ impl Targets {
 }
 
 /// Names match regardless of case and spacing.
-fn folded(name: &str) -> String {
+fn normalized_name(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
@@ -74,7 +74,7 @@ pub(super) fn address(target: &str) -> Option<Rc<str>> {
         "file" => matches!(host, "" | "localhost") && rest.len() > host.len(),
         _ => false,
     };
-    let seen = clean::flat(target) == target && !target.contains(char::is_whitespace);
+    let seen = clean::single_line(target) == target && !target.contains(char::is_whitespace);
     (leads && seen && target.len() <= LONGEST).then(|| encoded(target).into())
 }
 
@@ -91,7 +91,7 @@ fn encoded(target: &str) -> String {
 }
 
 /// Whether a link's text shows its target.
-pub(super) fn says(label: &str, target: &str) -> bool {
+pub(super) fn shows_target(label: &str, target: &str) -> bool {
     let bare = |url: &str| {
         let url = url.strip_prefix("mailto:").unwrap_or(url);
         url.trim_end_matches('/').to_owned()
@@ -100,7 +100,7 @@ pub(super) fn says(label: &str, target: &str) -> bool {
 }
 
 /// Whether a link's text itself looks like an address.
-pub(super) fn claims(label: &str) -> bool {
+pub(super) fn looks_like_address(label: &str) -> bool {
     let label = label.trim();
     let host = label.split(['/', ':', '?', '#']).next().unwrap_or_default();
     let last = host.rsplit_once('.').map_or("", |(_, last)| last);
@@ -161,13 +161,13 @@ mod tests {
     fn a_text_that_looks_like_an_address_is_recognised() {
         let claim = ["https://github.com/a", "github.com", "github.com/a", "www.a.org:80/x"];
         for label in claim {
-            assert!(claims(label), "{label}");
+            assert!(looks_like_address(label), "{label}");
         }
         for label in ["the docs", "see github.com", "v1.2", "", "文档"] {
-            assert!(!claims(label), "{label}");
+            assert!(!looks_like_address(label), "{label}");
         }
-        assert!(says("a@b.c", "mailto:a@b.c") && says("https://a.b", "https://a.b/"));
-        assert!(!says("https://github.com/a", "https://evil.example/a"));
+        assert!(shows_target("a@b.c", "mailto:a@b.c") && shows_target("https://a.b", "https://a.b/"));
+        assert!(!shows_target("https://github.com/a", "https://evil.example/a"));
     }
 
     #[test]

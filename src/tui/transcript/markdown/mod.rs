@@ -9,9 +9,9 @@ mod set;
 mod split;
 mod table;
 
-pub(super) use code::{Code, bars, nested, set as set_code};
+pub(super) use code::{Code, bar_prefixes, nested_code_blocks, layout as set_code};
 pub(super) use link::Targets;
-pub(super) use set::set;
+pub(super) use set::layout;
 pub(super) use split::{Fence, MarkdownBlock, MarkdownBlockKind, split};
 
 /// The features that models use: the common core, tables, task lists, strikethrough.

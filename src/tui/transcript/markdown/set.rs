@@ -4,7 +4,7 @@ use pulldown_cmark::{BrokenLink, CodeBlockKind, CowStr, Event, HeadingLevel, Par
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::super::paper::{Break, LayoutContext, Paragraph, StyledRow, prefixed};
+use super::super::paper::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::link::{self, Targets};
 use super::table::Table;
 use super::{Code, OPTIONS};
@@ -15,22 +15,22 @@ use crate::words::screen;
 /// Nested lists and quotes are indented up to this depth.
 const DEPTH: usize = 12;
 
-pub(in super::super) fn set(
+pub(in super::super) fn layout(
     source: &str,
     targets: &Targets,
     paper: &LayoutContext<'_>,
     width: usize,
 ) -> Vec<StyledRow> {
-    let mut setter = Setter {
+    let mut setter = MarkdownLayout {
         paper,
         width,
         rows: Vec::new(),
         para: Paragraph::default(),
         styles: vec![paper.theme.text],
-        boxes: Vec::new(),
+        insets: Vec::new(),
         numbers: Vec::new(),
         targets: Vec::new(),
-        inside: Inside::Text,
+        content: BlockContent::Text,
         join: Join::None,
         codes: 0,
     };
@@ -42,12 +42,12 @@ pub(in super::super) fn set(
     for event in Parser::new_with_broken_link_callback(source, OPTIONS, Some(elsewhere)) {
         setter.event(event);
     }
-    setter.flush();
+    setter.flush_paragraph();
     setter.rows
 }
 
 /// The kind of text being read.
-enum Inside {
+enum BlockContent {
     Text,
     Code { label: String, code: String },
     Table(Table),
@@ -69,24 +69,24 @@ struct Inset {
     rest: Vec<Span<'static>>,
 }
 
-struct Setter<'a> {
+struct MarkdownLayout<'a> {
     paper: &'a LayoutContext<'a>,
     width: usize,
     rows: Vec<StyledRow>,
     para: Paragraph,
     styles: Vec<Style>,
-    boxes: Vec<Inset>,
+    insets: Vec<Inset>,
     /// The next number of each open list.
     numbers: Vec<Option<u64>>,
     /// The target of each open link, and the start of its text.
     targets: Vec<(String, usize)>,
-    inside: Inside,
+    content: BlockContent,
     join: Join,
     /// Code blocks so far.
     codes: usize,
 }
 
-impl Setter<'_> {
+impl MarkdownLayout<'_> {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),
@@ -109,7 +109,7 @@ impl Setter<'_> {
         let markup = &self.paper.theme.markup;
         match tag {
             Tag::Heading { level, .. } => {
-                self.begin();
+                self.begin_block();
                 self.styles.push(match level {
                     HeadingLevel::H1 => markup.heading.add_modifier(Modifier::UNDERLINED),
                     HeadingLevel::H2 => markup.heading,
@@ -117,50 +117,50 @@ impl Setter<'_> {
                 });
             }
             Tag::BlockQuote(_) => {
-                self.begin();
+                self.begin_block();
                 self.inset(None, vec![Span::styled(format!("{BAR} "), self.paper.theme.border)]);
                 self.styles.push(markup.quote);
             }
             Tag::CodeBlock(kind) => {
-                self.begin();
+                self.begin_block();
                 let info = match &kind {
                     CodeBlockKind::Fenced(info) => info.split_whitespace().next(),
                     CodeBlockKind::Indented => None,
                 };
                 let label = info.unwrap_or_default().to_owned();
-                self.inside = Inside::Code { label, code: String::new() };
+                self.content = BlockContent::Code { label, code: String::new() };
             }
             Tag::List(first) => {
-                self.flush();
-                if self.boxes.is_empty() {
-                    self.begin();
+                self.flush_paragraph();
+                if self.insets.is_empty() {
+                    self.begin_block();
                 }
                 self.numbers.push(first);
             }
             Tag::Item => self.item(),
             Tag::Table(alignments) => {
-                self.begin();
-                self.inside = Inside::Table(Table { alignments, rows: Vec::new() });
+                self.begin_block();
+                self.content = BlockContent::Table(Table { alignments, rows: Vec::new() });
             }
             Tag::TableHead | Tag::TableRow => {
-                if let Inside::Table(table) = &mut self.inside {
+                if let BlockContent::Table(table) = &mut self.content {
                     table.rows.push(Vec::new());
                 }
                 if matches!(tag, Tag::TableHead) {
-                    self.lean(markup.strong);
+                    self.push_style(markup.strong);
                 }
             }
-            Tag::Emphasis => self.lean(markup.emph),
-            Tag::Strong => self.lean(markup.strong),
-            Tag::Strikethrough => self.lean(markup.struck),
+            Tag::Emphasis => self.push_style(markup.emph),
+            Tag::Strong => self.push_style(markup.strong),
+            Tag::Strikethrough => self.push_style(markup.struck),
             Tag::Link { dest_url, .. } => {
-                self.joined("");
-                self.targets.push((clean::flat(&dest_url), self.para.text().len()));
-                self.lean(markup.link);
+                self.resolve_soft_break("");
+                self.targets.push((clean::single_line(&dest_url), self.para.text().len()));
+                self.push_style(markup.link);
             }
             Tag::Image { dest_url, .. } => self.image(&dest_url),
             Tag::TableCell => {}
-            _ => self.begin(),
+            _ => self.begin_block(),
         }
     }
 
@@ -171,23 +171,23 @@ impl Setter<'_> {
                 self.styles.pop();
             }
             TagEnd::BlockQuote(_) => {
-                self.flush();
-                self.boxes.pop();
+                self.flush_paragraph();
+                self.insets.pop();
                 self.styles.pop();
                 self.join = Join::Blank;
             }
             TagEnd::CodeBlock => self.code_block(),
             TagEnd::List(_) => {
-                self.flush();
+                self.flush_paragraph();
                 self.numbers.pop();
-                if self.boxes.is_empty() {
+                if self.insets.is_empty() {
                     self.join = Join::Blank;
                 }
             }
             TagEnd::Item => {
-                self.flush();
+                self.flush_paragraph();
                 self.bare_marker();
-                self.boxes.pop();
+                self.insets.pop();
             }
             TagEnd::Table => self.table(),
             TagEnd::TableHead => {
@@ -200,7 +200,7 @@ impl Setter<'_> {
             }
             TagEnd::Link | TagEnd::Image => {
                 self.styles.pop();
-                self.target();
+                self.finish_link();
             }
             _ => self.finish(),
         }
@@ -211,15 +211,15 @@ impl Setter<'_> {
     }
 
     /// Adds a style on top of the surrounding one.
-    fn lean(&mut self, style: Style) {
+    fn push_style(&mut self, style: Style) {
         self.styles.push(self.style().patch(style));
     }
 
     fn text(&mut self, text: &str) {
-        if let Inside::Code { code, .. } = &mut self.inside {
+        if let BlockContent::Code { code, .. } = &mut self.content {
             return code.push_str(text);
         }
-        self.joined(text);
+        self.resolve_soft_break(text);
         let style = self.style();
         let linked = style.patch(self.paper.theme.markup.link).add_modifier(Modifier::UNDERLINED);
         let mut at = 0;
@@ -237,7 +237,7 @@ impl Setter<'_> {
     }
 
     /// A line break of the source is a space, except between two wide characters.
-    fn joined(&mut self, next: &str) {
+    fn resolve_soft_break(&mut self, next: &str) {
         if self.join != Join::Soft {
             return;
         }
@@ -251,7 +251,7 @@ impl Setter<'_> {
     }
 
     fn code(&mut self, code: &str) {
-        self.joined(code);
+        self.resolve_soft_break(code);
         let style = self.style().patch(self.paper.theme.markup.code);
         // Without colours the backticks have to stay.
         let plain = self.paper.theme.markup.code == Style::new();
@@ -263,7 +263,7 @@ impl Setter<'_> {
         if matches!(html.trim(), "<br>" | "<br/>" | "<br />") {
             return self.para.push("\n", self.style());
         }
-        self.joined(html);
+        self.resolve_soft_break(html);
         self.para.push(html, self.paper.theme.dim);
     }
 
@@ -276,15 +276,15 @@ impl Setter<'_> {
     }
 
     fn rule(&mut self) {
-        self.begin();
+        self.begin_block();
         let (prefix, width) = self.prefix();
         let rule = Line::styled(RULE.repeat(width), self.paper.theme.border);
-        self.rows.push(prefixed(&prefix, rule.into()));
+        self.rows.push(with_prefix(&prefix, rule.into()));
         self.join = Join::Blank;
     }
 
     fn item(&mut self) {
-        self.begin();
+        self.begin_block();
         let marker = match self.numbers.last_mut() {
             Some(Some(number)) => {
                 let marker = format!("{number}. ");
@@ -300,7 +300,7 @@ impl Setter<'_> {
     fn task(&mut self, done: bool) {
         let theme = self.paper.theme;
         let (mark, style) = if done { ("[x] ", theme.ok) } else { ("[ ] ", theme.markup.marker) };
-        if let Some(Inset { first: first @ Some(_), rest }) = self.boxes.last_mut() {
+        if let Some(Inset { first: first @ Some(_), rest }) = self.insets.last_mut() {
             *first = Some(vec![Span::styled(mark, style)]);
             *rest = vec![Span::raw(" ".repeat(mark.len()))];
         }
@@ -308,17 +308,17 @@ impl Setter<'_> {
 
     /// An item without any text still shows its marker.
     fn bare_marker(&mut self) {
-        if self.boxes.last().is_some_and(|inset| inset.first.is_some()) {
+        if self.insets.last().is_some_and(|inset| inset.first.is_some()) {
             let (prefix, _) = self.prefix();
-            self.rows.push(prefixed(&prefix, StyledRow::default()));
+            self.rows.push(with_prefix(&prefix, StyledRow::default()));
         }
     }
 
     fn inset(&mut self, first: Option<Vec<Span<'static>>>, rest: Vec<Span<'static>>) {
-        let taken: usize = self.boxes.iter().map(Inset::columns).sum();
+        let taken: usize = self.insets.iter().map(Inset::columns).sum();
         let more: usize = rest.iter().map(Span::width).sum();
-        let fits = self.boxes.len() < DEPTH && taken + more <= self.width / 2;
-        self.boxes.push(match fits {
+        let fits = self.insets.len() < DEPTH && taken + more <= self.width / 2;
+        self.insets.push(match fits {
             true => Inset { first, rest },
             false => Inset { first: None, rest: Vec::new() },
         });
@@ -326,19 +326,19 @@ impl Setter<'_> {
 
     fn image(&mut self, dest: &str) {
         let theme = self.paper.theme;
-        self.joined("");
-        self.para.push(self.paper.word(screen::IMAGE), theme.dim);
+        self.resolve_soft_break("");
+        self.para.push(self.paper.phrase(screen::IMAGE), theme.dim);
         // The text of an image is never its target: both are shown.
-        self.targets.push((clean::flat(dest), usize::MAX));
-        self.lean(theme.markup.link);
+        self.targets.push((clean::single_line(dest), usize::MAX));
+        self.push_style(theme.markup.link);
     }
 
     /// Shows the target of a link, unless its text shows it already. A text that looks like another
     /// address is not linked: only the true target is.
-    fn target(&mut self) {
+    fn finish_link(&mut self) {
         let Some((target, start)) = self.targets.pop() else { return };
         let label = self.para.text().get(start..).unwrap_or_default();
-        let (says, claims) = (link::says(label, &target), link::claims(label));
+        let (says, claims) = (link::shows_target(label, &target), link::looks_like_address(label));
         let address = link::address(&target);
         if says || !claims {
             self.para.link(start, address.clone());
@@ -357,7 +357,7 @@ impl Setter<'_> {
     fn cell(&mut self) {
         self.join = Join::None;
         let cell = std::mem::take(&mut self.para);
-        if let Inside::Table(Table { rows, .. }) = &mut self.inside
+        if let BlockContent::Table(Table { rows, .. }) = &mut self.content
             && let Some(row) = rows.last_mut()
         {
             row.push(cell);
@@ -365,67 +365,67 @@ impl Setter<'_> {
     }
 
     fn table(&mut self) {
-        if let Inside::Table(table) = std::mem::replace(&mut self.inside, Inside::Text) {
-            self.put(|paper, width| table.set(paper, width));
+        if let BlockContent::Table(table) = std::mem::replace(&mut self.content, BlockContent::Text) {
+            self.push_block(|paper, width| table.layout(paper, width));
         }
     }
 
     fn code_block(&mut self) {
-        if let Inside::Code { label, code } = std::mem::replace(&mut self.inside, Inside::Text) {
-            let code = clean::text(&code);
+        if let BlockContent::Code { label, code } = std::mem::replace(&mut self.content, BlockContent::Text) {
+            let code = clean::sanitize(&code);
             let code = Code { code: &code, before: "", label: Some(&label), nth: self.codes };
             self.codes += 1;
-            self.put(|paper, width| super::set_code(&code, &label, paper, width));
+            self.push_block(|paper, width| super::set_code(&code, &label, paper, width));
         }
     }
 
     /// The rows of a block that lays itself out.
-    fn put(&mut self, set: impl FnOnce(&LayoutContext<'_>, usize) -> Vec<StyledRow>) {
+    fn push_block(&mut self, set: impl FnOnce(&LayoutContext<'_>, usize) -> Vec<StyledRow>) {
         let (prefix, width) = self.prefix();
-        let rest = self.rest();
+        let rest = self.continuation_prefix();
         for (at, row) in set(self.paper, width).into_iter().enumerate() {
-            self.rows.push(prefixed(if at == 0 { &prefix } else { &rest }, row));
+            self.rows.push(with_prefix(if at == 0 { &prefix } else { &rest }, row));
         }
         self.join = Join::Blank;
     }
 
     /// Before a block: finishes the open one, and adds a blank row if one is due.
-    fn begin(&mut self) {
-        self.flush();
+    fn begin_block(&mut self) {
+        self.flush_paragraph();
         let join = std::mem::replace(&mut self.join, Join::None);
         if join == Join::Blank && !self.rows.is_empty() {
             let mut blank = Line::default();
-            for inset in self.boxes.iter().filter(|inset| inset.first.is_none()) {
+            for inset in self.insets.iter().filter(|inset| inset.first.is_none()) {
                 blank.spans.extend(inset.rest.iter().cloned());
             }
-            self.rows.push(StyledRow::ours(blank));
+            self.rows.push(StyledRow::decoration(blank));
         }
     }
 
     /// After a block of text.
     fn finish(&mut self) {
-        self.flush();
+        self.flush_paragraph();
         self.join = Join::Blank;
     }
 
-    fn flush(&mut self) {
+    fn flush_paragraph(&mut self) {
         if self.join == Join::Soft {
             self.join = Join::None;
         }
         if self.para.is_empty() {
             return;
         }
-        let para = std::mem::take(&mut self.para).expanded();
-        let bars = self.boxes.iter().take_while(|inset| inset.is_quote()).map(Inset::columns);
+        let para = std::mem::take(&mut self.para).with_tabs_expanded();
+        let bars = self.insets.iter().take_while(|inset| inset.is_quote()).map(Inset::columns);
         let bars: usize = bars.sum();
         let (prefix, width) = self.prefix();
-        let rest = self.rest();
-        let width = width.min(self.paper.measure());
+        let rest = self.continuation_prefix();
+        let width = width.min(self.paper.prose_width());
         for (at, row) in para.rows(width, Break::Words).into_iter().enumerate() {
-            let mut row = prefixed(if at == 0 { &prefix } else { &rest }, row);
-            if row.goes_on.is_none() {
+            let mut row = with_prefix(if at == 0 { &prefix } else { &rest }, row);
+            if row.continuation_spaces.is_none() {
                 // The marks and the indentation of a list are also in its source.
-                row.lead = bars as u16;
+                row.prefix_columns = bars as u16;
             }
             self.rows.push(row);
         }
@@ -433,14 +433,14 @@ impl Setter<'_> {
 
     /// The start of the next row, and the columns remaining after it.
     fn prefix(&mut self) -> (Vec<Span<'static>>, usize) {
-        let taken: usize = self.boxes.iter().map(Inset::columns).sum();
+        let taken: usize = self.insets.iter().map(Inset::columns).sum();
         let next = |inset: &mut Inset| inset.first.take().unwrap_or_else(|| inset.rest.clone());
-        let prefix = self.boxes.iter_mut().flat_map(next).collect();
+        let prefix = self.insets.iter_mut().flat_map(next).collect();
         (prefix, self.width.saturating_sub(taken).max(1))
     }
 
-    fn rest(&self) -> Vec<Span<'static>> {
-        self.boxes.iter().flat_map(|inset| inset.rest.iter().cloned()).collect()
+    fn continuation_prefix(&self) -> Vec<Span<'static>> {
+        self.insets.iter().flat_map(|inset| inset.rest.iter().cloned()).collect()
     }
 }
 

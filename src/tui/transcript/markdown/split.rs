@@ -38,7 +38,7 @@ pub(in super::super) struct Fence {
 
 impl Fence {
     /// Parses an opening line.
-    pub fn open(line: &str) -> Option<Fence> {
+    pub fn parse_opening(line: &str) -> Option<Fence> {
         let trimmed = line.trim_start_matches(' ');
         let indent = line.len() - trimmed.len();
         let mark = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -93,7 +93,7 @@ fn block(text: &str, tag: &Tag<'_>, range: Range<usize>) -> MarkdownBlock {
         Tag::List(_) => MarkdownBlockKind::List(Vec::new()),
         Tag::CodeBlock(CodeBlockKind::Fenced(_)) => {
             let line = text.get(start..).and_then(|text| text.lines().next());
-            line.and_then(Fence::open).map_or(MarkdownBlockKind::Other, MarkdownBlockKind::Code)
+            line.and_then(Fence::parse_opening).map_or(MarkdownBlockKind::Other, MarkdownBlockKind::Code)
         }
         _ => MarkdownBlockKind::Other,
     };

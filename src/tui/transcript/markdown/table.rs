@@ -22,7 +22,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub fn set(&self, paper: &LayoutContext<'_>, width: usize) -> Vec<StyledRow> {
+    pub fn layout(&self, paper: &LayoutContext<'_>, width: usize) -> Vec<StyledRow> {
         match self.widths(width) {
             Some(widths) => self.grid(&widths, paper),
             None => self.stack(paper, width),
@@ -70,19 +70,14 @@ impl Table {
         let mut out = Vec::new();
         for (at, lines) in rows.into_iter().enumerate() {
             if at == 1 || (ruled && at > 1) {
-                out.push(StyledRow::ours(rule(widths, paper)));
+                out.push(StyledRow::decoration(rule(widths, paper)));
             }
             out.extend(lines);
         }
         out
     }
 
-    fn grid_row(
-        &self,
-        row: &[Paragraph],
-        widths: &[usize],
-        paper: &LayoutContext<'_>,
-    ) -> Vec<StyledRow> {
+    fn grid_row(&self, row: &[Paragraph], widths: &[usize], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let empty = Paragraph::default();
         let cells: Vec<Vec<StyledRow>> = widths
             .iter()
@@ -132,10 +127,7 @@ impl Table {
         }
         for (at, row) in rows.iter().enumerate() {
             if at > 0 {
-                out.push(StyledRow::ours(Line::styled(
-                    RULE.repeat(width.min(8)),
-                    paper.theme.border,
-                )));
+                out.push(StyledRow::decoration(Line::styled(RULE.repeat(width.min(8)), paper.theme.border)));
             }
             for (column, cell) in row.iter().enumerate() {
                 let mut line = head.get(column).cloned().unwrap_or_default();

@@ -21,8 +21,8 @@ fn style_of(screen: &mut Screen, text: &str) -> Style {
 fn paint(screen: &mut Screen, highlighter: &Highlighter) -> usize {
     screen.buffer();
     let mut painted = 0;
-    while let Some(snippet) = screen.transcript.uncoloured() {
-        screen.transcript.colour(highlighter.paint(&snippet));
+    while let Some(snippet) = screen.transcript.next_unhighlighted() {
+        screen.transcript.add_highlight(highlighter.highlight(&snippet));
         screen.buffer();
         painted += 1;
         assert!(painted < 20, "it ends");
@@ -32,7 +32,7 @@ fn paint(screen: &mut Screen, highlighter: &Highlighter) -> usize {
 
 #[test]
 fn code_is_plain_first_and_coloured_later() {
-    let mut screen = Screen::shown([replied(CODE)]);
+    let mut screen = Screen::with_events([reply_finished(CODE)]);
     let syntax = screen.theme.markup.syntax.clone();
     let plain = screen.theme.markup.block;
     assert_eq!(style_of(&mut screen, "fn main").fg, plain.fg);
@@ -48,14 +48,14 @@ fn code_is_plain_first_and_coloured_later() {
 #[test]
 fn growing_code_keeps_the_colours_of_its_whole_lines() {
     let highlighter = Highlighter::default();
-    let mut screen = Screen::shown([delta("```rust\nfn main() {\n    let x = 1")]);
+    let mut screen = Screen::with_events([delta("```rust\nfn main() {\n    let x = 1")]);
     let syntax = screen.theme.markup.syntax.clone();
     assert_eq!(paint(&mut screen, &highlighter), 1);
     assert_eq!(style_of(&mut screen, "fn main").fg, syntax.keyword.fg);
-    screen.take([delta("0;")]);
+    screen.apply_all([delta("0;")]);
     assert_eq!(paint(&mut screen, &highlighter), 0, "half a line asks for nothing");
     assert_eq!(style_of(&mut screen, "fn main").fg, syntax.keyword.fg);
-    screen.take([delta("\n}\n```\n\nDone.")]);
+    screen.apply_all([delta("\n}\n```\n\nDone.")]);
     assert_eq!(paint(&mut screen, &highlighter), 1);
     assert_eq!(style_of(&mut screen, "10").fg, syntax.number.fg);
 }
@@ -63,7 +63,7 @@ fn growing_code_keeps_the_colours_of_its_whole_lines() {
 #[test]
 fn a_comment_continues_in_the_next_piece() {
     let code = format!("```c\n/* begins\n{}ends */ int x;\n```\n", "inside\n".repeat(100));
-    let mut screen = Screen::shown([replied(&code)]);
+    let mut screen = Screen::with_events([reply_finished(&code)]);
     let syntax = screen.theme.markup.syntax.clone();
     assert!(paint(&mut screen, &Highlighter::default()) > 0);
     assert_eq!(style_of(&mut screen, "ends").fg, syntax.comment.fg);
@@ -73,18 +73,18 @@ fn a_comment_continues_in_the_next_piece() {
 #[test]
 fn an_unknown_language_is_requested_once() {
     let mut screen =
-        Screen::shown([replied("```klingon\nqapla\n```\n"), replied("```\nno language\n```\n")]);
+        Screen::with_events([reply_finished("```klingon\nqapla\n```\n"), reply_finished("```\nno language\n```\n")]);
     assert_eq!(paint(&mut screen, &Highlighter::default()), 1);
 }
 
 #[test]
 fn colours_of_a_removed_text_are_ignored() {
-    let mut screen = Screen::shown([replied(CODE)]);
+    let mut screen = Screen::with_events([reply_finished(CODE)]);
     screen.buffer();
-    let painted = Highlighter::default().paint(&screen.transcript.uncoloured().unwrap());
-    screen.take([Event::Cleared, replied("```rust\nother()\n```\n")]);
+    let painted = Highlighter::default().highlight(&screen.transcript.next_unhighlighted().unwrap());
+    screen.apply_all([Event::Cleared, reply_finished("```rust\nother()\n```\n")]);
     screen.buffer();
-    screen.transcript.colour(painted);
+    screen.transcript.add_highlight(painted);
     let plain = screen.theme.markup.block;
     assert_eq!(style_of(&mut screen, "other").fg, plain.fg);
 }
@@ -92,7 +92,7 @@ fn colours_of_a_removed_text_are_ignored() {
 #[test]
 fn an_address_is_underlined_and_shown_whole() {
     let answer = "See https://example.org/a_b and [this](https://c.d).";
-    let mut screen = Screen::shown([replied(answer)]);
+    let mut screen = Screen::with_events([reply_finished(answer)]);
     let underlined = |screen: &mut Screen, text: &str| {
         style_of(screen, text).add_modifier.contains(ratatui::style::Modifier::UNDERLINED)
     };
@@ -105,7 +105,7 @@ fn an_address_is_underlined_and_shown_whole() {
 fn code_in_a_list_or_a_quote_is_coloured_too() {
     let source = "- one\n\n  ```rust\n  fn one() {}\n  ```\n- two\n\n  ```python\n  def two(): pass\n  ```\n\n\
                   > ```rust\n> // quoted\n> ```\n";
-    let mut screen = Screen::shown([replied(source)]);
+    let mut screen = Screen::with_events([reply_finished(source)]);
     let syntax = screen.theme.markup.syntax.clone();
     assert_eq!(paint(&mut screen, &Highlighter::default()), 3);
     assert_eq!(style_of(&mut screen, "fn one").fg, syntax.keyword.fg);

@@ -59,7 +59,7 @@ const CHINESE: &str = "# 时间花在哪里
 ";
 
 fn pictures(name: &str, events: Vec<Event>) {
-    let mut screen = Screen::shown(events);
+    let mut screen = Screen::with_events(events);
     for lang in [Lang::En, Lang::Zh] {
         screen.lang = lang;
         insta::assert_snapshot!(format!("{name}_{}", lang.code()), screen.text());
@@ -71,31 +71,31 @@ fn picture(name: &str, mut screen: Screen) {
 }
 
 #[test]
-fn an_answer_in_markdown() {
+fn markdown_answers_are_rendered() {
     let mut screen = Screen::new(80, 60);
-    screen.take([said("Why is the parser slow?"), replied(MARKDOWN)]);
+    screen.apply_all([turn_started("Why is the parser slow?"), reply_finished(MARKDOWN)]);
     picture("markdown", screen);
 }
 
 #[test]
-fn an_answer_in_chinese() {
+fn chinese_answers_are_rendered() {
     let mut screen = Screen::new(60, 40);
     screen.lang = Lang::Zh;
-    screen.take([said("解析器为什么慢？请先看一下词法分析的部分，再告诉我应该从哪里改起，不要直接动手改代码。"), replied(CHINESE)]);
+    screen.apply_all([turn_started("解析器为什么慢？请先看一下词法分析的部分，再告诉我应该从哪里改起，不要直接动手改代码。"), reply_finished(CHINESE)]);
     picture("markdown_zh", screen);
 }
 
 #[test]
-fn an_answer_on_a_narrow_screen() {
+fn answers_fit_narrow_screens() {
     let mut screen = Screen::new(28, 80);
-    screen.take([said("Why is the parser slow?"), replied(MARKDOWN)]);
+    screen.apply_all([turn_started("Why is the parser slow?"), reply_finished(MARKDOWN)]);
     picture("markdown_narrow", screen);
 }
 
 #[test]
-fn a_table_whose_cells_wrap() {
+fn table_cells_wrap() {
     let mut screen = Screen::new(60, 40);
-    screen.take([replied(
+    screen.apply_all([reply_finished(
         "| option | meaning | default |\n|---|---|---|\n\
          | `--lang` | the language people are spoken to in; the model is not told | `auto` |\n\
          | `--theme` | colours by meaning, from a file or built in | `dark` |\n",
@@ -104,13 +104,13 @@ fn a_table_whose_cells_wrap() {
 }
 
 #[test]
-fn a_turn_with_steps() {
+fn steps_show_their_outcomes() {
     let found = ParsedOutput { kind: "search_matches".into(), total: 12, items: vec![] };
     let search = step("cmd_001", "rg", &["-n", "fn next", "src"]);
     let found = Observation {
         exit_code: Some(0),
         parsed: Some(found),
-        ..seen(search.clone(), Tier::L0, Outcome::Ran)
+        ..observation(search.clone(), Tier::L0, Outcome::Ran)
     };
     let test = step("cmd_002", "cargo", &["test", "-p", "parser"]);
     let errors = "error[E0308]: mismatched types\n  --> src/lexer.rs:42:9\n\nerror: could not compile `parser`\n";
@@ -121,35 +121,35 @@ fn a_turn_with_steps() {
     pictures(
         "steps",
         vec![
-            said("Fix the lexer, please."),
-            thought("The person wants a fix. I should look first.\nThen run the tests."),
-            replied("I look for it first."),
-            started(search, Tier::L0),
-            observed(found),
-            started(test.clone(), Tier::L0),
-            ran(test, 101, "", errors),
-            observed(seen(reset, Tier::L2, Outcome::Refused)),
-            observed(Observation {
+            turn_started("Fix the lexer, please."),
+            reasoning_delta("The person wants a fix. I should look first.\nThen run the tests."),
+            reply_finished("I look for it first."),
+            step_started(search, Tier::L0),
+            step_finished(found),
+            step_started(test.clone(), Tier::L0),
+            step_ran(test, 101, "", errors),
+            step_finished(observation(reset, Tier::L2, Outcome::Refused)),
+            step_finished(Observation {
                 note: Some(agent::DECLINED_WORD.with("word", "Not on a Friday.")),
                 duration_ms: 0,
-                ..seen(push, Tier::L1, Outcome::Declined)
+                ..observation(push, Tier::L1, Outcome::Declined)
             }),
-            observed(Observation {
+            step_finished(Observation {
                 note: Some(agent::SKIPPED.into()),
                 duration_ms: 0,
-                ..seen(step("cmd_007", "ls", &[]), Tier::L0, Outcome::Cancelled)
+                ..observation(step("cmd_007", "ls", &[]), Tier::L0, Outcome::Cancelled)
             }),
-            observed(Observation {
+            step_finished(Observation {
                 duration_ms: 30_000,
-                ..seen(sleep, Tier::L1, Outcome::TimedOut)
+                ..observation(sleep, Tier::L1, Outcome::TimedOut)
             }),
-            observed(Observation {
+            step_finished(Observation {
                 exit_code: Some(0),
                 note: Some(agent::EDITED.with("step", "cargo update")),
-                ..seen(fetch, Tier::L1, Outcome::Edited)
+                ..observation(fetch, Tier::L1, Outcome::Edited)
             }),
-            replied("The lexer compared the wrong types. It is **fixed**."),
-            ended(TurnOutcome::Done),
+            reply_finished("The lexer compared the wrong types. It is **fixed**."),
+            turn_ended(TurnOutcome::Done),
         ],
     );
 }
@@ -165,9 +165,9 @@ fn a_running_step_shows_the_end_of_its_output() {
     pictures(
         "running",
         vec![
-            said("Run the tests."),
-            replied("I run them all."),
-            started(test, Tier::L1),
+            turn_started("Run the tests."),
+            reply_finished("I run them all."),
+            step_started(test, Tier::L1),
             output("cmd_001", &lines),
             output("cmd_001", "   Building [=====>   ] 40 %\r   Building [=======> ] 80 %"),
         ],
@@ -175,23 +175,23 @@ fn a_running_step_shows_the_end_of_its_output() {
 }
 
 #[test]
-fn a_step_opened() {
+fn an_unfolded_step_shows_its_details() {
     let test = step("cmd_001", "cargo", &["test", "--quiet", "a test with 'quotes'"]);
     let lines: String = (1..300).map(|n| format!("test number_{n} ... ok\n")).collect();
-    let mut events = vec![said("Run the tests.")];
-    events.push(started(test.clone(), Tier::L0));
-    events.push(observed(Observation {
+    let mut events = vec![turn_started("Run the tests.")];
+    events.push(step_started(test.clone(), Tier::L0));
+    events.push(step_finished(Observation {
         exit_code: Some(0),
         stdout: "running 2 tests\n\tindented\ntest result: ok\n".into(),
         stderr: "warning: unused import\n".into(),
         note: Some(screen::STEP_EDITED.into()),
-        ..seen(test.clone(), Tier::L0, Outcome::Ran)
+        ..observation(test.clone(), Tier::L0, Outcome::Ran)
     }));
-    let mut screen = Screen::shown(events);
+    let mut screen = Screen::with_events(events);
     screen.transcript.toggle_steps();
     picture("step_open", screen);
 
-    let mut screen = Screen::shown([started(test.clone(), Tier::L0), ran(test, 0, &lines, "")]);
+    let mut screen = Screen::with_events([step_started(test.clone(), Tier::L0), step_ran(test, 0, &lines, "")]);
     screen.height = 200;
     screen.transcript.toggle_steps();
     let text = screen.text();
@@ -200,7 +200,7 @@ fn a_step_opened() {
 }
 
 #[test]
-fn a_line_for_the_shell() {
+fn a_shell_line_shows_its_output() {
     let shell = Step {
         work: StepAction::Shell { line: "git log --oneline | head -2".into() },
         ..step("cmd_001", "", &[])
@@ -213,20 +213,20 @@ fn a_line_for_the_shell() {
                 text: "!git log --oneline | head -2".into(),
                 origin: TurnOrigin::Shell,
             },
-            started(shell.clone(), Tier::L1),
-            ran(shell, 0, "b7f03dc Set out the shelves\n0c1d2e3 Begin\n", ""),
-            ended(TurnOutcome::Done),
+            step_started(shell.clone(), Tier::L1),
+            step_ran(shell, 0, "b7f03dc Set out the shelves\n0c1d2e3 Begin\n", ""),
+            turn_ended(TurnOutcome::Done),
         ],
     );
 }
 
 #[test]
-fn a_step_that_waits_for_an_answer() {
+fn a_step_that_needs_approval_is_marked() {
     let push = step("cmd_001", "git", &["push"]);
     pictures(
         "asked",
         vec![
-            said("Push it."),
+            turn_started("Push it."),
             Event::Asked(Box::new(Ask {
                 id: AskId(1),
                 question: Question::Step {
@@ -251,20 +251,20 @@ fn a_step_that_waits_for_an_answer() {
 }
 
 #[test]
-fn what_goes_wrong_with_a_reply() {
+fn reply_errors_are_shown() {
     let why = screen::CUT_BROKEN;
     let retrying = |attempt| Event::Retrying { attempt, of: 5, wait_ms: 2_000, why: why.into() };
     pictures(
         "faults",
         vec![
-            said("First."),
+            turn_started("First."),
             delta("Half of an answ"),
             retrying(1),
             retrying(2),
             delta("An answer"),
-            cut("An answer that was", Truncation::Length),
-            ended(TurnOutcome::Done),
-            said("Second."),
+            truncated_reply("An answer that was", Truncation::Length),
+            turn_ended(TurnOutcome::Done),
+            turn_started("Second."),
             delta("{\"type\": "),
             Event::Repairing { fault: screen::STEP_KILLED.into() },
             Event::Replied(ModelMessage {
@@ -272,22 +272,22 @@ fn what_goes_wrong_with_a_reply() {
                 error: true,
                 ..ModelMessage::default()
             }),
-            ended(TurnOutcome::Error),
-            said("Third."),
+            turn_ended(TurnOutcome::Error),
+            turn_started("Third."),
             retrying(3),
-            ended(TurnOutcome::Failed { why: why.into() }),
-            said("Fourth."),
+            turn_ended(TurnOutcome::Failed { why: why.into() }),
+            turn_started("Fourth."),
             delta("I begin"),
-            ended(TurnOutcome::Cancelled),
-            said("Fifth."),
+            turn_ended(TurnOutcome::Cancelled),
+            turn_started("Fifth."),
             retrying(1),
         ],
     );
 }
 
 #[test]
-fn notices_and_pages() {
-    let mut screen = Screen::shown([
+fn notices_and_pages_are_rendered() {
+    let mut screen = Screen::with_events([
         Event::Notice(Notice::info(screen::ENDED_STOPPED)),
         Event::Notice(
             Notice::error(screen::THEME_MISSING.with("name", "accent")).with_hint(
@@ -297,7 +297,7 @@ fn notices_and_pages() {
         ),
         Event::Notice(Notice::warning(screen::STEP_TRUNCATED)),
     ]);
-    screen.transcript.page(
+    screen.transcript.add_page(
         screen::STEP_FOLDER,
         vec![
             PageRow::pair(screen::STEP_FOLDER, "/home/ana/avocet"),
@@ -314,10 +314,10 @@ fn notices_and_pages() {
 }
 
 #[test]
-fn a_thought_while_it_comes() {
+fn streaming_reasoning_is_shown() {
     let long =
         "The lexer copies every token. I wonder whether the tree needs them at all. ".repeat(6);
-    pictures("thinking", vec![said("Why?"), thought(&long)]);
+    pictures("thinking", vec![turn_started("Why?"), reasoning_delta(&long)]);
 }
 
 const DIFF: &str = "Rounding in cents:
@@ -338,14 +338,14 @@ const DIFF: &str = "Rounding in cents:
 ";
 
 #[test]
-fn a_diff_in_an_answer_and_one_of_git() {
+fn diffs_in_answers_and_git_output_are_rendered() {
     let show = step("cmd_001", "git", &["diff"]);
     let printed = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-旧的一行\n+新的一行\n \u{1b}[31msame\n";
-    let mut screen = Screen::shown([
-        said("Round it."),
-        replied(DIFF),
-        started(show.clone(), Tier::L0),
-        ran(show, 0, printed, ""),
+    let mut screen = Screen::with_events([
+        turn_started("Round it."),
+        reply_finished(DIFF),
+        step_started(show.clone(), Tier::L0),
+        step_ran(show, 0, printed, ""),
     ]);
     screen.transcript.toggle_steps();
     for lang in [Lang::En, Lang::Zh] {
@@ -358,7 +358,7 @@ fn a_diff_in_an_answer_and_one_of_git() {
 
 #[test]
 fn changed_words_of_a_diff_are_marked_without_any_colour() {
-    let mut screen = Screen::shown([replied(DIFF)]);
+    let mut screen = Screen::with_events([reply_finished(DIFF)]);
     screen.theme = Theme::built_in("dark", Depth::None).unwrap();
     let buf = screen.buffer();
     let bold = |y: u16| -> String {

@@ -9,9 +9,9 @@ use crate::protocol::Notice;
 fn ten_turns() -> Screen {
     let mut screen = Screen::new(40, 10);
     for turn in 0..10 {
-        screen.take([
-            said(&format!("question {turn}")),
-            replied(&format!("answer {turn}\n\nmore {turn}")),
+        screen.apply_all([
+            turn_started(&format!("question {turn}")),
+            reply_finished(&format!("answer {turn}\n\nmore {turn}")),
         ]);
     }
     screen
@@ -25,10 +25,10 @@ fn first(screen: &mut Screen) -> String {
 fn an_empty_conversation_shows_nothing() {
     let mut screen = Screen::new(80, 24);
     assert_eq!(screen.text(), "");
-    assert!(screen.transcript.is_empty() && screen.transcript.following());
+    assert!(screen.transcript.is_empty() && screen.transcript.is_following());
     for by in [Scroll::Lines(3), Scroll::Pages(-1), Scroll::Top, Scroll::Turn(-1)] {
         screen.transcript.scroll(by);
-        assert!(screen.transcript.following(), "{by:?}");
+        assert!(screen.transcript.is_following(), "{by:?}");
     }
 }
 
@@ -37,14 +37,14 @@ fn the_end_is_followed_until_the_user_scrolls_up() {
     let mut screen = ten_turns();
     assert_eq!(screen.rows().last().unwrap(), "  more 9");
     screen.transcript.scroll(Scroll::Lines(-3));
-    assert!(!screen.transcript.following());
+    assert!(!screen.transcript.is_following());
     let before = screen.text();
-    screen.take([said("more"), delta("one\n\ntwo\n\nthree\n\nfour")]);
+    screen.apply_all([turn_started("more"), delta("one\n\ntwo\n\nthree\n\nfour")]);
     assert_eq!(screen.text(), before, "the place is kept while text arrives");
-    assert_eq!(screen.transcript.unseen(), 10);
+    assert_eq!(screen.transcript.unseen_rows(), 10);
     screen.transcript.scroll(Scroll::Bottom);
     assert_eq!(screen.rows().last().unwrap(), "  four");
-    assert_eq!(screen.transcript.unseen(), 0);
+    assert_eq!(screen.transcript.unseen_rows(), 0);
 }
 
 #[test]
@@ -53,16 +53,16 @@ fn new_rows_are_counted_until_they_are_seen() {
     screen.rows();
     screen.transcript.scroll(Scroll::Lines(-5));
     screen.rows();
-    assert_eq!(screen.transcript.unseen(), 0);
-    screen.take([delta("one")]);
+    assert_eq!(screen.transcript.unseen_rows(), 0);
+    screen.apply_all([delta("one")]);
     screen.rows();
-    assert_eq!(screen.transcript.unseen(), 2);
-    screen.take([delta(" line\n\nand another\n\n```\ncode\n")]);
+    assert_eq!(screen.transcript.unseen_rows(), 2);
+    screen.apply_all([delta(" line\n\nand another\n\n```\ncode\n")]);
     screen.rows();
-    assert_eq!(screen.transcript.unseen(), 6);
+    assert_eq!(screen.transcript.unseen_rows(), 6);
     screen.transcript.scroll(Scroll::Lines(8));
     screen.rows();
-    assert_eq!(screen.transcript.unseen(), 3);
+    assert_eq!(screen.transcript.unseen_rows(), 3);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn scrolling_stops_at_both_ends() {
     screen.transcript.scroll(Scroll::Top);
     assert_eq!(first(&mut screen), "› question 0");
     screen.transcript.scroll(Scroll::Lines(1_000));
-    assert!(screen.transcript.following());
+    assert!(screen.transcript.is_following());
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn turn_keys_go_from_turn_to_turn() {
     screen.transcript.scroll(Scroll::Turn(1));
     assert_eq!(first(&mut screen), "› question 6");
     screen.transcript.scroll(Scroll::Turn(99));
-    assert!(screen.transcript.following());
+    assert!(screen.transcript.is_following());
     screen.transcript.scroll(Scroll::Turn(-99));
     assert_eq!(first(&mut screen), "› question 0");
 }
@@ -126,10 +126,10 @@ fn the_same_words_stay_at_the_top_when_the_width_changes() {
 #[test]
 fn a_step_opens_by_key_and_by_mouse() {
     let list = step("cmd_001", "ls", &[]);
-    let mut screen = Screen::shown([
-        said("List."),
-        started(list.clone(), Tier::L0),
-        ran(list, 0, "Cargo.toml\n", ""),
+    let mut screen = Screen::with_events([
+        turn_started("List."),
+        step_started(list.clone(), Tier::L0),
+        step_ran(list, 0, "Cargo.toml\n", ""),
     ]);
     assert!(!screen.text().contains("Cargo.toml"));
     assert!(screen.transcript.click(2), "the step's row");
@@ -141,7 +141,7 @@ fn a_step_opens_by_key_and_by_mouse() {
     screen.transcript.toggle_steps();
     assert!(screen.text().contains("Cargo.toml"));
     let next = step("cmd_002", "cat", &["x"]);
-    screen.take([started(next.clone(), Tier::L0), ran(next, 0, "of x\n", "")]);
+    screen.apply_all([step_started(next.clone(), Tier::L0), step_ran(next, 0, "of x\n", "")]);
     assert!(screen.text().contains("of x"), "later steps are open as well");
     screen.transcript.toggle_steps();
     assert!(!screen.text().contains("of x"));
@@ -155,16 +155,16 @@ fn suggestions_stay_until_something_follows() {
         suggestions: vec!["Test\x1b[2J it".into()],
         ..ModelMessage::default()
     };
-    screen.take([Event::Replied(reply), ended(TurnOutcome::Done)]);
+    screen.apply_all([Event::Replied(reply), turn_ended(TurnOutcome::Done)]);
     assert_eq!(screen.transcript.suggestions(), ["Test it"]);
-    screen.take([said("No.")]);
+    screen.apply_all([turn_started("No.")]);
     assert!(screen.transcript.suggestions().is_empty());
 }
 
 #[test]
 fn the_sources_of_answers_are_available() {
     let mut screen = Screen::new(80, 24);
-    screen.take([replied("# One\n\n`code`"), said("x"), replied("two"), delta("half")]);
+    screen.apply_all([reply_finished("# One\n\n`code`"), turn_started("x"), reply_finished("two"), delta("half")]);
     assert_eq!(screen.transcript.answer(0), Some("two"));
     assert_eq!(screen.transcript.answer(1), Some("# One\n\n`code`"));
     assert_eq!(screen.transcript.answer(2), None);
@@ -172,9 +172,9 @@ fn the_sources_of_answers_are_available() {
 
 #[test]
 fn a_whole_reply_replaces_what_was_streamed() {
-    let mut screen = Screen::shown([delta("Hal"), delta("f a wor"), replied("Another answer.")]);
+    let mut screen = Screen::with_events([delta("Hal"), delta("f a wor"), reply_finished("Another answer.")]);
     assert_eq!(screen.text(), "  Another answer.");
-    screen.take([Event::Cleared]);
+    screen.apply_all([Event::Cleared]);
     assert_eq!(screen.text(), "");
 }
 
@@ -186,11 +186,11 @@ fn a_line_that_replaces_another_is_redrawn() {
         wait_ms: 2_000,
         why: screen::CUT_BROKEN.into(),
     };
-    let mut screen = Screen::shown([said("x"), retrying(1)]);
+    let mut screen = Screen::with_events([turn_started("x"), retrying(1)]);
     assert!(screen.text().contains("(1 of 5)"));
-    screen.take([retrying(2)]);
+    screen.apply_all([retrying(2)]);
     assert!(screen.text().contains("(2 of 5)"));
-    screen.take([ended(TurnOutcome::Failed { why: screen::CUT_BROKEN.into() })]);
+    screen.apply_all([turn_ended(TurnOutcome::Failed { why: screen::CUT_BROKEN.into() })]);
     assert!(screen.text().contains("The turn failed"), "{}", screen.text());
 }
 
@@ -199,25 +199,25 @@ fn only_visible_parts_are_kept_in_rows() {
     let mut screen = Screen::new(80, 24);
     for turn in 0..500 {
         screen
-            .take([said(&format!("question {turn}")), replied("some\n\nmore\n\n```\ncode\n```\n")]);
+            .apply_all([turn_started(&format!("question {turn}")), reply_finished("some\n\nmore\n\n```\ncode\n```\n")]);
     }
     screen.rows();
     for by in [Scroll::Pages(-3), Scroll::Top, Scroll::Turn(20), Scroll::Bottom] {
         screen.transcript.scroll(by);
         screen.rows();
         screen.rows();
-        assert!(screen.transcript.sheets.len() < 60, "{}", screen.transcript.sheets.len());
+        assert!(screen.transcript.row_cache.len() < 60, "{}", screen.transcript.row_cache.len());
     }
 }
 
 #[test]
 fn a_notice_of_the_interface_is_shown() {
     let mut screen = Screen::new(80, 24);
-    screen.transcript.notice(Notice::info(screen::ENDED_STOPPED));
+    screen.transcript.add_notice(Notice::info(screen::ENDED_STOPPED));
     assert_eq!(screen.text(), "  Stopped.");
 }
 
-pub(super) fn anything() -> impl Strategy<Value = Event> {
+pub(super) fn any_event() -> impl Strategy<Value = Event> {
     let markdown = prop::sample::select(vec![
         "# a\n",
         "text ",
@@ -247,21 +247,21 @@ pub(super) fn anything() -> impl Strategy<Value = Event> {
     prop_oneof![
         8 => markdown.clone().prop_map(delta),
         1 => any::<String>().prop_map(|text| delta(&text)),
-        1 => markdown.clone().prop_map(said),
-        1 => markdown.clone().prop_map(thought),
-        1 => markdown.clone().prop_map(replied),
-        1 => Just(started(list.clone(), Tier::L1)),
+        1 => markdown.clone().prop_map(turn_started),
+        1 => markdown.clone().prop_map(reasoning_delta),
+        1 => markdown.clone().prop_map(reply_finished),
+        1 => Just(step_started(list.clone(), Tier::L1)),
         1 => any::<String>().prop_map(|text| output("cmd_001", &text)),
-        1 => any::<String>().prop_map(move |text| ran(list.clone(), 1, &text, &text)),
+        1 => any::<String>().prop_map(move |text| step_ran(list.clone(), 1, &text, &text)),
         1 => Just(Event::Repairing { fault: screen::CUT_BROKEN.into() }),
         1 => Just(Event::Retrying { attempt: 1, of: 2, wait_ms: 1, why: screen::CUT_BROKEN.into() }),
-        1 => Just(ended(TurnOutcome::Cancelled)),
-        1 => Just(cut("x", Truncation::Length)),
+        1 => Just(turn_ended(TurnOutcome::Cancelled)),
+        1 => Just(truncated_reply("x", Truncation::Length)),
         1 => Just(Event::Cleared),
     ]
 }
 
-fn anywhere() -> impl Strategy<Value = Scroll> {
+fn any_scroll() -> impl Strategy<Value = Scroll> {
     prop_oneof![
         (-9..9i32).prop_map(Scroll::Lines),
         (-2..2i32).prop_map(Scroll::Pages),
@@ -273,47 +273,47 @@ fn anywhere() -> impl Strategy<Value = Scroll> {
 
 proptest! {
     #[test]
-    fn whatever_comes_every_row_fits_and_nothing_controls(
-        events in prop::collection::vec((anything(), anywhere(), 1u16..42, 1u16..12), 1..25)
+    fn every_row_fits_and_has_no_control_characters(
+        events in prop::collection::vec((any_event(), any_scroll(), 1u16..42, 1u16..12), 1..25)
     ) {
         let mut screen = Screen::new(1, 1);
         for (event, by, width, height) in events {
-            screen.take([event]);
+            screen.apply_all([event]);
             (screen.width, screen.height) = (width, height);
             let buf = screen.buffer();
             for cell in &buf.content {
                 let moves = |c: char| c.is_control() || c == '\u{202e}';
                 prop_assert!(!cell.symbol().chars().any(moves));
             }
-            for block in &screen.transcript.story.blocks {
-                let paper = screen.transcript.sheets.paper();
+            for block in &screen.transcript.builder.blocks {
+                let paper = screen.transcript.row_cache.layout_context();
                 for part in 0..block.parts() {
-                    for line in block.set(part, &paper) {
+                    for line in block.layout(part, &paper) {
                         prop_assert!(line.width() <= paper.width, "{} > {}: {line:?}", line.width(), paper.width);
                     }
                 }
             }
             screen.transcript.scroll(by);
-            if by == Scroll::Top && screen.transcript.unseen() > UNSEEN {
+            if by == Scroll::Top && screen.transcript.unseen_rows() > UNSEEN {
                 return Err(TestCaseError::fail("counts too far"));
             }
         }
     }
 
     #[test]
-    fn streamed_or_whole_an_answer_looks_the_same(
+    fn streamed_and_whole_answers_look_the_same(
         chunks in prop::collection::vec("(# a\n|text |中文，|\n|- x\n|> q\n|```\n|\\| a \\|\n)", 0..30),
         width in 8u16..60,
     ) {
         let whole: String = chunks.concat();
         let mut slow = Screen::new(width, 60);
         for chunk in &chunks {
-            slow.take([delta(chunk)]);
+            slow.apply_all([delta(chunk)]);
             slow.buffer();
         }
-        slow.take([replied(&whole)]);
+        slow.apply_all([reply_finished(&whole)]);
         let mut fast = Screen::new(width, 60);
-        fast.take([replied(&whole)]);
+        fast.apply_all([reply_finished(&whole)]);
         prop_assert_eq!(slow.text(), fast.text());
     }
 }
@@ -324,10 +324,10 @@ fn a_broken_stream_is_reported_once() {
     let broken = ModelMessage { cut: Some(Truncation::Broken), ..ModelMessage::default() };
     let broken = Event::Replied(ModelMessage { message: "Half an".into(), ..broken });
     let mut screen =
-        Screen::shown([said("hello"), delta("Half an"), Event::Notice(why), broken.clone()]);
+        Screen::with_events([turn_started("hello"), delta("Half an"), Event::Notice(why), broken.clone()]);
     let text = screen.text();
     assert!(text.contains("Half an") && text.contains("filtered"), "{text}");
     assert!(!text.contains("the connection dropped"), "{text}");
-    let mut screen = Screen::shown([said("hello"), delta("Half an"), broken]);
+    let mut screen = Screen::with_events([turn_started("hello"), delta("Half an"), broken]);
     assert!(screen.text().contains("the connection dropped"));
 }

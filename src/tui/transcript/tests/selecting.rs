@@ -9,13 +9,13 @@ fn drag(screen: &mut Screen, from: (u16, u16), to: (u16, u16)) -> Option<String>
     screen.buffer();
     screen.transcript.press(from.0, from.1, 10_000);
     screen.transcript.drag(to.0, to.1);
-    released(screen, to)
+    release_at(screen, to)
 }
 
-fn released(screen: &mut Screen, (x, y): (u16, u16)) -> Option<String> {
+fn release_at(screen: &mut Screen, (x, y): (u16, u16)) -> Option<String> {
     match screen.transcript.release(x, y) {
-        Released::Selected(text) => Some(text),
-        Released::Clicked => None,
+        ReleaseOutcome::Selected(text) => Some(text),
+        ReleaseOutcome::Clicked => None,
     }
 }
 
@@ -24,13 +24,13 @@ fn clicks(screen: &mut Screen, (x, y): (u16, u16), times: u64) -> Option<String>
     let mut text = None;
     for time in 0..times {
         screen.transcript.press(x, y, 10_000 * times + 100 * time);
-        text = released(screen, (x, y));
+        text = release_at(screen, (x, y));
     }
     text
 }
 
 /// The text of the marked cells, one line per row.
-fn marked(screen: &mut Screen) -> Vec<String> {
+fn marked_rows(screen: &mut Screen) -> Vec<String> {
     let selection = screen.theme.selection.bg.unwrap_or(Color::Reset);
     let buf = screen.buffer();
     (0..screen.height)
@@ -44,21 +44,21 @@ fn marked(screen: &mut Screen) -> Vec<String> {
 
 #[test]
 fn cells_are_selected_from_the_press_to_the_release() {
-    let mut screen = Screen::shown([said("one two three")]);
+    let mut screen = Screen::with_events([turn_started("one two three")]);
     assert_eq!(drag(&mut screen, (6, 0), (8, 0)).as_deref(), Some("two"));
-    assert_eq!(marked(&mut screen), ["two"]);
+    assert_eq!(marked_rows(&mut screen), ["two"]);
     assert_eq!(drag(&mut screen, (8, 0), (6, 0)).as_deref(), Some("two"), "backwards as well");
     assert_eq!(drag(&mut screen, (6, 0), (6, 0)), None, "a click selects nothing");
-    assert!(marked(&mut screen).is_empty());
+    assert!(marked_rows(&mut screen).is_empty());
     assert_eq!(drag(&mut screen, (0, 0), (79, 39)).as_deref(), Some("one two three"));
 }
 
 #[test]
 fn a_wide_character_is_selected_whole() {
-    let mut screen = Screen::shown([said("中文字符")]);
+    let mut screen = Screen::with_events([turn_started("中文字符")]);
     for (from, to) in [(4, 7), (5, 6)] {
         assert_eq!(drag(&mut screen, (from, 0), (to, 0)).as_deref(), Some("文字"));
-        assert_eq!(marked(&mut screen).concat().replace(' ', ""), "文字");
+        assert_eq!(marked_rows(&mut screen).concat().replace(' ', ""), "文字");
     }
 }
 
@@ -67,12 +67,12 @@ fn broken_lines_are_joined_and_code_is_copied_without_its_bar() {
     let mut screen = Screen::new(24, 30);
     let answer = "A sentence that does not fit into a row.\n\n```rust\nfn long_name_of_a_function() {\n\n    \
                   body();\n}\n```\n\n> quoted words that go on and on\n\n- an item that is broken too";
-    screen.take([replied(answer)]);
+    screen.apply_all([reply_finished(answer)]);
     let text = drag(&mut screen, (0, 0), (23, 29)).unwrap();
     let expected = "A sentence that does not fit into a row.\n\nfn long_name_of_a_function() {\n\n    \
                     body();\n}\n\nquoted words that go on and on\n\n- an item that is broken too";
     assert_eq!(text, expected);
-    for row in marked(&mut screen) {
+    for row in marked_rows(&mut screen) {
         assert!(!row.contains(['╎', '⋮', '╷']), "{row}");
     }
 }
@@ -80,24 +80,24 @@ fn broken_lines_are_joined_and_code_is_copied_without_its_bar() {
 #[test]
 fn two_clicks_select_a_word_and_three_a_line() {
     let mut screen = Screen::new(24, 10);
-    screen.take([said("see src/tui/run.rs: it waits for the next event")]);
+    screen.apply_all([turn_started("see src/tui/run.rs: it waits for the next event")]);
     assert_eq!(clicks(&mut screen, (9, 0), 1), None);
     assert_eq!(clicks(&mut screen, (9, 0), 2).as_deref(), Some("src/tui/run.rs"));
     let line = "see src/tui/run.rs: it waits for the next event";
     assert_eq!(clicks(&mut screen, (9, 0), 3).as_deref(), Some(line));
     assert_eq!(clicks(&mut screen, (9, 0), 4), None);
     screen.transcript.press(2, 0, 90_000);
-    released(&mut screen, (2, 0));
+    release_at(&mut screen, (2, 0));
     screen.transcript.press(2, 0, 90_100);
     screen.transcript.drag(10, 0);
-    assert_eq!(released(&mut screen, (10, 0)).as_deref(), Some("see src/tui/run.rs"));
+    assert_eq!(release_at(&mut screen, (10, 0)).as_deref(), Some("see src/tui/run.rs"));
 }
 
 #[test]
 fn scrolling_while_the_button_is_held_extends_the_selection() {
     let mut screen = Screen::new(40, 6);
     for turn in 0..9 {
-        screen.take([said(&format!("question {turn}"))]);
+        screen.apply_all([turn_started(&format!("question {turn}"))]);
     }
     screen.buffer();
     screen.transcript.press(2, 5, 1);
@@ -107,31 +107,31 @@ fn scrolling_while_the_button_is_held_extends_the_selection() {
     }
     screen.transcript.drag(0, 0);
     screen.buffer();
-    let text = released(&mut screen, (0, 0)).unwrap();
+    let text = release_at(&mut screen, (0, 0)).unwrap();
     assert!(text.starts_with("question 1\n\nquestion 2"), "{text}");
     assert!(text.ends_with("question 7\n\nq"), "{text}");
 }
 
 #[test]
 fn new_text_does_not_move_the_selection() {
-    let mut screen = Screen::shown([said("one two three")]);
+    let mut screen = Screen::with_events([turn_started("one two three")]);
     drag(&mut screen, (6, 0), (8, 0));
-    screen.take([delta("an answer\n\nthat grows")]);
-    assert_eq!(screen.transcript.selected().as_deref(), Some("two"));
-    assert_eq!(marked(&mut screen), ["two"]);
+    screen.apply_all([delta("an answer\n\nthat grows")]);
+    assert_eq!(screen.transcript.selected_text().as_deref(), Some("two"));
+    assert_eq!(marked_rows(&mut screen), ["two"]);
     assert!(screen.transcript.deselect() && !screen.transcript.deselect());
     drag(&mut screen, (6, 0), (8, 0));
-    screen.take([Event::Cleared]);
-    assert_eq!(screen.transcript.selected(), None);
+    screen.apply_all([Event::Cleared]);
+    assert_eq!(screen.transcript.selected_text(), None);
 }
 
 #[test]
 fn a_click_still_unfolds_a_step() {
     let list = step("cmd_001", "ls", &[]);
-    let mut screen = Screen::shown([
-        said("List."),
-        started(list.clone(), Tier::L0),
-        ran(list, 0, "Cargo.toml\n", ""),
+    let mut screen = Screen::with_events([
+        turn_started("List."),
+        step_started(list.clone(), Tier::L0),
+        step_ran(list, 0, "Cargo.toml\n", ""),
     ]);
     assert_eq!(clicks(&mut screen, (5, 2), 1), None);
     assert!(screen.text().contains("Cargo.toml"));
@@ -141,15 +141,15 @@ fn a_click_still_unfolds_a_step() {
 fn the_whole_conversation_is_available_as_plain_text() {
     let list = step("cmd_001", "ls", &[]);
     let mut screen = Screen::new(30, 6);
-    screen.take([
-        said("List \u{1b}[2Jit."),
-        started(list.clone(), Tier::L0),
-        ran(list, 0, "a\nb\n", ""),
-        replied("A long line that was broken on the screen.\n\n```rust\nfn main() {\n\n}\n```"),
+    screen.apply_all([
+        turn_started("List \u{1b}[2Jit."),
+        step_started(list.clone(), Tier::L0),
+        step_ran(list, 0, "a\nb\n", ""),
+        reply_finished("A long line that was broken on the screen.\n\n```rust\nfn main() {\n\n}\n```"),
     ]);
     screen.buffer();
     let before = screen.text();
-    let text = screen.transcript.plain();
+    let text = screen.transcript.plain_text();
     assert_eq!(text.lines().next(), Some("› List it."));
     assert!(
         text.contains("\nA long line that was broken on the screen.\n\nfn main() {\n\n}\n"),
@@ -163,18 +163,18 @@ fn the_whole_conversation_is_available_as_plain_text() {
 mod anything {
     use proptest::prelude::*;
 
-    use super::super::places::anything;
+    use super::super::places::any_event;
     use super::*;
 
     proptest! {
         #[test]
-        fn wherever_one_drags_only_shown_text_is_copied(
-            events in prop::collection::vec(anything(), 1..15),
+        fn dragging_copies_only_shown_text(
+            events in prop::collection::vec(any_event(), 1..15),
             moves in prop::collection::vec((0u16..44, 0u16..14, any::<bool>()), 1..8),
             width in 1u16..42,
         ) {
             let mut screen = Screen::new(width, 12);
-            screen.take(events);
+            screen.apply_all(events);
             screen.buffer();
             for (at, (x, y, down)) in moves.into_iter().enumerate() {
                 if down {
@@ -182,7 +182,7 @@ mod anything {
                 }
                 screen.transcript.drag(y, x);
                 screen.buffer();
-                if let Some(text) = released(&mut screen, (y, x)) {
+                if let Some(text) = release_at(&mut screen, (y, x)) {
                     prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
                 }
             }

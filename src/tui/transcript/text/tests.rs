@@ -4,25 +4,25 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn grown<'a>(chunks: impl IntoIterator<Item = &'a str>) -> BlockText {
+fn text_from_chunks<'a>(chunks: impl IntoIterator<Item = &'a str>) -> BlockText {
     let mut text = BlockText::new(TextSyntax::Markdown);
     for chunk in chunks {
-        text.grow().push_str(chunk);
-        text.settle();
+        text.source_mut().push_str(chunk);
+        text.freeze_finished();
     }
     text
 }
 
 fn parts(text: &BlockText) -> Vec<String> {
-    (0..text.len()).map(|at| format!("{}{:?}", u8::from(text.gap(at)), text.part(at))).collect()
+    (0..text.len()).map(|at| format!("{}{:?}", u8::from(text.has_blank_before(at)), text.part(at))).collect()
 }
 
 #[test]
 fn a_block_is_frozen_when_the_next_one_has_a_whole_line() {
-    let mut text = grown(["# Title\n\nFirst ", "paragraph.\n", "\nSec"]);
+    let mut text = text_from_chunks(["# Title\n\nFirst ", "paragraph.\n", "\nSec"]);
     assert_eq!(text.ends(), [9]);
-    text.grow().push_str("ond.\n");
-    text.settle();
+    text.source_mut().push_str("ond.\n");
+    text.freeze_finished();
     assert_eq!(text.ends(), [9, 27]);
     assert_eq!(text.len(), 3);
     text.finish();
@@ -32,7 +32,7 @@ fn a_block_is_frozen_when_the_next_one_has_a_whole_line() {
 #[test]
 fn half_a_line_freezes_nothing() {
     // `#` alone would be a heading, `#b` belongs to the paragraph.
-    let mut text = grown(["foo\n#", "b\n"]);
+    let mut text = text_from_chunks(["foo\n#", "b\n"]);
     text.finish();
     assert_eq!(text.ends(), [7]);
 }
@@ -40,15 +40,13 @@ fn half_a_line_freezes_nothing() {
 #[test]
 fn an_open_fence_is_the_tail_and_its_whole_lines_are_frozen() {
     let lines: String = (0..200).map(|n| format!("line {n}\n")).collect();
-    let mut text = grown(["```rust\n", &lines, "more"]);
+    let mut text = text_from_chunks(["```rust\n", &lines, "more"]);
     assert_eq!(text.ends().len(), 3);
     assert!(matches!(text.part(0), TextPart::Code { head: true, .. }));
-    let TextPart::Code { code, head: false, .. } = text.part(text.len() - 1) else {
-        panic!("no code")
-    };
+    let TextPart::Code { code, head: false, .. } = text.part(text.len() - 1) else { panic!("no code") };
     assert!(code.ends_with("line 199\nmore"), "{code}");
-    text.grow().push_str("\n```\n\nAfter.\n\n");
-    text.settle();
+    text.source_mut().push_str("\n```\n\nAfter.\n\n");
+    text.freeze_finished();
     text.finish();
     assert_eq!(text.part(text.len() - 1), TextPart::Markdown("\nAfter.\n\n"));
     let code: String = (0..text.len())
@@ -63,21 +61,21 @@ fn an_open_fence_is_the_tail_and_its_whole_lines_are_frozen() {
 #[test]
 fn a_long_list_is_split_between_items() {
     let list: String = (1..2000).map(|n| format!("{n}. item number {n}\n")).collect();
-    let text = grown([list.as_str()]);
+    let text = text_from_chunks([list.as_str()]);
     assert!(text.ends().len() > 10);
     assert!(text.source.len() - text.frozen < 100, "the tail is the last item");
-    assert!((1..text.len()).all(|at| !text.gap(at)));
+    assert!((1..text.len()).all(|at| !text.has_blank_before(at)));
 }
 
 #[test]
 fn an_endless_line_does_not_stay_in_the_tail() {
-    let text = grown(std::iter::repeat_n("风🙂", 30_000));
+    let text = text_from_chunks(std::iter::repeat_n("风🙂", 30_000));
     assert!(text.source.len() - text.frozen <= TOO_LONG + LONG);
 }
 
 #[test]
 fn a_replacement_is_a_new_edition() {
-    let mut text = grown(["old\n"]);
+    let mut text = text_from_chunks(["old\n"]);
     let version = text.version(0);
     text.replace("new\n".into(), TextSyntax::Markdown);
     assert_ne!(text.version(0), version);
@@ -121,19 +119,19 @@ fn markdown() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn wherever_it_is_cut_the_pieces_are_the_same(source in markdown(), size in 1usize..9) {
+    fn pieces_do_not_depend_on_chunk_boundaries(source in markdown(), size in 1usize..9) {
         let chars: Vec<char> = source.chars().collect();
         let chunks: Vec<String> = chars.chunks(size).map(|chunk| chunk.iter().collect()).collect();
-        let mut slow = grown(chunks.iter().map(String::as_str));
+        let mut slow = text_from_chunks(chunks.iter().map(String::as_str));
         slow.finish();
-        let fast = BlockText::whole(source, TextSyntax::Markdown);
+        let fast = BlockText::from_source(source, TextSyntax::Markdown);
         prop_assert_eq!(parts(&slow), parts(&fast));
     }
 
     #[test]
     fn pieces_cover_the_source(source in any::<String>()) {
         for form in [TextSyntax::Markdown, TextSyntax::Plain] {
-            let text = BlockText::whole(source.clone(), form);
+            let text = BlockText::from_source(source.clone(), form);
             let ends = text.ends();
             prop_assert!(ends.is_sorted());
             let at = ends.last().copied().unwrap_or_default();

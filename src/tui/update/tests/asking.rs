@@ -3,49 +3,49 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol::{Change, SessionInfo, TrustOffer, UntrustedFile, UpcomingStep};
-use crate::tui::guard::{Listening, QUIET};
+use crate::protocol::{UpcomingStep, Change, SessionInfo, UntrustedFile, TrustOffer};
+use crate::tui::guard::{FocusNotice, QUIET};
 
 /// A turn is running, and a question opens at one second.
-fn opens(question: protocol::Event) -> State {
+fn screen_with(question: protocol::Event) -> State {
     let mut state = screen();
-    hear(&mut state, started());
-    hear(&mut state, question);
+    receive(&mut state, started());
+    receive(&mut state, question);
     draw(&mut state, SIZE);
     state
 }
 
 fn touches() -> protocol::Event {
-    asks(StepAction::exec("touch", &["a"]), risk(Tier::L1))
+    step_question(StepAction::exec("touch", &["a"]), risk(Tier::L1))
 }
 
 fn trusts(trusted: bool) -> State {
     let mut state = screen();
     let facts = SessionInfo { trusted, ..SessionInfo::default() };
-    hear(&mut state, protocol::Event::Facts(Box::new(facts)));
+    receive(&mut state, protocol::Event::Facts(Box::new(facts)));
     let found = vec![UntrustedFile { name: "AGENTS.md".into(), bytes: 5, steers: true }];
     let (folder, above) = ("/w".to_owned(), Some("/".to_owned()));
     let question = Question::Trust { folder, above, because: WHY.into(), found };
-    hear(&mut state, protocol::Event::Asked(Box::new(Ask { id: AskId(7), question })));
+    receive(&mut state, protocol::Event::Asked(Box::new(Ask { id: AskId(7), question })));
     draw(&mut state, SIZE);
     state
 }
 
 fn paste(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> {
-    told(update(state, TimedInput { at, input: ScreenInput::Paste(text.into()) }))
+    visible_effects(update(state, TimedInput { at, input: ScreenInput::Paste(text.into()) }))
 }
 
-fn listens(state: &State, at: Millis) -> Listening {
-    state.guard.listening(at, !state.composer.is_blank())
+fn listens(state: &State, at: Millis) -> FocusNotice {
+    state.guard.focus_notice(at, !state.composer.is_blank())
 }
 
 #[test]
-fn a_step_that_waits_for_trust_is_answered_by_a_marked_row_and_enter() {
+fn a_step_waiting_for_trust_is_answered_by_selecting_a_row_and_enter() {
     let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
     let Question::Step { trust, .. } = &mut ask.question else { panic!("a step") };
     let found = vec![UntrustedFile { name: "AGENTS.md".into(), bytes: 5, steers: true }];
     *trust = Some(Box::new(TrustOffer { folder: "/w".into(), hazard: None, found }));
-    let mut state = opens(protocol::Event::Asked(ask));
+    let mut state = screen_with(protocol::Event::Asked(ask));
     draw(&mut state, (100, 40));
     assert_eq!(press_at(&mut state, "t", 5_000), []);
     assert_eq!(press_at(&mut state, "\n", 6_000), decides(Decision::Trust));
@@ -65,14 +65,14 @@ fn writes(lines: usize, risk: Risk) -> protocol::Event {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn a_storm_of_letters_decides_nothing_and_none_is_lost(
+    fn fast_typing_decides_nothing_and_loses_no_letter(
         keys in prop::collection::vec(("[ -.0-~éß中]", 1u64..QUIET), 1..60),
         opens in 0usize..60,
         trust in any::<bool>(),
     ) {
         let (mut state, mut now, mut typed) = (screen(), 1_000, String::new());
         if !trust {
-            hear(&mut state, started());
+            receive(&mut state, started());
         }
         for (at, (letter, gap)) in keys.into_iter().enumerate() {
             if at == opens || at == 0 && opens > 40 {
@@ -91,12 +91,12 @@ proptest! {
             }
             now += gap;
             // A question mark on an empty input opens help, as it does everywhere.
-            let help = typed.is_empty() && !state.modals.is_asking();
+            let help = typed.is_empty() && !state.modals.is_question_on_top();
             let letter = if help { "x".to_owned() } else { letter };
             typed.push_str(&letter);
             prop_assert_eq!(press_at(&mut state, &letter, now), []);
         }
-        prop_assert_eq!(state.composer.whole(), typed);
+        prop_assert_eq!(state.composer.full_text(), typed);
     }
 }
 
@@ -104,7 +104,7 @@ proptest! {
 fn a_message_over_an_opening_question_stays_in_the_draft() {
     for gap in [20, 50, 90, 120, 200, 400, 600] {
         let mut state = screen();
-        hear(&mut state, started());
+        receive(&mut state, started());
         let sentence = "tidy it up, pay the bills, so says a yes; e";
         let mut now = 300;
         for (at, letter) in sentence.chars().enumerate() {
@@ -115,49 +115,46 @@ fn a_message_over_an_opening_question_stays_in_the_draft() {
             now += gap;
             assert_eq!(press_at(&mut state, &letter.to_string(), now), [], "{gap} ms");
         }
-        assert_eq!(state.composer.shown(), sentence, "{gap} ms");
+        assert_eq!(state.composer.display_text(), sentence, "{gap} ms");
         // After one deliberate key and a pause the question can be answered; the draft stays.
         assert_eq!(press_at(&mut state, "\t", now + 10), []);
         assert_eq!(press_at(&mut state, "y", now + 720), decides(Decision::Approve));
-        assert_eq!(state.composer.shown(), sentence);
+        assert_eq!(state.composer.display_text(), sentence);
     }
 }
 
 #[test]
 fn enter_in_a_draft_over_a_question_queues_it_and_an_empty_one_sends_nothing() {
-    let mut state = opens(touches());
+    let mut state = screen_with(touches());
     assert_eq!(press_at(&mut state, "\n\n", 1_100), []);
     assert_eq!(press_at(&mut state, "then test\n", 1_200), sends("then test"));
     assert_eq!(press_at(&mut state, "\n", 1_300), []);
-    assert_eq!(listens(&state, 3_000), Listening::ToDraft, "more may come");
-    assert_eq!(listens(&state, 3_200), Listening::Here);
+    assert_eq!(listens(&state, 3_000), FocusNotice::Draft, "more may come");
+    assert_eq!(listens(&state, 3_200), FocusNotice::Question);
 }
 
 #[test]
 fn backspace_deletes_letters_and_ctrl_w_words() {
-    let mut state = opens(touches());
+    let mut state = screen_with(touches());
     press_at(&mut state, "yes sir\x08", 1_100);
-    update(
-        &mut state,
-        TimedInput::key(1_200, KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL)),
-    );
-    assert_eq!(state.composer.shown(), "yes ");
+    update(&mut state, TimedInput::key(1_200, KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL)));
+    assert_eq!(state.composer.display_text(), "yes ");
 }
 
 #[test]
 fn an_emptied_draft_lets_keys_answer_after_the_pause() {
-    let mut state = opens(touches());
+    let mut state = screen_with(touches());
     press_at(&mut state, "y", 1_500);
-    assert_eq!(listens(&state, 4_000), Listening::ToDraft);
+    assert_eq!(listens(&state, 4_000), FocusNotice::Draft);
     press_at(&mut state, "\x08", 4_000);
-    assert_eq!(listens(&state, 4_699), Listening::NotYet);
+    assert_eq!(listens(&state, 4_699), FocusNotice::Waiting);
     assert_eq!(press_at(&mut state, "y", 4_700), decides(Decision::Approve));
 }
 
 #[test]
 fn the_end_of_the_conversation_does_not_count_as_the_end_of_the_question() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
-    let mut state = opens(asks(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    let mut state = screen_with(step_question(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     let to_end = KeyEvent::new(KeyCode::End, KeyModifiers::CONTROL);
     update(&mut state, TimedInput::key(1_100, to_end));
     draw(&mut state, SIZE);
@@ -170,33 +167,30 @@ fn the_end_of_the_conversation_does_not_count_as_the_end_of_the_question() {
 fn tab_and_arrows_move_the_focus_to_the_question_and_tab_and_esc_back() {
     for to in [KeyCode::Tab, KeyCode::Down, KeyCode::Up, KeyCode::Right] {
         for back in [KeyCode::Tab, KeyCode::Esc] {
-            let mut state = opens(touches());
+            let mut state = screen_with(touches());
             press_at(&mut state, "so", 1_100);
-            assert_eq!(listens(&state, 9_000), Listening::ToDraft);
-            assert_eq!(told(update(&mut state, TimedInput::key(9_000, to))), []);
-            assert_eq!(listens(&state, 9_000), Listening::BesideDraft);
-            assert_eq!(told(update(&mut state, TimedInput::key(9_100, back))), []);
+            assert_eq!(listens(&state, 9_000), FocusNotice::Draft);
+            assert_eq!(visible_effects(update(&mut state, TimedInput::key(9_000, to))), []);
+            assert_eq!(listens(&state, 9_000), FocusNotice::QuestionWithDraft);
+            assert_eq!(visible_effects(update(&mut state, TimedInput::key(9_100, back))), []);
             assert_eq!(press_at(&mut state, "y", 19_000), []);
-            assert_eq!(state.composer.shown(), "soy");
+            assert_eq!(state.composer.display_text(), "soy");
         }
     }
 }
 
 #[test]
 fn a_letter_without_a_choice_begins_a_draft() {
-    let mut state = opens(touches());
+    let mut state = screen_with(touches());
     assert_eq!(press_at(&mut state, "over to you", 5_000), []);
-    assert_eq!(state.composer.shown(), "over to you");
+    assert_eq!(state.composer.display_text(), "over to you");
 }
 
 #[test]
-fn lasting_choices_take_enter_on_a_selected_row() {
-    let mut state = opens(touches());
+fn lasting_choices_require_enter_on_a_selected_row() {
+    let mut state = screen_with(touches());
     assert_eq!(press_at(&mut state, "psp", 5_000), [], "letters only mark it");
-    assert_eq!(
-        press_at(&mut state, "\n", 5_100),
-        decides(Decision::Remember(ApprovalScope::Project))
-    );
+    assert_eq!(press_at(&mut state, "\n", 5_100), decides(Decision::Remember(ApprovalScope::Project)));
     let mut state = trusts(false);
     assert_eq!(press_at(&mut state, "tat", 5_000), []);
     assert_eq!(press_at(&mut state, "\n", 5_100), decides(Decision::Approve));
@@ -217,12 +211,12 @@ fn the_question_of_trust_selects_the_current_state_and_esc_changes_nothing() {
 
 #[test]
 fn a_command_over_a_question_runs_nothing_and_decides_nothing() {
-    let mut state = opens(touches());
+    let mut state = screen_with(touches());
     assert_eq!(press_at(&mut state, "/stop\n", 5_000), [ScreenEffect::Send(Op::Stop)]);
-    let mut state = opens(touches());
+    let mut state = screen_with(touches());
     assert_eq!(press_at(&mut state, "/status\n", 5_000), []);
     assert!(!state.transcript.is_empty());
-    assert_eq!(listens(&state, 5_700), Listening::Here, "the question has the focus again");
+    assert_eq!(listens(&state, 5_700), FocusNotice::Question, "the question has the focus again");
     let steer = Op::Steer { text: "use tabs".into() };
     assert_eq!(press_at(&mut state, "/steer use tabs\n", 6_000), [ScreenEffect::Send(steer)]);
     let deny = press_at(&mut state, "/deny touch *\n", 7_000);
@@ -234,7 +228,7 @@ fn a_command_over_a_question_runs_nothing_and_decides_nothing() {
 #[test]
 fn a_selection_does_not_outlast_text_typed_after_it() {
     for marks in ["so", "po", "s\x1b"] {
-        let mut state = opens(touches());
+        let mut state = screen_with(touches());
         if marks.ends_with('\x1b') {
             press_at(&mut state, "half", 1_100);
             press_at(&mut state, "\t", 5_000);
@@ -253,13 +247,13 @@ fn a_selection_does_not_outlast_text_typed_after_it() {
 #[test]
 fn selections_and_searches_end_when_a_question_opens() {
     let mut state = screen();
-    hear(&mut state, started());
-    hear(&mut state, protocol::Event::Queued { texts: vec!["one".into()] });
+    receive(&mut state, started());
+    receive(&mut state, protocol::Event::Queued { texts: vec!["one".into()] });
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
-    assert!(state.queue.is_picking());
+    assert!(state.queue.has_selection());
     update(&mut state, TimedInput::session(10_000, touches()));
     assert_eq!(press_at(&mut state, "x\x08\x08", 10_100), []);
-    assert_eq!(state.queue.waiting().0, ["one"]);
+    assert_eq!(state.queue.pending().0, ["one"]);
     let shown = text(&mut state, SIZE);
     assert!(shown.contains("queued"), "it is seen below the question\n{shown}");
 }
@@ -268,32 +262,32 @@ fn selections_and_searches_end_when_a_question_opens() {
 fn other_commands_say_that_they_must_wait() {
     for line in ["/new", "/allow touch *", "/undo", "/retry", "/sessions", "/nope-nope", "/diff x"]
     {
-        let mut state = opens(touches());
+        let mut state = screen_with(touches());
         assert_eq!(press_at(&mut state, &format!("{line}\n"), 5_000), [], "{line}");
         assert!(!state.transcript.is_empty(), "{line} says so");
-        assert!(state.modals.is_asking(), "{line}");
+        assert!(state.modals.is_question_on_top(), "{line}");
     }
 }
 
 #[test]
 fn esc_leads_from_the_command_line_back_to_the_question() {
     for line in ["/", "/sta", "/nothing like it", "/steer "] {
-        let mut state = opens(touches());
+        let mut state = screen_with(touches());
         press_at(&mut state, "half\t", 2_000);
         assert_eq!(press_at(&mut state, line, 5_000), [], "{line}");
         assert_eq!(press_at(&mut state, "\x1b", 5_100), [], "{line}");
-        assert_eq!(state.composer.shown(), "half", "{line}");
-        assert_eq!(listens(&state, 5_800), Listening::BesideDraft, "{line}");
+        assert_eq!(state.composer.display_text(), "half", "{line}");
+        assert_eq!(listens(&state, 5_800), FocusNotice::QuestionWithDraft, "{line}");
     }
 }
 
 #[test]
-fn esc_in_a_draft_stops_the_turn_and_while_typing_only_twice() {
-    let mut state = opens(touches());
+fn esc_in_a_draft_stops_the_turn_but_must_be_pressed_twice_while_typing() {
+    let mut state = screen_with(touches());
     press_at(&mut state, "so", 1_100);
     assert_eq!(press_at(&mut state, "\x1b", 1_200), []);
     assert_eq!(press_at(&mut state, "\x1b", 1_300), [ScreenEffect::Send(Op::Stop)]);
-    let mut state = opens(touches());
+    let mut state = screen_with(touches());
     press_at(&mut state, "so", 1_100);
     assert_eq!(press_at(&mut state, "\x1b", 9_000), [ScreenEffect::Send(Op::Stop)]);
 }
@@ -301,20 +295,20 @@ fn esc_in_a_draft_stops_the_turn_and_while_typing_only_twice() {
 #[test]
 fn keys_after_a_paste_do_not_answer() {
     for after in ["y", "\n", "p\n", "\t", "Y", "x"] {
-        let mut state = opens(touches());
+        let mut state = screen_with(touches());
         assert_eq!(paste(&mut state, "text ", 5_000), []);
         assert_eq!(press_at(&mut state, after, 5_000), [], "{after:?}");
-        assert!(state.modals.is_asking());
-        let mut state = opens(touches());
+        assert!(state.modals.is_question_on_top());
+        let mut state = screen_with(touches());
         assert_eq!(paste(&mut state, "", 5_000), []);
         assert_eq!(press_at(&mut state, after, 5_010), [], "{after:?}");
     }
     // Nor does it send the draft, or the text in the question's field.
-    let mut state = opens(touches());
+    let mut state = screen_with(touches());
     paste(&mut state, "rm", 5_000);
     assert_eq!(press_at(&mut state, "\n", 5_000), []);
-    assert_eq!(state.composer.shown(), "rm\n");
-    let mut state = opens(touches());
+    assert_eq!(state.composer.display_text(), "rm\n");
+    let mut state = screen_with(touches());
     press_at(&mut state, "w", 5_000);
     assert_eq!(paste(&mut state, "because", 6_000), []);
     assert_eq!(press_at(&mut state, "\n", 6_001), []);
@@ -324,22 +318,19 @@ fn keys_after_a_paste_do_not_answer() {
 
 #[test]
 fn a_click_restarts_the_quiet_time() {
-    let mut state = opens(touches());
+    let mut state = screen_with(touches());
     let kind = MouseEventKind::Down(MouseButton::Left);
     let click = MouseEvent { kind, column: 3, row: 20, modifiers: KeyModifiers::NONE };
     update(&mut state, TimedInput { at: 1_600, input: ScreenInput::Mouse(click) });
-    assert_eq!(listens(&state, 2_299), Listening::NotYet);
-    assert_eq!(listens(&state, 2_300), Listening::Here);
+    assert_eq!(listens(&state, 2_299), FocusNotice::Waiting);
+    assert_eq!(listens(&state, 2_300), FocusNotice::Question);
 }
 
 #[test]
 fn the_next_question_of_a_batch_needs_a_pause_too() {
-    let mut state = opens(touches());
+    let mut state = screen_with(touches());
     assert_eq!(press_at(&mut state, "y", 5_000), decides(Decision::Approve));
-    update(
-        &mut state,
-        TimedInput::session(5_050, protocol::Event::QuestionClosed { ask: AskId(7) }),
-    );
+    update(&mut state, TimedInput::session(5_050, protocol::Event::QuestionClosed { ask: AskId(7) }));
     update(&mut state, TimedInput::session(5_060, touches()));
     draw(&mut state, SIZE);
     assert_eq!(press_at(&mut state, "\n", 5_400), []);
@@ -351,7 +342,7 @@ fn end_shows_the_rest_of_a_long_command_and_the_line_says_so() {
     for key in [KeyCode::End, KeyCode::Char('G')] {
         let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
         let work = StepAction::Exec { program: "touch".into(), args };
-        let mut state = opens(asks(work, risk(Tier::L1)));
+        let mut state = screen_with(step_question(work, risk(Tier::L1)));
         assert_eq!(press_at(&mut state, "y", 5_000), []);
         assert!(row(&mut state, "not shown yet").contains("Lines 1–"), "the row says why");
         update(&mut state, TimedInput::key(5_100, key));
@@ -364,19 +355,19 @@ fn end_shows_the_rest_of_a_long_command_and_the_line_says_so() {
 #[test]
 fn blanks_in_an_empty_draft_scroll_the_question() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
-    let mut state = opens(asks(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    let mut state = screen_with(step_question(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     for at in 0..6 {
         assert_eq!(press_at(&mut state, " ", 1_100 + at * 200), []);
         draw(&mut state, SIZE);
     }
-    assert_eq!(state.composer.whole(), " ".repeat(6), "none is lost");
+    assert_eq!(state.composer.full_text(), " ".repeat(6), "none is lost");
     assert_eq!(press_at(&mut state, "y", 2_800), decides(Decision::Approve));
 }
 
 #[test]
 fn pages_of_a_question_go_down_and_up() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
-    let mut state = opens(asks(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    let mut state = screen_with(step_question(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     let first = row(&mut state, "Lines ");
     let mut lines = Vec::new();
     for (key, at) in [(KeyCode::PageDown, 5_000), (KeyCode::PageUp, 5_100), (KeyCode::End, 5_200)] {
@@ -390,15 +381,15 @@ fn pages_of_a_question_go_down_and_up() {
 }
 
 #[test]
-fn a_low_risk_change_runs_unseen_by_a_second_press_that_is_not_held_down() {
-    let mut state = opens(writes(300, risk(Tier::L1)));
+fn a_second_separate_press_approves_unseen_rows_of_a_low_risk_change() {
+    let mut state = screen_with(writes(300, risk(Tier::L1)));
     assert_eq!(press_at(&mut state, "y", 5_000), []);
     assert!(row(&mut state, "y again").contains("not shown yet"));
     assert_eq!(press_at(&mut state, "y", 5_500), [], "it is held down");
     assert_eq!(press_at(&mut state, "y", 6_200), decides(Decision::Approve));
     let grave = Risk { effects: vec![protocol::Effect::Outside], ..risk(Tier::L1) };
     for risk in [grave, Risk { lifted: true, ..risk(Tier::L1) }] {
-        let mut state = opens(writes(300, risk));
+        let mut state = screen_with(writes(300, risk));
         for at in [5_000, 6_000, 7_000] {
             assert_eq!(press_at(&mut state, "Y", at), []);
             draw(&mut state, SIZE);
@@ -410,7 +401,7 @@ fn a_low_risk_change_runs_unseen_by_a_second_press_that_is_not_held_down() {
 fn a_high_risk_change_is_read_page_by_page() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
     let grave = Risk { lifted: true, ..risk(Tier::L1) };
-    let mut state = opens(asks(StepAction::Exec { program: "touch".into(), args }, grave));
+    let mut state = screen_with(step_question(StepAction::Exec { program: "touch".into(), args }, grave));
     update(&mut state, TimedInput::key(5_000, KeyCode::End));
     draw(&mut state, SIZE);
     assert_eq!(press_at(&mut state, "Y", 5_100), []);
@@ -427,7 +418,7 @@ fn a_high_risk_change_is_read_page_by_page() {
 #[test]
 fn a_larger_window_withdraws_the_note_about_unseen_rows() {
     let args: Vec<String> = (0..30).map(|n| format!("file {n}")).collect();
-    let mut state = opens(asks(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    let mut state = screen_with(step_question(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     press_at(&mut state, "y", 5_000);
     assert!(text(&mut state, SIZE).contains("not shown yet"));
     assert!(!text(&mut state, (80, 60)).contains("not shown yet"));
@@ -444,7 +435,7 @@ fn all_of_a_batch_must_be_seen_to_be_approved() {
         risk: risk(Tier::L1),
         change: None,
     }));
-    let mut state = opens(protocol::Event::Asked(ask));
+    let mut state = screen_with(protocol::Event::Asked(ask));
     assert_eq!(press_at(&mut state, "a", 5_000), []);
     assert!(row(&mut state, "not shown yet").contains("End shows the rest"));
     update(&mut state, TimedInput::key(5_100, KeyCode::End));
@@ -460,21 +451,16 @@ fn all_of_a_batch_must_be_seen_to_be_approved() {
 }
 
 #[test]
-fn no_argument_is_shown_without_its_middle() {
+fn long_arguments_are_shown_with_their_middle() {
     let hidden = "getattr(__import__('o'+'s'),'sys'+'tem')('id')";
     let code = format!("{}{hidden}{}", "print(1);".repeat(60), ";print(2)".repeat(60));
     let behind = StepAction::exec("python3", &["-c", &code]);
-    let protocol::Event::Asked(mut ask) = asks(behind.clone(), risk(Tier::L1)) else {
+    let protocol::Event::Asked(mut ask) = step_question(behind.clone(), risk(Tier::L1)) else {
         panic!("asks")
     };
     let Question::Step { rest, .. } = &mut ask.question else { panic!("a step") };
-    rest.push(UpcomingStep {
-        id: "cmd_2".into(),
-        work: behind,
-        risk: risk(Tier::L1),
-        change: None,
-    });
-    let mut state = opens(protocol::Event::Asked(ask));
+    rest.push(UpcomingStep { id: "cmd_2".into(), work: behind, risk: risk(Tier::L1), change: None });
+    let mut state = screen_with(protocol::Event::Asked(ask));
     let shown: String =
         text(&mut state, (80, 100)).lines().map(|row| row.trim().to_owned()).collect();
     // As it appears inside quotes.
@@ -486,7 +472,7 @@ fn no_argument_is_shown_without_its_middle() {
 fn a_program_in_an_argument_is_shown_line_by_line() {
     let code = "import os\nfor name in os.listdir():\n\tprint(name)\nprint('done')\n";
     let work = StepAction::exec("python3", &["-c", code]);
-    let mut state = opens(asks(work, risk(Tier::L1)));
+    let mut state = screen_with(step_question(work, risk(Tier::L1)));
     let shown = text(&mut state, SIZE);
     let rows: Vec<&str> = shown.lines().map(str::trim).collect();
     for row in [r"$'import os\n", r"for name in os.listdir():\n", r"\tprint(name)\n"] {
@@ -494,7 +480,7 @@ fn a_program_in_an_argument_is_shown_line_by_line() {
     }
     // A single line, as in the question about a line typed by hand.
     let line = format!("cat <<'E'\n{}E", "a line of it\n".repeat(5));
-    let mut state = opens(asks(StepAction::Shell { line }, risk(Tier::L1)));
+    let mut state = screen_with(step_question(StepAction::Shell { line }, risk(Tier::L1)));
     let shown = text(&mut state, SIZE);
     assert_eq!(shown.lines().filter(|row| row.trim() == r"a line of it\n").count(), 5, "{shown}");
 }
@@ -505,13 +491,13 @@ fn paths_and_names_are_shown_whole() {
     let Question::Step { change: Some(change), .. } = &mut ask.question else { panic!("a step") };
     let path = format!("{}/middle/{}.rs", "a".repeat(90), "b".repeat(90));
     change.diff = change.diff.replace("a.txt", &path);
-    let mut state = opens(protocol::Event::Asked(ask));
+    let mut state = screen_with(protocol::Event::Asked(ask));
     let shown: String = text(&mut state, SIZE).lines().map(|row| row.trim().to_owned()).collect();
     assert!(shown.contains(&path), "{shown}");
     let key = format!("{}-middle-{}", "k".repeat(60), "z".repeat(60));
     let input = serde_json::json!({ key.clone(): "value" });
     let work = StepAction::Tool { name: "plugin.run".into(), input };
-    let mut state = opens(asks(work, risk(Tier::L1)));
+    let mut state = screen_with(step_question(work, risk(Tier::L1)));
     let shown: String = text(&mut state, SIZE).lines().map(|row| row.trim().to_owned()).collect();
     assert!(shown.contains(&key), "{shown}");
 }
@@ -534,11 +520,11 @@ fn row(state: &mut State, words: &str) -> String {
 
 #[test]
 fn a_diff_of_megabytes_is_shown_to_its_last_line() {
-    let mut state = opens(writes(100_000, risk(Tier::L1)));
+    let mut state = screen_with(writes(100_000, risk(Tier::L1)));
     let first = text(&mut state, SIZE);
     assert!(first.contains("line 1 "), "{first}");
     let key = |state: &mut State, code| {
-        told(update(state, TimedInput::key(10_000, KeyEvent::new(code, KeyModifiers::NONE))))
+        visible_effects(update(state, TimedInput::key(10_000, KeyEvent::new(code, KeyModifiers::NONE))))
     };
     assert_eq!(key(&mut state, KeyCode::End), []);
     let mut shown = String::new();

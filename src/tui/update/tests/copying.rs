@@ -7,23 +7,23 @@ use crate::tui::CopyResult;
 fn copying_goes_through_the_terminal_and_says_so() {
     let mut state = screen();
     assert_eq!(press(&mut state, "/copy\n"), []);
-    hear(&mut state, started());
+    receive(&mut state, started());
     let replied = ModelMessage { message: "the answer".into(), ..ModelMessage::default() };
-    hear(&mut state, protocol::Event::Replied(replied));
-    hear(&mut state, ended(10));
+    receive(&mut state, protocol::Event::Replied(replied));
+    receive(&mut state, ended(10));
     assert_eq!(press(&mut state, "/copy\n"), [ScreenEffect::Copy("the answer".into())]);
 }
 
 #[test]
 fn the_result_of_copying_is_shown_for_a_moment() {
     let mut state = screen();
-    let copied = CopyResult { chars: 3, program: Some("wl-copy"), held_back: false };
+    let copied = CopyResult { chars: 3, program: Some("wl-copy"), is_tmux_only: false };
     update(&mut state, TimedInput { at: 10, input: ScreenInput::Copied(copied) });
-    assert_eq!(state.person.told.as_ref().map(|(say, _)| say.clone()), Some(copied.say()));
-    assert_eq!(state.wakes_at(20), Some(4_010));
+    assert_eq!(state.presence.temporary_message.as_ref().map(|(say, _)| say.clone()), Some(copied.message()));
+    assert_eq!(state.next_wakeup(20), Some(4_010));
     update(&mut state, TimedInput { at: 4_010, input: ScreenInput::Tick });
-    assert_eq!(state.person.told, None);
-    assert_eq!(state.wakes_at(4_010), None);
+    assert_eq!(state.presence.temporary_message, None);
+    assert_eq!(state.next_wakeup(4_010), None);
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn ctrl_shift_c_is_not_ctrl_c() {
     let mut state = screen();
     let both = KeyModifiers::CONTROL | KeyModifiers::SHIFT;
     assert_eq!(hold(&mut state, KeyCode::Char('c'), both), []);
-    assert_eq!(state.person.leaving_until, None);
+    assert_eq!(state.presence.confirm_quit_until, None);
     assert_eq!(hold(&mut state, KeyCode::Char('c'), KeyModifiers::CONTROL), []);
-    assert!(state.person.leaving_until.is_some());
+    assert!(state.presence.confirm_quit_until.is_some());
 }

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol::{TemplateCommand, UpcomingStep};
+use crate::protocol::{UpcomingStep, TemplateCommand};
 use crate::tui::guard::QUIET;
 
 /// One event.
@@ -12,7 +12,7 @@ use crate::tui::guard::QUIET;
 enum Beat {
     Letter(char),
     /// A key that is held down.
-    Held(char, usize),
+    Repeated(char, usize),
     Key(KeyCode),
     Paste(&'static str),
     Click,
@@ -20,8 +20,8 @@ enum Beat {
     Focus(bool),
     Resize,
     /// The session receives the decisions, and the turn may ask again.
-    Heard,
-    Asks(Kind),
+    DecisionsReceived,
+    QuestionOpened(Kind),
     /// A picker opens over everything.
     Picker,
 }
@@ -30,17 +30,17 @@ enum Beat {
 enum Kind {
     Step,
     Batch,
-    Grave,
+    HighRisk,
     Line,
     Pause,
     Trust,
-    Pieces,
+    TemplateCommands,
     Choices,
     Field,
 }
 
 fn question(kind: Kind) -> Question {
-    let step = |work, risk| match asks(work, risk) {
+    let step = |work, risk| match step_question(work, risk) {
         protocol::Event::Asked(ask) => ask.question,
         other => panic!("{other:?}"),
     };
@@ -53,7 +53,7 @@ fn question(kind: Kind) -> Question {
     };
     match kind {
         Kind::Step => step(touch(), risk(Tier::L1)),
-        Kind::Grave => step(touch(), Risk { lifted: true, ..risk(Tier::L1) }),
+        Kind::HighRisk => step(touch(), Risk { lifted: true, ..risk(Tier::L1) }),
         Kind::Line => step(StepAction::Shell { line: "touch a && touch b".into() }, risk(Tier::L1)),
         Kind::Batch => {
             let mut question = step(touch(), risk(Tier::L1));
@@ -68,7 +68,7 @@ fn question(kind: Kind) -> Question {
             let (folder, above) = ("/w".to_owned(), Some("/".to_owned()));
             Question::Trust { folder, above, because: WHY.into(), found: Vec::new() }
         }
-        Kind::Pieces => {
+        Kind::TemplateCommands => {
             let (id, line) = ("cmd_001".to_owned(), "touch a".to_owned());
             let piece = TemplateCommand { id, line, risk: risk(Tier::L1), commands: Vec::new() };
             Question::Pieces { of: "/x".into(), cwd: "/w".into(), pieces: vec![piece] }
@@ -80,7 +80,7 @@ fn question(kind: Kind) -> Question {
 
 fn kind() -> impl Strategy<Value = Kind> {
     use Kind::*;
-    prop::sample::select(vec![Step, Batch, Grave, Line, Pause, Trust, Pieces, Choices, Field])
+    prop::sample::select(vec![Step, Batch, HighRisk, Line, Pause, Trust, TemplateCommands, Choices, Field])
 }
 
 fn beat() -> impl Strategy<Value = Beat> {
@@ -102,15 +102,15 @@ fn beat() -> impl Strategy<Value = Beat> {
         16 => prop::sample::select(vec!['y', 'a', 's', 'p', 'n', 'w', 'e', 't', '1', '2', 'Y'])
             .prop_map(Beat::Letter),
         16 => letter().prop_map(Beat::Letter),
-        2 => (letter(), 2usize..30).prop_map(|(c, n)| Beat::Held(c, n)),
+        2 => (letter(), 2usize..30).prop_map(|(c, n)| Beat::Repeated(c, n)),
         9 => prop::sample::select(keys).prop_map(Beat::Key),
         1 => prop::sample::select(vec!["so\n", "yes\ny\n", "", "Y"]).prop_map(Beat::Paste),
         1 => Just(Beat::Click),
         1 => Just(Beat::Wheel),
         1 => any::<bool>().prop_map(Beat::Focus),
         1 => Just(Beat::Resize),
-        4 => Just(Beat::Heard),
-        5 => kind().prop_map(Beat::Asks),
+        4 => Just(Beat::DecisionsReceived),
+        5 => kind().prop_map(Beat::QuestionOpened),
         1 => Just(Beat::Picker),
     ]
 }
@@ -120,7 +120,7 @@ fn gap() -> impl Strategy<Value = Millis> {
     prop_oneof![4 => 0u64..60, 8 => 60u64..400, 2 => 400u64..QUIET, 3 => QUIET..4_000]
 }
 
-struct Desk {
+struct TypingHarness {
     state: State,
     now: Millis,
     next: u64,
@@ -130,11 +130,11 @@ struct Desk {
     /// The last key, click or paste, or change of the question.
     last: Millis,
     /// The pause has passed since the question became visible, and nothing was typed since.
-    calm: bool,
+    is_quiet: bool,
     /// Tab or an arrow was pressed since the last typing.
-    moved: bool,
+    has_moved_focus: bool,
     /// The letters that the question received.
-    given: String,
+    question_letters: String,
     /// The letters of each message sent, and of each draft that Up or Down replaced by one.
     recalled: Vec<Vec<char>>,
 }
@@ -145,23 +145,23 @@ fn letters(text: &str) -> Vec<char> {
     letters
 }
 
-impl Desk {
-    fn new(busy: bool) -> Desk {
+impl TypingHarness {
+    fn new(busy: bool) -> TypingHarness {
         let mut state = State::new(ScreenConfig::default());
-        state.chips.set::<&str>(&[]);
+        state.suggestions.set::<&str>(&[]);
         if busy {
-            hear(&mut state, started());
+            receive(&mut state, started());
         }
-        Desk {
+        TypingHarness {
             state,
             now: 5_000,
             next: 1,
             open: Vec::new(),
             sent: Vec::new(),
             last: 5_000,
-            calm: false,
-            moved: false,
-            given: String::new(),
+            is_quiet: false,
+            has_moved_focus: false,
+            question_letters: String::new(),
             recalled: Vec::new(),
         }
     }
@@ -172,26 +172,26 @@ impl Desk {
         terminal.draw(|frame| view(&mut self.state, frame, self.now)).expect("a frame");
     }
 
-    fn written(&self) -> Vec<char> {
+    fn draft_letters(&self) -> Vec<char> {
         let kept = self.state.palette.draft().unwrap_or_default();
-        letters(&format!("{}{kept}", self.state.composer.whole()))
+        letters(&format!("{}{kept}", self.state.composer.full_text()))
     }
 
     /// The question changed: earlier keys are not for it.
-    fn changed(&mut self) {
-        (self.last, self.calm, self.moved) = (self.now, false, false);
-        self.given.clear();
+    fn question_changed(&mut self) {
+        (self.last, self.is_quiet, self.has_moved_focus) = (self.now, false, false);
+        self.question_letters.clear();
         self.draw();
     }
 
     fn session(&mut self, event: protocol::Event) {
-        let before = self.written();
-        let effects = told(update(&mut self.state, TimedInput::session(self.now, event)));
-        assert!(decided(&effects).is_none(), "an event of the session decides nothing");
-        assert_eq!(self.written(), before, "nor does it take a letter");
+        let before = self.draft_letters();
+        let effects = visible_effects(update(&mut self.state, TimedInput::session(self.now, event)));
+        assert!(find_decision(&effects).is_none(), "an event of the session decides nothing");
+        assert_eq!(self.draft_letters(), before, "nor does it take a letter");
     }
 
-    fn heard(&mut self) {
+    fn receive_decisions(&mut self) {
         if self.sent.is_empty() {
             return;
         }
@@ -199,31 +199,31 @@ impl Desk {
             self.session(protocol::Event::QuestionClosed { ask });
             self.open.retain(|open| *open != ask);
         }
-        self.changed();
+        self.question_changed();
     }
 
-    fn asks(&mut self, kind: Kind) {
+    fn open_question(&mut self, kind: Kind) {
         let id = AskId(self.next);
         self.next += 1;
         self.open.push(id);
         let ask = Ask { id, question: question(kind) };
         self.session(protocol::Event::Asked(Box::new(ask)));
-        self.changed();
+        self.question_changed();
     }
 
     /// A key; `types`: the letter it types.
     fn key(&mut self, event: KeyEvent, types: Option<char>) {
-        let asking = self.state.modals.is_asking();
+        let asking = self.state.modals.is_question_on_top();
         let listed = !asking && !self.state.modals.is_empty();
         let blank = self.state.composer.is_blank();
-        let (before, field) = (self.written(), self.state.modals.is_field());
-        self.calm |= self.now >= self.last + QUIET;
+        let (before, field) = (self.draft_letters(), self.state.modals.has_text_field());
+        self.is_quiet |= self.now >= self.last + QUIET;
         self.last = self.now;
-        let effects = told(update(&mut self.state, TimedInput::key(self.now, event)));
-        if let Some((ask, decision)) = decided(&effects) {
+        let effects = visible_effects(update(&mut self.state, TimedInput::key(self.now, event)));
+        if let Some((ask, decision)) = find_decision(&effects) {
             self.check(ask, decision, blank, types);
         }
-        let mut after = self.written();
+        let mut after = self.draft_letters();
         for effect in &effects {
             if let ScreenEffect::Send(Op::Submit { text } | Op::Steer { text }) = effect {
                 after.extend(letters(text));
@@ -237,9 +237,9 @@ impl Desk {
         let wrote = after != before;
         if listed {
             // In a list, typing filters.
-        } else if types.is_some() && asking && self.calm && !wrote {
+        } else if types.is_some() && asking && self.is_quiet && !wrote {
             if field {
-                self.given.extend(types);
+                self.question_letters.extend(types);
             }
         } else if matches!(event.code, KeyCode::Up | KeyCode::Down) && wrote {
             // It brings an earlier message into the input, or the draft back.
@@ -250,31 +250,31 @@ impl Desk {
         }
         match event.code {
             KeyCode::Tab | KeyCode::Up | KeyCode::Down | KeyCode::Left | KeyCode::Right => {
-                self.moved = true;
+                self.has_moved_focus = true;
             }
-            KeyCode::Esc if field && self.calm && !wrote => self.given.clear(),
+            KeyCode::Esc if field && self.is_quiet && !wrote => self.question_letters.clear(),
             _ => {}
         }
         if wrote {
-            (self.calm, self.moved) = (false, false);
+            (self.is_quiet, self.has_moved_focus) = (false, false);
         }
-        if listed && self.state.modals.is_asking() {
-            self.changed();
+        if listed && self.state.modals.is_question_on_top() {
+            self.question_changed();
         }
     }
 
     fn check(&mut self, ask: AskId, decision: &Decision, blank: bool, types: Option<char>) {
         assert_eq!(Some(&ask), self.open.last(), "the question that is seen is answered");
         assert!(!self.sent.contains(&ask), "and once");
-        assert!(self.calm, "{decision:?} without a pause");
-        assert!(blank || self.moved, "{decision:?} past a draft");
+        assert!(self.is_quiet, "{decision:?} without a pause");
+        assert!(blank || self.has_moved_focus, "{decision:?} past a draft");
         let word = match decision {
             Decision::Answer { text } => Some(text.as_str()).filter(|_| types.is_none()),
             Decision::Reject { word } => word.as_deref(),
             _ => None,
         };
-        if let Some(word) = word.filter(|_| !self.given.is_empty()) {
-            for letter in letters(&self.given) {
+        if let Some(word) = word.filter(|_| !self.question_letters.is_empty()) {
+            for letter in letters(&self.question_letters) {
                 assert!(word.contains(letter), "{letter} is not in {word:?}");
             }
         }
@@ -282,19 +282,19 @@ impl Desk {
     }
 
     fn paste(&mut self, text: &str) {
-        let field = self.state.modals.is_field();
-        let (asking, listed) = (self.state.modals.is_asking(), !self.state.modals.is_empty());
-        let before = self.written();
+        let field = self.state.modals.has_text_field();
+        let (asking, listed) = (self.state.modals.is_question_on_top(), !self.state.modals.is_empty());
+        let before = self.draft_letters();
         let input = ScreenInput::Paste(text.into());
-        let effects = told(update(&mut self.state, TimedInput { at: self.now, input }));
+        let effects = visible_effects(update(&mut self.state, TimedInput { at: self.now, input }));
         // A step that is edited is judged anew with each change; that decides nothing.
-        assert!(decided(&effects).is_none(), "a paste decides nothing: {effects:?}");
+        assert!(find_decision(&effects).is_none(), "a paste decides nothing: {effects:?}");
         let mut expected = before.clone();
         expected.extend(letters(text));
         expected.sort_unstable();
-        let after = self.written();
+        let after = self.draft_letters();
         if after != before {
-            (self.calm, self.moved) = (false, false);
+            (self.is_quiet, self.has_moved_focus) = (false, false);
         } else if !field && (asking || !listed) {
             assert_eq!(after, expected, "{text:?} is lost");
         }
@@ -302,17 +302,17 @@ impl Desk {
     }
 
     fn other(&mut self, input: ScreenInput) {
-        let before = self.written();
-        let effects = told(update(&mut self.state, TimedInput { at: self.now, input }));
-        assert!(decided(&effects).is_none(), "only a key decides: {effects:?}");
-        assert_eq!(self.written(), before);
+        let before = self.draft_letters();
+        let effects = visible_effects(update(&mut self.state, TimedInput { at: self.now, input }));
+        assert!(find_decision(&effects).is_none(), "only a key decides: {effects:?}");
+        assert_eq!(self.draft_letters(), before);
     }
 
     fn beat(&mut self, beat: &Beat) {
         let mouse = |kind| MouseEvent { kind, column: 3, row: 20, modifiers: KeyModifiers::NONE };
         match beat {
             Beat::Letter(c) => self.key(KeyCode::Char(*c).into(), Some(*c)),
-            Beat::Held(c, times) => {
+            Beat::Repeated(c, times) => {
                 self.key(KeyCode::Char(*c).into(), Some(*c));
                 for _ in 0..*times {
                     self.now += 33;
@@ -334,17 +334,17 @@ impl Desk {
                 self.other(ScreenInput::Resized);
                 self.draw();
             }
-            Beat::Heard => self.heard(),
-            Beat::Asks(kind) => self.asks(*kind),
+            Beat::DecisionsReceived => self.receive_decisions(),
+            Beat::QuestionOpened(kind) => self.open_question(*kind),
             Beat::Picker => {
                 self.session(protocol::Event::RewindAsked { turn: 1, files: 2 });
-                self.changed();
+                self.question_changed();
             }
         }
     }
 }
 
-fn decided(effects: &[ScreenEffect]) -> Option<(AskId, &Decision)> {
+fn find_decision(effects: &[ScreenEffect]) -> Option<(AskId, &Decision)> {
     effects.iter().find_map(|effect| match effect {
         ScreenEffect::Send(Op::Decide { ask, decision }) => Some((*ask, decision)),
         _ => None,
@@ -354,16 +354,16 @@ fn decided(effects: &[ScreenEffect]) -> Option<(AskId, &Decision)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
     #[test]
-    fn no_rhythm_of_typing_answers_a_question_by_accident_or_loses_a_letter(
+    fn typing_never_answers_a_question_by_accident_or_loses_a_letter(
         beats in prop::collection::vec((gap(), beat()), 1..60),
         first in kind(),
         busy in any::<bool>(),
         opens in 0usize..12,
     ) {
-        let mut desk = Desk::new(busy);
+        let mut desk = TypingHarness::new(busy);
         for (at, (gap, beat)) in beats.iter().enumerate() {
             if at == opens {
-                desk.asks(first);
+                desk.open_question(first);
             }
             desk.now += gap;
             desk.beat(beat);

@@ -3,8 +3,8 @@
 use super::*;
 use crate::config::draft::SavedDraft;
 use crate::prompt::line;
-use crate::protocol::{Prompt, PromptPart};
-use crate::tui::files::{FileMatch, FileMatches, MatchCoverage};
+use crate::protocol::{PromptPart, Prompt};
+use crate::tui::files::{FileMatches, FileMatch, MatchCoverage};
 
 #[test]
 fn a_sent_message_is_saved_at_once() {
@@ -15,7 +15,7 @@ fn a_sent_message_is_saved_at_once() {
             let code = if c == '\n' { KeyCode::Enter } else { KeyCode::Char(c) };
             effects.extend(update(&mut state, TimedInput::key(10_000, code)));
         }
-        assert!(effects.contains(&ScreenEffect::Keep(kept.into())), "{effects:?}");
+        assert!(effects.contains(&ScreenEffect::SaveHistory(kept.into())), "{effects:?}");
     }
 }
 
@@ -32,19 +32,19 @@ fn searched(keys: &str) -> State {
 #[test]
 fn a_search_finds_the_newest_entry_with_the_letters() {
     let mut state = searched("cargo");
-    assert_eq!(state.composer.shown(), "a draft", "until it is taken");
+    assert_eq!(state.composer.display_text(), "a draft", "until it is taken");
     hold(&mut state, KeyCode::Char('r'), KeyModifiers::CONTROL);
     assert_eq!(press(&mut state, "\n"), [], "taken, not sent");
-    assert_eq!(state.composer.shown(), "cargo test");
+    assert_eq!(state.composer.display_text(), "cargo test");
     assert_eq!(press(&mut state, "\n"), sends("cargo test"));
 }
 
 #[test]
 fn a_search_in_chinese_finds_chinese() {
     let mut state = searched("测试\n");
-    assert_eq!(state.composer.shown(), "运行 测试");
+    assert_eq!(state.composer.display_text(), "运行 测试");
     hold(&mut state, KeyCode::Char('_'), KeyModifiers::CONTROL);
-    assert_eq!(state.composer.shown(), "", "undone as one");
+    assert_eq!(state.composer.display_text(), "", "undone as one");
 }
 
 #[test]
@@ -54,9 +54,9 @@ fn a_cancelled_search_changes_nothing() {
     {
         let mut state = searched("cargo");
         update(&mut state, TimedInput::key(10_000, leave));
-        assert_eq!(state.composer.shown(), "a draft");
-        assert!(state.composer.searching().is_none());
-        assert_eq!(state.person.leaving_until, None);
+        assert_eq!(state.composer.display_text(), "a draft");
+        assert!(state.composer.active_search().is_none());
+        assert_eq!(state.presence.confirm_quit_until, None);
     }
 }
 
@@ -65,13 +65,13 @@ fn another_key_accepts_the_hit_and_applies_to_it() {
     let mut state = searched("build");
     hold(&mut state, KeyCode::Char('a'), KeyModifiers::CONTROL);
     press(&mut state, "x");
-    assert_eq!(state.composer.shown(), "xcargo build");
+    assert_eq!(state.composer.display_text(), "xcargo build");
 }
 
 #[test]
 fn a_search_without_a_hit_leaves_the_draft() {
     let state = searched("nowhere\n");
-    assert_eq!(state.composer.shown(), "a draft");
+    assert_eq!(state.composer.display_text(), "a draft");
 }
 
 #[test]
@@ -80,19 +80,15 @@ fn a_draft_is_restored_and_a_first_message_leaves_it() {
     let draft = SavedDraft { shown: "see [m]\n好 👋".into(), pastes, ..SavedDraft::default() };
     let mut state = State::new(ScreenConfig { draft: draft.clone(), ..ScreenConfig::default() });
     assert_eq!(state.draft(), draft);
-    let effects = update(&mut state, TimedInput { at: 0, input: ScreenInput::First("go".into()) });
-    assert_eq!(told(effects), sends("go"));
+    let effects = update(&mut state, TimedInput { at: 0, input: ScreenInput::FirstMessage("go".into()) });
+    assert_eq!(visible_effects(effects), sends("go"));
     assert_eq!(state.draft(), draft);
     hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
-    assert_eq!(
-        state.draft(),
-        SavedDraft::from_text("see long\n好 👋"),
-        "below the list of commands"
-    );
+    assert_eq!(state.draft(), SavedDraft::from_text("see long\n好 👋"), "below the list of commands");
 }
 
 /// A message with the files it names.
-fn names(shown: &str, files: &[&str]) -> Vec<ScreenEffect> {
+fn prompt_with_files(shown: &str, files: &[&str]) -> Vec<ScreenEffect> {
     let line::Intent::Message { parts } = line::parse(shown) else { panic!("{shown}") };
     let named = parts.iter().filter_map(|part| match part {
         PromptPart::Mention { mention, .. } => Some(mention.path.as_str()),
@@ -110,10 +106,10 @@ fn a_file_named_in_a_paste_is_plain_text() {
     assert_eq!(press(&mut state, "\n"), sends("see @a.rs"));
     press(&mut state, "@b.rs: ");
     update(&mut state, TimedInput { at: 10_000, input: ScreenInput::Paste("not @a.rs".into()) });
-    assert_eq!(press(&mut state, "\n"), names_but("@b.rs: not @a.rs", "not @a.rs"));
+    assert_eq!(press(&mut state, "\n"), prompt_with_paste("@b.rs: not @a.rs", "not @a.rs"));
 }
 
-fn names_but(shown: &str, pasted: &str) -> Vec<ScreenEffect> {
+fn prompt_with_paste(shown: &str, pasted: &str) -> Vec<ScreenEffect> {
     let line::Intent::Message { parts } = line::parse_with_pastes(shown, &[pasted.into()]) else {
         panic!("{shown}")
     };
@@ -124,26 +120,26 @@ fn names_but(shown: &str, pasted: &str) -> Vec<ScreenEffect> {
 
 /// Answers like the finder, whatever the query.
 fn finds(state: &mut State, paths: &[&str]) {
-    let query = state.wanted_files().0.expect("a mention is being written").to_owned();
+    let query = state.file_query().0.expect("a mention is being written").to_owned();
     let hits: Vec<_> =
-        paths.iter().map(|path| FileMatch { path: (*path).into(), marks: vec![] }).collect();
+        paths.iter().map(|path| FileMatch { path: (*path).into(), positions: vec![] }).collect();
     let (fits, seen) = (hits.len(), hits.len());
-    state.found_files(FileMatches { query, hits, fits, seen, reach: MatchCoverage::Whole });
+    state.set_file_matches(FileMatches { query, hits, match_count: fits, names_read: seen, coverage: MatchCoverage::Complete });
 }
 
 #[test]
 fn a_mention_is_inserted_and_deleted_as_one() {
     let mut state = screen();
     press(&mut state, "看看@li");
-    assert_eq!(state.wanted_files().0, Some("li"));
+    assert_eq!(state.file_query().0, Some("li"));
     finds(&mut state, &["src/lib.rs", "list"]);
     assert_eq!(press(&mut state, "\n"), [], "picked, not sent");
-    assert_eq!(state.composer.shown(), "看看@src/lib.rs ");
-    assert_eq!(state.wanted_files().0, None);
+    assert_eq!(state.composer.display_text(), "看看@src/lib.rs ");
+    assert_eq!(state.file_query().0, None);
     press(&mut state, "\x08");
-    assert_eq!(state.wanted_files().0, None, "a unit is not written any more");
+    assert_eq!(state.file_query().0, None, "a unit is not written any more");
     press(&mut state, "\x08");
-    assert_eq!(state.composer.shown(), "看看");
+    assert_eq!(state.composer.display_text(), "看看");
 }
 
 #[test]
@@ -152,7 +148,7 @@ fn a_path_with_spaces_is_quoted_and_sent_as_shown() {
     press(&mut state, "see @a");
     finds(&mut state, &["a b.rs"]);
     press(&mut state, "\tplease");
-    assert_eq!(press(&mut state, "\n"), names("see @\"a b.rs\" please", &["a b.rs"]));
+    assert_eq!(press(&mut state, "\n"), prompt_with_files("see @\"a b.rs\" please", &["a b.rs"]));
 }
 
 #[test]
@@ -161,35 +157,35 @@ fn tab_enters_a_folder_and_continues_there() {
     press(&mut state, "@m");
     finds(&mut state, &["my files/"]);
     press(&mut state, "\t");
-    assert_eq!(state.composer.shown(), "@\"my files/");
-    assert_eq!(state.wanted_files().0, Some("my files/"));
+    assert_eq!(state.composer.display_text(), "@\"my files/");
+    assert_eq!(state.file_query().0, Some("my files/"));
     finds(&mut state, &["my files/a.rs"]);
     press(&mut state, "\t");
-    assert_eq!(state.composer.shown(), "@\"my files/a.rs\" ");
+    assert_eq!(state.composer.display_text(), "@\"my files/a.rs\" ");
 }
 
 #[test]
 fn an_enter_before_any_result_sends() {
     let mut state = screen();
-    assert_eq!(press(&mut state, "look at @nobody\n"), names("look at @nobody", &["nobody"]));
-    assert_eq!(state.wanted_files().0, None);
+    assert_eq!(press(&mut state, "look at @nobody\n"), prompt_with_files("look at @nobody", &["nobody"]));
+    assert_eq!(state.file_query().0, None);
 }
 
 #[test]
-fn a_list_of_files_closes_without_harm() {
+fn esc_closes_the_file_list_and_keeps_the_text() {
     let mut state = screen();
     press(&mut state, "@l");
     finds(&mut state, &["lib.rs"]);
     press(&mut state, "\x1b");
     assert!(!state.composer.files.is_open());
-    assert_eq!(press(&mut state, "\n"), names("@l", &["l"]));
+    assert_eq!(press(&mut state, "\n"), prompt_with_files("@l", &["l"]));
 }
 
 #[test]
 fn shell_lines_and_commands_have_no_mentions() {
     let mut state = screen();
     press(&mut state, "!git show @");
-    assert_eq!(state.wanted_files().0, None);
+    assert_eq!(state.file_query().0, None);
 }
 
 #[test]
@@ -202,10 +198,10 @@ fn a_mention_in_the_middle_keeps_the_text_around_it() {
     press(&mut state, "@x");
     finds(&mut state, &["x.rs"]);
     press(&mut state, "\n");
-    assert_eq!(state.composer.shown(), "compare @x.rs now");
+    assert_eq!(state.composer.display_text(), "compare @x.rs now");
     hold(&mut state, KeyCode::Char('_'), KeyModifiers::CONTROL);
     hold(&mut state, KeyCode::Char('_'), KeyModifiers::CONTROL);
-    assert_eq!(state.composer.shown(), "compare @x now", "undone in steps");
+    assert_eq!(state.composer.display_text(), "compare @x now", "undone in steps");
 }
 
 #[test]
@@ -218,9 +214,9 @@ fn the_editor_gets_the_whole_text_and_its_result_is_one_step_of_undo() {
     assert_eq!(effects, [ScreenEffect::Editor(format!("see {paste}"))]);
     let twenty = "一行\n".repeat(20);
     let edited = Ok(format!("{twenty}look at {paste}"));
-    update(&mut state, TimedInput { at: 0, input: ScreenInput::Edited(edited) });
-    assert_eq!(state.composer.shown(), format!("{twenty}look at [pasted 50 lines]"));
-    assert_eq!(state.composer.whole(), format!("{twenty}look at {paste}"));
+    update(&mut state, TimedInput { at: 0, input: ScreenInput::EditorClosed(edited) });
+    assert_eq!(state.composer.display_text(), format!("{twenty}look at [pasted 50 lines]"));
+    assert_eq!(state.composer.full_text(), format!("{twenty}look at {paste}"));
 }
 
 #[test]
@@ -228,8 +224,8 @@ fn a_failed_editor_leaves_the_text_and_says_why() {
     let mut state = screen();
     press(&mut state, "a draft");
     let failed = Err(crate::words::input::NO_EDITOR.into());
-    update(&mut state, TimedInput { at: 0, input: ScreenInput::Edited(failed) });
-    assert_eq!(state.composer.shown(), "a draft");
+    update(&mut state, TimedInput { at: 0, input: ScreenInput::EditorClosed(failed) });
+    assert_eq!(state.composer.display_text(), "a draft");
     assert!(!state.transcript.is_empty(), "it is said");
 }
 
@@ -238,32 +234,28 @@ fn vi_keys_edit_and_escape_keeps_its_meaning_in_normal_mode() {
     let mut state = screen();
     press(&mut state, "/vim on\n");
     press(&mut state, "hello 世界 world\x1bbdwx");
-    assert_eq!(state.composer.shown(), "hello 世界");
+    assert_eq!(state.composer.display_text(), "hello 世界");
     press(&mut state, "u0cwbye");
-    assert_eq!(state.composer.shown(), "bye 世界 ");
-    hear(&mut state, started());
+    assert_eq!(state.composer.display_text(), "bye 世界 ");
+    receive(&mut state, started());
     assert_eq!(press(&mut state, "\x1b"), [], "first out of writing");
-    assert_eq!(
-        press(&mut state, "\x1b"),
-        [ScreenEffect::Send(Op::Stop)],
-        "then what it always does"
-    );
+    assert_eq!(press(&mut state, "\x1b"), [ScreenEffect::Send(Op::Stop)], "then what it always does");
     assert_eq!(press(&mut state, "\n"), sends("bye 世界"), "Enter sends in every mode");
     press(&mut state, "x");
-    assert_eq!(state.composer.shown(), "x", "and one writes again");
+    assert_eq!(state.composer.display_text(), "x", "and one writes again");
     press(&mut state, "\x08/vim\ndd");
-    assert_eq!(state.composer.shown(), "dd", "off again");
+    assert_eq!(state.composer.display_text(), "dd", "off again");
 }
 
 #[test]
-fn vi_deletes_a_unit_whole() {
+fn vi_deletes_a_folded_paste_whole() {
     let mut state = screen();
     press(&mut state, "/vim\na ");
     update(&mut state, TimedInput { at: 0, input: ScreenInput::Paste("x\n".repeat(50)) });
     press(&mut state, "\x1bx");
-    assert_eq!(state.composer.shown(), "a ");
+    assert_eq!(state.composer.display_text(), "a ");
     press(&mut state, "u");
-    assert_eq!(state.composer.whole(), format!("a {}", "x\n".repeat(50)));
+    assert_eq!(state.composer.full_text(), format!("a {}", "x\n".repeat(50)));
 }
 
 #[test]
@@ -271,7 +263,7 @@ fn extensions_are_read_once_when_the_list_opens() {
     let mut state = screen();
     let mut type_ = |keys: &str| {
         let key = |c: char| update(&mut state, TimedInput::key(1, KeyCode::Char(c)));
-        let looks = keys.chars().flat_map(key).filter(|effect| *effect == ScreenEffect::Look);
+        let looks = keys.chars().flat_map(key).filter(|effect| *effect == ScreenEffect::RefreshExtensions);
         looks.count()
     };
     assert_eq!(type_("/sum"), 1);
@@ -293,7 +285,7 @@ fn a_new_command_joins_the_open_list() {
         state: protocol::ExtensionState::Usable,
     };
     let kept = protocol::Extensions { entries: vec![entry], ..protocol::Extensions::default() };
-    hear(&mut state, protocol::Event::Catalogue(Box::new(kept)));
+    receive(&mut state, protocol::Event::Catalogue(Box::new(kept)));
     assert!(state.palette.is_open());
     let invoked = Op::Invoke { name: "summarize".into(), args: String::new(), mentions: vec![] };
     assert_eq!(press(&mut state, "\n"), [ScreenEffect::Send(invoked)]);
@@ -314,11 +306,9 @@ fn files_named_after_a_command_go_with_it() {
         bots: vec![],
         ..protocol::Extensions::default()
     };
-    hear(&mut state, protocol::Event::Catalogue(Box::new(kept)));
+    receive(&mut state, protocol::Event::Catalogue(Box::new(kept)));
     let sent = press(&mut state, "/explain @src/router.ts \n");
-    let [ScreenEffect::Send(Op::Invoke { name, args, mentions })] = &sent[..] else {
-        panic!("{sent:?}")
-    };
+    let [ScreenEffect::Send(Op::Invoke { name, args, mentions })] = &sent[..] else { panic!("{sent:?}") };
     assert_eq!((name.as_str(), args.as_str()), ("explain", "@src/router.ts"));
     assert_eq!(mentions[0].path, "src/router.ts");
 }
