@@ -107,7 +107,7 @@ fn sources() -> Vec<Source> {
 }
 
 /// The shelf of each module, counted from the top, as `src/lib.rs` lists them.
-fn shelves() -> BTreeMap<String, usize> {
+fn layers() -> BTreeMap<String, usize> {
     let map = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
     let mut shelf = 0;
     let mut out = BTreeMap::new();
@@ -142,7 +142,7 @@ fn named(line: &str, known: &BTreeMap<String, usize>) -> Vec<String> {
 /// Marks that some terminals draw two columns wide tear a frame apart. The one file that
 /// names them says where foreign text may break.
 #[test]
-fn the_screen_draws_nothing_whose_width_is_ambiguous() {
+fn the_screen_draws_no_characters_of_ambiguous_width() {
     let ours = |source: &&Source| {
         source.path.starts_with("src/tui/")
             && !source.path.contains("tests")
@@ -159,8 +159,8 @@ fn the_screen_draws_nothing_whose_width_is_ambiguous() {
 }
 
 #[test]
-fn a_module_uses_only_shelves_below_its_own() {
-    let shelves = shelves();
+fn a_module_uses_only_lower_layers() {
+    let shelves = layers();
     assert!(shelves.len() > 10, "src/lib.rs lists the modules");
     let mut wrong = Vec::new();
     for source in sources().iter().filter(|source| !source.is_unit_test()) {
@@ -178,7 +178,7 @@ fn a_module_uses_only_shelves_below_its_own() {
 }
 
 #[test]
-fn every_file_says_what_it_is_for() {
+fn every_file_has_a_module_comment() {
     for source in sources() {
         if !source.is_unit_test() {
             assert!(source.text.starts_with("//!"), "{} has no `//!`", source.path);
@@ -187,7 +187,7 @@ fn every_file_says_what_it_is_for() {
 }
 
 #[test]
-fn no_file_is_longer_than_one_sitting() {
+fn no_file_exceeds_the_line_limit() {
     for source in sources() {
         let table = TABLES.iter().any(|table| source.path.starts_with(table));
         let lines = source.text.lines().count();
@@ -196,7 +196,7 @@ fn no_file_is_longer_than_one_sitting() {
 }
 
 #[test]
-fn each_way_to_the_world_has_one_door() {
+fn each_kind_of_io_is_confined_to_its_modules() {
     let mut wrong = Vec::new();
     for source in sources() {
         for (words, doors) in DOORS {
@@ -214,7 +214,7 @@ fn each_way_to_the_world_has_one_door() {
 }
 
 #[test]
-fn what_decides_does_not_wait() {
+fn decision_modules_are_pure() {
     let mut wrong = Vec::new();
     for source in sources() {
         if PURE.iter().any(|pure| source.path.starts_with(pure)) {
@@ -230,7 +230,7 @@ fn what_decides_does_not_wait() {
 
 /// What a trait answers by itself is easily forgotten where one world wraps another.
 #[test]
-fn a_world_that_wraps_another_hands_every_question_on() {
+fn a_machine_wrapper_forwards_every_trait_method() {
     let sources = sources();
     let text = |path: &str| &sources.iter().find(|source| source.path == path).unwrap().text;
     let functions = |text: &str, block: &str| -> BTreeSet<String> {
@@ -246,7 +246,7 @@ fn a_world_that_wraps_another_hands_every_question_on() {
 }
 
 #[test]
-fn only_safety_makes_a_cleared_step() {
+fn only_safety_creates_a_cleared_step() {
     for source in sources() {
         if !source.path.starts_with("src/safety/") {
             for (number, line) in source.code() {
@@ -258,7 +258,7 @@ fn only_safety_makes_a_cleared_step() {
 }
 
 #[test]
-fn every_word_of_the_catalogue_is_spoken() {
+fn every_phrase_is_used() {
     let sources = sources();
     let speakers: Vec<(&Source, BTreeSet<&str>)> = sources
         .iter()

@@ -69,7 +69,7 @@ impl Bench {
             self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mut most = 0;
         loop {
-            most = most.max(high_water(child.id()).unwrap_or(0));
+            most = most.max(peak_memory(child.id()).unwrap_or(0));
             if let Some(status) = child.try_wait().unwrap() {
                 assert!(status.success(), "{args:?}: {status}");
                 return most;
@@ -80,7 +80,7 @@ impl Bench {
 }
 
 /// The most memory a process has had, in MiB.
-fn high_water(id: u32) -> Option<u64> {
+fn peak_memory(id: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? / 1024)
@@ -108,7 +108,7 @@ fn megabytes() -> u64 {
 }
 
 #[test]
-fn a_long_conversation_is_taken_up_and_exported_in_bounded_memory() {
+fn a_long_session_is_resumed_and_exported_in_bounded_memory() {
     let bench = Bench::new();
     let count = megabytes();
     let most = if count > 200 { MOST } else { MOST_OF_A_SMALL_ONE };
@@ -150,7 +150,7 @@ fn a_long_conversation_is_taken_up_and_exported_in_bounded_memory() {
     screen.wait_for("And here.");
     screen.press("/export md out.md\r");
     screen.wait_for("out.md");
-    let peak = high_water(screen.id()).unwrap();
+    let peak = peak_memory(screen.id()).unwrap();
     println!("taken up on the screen: {peak} MiB at most");
     assert!(peak < most, "{peak} MiB");
     screen.signal("TERM");
@@ -169,7 +169,7 @@ fn many(bench: &Bench, count: usize) {
 }
 
 #[test]
-fn a_list_of_conversations_that_is_cut_says_how_many_more_there_are() {
+fn a_truncated_session_list_says_how_many_more_there_are() {
     let bench = Bench::new();
     many(&bench, 1_007);
     let listed = bench.said(&["session", "list"]);

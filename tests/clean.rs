@@ -177,7 +177,7 @@ fn check(payload: &Payload, way: &str, shown: &str) {
 }
 
 #[test]
-fn hostile_bytes_control_nothing_and_lose_nothing() {
+fn hostile_bytes_are_neutralized_without_losing_text() {
     for payload in payloads().iter().filter(|payload| !payload.proposal) {
         for (way, mut transcript) in ways(&payload.text) {
             check(payload, way, &drawn(&mut transcript, 80));
@@ -187,7 +187,7 @@ fn hostile_bytes_control_nothing_and_lose_nothing() {
 }
 
 #[test]
-fn it_does_not_matter_where_a_stream_is_cut() {
+fn cleaning_does_not_depend_on_where_a_stream_is_split() {
     for payload in payloads().iter().filter(|payload| !payload.proposal) {
         let text = &payload.text;
         let cuts: Vec<usize> = match text.len() {
@@ -206,7 +206,7 @@ fn it_does_not_matter_where_a_stream_is_cut() {
 }
 
 #[test]
-fn a_proposal_shows_what_it_hides() {
+fn a_proposed_step_shows_its_hidden_characters() {
     for payload in payloads().iter().filter(|payload| payload.proposal) {
         let reply: Value = serde_json::from_str(&payload.text).unwrap();
         let command = &reply["data"]["commands"][0];
@@ -222,7 +222,7 @@ fn a_proposal_shows_what_it_hides() {
 }
 
 #[test]
-fn what_markdown_spells_out_is_cleaned_as_well() {
+fn characters_spelled_out_in_markdown_are_cleaned_as_well() {
     let text =
         "a&#27;[2Jb &#x202e;c `\u{1b}[31m` [d](http://x/&#8238;&#27;) <e\u{9b}> ![f](g&#10;h)";
     let shown = drawn(&mut streamed(&[text]), 80);

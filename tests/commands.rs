@@ -14,7 +14,7 @@ use avocet::protocol::{Extensions, NoticeLevel, PageRow, SandboxStatus, SessionI
 use avocet::words::{Lang, PhraseValue, sandbox as held};
 
 #[test]
-fn no_name_or_alias_stands_twice() {
+fn names_and_aliases_are_unique() {
     let mut seen = BTreeSet::new();
     for name in COMMANDS.iter().flat_map(SlashCommand::names) {
         assert!(seen.insert(name), "`{name}` stands twice");
@@ -56,7 +56,7 @@ fn is_wrong(line: &str) -> bool {
 }
 
 #[test]
-fn every_row_checks_exactly_what_its_usage_line_promises() {
+fn every_command_accepts_exactly_what_its_usage_line_shows() {
     for command in COMMANDS {
         let (bare, more) = (format!("/{}", command.name), format!("/{} 中 x", command.name));
         assert!(command.usage().starts_with(&bare));
@@ -79,7 +79,7 @@ fn every_row_checks_exactly_what_its_usage_line_promises() {
 }
 
 #[test]
-fn status_says_which_steps_the_sandbox_holds() {
+fn status_shows_which_steps_run_in_the_sandbox() {
     for (shelter, said) in [
         (SandboxStatus::Held, held::IS_WORK),
         (SandboxStatus::ReadOnly, held::IS_READ),
@@ -105,7 +105,7 @@ fn status_says_which_steps_the_sandbox_holds() {
 }
 
 #[test]
-fn the_commands_of_a_first_session_are_there() {
+fn the_commands_of_a_first_session_exist() {
     let wanted = "help new reset clear exit quit q model mode stop interrupt queue status \
                   permissions allow deny lang theme tools copy export doctor version";
     for name in wanted.split_whitespace() {

@@ -15,20 +15,20 @@ use avocet::safety::{Limit, PolicyRule, Unknown};
 use avocet::words::{Lang, Localize};
 
 /// A person with a home and a project, each in a folder of its own.
-struct Desk {
+struct ConfigFixture {
     root: tempfile::TempDir,
 }
 
-impl Desk {
-    fn new() -> Desk {
+impl ConfigFixture {
+    fn new() -> ConfigFixture {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("project/.avocet")).unwrap();
         fs::create_dir(root.path().join("config")).unwrap();
-        Desk { root }
+        ConfigFixture { root }
     }
 
-    fn with(text: &str) -> Desk {
-        let desk = Desk::new();
+    fn with(text: &str) -> ConfigFixture {
+        let desk = ConfigFixture::new();
         fs::write(desk.file(), text).unwrap();
         desk
     }
@@ -41,7 +41,7 @@ impl Desk {
         self.paths().settings()
     }
 
-    fn project(&self, text: &str) -> &Desk {
+    fn project(&self, text: &str) -> &ConfigFixture {
         fs::write(self.root.path().join("project/.avocet/config.toml"), text).unwrap();
         self
     }
@@ -68,7 +68,7 @@ impl Desk {
     }
 }
 
-fn said(loaded: &Loaded) -> Vec<String> {
+fn problem_texts(loaded: &Loaded) -> Vec<String> {
     loaded.problems.iter().map(|problem| problem.localized().text(Lang::En)).collect()
 }
 
@@ -103,9 +103,9 @@ idle_timeout_s = 5
 "#;
 
 #[test]
-fn a_whole_file_is_understood() {
-    let loaded = Desk::with(WHOLE).load_with(&[("WORK_KEY", "sk-work")], &[]);
-    assert_eq!(said(&loaded), [""; 0]);
+fn a_complete_file_is_parsed() {
+    let loaded = ConfigFixture::with(WHOLE).load_with(&[("WORK_KEY", "sk-work")], &[]);
+    assert_eq!(problem_texts(&loaded), [""; 0]);
     let settings = &loaded.settings;
     assert_eq!((settings.mode, settings.lang), (Mode::Low, Lang::Zh));
     assert_eq!(settings.look.theme, "light");
@@ -128,9 +128,9 @@ fn a_whole_file_is_understood() {
 }
 
 #[test]
-fn nothing_at_all_is_fine_too() {
-    let loaded = Desk::new().load();
-    assert_eq!(said(&loaded), [""; 0]);
+fn an_empty_configuration_is_valid() {
+    let loaded = ConfigFixture::new().load();
+    assert_eq!(problem_texts(&loaded), [""; 0]);
     assert_eq!(loaded.settings.connection, None);
     assert_eq!(loaded.settings.limits.max_auto_steps, 25);
     assert_eq!(loaded.settings.policy(), avocet::safety::Policy::default());
@@ -138,7 +138,7 @@ fn nothing_at_all_is_fine_too() {
 
 #[test]
 fn the_command_line_wins_over_the_environment_over_the_file() {
-    let desk = Desk::with(
+    let desk = ConfigFixture::with(
         "mode = \"low\"\n[profiles.default]\nbase_url = \"http://file/v1\"\nhigh = \"of-file\"",
     );
     let file = desk.file();
@@ -163,32 +163,33 @@ fn the_command_line_wins_over_the_environment_over_the_file() {
 }
 
 #[test]
-fn a_key_is_never_among_what_is_shown() {
+fn an_api_key_is_never_shown() {
     let variables = [("AVOCET_API_KEY", "sk-secret"), ("AVOCET_BASE_URL", "http://x/v1")];
-    let loaded = Desk::new().load_with(&variables, &[]);
+    let loaded = ConfigFixture::new().load_with(&variables, &[]);
     assert_eq!(loaded.layer_of("api_key"), SettingsLayer::Variable("AVOCET_API_KEY".into()));
     assert!(!format!("{loaded:?} {:?}", loaded.all()).contains("sk-secret"));
     assert_eq!(loaded.settings.connection.unwrap().api_key.unwrap().expose(), "sk-secret");
 }
 
 #[test]
-fn our_own_variables_stand_before_those_of_others() {
+fn our_own_variables_take_precedence() {
     let all = [
         ("OPENAI_BASE_URL", "http://openai"),
         ("R9S_BASE_URL", "http://r9s"),
         ("AVOCET_BASE_URL", "http://own"),
     ];
     for (count, expected) in [(1, "http://openai"), (2, "http://r9s"), (3, "http://own")] {
-        let loaded = Desk::new().load_with(&all[..count], &[]);
+        let loaded = ConfigFixture::new().load_with(&all[..count], &[]);
         assert_eq!(loaded.settings.connection.unwrap().base_url, expected);
     }
-    let loaded = Desk::new().load_with(&[("R9S_BASE_URL", "http://r9s"), ("R9S_MODEL", "m")], &[]);
+    let loaded =
+        ConfigFixture::new().load_with(&[("R9S_BASE_URL", "http://r9s"), ("R9S_MODEL", "m")], &[]);
     assert_eq!(loaded.settings.connection.unwrap().high, "m");
 }
 
 /// Which key goes to which server: `(file, variables, server, key)`.
 #[test]
-fn a_key_that_lies_about_is_never_sent_to_a_server_of_the_settings_file() {
+fn a_key_for_other_programs_is_never_sent_to_a_configured_server() {
     let named = "[profiles.default]\nbase_url = \"http://own/v1\"\napi_key_env = \"OWN\"";
     let bare = "[profiles.default]\nbase_url = \"http://own/v1\"";
     let openai = "https://api.openai.com/v1";
@@ -212,7 +213,7 @@ fn a_key_that_lies_about_is_never_sent_to_a_server_of_the_settings_file() {
         (named, &[("AVOCET_BASE_URL", "http://a"), ("OWN", "o")], Some("http://a"), None),
     ];
     for (file, variables, server, key) in cases {
-        let connection = Desk::with(file).load_with(variables, &[]).settings.connection;
+        let connection = ConfigFixture::with(file).load_with(variables, &[]).settings.connection;
         let found = connection.as_ref().map(|connection| connection.base_url.as_str());
         assert_eq!(found, *server, "{file} {variables:?}");
         let found =
@@ -224,7 +225,11 @@ fn a_key_that_lies_about_is_never_sent_to_a_server_of_the_settings_file() {
 #[test]
 fn a_built_in_model_is_named_like_any_other() {
     let provider = |file: &str, line: &[_]| {
-        Desk::with(file).load_with(&[], line).settings.connection.map(|found| found.provider)
+        ConfigFixture::with(file)
+            .load_with(&[], line)
+            .settings
+            .connection
+            .map(|found| found.provider)
     };
     assert_eq!(provider("", &[option("model", "guide")]), Some(ProviderSetting::Guide));
     let scripted = Some(ProviderSetting::Scripted("a/b.txt".into()));
@@ -238,7 +243,7 @@ fn a_built_in_model_is_named_like_any_other() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_file_line_column_key_and_what_was_expected() {
+fn an_error_names_file_line_column_key_and_expected_value() {
     let cases = [
         ("mode = \"medium\"", "line 1, column 8: `mode` must be one of low, high, not `medium`."),
         ("\n\ntheme = 3", "line 3, column 9: `theme` must be a quoted string, not `3`."),
@@ -278,8 +283,8 @@ fn what_is_wrong_is_said_with_file_line_column_key_and_what_was_expected() {
         ),
     ];
     for (text, expected) in cases {
-        let desk = Desk::with(text);
-        let said = said(&desk.load());
+        let desk = ConfigFixture::with(text);
+        let said = problem_texts(&desk.load());
         assert_eq!(said.len(), 1, "{text}: {said:?}");
         assert!(said[0].starts_with(&desk.file().display().to_string()), "{}", said[0]);
         assert!(said[0].ends_with(expected), "{text}\n{}", said[0]);
@@ -287,10 +292,11 @@ fn what_is_wrong_is_said_with_file_line_column_key_and_what_was_expected() {
 }
 
 #[test]
-fn one_wrong_key_does_not_cost_the_rest() {
-    let loaded =
-        Desk::with("mode = 3\ntheme = \"light\"\n[nope]\na = 1\n[limits]\nidle_timeout_s = 9")
-            .load();
+fn one_invalid_key_does_not_affect_the_rest() {
+    let loaded = ConfigFixture::with(
+        "mode = 3\ntheme = \"light\"\n[nope]\na = 1\n[limits]\nidle_timeout_s = 9",
+    )
+    .load();
     assert_eq!(loaded.problems.len(), 2);
     assert_eq!(loaded.settings.look.theme, "light");
     assert_eq!(loaded.settings.limits.idle_timeout.as_secs(), 9);
@@ -298,8 +304,8 @@ fn one_wrong_key_does_not_cost_the_rest() {
 }
 
 #[test]
-fn a_broken_safety_key_falls_to_its_strictest_value_alone() {
-    let desk = Desk::with(
+fn an_invalid_safety_key_falls_back_to_its_own_strictest_value() {
+    let desk = ConfigFixture::with(
         "[safety]\nallow_network = \"no\"\nalow_write = false\nlift = \"git.reset.hard\"",
     );
     let loaded = desk.load();
@@ -312,22 +318,22 @@ fn a_broken_safety_key_falls_to_its_strictest_value_alone() {
 }
 
 #[test]
-fn a_list_that_forbids_and_cannot_be_read_makes_all_of_safety_strict() {
+fn an_unreadable_deny_list_makes_all_of_safety_strict() {
     for text in [
         "[safety]\nallowed_programs = \"-curl\"",
         "[safety]\ndeny = [3]",
         "safety = 3",
         "[safty]\nallow_network = false",
     ] {
-        let policy = Desk::with(text).load().settings.policy();
+        let policy = ConfigFixture::with(text).load().settings.policy();
         assert_eq!((policy.network, policy.write), (Limit::Refuse, Limit::Refuse), "{text}");
     }
 }
 
 #[test]
-fn a_file_that_cannot_be_read_at_all_is_strict_and_stays_as_it_is() {
+fn an_unreadable_file_makes_safety_strict_and_is_left_unchanged() {
     for bytes in [&b"mode = \"low\"\n[safety\n"[..], b"\xff\xfe", b"a = 1\na = 2\n"] {
-        let desk = Desk::new();
+        let desk = ConfigFixture::new();
         fs::write(desk.file(), bytes).unwrap();
         let loaded = desk.load();
         assert_eq!(loaded.problems.len(), 1);
@@ -341,20 +347,20 @@ fn a_file_that_cannot_be_read_at_all_is_strict_and_stays_as_it_is() {
 }
 
 #[test]
-fn a_folder_in_place_of_the_file_is_said() {
-    let desk = Desk::new();
+fn a_folder_in_place_of_the_file_is_reported() {
+    let desk = ConfigFixture::new();
     fs::create_dir(desk.file()).unwrap();
-    assert!(said(&desk.load())[0].contains("not a regular file"));
+    assert!(problem_texts(&desk.load())[0].contains("not a regular file"));
 }
 
 #[test]
 fn a_project_may_only_tighten_safety() {
-    let desk = Desk::with(
+    let desk = ConfigFixture::with(
         "[safety]\nallow_write = false\ndeny = [\"make\"]\nallowed_programs = [\"+just\"]\nlift = [\"git.reset.hard\"]",
     );
     desk.project("[safety]\nallow_network = false\nunknown_program = \"refuse\"\nmax_auto_steps_per_turn = 3\ndeny = [\"git push *\"]\nallowed_programs = [\"-curl\"]");
     let loaded = desk.load_trusted();
-    assert_eq!(said(&loaded), [""; 0]);
+    assert_eq!(problem_texts(&loaded), [""; 0]);
     let policy = loaded.settings.policy();
     assert_eq!((policy.network, policy.write), (Limit::Refuse, Limit::Refuse));
     assert_eq!(policy.denied.len(), 2);
@@ -364,8 +370,8 @@ fn a_project_may_only_tighten_safety() {
 }
 
 #[test]
-fn what_loosens_or_is_no_safety_in_a_project_does_not_count_and_is_said() {
-    let desk = Desk::with("[safety]\nallow_write = false\nmax_auto_steps_per_turn = 5");
+fn project_settings_that_loosen_or_are_not_safety_are_ignored_and_reported() {
+    let desk = ConfigFixture::with("[safety]\nallow_write = false\nmax_auto_steps_per_turn = 5");
     for text in [
         "[safety]\nallow_write = true",
         "[safety]\nallow_sudo = true",
@@ -389,22 +395,22 @@ fn what_loosens_or_is_no_safety_in_a_project_does_not_count_and_is_said() {
 }
 
 #[test]
-fn a_project_file_that_cannot_be_read_is_strict() {
-    let desk = Desk::new();
+fn an_unreadable_project_file_makes_safety_strict() {
+    let desk = ConfigFixture::new();
     let loaded = desk.project("[safety").load_trusted();
     assert_eq!(loaded.settings.policy().write, Limit::Refuse);
-    assert!(said(&loaded)[0].contains("not valid TOML"), "{:?}", said(&loaded));
+    assert!(problem_texts(&loaded)[0].contains("not valid TOML"), "{:?}", problem_texts(&loaded));
 }
 
 #[test]
-fn a_variable_that_makes_no_sense_is_named() {
-    let loaded = Desk::new().load_with(&[("AVOCET_MODE", "fast")], &[]);
+fn an_invalid_variable_is_named() {
+    let loaded = ConfigFixture::new().load_with(&[("AVOCET_MODE", "fast")], &[]);
     let expected = "The variable `AVOCET_MODE`: `mode` must be one of low, high, not `fast`.";
-    assert_eq!(said(&loaded), [expected]);
+    assert_eq!(problem_texts(&loaded), [expected]);
 }
 
 #[test]
-fn the_language_follows_the_locale_until_someone_says_otherwise() {
+fn the_language_follows_the_locale_unless_it_is_set() {
     type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], Lang);
     let cases: [Case<'_>; 5] = [
         ("", &[], Lang::En),
@@ -414,7 +420,7 @@ fn the_language_follows_the_locale_until_someone_says_otherwise() {
         ("lang = \"en\"", &[("LANG", "zh_CN.UTF-8")], Lang::En),
     ];
     for (file, variables, expected) in cases {
-        let loaded = Desk::with(file).load_with(variables, &[]);
+        let loaded = ConfigFixture::with(file).load_with(variables, &[]);
         assert_eq!(loaded.settings.lang, expected, "{file} {variables:?}");
     }
 }
@@ -423,7 +429,7 @@ const COMMENTED: &str = "# mine\nmode = \"low\" # for now\n\n[profiles.default] 
 
 #[test]
 fn an_edit_changes_its_key_and_nothing_else() {
-    let desk = Desk::with(COMMENTED);
+    let desk = ConfigFixture::with(COMMENTED);
     edit::set(&desk.file(), "mode", "high").unwrap();
     edit::set(&desk.file(), "profiles.default.high", "b").unwrap();
     let expected = COMMENTED.replace("\"low\"", "\"high\"").replace("'a'", "\"b\"");
@@ -431,8 +437,8 @@ fn an_edit_changes_its_key_and_nothing_else() {
 }
 
 #[test]
-fn a_key_is_made_with_its_tables_and_taken_out_again() {
-    let desk = Desk::new();
+fn a_key_is_added_with_its_tables_and_removed_again() {
+    let desk = ConfigFixture::new();
     fs::remove_dir(desk.root.path().join("config")).unwrap();
     edit::set(&desk.file(), "profiles.work.base_url", "http://x/v1").unwrap();
     edit::set(&desk.file(), "safety.deny", "git push *, make").unwrap();
@@ -448,9 +454,9 @@ fn a_key_is_made_with_its_tables_and_taken_out_again() {
 
 /// `ROUNDS` says how often; 10 by itself.
 #[test]
-fn settings_that_processes_change_at_once_are_all_there_afterwards() {
+fn concurrent_changes_to_settings_are_all_kept() {
     let rounds = std::env::var("ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(10);
-    let desk = Desk::new();
+    let desk = ConfigFixture::new();
     let home = desk.root.path().join("avocet");
     let changes =
         [("mode", "low"), ("theme", "light"), ("lang", "en"), ("limits.idle_timeout_s", "7")];
@@ -476,7 +482,7 @@ fn settings_that_processes_change_at_once_are_all_there_afterwards() {
 }
 
 #[test]
-fn a_home_folder_that_is_no_full_path_is_refused_and_named() {
+fn a_relative_home_folder_is_refused_and_named() {
     let refused = Paths::find(&Environment::from_pairs([("HOME", "rel/home")])).unwrap_err();
     assert!(refused.localized().text(Lang::En).contains("rel/home"));
     let named = Environment::from_pairs([("HOME", "rel/home"), ("AVOCET_HOME", "/srv/avocet")]);
@@ -484,7 +490,7 @@ fn a_home_folder_that_is_no_full_path_is_refused_and_named() {
 }
 
 #[test]
-fn an_edit_that_makes_no_sense_is_refused_with_a_sentence() {
+fn an_invalid_edit_is_refused_with_a_reason() {
     let cases = [
         ("mdoe", "low", "There is no setting `mdoe`. Did you mean `mode`?"),
         ("mode", "fast", "`mode` must be one of low, high, not `fast`."),
@@ -504,7 +510,7 @@ fn an_edit_that_makes_no_sense_is_refused_with_a_sentence() {
             "`safety.allowed_programs` must be a list of programs, as in `[\"+just\", \"-curl\"]`, not `*`.",
         ),
     ];
-    let desk = Desk::with(COMMENTED);
+    let desk = ConfigFixture::with(COMMENTED);
     for (key, value, expected) in cases {
         let error = edit::set(&desk.file(), key, value).unwrap_err();
         assert_eq!(error.localized().text(Lang::En), expected);
@@ -514,7 +520,7 @@ fn an_edit_that_makes_no_sense_is_refused_with_a_sentence() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_cannot_be_written_is_said() {
+fn an_unwritable_file_is_reported() {
     let file = Path::new("/dev/null/config.toml");
     let error = edit::set(file, "mode", "low").unwrap_err();
     assert!(error.localized().text(Lang::En).contains("/dev/null/config.toml"));

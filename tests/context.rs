@@ -29,7 +29,7 @@ const SUMMARY: &str =
 
 /// What the model does next.
 #[derive(Clone, Debug)]
-enum Next {
+enum ModelBehavior {
     Text(String),
     Fails,
     Hangs,
@@ -39,9 +39,9 @@ enum Next {
 #[derive(Clone, Default)]
 struct Recorder {
     name: &'static str,
-    script: Arc<Mutex<VecDeque<Next>>>,
+    script: Arc<Mutex<VecDeque<ModelBehavior>>>,
     /// What it says when it is asked for a summary.
-    sums: Arc<Mutex<VecDeque<Next>>>,
+    sums: Arc<Mutex<VecDeque<ModelBehavior>>>,
     sent: Arc<Mutex<Vec<Vec<Message>>>>,
 }
 
@@ -56,12 +56,12 @@ impl Model for Recorder {
         let script = if is_summary { &self.sums } else { &self.script };
         let next = script.lock().unwrap().pop_front();
         let text = match next {
-            Some(Next::Text(text)) => text,
-            Some(Next::Fails) => {
+            Some(ModelBehavior::Text(text)) => text,
+            Some(ModelBehavior::Fails) => {
                 let error = ModelError::Stalled { url: "http://x".into(), seconds: 1 };
                 return futures_util::stream::iter([Err(error)]).boxed();
             }
-            Some(Next::Hangs) => return futures_util::stream::pending().boxed(),
+            Some(ModelBehavior::Hangs) => return futures_util::stream::pending().boxed(),
             None if is_summary => SUMMARY.to_owned(),
             None => chat("Done."),
         };
@@ -71,10 +71,10 @@ impl Model for Recorder {
 
 impl Recorder {
     fn will(&self, text: impl Into<String>) {
-        self.script.lock().unwrap().push_back(Next::Text(text.into()));
+        self.script.lock().unwrap().push_back(ModelBehavior::Text(text.into()));
     }
 
-    fn sums(&self, next: Next) {
+    fn summarizes(&self, next: ModelBehavior) {
         self.sums.lock().unwrap().push_back(next);
     }
 
@@ -96,53 +96,53 @@ fn all(messages: &[Message]) -> String {
     messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n")
 }
 
-struct Talk {
+struct ContextSession {
     line: Line,
     model: Recorder,
     folder: tempfile::TempDir,
 }
 
-is_a_line!(Talk);
+is_a_line!(ContextSession);
 
-impl Talk {
-    fn start() -> Talk {
-        Talk::with(Bounds::default(), |_, _| {})
+impl ContextSession {
+    fn start() -> ContextSession {
+        ContextSession::with(Bounds::default(), |_, _| {})
     }
 
-    fn with(bounds: Bounds, change: impl FnOnce(&mut SessionConfig, &Path)) -> Talk {
-        Talk::in_folder(tempfile::tempdir().unwrap(), bounds, change)
+    fn with(bounds: Bounds, change: impl FnOnce(&mut SessionConfig, &Path)) -> ContextSession {
+        ContextSession::in_folder(tempfile::tempdir().unwrap(), bounds, change)
     }
 
     fn in_folder(
         folder: tempfile::TempDir,
         bounds: Bounds,
         change: impl FnOnce(&mut SessionConfig, &Path),
-    ) -> Talk {
+    ) -> ContextSession {
         let real = folder.path().canonicalize().unwrap();
         let model = Recorder { name: "recorder", ..Recorder::default() };
         let mut parts = talk::parts(&real, Arc::new(model.clone()));
         parts.bounds = bounds;
         change(&mut parts, &real);
-        Talk { line: Line::to(parts), model, folder }
+        ContextSession { line: Line::to(parts), model, folder }
     }
 
     /// One that is kept.
-    fn saved() -> Talk {
-        Talk::with(Bounds::default(), |parts, _| talk::saved(parts, false))
+    fn saved() -> ContextSession {
+        ContextSession::with(Bounds::default(), |parts, _| talk::saved(parts, false))
     }
 
     /// Ends it, and takes it up again.
-    async fn resumed(self) -> Talk {
-        let Talk { line, folder, .. } = self;
+    async fn resumed(self) -> ContextSession {
+        let ContextSession { line, folder, .. } = self;
         line.close().await;
-        Talk::in_folder(folder, Bounds::default(), |parts, _| talk::saved(parts, true))
+        ContextSession::in_folder(folder, Bounds::default(), |parts, _| talk::saved(parts, true))
     }
 
     fn folder(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
     }
 
-    async fn ledger(&mut self) -> String {
+    async fn context_page(&mut self) -> String {
         self.send(Op::Report { report: Report::Context }).await;
         self.page().await.join("\n")
     }
@@ -160,7 +160,7 @@ fn shown(page: &Page) -> String {
     page.rows.iter().map(talk::row).collect::<Vec<_>>().join("\n")
 }
 
-fn receipt(told: &[Event]) -> Option<&Compaction> {
+fn compaction(told: &[Event]) -> Option<&Compaction> {
     told.iter().find_map(|event| match event {
         Event::Compacted(receipt) => Some(&**receipt),
         _ => None,
@@ -169,7 +169,7 @@ fn receipt(told: &[Event]) -> Option<&Compaction> {
 
 #[tokio::test]
 async fn thirty_turns_with_large_outputs_stay_below_both_bounds() {
-    let mut talk = Talk::start();
+    let mut talk = ContextSession::start();
     fs::write(talk.folder().join("big.rs"), "let answer = 42; // 答案\n".repeat(4_000)).unwrap();
     let bounds = Bounds::default();
     let mut sizes = Vec::new();
@@ -194,14 +194,14 @@ async fn thirty_turns_with_large_outputs_stay_below_both_bounds() {
 }
 
 #[tokio::test]
-async fn a_long_past_is_summed_up_once_and_a_receipt_says_what_went() {
-    let mut talk = Talk::start();
+async fn a_long_history_is_summarized_once_and_the_compaction_is_reported() {
+    let mut talk = ContextSession::start();
     talk.fill(18, 200).await;
     assert_eq!(talk.model.summaries(), 0);
     let mut receipts = Vec::new();
     for turn in 18..24 {
         let told = talk.turn(&format!("question {turn}")).await;
-        receipts.extend(receipt(&told).cloned());
+        receipts.extend(compaction(&told).cloned());
     }
     assert_eq!((talk.model.summaries(), receipts.len()), (1, 1));
     let receipt = receipts.pop().unwrap();
@@ -218,11 +218,11 @@ async fn a_long_past_is_summed_up_once_and_a_receipt_says_what_went() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_summary_loses_nothing_and_the_turn_goes_on() {
-    for nonsense in [Next::Text("We talked a lot!".into()), Next::Fails] {
-        let mut talk = Talk::start();
+async fn an_invalid_summary_loses_nothing_and_the_turn_continues() {
+    for nonsense in [ModelBehavior::Text("We talked a lot!".into()), ModelBehavior::Fails] {
+        let mut talk = ContextSession::start();
         talk.fill(20, 50).await;
-        talk.model.sums(nonsense);
+        talk.model.summarizes(nonsense);
         talk.model.will(chat("Here."));
         let told = talk.turn("next").await;
         let warned = told.iter().filter(
@@ -230,7 +230,7 @@ async fn an_answer_that_is_no_summary_loses_nothing_and_the_turn_goes_on() {
         );
         assert_eq!(warned.count(), 1);
         assert!(matches!(told.last(), Some(Event::TurnEnded { ending: TurnOutcome::Done, .. })));
-        assert!(receipt(&told).is_none());
+        assert!(compaction(&told).is_none());
         assert!(all(&talk.model.last()).contains("question 1\n"), "the past is still there");
         let told = talk.turn("again").await;
         assert_eq!(talk.model.summaries(), 1, "it is not tried again at once");
@@ -240,10 +240,10 @@ async fn an_answer_that_is_no_summary_loses_nothing_and_the_turn_goes_on() {
 }
 
 #[tokio::test]
-async fn a_stop_while_earlier_turns_are_summed_up_is_heard_at_once() {
-    let mut talk = Talk::start();
+async fn a_stop_during_compaction_takes_effect_at_once() {
+    let mut talk = ContextSession::start();
     talk.fill(20, 50).await;
-    talk.model.sums(Next::Hangs);
+    talk.model.summarizes(ModelBehavior::Hangs);
     talk.send(Op::Submit { text: "next".into() }).await;
     talk.next(|event| matches!(event, Event::Compacting).then_some(())).await;
     talk.send(Op::Stop).await;
@@ -255,12 +255,12 @@ async fn a_stop_while_earlier_turns_are_summed_up_is_heard_at_once() {
 }
 
 #[tokio::test]
-async fn a_person_compresses_with_a_focus_and_not_twice_in_a_row() {
-    let mut talk = Talk::start();
+async fn the_user_compresses_with_a_focus_but_not_twice_in_a_row() {
+    let mut talk = ContextSession::start();
     talk.fill(3, 50).await;
     talk.send(Op::Compress { focus: Some(format!("the lexer and {SECRET}")) }).await;
     let told = talk.until_it_ends().await;
-    let receipt = receipt(&told).unwrap();
+    let receipt = compaction(&told).unwrap();
     assert_eq!((receipt.summed.len(), receipt.turns), (2, 1));
     assert!(receipt.focus.as_deref().unwrap().starts_with("the lexer"));
     let asked = all(&talk.model.last());
@@ -271,16 +271,16 @@ async fn a_person_compresses_with_a_focus_and_not_twice_in_a_row() {
 }
 
 #[tokio::test]
-async fn there_is_nothing_to_compress_at_first() {
-    let mut talk = Talk::start();
+async fn a_new_session_has_nothing_to_compress() {
+    let mut talk = ContextSession::start();
     talk.turn("hi").await;
     talk.send(Op::Compress { focus: None }).await;
     assert_eq!(talk.notice().await.say.phrase(), words::NOTHING_TO_SUM);
 }
 
 #[tokio::test]
-async fn a_dropped_part_comes_back_by_its_id() {
-    let mut talk = Talk::start();
+async fn a_dropped_part_is_recalled_by_its_id() {
+    let mut talk = ContextSession::start();
     talk.model.will(cmd("echo", &["a needle in the output"]));
     talk.turn("find it").await;
     talk.fill(4, 10).await;
@@ -303,8 +303,8 @@ async fn a_dropped_part_comes_back_by_its_id() {
 }
 
 #[tokio::test]
-async fn no_secret_leaves_in_a_turn_or_in_a_summary() {
-    let mut talk = Talk::start();
+async fn no_secret_is_sent_in_a_turn_or_in_a_summary() {
+    let mut talk = ContextSession::start();
     talk.model.will(cmd("echo", &[SECRET]));
     talk.model.will(chat(&format!("it is {SECRET}")));
     talk.turn(&format!("my key is {SECRET}")).await;
@@ -318,14 +318,16 @@ async fn no_secret_leaves_in_a_turn_or_in_a_summary() {
 }
 
 #[tokio::test]
-async fn the_ledger_says_how_a_request_divides() {
-    let mut talk =
-        Talk::with(Bounds::from_room(ContextSize { bytes: 16_000, tokens: 6_000 }), |_, folder| {
+async fn the_context_page_shows_what_a_request_contains() {
+    let mut talk = ContextSession::with(
+        Bounds::from_room(ContextSize { bytes: 16_000, tokens: 6_000 }),
+        |_, folder| {
             fs::write(folder.join("AGENTS.md"), "Use tabs.").unwrap();
-        });
+        },
+    );
     talk.facts(|facts| !facts.notes.is_empty()).await;
     talk.fill(2, 100).await;
-    let page = talk.ledger().await;
+    let page = talk.context_page().await;
     for label in ["system prompt: ", "project instructions: ", "past turns: ", "free: ", "limit: "]
     {
         assert!(page.contains(label), "{label} in {page}");
@@ -336,8 +338,8 @@ async fn the_ledger_says_how_a_request_divides() {
 }
 
 #[tokio::test]
-async fn the_projects_notes_go_along_and_are_read_again_when_they_change() {
-    let mut talk = Talk::with(Bounds::default(), |_, folder| {
+async fn project_instructions_are_sent_and_reread_when_they_change() {
+    let mut talk = ContextSession::with(Bounds::default(), |_, folder| {
         fs::write(folder.join("AGENTS.md"), format!("Use tabs. The key is {SECRET}.")).unwrap();
     });
     let facts = talk.facts(|facts| !facts.notes.is_empty()).await;
@@ -352,8 +354,8 @@ async fn the_projects_notes_go_along_and_are_read_again_when_they_change() {
 }
 
 #[tokio::test]
-async fn notes_of_a_folder_nobody_trusts_are_not_read() {
-    let mut talk = Talk::with(Bounds::default(), |parts, folder| {
+async fn instructions_of_an_untrusted_folder_are_not_read() {
+    let mut talk = ContextSession::with(Bounds::default(), |parts, folder| {
         fs::write(folder.join("AGENTS.md"), "Use tabs.").unwrap();
         parts.security.place.trusted = false;
     });
@@ -362,8 +364,8 @@ async fn notes_of_a_folder_nobody_trusts_are_not_read() {
 }
 
 #[tokio::test]
-async fn notes_that_are_too_long_are_cut_and_it_is_said() {
-    let mut talk = Talk::with(Bounds::default(), |_, folder| {
+async fn instructions_that_are_too_long_are_truncated_and_reported() {
+    let mut talk = ContextSession::with(Bounds::default(), |_, folder| {
         fs::write(folder.join("AGENTS.md"), "x".repeat(40 * 1024)).unwrap();
     });
     assert_eq!(talk.notice().await.say.phrase(), words::NOTES_CUT);
@@ -373,7 +375,7 @@ async fn notes_that_are_too_long_are_cut_and_it_is_said() {
 
 #[tokio::test]
 async fn the_guide_is_never_asked_for_a_summary() {
-    let mut talk = Talk::with(Bounds::default(), |parts, _| {
+    let mut talk = ContextSession::with(Bounds::default(), |parts, _| {
         parts.model_access.first.provider = avocet::protocol::Provider::Guide;
     });
     talk.fill(24, 50).await;
@@ -391,8 +393,8 @@ fn planned(items: &[(&str, &str)]) -> String {
 }
 
 #[tokio::test]
-async fn what_is_open_of_the_plan_goes_with_every_request_until_it_is_done() {
-    let mut talk = Talk::saved();
+async fn open_plan_items_are_sent_with_every_request_until_they_are_done() {
+    let mut talk = ContextSession::saved();
     let secret = format!("rotate {SECRET}");
     talk.model.will(planned(&[("read it", "done"), ("mend it", "doing"), (&secret, "pending")]));
     talk.turn("plan it").await;
@@ -422,8 +424,8 @@ async fn what_is_open_of_the_plan_goes_with_every_request_until_it_is_done() {
 }
 
 #[tokio::test]
-async fn the_longest_plan_is_cut_and_fits() {
-    let mut talk = Talk::start();
+async fn the_longest_plan_is_truncated_to_fit() {
+    let mut talk = ContextSession::start();
     let long = "字".repeat(150);
     talk.model.will(planned(&vec![(long.as_str(), "pending"); 40]));
     talk.turn("plan it").await;
@@ -435,8 +437,8 @@ async fn the_longest_plan_is_cut_and_fits() {
 }
 
 #[tokio::test]
-async fn a_part_that_was_let_go_of_is_found_where_it_is_kept() {
-    let mut talk = Talk::saved();
+async fn a_dropped_part_is_found_in_the_store() {
+    let mut talk = ContextSession::saved();
     talk.model.will(cmd("echo", &["a needle in the output"]));
     talk.turn("find it").await;
     // More than a session holds in memory.
@@ -462,8 +464,8 @@ async fn a_part_that_was_let_go_of_is_found_where_it_is_kept() {
 }
 
 #[tokio::test]
-async fn behind_a_compaction_a_conversation_goes_on_with_the_summary_and_what_came_after() {
-    let mut talk = Talk::saved();
+async fn after_a_compaction_requests_contain_the_summary_and_later_turns() {
+    let mut talk = ContextSession::saved();
     talk.fill(24, 200).await;
     assert_eq!(talk.model.summaries(), 1);
     talk.turn("the last question").await;
@@ -482,10 +484,10 @@ async fn behind_a_compaction_a_conversation_goes_on_with_the_summary_and_what_ca
 }
 
 #[tokio::test]
-async fn what_is_recalled_while_a_turn_runs_costs_nothing_of_that_turn() {
-    let mut talk = Talk::saved();
+async fn a_recall_during_a_turn_does_not_disturb_that_turn() {
+    let mut talk = ContextSession::saved();
     talk.turn("the first").await;
-    talk.model.script.lock().unwrap().push_back(Next::Hangs);
+    talk.model.script.lock().unwrap().push_back(ModelBehavior::Hangs);
     talk.says("the second").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
     talk.send(Op::Recall { id: "turn_1".into() }).await;
@@ -499,8 +501,8 @@ async fn what_is_recalled_while_a_turn_runs_costs_nothing_of_that_turn() {
 }
 
 #[tokio::test]
-async fn what_happened_before_comes_back_with_the_time_it_happened() {
-    let mut talk = Talk::saved();
+async fn history_is_restored_with_its_timestamps() {
+    let mut talk = ContextSession::saved();
     talk.turn("the first").await;
     let zone = jiff::tz::TimeZone::system();
     let now = || session::saved::local_millis(jiff::Timestamp::now().as_millisecond(), &zone);
@@ -542,22 +544,22 @@ fn prose(seed: u64) -> String {
 
 /// `TURNS=2000` for the whole of it.
 #[tokio::test]
-async fn what_is_kept_of_many_turns_is_no_more_than_they_are() {
+async fn many_turns_are_saved_in_bounded_space() {
     let turns = std::env::var("TURNS").ok().and_then(|text| text.parse().ok()).unwrap_or(150_u64);
     // A model that sums up, and one that never does: then the past is kept as it is.
     for sums in [true, false] {
-        let mut talk = Talk::saved();
+        let mut talk = ContextSession::saved();
         for turn in 0..turns {
             if !sums {
-                talk.model.sums(Next::Text("no summary".to_owned()));
-                talk.model.sums(Next::Text("no summary".to_owned()));
+                talk.model.summarizes(ModelBehavior::Text("no summary".to_owned()));
+                talk.model.summarizes(ModelBehavior::Text("no summary".to_owned()));
             }
             talk.model.will(chat(&format!("answer {turn} {}", prose(2 * turn))));
             talk.turn(&format!("question {turn} {}", prose(2 * turn + 1))).await;
         }
         let summaries = talk.model.summaries();
         let (folder, bytes) = (talk.folder(), |folder: &Path| kept_bytes(folder));
-        let Talk { line, folder: held, .. } = talk;
+        let ContextSession { line, folder: held, .. } = talk;
         line.close().await;
         let (took, said) = (bytes(&folder), turns * 2_000);
         println!("{turns} turns, {summaries} summaries asked for: {took} bytes kept");

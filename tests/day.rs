@@ -46,13 +46,13 @@ const MORE: &[&str] = &[
     "env",
 ];
 
-struct Desk {
+struct DayFixture {
     root: tempfile::TempDir,
 }
 
-impl Desk {
-    fn new() -> Desk {
-        let desk = Desk { root: tempfile::tempdir().unwrap() };
+impl DayFixture {
+    fn new() -> DayFixture {
+        let desk = DayFixture { root: tempfile::tempdir().unwrap() };
         let ws = desk.at("ws");
         for folder in ["ws/src", "ws/.ssh", "ws/.cargo", "home", "outside"] {
             fs::create_dir_all(desk.at(folder)).unwrap();
@@ -169,7 +169,12 @@ fn words_of(line: &str) -> Vec<String> {
 }
 
 /// What came of a line, if it runs by itself on this machine.
-async fn ran(desk: &Desk, system: &System, exec: &Exec, line: &str) -> Option<Observation> {
+async fn run_line(
+    desk: &DayFixture,
+    system: &System,
+    exec: &Exec,
+    line: &str,
+) -> Option<Observation> {
     let words = words_of(line);
     let (program, args) = words.split_first()?;
     let place = Workspace::new(desk.at("ws"), desk.at("home"));
@@ -185,8 +190,8 @@ async fn ran(desk: &Desk, system: &System, exec: &Exec, line: &str) -> Option<Ob
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_days_reading_changes_nothing_and_shows_nothing_that_is_closed() {
-    let desk = Desk::new();
+async fn read_only_commands_change_nothing_and_show_nothing_protected() {
+    let desk = DayFixture::new();
     let system = System::new(&desk.at("ws"), &desk.at("home"), &[]);
     let exec = desk.exec(&system);
     let before = desk.files();
@@ -194,7 +199,7 @@ async fn a_days_reading_changes_nothing_and_shows_nothing_that_is_closed() {
     let day = day.filter(|line| TRIED.contains(&line.split(' ').next().unwrap_or_default()));
     let mut count = 0;
     for line in day.chain(MORE.iter().copied()) {
-        let Some(seen) = ran(&desk, &system, &exec, line).await else { continue };
+        let Some(seen) = run_line(&desk, &system, &exec, line).await else { continue };
         count += 1;
         let shown = format!("{}{}", seen.stdout, seen.stderr);
         assert!(!shown.contains(CLOSED), "{line}: {shown}");
@@ -205,8 +210,8 @@ async fn a_days_reading_changes_nothing_and_shows_nothing_that_is_closed() {
 }
 
 #[tokio::test]
-async fn what_a_form_is_for_comes_out() {
-    let desk = Desk::new();
+async fn rewritten_commands_still_print_the_expected_output() {
+    let desk = DayFixture::new();
     let system = System::new(&desk.at("ws"), &desk.at("home"), &[]);
     let exec = desk.exec(&system);
     for (line, expected) in [
@@ -219,7 +224,7 @@ async fn what_a_form_is_for_comes_out() {
         ("env", "PATH="),
         ("git config --get remote.origin.url", "https://example.com/x"),
     ] {
-        let Some(seen) = ran(&desk, &system, &exec, line).await else { continue };
+        let Some(seen) = run_line(&desk, &system, &exec, line).await else { continue };
         assert!(seen.stdout.contains(expected), "{line}: {} {}", seen.stdout, seen.stderr);
     }
 }

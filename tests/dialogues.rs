@@ -48,7 +48,7 @@ fn dialogues() {
     assert!(files.len() >= 3, "the dialogues are there");
     for path in files {
         let text = fs::read_to_string(&path).unwrap();
-        let now: String = cases(&text).iter().map(|case| played(case)).collect();
+        let now: String = cases(&text).iter().map(|case| transcript_of(case)).collect();
         if updates() {
             fs::write(&path, &now).unwrap();
         } else {
@@ -101,7 +101,7 @@ fn block(case: &str, name: &str) -> Option<String> {
 }
 
 /// The case with its expectations as they came out.
-fn played(case: &str) -> String {
+fn transcript_of(case: &str) -> String {
     if block(case, "user").is_none() {
         return case.to_owned();
     }
@@ -128,9 +128,9 @@ fn played(case: &str) -> String {
 
 // The stage
 
-async fn play(case: &str) -> Stage {
+async fn play(case: &str) -> DialogueHost {
     let limit = block(case, "limit").map_or(25, |text| text.trim().parse().unwrap());
-    let mut stage = Stage::new(case);
+    let mut stage = DialogueHost::new(case);
     let (mut next_step, mut next_ask) = (1, 1);
     for (turn, text) in block(case, "user").unwrap().lines().enumerate() {
         let start = TurnStart {
@@ -163,7 +163,7 @@ async fn play(case: &str) -> Stage {
 }
 
 /// A host that plays from the blocks of a case and writes down what it is told.
-struct Stage {
+struct DialogueHost {
     replies: VecDeque<String>,
     decisions: VecDeque<String>,
     observations: VecDeque<String>,
@@ -177,14 +177,14 @@ struct Stage {
     sent: String,
 }
 
-impl Stage {
-    fn new(case: &str) -> Stage {
+impl DialogueHost {
+    fn new(case: &str) -> DialogueHost {
         let parts = |name| -> VecDeque<String> {
             block(case, name)
                 .map(|text| text.split("\n---\n").map(str::to_owned).collect())
                 .unwrap_or_default()
         };
-        Stage {
+        DialogueHost {
             replies: parts("model"),
             decisions: block(case, "decisions")
                 .map(|text| text.lines().map(str::to_owned).collect())
@@ -206,7 +206,7 @@ impl Stage {
     }
 }
 
-impl Host for Stage {
+impl Host for DialogueHost {
     fn policy_context(&mut self) -> PolicyContext<'_> {
         PolicyContext { policy: &self.policy, place: &self.place, world: &self.machine }
     }

@@ -32,13 +32,13 @@ fn further() -> Vec<PathBuf> {
 }
 
 /// A workspace, and files beside it.
-struct Bench {
+struct DifferentialFixture {
     folder: TempDir,
     exec: Exec,
 }
 
-impl Bench {
-    fn new() -> Bench {
+impl DifferentialFixture {
+    fn new() -> DifferentialFixture {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let work = root.join("work");
@@ -56,7 +56,7 @@ impl Bench {
             redactor: None,
             lang: Lang::En,
         });
-        let bench = Bench { folder, exec };
+        let bench = DifferentialFixture { folder, exec };
         bench.fill();
         bench
     }
@@ -143,7 +143,7 @@ impl Bench {
     }
 
     /// What a step that runs by itself shows; `None`: it does not.
-    async fn alone(&self, words: &[String]) -> Option<Observation> {
+    async fn run_unasked(&self, words: &[String]) -> Option<Observation> {
         let (policy, world) = (Policy::default(), self.system());
         let place = Workspace::new(self.work(), self.root().join("home"));
         let scene = PolicyContext { policy: &policy, place: &place, world: &world };
@@ -176,11 +176,11 @@ impl Bench {
     }
 
     /// Everything that is wrong with running these lines.
-    async fn held_against(&self, lines: Vec<Vec<String>>) -> (usize, Vec<String>) {
+    async fn violations(&self, lines: Vec<Vec<String>>) -> (usize, Vec<String>) {
         let (mut ran, mut wrong) = (0, Vec::new());
         let mut before = self.state();
         for lines in lines.chunks(48) {
-            let runs = lines.iter().map(|line| async move { (line, self.alone(line).await) });
+            let runs = lines.iter().map(|line| async move { (line, self.run_unasked(line).await) });
             let seen: Vec<_> = stream::iter(runs).buffered(8).collect().await;
             for (line, seen) in seen {
                 let Some(seen) = seen else { continue };
@@ -222,9 +222,9 @@ fn words_of(promised: &Promised) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn no_option_with_a_value_makes_a_step_that_runs_by_itself_show_or_change_what_is_closed() {
+async fn no_option_value_makes_an_unasked_step_show_or_change_protected_files() {
     let _alone = ALONE.lock().await;
-    let bench = Bench::new();
+    let bench = DifferentialFixture::new();
     let outside = bench.root().join("outside/notes.txt").to_string_lossy().into_owned();
     let (mut lines, mut rows) = (Vec::new(), BTreeSet::new());
     let (mut missing, mut tried) = (BTreeSet::new(), BTreeSet::new());
@@ -245,7 +245,7 @@ async fn no_option_with_a_value_makes_a_step_that_runs_by_itself_show_or_change_
         }
     }
     let count = lines.len();
-    let (ran, wrong) = bench.held_against(lines).await;
+    let (ran, wrong) = bench.violations(lines).await;
     println!("{count} lines, {ran} ran; {} tried, missing: {missing:?}", tried.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     for needed in ["head", "sort", "uniq", "cut", "grep", "sed", "git diff"] {
@@ -254,7 +254,7 @@ async fn no_option_with_a_value_makes_a_step_that_runs_by_itself_show_or_change_
 }
 
 /// Operands that lead to something closed, one way or another.
-fn operands(bench: &Bench) -> Vec<String> {
+fn operands(bench: &DifferentialFixture) -> Vec<String> {
     let outside = bench.root().join("outside/notes.txt").to_string_lossy().into_owned();
     let fixed = [
         "linked.txt",
@@ -284,9 +284,9 @@ fn operands(bench: &Bench) -> Vec<String> {
 /// All rows, options and operands: minutes of work, for whoever changes the tables.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "takes minutes"]
-async fn no_option_at_all_makes_a_step_show_or_change_what_is_closed() {
+async fn no_option_makes_a_step_show_or_change_protected_files() {
     let _alone = ALONE.lock().await;
-    let bench = Bench::new();
+    let bench = DifferentialFixture::new();
     let only = std::env::var("AVOCET_TEST_ROWS").unwrap_or_default();
     // One line of so many, where there is no time for all.
     let each = std::env::var("AVOCET_TEST_EACH").ok().and_then(|text| text.parse().ok());
@@ -328,7 +328,7 @@ async fn no_option_at_all_makes_a_step_show_or_change_what_is_closed() {
             at % each == 0
         });
         let count = lines.len();
-        let (ran, wrong) = bench.held_against(lines).await;
+        let (ran, wrong) = bench.violations(lines).await;
         println!("{}: {ran} of {count}", words_of(&promised));
         wrong.iter().for_each(|wrong| println!("  {wrong}"));
         all.extend(wrong);
@@ -439,24 +439,24 @@ const ONCE_PASSED: &[&str] = &[
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_once_passed_shows_and_changes_nothing() {
+async fn past_bypasses_show_and_change_nothing() {
     let _alone = ALONE.lock().await;
-    let bench = Bench::new();
+    let bench = DifferentialFixture::new();
     let named = named(&bench);
     let filled = |text: &str| {
         named.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
     };
     let lines = ONCE_PASSED.iter().map(|text| line(&filled(text))).collect::<Vec<_>>();
     let lines = lines.into_iter().filter(|line| bench.has(&line[0])).collect();
-    let (ran, wrong) = bench.held_against(lines).await;
+    let (ran, wrong) = bench.violations(lines).await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(ran > 4, "some of them run, with less to show");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_is_left_out_leaves_the_rest_as_it_is() {
+async fn excluding_protected_paths_keeps_the_rest_of_the_output() {
     let _alone = ALONE.lock().await;
-    let bench = Bench::new();
+    let bench = DifferentialFixture::new();
     for (text, shown) in [
         ("grep -rn fn .", "./src/main.rs:1:fn main() {}"),
         ("grep -r --include=*.rs two . -l", "./two/main.rs"),
@@ -487,7 +487,7 @@ async fn what_is_left_out_leaves_the_rest_as_it_is() {
         ("make --version", "Make"),
     ] {
         if bench.has(&line(text)[0]) {
-            let seen = bench.alone(&line(text)).await;
+            let seen = bench.run_unasked(&line(text)).await;
             let seen = seen.unwrap_or_else(|| panic!("{text} asks"));
             assert!(seen.stdout.contains(shown), "{text}: {seen:?}");
         }
@@ -498,27 +498,27 @@ async fn what_is_left_out_leaves_the_rest_as_it_is() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_step_that_compares_files_leaves_the_repository_as_it_is() {
     let _alone = ALONE.lock().await;
-    let bench = Bench::new();
+    let bench = DifferentialFixture::new();
     for text in ["git diff", "git describe --dirty --always", "git describe --broken --always"] {
         let touched = std::fs::File::options().write(true).open(bench.work().join("a.txt"));
         let later = std::time::SystemTime::now() + Duration::from_secs(60);
         touched.unwrap().set_modified(later).unwrap();
         let before = bench.state();
-        let seen = bench.alone(&line(text)).await.unwrap_or_else(|| panic!("{text} asks"));
+        let seen = bench.run_unasked(&line(text)).await.unwrap_or_else(|| panic!("{text} asks"));
         assert_eq!(seen.exit_code, Some(0), "{text}: {seen:?}");
         assert_eq!(bench.state(), before, "{text}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_commit_is_shown_by_its_number_and_what_other_programs_were_given_is_not() {
+async fn a_commit_is_shown_by_its_hash_but_other_programs_arguments_are_hidden() {
     let _alone = ALONE.lock().await;
-    let bench = Bench::new();
+    let bench = DifferentialFixture::new();
     let mut head = Command::new("git");
     let head = head.args(["rev-parse", "--short", "HEAD"]).current_dir(bench.work());
     let head = String::from_utf8(head.output().unwrap().stdout).unwrap();
     let text = format!("git show {}", head.trim());
-    let seen = bench.alone(&line(&text)).await.unwrap();
+    let seen = bench.run_unasked(&line(&text)).await.unwrap();
     assert!(seen.stdout.contains("+more"), "{seen:?}");
     let mut other = Command::new("sh");
     let other = other.args(["-c", "read x", "--password=hunter2"]);
@@ -527,7 +527,7 @@ async fn a_commit_is_shown_by_its_number_and_what_other_programs_were_given_is_n
     for text in
         ["ps aux", "ps -ef", "ps -eo pid,args", "ps -o cmd= -p ID", "ps axww", "ps -F -p ID"]
     {
-        let seen = bench.alone(&line(&text.replace("ID", &id))).await.unwrap();
+        let seen = bench.run_unasked(&line(&text.replace("ID", &id))).await.unwrap();
         assert!(seen.stdout.contains("sh"), "{text}: {seen:?}");
         assert!(!seen.stdout.contains("hunter2"), "{text}");
     }
@@ -536,47 +536,47 @@ async fn a_commit_is_shown_by_its_number_and_what_other_programs_were_given_is_n
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_link_in_the_repository_that_leads_out_of_it_makes_git_wait() {
+async fn a_link_out_of_the_repository_makes_git_ask() {
     let _alone = ALONE.lock().await;
-    let bench = Bench::new();
+    let bench = DifferentialFixture::new();
     let outside = bench.root().join("outside/notes.txt");
-    assert!(bench.alone(&line("git status")).await.is_some());
+    assert!(bench.run_unasked(&line("git status")).await.is_some());
     for place in ["BISECT_LOG", "packed-refs", "shallow", "refs/heads/x", "rebase-merge/done"] {
         let link = bench.work().join(".git").join(place);
         std::fs::create_dir_all(link.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(&outside, &link).unwrap();
         for text in ["git status", "git log -p", "git branch", "git bisect log"] {
-            assert!(bench.alone(&line(text)).await.is_none(), "{place}: {text} runs");
+            assert!(bench.run_unasked(&line(text)).await.is_none(), "{place}: {text} runs");
         }
         std::fs::remove_file(&link).unwrap();
     }
     // A second working tree elsewhere points back, and a link within stays within.
     std::os::unix::fs::symlink("HEAD", bench.work().join(".git/x")).unwrap();
-    assert!(bench.alone(&line("git status")).await.is_some());
+    assert!(bench.run_unasked(&line("git status")).await.is_some());
 }
 
 /// Lines of a file, each an array of words in JSON: for whoever looks for a way through.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs a file of lines"]
-async fn lines_of_a_file_show_and_change_nothing() {
+async fn lines_from_a_given_file_show_and_change_nothing_protected() {
     let _alone = ALONE.lock().await;
-    let bench = Bench::new();
+    let bench = DifferentialFixture::new();
     let text = std::fs::read_to_string(std::env::var("AVOCET_TEST_LINES").unwrap()).unwrap();
     let fill = |text: &str| named(&bench).iter().fold(text.to_owned(), |t, (n, v)| t.replace(n, v));
     let lines: Vec<Vec<String>> =
         text.lines().map(|line| serde_json::from_str(&fill(line)).unwrap()).collect();
     for line in &lines {
-        if let Some(seen) = bench.alone(line).await {
+        if let Some(seen) = bench.run_unasked(line).await {
             println!("runs: {line:?} {:?} {}", seen.exit_code, seen.stdout.len());
         }
     }
-    let (ran, wrong) = bench.held_against(lines).await;
+    let (ran, wrong) = bench.violations(lines).await;
     println!("{ran} ran");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// What the lines name, and what it is on this bench.
-fn named(bench: &Bench) -> [(&'static str, String); 4] {
+fn named(bench: &DifferentialFixture) -> [(&'static str, String); 4] {
     let git = |args: &[&str]| {
         let out = Command::new("git").args(args).current_dir(bench.work()).output().unwrap();
         String::from_utf8(out.stdout).unwrap().trim().to_owned()

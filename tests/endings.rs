@@ -25,7 +25,7 @@ use server::{Reply, Server};
 
 /// How a step comes to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum StepSource {
     Print,
     Json,
     Chat,
@@ -50,15 +50,15 @@ const SIGNALS: &[(&str, u32)] = &[
 
 /// What a step starts: one in a session of its own, one that also clears its environment
 /// and has lost its parent, and one that is waited for.
-struct Tree([String; 3]);
+struct ProcessTree([String; 3]);
 
-impl Tree {
-    fn new() -> Tree {
+impl ProcessTree {
+    fn new() -> ProcessTree {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let at = u64::from(NEXT.fetch_add(1, Ordering::Relaxed)) * 10;
         // Others may run beside this test.
         let first = 1_000_000_000 + u64::from(std::process::id()) * 10_000 + at;
-        Tree([0, 1, 2].map(|n| (first + n).to_string()))
+        ProcessTree([0, 1, 2].map(|n| (first + n).to_string()))
     }
 
     fn line(&self) -> String {
@@ -76,7 +76,7 @@ impl Tree {
     }
 
     #[track_caller]
-    fn becomes(&self, wanted: [usize; 3], what: &str) {
+    fn wait_for_counts(&self, wanted: [usize; 3], what: &str) {
         let deadline = Instant::now() + Duration::from_secs(20);
         while self.running() != wanted {
             assert!(Instant::now() < deadline, "{what}: {:?}", self.running());
@@ -90,9 +90,9 @@ fn envs(bench: &Bench) -> [(&'static str, String); 2] {
     [("HOME", path("home")), ("AVOCET_HOME", path("avocet"))]
 }
 
-fn server(way: Way, tree: &Tree) -> Server {
+fn server(way: StepSource, tree: &ProcessTree) -> Server {
     let line = tree.line();
-    if way == Way::Script {
+    if way == StepSource::Script {
         let call = format!("@exec(program=\"bash\", args=[\"-c\", \"{line}\"])");
         return Server::start(vec![Reply::text(&call, 4)]);
     }
@@ -103,32 +103,32 @@ fn server(way: Way, tree: &Tree) -> Server {
 }
 
 /// The command line of a way in which nobody is there to be asked.
-fn args(way: Way, bench: &Bench, tree: &Tree) -> Vec<String> {
+fn args(way: StepSource, bench: &Bench, tree: &ProcessTree) -> Vec<String> {
     let line = tree.line();
     let words: &[&str] = match way {
-        Way::Print => &["-p", "-y", "go"],
-        Way::Json => &["--json", "-p", "-y", "go"],
-        Way::Chat => &["chat", "--approve-steps"],
-        Way::Script => {
+        StepSource::Print => &["-p", "-y", "go"],
+        StepSource::Json => &["--json", "-p", "-y", "go"],
+        StepSource::Chat => &["chat", "--approve-steps"],
+        StepSource::Script => {
             let script = "---\ntools: [exec]\n---\nuser: go\nassistant: \"[[A]]\"\n";
             fs::write(bench.work().join("wait.ai.yaml"), script).unwrap();
             &["run", "-y", "wait.ai.yaml"]
         }
-        Way::Piece => {
+        StepSource::Piece => {
             let folder = bench.root.path().join("avocet/commands");
             fs::create_dir_all(&folder).unwrap();
             fs::write(folder.join("wait.toml"), format!("prompt = '''got !{{{line}}}'''\n"))
                 .unwrap();
             &["command", "run", "wait", "-y"]
         }
-        Way::Linear => &["--linear"],
+        StepSource::Linear => &["--linear"],
     };
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
 /// Sends the signal to a run with a running step, and looks at what is left.
-fn ends_by(way: Way, (name, number): (&str, u32)) {
-    let (bench, tree) = (Bench::new(), Tree::new());
+fn assert_ended_by(way: StepSource, (name, number): (&str, u32)) {
+    let (bench, tree) = (Bench::new(), ProcessTree::new());
     let server = server(way, &tree);
     let before = [
         "--trust",
@@ -142,13 +142,13 @@ fn ends_by(way: Way, (name, number): (&str, u32)) {
     let args: Vec<String> = before.into_iter().chain(args(way, &bench, &tree)).collect();
     fs::write(bench.root.path().join("asked"), "go\n").unwrap();
     let asked = fs::File::open(bench.root.path().join("asked")).unwrap();
-    let stdin = if way == Way::Chat { Stdio::from(asked) } else { Stdio::null() };
+    let stdin = if way == StepSource::Chat { Stdio::from(asked) } else { Stdio::null() };
     let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
     command.args(&args).current_dir(bench.work());
     command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").envs(envs(&bench));
     command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
-    tree.becomes([1, 1, 1], &format!("{way:?}: the step runs"));
+    tree.wait_for_counts([1, 1, 1], &format!("{way:?}: the step runs"));
     let began = Instant::now();
     kill(name, child.id());
     let status = child.wait().unwrap();
@@ -165,32 +165,32 @@ fn kill(signal: &str, id: u32) {
 }
 
 #[test]
-fn a_signal_ends_a_printed_turn_with_all_its_step_started() {
-    SIGNALS.iter().for_each(|signal| ends_by(Way::Print, *signal));
+fn a_signal_ends_a_printed_turn_and_its_process_tree() {
+    SIGNALS.iter().for_each(|signal| assert_ended_by(StepSource::Print, *signal));
 }
 
 #[test]
-fn a_signal_ends_a_turn_in_json_with_all_its_step_started() {
-    SIGNALS.iter().for_each(|signal| ends_by(Way::Json, *signal));
+fn a_signal_ends_a_json_turn_and_its_process_tree() {
+    SIGNALS.iter().for_each(|signal| assert_ended_by(StepSource::Json, *signal));
 }
 
 #[test]
-fn a_signal_ends_a_piped_chat_with_all_its_step_started() {
-    SIGNALS.iter().for_each(|signal| ends_by(Way::Chat, *signal));
+fn a_signal_ends_a_piped_chat_and_its_process_tree() {
+    SIGNALS.iter().for_each(|signal| assert_ended_by(StepSource::Chat, *signal));
 }
 
 #[test]
-fn a_signal_ends_a_script_with_all_its_step_started() {
-    SIGNALS.iter().for_each(|signal| ends_by(Way::Script, *signal));
+fn a_signal_ends_a_script_and_its_process_tree() {
+    SIGNALS.iter().for_each(|signal| assert_ended_by(StepSource::Script, *signal));
 }
 
 #[test]
-fn a_signal_ends_the_shell_piece_of_a_template_with_all_it_started() {
-    SIGNALS.iter().for_each(|signal| ends_by(Way::Piece, *signal));
+fn a_signal_ends_a_template_command_and_its_process_tree() {
+    SIGNALS.iter().for_each(|signal| assert_ended_by(StepSource::Piece, *signal));
 }
 
 /// A linear conversation whose step runs, in a terminal of its own.
-fn linear(bench: &Bench, server: &Server, tree: &Tree) -> Screen {
+fn linear(bench: &Bench, server: &Server, tree: &ProcessTree) -> Screen {
     let envs = envs(bench);
     let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
     let work = bench.work().display().to_string();
@@ -203,16 +203,16 @@ fn linear(bench: &Bench, server: &Server, tree: &Tree) -> Screen {
     // The sign that an answer is read.
     screen.wait_for_column(2);
     screen.press("4\r");
-    tree.becomes([1, 1, 1], "linear: the step runs");
+    tree.wait_for_counts([1, 1, 1], "linear: the step runs");
     screen
 }
 
 #[test]
-fn a_signal_ends_a_linear_conversation_with_all_its_step_started() {
+fn a_signal_ends_a_plain_conversation_and_its_process_tree() {
     // Ctrl-C stops the turn there, and the conversation goes on.
     for (name, number) in SIGNALS.iter().filter(|(name, _)| *name != "INT") {
-        let (bench, tree) = (Bench::new(), Tree::new());
-        let server = server(Way::Linear, &tree);
+        let (bench, tree) = (Bench::new(), ProcessTree::new());
+        let server = server(StepSource::Linear, &tree);
         let mut screen = linear(&bench, &server, &tree);
         let began = Instant::now();
         screen.signal(name);
@@ -223,21 +223,21 @@ fn a_signal_ends_a_linear_conversation_with_all_its_step_started() {
 }
 
 #[test]
-fn ctrl_c_ends_the_step_of_a_linear_conversation_and_the_conversation_goes_on() {
-    let (bench, tree) = (Bench::new(), Tree::new());
-    let server = server(Way::Linear, &tree);
+fn ctrl_c_ends_the_step_and_the_plain_conversation_continues() {
+    let (bench, tree) = (Bench::new(), ProcessTree::new());
+    let server = server(StepSource::Linear, &tree);
     let mut screen = linear(&bench, &server, &tree);
     screen.signal("INT");
-    tree.becomes([0, 0, 0], "the step ends");
+    tree.wait_for_counts([0, 0, 0], "the step ends");
     screen.press("/exit\r");
     assert_eq!(screen.wait_for_exit(), 0, "{}", screen.text());
 }
 
 #[test]
-fn a_terminal_that_goes_ends_a_linear_conversation_with_all_its_step_started() {
-    let (bench, tree) = (Bench::new(), Tree::new());
-    let server = server(Way::Linear, &tree);
+fn a_hang_up_ends_a_plain_conversation_and_its_process_tree() {
+    let (bench, tree) = (Bench::new(), ProcessTree::new());
+    let server = server(StepSource::Linear, &tree);
     let screen = linear(&bench, &server, &tree);
     screen.hang_up_and_wait();
-    tree.becomes([0, 0, 0], "the step ends");
+    tree.wait_for_counts([0, 0, 0], "the step ends");
 }

@@ -57,7 +57,7 @@ fn command(bench: &Bench, args: &[&str]) -> Command {
     command
 }
 
-fn said(output: &Output) -> String {
+fn stderr_text(output: &Output) -> String {
     let (out, err) = (&output.stdout, &output.stderr);
     format!("{}{}", String::from_utf8_lossy(out), String::from_utf8_lossy(err))
 }
@@ -94,7 +94,7 @@ const LIMITS: &[(&str, &[u32])] = &[
 ];
 
 #[test]
-fn whatever_is_limited_one_sentence_says_so_and_nothing_breaks_off() {
+fn every_resource_limit_gives_one_sentence_and_no_crash() {
     let bench = bench();
     let model = scripted(&bench, &[ls(), DONE.to_owned()]);
     fs::write(bench.work().join("s.ai.yaml"), "user: go\nassistant: \"[[A]]\"\n").unwrap();
@@ -110,7 +110,7 @@ fn whatever_is_limited_one_sentence_says_so_and_nothing_breaks_off() {
         for number in *numbers {
             for args in ways {
                 let output = limited(&bench, &format!("{limit} {number}"), args);
-                let said = said(&output);
+                let said = stderr_text(&output);
                 let what = format!("ulimit {limit} {number}, {args:?}: {said}");
                 for word in ["panicked", "RUST_BACKTRACE", "memory allocation"] {
                     assert!(!said.contains(word), "{what}");
@@ -124,7 +124,7 @@ fn whatever_is_limited_one_sentence_says_so_and_nothing_breaks_off() {
 }
 
 #[test]
-fn a_screen_that_has_too_little_says_so_and_leaves_the_terminal_as_it_was() {
+fn a_screen_without_enough_resources_says_so_and_restores_the_terminal() {
     for limit in ["-n 16", "-n 24", "-v 100000"] {
         let bench = bench();
         let model = scripted(&bench, &[DONE.to_owned()]);
@@ -140,7 +140,7 @@ fn a_screen_that_has_too_little_says_so_and_leaves_the_terminal_as_it_was() {
 }
 
 #[test]
-fn memory_that_is_not_to_be_had_in_a_turn_gives_the_terminal_back() {
+fn running_out_of_memory_in_a_turn_restores_the_terminal() {
     let bench = bench();
     // One answer of 24 MB.
     let text = "word ".repeat(5_000_000);
@@ -169,7 +169,7 @@ fn memory_that_is_not_to_be_had_in_a_turn_gives_the_terminal_back() {
 }
 
 #[test]
-fn a_folder_that_goes_in_the_middle_of_a_turn_is_said() {
+fn a_folder_removed_during_a_turn_is_reported() {
     for closed in [false, true] {
         let bench = bench();
         if closed && rustix::process::getuid().is_root() {
@@ -196,7 +196,7 @@ fn a_folder_that_goes_in_the_middle_of_a_turn_is_said() {
         if closed {
             mode(0o700).unwrap();
         }
-        let said = said(&output);
+        let said = stderr_text(&output);
         assert!(said.contains(bench.work().to_str().unwrap()), "{said}");
         assert!(said.contains("All done.") && !said.contains("panicked"), "{said}");
     }
@@ -226,17 +226,17 @@ impl Drop for Disk {
 }
 
 /// A turn with a step works, and what is said names the place.
-fn is_worked_around(bench: &Bench, what: &str) {
+fn assert_run_succeeds(bench: &Bench, what: &str) {
     let model = scripted(bench, &[ls(), DONE.to_owned()]);
     let output = command(bench, &["--model", &model, "-p", "go"]).output().unwrap();
-    let said = said(&output);
+    let said = stderr_text(&output);
     assert_eq!(output.status.code(), Some(0), "{what}: {said}");
     assert!(said.contains("All done.") && !said.contains("not started"), "{what}: {said}");
     assert!(said.contains(bench.root.path().join("temp").to_str().unwrap()), "{what}: {said}");
 }
 
 #[test]
-fn a_temporary_place_that_is_full_or_only_read_is_named_and_worked_around() {
+fn a_full_or_read_only_temporary_folder_is_named_and_replaced() {
     for (what, options) in
         [("full", "size=4k,nr_inodes=10"), ("no inode", "nr_inodes=1"), ("read-only", "ro")]
     {
@@ -246,12 +246,12 @@ fn a_temporary_place_that_is_full_or_only_read_is_named_and_worked_around() {
         if what == "full" {
             let _ = fs::write(temp.join("filling"), vec![0; 64 * 1024]);
         }
-        is_worked_around(&bench, what);
+        assert_run_succeeds(&bench, what);
     }
 }
 
 #[test]
-fn a_temporary_place_that_is_no_folder_or_open_to_others_is_named_and_worked_around() {
+fn a_temporary_folder_that_is_a_file_or_open_to_others_is_replaced() {
     let temp = |bench: &Bench| bench.root.path().join("temp");
     let cases: [(&str, fn(&Path)); 4] = [
         ("missing", |temp| fs::remove_dir(temp).unwrap()),
@@ -270,20 +270,20 @@ fn a_temporary_place_that_is_no_folder_or_open_to_others_is_named_and_worked_aro
     for (what, spoil) in cases {
         let bench = bench();
         spoil(&temp(&bench));
-        is_worked_around(&bench, what);
+        assert_run_succeeds(&bench, what);
         let left = fs::read_dir(temp(&bench)).into_iter().flatten().count();
         assert_eq!(left, 0, "{what}");
     }
 }
 
 #[test]
-fn a_temporary_place_that_is_open_to_all_and_sticky_is_used() {
+fn a_sticky_world_writable_temporary_folder_is_used() {
     let bench = bench();
     let temp = bench.root.path().join("temp");
     fs::set_permissions(&temp, fs::Permissions::from_mode(0o1777)).unwrap();
     let model = scripted(&bench, &[ls(), DONE.to_owned()]);
     let output = command(&bench, &["--model", &model, "-p", "go"]).output().unwrap();
-    assert!(!said(&output).contains(temp.to_str().unwrap()), "{}", said(&output));
+    assert!(!stderr_text(&output).contains(temp.to_str().unwrap()), "{}", stderr_text(&output));
 }
 
 fn file(tool: &str, input: Value) -> Value {
@@ -330,7 +330,7 @@ fn kill(child: &mut Child) {
 }
 
 #[test]
-fn what_a_kill_in_the_middle_of_a_write_left_is_swept_by_the_next_start() {
+fn the_next_start_removes_files_of_a_write_that_was_killed() {
     let rounds = std::env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(30);
     let bench = bench();
     let root = bench.root.path();
@@ -363,7 +363,7 @@ fn what_a_kill_in_the_middle_of_a_write_left_is_swept_by_the_next_start() {
     }
     let next = scripted(&bench, &[DONE.to_owned()]);
     let output = command(&bench, &["--model", &next, "-p", "go"]).output().unwrap();
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", stderr_text(&output));
     println!("{rounds} kills: {left} files seen half written, {most:?} at most");
     let swept = Instant::now();
     loop {

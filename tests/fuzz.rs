@@ -28,31 +28,31 @@ fn replay(target: &str, holds: fn(&[u8])) {
 }
 
 #[test]
-fn the_seeds_of_arguments_hold() {
+fn the_argument_seeds_pass() {
     replay("arguments", holds::arguments);
 }
 
 #[test]
-fn the_seeds_of_shell_lines_hold() {
+fn the_shell_line_seeds_pass() {
     replay("shell", holds::shell);
 }
 
 #[test]
-fn the_seeds_of_the_cleaner_hold() {
+fn the_sanitizer_seeds_pass() {
     replay("cleaner", holds::cleaner);
 }
 
 #[test]
-fn the_seeds_of_replies_hold() {
+fn the_reply_seeds_pass() {
     replay("reply", holds::reply);
 }
 
 #[test]
-fn the_seeds_of_scripts_hold() {
+fn the_script_seeds_pass() {
     replay("script", holds::script);
 }
 
 #[test]
-fn the_seeds_of_calls_hold() {
+fn the_call_seeds_pass() {
     replay("calls", holds::calls);
 }

@@ -79,7 +79,7 @@ impl Bench {
 }
 
 #[test]
-fn a_script_is_run_by_its_line_and_y_says_yes_to_what_it_asks() {
+fn run_starts_a_script_and_y_approves_its_questions() {
     let bench = Bench::new();
     bench.file(
         "asks.ai.yaml",
@@ -97,7 +97,7 @@ fn a_script_is_run_by_its_line_and_y_says_yes_to_what_it_asks() {
 }
 
 #[test]
-fn a_script_is_a_step_of_a_turn_without_a_screen_too() {
+fn a_script_is_a_step_of_a_headless_turn_too() {
     let bench = Bench::new();
     let folder = bench.work().join(".avocet/scripts");
     fs::create_dir_all(&folder).unwrap();
@@ -115,7 +115,7 @@ fn a_script_is_a_step_of_a_turn_without_a_screen_too() {
 }
 
 #[test]
-fn a_folder_nobody_trusted_runs_nothing_by_itself() {
+fn an_untrusted_folder_runs_nothing_unasked() {
     let bench = Bench::new();
     let model = bench.script(&[&cmd("git", &["status"]), DONE]);
     let elsewhere = bench.root.path().join("home");
@@ -167,7 +167,7 @@ fn cmd(program: &str, args: &[&str]) -> String {
 const DONE: &str = r#"{"type":"chat","message":"All done.","data":{"format":"plain"}}"#;
 
 #[test]
-fn the_answer_goes_to_stdout_and_nothing_else_does() {
+fn only_the_answer_goes_to_stdout() {
     let bench = Bench::new();
     let model = bench.script(&[&cmd("pwd", &[]), DONE]);
     let output = bench.run(&["--model", &model, "-p", "hello"]);
@@ -177,7 +177,7 @@ fn the_answer_goes_to_stdout_and_nothing_else_does() {
 }
 
 #[test]
-fn the_guide_says_what_changed_in_the_folder_it_stands_in() {
+fn the_guide_reports_changes_in_the_current_folder() {
     let bench = Bench::new();
     bench.git(&["init", "-q"]);
     bench.file("notes.txt", "one\n");
@@ -204,7 +204,7 @@ fn json_prints_every_event_on_a_line_of_its_own() {
 }
 
 #[test]
-fn a_step_that_would_ask_is_declined_when_nobody_is_there() {
+fn a_step_that_asks_is_declined_when_no_user_is_present() {
     let bench = Bench::new();
     let model = bench.script(&[&cmd("mkdir", &["made"]), DONE]);
     let output = bench.run(&["--model", &model, "-p", "make it"]);
@@ -213,7 +213,7 @@ fn a_step_that_would_ask_is_declined_when_nobody_is_there() {
 }
 
 #[test]
-fn yes_answers_for_what_asks() {
+fn yes_approves_steps_that_ask() {
     let bench = Bench::new();
     let model = bench.script(&[&cmd("mkdir", &["made"]), DONE]);
     let output = bench.run(&["-y", "--model", &model, "-p", "make it"]);
@@ -223,7 +223,7 @@ fn yes_answers_for_what_asks() {
 
 /// Whoever said yes beforehand did not mean it without the sandbox.
 #[test]
-fn no_yes_said_ahead_runs_a_step_without_the_sandbox() {
+fn approval_in_advance_never_runs_a_step_without_the_sandbox() {
     let bench = Bench::new();
     if !out(&bench.run(&["doctor"])).contains("`work`") {
         return println!("SKIPPED, no sandbox on this machine");
@@ -244,7 +244,7 @@ fn no_yes_said_ahead_runs_a_step_without_the_sandbox() {
 }
 
 #[test]
-fn a_yes_to_a_template_is_none_to_the_steps_of_the_model() {
+fn approving_a_template_does_not_approve_the_models_steps() {
     let bench = Bench::new();
     let commands = bench.root.path().join("avocet/commands");
     fs::create_dir_all(&commands).unwrap();
@@ -285,7 +285,7 @@ fn a_yes_to_a_template_is_none_to_the_steps_of_the_model() {
 }
 
 #[test]
-fn a_yes_covers_no_template_of_a_folder_that_is_not_trusted_and_none_of_high_risk() {
+fn yes_approves_no_untrusted_and_no_high_risk_template() {
     let bench = Bench::new();
     let commands = bench.work().join(".avocet/commands");
     fs::create_dir_all(&commands).unwrap();
@@ -341,7 +341,7 @@ fn tool(name: &str, input: Value) -> String {
 }
 
 #[test]
-fn a_secret_is_written_back_as_its_value_and_is_sent_and_kept_nowhere() {
+fn a_masked_secret_is_written_as_its_value_and_never_sent_or_saved() {
     let key = "sk-proj-aB3dE6gH9kaB3dE6gH9kaB3d";
     let bench = Bench::new();
     let before = format!("API_KEY = \"{key}\"\nDB_PASS=s3cr3tpw\nport = 1\n");
@@ -390,7 +390,7 @@ fn a_secret_is_written_back_as_its_value_and_is_sent_and_kept_nowhere() {
 }
 
 #[test]
-fn after_a_session_is_resumed_a_known_mask_turns_back_and_a_dead_one_is_refused() {
+fn after_a_resume_a_known_mask_is_restored_and_an_unknown_one_is_refused() {
     let key = "sk-proj-aB3dE6gH9kaB3dE6gH9kaB3d";
     let bench = Bench::new();
     let before = format!("API_KEY = \"{key}\"\nport = 1\n");
@@ -497,7 +497,7 @@ fn a_key_in_a_message_reaches_the_model_masked_and_the_file_as_it_is() {
 }
 
 #[test]
-fn no_flag_hands_out_a_secret_but_the_one_that_names_it() {
+fn only_approve_secrets_hands_out_a_secret() {
     let bench = Bench::new();
     bench.file(".env", "NAME=value\n");
     let write = tool("file.write", serde_json::json!({"path": "a.txt", "content": "x\n"}));
@@ -521,7 +521,7 @@ fn no_flag_hands_out_a_secret_but_the_one_that_names_it() {
 }
 
 #[test]
-fn yes_does_not_answer_for_what_is_refused() {
+fn yes_does_not_approve_denied_steps() {
     let bench = Bench::new();
     bench.file("keep.txt", "kept");
     let model = bench.script(&[&cmd("rm", &["-rf", "keep.txt"]), DONE]);
@@ -532,7 +532,7 @@ fn yes_does_not_answer_for_what_is_refused() {
 }
 
 #[test]
-fn what_was_declined_is_told_to_the_model() {
+fn the_model_learns_of_declined_steps() {
     let bench = Bench::new();
     let server = server::Server::start(vec![
         server::Reply::text(&cmd("mkdir", &["made"]), 8),
@@ -563,7 +563,7 @@ fn an_unreachable_server_is_one_sentence_and_5() {
 }
 
 #[test]
-fn bad_answers_of_a_server_are_each_said_in_words() {
+fn each_bad_server_answer_is_reported_in_words() {
     use server::Reply;
     let cases: [(&str, Vec<Reply>); 4] = [
         ("key", vec![Reply::status(401).body(r#"{"error":{"message":"bad key"}}"#)]),
@@ -592,7 +592,7 @@ fn bad_answers_of_a_server_are_each_said_in_words() {
 }
 
 #[test]
-fn the_key_travels_in_its_header_alone() {
+fn the_key_is_sent_only_in_its_header() {
     let bench = Bench::new();
     let server = server::Server::start(vec![server::Reply::text(DONE, 8)]);
     let output = bench
@@ -633,7 +633,7 @@ fn standard_input_is_added_to_the_prompt() {
 }
 
 #[test]
-fn a_bot_gives_its_prompt_and_its_sampling() {
+fn a_bot_sets_the_prompt_and_the_sampling() {
     let bench = Bench::new();
     bench.settings("");
     let bots = bench.root.path().join("avocet/bots");
@@ -671,7 +671,7 @@ fn an_answer_is_checked_against_a_schema() {
 }
 
 #[test]
-fn wrong_use_exits_2_and_says_what_to_do() {
+fn a_usage_error_exits_2_with_a_hint() {
     let bench = Bench::new();
     for args in [&["--no-such-flag"][..], &["chat", "../escape"], &["--mode", "middle", "-p", "x"]]
     {
@@ -682,7 +682,7 @@ fn wrong_use_exits_2_and_says_what_to_do() {
 }
 
 #[test]
-fn a_screen_without_a_terminal_is_refused_in_one_sentence() {
+fn a_screen_without_a_terminal_is_refused_with_one_sentence() {
     let bench = Bench::new();
     let output = bench.run(&[]);
     exits(&output, 2);
@@ -690,7 +690,7 @@ fn a_screen_without_a_terminal_is_refused_in_one_sentence() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_error() {
+fn a_reader_that_closes_the_pipe_early_is_not_an_error() {
     let bench = Bench::new();
     let long = serde_json::json!({"type":"chat","message":"line\n".repeat(100_000),"data":{"format":"plain"}});
     let model = bench.script(&[&long.to_string()]);
@@ -718,7 +718,7 @@ fn a_broken_settings_file_is_named_with_its_line_and_stays_as_it_was() {
 }
 
 #[test]
-fn people_are_spoken_to_in_their_language() {
+fn messages_are_in_the_users_language() {
     let bench = Bench::new();
     let model = bench.script(&[&cmd("rm", &["-rf", "x"]), DONE]);
     let output = bench.run(&["--lang", "zh", "--model", &model, "-p", "hi"]);
@@ -771,7 +771,7 @@ fn settings_are_read_and_written_by_the_command_line() {
 }
 
 #[test]
-fn without_a_name_the_first_model_of_the_server_answers() {
+fn without_a_model_name_the_servers_first_model_answers() {
     let bench = Bench::new();
     let server =
         server::Server::start_with_models(vec![server::Reply::text(DONE, 8)], &["qwen", "b"]);
@@ -794,7 +794,7 @@ fn with_cargo(bench: &Bench) -> String {
 
 #[cfg(unix)]
 #[test]
-fn what_the_check_of_a_project_finds_after_an_edit_reaches_the_model() {
+fn findings_of_the_project_check_after_an_edit_reach_the_model() {
     let bench = Bench::new();
     bench.settings(
         "[project]\ncheck = [\"cargo\", \"check\", \"--offline\", \"--message-format=json\"]\n",
@@ -858,7 +858,7 @@ fn what_the_check_of_a_project_finds_after_an_edit_reaches_the_model() {
 }
 
 #[test]
-fn policy_explain_judges_the_step_of_a_tool_and_does_not_do_it() {
+fn policy_explain_assesses_a_tool_step_without_running_it() {
     let bench = Bench::new();
     let input = r#"{"path":"new.txt","content":"hello\n"}"#;
     let args = ["policy", "explain", "--tool", "file.write", "--args", input];
@@ -889,7 +889,7 @@ fn policy_explain_judges_the_step_of_a_tool_and_does_not_do_it() {
 }
 
 #[test]
-fn what_waits_for_trust_is_named_where_it_is_missed() {
+fn extensions_that_need_trust_are_named_when_missing() {
     let bench = Bench::new();
     let skill = bench.work().join(".claude/skills/tidy");
     fs::create_dir_all(&skill).unwrap();

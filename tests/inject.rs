@@ -89,7 +89,7 @@ fn start(bench: &Bench, server: &Server) -> Screen {
 }
 
 #[track_caller]
-fn nothing_reached(screen: &Screen, payload: &Payload) {
+fn assert_neutralized(screen: &Screen, payload: &Payload) {
     let raw = screen.raw();
     for never in payload.never.iter().filter(|never| never.len() > 1) {
         let there = raw.windows(never.len()).any(|window| window == never);
@@ -98,7 +98,7 @@ fn nothing_reached(screen: &Screen, payload: &Payload) {
 }
 
 #[track_caller]
-fn is_seen(screen: &Screen, payload: &Payload, by: &str) {
+fn assert_shown(screen: &Screen, payload: &Payload, by: &str) {
     let Some(mark) = payload.mark() else { return };
     let seen = screen.shows_within(mark, Duration::from_secs(15));
     assert!(seen, "{} by {by}: no {mark:?}\n{}", payload.file, screen.text());
@@ -116,7 +116,7 @@ fn say(screen: &mut Screen, words: &str) {
 }
 
 #[test]
-fn what_a_model_says_controls_nothing_and_is_read() {
+fn text_of_a_model_is_neutralized_and_readable() {
     // Few enough that the context is not compressed in between.
     let mut payloads = payloads("model_text");
     payloads.sort_by_key(|payload| payload.bytes.len());
@@ -132,14 +132,14 @@ fn what_a_model_says_controls_nothing_and_is_read() {
         for (at, payload) in payloads.iter().enumerate() {
             say(&mut screen, &format!("question {at}"));
             server.wait_for_requests(at + 1);
-            is_seen(&screen, payload, "the model");
-            nothing_reached(&screen, payload);
+            assert_shown(&screen, payload, "the model");
+            assert_neutralized(&screen, payload);
         }
     }
 }
 
 #[test]
-fn what_a_command_prints_controls_nothing_and_is_read() {
+fn output_of_a_command_is_neutralized_and_readable() {
     let bench = Bench::new();
     let payloads = payloads("cmd_stdout");
     let server = Server::start(Vec::<Reply>::new());
@@ -156,13 +156,13 @@ fn what_a_command_prints_controls_nothing_and_is_read() {
             }
         }
         screen.wait_for(&format!("over {at}"));
-        is_seen(&screen, payload, "a command");
-        nothing_reached(&screen, payload);
+        assert_shown(&screen, payload, "a command");
+        assert_neutralized(&screen, payload);
     }
 }
 
 #[test]
-fn what_a_file_holds_controls_nothing() {
+fn contents_of_a_file_are_neutralized() {
     let bench = Bench::new();
     let payloads = payloads("file_content");
     let done = |at: usize| Reply::chat(&format!("read {at}"));
@@ -177,12 +177,12 @@ fn what_a_file_holds_controls_nothing() {
         fs::write(bench.work().join("payload"), &payload.bytes).unwrap();
         say(&mut screen, "what does it say?");
         screen.wait_for(&format!("read {at}"));
-        nothing_reached(&screen, payload);
+        assert_neutralized(&screen, payload);
     }
 }
 
 #[test]
-fn what_a_server_complains_of_controls_nothing() {
+fn errors_of_a_server_are_neutralized() {
     let bench = Bench::new();
     let mut payloads = payloads("provider_error");
     payloads.retain(|payload| payload.mark().is_some());
@@ -194,8 +194,8 @@ fn what_a_server_complains_of_controls_nothing() {
     let mut screen = start(&bench, &server);
     for (at, payload) in payloads.iter().enumerate() {
         say(&mut screen, &format!("question {at}"));
-        is_seen(&screen, payload, "a server");
-        nothing_reached(&screen, payload);
+        assert_shown(&screen, payload, "a server");
+        assert_neutralized(&screen, payload);
     }
 }
 
@@ -215,7 +215,7 @@ const SEQUENCES: &[&str] = &[
 
 /// None of them reached the terminal as it is.
 #[track_caller]
-fn no_sequence_reached(screen: &Screen, way: &str) {
+fn assert_no_sequence(screen: &Screen, way: &str) {
     let raw = screen.raw();
     for sequence in SEQUENCES {
         let there = raw.windows(sequence.len()).any(|window| window == sequence.as_bytes());
@@ -229,7 +229,7 @@ fn no_sequence_reached(screen: &Screen, way: &str) {
 /// Names and titles are words of strangers too: of files, branches, commands, scripts,
 /// sessions and models.
 #[test]
-fn what_things_are_called_controls_nothing() {
+fn names_are_neutralized() {
     let bench = Bench::new();
     let work = bench.work();
     let all = SEQUENCES.concat().replace('/', "");
@@ -251,40 +251,40 @@ fn what_things_are_called_controls_nothing() {
     ];
     let server = Server::start(replies);
     let mut screen = start(&bench, &server);
-    no_sequence_reached(&screen, "the branch");
+    assert_no_sequence(&screen, "the branch");
     screen.press("@zed");
     assert!(screen.shows_within("zedscript", Duration::from_secs(10)), "{}", screen.text());
-    no_sequence_reached(&screen, "the list of files");
+    assert_no_sequence(&screen, "the list of files");
     screen.press("\u{1b}");
     screen.wait_gone("mention");
     screen.press("\u{15}");
     screen.wait_gone("@zed");
     say(&mut screen, "!ls");
     assert!(screen.shows_within("zed0", Duration::from_secs(10)), "{}", screen.text());
-    no_sequence_reached(&screen, "the names of files");
+    assert_no_sequence(&screen, "the names of files");
     screen.press("/zed");
     assert!(screen.shows_within("about", Duration::from_secs(10)), "{}", screen.text());
-    no_sequence_reached(&screen, "the list of commands");
+    assert_no_sequence(&screen, "the list of commands");
     screen.press("\u{15}");
     screen.wait_gone("/zed");
     say(&mut screen, &format!("titled{all}"));
     screen.wait_for("all over");
-    no_sequence_reached(&screen, "the words of a person");
+    assert_no_sequence(&screen, "the words of a person");
     say(&mut screen, &format!("/rename renamed{all}"));
     screen.wait_for("Conversation renamed");
     say(&mut screen, "/sessions");
     assert!(screen.shows_within("conversations", Duration::from_secs(10)), "{}", screen.text());
-    no_sequence_reached(&screen, "the titles of sessions");
+    assert_no_sequence(&screen, "the titles of sessions");
     say(&mut screen, "/run zedscript.ai.yaml");
     assert!(screen.shows_within("printed", Duration::from_secs(10)), "{}", screen.text());
-    no_sequence_reached(&screen, "what a script prints");
+    assert_no_sequence(&screen, "what a script prints");
     say(&mut screen, "go on");
     screen.wait_for("Run this?");
-    no_sequence_reached(&screen, "a step");
+    assert_no_sequence(&screen, "a step");
 }
 
 #[test]
-fn what_a_model_proposes_shows_what_it_hides() {
+fn a_proposed_step_shows_its_hidden_characters() {
     for payload in payloads("proposal") {
         let bench = Bench::new();
         let server = Server::start(vec![
@@ -298,7 +298,7 @@ fn what_a_model_proposes_shows_what_it_hides() {
         server.wait_for_requests(1);
         let Some(mark) = payload.shows.last().map(String::as_str) else {
             screen.shows_within("all over", Duration::from_secs(2));
-            nothing_reached(&screen, &payload);
+            assert_neutralized(&screen, &payload);
             continue;
         };
         let answered = |screen: &Screen| {
@@ -314,6 +314,6 @@ fn what_a_model_proposes_shows_what_it_hides() {
             screen.shows_within(mark, Duration::from_millis(200));
         }
         assert!(answered(&screen), "{}: no {mark:?}\n{}", payload.file, screen.text());
-        nothing_reached(&screen, &payload);
+        assert_neutralized(&screen, &payload);
     }
 }

@@ -65,7 +65,7 @@ impl Case {
         self
     }
 
-    fn says_yes(mut self) -> Case {
+    fn approve_all(mut self) -> Case {
         self.says = true;
         self
     }
@@ -129,14 +129,14 @@ fn isdk_003_lines_and_list_items_may_be_mixed() {
 }
 
 #[test]
-fn isdk_006_what_stands_above_the_first_separator_is_sent_and_not_shown() {
+fn isdk_006_text_above_the_first_separator_is_sent_but_not_shown() {
     let ran = case("system: S\nuser: hidden\n---\nuser: q\n").replies(&["a"]).run();
     assert_eq!(ran.sent(0), ["system: S", "user: hidden\n\nq"]);
     assert_eq!(ran.visible(), ["user: q", "assistant: a"]);
 }
 
 #[test]
-fn isdk_011_comments_are_left_out_everywhere() {
+fn isdk_011_comments_are_ignored_everywhere() {
     let ran = case("# top\nuser: a # tail\n# between\n--- # sep\n\"b # no\" # yes\n")
         .replies(&["r"])
         .run();
@@ -144,7 +144,7 @@ fn isdk_011_comments_are_left_out_everywhere() {
 }
 
 #[test]
-fn isdk_012_any_style_of_text_is_taken() {
+fn isdk_012_any_yaml_text_style_is_accepted() {
     let ran = case("user: |-\n  one\n   two\nassistant: >-\n  three\n  four\nuser: 'it''s'\nassistant: \"a\\nb\"\nuser: plain\n  more\n")
         .replies(&["r"])
         .run();
@@ -161,7 +161,7 @@ fn isdk_012_any_style_of_text_is_taken() {
 }
 
 #[test]
-fn isdk_014_the_output_part_stands_before_the_notes() {
+fn isdk_014_the_output_part_precedes_the_notes() {
     let ran = case("system:\n  background: B\n  content: C {{1+1}}\n  output: [o1, o2]\n  notes: n1\nuser: q\n").replies(&["r"]).run();
     assert_eq!(ran.system(0), "B\n\nC 2\n\nOutput (text):\n* o1\n* o2\n\nNotes:\n* n1");
 }
@@ -175,7 +175,7 @@ fn isdk_017_the_title_of_the_notes_can_be_replaced() {
 }
 
 #[test]
-fn isdk_018_the_title_of_the_output_must_hold_its_gap() {
+fn isdk_018_the_title_of_the_output_must_contain_its_placeholder() {
     let with = |title: &str| {
         let script = format!(
             "---\nSystemOutputTitle: \"{title}\"\n---\nsystem: {{content: C, output: [o]}}\nuser: q\n"
@@ -193,7 +193,7 @@ fn isdk_008_a_role_may_speak_any_number_of_times() {
 }
 
 #[test]
-fn isdk_009_a_name_with_a_dollar_is_no_role() {
+fn isdk_009_a_name_with_a_dollar_is_not_a_role() {
     let ran = case("$set: {x: 1}\n$echo: \"?=x\"\n").run();
     assert_eq!((ran.value(), ran.calls(), ran.visible().len()), (json!(1), 0, 0));
     assert!(case("$tom: hello\n").run().error().contains("$tom"));
@@ -264,7 +264,7 @@ fn isdk_027_a_role_must_be_of_type_char() {
 }
 
 #[test]
-fn isdk_028_the_scripts_own_name_is_its_own_voice() {
+fn isdk_028_the_scripts_own_name_is_the_assistant() {
     let ran = group("user: q\nguide: \"@bob, help them\"\nuser: and now?\n$AI\n")
         .replies(&["helping", "end"])
         .run();
@@ -281,7 +281,7 @@ fn isdk_029_an_empty_echo_is_an_empty_result() {
 }
 
 #[test]
-fn isdk_030_name_and_roles_may_stand_under_character() {
+fn isdk_030_name_and_roles_may_be_under_character() {
     let ran = case("---\ntype: char\nname: x\ncharacter: {name: guide, roles: {bob: char_bob}}\n---\n---\nbob: \"[[AI]]\"\n")
         .file("char_bob.ai.yaml", BOB)
         .replies(&["Bob talks"])
@@ -291,7 +291,7 @@ fn isdk_030_name_and_roles_may_stand_under_character() {
 }
 
 #[test]
-fn a_sign_in_the_middle_addresses_nobody() {
+fn an_at_sign_inside_a_text_addresses_no_role() {
     let ran = group("user: mail me @dobby now\n$AI\n").replies(&["r"]).run();
     assert_eq!(ran.sent(0)[1], "user: mail me @dobby now");
 }
@@ -308,7 +308,7 @@ fn isdk_032_an_input_is_a_name_or_a_name_with_settings() {
 }
 
 #[test]
-fn isdk_039_what_a_caller_gives_replaces_the_default() {
+fn isdk_039_the_callers_value_replaces_the_default() {
     let asked = "---\ninput: [{a: {default: own}}]\n---\n$echo: \"?=a\"\n";
     let ran =
         case("---\nimport: ./e.ai.yaml\n---\n$set: {x: $e, y: {$e: {a: given}}}\n$get: [x, y]\n")
@@ -319,7 +319,7 @@ fn isdk_039_what_a_caller_gives_replaces_the_default() {
 }
 
 #[test]
-fn isdk_034_a_key_of_the_head_is_a_default_too() {
+fn isdk_034_a_front_matter_key_is_a_default_too() {
     let script = "---\ninput:\n  - a: {default: 1}\n  - b\n  - c: {default: 3}\nb: two\nc: own\n---\nuser: \"{{a}} {{b}} {{c}}\"\n";
     assert_eq!(case(script).replies(&["r"]).run().sent(0), ["user: 1 two own"]);
     let ran = case(script).args(json!({"a": 9, "b": "x"})).replies(&["r"]).run();
@@ -335,7 +335,7 @@ fn isdk_035_a_plain_text_goes_to_the_input_with_the_index() {
 }
 
 #[test]
-fn isdk_037_only_listed_values_are_taken() {
+fn isdk_037_only_listed_values_are_accepted() {
     let script = "---\ninput:\n  - size: {enum: [s, m]}\n---\nuser: \"{{size}}\"\n";
     let ran = case(script).args(json!({"size": "xl"})).replies(&["r"]).run();
     assert!(ran.error().contains("size") && ran.error().contains("s, m"), "{}", ran.error());
@@ -346,7 +346,7 @@ fn isdk_037_only_listed_values_are_taken() {
 const SUM: &str = "output: {type: object, properties: {sum: {type: number}}, required: [sum]}\nparameters: {response_format: {type: json}}\n";
 
 #[test]
-fn isdk_042_the_original_never_covers_a_field() {
+fn isdk_042_the_original_never_hides_a_field() {
     let script = "---\noutput: {type: object}\nkeepOriginal: true\nparameters: {response_format: {type: json}}\n---\nuser: q\n$AI\n$echo: \"?=LatestResult._original\"\n";
     assert_eq!(case(script).replies(&["{\"a\":1}"]).run().value(), json!("{\"a\":1}"));
     assert_eq!(case(script).replies(&["{\"_original\":1}"]).run().value(), json!(1));
@@ -366,7 +366,7 @@ fn isdk_043_the_thinking_can_be_kept() {
 }
 
 #[test]
-fn isdk_045_what_is_no_json_is_an_error() {
+fn isdk_045_invalid_json_is_an_error() {
     let ran = case(&format!("---\n{SUM}---\nuser: q\n")).replies(&["no json"]).run();
     assert!(ran.error().contains("JSON"), "{}", ran.error());
     let ran = case(&format!("---\n{SUM}---\nuser: q\n")).replies(&["{\"total\": 1}"]).run();
@@ -402,7 +402,7 @@ fn isdk_048_a_natural_object_is_read_with_the_help_of_output() {
 }
 
 #[test]
-fn isdk_049_the_whole_result_can_be_wanted() {
+fn isdk_049_the_whole_result_can_be_requested() {
     let ran = case("---\nllmReturnResult: .\n---\nuser: q\n").replies(&["a"]).run();
     assert_eq!(ran.value()["content"], json!("a"));
 }
@@ -457,7 +457,7 @@ fn isdk_058_rendering_waits_until_the_message_is_sent() {
 }
 
 #[test]
-fn isdk_060_a_script_can_have_its_texts_left_alone() {
+fn isdk_060_a_script_can_turn_off_rendering() {
     let ran = case(
         "---\nformatStringStrategy: Raw\nw: one\n---\nuser: \"{{w}}\"\nassistant: \"[[A]]\"\n",
     )
@@ -468,7 +468,7 @@ fn isdk_060_a_script_can_have_its_texts_left_alone() {
 }
 
 #[test]
-fn isdk_062_set_renders_what_stands_above_it() {
+fn isdk_062_set_renders_the_messages_above_it() {
     let ran = case("---\nw: one\n---\nuser: \"{{w}}\"\n$set: {w: two}\nuser: \"{{w}}\"\n")
         .replies(&["r"])
         .run();
@@ -476,13 +476,13 @@ fn isdk_062_set_renders_what_stands_above_it() {
 }
 
 #[test]
-fn isdk_063_the_prompt_brings_messages() {
+fn isdk_063_the_prompt_adds_messages() {
     let ran = case("---\nname: Dobby\nprompt:\n  description: an elf\n  messages:\n    - {role: system, content: \"You are {{{name}}. {{description}}\"}\n---\nuser: q\n").replies(&["r"]).run();
     assert_eq!(ran.sent(0), ["system: You are Dobby. an elf", "user: q"]);
 }
 
 #[test]
-fn isdk_064_arguments_of_the_call_are_the_closest() {
+fn isdk_064_call_arguments_take_precedence() {
     let ran = case("---\nprompt: {description: Dobby}\nparameters: {temperature: 0.1}\n---\n- system: \"You are {{description}}\"\n- $AI:\n    description: Harry\n    temperature: 0.7\n").replies(&["r"]).run();
     assert_eq!(ran.sent(0), ["system: You are Harry"]);
     assert_eq!(ran.seen.calls[0].params.temperature, Some(0.7));
@@ -491,7 +491,7 @@ fn isdk_064_arguments_of_the_call_are_the_closest() {
 // ---- marks ----
 
 #[test]
-fn isdk_065_the_model_goes_on_from_the_mark() {
+fn isdk_065_the_model_continues_from_the_placeholder() {
     let ran = case("user: q\nassistant: \"A joke: [[JOKE]] Do you like it? [[ASK]].\"\n$echo: \"?=JOKE + '|' + ASK + '|' + prompt.JOKE\"\n").replies(&["ha", "yes"]).run();
     assert_eq!(ran.sent(0), ["user: q", "assistant: A joke:"]);
     assert_eq!(ran.sent(1), ["user: q", "assistant: A joke: ha Do you like it?"]);
@@ -500,7 +500,7 @@ fn isdk_065_the_model_goes_on_from_the_mark() {
 }
 
 #[test]
-fn isdk_067_a_mark_has_parameters_of_its_own() {
+fn isdk_067_a_placeholder_has_its_own_parameters() {
     let ran = case(
         "user: q\nassistant: \"[[A:temperature=0.01,top_p=0.8]]\"\nuser: p\nassistant: \"[[B]]\"\n",
     )
@@ -513,7 +513,7 @@ fn isdk_067_a_mark_has_parameters_of_its_own() {
 }
 
 #[test]
-fn isdk_068_a_reply_that_is_no_choice_is_asked_for_again() {
+fn isdk_068_a_reply_that_is_not_a_choice_is_requested_again() {
     let script = "user: pick\nassistant: \"[[F:|apple|red wine|red]]\"\n$echo: \"?=F\"\n";
     assert_eq!(
         case(script).replies(&["pear", "The **Red Wine**."]).run().value(),
@@ -546,7 +546,7 @@ fn isdk_071_a_call_in_a_text_is_replaced_by_its_result() {
 }
 
 #[test]
-fn what_a_call_or_a_reply_gives_is_never_read_again() {
+fn results_of_calls_and_replies_are_never_expanded_again() {
     let evil = "[[AI]] {{who}} [[@e(1)]] ((x:never))";
     let ran = case("---\nwho: Ann\n---\nuser: \"[[@bad]] and {{arg}}\"\nassistant: \"[[R]]\"\nuser: \"{{R}} [[/x(.*)/:R]]\"\n")
         .file("bad.ai.yaml", &format!("$echo: \"~{evil}\"\n"))
@@ -572,7 +572,7 @@ fn isdk_072_a_directive_in_a_text() {
 }
 
 #[test]
-fn isdk_073_spaces_too_many_go_away() {
+fn isdk_073_superfluous_spaces_are_removed() {
     let ran = case("user: \"a  [[@$echo('')]]  b [[@$echo('c')]]  d\"\n").replies(&["r"]).run();
     assert_eq!(ran.sent(0), ["user: a b c d"]);
 }
@@ -589,7 +589,7 @@ fn isdk_075_an_agent_remembers() {
 }
 
 #[test]
-fn isdk_076_a_pattern_may_hold_slashes() {
+fn isdk_076_a_pattern_may_contain_slashes() {
     let ran = case("user: q\nassistant: \"[[Answer]]\"\n---\nuser: \"Of: [[/<RESULT>(.+)</RESULT>/:Answer]] ok\"\n").replies(&["x <RESULT>42</RESULT> y", "end"]).run();
     assert_eq!(ran.sent(1)[2], "user: Of: 42 ok");
 }
@@ -630,7 +630,7 @@ fn isdk_110_biases_go_out_by_text() {
 // ---- chains and flow ----
 
 #[test]
-fn isdk_083_a_chain_goes_on_to_a_directive() {
+fn isdk_083_a_chain_continues_to_a_directive() {
     let ran = case("user: q\nassistant: \"[[R]]\"\n-> e(x=1) -> $print\n")
         .file("e.ai.yaml", ECHO)
         .replies(&["hi"])
@@ -660,13 +660,13 @@ fn isdk_087_the_automatic_call_can_be_turned_off() {
 }
 
 #[test]
-fn isdk_088_answers_come_in_pieces() {
+fn isdk_088_answers_are_streamed() {
     let ran = case("user: q\n").raw(json!([{"chunks": ["he", "llo"], "content": "hello"}])).run();
     assert_eq!((ran.value(), ran.seen.deltas.as_str()), (json!("hello"), "hello"));
 }
 
 #[test]
-fn isdk_089_own_settings_win_and_base_messages_stand_first() {
+fn isdk_089_own_settings_win_and_base_messages_come_first() {
     let base = "---\ntype: type\ninput: [{tone: {default: calm}}]\nparameters: {temperature: 0.1, top_p: 0.5}\n---\nsystem: \"Be {{tone}} to {{name}}.\"\n";
     let ran = case("---\ntype: base\nname: Ann\ntone: loud\nparameters: {temperature: 0.9}\n---\nsystem: Own.\nuser: q\n").file("base.ai.yaml", base).replies(&["r"]).run();
     assert_eq!(ran.sent(0), ["system: Be loud to Ann.\nOwn.", "user: q"]);
@@ -677,7 +677,7 @@ fn isdk_089_own_settings_win_and_base_messages_stand_first() {
 }
 
 #[test]
-fn a_circle_of_types_is_an_error() {
+fn a_cycle_of_types_is_an_error() {
     let ran = case("---\ntype: a\n---\nuser: q\n")
         .file("a.ai.yaml", "---\ntype: b\n---\n")
         .file("b.ai.yaml", "---\ntype: a\n---\n")
@@ -686,7 +686,7 @@ fn a_circle_of_types_is_an_error() {
 }
 
 #[test]
-fn isdk_092_extends_takes_settings_and_messages() {
+fn isdk_092_extends_inherits_settings_and_messages() {
     let ran = case("---\nextends: base\nb: 2\n---\nuser: \"{{a}}{{b}}\"\n")
         .file("base.ai.yaml", "---\na: 1\nb: 1\n---\nsystem: Base.\n")
         .replies(&["r"])
@@ -717,7 +717,7 @@ fn isdk_093_the_model_names_calls_and_the_answer_has_their_results() {
 }
 
 #[test]
-fn isdk_095_without_a_call_it_answers_as_it_is() {
+fn isdk_095_without_a_call_the_reply_is_the_answer() {
     let ran = case("---\ntools: [weather]\n---\nuser: hello\n")
         .file("weather.ai.yaml", WEATHER)
         .replies(&["none", "hi"])
@@ -726,7 +726,7 @@ fn isdk_095_without_a_call_it_answers_as_it_is() {
 }
 
 #[test]
-fn what_a_model_writes_as_an_argument_is_data() {
+fn arguments_written_by_a_model_are_data() {
     let ran = case("---\ntools: [weather]\n---\nuser: q\n")
         .file("weather.ai.yaml", WEATHER)
         .replies(&["@weather(location=(1+1), date=this.x)", "a"])
@@ -735,7 +735,7 @@ fn what_a_model_writes_as_an_argument_is_data() {
 }
 
 #[test]
-fn isdk_096_a_route_names_tools() {
+fn isdk_096_a_route_selects_tools() {
     let ran = case("---\ntools: [$route]\n---\n!fn |-\n  route(context) { return context.includes('rain') ? ['weather'] : [] }\nuser: rain?\n")
         .file("weather.ai.yaml", WEATHER)
         .replies(&["@weather(location=\"X\")", "yes"])
@@ -757,7 +757,7 @@ fn isdk_097_a_trigger_runs_a_tool_by_itself() {
 const LOG: &str = "---\ntitle: log\ninput: [message, memory, operation]\n---\n$print: \"?=(operation || 'said') + ' ' + (memory ? memory.id : message)\"\n$echo: done\n";
 
 #[test]
-fn isdk_097_a_trigger_hears_every_answer() {
+fn isdk_097_a_trigger_runs_after_every_answer() {
     let ran = case("---\ntools:\n  log: {trigger: AfterAIResponse}\n---\nuser: hey\n$AI\nuser: more\nassistant: \"[[A]]\"\n")
         .file("log.ai.yaml", LOG)
         .replies(&["one", "two"])
@@ -782,7 +782,7 @@ fn isdk_097_a_trigger_runs_at_the_start_and_at_the_end() {
 }
 
 #[test]
-fn isdk_097_a_trigger_hears_what_is_remembered() {
+fn isdk_097_a_trigger_runs_on_memory_events() {
     let script = |trigger: &str| {
         format!(
             "---\ntools:\n  log: {{trigger: {trigger}}}\n---\n$remember: {{id: a, value: 1}}\n$remember: {{id: a, value: 1}}\n$remember: {{id: a, value: 2}}\n$forget: a\n$forget: a\n"
@@ -832,7 +832,7 @@ fn isdk_098_calls_run_one_by_one_or_together() {
 }
 
 #[test]
-fn isdk_098_what_fails_beside_others_fails_alone() {
+fn isdk_098_a_failed_call_does_not_affect_the_others() {
     let ran = case("---\ntools: [slow, bad]\nrun_mode: parallel\n---\nuser: q\n")
         .file("slow.ai.yaml", SLOW)
         .file("bad.ai.yaml", "---\ntitle: bad\n---\n$throw: \"no luck\"\n")
@@ -865,7 +865,7 @@ fn isdk_093_the_programs_own_tools_are_tools_of_a_script() {
     assert!(denied.error().contains("MethodNotAllowed"), "{}", denied.error());
     assert_eq!(denied.seen.steps.len(), 0);
     let asked = case("---\ntools: [exec]\npermissions: {ai: {call: [\"w*\"]}}\n---\nuser: q\n");
-    let asked = asked.replies(&["@exec(program=\"git\")", "end"]).says_yes().run();
+    let asked = asked.replies(&["@exec(program=\"git\")", "end"]).approve_all().run();
     assert_eq!(
         (asked.seen.asked.len(), asked.seen.steps.len(), asked.value()),
         (1, 1, json!("end"))
@@ -929,7 +929,7 @@ fn isdk_109_a_tool_that_is_denied_ends_the_script() {
 }
 
 #[test]
-fn isdk_107_what_no_rule_names_is_asked() {
+fn isdk_107_calls_without_a_rule_ask() {
     let script =
         "---\npermissions: {ai: {call: [\"w*\"]}}\n---\n$exec: {id: e, args: {content: a}}\n";
     let ran = case(script).file("e.ai.yaml", ECHO).run();
@@ -938,11 +938,11 @@ fn isdk_107_what_no_rule_names_is_asked() {
         "{}",
         ran.error()
     );
-    assert_eq!(case(script).file("e.ai.yaml", ECHO).says_yes().run().value(), json!("<a>"));
+    assert_eq!(case(script).file("e.ai.yaml", ECHO).approve_all().run().value(), json!("<a>"));
 }
 
 #[test]
-fn isdk_109_a_caller_denies_for_everybody_below_it() {
+fn isdk_109_a_callers_denial_covers_its_callees() {
     let ran = case("---\npermissions: {ai: {call: [\"mid\", \"!e\"]}}\n---\n-> mid\n")
         .file("mid.ai.yaml", "$exec: {id: e, args: {content: a}}\n")
         .file("e.ai.yaml", ECHO)
@@ -1003,7 +1003,7 @@ fn isdk_120_an_imported_script_is_a_function_with_a_memory() {
 }
 
 #[test]
-fn isdk_122_a_name_that_is_there_stays() {
+fn isdk_122_an_import_does_not_replace_an_existing_name() {
     let ran = case("---\nimport: ./m.js\n---\n!fn |-\n  one() { return 'own' }\n$one\n")
         .file("m.js", "export function one() { return 'other' }")
         .run();
@@ -1011,7 +1011,7 @@ fn isdk_122_a_name_that_is_there_stays() {
 }
 
 #[test]
-fn isdk_130_an_initialiser_hears_who_calls() {
+fn isdk_130_an_initialiser_receives_the_caller() {
     let js = "let seen = ''\nexport function $initializeExec(data, caller) { seen = data.w + caller.id }\nexport const state = () => seen";
     let ran = case("---\nimport: ./m.mjs\n---\n$state\n")
         .file("m.mjs", js)
@@ -1021,7 +1021,7 @@ fn isdk_130_an_initialiser_hears_who_calls() {
 }
 
 #[test]
-fn isdk_124_a_package_is_started_unless_it_says_no() {
+fn isdk_124_a_package_is_initialized_unless_it_opts_out() {
     let entry = "---\nexport: [\"$hi\"]\n---\n$print: started\n!fn |-\n  hi() { return 'hi' }\n";
     let with = |import: &str, entry: &str| {
         let ran = case(&format!("---\nimport: {import}\n---\n$hi\n"))
@@ -1036,7 +1036,7 @@ fn isdk_124_a_package_is_started_unless_it_says_no() {
 }
 
 #[test]
-fn isdk_126_other_languages_are_said_to_be_none() {
+fn isdk_126_other_languages_are_reported_as_unsupported() {
     let ran = case("---\nimport: ruby-funcs.rb\n---\nuser: q\n").run();
     assert!(
         ran.error().contains("ruby-funcs.rb") && ran.error().contains(":2:"),
@@ -1046,7 +1046,7 @@ fn isdk_126_other_languages_are_said_to_be_none() {
 }
 
 #[test]
-fn isdk_127_without_an_export_a_script_gives_itself() {
+fn isdk_127_without_an_export_a_script_exports_itself() {
     let ran =
         case("---\nimport: ./e.ai.yaml\n---\n$e: {content: a}\n").file("e.ai.yaml", ECHO).run();
     assert_eq!(ran.value(), json!("<a>"));
@@ -1153,14 +1153,14 @@ fn isdk_116_a_model_the_script_is_not_for_is_named() {
 }
 
 #[test]
-fn isdk_138_a_model_that_never_answers_is_given_up() {
+fn isdk_138_a_model_that_never_answers_times_out() {
     let ran =
         case("---\nparameters: {timeout: 20}\n---\nuser: q\n").raw(json!([{"hangs": true}])).run();
     assert!(ran.error().contains("parameters.timeout"), "{}", ran.error());
 }
 
 #[test]
-fn isdk_141_a_template_of_the_system_is_the_servers_matter() {
+fn isdk_141_a_system_template_is_ignored_and_reported() {
     for template in ["qwen2.5", "{id: qwen2.5, version: 2}"] {
         let ran = case(&format!("---\nparameters: {{SystemTemplate: {template}}}\n---\nuser: q\n"))
             .replies(&["r"])
@@ -1181,7 +1181,7 @@ fn isdk_143_requests_can_be_turned_off() {
 }
 
 #[test]
-fn isdk_133_a_started_answer_is_gone_on_with() {
+fn isdk_133_a_started_answer_is_continued() {
     let ran = case(
         "---\nprompt: {add_generation_prompt: false}\n---\nuser: q\nassistant: The sky\n$AI\n",
     )
@@ -1191,7 +1191,7 @@ fn isdk_133_a_started_answer_is_gone_on_with() {
 }
 
 #[test]
-fn isdk_136_a_cut_answer_is_continued() {
+fn isdk_136_a_truncated_answer_is_continued() {
     let ran = case("user: q\n")
         .raw(json!([{"content": "one ", "finish_reason": "length"}, {"content": "two"}]))
         .run();
@@ -1223,7 +1223,7 @@ fn isdk_139_the_whole_message_or_only_the_reply_is_read() {
 }
 
 #[test]
-fn isdk_146_thinking_is_asked_for() {
+fn isdk_146_reasoning_is_requested() {
     let ran = case("---\nparameters: {shouldThink: first}\n---\nuser: q\n")
         .replies(&["<Think>a</Think><Answer>b</Answer>"])
         .run();
@@ -1258,7 +1258,7 @@ fn isdk_152_messages_are_replaced() {
 }
 
 #[test]
-fn isdk_153_messages_are_put_in() {
+fn isdk_153_messages_are_inserted() {
     let ran = case("user: a\nassistant: b\n\"#+[0:system]S\"\n\"#+[1]first\"\n\"#+last\"\n")
         .replies(&["r"])
         .run();
@@ -1266,7 +1266,7 @@ fn isdk_153_messages_are_put_in() {
 }
 
 #[test]
-fn isdk_154_what_is_no_prefix_is_a_message() {
+fn isdk_154_an_unknown_prefix_is_a_message() {
     let ran = case("\"#:[x y]z\"\n\"+1 from me\"\n\"$5 is the price\"\n").replies(&["r"]).run();
     assert_eq!(ran.sent(0), ["user: #:[x y]z\n\n+1 from me\n\n$5 is the price"]);
 }
@@ -1316,7 +1316,7 @@ fn a_condition_sees_the_reply_above_it() {
 }
 
 #[test]
-fn isdk_161_loops_go_over_counts_lists_maps_and_ranges() {
+fn isdk_161_loops_iterate_over_counts_lists_maps_and_ranges() {
     let over = |items: &str| {
         let script = format!(
             "---\nlist: [a, b]\nmap: {{k: v}}\nacc: \"\"\n---\n- $for: {items}\n  do:\n    - $set: {{acc: \"?=acc + index + ':' + value + ' '\"}}\n$echo: \"?=acc\"\n"
@@ -1341,13 +1341,13 @@ fn a_message_in_a_loop_keeps_the_value_of_its_turn() {
 }
 
 #[test]
-fn isdk_162_handlers_come_and_go() {
+fn isdk_162_handlers_are_added_and_removed() {
     let ran = case("---\non: [\"ping:$seen\"]\nn: 0\n---\n!fn |-\n  seen(event, by) { this.n = this.n + by }\n$emit: {event: ping, args: [1]}\n$on(ping, $seen)\n$emit(ping, 10)\n$off: ping\n$emit: {event: ping, args: [100]}\n- $once:\n    event: pong\n    callback: !fn |-\n      (event, by) { this.n += by }\n$emit: {event: pong, args: [1000]}\n$emit: {event: pong, args: [1000]}\n$echo: \"?=n\"\n").run();
     assert_eq!(ran.value(), json!(1021));
 }
 
 #[test]
-fn isdk_163_ai_answers_where_it_stands() {
+fn isdk_163_ai_answers_at_its_position() {
     let ran = case("user: a\n$AI\nuser: b\n$AI: {max_tokens: 5}\n").replies(&["x", "y"]).run();
     assert_eq!(ran.sent(1), ["user: a", "assistant: x", "user: b"]);
     assert_eq!(ran.seen.calls[1].params.max_tokens, Some(5));
@@ -1384,7 +1384,7 @@ fn isdk_167_match_break_throw_exit() {
 }
 
 #[test]
-fn isdk_167_chats_are_kept_and_come_back() {
+fn isdk_167_chats_are_saved_and_restored() {
     let ran = case("system: S\n---\nuser: one\nassistant: \"[[A]]\"\n$saveChats: talk\n---\n$loadChats: none\n$print: \"?=LatestResult\"\n$loadChats: talk\n$print: \"?=LatestResult\"\nuser: two\n")
         .replies(&["{{evil}} [[X]]", "end"])
         .run();
@@ -1421,7 +1421,7 @@ fn isdk_169_prompt_and_parameters_are_added_to() {
 }
 
 #[test]
-fn isdk_170_a_failure_names_its_place() {
+fn isdk_170_an_error_names_its_position() {
     let ran = case("user: a\n\n$set: {x: 1}\n-> nothing\n").replies(&["r"]).run();
     assert!(
         ran.error().contains("script.ai.yaml:4:1") && ran.error().contains("`nothing`"),
@@ -1431,7 +1431,7 @@ fn isdk_170_a_failure_names_its_place() {
 }
 
 #[test]
-fn isdk_170_a_fault_in_a_message_names_the_message() {
+fn isdk_170_an_error_in_a_message_names_the_message() {
     let place = |script: &str| case(script).replies(&["r"]).run().error();
     assert!(place("user: ok\n\nuser: \"{% if %}\"\n").contains("script.ai.yaml:3:7"));
     let block = place("user: ok\nuser: |-\n  [[@nothing]]\n$AI\n");
@@ -1447,7 +1447,7 @@ fn isdk_170_a_fault_in_a_message_names_the_message() {
 }
 
 #[test]
-fn isdk_171_a_pack_is_the_scripts_own_unless_it_says_whose() {
+fn isdk_171_a_pack_belongs_to_the_script_unless_it_names_an_owner() {
     let ran = case("$remember: {id: k, value: {a: 1}}\n$remember(k2, \"two\", tbl=\"t\")\n$remember: {id: \"pack://k3?tbl=t&db=d\", value: three}\nuser: \"[[@file(pack://k2?tbl=t)]] [[@url('pack://k3?tbl=t&db=d')]]\"\n$readFile: pack://k\n$print: \"?=LatestResult.a\"\n")
         .replies(&["r"])
         .run();
@@ -1470,7 +1470,7 @@ fn isdk_176_keys_are_joined_to_the_object_above() {
 // ---- limits and trust ----
 
 #[test]
-fn what_does_not_end_is_stopped_with_a_sentence() {
+fn an_endless_script_is_stopped_with_an_error() {
     let said = |case: Case| case.run().error();
     assert!(said(case("- $while: \"true\"\n  do: []\n")).contains("A loop ran more than"));
     assert!(said(case("- $for: 1000000000\n  do: []\n")).contains("A loop ran more than"));
@@ -1480,7 +1480,7 @@ fn what_does_not_end_is_stopped_with_a_sentence() {
 }
 
 #[test]
-fn a_script_that_nobody_trusts_has_messages_and_nothing_else() {
+fn an_untrusted_script_can_only_send_messages() {
     let ran = case("---\nw: x\n---\nsystem: S\n---\nuser: \"{{w}}\"\nassistant: \"[[A]]\"\n")
         .replies(&["r"])
         .untrusted()
@@ -1502,7 +1502,7 @@ fn a_script_that_nobody_trusts_has_messages_and_nothing_else() {
 }
 
 #[test]
-fn the_built_in_scripts_are_sound() {
+fn the_built_in_scripts_are_valid() {
     for (id, _) in avocet::script::built_in::SCRIPTS {
         if !matches!(*id, "char" | "file" | "url" | "json" | "segment") {
             let ran = case(&format!("-> {id}(content=\"some text\")\n")).replies(&["made"]).run();

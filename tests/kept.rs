@@ -214,7 +214,7 @@ fn summarize_focus_on_risks_is_one_user_message() {
 // Where r9s does otherwise.
 
 #[test]
-fn unlike_r9s_standard_input_reaches_the_shell_pieces() {
+fn unlike_r9s_standard_input_reaches_the_template_commands() {
     let bench = Bench::new();
     bench.write("avocet/commands/x.toml", "prompt = \"got: !{tr a-z A-Z}\"\n");
     let output = bench.pipe(&["command", "render", "x", "-y"], "through the pipe");
@@ -223,7 +223,7 @@ fn unlike_r9s_standard_input_reaches_the_shell_pieces() {
 }
 
 #[test]
-fn where_no_shell_piece_reads_it_standard_input_goes_with_the_message() {
+fn standard_input_joins_the_message_when_no_template_command_reads_it() {
     let bench = seed();
     let output = bench.pipe(&["command", "render", "summarize", "now"], "the notes\n");
     exits(&output, 0);
@@ -242,7 +242,7 @@ fn unlike_r9s_an_argument_cannot_run_a_command() {
 }
 
 #[test]
-fn unlike_r9s_a_brace_inside_quotes_does_not_end_a_piece() {
+fn unlike_r9s_a_brace_inside_quotes_does_not_end_a_command() {
     let bench = Bench::new();
     bench.write("avocet/commands/x.toml", "prompt = '''!{echo one two | awk '{print $2}'}'''\n");
     let output = bench.run(&["command", "render", "x", "-y"]);
@@ -285,7 +285,7 @@ fn unlike_r9s_no_name_leaves_its_folder() {
 // Sampling.
 
 #[test]
-fn what_a_bot_sets_reaches_the_request_and_nothing_else_does() {
+fn only_the_bots_settings_reach_the_request() {
     let (bench, server) = (seed(), server());
     bench.write(
         "avocet/bots/b.toml",
@@ -315,7 +315,7 @@ fn what_a_bot_sets_reaches_the_request_and_nothing_else_does() {
 // Names.
 
 #[test]
-fn a_name_nobody_has_is_answered_with_the_nearest_and_never_sent() {
+fn an_unknown_name_gets_a_suggestion_and_is_never_sent() {
     let (bench, server) = (seed(), server());
     let url = server.base_url();
     for args in [["command", "run", "sumarize"], ["command", "render", "sumarize"]] {
@@ -332,7 +332,7 @@ fn a_name_nobody_has_is_answered_with_the_nearest_and_never_sent() {
 }
 
 #[test]
-fn a_broken_file_is_said_with_its_line_wherever_it_is_named() {
+fn a_broken_file_is_reported_with_its_line_wherever_it_is_named() {
     let bench = Bench::new();
     bench.write("avocet/commands/x.toml", "prompt = \"a\"\nmodel = \"m\"\n");
     bench.write("avocet/bots/b.toml", "\nsystem_prompt_file = \"x\"\n");
@@ -347,7 +347,7 @@ fn a_broken_file_is_said_with_its_line_wherever_it_is_named() {
 // Files.
 
 #[test]
-fn files_of_other_agents_are_used_where_they_lie_and_the_project_waits_for_trust() {
+fn files_of_other_agents_are_used_in_place_and_project_files_need_trust() {
     let bench = seed();
     bench.write(
         "work/.claude/commands/git/commit.md",
@@ -375,7 +375,7 @@ fn files_of_other_agents_are_used_where_they_lie_and_the_project_waits_for_trust
 }
 
 #[test]
-fn a_list_says_of_each_file_what_became_of_it() {
+fn a_list_shows_the_state_of_each_file() {
     let bench = seed();
     bench.write("avocet/commands/summarize.toml", "prompt = \"mine\"\n");
     bench.write("avocet/commands/help.toml", "prompt = \"x\"\n");
@@ -408,7 +408,7 @@ fn a_list_says_of_each_file_what_became_of_it() {
 }
 
 #[test]
-fn a_file_is_made_from_options_or_from_what_is_piped_and_never_over_another() {
+fn a_file_is_created_from_options_or_piped_input_and_never_overwritten() {
     let bench = Bench::new();
     let args = [
         "bot",
@@ -458,7 +458,7 @@ fn a_file_is_made_from_options_or_from_what_is_piped_and_never_over_another() {
 }
 
 #[test]
-fn an_edit_is_checked_before_it_is_kept() {
+fn an_edit_is_checked_before_it_is_saved() {
     let bench = Bench::new();
     bench.write("avocet/commands/x.toml", "# mine\nprompt = \"old\"\n");
     let edit = |editor: &str| {
@@ -483,7 +483,7 @@ fn an_edit_is_checked_before_it_is_kept() {
 }
 
 #[test]
-fn nothing_is_deleted_without_a_yes() {
+fn nothing_is_deleted_without_confirmation() {
     let bench = Bench::new();
     bench.write("avocet/bots/b.toml", "");
     let output = bench.run(&["bot", "delete", "b"]);
@@ -557,9 +557,9 @@ fn the_examples_are_copied_once_and_each_of_them_works() {
 // In a session.
 
 /// A model that keeps what it was asked, as JSON.
-struct Keeping(Arc<Mutex<Vec<Request>>>);
+struct RecordingModel(Arc<Mutex<Vec<Request>>>);
 
-impl Model for Keeping {
+impl Model for RecordingModel {
     fn name(&self) -> &str {
         "keeping"
     }
@@ -570,34 +570,34 @@ impl Model for Keeping {
     }
 }
 
-struct Talk {
+struct ExtensionSession {
     bench: Bench,
     line: Line,
     asked: Arc<Mutex<Vec<Request>>>,
 }
 
-is_a_line!(Talk);
+is_a_line!(ExtensionSession);
 
-impl Talk {
-    fn start(bench: Bench) -> Talk {
+impl ExtensionSession {
+    fn start(bench: Bench) -> ExtensionSession {
         let paths = Paths::with_root(&bench.path("avocet"), bench.path("home"));
         let work = bench.work();
         let places = move |trusted: bool| {
             SearchPath::new(&paths, trusted.then_some(work.as_path()), &["help"])
         };
-        Talk::with(bench, Arc::new(places), true)
+        ExtensionSession::with(bench, Arc::new(places), true)
     }
 
-    fn with(bench: Bench, places: FindPlaces, trusted: bool) -> Talk {
+    fn with(bench: Bench, places: FindPlaces, trusted: bool) -> ExtensionSession {
         let asked: Arc<Mutex<Vec<Request>>> = Arc::default();
         let (ws, home) = (bench.work(), bench.path("home"));
         let world = System::new(&ws, &home, &[]);
-        let mut parts = talk::parts(&ws, Arc::new(Keeping(Arc::clone(&asked))));
+        let mut parts = talk::parts(&ws, Arc::new(RecordingModel(Arc::clone(&asked))));
         parts.security.place = Workspace { trusted, ..Workspace::new(ws, home) };
         parts.security.world = Arc::new(world);
         parts.tools = Toolbox::new(vec![]);
         parts.extensions = ExtensionCache::new(places);
-        Talk { bench, line: Line::to(parts), asked }
+        ExtensionSession { bench, line: Line::to(parts), asked }
     }
 
     async fn catalogue(&mut self) -> Extensions {
@@ -637,7 +637,7 @@ async fn a_session_opens_before_anything_is_read() {
         let _ = opened.lock().unwrap().recv_timeout(std::time::Duration::from_secs(30));
         SearchPath::default()
     });
-    let mut talk = Talk::with(Bench::new(), places, true);
+    let mut talk = ExtensionSession::with(Bench::new(), places, true);
     talk.next(|event| matches!(event, Event::Facts(_)).then_some(())).await;
     open.send(()).unwrap();
     let kept = talk.catalogue().await;
@@ -645,8 +645,8 @@ async fn a_session_opens_before_anything_is_read() {
 }
 
 #[tokio::test]
-async fn a_command_is_sent_as_its_file_is_when_it_is_typed() {
-    let mut talk = Talk::start(seed());
+async fn a_command_uses_its_file_as_of_when_it_is_typed() {
+    let mut talk = ExtensionSession::start(seed());
     let names: Vec<String> =
         talk.catalogue().await.entries.into_iter().map(|entry| entry.name).collect();
     assert_eq!(names, ["commit-msg", "summarize"]);
@@ -665,11 +665,11 @@ async fn a_command_is_sent_as_its_file_is_when_it_is_typed() {
 }
 
 #[tokio::test]
-async fn the_first_message_already_goes_with_what_is_kept() {
+async fn extensions_are_loaded_before_the_first_message_is_sent() {
     let bench = seed();
     let text = "---\nname: find-bug\ndescription: This skill should be used when it fails.\n---\n";
     bench.write("avocet/skills/find-bug/SKILL.md", text);
-    let mut talk = Talk::start(bench);
+    let mut talk = ExtensionSession::start(bench);
     talk.send(Op::Submit { text: "hello".into() }).await;
     talk.ended().await;
     let told = talk.last().messages[0].content.clone();
@@ -677,9 +677,9 @@ async fn the_first_message_already_goes_with_what_is_kept() {
 }
 
 #[tokio::test]
-async fn the_step_that_enters_skills_is_a_tool_once_there_are_some() {
+async fn the_skill_tool_is_offered_once_skills_exist() {
     let bench = Bench::new();
-    let mut talk = Talk::start(bench);
+    let mut talk = ExtensionSession::start(bench);
     talk.catalogue().await;
     let text = "---\nname: find-bug\ndescription: This skill should be used when it fails.\n---\n";
     talk.bench.write("avocet/skills/find-bug/SKILL.md", text);
@@ -692,21 +692,21 @@ async fn the_step_that_enters_skills_is_a_tool_once_there_are_some() {
 }
 
 #[tokio::test]
-async fn a_skill_that_is_typed_is_sent_with_the_place_of_its_files() {
+async fn a_typed_skill_is_sent_with_the_folder_of_its_files() {
     let bench = Bench::new();
     let text = "---\nname: pdf\ndescription: PDFs\n---\nRead ${SKILL_ROOT}/how.md for $1.\n";
     bench.write("work/.claude/skills/pdf/SKILL.md", text);
     let folder = bench.path("work/.claude/skills/pdf").display().to_string();
-    let mut talk = Talk::start(bench);
+    let mut talk = ExtensionSession::start(bench);
     let sent = talk.invokes("pdf", "a.pdf").await;
     assert!(sent.ends_with(&format!("Read {folder}/how.md for a.pdf.\n")), "{sent}");
 }
 
 #[tokio::test]
-async fn another_bot_answers_from_the_next_turn_on() {
+async fn switching_bots_takes_effect_in_the_next_turn() {
     let bench = seed();
     bench.write("avocet/bots/warm.toml", "system_prompt = \"Be warm.\"\ntemperature = 1.5\n");
-    let mut talk = Talk::start(bench);
+    let mut talk = ExtensionSession::start(bench);
     talk.send(Op::SetBot { name: Some("warm".into()) }).await;
     assert!(talk.notice().await.contains("`warm`"));
     talk.send(Op::Submit { text: "hello".into() }).await;
@@ -725,14 +725,14 @@ async fn another_bot_answers_from_the_next_turn_on() {
 }
 
 #[tokio::test]
-async fn what_a_project_keeps_comes_with_trust() {
+async fn project_extensions_load_once_the_folder_is_trusted() {
     let bench = Bench::new();
     bench.write("work/.avocet/commands/ours.toml", "prompt = \"Ours\"\n");
     let paths = Paths::with_root(&bench.path("avocet"), bench.path("home"));
     let work = bench.work();
     let places =
         move |trusted: bool| SearchPath::new(&paths, trusted.then_some(work.as_path()), &[]);
-    let mut talk = Talk::with(bench, Arc::new(places), false);
+    let mut talk = ExtensionSession::with(bench, Arc::new(places), false);
     assert!(talk.catalogue().await.entries.is_empty());
     talk.send(Op::Trust).await;
     let ask = talk.next(|event| match event {

@@ -176,7 +176,7 @@ fn firm(events: &[Event]) -> Vec<Event> {
 
 /// What is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+enum KillTarget {
     /// Steps and streaming.
     Talk,
     /// The same behind a summary of a long past.
@@ -187,19 +187,19 @@ enum What {
 
 /// One kill; what it hit.
 fn once(seed: u64) -> String {
-    let what = [What::Talk, What::Long, What::Files, What::Rewind];
+    let what = [KillTarget::Talk, KillTarget::Long, KillTarget::Files, KillTarget::Rewind];
     let what = what[(seed % 4) as usize];
     let hit = match what {
-        What::Rewind => rewind(seed),
+        KillTarget::Rewind => rewind(seed),
         _ => talk(seed, what),
     };
     format!("{what:?} {hit}").to_lowercase()
 }
 
-fn talk(seed: u64, what: What) -> &'static str {
+fn talk(seed: u64, what: KillTarget) -> &'static str {
     let mut random = fastrand::Rng::with_seed(seed);
     let bench = Bench::new();
-    if what == What::Long {
+    if what == KillTarget::Long {
         let words = "A long answer that fills the window. ".repeat(900);
         let model = bench.script(
             "before.txt",
@@ -213,16 +213,16 @@ fn talk(seed: u64, what: What) -> &'static str {
         }
     }
     let replies = match what {
-        What::Files => {
+        KillTarget::Files => {
             fs::write(bench.work().join("big.txt"), version(0)).unwrap();
             fs::write(bench.work().join("small.txt"), "\u{feff}<0>\r\n").unwrap();
             changes()
         }
-        _ => replies(what == What::Long),
+        _ => replies(what == KillTarget::Long),
     };
     let before = bench.kept();
     let model = bench.script("replies.txt", &replies);
-    let more: &[&str] = if what == What::Long { &["-c"] } else { &[] };
+    let more: &[&str] = if what == KillTarget::Long { &["-c"] } else { &[] };
     let mut child = bench
         .command(&[&["--model", &model, "-p", "do three things"], more].concat())
         .spawn()
@@ -230,7 +230,7 @@ fn talk(seed: u64, what: What) -> &'static str {
     let (shown, reader) = listen(&mut child);
     let started = |shown: &Mutex<Vec<Event>>| {
         shown.lock().unwrap().iter().any(|event| match what {
-            What::Files => matches!(event, Event::StepFinished(_)),
+            KillTarget::Files => matches!(event, Event::StepFinished(_)),
             _ => matches!(event, Event::TurnStarted { .. }),
         })
     };
@@ -248,7 +248,7 @@ fn talk(seed: u64, what: What) -> &'static str {
     child.wait().unwrap();
     reader.join().unwrap();
     let shown = shown.lock().unwrap().clone();
-    if what == What::Files {
+    if what == KillTarget::Files {
         whole(&bench, seed);
     }
     check(&bench, seed, &before, &shown);
@@ -336,7 +336,7 @@ fn rewind(seed: u64) -> &'static str {
         assert!(all, "seed {seed}: {changed:?} of {known:?}");
     }
     assert!(changed.is_empty() || !undone, "seed {seed}: {changed:?} were said to be put back");
-    let request = goes_on(&bench, seed);
+    let request = continues(&bench, seed);
     assert_eq!(request.contains("the second turn"), !gone, "seed {seed}: {request}");
     match (gone, changed.len()) {
         (false, _) => "before",
@@ -355,7 +355,7 @@ fn still_changed(kept: &[Event]) -> Vec<String> {
 }
 
 /// The next request is one a server takes; its text.
-fn goes_on(bench: &Bench, seed: u64) -> String {
+fn continues(bench: &Bench, seed: u64) -> String {
     let server = Server::start(vec![Reply::chat("On we go."), Reply::chat("On we go.")]);
     let url = server.base_url();
     let args = ["--base-url", &url, "--model", "loop-1", "-c", "-p", "go on"];
@@ -403,7 +403,7 @@ fn check(bench: &Bench, seed: u64, before: &[Event], shown: &[Event]) {
         assert!(!shown.iter().any(begins), "seed {seed}: it was shown and is gone");
         return;
     }
-    let request = goes_on(bench, seed);
+    let request = continues(bench, seed);
     if now.iter().any(begins) {
         assert!(request.contains("do three things"), "seed {seed}: {request}");
     }
@@ -436,7 +436,7 @@ fn hit(shown: &[Event]) -> &'static str {
 }
 
 #[test]
-fn a_kill_at_any_moment_loses_nothing_that_was_shown() {
+fn a_kill_at_any_moment_loses_nothing_shown() {
     let count: u64 = std::env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(16);
     let base = fastrand::u64(..1 << 40);
     let mut hits = std::collections::BTreeMap::new();
@@ -448,7 +448,7 @@ fn a_kill_at_any_moment_loses_nothing_that_was_shown() {
 
 /// Where words are that were sent a moment before a kill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Where {
+enum SentText {
     Conversation,
     Draft,
     /// Up brings them back, but no start offers them.
@@ -458,7 +458,7 @@ enum Where {
 
 /// Kills up to 50 ms after Enter, which is pressed once the words are seen; the answer is where the words are, and whether the server
 /// has heard them.
-fn early(seed: u64) -> (Where, bool) {
+fn early(seed: u64) -> (SentText, bool) {
     let mut random = fastrand::Rng::with_seed(seed);
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Before."), Reply::chat("Heard.")]);
@@ -489,24 +489,24 @@ fn early(seed: u64) -> (Where, bool) {
     };
     let begins = |event: &Event| matches!(event, Event::TurnStarted { text, .. } if text == "the words that count");
     let known = match () {
-        () if bench.kept().iter().any(begins) => Where::Conversation,
-        () if holds("state/drafts").contains("the words that count") => Where::Draft,
-        () if holds("state").contains("the words that count") => Where::Typed,
-        () => Where::Nowhere,
+        () if bench.kept().iter().any(begins) => SentText::Conversation,
+        () if holds("state/drafts").contains("the words that count") => SentText::Draft,
+        () if holds("state").contains("the words that count") => SentText::Typed,
+        () => SentText::Nowhere,
     };
     (known, is_heard)
 }
 
 #[test]
-fn a_kill_just_after_enter_loses_no_words_that_were_seen() {
+fn a_kill_just_after_enter_loses_no_visible_text() {
     let count: u64 = std::env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(8);
     let base = fastrand::u64(..1 << 40);
     let mut hits = std::collections::BTreeMap::new();
     for n in 0..count {
         let (known, is_heard) = early(base + n);
         let is_safe = match is_heard {
-            true => known == Where::Conversation,
-            false => matches!(known, Where::Conversation | Where::Draft),
+            true => known == SentText::Conversation,
+            false => matches!(known, SentText::Conversation | SentText::Draft),
         };
         assert!(is_safe, "seed {}: heard: {is_heard}, and it is in {known:?}", base + n);
         *hits.entry((known, is_heard)).or_insert(0_u32) += 1;
@@ -577,7 +577,7 @@ fn on_screen(seed: u64) -> (&'static str, usize) {
     let lost =
         words.split_whitespace().filter(|word| seen.contains(word) && !stored.contains(word));
     let lost = lost.count();
-    let request = goes_on(&bench, seed);
+    let request = continues(&bench, seed);
     assert!(request.contains("the words that count"), "seed {seed}: {request}");
     let hit = match (is_over, ran, stored.contains("word000")) {
         (true, ..) => "end",
@@ -591,7 +591,7 @@ fn on_screen(seed: u64) -> (&'static str, usize) {
 }
 
 #[test]
-fn a_kill_anywhere_in_a_turn_on_the_screen_loses_no_question_and_damages_no_session() {
+fn a_kill_during_a_screen_turn_loses_no_prompt_and_damages_no_session() {
     let count: u64 = std::env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(8);
     let base = fastrand::u64(..1 << 40);
     let mut hits = std::collections::BTreeMap::new();

@@ -173,7 +173,7 @@ fn functions_stay_short() {
 }
 
 #[test]
-fn what_is_counted_is_what_is_meant() {
+fn the_counters_recognize_what_they_count() {
     assert_eq!(public_type("    pub(super) struct Found<'a> {"), Some("Found"));
     assert_eq!(public_type("pub enum Way {"), Some("Way"));
     assert_eq!(public_type("struct Private;"), None);

@@ -26,14 +26,14 @@ const MOST: Duration = Duration::from_secs(3);
 
 /// The ways out of the full screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Out {
+enum ExitKey {
     Exit,
     CtrlD,
     CtrlC,
     Term,
 }
 
-const OUT: [Out; 4] = [Out::Exit, Out::CtrlD, Out::CtrlC, Out::Term];
+const OUT: [ExitKey; 4] = [ExitKey::Exit, ExitKey::CtrlD, ExitKey::CtrlC, ExitKey::Term];
 
 fn envs(bench: &Bench, more: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
     let path = |name: &str| bench.root.path().join(name).display().to_string();
@@ -51,23 +51,23 @@ fn screen(bench: &Bench, server: &Server, more: &[(&'static str, String)]) -> Sc
     screen
 }
 
-fn leave(screen: &mut Screen, out: Out, what: &str) {
+fn leave(screen: &mut Screen, out: ExitKey, what: &str) {
     let began = Instant::now();
     match out {
-        Out::Exit => screen.press("\x15/exit\r"),
-        Out::CtrlD => screen.press("\x15\x04"),
-        Out::CtrlC => {
+        ExitKey::Exit => screen.press("\x15/exit\r"),
+        ExitKey::CtrlD => screen.press("\x15\x04"),
+        ExitKey::CtrlC => {
             screen.press("\x03");
             screen.press("\x03");
             screen.press("\x03");
         }
-        Out::Term => screen.signal("TERM"),
+        ExitKey::Term => screen.signal("TERM"),
     }
     let code = screen.wait_for_exit();
     let took = began.elapsed();
     println!("{what}, {out:?}: {} ms", took.as_millis());
     assert!(took < MOST, "{what}, {out:?}: {took:?}\n{}", screen.text());
-    assert_eq!(code, if out == Out::Term { 143 } else { 0 }, "{what}, {out:?}");
+    assert_eq!(code, if out == ExitKey::Term { 143 } else { 0 }, "{what}, {out:?}");
     assert_eq!(screen.modes(), Modes::default(), "{what}, {out:?}");
 }
 
@@ -83,7 +83,7 @@ fn step(program: &str) -> Reply {
 }
 
 #[track_caller]
-fn becomes(what: &str, so: impl Fn() -> bool) {
+fn wait_until(what: &str, so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(15);
     while !so() {
         assert!(Instant::now() < deadline, "{what}: not so after 15 s");
@@ -97,7 +97,7 @@ fn pid(file: &Path) -> Option<u32> {
 }
 
 /// One that has ended and was not collected yet does not.
-fn lives(file: &Path) -> bool {
+fn is_running(file: &Path) -> bool {
     let stat = |pid: u32| fs::read_to_string(format!("/proc/{pid}/stat")).ok();
     let stat = pid(file).and_then(stat).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
@@ -117,7 +117,7 @@ const STUBBORN: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn the_screen_is_left_at_once_whatever_a_step_does() {
+fn the_screen_exits_at_once_whatever_a_step_does() {
     for (what, lines) in STUBBORN {
         for out in OUT {
             let bench = Bench::new();
@@ -127,29 +127,29 @@ fn the_screen_is_left_at_once_whatever_a_step_does() {
             screen.press("go\r");
             screen.answer("Run this?", "y");
             let file = bench.work().join("pid");
-            becomes("the step runs", || pid(&file).is_some());
+            wait_until("the step runs", || pid(&file).is_some());
             leave(&mut screen, out, what);
-            assert!(!lives(&file), "{what}, {out:?}");
+            assert!(!is_running(&file), "{what}, {out:?}");
         }
     }
 }
 
 #[test]
-fn the_screen_is_left_at_once_while_the_server_hangs() {
+fn the_screen_exits_at_once_while_the_server_hangs() {
     for silent in [Reply::text("{\"type\":", 2).hang_after(1), Reply::status(200).hang_after(0)] {
         for out in OUT {
             let bench = Bench::new();
             let server = Server::start(vec![silent.clone()]);
             let mut screen = screen(&bench, &server, &[]);
             screen.press("go\r");
-            becomes("it is asked", || !server.requests().is_empty());
+            wait_until("it is asked", || !server.requests().is_empty());
             leave(&mut screen, out, "a server that hangs");
         }
     }
 }
 
 #[test]
-fn the_screen_is_left_at_once_while_another_program_holds_the_database() {
+fn the_screen_exits_at_once_while_another_program_locks_the_database() {
     for out in OUT {
         let bench = Bench::new();
         let server = Server::start(vec![Reply::chat("Hello."), Reply::chat("Again.")]);
@@ -161,15 +161,15 @@ fn the_screen_is_left_at_once_while_another_program_holds_the_database() {
         let other = rusqlite::Connection::open(file).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         screen.press("two\r");
-        if out == Out::Term {
-            becomes("it is asked", || server.requests().len() == 2);
+        if out == ExitKey::Term {
+            wait_until("it is asked", || server.requests().len() == 2);
         }
         let began = Instant::now();
         match out {
-            Out::Exit => screen.press("\x15/exit\r"),
-            Out::CtrlD => screen.press("\x15\x04"),
-            Out::CtrlC => screen.press("\x03\x03\x03"),
-            Out::Term => screen.signal("TERM"),
+            ExitKey::Exit => screen.press("\x15/exit\r"),
+            ExitKey::CtrlD => screen.press("\x15\x04"),
+            ExitKey::CtrlC => screen.press("\x03\x03\x03"),
+            ExitKey::Term => screen.signal("TERM"),
         }
         screen.wait_for_exit();
         let took = began.elapsed();
@@ -191,7 +191,7 @@ fn database(bench: &Bench) -> PathBuf {
 }
 
 #[test]
-fn the_screen_is_left_at_once_while_an_editor_hangs() {
+fn the_screen_exits_at_once_while_an_editor_hangs() {
     let bench = Bench::new();
     let editor = bench.root.path().join("editor");
     program(&editor, "echo $$ > pid\ntrap '' INT TERM HUP QUIT\nwhile :; do sleep 1; done\n");
@@ -202,9 +202,9 @@ fn the_screen_is_left_at_once_while_an_editor_hangs() {
     screen.wait_for("a draft");
     screen.press("\x07");
     let file = bench.work().join("pid");
-    becomes("the editor is open", || pid(&file).is_some());
-    leave(&mut screen, Out::Term, "an editor that hangs");
-    assert!(!lives(&file), "the editor is gone");
+    wait_until("the editor is open", || pid(&file).is_some());
+    leave(&mut screen, ExitKey::Term, "an editor that hangs");
+    assert!(!is_running(&file), "the editor is gone");
 }
 
 /// The ways without a screen.
@@ -239,7 +239,7 @@ fn end(mut child: Child, signal: &str, what: &str) {
 }
 
 #[test]
-fn what_runs_without_a_screen_is_left_at_once_whatever_its_step_does() {
+fn a_headless_run_exits_at_once_whatever_its_step_does() {
     for way in 0..3 {
         for signal in ["INT", "TERM"] {
             let (what, lines) = STUBBORN[0];
@@ -251,22 +251,22 @@ fn what_runs_without_a_screen_is_left_at_once_whatever_its_step_does() {
             let args = &headless(&bench, &server)[way];
             let child = start(&bench, args);
             let file = bench.work().join("pid");
-            becomes("the step runs", || pid(&file).is_some());
+            wait_until("the step runs", || pid(&file).is_some());
             end(child, signal, &format!("{what}: {args:?}"));
-            assert!(!lives(&file), "{args:?}");
+            assert!(!is_running(&file), "{args:?}");
         }
     }
 }
 
 #[test]
-fn what_runs_without_a_screen_is_left_at_once_while_the_server_hangs() {
+fn a_headless_run_exits_at_once_while_the_server_hangs() {
     for way in 0..3 {
         for signal in ["INT", "TERM"] {
             let bench = Bench::new();
             let server = Server::start(vec![Reply::text("{\"type\":", 2).hang_after(1)]);
             let args = &headless(&bench, &server)[way];
             let child = start(&bench, args);
-            becomes("it is asked", || !server.requests().is_empty());
+            wait_until("it is asked", || !server.requests().is_empty());
             end(child, signal, &format!("a server that hangs: {args:?}"));
         }
     }

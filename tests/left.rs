@@ -84,7 +84,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// Looks again until it is so.
 #[track_caller]
-fn becomes(what: &str, so: impl Fn() -> bool) {
+fn wait_until(what: &str, so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(15);
     while !so() {
         assert!(Instant::now() < deadline, "{what}: not so after 15 s");
@@ -107,25 +107,25 @@ fn a_run_that_ends_at_any_moment_leaves_no_temporary_file() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_swept_by_the_next() {
+fn the_next_run_removes_files_of_a_killed_run() {
     let bench = Bench::new();
     let model = bench.script(&[DONE]);
     let mut screen = bench.screen(&model);
-    becomes("the run has a folder", || !names(&bench.temp()).is_empty());
+    wait_until("the run has a folder", || !names(&bench.temp()).is_empty());
     let left = names(&bench.temp());
     assert_eq!(left.len(), 1, "{left:?}");
     screen.signal("KILL");
     screen.wait_for_exit();
     let mut next = bench.screen(&model);
     next.wait_for("scripted");
-    becomes("it is swept", || !bench.temp().join(&left[0]).exists());
+    wait_until("it is swept", || !bench.temp().join(&left[0]).exists());
     next.press("\x04");
     next.wait_for_exit();
     assert!(names(&bench.temp()).is_empty());
 }
 
 #[test]
-fn a_program_of_another_machine_is_said_and_reaches_no_shell() {
+fn a_program_for_another_architecture_is_reported_and_reaches_no_shell() {
     let bench = Bench::new();
     let other: u8 = if cfg!(target_arch = "x86_64") { 183 } else { 62 };
     let mut elf = vec![0; 64];
@@ -154,7 +154,7 @@ fn a_program_of_another_machine_is_said_and_reaches_no_shell() {
 }
 
 #[test]
-fn leaving_is_quick_whatever_a_child_ignores() {
+fn exiting_is_quick_whatever_signals_a_child_ignores() {
     let bench = Bench::new();
     let deaf = bench.work().join("deaf.sh");
     let lines = "#!/bin/sh\ntrap '' INT TERM HUP\necho $$ > pid\nwhile :; do sleep 1; done\n";
@@ -170,7 +170,7 @@ fn leaving_is_quick_whatever_a_child_ignores() {
     // A question takes no keys in its first moment.
     std::thread::sleep(Duration::from_millis(1500));
     screen.press("y");
-    becomes("the child runs", || pid().is_some());
+    wait_until("the child runs", || pid().is_some());
     let began = Instant::now();
     screen.signal("TERM");
     screen.wait_for_exit();
@@ -179,7 +179,7 @@ fn leaving_is_quick_whatever_a_child_ignores() {
 }
 
 #[test]
-fn too_few_descriptors_are_one_sentence_and_a_failing_code() {
+fn too_few_descriptors_give_one_sentence_and_a_failure_code() {
     let bench = Bench::new();
     let (home, avocet, temp) =
         (bench.root.path().join("home"), bench.root.path().join("avocet"), bench.temp());
@@ -197,7 +197,7 @@ fn too_few_descriptors_are_one_sentence_and_a_failing_code() {
 }
 
 #[test]
-fn a_temporary_place_that_cannot_be_used_is_named_and_another_is_taken() {
+fn an_unusable_temporary_folder_is_named_and_replaced() {
     let bench = Bench::new();
     let model = bench.script(&[&cmd("pwd", &[]), DONE]);
     let missing = bench.root.path().join("no-such-place");
@@ -209,7 +209,7 @@ fn a_temporary_place_that_cannot_be_used_is_named_and_another_is_taken() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_entered_is_named() {
+fn an_inaccessible_folder_is_named() {
     use std::os::unix::fs::{PermissionsExt, chown};
     use std::os::unix::process::CommandExt;
     let bench = Bench::new();

@@ -90,7 +90,7 @@ async fn an_answer_comes_in_pieces_as_it_is_streamed() {
 }
 
 #[tokio::test]
-async fn the_key_travels_in_its_header_and_nowhere_else() {
+async fn the_key_is_sent_only_in_its_header() {
     let server = Server::start(vec![Reply::text("x", 1)]);
     call(&client(&server)).await;
     let seen = server.requests().remove(0);
@@ -111,7 +111,7 @@ async fn without_a_key_no_header_is_sent() {
 }
 
 #[tokio::test]
-async fn the_request_holds_messages_parameters_and_what_shapes_the_answer() {
+async fn the_request_contains_messages_parameters_and_response_format() {
     let server = Server::start(vec![Reply::text("x", 1)]);
     let params = Params { temperature: Some(0.0), ..Params::default() };
     client(&server).stream(Request { params, ..request() }).count().await;
@@ -135,7 +135,7 @@ async fn the_request_holds_messages_parameters_and_what_shapes_the_answer() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_stream_answers_all_the_same() {
+async fn a_server_that_does_not_stream_works() {
     let body = json!({
         "choices": [{ "index": 0, "message": { "content": "whole" }, "finish_reason": "stop" }],
         "usage": { "prompt_tokens": 3, "completion_tokens": 1 },
@@ -147,7 +147,7 @@ async fn a_server_that_does_not_stream_answers_all_the_same() {
 }
 
 #[tokio::test]
-async fn tokens_and_cuts_are_told() {
+async fn token_counts_and_truncation_are_reported() {
     let count = json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 2 } });
     let events = [event(&delta("half")), event(&finish("length")), event(&count)];
     let server = Server::start(vec![Reply::events(events)]);
@@ -185,7 +185,7 @@ async fn every_recorded_stream_ends_as_it_should() {
 }
 
 #[tokio::test]
-async fn faults_that_a_person_must_mend_are_said_at_once() {
+async fn errors_that_the_user_must_fix_are_not_retried() {
     let cases = [
         (401, "{}", "TEST_KEY"),
         (403, "{}", "does not allow"),
@@ -204,7 +204,7 @@ async fn faults_that_a_person_must_mend_are_said_at_once() {
 }
 
 #[tokio::test]
-async fn what_a_server_echoes_never_shows_the_key_or_control_characters() {
+async fn echoed_server_text_never_shows_the_key_or_control_characters() {
     let body = format!("{{\"error\":{{\"message\":\"bad key {KEY}\\u001b[2J\"}}}}");
     let server = Server::start(vec![Reply::status(401).body(body)]);
     let said = fault(&call(&client(&server)).await).to_string();
@@ -212,7 +212,7 @@ async fn what_a_server_echoes_never_shows_the_key_or_control_characters() {
 }
 
 #[tokio::test]
-async fn a_busy_server_is_asked_again_when_it_says_so() {
+async fn a_busy_server_is_retried_after_the_pause_it_asks_for() {
     let busy = Reply::status(429).header("retry-after", "0.02").body("slow down");
     let server = Server::start(vec![busy, Reply::text("at last", 1)]);
     let chunks = call(&patient(client(&server))).await;
@@ -230,7 +230,7 @@ async fn a_server_cannot_make_us_wait_for_ever() {
 }
 
 #[tokio::test]
-async fn a_failing_server_is_asked_five_times_and_no_more() {
+async fn a_failing_server_is_tried_five_times() {
     let replies = [500, 502, 503, 408, 529].map(Reply::status);
     let server = Server::start(replies.to_vec());
     let chunks = call(&patient(client(&server))).await;
@@ -242,7 +242,7 @@ async fn a_failing_server_is_asked_five_times_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_before_a_word_is_tried_again() {
+async fn a_connection_that_breaks_before_any_output_is_retried() {
     let silent = Reply::raw("");
     let cut = Reply::events([": hello\n\n"]).cut_after(1);
     let server = Server::start(vec![silent, cut, Reply::text("here", 1)]);
@@ -251,7 +251,7 @@ async fn a_connection_that_breaks_before_a_word_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_break_in_the_middle_keeps_what_came_and_is_not_tried_again() {
+async fn a_break_in_mid_answer_keeps_the_text_and_is_not_retried() {
     let server = Server::start(vec![Reply::text("Hello, world", 4).cut_after(2)]);
     let chunks = call(&patient(client(&server))).await;
     assert_eq!(text(&chunks), "Hello,");
@@ -260,7 +260,7 @@ async fn a_break_in_the_middle_keeps_what_came_and_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn a_stream_that_just_ends_is_broken_unless_it_had_finished() {
+async fn a_stream_that_ends_without_a_finish_reason_is_broken() {
     let open = Reply::events([event(&delta("a"))]);
     let finished = Reply::events([event(&delta("a")), event(&finish("stop"))]);
     let torn = Reply::events([event(&delta("a")), event(&finish("stop"))]).cut_after(2);
@@ -271,7 +271,7 @@ async fn a_stream_that_just_ends_is_broken_unless_it_had_finished() {
 }
 
 #[tokio::test]
-async fn a_stall_is_said_and_tried_once_more() {
+async fn a_stall_is_reported_and_retried_once() {
     let stall = || Reply::text("x", 1).hang_after(0);
     let server = Server::start(vec![stall(), stall(), Reply::text("never asked", 1)]);
     let model = impatient(&server, Duration::from_millis(40));
@@ -315,7 +315,7 @@ async fn a_web_page_is_named_with_its_address() {
 }
 
 #[tokio::test]
-async fn an_error_in_an_answer_that_began_well_is_an_error() {
+async fn an_error_after_status_200_is_an_error() {
     let error = json!({ "error": { "message": "no such tool", "code": 400 } });
     let replies = vec![
         Reply::events([event(&delta("a")), event(&error)]),
@@ -332,7 +332,7 @@ async fn an_error_in_an_answer_that_began_well_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_passing_error_in_a_stream_is_tried_again_before_the_first_word() {
+async fn a_temporary_stream_error_is_retried_before_any_output() {
     let error = json!({ "error": { "message": "overloaded", "code": 503 } });
     let server = Server::start(vec![Reply::events([event(&error)]), Reply::text("ok", 1)]);
     let chunks = call(&patient(client(&server))).await;
@@ -379,7 +379,7 @@ async fn garbage_is_one_clear_error() {
 }
 
 #[tokio::test]
-async fn one_bad_line_does_not_cost_the_rest_of_the_answer() {
+async fn one_invalid_line_does_not_end_the_answer() {
     let stop = event(&finish("stop"));
     let (a, b) = (event(&delta("a")), event(&delta("b")));
     let server = Server::start(vec![
@@ -393,7 +393,7 @@ async fn one_bad_line_does_not_cost_the_rest_of_the_answer() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_said_at_once() {
+async fn an_unreachable_server_is_reported_at_once() {
     let closed = server::nobody();
     let chunks = call(&patient(OpenAi::new(endpoint(closed.clone())).unwrap())).await;
     let gone = ModelError::Unreachable { url: closed, why: ConnectError::Refused };
@@ -401,7 +401,7 @@ async fn nobody_there_is_said_at_once() {
 }
 
 #[tokio::test]
-async fn a_secure_address_of_a_plain_server_is_one_sentence() {
+async fn an_https_address_of_an_http_server_is_one_sentence() {
     let server = Server::start(vec![]);
     let secure = server.base_url().replace("http:", "https:");
     let chunks = call(&OpenAi::new(endpoint(secure.clone())).unwrap()).await;
@@ -442,7 +442,7 @@ fn format_of(request: &server::Seen) -> Value {
 }
 
 #[tokio::test]
-async fn what_a_server_refuses_is_left_out_and_not_tried_twice() {
+async fn refused_request_parts_are_omitted_and_not_tried_again() {
     let refuse = |what: &str| {
         let message = format!("{what} is not supported");
         Reply::json(400, &json!({ "error": { "message": message } }))
@@ -470,7 +470,7 @@ async fn what_a_server_refuses_is_left_out_and_not_tried_twice() {
 }
 
 #[tokio::test]
-async fn a_server_that_complains_vaguely_is_asked_plainly_once() {
+async fn a_vague_refusal_leads_to_one_plain_request() {
     let vague = || Reply::status(422).body("Extra inputs are not permitted");
     let server = Server::start(vec![vague(), Reply::text("ok", 1), vague(), vague(), vague()]);
     let model = client(&server);
@@ -494,7 +494,7 @@ async fn the_models_of_a_server_are_listed() {
 }
 
 #[tokio::test]
-async fn looking_around_finds_servers_that_answer_and_keys_that_are_set() {
+async fn discovery_finds_running_servers_and_set_keys() {
     let up = Server::start_with_models(vec![], &["tiny"]);
     let page = Server::start(vec![Reply::status(200).body("<html>")]);
     let slow = Server::start(vec![Reply::status(200).hang_after(0)]);
@@ -516,7 +516,7 @@ async fn looking_around_finds_servers_that_answer_and_keys_that_are_set() {
 }
 
 #[test]
-fn a_client_is_made_without_a_runtime_and_without_a_connection() {
+fn a_client_is_created_without_a_runtime_or_a_connection() {
     let server = Server::start(vec![]);
     assert_eq!(client(&server).name(), "tiny");
     assert!(server.requests().is_empty());

@@ -29,35 +29,35 @@ mod talk;
 
 use talk::{DONE, Line, cmd};
 
-struct Talk {
+struct FolderSession {
     line: Line,
     root: tempfile::TempDir,
 }
 
-is_a_line!(Talk);
+is_a_line!(FolderSession);
 
-impl Talk {
+impl FolderSession {
     fn start(
         root: tempfile::TempDir,
         replies: &[&str],
         change: impl FnOnce(&mut SessionConfig),
-    ) -> Talk {
+    ) -> FolderSession {
         let ws = root.path().canonicalize().unwrap().join("ws");
         fs::create_dir_all(ws.join("home")).unwrap();
         let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
         let mut parts = talk::parts(&ws, Arc::new(model));
         change(&mut parts);
-        Talk { line: Line::to(parts), root }
+        FolderSession { line: Line::to(parts), root }
     }
 
     fn root(&self) -> PathBuf {
         self.root.path().canonicalize().unwrap()
     }
 
-    async fn again(self, resume: bool, replies: &[&str]) -> Talk {
-        let Talk { line, root } = self;
+    async fn again(self, resume: bool, replies: &[&str]) -> FolderSession {
+        let FolderSession { line, root } = self;
         line.close().await;
-        Talk::start(root, replies, |parts| talk::saved(parts, resume))
+        FolderSession::start(root, replies, |parts| talk::saved(parts, resume))
     }
 
     async fn adds(&mut self, path: &str) -> Notice {
@@ -66,7 +66,7 @@ impl Talk {
     }
 
     /// The facts once a session was taken up, and what was said about its folders.
-    async fn taken_up(&mut self) -> (SessionInfo, Vec<Notice>) {
+    async fn resumed_info(&mut self) -> (SessionInfo, Vec<Notice>) {
         self.send(Op::SetLang { lang: Lang::Zh }).await;
         let mut said = Vec::new();
         let facts = self
@@ -97,8 +97,8 @@ fn root() -> tempfile::TempDir {
 // Folders of a session
 
 #[tokio::test]
-async fn an_added_folder_is_there_when_the_session_is_taken_up_again() {
-    let mut talk = Talk::start(root(), &[DONE, DONE], |parts| talk::saved(parts, false));
+async fn an_added_folder_is_restored_when_the_session_is_resumed() {
+    let mut talk = FolderSession::start(root(), &[DONE, DONE], |parts| talk::saved(parts, false));
     let lib = talk.root().join("lib").display().to_string();
     let late = talk.root().join("late").display().to_string();
     // Before the first message, and later.
@@ -110,18 +110,18 @@ async fn an_added_folder_is_there_when_the_session_is_taken_up_again() {
     talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Chat) }).await;
     talk.next(|event| matches!(event, Event::Rewound { .. }).then_some(())).await;
     let mut talk = talk.again(true, &[DONE]).await;
-    let (facts, said) = talk.taken_up().await;
+    let (facts, said) = talk.resumed_info().await;
     assert_eq!(facts.added, [lib.as_str(), late.as_str()]);
     assert_eq!(said.len(), 1);
     assert!(said[0].say.text(Lang::En).contains(&format!("`{lib}`, `{late}`")));
     // What is said at each start is not kept and told once more.
     let mut talk = talk.again(true, &[DONE]).await;
-    assert_eq!(talk.taken_up().await.1.len(), 1);
+    assert_eq!(talk.resumed_info().await.1.len(), 1);
 }
 
 #[tokio::test]
-async fn a_folder_that_is_gone_or_leads_elsewhere_is_said_and_not_added_again() {
-    let mut talk = Talk::start(root(), &[DONE], |parts| talk::saved(parts, false));
+async fn a_removed_or_relinked_folder_is_reported_and_not_added_again() {
+    let mut talk = FolderSession::start(root(), &[DONE], |parts| talk::saved(parts, false));
     let root = talk.root();
     for path in ["../lib", "../other", "../late"] {
         assert_eq!(talk.adds(path).await.say.phrase(), words::ADDED_FOLDER);
@@ -131,7 +131,7 @@ async fn a_folder_that_is_gone_or_leads_elsewhere_is_said_and_not_added_again() 
     fs::remove_dir(root.join("other")).unwrap();
     symlink("/etc", root.join("other")).unwrap();
     let mut talk = talk.again(true, &[DONE]).await;
-    let (facts, said) = talk.taken_up().await;
+    let (facts, said) = talk.resumed_info().await;
     assert_eq!(facts.added, [root.join("late").display().to_string()]);
     let said: Vec<String> = said.iter().map(|notice| notice.say.text(Lang::En)).collect();
     assert_eq!(said.len(), 3, "{said:?}");
@@ -140,8 +140,8 @@ async fn a_folder_that_is_gone_or_leads_elsewhere_is_said_and_not_added_again() 
 }
 
 #[tokio::test]
-async fn a_folder_of_one_session_is_not_part_of_another_that_is_taken_up() {
-    let mut talk = Talk::start(root(), &[DONE], |parts| talk::saved(parts, false));
+async fn a_folder_of_one_session_is_not_part_of_another_resumed_one() {
+    let mut talk = FolderSession::start(root(), &[DONE], |parts| talk::saved(parts, false));
     talk.turn("the first").await;
     let mut talk = talk.again(false, &[DONE, DONE]).await;
     talk.send(Op::AddFolder { path: "../lib".into() }).await;
@@ -152,7 +152,7 @@ async fn a_folder_of_one_session_is_not_part_of_another_that_is_taken_up() {
     talk.turn("the third").await;
     let third = talk.again(true, &[DONE]).await;
     let mut talk = third;
-    assert_eq!(talk.taken_up().await.0.added, with.added);
+    assert_eq!(talk.resumed_info().await.0.added, with.added);
     talk.send(Op::SearchSessions { words: "the first".into() }).await;
     let page = talk.page().await;
     let id = page[0].split(':').next().unwrap().to_owned();
@@ -161,8 +161,8 @@ async fn a_folder_of_one_session_is_not_part_of_another_that_is_taken_up() {
 }
 
 #[tokio::test]
-async fn a_folder_of_the_command_line_is_of_that_run_alone() {
-    let mut talk = Talk::start(root(), &[DONE], |parts| {
+async fn a_folder_of_the_command_line_applies_to_that_run_only() {
+    let mut talk = FolderSession::start(root(), &[DONE], |parts| {
         talk::saved(parts, false);
         let lib = parts.security.place.workspace.parent().unwrap().join("lib");
         parts.info.added.push(lib.display().to_string());
@@ -170,7 +170,7 @@ async fn a_folder_of_the_command_line_is_of_that_run_alone() {
     });
     talk.turn("one").await;
     let mut talk = talk.again(true, &[DONE]).await;
-    let (facts, said) = talk.taken_up().await;
+    let (facts, said) = talk.resumed_info().await;
     assert_eq!((facts.added, said), (Vec::<String>::new(), vec![]));
 }
 
@@ -195,7 +195,7 @@ fn venv(ws: &Path) -> Option<PathBuf> {
 }
 
 /// What the question says, its answer given.
-async fn answers(talk: &mut Talk, decision: Decision) -> String {
+async fn answers(talk: &mut FolderSession, decision: Decision) -> String {
     let (ask, question) = talk.asked().await;
     let Question::Step { risk, .. } = question else { panic!("{question:?}") };
     talk.send(Op::Decide { ask, decision }).await;
@@ -204,7 +204,7 @@ async fn answers(talk: &mut Talk, decision: Decision) -> String {
 }
 
 /// What came of the steps of a turn that runs, and how often it asked.
-async fn ran(talk: &mut Talk) -> (Vec<Observation>, usize) {
+async fn ran(talk: &mut FolderSession) -> (Vec<Observation>, usize) {
     let events = talk.until_it_ends().await;
     let asked = events.iter().filter(|event| matches!(event, Event::Asked(_))).count();
     let seen = events.into_iter().filter_map(|event| match event {
@@ -217,7 +217,7 @@ async fn ran(talk: &mut Talk) -> (Vec<Observation>, usize) {
 const PREFIX: &[&str] = &["-c", "import sys; print(sys.prefix)"];
 
 #[tokio::test]
-async fn an_environment_of_the_project_is_asked_about_once_as_what_it_is_and_runs_as_itself() {
+async fn a_project_virtualenv_asks_once_by_its_real_name_and_runs_as_itself() {
     let root = root();
     let ws = root.path().canonicalize().unwrap().join("ws");
     let Some(venv) = venv(&ws) else { return };
@@ -225,7 +225,7 @@ async fn an_environment_of_the_project_is_asked_about_once_as_what_it_is_and_run
     let python = venv.join("bin/python").display().to_string();
     script(&venv.join("bin/show"), &format!("#!{python}\nimport sys; print(sys.prefix)\n"));
     let (step, show) = (cmd(".venv/bin/python", PREFIX), cmd(".venv/bin/show", &[]));
-    let mut talk = Talk::start(root, &[&step, DONE, &show, DONE, &show, DONE], |_| {});
+    let mut talk = FolderSession::start(root, &[&step, DONE, &show, DONE, &show, DONE], |_| {});
     let prefix = format!("{}\n", venv.display());
     for decision in [Decision::Approve, Decision::Remember(ApprovalScope::Session)] {
         talk.says("run it").await;
@@ -240,12 +240,12 @@ async fn an_environment_of_the_project_is_asked_about_once_as_what_it_is_and_run
 }
 
 #[tokio::test]
-async fn an_environment_that_is_activated_is_what_python_means() {
+async fn python_means_the_activated_virtualenv() {
     let root = root();
     let ws = root.path().canonicalize().unwrap().join("ws");
     let Some(venv) = venv(&ws) else { return };
     let steps = cmd("python", PREFIX);
-    let mut talk = Talk::start(root, &[&steps, DONE], |parts| {
+    let mut talk = FolderSession::start(root, &[&steps, DONE], |parts| {
         let path = std::env::join_paths([&venv.join("bin"), Path::new("/usr/bin")]).unwrap();
         let place = &parts.security.place;
         let world = System::new(&place.workspace, &place.home, &[]);
@@ -258,7 +258,7 @@ async fn an_environment_that_is_activated_is_what_python_means() {
 }
 
 #[tokio::test]
-async fn programs_of_node_modules_and_shims_are_asked_about_as_what_they_are() {
+async fn node_modules_programs_and_shims_ask_by_their_real_names() {
     const SAYS: &str = "#!/bin/sh\necho \"as $0\"\n";
     for (program, file, says) in [
         ("node_modules/.bin/tool", "ws/node_modules/.bin/tool", "this project's own programs"),
@@ -278,7 +278,7 @@ async fn programs_of_node_modules_and_shims_are_asked_about_as_what_they_are() {
         }
         let step = cmd(program, &[]);
         let folder = path.parent().unwrap().to_owned();
-        let mut talk = Talk::start(root, &[&step, DONE, &step, DONE], |parts| {
+        let mut talk = FolderSession::start(root, &[&step, DONE, &step, DONE], |parts| {
             let path = std::env::join_paths([folder.as_path(), Path::new("/usr/bin")]).unwrap();
             let place = &parts.security.place;
             let world = System::new(&place.workspace, &place.home, &[]);

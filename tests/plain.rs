@@ -38,7 +38,7 @@ fn borrowed(args: &[String]) -> Vec<&str> {
 }
 
 #[test]
-fn on_a_terminal_nothing_that_came_before_a_question_could_be_read_answers_it() {
+fn input_typed_before_a_question_is_readable_does_not_answer_it() {
     let (bench, server) = (Bench::new(), Server::start(asks()));
     let args = args(&server, &bench);
     let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
@@ -68,7 +68,7 @@ fn stranger(bench: &Bench, args: &[&str]) -> Screen {
 }
 
 #[test]
-fn the_end_of_the_input_over_the_question_of_trust_is_said_and_ends_the_program() {
+fn end_of_input_at_the_trust_question_is_reported_and_ends_the_program() {
     let (bench, server) = (Bench::new(), Server::start(asks()));
     let url = server.base_url();
     let mut screen = stranger(&bench, &["--linear", "--base-url", &url, "--model", "loop-1"]);
@@ -80,7 +80,7 @@ fn the_end_of_the_input_over_the_question_of_trust_is_said_and_ends_the_program(
 }
 
 #[test]
-fn after_the_question_of_trust_a_conversation_goes_on_and_is_left_as_ever() {
+fn after_the_trust_question_a_conversation_continues_and_exits_normally() {
     for leave in ["\x04", "\x03"] {
         let (bench, server) = (Bench::new(), Server::start(vec![Reply::chat("Hello to you.")]));
         let url = server.base_url();
@@ -97,7 +97,7 @@ fn after_the_question_of_trust_a_conversation_goes_on_and_is_left_as_ever() {
 
 /// All of a pipe is one message: nothing in it was written after a question was read.
 #[test]
-fn nothing_that_comes_through_a_pipe_answers_a_question() {
+fn piped_input_never_answers_a_question() {
     for (typed, ends) in [("make it\n4\n", true), ("make it\ny\nYES\n2\nTRUST\n", false)] {
         let (bench, server) = (Bench::new(), Server::start(asks()));
         let work = bench.work().display().to_string();
@@ -129,7 +129,7 @@ fn nothing_that_comes_through_a_pipe_answers_a_question() {
 }
 
 #[test]
-fn the_yes_to_a_shell_piece_is_typed_after_its_question_could_be_read() {
+fn a_template_command_is_approved_only_after_its_question_is_readable() {
     let (bench, server) = (Bench::new(), Server::start(vec![Reply::chat("It is sent.")]));
     let commands = bench.root.path().join("avocet/commands");
     std::fs::create_dir_all(&commands).unwrap();
@@ -156,7 +156,7 @@ fn the_yes_to_a_shell_piece_is_typed_after_its_question_could_be_read() {
 }
 
 #[test]
-fn that_a_key_goes_out_in_the_open_is_said_without_a_screen() {
+fn a_warning_about_an_unencrypted_key_is_shown_without_a_screen() {
     let bench = Bench::new();
     let said = Command::new(env!("CARGO_BIN_EXE_avocet"))
         .args(["-p", "hello", "--base-url", "http://far.invalid/v1", "--model", "m"])

@@ -93,7 +93,7 @@ fn conversation(bench: &Bench) -> String {
 }
 
 #[track_caller]
-fn steers_nothing(bytes: &[u8], what: &[&str]) {
+fn assert_no_control(bytes: &[u8], what: &[&str]) {
     // The terminal makes `\r\n` of a `\n`; every other carriage return is foreign.
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
     let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
@@ -103,7 +103,7 @@ fn steers_nothing(bytes: &[u8], what: &[&str]) {
 }
 
 #[test]
-fn nothing_that_was_kept_steers_the_terminal_it_is_printed_on() {
+fn saved_text_cannot_control_the_terminal() {
     let bench = Bench::new();
     let id = conversation(&bench);
     let quoted = json!(HOSTILE).to_string();
@@ -145,12 +145,12 @@ fn nothing_that_was_kept_steers_the_terminal_it_is_printed_on() {
         &["--version"],
     ];
     for args in many {
-        steers_nothing(&bench.on_terminal(args), args);
+        assert_no_control(&bench.on_terminal(args), args);
     }
 }
 
 #[test]
-fn into_a_pipe_everything_goes_as_it_is() {
+fn piped_output_is_unchanged() {
     let bench = Bench::new();
     let id = conversation(&bench);
     let export = bench.piped(&["session", "export", &id]);
@@ -252,7 +252,7 @@ fn named_commands<'a>(work: &'a str, script: &'a str, slash: &'a str) -> Vec<Vec
 }
 
 #[test]
-fn no_name_of_a_folder_a_file_or_a_setting_steers_the_terminal() {
+fn names_of_folders_files_and_settings_cannot_control_the_terminal() {
     let bench = hostile_folders();
     hostile_names(&bench);
     let work = bench.work().display().to_string();
@@ -265,12 +265,12 @@ fn no_name_of_a_folder_a_file_or_a_setting_steers_the_terminal() {
                 true => [&["--trust", work.as_str()], &args[..]].concat(),
                 false => args.clone(),
             };
-            steers_nothing(&bench.on_terminal(&args), &args);
+            assert_no_control(&bench.on_terminal(&args), &args);
         }
     }
     fs::write(bench.root.path().join("avocet/config.toml"), "").unwrap();
     for args in &many {
-        steers_nothing(&bench.on_terminal(args), args);
+        assert_no_control(&bench.on_terminal(args), args);
     }
 }
 
@@ -278,12 +278,12 @@ fn no_name_of_a_folder_a_file_or_a_setting_steers_the_terminal() {
 fn a_completion_script_is_plain_text_on_a_terminal() {
     let bench = Bench::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        steers_nothing(&bench.on_terminal(&["completions", shell]), &["completions", shell]);
+        assert_no_control(&bench.on_terminal(&["completions", shell]), &["completions", shell]);
     }
 }
 
 #[test]
-fn a_name_the_program_is_started_by_steers_nothing() {
+fn the_programs_own_name_cannot_control_the_terminal() {
     let bench = Bench::new();
     let linked = bench.root.path().join(HOSTILE);
     symlink(env!("CARGO_BIN_EXE_avocet"), &linked).unwrap();
@@ -293,12 +293,12 @@ fn a_name_the_program_is_started_by_steers_nothing() {
             envs.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let mut screen = Screen::start_program(&linked, args, &envs, &bench.work(), (100, 40));
         screen.wait_for_exit();
-        steers_nothing(&screen.raw(), args);
+        assert_no_control(&screen.raw(), args);
     }
 }
 
 #[test]
-fn nothing_a_server_says_steers_the_terminal() {
+fn server_text_cannot_control_the_terminal() {
     let bench = Bench::new();
     let said = || json!({ "error": { "message": HOSTILE, "code": HOSTILE, "type": HOSTILE } });
     let foreign = || Reply::status(200).header("content-type", "text/plain").body(HOSTILE);
@@ -323,14 +323,14 @@ fn nothing_a_server_says_steers_the_terminal() {
             let server = Server::start(vec![reply.clone(); 8]);
             let url = server.base_url();
             let args = [&["--base-url", url.as_str(), "--model", HOSTILE], way].concat();
-            steers_nothing(&bench.on_terminal(&args), &args);
+            assert_no_control(&bench.on_terminal(&args), &args);
         }
     }
     let server = Server::start_with_models(Vec::new(), &[HOSTILE, "plain"]);
     let args = ["model", "list", "--base-url", &server.base_url(), "--model", "plain"];
-    steers_nothing(&bench.on_terminal(&args), &args);
+    assert_no_control(&bench.on_terminal(&args), &args);
     let args = ["model", "list", "--json", "--base-url", &server.base_url()];
-    steers_nothing(&bench.on_terminal(&args), &args);
+    assert_no_control(&bench.on_terminal(&args), &args);
 }
 
 /// The titles that were set.
@@ -341,7 +341,7 @@ fn titles(bytes: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn the_title_of_the_window_and_the_printed_conversation_steer_nothing() {
+fn window_title_and_printed_conversation_cannot_control_the_terminal() {
     let bench = hostile_folders();
     let folder = bench.work().join(HOSTILE);
     fs::create_dir(&folder).unwrap();
@@ -367,14 +367,14 @@ fn the_title_of_the_window_and_the_printed_conversation_steer_nothing() {
     assert!(!text.contains("HACKED\u{7}") && !text.contains('\u{9b}'), "{text:?}");
     let (_, after) = text.rsplit_once("\u{1b}[?1049l").unwrap();
     let after = after.trim_start_matches("\u{1b}[23;0t").trim_start_matches("\u{1b}[?25h");
-    steers_nothing(after.as_bytes(), &["/dump"]);
+    assert_no_control(after.as_bytes(), &["/dump"]);
     screen.press(" ");
     screen.press("\x04");
     screen.wait_for_exit();
     let text = String::from_utf8_lossy(&screen.raw()).into_owned();
     let (_, after) = text.rsplit_once("\u{1b}[?25h").unwrap();
     if !after.is_empty() {
-        steers_nothing(after.as_bytes(), &["after the screen"]);
+        assert_no_control(after.as_bytes(), &["after the screen"]);
     }
 }
 
@@ -388,7 +388,7 @@ fn a_panic_for_the_test_below() {
 }
 
 #[test]
-fn what_a_panic_quotes_steers_nothing() {
+fn a_panic_message_cannot_control_the_terminal() {
     let bench = Bench::new();
     let own: PathBuf = std::env::current_exe().unwrap();
     let args = ["--exact", "a_panic_for_the_test_below", "--nocapture", "--color", "never"];
@@ -397,5 +397,5 @@ fn what_a_panic_quotes_steers_nothing() {
     screen.wait_for_exit();
     let text = String::from_utf8_lossy(&screen.raw()).into_owned();
     assert!(text.contains("panicked at") && text.contains("seen"), "{text:?}");
-    steers_nothing(text.as_bytes(), &["a panic"]);
+    assert_no_control(text.as_bytes(), &["a panic"]);
 }

@@ -29,7 +29,7 @@ const PACKED: &[u8] = &[
 ];
 
 /// A workspace, and where the user's programs lie.
-struct Desk {
+struct ProgramFixture {
     _root: tempfile::TempDir,
     workspace: PathBuf,
     home: PathBuf,
@@ -37,14 +37,14 @@ struct Desk {
     system: System,
 }
 
-impl Desk {
+impl ProgramFixture {
     /// In a temporary folder, with the real home of who runs the test: toolchains lie there.
-    fn real(extra: &[PathBuf]) -> Desk {
+    fn real(extra: &[PathBuf]) -> ProgramFixture {
         let home = std::env::home_dir().unwrap_or_else(|| "/nonexistent".into());
-        Desk::at(&std::env::temp_dir(), &home, extra)
+        ProgramFixture::at(&std::env::temp_dir(), &home, extra)
     }
 
-    fn at(above: &Path, home: &Path, extra: &[PathBuf]) -> Desk {
+    fn at(above: &Path, home: &Path, extra: &[PathBuf]) -> ProgramFixture {
         let root = tempfile::tempdir_in(above).unwrap();
         let at = root.path().canonicalize().unwrap();
         let workspace = at.join("ws");
@@ -56,7 +56,7 @@ impl Desk {
         let real = |path: &str| std::env::var_os(path).map(PathBuf::from);
         let system = system.with_manager_dirs(real);
         let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
-        Desk { _root: root, workspace, home, own: at.join("own"), system }
+        ProgramFixture { _root: root, workspace, home, own: at.join("own"), system }
     }
 
     fn judge(&self, words: &[&str]) -> Verdict {
@@ -113,7 +113,7 @@ impl Desk {
 
     /// What each line does inside, against what it does outside. Answers with the number
     /// of lines that ran.
-    async fn is_the_same_inside(&self, lines: &[&str]) -> usize {
+    async fn assert_same_in_sandbox(&self, lines: &[&str]) -> usize {
         let ((held, shelter), (free, _)) =
             (self.exec(SandboxMode::Read), self.exec(SandboxMode::Off));
         if shelter != SandboxStatus::ReadOnly {
@@ -144,10 +144,10 @@ async fn run(exec: &Exec, step: Cleared) -> Observation {
 }
 
 #[tokio::test]
-async fn scripts_and_pagers_say_inside_what_they_say_outside() {
-    let desk = Desk::real(&[]);
+async fn scripts_and_pagers_print_the_same_in_the_sandbox() {
+    let desk = ProgramFixture::real(&[]);
     let ran = desk
-        .is_the_same_inside(&[
+        .assert_same_in_sandbox(&[
             "egrep one a.txt",
             "fgrep two a.txt",
             "zcat a.gz",
@@ -176,10 +176,10 @@ async fn scripts_and_pagers_say_inside_what_they_say_outside() {
 }
 
 #[tokio::test]
-async fn toolchains_say_their_version_inside() {
-    let desk = Desk::real(&[]);
+async fn toolchains_print_their_version_in_the_sandbox() {
+    let desk = ProgramFixture::real(&[]);
     let ran = desk
-        .is_the_same_inside(&[
+        .assert_same_in_sandbox(&[
             "cargo --version",
             "rustc --version",
             "rustc -vV",
@@ -205,7 +205,7 @@ async fn toolchains_say_their_version_inside() {
 }
 
 #[tokio::test]
-async fn what_a_version_manager_puts_in_place_of_a_program_works_inside() {
+async fn version_manager_shims_work_in_the_sandbox() {
     let home = std::env::home_dir().unwrap_or_default();
     let mut shelves = vec![home.join(".pyenv/shims"), home.join(".asdf/shims")];
     let versions = fs::read_dir(home.join(".nvm/versions/node")).into_iter().flatten().flatten();
@@ -214,14 +214,14 @@ async fn what_a_version_manager_puts_in_place_of_a_program_works_inside() {
     if shelves.is_empty() {
         return println!("SKIPPED, no version manager on this machine");
     }
-    let desk = Desk::real(&shelves);
+    let desk = ProgramFixture::real(&shelves);
     let lines =
         ["python3 --version", "pip3 --version", "pip3 list", "node --version", "npm --version"];
-    assert!(desk.is_the_same_inside(&lines).await >= 1);
+    assert!(desk.assert_same_in_sandbox(&lines).await >= 1);
 }
 
 #[tokio::test]
-async fn one_file_that_is_many_programs_works_inside_as_each_of_them() {
+async fn a_multi_call_binary_works_in_the_sandbox_under_each_name() {
     let busybox = ["/usr/bin/busybox", "/bin/busybox"].map(PathBuf::from);
     let Some(busybox) = busybox.into_iter().find(|path| path.is_file()) else {
         return println!("SKIPPED, no busybox on this machine");
@@ -233,7 +233,7 @@ async fn one_file_that_is_many_programs_works_inside_as_each_of_them() {
     for name in ["ls", "cat", "grep", "sort", "wc", "head", "find", "sed", "awk", "zcat", "env"] {
         symlink(&busybox, shelf.join(name)).unwrap();
     }
-    let desk = Desk::real(&[shelf]);
+    let desk = ProgramFixture::real(&[shelf]);
     let lines = [
         "ls",
         "cat a.txt",
@@ -249,11 +249,11 @@ async fn one_file_that_is_many_programs_works_inside_as_each_of_them() {
     ];
     let used = desk.system.program("ls").unwrap().path;
     assert!(used.starts_with(root.path().canonicalize().unwrap()), "{used:?}");
-    assert!(desk.is_the_same_inside(&lines).await >= 10);
+    assert!(desk.assert_same_in_sandbox(&lines).await >= 10);
 }
 
 #[tokio::test]
-async fn a_workspace_on_tmpfs_and_a_home_that_is_a_link_are_read_as_others() {
+async fn a_tmpfs_workspace_and_a_linked_home_are_readable_in_the_sandbox() {
     let shm = Path::new("/dev/shm");
     let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
     let is_tmpfs = mounts.lines().any(|line| {
@@ -271,10 +271,10 @@ async fn a_workspace_on_tmpfs_and_a_home_that_is_a_link_are_read_as_others() {
     fs::create_dir_all(at.join("real/.ssh")).unwrap();
     fs::write(at.join("real/.gitconfig"), "[user]\n\tname = Linked Home\n").unwrap();
     symlink(at.join("real"), at.join("home")).unwrap();
-    let desk = Desk::at(&above, &at.join("home"), &[]);
+    let desk = ProgramFixture::at(&above, &at.join("home"), &[]);
     fs::write(desk.workspace.join(".env"), "SECRET=1\n").unwrap();
     let lines = ["ls", "cat a.txt", "grep -r one .", "git config --get user.name"];
-    assert!(desk.is_the_same_inside(&lines).await >= 3);
+    assert!(desk.assert_same_in_sandbox(&lines).await >= 3);
     let (held, shelter) = desk.exec(SandboxMode::Work);
     if shelter != SandboxStatus::Held {
         return println!("SKIPPED, no sandbox on this machine");

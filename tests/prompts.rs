@@ -35,18 +35,18 @@ const DONE: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
 
 /// What a scripted model was sent: the user's side of each request, and the first message.
 #[derive(Clone, Default)]
-struct Heard {
+struct RecordedRequests {
     users: Arc<Mutex<Vec<String>>>,
     systems: Arc<Mutex<Vec<String>>>,
 }
 
 /// A scripted model that keeps it.
-struct Keeping {
+struct RecordingModel {
     inner: Scripted,
-    heard: Heard,
+    heard: RecordedRequests,
 }
 
-impl Model for Keeping {
+impl Model for RecordingModel {
     fn name(&self) -> &str {
         self.inner.name()
     }
@@ -60,27 +60,27 @@ impl Model for Keeping {
     }
 }
 
-struct Talk {
+struct PromptSession {
     handle: Handle,
     folder: tempfile::TempDir,
-    heard: Heard,
+    heard: RecordedRequests,
 }
 
-impl Talk {
-    fn start() -> Talk {
-        Talk::within(StepLimits::default())
+impl PromptSession {
+    fn start() -> PromptSession {
+        PromptSession::within(StepLimits::default())
     }
 
-    fn within(limits: StepLimits) -> Talk {
-        Talk::with(limits, &[DONE; 4], &[])
+    fn within(limits: StepLimits) -> PromptSession {
+        PromptSession::with(limits, &[DONE; 4], &[])
     }
 
     /// With these skills, and a model that answers so.
-    fn skilled(replies: &[&str], skills: &[(&str, &str)]) -> Talk {
-        Talk::with(StepLimits::default(), replies, skills)
+    fn skilled(replies: &[&str], skills: &[(&str, &str)]) -> PromptSession {
+        PromptSession::with(StepLimits::default(), replies, skills)
     }
 
-    fn with(limits: StepLimits, replies: &[&str], skills: &[(&str, &str)]) -> Talk {
+    fn with(limits: StepLimits, replies: &[&str], skills: &[(&str, &str)]) -> PromptSession {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("ws")).unwrap();
         for (name, text) in skills {
@@ -88,17 +88,17 @@ impl Talk {
             fs::create_dir_all(&skill).unwrap();
             fs::write(skill.join("SKILL.md"), text).unwrap();
         }
-        let heard = Heard::default();
+        let heard = RecordedRequests::default();
         let real = folder.path().canonicalize().unwrap();
         let parts = parts(&real, limits, replies, heard.clone());
-        Talk { handle: session::start(parts), folder, heard }
+        PromptSession { handle: session::start(parts), folder, heard }
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().canonicalize().unwrap().join("ws").join(name)
     }
 
-    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> &Talk {
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> &PromptSession {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -185,7 +185,7 @@ impl Seen {
         self.rendered.as_deref().unwrap_or_else(|| panic!("{self:?}"))
     }
 
-    fn said(&self) -> String {
+    fn error_text(&self) -> String {
         self.notices.iter().map(|notice| notice.say.to_string()).collect::<Vec<_>>().join("\n")
     }
 }
@@ -207,17 +207,22 @@ fn nobody(question: &Question) -> Decision {
     panic!("nobody is asked: {question:?}")
 }
 
-fn connected(replies: &[&str], heard: Heard) -> Connected {
+fn connected(replies: &[&str], heard: RecordedRequests) -> Connected {
     let inner = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
     Connected {
-        model: Arc::new(Keeping { inner, heard }),
+        model: Arc::new(RecordingModel { inner, heard }),
         provider: avocet::protocol::Provider::Scripted,
         base_url: String::new(),
         list: Arc::new(|| async { Ok::<_, ModelError>(Vec::new()) }.boxed()),
     }
 }
 
-fn parts(folder: &Path, limits: StepLimits, replies: &[&str], heard: Heard) -> SessionConfig {
+fn parts(
+    folder: &Path,
+    limits: StepLimits,
+    replies: &[&str],
+    heard: RecordedRequests,
+) -> SessionConfig {
     let (ws, home) = (folder.join("ws"), folder.join("home"));
     let paths = Paths::with_root(&folder.join("own"), home.clone());
     let world = System::new(&ws, &home, &[]);
@@ -279,7 +284,7 @@ fn command(template: &str, args: &str) -> Prompt {
 
 #[tokio::test]
 async fn a_template_is_one_user_message_with_the_output_in_its_place() {
-    let mut talk = Talk::start();
+    let mut talk = PromptSession::start();
     let prompt = command("Sum up ({{args}}):\n!{printf 'a\\nb\\n\\n'}\nEnd", "briefly");
     talk.send(Op::SubmitPrompt { prompt: Box::new(prompt) }).await;
     let seen = talk.until_the_end(all).await;
@@ -290,8 +295,8 @@ async fn a_template_is_one_user_message_with_the_output_in_its_place() {
 }
 
 #[tokio::test]
-async fn all_pieces_are_asked_about_together_with_their_tiers_also_those_that_only_read() {
-    let mut talk = Talk::start();
+async fn all_template_commands_ask_together_with_their_tiers() {
+    let mut talk = PromptSession::start();
     let prompt = command("!{pwd} !{touch x && ls} !{rm -rf /}", "");
     talk.send(Op::Render { prompt: Box::new(prompt) }).await;
     let seen = talk.until_the_end(none).await;
@@ -303,13 +308,13 @@ async fn all_pieces_are_asked_about_together_with_their_tiers_also_those_that_on
     assert_eq!(commands, ["touch x", "ls"]);
     assert_eq!(seen.ending, Some(TurnOutcome::Stopped));
     assert!(seen.observed.iter().all(|observed| observed.outcome == Outcome::Declined));
-    assert!(seen.said().contains("Nothing was sent"), "{}", seen.said());
+    assert!(seen.error_text().contains("Nothing was sent"), "{}", seen.error_text());
     assert!(!talk.path("x").exists() && talk.sent().is_empty());
 }
 
 #[tokio::test]
-async fn one_piece_is_left_out_alone_and_the_model_is_told() {
-    let mut talk = Talk::start();
+async fn one_template_command_can_be_rejected_and_the_model_is_told() {
+    let mut talk = PromptSession::start();
     let prompt = command("A !{echo one} B !{touch x} C", "");
     talk.send(Op::Render { prompt: Box::new(prompt) }).await;
     let seen = talk.until_the_end(|_| Decision::ApproveAll { steps: vec!["cmd_001".into()] }).await;
@@ -318,8 +323,8 @@ async fn one_piece_is_left_out_alone_and_the_model_is_told() {
 }
 
 #[tokio::test]
-async fn a_plain_yes_is_none_to_a_piece_of_high_risk() {
-    let mut talk = Talk::start();
+async fn a_plain_approval_does_not_cover_a_high_risk_command() {
+    let mut talk = PromptSession::start();
     talk.write("build/x", "");
     let prompt = command("!{echo one} !{rm -rf build}", "");
     talk.send(Op::Render { prompt: Box::new(prompt) }).await;
@@ -329,8 +334,8 @@ async fn a_plain_yes_is_none_to_a_piece_of_high_risk() {
 }
 
 #[tokio::test]
-async fn r9s_differs_an_argument_runs_commands_there_here_it_is_one_word() {
-    let mut talk = Talk::start();
+async fn unlike_r9s_an_argument_is_one_word_and_runs_no_command() {
+    let mut talk = PromptSession::start();
     for args in [
         "; touch pwned",
         "$(touch pwned)",
@@ -348,8 +353,8 @@ async fn r9s_differs_an_argument_runs_commands_there_here_it_is_one_word() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_saw_a_turn_end_finds_the_session_idle() {
-    let mut talk = Talk::start();
+async fn the_session_is_idle_once_turn_ended_is_sent() {
+    let mut talk = PromptSession::start();
     for round in 0..100 {
         let seen = talk.render(command("{{args}}", &round.to_string())).await;
         assert_eq!(seen.text(), round.to_string());
@@ -357,8 +362,8 @@ async fn who_saw_a_turn_end_finds_the_session_idle() {
 }
 
 #[tokio::test]
-async fn what_is_put_in_is_never_read_again() {
-    let mut talk = Talk::start();
+async fn inserted_text_is_never_expanded_again() {
+    let mut talk = PromptSession::start();
     let signs = "!{touch x} !`touch x` {{args}} @{a} @a $1";
     talk.write("f", signs);
     let seen = talk.render(command("{{args}}|!{cat f}|@{f}", signs)).await;
@@ -367,16 +372,16 @@ async fn what_is_put_in_is_never_read_again() {
 }
 
 #[tokio::test]
-async fn r9s_differs_a_brace_in_quotes_ends_a_piece_there_here_awk_works() {
-    let mut talk = Talk::start();
+async fn unlike_r9s_a_brace_in_quotes_does_not_end_a_command() {
+    let mut talk = PromptSession::start();
     talk.write("f", "a b\nc d\n");
     let seen = talk.render(command("!{awk '{print $2}' f}", "")).await;
     assert_eq!(seen.text(), "b\nd");
 }
 
 #[tokio::test]
-async fn r9s_differs_standard_input_is_thrown_away_there_here_the_pieces_read_it() {
-    let mut talk = Talk::start();
+async fn unlike_r9s_template_commands_read_standard_input() {
+    let mut talk = PromptSession::start();
     let prompt =
         Prompt { input: Some(b"piped\n".to_vec()), ..command("!{cat} !{wc -l} !{true} x", "") };
     let seen = talk.render(prompt).await;
@@ -387,15 +392,15 @@ async fn r9s_differs_standard_input_is_thrown_away_there_here_the_pieces_read_it
 }
 
 #[tokio::test]
-async fn a_piece_runs_in_a_login_bash() {
-    let mut talk = Talk::start();
+async fn a_template_command_runs_in_a_login_bash() {
+    let mut talk = PromptSession::start();
     let seen = talk.render(command("!{shopt -q login_shell && echo $BASH_VERSION}", "")).await;
     assert!(seen.text().starts_with(|c: char| c.is_ascii_digit()), "{}", seen.text());
 }
 
 #[tokio::test]
-async fn a_piece_that_fails_is_an_error_with_what_it_complained_about() {
-    let mut talk = Talk::start();
+async fn a_failing_template_command_is_an_error_with_its_stderr() {
+    let mut talk = PromptSession::start();
     let seen = talk.render(command("!{echo nope >&2; exit 3}", "")).await;
     let why = seen.unsent();
     assert!(why.contains("exit code 3") && why.contains("nope"), "{why}");
@@ -403,16 +408,16 @@ async fn a_piece_that_fails_is_an_error_with_what_it_complained_about() {
 }
 
 #[tokio::test]
-async fn a_piece_that_takes_too_long_or_writes_too_much_is_an_error() {
+async fn a_template_command_over_its_time_or_output_limit_is_an_error() {
     let limits = StepLimits {
         piece: std::time::Duration::from_millis(300),
         grace: std::time::Duration::from_millis(50),
         ..StepLimits::default()
     };
-    let mut talk = Talk::within(limits);
+    let mut talk = PromptSession::within(limits);
     let seen = talk.render(command("!{sleep 30}", "")).await;
     assert!(seen.unsent().contains("did not finish"), "{}", seen.unsent());
-    let mut talk = Talk::start();
+    let mut talk = PromptSession::start();
     let seen = talk.render(command("!{head -c 1048577 /dev/zero | tr '\\0' x}", "")).await;
     assert!(seen.unsent().contains("1024 KiB"), "{}", seen.unsent());
     let seen = talk.render(command("!{head -c 1048576 /dev/zero | tr '\\0' x}", "")).await;
@@ -421,7 +426,7 @@ async fn a_piece_that_takes_too_long_or_writes_too_much_is_an_error() {
 
 #[tokio::test]
 async fn a_cancel_at_the_question_runs_nothing() {
-    let mut talk = Talk::start();
+    let mut talk = PromptSession::start();
     let prompt = command("!{touch x}", "");
     talk.send(Op::SubmitPrompt { prompt: Box::new(prompt) }).await;
     loop {
@@ -437,8 +442,8 @@ async fn a_cancel_at_the_question_runs_nothing() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_named_goes_with_the_message() {
-    let mut talk = Talk::start();
+async fn a_mentioned_file_is_attached_to_the_message() {
+    let mut talk = PromptSession::start();
     talk.write("src/main.rs", "fn main() {}\n// end\n");
     talk.types("看看@src/main.rs，谢谢").await;
     let seen = talk.until_the_end(nobody).await;
@@ -454,8 +459,8 @@ async fn a_file_that_is_named_goes_with_the_message() {
 }
 
 #[tokio::test]
-async fn words_that_follow_a_path_without_a_blank_are_no_part_of_it() {
-    let mut talk = Talk::start();
+async fn text_that_follows_a_path_directly_is_not_part_of_it() {
+    let mut talk = PromptSession::start();
     talk.write("a.rs", "1\n").write("文档.md", "2\n");
     talk.types("看看@a.rs的内容和@文档.md").await;
     let seen = talk.until_the_end(nobody).await;
@@ -465,7 +470,7 @@ async fn words_that_follow_a_path_without_a_blank_are_no_part_of_it() {
 
 #[tokio::test]
 async fn ranges_folders_and_paths_with_blanks_are_attached() {
-    let mut talk = Talk::start();
+    let mut talk = PromptSession::start();
     talk.write("a b.rs", "1\n2\n3\n4\n").write("dir/x", "");
     talk.types("@\"a b.rs\":2-3 and @dir/").await;
     let seen = talk.until_the_end(nobody).await;
@@ -476,13 +481,13 @@ async fn ranges_folders_and_paths_with_blanks_are_attached() {
 }
 
 #[tokio::test]
-async fn a_missing_or_binary_file_is_said_and_the_words_are_sent() {
-    let mut talk = Talk::start();
+async fn a_missing_or_binary_file_is_reported_and_the_text_is_sent() {
+    let mut talk = PromptSession::start();
     talk.write("x.bin", b"\x7fELF\0");
     talk.types("see @gone.rs and @x.bin, @someone").await;
     let seen = talk.until_the_end(nobody).await;
     assert_eq!(talk.sent(), ["see @gone.rs and @x.bin, @someone"]);
-    let said = seen.said();
+    let said = seen.error_text();
     assert!(
         said.contains("@gone.rs") && said.contains("ELF") && !said.contains("someone"),
         "{said}"
@@ -491,7 +496,7 @@ async fn a_missing_or_binary_file_is_said_and_the_words_are_sent() {
 
 #[tokio::test]
 async fn a_file_outside_the_workspace_or_with_secrets_asks_first() {
-    let mut talk = Talk::start();
+    let mut talk = PromptSession::start();
     talk.write(".env", "KEY=1\n").write("../out.txt", "o\n");
     talk.types("@.env @../out.txt x").await;
     let mut tiers = Vec::new();
@@ -509,7 +514,7 @@ async fn a_file_outside_the_workspace_or_with_secrets_asks_first() {
 
 #[tokio::test]
 async fn a_link_out_of_the_workspace_is_judged_by_where_it_leads() {
-    let mut talk = Talk::start();
+    let mut talk = PromptSession::start();
     talk.write("../out.txt", "o\n");
     std::os::unix::fs::symlink("../out.txt", talk.path("link")).unwrap();
     talk.types("@link x").await;
@@ -520,14 +525,14 @@ async fn a_link_out_of_the_workspace_is_judged_by_where_it_leads() {
 
 #[tokio::test]
 async fn a_template_without_its_file_is_not_sent() {
-    let mut talk = Talk::start();
+    let mut talk = PromptSession::start();
     let seen = talk.render(command("see @{gone.md}", "")).await;
     assert!(seen.unsent().contains("@gone.md"), "{}", seen.unsent());
 }
 
 #[tokio::test]
 async fn a_prompt_in_the_queue_keeps_its_parts() {
-    let mut talk = Talk::start();
+    let mut talk = PromptSession::start();
     talk.write("a", "1\n");
     let prompt = command("!{echo held}", "");
     talk.send(Op::SubmitPrompt { prompt: Box::new(prompt) }).await;
@@ -543,7 +548,7 @@ async fn a_prompt_in_the_queue_keeps_its_parts() {
 
 #[tokio::test]
 async fn retrying_fills_the_prompt_again() {
-    let mut talk = Talk::start();
+    let mut talk = PromptSession::start();
     talk.send(Op::SubmitPrompt { prompt: Box::new(command("!{echo one}", "")) }).await;
     talk.until_the_end(all).await;
     talk.send(Op::Retry).await;
@@ -561,7 +566,7 @@ fn words_of(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn any_argument_is_one_word_for_a_real_shell_wherever_it_may_stand() {
+fn any_argument_is_one_word_for_a_real_shell_in_any_position() {
     use proptest::prelude::*;
     let hostile = prop::sample::select(vec![
         "'", "\"", "`", "$", "\\", "(", ")", "{", "}", ";", "&", "|", "<", ">", "\n", " ", "*",
@@ -609,7 +614,7 @@ fn runs(program: &str, args: &[&str]) -> String {
 async fn a_request_is_routed_to_a_skill_by_the_model_from_the_list_it_was_given() {
     let routed = enters("run-tests", "the shop", "`run-tests` is for this.");
     let mut talk =
-        Talk::skilled(&[&routed, DONE, DONE], &[("run-tests", TESTS), ("deploy", DEPLOY)]);
+        PromptSession::skilled(&[&routed, DONE, DONE], &[("run-tests", TESTS), ("deploy", DEPLOY)]);
     talk.types("Please run the test suite").await;
     let seen = talk.until_the_end(nobody).await;
     let [entered] = &seen.observed[..] else { panic!("{seen:?}") };
@@ -635,7 +640,7 @@ async fn a_request_is_routed_to_a_skill_by_the_model_from_the_list_it_was_given(
 #[tokio::test]
 async fn an_ambiguous_request_gets_a_question_with_the_names_to_choose_from() {
     let asks = r#"{"type":"chat","message":"Run the tests, or look at the code?","data":{"suggestions":["run-tests","look"]}}"#;
-    let mut talk = Talk::skilled(&[asks], &[("run-tests", TESTS), ("look", READS)]);
+    let mut talk = PromptSession::skilled(&[asks], &[("run-tests", TESTS), ("look", READS)]);
     talk.types("check this").await;
     let seen = talk.until_the_end(nobody).await;
     assert_eq!(seen.suggestions, ["run-tests", "look"]);
@@ -645,7 +650,7 @@ async fn an_ambiguous_request_gets_a_question_with_the_names_to_choose_from() {
 #[tokio::test]
 async fn a_sensitive_skill_is_never_entered_silently() {
     let routed = enters("deploy", "", "Time to deploy.");
-    let mut talk = Talk::skilled(&[&routed, DONE], &[("deploy", DEPLOY)]);
+    let mut talk = PromptSession::skilled(&[&routed, DONE], &[("deploy", DEPLOY)]);
     talk.types("What is the weather?").await;
     let mut rules = Vec::new();
     let seen = talk
@@ -661,9 +666,9 @@ async fn a_sensitive_skill_is_never_entered_silently() {
 }
 
 #[tokio::test]
-async fn the_shell_lines_of_a_skill_ask_and_are_never_run_for_a_model() {
+async fn a_skills_commands_ask_and_never_run_for_a_model() {
     let routed = enters("stamp", "", "A stamp.");
-    let mut talk = Talk::skilled(&[&routed, DONE], &[("stamp", WRITES)]);
+    let mut talk = PromptSession::skilled(&[&routed, DONE], &[("stamp", WRITES)]);
     talk.types("set a stamp").await;
     let seen = talk.until_the_end(all).await;
     let [Question::Step { risk, .. }] = &seen.asked[..] else { panic!("{seen:?}") };
@@ -675,7 +680,7 @@ async fn the_shell_lines_of_a_skill_ask_and_are_never_run_for_a_model() {
 #[tokio::test]
 async fn an_unknown_skill_is_refused_and_the_model_is_told() {
     let routed = enters("nope", "", "A skill.");
-    let mut talk = Talk::skilled(&[&routed, DONE], &[("run-tests", TESTS)]);
+    let mut talk = PromptSession::skilled(&[&routed, DONE], &[("run-tests", TESTS)]);
     talk.types("go").await;
     let seen = talk.until_the_end(nobody).await;
     assert_eq!(seen.observed[0].outcome, Outcome::Refused);
@@ -683,10 +688,11 @@ async fn an_unknown_skill_is_refused_and_the_model_is_told() {
 }
 
 #[tokio::test]
-async fn the_tools_a_skill_names_hold_for_its_turn_and_others_ask() {
+async fn a_skills_tools_are_allowed_for_its_turn_and_others_ask() {
     let routed = enters("look", "", "A look.");
     let steps = runs("pwd", &[]);
-    let mut talk = Talk::skilled(&[&routed, &steps, DONE, &steps, DONE], &[("look", READS)]);
+    let mut talk =
+        PromptSession::skilled(&[&routed, &steps, DONE, &steps, DONE], &[("look", READS)]);
     talk.types("look at it").await;
     let seen = talk.until_the_end(all).await;
     let [Question::Step { risk, .. }] = &seen.asked[..] else { panic!("{seen:?}") };
@@ -696,10 +702,10 @@ async fn the_tools_a_skill_names_hold_for_its_turn_and_others_ask() {
 }
 
 #[tokio::test]
-async fn an_edited_step_is_judged_by_what_the_skill_left_as_the_step_itself_is() {
+async fn an_edited_step_is_assessed_under_the_skills_restrictions() {
     let routed = enters("look", "", "A look.");
     let steps = runs("mkdir", &["a"]);
-    let mut talk = Talk::skilled(&[&routed, &steps, DONE], &[("look", READS)]);
+    let mut talk = PromptSession::skilled(&[&routed, &steps, DONE], &[("look", READS)]);
     talk.types("look at it").await;
     let ask = loop {
         if let Event::Asked(ask) = talk.handle.events.recv().await.unwrap() {
@@ -723,8 +729,8 @@ async fn an_edited_step_is_judged_by_what_the_skill_left_as_the_step_itself_is()
 }
 
 #[tokio::test]
-async fn a_person_enters_a_skill_by_its_name_and_its_shell_lines_are_asked_about() {
-    let mut talk = Talk::skilled(&[DONE; 3], &[("stamp", WRITES), ("deploy", DEPLOY)]);
+async fn a_user_invokes_a_skill_by_name_and_its_commands_ask() {
+    let mut talk = PromptSession::skilled(&[DONE; 3], &[("stamp", WRITES), ("deploy", DEPLOY)]);
     let invoke =
         |name: &str| Op::Invoke { name: name.into(), args: String::new(), mentions: vec![] };
     talk.send(invoke("stamp")).await;

@@ -150,7 +150,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
 
     #[test]
-    fn any_text_is_read_and_nothing_falls_over(text in prop_oneof![scraps(), ".{0,200}"]) {
+    fn any_text_is_parsed_without_a_panic(text in prop_oneof![scraps(), ".{0,200}"]) {
         let reading = read(&text);
         if let ParsedReply::Fallback { text: kept } = reading {
             prop_assert!(text.contains(&kept) || text.contains("_fallback"));
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_cut_anywhere_show_the_same(
+    fn streaming_shows_the_same_text_however_it_is_split(
         bytes in prop::collection::vec(any::<u8>(), 0..200),
         text in scraps(),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
@@ -172,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_shown_is_the_message_of_the_whole(
+    fn the_streamed_text_is_the_final_message(
         (text, message) in reply(),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn a_reply_cut_off_anywhere_is_never_taken_for_a_whole_one(
+    fn a_truncated_reply_is_never_accepted_as_complete(
         (text, _) in reply(),
         cut in any::<prop::sample::Index>(),
     ) {

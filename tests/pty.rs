@@ -134,7 +134,7 @@ fn trust_is_asked_for_once() {
 }
 
 #[test]
-fn trust_taken_at_the_question_of_a_step_lets_it_run_and_is_remembered() {
+fn trusting_at_a_step_question_runs_the_step_and_is_remembered() {
     let bench = Bench::new();
     fs::write(bench.work().join("AGENTS.md"), "hello").unwrap();
     let server = Server::start(vec![commands(&[("git", &["status"])]), Reply::chat("It is done.")]);
@@ -170,7 +170,7 @@ fn an_approved_step_runs_and_its_result_reaches_the_model() {
 }
 
 #[test]
-fn a_sentence_typed_over_an_opening_question_approves_nothing_and_stands_in_the_draft() {
+fn text_typed_as_a_question_opens_approves_nothing_and_stays_in_the_draft() {
     for gap in [20, 90, 250, 600] {
         let bench = Bench::new();
         let proposes = commands(&[("mkdir", &["made"]), ("git", &["commit", "-m", "x"])]);
@@ -190,13 +190,13 @@ fn a_sentence_typed_over_an_opening_question_approves_nothing_and_stands_in_the_
         // One deliberate key leads to the question; the draft stays.
         screen.press("\t");
         screen.answer("back to your draft", "y");
-        becomes("the step ran", || bench.work().join("made").is_dir());
+        wait_until("the step ran", || bench.work().join("made").is_dir());
         screen.wait_for(sentence);
     }
 }
 
 #[test]
-fn a_sentence_typed_over_the_question_of_trust_trusts_nothing() {
+fn text_typed_at_the_trust_question_does_not_trust_the_folder() {
     let bench = Bench::new();
     fs::write(bench.work().join("AGENTS.md"), "hello").unwrap();
     let mut screen = bench.stranger(&[]);
@@ -223,7 +223,7 @@ fn a_sentence_typed_over_the_question_of_trust_trusts_nothing() {
 }
 
 #[test]
-fn a_command_over_a_question_does_what_it_says_and_runs_no_step() {
+fn a_command_during_a_question_runs_without_approving_a_step() {
     let bench = Bench::new();
     let server = Server::start(vec![commands(&[("mkdir", &["made"])])]);
     let mut screen = bench.against(&server);
@@ -239,7 +239,7 @@ fn a_command_over_a_question_does_what_it_says_and_runs_no_step() {
 }
 
 #[test]
-fn what_a_terminal_sends_behind_a_paste_answers_no_question() {
+fn terminal_input_after_a_paste_answers_no_question() {
     let bench = Bench::new();
     let server = Server::start(vec![commands(&[("mkdir", &["made"])])]);
     let mut screen = bench.against(&server);
@@ -251,7 +251,7 @@ fn what_a_terminal_sends_behind_a_paste_answers_no_question() {
 }
 
 #[test]
-fn a_rejection_with_a_word_reaches_the_model() {
+fn a_rejection_reason_reaches_the_model() {
     let bench = Bench::new();
     let server =
         Server::start(vec![commands(&[("mkdir", &["made"])]), Reply::chat("As you like.")]);
@@ -299,22 +299,22 @@ fn a_blocked_step_is_refused_on_the_screen_and_does_not_run() {
 }
 
 #[test]
-fn escape_ends_a_child_that_hangs_and_leaves_none_behind() {
+fn escape_ends_a_hanging_child_and_its_process_tree() {
     let bench = Bench::new();
     let server = Server::start(vec![commands(&[("sleep", &["987654"])]), Reply::chat("unused")]);
     let mut screen = bench.against(&server);
     screen.press("wait\r");
     screen.answer("Run this?", "y");
     screen.wait_for("Running");
-    becomes("the child runs", || sleeps("987654") == 1);
+    wait_until("the child runs", || sleeps("987654") == 1);
     screen.press("\x1b");
-    becomes("the child is gone", || sleeps("987654") == 0);
+    wait_until("the child is gone", || sleeps("987654") == 0);
     leave(&mut screen);
 }
 
 /// Looks again until it is so.
 #[track_caller]
-fn becomes(what: &str, so: impl Fn() -> bool) {
+fn wait_until(what: &str, so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(15);
     while !so() {
         assert!(Instant::now() < deadline, "{what}: not so after 15 s");
@@ -350,7 +350,7 @@ fn escape_frees_the_connection_of_an_answer_that_never_ends() {
 }
 
 #[test]
-fn what_is_typed_while_it_works_waits_its_turn() {
+fn a_message_typed_during_a_turn_is_queued() {
     let bench = Bench::new();
     let slow = Reply::chat("First answer.").pause(Duration::from_millis(40));
     let server = Server::start(vec![slow, Reply::chat("Second answer.")]);
@@ -363,7 +363,7 @@ fn what_is_typed_while_it_works_waits_its_turn() {
 }
 
 #[test]
-fn a_storm_of_sizes_ends_in_a_clean_frame() {
+fn many_resizes_end_in_a_clean_frame() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Steady as she goes.")]);
     let mut screen = bench.against(&server);
@@ -379,17 +379,17 @@ fn a_storm_of_sizes_ends_in_a_clean_frame() {
 }
 
 #[test]
-fn a_signal_ends_everything_and_gives_the_terminal_back() {
+fn a_signal_ends_everything_and_restores_the_terminal() {
     let bench = Bench::new();
     let server = Server::start(vec![commands(&[("sleep", &["987655"])])]);
     let mut screen = bench.against(&server);
     screen.press("wait\r");
     screen.answer("Run this?", "y");
     screen.wait_for("Running");
-    becomes("the child runs", || sleeps("987655") == 1);
+    wait_until("the child runs", || sleeps("987655") == 1);
     screen.signal("TERM");
     screen.wait_for_exit();
-    becomes("the child is gone", || sleeps("987655") == 0);
+    wait_until("the child is gone", || sleeps("987655") == 0);
     assert_eq!(screen.modes(), Modes::default());
 }
 
@@ -406,7 +406,7 @@ fn a_line_for_the_shell_runs_and_goes_to_the_model() {
 }
 
 #[test]
-fn a_template_asks_about_its_shell_pieces_and_is_one_message() {
+fn a_template_asks_about_its_commands_and_is_one_message() {
     let bench = Bench::new();
     let commands = bench.root.path().join("avocet/commands");
     fs::create_dir_all(&commands).unwrap();
@@ -435,7 +435,7 @@ fn a_template_asks_about_its_shell_pieces_and_is_one_message() {
 }
 
 #[test]
-fn what_was_being_written_and_what_waited_outlive_a_kill_and_start_nothing() {
+fn the_draft_and_the_queue_survive_a_kill_and_start_nothing() {
     let bench = Bench::new();
     let hanging = Reply::chat("It takes its time.").hang_after(3);
     let server = Server::start(vec![hanging, Reply::chat("Now it came.")]);
@@ -447,7 +447,7 @@ fn what_was_being_written_and_what_waited_outlive_a_kill_and_start_nothing() {
     screen.press("half a thought 一半");
     screen.wait_for("half a thought 一半");
     let drafts = bench.root.path().join("avocet/state/drafts");
-    becomes("both are kept", || {
+    wait_until("both are kept", || {
         let files = fs::read_dir(&drafts).into_iter().flatten().flatten();
         files
             // What is still being written has another name.
@@ -467,7 +467,7 @@ fn what_was_being_written_and_what_waited_outlive_a_kill_and_start_nothing() {
     screen.press("\r");
     screen.wait_for("Now it came.");
     assert!(last_sent(&server).contains("and then this"));
-    becomes("nothing is left to keep", || {
+    wait_until("nothing is left to keep", || {
         fs::read_dir(&drafts)
             .into_iter()
             .flatten()
@@ -477,7 +477,7 @@ fn what_was_being_written_and_what_waited_outlive_a_kill_and_start_nothing() {
 }
 
 #[test]
-fn without_a_model_the_guide_answers_and_says_what_it_is() {
+fn without_a_model_the_guide_answers_and_introduces_itself() {
     let bench = Bench::new();
     let mut screen = bench.start(&[]);
     screen.wait_for("not a language model");
@@ -486,14 +486,14 @@ fn without_a_model_the_guide_answers_and_says_what_it_is() {
 }
 
 #[test]
-fn what_was_sent_and_what_was_being_written_outlive_a_signal() {
+fn sent_messages_and_the_draft_survive_a_signal() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("First answer."), Reply::chat("Again.")]);
     let mut screen = bench.against(&server);
     screen.press("the first question\r");
     screen.wait_for("First answer.");
     let history = bench.root.path().join("avocet/state/history");
-    becomes("the line is kept", || {
+    wait_until("the line is kept", || {
         fs::read_to_string(&history).is_ok_and(|it| it.contains("first"))
     });
     screen.press("half a thought 一半");
@@ -524,7 +524,7 @@ fn a_late_answer_about_the_background_changes_the_theme_and_types_nothing() {
 }
 
 #[test]
-fn what_the_mouse_selects_goes_to_the_clipboard() {
+fn a_mouse_selection_is_copied_to_the_clipboard() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Steady as she goes.")]);
     let mut screen = bench.against(&server);
@@ -542,7 +542,7 @@ fn what_the_mouse_selects_goes_to_the_clipboard() {
 }
 
 #[test]
-fn a_mention_is_found_in_the_folder_and_sent_as_it_stands() {
+fn a_mention_is_found_in_the_folder_and_sent_as_typed() {
     let bench = Bench::new();
     fs::create_dir_all(bench.work().join("src/深")).unwrap();
     fs::write(bench.work().join("src/深/a file.rs"), "").unwrap();
@@ -563,7 +563,7 @@ fn a_mention_is_found_in_the_folder_and_sent_as_it_stands() {
 }
 
 #[test]
-fn an_editor_has_the_terminal_and_its_text_comes_back() {
+fn an_editor_borrows_the_terminal_and_returns_its_text() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Well written.")]);
     let script = bench.root.path().join("editor");
@@ -589,7 +589,7 @@ fn an_editor_has_the_terminal_and_its_text_comes_back() {
 }
 
 #[test]
-fn a_broken_editor_costs_nothing_of_the_text() {
+fn a_failing_editor_loses_no_text() {
     let bench = Bench::new();
     let mut screen = bench.start_with(&[], &[("EDITOR", "/no/such/editor")]);
     screen.wait_for("not a language model");
@@ -651,7 +651,7 @@ fn plain_lines_ask_by_number_and_move_no_cursor() {
 }
 
 #[test]
-fn a_small_real_change_in_a_repository_read_changed_checked_and_undone() {
+fn a_small_change_is_read_made_checked_and_undone() {
     let bench = Bench::new();
     let work = bench.work();
     let git = |args: &[&str]| {
@@ -738,7 +738,7 @@ fn slothtool(bench: &Bench) {
 }
 
 #[test]
-fn a_plugin_that_talks_gets_the_terminal_after_a_yes_and_gives_it_back() {
+fn an_approved_interactive_plugin_borrows_the_terminal() {
     let bench = Bench::new();
     slothtool(&bench);
     let run = |args: &[&str]| {
@@ -789,7 +789,7 @@ fn two_pieces(bench: &Bench) {
 }
 
 #[test]
-fn shell_pieces_of_a_command_are_asked_about_at_the_terminal() {
+fn template_commands_ask_at_the_terminal() {
     let bench = Bench::new();
     two_pieces(&bench);
     let render = ["command", "render", "two"];
@@ -827,7 +827,7 @@ fn shell_pieces_of_a_command_are_asked_about_at_the_terminal() {
 }
 
 #[test]
-fn y_answers_for_shell_pieces_on_the_screen_and_in_plain_lines_and_says_so() {
+fn y_approves_template_commands_on_the_screen_and_in_plain_mode() {
     for linear in [false, true] {
         let bench = Bench::new();
         two_pieces(&bench);
@@ -870,7 +870,7 @@ fn queues(screen: &mut Screen, server: &Server, lines: &[&str]) {
 }
 
 #[test]
-fn what_waits_runs_in_the_order_it_is_shown_in_whatever_was_edited_and_taken_out() {
+fn the_queue_runs_in_the_shown_order_after_edits_and_removals() {
     let bench = Bench::new();
     let slow = Reply::chat("Slowly.").pause(Duration::from_millis(500));
     let replies = (1..=3).map(|n| Reply::chat(&format!("Answer {n}.")));
@@ -897,7 +897,7 @@ fn what_waits_runs_in_the_order_it_is_shown_in_whatever_was_edited_and_taken_out
 }
 
 #[test]
-fn what_waits_keeps_its_order_after_a_stop() {
+fn the_queue_keeps_its_order_after_a_stop() {
     let bench = Bench::new();
     let hanging = Reply::chat("Slowly.").hang_after(3);
     let replies = (1..=3).map(|n| Reply::chat(&format!("Answer {n}.")));
@@ -928,7 +928,7 @@ fn what_waits_keeps_its_order_after_a_stop() {
 }
 
 #[test]
-fn a_list_of_what_waits_says_how_many_more_there_are() {
+fn a_truncated_queue_says_how_many_more_there_are() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Slowly.").hang_after(3)]);
     let mut screen = bench.against(&server);
@@ -937,7 +937,7 @@ fn a_list_of_what_waits_says_how_many_more_there_are() {
 }
 
 #[test]
-fn a_message_that_is_cut_for_its_request_says_so() {
+fn a_message_truncated_in_its_request_says_so() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Much."), Reply::chat("Little.")]);
     let mut screen = bench.against(&server);
@@ -957,7 +957,7 @@ fn a_message_that_is_cut_for_its_request_says_so() {
 }
 
 #[test]
-fn the_question_of_trust_warns_of_the_home_folder_the_root_and_what_others_may_change() {
+fn the_trust_question_warns_of_home_root_and_shared_folders() {
     use std::os::unix::fs::{PermissionsExt, chown};
     let bench = Bench::new();
     let folder = |name: &str, mode: u32| {
@@ -993,7 +993,7 @@ fn the_question_of_trust_warns_of_the_home_folder_the_root_and_what_others_may_c
 }
 
 #[test]
-fn a_list_of_commands_that_is_cut_says_how_many_more_there_are() {
+fn a_truncated_command_list_says_how_many_more_there_are() {
     let bench = Bench::new();
     let folder = bench.root.path().join("avocet/commands");
     fs::create_dir_all(&folder).unwrap();

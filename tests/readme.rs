@@ -27,7 +27,7 @@ fn holds(mark: &str, expected: &str) {
 }
 
 #[test]
-fn its_picture_is_a_frame_of_the_screen() {
+fn the_readme_picture_is_a_real_frame() {
     // `tests/screens.rs` holds this snapshot to what the screen draws.
     let snapshot = fs::read_to_string(file("tests/snapshots/approve_en.snap")).unwrap();
     let frame = snapshot.splitn(3, "---\n").last().unwrap();
@@ -35,12 +35,12 @@ fn its_picture_is_a_frame_of_the_screen() {
 }
 
 #[test]
-fn its_keys_are_those_of_the_table() {
+fn the_readme_lists_the_keys_of_the_table() {
     holds("keys", &avocet::tui::keys_table());
 }
 
 #[test]
-fn the_command_it_names_for_tests_is_the_one_it_shows() {
+fn the_readme_names_the_test_command_it_shows() {
     let readme = fs::read_to_string(file("README.md")).unwrap();
     let named = readme.split("<!-- test: ").nth(1).unwrap().split(" -->").next().unwrap();
     assert!(readme.contains(&format!("```sh\n{named}\n```")), "{named}");

@@ -82,7 +82,7 @@ fn a_session_of_0_1_exports_event_by_event_as_it_was_recorded() {
 }
 
 #[test]
-fn a_session_of_0_1_is_continued_with_all_that_was_said_in_it() {
+fn a_session_of_0_1_is_continued_with_its_full_history() {
     let (bench, _) = recorded();
     let server = Server::start(vec![Reply::chat("We made a file.")]);
     let url = server.base_url();

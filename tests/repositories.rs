@@ -50,7 +50,7 @@ const ASKED: &[&[&str]] = &[
 
 /// A repository with two commits, a stash and a change, and beside it a program that
 /// leaves a mark.
-struct Hostile {
+struct HostileRepository {
     folder: TempDir,
     /// The environment the user started with.
     user: Vec<(&'static str, String)>,
@@ -58,10 +58,10 @@ struct Hostile {
     inside: &'static str,
 }
 
-impl Hostile {
-    fn new() -> Hostile {
+impl HostileRepository {
+    fn new() -> HostileRepository {
         let folder = tempfile::tempdir().unwrap();
-        let hostile = Hostile { folder, user: Vec::new(), inside: "" };
+        let hostile = HostileRepository { folder, user: Vec::new(), inside: "" };
         let mark = hostile.mark();
         std::fs::create_dir_all(hostile.work()).unwrap();
         let script = format!("#!/bin/sh\necho \"fired $0 $*\" >> '{}'\nexit 0\n", mark.display());
@@ -161,11 +161,11 @@ impl Hostile {
     }
 
     /// The observation of a step that runs by itself; `None` when it waits for a yes.
-    async fn alone(&self, args: &[&str]) -> Option<Observation> {
-        self.alone_as("git", args).await
+    async fn run_unasked(&self, args: &[&str]) -> Option<Observation> {
+        self.run_program_unasked("git", args).await
     }
 
-    async fn alone_as(&self, program: &str, args: &[&str]) -> Option<Observation> {
+    async fn run_program_unasked(&self, program: &str, args: &[&str]) -> Option<Observation> {
         match self.judged_as(program, args) {
             Verdict::Run(cleared) => {
                 let (output, _live) = tokio::sync::mpsc::unbounded_channel();
@@ -194,15 +194,15 @@ impl Hostile {
     }
 
     /// Asks for everything; how many steps waited for a yes. Nothing may fire.
-    async fn survives(&self) -> usize {
-        self.waiting().await.len()
+    async fn count_asking_steps(&self) -> usize {
+        self.asking_steps().await.len()
     }
 
     /// The questions of [`ASKED`] that wait for a yes; none of all fires.
-    async fn waiting(&self) -> Vec<&'static [&'static str]> {
+    async fn asking_steps(&self) -> Vec<&'static [&'static str]> {
         let mut waiting = Vec::new();
         for args in ASKED {
-            let ran = self.alone(args).await;
+            let ran = self.run_unasked(args).await;
             assert!(!self.fired(), "git {args:?} ran the payload: {ran:?}");
             if ran.is_none() {
                 waiting.push(*args);
@@ -212,8 +212,8 @@ impl Hostile {
     }
 
     /// Nothing fires, and every step says why it waits.
-    async fn all_wait(&self, rule: &str, reason: &str) {
-        assert_eq!(self.survives().await, ASKED.len());
+    async fn assert_all_ask(&self, rule: &str, reason: &str) {
+        assert_eq!(self.count_asking_steps().await, ASKED.len());
         let verdict = self.judged(&["status"]);
         let risk = &verdict.assessment().risk;
         let said = risk
@@ -225,7 +225,7 @@ impl Hostile {
 }
 
 /// Git as a person would run it does fire, so that a silent payload proves something.
-fn fires_by_itself(hostile: &Hostile, args: &[&str]) {
+fn assert_payload_fires(hostile: &HostileRepository, args: &[&str]) {
     let mut command = Command::new("git");
     command.args(args).current_dir(hostile.work().join(hostile.inside)).stdin(Stdio::null());
     command.env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", hostile.root());
@@ -235,9 +235,9 @@ fn fires_by_itself(hostile: &Hostile, args: &[&str]) {
 }
 
 #[tokio::test]
-async fn in_an_ordinary_repository_everything_runs_by_itself_and_says_what_it_should() {
-    let plain = Hostile::new();
-    assert_eq!(plain.survives().await, 0);
+async fn in_an_ordinary_repository_read_only_steps_run_unasked() {
+    let plain = HostileRepository::new();
+    assert_eq!(plain.count_asking_steps().await, 0);
     for (args, expected) in [
         (&["status", "--short"][..], " M f.txt"),
         (&["diff"], "+three"),
@@ -250,7 +250,7 @@ async fn in_an_ordinary_repository_everything_runs_by_itself_and_says_what_it_sh
         (&["grep", "three"], "f.txt:three"),
         (&["ls-files", "-m"], "f.txt"),
     ] {
-        let seen = plain.alone(args).await.unwrap();
+        let seen = plain.run_unasked(args).await.unwrap();
         assert_eq!(seen.exit_code, Some(0), "{args:?} {}", seen.stderr);
         assert!(seen.stdout.contains(expected), "{args:?}: {}", seen.stdout);
     }
@@ -259,7 +259,7 @@ async fn in_an_ordinary_repository_everything_runs_by_itself_and_says_what_it_sh
 /// Each setting that starts a program, and a git step that would: none where that takes
 /// a terminal or an answer.
 #[tokio::test]
-async fn a_setting_that_starts_a_program_makes_every_git_step_wait() {
+async fn a_setting_that_starts_a_program_makes_every_git_step_ask() {
     for (key, value, attributes, fires) in [
         ("core.fsmonitor", "PAYLOAD", "", &["status"][..]),
         ("diff.external", "PAYLOAD", "", &["diff"]),
@@ -275,25 +275,25 @@ async fn a_setting_that_starts_a_program_makes_every_git_step_wait() {
         ("core.sshCommand", "PAYLOAD", "", &["ls-remote", "ssh://x.invalid/y"]),
         ("credential.helper", "!PAYLOAD", "", &[]),
     ] {
-        let hostile = Hostile::new();
+        let hostile = HostileRepository::new();
         hostile.set(key, value);
         hostile.write(".gitattributes", attributes);
         if key == "core.hooksPath" {
             hostile.hook("hooks", "post-index-change");
         }
         if !fires.is_empty() {
-            fires_by_itself(&hostile, fires);
+            assert_payload_fires(&hostile, fires);
         }
         let value = value.replace("PAYLOAD", &hostile.payload().display().to_string());
         let shown = format!("{}={}", key.to_lowercase(), value);
         let shown: String = shown.chars().take(40).collect();
-        hostile.all_wait("git-config-exec", &shown).await;
+        hostile.assert_all_ask("git-config-exec", &shown).await;
     }
 }
 
 #[tokio::test]
-async fn a_program_for_signatures_is_not_asked_about_them() {
-    let hostile = Hostile::new();
+async fn a_configured_signature_program_makes_git_ask() {
+    let hostile = HostileRepository::new();
     hostile.set("gpg.program", "PAYLOAD");
     hostile.set("log.showSignature", "true");
     let commit = hostile.git(&["cat-file", "commit", "HEAD"]);
@@ -302,32 +302,32 @@ async fn a_program_for_signatures_is_not_asked_about_them() {
     hostile.write("../signed", &format!("{head}\n{signature}\n\n{body}\n"));
     let signed = hostile.git(&["hash-object", "-t", "commit", "-w", "../signed"]);
     hostile.git(&["update-ref", "refs/heads/main", &signed]);
-    fires_by_itself(&hostile, &["log"]);
-    hostile.all_wait("git-config-exec", "gpg.program=").await;
+    assert_payload_fires(&hostile, &["log"]);
+    hostile.assert_all_ask("git-config-exec", "gpg.program=").await;
 }
 
 #[tokio::test]
 async fn hooks_of_the_repository_do_not_run() {
-    let hostile = Hostile::new();
+    let hostile = HostileRepository::new();
     for hook in ["post-index-change", "pre-commit", "post-checkout", "reference-transaction"] {
         hostile.hook(".git/hooks", hook);
     }
-    fires_by_itself(&hostile, &["update-index", "--force-write-index"]);
-    assert_eq!(hostile.survives().await, 0);
+    assert_payload_fires(&hostile, &["update-index", "--force-write-index"]);
+    assert_eq!(hostile.count_asking_steps().await, 0);
 }
 
 #[tokio::test]
-async fn attributes_beside_the_settings_count() {
-    let hostile = Hostile::new();
+async fn attributes_in_the_git_folder_apply() {
+    let hostile = HostileRepository::new();
     hostile.set("diff.x.textconv", "PAYLOAD");
     hostile.write(".git/info/attributes", "*.txt diff=x\n");
-    fires_by_itself(&hostile, &["blame", "f.txt"]);
-    hostile.all_wait("git-config-exec", "driver `x`").await;
+    assert_payload_fires(&hostile, &["blame", "f.txt"]);
+    hostile.assert_all_ask("git-config-exec", "driver `x`").await;
 }
 
 #[tokio::test]
-async fn a_bare_repository_in_the_tree_makes_git_wait() {
-    let mut hostile = Hostile::new();
+async fn a_bare_repository_in_the_tree_makes_git_ask() {
+    let mut hostile = HostileRepository::new();
     hostile.git(&["init", "-q", "--bare", "evil"]);
     let config = hostile.work().join("evil/config").display().to_string();
     let (work, payload) = (hostile.work(), hostile.payload());
@@ -339,65 +339,65 @@ async fn a_bare_repository_in_the_tree_makes_git_wait() {
         hostile.git(&["config", "-f", &config, key, value]);
     }
     hostile.inside = "evil";
-    fires_by_itself(&hostile, &["status"]);
-    hostile.all_wait("git-bare", "without a working tree").await;
+    assert_payload_fires(&hostile, &["status"]);
+    hostile.assert_all_ask("git-bare", "without a working tree").await;
     hostile.inside = "";
-    assert_eq!(hostile.survives().await, 0);
-    assert!(hostile.alone(&["-C", "evil", "status"]).await.is_none());
+    assert_eq!(hostile.count_asking_steps().await, 0);
+    assert!(hostile.run_unasked(&["-C", "evil", "status"]).await.is_none());
     assert!(!hostile.fired());
 }
 
 #[tokio::test]
-async fn what_settings_include_counts() {
-    let hostile = Hostile::new();
+async fn included_settings_apply() {
+    let hostile = HostileRepository::new();
     hostile.write("more.cfg", &format!("[core]\n\tfsmonitor = {}\n", hostile.payload().display()));
     hostile.set("include.path", "../more.cfg");
-    fires_by_itself(&hostile, &["status"]);
-    hostile.all_wait("git-config-exec", "include.path=../more.cfg").await;
-    let conditional = Hostile::new();
+    assert_payload_fires(&hostile, &["status"]);
+    hostile.assert_all_ask("git-config-exec", "include.path=../more.cfg").await;
+    let conditional = HostileRepository::new();
     conditional
         .write("more.cfg", &format!("[core]\n\tfsmonitor = {}\n", conditional.payload().display()));
     conditional.set("includeIf.onbranch:main.path", "../more.cfg");
-    fires_by_itself(&conditional, &["status"]);
-    conditional.all_wait("git-config-exec", "core.fsmonitor=").await;
+    assert_payload_fires(&conditional, &["status"]);
+    conditional.assert_all_ask("git-config-exec", "core.fsmonitor=").await;
 }
 
 #[tokio::test]
-async fn settings_of_one_working_tree_count() {
-    let hostile = Hostile::new();
+async fn worktree_settings_apply() {
+    let hostile = HostileRepository::new();
     hostile.set("extensions.worktreeConfig", "true");
-    assert_eq!(hostile.survives().await, 0);
+    assert_eq!(hostile.count_asking_steps().await, 0);
     let payload = hostile.payload().display().to_string();
     hostile.git(&["config", "--worktree", "core.fsmonitor", &payload]);
-    fires_by_itself(&hostile, &["status"]);
-    hostile.all_wait("git-config-exec", "core.fsmonitor=").await;
+    assert_payload_fires(&hostile, &["status"]);
+    hostile.assert_all_ask("git-config-exec", "core.fsmonitor=").await;
 }
 
 #[tokio::test]
 async fn a_second_working_tree_has_the_settings_of_the_first() {
-    let mut hostile = Hostile::new();
+    let mut hostile = HostileRepository::new();
     hostile.git(&["worktree", "add", "-q", "tree"]);
     hostile.inside = "tree";
-    assert_eq!(hostile.survives().await, 0);
+    assert_eq!(hostile.count_asking_steps().await, 0);
     hostile.set("core.fsmonitor", "PAYLOAD");
-    fires_by_itself(&hostile, &["status"]);
-    hostile.all_wait("git-config-exec", "core.fsmonitor=").await;
+    assert_payload_fires(&hostile, &["status"]);
+    hostile.assert_all_ask("git-config-exec", "core.fsmonitor=").await;
 }
 
 #[tokio::test]
 async fn an_empty_folder_named_git_hides_no_repository_above_it() {
-    let mut hostile = Hostile::new();
+    let mut hostile = HostileRepository::new();
     hostile.set("core.fsmonitor", "PAYLOAD");
     std::fs::create_dir_all(hostile.work().join("sub/.git")).unwrap();
     hostile.inside = "sub";
-    fires_by_itself(&hostile, &["status"]);
-    hostile.all_wait("git-config-exec", "core.fsmonitor=").await;
+    assert_payload_fires(&hostile, &["status"]);
+    hostile.assert_all_ask("git-config-exec", "core.fsmonitor=").await;
 }
 
 /// A second git looks into a submodule, and drops what the first was told.
 #[tokio::test]
-async fn submodules_are_not_looked_into() {
-    let hostile = Hostile::new();
+async fn submodules_are_not_entered() {
+    let hostile = HostileRepository::new();
     let inner = hostile.work().join("lib");
     std::fs::create_dir(&inner).unwrap();
     hostile.git_in(&inner, &["init", "-q", "."]);
@@ -408,9 +408,9 @@ async fn submodules_are_not_looked_into() {
     hostile.git(&["add", "lib"]);
     hostile.git_in(&inner, &["config", "core.fsmonitor", &payload]);
     hostile.write(".gitmodules", "[submodule \"lib\"]\npath = lib\nurl = x\nignore = none\n");
-    fires_by_itself(&hostile, &["status"]);
+    assert_payload_fires(&hostile, &["status"]);
     // A stash may change submodules, and git shows no part of one without the others.
-    let waiting = hostile.waiting().await;
+    let waiting = hostile.asking_steps().await;
     assert_eq!(waiting, [["stash", "list", "-p"], ["stash", "show", "-p"]]);
     for args in [
         &["status", "--ignore-submodules=none"][..],
@@ -418,14 +418,14 @@ async fn submodules_are_not_looked_into() {
         &["describe", "--always", "--dirty"],
         &["-C", "lib", "status"],
     ] {
-        assert!(hostile.alone(args).await.is_none(), "{args:?}");
+        assert!(hostile.run_unasked(args).await.is_none(), "{args:?}");
         assert!(!hostile.fired(), "{args:?}");
     }
 }
 
 #[tokio::test]
-async fn what_the_environment_names_is_not_run() {
-    let mut hostile = Hostile::new();
+async fn programs_named_by_the_environment_do_not_run() {
+    let mut hostile = HostileRepository::new();
     let payload = hostile.payload().display().to_string();
     hostile.user = vec![
         ("GIT_EXTERNAL_DIFF", payload.clone()),
@@ -442,13 +442,13 @@ async fn what_the_environment_names_is_not_run() {
     std::fs::write(hostile.root().join("global"), format!("[core]\nfsmonitor = {payload}\n"))
         .unwrap();
     std::fs::copy(hostile.payload(), hostile.root().join("git")).unwrap();
-    assert_eq!(hostile.survives().await, 0);
+    assert_eq!(hostile.count_asking_steps().await, 0);
 }
 
 /// Where rustup stands in front of them, these run what the folder names.
 #[tokio::test]
-async fn a_toolchain_the_folder_names_waits_for_a_yes() {
-    let hostile = Hostile::new();
+async fn a_toolchain_named_by_the_folder_asks() {
+    let hostile = HostileRepository::new();
     hostile.write("rust-toolchain.toml", "[toolchain]\npath = \"evil\"\n");
     for name in ["cargo", "rustc"] {
         hostile.hook("evil/bin", name);
@@ -464,7 +464,7 @@ async fn a_toolchain_the_folder_names_waits_for_a_yes() {
         ("rustup", &["show"]),
         ("rustfmt", &["--check", "a.rs"]),
     ] {
-        let ran = hostile.alone_as(program, args).await;
+        let ran = hostile.run_program_unasked(program, args).await;
         // A question for a version is answered from an empty folder.
         let asks_version = matches!(args, ["--version" | "-V"]);
         assert!(asks_version || ran.is_none(), "{program} {args:?} ran: {ran:?}");
@@ -473,8 +473,8 @@ async fn a_toolchain_the_folder_names_waits_for_a_yes() {
 }
 
 #[tokio::test]
-async fn a_program_of_the_folder_stands_in_for_no_other() {
-    let mut hostile = Hostile::new();
+async fn a_program_in_the_folder_does_not_replace_another() {
+    let mut hostile = HostileRepository::new();
     for name in ["ls", "cat", "git", "grep", "cat.exe"] {
         hostile.hook("", name);
         hostile.hook("bin", name);
@@ -491,34 +491,34 @@ async fn a_program_of_the_folder_stands_in_for_no_other() {
             ("env", &["cat", "f.txt"]),
             ("nice", &["ls"]),
         ] {
-            let seen = hostile.alone_as(program, args).await.unwrap();
+            let seen = hostile.run_program_unasked(program, args).await.unwrap();
             assert!(!hostile.fired(), "{program} {args:?} with PATH={path}");
             assert_eq!(seen.exit_code, Some(0), "{program} {args:?}: {}", seen.stderr);
             assert!(!seen.stdout.is_empty(), "{program} {args:?}");
         }
     }
-    assert!(hostile.alone_as("./ls", &[]).await.is_none());
-    assert!(hostile.alone_as("bin/cat", &["f.txt"]).await.is_none());
+    assert!(hostile.run_program_unasked("./ls", &[]).await.is_none());
+    assert!(hostile.run_program_unasked("bin/cat", &["f.txt"]).await.is_none());
     assert!(!hostile.fired());
 }
 
 /// The driver is the user's own; the repository only names it, as it does for LFS.
 #[tokio::test]
-async fn a_filter_of_the_users_own_settings_stays_theirs() {
-    let mut hostile = Hostile::new();
+async fn a_filter_in_the_users_own_settings_is_allowed() {
+    let mut hostile = HostileRepository::new();
     let home = hostile.root().join("home");
     std::fs::create_dir(&home).unwrap();
     let filter = "[filter \"mine\"]\nclean = tr a-z A-Z\n";
     std::fs::write(home.join(".gitconfig"), filter).unwrap();
     hostile.user = vec![("HOME", home.display().to_string())];
     hostile.write(".gitattributes", "*.txt filter=mine\n");
-    let seen = hostile.alone(&["diff", "f.txt"]).await.unwrap();
+    let seen = hostile.run_unasked(&["diff", "f.txt"]).await.unwrap();
     assert!(seen.stdout.contains("+THREE"), "{} {}", seen.stdout, seen.stderr);
 }
 
 /// Steps that were judged harmless while the repository changed under them.
 #[tokio::test]
-async fn what_was_planted_after_the_judgement_does_not_run_either() {
+async fn settings_added_after_the_assessment_do_not_run_either() {
     for (key, attributes, args) in [
         ("core.fsmonitor", "", &["status"][..]),
         ("diff.external", "", &["diff"]),
@@ -530,7 +530,7 @@ async fn what_was_planted_after_the_judgement_does_not_run_either() {
         ("filter.x.process", "*.txt filter=x\n", &["status"]),
         ("core.sshCommand", "", &["log"]),
     ] {
-        let hostile = Hostile::new();
+        let hostile = HostileRepository::new();
         let Verdict::Run(cleared) = hostile.judged(args) else { panic!("{args:?} asks") };
         hostile.set(key, "PAYLOAD");
         hostile.write(".gitattributes", attributes);

@@ -248,7 +248,7 @@ fn the_order_of_options_changes_nothing() {
 }
 
 #[test]
-fn a_flag_nobody_knows_never_lowers_a_tier() {
+fn an_unknown_flag_never_lowers_a_tier() {
     always((0..LINES.len(), "-(-zq[a-z]{0,9}|Y|J)", 0usize..8), |ground, (line, flag, place)| {
         let plain = words(LINES[line]);
         let mut with = plain.clone();
@@ -277,7 +277,7 @@ fn random_bytes_are_never_harmless() {
 }
 
 #[test]
-fn random_arguments_never_make_the_judge_fail() {
+fn random_arguments_never_make_the_policy_panic() {
     let names: Vec<&str> =
         avocet::safety::known_programs().flat_map(|row| row.names.split_whitespace()).collect();
     let word = "-{0,2}[\\x00-\\x7f]{0,12}|\\PC{1,8}|--|-";

@@ -13,24 +13,24 @@ mod bench;
 
 use bench::Bench;
 
-struct Place {
+struct ScriptFixture {
     bench: Bench,
     trusts: bool,
 }
 
-fn place() -> Place {
-    Place { bench: Bench::new(), trusts: true }
+fn place() -> ScriptFixture {
+    ScriptFixture { bench: Bench::new(), trusts: true }
 }
 
-impl Place {
-    fn file(self, name: &str, text: &str) -> Place {
+impl ScriptFixture {
+    fn file(self, name: &str, text: &str) -> ScriptFixture {
         let path: PathBuf = self.bench.work().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
         self
     }
 
-    fn untrusted(mut self) -> Place {
+    fn untrusted(mut self) -> ScriptFixture {
         self.trusts = false;
         self
     }
@@ -92,7 +92,7 @@ fn prints_and_the_result_go_to_standard_output() {
 }
 
 #[test]
-fn json_is_one_object_a_line() {
+fn json_output_is_one_object_per_line() {
     let place = place().file("two.ai.yaml", TWO);
     let ran = place.run(&["two", "--json", "--no-stream"], &["is 28.", "is 22."]);
     let expected = [
@@ -112,7 +112,7 @@ fn json_is_one_object_a_line() {
 }
 
 #[test]
-fn arguments_are_taken_in_every_form() {
+fn arguments_are_accepted_in_every_form() {
     let script = "---\ninput: [lang, {content: {index: 0}}]\n---\n$echo: \"?=content + '/' + (lang || '')\"\n";
     let place = place().file("e.ai.yaml", script);
     for (typed, made) in [
@@ -129,7 +129,7 @@ fn arguments_are_taken_in_every_form() {
 }
 
 #[test]
-fn a_fault_is_one_sentence_with_its_place_and_exit_1() {
+fn an_error_is_one_sentence_with_its_position_and_exit_1() {
     let place = place().file("bad.ai.yaml", "user: ok\nuser: A: b\n");
     let ran = place.run(&["bad"], &[]);
     assert_eq!((ran.status.code(), out(&ran).as_str()), (Some(1), ""));
@@ -143,7 +143,7 @@ fn a_fault_is_one_sentence_with_its_place_and_exit_1() {
 }
 
 #[test]
-fn a_model_that_fails_is_said() {
+fn a_failing_model_is_reported() {
     let ran =
         place().file("q.ai.yaml", "user: q\n").run(&["q", "--json"], &["#! {\"status\": 401}"]);
     assert_eq!(ran.status.code(), Some(1));
@@ -169,7 +169,7 @@ fn a_dry_run_shows_the_messages_and_asks_no_model() {
 }
 
 #[test]
-fn a_dry_run_shows_every_call_that_can_be_known_and_says_why_not_the_rest() {
+fn a_dry_run_shows_every_predictable_call_and_explains_the_rest() {
     let place = place()
         .file("two.ai.yaml", TWO)
         .file("json.ai.yaml", "---\noutput: {type: object}\nparameters: {response_format: {type: json}}\n---\nuser: q\n$AI\nuser: more\n")
@@ -193,7 +193,7 @@ fn a_dry_run_shows_every_call_that_can_be_known_and_says_why_not_the_rest() {
 }
 
 #[test]
-fn what_a_script_remembers_is_there_for_the_next_run() {
+fn a_scripts_memory_persists_to_the_next_run() {
     let place = place()
         .file("keep.ai.yaml", "---\n_id: notes\n---\n$remember: {id: fig, value: {n: 7}}\n")
         .file(
@@ -210,7 +210,7 @@ fn what_a_script_remembers_is_there_for_the_next_run() {
 }
 
 #[test]
-fn a_file_that_is_too_long_for_a_message_is_cut_and_that_is_said() {
+fn a_file_too_long_for_a_message_is_truncated_and_reported() {
     let long = (0..60_000).map(|n| format!("row {n}\n")).collect::<String>();
     let short = (0..8_000).map(|n| format!("row {n}\n")).collect::<String>();
     let place = place()
@@ -227,7 +227,7 @@ fn a_file_that_is_too_long_for_a_message_is_cut_and_that_is_said() {
 }
 
 #[test]
-fn a_model_runs_the_programs_own_tools_for_a_script_behind_the_policy() {
+fn a_script_runs_built_in_tools_under_the_policy() {
     let script = "---\ntools: [exec, file.list]\n---\nuser: what is here?\nassistant: \"[[A]]\"\n$echo: \"?=A\"\n";
     let place = place().file("t.ai.yaml", script).file("notes.txt", "x");
     let ran = place.run(&["t"], &["@file.list()", "there are notes"]);
@@ -257,7 +257,7 @@ fn a_check_runs_nothing() {
 }
 
 #[test]
-fn an_untrusted_folder_has_messages_and_nothing_else() {
+fn an_untrusted_script_can_only_send_messages() {
     let place = place().file("m.ai.yaml", "user: q\n").file("p.ai.yaml", "$print: x\n").untrusted();
     assert_eq!(out(&place.run(&["m"], &["hi"])), "hi\n");
     let ran = place.run(&["p"], &[]);
@@ -266,7 +266,7 @@ fn an_untrusted_folder_has_messages_and_nothing_else() {
 }
 
 #[test]
-fn files_are_read_as_judged_steps() {
+fn files_are_read_as_assessed_steps() {
     let place = place()
         .file("note.txt", "line one\nline two\n")
         .file("s.ai.yaml", "user: |-\n  Sum up:\n  [[@file(note.txt)]]\n")
@@ -279,7 +279,7 @@ fn files_are_read_as_judged_steps() {
 }
 
 #[test]
-fn a_script_may_do_without_a_model_and_says_when_it_needs_one() {
+fn a_script_runs_without_a_model_until_it_needs_one() {
     let place = place().file("a.ai.yaml", "$echo: 1\n").file("q.ai.yaml", "user: q\n");
     let run = |name: &str| place.command(&[name], None).output().unwrap();
     assert_eq!(out(&run("a")), "1\n");
@@ -289,7 +289,7 @@ fn a_script_may_do_without_a_model_and_says_when_it_needs_one() {
 }
 
 #[test]
-fn an_option_that_is_none_is_wrong_use() {
+fn an_unknown_option_is_a_usage_error() {
     let ran = place().file("a.ai.yaml", "$echo: 1\n").run(&["a", "--nostream"], &[]);
     assert_eq!(ran.status.code(), Some(2));
 }

@@ -61,16 +61,16 @@ const LINES: &[&str] = &[
 ];
 
 /// A workspace with an enemy in it.
-struct Field {
+struct SandboxFixture {
     root: tempfile::TempDir,
 }
 
 /// What of a file must stay: mode, times of contents and of the rest, contents.
 type Mark = (u32, i64, i64, Vec<u8>);
 
-impl Field {
-    fn new() -> Field {
-        let field = Field { root: tempfile::tempdir().unwrap() };
+impl SandboxFixture {
+    fn new() -> SandboxFixture {
+        let field = SandboxFixture { root: tempfile::tempdir().unwrap() };
         let ws = field.workspace();
         fs::create_dir_all(ws.join("src/deep")).unwrap();
         fs::create_dir_all(field.home()).unwrap();
@@ -225,8 +225,8 @@ fn note(seen: &Observation) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_is_called_harmless_leaves_the_folder_as_it_was() {
-    let field = Field::new();
+async fn harmless_steps_leave_the_folder_unchanged() {
+    let field = SandboxFixture::new();
     let sandbox = field.sandbox(SandboxMode::Read);
     let exec = field.exec(&sandbox);
     let corpus = field.corpus();
@@ -258,8 +258,8 @@ async fn whatever_is_called_harmless_leaves_the_folder_as_it_was() {
 
 /// What the sandbox must not take away from ordinary work.
 #[tokio::test]
-async fn ordinary_reading_works_the_same_inside_and_outside() {
-    let field = Field::new();
+async fn ordinary_reading_works_the_same_in_the_sandbox() {
+    let field = SandboxFixture::new();
     let (held, free) = (field.sandbox(SandboxMode::Read), field.sandbox(SandboxMode::Off));
     let (held, free) = (field.exec(&held), field.exec(&free));
     let lines = [
@@ -292,8 +292,8 @@ async fn ordinary_reading_works_the_same_inside_and_outside() {
 }
 
 #[tokio::test]
-async fn a_person_may_approve_what_writes_and_all_keeps_it_in_the_workspace() {
-    let field = Field::new();
+async fn approved_steps_write_where_the_sandbox_setting_allows() {
+    let field = SandboxFixture::new();
     let free = field.exec(&field.sandbox(SandboxMode::Read));
     fs::create_dir(field.at("elsewhere")).unwrap();
     let seen = run(&free, field.approved(&["touch", "../elsewhere/free"])).await;
@@ -319,8 +319,8 @@ async fn a_person_may_approve_what_writes_and_all_keeps_it_in_the_workspace() {
 }
 
 #[tokio::test]
-async fn off_says_so_and_holds_nothing() {
-    let field = Field::new();
+async fn sandbox_off_is_reported_and_confines_nothing() {
+    let field = SandboxFixture::new();
     let sandbox = field.sandbox(SandboxMode::Off);
     assert_eq!(sandbox.status(), SandboxStatus::Off);
     let rows = format!("{:?}", sandbox.rows());
@@ -331,7 +331,7 @@ async fn off_says_so_and_holds_nothing() {
 
 #[tokio::test]
 async fn without_a_sandbox_harmless_and_approved_steps_run_as_they_are() {
-    let field = Field::new();
+    let field = SandboxFixture::new();
     let lacking = |setting| Arc::new(Sandbox::unavailable(setting, words::NO_KERNEL));
     for setting in [SandboxMode::Read, SandboxMode::Work] {
         let sandbox = lacking(setting);
@@ -348,8 +348,8 @@ async fn without_a_sandbox_harmless_and_approved_steps_run_as_they_are() {
 
 /// Steps may run side by side; each has a folder of its own and none holds the others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_held_is_the_step_and_never_this_process() {
-    let field = Field::new();
+async fn the_sandbox_confines_the_step_and_never_this_process() {
+    let field = SandboxFixture::new();
     let sandbox = field.sandbox(SandboxMode::Read);
     let exec = field.exec(&sandbox);
     let steps = (0..16).map(|_| run(&exec, field.harmless(&["cat", "a.txt"]).unwrap()));

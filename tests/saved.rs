@@ -106,7 +106,7 @@ fn leave(screen: &mut Screen) {
 }
 
 #[test]
-fn a_run_without_a_screen_goes_on_where_the_last_one_ended() {
+fn a_headless_run_continues_the_last_session() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Noted: 42."), Reply::chat("It was 42.")]);
     let none = bench.ask(&server, &["-c", "-p", "go on"]);
@@ -129,7 +129,7 @@ fn a_run_without_a_screen_goes_on_where_the_last_one_ended() {
 }
 
 #[test]
-fn what_is_not_to_be_saved_is_not() {
+fn no_save_saves_nothing() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Hi.")]);
     exits(&bench.ask(&server, &["--no-save", "-p", "hello"]), 0);
@@ -177,7 +177,7 @@ fn saved_conversations_are_listed_searched_shown_exported_and_deleted() {
 }
 
 #[test]
-fn a_conversation_that_is_open_elsewhere_is_not_written_to() {
+fn a_session_open_in_another_window_is_not_written_to() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("One."), Reply::chat("Copy.")]);
     exits(&bench.ask(&server, &["-p", "hello there"]), 0);
@@ -208,7 +208,7 @@ fn a_conversation_that_is_open_elsewhere_is_not_written_to() {
 }
 
 #[test]
-fn a_killed_window_comes_back_as_it_was() {
+fn a_killed_window_is_restored() {
     let bench = Bench::new();
     let half = Reply::text(r#"{"type":"chat","message":"A long answer begins and then "#, 4);
     let server = Server::start(vec![
@@ -253,7 +253,7 @@ fn a_killed_window_comes_back_as_it_was() {
 }
 
 #[test]
-fn turns_are_taken_back_and_the_words_can_be_sent_again() {
+fn turns_are_rewound_and_their_text_can_be_sent_again() {
     let bench = Bench::new();
     let server = Server::start(vec![
         Reply::chat("Alpha."),
@@ -290,7 +290,7 @@ fn turns_are_taken_back_and_the_words_can_be_sent_again() {
 }
 
 #[test]
-fn going_back_asks_what_to_take_back_and_the_model_is_told_of_the_files() {
+fn a_rewind_asks_what_to_undo_and_the_model_is_told_of_the_files() {
     for (key, file, told) in [
         ("1", "one\n", "these files are as they were before them"),
         ("\x1b[B\r", "1\n", "Files that you changed in it stay changed"),
@@ -365,7 +365,7 @@ fn a_saved_conversation_is_chosen_from_a_list_that_can_be_searched() {
 }
 
 #[test]
-fn a_disk_that_fails_is_said_and_the_conversation_goes_on() {
+fn a_disk_error_is_reported_and_the_conversation_continues() {
     let bench = Bench::new();
     // A folder stands where the file belongs.
     fs::create_dir_all(bench.file()).unwrap();
@@ -404,7 +404,7 @@ fn a_disk_that_fails_is_said_and_the_conversation_goes_on() {
 }
 
 #[test]
-fn what_another_program_keeps_from_being_saved_is_written_to_another_place_when_left() {
+fn unsaved_work_is_written_elsewhere_on_exit_when_the_database_is_locked() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Hello."), Reply::chat("Never kept.")]);
     let mut screen = bench.screen(&server, &[]);
@@ -429,7 +429,7 @@ fn what_another_program_keeps_from_being_saved_is_written_to_another_place_when_
 }
 
 #[test]
-fn plain_lines_ask_before_what_is_not_saved_is_left_behind() {
+fn plain_mode_asks_before_unsaved_work_is_discarded() {
     let place = |bench: &Bench| bench.root.path().join("elsewhere.md");
     // The first choices are places of the program's own; the others come last.
     for (leave, answers) in [
@@ -489,7 +489,7 @@ fn plain_lines_ask_before_what_is_not_saved_is_left_behind() {
 }
 
 #[test]
-fn a_run_that_nobody_types_to_fails_where_it_cannot_be_saved_and_says_so() {
+fn a_noninteractive_run_that_cannot_be_saved_fails_and_says_so() {
     let bench = Bench::new();
     // A folder is where the file belongs.
     fs::create_dir_all(bench.file()).unwrap();
@@ -503,7 +503,7 @@ fn a_run_that_nobody_types_to_fails_where_it_cannot_be_saved_and_says_so() {
 }
 
 #[test]
-fn a_database_that_stays_locked_holds_up_no_way_of_leaving() {
+fn a_locked_database_does_not_delay_exiting() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Hello."), Reply::chat("Never kept.")]);
     let mut screen = bench.screen(&server, &["--linear"]);
@@ -524,7 +524,7 @@ fn a_database_that_stays_locked_holds_up_no_way_of_leaving() {
 }
 
 #[test]
-fn a_database_that_is_locked_from_the_start_costs_a_run_three_seconds_at_most() {
+fn a_database_locked_from_the_start_delays_a_run_by_at_most_three_seconds() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Hello.")]);
     exits(&bench.ask(&server, &["-p", "one"]), 0);
@@ -553,7 +553,7 @@ fn a_database_that_is_locked_from_the_start_costs_a_run_three_seconds_at_most() 
 }
 
 #[test]
-fn a_password_in_an_address_is_printed_by_no_command() {
+fn no_command_prints_a_password_in_an_address() {
     let bench = Bench::new();
     let with = |address: &str| address.replace("http://", "http://me:s3cretpw@") + "?key=s3cretpw";
     let heard = Server::start(vec![Reply::chat("Hello."), Reply::chat("Hello.")]);
@@ -595,7 +595,7 @@ fn a_password_in_an_address_is_printed_by_no_command() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_named_with_the_cause() {
+fn an_unreadable_file_is_named_with_the_cause() {
     let bench = Bench::new();
     let root = bench.root.path().join("avocet");
     for name in ["config.toml", "data/trust.json", "data/sessions.db", "data/approvals"] {
@@ -626,7 +626,7 @@ fn a_file_that_cannot_be_read_is_named_with_the_cause() {
 }
 
 #[test]
-fn a_damaged_file_is_set_aside_and_what_can_be_read_is_there() {
+fn a_damaged_file_is_set_aside_and_its_readable_rows_are_kept() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Kept safe."), Reply::chat("Yes.")]);
     exits(&bench.ask(&server, &["-p", "keep this"]), 0);
@@ -645,7 +645,7 @@ fn a_damaged_file_is_set_aside_and_what_can_be_read_is_there() {
 }
 
 #[test]
-fn the_screen_is_there_before_the_conversation_is_read() {
+fn the_screen_appears_before_the_conversation_is_loaded() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Noted: 42.")]);
     exits(&bench.ask(&server, &["-p", "remember the number 42"]), 0);
@@ -696,7 +696,7 @@ impl Drop for Disk {
 }
 
 #[test]
-fn on_a_full_disk_the_conversation_goes_on_and_is_saved_when_there_is_room() {
+fn on_a_full_disk_the_session_continues_and_is_saved_once_space_is_free() {
     let bench = Bench::new();
     let Some(disk) = Disk::mount(bench.root.path().join("avocet/data"), 400) else { return };
     let long = "a long answer ".repeat(30_000);
@@ -729,7 +729,7 @@ fn on_a_full_disk_the_conversation_goes_on_and_is_saved_when_there_is_room() {
 }
 
 #[test]
-fn a_full_disk_holds_up_no_way_of_leaving() {
+fn a_full_disk_does_not_delay_exiting() {
     let bench = Bench::new();
     let data = bench.root.path().join("avocet/data");
     let Some(_disk) = Disk::mount(data.clone(), 64) else { return };
@@ -763,7 +763,7 @@ fn a_full_disk_holds_up_no_way_of_leaving() {
 }
 
 #[test]
-fn on_a_disk_that_is_only_read_it_is_said_and_nothing_is_lost() {
+fn a_read_only_disk_is_reported_and_nothing_is_lost() {
     let bench = Bench::new();
     let Some(disk) = Disk::mount(bench.root.path().join("avocet/data"), 4_000) else { return };
     let server = Server::start(vec![
@@ -783,7 +783,7 @@ fn on_a_disk_that_is_only_read_it_is_said_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_folder_that_goes_while_the_conversation_is_open_is_made_again_with_all_of_it() {
+fn a_folder_removed_during_a_session_is_recreated_with_the_whole_session() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("The first."), Reply::chat("The second.")]);
     let mut screen = bench.screen(&server, &[]);
@@ -800,7 +800,7 @@ fn a_folder_that_goes_while_the_conversation_is_open_is_made_again_with_all_of_i
 }
 
 #[test]
-fn every_command_that_reads_mends_a_damaged_file_and_says_so() {
+fn every_reading_command_repairs_a_damaged_file_and_says_so() {
     for args in [
         &["session", "list"][..],
         &["session", "search", "Kept"],
@@ -834,7 +834,7 @@ fn every_command_that_reads_mends_a_damaged_file_and_says_so() {
 }
 
 #[test]
-fn a_file_that_is_replaced_while_the_conversation_is_open_gets_all_of_it() {
+fn a_file_replaced_during_a_session_gets_the_whole_session() {
     let bench = Bench::new();
     let server = Server::start(vec![
         Reply::chat("Elsewhere."),

@@ -65,7 +65,7 @@ impl Screen {
         effects
     }
 
-    fn hears(&mut self, events: impl IntoIterator<Item = Event>) -> &mut Screen {
+    fn receives(&mut self, events: impl IntoIterator<Item = Event>) -> &mut Screen {
         let mut asked = false;
         for event in events {
             asked |= matches!(event, Event::Asked(_));
@@ -263,7 +263,7 @@ fn asks_to_install() -> Event {
 }
 
 /// The same with steps behind it, the last one as risky as given.
-fn asks_with_more_behind(last: Risk) -> Event {
+fn asks_with_more_steps(last: Risk) -> Event {
     let Event::Asked(mut asked) = asks_to_install() else { panic!("asks") };
     let Question::Step { rest, .. } = &mut asked.question else { panic!("a step") };
     let ahead = |id: &str, work, risk| UpcomingStep { id: id.into(), work, risk, change: None };
@@ -309,7 +309,7 @@ fn conversation() -> Vec<Event> {
 }
 
 #[test]
-fn the_start_says_where_one_is_and_what_to_try() {
+fn the_welcome_screen_shows_the_folder_and_suggestions() {
     for (lang, name) in [(Lang::En, "start_en"), (Lang::Zh, "start_zh")] {
         let config = ScreenConfig {
             lang,
@@ -325,15 +325,15 @@ fn the_start_says_where_one_is_and_what_to_try() {
 #[test]
 fn an_answer_is_shown_while_it_arrives() {
     let mut screen = Screen::new(Lang::En, (80, 24));
-    screen.hears(conversation()).hears([delta(ANSWER)]).waits(4_250);
+    screen.receives(conversation()).receives([delta(ANSWER)]).waits(4_250);
     shows!("streaming_en", screen);
     let mut screen = Screen::new(Lang::Zh, (80, 24));
-    screen.hears(conversation()).hears([delta("昨天以来有两个文件改动：\n\n- `src/price.rs` 现在按**分**取整\n- `tests/price.rs` 增加了负价格的用例")]).waits(4_250);
+    screen.receives(conversation()).receives([delta("昨天以来有两个文件改动：\n\n- `src/price.rs` 现在按**分**取整\n- `tests/price.rs` 增加了负价格的用例")]).waits(4_250);
     shows!("streaming_zh", screen);
 }
 
 #[test]
-fn an_answer_offers_what_to_say_next() {
+fn an_answer_offers_suggestions() {
     let mut screen = Screen::new(Lang::En, (80, 24));
     let replied = ModelMessage {
         message: ANSWER.into(),
@@ -345,16 +345,16 @@ fn an_answer_offers_what_to_say_next() {
         ],
         ..ModelMessage::default()
     };
-    screen.hears(conversation()).hears([Event::Replied(replied), ended()]);
+    screen.receives(conversation()).receives([Event::Replied(replied), ended()]);
     screen.types("\t");
     shows!("suggestions_en", screen);
 }
 
 #[test]
-fn a_risky_step_asks_on_a_sheet() {
+fn a_risky_step_asks_in_a_dialog() {
     for (lang, name) in [(Lang::En, "approve_en"), (Lang::Zh, "approve_zh")] {
         let mut screen = Screen::new(lang, (80, 24));
-        screen.hears(conversation()).hears([asks_to_install()]);
+        screen.receives(conversation()).receives([asks_to_install()]);
         shows!(name, screen);
     }
 }
@@ -366,7 +366,7 @@ fn a_question_says_where_keys_go() {
     {
         for (size, at) in [((80, 24), ""), ((120, 40), "_wide")] {
             let mut screen = Screen::new(lang, size);
-            screen.hears(conversation()).hears([asks_to_install()]);
+            screen.receives(conversation()).receives([asks_to_install()]);
             screen.now -= 1;
             screen.draw();
             shows!(format!("question_pause_{name}{at}"), screen);
@@ -382,13 +382,13 @@ fn a_question_says_where_keys_go() {
 
 /// A long command is gone through to its end: before that a yes is none.
 #[test]
-fn a_command_of_five_hundred_arguments_is_read_to_its_end_before_a_yes_counts() {
+fn a_long_command_must_be_scrolled_to_its_end_before_approval() {
     let mut screen = Screen::new(Lang::En, (80, 50));
     let args: Vec<String> = (1..=500).map(|at| format!("argument-{at}")).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let writes = risk(Tier::L1, vec![reason(Tier::L1, "mkdir", WRITES, Some(499))], &[May::Write]);
     let question = ask(StepAction::exec("mkdir", &args), writes, None, Vec::new());
-    screen.hears(conversation()).hears([question]).waits(1_000);
+    screen.receives(conversation()).receives([question]).waits(1_000);
     let approves = |screen: &mut Screen| {
         let effects = screen.press(KeyCode::Char('y'), KeyModifiers::NONE);
         effects.iter().any(|effect| matches!(effect, ScreenEffect::Send(Op::Decide { .. })))
@@ -420,7 +420,7 @@ fn a_command_of_five_hundred_arguments_is_read_to_its_end_before_a_yes_counts() 
 }
 
 #[test]
-fn what_could_not_be_seen_is_shown_escaped() {
+fn invisible_characters_are_shown_escaped() {
     let mut screen = Screen::new(Lang::En, (80, 30));
     let work = StepAction::exec(
         "git",
@@ -434,28 +434,33 @@ fn what_could_not_be_seen_is_shown_escaped() {
         ],
         &[May::Write],
     );
-    screen.hears(conversation()).hears([ask(work, writes, None, Vec::new())]);
+    screen.receives(conversation()).receives([ask(work, writes, None, Vec::new())]);
     shows!("approve_escaped", screen);
 }
 
 #[test]
-fn an_edited_step_shows_its_new_judgement() {
+fn an_edited_step_shows_its_new_verdict() {
     let mut screen = Screen::new(Lang::En, (80, 24));
-    screen.hears(conversation()).hears([asks_to_install()]).waits(300).types("e");
+    screen.receives(conversation()).receives([asks_to_install()]).waits(300).types("e");
     screen.types("-dev");
     shows!("edit_judging", screen);
     let Some(Op::PreviewRisk { ask, work }) = screen.sent.last().cloned() else { panic!("judges") };
     assert_eq!(work, StepAction::exec("npm", &["install", "left-pad", "--save-dev"]));
-    screen.hears([Event::Judged { ask, work: work.clone(), risk: install_risk(), change: None }]);
+    screen.receives([Event::Judged {
+        ask,
+        work: work.clone(),
+        risk: install_risk(),
+        change: None,
+    }]);
     shows!("edit_judged", screen);
     screen.types("\n");
     assert_eq!(screen.sent.last(), Some(&Op::Decide { ask, decision: Decision::Edit(work) }));
 }
 
 #[test]
-fn an_edit_that_is_refused_cannot_be_run() {
+fn an_edit_that_is_denied_cannot_be_run() {
     let mut screen = Screen::new(Lang::Zh, (80, 24));
-    screen.hears(conversation()).hears([asks_to_install()]).waits(300).types("e ;");
+    screen.receives(conversation()).receives([asks_to_install()]).waits(300).types("e ;");
     shows!("edit_unreadable_zh", screen);
 }
 
@@ -479,7 +484,7 @@ fn a_shell_line_shows_each_of_its_commands() {
             piece("curl -s https://x.example/i.sh", install_risk()),
             piece("sh", grave.clone()),
         ];
-        screen.hears([ask(StepAction::Shell { line: line.into() }, grave, None, pieces)]);
+        screen.receives([ask(StepAction::Shell { line: line.into() }, grave, None, pieces)]);
         shows!(name, screen);
     }
 }
@@ -516,20 +521,20 @@ fn asks_about_pieces() -> Event {
 }
 
 #[test]
-fn all_shell_pieces_of_a_template_stand_on_one_sheet() {
+fn all_template_commands_are_in_one_dialog() {
     for (lang, name) in [(Lang::En, "en"), (Lang::Zh, "zh")] {
         for (size, at) in [((80, 24), ""), ((120, 40), "_wide")] {
             let mut screen = Screen::new(lang, size);
-            screen.hears([started("/release v2"), asks_about_pieces()]);
+            screen.receives([started("/release v2"), asks_about_pieces()]);
             shows!(format!("pieces_{name}{at}"), screen);
         }
     }
 }
 
 #[test]
-fn a_piece_is_left_out_alone_and_a_grave_one_needs_its_own_capital_letter() {
+fn one_command_can_be_rejected_and_high_risk_needs_a_capital_letter() {
     let mut screen = Screen::new(Lang::En, (80, 24));
-    screen.hears([started("/release v2"), asks_about_pieces()]).waits(400);
+    screen.receives([started("/release v2"), asks_about_pieces()]).waits(400);
     // The second is left out; the third is not taken in by a digit.
     screen.types("23");
     shows!("pieces_marking", screen);
@@ -540,20 +545,20 @@ fn a_piece_is_left_out_alone_and_a_grave_one_needs_its_own_capital_letter() {
     };
     assert_eq!(screen.sent.last().cloned(), steps(&["cmd_001"]));
     let mut screen = Screen::new(Lang::En, (80, 24));
-    screen.hears([started("/release v2"), asks_about_pieces()]).waits(400);
+    screen.receives([started("/release v2"), asks_about_pieces()]).waits(400);
     screen.types("3Yy");
     assert_eq!(screen.sent.last().cloned(), steps(&["cmd_001", "cmd_002", "cmd_003"]));
 }
 
 #[test]
-fn enter_runs_no_piece_and_nothing_marked_is_no_answer() {
+fn enter_runs_no_template_command_and_an_empty_selection_does_not_answer() {
     let mut screen = Screen::new(Lang::En, (80, 24));
-    screen.hears([started("/release v2"), asks_about_pieces()]).waits(400);
+    screen.receives([started("/release v2"), asks_about_pieces()]).waits(400);
     screen.types("\n");
     let none = Op::Decide { ask: AskId(9), decision: Decision::Reject { word: None } };
     assert_eq!(screen.sent.last(), Some(&none));
     let mut screen = Screen::new(Lang::En, (80, 24));
-    screen.hears([started("/release v2"), asks_about_pieces()]).waits(400);
+    screen.receives([started("/release v2"), asks_about_pieces()]).waits(400);
     screen.types("12y");
     assert_eq!(screen.sent, [], "{}", screen.picture());
     // The digits left the cursor on the second; Space marks the one above it.
@@ -588,7 +593,7 @@ fn the_screen_says_which_skill_was_chosen_and_why() {
             let mut seen = Observation::not_run(entered.clone(), "/w", reads(), Outcome::Ran);
             (seen.exit_code, seen.stdout) = (Some(0), "Skill run-tests.\n\nRun them.\n".into());
             let suggestions = vec!["run-tests".to_owned(), "bench".to_owned()];
-            screen.hears([
+            screen.receives([
                 started(words),
                 Event::ReplyStarted,
                 says(why),
@@ -615,14 +620,14 @@ fn a_sensitive_skill_asks_before_it_is_entered() {
             let closed =
                 risk(Tier::L1, vec![reason(Tier::L1, "skill.closed", CLOSED, None)], &[May::Read]);
             let work = skill("cmd_002", "deploy").work;
-            screen.hears(conversation()).hears([ask(work, closed, None, vec![])]);
+            screen.receives(conversation()).receives([ask(work, closed, None, vec![])]);
             shows!(format!("skill_asks_{name}{at}"), screen);
         }
     }
 }
 
 #[test]
-fn attachments_stand_below_the_words_as_units() {
+fn attachments_are_listed_below_the_message() {
     for (lang, name) in [(Lang::En, "en"), (Lang::Zh, "zh")] {
         for (size, at) in [((80, 24), ""), ((120, 40), "_wide")] {
             let mut screen = Screen::new(lang, size);
@@ -637,7 +642,7 @@ fn attachments_stand_below_the_words_as_units() {
                 item("@logs/very.log", AttachmentSize::Lines(20_000), true),
                 item("@src/", AttachmentSize::Entries(14), false),
             ];
-            screen.hears([
+            screen.receives([
                 started("compare @src/main.rs @\"docs/a b.md\":10-40 @logs/very.log @src/"),
                 Event::Attached { items },
                 says("They agree."),
@@ -649,7 +654,7 @@ fn attachments_stand_below_the_words_as_units() {
 }
 
 #[test]
-fn a_pause_asks_whether_to_go_on() {
+fn a_pause_asks_whether_to_continue() {
     const WHY: Phrase = Phrase {
         key: "test.pause",
         en: "25 steps ran by themselves, which is the limit of one turn.",
@@ -657,12 +662,14 @@ fn a_pause_asks_whether_to_go_on() {
     };
     let mut screen = Screen::new(Lang::En, (80, 24));
     let question = Question::Pause { why: WHY.into() };
-    screen.hears(conversation()).hears([Event::Asked(Box::new(Ask { id: AskId(9), question }))]);
+    screen
+        .receives(conversation())
+        .receives([Event::Asked(Box::new(Ask { id: AskId(9), question }))]);
     shows!("pause_en", screen);
 }
 
 #[test]
-fn trust_is_asked_for_with_what_lies_in_the_folder() {
+fn the_trust_question_lists_the_contents_of_the_folder() {
     let found =
         [(".avocet/config.toml", 120, true), ("AGENTS.md", 2048, false), (".env", 31, false)];
     let found =
@@ -675,13 +682,13 @@ fn trust_is_asked_for_with_what_lies_in_the_folder() {
             found: found.to_vec(),
         };
         let mut screen = Screen::new(lang, (80, 24));
-        screen.hears([Event::Asked(Box::new(Ask { id: AskId(1), question }))]);
+        screen.receives([Event::Asked(Box::new(Ask { id: AskId(1), question }))]);
         shows!(name, screen);
     }
 }
 
 #[test]
-fn a_refused_step_is_told_with_its_reason() {
+fn a_denied_step_is_shown_with_its_reason() {
     for (lang, name) in [(Lang::En, "refused_en"), (Lang::Zh, "refused_zh")] {
         let mut screen = Screen::new(lang, (80, 24));
         let grave = risk(
@@ -691,7 +698,7 @@ fn a_refused_step_is_told_with_its_reason() {
         );
         let step = step("cmd_002", StepAction::exec("rm", &["-rf", "build"]));
         let seen = Observation::not_run(step, "/home/ada/code/shop", grave, Outcome::Refused);
-        screen.hears(conversation()).hears([
+        screen.receives(conversation()).receives([
             Event::StepFinished(Box::new(seen)),
             says("I may not delete it. Please do it yourself."),
             ended(),
@@ -752,19 +759,19 @@ fn kept() -> Event {
 }
 
 #[test]
-fn commands_and_skills_of_ones_own_stand_in_the_palette() {
+fn custom_commands_and_skills_are_in_the_palette() {
     for (lang, name) in [(Lang::En, "palette_own_en"), (Lang::Zh, "palette_own_zh")] {
         let mut screen = Screen::new(lang, (110, 16));
-        screen.hears([kept()]).types("/co");
+        screen.receives([kept()]).types("/co");
         shows!(name, screen);
     }
 }
 
 #[test]
-fn skills_and_commands_are_listed_with_what_is_wrong_with_them() {
+fn skills_and_commands_are_listed_with_their_problems() {
     for (lang, name) in [(Lang::En, "skills_en"), (Lang::Zh, "skills_zh")] {
         let mut screen = Screen::new(lang, (100, 30));
-        screen.hears([kept()]).types("/skills\n").types("/commands\n").types("/help find-bug\n");
+        screen.receives([kept()]).types("/skills\n").types("/commands\n").types("/help find-bug\n");
         shows!(name, screen);
     }
 }
@@ -773,29 +780,29 @@ fn skills_and_commands_are_listed_with_what_is_wrong_with_them() {
 fn a_bot_is_chosen_from_those_there_are() {
     for (lang, name) in [(Lang::En, "bot_en"), (Lang::Zh, "bot_zh")] {
         let mut screen = Screen::new(lang, (80, 24));
-        screen.hears([kept()]).types("/bot\n");
+        screen.receives([kept()]).types("/bot\n");
         shows!(name, screen);
     }
     let mut screen = Screen::new(Lang::En, (80, 24));
-    screen.hears([kept()]).types("/bot\n\n");
+    screen.receives([kept()]).types("/bot\n\n");
     assert_eq!(screen.sent, [Op::SetBot { name: None }], "nothing was moved: all is as it is");
 }
 
 #[test]
-fn who_keeps_nothing_is_offered_the_examples_in_one_line() {
+fn a_user_without_extensions_is_offered_the_examples() {
     for (lang, name) in [(Lang::En, "start_offer_en"), (Lang::Zh, "start_offer_zh")] {
         let mut screen = Screen::new(lang, (80, 24));
-        screen.hears([Event::Catalogue(Box::default())]);
+        screen.receives([Event::Catalogue(Box::default())]);
         shows!(name, screen);
     }
     let mut screen = Screen::new(Lang::En, (80, 24));
     let before = screen.picture();
-    screen.hears([kept()]);
+    screen.receives([kept()]);
     assert_eq!(screen.picture(), before);
 }
 
 #[test]
-fn the_palette_marks_what_was_typed() {
+fn the_palette_highlights_the_typed_letters() {
     for (lang, name) in [(Lang::En, "palette_en"), (Lang::Zh, "palette_zh")] {
         let mut screen = Screen::new(lang, (80, 24));
         screen.types("/");
@@ -820,9 +827,9 @@ fn help_is_drawn_from_the_tables() {
 }
 
 #[test]
-fn what_waits_stands_over_the_input() {
+fn the_queue_is_shown_above_the_input() {
     let mut screen = Screen::new(Lang::En, (80, 24));
-    screen.hears(conversation()).hears([Event::Queued {
+    screen.receives(conversation()).receives([Event::Queued {
         texts: vec![
             "Then fix the failing test".into(),
             "and commit both\nwith a good message".into(),
@@ -852,7 +859,7 @@ fn an_error_says_what_to_do() {
     for (lang, name) in [(Lang::En, "error_en"), (Lang::Zh, "error_zh")] {
         let mut screen = Screen::new(lang, (80, 24));
         let usage = Usage::default();
-        screen.hears([
+        screen.receives([
             Event::Notice(Notice::warning(THEME).with_hint(START)),
             started("What changed here?"),
             Event::ReplyStarted,
@@ -871,21 +878,24 @@ fn an_error_says_what_to_do() {
 fn a_narrow_screen_keeps_what_matters() {
     let mut screen = Screen::new(Lang::En, (40, 10));
     shows!("narrow_start", screen);
-    screen.hears(conversation()).hears([delta("Two files changed since yesterday.")]).waits(4_000);
+    screen
+        .receives(conversation())
+        .receives([delta("Two files changed since yesterday.")])
+        .waits(4_000);
     shows!("narrow_streaming", screen);
-    screen.hears([asks_to_install()]);
+    screen.receives([asks_to_install()]);
     shows!("narrow_approve", screen);
 }
 
 #[test]
 fn a_huge_screen_stays_readable() {
     let mut screen = Screen::new(Lang::En, (200, 50));
-    screen.hears(conversation()).hears([says(ANSWER), asks_to_install()]);
+    screen.receives(conversation()).receives([says(ANSWER), asks_to_install()]);
     shows!("huge_approve", screen);
 }
 
 #[test]
-fn a_shell_line_and_a_paste_are_seen_as_such() {
+fn shell_lines_and_pastes_are_recognizable() {
     let mut screen = Screen::new(Lang::En, (80, 24));
     screen.types("!cargo test 2>&1 | tail -3");
     shows!("input_shell", screen);
@@ -897,7 +907,7 @@ fn a_shell_line_and_a_paste_are_seen_as_such() {
 }
 
 #[test]
-fn a_search_shows_what_was_sent_and_what_is_looked_for() {
+fn a_history_search_shows_its_query_and_the_matches() {
     for (lang, name, query) in [(Lang::En, "search", "test"), (Lang::Zh, "search_zh", "测试")] {
         let history = vec!["cargo test --lib\nthen look".into(), "跑一下测试".into()];
         let config = ScreenConfig {
@@ -930,12 +940,12 @@ fn talked(lang: Lang) -> Screen {
         ),
     };
     let reply = ModelMessage { message: answer.into(), markdown: true, ..ModelMessage::default() };
-    screen.hears([started(asked), Event::Replied(reply), ended()]);
+    screen.receives([started(asked), Event::Replied(reply), ended()]);
     screen
 }
 
 #[test]
-fn a_search_shows_its_words_and_how_many_there_are() {
+fn a_search_shows_its_text_and_the_number_of_matches() {
     for (lang, words) in [(Lang::En, "parser"), (Lang::Zh, "解析器")] {
         let mut screen = talked(lang);
         screen.press(KeyCode::Char('f'), KeyModifiers::CONTROL);
@@ -1009,7 +1019,7 @@ fn with_marks(buf: &Buffer, style: ratatui::style::Style) -> String {
 }
 
 #[test]
-fn a_selection_is_marked_and_copied_when_the_button_is_let_go() {
+fn a_selection_is_highlighted_and_copied_on_button_release() {
     let theme = Theme::built_in("dark", Depth::True).unwrap();
     for (lang, expected) in [
         (
@@ -1069,7 +1079,7 @@ fn a_mention_offers_files() {
 }
 
 #[test]
-fn the_mode_of_vi_stands_in_the_status_line() {
+fn the_vi_mode_is_in_the_status_line() {
     for (lang, name) in [(Lang::En, "vim"), (Lang::Zh, "vim_zh")] {
         let config = ScreenConfig {
             lang,
@@ -1088,9 +1098,9 @@ fn the_mode_of_vi_stands_in_the_status_line() {
 }
 
 #[test]
-fn a_theme_is_chosen_in_view_of_the_screen_it_changes() {
+fn choosing_a_theme_previews_it_on_the_screen() {
     let mut screen = Screen::new(Lang::En, (80, 24));
-    screen.hears(conversation()).hears([says(ANSWER), ended()]).types("/theme\n");
+    screen.receives(conversation()).receives([says(ANSWER), ended()]).types("/theme\n");
     screen.press(KeyCode::Down, KeyModifiers::NONE);
     shows!("theme_en", screen);
     let mut screen = Screen::new(Lang::Zh, (40, 10));
@@ -1103,7 +1113,7 @@ fn a_model_is_chosen_from_those_the_server_has() {
     let mut screen = Screen::new(Lang::Zh, (80, 24));
     let names = ["qwen3-coder", "qwen3-coder:480b", "模型-大", "llama-4"];
     let names = names.iter().map(|name| (*name).to_owned()).collect();
-    screen.hears([Event::Models { names }]).types("/model\n");
+    screen.receives([Event::Models { names }]).types("/model\n");
     shows!("model_zh", screen);
     screen.types("480");
     shows!("model_typed_zh", screen);
@@ -1126,10 +1136,10 @@ fn every_key_is_found_by_typing() {
 }
 
 #[test]
-fn a_list_of_steps_can_be_said_yes_to_at_once_when_none_is_grave() {
+fn a_list_of_steps_can_be_approved_at_once_when_none_is_high_risk() {
     for (lang, name) in [(Lang::En, "approve_all_en"), (Lang::Zh, "approve_all_zh")] {
         let mut screen = Screen::new(lang, (80, 30));
-        screen.hears(conversation()).hears([asks_with_more_behind(install_risk())]).waits(300);
+        screen.receives(conversation()).receives([asks_with_more_steps(install_risk())]).waits(300);
         shows!(name, screen);
         screen.types("a");
         let steps = ["cmd_003", "cmd_004", "cmd_005"].map(str::to_owned).to_vec();
@@ -1142,16 +1152,16 @@ fn a_list_of_steps_can_be_said_yes_to_at_once_when_none_is_grave() {
         &[May::Delete, May::Irreversible],
     );
     let mut screen = Screen::new(Lang::En, (80, 30));
-    screen.hears(conversation()).hears([asks_with_more_behind(grave)]).waits(300);
+    screen.receives(conversation()).receives([asks_with_more_steps(grave)]).waits(300);
     shows!("approve_not_all_en", screen);
     screen.types("a");
     assert_eq!(screen.sent, []);
 }
 
 #[test]
-fn what_was_not_shown_is_not_said_yes_to() {
+fn steps_that_were_not_shown_are_not_approved() {
     let mut screen = Screen::new(Lang::En, (60, 18));
-    screen.hears(conversation()).hears([asks_with_more_behind(install_risk())]).waits(300);
+    screen.receives(conversation()).receives([asks_with_more_steps(install_risk())]).waits(300);
     screen.types("a");
     assert_eq!(screen.sent, []);
     screen.types(" ").types(" ").types("ａ");
@@ -1166,10 +1176,10 @@ type Situation = (&'static str, fn(&mut Screen));
 const SITUATIONS: &[Situation] = &[
     ("start", |_| {}),
     ("streaming", |screen| {
-        screen.hears(conversation()).hears([delta(ANSWER)]);
+        screen.receives(conversation()).receives([delta(ANSWER)]);
     }),
     ("approve", |screen| {
-        screen.hears(conversation()).hears([asks_with_more_behind(install_risk())]);
+        screen.receives(conversation()).receives([asks_with_more_steps(install_risk())]);
     }),
     ("theme", |screen| {
         screen.types("/theme\n");
@@ -1183,7 +1193,7 @@ const SITUATIONS: &[Situation] = &[
 ];
 
 #[test]
-fn the_main_situations_look_right_at_every_size() {
+fn the_main_screens_look_right_at_every_size() {
     for size in [(40, 10), (80, 24), (120, 40), (200, 50)] {
         let mut pictures = String::new();
         for (name, arrange) in SITUATIONS.iter().take(4) {
@@ -1202,33 +1212,33 @@ fn the_main_situations_look_right_at_every_size() {
 /// What else one meets: drawn at every size as well.
 const MORE: &[Situation] = &[
     ("an answer", |screen| {
-        screen.hears(told(WRITTEN)).types("/timestamps on\n");
+        screen.receives(told(WRITTEN)).types("/timestamps on\n");
     }),
     ("an answer in Chinese", |screen| {
-        screen.hears(told(WRITTEN_ZH));
+        screen.receives(told(WRITTEN_ZH));
     }),
     ("a queued message is picked", |screen| {
         let texts = vec!["Then fix the failing test".into(), "然后提交，写清楚说明".into()];
-        screen.hears(conversation()).hears([Event::Queued { texts }]);
+        screen.receives(conversation()).receives([Event::Queued { texts }]);
         screen.press(KeyCode::Up, KeyModifiers::NONE);
         screen.waits(12_000);
     }),
     ("a step is edited", |screen| {
-        screen.hears(conversation()).hears([asks_to_install()]).waits(1_000).types("e");
+        screen.receives(conversation()).receives([asks_to_install()]).waits(1_000).types("e");
         screen.types(" --dry-run");
     }),
     ("a word to the model", |screen| {
-        screen.hears(conversation()).hears([asks_to_install()]).waits(1_000).types("w");
+        screen.receives(conversation()).receives([asks_to_install()]).waits(1_000).types("w");
         screen.types("用 pnpm, please");
     }),
     ("a search", |screen| {
-        screen.hears(told(WRITTEN));
+        screen.receives(told(WRITTEN));
         screen.press(KeyCode::Char('f'), KeyModifiers::CONTROL);
         screen.types("price");
         screen.press(KeyCode::Enter, KeyModifiers::NONE);
     }),
     ("arguments of a command", |screen| {
-        screen.hears(told(WRITTEN)).types("/lang ");
+        screen.receives(told(WRITTEN)).types("/lang ");
     }),
     ("help", |screen| {
         screen.types("?");
@@ -1237,14 +1247,14 @@ const MORE: &[Situation] = &[
         let why = session::TRUST_NEW.into();
         let question = Question::Pause { why };
         screen
-            .hears(conversation())
-            .hears([Event::Asked(Box::new(Ask { id: AskId(1), question }))]);
+            .receives(conversation())
+            .receives([Event::Asked(Box::new(Ask { id: AskId(1), question }))]);
     }),
     ("the turn fails", |screen| {
         let why = session::TRUST_NEW.into();
         let (ending, usage) = (TurnOutcome::Failed { why }, Usage::default());
-        screen.hears(conversation()).hears([delta("Half an ans")]);
-        screen.hears([Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 31_000 }]);
+        screen.receives(conversation()).receives([delta("Half an ans")]);
+        screen.receives([Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 31_000 }]);
     }),
 ];
 
@@ -1265,7 +1275,7 @@ fn told(answer: &str) -> Vec<Event> {
 }
 
 #[test]
-fn other_situations_look_right_at_every_size() {
+fn other_screens_look_right_at_every_size() {
     for size in [(40, 10), (80, 24), (120, 40), (200, 50)] {
         let mut pictures = String::new();
         for (name, arrange) in MORE {
@@ -1283,7 +1293,7 @@ fn other_situations_look_right_at_every_size() {
 }
 
 #[test]
-fn every_size_is_drawn_and_the_smallest_say_so_calmly() {
+fn every_size_is_drawn_and_too_small_ones_say_so() {
     for (_, arrange) in SITUATIONS.iter().chain(MORE) {
         for width in [5, 11, 12, 19, 20, 24, 39, 40, 60, 132, 300] {
             for height in [1, 2, 3, 4, 5, 7, 10, 13, 14, 40, 100] {
@@ -1358,22 +1368,22 @@ fn a_change_is_shown_as_a_diff_before_it_is_approved() {
         (Lang::En, (44, 14), "change_narrow"),
     ] {
         let mut screen = Screen::new(lang, size);
-        screen.hears([started("fix the total"), says("I fix it."), asks_for_change()]);
+        screen.receives([started("fix the total"), says("I fix it."), asks_for_change()]);
         insta::assert_snapshot!(name, screen.picture());
     }
 }
 
 #[test]
-fn a_change_that_was_not_seen_whole_is_not_approved() {
+fn a_change_that_was_not_shown_completely_is_not_approved() {
     let mut screen = Screen::new(Lang::En, (44, 14));
-    screen.hears([started("fix the total"), asks_for_change()]).waits(400).types("y");
+    screen.receives([started("fix the total"), asks_for_change()]).waits(400).types("y");
     assert!(screen.sent.is_empty(), "a part was hidden");
     screen.types("      y");
     assert_eq!(screen.sent, [Op::Decide { ask: AskId(7), decision: Decision::Approve }]);
 }
 
 #[test]
-fn a_step_that_changed_a_file_says_how_much_and_opens_to_its_diff() {
+fn a_file_change_shows_its_size_and_expands_to_its_diff() {
     let mut seen = Observation::not_run(
         step("cmd_002", edits()),
         "/home/ada/code/shop",
@@ -1383,7 +1393,7 @@ fn a_step_that_changed_a_file_says_how_much_and_opens_to_its_diff() {
     (seen.exit_code, seen.duration_ms, seen.change) = (Some(0), 3, Some(change()));
     for (lang, name) in [(Lang::En, "changed_en"), (Lang::Zh, "changed_zh")] {
         let mut screen = Screen::new(lang, (80, 24));
-        screen.hears([
+        screen.receives([
             started("fix the total"),
             Event::StepFinished(Box::new(seen.clone())),
             ended(),
@@ -1418,7 +1428,7 @@ fn the_model_asks_and_choices_are_picked_by_letter_digit_or_arrow() {
         (Lang::Zh, (120, 40), "ask_wide_zh"),
     ] {
         let mut screen = Screen::new(lang, size);
-        screen.hears([started("clean up"), question(&choices(lang), lang)]);
+        screen.receives([started("clean up"), question(&choices(lang), lang)]);
         insta::assert_snapshot!(name, screen.picture());
     }
     let answer = |text: &str| Decision::Answer { text: text.into() };
@@ -1431,14 +1441,14 @@ fn the_model_asks_and_choices_are_picked_by_letter_digit_or_arrow() {
         ("wBoth\n", answer("Both")),
     ] {
         let mut screen = Screen::new(Lang::En, (80, 24));
-        screen.hears([started("clean up"), question(&[cents, euros], Lang::En)]);
+        screen.receives([started("clean up"), question(&[cents, euros], Lang::En)]);
         screen.waits(400).types(keys);
         assert_eq!(screen.sent, [Op::Decide { ask: AskId(9), decision }], "{keys:?}");
     }
 }
 
 #[test]
-fn a_plan_changes_where_it_stands() {
+fn a_plan_is_updated_in_place() {
     use PlanState::{Doing, Done, Pending};
     for (lang, size, name) in [
         (Lang::En, (80, 24), "plan_en"),
@@ -1447,8 +1457,8 @@ fn a_plan_changes_where_it_stands() {
         (Lang::Zh, (120, 40), "plan_wide_zh"),
     ] {
         let mut screen = Screen::new(lang, size);
-        screen.hears([started("fix the total"), plan([Doing, Pending, Pending], lang)]);
-        screen.hears([says("Found it."), plan([Done, Doing, Pending], lang)]);
+        screen.receives([started("fix the total"), plan([Doing, Pending, Pending], lang)]);
+        screen.receives([says("Found it."), plan([Done, Doing, Pending], lang)]);
         insta::assert_snapshot!(name, screen.picture());
     }
 }

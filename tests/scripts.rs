@@ -133,7 +133,7 @@ fn pairs(messages: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_case_comes_out_as_it_says() {
+fn every_case_gives_the_expected_result() {
     let mut wrong = Vec::new();
     let cases = cases();
     assert!(cases.len() >= 60, "{} cases", cases.len());
@@ -185,7 +185,7 @@ fn examples() -> Vec<(String, Blocks)> {
 }
 
 #[test]
-fn every_example_comes_out_as_it_says() {
+fn every_example_gives_the_documented_result() {
     let cases = examples();
     assert!(cases.len() > 40, "{} cases", cases.len());
     let mut wrong = Vec::new();

@@ -66,7 +66,7 @@ impl Bench {
 
     /// What is kept: settings, state, sessions, log.
     #[track_caller]
-    fn keeps_no_key(&self) {
+    fn assert_no_saved_key(&self) {
         for key in keys() {
             let files = holding(&self.root.path().join("avocet"), &key);
             assert_eq!(files, Vec::<PathBuf>::new(), "{key}");
@@ -89,7 +89,7 @@ fn holding(folder: &Path, text: &str) -> Vec<PathBuf> {
 }
 
 #[track_caller]
-fn holds_no_key(text: &str) {
+fn assert_no_key(text: &str) {
     for key in keys() {
         assert!(!text.contains(&key), "{key}: {text}");
     }
@@ -108,20 +108,20 @@ fn quoting() -> Vec<Reply> {
 }
 
 #[test]
-fn a_key_in_the_error_of_a_server_is_masked_in_every_way_without_a_screen() {
+fn a_key_in_a_server_error_is_masked_in_every_headless_mode() {
     let bench = Bench::new();
     for reply in quoting() {
         for args in [&["-p", "x"][..], &["--json", "-p", "x"]] {
             let said = bench.run(&Server::start(vec![reply.clone(); 6]), args);
             assert!(said.len() > 20, "{said}");
-            holds_no_key(&said);
+            assert_no_key(&said);
         }
     }
-    bench.keeps_no_key();
+    bench.assert_no_saved_key();
 }
 
 #[test]
-fn a_key_in_the_error_of_a_server_is_masked_on_the_screen_and_in_what_is_kept() {
+fn a_key_in_a_server_error_is_masked_on_the_screen_and_in_saved_files() {
     for reply in quoting() {
         let bench = Bench::new();
         let server = Server::start(vec![reply]);
@@ -132,13 +132,13 @@ fn a_key_in_the_error_of_a_server_is_masked_on_the_screen_and_in_what_is_kept() 
         screen.wait_gone("Esc stops");
         screen.press("\x04");
         screen.wait_for_exit();
-        holds_no_key(&String::from_utf8_lossy(&screen.raw()));
-        bench.keeps_no_key();
+        assert_no_key(&String::from_utf8_lossy(&screen.raw()));
+        bench.assert_no_saved_key();
     }
 }
 
 #[test]
-fn a_conversation_that_is_too_long_is_offered_to_be_made_shorter() {
+fn a_conversation_that_is_too_long_offers_compaction() {
     let said =
         json!({ "error": { "message": "too many tokens", "code": "context_length_exceeded" } });
     let bench = Bench::new();
@@ -161,7 +161,7 @@ fn a_key_that_was_typed_is_masked_in_the_history_and_in_the_draft_once_it_is_sen
     screen.press("please\r");
     screen.wait_for("Noted.");
     screen.wait_gone("Esc stops");
-    bench.keeps_no_key();
+    bench.assert_no_saved_key();
     let history = fs::read_to_string(bench.root.path().join("avocet/state/history")).unwrap();
     assert!(history.contains("keep ") && history.contains("please"), "{history}");
     // What waits for its turn was sent as well; a killed program leaves no key of it.
@@ -178,5 +178,5 @@ fn a_key_that_was_typed_is_masked_in_the_history_and_in_the_draft_once_it_is_sen
     }
     screen.signal("KILL");
     screen.wait_for_exit();
-    bench.keeps_no_key();
+    bench.assert_no_saved_key();
 }

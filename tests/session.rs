@@ -25,38 +25,38 @@ mod talk;
 
 use talk::{DONE, Line, cmd, tool, with_files};
 
-struct Talk {
+struct TestSession {
     line: Line,
     folder: tempfile::TempDir,
 }
 
-is_a_line!(Talk);
+is_a_line!(TestSession);
 
-impl Talk {
-    fn start(replies: &[&str]) -> Talk {
-        Talk::with(replies, |_| {})
+impl TestSession {
+    fn start(replies: &[&str]) -> TestSession {
+        TestSession::with(replies, |_| {})
     }
 
-    fn with(replies: &[&str], change: impl FnOnce(&mut SessionConfig)) -> Talk {
-        Talk::in_folder(tempfile::tempdir().unwrap(), replies, change)
+    fn with(replies: &[&str], change: impl FnOnce(&mut SessionConfig)) -> TestSession {
+        TestSession::in_folder(tempfile::tempdir().unwrap(), replies, change)
     }
 
     fn in_folder(
         folder: tempfile::TempDir,
         replies: &[&str],
         change: impl FnOnce(&mut SessionConfig),
-    ) -> Talk {
+    ) -> TestSession {
         let real = folder.path().canonicalize().unwrap();
         let mut parts = parts(&real, replies);
         change(&mut parts);
-        Talk { line: Line::to(parts), folder }
+        TestSession { line: Line::to(parts), folder }
     }
 
     /// Ends it, and goes on in another one in the same folder.
-    async fn again(self, replies: &[&str], change: impl FnOnce(&mut SessionConfig)) -> Talk {
-        let Talk { line, folder } = self;
+    async fn again(self, replies: &[&str], change: impl FnOnce(&mut SessionConfig)) -> TestSession {
+        let TestSession { line, folder } = self;
         line.close().await;
-        Talk::in_folder(folder, replies, change)
+        TestSession::in_folder(folder, replies, change)
     }
 
     fn folder(&self) -> PathBuf {
@@ -85,7 +85,7 @@ fn parts(folder: &Path, replies: &[&str]) -> SessionConfig {
 #[tokio::test]
 async fn a_message_sent_while_a_turn_runs_waits_for_its_end() {
     let slow = format!("#! {{\"delay_ms\":20,\"chunk\":8}}\n{DONE}");
-    let mut talk = Talk::start(&[&slow, DONE]);
+    let mut talk = TestSession::start(&[&slow, DONE]);
     talk.says("one").await;
     talk.says("two").await;
     let queued = talk
@@ -107,10 +107,10 @@ async fn a_message_sent_while_a_turn_runs_waits_for_its_end() {
 }
 
 /// A session in a folder nobody answered for yet, and what was kept of the answer.
-fn stranger(replies: &[&str]) -> (Talk, Arc<Mutex<Vec<TrustAnswer>>>) {
+fn stranger(replies: &[&str]) -> (TestSession, Arc<Mutex<Vec<TrustAnswer>>>) {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let answers = Arc::clone(&kept);
-    let talk = Talk::with(replies, |parts| {
+    let talk = TestSession::with(replies, |parts| {
         parts.security.place.trusted = false;
         parts.security.trust.ask_because = Some(words::TRUST_NEW.into());
         parts.security.trust.parent = Some("/home/ada/code".to_owned());
@@ -123,7 +123,7 @@ fn stranger(replies: &[&str]) -> (Talk, Arc<Mutex<Vec<TrustAnswer>>>) {
 }
 
 #[tokio::test]
-async fn nothing_starts_before_it_is_said_whether_the_folder_is_trusted() {
+async fn nothing_starts_before_the_trust_question_is_answered() {
     let (mut talk, kept) = stranger(&[&cmd("pwd", &[]), DONE]);
     let (ask, question) = talk.asked().await;
     assert!(matches!(question, Question::Trust { .. }));
@@ -150,7 +150,7 @@ async fn nothing_starts_before_it_is_said_whether_the_folder_is_trusted() {
 }
 
 #[tokio::test]
-async fn in_a_folder_that_is_only_read_a_step_that_reads_its_settings_asks_until_trust_is_given() {
+async fn in_a_read_only_folder_steps_that_read_its_settings_ask_until_it_is_trusted() {
     let (mut talk, kept) =
         stranger(&[&cmd("git", &["status"]), DONE, &cmd("git", &["status"]), DONE]);
     let (ask, _) = talk.asked().await;
@@ -170,7 +170,7 @@ async fn in_a_folder_that_is_only_read_a_step_that_reads_its_settings_asks_until
 }
 
 #[tokio::test]
-async fn trust_given_at_the_question_of_a_step_holds_at_once_and_is_kept() {
+async fn trusting_at_a_step_question_takes_effect_at_once_and_is_saved() {
     let (mut talk, kept) = stranger(&[
         &cmd("git", &["status"]),
         &cmd("git", &["status"]),
@@ -202,7 +202,7 @@ async fn trust_given_at_the_question_of_a_step_holds_at_once_and_is_kept() {
 }
 
 #[tokio::test]
-async fn to_leave_the_question_of_trust_changes_nothing_and_keeps_nothing() {
+async fn dismissing_the_trust_question_changes_and_saves_nothing() {
     let (mut talk, kept) =
         stranger(&[&cmd("git", &["status"]), DONE, &cmd("git", &["status"]), DONE]);
     let (ask, _) = talk.asked().await;
@@ -230,7 +230,7 @@ async fn to_leave_the_question_of_trust_changes_nothing_and_keeps_nothing() {
 }
 
 #[tokio::test]
-async fn to_stop_over_the_question_of_trust_leaves_it_undecided_and_goes_on() {
+async fn stopping_at_the_trust_question_leaves_it_undecided_and_continues() {
     let (mut talk, kept) = stranger(&[DONE]);
     let (asked, _) = talk.asked().await;
     talk.says("hello").await;
@@ -247,7 +247,7 @@ async fn to_stop_over_the_question_of_trust_leaves_it_undecided_and_goes_on() {
 }
 
 #[tokio::test]
-async fn the_folder_above_is_trusted_only_when_the_answer_names_it() {
+async fn the_parent_folder_is_trusted_only_when_the_answer_names_it() {
     for (named, expected) in [
         (vec!["/home/ada/code"], TrustAnswer::Parent),
         (vec!["/home/ada"], TrustAnswer::Untrusted),
@@ -267,7 +267,7 @@ async fn the_folder_above_is_trusted_only_when_the_answer_names_it() {
 }
 
 #[tokio::test]
-async fn whoever_does_not_want_to_be_there_leaves() {
+async fn the_user_can_quit_at_the_trust_question() {
     let (mut talk, kept) = stranger(&[DONE]);
     let (ask, _) = talk.asked().await;
     talk.send(Op::Decide { ask, decision: Decision::Stop }).await;
@@ -276,10 +276,10 @@ async fn whoever_does_not_want_to_be_there_leaves() {
 }
 
 #[tokio::test]
-async fn a_queue_waits_after_a_failure_until_something_succeeds() {
+async fn a_queue_pauses_after_a_failure_until_a_turn_succeeds() {
     let broken = format!("#! {{\"delay_ms\":20,\"chunk\":8,\"cut\":\"broken\"}}\n{DONE}");
     let unfinished = broken.trim_end_matches('}').to_owned();
-    let mut talk = Talk::start(&[&unfinished, DONE, DONE]);
+    let mut talk = TestSession::start(&[&unfinished, DONE, DONE]);
     talk.says("one").await;
     talk.says("two").await;
     assert!(matches!(talk.ending().await, TurnOutcome::Failed { .. }));
@@ -296,9 +296,9 @@ async fn a_queue_waits_after_a_failure_until_something_succeeds() {
 }
 
 #[tokio::test]
-async fn a_rule_for_the_session_lets_the_next_step_run_unasked() {
+async fn a_session_rule_lets_the_next_step_run_unasked() {
     let make = |name: &str| cmd("mkdir", &[name]);
-    let mut talk = Talk::start(&[&make("a"), DONE, &make("a/b"), DONE]);
+    let mut talk = TestSession::start(&[&make("a"), DONE, &make("a/b"), DONE]);
     talk.send(Op::Allow { rule: "mkdir *".into() }).await;
     assert_eq!(talk.notice().await.say.phrase(), words::ALLOWED);
     talk.says("go").await;
@@ -314,12 +314,12 @@ async fn a_rule_for_the_session_lets_the_next_step_run_unasked() {
 }
 
 #[tokio::test]
-async fn a_folder_that_was_added_is_read_without_a_question() {
+async fn an_added_folder_is_read_unasked() {
     let other = tempfile::tempdir().unwrap();
     let other = other.path().canonicalize().unwrap();
     std::fs::write(other.join("a.txt"), "from elsewhere\n").unwrap();
     let path = other.join("a.txt").display().to_string();
-    let mut talk = Talk::start(&[&cmd("cat", &[&path]), DONE]);
+    let mut talk = TestSession::start(&[&cmd("cat", &[&path]), DONE]);
     for (folder, word) in [
         ("/", avocet::words::safety::ADD_TOO_MUCH),
         ("nowhere", words::ADD_NO_FOLDER),
@@ -341,8 +341,8 @@ async fn a_folder_that_was_added_is_read_without_a_question() {
 }
 
 #[tokio::test]
-async fn a_refused_program_stays_refused_whatever_is_allowed() {
-    let mut talk = Talk::start(&[&cmd("sudo", &["ls"]), DONE]);
+async fn a_denied_program_stays_denied_whatever_is_allowed() {
+    let mut talk = TestSession::start(&[&cmd("sudo", &["ls"]), DONE]);
     talk.send(Op::Allow { rule: "sudo *".into() }).await;
     talk.says("go").await;
     let seen = talk
@@ -355,8 +355,8 @@ async fn a_refused_program_stays_refused_whatever_is_allowed() {
 }
 
 #[tokio::test]
-async fn an_edit_is_judged_while_it_is_typed() {
-    let mut talk = Talk::start(&[&cmd("mkdir", &["a"]), DONE]);
+async fn an_edit_is_assessed_while_it_is_typed() {
+    let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
     talk.says("go").await;
     let (ask, _) = talk.asked().await;
     let work = StepAction::exec("rm", &["-rf", "a"]);
@@ -373,8 +373,8 @@ async fn an_edit_is_judged_while_it_is_typed() {
 }
 
 #[tokio::test]
-async fn a_stop_takes_the_question_back() {
-    let mut talk = Talk::start(&[&cmd("mkdir", &["a"]), DONE]);
+async fn a_stop_closes_the_question() {
+    let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
     talk.says("go").await;
     let (ask, _) = talk.asked().await;
     talk.send(Op::Stop).await;
@@ -393,8 +393,8 @@ async fn a_stop_takes_the_question_back() {
 }
 
 #[tokio::test]
-async fn a_line_for_the_shell_runs_and_a_grave_one_asks() {
-    let mut talk = Talk::start(&[DONE]);
+async fn a_shell_line_runs_and_a_high_risk_one_asks() {
+    let mut talk = TestSession::start(&[DONE]);
     talk.send(Op::Shell { line: "printf '%s' one two | tr a-z A-Z".into(), keep: true }).await;
     let seen = talk
         .next(|event| match event {
@@ -413,8 +413,8 @@ async fn a_line_for_the_shell_runs_and_a_grave_one_asks() {
 }
 
 #[tokio::test]
-async fn a_line_for_the_shell_that_is_typed_while_a_turn_runs_follows_it() {
-    let mut talk = Talk::start(&[&cmd("mkdir", &["a"]), DONE]);
+async fn a_shell_line_typed_during_a_turn_runs_after_it() {
+    let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
     talk.says("go").await;
     let (ask, _) = talk.asked().await;
     talk.send(Op::Shell { line: "printf two".into(), keep: true }).await;
@@ -441,7 +441,7 @@ async fn a_line_for_the_shell_that_is_typed_while_a_turn_runs_follows_it() {
 }
 
 #[tokio::test]
-async fn what_an_earlier_session_left_waiting_starts_only_when_it_is_wanted() {
+async fn a_restored_queue_starts_only_on_request() {
     let (mut talk, _) = stranger(&[DONE, DONE, DONE]);
     let (ask, _) = talk.asked().await;
     let kept = vec!["old one".to_owned(), "!printf old".to_owned()];
@@ -464,7 +464,7 @@ async fn what_an_earlier_session_left_waiting_starts_only_when_it_is_wanted() {
 }
 
 #[tokio::test]
-async fn what_is_said_before_the_trust_question_is_answered_goes_before_what_was_left() {
+async fn messages_typed_at_the_trust_question_precede_the_restored_queue() {
     let (mut talk, _) = stranger(&[DONE, DONE]);
     let (ask, _) = talk.asked().await;
     talk.send(Op::SetQueue { texts: vec!["old".to_owned()] }).await;
@@ -477,8 +477,8 @@ async fn what_is_said_before_the_trust_question_is_answered_goes_before_what_was
 }
 
 #[tokio::test]
-async fn the_branch_that_is_shown_follows_what_a_step_did() {
-    let mut talk = Talk::start(&[DONE]);
+async fn the_shown_branch_is_updated_after_a_step() {
+    let mut talk = TestSession::start(&[DONE]);
     let git = talk.folder().join(".git");
     std::fs::create_dir(&git).unwrap();
     let head = "ref: refs/heads/topic";
@@ -495,7 +495,7 @@ async fn the_branch_that_is_shown_follows_what_a_step_did() {
 
 #[tokio::test]
 async fn a_shutdown_does_not_wait_for_an_answer_about_the_shell() {
-    let mut talk = Talk::start(&[DONE]);
+    let mut talk = TestSession::start(&[DONE]);
     talk.send(Op::Shell { line: "rm -rf gone".into(), keep: true }).await;
     talk.asked().await;
     talk.send(Op::Shutdown).await;
@@ -505,7 +505,7 @@ async fn a_shutdown_does_not_wait_for_an_answer_about_the_shell() {
 
 #[tokio::test]
 async fn steps_are_counted_from_one() {
-    let mut talk = Talk::start(&[&cmd("pwd", &[]), DONE]);
+    let mut talk = TestSession::start(&[&cmd("pwd", &[]), DONE]);
     talk.says("where?").await;
     let id = talk
         .next(|event| match event {
@@ -517,8 +517,8 @@ async fn steps_are_counted_from_one() {
 }
 
 #[tokio::test]
-async fn a_mode_that_cannot_be_had_changes_nothing() {
-    let mut talk = Talk::start(&[DONE]);
+async fn an_unavailable_mode_changes_nothing() {
+    let mut talk = TestSession::start(&[DONE]);
     talk.send(Op::SetMode { mode: Mode::Low }).await;
     assert_eq!(talk.notice().await.say.phrase(), words::NO_MODELS);
     talk.send(Op::SetLang { lang: Lang::Zh }).await;
@@ -532,8 +532,8 @@ async fn a_mode_that_cannot_be_had_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_mode_says_who_answers_now() {
-    let mut talk = Talk::with(&[DONE], |parts| {
+async fn switching_modes_reports_the_new_model() {
+    let mut talk = TestSession::with(&[DONE], |parts| {
         parts.model_access.callbacks.connect = Arc::new(|_, _| Ok(talk::connected(model(&[DONE]))));
     });
     talk.send(Op::SetMode { mode: Mode::Low }).await;
@@ -542,7 +542,7 @@ async fn a_mode_says_who_answers_now() {
 
 #[tokio::test]
 async fn a_fresh_conversation_stops_what_runs_and_starts_at_one() {
-    let mut talk = Talk::start(&["#! {\"wait\":\"after\"}\n{\"type\":\"chat\",", DONE]);
+    let mut talk = TestSession::start(&["#! {\"wait\":\"after\"}\n{\"type\":\"chat\",", DONE]);
     talk.says("one").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
     talk.send(Op::New).await;
@@ -561,7 +561,7 @@ async fn a_fresh_conversation_stops_what_runs_and_starts_at_one() {
 #[tokio::test]
 async fn an_export_masks_secrets_and_overwrites_nothing() {
     let mut talk =
-        Talk::start(&[r#"{"type":"chat","message":"It is sekret-value-1234.","data":{}}"#]);
+        TestSession::start(&[r#"{"type":"chat","message":"It is sekret-value-1234.","data":{}}"#]);
     talk.says("tell me").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     let export = || Op::Export { format: ExportFormat::Md, path: Some("talk.md".into()) };
@@ -574,14 +574,14 @@ async fn an_export_masks_secrets_and_overwrites_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_found_nearby_is_offered_and_can_be_named() {
+async fn discovered_servers_are_offered_and_can_be_named() {
     let found = FoundServer {
         name: "Ollama".into(),
         base_url: "http://127.0.0.1:11434/v1".into(),
         key_env: None,
         models: vec!["other".into()],
     };
-    let mut talk = Talk::with(&[DONE], |parts| {
+    let mut talk = TestSession::with(&[DONE], |parts| {
         parts.model_access.discover = Some(async move { vec![found] }.boxed());
     });
     assert_eq!(talk.notice().await.say.phrase(), words::FOUND);
@@ -593,7 +593,7 @@ async fn what_is_found_nearby_is_offered_and_can_be_named() {
 
 #[tokio::test]
 async fn a_shutdown_ends_a_running_child_and_closes() {
-    let mut talk = Talk::start(&[DONE]);
+    let mut talk = TestSession::start(&[DONE]);
     talk.send(Op::Shell { line: "sleep 600".into(), keep: false }).await;
     talk.next(|event| matches!(event, Event::StepStarted { .. }).then_some(())).await;
     talk.send(Op::Shutdown).await;
@@ -601,9 +601,9 @@ async fn a_shutdown_ends_a_running_child_and_closes() {
 }
 
 #[tokio::test]
-async fn a_rule_that_is_taken_back_counts_no_more() {
+async fn a_revoked_rule_no_longer_applies() {
     let make = |name: &str| cmd("mkdir", &[name]);
-    let mut talk = Talk::start(&[&make("a"), DONE, &make("a"), DONE]);
+    let mut talk = TestSession::start(&[&make("a"), DONE, &make("a"), DONE]);
     talk.send(Op::Allow { rule: "mkdir a".into() }).await;
     talk.says("one").await;
     let ran = talk
@@ -631,8 +631,8 @@ async fn a_rule_that_is_taken_back_counts_no_more() {
 const HANGING: &str = "#! {\"wait\":\"after\"}\n{\"type\":\"chat\",";
 
 #[tokio::test]
-async fn words_for_a_turn_that_ends_unheard_are_asked_behind_it() {
-    let mut talk = Talk::start(&[HANGING, DONE]);
+async fn undelivered_steering_starts_a_new_turn() {
+    let mut talk = TestSession::start(&[HANGING, DONE]);
     talk.says("one").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
     talk.send(Op::Steer { text: "two".into() }).await;
@@ -644,9 +644,9 @@ async fn words_for_a_turn_that_ends_unheard_are_asked_behind_it() {
 }
 
 #[tokio::test]
-async fn words_for_a_turn_that_runs_are_heard_by_it() {
+async fn steering_reaches_the_running_turn() {
     let slow = format!("#! {{\"delay_ms\":20,\"chunk\":8}}\n{DONE}");
-    let mut talk = Talk::start(&[&slow, DONE]);
+    let mut talk = TestSession::start(&[&slow, DONE]);
     talk.says("one").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
     talk.send(Op::Steer { text: "two".into() }).await;
@@ -662,8 +662,9 @@ async fn words_for_a_turn_that_runs_are_heard_by_it() {
 }
 
 #[tokio::test]
-async fn a_message_is_asked_again_without_its_answer() {
-    let mut talk = Talk::start(&[DONE, r#"{"type":"chat","message":"Bad.","data":{}}"#, DONE]);
+async fn retry_sends_a_message_again_without_its_answer() {
+    let mut talk =
+        TestSession::start(&[DONE, r#"{"type":"chat","message":"Bad.","data":{}}"#, DONE]);
     for words in ["zero", "one"] {
         talk.says(words).await;
         assert_eq!(talk.ending().await, TurnOutcome::Done);
@@ -678,15 +679,15 @@ async fn a_message_is_asked_again_without_its_answer() {
 }
 
 #[tokio::test]
-async fn without_a_message_there_is_nothing_to_ask_again() {
-    let mut talk = Talk::start(&[DONE]);
+async fn retry_without_a_message_does_nothing() {
+    let mut talk = TestSession::start(&[DONE]);
     talk.send(Op::Retry).await;
     assert_eq!(talk.notice().await.say.phrase(), words::NOTHING_TO_RETRY);
 }
 
 #[tokio::test]
-async fn what_each_turn_cost_is_shown_with_the_sum() {
-    let mut talk = Talk::start(&[DONE, DONE]);
+async fn the_usage_of_each_turn_is_shown_with_the_total() {
+    let mut talk = TestSession::start(&[DONE, DONE]);
     for words in ["one", "two"] {
         talk.says(words).await;
         assert_eq!(talk.ending().await, TurnOutcome::Done);
@@ -701,10 +702,10 @@ async fn what_each_turn_cost_is_shown_with_the_sum() {
 // Files
 
 #[tokio::test]
-async fn a_change_is_asked_about_with_its_diff_and_undo_puts_the_file_back() {
+async fn a_change_asks_with_its_diff_and_undo_restores_the_file() {
     let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "two", "new": "2"}));
     let new = tool("file.write", serde_json::json!({"path": "new/b.txt", "content": "b\n"}));
-    let mut talk = Talk::with(&[&edit, &new, DONE, DONE], with_files);
+    let mut talk = TestSession::with(&[&edit, &new, DONE, DONE], with_files);
     let (a, b) = (talk.folder().join("a.txt"), talk.folder().join("new/b.txt"));
     std::fs::write(&a, "one\r\ntwo\r\n").unwrap();
     talk.says("change them").await;
@@ -737,11 +738,11 @@ async fn a_change_is_asked_about_with_its_diff_and_undo_puts_the_file_back() {
 }
 
 #[tokio::test]
-async fn a_file_that_changed_since_the_model_read_it_is_said_to_have_changed() {
+async fn a_file_changed_since_the_model_read_it_is_reported() {
     let read = tool("file.read", serde_json::json!({"path": "a.txt"}));
     let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "two", "new": "2"}));
     for (by_hand, is_said) in [(None, false), (Some("two\nmine\n"), true)] {
-        let mut talk = Talk::with(&[&read, DONE, &edit, DONE], with_files);
+        let mut talk = TestSession::with(&[&read, DONE, &edit, DONE], with_files);
         let a = talk.folder().join("a.txt");
         std::fs::write(&a, "one\ntwo\n").unwrap();
         talk.says("read it").await;
@@ -760,9 +761,9 @@ async fn a_file_that_changed_since_the_model_read_it_is_said_to_have_changed() {
 }
 
 #[tokio::test]
-async fn undo_asks_where_the_file_was_changed_since_and_a_no_leaves_it() {
+async fn undo_asks_when_the_file_was_changed_and_a_rejection_keeps_it() {
     let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "1"}));
-    let mut talk = Talk::with(&[&edit, DONE], with_files);
+    let mut talk = TestSession::with(&[&edit, DONE], with_files);
     let a = talk.folder().join("a.txt");
     std::fs::write(&a, "one\n").unwrap();
     talk.says("change it").await;
@@ -786,9 +787,9 @@ async fn undo_asks_where_the_file_was_changed_since_and_a_no_leaves_it() {
 }
 
 /// Hears what the model is asked.
-struct Hearing(Scripted, Arc<Mutex<Vec<String>>>);
+struct RecordingModel(Scripted, Arc<Mutex<Vec<String>>>);
 
-impl Model for Hearing {
+impl Model for RecordingModel {
     fn name(&self) -> &str {
         self.0.name()
     }
@@ -805,11 +806,11 @@ fn scripts(
     files: &[(&str, &str)],
     replies: &[&str],
     trusted: bool,
-) -> (Talk, Arc<Mutex<Vec<String>>>) {
+) -> (TestSession, Arc<Mutex<Vec<String>>>) {
     let heard = Arc::<Mutex<Vec<String>>>::default();
     let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
-    let model = Arc::new(Hearing(model, Arc::clone(&heard)));
-    let talk = Talk::with(&[], |parts| {
+    let model = Arc::new(RecordingModel(model, Arc::clone(&heard)));
+    let talk = TestSession::with(&[], |parts| {
         let folder = parts.security.place.cwd.clone();
         for (name, text) in files {
             std::fs::write(folder.join(name), text).unwrap();
@@ -824,7 +825,7 @@ fn scripts(
     (talk, heard)
 }
 
-impl Talk {
+impl TestSession {
     async fn runs(&self, script: &str, args: &str) {
         self.send(Op::RunScript { script: script.into(), args: args.into() }).await;
     }
@@ -849,7 +850,7 @@ impl Talk {
 const GREETS: &str = "---\ninput: [who]\n---\n$print: \"to {{who}}\"\nuser: \"Greet {{who}}\"\nassistant: \"[[GREETING]]\"\n$print: done\n";
 
 #[tokio::test]
-async fn a_script_prints_and_answers_and_the_model_reads_of_it_once() {
+async fn a_script_prints_and_answers_and_the_model_sees_it_once() {
     let (mut talk, heard) = scripts(&[("greets.ai.yaml", GREETS)], &["Hello Ann!", DONE], true);
     let scripts = talk
         .next(|event| match event {
@@ -873,7 +874,7 @@ async fn a_script_prints_and_answers_and_the_model_reads_of_it_once() {
 }
 
 #[tokio::test]
-async fn a_script_asks_the_person_before_a_call_it_may_not_make_by_itself() {
+async fn a_script_asks_the_user_before_a_call_that_needs_approval() {
     let files = [
         (
             "asks.ai.yaml",
@@ -920,11 +921,11 @@ async fn of_a_script_in_an_untrusted_folder_only_the_messages_run() {
 }
 
 /// A session whose folder of scripts has these.
-fn offering(files: &[(&str, &str)], replies: &[&str]) -> (Talk, Arc<Mutex<Vec<String>>>) {
+fn offering(files: &[(&str, &str)], replies: &[&str]) -> (TestSession, Arc<Mutex<Vec<String>>>) {
     let heard = Arc::<Mutex<Vec<String>>>::default();
     let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
-    let model = Arc::new(Hearing(model, Arc::clone(&heard)));
-    let talk = Talk::with(&[], |parts| {
+    let model = Arc::new(RecordingModel(model, Arc::clone(&heard)));
+    let talk = TestSession::with(&[], |parts| {
         let folder = parts.security.place.cwd.join("scripts");
         std::fs::create_dir(&folder).unwrap();
         for (name, text) in files {
@@ -947,7 +948,7 @@ fn script_step(script: &str, args: serde_json::Value) -> String {
 }
 
 #[tokio::test]
-async fn a_script_that_says_what_it_is_for_runs_as_a_step_of_the_agent() {
+async fn a_script_with_a_description_runs_as_a_step() {
     let step = script_step("greets", serde_json::json!({"who": "Ann"}));
     let files = [("greets.ai.yaml", HELPS), ("mute.ai.yaml", "user: q\n")];
     let (mut talk, heard) = offering(&files, &[&step, "Hello Ann!", DONE]);
@@ -982,7 +983,7 @@ async fn a_script_that_says_what_it_is_for_runs_as_a_step_of_the_agent() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_in_a_script_is_its_observation() {
+async fn an_error_in_a_script_is_its_observation() {
     let known = script_step("bad", serde_json::json!({}));
     let other = script_step("nosuch", serde_json::json!({}));
     let files = [("bad.ai.yaml", "---\ntitle: fails\n---\n$throw: \"no luck\"\n")];
@@ -1006,8 +1007,8 @@ async fn a_folder_that_is_not_trusted_offers_no_script() {
     let (mut talk, heard) = {
         let heard = Arc::<Mutex<Vec<String>>>::default();
         let model = Scripted::parse("test", &[step.as_str(), DONE].join("\n---\n")).unwrap();
-        let model = Arc::new(Hearing(model, Arc::clone(&heard)));
-        let talk = Talk::with(&[], |parts| {
+        let model = Arc::new(RecordingModel(model, Arc::clone(&heard)));
+        let talk = TestSession::with(&[], |parts| {
             let folder = parts.security.place.cwd.clone();
             std::fs::write(folder.join("greets.ai.yaml"), HELPS).unwrap();
             parts.model_access.first.model = model;
@@ -1031,7 +1032,10 @@ async fn a_folder_that_is_not_trusted_offers_no_script() {
 const MAKES: &str = "---\ntitle: makes a folder\n---\n$exec: {id: exec, args: {program: mkdir, args: [made]}}\n$print: \"?='got ' + LatestResult.length\"\n";
 
 /// Steps that began and what came of them, up to the end of the turn.
-async fn steps(talk: &mut Talk, decide: Decision) -> (Vec<String>, Vec<String>, TurnOutcome) {
+async fn steps(
+    talk: &mut TestSession,
+    decide: Decision,
+) -> (Vec<String>, Vec<String>, TurnOutcome) {
     let (ask, question) = talk.asked().await;
     let Question::Step { step, .. } = question else { panic!("{question:?}") };
     assert_eq!(step.work, avocet::protocol::StepAction::exec("mkdir", &["made"]));
@@ -1055,7 +1059,7 @@ async fn steps(talk: &mut Talk, decide: Decision) -> (Vec<String>, Vec<String>, 
 }
 
 #[tokio::test]
-async fn a_step_of_a_script_is_judged_and_can_be_rewritten_in_its_question() {
+async fn a_step_of_a_script_is_assessed_and_can_be_edited_in_its_question() {
     let (mut talk, _) = scripts(&[("makes.ai.yaml", MAKES)], &[DONE], true);
     talk.runs("makes", "").await;
     let other = avocet::protocol::StepAction::exec("mkdir", &["other"]);
@@ -1072,7 +1076,7 @@ async fn a_step_of_a_script_is_judged_and_can_be_rewritten_in_its_question() {
 }
 
 #[tokio::test]
-async fn a_step_of_a_script_inside_a_turn_is_judged_too() {
+async fn a_step_of_a_script_inside_a_turn_is_assessed_too() {
     let step = script_step("makes", serde_json::json!({}));
     let (mut talk, heard) = offering(&[("makes.ai.yaml", MAKES)], &[&step, DONE]);
     talk.says("make it").await;
@@ -1101,7 +1105,7 @@ async fn a_stop_ends_a_script_that_runs_as_a_step() {
 }
 
 #[tokio::test]
-async fn what_a_script_takes_is_told_with_its_name() {
+async fn the_inputs_of_a_script_are_listed_with_its_name() {
     let (mut talk, _) = scripts(&[("greets.ai.yaml", GREETS)], &[DONE], true);
     let inputs = talk
         .next(|event| match event {
@@ -1113,7 +1117,7 @@ async fn what_a_script_takes_is_told_with_its_name() {
 }
 
 #[tokio::test]
-async fn a_script_that_is_added_while_a_session_runs_is_known_with_the_next_message() {
+async fn a_script_added_during_a_session_is_available_with_the_next_message() {
     let (mut talk, _) = scripts(&[("greets.ai.yaml", GREETS)], &[DONE, DONE], true);
     let names = |event| match event {
         Event::Catalogue(kept) => Some(kept.scripts),
@@ -1127,7 +1131,7 @@ async fn a_script_that_is_added_while_a_session_runs_is_known_with_the_next_mess
 }
 
 #[tokio::test]
-async fn the_terminal_names_no_flags_of_a_command_line() {
+async fn hints_in_a_session_name_no_command_line_flags() {
     let (mut talk, _) = scripts(&[("greets.ai.yaml", GREETS)], &[DONE], false);
     for (script, part) in [("nosuch", "nosuch"), ("greets", "/trust")] {
         talk.runs(script, "").await;
@@ -1141,7 +1145,7 @@ async fn the_terminal_names_no_flags_of_a_command_line() {
 }
 
 /// Two turns, of which the second changed one file and made another.
-async fn changed_in_the_second_turn(talk: &mut Talk) -> (PathBuf, PathBuf) {
+async fn changed_in_the_second_turn(talk: &mut TestSession) -> (PathBuf, PathBuf) {
     let (a, b) = (talk.folder().join("a.txt"), talk.folder().join("b.txt"));
     std::fs::write(&a, "one\r\n").unwrap();
     talk.says("first").await;
@@ -1158,14 +1162,14 @@ async fn changed_in_the_second_turn(talk: &mut Talk) -> (PathBuf, PathBuf) {
 }
 
 /// Enough replies for the two turns, and for one behind them.
-fn rewinding() -> Talk {
+fn rewinding() -> TestSession {
     let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "1"}));
     let new = tool("file.write", serde_json::json!({"path": "b.txt", "content": "b\n"}));
-    Talk::with(&[DONE, &edit, &new, DONE, DONE, DONE], with_files)
+    TestSession::with(&[DONE, &edit, &new, DONE, DONE, DONE], with_files)
 }
 
 /// What is still part of the conversation.
-async fn exported(talk: &mut Talk) -> String {
+async fn exported(talk: &mut TestSession) -> String {
     let path = talk.folder().join("talk.json");
     let name = path.to_str().unwrap().to_owned();
     talk.send(Op::Export { format: ExportFormat::Json, path: Some(name) }).await;
@@ -1174,7 +1178,7 @@ async fn exported(talk: &mut Talk) -> String {
 }
 
 #[tokio::test]
-async fn a_rewind_asks_what_to_take_back_only_where_files_were_changed() {
+async fn a_rewind_asks_what_to_undo_only_when_files_were_changed() {
     let mut talk = rewinding();
     changed_in_the_second_turn(&mut talk).await;
     talk.send(Op::Rewind { turn: 2, what: None }).await;
@@ -1230,7 +1234,7 @@ async fn a_rewind_of_the_files_leaves_the_chat() {
 }
 
 #[tokio::test]
-async fn a_rewind_of_both_asks_where_a_file_was_changed_by_hand_since() {
+async fn a_rewind_of_both_asks_about_files_changed_by_hand() {
     for (decision, left) in
         [(Decision::Approve, "one\r\n"), (Decision::Reject { word: None }, "mine\n")]
     {
@@ -1251,12 +1255,12 @@ async fn a_rewind_of_both_asks_where_a_file_was_changed_by_hand_since() {
 }
 
 #[tokio::test]
-async fn what_is_changed_after_a_rewind_of_both_can_be_undone() {
+async fn changes_after_a_rewind_of_both_can_be_undone() {
     let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "1"}));
     let again = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "2"}));
     let read = tool("file.read", serde_json::json!({"path": "a.txt"}));
     let replies = [&read, DONE, &edit, DONE, &read, &again, DONE];
-    let mut talk = Talk::with(&replies, with_files);
+    let mut talk = TestSession::with(&replies, with_files);
     let a = talk.folder().join("a.txt");
     std::fs::write(&a, "one\n").unwrap();
     talk.says("look").await;
@@ -1282,14 +1286,14 @@ async fn what_is_changed_after_a_rewind_of_both_can_be_undone() {
 }
 
 /// The second of two turns changed files, and the chat of it was taken back.
-async fn left_behind(resume: bool) -> (Talk, PathBuf, PathBuf) {
+async fn rewind_keeping_files(resume: bool) -> (TestSession, PathBuf, PathBuf) {
     let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "1"}));
     let new = tool("file.write", serde_json::json!({"path": "b.txt", "content": "b\n"}));
     let kept = |parts: &mut SessionConfig, resume| {
         with_files(parts);
         talk::saved(parts, resume);
     };
-    let mut talk = Talk::with(&[DONE, &edit, &new, DONE], |parts| kept(parts, false));
+    let mut talk = TestSession::with(&[DONE, &edit, &new, DONE], |parts| kept(parts, false));
     let (a, b) = changed_in_the_second_turn(&mut talk).await;
     talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Chat) }).await;
     assert_eq!(talk.notice().await.say.phrase(), words::REWIND_LEFT);
@@ -1300,7 +1304,7 @@ async fn left_behind(resume: bool) -> (Talk, PathBuf, PathBuf) {
     (talk, a, b)
 }
 
-async fn finds_nothing_to_undo(talk: &mut Talk) {
+async fn finds_nothing_to_undo(talk: &mut TestSession) {
     talk.send(Op::Undo { turns: 1 }).await;
     let nothing = talk.next(|event| match event {
         Event::Notice(notice) if notice.say.phrase() == words::NOTHING_TO_UNDO => Some(()),
@@ -1311,9 +1315,9 @@ async fn finds_nothing_to_undo(talk: &mut Talk) {
 }
 
 #[tokio::test]
-async fn files_that_stayed_when_the_chat_was_taken_back_can_be_undone() {
+async fn files_kept_by_a_chat_rewind_can_be_undone() {
     for resume in [false, true] {
-        let (mut talk, a, b) = left_behind(resume).await;
+        let (mut talk, a, b) = rewind_keeping_files(resume).await;
         assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"1\r\n".to_vec(), true));
         talk.send(Op::Undo { turns: 1 }).await;
         assert_eq!(talk.started().await, "/undo", "resumed: {resume}");
@@ -1324,7 +1328,7 @@ async fn files_that_stayed_when_the_chat_was_taken_back_can_be_undone() {
 }
 
 #[tokio::test]
-async fn an_undo_is_known_after_a_resume_and_in_an_export() {
+async fn an_undo_is_recorded_for_resume_and_export() {
     let edit = |old: &str, new: &str| {
         tool("file.edit", serde_json::json!({"path": "a.txt", "old": old, "new": new}))
     };
@@ -1334,7 +1338,7 @@ async fn an_undo_is_known_after_a_resume_and_in_an_export() {
         talk::saved(parts, resume);
     };
     let replies = [&read, &edit("one", "two"), DONE, &edit("two", "three"), DONE];
-    let mut talk = Talk::with(&replies, |parts| kept(parts, false));
+    let mut talk = TestSession::with(&replies, |parts| kept(parts, false));
     let a = talk.folder().join("a.txt");
     std::fs::write(&a, "one\n").unwrap();
     for words in ["first", "second"] {
@@ -1359,7 +1363,7 @@ async fn an_undo_is_known_after_a_resume_and_in_an_export() {
 }
 
 #[tokio::test]
-async fn a_patched_configuration_is_put_back_also_after_a_resume() {
+async fn a_patched_configuration_is_undone_even_after_a_resume() {
     const BEFORE: &str = "{\n    \"theme\": \"dark\",\n    \"nested\": { \"a\": 1 }\n}\n";
     for resume in [false, true] {
         let kept = |parts: &mut SessionConfig, resume| {
@@ -1370,8 +1374,9 @@ async fn a_patched_configuration_is_put_back_also_after_a_resume() {
             "path": "~/.slothtool/plugin-configs/loc.json",
             "set": {"/theme": "light"}, "unset": ["/nested/a"],
         });
-        let mut talk =
-            Talk::with(&[&tool("config.json_patch", patch), DONE], |parts| kept(parts, false));
+        let mut talk = TestSession::with(&[&tool("config.json_patch", patch), DONE], |parts| {
+            kept(parts, false)
+        });
         let folder = talk.folder().join("home/.slothtool/plugin-configs");
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("loc.json");
@@ -1415,9 +1420,9 @@ async fn a_patched_configuration_is_put_back_also_after_a_resume() {
 }
 
 #[tokio::test]
-async fn words_that_held_a_secret_come_back_with_its_mark_and_that_is_said() {
+async fn restored_text_with_a_secret_is_masked_and_reported() {
     let text = format!("the key is {}", talk::SECRET);
-    let mut talk = Talk::with(&[DONE], |parts| talk::saved(parts, false));
+    let mut talk = TestSession::with(&[DONE], |parts| talk::saved(parts, false));
     talk.says(&text).await;
     talk.ending().await;
     let mut talk = talk.again(&[DONE], |parts| talk::saved(parts, true)).await;

@@ -97,7 +97,7 @@ fn every_line_of_the_corpus_gets_a_tier_its_programs_and_its_warnings() {
 }
 
 #[test]
-fn every_line_of_our_own_is_seen_through() {
+fn every_line_of_our_own_corpus_is_understood() {
     let ground = Ground::new();
     let cases: Vec<Case> = include_str!("fixtures/shell/own.jsonl")
         .lines()
@@ -134,7 +134,7 @@ const PIECES: &[&str] = &[
 ];
 
 #[test]
-fn no_line_makes_the_reader_fail() {
+fn no_line_makes_the_parser_panic() {
     let pieces = proptest::collection::vec(0..PIECES.len(), 0..60);
     always(pieces, |ground, picks| {
         let line: String = picks.iter().map(|at| PIECES[*at]).collect();
@@ -163,7 +163,7 @@ const FORMS: &[&str] = &[
 ];
 
 #[test]
-fn no_form_around_a_command_lowers_its_tier() {
+fn no_compound_around_a_command_lowers_its_tier() {
     let ground = Ground::new();
     for command in [
         "rm -rf build",
@@ -187,7 +187,7 @@ fn no_form_around_a_command_lowers_its_tier() {
 }
 
 #[test]
-fn two_forms_in_each_other_hide_nothing_either() {
+fn nested_compounds_hide_nothing_either() {
     let quotes = |form: &str| form.contains(['\'', '"', '`']) || form.contains("<<");
     let ground = Ground::new();
     for outer in FORMS.iter().filter(|form| !quotes(form)) {
@@ -279,7 +279,7 @@ fn a_variable_that_steers_programs_is_seen_however_it_is_set() {
 }
 
 #[test]
-fn an_option_does_not_hide_in_braces() {
+fn brace_expansion_does_not_hide_an_option() {
     let ground = Ground::new();
     for line in ["rm {-rf,x}", "rm -{r,f} x", "rm {-r,{-f,x}}", "git reset {--hard,HEAD}"] {
         assert_eq!(one(&ground, line)["tier"], "L2", "{line}");
@@ -289,7 +289,7 @@ fn an_option_does_not_hide_in_braces() {
 }
 
 #[test]
-fn folders_only_the_shell_knows_are_not_taken_for_names() {
+fn paths_only_the_shell_can_resolve_are_not_read_as_names() {
     let ground = Ground::new();
     for line in ["ls ~-", "cat ~+/x", "cat ~1/x", "cd ~-; ls"] {
         assert_ne!(one(&ground, line)["tier"], "L0", "{line}");

@@ -62,7 +62,7 @@ fn step(program: &str, args: &[&str]) -> Reply {
 }
 
 #[track_caller]
-fn becomes(what: &str, so: impl Fn() -> bool) {
+fn wait_until(what: &str, so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(15);
     while !so() {
         assert!(Instant::now() < deadline, "{what}: not so after 15 s");
@@ -118,7 +118,7 @@ const ENDING: &[(&str, u32)] = &[
 ];
 
 #[test]
-fn any_signal_gives_the_terminal_back_and_the_exit_code_names_it() {
+fn any_signal_restores_the_terminal_and_sets_the_exit_code() {
     let bench = Bench::new();
     for (name, number) in ENDING {
         let mut screen = bench.screen(&[]);
@@ -130,7 +130,7 @@ fn any_signal_gives_the_terminal_back_and_the_exit_code_names_it() {
 }
 
 #[test]
-fn a_file_that_may_not_grow_ends_nothing() {
+fn a_file_size_limit_does_not_end_the_program() {
     let bench = Bench::new();
     let mut screen = bench.screen(&[]);
     screen.wait_for("not a language model");
@@ -140,7 +140,7 @@ fn a_file_that_may_not_grow_ends_nothing() {
 }
 
 #[test]
-fn a_death_that_cannot_be_caught_gives_the_terminal_back_too() {
+fn an_uncatchable_kill_restores_the_terminal_too() {
     let bench = Bench::new();
     for name in ["KILL", "SEGV", "BUS"] {
         let mut screen = bench.screen(&[]);
@@ -159,7 +159,7 @@ fn a_death_that_cannot_be_caught_gives_the_terminal_back_too() {
 }
 
 #[test]
-fn a_terminal_that_goes_while_a_question_is_open_ends_in_no_panic() {
+fn a_hang_up_during_a_question_does_not_panic() {
     let bench = Bench::new();
     let server = Server::start(vec![step("touch", &["made"])]);
     let mut screen = bench.against(&server);
@@ -170,7 +170,7 @@ fn a_terminal_that_goes_while_a_question_is_open_ends_in_no_panic() {
 }
 
 #[test]
-fn a_stop_from_outside_hands_the_terminal_back_and_going_on_draws_again() {
+fn an_external_stop_restores_the_terminal_and_continuing_redraws() {
     let bench = Bench::new();
     for name in ["TSTP", "TTIN", "TTOU"] {
         let mut screen = bench.screen(&[]);
@@ -178,8 +178,8 @@ fn a_stop_from_outside_hands_the_terminal_back_and_going_on_draws_again() {
         screen.press("half a thought");
         screen.wait_for("half a thought");
         screen.signal(name);
-        becomes("it stops", || screen.is_stopped());
-        becomes("the terminal is given back", || screen.modes() == Modes::default());
+        wait_until("it stops", || screen.is_stopped());
+        wait_until("the terminal is given back", || screen.modes() == Modes::default());
         screen.signal("CONT");
         screen.wait_for("half a thought");
         assert!(screen.modes().alternate && screen.modes().mouse, "{name}");
@@ -192,15 +192,15 @@ fn a_stop_from_outside_hands_the_terminal_back_and_going_on_draws_again() {
 }
 
 #[test]
-fn a_stop_that_cannot_be_caught_draws_again_when_it_goes_on() {
+fn an_uncatchable_stop_redraws_when_continued() {
     let bench = Bench::new();
     let mut screen = bench.screen(&[]);
     screen.wait_for("not a language model");
     screen.signal("STOP");
-    becomes("it stops", || screen.is_stopped());
+    wait_until("it stops", || screen.is_stopped());
     let before = screen.raw().len();
     screen.signal("CONT");
-    becomes("it draws", || screen.raw().len() > before + 500);
+    wait_until("it draws", || screen.raw().len() > before + 500);
     screen.press("still here");
     screen.wait_for("still here");
     screen.signal("TERM");
@@ -209,7 +209,7 @@ fn a_stop_that_cannot_be_caught_draws_again_when_it_goes_on() {
 }
 
 #[test]
-fn a_terminal_that_was_left_raw_is_given_back_in_order() {
+fn a_terminal_left_in_raw_mode_is_restored_to_ordinary_modes() {
     let bench = Bench::new();
     let work = bench.work().display().to_string();
     // As after a program that was killed.
@@ -229,7 +229,7 @@ fn a_terminal_that_was_left_raw_is_given_back_in_order() {
 }
 
 #[test]
-fn time_in_which_the_program_was_stopped_is_no_silence_of_the_server() {
+fn time_spent_stopped_does_not_count_as_server_silence() {
     let bench = Bench::new();
     bench.settings("[limits]\nidle_timeout_s = 2\n");
     let words: Vec<String> = (1..=40).map(|n| format!("word{n}")).collect();
@@ -240,10 +240,10 @@ fn time_in_which_the_program_was_stopped_is_no_silence_of_the_server() {
     screen.press("go\r");
     screen.wait_for("word3");
     screen.signal("STOP");
-    becomes("it stops", || screen.is_stopped());
+    wait_until("it stops", || screen.is_stopped());
     let stopped = Instant::now();
     // Longer than the limit.
-    becomes("time goes by", || stopped.elapsed() > Duration::from_millis(3500));
+    wait_until("time goes by", || stopped.elapsed() > Duration::from_millis(3500));
     screen.signal("CONT");
     screen.wait_for("word40");
     assert!(!screen.text().contains("sent nothing"), "{}", screen.text());
@@ -262,7 +262,7 @@ fn ways(bench: &Bench, server: &Server, at: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn a_signal_ends_the_step_that_runs_in_every_way_without_a_screen() {
+fn a_signal_ends_the_running_step_in_every_headless_mode() {
     let bench = Bench::new();
     let mut at = 987_100;
     for (name, number) in [("TERM", 15), ("HUP", 1), ("QUIT", 3), ("USR1", 10), ("ALRM", 14)] {
@@ -273,7 +273,7 @@ fn a_signal_ends_the_step_that_runs_in_every_way_without_a_screen() {
             let args = &ways(&bench, &server, &seconds)[way];
             let args: Vec<&str> = args.iter().map(String::as_str).collect();
             let mut child = bench.command(&args).spawn().unwrap();
-            becomes("the step runs", || sleeps(&seconds) == 1);
+            wait_until("the step runs", || sleeps(&seconds) == 1);
             kill(name, child.id());
             let status = child.wait().unwrap();
             assert_eq!(status.code(), Some(128 + number), "{name} {args:?} {:?}", status.signal());
@@ -283,7 +283,7 @@ fn a_signal_ends_the_step_that_runs_in_every_way_without_a_screen() {
 }
 
 #[test]
-fn a_step_does_not_outlive_a_death_that_cannot_be_caught() {
+fn a_step_does_not_outlive_an_uncatchable_kill() {
     let bench = Bench::new();
     // Numbers of this run's own: others may run beside it.
     let at = 1_000_000_000 + u64::from(std::process::id()) * 10;
@@ -294,9 +294,9 @@ fn a_step_does_not_outlive_a_death_that_cannot_be_caught() {
     let model = ["--base-url", &server.base_url(), "--model", "loop-1", "-p", "-y", "go"];
     let mut child = bench.command(&model).spawn().unwrap();
     let all = || [&one, &two, &three].map(|seconds| sleeps(seconds));
-    becomes("the step runs", || all() == [1, 1, 1]);
+    wait_until("the step runs", || all() == [1, 1, 1]);
     // Told apart from others by a limit, which takes a moment after its start.
-    becomes("what left the session is known", || is_marked(&two));
+    wait_until("what left the session is known", || is_marked(&two));
     kill("KILL", child.id());
     child.wait().unwrap();
     let ended = Instant::now();
@@ -307,7 +307,7 @@ fn a_step_does_not_outlive_a_death_that_cannot_be_caught() {
 }
 
 #[test]
-fn an_escape_sequence_in_two_pieces_is_one_key() {
+fn a_split_escape_sequence_is_one_key() {
     let bench = Bench::new();
     let mut screen = bench.screen(&[]);
     screen.wait_for("not a language model");
@@ -323,7 +323,7 @@ fn an_escape_sequence_in_two_pieces_is_one_key() {
 }
 
 #[test]
-fn lines_that_come_at_once_are_one_edit_and_send_nothing() {
+fn lines_that_arrive_at_once_are_one_edit_and_send_nothing() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Got it.")]);
     let mut screen = bench.against(&server);
@@ -350,14 +350,14 @@ fn a_megabyte_without_paste_brackets_is_one_edit() {
 }
 
 #[test]
-fn what_follows_a_paste_at_once_answers_no_question() {
+fn input_directly_after_a_paste_answers_no_question() {
     let bench = Bench::new();
     let server = Server::start(vec![step("touch", &["made"]), Reply::chat("Understood.")]);
     let mut screen = bench.against(&server);
     screen.press("go\r");
     screen.wait_for("Run this?");
     let opened = Instant::now();
-    becomes("the question takes keys", || opened.elapsed() > Duration::from_millis(1500));
+    wait_until("the question takes keys", || opened.elapsed() > Duration::from_millis(1500));
     for _ in 0..5 {
         screen.press("\x1b[200~text\x1b[201~y");
         screen.press("\x1b[200~text\x1b[201~y\r\x1b[201~");
@@ -367,7 +367,7 @@ fn what_follows_a_paste_at_once_answers_no_question() {
 }
 
 #[test]
-fn answers_to_the_questions_of_others_are_not_typed() {
+fn terminal_replies_to_other_programs_are_not_typed() {
     let bench = Bench::new();
     let mut screen = bench.screen(&[]);
     screen.wait_for("not a language model");
@@ -415,11 +415,11 @@ fn lent(bench: &Bench, server: &Server, own: bool, trapped: &str) -> Screen {
         }
         false => screen.press(&format!("!{editor}\r")),
     }
-    becomes("it runs", || bench.work().join("editor.pid").exists());
+    wait_until("it runs", || bench.work().join("editor.pid").exists());
     screen
 }
 
-fn other_lives(bench: &Bench) -> bool {
+fn editor_is_running(bench: &Bench) -> bool {
     let id = fs::read_to_string(bench.work().join("editor.pid")).unwrap();
     std::path::Path::new(&format!("/proc/{}", id.trim())).exists()
 }
@@ -442,24 +442,24 @@ fn ctrl_backslash_and_ctrl_c_in_the_editor_are_the_editors() {
 }
 
 #[test]
-fn ctrl_backslash_that_ends_the_editor_leaves_the_draft_and_the_program() {
+fn ctrl_backslash_that_kills_the_editor_keeps_the_draft_and_the_program() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("It is here.")]);
     let mut screen = lent(&bench, &server, true, "HUP");
     screen.press("\x1c");
     screen.wait_for("a draft");
-    becomes("the editor is gone", || !other_lives(&bench));
+    wait_until("the editor is gone", || !editor_is_running(&bench));
     screen.press("\r");
     screen.wait_for("It is here.");
 }
 
 #[test]
-fn ctrl_z_in_the_editor_stops_both_and_both_go_on() {
+fn ctrl_z_in_the_editor_stops_both_and_both_continue() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("It is here.")]);
     let mut screen = lent(&bench, &server, true, "INT");
     screen.press("\x1a");
-    becomes("it is stopped", || screen.is_stopped());
+    wait_until("it is stopped", || screen.is_stopped());
     assert_eq!(screen.modes(), Modes::default());
     let id = fs::read_to_string(bench.work().join("editor.pid")).unwrap();
     // As a shell does it with `fg`.
@@ -472,7 +472,7 @@ fn ctrl_z_in_the_editor_stops_both_and_both_go_on() {
 }
 
 #[test]
-fn a_signal_while_another_program_has_the_terminal_ends_both_and_gives_it_back() {
+fn a_signal_while_an_editor_has_the_terminal_ends_both_and_restores_it() {
     for own in [true, false] {
         for (name, number) in [("TERM", 15), ("HUP", 1), ("USR1", 10), ("ABRT", 6), ("PWR", 30)] {
             let bench = Bench::new();
@@ -481,46 +481,49 @@ fn a_signal_while_another_program_has_the_terminal_ends_both_and_gives_it_back()
             screen.signal(name);
             assert_eq!(screen.wait_for_exit(), 128 + number, "{name}");
             assert_eq!(screen.modes(), Modes::default(), "{name}");
-            becomes("the other is gone", || !other_lives(&bench));
+            wait_until("the other is gone", || !editor_is_running(&bench));
         }
     }
 }
 
 /// What the program is at when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum At {
+enum SignalMoment {
     Idle,
     Streaming,
     Asking,
     Step,
 }
 
-fn at(bench: &Bench, at: At, seconds: &str) -> (Server, Screen) {
+fn at(bench: &Bench, at: SignalMoment, seconds: &str) -> (Server, Screen) {
     let reply = match at {
-        At::Idle | At::Streaming => Reply::chat("Slowly it comes.").hang_after(6),
-        At::Asking | At::Step => step("sleep", &[seconds]),
+        SignalMoment::Idle | SignalMoment::Streaming => {
+            Reply::chat("Slowly it comes.").hang_after(6)
+        }
+        SignalMoment::Asking | SignalMoment::Step => step("sleep", &[seconds]),
     };
     let server = Server::start(vec![reply]);
     let mut screen = bench.against(&server);
-    if at != At::Idle {
+    if at != SignalMoment::Idle {
         screen.press("go\r");
     }
     match at {
-        At::Idle => {}
-        At::Streaming => screen.wait_for("Esc stops"),
-        At::Asking => screen.wait_for("Run this?"),
-        At::Step => {
+        SignalMoment::Idle => {}
+        SignalMoment::Streaming => screen.wait_for("Esc stops"),
+        SignalMoment::Asking => screen.wait_for("Run this?"),
+        SignalMoment::Step => {
             screen.answer("Run this?", "y");
-            becomes("the step runs", || sleeps(seconds) == 1);
+            wait_until("the step runs", || sleeps(seconds) == 1);
         }
     }
     (server, screen)
 }
 
-const EVERY: [At; 4] = [At::Idle, At::Streaming, At::Asking, At::Step];
+const EVERY: [SignalMoment; 4] =
+    [SignalMoment::Idle, SignalMoment::Streaming, SignalMoment::Asking, SignalMoment::Step];
 
 #[test]
-fn whatever_goes_on_a_signal_gives_the_terminal_back_and_leaves_no_step() {
+fn in_every_situation_a_signal_restores_the_terminal_and_ends_the_step() {
     let mut number = 986_000 + std::process::id() % 1_000 * 1_000;
     for now in EVERY {
         for (name, code) in [("TERM", 15), ("HUP", 1), ("INT", 2), ("QUIT", 3), ("USR1", 10)] {
@@ -536,7 +539,7 @@ fn whatever_goes_on_a_signal_gives_the_terminal_back_and_leaves_no_step() {
 }
 
 #[test]
-fn whatever_goes_on_a_terminal_that_goes_ends_it_and_leaves_no_step() {
+fn in_every_situation_a_hang_up_ends_the_program_and_the_step() {
     let mut number = 985_000 + std::process::id() % 1_000 * 1_000;
     for now in EVERY {
         number += 1;

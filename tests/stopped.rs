@@ -24,7 +24,7 @@ const STOPPED: Duration = Duration::from_millis(3500);
 const LIMITS: &str = "[limits]\nidle_timeout_s = 2\nstep_timeout_s = 2\npiece_timeout_s = 2\n";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum RunWay {
     Print,
     Chat,
     Script,
@@ -33,7 +33,7 @@ enum Way {
     Piece,
 }
 
-fn start(way: Way, bench: &Bench, server: &Server) -> Child {
+fn start(way: RunWay, bench: &Bench, server: &Server) -> Child {
     fs::write(bench.root.path().join("avocet/config.toml"), LIMITS).unwrap();
     let script = "---\ntools: [exec]\nparameters: {timeout: 2500}\n---\nuser: go\nassistant: \"[[A]]\"\n$echo: \"?=A\"\n";
     fs::write(bench.work().join("ask.ai.yaml"), script).unwrap();
@@ -44,14 +44,14 @@ fn start(way: Way, bench: &Bench, server: &Server) -> Child {
     fs::write(bench.root.path().join("avocet/commands/wait.toml"), piece).unwrap();
     fs::write(bench.root.path().join("asked"), "go\n").unwrap();
     let words: &[&str] = match way {
-        Way::Print => &["-p", "-y", "go"],
-        Way::Chat => &["chat", "--approve-steps"],
-        Way::Script => &["run", "-y", "ask.ai.yaml"],
-        Way::Answer => &["run", "plain.ai.yaml"],
-        Way::Piece => &["command", "run", "wait", "-y"],
+        RunWay::Print => &["-p", "-y", "go"],
+        RunWay::Chat => &["chat", "--approve-steps"],
+        RunWay::Script => &["run", "-y", "ask.ai.yaml"],
+        RunWay::Answer => &["run", "plain.ai.yaml"],
+        RunWay::Piece => &["command", "run", "wait", "-y"],
     };
     let asked = fs::File::open(bench.root.path().join("asked")).unwrap();
-    let stdin = if way == Way::Chat { Stdio::from(asked) } else { Stdio::null() };
+    let stdin = if way == RunWay::Chat { Stdio::from(asked) } else { Stdio::null() };
     let path = |name: &str| bench.root.path().join(name);
     let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
     command.arg("--trust").arg(bench.work()).args(["--base-url", &server.base_url()]);
@@ -67,7 +67,7 @@ fn signal(child: &Child, name: &str) {
 }
 
 #[track_caller]
-fn becomes(what: &str, so: impl Fn() -> bool) {
+fn wait_until(what: &str, so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(15);
     while !so() {
         assert!(Instant::now() < deadline, "{what}: not so after 15 s");
@@ -79,7 +79,7 @@ fn becomes(what: &str, so: impl Fn() -> bool) {
 fn stopped(child: Child) -> String {
     signal(&child, "STOP");
     let began = Instant::now();
-    becomes("time goes by", || began.elapsed() > STOPPED);
+    wait_until("time goes by", || began.elapsed() > STOPPED);
     signal(&child, "CONT");
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -89,17 +89,17 @@ fn stopped(child: Child) -> String {
 }
 
 #[test]
-fn a_stream_goes_on_after_the_program_was_stopped() {
-    for way in [Way::Print, Way::Chat, Way::Answer] {
+fn a_stream_continues_after_the_program_was_stopped() {
+    for way in [RunWay::Print, RunWay::Chat, RunWay::Answer] {
         let bench = Bench::new();
         let words: Vec<String> = (1..=30).map(|n| format!("word{n}")).collect();
         let text = words.join(" ");
         let chat = json!({ "type": "chat", "message": text }).to_string();
-        let text = if way == Way::Answer { text } else { chat };
+        let text = if way == RunWay::Answer { text } else { chat };
         let slow = Reply::text(&text, 30).pause(Duration::from_millis(40));
         let server = Server::start(vec![slow]);
         let child = start(way, &bench, &server);
-        becomes("it is asked", || !server.requests().is_empty());
+        wait_until("it is asked", || !server.requests().is_empty());
         let said = stopped(child);
         assert!(said.contains("word30"), "{way:?}: {said}");
         assert_eq!(server.requests().len(), 1, "{way:?}: {said}");
@@ -107,8 +107,8 @@ fn a_stream_goes_on_after_the_program_was_stopped() {
 }
 
 #[test]
-fn a_step_goes_on_after_the_program_was_stopped() {
-    for way in [Way::Print, Way::Chat, Way::Script, Way::Piece] {
+fn a_step_continues_after_the_program_was_stopped() {
+    for way in [RunWay::Print, RunWay::Chat, RunWay::Script, RunWay::Piece] {
         let bench = Bench::new();
         let line = "touch runs; sleep 4; echo woke";
         let commands = json!([{ "program": "sh", "args": ["-c", line] }]);
@@ -116,12 +116,12 @@ fn a_step_goes_on_after_the_program_was_stopped() {
         let step = json!({ "type": "cmd", "message": "A step.", "data": data }).to_string();
         let call = format!("@exec(program=\"sh\", args=[\"-c\", \"{line}\"])");
         let server = Server::start(match way {
-            Way::Print | Way::Chat => vec![Reply::text(&step, 2), Reply::chat("All done.")],
-            Way::Script => vec![Reply::text(&call, 2), Reply::text("All done.", 2)],
-            Way::Answer | Way::Piece => vec![Reply::chat("All done.")],
+            RunWay::Print | RunWay::Chat => vec![Reply::text(&step, 2), Reply::chat("All done.")],
+            RunWay::Script => vec![Reply::text(&call, 2), Reply::text("All done.", 2)],
+            RunWay::Answer | RunWay::Piece => vec![Reply::chat("All done.")],
         });
         let child = start(way, &bench, &server);
-        becomes("the step runs", || bench.work().join("runs").exists());
+        wait_until("the step runs", || bench.work().join("runs").exists());
         let said = stopped(child);
         assert!(said.contains("All done."), "{way:?}: {said}");
         let sent = server.requests().last().unwrap().json()["messages"].to_string();

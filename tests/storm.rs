@@ -17,7 +17,7 @@ use ratatui::backend::TestBackend;
 
 /// One thing that happens.
 #[derive(Clone, Debug)]
-enum Happening {
+enum RandomInput {
     Key(KeyCode, KeyModifiers),
     Paste(String),
     Wheel(bool, u16, u16),
@@ -37,7 +37,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-fn key() -> impl Strategy<Value = Happening> {
+fn key() -> impl Strategy<Value = RandomInput> {
     let code = prop_oneof![
         6 => any::<char>().prop_map(KeyCode::Char),
         6 => prop::sample::select(vec!['/', '!', '?', 'y', 'n', 'w', 'e', 'x', 's', '1', ' ', '@', 'Y'])
@@ -56,7 +56,7 @@ fn key() -> impl Strategy<Value = Happening> {
         KeyModifiers::ALT,
         KeyModifiers::SHIFT,
     ]);
-    (code, modifiers).prop_map(|(code, modifiers)| Happening::Key(code, modifiers))
+    (code, modifiers).prop_map(|(code, modifiers)| RandomInput::Key(code, modifiers))
 }
 
 fn risk(tier: Tier) -> Risk {
@@ -126,38 +126,38 @@ fn event() -> impl Strategy<Value = Event> {
     })
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn random_input() -> impl Strategy<Value = RandomInput> {
     prop_oneof![
         8 => key(),
-        1 => text().prop_map(Happening::Paste),
-        1 => (any::<bool>(), 0u16..130, 0u16..50).prop_map(|(up, x, y)| Happening::Wheel(up, x, y)),
-        6 => event().prop_map(|event| Happening::Heard(Box::new(event))),
-        2 => (0u64..2_000).prop_map(Happening::Time),
-        1 => (0u16..130, 0u16..50).prop_map(|(x, y)| Happening::Size(x, y)),
+        1 => text().prop_map(RandomInput::Paste),
+        1 => (any::<bool>(), 0u16..130, 0u16..50).prop_map(|(up, x, y)| RandomInput::Wheel(up, x, y)),
+        6 => event().prop_map(|event| RandomInput::Heard(Box::new(event))),
+        2 => (0u64..2_000).prop_map(RandomInput::Time),
+        1 => (0u16..130, 0u16..50).prop_map(|(x, y)| RandomInput::Size(x, y)),
     ]
 }
 
-fn input(happening: Happening) -> Option<ScreenInput> {
+fn input(happening: RandomInput) -> Option<ScreenInput> {
     Some(match happening {
-        Happening::Key(code, modifiers) => ScreenInput::Key(KeyEvent::new(code, modifiers)),
-        Happening::Paste(text) => ScreenInput::Paste(text),
-        Happening::Wheel(up, column, row) => ScreenInput::Mouse(MouseEvent {
+        RandomInput::Key(code, modifiers) => ScreenInput::Key(KeyEvent::new(code, modifiers)),
+        RandomInput::Paste(text) => ScreenInput::Paste(text),
+        RandomInput::Wheel(up, column, row) => ScreenInput::Mouse(MouseEvent {
             kind: if up { MouseEventKind::ScrollUp } else { MouseEventKind::ScrollDown },
             column,
             row,
             modifiers: KeyModifiers::NONE,
         }),
-        Happening::Heard(event) => ScreenInput::Session(event),
-        Happening::Time(_) => ScreenInput::Tick,
-        Happening::Size(..) => return None,
+        RandomInput::Heard(event) => ScreenInput::Session(event),
+        RandomInput::Time(_) => ScreenInput::Tick,
+        RandomInput::Size(..) => return None,
     })
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
-    fn the_screen_survives_everything(
-        happenings in prop::collection::vec(happening(), 1..60),
+    fn the_screen_survives_any_input(
+        happenings in prop::collection::vec(random_input(), 1..60),
         zh in any::<bool>(),
     ) {
         let lang = if zh { Lang::Zh } else { Lang::En };
@@ -167,8 +167,8 @@ proptest! {
         let mut now = 0;
         for happening in happenings {
             match &happening {
-                Happening::Time(ms) => now += ms,
-                Happening::Size(x, y) => terminal = Terminal::new(TestBackend::new(*x, *y)).unwrap(),
+                RandomInput::Time(ms) => now += ms,
+                RandomInput::Size(x, y) => terminal = Terminal::new(TestBackend::new(*x, *y)).unwrap(),
                 _ => {}
             }
             let input = input(happening).unwrap_or(ScreenInput::Resized);

@@ -44,7 +44,7 @@ fn trickle(words: usize) -> Reply {
 }
 
 /// What the person said last, as the model was sent it.
-fn last_said(server: &Server) -> String {
+fn last_user_message(server: &Server) -> String {
     let sent = server.requests().last().unwrap().json();
     let said = sent["messages"].as_array().unwrap().iter().rev();
     let mut said = said.filter(|message| message["role"] == "user");
@@ -52,7 +52,7 @@ fn last_said(server: &Server) -> String {
 }
 
 #[test]
-fn a_megabyte_is_pasted_and_the_enter_right_behind_it_sends() {
+fn enter_directly_after_a_megabyte_paste_sends_it() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Much to read.")]);
     let mut screen = against(&bench, &server);
@@ -63,7 +63,7 @@ fn a_megabyte_is_pasted_and_the_enter_right_behind_it_sends() {
     screen.press(&format!("look: \x1b[200~{text}\x1b[201~\r"));
     screen.wait_for("Much to read.");
     assert_eq!(server.requests().len(), 1, "it was sent once");
-    assert!(last_said(&server).starts_with("look: 00000 a line"), "from its start");
+    assert!(last_user_message(&server).starts_with("look: 00000 a line"), "from its start");
     screen.wait_gone("Esc stops");
     screen.press("\x1b[A");
     screen.wait_for("[pasted 22000 lines]");
@@ -76,11 +76,11 @@ fn enter_right_after_fast_typing_sends() {
     let mut screen = against(&bench, &server);
     screen.press("typed by somebody very fast 很快\r");
     screen.wait_for("So fast.");
-    assert_eq!(last_said(&server), "typed by somebody very fast 很快");
+    assert_eq!(last_user_message(&server), "typed by somebody very fast 很快");
 }
 
 #[test]
-fn two_thousand_sizes_end_in_a_clean_frame() {
+fn two_thousand_resizes_end_in_a_clean_frame() {
     let bench = Bench::new();
     let lines: Vec<String> = (1..=60)
         .map(|n| format!("line {n} of an answer that is long enough to wrap in a narrow window"))
@@ -148,11 +148,11 @@ fn two_hundred_keys_a_second_arrive_in_their_order_while_an_answer_streams() {
     screen.wait_gone("Esc stops");
     screen.press("\r");
     screen.wait_for("All of it.");
-    assert_eq!(last_said(&server), typed);
+    assert_eq!(last_user_message(&server), typed);
 }
 
 #[test]
-fn what_a_terminal_answers_late_or_unasked_is_never_typed() {
+fn late_or_unsolicited_terminal_replies_are_never_typed() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Clean.")]);
     let mut screen = against(&bench, &server);
@@ -175,11 +175,11 @@ fn what_a_terminal_answers_late_or_unasked_is_never_typed() {
     screen.wait_for("› abcdefgh");
     screen.press("\r");
     screen.wait_for("Clean.");
-    assert_eq!(last_said(&server), "abcdefgh");
+    assert_eq!(last_user_message(&server), "abcdefgh");
 }
 
 #[test]
-fn half_a_sequence_of_the_terminal_does_not_keep_the_screen_waiting() {
+fn half_an_escape_sequence_does_not_block_the_screen() {
     let bench = Bench::new();
     let server = Server::start(vec![trickle(200)]);
     let mut screen = against(&bench, &server);
@@ -195,7 +195,7 @@ fn half_a_sequence_of_the_terminal_does_not_keep_the_screen_waiting() {
 }
 
 #[test]
-fn ctrl_z_gives_the_terminal_back_and_fg_brings_the_screen_again() {
+fn ctrl_z_restores_the_terminal_and_fg_redraws_the_screen() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Welcome back.")]);
     let (home, own) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
@@ -233,7 +233,7 @@ fn ctrl_z_gives_the_terminal_back_and_fg_brings_the_screen_again() {
 }
 
 #[test]
-fn a_terminal_that_goes_without_a_signal_ends_the_program_and_keeps_the_draft() {
+fn a_hang_up_without_a_signal_ends_the_program_and_keeps_the_draft() {
     let bench = Bench::new();
     let server = Server::start(Vec::new());
     // In a session of its own it has no controlling terminal, and gets no signal.

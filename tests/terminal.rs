@@ -42,7 +42,7 @@ fn a_question_gets_an_answer_and_ctrl_c_leaves() {
 }
 
 #[test]
-fn a_panic_gives_the_terminal_back_before_it_is_told() {
+fn a_panic_restores_the_terminal_before_it_is_reported() {
     let mut screen = start("child_panics", (80, 24));
     screen.wait_for("a defect of ours");
     screen.wait_for_exit();
@@ -54,7 +54,7 @@ fn a_panic_gives_the_terminal_back_before_it_is_told() {
 }
 
 #[test]
-fn a_signal_ends_the_session_and_gives_the_terminal_back() {
+fn a_signal_ends_the_session_and_restores_the_terminal() {
     for (signal, number) in [("TERM", 15), ("HUP", 1)] {
         let mut screen = start("child_echoes", (80, 24));
         screen.wait_for("Ask anything");
@@ -68,7 +68,7 @@ fn a_signal_ends_the_session_and_gives_the_terminal_back() {
 }
 
 #[test]
-fn a_storm_of_sizes_ends_in_a_clean_frame() {
+fn many_resizes_end_in_a_clean_frame() {
     let mut screen = start("child_echoes", (80, 24));
     screen.wait_for("Ask anything");
     for size in [(3, 2), (200, 50), (40, 10), (1, 1), (0, 0), (19, 3), (120, 8), (100, 30)] {
@@ -84,7 +84,7 @@ fn a_storm_of_sizes_ends_in_a_clean_frame() {
 }
 
 #[test]
-fn a_terminal_without_size_is_survived() {
+fn a_terminal_without_a_size_is_handled() {
     let mut screen = start("child_echoes", (0, 0));
     screen.wait_for_bytes("\x1b[?1049h");
     screen.resize((80, 24));

@@ -37,7 +37,7 @@ fn server(name: &str) -> String {
     address
 }
 
-fn said(name: &str) -> String {
+fn error_for(name: &str) -> String {
     asked(&Bench::new(), name, &[])
 }
 
@@ -59,17 +59,17 @@ fn asked(bench: &Bench, name: &str, envs: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn an_expired_certificate_and_a_wrong_clock_are_told_from_an_unknown_authority() {
-    let expired = said("expired");
+fn certificate_expiry_and_a_wrong_clock_differ_from_an_unknown_authority() {
+    let expired = error_for("expired");
     assert!(expired.contains("has expired") && expired.contains("clock"), "{expired}");
-    let early = said("early");
+    let early = error_for("early");
     assert!(early.contains("not valid yet") && early.contains("clock"), "{early}");
-    let unknown = said("unknown");
+    let unknown = error_for("unknown");
     assert!(unknown.contains("is not trusted") && !unknown.contains("clock"), "{unknown}");
 }
 
 #[test]
-fn a_certificate_for_another_name_is_told_from_one_that_is_not_trusted() {
+fn a_certificate_name_mismatch_differs_from_an_untrusted_certificate() {
     let authority = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls/authority.pem");
     let trusted = [("SSL_CERT_FILE", authority)];
     let other = asked(&Bench::new(), "other", &trusted);
@@ -77,7 +77,7 @@ fn a_certificate_for_another_name_is_told_from_one_that_is_not_trusted() {
         other.contains("is for another name") && !other.contains("certificate is not trusted"),
         "{other}"
     );
-    let untrusted = said("other");
+    let untrusted = error_for("other");
     assert!(untrusted.contains("certificate is not trusted"), "{untrusted}");
     // Where name and authority are right, it is what comes behind the handshake that fails.
     let good = asked(&Bench::new(), "good", &trusted);

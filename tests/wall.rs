@@ -35,20 +35,20 @@ use talk::{DONE, Line, cmd, parts, row};
 const DENIED: &str = "sandbox.denied";
 
 /// A workspace and a folder outside of it.
-struct Ground {
+struct SandboxSession {
     _root: tempfile::TempDir,
     at: PathBuf,
 }
 
-impl Ground {
-    fn new() -> Ground {
+impl SandboxSession {
+    fn new() -> SandboxSession {
         let root = tempfile::tempdir().unwrap();
         let at = root.path().canonicalize().unwrap();
         for folder in ["ws", "ws/home", "outside"] {
             std::fs::create_dir(at.join(folder)).unwrap();
         }
         std::fs::write(at.join("ws/a.txt"), "one\n").unwrap();
-        Ground { _root: root, at }
+        SandboxSession { _root: root, at }
     }
 
     fn ws(&self) -> PathBuf {
@@ -92,7 +92,7 @@ impl Ground {
     }
 
     /// `None`, and said, where this machine holds nothing.
-    fn held(&self, replies: &[&str]) -> Option<SessionConfig> {
+    fn sandboxed_parts(&self, replies: &[&str]) -> Option<SessionConfig> {
         let sandbox = self.sandbox(SandboxMode::Work);
         if sandbox.status() != SandboxStatus::Held {
             println!("SKIPPED, no sandbox on this machine");
@@ -122,9 +122,9 @@ async fn decides(line: &Line, ask: avocet::protocol::AskId, decision: Decision) 
 }
 
 #[tokio::test]
-async fn a_shell_piece_that_met_the_sandbox_is_asked_about_again_and_runs_without_on_a_yes() {
-    let ground = Ground::new();
-    let Some(parts) = ground.held(&[DONE]) else { return };
+async fn a_template_command_blocked_by_the_sandbox_asks_to_run_without_it() {
+    let ground = SandboxSession::new();
+    let Some(parts) = ground.sandboxed_parts(&[DONE]) else { return };
     let mut line = Line::to(parts);
     line.send(prompt("Made: !{touch ../outside/new && echo made}")).await;
     let (ask, question) = line.asked().await;
@@ -143,14 +143,14 @@ async fn a_shell_piece_that_met_the_sandbox_is_asked_about_again_and_runs_withou
 }
 
 #[tokio::test]
-async fn a_shell_piece_stays_held_without_a_plain_yes_whatever_was_said_ahead() {
+async fn a_template_command_stays_sandboxed_without_explicit_approval() {
     for decision in [
         Decision::Reject { word: None },
         Decision::Dismiss,
         Decision::ApproveAll { steps: vec!["cmd_002".into()] },
     ] {
-        let ground = Ground::new();
-        let Some(mut parts) = ground.held(&[DONE]) else { return };
+        let ground = SandboxSession::new();
+        let Some(mut parts) = ground.sandboxed_parts(&[DONE]) else { return };
         parts.approves_template_commands = true;
         let mut line = Line::to(parts);
         line.send(prompt("Made: !{touch ../outside/new}")).await;
@@ -163,9 +163,9 @@ async fn a_shell_piece_stays_held_without_a_plain_yes_whatever_was_said_ahead() 
 }
 
 #[tokio::test]
-async fn a_piece_that_only_reads_says_that_it_writes_only_in_a_temporary_folder() {
-    let ground = Ground::new();
-    let Some(parts) = ground.held(&[DONE]) else { return };
+async fn a_read_only_command_says_it_writes_only_in_a_temporary_folder() {
+    let ground = SandboxSession::new();
+    let Some(parts) = ground.sandboxed_parts(&[DONE]) else { return };
     let mut line = Line::to(parts);
     line.send(prompt("It is: !{cat a.txt}")).await;
     let (ask, question) = line.asked().await;
@@ -179,10 +179,10 @@ async fn a_piece_that_only_reads_says_that_it_writes_only_in_a_temporary_folder(
 const MAKES: &str = "---\ntitle: makes a file\n---\n$exec: {id: exec, args: {program: touch, args: [../outside/new]}}\n";
 
 #[tokio::test]
-async fn a_step_of_a_script_that_met_the_sandbox_is_asked_about_again() {
+async fn a_script_step_blocked_by_the_sandbox_asks_again() {
     for (decision, made) in [(Decision::Approve, true), (Decision::Reject { word: None }, false)] {
-        let ground = Ground::new();
-        let Some(mut parts) = ground.held(&[DONE]) else { return };
+        let ground = SandboxSession::new();
+        let Some(mut parts) = ground.sandboxed_parts(&[DONE]) else { return };
         std::fs::write(ground.ws().join("makes.ai.yaml"), MAKES).unwrap();
         let trusted = vec![ground.ws()];
         parts.extensions = ExtensionCache::empty().with_scripts(Arc::new(move |_| ScriptPlaces {
@@ -205,7 +205,7 @@ async fn a_step_of_a_script_that_met_the_sandbox_is_asked_about_again() {
 }
 
 #[tokio::test]
-async fn each_setting_is_said_by_the_question_the_facts_and_doctor() {
+async fn each_sandbox_setting_is_shown_by_question_session_info_and_doctor() {
     let rows: [(SandboxMode, SandboxStatus, &str, Phrase, Phrase); 3] = [
         (
             SandboxMode::Work,
@@ -224,7 +224,7 @@ async fn each_setting_is_said_by_the_question_the_facts_and_doctor() {
         (SandboxMode::Off, SandboxStatus::Off, "sandbox.none", words::SANDBOX_OFF, held::SET_OFF),
     ];
     for (setting, shelter, rule, said, shown) in rows {
-        let ground = Ground::new();
+        let ground = SandboxSession::new();
         let sandbox = ground.sandbox(setting);
         if sandbox.status() == SandboxStatus::Absent {
             return println!("SKIPPED, no sandbox on this machine");
@@ -243,11 +243,11 @@ async fn each_setting_is_said_by_the_question_the_facts_and_doctor() {
 }
 
 #[tokio::test]
-async fn where_the_kernel_has_no_landlock_the_user_is_told_once() {
+async fn a_kernel_without_landlock_is_reported_once() {
     let told = Arc::new(AtomicUsize::new(0));
     let mut heard = Vec::new();
     for _ in 0..2 {
-        let ground = Ground::new();
+        let ground = SandboxSession::new();
         let exec = ground.exec(Sandbox::unavailable(SandboxMode::Work, held::NO_KERNEL));
         let mut parts = ground.parts(&[DONE], Arc::new(exec));
         let told = Arc::clone(&told);
@@ -265,12 +265,12 @@ async fn where_the_kernel_has_no_landlock_the_user_is_told_once() {
 }
 
 /// Programs on a machine that takes for ever to say at the start that it has no sandbox.
-struct Late {
+struct SlowProbeTool {
     exec: Exec,
     asked: AtomicUsize,
 }
 
-impl Tool for Late {
+impl Tool for SlowProbeTool {
     fn name(&self) -> &'static str {
         "exec"
     }
@@ -309,11 +309,11 @@ const PRINTS: &str =
 
 /// Without a sandbox `sed` asks, also where its step is proposed before that is known.
 #[tokio::test]
-async fn no_step_is_judged_before_it_is_known_whether_there_is_a_sandbox() {
+async fn no_step_is_assessed_before_the_sandbox_is_probed() {
     for by_script in [false, true] {
-        let ground = Ground::new();
+        let ground = SandboxSession::new();
         let exec = ground.exec(Sandbox::unavailable(SandboxMode::Work, held::NO_KERNEL));
-        let tool = Late { exec, asked: AtomicUsize::new(0) };
+        let tool = SlowProbeTool { exec, asked: AtomicUsize::new(0) };
         let sed = cmd("sed", &["-n", "1p", "a.txt"]);
         let mut parts = ground.parts(&[&sed, DONE], Arc::new(tool));
         std::fs::write(ground.ws().join("prints.ai.yaml"), PRINTS).unwrap();

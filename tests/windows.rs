@@ -76,7 +76,7 @@ fn texts(folder: &Path) -> String {
 }
 
 #[test]
-fn rules_that_two_windows_remember_at_once_are_all_kept() {
+fn rules_remembered_by_two_windows_at_once_are_all_saved() {
     let rounds = rounds(40);
     let bench = Bench::new();
     let work = bench.work().display().to_string();
@@ -123,7 +123,7 @@ fn rules_that_two_windows_remember_at_once_are_all_kept() {
 }
 
 #[test]
-fn settings_and_lines_of_two_windows_at_once_are_all_kept() {
+fn settings_and_history_of_two_windows_at_once_are_all_saved() {
     let rounds = rounds(40);
     let bench = Bench::new();
     let work = bench.work().display().to_string();
@@ -159,7 +159,7 @@ fn settings_and_lines_of_two_windows_at_once_are_all_kept() {
 }
 
 #[test]
-fn folders_that_two_windows_trust_at_once_are_all_trusted() {
+fn folders_trusted_by_two_windows_at_once_are_all_saved() {
     let rounds = rounds(6);
     let bench = Bench::new();
     let one_window = |name: &str| {

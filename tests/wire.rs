@@ -79,7 +79,7 @@ fn covers<T>(values: &[T], name: fn(&T) -> &'static str, all: &[&'static str]) {
 }
 
 #[test]
-fn every_event_is_read_and_written_as_it_was_recorded() {
+fn every_event_roundtrips_as_recorded() {
     let events = read::<Event>("event.jsonl");
     covers(&events, event, EVENTS);
     let levels = events.iter().filter_map(|event| match event {
@@ -112,7 +112,7 @@ fn every_event_is_read_and_written_as_it_was_recorded() {
 }
 
 #[test]
-fn an_interruption_that_0_1_told_by_its_sentence_is_read_as_one() {
+fn an_interruption_recorded_by_its_sentence_in_0_1_is_recognized() {
     let old = r#"{"event":"turn_ended","turn":1,"ending":{"failed":{"why":{"key":"session.INTERRUPTED","values":[]}}},"usage":{"input_tokens":0,"output_tokens":0,"estimated":false},"elapsed_ms":0}"#;
     let event: Event = serde_json::from_str(old).unwrap();
     assert!(
@@ -122,7 +122,7 @@ fn an_interruption_that_0_1_told_by_its_sentence_is_read_as_one() {
 }
 
 #[test]
-fn every_op_is_read_and_written_as_it_was_recorded() {
+fn every_op_roundtrips_as_recorded() {
     let ops = read::<Op>("op.jsonl");
     covers(&ops, op, OPS);
     let formats: Vec<_> = ops
@@ -152,19 +152,19 @@ fn every_op_is_read_and_written_as_it_was_recorded() {
 }
 
 #[test]
-fn every_decision_outcome_and_question_is_read_and_written_as_it_was_recorded() {
+fn every_decision_outcome_and_question_roundtrips_as_recorded() {
     covers(&read::<Decision>("decision.jsonl"), decision, DECISIONS);
     covers(&read::<Outcome>("outcome.jsonl"), outcome, OUTCOMES);
     covers(&read::<Question>("question.jsonl"), question, QUESTIONS);
 }
 
 #[test]
-fn the_model_s_memory_of_a_session_is_read_and_written_as_it_was_recorded() {
+fn the_models_history_of_a_session_roundtrips_as_recorded() {
     assert_eq!(read::<History>("history.jsonl").len(), 1);
 }
 
 #[test]
-fn every_catalogue_key_that_was_ever_stored_still_names_a_sentence() {
+fn every_phrase_key_ever_stored_still_exists() {
     let lost: Vec<_> = fixture("keys.txt")
         .lines()
         .filter(|key| words::find(key).is_none())
@@ -174,7 +174,7 @@ fn every_catalogue_key_that_was_ever_stored_still_names_a_sentence() {
 }
 
 #[test]
-fn no_renamed_key_hides_a_sentence_that_exists() {
+fn no_renamed_key_shadows_an_existing_phrase() {
     for (old, new) in words::RENAMED {
         assert!(words::all().all(|word| word.key != *old), "{old} is a key of today");
         assert!(words::all().any(|word| word.key == *new), "{old}: there is no {new}");

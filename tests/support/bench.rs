@@ -5,17 +5,17 @@
 use std::fs;
 use std::path::PathBuf;
 
-pub struct Bench {
+pub struct TestDir {
     pub root: tempfile::TempDir,
 }
 
-impl Bench {
-    pub fn new() -> Bench {
+impl TestDir {
+    pub fn new() -> TestDir {
         let root = tempfile::tempdir().unwrap();
         for folder in ["work", "home", "avocet"] {
             fs::create_dir(root.path().join(folder)).unwrap();
         }
-        Bench { root }
+        TestDir { root }
     }
 
     pub fn work(&self) -> PathBuf {

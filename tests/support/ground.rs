@@ -12,7 +12,7 @@ use avocet::tools::world::System;
 
 /// A workspace with what the cases speak of, a home with secrets that are none, and
 /// folders outside of both.
-pub struct Ground {
+pub struct PolicyFixture {
     _temp: tempfile::TempDir,
     pub ws: PathBuf,
     pub home: PathBuf,
@@ -59,8 +59,8 @@ const FILES: &[(&str, &str)] = &[
 ];
 const PROGRAMS: &[&str] = &["ws/evil.sh", "ws/ls", "ws/bin/git"];
 
-impl Ground {
-    pub fn new() -> Ground {
+impl PolicyFixture {
+    pub fn new() -> PolicyFixture {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().canonicalize().unwrap();
         for (name, text) in FILES {
@@ -80,7 +80,7 @@ impl Ground {
         symlink(home.join(".ssh/id_rsa"), ws.join("link_key")).unwrap();
         symlink("../outside/secret.txt", ws.join("notes_link.txt")).unwrap();
         let system = System::new(&ws, &home, &[]);
-        Ground { _temp: temp, ws, home, system, policy: Policy::default() }
+        PolicyFixture { _temp: temp, ws, home, system, policy: Policy::default() }
     }
 
     pub fn filled(&self, text: &str) -> String {

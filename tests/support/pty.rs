@@ -72,7 +72,7 @@ impl Screen {
             Condvar::new(),
         ));
         let reader = pair.master.try_clone_reader().unwrap();
-        read_along(reader, Arc::clone(&seen), Arc::clone(&keyboard));
+        read_output(reader, Arc::clone(&seen), Arc::clone(&keyboard));
         Screen { seen, keyboard, master: Some(pair.master), child }
     }
 
@@ -168,7 +168,7 @@ impl Screen {
 
     /// Waits until `text` stands nowhere on the screen.
     #[track_caller]
-    pub fn wait_gone(&self, text: &str) {
+    pub fn wait_until_gone(&self, text: &str) {
         self.wait_until(&format!("`{text}` to go"), |seen| !screen_text(seen).contains(text));
     }
 
@@ -336,7 +336,7 @@ fn pty_size((cols, rows): (u16, u16)) -> PtySize {
 }
 
 /// Reads until the program closes its side, and answers what it asks the terminal.
-fn read_along(mut reader: Box<dyn Read + Send>, seen: Shared, keyboard: Keyboard) {
+fn read_output(mut reader: Box<dyn Read + Send>, seen: Shared, keyboard: Keyboard) {
     std::thread::spawn(move || {
         let mut buf = [0_u8; 8192];
         loop {
