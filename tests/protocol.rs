@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use avocet::protocol::partial::Partial;
 use avocet::protocol::reply::{ParsedReply, Reply, ReplyRepair, read};
+use avocet::protocol::streaming::Partial;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use avocet::protocol::partial::Partial;
 use avocet::protocol::reply::{self, ParsedReply, Reply};
+use avocet::protocol::streaming::Partial;
 use avocet::protocol::{Requires, Risk, Step, StepAction, Tier};
 use avocet::safety::clean::{Cleaner, TextSource, clean, escape};
 use avocet::safety::tools::digest;

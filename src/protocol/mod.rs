@@ -16,45 +16,35 @@
 //! A session reads [`Op`]s and writes [`Event`]s; nothing else is exchanged.
 
 mod ask;
-mod catalogue;
+mod extensions;
 mod change;
 mod denied;
 mod event;
-mod facts;
+mod session_info;
 mod message;
 mod observation;
 mod op;
 mod page;
-pub mod partial;
+pub mod streaming;
 mod prompt;
-mod receipt;
+mod compaction;
 pub mod reply;
 mod risk;
 mod step;
-mod unescape;
+mod json_string;
 
-pub use ask::{
-    ApprovalScope, Ask, AskId, Decision, Question, SubCommand, TemplateCommand, TrustOffer,
-    UntrustedFile, UpcomingStep,
-};
-pub use catalogue::{Extension, ExtensionKind, ExtensionState, Extensions, OmittedSkills};
+pub use ask::{UpcomingStep, Ask, AskId, Decision, UntrustedFile, SubCommand, Question, ApprovalScope, TemplateCommand, TrustOffer};
+pub use extensions::{Extensions, Extension, ExtensionKind, ExtensionState, OmittedSkills};
 pub use change::{Change, PlanItem, PlanState};
 pub use denied::SandboxDenial;
-pub use event::{
-    Event, ModelMessage, Notice, NoticeLevel, Topic, Truncation, TurnOrigin, TurnOutcome, Usage,
-};
-pub use facts::{
-    InstructionFile, Provider, SandboxMode, SandboxStatus, SessionInfo, ToolInfo, UnsavedWork,
-};
+pub use event::{Truncation, TurnOutcome, Event, NoticeLevel, Notice, TurnOrigin, ModelMessage, Topic, Usage};
+pub use session_info::{SessionInfo, InstructionFile, Provider, SandboxMode, SandboxStatus, ToolInfo, UnsavedWork};
 pub use message::{Message, Params, Role};
 pub use observation::{Observation, Outcome, ParsedOutput};
 pub use op::{ExportFormat, Op, Report, Rewind, SessionRow};
 pub use page::{Page, PageRow};
-pub use prompt::{
-    AttachmentInfo, AttachmentSize, LineRange, Mention, Prompt, PromptPart, PromptSource,
-    PromptSourceKind,
-};
-pub use receipt::{Compaction, CompactionSummary, DroppedPart, format_bytes};
+pub use prompt::{AttachmentInfo, LineRange, Mention, PromptPart, Prompt, AttachmentSize, PromptSource, PromptSourceKind};
+pub use compaction::{DroppedPart, Compaction, CompactionSummary, format_bytes};
 pub use reply::Reply;
 pub use risk::{Effect, Reason, Risk, Tier};
 pub use step::{Mode, Requires, Step, StepAction};

@@ -15,7 +15,7 @@ use crate::words::{LocalizedText, protocol as words};
 
 mod repair;
 mod schema;
-mod shape;
+mod decode;
 mod strict;
 #[cfg(test)]
 mod tests;
@@ -181,7 +181,7 @@ fn decode_object(object: &Map<String, Value>, found: ReplyRepair, text: &str) ->
         let inner = object.get("result").and_then(Value::as_str).unwrap_or(text);
         return ParsedReply::Fallback { text: inner.to_owned() };
     }
-    match shape::reply(object) {
+    match decode::reply(object) {
         Ok(reply) => ParsedReply::Valid { reply, found },
         Err(fault) => ParsedReply::Invalid { fault, text: text.to_owned() },
     }

@@ -15,21 +15,19 @@ use super::library::ExtensionScan;
 use super::offered;
 use super::outbox::Outbox;
 use super::skills;
-use crate::agent::{Host, ModelAnswer, ModelRequest};
+use crate::agent::{ModelAnswer, ModelRequest, Host};
 use crate::config::notes::ProjectInstructions;
-use crate::context::window::{self, Bounds, ContextUsage, History};
+use crate::context::window::{self, Bounds, History, ContextUsage};
 use crate::library::ExtensionSet;
 use crate::model::{Chunk, Model, ModelError, Request};
-use crate::protocol::partial::Partial;
+use crate::protocol::streaming::Partial;
 use crate::protocol::{
-    ApprovalScope, Ask, AskId, Decision, Event, Message, Observation, Outcome, Params,
-    SandboxStatus, Truncation, TrustOffer, Usage, reply,
+    Ask, AskId, Truncation, Decision, Event, Message, Observation, Outcome, Params, ApprovalScope, SandboxStatus,
+    TrustOffer, Usage, reply,
 };
 use crate::safety::redact::Redactor;
-use crate::safety::{
-    Cleared, Grant, Machine, Policy, PolicyContext, ToolRestriction, ToolTask, Workspace,
-};
-use crate::tools::{PipedOutput, RunControl, ShellInput, Tool, Toolbox};
+use crate::safety::{Cleared, Grant, ToolRestriction, Workspace, Policy, PolicyContext, ToolTask, Machine};
+use crate::tools::{ShellInput, PipedOutput, Tool, Toolbox, RunControl};
 use crate::words::session as words;
 
 /// A message from a turn to its session.
@@ -145,11 +143,7 @@ pub struct StepJudge {
 }
 
 impl StepJudge {
-    pub fn new(
-        mut changes: watch::Receiver<Policy>,
-        place: Workspace,
-        world: Arc<dyn Machine>,
-    ) -> StepJudge {
+    pub fn new(mut changes: watch::Receiver<Policy>, place: Workspace, world: Arc<dyn Machine>) -> StepJudge {
         let policy = changes.borrow_and_update().clone();
         StepJudge { changes, policy, place, world, restriction: None, sandbox_status: None }
     }
@@ -214,11 +208,8 @@ impl Host for TurnHost {
         let (messages, ledger) = window::request(parts, self.context.bounds);
         self.notify(TurnMessage::RequestSent(Box::new(ledger)));
         self.request_bytes = messages.iter().map(|message| message.content.len()).sum();
-        let request = Request {
-            messages,
-            params: self.context.params.clone(),
-            schema: Some(reply::schema()),
-        };
+        let request =
+            Request { messages, params: self.context.params.clone(), schema: Some(reply::schema()) };
         self.answer = ModelAnswer::default();
         if std::mem::take(&mut self.has_unsaved_message) {
             self.flush_background().await;
@@ -263,8 +254,7 @@ impl Host for TurnHost {
 
     async fn run(&mut self, step: Cleared) -> Observation {
         self.flush_background().await;
-        let wants =
-            matches!(&step.assessment().task, Some(ToolTask::Plugin(plugin)) if plugin.interactive);
+        let wants = matches!(&step.assessment().task, Some(ToolTask::Plugin(plugin)) if plugin.interactive);
         let observation = match wants {
             true => self.run_in_terminal(step).await,
             false if offered::script_call(&step.assessment().step.work).is_some() => {
@@ -446,8 +436,7 @@ impl TurnHost {
                 Some(Err(error)) if self.answer.text.is_empty() => return Err(error),
                 Some(Err(error)) => {
                     self.answer.cut = Some(Truncation::Broken);
-                    let notice =
-                        crate::protocol::Notice::error(crate::words::Localize::localized(&error));
+                    let notice = crate::protocol::Notice::error(crate::words::Localize::localized(&error));
                     self.outbox.send(Event::Notice(notice)).await;
                     break;
                 }
@@ -496,12 +485,7 @@ pub async fn run_step(desk: &TurnContext, outbox: &mut Outbox, cleared: Cleared)
 }
 
 /// Runs a shell command of a template the same way, and collects its whole output.
-pub async fn pipe_step(
-    desk: &TurnContext,
-    outbox: &mut Outbox,
-    cleared: Cleared,
-    input: ShellInput,
-) -> PipedOutput {
+pub async fn pipe_step(desk: &TurnContext, outbox: &mut Outbox, cleared: Cleared, input: ShellInput) -> PipedOutput {
     run_watched(desk, outbox, cleared, |tool, step, watch| tool.run_piped(step, input, watch)).await
 }
 

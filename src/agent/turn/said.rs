@@ -7,9 +7,9 @@
 use serde_json::{Value, json};
 
 use crate::context::digest;
-use crate::context::history::{ReplyKind, TurnRecord};
-use crate::protocol::reply::{ParsedReply, Proposal, Reply};
-use crate::protocol::{Message, Observation, Outcome, Role, StepAction, partial};
+use crate::context::history::{TurnRecord, ReplyKind};
+use crate::protocol::reply::{Proposal, ParsedReply, Reply};
+use crate::protocol::{Message, Observation, Outcome, Role, StepAction, streaming};
 use crate::safety::{Assessment, PolicyContext};
 use crate::words::{Lang, LocalizedText, exec};
 
@@ -55,8 +55,7 @@ impl TurnMessages {
     }
 
     pub fn add_cmd(&mut self, message: &str, cwd: Option<&str>, commands: &[Proposal]) {
-        let commands: Vec<Value> =
-            commands.iter().map(|proposal| action_json(&proposal.work)).collect();
+        let commands: Vec<Value> = commands.iter().map(|proposal| action_json(&proposal.work)).collect();
         let mut data = json!({});
         if let Some(cwd) = cwd {
             data["cwd"] = json!(cwd);
@@ -143,9 +142,7 @@ pub fn readable_part(reading: &ParsedReply, text: &str) -> Option<String> {
                 Some(message.clone())
             }
         },
-        ParsedReply::Invalid { .. } => {
-            partial::message(text).or_else(|| prose(text_before_json(text)))
-        }
+        ParsedReply::Invalid { .. } => streaming::message(text).or_else(|| prose(text_before_json(text))),
         ParsedReply::Fallback { text } if has_open_json(text) => prose(text_before_json(text)),
         ParsedReply::Fallback { text } => prose(text),
     };
@@ -170,11 +167,7 @@ fn text_before_json(text: &str) -> &str {
 }
 
 /// The observation of a step that was judged but did not run.
-pub fn not_run_observation(
-    judged: &Assessment,
-    outcome: Outcome,
-    note: Option<LocalizedText>,
-) -> Observation {
+pub fn not_run_observation(judged: &Assessment, outcome: Outcome, note: Option<LocalizedText>) -> Observation {
     let cwd = judged.cwd.display().to_string();
     let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
     Observation { note, ..seen }
@@ -188,10 +181,7 @@ fn action_json(work: &StepAction) -> Value {
     }
 }
 /// Why a program cannot be started at all; `None` if it exists, or if the step is not a program.
-pub fn missing_program_reason(
-    judged: &Assessment,
-    scene: PolicyContext<'_>,
-) -> Option<LocalizedText> {
+pub fn missing_program_reason(judged: &Assessment, scene: PolicyContext<'_>) -> Option<LocalizedText> {
     let StepAction::Exec { program, .. } = &judged.step.work else { return None };
     if judged.program.is_some() || program.contains('/') {
         return None;

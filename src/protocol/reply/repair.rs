@@ -6,7 +6,7 @@
 
 use serde_json::{Number, Value};
 
-use super::super::unescape::Unescape;
+use super::super::json_string::Unescape;
 use super::DEEPEST;
 
 /// The object at the start of `text`, as valid JSON; `None` if it is nested too deep. Text after

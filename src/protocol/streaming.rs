@@ -7,7 +7,7 @@
 
 use std::mem;
 
-use super::unescape::Unescape;
+use super::json_string::Unescape;
 
 /// The longest key that is compared; a longer one cannot be `message`.
 const LONGEST_KEY: usize = 16;
