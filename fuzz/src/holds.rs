@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use avocet::protocol::reply::{self, ParsedReply, Reply};
 use avocet::protocol::streaming::Partial;
 use avocet::protocol::{Requires, Risk, Step, StepAction, Tier};
-use avocet::safety::clean::{Cleaner, TextSource, clean, escape};
+use avocet::safety::sanitize::{Cleaner, TextSource, clean, escape};
 use avocet::safety::tools::digest;
 use avocet::safety::{
     self, Contents, Machine, PathKind, Policy, PolicyContext, PolicyRule, Program, Workspace,

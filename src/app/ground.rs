@@ -300,7 +300,7 @@ fn temp_folders(environment: &Environment, paths: &Paths) -> Vec<PathBuf> {
 
 /// Foreign text made safe for a terminal.
 pub fn clean(text: &str) -> String {
-    safety::clean::clean(text, safety::clean::TextSource::Text)
+    safety::sanitize::clean(text, safety::sanitize::TextSource::Text)
 }
 
 fn printer_for(lang: Lang) -> Printer {

@@ -8,7 +8,7 @@
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::{self, IsTerminal as _, Write};
 
-use crate::safety::clean::{TextSource, clean};
+use crate::safety::sanitize::{TextSource, clean};
 
 /// One of the two streams.
 #[derive(Debug)]
@@ -28,21 +28,13 @@ enum Stream {
 /// Standard output.
 pub fn stdout() -> OutputStream {
     let stream = io::stdout();
-    OutputStream {
-        terminal: stream.is_terminal(),
-        stream: Stream::Out(stream),
-        incomplete: Vec::new(),
-    }
+    OutputStream { terminal: stream.is_terminal(), stream: Stream::Out(stream), incomplete: Vec::new() }
 }
 
 /// Standard error.
 pub fn stderr() -> OutputStream {
     let stream = io::stderr();
-    OutputStream {
-        terminal: stream.is_terminal(),
-        stream: Stream::Err(stream),
-        incomplete: Vec::new(),
-    }
+    OutputStream { terminal: stream.is_terminal(), stream: Stream::Err(stream), incomplete: Vec::new() }
 }
 
 /// Reports panics through the same door: their text may quote anything.

@@ -2,7 +2,7 @@
 //! each one, where there is no screen.
 
 use crate::protocol::{AskId, Decision, TemplateCommand, Tier};
-use crate::safety::clean::escape;
+use crate::safety::sanitize::escape;
 use crate::words::{LocalizedText, Phrase, linear, prompt as w, screen};
 
 /// The word that approves a command of high risk, so that no habit approves it.
@@ -137,12 +137,7 @@ mod tests {
 
     fn piece(id: &str, tier: Tier) -> TemplateCommand {
         let risk = Risk { tier, rule: "x".into(), reasons: vec![], effects: vec![], lifted: false };
-        TemplateCommand {
-            id: id.into(),
-            line: format!("run {id}\u{1b}[2J"),
-            risk,
-            commands: vec![],
-        }
+        TemplateCommand { id: id.into(), line: format!("run {id}\u{1b}[2J"), risk, commands: vec![] }
     }
 
     fn asking(tiers: &[(&str, Tier)], yes: bool) -> Option<TemplateApproval> {

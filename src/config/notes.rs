@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::problem;
 use crate::context::notes::{self, MOST, Notes};
 use crate::protocol::{Notice, format_bytes};
-use crate::safety::clean::{TextSource, clean};
+use crate::safety::sanitize::{TextSource, clean};
 use crate::safety::{is_sensitive_name, steering};
 use crate::words::context as words;
 
@@ -37,8 +37,7 @@ type Stamp = (PathBuf, u64, u64, u64, (i64, i64));
 /// Reads the instructions that apply in `folder`, whose links are resolved.
 pub fn read(folder: &Path) -> ProjectInstructions {
     let root = repository_root(folder);
-    let mut found =
-        ProjectInstructions { stamps: stamps(root, folder), ..ProjectInstructions::default() };
+    let mut found = ProjectInstructions { stamps: stamps(root, folder), ..ProjectInstructions::default() };
     let mut files = Vec::new();
     for (path, ..) in &found.stamps {
         let name = path.strip_prefix(root).unwrap_or(path).display().to_string();

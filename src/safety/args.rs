@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::table::{ArgOrder, Spec};
+use super::spec::{ArgOrder, Spec};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgToken<'a> {
@@ -249,7 +249,7 @@ fn danger_entry(spec: &Spec, name: &str) -> Option<Takes> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Danger, Operands};
+    use super::super::spec::{Danger, Operands};
     use super::*;
     use crate::words::safety as words;
 

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::safety::clean::{Escaped, escape};
+use crate::safety::sanitize::{Escaped, escape};
 use crate::words::{LocalizedText, screen as words};
 
 /// Characters that need no quotes.

@@ -6,23 +6,23 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Change, Risk, Step, SubCommand, Tier};
+use crate::protocol::{Change, SubCommand, Risk, Step, Tier};
 use crate::words::{Phrase, safety as words};
 
 mod args;
 pub mod argv;
-mod catalogue;
+mod rule_ids;
 mod checks;
-pub mod clean;
+pub mod sanitize;
 mod coverage;
 mod findings;
 mod grant;
-mod judge;
+mod command;
 mod launch;
 mod malformed;
 mod needs;
 mod paths;
-mod pieces;
+mod prompt_parts;
 pub mod policy;
 mod reach;
 pub mod redact;
@@ -30,40 +30,37 @@ mod refusal;
 pub mod repository;
 mod rules;
 mod scripted;
-mod seal;
+mod fingerprint;
 mod sensitive;
 mod shell;
 mod skill;
 pub mod steering;
 mod step;
-mod table;
+mod spec;
 pub mod tools;
 mod warning;
 mod wrappers;
-pub mod written;
+pub mod editable;
 
 #[cfg(test)]
 mod tests;
 
-pub use catalogue::{RuleId, is_rule, rules as rule_ids};
+pub use rule_ids::{RuleId, is_rule, rules as rule_ids};
 pub use coverage::{describe_coverage, why_never_applies};
 pub use findings::SeenPrograms;
 pub use grant::{Grant, Pinned, Terms, bind_to_content, suggest_grant};
 pub use launch::Launch;
 pub use malformed::is_hidden;
-pub use needs::{
-    Needs, UserPath, sandbox_reasons, unsandboxed_risk, variables as place_variables,
-    with_sandbox_reasons,
-};
-pub use paths::{absolute, credential_places, is_credential_entry};
-pub use pieces::{assess_mention, assess_template_command};
+pub use needs::{Needs, UserPath, unsandboxed_risk, variables as place_variables, sandbox_reasons, with_sandbox_reasons};
+pub use paths::{absolute, is_credential_entry, credential_places};
+pub use prompt_parts::{assess_mention, assess_template_command};
 pub use policy::{Limit, Policy, PolicyRule, Unknown};
 pub use scripted::TOOL as SCRIPT_TOOL;
-pub use seal::{LaunchRequest, Seal};
+pub use fingerprint::{Seal, LaunchRequest};
 pub use sensitive::{
-    case_insensitive_glob, excluded_folders, is_sensitive_name, secret_folders, sensitive_globs,
+    excluded_folders, case_insensitive_glob, is_sensitive_name, secret_folders, sensitive_globs,
 };
-pub use skill::{SkillInfo, TOOL as SKILL_TOOL, ToolRestriction};
+pub use skill::{ToolRestriction, SkillInfo, TOOL as SKILL_TOOL};
 pub use step::UNTRUSTED;
 pub use tools::ToolTask;
 pub use warning::Warning;
@@ -446,7 +443,7 @@ pub fn assess(step: Step, scene: PolicyContext<'_>) -> Verdict {
 
 /// Whether a part of it would need arguments that nothing can add.
 fn is_unguarded(judged: &Assessment) -> bool {
-    judged.risk.reasons.iter().any(|reason| reason.rule == judge::UNGUARDED)
+    judged.risk.reasons.iter().any(|reason| reason.rule == command::UNGUARDED)
 }
 
 /// Judges a line the user typed for their own shell (`!cmd`).
@@ -457,10 +454,10 @@ fn is_unguarded(judged: &Assessment) -> bool {
 /// a line that is not text for a shell at all (a NUL in it) is refused. Nothing a model
 /// sends may come here.
 pub fn assess_shell(id: &str, line: &str, scene: PolicyContext<'_>) -> Verdict {
-    let judged = pieces::judge_user_line(id, line, scene);
+    let judged = prompt_parts::judge_user_line(id, line, scene);
     match judged.risk.tier {
         Tier::L0 | Tier::L1 => Verdict::Run(Cleared::new(judged)),
-        Tier::L2 if pieces::has_nul(&judged) => Verdict::Refuse(DeniedStep(judged)),
+        Tier::L2 if prompt_parts::has_nul(&judged) => Verdict::Refuse(DeniedStep(judged)),
         Tier::L2 => Verdict::Ask(NeedsApproval::new(judged)),
     }
 }
@@ -507,17 +504,16 @@ pub struct Promised {
 pub fn harmless_options() -> impl Iterator<Item = Promised> {
     rules::all().flat_map(|spec| {
         let own = harmless_options_of(Vec::new(), spec);
-        let below =
-            spec.subs.iter().flat_map(move |sub| harmless_options_of(vec![first_name(spec)], sub));
+        let below = spec.subs.iter().flat_map(move |sub| harmless_options_of(vec![first_name(spec)], sub));
         own.into_iter().chain(below)
     })
 }
 
-fn first_name(spec: &table::Spec) -> &'static str {
+fn first_name(spec: &spec::Spec) -> &'static str {
     spec.names.split_ascii_whitespace().next().unwrap_or_default()
 }
 
-fn harmless_options_of(above: Vec<&'static str>, spec: &table::Spec) -> Vec<Promised> {
+fn harmless_options_of(above: Vec<&'static str>, spec: &spec::Spec) -> Vec<Promised> {
     if spec.tier > Tier::L0 {
         return Vec::new();
     }

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::findings::{Findings, excerpt};
-use super::judge::JudgeContext;
+use super::command::JudgeContext;
 use crate::protocol::{Effect, Tier};
 use crate::words::prompt as words;
 

@@ -6,10 +6,10 @@
 use serde_json::Value;
 
 use super::findings::{Findings, excerpt};
-use super::judge::{ArgPosition, JudgeContext};
+use super::command::{JudgeContext, ArgPosition};
 use super::policy::{Policy, PolicyRule};
 use super::shell;
-use crate::protocol::{Effect, StepAction, Tier};
+use crate::protocol::{Effect, Tier, StepAction};
 use crate::words::prompt as words;
 
 /// The tool.
@@ -151,11 +151,7 @@ mod tests {
             (&["Bashful"], false, false),
         ];
         for (tools, adds, reads) in cases {
-            assert_eq!(
-                (restriction_allows(tools, &add), restriction_allows(tools, &read)),
-                (*adds, *reads),
-                "{tools:?}"
-            );
+            assert_eq!((restriction_allows(tools, &add), restriction_allows(tools, &read)), (*adds, *reads), "{tools:?}");
             assert!(restriction_allows(tools, &plan));
         }
     }

@@ -3,15 +3,15 @@
 
 use std::path::PathBuf;
 
-use crate::protocol::{Effect, Requires, SandboxStatus, Step, StepAction, Tier};
+use crate::protocol::{Effect, Requires, SandboxStatus, Step, Tier, StepAction};
 use crate::words::safety as words;
 
 use super::findings::{Findings, excerpt};
 use super::grant::{self, GrantQuestion};
-use super::judge::{self, ArgPosition, JudgeContext};
+use super::command::{self, JudgeContext, ArgPosition};
 use super::{
-    Assessment, Launch, Limit, PathKind, Policy, PolicyContext, Program, ToolTask, malformed,
-    paths, scripted, shell, skill, tools,
+    Assessment, PathKind, Launch, Limit, Policy, Program, PolicyContext, ToolTask, malformed, paths, scripted, shell,
+    skill, tools,
 };
 
 /// Its proof is a language in an argument, and nothing would hold it.
@@ -26,15 +26,7 @@ pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
     match &step.work {
         StepAction::Exec { program, args } => {
             malformed::check_args(args, &mut findings);
-            judge::judge_command(
-                program,
-                None,
-                args,
-                ArgPosition::From(0),
-                0,
-                &ground,
-                &mut findings,
-            );
+            command::judge_command(program, None, args, ArgPosition::From(0), 0, &ground, &mut findings);
         }
         StepAction::Shell { line } => {
             pieces = shell::judge_line(line, ArgPosition::Line, 0, &ground, &mut findings)
@@ -50,7 +42,7 @@ pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
         }
     }
     if let StepAction::Tool { name, .. } = &step.work {
-        judge::check_denied(name, None, &[], &ground, &mut findings);
+        command::check_denied(name, None, &[], &ground, &mut findings);
     }
     skill::check_restriction(&step.work, scene.policy, &mut findings);
     check_masks(&step.work, &ground, &mut findings);
@@ -66,8 +58,7 @@ pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
     }
     let lifted = apply_limits(scene.policy, &mut findings);
     let program = find_program(&step.work, task.as_ref(), &ground);
-    let allowed =
-        !lifted && apply_allow_rules(&step.work, program.as_ref(), &ground, &mut findings);
+    let allowed = !lifted && apply_allow_rules(&step.work, program.as_ref(), &ground, &mut findings);
     let seen = findings.seen_programs();
     let launch = build_launch(&mut findings, &ground);
     let risk = findings.into_risk(lifted);
@@ -219,14 +210,10 @@ fn apply_allow_rules(
 }
 
 /// The program to start: the step's own, or for a line the shell.
-fn find_program(
-    work: &StepAction,
-    task: Option<&ToolTask>,
-    ground: &JudgeContext<'_>,
-) -> Option<Program> {
+fn find_program(work: &StepAction, task: Option<&ToolTask>, ground: &JudgeContext<'_>) -> Option<Program> {
     let world = ground.scene.world;
     match work {
-        StepAction::Exec { program, args } if judge::shell_lookup_line(program, args).is_some() => {
+        StepAction::Exec { program, args } if command::shell_lookup_line(program, args).is_some() => {
             world.program("sh")
         }
         StepAction::Exec { program, .. } => find_named_program(program, ground),
@@ -241,7 +228,7 @@ fn find_program(
 /// The program that a name or a path in a command refers to.
 fn find_named_program(name: &str, ground: &JudgeContext<'_>) -> Option<Program> {
     let world = ground.scene.world;
-    if let Some(own) = judge::own_program(name, ground) {
+    if let Some(own) = command::own_program(name, ground) {
         return Some(own.program);
     }
     if !name.contains('/') {

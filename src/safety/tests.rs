@@ -126,7 +126,7 @@ fn line(line: &str) -> Risk {
     risk(program, &args)
 }
 
-fn check_examples(spec: &table::Spec, wrong: &mut Vec<String>) {
+fn check_examples(spec: &spec::Spec, wrong: &mut Vec<String>) {
     for keeps in spec.examples.keeps {
         let found = line(keeps);
         if found.tier != spec.tier {
@@ -157,7 +157,7 @@ fn every_row_keeps_its_examples() {
 
 #[test]
 fn no_name_is_in_two_rows() {
-    fn names(specs: &[&table::Spec], wrong: &mut Vec<String>) {
+    fn names(specs: &[&spec::Spec], wrong: &mut Vec<String>) {
         let mut seen = std::collections::BTreeSet::new();
         for spec in specs {
             for name in spec.names.split_ascii_whitespace() {

@@ -1,8 +1,8 @@
 //! Converts events to rows: JSON with secrets masked, the searchable words, and the title of the
 //! session.
 
-use crate::protocol::{Event, Observation, Question, StepAction, Topic, TurnOrigin};
-use crate::safety::clean::{self, TextSource};
+use crate::protocol::{Event, Observation, TurnOrigin, Question, Topic, StepAction};
+use crate::safety::sanitize::{self, TextSource};
 use crate::safety::redact::Redactor;
 
 /// The maximum searchable size of one event, in bytes.
@@ -87,11 +87,7 @@ impl RowAction {
             | RowAction::ReplyComplete
             | RowAction::StepStarted
             | RowAction::StepFinished => true,
-            RowAction::ReplyStarted
-            | RowAction::Delta
-            | RowAction::Output
-            | RowAction::Folder
-            | RowAction::Other => false,
+            RowAction::ReplyStarted | RowAction::Delta | RowAction::Output | RowAction::Folder | RowAction::Other => false,
         }
     }
 }
@@ -206,7 +202,7 @@ pub fn searchable_text(event: &Event) -> String {
         Event::StepFinished(seen) => step_text(seen),
         _ => String::new(),
     };
-    head(&clean::clean(text.trim(), TextSource::Text), SEARCHED).to_owned()
+    head(&sanitize::clean(text.trim(), TextSource::Text), SEARCHED).to_owned()
 }
 
 fn step_text(seen: &Observation) -> String {
@@ -234,7 +230,7 @@ pub fn title_of(text: &str, origin: TurnOrigin) -> String {
 
 /// The first line that is not blank, safe to show, with a maximum number of characters.
 pub fn one_line(text: &str, most: usize) -> String {
-    let safe = clean::clean(head(text, SEARCHED), TextSource::Text);
+    let safe = sanitize::clean(head(text, SEARCHED), TextSource::Text);
     let line = safe.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
     match words.char_indices().nth(most) {
@@ -257,8 +253,7 @@ mod tests {
     fn a_continued_session_is_reported_and_not_saved() {
         use crate::words::session;
         let told = |say: crate::words::Phrase| Event::Notice(Notice::info(say));
-        let resumed =
-            Notice::info(session::RESUMED.with("title", "tests")).with_topic(Topic::Resumed);
+        let resumed = Notice::info(session::RESUMED.with("title", "tests")).with_topic(Topic::Resumed);
         assert!(!is_saved(&Event::Notice(resumed)));
         assert!(is_saved(&told(session::INTERRUPTED)));
     }

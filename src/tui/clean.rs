@@ -11,7 +11,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::protocol::StepAction;
-use crate::safety::clean::{TextSource, clean, escape};
+use crate::safety::sanitize::{TextSource, clean, escape};
 
 mod rows;
 

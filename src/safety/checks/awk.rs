@@ -9,7 +9,7 @@ use crate::words::safety as words;
 
 use super::super::args::{ArgPart, ArgToken};
 use super::super::findings::Findings;
-use super::super::judge::Invocation;
+use super::super::command::Invocation;
 use super::super::wrappers;
 use super::operands;
 
@@ -118,10 +118,7 @@ impl<'a> AwkParser<'a> {
             '<' | '=' | '!' | '*' => self.skip_as(LastToken::Open, 1),
             '+' | '-' => {
                 let twice = self.rest.get(1..)?.starts_with(c);
-                self.skip_as(
-                    if twice { LastToken::Doubtful } else { LastToken::Open },
-                    1 + usize::from(twice),
-                )
+                self.skip_as(if twice { LastToken::Doubtful } else { LastToken::Open }, 1 + usize::from(twice))
             }
             c if c.is_ascii_alphabetic() || c == '_' => self.word(),
             _ => None,

@@ -6,7 +6,7 @@ use crate::words::safety as words;
 
 use super::super::args::ArgToken;
 use super::super::findings::{Findings, excerpt};
-use super::super::judge::{self, ArgPosition, Invocation};
+use super::super::command::{self, Invocation, ArgPosition};
 use super::super::{sensitive, wrappers};
 use super::{DELETES, OUT};
 
@@ -37,14 +37,7 @@ pub fn find(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) 
             }
             _ => {
                 let say = words::OPTION_UNKNOWN.with("option", excerpt(word));
-                call.add_finding(
-                    "option",
-                    Tier::L1,
-                    say.with("program", "find"),
-                    at,
-                    &[],
-                    findings,
-                );
+                call.add_finding("option", Tier::L1, say.with("program", "find"), at, &[], findings);
                 1
             }
         };
@@ -88,8 +81,7 @@ fn check_exec(call: &Invocation<'_>, at: usize, findings: &mut Findings) -> usiz
     if length < rest.len() && is_plain_exec(call, at, words, each, findings) {
         return length + 2;
     }
-    let say =
-        words::RUNS_FOR_EACH.with("program", excerpt(rest.first().map_or("", String::as_str)));
+    let say = words::RUNS_FOR_EACH.with("program", excerpt(rest.first().map_or("", String::as_str)));
     call.add_finding("exec", Tier::L1, say, at, &[Effect::Exec], findings);
     wrappers::judge_section(call, at + 1, at + 1 + length, findings);
     length + 2
@@ -145,7 +137,7 @@ pub(super) fn exec_read_findings(
         .collect();
     let mut inner = Findings::default();
     let (named, seat) = (call.seat.arg(at), call.seat.offset_by(at + 1));
-    judge::judge_command(name, named, &filled, seat, call.depth + 1, call.ground, &mut inner);
+    command::judge_command(name, named, &filled, seat, call.depth + 1, call.ground, &mut inner);
     (inner.tier_or(Tier::L1) == Tier::L0).then_some(inner)
 }
 

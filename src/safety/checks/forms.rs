@@ -6,7 +6,7 @@ use crate::words::safety as words;
 
 use super::super::args::{ArgPart, ArgToken};
 use super::super::findings::{Findings, excerpt};
-use super::super::judge::{self, ArgPosition, Invocation};
+use super::super::command::{self, Invocation, ArgPosition};
 use super::super::{rules, sensitive};
 use super::find::exec_read_findings;
 use super::{jq, operands};
@@ -15,14 +15,7 @@ use super::{jq, operands};
 fn raise_at(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
     let text = call.args.get(at).map_or("", String::as_str);
     let say = words::OPERAND_UNKNOWN.with("program", call.name.to_owned());
-    call.add_finding(
-        "operand",
-        Tier::L1,
-        say.with("arg", excerpt(text)),
-        at,
-        &[Effect::Exec],
-        findings,
-    );
+    call.add_finding("operand", Tier::L1, say.with("arg", excerpt(text)), at, &[Effect::Exec], findings);
 }
 
 fn raise_where(
@@ -122,7 +115,7 @@ pub fn fd_reads(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findin
     if linked {
         return raise_at(call, at, findings);
     }
-    judge::judge_row(spec, &Invocation { args: before, ..call.clone() }, findings);
+    command::judge_row(spec, &Invocation { args: before, ..call.clone() }, findings);
     // An argument that begins with `/` is never an option.
     ["--type=file", "--absolute-path"].iter().for_each(|word| call.insert(0, word, findings));
     let folders = sensitive::excluded_folders().map(str::to_owned);
@@ -209,9 +202,7 @@ pub fn tar_lists(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findi
         at += took;
     }
     match listing {
-        Listing { is_listing: true, archive: Some((at, archive)), .. }
-            if !archive.contains(':') =>
-        {
+        Listing { is_listing: true, archive: Some((at, archive)), .. } if !archive.contains(':') => {
             call.check_read(archive, at, findings);
         }
         _ => raise_at(call, 0, findings),

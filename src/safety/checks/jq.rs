@@ -6,7 +6,7 @@ use crate::words::safety as words;
 
 use super::super::args::{self, ArgToken};
 use super::super::findings::Findings;
-use super::super::judge::Invocation;
+use super::super::command::Invocation;
 use super::operands;
 
 /// `jq`: a filter of known functions only; `env`, `input` and modules are not among

@@ -8,7 +8,7 @@ use crate::words::safety as words;
 
 use super::super::args::{self, ArgPart, ArgToken};
 use super::super::findings::{Findings, excerpt};
-use super::super::judge::Invocation;
+use super::super::command::Invocation;
 use super::super::paths::{self, PathClass};
 use super::super::{FileKind, PathKind, sensitive};
 use super::{OUT, operands};
@@ -28,11 +28,7 @@ pub fn grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
     }
     let end = args::end_of_options(call.args, tokens);
     for glob in sensitive::sensitive_globs() {
-        call.insert(
-            end,
-            &format!("--exclude={}", sensitive::case_insensitive_glob(&glob)),
-            findings,
-        );
+        call.insert(end, &format!("--exclude={}", sensitive::case_insensitive_glob(&glob)), findings);
     }
     for folder in sensitive::excluded_folders() {
         call.insert(end, &format!("--exclude-dir={folder}"), findings);
@@ -101,12 +97,7 @@ fn credential_globs() -> impl Iterator<Item = String> {
 
 /// `-o` with a pattern that fits single signs: printed piece by piece, nothing would be
 /// recognised as a key any more.
-pub(super) fn check_split_output(
-    call: &Invocation<'_>,
-    tokens: &[ArgToken<'_>],
-    fixed: &str,
-    findings: &mut Findings,
-) {
+pub(super) fn check_split_output(call: &Invocation<'_>, tokens: &[ArgToken<'_>], fixed: &str, findings: &mut Findings) {
     let Some(only) = args::find_flag(tokens, "-o|--only-matching") else { return };
     let given = tokens.iter().filter_map(|token| match &token.part {
         ArgPart::Flag { name, value: Some(value), .. }
@@ -199,11 +190,7 @@ pub fn diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
         let end = args::end_of_options(call.args, tokens);
         call.insert(end, "--no-dereference", findings);
         for glob in sensitive::sensitive_globs() {
-            call.insert(
-                end,
-                &format!("--exclude={}", sensitive::case_insensitive_glob(&glob)),
-                findings,
-            );
+            call.insert(end, &format!("--exclude={}", sensitive::case_insensitive_glob(&glob)), findings);
         }
         for folder in sensitive::excluded_folders() {
             call.insert(end, &format!("--exclude={folder}"), findings);

@@ -5,7 +5,7 @@ use crate::words::safety as words;
 
 use super::super::args::ArgToken;
 use super::super::findings::{Findings, excerpt};
-use super::super::judge::Invocation;
+use super::super::command::Invocation;
 use super::{DELETES, POWER, operands};
 
 /// `docker run` with the machine's own insides handed over.

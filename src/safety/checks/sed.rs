@@ -6,7 +6,7 @@ use crate::words::safety as words;
 
 use super::super::args::{self, ArgPart, ArgToken};
 use super::super::findings::Findings;
-use super::super::judge::Invocation;
+use super::super::command::Invocation;
 use super::operands;
 
 /// `sed`: only printing, deleting and replacing on the way to standard output.
@@ -68,8 +68,7 @@ const READINGS: &[Brackets] = &[
 /// brackets finds the same commands at the same places.
 fn is_plain_script(script: &str) -> bool {
     let mut readings = READINGS.iter().map(|brackets| {
-        let mut reader =
-            SedParser { text: script, at: 0, brackets: *brackets, boundaries: Vec::new() };
+        let mut reader = SedParser { text: script, at: 0, brackets: *brackets, boundaries: Vec::new() };
         reader.script().then_some(reader.boundaries)
     });
     match readings.next().flatten() {

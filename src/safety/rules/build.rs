@@ -1,6 +1,6 @@
 //! Programs that build, test, install, or run what the project defines.
 
-use super::super::table::{Danger, Spec};
+use super::super::spec::{Danger, Spec};
 use super::super::{checks, wrappers};
 use crate::protocol::Effect::{Delete, Elevate, Exec, Irreversible, Network, Secret, Write};
 use crate::words::safety as words;

@@ -1,8 +1,8 @@
 //! Programs that show files and folders.
 
 use super::super::checks;
-use super::super::table::Operands::{Named, PatternThenReads, Reads, Text};
-use super::super::table::{Danger, Spec};
+use super::super::spec::Operands::{Named, PatternThenReads, Reads, Text};
+use super::super::spec::{Danger, Spec};
 use crate::protocol::Effect::{Exec, Outside, Resource, Write};
 use crate::words::safety as words;
 

@@ -1,7 +1,7 @@
 //! Programs that are refused by name.
 
-use super::super::table::Operands::Command;
-use super::super::table::Spec;
+use super::super::spec::Operands::Command;
+use super::super::spec::Spec;
 use crate::protocol::Effect::{Delete, Elevate, Exec, Irreversible};
 use crate::words::safety as words;
 

@@ -6,8 +6,8 @@
 //! into their current folder first.
 
 use super::super::checks;
-use super::super::table::Operands::{Named, None as No, Reads, Text};
-use super::super::table::Spec;
+use super::super::spec::Operands::{Named, None as No, Reads, Text};
+use super::super::spec::Spec;
 use crate::protocol::Effect::Exec;
 use crate::words::safety as words;
 

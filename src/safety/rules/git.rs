@@ -3,8 +3,8 @@
 //! A sub-command that is not here may be an alias that runs a program. What the
 //! repository itself configures is looked at once for all rows, by the check of `git`.
 
-use super::super::table::Operands::{Named, None, PatternThenReads, Text};
-use super::super::table::{Danger, Spec};
+use super::super::spec::Operands::{Named, None, PatternThenReads, Text};
+use super::super::spec::{Danger, Spec};
 use super::super::{checks, wrappers};
 use crate::protocol::Effect::{Delete, Exec, Irreversible, Network, Outside, Secret, Write};
 use crate::words::safety as words;

@@ -1,8 +1,8 @@
 //! Programs that show facts about the machine.
 
 use super::super::checks;
-use super::super::table::Operands::Text;
-use super::super::table::{Danger, Spec};
+use super::super::spec::Operands::Text;
+use super::super::spec::{Danger, Spec};
 use crate::protocol::Effect::{
     Elevate, Exec, Irreversible, Network, Outside, Read, Secret, Terminal, Write,
 };
@@ -51,9 +51,9 @@ pub(super) const ROWS: &[Spec] = &[
         .keeps(&["ss -tlnp"]).raised(&["ss -K dst x", "ss -D out", "ss -F x"]),
     // With its source (`-S`) it shows whatever file the binary names.
     Spec::read("objdump").argument_files().flags("-d -D -h -f -p -r -R -s -t -T -x -a -C -g -e -V -w --disassemble --disassemble-all --syms --headers --demangle --all-headers --private-headers --dynamic-syms --full-contents --no-show-raw-insn --wide")
-        .values("-j=path --section=text -M=text --start-address=text --stop-address=text").operands(super::super::table::Operands::Reads(usize::MAX)).keeps(&["objdump -d a.bin", "objdump -h -M intel a.bin"]).raised(&["objdump -S a.bin", "objdump -dS a.bin", "objdump --source a.bin", "objdump --dwarf=follow-links a.bin", "objdump -d .env", "objdump -d -M @opts a.bin", "objdump @opts"]),
+        .values("-j=path --section=text -M=text --start-address=text --stop-address=text").operands(super::super::spec::Operands::Reads(usize::MAX)).keeps(&["objdump -d a.bin", "objdump -h -M intel a.bin"]).raised(&["objdump -S a.bin", "objdump -dS a.bin", "objdump --source a.bin", "objdump --dwarf=follow-links a.bin", "objdump -d .env", "objdump -d -M @opts a.bin", "objdump @opts"]),
     Spec::read("readelf nm size").argument_files().flags("-d -D -h -f -p -r -R -s -S -t -T -x -a -C -g -u -l -e -n -V -A -c --disassemble --syms --headers --demangle --all-headers --dynamic-syms --wide -W")
-        .values("-j=path -M=text").operands(super::super::table::Operands::Reads(usize::MAX)).keeps(&["readelf -S a.bin", "nm a.bin"]).raised(&["nm --plugin x a.bin", "nm .env", "nm -j .env", "nm @opts", "nm -- @opts", "size @opts", "readelf -S @opts"]),
+        .values("-j=path -M=text").operands(super::super::spec::Operands::Reads(usize::MAX)).keeps(&["readelf -S a.bin", "nm a.bin"]).raised(&["nm --plugin x a.bin", "nm .env", "nm -j .env", "nm @opts", "nm -- @opts", "size @opts", "readelf -S @opts"]),
     Spec::ask("ldd", words::RUNS_PROGRAM_GIVEN, &[Exec]).keeps(&["ldd ./a.bin"]),
     Spec::ask("man info apropos whatis tldr less more most vim vi nvim nano emacs ed ex view pico micro hx helix code subl open xdg-open start top htop btop atop glances tig lazygit mc ranger nnn w3m lynx links elinks watchman dialog whiptail gdb lldb screenfetch neofetch fzf sensible-editor sensible-pager editor pager select-editor run-mailcap see mail mutt irssi weechat", words::OPENS_PAGER, &[Exec, Terminal])
         .check(super::super::wrappers::dash_c).keeps(&["man ./a.1", "less +F a.txt", "vim a.txt", "nano a.txt"]),

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::table::Spec;
+use super::spec::Spec;
 
 mod build;
 mod files;

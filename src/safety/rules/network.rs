@@ -1,8 +1,8 @@
 //! Programs that reach other machines, and those that control machines elsewhere.
 
 use super::super::checks;
-use super::super::table::Operands::Loose;
-use super::super::table::{Danger, Spec};
+use super::super::spec::Operands::Loose;
+use super::super::spec::{Danger, Spec};
 use super::super::wrappers;
 use crate::protocol::Effect::{Delete, Exec, Irreversible, Network, Secret, Write};
 use crate::words::safety as words;

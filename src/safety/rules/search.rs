@@ -1,8 +1,8 @@
 //! Programs that search text.
 
 use super::super::checks;
-use super::super::table::Operands::PatternThenReads;
-use super::super::table::{Danger, Spec};
+use super::super::spec::Operands::PatternThenReads;
+use super::super::spec::{Danger, Spec};
 use crate::protocol::Effect::{Exec, Outside};
 use crate::words::safety as words;
 

@@ -1,8 +1,8 @@
 //! Filters: text in, text out.
 
 use super::super::checks;
-use super::super::table::Operands::{PatternThenReads, Reads, Text};
-use super::super::table::{Danger, Spec};
+use super::super::spec::Operands::{PatternThenReads, Reads, Text};
+use super::super::spec::{Danger, Spec};
 use crate::protocol::Effect::{Exec, Network, Outside, Secret, Write};
 use crate::words::safety as words;
 

@@ -2,8 +2,8 @@
 //! the utilities of databases and systems.
 
 use super::super::checks;
-use super::super::table::Operands::{None, PatternThenReads, Reads, Text};
-use super::super::table::{Danger, Spec};
+use super::super::spec::Operands::{None, PatternThenReads, Reads, Text};
+use super::super::spec::{Danger, Spec};
 use crate::protocol::Effect::{
     Delete, Elevate, Exec, Irreversible, Network, Outside, Secret, Write,
 };

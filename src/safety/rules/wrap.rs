@@ -1,7 +1,7 @@
 //! Programs that run another program, and shells.
 
-use super::super::table::Operands::Command;
-use super::super::table::{Danger, Spec};
+use super::super::spec::Operands::Command;
+use super::super::spec::{Danger, Spec};
 use super::super::wrappers;
 use crate::protocol::Effect::{Exec, Outside, Write};
 use crate::words::safety as words;
@@ -10,12 +10,12 @@ use crate::words::safety as words;
 pub(super) const ROWS: &[Spec] = &[
     // These pass an L0 on as it is.
     Spec::read("env").posix().flags("-i -0 -v --ignore-environment --null --debug").values("-u=text --unset=text")
-        .operands(super::super::table::Operands::Text)
+        .operands(super::super::spec::Operands::Text)
         .dangers(&[Danger::ask("split", &["-S=|--split-string="], words::SHELL_STRING, &[Exec]), Danger::ask("folder", &["-C=|--chdir="], words::READS_ELSEWHERE, &[Outside]), Danger::ask("signal", &["--block-signal|--default-signal|--ignore-signal|--list-signal-handling|-P=|-L=|-U="], words::OPTION_VALUES, &[Exec])])
         .check(wrappers::env)
         .keeps(&["env ls", "env LANG=C ls -la", "env TZ=Europe/Berlin date", "env -i ls", "env -u X ls", "env", "env -0", "env -i"])
         .raised(&["env rm -rf build", "env -S ls", "env --split-string=sh", "env GIT_CONFIG_COUNT=1 git status", "env LD_PRELOAD=./x ls", "env A=b ls", "env TZ=/etc/shadow date", "env TZ=x/git date", "env LC_ALL=x/git git status", "env POSIXLY_CORRECT=1 head a.txt -n b.txt", "env POSIXLY_CORRECT= uniq a.txt -c", "env LANGUAGE=a/b ls", "env LC_ALL=../x ls", "env sh -c id", "env -u X rm -rf build", "env -i git status", "env -u GIT_CONFIG_COUNT git status", "env -C .. ls", "env --chdi=/ ls", "env -x ls", "env env env rm -rf x"]),
-    Spec::read("printenv").flags("-0 --null").operands(super::super::table::Operands::Text).check(super::super::checks::printenv).keeps(&["printenv HOME", "printenv", "printenv OPENAI_API_KEY", "printenv HOME AWS_SECRET"]).raised(&["printenv --nobody"]),
+    Spec::read("printenv").flags("-0 --null").operands(super::super::spec::Operands::Text).check(super::super::checks::printenv).keeps(&["printenv HOME", "printenv", "printenv OPENAI_API_KEY", "printenv HOME AWS_SECRET"]).raised(&["printenv --nobody"]),
     Spec::read("timeout gtimeout").posix().flags("--foreground --preserve-status -f -p -v --verbose").values("-k=text --kill-after=text -s=text --signal=text").operands(Command(1))
         .keeps(&["timeout 5 ls", "timeout -s KILL 5 git status"]).raised(&["timeout 5 rm -rf build", "timeout -k 1 5 make", "timeout --nobody 5 rm -rf x"]),
     Spec::read("nice").posix().flags("-NUM").values("-n=text --adjustment=text").operands(Command(0)).keeps(&["nice ls", "nice -n 5 ls", "nice -5 ls"]).raised(&["nice rm -rf build", "nice -n 5 rm -rf x", "nice --adj=5 rm -rf x", "nice make"]),

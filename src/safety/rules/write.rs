@@ -1,8 +1,8 @@
 //! Programs that create, change and remove files, and that end processes.
 
 use super::super::checks;
-use super::super::table::Operands::{Loose, ReadsThenWrites, Writes};
-use super::super::table::{Danger, Spec};
+use super::super::spec::Operands::{Loose, ReadsThenWrites, Writes};
+use super::super::spec::{Danger, Spec};
 use super::super::wrappers;
 use crate::protocol::Effect::{Delete, Elevate, Exec, Irreversible, Network, Write};
 use crate::words::safety as words;

@@ -9,22 +9,22 @@ use crate::words::{LocalizedText, safety as words};
 
 use super::checks::{self, Site};
 use super::findings::{Findings, excerpt};
-use super::judge::{self, ArgPosition, Invocation, JudgeContext};
+use super::command::{self, Invocation, JudgeContext, ArgPosition};
 use super::warning::Warning;
 use super::{malformed, rules, sensitive, wrappers};
 
-mod braces;
+mod brace_expansion;
 mod builtin;
-mod folders;
-mod form;
-mod read;
+mod cwd;
+mod compound;
+mod parser;
 mod redirect;
-mod script;
+mod ast;
 mod word;
 
-use folders::Folders;
-use read::parse;
-use script::{RedirectKind, Script, ShellWord, Simple, Trait};
+use cwd::Folders;
+use parser::parse;
+use ast::{Script, Simple, Trait, RedirectKind, ShellWord};
 
 #[cfg(test)]
 mod tests;
@@ -46,8 +46,7 @@ pub fn judge_line(
     let script = parse(line);
     judge_whole_line(line, &script, seat, findings);
     let folders = Folders::new(ground.cwd.clone());
-    let mut walk =
-        LineJudge { seat, depth, ground, script: &script, folders, redefined: Vec::new() };
+    let mut walk = LineJudge { seat, depth, ground, script: &script, folders, redefined: Vec::new() };
     let mut pieces = Vec::new();
     for (at, simple) in script.commands.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| script.commands.get(at));
@@ -123,12 +122,7 @@ struct LineJudge<'a, 'g> {
 }
 
 impl LineJudge<'_, '_> {
-    fn judge_simple_command(
-        &mut self,
-        simple: &Simple,
-        before: Option<&Simple>,
-        findings: &mut Findings,
-    ) {
+    fn judge_simple_command(&mut self, simple: &Simple, before: Option<&Simple>, findings: &mut Findings) {
         let arg = self.seat.arg(0);
         findings.add("shell", Tier::L0, words::SHELL_PIECE, arg, &[Effect::Read]);
         self.folders.start_command(simple.seat.sure);
@@ -149,12 +143,7 @@ impl LineJudge<'_, '_> {
         if !wrappers::is_harmless_variable(name, value) {
             add_variable(name, self.seat, findings);
             let (seat, depth, ground) = (self.seat, self.depth, self.ground);
-            checks::judge_variable(
-                name,
-                value,
-                Site { seat, depth, ground, program: name },
-                findings,
-            );
+            checks::judge_variable(name, value, Site { seat, depth, ground, program: name }, findings);
         }
     }
 
@@ -163,8 +152,7 @@ impl LineJudge<'_, '_> {
         let arg = self.seat.arg(0);
         let quiet = SHOWS_NAMES.contains(&name.text.as_str());
         let unknown = |word: &&ShellWord| {
-            word.needs_expansion()
-                || (is_open_pattern(word) && !(quiet && is_flat_pattern(&word.text)))
+            word.needs_expansion() || (is_open_pattern(word) && !(quiet && is_flat_pattern(&word.text)))
         };
         if let Some(word) = rest.iter().find(unknown) {
             let say = words::SHELL_EXPANDS.with("word", excerpt(&word.text));
@@ -181,9 +169,7 @@ impl LineJudge<'_, '_> {
         if !first.text.is_ascii() {
             findings.warn(Warning::ControlChars);
         }
-        if builtin::is_builtin(&first.text)
-            || ["printf", "test", "["].contains(&first.text.as_str())
-        {
+        if builtin::is_builtin(&first.text) || ["printf", "test", "["].contains(&first.text.as_str()) {
             self.judge_subscripts(rest, findings);
         }
         let pattern = first.has(Trait::Pattern) && !["[", "[["].contains(&first.text.as_str());
@@ -206,7 +192,7 @@ impl LineJudge<'_, '_> {
     fn judge_brace_expansion(&self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
         if rest.iter().any(|word| word.has(Trait::Braces)) && rules::find(name).is_some() {
             let args: Vec<String> =
-                rest.iter().flat_map(|word| braces::expand(&word.text)).collect();
+                rest.iter().flat_map(|word| brace_expansion::expand(&word.text)).collect();
             let kept = findings.program_count();
             self.judge_program(name, &args, self.depth, findings);
             findings.truncate_programs(kept);
@@ -227,24 +213,14 @@ impl LineJudge<'_, '_> {
     }
 
     /// A command by its plain name: of the line itself, of the shell, or a program.
-    fn judge_plain_command(
-        &mut self,
-        name: &str,
-        rest: &[ShellWord],
-        depth: usize,
-        findings: &mut Findings,
-    ) {
+    fn judge_plain_command(&mut self, name: &str, rest: &[ShellWord], depth: usize, findings: &mut Findings) {
         let short = name.rsplit('/').next().unwrap_or(name);
         if depth > MOST_DEPTH {
             return add_opaque(words::SHELL_TOO_DEEP, self.seat, findings);
         }
         if self.redefined.iter().any(|hidden| hidden == name) {
             findings.record_program(name);
-            return add_opaque(
-                words::SHELL_RENAMED.with("program", excerpt(name)),
-                self.seat,
-                findings,
-            );
+            return add_opaque(words::SHELL_RENAMED.with("program", excerpt(name)), self.seat, findings);
         }
         if self.script.functions.iter().any(|function| function == name) {
             findings.record_program(name);
@@ -271,7 +247,7 @@ impl LineJudge<'_, '_> {
             let ground = JudgeContext { cwd: cwd.clone(), ..self.ground.clone() };
             let arg = self.seat.arg(0);
             let kept = findings.program_count();
-            judge::judge_command(name, arg, args, self.seat, depth, &ground, findings);
+            command::judge_command(name, arg, args, self.seat, depth, &ground, findings);
             if self.folders.is_first(cwd) {
                 continue;
             }
@@ -301,13 +277,7 @@ impl LineJudge<'_, '_> {
         }
     }
 
-    fn judge_redirect(
-        &self,
-        way: RedirectKind,
-        text: &str,
-        ground: &JudgeContext<'_>,
-        findings: &mut Findings,
-    ) {
+    fn judge_redirect(&self, way: RedirectKind, text: &str, ground: &JudgeContext<'_>, findings: &mut Findings) {
         let (seat, depth) = (self.seat, self.depth);
         let call = Invocation { id: "shell".into(), name: "sh", args: &[], seat, depth, ground };
         if matches!(way, RedirectKind::Read | RedirectKind::Both) && !text.is_empty() {
@@ -335,10 +305,8 @@ impl LineJudge<'_, '_> {
         let shell = words
             .get(at)
             .is_some_and(|word| is_shell(word.text.rsplit('/').next().unwrap_or(&word.text)));
-        let text = simple
-            .fed
-            .clone()
-            .or_else(|| before.filter(|_| simple.seat.piped).and_then(echo_output));
+        let text =
+            simple.fed.clone().or_else(|| before.filter(|_| simple.seat.piped).and_then(echo_output));
         if let Some(text) = &text {
             self.judge_input_text(text, shell, findings);
         }

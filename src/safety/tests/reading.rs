@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use super::super::rules;
-use super::super::table::{Operands, Spec};
+use super::super::spec::{Operands, Spec};
 use super::*;
 
 /// Secrets, links to them, and ways to say the same.

@@ -3,11 +3,9 @@
 use serde_json::Value;
 
 use super::input::{InputFields, Names, PATH};
-use super::{
-    Access, InputError, ListTask, Read, SearchTask, ToolTask, add_read_findings, resolve_path,
-};
+use super::{Access, InputError, ListTask, Read, SearchTask, ToolTask, add_read_findings, resolve_path};
 use crate::safety::findings::Findings;
-use crate::safety::judge::JudgeContext;
+use crate::safety::command::JudgeContext;
 use crate::words::safety as words;
 
 const FROM: Names = &["from", "start", "start_line", "line_start", "offset", "line"];
@@ -19,11 +17,7 @@ const QUERY: Names = &["query", "text", "pattern", "regex", "search"];
 const SEARCHED: Names = &["glob", "include", "files"];
 const MOST_CONTEXT: usize = 20;
 
-pub fn read(
-    input: &InputFields<'_>,
-    ground: &JudgeContext<'_>,
-    out: &mut Findings,
-) -> Result<ToolTask, InputError> {
+pub fn read(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Result<ToolTask, InputError> {
     let (spot, class) = resolve_path(input.text(PATH)?, Access::Reads, ground, out)?;
     add_read_findings(&spot, class, out);
     let (from, to) = match input.get(RANGE) {
@@ -64,11 +58,7 @@ fn parse_range(value: &Value) -> Option<(Option<usize>, Option<usize>)> {
     }
 }
 
-pub fn list(
-    input: &InputFields<'_>,
-    ground: &JudgeContext<'_>,
-    out: &mut Findings,
-) -> Result<ToolTask, InputError> {
+pub fn list(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Result<ToolTask, InputError> {
     let (spot, class) =
         resolve_path(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
     add_read_findings(&spot, class, out);
@@ -78,11 +68,7 @@ pub fn list(
     Ok(ToolTask::List(ListTask { spot, glob, depth, all }))
 }
 
-pub fn search(
-    input: &InputFields<'_>,
-    ground: &JudgeContext<'_>,
-    out: &mut Findings,
-) -> Result<ToolTask, InputError> {
+pub fn search(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Result<ToolTask, InputError> {
     let (spot, class) =
         resolve_path(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
     add_read_findings(&spot, class, out);

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use super::change::{FileAfter, change_task};
 use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
-use super::{Access, InputError, ResolvedPath, ToolTask, content, excerpt, json, resolve_path};
+use super::{Access, InputError, ResolvedPath, ToolTask, content, json_edit, excerpt, resolve_path};
 use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
-use crate::safety::judge::JudgeContext;
+use crate::safety::command::JudgeContext;
 use crate::safety::paths;
 use crate::words::{LocalizedText, safety as words};
 
@@ -18,13 +18,8 @@ use crate::words::{LocalizedText, safety as words};
 const MOST: usize = 1024 * 1024;
 const PATCH: Names = &["patch", "ops", "operations"];
 
-pub fn judge(
-    input: &InputFields<'_>,
-    ground: &JudgeContext<'_>,
-    out: &mut Findings,
-) -> Result<ToolTask, InputError> {
-    let (spot, _) =
-        resolve_path(input.text(PATH)?, Access::Writes, ground, &mut Findings::default())?;
+pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Result<ToolTask, InputError> {
+    let (spot, _) = resolve_path(input.text(PATH)?, Access::Writes, ground, &mut Findings::default())?;
     if !is_listed(&spot, ground) {
         let say = words::CONFIG_NOT_LISTED.with("path", excerpt(&spot.shown));
         out.add("config.path", Tier::L2, say, None, &[Effect::Write, Effect::Outside]);
@@ -33,29 +28,28 @@ pub fn judge(
     let bytes = content(&spot, ground, MOST)?;
     let text = match &bytes {
         None => "{}\n",
-        Some(bytes) => std::str::from_utf8(bytes).map_err(|_| {
-            InputError::from(words::TOOL_NOT_TEXT.with("path", excerpt(&spot.shown)))
-        })?,
+        Some(bytes) => std::str::from_utf8(bytes)
+            .map_err(|_| InputError::from(words::TOOL_NOT_TEXT.with("path", excerpt(&spot.shown))))?,
     };
     let (mark, body) = match text.strip_prefix('\u{feff}') {
         Some(body) => ("\u{feff}", body),
         None => ("", text),
     };
-    let old = json::parse(body).map_err(|why| {
+    let old = json_edit::parse(body).map_err(|why| {
         InputError::from(words::CONFIG_NOT_JSON.with("path", excerpt(&spot.shown)).with("why", why))
     })?;
     let mut masks = Masks::new(ground, text);
     let real = masks.reveal_value(input.raw_value())?;
     let becomes = |input: &InputFields<'_>| {
         let new = apply_patch(input, &old.value)?;
-        Ok::<_, InputError>(json::with_key_order(&old.value, new))
+        Ok::<_, InputError>(json_edit::with_key_order(&old.value, new))
     };
     let new = becomes(&InputFields::new("config.json_patch", &real))?;
     check_loosening(&old.value, &new, out);
-    let after = format!("{mark}{}", json::rewrite(body, &old, &new));
+    let after = format!("{mark}{}", json_edit::rewrite(body, &old, &new));
     let shown = match masks.has_masks() {
         true => {
-            let shown = format!("{mark}{}", json::rewrite(body, &old, &becomes(input)?));
+            let shown = format!("{mark}{}", json_edit::rewrite(body, &old, &becomes(input)?));
             Some(masks.masked_display(&shown, &after))
         }
         false => None,
@@ -66,9 +60,7 @@ pub fn judge(
     let task = change_task(spot, bytes.clone(), after, None, ground)?;
     out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
     match task {
-        ToolTask::Change(write) => {
-            Ok(ToolTask::Change(Box::new(super::Write { backup: true, ..*write })))
-        }
+        ToolTask::Change(write) => Ok(ToolTask::Change(Box::new(super::Write { backup: true, ..*write }))),
         other => Ok(other),
     }
 }
@@ -106,8 +98,7 @@ fn apply_patch(input: &InputFields<'_>, old: &Value) -> Result<Value, InputError
     if let Some(set) = set {
         let Value::Object(fields) = set else { return Err(patch_error("`set` is no object")) };
         for (name, value) in fields {
-            set_at(&mut new, &path_segments(name), value.clone())
-                .map_err(|()| patch_error(name))?;
+            set_at(&mut new, &path_segments(name), value.clone()).map_err(|()| patch_error(name))?;
         }
     }
     for name in &unset {
@@ -151,9 +142,7 @@ fn set_at(into: &mut Value, steps: &[String], value: Value) -> Result<(), ()> {
 fn remove_at(from: &mut Value, steps: &[String]) -> Result<(), ()> {
     match (steps, from) {
         ([last], Value::Object(fields)) => fields.shift_remove(last).map(drop).ok_or(()),
-        ([first, rest @ ..], Value::Object(fields)) => {
-            remove_at(fields.get_mut(first).ok_or(())?, rest)
-        }
+        ([first, rest @ ..], Value::Object(fields)) => remove_at(fields.get_mut(first).ok_or(())?, rest),
         _ => Err(()),
     }
 }

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use super::change::{add_write_findings, build_change};
-use super::{Access, ResolvedPath, ToolTask, Write, content, digest, excerpt, patch, resolve_path};
-use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
+use super::change::{build_change, add_write_findings};
+use super::{Access, ResolvedPath, ToolTask, Write, content, digest, patch, excerpt, resolve_path};
+use crate::protocol::{Effect, Requires, Step, Tier, StepAction};
 use crate::safety::findings::Findings;
-use crate::safety::judge::JudgeContext;
+use crate::safety::command::JudgeContext;
 use crate::safety::{Assessment, Launch, PolicyContext};
 use crate::words::safety as words;
 
@@ -35,10 +35,8 @@ pub fn judge(id: &str, restore: &Restore, scene: PolicyContext<'_>) -> Assessmen
         Ok((spot, _)) => spot.shown.clone(),
         Err(_) => restore.path.clone(),
     };
-    let work = StepAction::Tool {
-        name: "file.restore".to_owned(),
-        input: serde_json::json!({ "path": shown }),
-    };
+    let work =
+        StepAction::Tool { name: "file.restore".to_owned(), input: serde_json::json!({ "path": shown }) };
     let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
     let task = match task {
         Ok((_, task)) => task,
@@ -48,16 +46,7 @@ pub fn judge(id: &str, restore: &Restore, scene: PolicyContext<'_>) -> Assessmen
     let risk = findings.into_risk(false);
     let cwd = ground.cwd;
     let launch = Launch::default();
-    Assessment {
-        step,
-        risk,
-        program: None,
-        cwd,
-        pieces: Vec::new(),
-        seen,
-        task: Some(task),
-        launch,
-    }
+    Assessment { step, risk, program: None, cwd, pieces: Vec::new(), seen, task: Some(task), launch }
 }
 
 fn restore_task(

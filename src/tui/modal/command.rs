@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::protocol::{Effect, Reason, Risk, Tier, StepAction};
 use crate::safety::argv;
-use crate::safety::clean::escape;
+use crate::safety::sanitize::escape;
 use crate::tui::paint::DrawContext;
 use crate::tui::{clean, paint};
 use crate::words::safety::{ELEVATES, ELEVATES_ASKED};

@@ -2,7 +2,7 @@
 //! assessed and not denied can run.
 
 use crate::protocol::{Change, Risk, Tier, StepAction};
-use crate::safety::written::{self, EditableForm};
+use crate::safety::editable::{self, EditableForm};
 use crate::tui::composer::Composer;
 use crate::words::{Lang, LocalizedText};
 
@@ -32,7 +32,7 @@ impl Editor {
     /// Begins with the step as proposed, which has been assessed already.
     pub fn new(work: &StepAction, risk: Option<&Risk>, lang: Lang) -> Editor {
         let mut field = Composer::new(Vec::new());
-        field.paste(&written::to_text(work), lang);
+        field.paste(&editable::to_text(work), lang);
         let judged = risk.map(|risk| (work.clone(), risk.clone()));
         let form = EditableForm::from_action(work);
         Editor { field, work: Ok(work.clone()), form, last_assessment: judged, change: None }

@@ -12,7 +12,7 @@ use super::command::{self, StepDetails};
 use super::on_sheet::Dialog;
 use super::sheet::DialogPage;
 use crate::protocol::{AskId, Risk, TemplateCommand, StepAction};
-use crate::safety::clean::escape;
+use crate::safety::sanitize::escape;
 use crate::tui::keys::{self, KeyAction, KeyContext};
 use crate::tui::paint::{self, DrawContext};
 use crate::tui::{clean, glyph};

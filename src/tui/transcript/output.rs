@@ -9,7 +9,7 @@ use super::diff;
 use super::markdown::bar_prefixes;
 use super::paper::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::time;
-use crate::safety::clean::{Cleaner, TextSource, clean, is_binary};
+use crate::safety::sanitize::{Cleaner, TextSource, clean, is_binary};
 use crate::tui::clean::elide_end;
 use crate::words::screen;
 

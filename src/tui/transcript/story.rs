@@ -8,7 +8,7 @@ use crate::protocol::{
     Ask, Truncation, TurnOutcome, Event, NoticeLevel, Notice, Observation, TurnOrigin, PlanItem, Question, ModelMessage,
     Requires, Risk, PageRow, Step as Proposed, Usage, StepAction,
 };
-use crate::safety::clean::{Cleaner, TextSource};
+use crate::safety::sanitize::{Cleaner, TextSource};
 use crate::tui::clean;
 use crate::words::LocalizedText;
 

@@ -10,7 +10,7 @@ use crate::words::Phrase;
 
 use super::args::ArgToken;
 use super::findings::Findings;
-use super::judge::Invocation;
+use super::command::Invocation;
 
 /// One program, or one sub-command of a program.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use crate::protocol::Tier;
 use crate::words::{LocalizedText, Phrase, prompt, safety as words};
 
 use super::rules;
-use super::table::Spec;
+use super::spec::Spec;
 
 /// One rule.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,12 +158,9 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
 
 /// All rules: first the general ones, then what any row may add, then the tables.
 pub fn rules() -> Vec<RuleId> {
-    let mut out: Vec<RuleId> = GENERAL
-        .iter()
-        .map(|(id, tier, why)| build_rule_id((*id).to_owned(), *tier, *why, "…"))
-        .collect();
-    let any =
-        OF_ANY_ROW.iter().map(|(id, tier, why)| build_rule_id(format!("*.{id}"), *tier, *why, "…"));
+    let mut out: Vec<RuleId> =
+        GENERAL.iter().map(|(id, tier, why)| build_rule_id((*id).to_owned(), *tier, *why, "…")).collect();
+    let any = OF_ANY_ROW.iter().map(|(id, tier, why)| build_rule_id(format!("*.{id}"), *tier, *why, "…"));
     out.extend(any);
     for spec in rules::all() {
         add_row_rules("", spec, &mut out);

@@ -6,7 +6,7 @@ use super::input::{InputFields, Names};
 use super::{ChoiceTask, InputError, ToolTask};
 use crate::protocol::{PlanItem, PlanState, Tier};
 use crate::safety::findings::Findings;
-use crate::safety::judge::JudgeContext;
+use crate::safety::command::JudgeContext;
 use crate::words::safety as words;
 
 const QUESTION: Names = &["question", "text", "message", "prompt"];
@@ -21,11 +21,7 @@ const MOST_ITEMS: usize = 40;
 const LONG: usize = 2_000;
 const SHORT: usize = 200;
 
-pub fn ask(
-    input: &InputFields<'_>,
-    _: &JudgeContext<'_>,
-    out: &mut Findings,
-) -> Result<ToolTask, InputError> {
+pub fn ask(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> Result<ToolTask, InputError> {
     let text = clip(input.text(QUESTION)?.trim(), LONG);
     if text.is_empty() {
         return Err(input.missing_field_error(QUESTION));
@@ -42,21 +38,14 @@ pub fn ask(
     Ok(ToolTask::Ask(ChoiceTask { text, choices, free }))
 }
 
-pub fn plan(
-    input: &InputFields<'_>,
-    _: &JudgeContext<'_>,
-    out: &mut Findings,
-) -> Result<ToolTask, InputError> {
+pub fn plan(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> Result<ToolTask, InputError> {
     let list = input.list(ITEMS)?.ok_or_else(|| input.missing_field_error(ITEMS))?;
     if list.len() > MOST_ITEMS {
         let say = words::TOO_MANY_ITEMS.with("count", list.len()).with("most", MOST_ITEMS);
         return Err(say.into());
     }
-    let items: Vec<PlanItem> = list
-        .iter()
-        .enumerate()
-        .map(|(at, value)| parse_item(at, value))
-        .collect::<Result<_, _>>()?;
+    let items: Vec<PlanItem> =
+        list.iter().enumerate().map(|(at, value)| parse_item(at, value)).collect::<Result<_, _>>()?;
     out.add("plan", Tier::L0, words::TOOL_TALKS, None, &[]);
     Ok(ToolTask::Plan(items))
 }
@@ -73,9 +62,7 @@ fn parse_item(at: usize, value: &Value) -> Result<PlanItem, InputError> {
     let state = match input.optional_text(STATE)? {
         None => PlanState::Pending,
         Some(named) => parse_state(named).ok_or_else(|| {
-            InputError::from(
-                words::PLAN_STATE.with("item", at + 1).with("found", super::excerpt(named)),
-            )
+            InputError::from(words::PLAN_STATE.with("item", at + 1).with("found", super::excerpt(named)))
         })?,
     };
     Ok(PlanItem { text, state })
