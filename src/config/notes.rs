@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::problem;
-use crate::context::notes::{self, MOST, Notes};
+use crate::context::project_instructions::{self, MOST, Notes};
 use crate::protocol::{Notice, format_bytes};
 use crate::safety::sanitize::{TextSource, clean};
 use crate::safety::{is_sensitive_name, steering};
@@ -47,7 +47,7 @@ pub fn read(folder: &Path) -> ProjectInstructions {
             Err(notice) => found.notices.push(notice(name)),
         }
     }
-    found.notes = notes::join(files);
+    found.notes = project_instructions::join(files);
     found.notices.extend(found.notes.truncated_files().map(|note| {
         let cut = format_bytes(note.bytes - note.sent);
         let say = words::NOTES_CUT.with("cut", cut).with("path", note.path.as_str());

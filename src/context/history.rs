@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::digest::{self, Digest};
+use super::shorten::{self, Digest};
 use super::size::ContextSize;
 use crate::protocol::{Message, Observation, PlanItem, PlanState};
 
@@ -204,20 +204,18 @@ impl TurnRecord {
                 *kind = of_kind;
                 said.clone_into(message);
             }
-            Some(HistoryMessage::User { .. }) | None => {
-                self.lines.push(HistoryMessage::Assistant {
-                    kind: of_kind,
-                    message: said.to_owned(),
-                    ran: Vec::new(),
-                })
-            }
+            Some(HistoryMessage::User { .. }) | None => self.lines.push(HistoryMessage::Assistant {
+                kind: of_kind,
+                message: said.to_owned(),
+                ran: Vec::new(),
+            }),
         }
     }
 
     /// The results of steps.
     pub fn add_steps(&mut self, seen: &[Observation]) {
         if let Some(HistoryMessage::Assistant { ran, .. }) = self.lines.last_mut() {
-            ran.extend(seen.iter().map(digest::run_summary));
+            ran.extend(seen.iter().map(shorten::run_summary));
         }
         self.steps.extend(seen.iter().cloned());
     }
@@ -332,7 +330,7 @@ impl History {
             line.for_each_text(|text| {
                 mask(text);
                 if text.len() > MESSAGE {
-                    *text = digest::cut_middle(text, MESSAGE);
+                    *text = shorten::cut_middle(text, MESSAGE);
                 }
             });
             if let HistoryMessage::Assistant { ran, .. } = line
@@ -367,7 +365,7 @@ impl History {
         let open = open.take(ITEMS).map(|item| {
             let mut text = item.text.replace(['\n', '\r'], " ");
             mask(&mut text);
-            digest::cut_end(&text, ITEM)
+            shorten::cut_end(&text, ITEM)
         });
         let open = open.collect();
         self.set_open_plan(OpenPlan { turn, open });
@@ -534,9 +532,7 @@ impl Summary {
 
 /// Bytes and tokens of messages, including the overhead of each.
 pub fn messages_size(messages: &[Message]) -> ContextSize {
-    messages
-        .iter()
-        .fold(ContextSize::default(), |sum, message| sum + content_size(&message.content))
+    messages.iter().fold(ContextSize::default(), |sum, message| sum + content_size(&message.content))
 }
 
 /// The overhead of a message; at least that of [`JOINT`].

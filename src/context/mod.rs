@@ -12,9 +12,9 @@
 //! | `system` | the system prompt |
 
 pub mod compact;
-pub mod digest;
+pub mod shorten;
 pub mod history;
-pub mod notes;
+pub mod project_instructions;
 pub mod size;
 pub mod system;
 pub mod window;

@@ -100,7 +100,7 @@ pub fn cut_to_fit(text: &str, room: ContextSize, cut: impl Fn(&str, usize) -> St
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::digest::cut_middle;
+    use super::super::shorten::cut_middle;
     use super::*;
 
     #[test]

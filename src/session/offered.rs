@@ -13,14 +13,12 @@ use serde_json::Value;
 
 use super::host::TurnHost;
 use super::run::Session;
-use super::script::{
-    GRACE, ScriptPlaces, call_question, display_value, script_answer, script_channels, spawn_script,
-};
-use super::scripting::{ScriptAnswer, ScriptQuestion, ScriptStore, SessionScriptHost};
+use super::script::{GRACE, ScriptPlaces, spawn_script, script_channels, call_question, script_answer, display_value};
+use super::scripting::{ScriptQuestion, ScriptStore, ScriptAnswer, SessionScriptHost};
 use crate::agent::Host as _;
-use crate::context::digest;
+use crate::context::shorten;
 use crate::protocol::{
-    Ask, AskId, Event, Notice, Observation, Outcome, Provider, Question, StepAction, Usage,
+    Ask, AskId, Event, Notice, Observation, Outcome, Provider, Question, Usage, StepAction,
 };
 use crate::safety::{Cleared, SCRIPT_TOOL};
 use crate::script::shape::Manifest;
@@ -28,8 +26,8 @@ use crate::script::shape::input::ScriptArgs;
 use crate::script::source::is_script;
 use crate::script::{LocatedError, RunRequest, ScriptEvent};
 use crate::store::Store;
-use crate::tools::{RunControl, Tool, Toolbox};
-use crate::words::{Lang, Localize, LocalizedText, Phrase, prompt, script_run, session as words};
+use crate::tools::{Tool, Toolbox, RunControl};
+use crate::words::{Lang, LocalizedText, Localize, Phrase, prompt, script_run, session as words};
 
 /// The maximum length of their list in the system prompt, in bytes.
 const BUDGET: usize = 2 * 1024;
@@ -69,7 +67,7 @@ pub(super) fn find_model_scripts(places: &ScriptPlaces) -> Vec<ModelScript> {
             let help = shape.help().filter(|_| shape.origin.trusted);
             if let Some(help) = help.filter(|help| out.iter().all(|it| it.id != help.id)) {
                 let line = help.text().lines().next().unwrap_or_default().replacen("- @", "- ", 1);
-                out.push(ModelScript { id: help.id, help: digest::cut_middle(&line, BUDGET / 4) });
+                out.push(ModelScript { id: help.id, help: shorten::cut_middle(&line, BUDGET / 4) });
             }
         }
     }
@@ -156,9 +154,7 @@ impl Session {
     pub(super) fn model_scripts(&self) -> Arc<Vec<ModelScript>> {
         match self.responder.connected.provider {
             Provider::Guide => Arc::default(),
-            Provider::OpenAi | Provider::Scripted => {
-                Arc::clone(&self.responder.extensions.scripts.model_scripts)
-            }
+            Provider::OpenAi | Provider::Scripted => Arc::clone(&self.responder.extensions.scripts.model_scripts),
         }
     }
 
@@ -219,7 +215,7 @@ impl TurnHost {
         };
         seen.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         seen.truncated = text.len() > LONGEST;
-        seen.stdout = digest::cut_middle(&text, LONGEST);
+        seen.stdout = shorten::cut_middle(&text, LONGEST);
         seen.exit_code = (seen.outcome == Outcome::Ran).then_some(i32::from(why.is_some()));
         if let Some(why) = why {
             seen.stderr = why.text(Lang::En);
@@ -230,11 +226,7 @@ impl TurnHost {
     }
 
     /// The script's printed text, and its value as text; `None` if it was stopped.
-    async fn run_to_end(
-        &mut self,
-        id: &str,
-        order: RunRequest,
-    ) -> (String, Option<Result<String, LocalizedText>>) {
+    async fn run_to_end(&mut self, id: &str, order: RunRequest) -> (String, Option<Result<String, LocalizedText>>) {
         let (told, asking, mut ears) = script_channels();
         let (policy, place, world) = self.judge.parts();
         let (cancel, stopped) = (self.context.cancel.child_token(), self.context.cancel.clone());
@@ -287,12 +279,7 @@ impl TurnHost {
         (so_far.text, came)
     }
 
-    async fn handle_script_event(
-        &mut self,
-        id: &str,
-        told: ScriptEvent,
-        so_far: &mut ScriptOutput,
-    ) {
+    async fn handle_script_event(&mut self, id: &str, told: ScriptEvent, so_far: &mut ScriptOutput) {
         match told {
             ScriptEvent::Print(value) => {
                 let text = format!("{}\n", display_value(&value));
@@ -309,10 +296,7 @@ impl TurnHost {
             ScriptEvent::Output(id, text) => self.emit(Event::StepOutput { id, text }).await,
             ScriptEvent::StepFinished(seen) => self.emit(Event::StepFinished(seen)).await,
             ScriptEvent::Note(say) => self.emit(Event::Notice(Notice::warning(say))).await,
-            ScriptEvent::Delta(_)
-            | ScriptEvent::Reasoning(_)
-            | ScriptEvent::ModelCallStarted
-            | ScriptEvent::ScriptCalled(_) => {}
+            ScriptEvent::Delta(_) | ScriptEvent::Reasoning(_) | ScriptEvent::ModelCallStarted | ScriptEvent::ScriptCalled(_) => {}
         }
     }
 
@@ -321,9 +305,7 @@ impl TurnHost {
         let lang = self.script_runner.lang;
         let question: Question = match asked {
             ScriptQuestion::Step { question, .. } => *question,
-            ScriptQuestion::Call(say) => {
-                call_question(&self.context.redactor.mask(&say.text(lang)), lang)
-            }
+            ScriptQuestion::Call(say) => call_question(&self.context.redactor.mask(&say.text(lang)), lang),
         };
         let id = AskId(self.script_runner.next_ask);
         self.script_runner.next_ask += 1;
@@ -368,10 +350,7 @@ mod tests {
         assert!(prompt.ends_with("\n- rain(place=…): tells the weather"), "{prompt}");
         assert_eq!(with_script_section("P".to_owned(), &[]), "P");
         let many: Vec<ModelScript> = (0..200)
-            .map(|n| ModelScript {
-                id: format!("s{n}"),
-                help: format!("- s{n}: {}", "x".repeat(60)),
-            })
+            .map(|n| ModelScript { id: format!("s{n}"), help: format!("- s{n}: {}", "x".repeat(60)) })
             .collect();
         let prompt = with_script_section(String::new(), &many);
         assert!(prompt.len() < BUDGET + 200 && prompt.contains("more"), "{}", prompt.len());

@@ -13,17 +13,16 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::offered::ModelScript;
-use crate::context::digest;
+use crate::context::shorten;
 use crate::library::skills::BUDGET;
 use crate::library::{ExtensionSet, Skill};
-use crate::prompt::template::{Template, TemplateForm, TemplateValues};
+use crate::prompt::template::{TemplateForm, Template, TemplateValues};
 use crate::protocol::{Observation, Outcome, Step, StepAction};
 use crate::safety::redact::Redactor;
 use crate::safety::{
-    Cleared, Contents, FileKind, Machine, OwnProgram, PathKind, Program, SKILL_TOOL, SkillInfo,
-    ToolRestriction,
+    Cleared, Contents, FileKind, PathKind, ToolRestriction, OwnProgram, Program, SKILL_TOOL, SkillInfo, Machine,
 };
-use crate::tools::{RunControl, Tool, Toolbox};
+use crate::tools::{Tool, Toolbox, RunControl};
 use crate::words::{Lang, LocalizedText, Phrase, prompt as words};
 
 /// The maximum length of a skill's text for a model, in bytes.
@@ -63,7 +62,7 @@ impl Tool for SkillTool {
             match text {
                 Ok(Ok(text)) => {
                     seen.truncated = text.len() > LONGEST;
-                    seen.stdout = digest::cut_middle(&text, LONGEST);
+                    seen.stdout = shorten::cut_middle(&text, LONGEST);
                     seen.exit_code = Some(0);
                 }
                 Ok(Err(why)) => {
@@ -104,11 +103,7 @@ fn template(skill: &Skill) -> Result<Template, LocalizedText> {
 const GUIDE: &str = include_str!("../../assets/prompts/skills.md");
 
 /// The system prompt with its section on skills: the list of skills, and those in view.
-pub(super) fn with_skill_section(
-    prompt: String,
-    library: &ExtensionSet,
-    active: &ActiveSkills,
-) -> String {
+pub(super) fn with_skill_section(prompt: String, library: &ExtensionSet, active: &ActiveSkills) -> String {
     let mut out = prompt;
     let list = library.skills.skills_prompt(BUDGET);
     if !list.is_empty() {
@@ -213,7 +208,7 @@ impl ActiveSkills {
     /// Puts a skill in view, and drops the oldest if there are too many.
     pub fn enter(&mut self, name: &str, text: &str) {
         self.0.retain(|(known, _)| known != name);
-        self.0.push((name.to_owned(), digest::cut_middle(text, PINNED)));
+        self.0.push((name.to_owned(), shorten::cut_middle(text, PINNED)));
         if self.0.len() > KEPT {
             self.0.remove(0);
         }

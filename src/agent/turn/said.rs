@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use crate::context::digest;
+use crate::context::shorten;
 use crate::context::history::{TurnRecord, ReplyKind};
 use crate::protocol::reply::{Proposal, ParsedReply, Reply};
 use crate::protocol::{Message, Observation, Outcome, Role, StepAction, streaming};
@@ -68,7 +68,7 @@ impl TurnMessages {
     /// Adds the invalid reply and its error; both are removed once a valid one arrives.
     pub fn add_repair(&mut self, text: &str, fault: &LocalizedText) {
         self.before_repair = Some(self.messages.len());
-        self.messages.push(Message::assistant(digest::cut_middle(text, FAULTY)));
+        self.messages.push(Message::assistant(shorten::cut_middle(text, FAULTY)));
         let event = json!({
             "_event": "repair",
             "fault": fault.text(Lang::En),

@@ -4,7 +4,7 @@
 //! and reported. They are the project's words, not the user's: they are marked as such and cannot
 //! change what the program allows. `config::notes` reads the files.
 
-use super::digest::cut_end;
+use super::shorten::cut_end;
 use crate::protocol::InstructionFile;
 
 /// Maximum size of all files together, in bytes.
@@ -80,10 +80,7 @@ mod tests {
         let sent: usize = notes.files.iter().map(|note| note.sent).sum();
         assert!(sent <= MOST && sent > MOST - 8, "{sent}");
         assert_eq!(notes.files[0].sent, 27_000);
-        assert_eq!(
-            notes.truncated_files().map(|note| note.path.as_str()).collect::<Vec<_>>(),
-            ["b/AGENTS.md"]
-        );
+        assert_eq!(notes.truncated_files().map(|note| note.path.as_str()).collect::<Vec<_>>(), ["b/AGENTS.md"]);
     }
 
     #[test]
