@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use avocet::config::Paths;
 use avocet::library::SearchPath;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
-use avocet::prompt::line;
+use avocet::prompt::input;
 use avocet::prompt::template::{Template, TemplateForm, TemplateValues};
 use avocet::protocol::{
     AskId, AttachmentInfo, AttachmentSize, Decision, Event, Notice, Observation, Op, Outcome,
@@ -111,8 +111,8 @@ impl PromptSession {
 
     /// A line as a surface reads and sends it.
     async fn types(&self, text: &str) {
-        let line::Intent::Message { parts } = line::parse(text) else { panic!("{text}") };
-        self.send(line::submit_op(parts, str::to_owned)).await;
+        let input::Intent::Message { parts } = input::parse(text) else { panic!("{text}") };
+        self.send(input::submit_op(parts, str::to_owned)).await;
     }
 
     /// Everything that happens until the turn is over; `decide` answers the questions.

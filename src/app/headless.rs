@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use super::ground::{self, Startup};
-use super::{answers, parts, runtime, shutdown_timeout, wait_for_session};
+use super::{answers, wait_for_session, parts, runtime, shutdown_timeout};
 use crate::cli::args::{ApprovalFlags, ResumeChoice};
 use crate::cli::kept::args::AfterFill;
 use crate::cli::print::{self, Options, PrintChannels};
@@ -12,12 +12,12 @@ use crate::cli::schema::Schema;
 use crate::cli::{Exit, input, output};
 use crate::commands;
 use crate::library::{ExtensionFileKind, ExtensionSet, fill};
-use crate::prompt::line::{self, Intent};
-use crate::protocol::{Mention, Notice, Op, Prompt, PromptPart};
+use crate::prompt::input::{self, Intent};
+use crate::protocol::{Mention, Notice, Op, PromptPart, Prompt};
 use crate::session;
 use crate::session::saved::ResumeTarget;
 use crate::signals;
-use crate::words::{Localize, LocalizedText, cli as words, library as w};
+use crate::words::{LocalizedText, Localize, cli as words, library as w};
 
 /// The turn, and its options.
 pub struct HeadlessOptions {
@@ -106,9 +106,7 @@ impl HeadlessOptions {
     /// The operation for the session.
     fn first_op(&self, ground: &Startup) -> Result<Op, Exit> {
         match &self.input {
-            HeadlessInput::Message { prompt, piped } => {
-                message_op(ground, prompt.as_deref(), *piped)
-            }
+            HeadlessInput::Message { prompt, piped } => message_op(ground, prompt.as_deref(), *piped),
             HeadlessInput::Command { name, args, then, piped } => {
                 let prompt = extension_prompt(ground, name, args, *piped)?;
                 Ok(match then {
@@ -123,7 +121,7 @@ impl HeadlessOptions {
 /// The text with the piped input after it. A name after `/` is a command here too; piped input is
 /// never parsed as one.
 fn message_op(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Exit> {
-    if let Some(Intent::Command { name, args, mentions }) = prompt.map(line::parse) {
+    if let Some(Intent::Command { name, args, mentions }) = prompt.map(input::parse) {
         if commands::find(&name).is_some_and(|command| command.name == "run") && !args.is_empty() {
             return Ok(commands::run_op(&args));
         }
@@ -137,13 +135,13 @@ fn message_op(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op,
     }
     let read = || input::read(io::stdin().lock()).map_err(|error| ground.fail_io(&error));
     let piped = if piped { Some(read()?.text) } else { None };
-    let parts = match prompt.map(line::parse) {
+    let parts = match prompt.map(input::parse) {
         Some(Intent::Message { parts }) => parts,
         Some(Intent::Shell { .. } | Intent::Command { .. } | Intent::Empty) | None => {
             prompt.map(|text| PromptPart::Text(text.to_owned())).into_iter().collect()
         }
     };
-    let whole = input::join_message(Some(&line::text_of(&parts)), piped.as_deref());
+    let whole = input::join_message(Some(&input::text_of(&parts)), piped.as_deref());
     let Some(shown) = whole else {
         let notice = Notice::error(words::NO_PROMPT).with_hint(words::NO_PROMPT_HINT);
         return Err(ground.fail(&notice, Exit::WrongUse));
@@ -166,17 +164,9 @@ fn mention(part: PromptPart) -> Option<Mention> {
 }
 
 /// The prompt of a user's command or skill.
-fn extension_prompt(
-    ground: &Startup,
-    name: &str,
-    args: &str,
-    piped: bool,
-) -> Result<Box<Prompt>, Exit> {
+fn extension_prompt(ground: &Startup, name: &str, args: &str, piped: bool) -> Result<Box<Prompt>, Exit> {
     let wrong = |say: LocalizedText| ground.fail(&Notice::error(say), Exit::WrongUse);
-    let library = ExtensionSet::load_kinds(
-        &ground.search_path(),
-        &[ExtensionFileKind::Command, ExtensionFileKind::Skill],
-    );
+    let library = ExtensionSet::load_kinds(&ground.search_path(), &[ExtensionFileKind::Command, ExtensionFileKind::Skill]);
     let mut prompt = fill::by_name(&library, name, args).map_err(wrong)?;
     if !piped {
         return Ok(Box::new(prompt));

@@ -8,7 +8,7 @@
 use super::pieces::tier_phrase;
 use super::{Clean, Exit, shown};
 use crate::commands::{self, UiAction, CommandContext, CommandOutcome, Surface};
-use crate::prompt::line::{self, Intent};
+use crate::prompt::input::{self, Intent};
 use crate::protocol::{
     Ask, AskId, AttachmentInfo, Extensions, Change, Decision, TurnOutcome, Event, ExportFormat, SessionInfo, NoticeLevel,
     Mention, Notice, Observation, Op, Outcome as Came, Page, PlanItem, PlanState, ModelMessage, Report,
@@ -239,9 +239,9 @@ impl PlainSession {
     }
 
     fn enter_line(&mut self, text: &str) -> Vec<PlainEffect> {
-        match line::parse(text) {
+        match input::parse(text) {
             Intent::Empty => self.prompt(),
-            Intent::Message { parts } => vec![PlainEffect::Send(line::submit_op(parts, str::to_owned))],
+            Intent::Message { parts } => vec![PlainEffect::Send(input::submit_op(parts, str::to_owned))],
             Intent::Shell { line, keep } => vec![PlainEffect::Send(Op::Shell { line, keep })],
             Intent::Command { name, args, mentions } => {
                 self.command(&format!("/{name} {args}"), mentions)

@@ -2,6 +2,6 @@
 //! to plain data; files and processes are handled later, elsewhere.
 
 pub mod args;
-pub mod line;
+pub mod input;
 pub mod mention;
 pub mod template;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::draft::SavedDraft;
-use crate::prompt::line;
+use crate::prompt::input;
 use crate::protocol::{PromptPart, Prompt};
 use crate::tui::files::{FileMatches, FileMatch, MatchCoverage};
 
@@ -89,7 +89,7 @@ fn a_draft_is_restored_and_a_first_message_leaves_it() {
 
 /// A message with the files it names.
 fn prompt_with_files(shown: &str, files: &[&str]) -> Vec<ScreenEffect> {
-    let line::Intent::Message { parts } = line::parse(shown) else { panic!("{shown}") };
+    let input::Intent::Message { parts } = input::parse(shown) else { panic!("{shown}") };
     let named = parts.iter().filter_map(|part| match part {
         PromptPart::Mention { mention, .. } => Some(mention.path.as_str()),
         _ => None,
@@ -110,7 +110,7 @@ fn a_file_named_in_a_paste_is_plain_text() {
 }
 
 fn prompt_with_paste(shown: &str, pasted: &str) -> Vec<ScreenEffect> {
-    let line::Intent::Message { parts } = line::parse_with_pastes(shown, &[pasted.into()]) else {
+    let input::Intent::Message { parts } = input::parse_with_pastes(shown, &[pasted.into()]) else {
         panic!("{shown}")
     };
     assert_eq!(parts.len(), 2, "{parts:?}");
