@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use avocet::config::strict::TomlValue;
+use avocet::config::toml_schema::TomlValue;
 use avocet::config::{
     Environment, Loaded, Paths, ProviderSetting, SettingsLayer, Sources, edit, load,
     paths::project_files,

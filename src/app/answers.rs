@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 
 use super::ground::Startup;
 use super::runtime;
-use crate::cli::args::{self, CompletionShell, ConfigCommand};
+use crate::cli::args::{self, ConfigCommand, CompletionShell};
 use crate::cli::doctor::{self, DoctorFindings, Terminal};
 use crate::cli::model::ModelListing;
 use crate::cli::report::{self, Printer};
@@ -66,12 +66,7 @@ pub fn policy(ground: &Startup, asked: &args::PolicyCommand, json: bool) -> Exit
     }
 }
 
-fn print_verdict(
-    ground: &Startup,
-    work: &StepAction,
-    scene: PolicyContext<'_>,
-    json: bool,
-) -> Exit {
+fn print_verdict(ground: &Startup, work: &StepAction, scene: PolicyContext<'_>, json: bool) -> Exit {
     let lang = ground.lang();
     let text = match json {
         true => policy::explain_json(work, scene, lang).to_string(),
@@ -138,9 +133,7 @@ pub fn session(ground: &Startup, asked: &args::SessionCommand, json: bool) -> Ex
                 session::SessionAnswer::Page(page) => print_rows(ground, &page.rows, false),
                 session::SessionAnswer::Out(text) => print_text(ground, &clean(&text)),
                 session::SessionAnswer::Written => exit_after_writing(ground, Ok(())),
-                session::SessionAnswer::WriteFailed(error) => {
-                    exit_after_writing(ground, Err(error))
-                }
+                session::SessionAnswer::WriteFailed(error) => exit_after_writing(ground, Err(error)),
                 session::SessionAnswer::Messages(said) => {
                     said.into_iter().for_each(|say| {
                         ground.fail(&Notice::info(say), Exit::Done);
@@ -155,10 +148,7 @@ pub fn session(ground: &Startup, asked: &args::SessionCommand, json: bool) -> Ex
 
 /// The session that a run without a screen resumes. No user would see a failure later, so it is
 /// checked before the start.
-pub fn session_to_resume(
-    ground: &Startup,
-    take: &args::ResumeChoice,
-) -> Result<String, Box<(Notice, Exit)>> {
+pub fn session_to_resume(ground: &Startup, take: &args::ResumeChoice) -> Result<String, Box<(Notice, Exit)>> {
     let failed = |error: StoreError| Box::new((Notice::error(error.localized()), Exit::Failed));
     let store = ground.store();
     let folder = ground.folder.display().to_string();
@@ -171,12 +161,10 @@ pub fn session_to_resume(
             return Err(Box::new((Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse)));
         }
         args::ResumeChoice::Id(id) => disk.find(id).map_err(failed)?,
-        args::ResumeChoice::Last => {
-            disk.last_in_folder(&folder).map_err(failed)?.ok_or_else(|| {
-                let notice = Notice::error(words::NONE_TO_CONTINUE.with("folder", folder));
-                Box::new((notice.with_hint(words::NONE_TO_CONTINUE_HINT), Exit::WrongUse))
-            })?
-        }
+        args::ResumeChoice::Last => disk.last_in_folder(&folder).map_err(failed)?.ok_or_else(|| {
+            let notice = Notice::error(words::NONE_TO_CONTINUE.with("folder", folder));
+            Box::new((notice.with_hint(words::NONE_TO_CONTINUE_HINT), Exit::WrongUse))
+        })?,
     };
     match store.lock(&known.id).map_err(StoreError::from).map_err(failed)? {
         Some(_free) => Ok(known.id),
@@ -266,16 +254,12 @@ fn ineffective_rules(
     let policy = loaded.settings.policy();
     let place = policy::workspace_in(folder, home, true, world);
     let scene = PolicyContext { policy: &policy, place: &place, world };
-    policy
-        .allowed
-        .iter()
-        .filter_map(|rule| crate::safety::why_never_applies(rule, None, scene))
-        .collect()
+    policy.allowed.iter().filter_map(|rule| crate::safety::why_never_applies(rule, None, scene)).collect()
 }
 
 /// The instructions for agents in a trusted folder.
 fn instruction_files(folder: &Path, trusted: bool) -> Vec<InstructionFile> {
-    let found = trusted.then(|| crate::config::notes::read(folder));
+    let found = trusted.then(|| crate::config::project_instructions::read(folder));
     found.map_or_else(Vec::new, |found| found.notes.files)
 }
 

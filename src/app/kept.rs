@@ -4,20 +4,18 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use super::answers::{print_rows, print_text};
+use super::answers::{print_text, print_rows};
 use super::ground::{self, Startup};
 use super::runtime;
 use crate::cli::input::{self, Confirmation};
 use crate::cli::kept;
 use crate::cli::kept::args::{ExtensionAction, Sampling, Texts};
 use crate::cli::{Exit, output, report};
-use crate::library::{
-    ExtensionFileKind, ExtensionSet, LoadState, LoadedFile, examples, saved, skill,
-};
+use crate::library::{LoadedFile, ExtensionFileKind, ExtensionSet, LoadState, examples, saved, skill};
 use crate::library::{Maker, Owner};
 use crate::protocol::Notice;
 use crate::tools::exec::editor::Editing;
-use crate::words::{Localize, LocalizedText, library as w};
+use crate::words::{LocalizedText, Localize, library as w};
 
 /// The options of the subcommand.
 #[derive(Clone, Copy, Debug)]
@@ -27,19 +25,10 @@ pub struct ExtensionOptions {
 }
 
 /// Carries out a subcommand about one kind of file.
-pub fn run(
-    ground: &Startup,
-    kind: ExtensionFileKind,
-    asked: ExtensionAction,
-    how: ExtensionOptions,
-) -> Exit {
+pub fn run(ground: &Startup, kind: ExtensionFileKind, asked: ExtensionAction, how: ExtensionOptions) -> Exit {
     ground.report_problems();
     // Whether a command has the same name matters for a skill.
-    let kinds: &[ExtensionFileKind] = if kind == ExtensionFileKind::Skill {
-        &[ExtensionFileKind::Command, ExtensionFileKind::Skill]
-    } else {
-        &[kind]
-    };
+    let kinds: &[ExtensionFileKind] = if kind == ExtensionFileKind::Skill { &[ExtensionFileKind::Command, ExtensionFileKind::Skill] } else { &[kind] };
     let library = ExtensionSet::load_kinds(&ground.search_path(), kinds);
     let named = |name: &str| {
         kept::find(&library, kind, name)
@@ -51,14 +40,10 @@ pub fn run(
         }
         ExtensionAction::List => Ok(print_rows(ground, &kept::rows(&library, kind), false)),
         ExtensionAction::Show(name) => named(&name).map(|file| show(ground, &library, file, how)),
-        ExtensionAction::New { name, texts, sampling } => {
-            Ok(create(ground, kind, &name, &texts, &sampling))
-        }
+        ExtensionAction::New { name, texts, sampling } => Ok(create(ground, kind, &name, &texts, &sampling)),
         ExtensionAction::Edit(name) => named(&name).map(|file| edit(ground, file)),
         ExtensionAction::Delete(name) => named(&name).map(|file| delete(ground, file, how)),
-        ExtensionAction::Check(name) if name.contains('/') => {
-            Ok(check_path(ground, Path::new(&name)))
-        }
+        ExtensionAction::Check(name) if name.contains('/') => Ok(check_path(ground, Path::new(&name))),
         ExtensionAction::Check(name) => named(&name).map(|file| check(ground, file)),
     };
     done.unwrap_or_else(|exit| exit)
@@ -81,17 +66,12 @@ fn report_info(ground: &Startup, say: LocalizedText) -> Exit {
 }
 
 /// Prints the file unchanged; its path goes to standard error.
-fn show(
-    ground: &Startup,
-    library: &ExtensionSet,
-    file: &LoadedFile,
-    how: ExtensionOptions,
-) -> Exit {
+fn show(ground: &Startup, library: &ExtensionSet, file: &LoadedFile, how: ExtensionOptions) -> Exit {
     if how.json {
         let json = kept::show_json(library, file, ground.lang());
         return print_text(ground, &format!("{json}\n"));
     }
-    let text = match crate::config::saved::read(&file.path) {
+    let text = match crate::config::atomic_file::read(&file.path) {
         Ok(text) => text.unwrap_or_default(),
         Err(fault) => {
             let problem = crate::config::ConfigDiagnostic::of_file(&file.path, fault);
@@ -108,13 +88,7 @@ fn show(
     print_text(ground, &format!("{text}{end}"))
 }
 
-fn create(
-    ground: &Startup,
-    kind: ExtensionFileKind,
-    name: &str,
-    texts: &Texts,
-    sampling: &Sampling,
-) -> Exit {
+fn create(ground: &Startup, kind: ExtensionFileKind, name: &str, texts: &Texts, sampling: &Sampling) -> Exit {
     // An invalid name is reported before the user writes the file.
     let file = match saved::file_path(&ground.paths, kind, name) {
         Ok(file) => file,
@@ -146,10 +120,9 @@ fn create(
         },
     };
     match saved::create(&ground.paths, kind, name, &text) {
-        Ok(file) => report_info(
-            ground,
-            w::MADE.with("kind", kind.phrase()).with("file", file.display().to_string()),
-        ),
+        Ok(file) => {
+            report_info(ground, w::MADE.with("kind", kind.phrase()).with("file", file.display().to_string()))
+        }
         Err(why) => report_error(ground, why),
     }
 }
@@ -157,13 +130,10 @@ fn create(
 const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
 fn edit(ground: &Startup, file: &LoadedFile) -> Exit {
-    let text = match crate::config::saved::read(&file.path) {
+    let text = match crate::config::atomic_file::read(&file.path) {
         Ok(text) => text.unwrap_or_default(),
         Err(fault) => {
-            return report_error(
-                ground,
-                crate::config::ConfigDiagnostic::of_file(&file.path, fault).localized(),
-            );
+            return report_error(ground, crate::config::ConfigDiagnostic::of_file(&file.path, fault).localized());
         }
     };
     let check = |text: &str| saved::check(file.kind, file.owner, &file.path, text);
@@ -228,8 +198,7 @@ fn delete(ground: &Startup, file: &LoadedFile, how: ExtensionOptions) -> Exit {
         },
         Confirmation::No => ground.fail(&Notice::info(w::NOT_DELETED_NO), Exit::Blocked),
         Confirmation::NoUser => {
-            let notice =
-                Notice::error(w::DELETE_NOBODY.with("file", shown)).with_hint(w::DELETE_HOW);
+            let notice = Notice::error(w::DELETE_NOBODY.with("file", shown)).with_hint(w::DELETE_HOW);
             ground.fail(&notice, Exit::Blocked)
         }
     }

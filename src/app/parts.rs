@@ -9,25 +9,25 @@ use super::reach::{self, ModelConnector};
 use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
-use crate::config::trust::{FolderTrust, TrustLevel};
-use crate::config::{problem, saved, toolchain, trust};
+use crate::config::trust::{TrustLevel, FolderTrust};
+use crate::config::{diagnostic, atomic_file, toolchain, trust};
 use crate::context::window::Bounds;
 use crate::disk::beside;
 use crate::library::bot;
 use crate::model::exposed_host;
-use crate::protocol::{Notice, SessionInfo};
+use crate::protocol::{SessionInfo, Notice};
 use crate::safety::redact::{self, Redactor, is_random, is_secret_name};
 use crate::safety::{Limit, Policy, PolicyRule};
 use crate::session::library::ExtensionCache;
 use crate::session::saved::{Persistence, Replay};
 use crate::session::trust::{TrustAnswer, TrustPrompt};
-use crate::session::{Callbacks, ModelAccess, Persona, RuleChange, Security, SessionConfig, rules};
-use crate::tools::exec::{Exec, Setup, StepLimits};
-use crate::tools::sandbox::{Sandbox, SandboxPaths};
+use crate::session::{Security, RuleChange, SessionConfig, Persona, ModelAccess, Callbacks, rules};
+use crate::tools::exec::{Exec, StepLimits, Setup};
+use crate::tools::sandbox::{SandboxPaths, Sandbox};
 use crate::tools::seen::ReadTracker;
 use crate::tools::world::{self, System};
 use crate::tools::{Tool, Toolbox, branch, file, talk};
-use crate::words::{Localize, LocalizedText, session as words};
+use crate::words::{LocalizedText, Localize, session as words};
 
 /// The user interface that the session is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,11 +56,7 @@ fn sweep(ground: &Startup) {
 }
 
 /// Builds everything; nothing is connected, started or searched for yet.
-pub fn build(
-    ground: &Startup,
-    bot: Option<&str>,
-    surface: SessionPurpose,
-) -> Result<SessionConfig, StartError> {
+pub fn build(ground: &Startup, bot: Option<&str>, surface: SessionPurpose) -> Result<SessionConfig, StartError> {
     let settings = &ground.loaded.settings;
     let fail = |say: LocalizedText, exit| StartError {
         notice: Box::new(Notice::error(say)),
@@ -69,9 +65,8 @@ pub fn build(
     };
     let persona = persona(ground, bot).map_err(|say| fail(say, Exit::WrongUse))?;
     let knowledge = ModelConnector::new(ground);
-    let first = knowledge
-        .initial_model(settings.mode, settings.lang)
-        .map_err(|say| fail(say, Exit::WrongUse))?;
+    let first =
+        knowledge.initial_model(settings.mode, settings.lang).map_err(|say| fail(say, Exit::WrongUse))?;
     let no_model = settings.connection.is_none();
     let redactor = Arc::new(redactor(ground, surface != SessionPurpose::Script));
     let desk = file::FileToolState {
@@ -80,10 +75,7 @@ pub fn build(
         journal: Some(Arc::new(file::Journal::new(&ground.paths.journals()))),
     };
     sweep(ground);
-    let world = ground
-        .system()
-        .with_read_tracker(desk.read_tracker.clone())
-        .with_secrets(Arc::clone(&redactor));
+    let world = ground.system().with_read_tracker(desk.read_tracker.clone()).with_secrets(Arc::clone(&redactor));
     let tools = tools(ground, &world, &redactor, &desk);
     let (mut guard, said) = build_security(ground, world, redactor);
     let untrusted = match surface {
@@ -103,28 +95,18 @@ pub fn build(
         exposed: exposed_key_host(ground).unwrap_or_default(),
         ..session_info(ground, &tools, &guard.policy, bot)
     };
-    let said = said
-        .into_iter()
-        .chain(ground.trust.store_error.clone())
-        .chain(ground.temp.fallback_warning());
+    let said = said.into_iter().chain(ground.trust.store_error.clone()).chain(ground.temp.fallback_warning());
     let mut greeting: Vec<Notice> = said.map(Notice::warning).chain(untrusted).collect();
     greeting.extend(exposed_key_notice(ground));
     if no_model && surface == SessionPurpose::Print {
         greeting.push(Notice::info(words::GUIDE).with_hint(words::GUIDE_HINT));
     }
-    let discover = (no_model && surface == SessionPurpose::Screen)
-        .then(|| reach::discover_servers(ground.environment.clone()));
-    let ways = Callbacks {
-        connect: knowledge.into_connect(),
-        doctor: super::answers::doctor_page(ground),
-    };
+    let discover =
+        (no_model && surface == SessionPurpose::Screen).then(|| reach::discover_servers(ground.environment.clone()));
+    let ways = Callbacks { connect: knowledge.into_connect(), doctor: super::answers::doctor_page(ground) };
     let keep = match surface {
-        SessionPurpose::Screen => {
-            Persistence { store: ground.store(), resume: None, replay: Replay::All }
-        }
-        SessionPurpose::Print => {
-            Persistence { store: ground.store(), resume: None, replay: Replay::Nothing }
-        }
+        SessionPurpose::Screen => Persistence { store: ground.store(), resume: None, replay: Replay::All },
+        SessionPurpose::Print => Persistence { store: ground.store(), resume: None, replay: Replay::Nothing },
         // An expansion that is not sent, or a script, is not a conversation.
         SessionPurpose::Render | SessionPurpose::Script => Persistence::in_memory(),
     };
@@ -134,18 +116,7 @@ pub fn build(
     let reach = ModelAccess { first, discover, callbacks: ways };
     let bounds = Bounds::default();
     let approves_pieces = false;
-    Ok(SessionConfig {
-        info: facts,
-        model_access: reach,
-        security: guard,
-        tools,
-        persona,
-        persistence: keep,
-        extensions: kept,
-        bounds,
-        opening_notices: greeting,
-        approves_template_commands: approves_pieces,
-    })
+    Ok(SessionConfig { info: facts, model_access: reach, security: guard, tools, persona, persistence: keep, extensions: kept, bounds, opening_notices: greeting, approves_template_commands: approves_pieces })
 }
 
 fn persona(ground: &Startup, bot: Option<&str>) -> Result<Persona, LocalizedText> {
@@ -172,12 +143,12 @@ pub fn redactor(ground: &Startup, keeps: bool) -> Redactor {
 /// resumed gets the same mask; the secrets themselves are never saved.
 fn salt(ground: &Startup, keeps: bool) -> [u8; 16] {
     let file = ground.paths.mask_key();
-    let kept = saved::read(&file).ok().flatten();
+    let kept = atomic_file::read(&file).ok().flatten();
     let kept = kept.unwrap_or_else(|| {
         let fresh = format!("{:032x}", fastrand::u128(..));
         if keeps && ground.saves {
             // Without the file, masks are valid for this run only.
-            let _ = saved::create(&file, &fresh);
+            let _ = atomic_file::create(&file, &fresh);
         }
         fresh
     });
@@ -195,12 +166,7 @@ fn exposed_key_notice(ground: &Startup) -> Option<Notice> {
     Some(notice.with_hint(words::KEY_IN_THE_OPEN_HINT))
 }
 
-fn tools(
-    ground: &Startup,
-    world: &System,
-    redactor: &Arc<Redactor>,
-    desk: &file::FileToolState,
-) -> Toolbox {
+fn tools(ground: &Startup, world: &System, redactor: &Arc<Redactor>, desk: &file::FileToolState) -> Toolbox {
     let settings = &ground.loaded.settings;
     let own_keys = settings.connection.iter().map(|connection| connection.key_variable.clone());
     let exec = Exec::new(Setup {
@@ -230,8 +196,7 @@ fn tools(
         redactor: Some(Arc::clone(redactor)),
         lang: settings.lang,
     });
-    let exec =
-        exec.with_sandbox(Arc::new(sandbox(ground, world))).with_exit_token(ground.leaving.clone());
+    let exec = exec.with_sandbox(Arc::new(sandbox(ground, world))).with_exit_token(ground.leaving.clone());
     let exec = exec.with_step_watch(Arc::new(ground.watchdog.clone()));
     let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(exec.clone()), exec.plugins()];
     tools.extend(file::all(desk));
@@ -271,11 +236,7 @@ pub fn sandbox_paths(ground: &Startup, world: &System) -> SandboxPaths {
 }
 
 /// The policy with the rules remembered for this folder, and the way to remember more.
-fn build_security(
-    ground: &Startup,
-    world: System,
-    redactor: Arc<Redactor>,
-) -> (Security, Option<LocalizedText>) {
+fn build_security(ground: &Startup, world: System, redactor: Arc<Redactor>) -> (Security, Option<LocalizedText>) {
     let mut policy = ground.loaded.settings.policy();
     let (mut approvals, said) = Approvals::open(&ground.paths.approvals(), &ground.folder);
     policy.allowed.extend(approvals.rules_without_terms());
@@ -293,7 +254,7 @@ fn build_security(
                 RuleChange::Keep(terms) => approvals.remember(Side::Allowed, &rule, terms.as_ref()),
                 RuleChange::Forget => approvals.forget(&rule),
             };
-            done.map_err(|error| problem::io_reason(&error))
+            done.map_err(|error| diagnostic::io_reason(&error))
         }),
         trust: TrustPrompt::without_question(),
     };
@@ -325,10 +286,10 @@ fn trust_prompt(ground: &Startup) -> TrustPrompt {
                 TrustAnswer::Untrusted => TrustLevel::ReadOnly,
             };
             let below = above.as_ref().filter(|_| given == TrustAnswer::Parent);
-            let done = below
-                .map_or(Ok(()), |above| kept.set(above, &trust::survey(above), TrustLevel::Below));
+            let done =
+                below.map_or(Ok(()), |above| kept.set(above, &trust::survey(above), TrustLevel::Below));
             let done = done.and_then(|()| kept.set(&folder, &survey, level));
-            done.map_err(|error| problem::io_reason(&error))
+            done.map_err(|error| diagnostic::io_reason(&error))
         }),
         open_question: None,
         mark_sandbox_warning: Box::new(|| false),
@@ -354,12 +315,7 @@ fn untrusted_notice(ground: &Startup) -> Option<Notice> {
     (!ground.trusted).then(|| Notice::info(words::TRUST_HELD_BACK).with_hint(how))
 }
 
-fn session_info(
-    ground: &Startup,
-    tools: &Toolbox,
-    policy: &Policy,
-    bot: Option<&str>,
-) -> SessionInfo {
+fn session_info(ground: &Startup, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -> SessionInfo {
     let settings = &ground.loaded.settings;
     let shown = |rules: &[PolicyRule]| rules.iter().map(ToString::to_string).collect();
     SessionInfo {

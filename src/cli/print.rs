@@ -201,7 +201,7 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
             Ok(()) => None,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Some(Exit::Done),
             Err(error) => {
-                let why = crate::config::problem::io_reason(&error);
+                let why = crate::config::diagnostic::io_reason(&error);
                 self.tell(&StderrLine::Notice(Notice::error(w::OUT_LOST.with("why", why))));
                 Some(Exit::Failed)
             }

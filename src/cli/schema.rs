@@ -6,8 +6,8 @@ use std::path::Path;
 use boon::{Compiler, Draft, SchemaIndex, Schemas, ValidationError};
 use serde_json::Value;
 
-use crate::config::{problem::ConfigError, saved};
-use crate::words::{Localize, LocalizedText, cli as w};
+use crate::config::{diagnostic::ConfigError, atomic_file};
+use crate::words::{LocalizedText, Localize, cli as w};
 
 /// A schema that is ready to check answers.
 pub struct Schema {
@@ -30,7 +30,7 @@ impl Localize for SchemaError {
 impl Schema {
     pub fn read(file: &Path) -> Result<Schema, SchemaError> {
         let name = file.display().to_string();
-        let text = match saved::read(file) {
+        let text = match atomic_file::read(file) {
             Ok(Some(text)) => text,
             Ok(None) => return Err(unreadable(&name, crate::words::config::IO_NOT_FOUND)),
             Err(ConfigError::Unreadable { why }) => return Err(unreadable(&name, why)),

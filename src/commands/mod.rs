@@ -6,9 +6,9 @@
 //! which is data: it does not depend on a surface and never calls the session. The model cannot see
 //! or call any of this.
 
-use crate::config::near;
+use crate::config::suggest;
 pub use crate::protocol::PageRow;
-use crate::protocol::{Extensions, Notice, Op, SessionInfo};
+use crate::protocol::{Extensions, SessionInfo, Notice, Op};
 use crate::words::{Lang, LocalizedText, Phrase};
 
 mod complete;
@@ -25,7 +25,7 @@ mod tests;
 pub use complete::{Candidate, complete, typed_folder};
 pub use dispatch::{dispatch, dispatch_over_question, find};
 pub use help::{by_category, page as help_page, readme_table};
-pub use kept::{NO_BOT, bots_page, omitted_skill_rows, run_op, sections as kept_sections};
+pub use kept::{NO_BOT, bots_page, run_op, sections as kept_sections, omitted_skill_rows};
 
 /// Every name and alias of the table.
 pub fn built_in_names() -> Vec<&'static str> {
@@ -161,11 +161,10 @@ impl Availability {
             (Availability::Everywhere, _)
             | (Availability::LocalOnly | Availability::LocalUnless(_), Surface::Local)
             | (Availability::GatewayOnly, Surface::Gateway { .. }) => true,
-            (Availability::LocalOnly, Surface::Gateway { .. })
-            | (Availability::GatewayOnly, Surface::Local) => false,
-            (Availability::LocalUnless(setting), Surface::Gateway { open }) => {
-                open.contains(&setting)
+            (Availability::LocalOnly, Surface::Gateway { .. }) | (Availability::GatewayOnly, Surface::Local) => {
+                false
             }
+            (Availability::LocalUnless(setting), Surface::Gateway { open }) => open.contains(&setting),
         }
     }
 }
@@ -263,7 +262,7 @@ fn refusal<'a>(
     known: impl IntoIterator<Item = &'a str>,
     otherwise: impl Into<LocalizedText>,
 ) -> CommandOutcome {
-    let near = near::nearest(name, known);
+    let near = suggest::nearest(name, known);
     let notice = Notice::error(say.with("name", shorten(name)));
     let near: Vec<String> = near.iter().map(|name| format!("`{lead}{name}`")).collect();
     CommandOutcome::Say(match near.is_empty() {

@@ -15,7 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::saved;
+use super::atomic_file;
 use crate::protocol::Effect;
 use crate::safety::{Grant, Pinned, PolicyRule, Terms};
 use crate::words::{self, LocalizedText};
@@ -138,8 +138,7 @@ impl Approvals {
     /// Remembers a rule and removes it from the opposite list. Writes nothing if it is already
     /// there.
     pub fn remember(&mut self, side: Side, rule: &str, terms: Option<&Terms>) -> io::Result<()> {
-        let given =
-            terms.map(|terms| GrantTerms::from_terms(terms, Path::new(&self.contents.folder)));
+        let given = terms.map(|terms| GrantTerms::from_terms(terms, Path::new(&self.contents.folder)));
         let row = ApprovalRow { rule: rule.to_owned(), given };
         self.change(|ApprovalsFile { allowed, denied, .. }| {
             if rule.trim().is_empty() || rule.len() > LONGEST {
@@ -172,7 +171,7 @@ impl Approvals {
 
     /// Changes the current contents of the file, which another window may have written.
     fn change(&mut self, change: impl Fn(&mut ApprovalsFile) -> bool) -> io::Result<()> {
-        let _lock = saved::lock(&self.file)?;
+        let _lock = atomic_file::lock(&self.file)?;
         if let Ok(Some(read)) = self.read() {
             self.contents = read.contents;
         }
@@ -181,7 +180,7 @@ impl Approvals {
 
     /// The contents of the file; `Err`: it cannot be read.
     fn read(&self) -> Result<Option<ParsedApprovals>, ()> {
-        match saved::read(&self.file) {
+        match atomic_file::read(&self.file) {
             Ok(None) => Ok(None),
             Ok(Some(text)) => parse(&text, &self.contents.folder).map(Some).ok_or(()),
             Err(_) => Err(()),
@@ -194,7 +193,7 @@ impl Approvals {
             fs::rename(&self.file, self.file.with_extension("broken"))?;
         }
         let text = serde_json::to_string_pretty(&self.contents)?;
-        saved::write(&self.file, &format!("{text}\n"))
+        atomic_file::write(&self.file, &format!("{text}\n"))
     }
 }
 
@@ -202,10 +201,8 @@ impl GrantTerms {
     fn from_terms(terms: &Terms, folder: &Path) -> GrantTerms {
         let inside =
             |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into();
-        let named = |pinned: &Pinned| PinnedFile {
-            path: inside(&pinned.path),
-            sha256: pinned.digest.clone(),
-        };
+        let named =
+            |pinned: &Pinned| PinnedFile { path: inside(&pinned.path), sha256: pinned.digest.clone() };
         GrantTerms {
             cwd: inside(&terms.folder),
             reasons: terms.reasons.clone(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::saved;
+use super::atomic_file;
 use crate::disk::private_folder;
 
 /// A draft with a larger file is not saved, in bytes: a message takes less.
@@ -78,7 +78,7 @@ pub fn claim(store: &Path, folder: &Path) -> Option<DraftSlot> {
 
 /// An error: another window has it. If nothing can be locked, no window has it.
 fn lock(path: &Path) -> Result<Option<File>, ()> {
-    let opened = path.parent().map_or(Ok(()), private_folder).and_then(|()| saved::append(path));
+    let opened = path.parent().map_or(Ok(()), private_folder).and_then(|()| atomic_file::append(path));
     let Ok(file) = opened else { return Ok(None) };
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
@@ -112,7 +112,7 @@ pub fn save(file: &Path, now: &SavedDraft) -> io::Result<()> {
             other => other,
         };
     }
-    saved::write(file, &serialize(now)?)
+    atomic_file::write(file, &serialize(now)?)
 }
 
 /// Saves a draft that changes soon, without waiting for the disk.
@@ -123,7 +123,7 @@ pub fn save_unsynced(file: &Path, now: &SavedDraft) -> io::Result<()> {
     if now.is_empty() {
         return save(file, now);
     }
-    saved::write_unsynced(file, &serialize(now)?)
+    atomic_file::write_unsynced(file, &serialize(now)?)
 }
 
 fn serialize(draft: &SavedDraft) -> io::Result<String> {
@@ -187,17 +187,10 @@ mod tests {
         save(&second.file, &SavedDraft::from_text("two")).unwrap();
         drop(second);
         let third = claim(&store, folder).unwrap();
-        assert_eq!(
-            read(&third.file),
-            SavedDraft::from_text("two"),
-            "not what another window writes"
-        );
+        assert_eq!(read(&third.file), SavedDraft::from_text("two"), "not what another window writes");
         drop((first, third));
         let (a, b) = (claim(&store, folder).unwrap(), claim(&store, folder).unwrap());
-        assert_eq!(
-            (read(&a.file), read(&b.file)),
-            (SavedDraft::from_text("one"), SavedDraft::from_text("two"))
-        );
+        assert_eq!((read(&a.file), read(&b.file)), (SavedDraft::from_text("one"), SavedDraft::from_text("two")));
     }
 
     #[test]

@@ -9,10 +9,10 @@ use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 
 use super::keys::KEYS;
-use super::problem::{self, ConfigDiagnostic, ConfigError, DiagnosticSource, Mismatch};
-use super::saved;
-use super::strict::{self, SettingKey, TomlValue};
-use crate::words::{self, Localize, LocalizedText};
+use super::diagnostic::{self, ConfigError, Mismatch, ConfigDiagnostic, DiagnosticSource};
+use super::atomic_file;
+use super::toml_schema::{self, SettingKey, TomlValue};
+use crate::words::{self, LocalizedText, Localize};
 
 /// Why a key was not changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -68,8 +68,7 @@ pub fn set(file: &Path, key: &str, value: &str) -> Result<TomlValue, EditError> 
     let value = check(key, value)?;
     let _lock = lock(file)?;
     let mut document = open(file)?;
-    insert_value(document.as_table_mut(), key, &value)
-        .map_err(|fault| not_a_table(file, key, fault))?;
+    insert_value(document.as_table_mut(), key, &value).map_err(|fault| not_a_table(file, key, fault))?;
     save(file, &document)?;
     Ok(value)
 }
@@ -88,8 +87,8 @@ pub fn unset(file: &Path, key: &str) -> Result<bool, EditError> {
 
 /// The row of a key; the error names the nearest one.
 pub fn find(key: &str) -> Result<&'static SettingKey, EditError> {
-    strict::find(KEYS, key)
-        .ok_or_else(|| EditError::NoKey { key: key.to_owned(), near: strict::nearest(KEYS, key) })
+    toml_schema::find(KEYS, key)
+        .ok_or_else(|| EditError::NoKey { key: key.to_owned(), near: toml_schema::nearest(KEYS, key) })
 }
 
 fn check(key: &str, value: &str) -> Result<TomlValue, EditError> {
@@ -104,11 +103,11 @@ fn check(key: &str, value: &str) -> Result<TomlValue, EditError> {
 }
 
 fn open(file: &Path) -> Result<DocumentMut, EditError> {
-    let text = saved::read(file)
+    let text = atomic_file::read(file)
         .map_err(|fault| EditError::Problem(Box::new(ConfigDiagnostic::of_file(file, fault))))?
         .unwrap_or_default();
     text.parse::<DocumentMut>().map_err(|_| {
-        let mut problems = strict::read(file, &text, KEYS).problems;
+        let mut problems = toml_schema::read(file, &text, KEYS).problems;
         let whole = problems.iter().position(|problem| problem.fault.is_whole_file());
         let problem = whole.map_or_else(
             || ConfigDiagnostic::of_file(file, ConfigError::NotText),
@@ -120,11 +119,7 @@ fn open(file: &Path) -> Result<DocumentMut, EditError> {
 
 /// Puts a value at its dotted path, creating tables on the way. A comment after the old value
 /// stays.
-fn insert_value(
-    table: &mut dyn TableLike,
-    path: &str,
-    value: &TomlValue,
-) -> Result<(), ConfigError> {
+fn insert_value(table: &mut dyn TableLike, path: &str, value: &TomlValue) -> Result<(), ConfigError> {
     let Some((section, rest)) = path.split_once('.') else {
         let mut new = value.toml();
         if let Some(old) = table.get(path).and_then(Item::as_value) {
@@ -167,22 +162,17 @@ fn remove_value(table: &mut dyn TableLike, path: &str) -> bool {
 
 fn not_a_table(file: &Path, key: &str, fault: ConfigError) -> EditError {
     let written = DiagnosticSource::File(file.to_owned());
-    EditError::Problem(Box::new(ConfigDiagnostic {
-        source: written,
-        place: None,
-        key: Some(key.to_owned()),
-        fault,
-    }))
+    EditError::Problem(Box::new(ConfigDiagnostic { source: written, place: None, key: Some(key.to_owned()), fault }))
 }
 
-fn lock(file: &Path) -> Result<saved::FileLock, EditError> {
-    saved::lock(file).map_err(|error| not_saved(file, &error))
+fn lock(file: &Path) -> Result<atomic_file::FileLock, EditError> {
+    atomic_file::lock(file).map_err(|error| not_saved(file, &error))
 }
 
 fn save(file: &Path, document: &DocumentMut) -> Result<(), EditError> {
-    saved::write(file, &document.to_string()).map_err(|error| not_saved(file, &error))
+    atomic_file::write(file, &document.to_string()).map_err(|error| not_saved(file, &error))
 }
 
 fn not_saved(file: &Path, error: &io::Error) -> EditError {
-    EditError::NotSaved { file: file.display().to_string(), why: problem::io_reason(error) }
+    EditError::NotSaved { file: file.display().to_string(), why: diagnostic::io_reason(error) }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::saved;
+use super::atomic_file;
 
 /// The number of entries kept in memory and after a clean-up.
 const MOST: usize = 1000;
@@ -50,8 +50,8 @@ impl InputHistory {
 
     /// One write per line, so that two windows do not mix theirs.
     fn append(&self, line: &str) -> io::Result<()> {
-        let _lock = saved::lock(&self.file)?;
-        saved::append(&self.file)?.write_all(line.as_bytes())
+        let _lock = atomic_file::lock(&self.file)?;
+        atomic_file::append(&self.file)?.write_all(line.as_bytes())
     }
 
     /// Cuts a full file to its newest entries, while no other window adds to it.
@@ -59,7 +59,7 @@ impl InputHistory {
         if fs::metadata(&self.file)?.len() <= FULL {
             return Ok(());
         }
-        let _lock = saved::lock(&self.file)?;
+        let _lock = atomic_file::lock(&self.file)?;
         // Read again: others have written, or have cleaned up just now.
         let (entries, full) = read(&self.file)?;
         let size = |entry: &String| entry.len() + 8;
@@ -71,7 +71,7 @@ impl InputHistory {
         });
         let mut kept: Vec<String> = kept.map(|entry| encode_line(entry)).collect();
         kept.reverse();
-        if full { saved::write(&self.file, &kept.concat()) } else { Ok(()) }
+        if full { atomic_file::write(&self.file, &kept.concat()) } else { Ok(()) }
     }
 }
 
@@ -122,7 +122,7 @@ mod tests {
         let (_folder, file) = temp_history();
         let mut history = InputHistory::open(file.clone());
         history.add("one").unwrap();
-        saved::append(&file).unwrap().write_all(b"\"half\n\xff\xfe\n{}\n").unwrap();
+        atomic_file::append(&file).unwrap().write_all(b"\"half\n\xff\xfe\n{}\n").unwrap();
         history.add("two").unwrap();
         assert_eq!(InputHistory::open(file).entries(), ["one", "two"]);
     }

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::keys::KEYS;
-use super::problem::{ConfigDiagnostic, ConfigError, DiagnosticSource};
+use super::diagnostic::{ConfigError, ConfigDiagnostic, DiagnosticSource};
 use super::settings::Settings;
-use super::strict::{self, SettingKey, TomlEntry, TomlReport, TomlValue};
-use super::{Environment, Paths, saved};
+use super::toml_schema::{self, TomlEntry, SettingKey, TomlReport, TomlValue};
+use super::{Environment, Paths, atomic_file};
 use crate::protocol::SandboxMode;
-use crate::words::{self, Localize, LocalizedText};
+use crate::words::{self, LocalizedText, Localize};
 
 /// The sources of the layers.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,7 @@ impl Loaded {
         for key in KEYS {
             if key.path.contains('*') {
                 let of_key =
-                    |path: &&String| strict::find(KEYS, path).is_some_and(|k| k.path == key.path);
+                    |path: &&String| toml_schema::find(KEYS, path).is_some_and(|k| k.path == key.path);
                 rows.extend(self.stack.values.keys().filter(of_key).filter_map(|path| row(path)));
             } else {
                 rows.extend(row(key.path));
@@ -114,17 +114,14 @@ impl Layers {
     pub fn get(&self, path: &str) -> Option<TomlValue> {
         match self.values.get(path) {
             Some((value, _)) => Some(value.clone()),
-            None => strict::find(KEYS, path).and_then(built_in),
+            None => toml_schema::find(KEYS, path).and_then(built_in),
         }
     }
 
     pub fn text(&self, path: &str) -> Option<String> {
         match self.get(path)? {
             TomlValue::Text(text) => Some(text).filter(|text| !text.is_empty()),
-            TomlValue::Flag(_)
-            | TomlValue::Count(_)
-            | TomlValue::Number(_)
-            | TomlValue::List(_) => None,
+            TomlValue::Flag(_) | TomlValue::Count(_) | TomlValue::Number(_) | TomlValue::List(_) => None,
         }
     }
 
@@ -170,7 +167,7 @@ impl Layers {
 
 fn built_in(key: &SettingKey) -> Option<TomlValue> {
     match key.kind {
-        strict::TomlKind::List(_) => Some(TomlValue::List(Vec::new())),
+        toml_schema::TomlKind::List(_) => Some(TomlValue::List(Vec::new())),
         _ if key.built_in.is_empty() => None,
         kind => kind.parse(key.built_in).ok(),
     }
@@ -187,12 +184,10 @@ fn load_user(paths: &Paths, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
 }
 
 fn read(file: &Path) -> TomlReport {
-    match saved::read(file) {
+    match atomic_file::read(file) {
         Ok(None) => TomlReport::default(),
-        Ok(Some(text)) => strict::read(file, &text, KEYS),
-        Err(fault) => {
-            TomlReport { found: Vec::new(), problems: vec![ConfigDiagnostic::of_file(file, fault)] }
-        }
+        Ok(Some(text)) => toml_schema::read(file, &text, KEYS),
+        Err(fault) => TomlReport { found: Vec::new(), problems: vec![ConfigDiagnostic::of_file(file, fault)] },
     }
 }
 
@@ -210,7 +205,7 @@ fn fall_back(problems: &[ConfigDiagnostic], file: &Path, stack: &mut Layers) {
         match meant {
             None => set_strictest(|_| true, file, stack),
             Some(path) if !path.starts_with("safety") => {}
-            Some(path) => match strict::find(KEYS, path) {
+            Some(path) => match toml_schema::find(KEYS, path) {
                 Some(SettingKey { path, strictest: Some(_), .. }) => {
                     set_strictest(|key| key.path == *path, file, stack);
                 }
@@ -277,11 +272,7 @@ fn tighten(path: &str, value: TomlValue, stack: &Layers) -> Tighter {
     }
     match (path, value, now) {
         ("safety.max_auto_steps_per_turn", TomlValue::Count(new), Some(TomlValue::Count(now))) => {
-            if new < now {
-                Tighter::Yes(TomlValue::Count(new))
-            } else {
-                Tighter::No
-            }
+            if new < now { Tighter::Yes(TomlValue::Count(new)) } else { Tighter::No }
         }
         ("safety.allowed_programs", TomlValue::List(new), Some(TomlValue::List(mut now))) => {
             // Only removing programs is certainly stricter.
@@ -302,7 +293,7 @@ fn tighten(path: &str, value: TomlValue, stack: &Layers) -> Tighter {
         // One of two words or flags: the stricter one is the strictest value in the table.
         (path, value @ (TomlValue::Text(_) | TomlValue::Flag(_)), _) => {
             let strictest =
-                strict::find(KEYS, path).and_then(|key| key.kind.parse(key.strictest?).ok());
+                toml_schema::find(KEYS, path).and_then(|key| key.kind.parse(key.strictest?).ok());
             if strictest.as_ref() == Some(&value) { Tighter::Yes(value) } else { Tighter::No }
         }
         _ => Tighter::No,
@@ -323,11 +314,7 @@ fn load_variables(environment: &Environment, stack: &mut Layers) -> Vec<ConfigDi
         };
         match key.kind.parse(text) {
             Ok(value) => stack.set(key.path, value, SettingsLayer::Variable(name.to_owned())),
-            Err(found) => problems.push(invalid_value(
-                key,
-                DiagnosticSource::Variable(name.to_owned()),
-                found,
-            )),
+            Err(found) => problems.push(invalid_value(key, DiagnosticSource::Variable(name.to_owned()), found)),
         }
     }
     problems
@@ -336,7 +323,7 @@ fn load_variables(environment: &Environment, stack: &mut Layers) -> Vec<ConfigDi
 fn load_command_line(line: &[(&'static str, String)], stack: &mut Layers) -> Vec<ConfigDiagnostic> {
     let mut problems = Vec::new();
     for (path, text) in line {
-        let Some(key) = strict::find(KEYS, path) else { continue };
+        let Some(key) = toml_schema::find(KEYS, path) else { continue };
         match key.kind.parse(text) {
             Ok(value) => stack.set(path, value, SettingsLayer::CommandLine),
             Err(found) => problems.push(invalid_value(key, DiagnosticSource::CommandLine, found)),
@@ -345,11 +332,7 @@ fn load_command_line(line: &[(&'static str, String)], stack: &mut Layers) -> Vec
     problems
 }
 
-fn invalid_value(
-    key: &SettingKey,
-    written: DiagnosticSource,
-    found: LocalizedText,
-) -> ConfigDiagnostic {
+fn invalid_value(key: &SettingKey, written: DiagnosticSource, found: LocalizedText) -> ConfigDiagnostic {
     let fault = ConfigError::mismatch(key.kind.expected(), found);
     ConfigDiagnostic { source: written, place: None, key: Some(key.path.to_owned()), fault }
 }

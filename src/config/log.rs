@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use tracing_subscriber::EnvFilter;
 
-use super::saved;
+use super::atomic_file;
 
 /// A file of this size gets no more lines, in bytes.
 const FULL: u64 = 16 * 1024 * 1024;
@@ -47,7 +47,7 @@ enum LogState {
 impl Write for LazyFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if let LogState::Unopened = self.state {
-            self.state = saved::append(&self.file)
+            self.state = atomic_file::append(&self.file)
                 .and_then(|file| Ok(LogState::Opened { length: file.metadata()?.len(), file }))
                 .unwrap_or(LogState::Disabled);
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use directories::{BaseDirs, ProjectDirs};
 
 use super::Environment;
-use crate::words::{self, Localize, LocalizedText};
+use crate::words::{self, LocalizedText, Localize};
 
 /// The user's folders, absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Paths {
         use rustix::fs::{Access, access};
         let there = self.state.ancestors().find(|folder| folder.symlink_metadata().is_ok())?;
         let error = access(there, Access::WRITE_OK | Access::EXEC_OK).err()?;
-        let why = super::problem::io_reason(&error.into());
+        let why = super::diagnostic::io_reason(&error.into());
         let state = self.state.display().to_string();
         Some(words::config::STATE_REFUSED.with("folder", state).with("why", why))
     }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::problem::ConfigDiagnostic;
-use super::saved;
+use super::diagnostic::ConfigDiagnostic;
+use super::atomic_file;
 
 /// The maximum number of themes, more than a user would choose from.
 const MOST: usize = 100;
@@ -28,7 +28,7 @@ pub fn read(folder: &Path) -> (Vec<ThemeFile>, Vec<ConfigDiagnostic>) {
         if !is_name(name) {
             continue;
         }
-        match saved::read(&path) {
+        match atomic_file::read(&path) {
             Ok(Some(text)) => files.push(ThemeFile { name: name.to_owned(), text }),
             Ok(None) => {}
             Err(fault) => problems.push(ConfigDiagnostic::of_file(&path, fault)),

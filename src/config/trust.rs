@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{paths, saved};
+use super::{paths, atomic_file};
 use crate::protocol::UntrustedFile;
 use crate::safety::steering;
 use crate::words::{self, LocalizedText, Phrase};
@@ -135,7 +135,7 @@ impl TrustStore {
     /// should be.
     pub fn open(file: PathBuf) -> (TrustStore, Option<LocalizedText>) {
         let empty = TrustFile { version: VERSION, folders: Vec::new() };
-        let (kept, sound) = match saved::read(&file) {
+        let (kept, sound) = match atomic_file::read(&file) {
             Ok(None) => (empty, true),
             Ok(Some(text)) => parse(&text).map_or((empty, false), |kept| (kept, true)),
             Err(_) => (empty, false),
@@ -151,14 +151,10 @@ impl TrustStore {
         let row = self.contents.folders.iter().find(|row| row.path == folder);
         match row {
             Some(row) if identity != Some((row.device, row.inode)) => FolderTrust::Unknown,
-            Some(TrustRow { level: TrustLevel::ReadOnly, .. }) => {
-                FolderTrust::Known(TrustLevel::ReadOnly)
-            }
+            Some(TrustRow { level: TrustLevel::ReadOnly, .. }) => FolderTrust::Known(TrustLevel::ReadOnly),
             Some(row) if row.digest != survey.digest => FolderTrust::Changed,
             Some(_) => FolderTrust::Known(TrustLevel::Trusted),
-            None if self.is_below(folder) && !survey.has_steering_files() => {
-                FolderTrust::Known(TrustLevel::Trusted)
-            }
+            None if self.is_below(folder) && !survey.has_steering_files() => FolderTrust::Known(TrustLevel::Trusted),
             None => FolderTrust::Unknown,
         }
     }
@@ -167,8 +163,7 @@ impl TrustStore {
     /// never the data of a repository about where it belongs.
     fn is_below(&self, folder: &Path) -> bool {
         let above = folder.ancestors().skip(1);
-        let mut rows =
-            above.filter_map(|path| self.contents.folders.iter().find(|r| r.path == path));
+        let mut rows = above.filter_map(|path| self.contents.folders.iter().find(|r| r.path == path));
         rows.next().is_some_and(|row| {
             row.level == TrustLevel::Below && identity(&row.path) == Some((row.device, row.inode))
         })
@@ -187,9 +182,9 @@ impl TrustStore {
     }
 
     /// Locks the file for a change, and reads the changes of other windows in it.
-    fn lock(&mut self) -> io::Result<saved::FileLock> {
-        let lock = saved::lock(&self.file)?;
-        if let Ok(Some(text)) = saved::read(&self.file)
+    fn lock(&mut self) -> io::Result<atomic_file::FileLock> {
+        let lock = atomic_file::lock(&self.file)?;
+        if let Ok(Some(text)) = atomic_file::read(&self.file)
             && let Some(kept) = parse(&text)
         {
             self.contents = kept;
@@ -199,12 +194,12 @@ impl TrustStore {
 
     fn save(&self) -> io::Result<()> {
         // An unreadable file is kept next to the new one, for the user to inspect.
-        let sound = matches!(saved::read(&self.file), Ok(Some(text)) if parse(&text).is_some());
+        let sound = matches!(atomic_file::read(&self.file), Ok(Some(text)) if parse(&text).is_some());
         if !sound && self.file.symlink_metadata().is_ok() {
             fs::rename(&self.file, self.file.with_extension("broken"))?;
         }
         let text = serde_json::to_string_pretty(&self.contents)?;
-        saved::write(&self.file, &format!("{text}\n"))
+        atomic_file::write(&self.file, &format!("{text}\n"))
     }
 }
 

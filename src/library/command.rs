@@ -5,10 +5,10 @@
 use std::path::{Path, PathBuf};
 
 use super::{Owner, toml_message};
-use crate::config::strict::TomlKind::Text;
-use crate::config::strict::{self, SettingKey, TomlEntry, TomlValue};
-use crate::config::{ConfigDiagnostic, ConfigError};
-use crate::words::{Localize, LocalizedText};
+use crate::config::toml_schema::TomlKind::Text;
+use crate::config::toml_schema::{self, TomlEntry, SettingKey, TomlValue};
+use crate::config::{ConfigError, ConfigDiagnostic};
+use crate::words::{LocalizedText, Localize};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomCommand {
@@ -60,7 +60,7 @@ pub fn read(
     form: TemplateMarks,
     text: &str,
 ) -> Result<(CustomCommand, Vec<String>), LocalizedText> {
-    let reading = strict::read(file, text, KEYS);
+    let reading = toml_schema::read(file, text, KEYS);
     let mut more = Vec::new();
     for problem in reading.problems {
         match &problem {

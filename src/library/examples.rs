@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::io_message;
-use crate::config::{Paths, saved};
+use crate::config::{Paths, atomic_file};
 use crate::words::{LocalizedText, library as w};
 
 /// A path below the config folder, and the text of the file.
@@ -37,11 +37,9 @@ pub fn copy(paths: &Paths) -> Result<Vec<ExampleCopy>, LocalizedText> {
     let mut done = Vec::new();
     for (name, text) in EXAMPLES {
         let file = paths.config.join(name);
-        done.push(match saved::create(&file, text) {
+        done.push(match atomic_file::create(&file, text) {
             Ok(()) => ExampleCopy::Written(file),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                ExampleCopy::Existing(file)
-            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => ExampleCopy::Existing(file),
             Err(error) => return Err(io_message(w::NOT_SAVED, &file, &error)),
         });
     }
@@ -53,7 +51,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::library::{ExtensionFileKind, ExtensionSet, LoadState, SearchPath};
+    use crate::library::{ExtensionFileKind, ExtensionSet, SearchPath, LoadState};
 
     #[test]
     fn they_are_copied_once_and_nothing_is_overwritten() {
@@ -63,10 +61,7 @@ mod tests {
         fs::create_dir_all(mine.parent().unwrap()).unwrap();
         fs::write(&mine, "description = \"mine\"\n").unwrap();
         let done = copy(&paths).unwrap();
-        assert_eq!(
-            done.iter().filter(|done| **done == ExampleCopy::Existing(mine.clone())).count(),
-            1
-        );
+        assert_eq!(done.iter().filter(|done| **done == ExampleCopy::Existing(mine.clone())).count(), 1);
         assert_eq!(done.len(), EXAMPLES.len());
         assert_eq!(fs::read_to_string(&mine).unwrap(), "description = \"mine\"\n");
         assert!(copy(&paths).unwrap().iter().all(|done| matches!(done, ExampleCopy::Existing(_))));

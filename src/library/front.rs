@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use super::yaml::{self, YamlError, YamlNode};
+use super::yaml::{self, YamlNode, YamlError};
 use crate::config::ConfigError;
-use crate::config::problem::TextPosition;
+use crate::config::diagnostic::TextPosition;
 
 /// How much of a file is searched for front matter, in bytes.
 const HEAD: u64 = 64 * 1024;

@@ -11,7 +11,7 @@ use super::{
     Bot, CustomCommand, TemplateMarks, ExtensionFileKind, Maker, Owner, SearchDir, SearchPath, Skill, SkillsContext, bot, command,
     name, scan, skill, skills, toml_message,
 };
-use crate::config::{ConfigError, near, saved};
+use crate::config::{ConfigError, suggest, atomic_file};
 use crate::protocol::{Extensions, Extension, ExtensionKind, ExtensionState};
 use crate::safety::sanitize;
 use crate::words::{LocalizedText, Localize, library as w};
@@ -127,7 +127,7 @@ impl LookupError {
         known: impl Iterator<Item = &'a str>,
         places: &SearchPath,
     ) -> LookupError {
-        let near = near::nearest(name, known).into_iter().map(str::to_owned).collect();
+        let near = suggest::nearest(name, known).into_iter().map(str::to_owned).collect();
         let (name, folder) = (name.to_owned(), places.user_folder(kind));
         LookupError::None { kind, name, near, folder, waiting: places.untrusted_note.clone().map(Box::new) }
     }
@@ -365,7 +365,7 @@ impl ExtensionLoader {
 
     /// Parses a bot or a command.
     fn load_text(&mut self, place: &SearchDir, found: &scan::ScannedFile) -> LoadState {
-        let read = saved::read(&found.path)
+        let read = atomic_file::read(&found.path)
             .map_err(|fault| toml_message(&found.path, fault))
             .and_then(|text| text.ok_or_else(|| toml_message(&found.path, ConfigError::NotAFile)));
         let remarks = match read {

@@ -36,14 +36,14 @@ use std::path::PathBuf;
 
 pub use bot::Bot;
 pub use command::{CustomCommand, TemplateMarks};
-pub use load::{ExtensionSet, LoadState, LoadedFile, LookupError, ShadowedBy};
+pub use load::{LookupError, ShadowedBy, LoadedFile, ExtensionSet, LoadState};
 pub use places::{Maker, Owner, SearchDir, SearchPath};
 pub use skill::Skill;
 pub use skills::SkillsContext;
 
-use crate::config::problem::{ConfigDiagnostic, DiagnosticSource, TextPosition as At};
-use crate::config::{ConfigError, problem};
-use crate::words::{self, Localize, LocalizedText, Phrase};
+use crate::config::diagnostic::{TextPosition as At, ConfigDiagnostic, DiagnosticSource};
+use crate::config::{ConfigError, diagnostic};
+use crate::words::{self, LocalizedText, Localize, Phrase};
 
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,8 +54,7 @@ pub enum ExtensionFileKind {
 }
 
 impl ExtensionFileKind {
-    pub const ALL: [ExtensionFileKind; 3] =
-        [ExtensionFileKind::Bot, ExtensionFileKind::Command, ExtensionFileKind::Skill];
+    pub const ALL: [ExtensionFileKind; 3] = [ExtensionFileKind::Bot, ExtensionFileKind::Command, ExtensionFileKind::Skill];
 
     /// The spelling on the command line and in JSON.
     pub fn code(self) -> &'static str {
@@ -90,16 +89,10 @@ fn message_at(file: &std::path::Path, place: Option<At>, word: Phrase) -> Locali
 
 /// The problem of a TOML file, as one sentence.
 fn toml_message(file: &std::path::Path, fault: ConfigError) -> LocalizedText {
-    ConfigDiagnostic {
-        source: DiagnosticSource::File(PathBuf::from(file)),
-        place: None,
-        key: None,
-        fault,
-    }
-    .localized()
+    ConfigDiagnostic { source: DiagnosticSource::File(PathBuf::from(file)), place: None, key: None, fault }.localized()
 }
 
 /// Why one of the user's files could not be created, changed or deleted.
 fn io_message(word: Phrase, file: &std::path::Path, error: &std::io::Error) -> LocalizedText {
-    word.with("file", file.display().to_string()).with("why", problem::io_reason(error))
+    word.with("file", file.display().to_string()).with("why", diagnostic::io_reason(error))
 }

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use super::yaml::YamlNode;
-use super::{Owner, front, message_at, name, toml_message};
-use crate::config::saved;
+use super::{Owner, message_at, front, name, toml_message};
+use crate::config::atomic_file;
 use crate::words::{LocalizedText, library as w};
 
 /// The name of the file.
@@ -53,7 +53,7 @@ impl Skill {
 
     /// The text after the front matter, read now.
     pub fn body(&self) -> Result<String, LocalizedText> {
-        let text = saved::read(&self.file).map_err(|fault| toml_message(&self.file, fault))?;
+        let text = atomic_file::read(&self.file).map_err(|fault| toml_message(&self.file, fault))?;
         let text = text.ok_or_else(|| message_at(&self.file, None, w::SKILL_GONE))?;
         Ok(front::split(&text).body.to_owned())
     }
@@ -82,8 +82,7 @@ pub fn read(file: &Path, owner: Owner) -> Result<(Skill, Vec<LocalizedText>), Lo
         owner,
     };
     pairs.into_iter().take(MOST).for_each(|(key, node)| skill.set_value(key, node));
-    let mut remarks: Vec<LocalizedText> =
-        mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
+    let mut remarks: Vec<LocalizedText> = mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
     remarks.extend(check_name(&mut skill, &folder)?);
     if skill.description.is_empty() {
         return Err(message_at(file, None, w::NO_DESCRIPTION));
@@ -284,10 +283,7 @@ mod tests {
             ["Bash(git add:*)", "Bash(git status:*)", "Read"]
         );
         assert_eq!(
-            tools(&YamlNode::List(vec![
-                YamlNode::Text("Read".into()),
-                YamlNode::Text("Grep".into())
-            ])),
+            tools(&YamlNode::List(vec![YamlNode::Text("Read".into()), YamlNode::Text("Grep".into())])),
             ["Read", "Grep"]
         );
     }

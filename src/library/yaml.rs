@@ -3,7 +3,7 @@
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
-use crate::config::problem::TextPosition;
+use crate::config::diagnostic::TextPosition;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum YamlNode {
@@ -37,9 +37,7 @@ impl YamlNode {
     pub fn flat(&self) -> String {
         match self {
             YamlNode::Text(text) => text.clone(),
-            YamlNode::List(items) => {
-                items.iter().map(YamlNode::flat).collect::<Vec<_>>().join(", ")
-            }
+            YamlNode::List(items) => items.iter().map(YamlNode::flat).collect::<Vec<_>>().join(", "),
             YamlNode::Map(pairs) => {
                 let shown = |(name, node): &(String, YamlNode)| format!("{name}: {}", node.flat());
                 pairs.iter().map(shown).collect::<Vec<_>>().join(", ")
@@ -106,12 +104,7 @@ impl<'t> YamlReader<'t> {
         }
     }
 
-    fn node(
-        &mut self,
-        event: Event<'t>,
-        place: TextPosition,
-        depth: usize,
-    ) -> Result<YamlNode, YamlError> {
+    fn node(&mut self, event: Event<'t>, place: TextPosition, depth: usize) -> Result<YamlNode, YamlError> {
         if depth > DEEPEST {
             return Err(error_at(place, "values stand too deep in each other"));
         }

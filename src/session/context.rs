@@ -15,7 +15,7 @@ use super::run::{Session, turn_channels};
 use super::{Connect, Connected, Wanted};
 use crate::agent::Host;
 use crate::agent::drive::TurnResult;
-use crate::config::notes::{self, ProjectInstructions};
+use crate::config::project_instructions::{self, ProjectInstructions};
 use crate::context::compact::{self, CompactionPlan, CompactionTrigger};
 use crate::context::shorten::cut_middle;
 use crate::context::history::{History, TurnRecord, Summary};
@@ -216,7 +216,7 @@ fn changed_instructions(folder: &std::path::Path, known: &ProjectInstructions, r
     if !known.is_stale(folder) {
         return None;
     }
-    let mut found = notes::read(folder);
+    let mut found = project_instructions::read(folder);
     found.notes.text = redactor.mask(&found.notes.text).into_owned();
     Some(Arc::new(found))
 }

@@ -16,7 +16,7 @@ use super::offered;
 use super::outbox::Outbox;
 use super::skills;
 use crate::agent::{ModelAnswer, ModelRequest, Host};
-use crate::config::notes::ProjectInstructions;
+use crate::config::project_instructions::ProjectInstructions;
 use crate::context::window::{self, Bounds, History, ContextUsage};
 use crate::library::ExtensionSet;
 use crate::model::{Chunk, Model, ModelError, Request};

@@ -9,21 +9,20 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::context::Summarizer;
-use super::host::{StepJudge, TurnContext, TurnHost, TurnInbox, TurnMessage};
+use super::host::{StepJudge, TurnContext, TurnMessage, TurnHost, TurnInbox};
 use super::offered;
 use super::outbox::Outbox;
 use super::saved::SessionStore;
 use super::skills::{self, MachineWithSkills};
-use super::state::{self, AfterTurn, Conversation, Responder, RunningTurn};
+use super::state::{self, AfterTurn, Conversation, RunningTurn, Responder};
 use super::turns::UserInput;
-use super::{FoundServer, Rescue, Security, SessionConfig, export, report, rules, trust};
+use super::{FoundServer, Security, SessionConfig, Rescue, export, report, rules, trust};
 use crate::agent::ModelAnswer;
 use crate::agent::drive::TurnResult;
 use crate::context::system::{self, SystemFacts};
 use crate::context::window::{Bounds, ContextUsage};
 use crate::protocol::{
-    AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, SessionInfo,
-    TurnOutcome, Usage,
+    AskId, Decision, TurnOutcome, Event, ExportFormat, SessionInfo, NoticeLevel, Notice, Op, Report, Usage,
 };
 use crate::safety::{self, Policy};
 use crate::tools::{Tool, Toolbox, branch};
@@ -49,7 +48,7 @@ pub(super) struct Session {
     pub turn_messages: mpsc::UnboundedSender<TurnMessage>,
     pub callbacks: super::Callbacks,
     /// The project's instructions.
-    pub instructions: Arc<crate::config::notes::ProjectInstructions>,
+    pub instructions: Arc<crate::config::project_instructions::ProjectInstructions>,
     pub bounds: Bounds,
     /// Whether shell commands that are not of high risk were approved at the start of the program.
     pub approves_template_commands: bool,
@@ -111,8 +110,7 @@ async fn turn_result(running: &mut Option<RunningTurn>) -> Result<TurnResult, St
 }
 
 /// The session's ends of a turn's channels.
-pub(super) type TurnHandle =
-    (mpsc::UnboundedSender<(AskId, Decision)>, mpsc::UnboundedSender<String>);
+pub(super) type TurnHandle = (mpsc::UnboundedSender<(AskId, Decision)>, mpsc::UnboundedSender<String>);
 
 pub(super) fn turn_channels() -> (TurnInbox, TurnHandle) {
     let (decisions, decided) = mpsc::unbounded_channel();
@@ -217,18 +215,12 @@ impl Session {
             Op::Compress { focus } => self.compress(focus).await,
             Op::Recall { id } => self.recall(&id).await,
             Op::Report { report } => self.send_report(report),
-            Op::Resume { .. } | Op::ListSessions | Op::SearchSessions { .. } => {
-                self.handle_session_op(op).await
-            }
-            Op::Fork { .. } | Op::Rename { .. } | Op::Rewind { .. } => {
-                self.handle_session_op(op).await
-            }
+            Op::Resume { .. } | Op::ListSessions | Op::SearchSessions { .. } => self.handle_session_op(op).await,
+            Op::Fork { .. } | Op::Rename { .. } | Op::Rewind { .. } => self.handle_session_op(op).await,
             Op::Trust => self.ask_trust_again().await,
             Op::AddFolder { path } => self.add_folder(&path).await,
             Op::RunScript { script, args } => self.run_script(script, args).await,
-            Op::RefreshExtensions | Op::SetBot { .. } | Op::Invoke { .. } => {
-                self.handle_extension_op(op).await
-            }
+            Op::RefreshExtensions | Op::SetBot { .. } | Op::Invoke { .. } => self.handle_extension_op(op).await,
             // The loop ends before this.
             Op::Shutdown => {}
         }
@@ -237,15 +229,9 @@ impl Session {
 
     async fn handle_turn_message(&mut self, note: TurnMessage) {
         match note {
-            TurnMessage::QuestionOpened(ask) => {
-                self.update_running(|running| running.open_question = Some(ask))
-            }
-            TurnMessage::QuestionClosed => {
-                self.update_running(|running| running.open_question = None)
-            }
-            TurnMessage::SteeringRead => {
-                self.update_running(|running| drop(running.unread_steering.pop_front()))
-            }
+            TurnMessage::QuestionOpened(ask) => self.update_running(|running| running.open_question = Some(ask)),
+            TurnMessage::QuestionClosed => self.update_running(|running| running.open_question = None),
+            TurnMessage::SteeringRead => self.update_running(|running| drop(running.unread_steering.pop_front())),
             TurnMessage::RequestSent(ledger) => self.set_context_usage(ledger).await,
             TurnMessage::HistoryCompacted(history) => self.set_compacted_history(history).await,
             TurnMessage::InstructionsRead(found) => self.set_instructions(found).await,
@@ -261,17 +247,11 @@ impl Session {
                 }
                 self.record_event(*event);
             }
-            TurnMessage::SkillEntered { name, text } => {
-                self.conversation.active_skills.enter(&name, &text)
-            }
-            TurnMessage::ToolsRestricted(narrowed) => {
-                self.update_running(|running| running.restriction = narrowed)
-            }
+            TurnMessage::SkillEntered { name, text } => self.conversation.active_skills.enter(&name, &text),
+            TurnMessage::ToolsRestricted(narrowed) => self.update_running(|running| running.restriction = narrowed),
             TurnMessage::StepFinished => self.info.steps += 1,
             TurnMessage::RefreshExtensions => self.refresh_now(),
-            TurnMessage::ExtensionsScanned { number, looked } => {
-                self.finish_refresh(number, looked).await
-            }
+            TurnMessage::ExtensionsScanned { number, looked } => self.finish_refresh(number, looked).await,
         }
     }
 
@@ -356,11 +336,7 @@ impl Session {
             inbox: wires,
             request_bytes: 0,
             answer: ModelAnswer::default(),
-            judge: StepJudge::new(
-                self.policy.subscribe(),
-                self.security.place.clone(),
-                Arc::new(world),
-            ),
+            judge: StepJudge::new(self.policy.subscribe(), self.security.place.clone(), Arc::new(world)),
             prepared: false,
             instructions_check: None,
             extra_usage: Usage::default(),
@@ -406,8 +382,7 @@ impl Session {
         }
         // A step may have changed it.
         let trusted = self.security.place.trusted;
-        self.info.branch =
-            trusted.then(|| branch::current_branch(&self.security.place.cwd)).flatten();
+        self.info.branch = trusted.then(|| branch::current_branch(&self.security.place.cwd)).flatten();
         self.send_info().await;
         self.requeue_unread(running.unread_steering).await;
         // After a failure nothing starts by itself: the next turn would hit the same error.
@@ -543,8 +518,7 @@ impl Session {
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page.await))).await });
             }
             Report::Context => {
-                let sent =
-                    self.running.as_ref().and_then(|running| running.context_usage.as_deref());
+                let sent = self.running.as_ref().and_then(|running| running.context_usage.as_deref());
                 let page = report::context(self, sent);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
@@ -561,8 +535,7 @@ impl Session {
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Models => {
-                let (connected, found) =
-                    (self.responder.connected.clone(), self.responder.found_servers.clone());
+                let (connected, found) = (self.responder.connected.clone(), self.responder.found_servers.clone());
                 tokio::spawn(async move {
                     let answer = (connected.list)().await;
                     for event in report::models(&connected, answer, &found) {

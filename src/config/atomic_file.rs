@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::problem::ConfigError;
+use super::diagnostic::ConfigError;
 use crate::disk::{beside, private_folder};
 
 /// The most that is read of a file; settings are a thousandth of it.

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::problem;
+use super::diagnostic;
 use crate::context::project_instructions::{self, MOST, Notes};
 use crate::protocol::{Notice, format_bytes};
 use crate::safety::sanitize::{TextSource, clean};
@@ -99,7 +99,7 @@ fn read_text(path: &Path, root: &Path) -> Result<Option<String>, NoticeBuilder> 
     let mut bytes = Vec::new();
     let read = File::open(&real).and_then(|file| file.take(READ).read_to_end(&mut bytes));
     if let Err(error) = read {
-        return Err(unreadable(problem::io_reason(&error)));
+        return Err(unreadable(diagnostic::io_reason(&error)));
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Some(text)),

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use toml_edit::{Array, Item, Value};
 
-use super::problem::ConfigError;
-use super::strict::{self, ListKind};
+use super::diagnostic::ConfigError;
+use super::toml_schema::{self, ListKind};
 use crate::safety::PolicyRule;
 use crate::words::{self, LocalizedText};
 
@@ -42,13 +42,12 @@ pub(super) fn read(key: &str, items: &Array) -> (Vec<String>, Vec<RuleProblem>) 
 
 /// A rule, and the tests it fails.
 fn parse_rule(item: &Value) -> Result<(String, Option<LocalizedText>), LocalizedText> {
-    let found = || strict::describe_item(&Item::from(item.clone()));
+    let found = || toml_schema::describe_item(&Item::from(item.clone()));
     let Some(table) = item.as_inline_table() else {
         let text = item.as_str().filter(|text| ListKind::Rules.accepts(text));
         return text.map(|text| (text.to_owned(), None)).ok_or_else(found);
     };
-    let text =
-        table.get("rule").and_then(Value::as_str).filter(|text| ListKind::Rules.accepts(text));
+    let text = table.get("rule").and_then(Value::as_str).filter(|text| ListKind::Rules.accepts(text));
     let text = text.ok_or_else(found)?;
     let rule = PolicyRule::parse(text)?;
     let mut failed = None;
@@ -78,12 +77,12 @@ mod tests {
     use std::path::Path;
 
     use super::super::keys::KEYS;
-    use super::super::strict::{self, TomlValue};
+    use super::super::toml_schema::{self, TomlValue};
 
     use crate::words::{Lang, Localize};
 
     fn of(text: &str) -> (Vec<(String, Vec<String>)>, Vec<String>) {
-        let reading = strict::read(Path::new("config.toml"), text, KEYS);
+        let reading = toml_schema::read(Path::new("config.toml"), text, KEYS);
         let lists = reading.found.into_iter().map(|found| match found.value {
             TomlValue::List(items) => (found.path, items),
             other => panic!("{other:?}"),

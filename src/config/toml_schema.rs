@@ -7,9 +7,9 @@ use std::path::Path;
 
 use toml_edit::{Document, Item, TableLike};
 
-use super::near;
-use super::problem::{ConfigDiagnostic, ConfigError, DiagnosticSource, TextPosition};
-use super::rules;
+use super::suggest;
+use super::diagnostic::{ConfigError, TextPosition, ConfigDiagnostic, DiagnosticSource};
+use super::rule_tests;
 use crate::words::{self, LocalizedText, Phrase};
 
 /// One row of a table of keys.
@@ -112,9 +112,8 @@ pub fn find<'k>(keys: &'k [SettingKey], path: &str) -> Option<&'k SettingKey> {
 pub fn nearest(keys: &[SettingKey], path: &str) -> Option<String> {
     let whole = keys.iter().filter(|key| key.elsewhere.is_none()).map(|key| key.path);
     let sections = whole.clone().filter_map(|path| Some(path.split_once('.')?.0));
-    let known: Vec<String> =
-        whole.chain(sections).map(|known| fill_wildcard(known, path)).collect();
-    near::nearest(path, known.iter().map(String::as_str)).first().map(|near| (*near).to_owned())
+    let known: Vec<String> = whole.chain(sections).map(|known| fill_wildcard(known, path)).collect();
+    suggest::nearest(path, known.iter().map(String::as_str)).first().map(|near| (*near).to_owned())
 }
 
 struct TomlReader<'a> {
@@ -167,7 +166,7 @@ impl TomlReader<'_> {
     ) {
         let checked = match (key.kind, item.as_array()) {
             (TomlKind::List(ListKind::Rules), Some(items)) if items.len() <= MOST_ITEMS => {
-                let (rules, faults) = rules::read(&path, items);
+                let (rules, faults) = rule_tests::read(&path, items);
                 for (span, fault) in faults {
                     self.report(span.or(value_at), Some(path.clone()), fault);
                 }
@@ -207,13 +206,12 @@ impl TomlKind {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 Item::from(toml_edit::Value::from(items.collect::<toml_edit::Array>()))
             }
-            TomlKind::Flag
-            | TomlKind::Count { .. }
-            | TomlKind::Number { .. }
-            | TomlKind::List(_) => match text.parse::<toml_edit::Value>() {
-                Ok(value) => Item::from(value),
-                Err(_) => return Err(describe_text(text)),
-            },
+            TomlKind::Flag | TomlKind::Count { .. } | TomlKind::Number { .. } | TomlKind::List(_) => {
+                match text.parse::<toml_edit::Value>() {
+                    Ok(value) => Item::from(value),
+                    Err(_) => return Err(describe_text(text)),
+                }
+            }
         };
         self.check(&item)
     }
@@ -283,10 +281,9 @@ impl TomlValue {
     pub fn display_text(&self) -> String {
         match self {
             TomlValue::Text(text) => text.clone(),
-            TomlValue::Flag(_)
-            | TomlValue::Count(_)
-            | TomlValue::Number(_)
-            | TomlValue::List(_) => self.toml().to_string().trim().to_owned(),
+            TomlValue::Flag(_) | TomlValue::Count(_) | TomlValue::Number(_) | TomlValue::List(_) => {
+                self.toml().to_string().trim().to_owned()
+            }
         }
     }
 }
@@ -301,7 +298,7 @@ fn list_value(of: ListKind, item: &Item) -> Result<TomlValue, LocalizedText> {
         return Err(words::config::FOUND_MANY.with("count", items.len()));
     }
     if of == ListKind::Rules {
-        let (rules, faults) = rules::read("", items);
+        let (rules, faults) = rule_tests::read("", items);
         return match faults.into_iter().next() {
             None => Ok(TomlValue::List(rules)),
             Some((_, ConfigError::Rule(say))) => Err(say),
