@@ -11,7 +11,7 @@ use crate::cli::print::{self, Options, PrintChannels};
 use crate::cli::schema::Schema;
 use crate::cli::{Exit, input, output};
 use crate::commands;
-use crate::library::{ExtensionFileKind, ExtensionSet, fill};
+use crate::library::{ExtensionFileKind, ExtensionSet, expand};
 use crate::prompt::input::{self, Intent};
 use crate::protocol::{Mention, Notice, Op, PromptPart, Prompt};
 use crate::session;
@@ -167,7 +167,7 @@ fn mention(part: PromptPart) -> Option<Mention> {
 fn extension_prompt(ground: &Startup, name: &str, args: &str, piped: bool) -> Result<Box<Prompt>, Exit> {
     let wrong = |say: LocalizedText| ground.fail(&Notice::error(say), Exit::WrongUse);
     let library = ExtensionSet::load_kinds(&ground.search_path(), &[ExtensionFileKind::Command, ExtensionFileKind::Skill]);
-    let mut prompt = fill::by_name(&library, name, args).map_err(wrong)?;
+    let mut prompt = expand::by_name(&library, name, args).map_err(wrong)?;
     if !piped {
         return Ok(Box::new(prompt));
     }

@@ -11,7 +11,7 @@ use crate::cli::input::{self, Confirmation};
 use crate::cli::kept;
 use crate::cli::kept::args::{ExtensionAction, Sampling, Texts};
 use crate::cli::{Exit, output, report};
-use crate::library::{LoadedFile, ExtensionFileKind, ExtensionSet, LoadState, examples, saved, skill};
+use crate::library::{LoadedFile, ExtensionFileKind, ExtensionSet, LoadState, examples, edit, skill};
 use crate::library::{Maker, Owner};
 use crate::protocol::Notice;
 use crate::tools::exec::editor::Editing;
@@ -90,7 +90,7 @@ fn show(ground: &Startup, library: &ExtensionSet, file: &LoadedFile, how: Extens
 
 fn create(ground: &Startup, kind: ExtensionFileKind, name: &str, texts: &Texts, sampling: &Sampling) -> Exit {
     // An invalid name is reported before the user writes the file.
-    let file = match saved::file_path(&ground.paths, kind, name) {
+    let file = match edit::file_path(&ground.paths, kind, name) {
         Ok(file) => file,
         Err(why) => return ground.fail(&Notice::error(why), Exit::WrongUse),
     };
@@ -104,7 +104,7 @@ fn create(ground: &Startup, kind: ExtensionFileKind, name: &str, texts: &Texts, 
         Some(prompt) => kept::new_file_text(kind, texts, prompt, sampling),
         None if io::stdin().is_terminal() => {
             let draft = kept::draft_text(kind, texts, sampling, ground.lang());
-            let check = |text: &str| saved::check(kind, OWN, &file, text);
+            let check = |text: &str| edit::check(kind, OWN, &file, text);
             match edit_until_valid(ground, &file, &draft, check) {
                 Ok(Some(text)) => text,
                 Ok(None) => return report_info(ground, w::NOTHING_WRITTEN.into()),
@@ -119,7 +119,7 @@ fn create(ground: &Startup, kind: ExtensionFileKind, name: &str, texts: &Texts, 
             Err(error) => return ground.fail_io(&error),
         },
     };
-    match saved::create(&ground.paths, kind, name, &text) {
+    match edit::create(&ground.paths, kind, name, &text) {
         Ok(file) => {
             report_info(ground, w::MADE.with("kind", kind.phrase()).with("file", file.display().to_string()))
         }
@@ -136,9 +136,9 @@ fn edit(ground: &Startup, file: &LoadedFile) -> Exit {
             return report_error(ground, crate::config::ConfigDiagnostic::of_file(&file.path, fault).localized());
         }
     };
-    let check = |text: &str| saved::check(file.kind, file.owner, &file.path, text);
+    let check = |text: &str| edit::check(file.kind, file.owner, &file.path, text);
     match edit_until_valid(ground, &file.path, &text, check) {
-        Ok(Some(text)) => match saved::replace(file.kind, file.owner, &file.path, &text) {
+        Ok(Some(text)) => match edit::replace(file.kind, file.owner, &file.path, &text) {
             Ok(()) => report_info(ground, w::CHANGED.with("file", file.path.display().to_string())),
             Err(why) => report_error(ground, why),
         },
@@ -192,7 +192,7 @@ fn delete(ground: &Startup, file: &LoadedFile, how: ExtensionOptions) -> Exit {
         false => confirm(ground, w::DELETE_ASK.with("file", shown.as_str()), false),
     };
     match sure {
-        Confirmation::Yes => match saved::delete(&file.path) {
+        Confirmation::Yes => match edit::delete(&file.path) {
             Ok(()) => report_info(ground, w::DELETED.with("file", shown)),
             Err(why) => report_error(ground, why),
         },

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::foreign::{claude, gemini};
+use super::compat::{claude, gemini};
 use super::{
     Bot, CustomCommand, TemplateMarks, ExtensionFileKind, Maker, Owner, SearchDir, SearchPath, Skill, SkillsContext, bot, command,
-    name, scan, skill, skills, toml_message,
+    name, scan, skill, skill_list, toml_message,
 };
 use crate::config::{ConfigError, suggest, atomic_file};
 use crate::protocol::{Extensions, Extension, ExtensionKind, ExtensionState};
@@ -284,7 +284,7 @@ impl ExtensionSet {
         }
         entries.extend(self.files.iter().filter_map(unusable));
         let bots = self.bots.iter().map(|bot| (bot.name.clone(), display_line(&bot.description)));
-        let untold = self.skills.omitted(skills::BUDGET);
+        let untold = self.skills.omitted(skill_list::BUDGET);
         Extensions {
             entries,
             bots: bots.collect(),

@@ -17,16 +17,16 @@
 pub mod bot;
 pub mod command;
 pub mod examples;
-pub mod fill;
-pub mod foreign;
-mod front;
+pub mod expand;
+pub mod compat;
+mod front_matter;
 mod load;
 pub mod name;
-pub mod places;
-pub mod saved;
+pub mod search_path;
+pub mod edit;
 mod scan;
 pub mod skill;
-pub mod skills;
+pub mod skill_list;
 mod yaml;
 
 #[cfg(test)]
@@ -37,9 +37,9 @@ use std::path::PathBuf;
 pub use bot::Bot;
 pub use command::{CustomCommand, TemplateMarks};
 pub use load::{LookupError, ShadowedBy, LoadedFile, ExtensionSet, LoadState};
-pub use places::{Maker, Owner, SearchDir, SearchPath};
+pub use search_path::{Maker, Owner, SearchDir, SearchPath};
 pub use skill::Skill;
-pub use skills::SkillsContext;
+pub use skill_list::SkillsContext;
 
 use crate::config::diagnostic::{TextPosition as At, ConfigDiagnostic, DiagnosticSource};
 use crate::config::{ConfigError, diagnostic};

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::yaml::YamlNode;
-use super::{Owner, message_at, front, name, toml_message};
+use super::{Owner, message_at, front_matter, name, toml_message};
 use crate::config::atomic_file;
 use crate::words::{LocalizedText, library as w};
 
@@ -55,20 +55,20 @@ impl Skill {
     pub fn body(&self) -> Result<String, LocalizedText> {
         let text = atomic_file::read(&self.file).map_err(|fault| toml_message(&self.file, fault))?;
         let text = text.ok_or_else(|| message_at(&self.file, None, w::SKILL_GONE))?;
-        Ok(front::split(&text).body.to_owned())
+        Ok(front_matter::split(&text).body.to_owned())
     }
 }
 
 /// Parses the head of a skill. Harmless oddities are returned with it.
 pub fn read(file: &Path, owner: Owner) -> Result<(Skill, Vec<LocalizedText>), LocalizedText> {
-    let (text, whole) = front::head(file).map_err(|fault| toml_message(file, fault))?;
+    let (text, whole) = front_matter::head(file).map_err(|fault| toml_message(file, fault))?;
     let folder = file.parent().and_then(Path::file_name).unwrap_or_default();
     let folder = folder.to_string_lossy().into_owned();
-    let Some(head) = front::split(&text).front else {
+    let Some(head) = front_matter::split(&text).front else {
         let word = if whole { w::NO_FRONT } else { w::FRONT_TOO_LONG };
         return Err(message_at(file, None, word));
     };
-    let (pairs, mended) = front::read(head)
+    let (pairs, mended) = front_matter::read(head)
         .map_err(|wrong| message_at(file, Some(wrong.place), w::NOT_YAML).with("why", wrong.why))?;
     let mut skill = Skill {
         name: String::new(),

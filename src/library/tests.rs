@@ -138,8 +138,7 @@ fn a_command_may_not_hide_a_built_in_one() {
     assert!(library.commands.is_empty());
     let said = library.command("help").unwrap_err().localized().text(Lang::En);
     assert!(said.contains("`/help`"), "{said}");
-    let skill =
-        library.extensions().entries.into_iter().find(|entry| entry.name == "help").unwrap();
+    let skill = library.extensions().entries.into_iter().find(|entry| entry.name == "help").unwrap();
     assert!(matches!(skill.state, ExtensionState::Hidden(_)) && !skill.can_be_typed());
     assert!(library.skill("help").is_ok(), "the model can enter it all the same");
 }
@@ -152,11 +151,7 @@ fn a_command_comes_before_a_skill_of_its_name() {
     let library = desk.load(true);
     let found = library.extensions().find("pdf").unwrap().kind;
     assert_eq!(found, crate::protocol::ExtensionKind::Command);
-    assert!(
-        desk.file_states(&library)[1].contains("runs a command"),
-        "{:?}",
-        desk.file_states(&library)
-    );
+    assert!(desk.file_states(&library)[1].contains("runs a command"), "{:?}", desk.file_states(&library));
 }
 
 #[test]
@@ -217,8 +212,8 @@ fn five_thousand_skills_are_loaded_within_the_limits_and_the_rest_is_named() {
     let library = desk.load(false);
     assert_eq!(library.skills.len(), 2_000);
     assert!(library.cut[0].text(Lang::En).contains("2000 folders"), "{:?}", library.cut);
-    let prompt = library.skills.skills_prompt(skills::BUDGET);
-    assert!(prompt.len() <= skills::BUDGET && prompt.contains("more skills are left out"));
+    let prompt = library.skills.skills_prompt(skill_list::BUDGET);
+    assert!(prompt.len() <= skill_list::BUDGET && prompt.contains("more skills are left out"));
     assert!(library.is_current());
 }
 

@@ -15,8 +15,8 @@ use super::offered::{self, ModelScript};
 use super::run::Session;
 use super::script::{FindScripts, ScriptPlaces};
 use super::turns::UserInput;
-use crate::library::{ExtensionSet, SearchPath, fill};
-use crate::protocol::{Event, Extensions, Mention, Notice, Op};
+use crate::library::{ExtensionSet, SearchPath, expand};
+use crate::protocol::{Extensions, Event, Mention, Notice, Op};
 use crate::store::Store;
 use crate::words::{Localize, session as words};
 
@@ -107,10 +107,8 @@ impl ExtensionCache {
 
     /// Starts a read. Its result is also sent as a note, for a session that does not wait.
     fn start_scan(&mut self, trusted: bool, cwd: PathBuf, notes: &UnboundedSender<TurnMessage>) {
-        let before = ExtensionScan {
-            library: Arc::clone(&self.library),
-            scripts: Arc::clone(&self.scripts),
-        };
+        let before =
+            ExtensionScan { library: Arc::clone(&self.library), scripts: Arc::clone(&self.scripts) };
         let (places, find_scripts) = (Arc::clone(&self.places), Arc::clone(&self.find_scripts));
         self.scan_number += 1;
         let (notes, number, asked) = (notes.clone(), self.scan_number, self.is_requested);
@@ -180,9 +178,7 @@ impl Session {
 
     /// Takes the result of a read.
     pub(super) async fn finish_refresh(&mut self, number: u64, looked: ExtensionScan) {
-        if number == self.responder.extensions.scan_number
-            && self.responder.extensions.pending_scan.take().is_some()
-        {
+        if number == self.responder.extensions.scan_number && self.responder.extensions.pending_scan.take().is_some() {
             self.apply_scan(looked).await;
         }
     }
@@ -242,7 +238,7 @@ impl Session {
     /// Expands a command or a skill from the current file.
     async fn invoke(&mut self, name: &str, args: &str, mentions: Vec<Mention>) {
         self.refresh_and_wait().await;
-        match fill::by_name(&self.responder.extensions.library, name, args) {
+        match expand::by_name(&self.responder.extensions.library, name, args) {
             Ok(mut prompt) => {
                 prompt.attach(mentions);
                 self.submit(UserInput::Prompt(Box::new(prompt))).await;

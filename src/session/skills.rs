@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::offered::ModelScript;
 use crate::context::shorten;
-use crate::library::skills::BUDGET;
+use crate::library::skill_list::BUDGET;
 use crate::library::{ExtensionSet, Skill};
 use crate::prompt::template::{TemplateForm, Template, TemplateValues};
 use crate::protocol::{Observation, Outcome, Step, StepAction};

@@ -5,23 +5,18 @@
 
 use std::path::Path;
 
-use crate::library::front;
+use crate::library::front_matter;
 use crate::library::skill::{hint, one_line, tools};
-use crate::library::{CustomCommand, Owner, TemplateMarks, message_at};
+use crate::library::{CustomCommand, TemplateMarks, Owner, message_at};
 use crate::words::{LocalizedText, library as w};
 
 /// Maximum length in characters of a description taken from the text itself.
 const DESCRIBED: usize = 100;
 
 /// Parses a command. Harmless oddities are returned with it.
-pub fn read(
-    file: &Path,
-    name: &str,
-    owner: Owner,
-    text: &str,
-) -> Result<(CustomCommand, Vec<LocalizedText>), LocalizedText> {
-    let parts = front::split(text);
-    let (pairs, mended) = front::read(parts.front.unwrap_or_default())
+pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<(CustomCommand, Vec<LocalizedText>), LocalizedText> {
+    let parts = front_matter::split(text);
+    let (pairs, mended) = front_matter::read(parts.front.unwrap_or_default())
         .map_err(|wrong| message_at(file, Some(wrong.place), w::NOT_YAML).with("why", wrong.why))?;
     let mut command = CustomCommand {
         name: name.to_owned(),
@@ -36,8 +31,7 @@ pub fn read(
     if command.prompt.trim().is_empty() {
         return Err(message_at(file, None, w::NO_TEMPLATE));
     }
-    let mut remarks: Vec<LocalizedText> =
-        mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
+    let mut remarks: Vec<LocalizedText> = mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
     for (key, node) in &pairs {
         match key.as_str() {
             "description" => command.description = one_line(&node.flat()),
