@@ -124,7 +124,7 @@ pub(super) fn strip_secrets(mut url: Url) -> Url {
 /// A text that is not an address, for a message about it: it may contain a password.
 fn display_invalid(given: &str) -> String {
     let given = given.rsplit_once('@').map_or(given, |(_, host)| host);
-    super::said::clean(given, None)
+    super::error_body::clean(given, None)
 }
 
 #[cfg(test)]

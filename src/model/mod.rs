@@ -9,30 +9,30 @@
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 
-use crate::protocol::{Message, Params, Truncation, Usage};
+use crate::protocol::{Truncation, Message, Params, Usage};
 use crate::words::LocalizedText;
 
 mod address;
-mod auto;
+mod default_model;
 mod discover;
 mod error;
 mod guide;
 mod http;
 mod openai;
 mod retry;
-mod said;
+mod error_body;
 mod scripted;
 pub mod sse;
 mod status;
 
-pub use address::{display_address, exposed_host};
-pub use auto::Auto;
+pub use address::{exposed_host, display_address};
+pub use default_model::Auto;
 pub use discover::{HOSTED, Hosted, LOCAL, Local, ServerOffer, discover, list_models};
-pub use error::{ConnectError, ModelError, RetryAdvice};
+pub use error::{RetryAdvice, ModelError, ConnectError};
 pub use guide::Guide;
 pub use http::Timeouts;
 pub use openai::{Endpoint, OpenAi};
-pub use retry::{Retry, RetryPolicy};
+pub use retry::{RetryPolicy, Retry};
 pub use scripted::Scripted;
 
 /// Something that answers messages.

@@ -35,7 +35,7 @@ use std::time::Duration;
 use futures_util::stream::{self, BoxStream, Stream, StreamExt};
 use serde::Deserialize;
 
-use super::said::{ServerMessage, clean};
+use super::error_body::{ServerMessage, clean};
 use super::status::{self, ErrorContext};
 use super::{Chunk, Model, ModelError, Request};
 use crate::protocol::{Truncation, Usage};
@@ -200,10 +200,8 @@ fn last_item(how: &Directive, file: &str) -> Item {
 }
 
 fn status_error(status: u16, how: &Directive, file: &str) -> ModelError {
-    let said =
-        ServerMessage { text: how.error.clone().unwrap_or_default(), ..ServerMessage::default() };
-    let party =
-        ErrorContext { url: file, model: "scripted", key_name: "AVOCET_API_KEY", has_key: true };
+    let said = ServerMessage { text: how.error.clone().unwrap_or_default(), ..ServerMessage::default() };
+    let party = ErrorContext { url: file, model: "scripted", key_name: "AVOCET_API_KEY", has_key: true };
     status::error_for_status(party, status, None, &said)
 }
 

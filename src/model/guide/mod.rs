@@ -18,8 +18,8 @@ use crate::words::Lang;
 
 mod plan;
 mod report;
-mod seen;
-mod wish;
+mod progress;
+mod intent;
 
 use self::plan::Next;
 
@@ -52,8 +52,8 @@ impl Model for Guide {
 
 /// The reply to these messages, in the wire format.
 fn answer(messages: &[Message], lang: Lang) -> Value {
-    let talk = seen::parse_conversation(messages);
-    match plan::next(&wish::parse_intent(&talk.request), &talk.findings, lang) {
+    let talk = progress::parse_conversation(messages);
+    match plan::next(&intent::parse_intent(&talk.request), &talk.findings, lang) {
         Next::Say(say) => json!({
             "type": "chat",
             "message": say.text,

@@ -4,8 +4,8 @@
 //! steps at most, so a turn always ends.
 
 use super::report::{self, ReportWriter};
-use super::seen::StepResult;
-use super::wish::GuideIntent;
+use super::progress::StepResult;
+use super::intent::GuideIntent;
 use crate::words::{self, Lang, Phrase, guide as words_of};
 
 #[derive(Debug, PartialEq)]
@@ -58,8 +58,7 @@ pub(super) fn next(wish: &GuideIntent, findings: &[StepResult], lang: Lang) -> N
 
 /// A first step that has an alternative: `grep` for `rg`, `find` for `git`.
 fn may_replace(wish: &GuideIntent, findings: &[StepResult]) -> bool {
-    findings.len() == 1
-        && matches!(wish, GuideIntent::Find { .. } | GuideIntent::Count { file: None, .. })
+    findings.len() == 1 && matches!(wish, GuideIntent::Find { .. } | GuideIntent::Count { file: None, .. })
 }
 
 fn answer_with(word: Phrase, lang: Lang) -> Next {

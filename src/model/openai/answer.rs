@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::super::said::{ServerMessage, clean, is_html};
+use super::super::error_body::{ServerMessage, clean, is_html};
 use super::super::sse::SseEvent;
 use super::super::{Chunk, ModelError, status};
 use super::halves::SurrogateJoiner;
