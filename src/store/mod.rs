@@ -24,26 +24,26 @@ use rustix::fs::{Access, access};
 
 use crate::disk::private_folder;
 use crate::protocol::Event;
-use crate::words::{Localize, LocalizedText, store as words};
+use crate::words::{LocalizedText, Localize, store as words};
 
-mod desk;
-mod disk;
+mod writer;
+mod database;
 mod log;
 mod moved;
-mod pairs;
+mod key_value;
 mod read;
 mod recorder;
 mod recover;
-mod rows;
+mod event_row;
 mod schema;
 mod write;
 
-pub use desk::{Resumed, SessionHeader, StoreWriter};
-pub use disk::Database;
-pub use pairs::KeyValue;
+pub use writer::{StoreWriter, SessionHeader, Resumed};
+pub use database::Database;
+pub use key_value::KeyValue;
 pub use read::SessionRecord;
 pub use recorder::Recorder;
-pub use rows::{is_saved, title_of};
+pub use event_row::{is_saved, title_of};
 
 /// Where sessions are saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,12 +200,8 @@ impl Localize for SavingError {
                     .with("events", *events)
                     .with("removed", *removed)
             }
-            SavingError::PutBack { file } => {
-                words::PUT_BACK.with("file", file.display().to_string())
-            }
-            SavingError::Replaced { file } => {
-                words::REPLACED.with("file", file.display().to_string())
-            }
+            SavingError::PutBack { file } => words::PUT_BACK.with("file", file.display().to_string()),
+            SavingError::Replaced { file } => words::REPLACED.with("file", file.display().to_string()),
         }
     }
 }
@@ -305,9 +301,9 @@ impl Localize for StoreError {
             StoreError::Held { id } => words::HELD.with("id", id.as_str()),
             StoreError::NothingThere => words::NOTHING_THERE.into(),
             StoreError::TooLong => words::TOO_LONG.into(),
-            StoreError::OfFile { file, error } => words::OF_FILE
-                .with("file", file.display().to_string())
-                .with("why", error.localized()),
+            StoreError::OfFile { file, error } => {
+                words::OF_FILE.with("file", file.display().to_string()).with("why", error.localized())
+            }
             StoreError::Io(error) => words::DISK.with("why", system_message(error)),
             StoreError::Sql(error) => sql_message(error),
         }

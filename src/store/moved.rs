@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::disk::with_suffix;
+use super::database::with_suffix;
 use super::write::remove_from_index;
 use super::{Database, SavingError, StoreError, open_private_file, recover};
 
@@ -121,10 +121,7 @@ impl Database {
     ///
     /// # Errors
     /// When there is no room for the copy next to the file.
-    pub fn export_session(
-        &mut self,
-        key: Option<i64>,
-    ) -> Result<Option<ExportedSession>, StoreError> {
+    pub fn export_session(&mut self, key: Option<i64>) -> Result<Option<ExportedSession>, StoreError> {
         let Some(file) = self.file.clone() else { return Ok(None) };
         let to = with_suffix(&file, ".carried");
         recover::remove_database(&to);

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{self, Receiver, Sender, UnboundedSender, error::TrySendE
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::desk::{SessionHeader, StoreWriter};
+use super::writer::{StoreWriter, SessionHeader};
 use super::{SavingError, Store};
 use crate::protocol::Event;
 use crate::safety::redact::Redactor;
@@ -52,9 +52,8 @@ impl Recorder {
     ) -> Recorder {
         let (jobs, waiting) = mpsc::channel(ROOM);
         let desk = StoreWriter::new(store, head, redactor, faults);
-        let started = std::thread::Builder::new()
-            .name("store".into())
-            .spawn(move || run_writer(desk, waiting));
+        let started =
+            std::thread::Builder::new().name("store".into()).spawn(move || run_writer(desk, waiting));
         if let Err(error) = started {
             // Every job is then dropped, and dropping one answers it.
             tracing::warn!(%error, "no thread for the store");

@@ -10,9 +10,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
-use super::disk::with_suffix;
-use super::rows::searchable_text_in;
-use super::{Database, StoreError, disk};
+use super::database::with_suffix;
+use super::event_row::searchable_text_in;
+use super::{Database, StoreError, database};
 
 /// How many rows are skipped one by one before the steps grow.
 const SINGLE: i64 = 256;
@@ -77,8 +77,7 @@ fn open(file: &Path) -> Result<Connection, StoreError> {
 
 fn copy_all_tables(old: &Connection, into: &mut Database) -> Result<RecoveredRows, StoreError> {
     let change = into.db.transaction()?;
-    let mut found =
-        RecoveredRows { sessions: copy_rows(old, &change, &SESSIONS, None)?, events: 0 };
+    let mut found = RecoveredRows { sessions: copy_rows(old, &change, &SESSIONS, None)?, events: 0 };
     add_orphan_sessions(old, &change, &mut found)?;
     found.events = copy_rows(old, &change, &EVENTS, None)?;
     copy_rows(old, &change, &HISTORY, None)?;
@@ -173,11 +172,7 @@ fn owned_value(value: ValueRef<'_>) -> Value {
 }
 
 /// Sessions whose own row is lost, but whose events are not.
-fn add_orphan_sessions(
-    old: &Connection,
-    new: &Connection,
-    found: &mut RecoveredRows,
-) -> Result<(), StoreError> {
+fn add_orphan_sessions(old: &Connection, new: &Connection, found: &mut RecoveredRows) -> Result<(), StoreError> {
     let mut keys: Vec<(i64, i64)> = Vec::new();
     for_each_row(old, &EVENTS, None, |values| {
         if let (Some(Value::Integer(key)), Some(Value::Integer(at))) =
@@ -244,7 +239,7 @@ fn lengthen(file: &File, pages: u64) -> Result<(), StoreError> {
 fn write_fresh_header(mended: &Path) -> Result<(), StoreError> {
     let fresh = with_suffix(mended, ".fresh");
     remove_database(&fresh);
-    drop(disk::connect(&fresh)?);
+    drop(database::connect(&fresh)?);
     let new = fs::read(&fresh)?;
     remove_database(&fresh);
     let page = |number: usize| new.get((number - 1) * PAGE..number * PAGE);

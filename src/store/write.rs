@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::desk::SessionHeader;
-use super::rows::{self, EventRow, RowAction};
+use super::writer::SessionHeader;
+use super::event_row::{self, RowAction, EventRow};
 use super::{Database, Store, StoreError};
 use crate::protocol::Event;
 
@@ -83,12 +83,7 @@ impl Database {
     }
 
     /// Saves the whole history after a turn, in place of the earlier one.
-    pub fn save_whole_history(
-        &mut self,
-        key: i64,
-        turn: u64,
-        body: &str,
-    ) -> Result<(), StoreError> {
+    pub fn save_whole_history(&mut self, key: i64, turn: u64, body: &str) -> Result<(), StoreError> {
         self.db.execute(
             "INSERT INTO history(session, turn, whole, body) VALUES (?1, ?2, 1, ?3)",
             params![key, to_sql_integer(turn), body],
@@ -121,7 +116,7 @@ impl Database {
                 let body = serde_json::to_string(event).unwrap_or_default();
                 change.execute(
                     "INSERT INTO events(session, at, kind, body, undone) VALUES (?1, ?2, 'undo', ?3, 0)",
-                    params![key, super::desk::now(), body],
+                    params![key, super::writer::now(), body],
                 )?;
                 change.last_insert_rowid()
             }
@@ -150,12 +145,7 @@ impl Database {
 
     /// Copies a session, without its undone rows, into a new one. The old one stays unchanged.
     /// Returns the key of the new one.
-    pub fn fork(
-        &mut self,
-        key: i64,
-        head: &SessionHeader,
-        title: Option<&str>,
-    ) -> Result<i64, StoreError> {
+    pub fn fork(&mut self, key: i64, head: &SessionHeader, title: Option<&str>) -> Result<i64, StoreError> {
         let change = self.write_transaction()?;
         let touched = next_touch(&change)?;
         change.execute(
@@ -165,7 +155,7 @@ impl Database {
                  id, (SELECT max(id) FROM events WHERE session = ?1), bot, next_step, next_ask,
                  steps, input, output, estimated
              FROM sessions WHERE key = ?1",
-            params![key, head.id, head.folder, title, super::desk::now(), touched],
+            params![key, head.id, head.folder, title, super::writer::now(), touched],
         )?;
         let new = change.last_insert_rowid();
         copy_events(&change, key, new)?;
@@ -223,20 +213,16 @@ fn next_touch(db: &Connection) -> Result<i64, StoreError> {
     Ok(db.query_row("SELECT coalesce(max(touched), 0) + 1 FROM sessions", [], |row| row.get(0))?)
 }
 
-fn insert_session(
-    db: &Connection,
-    head: &SessionHeader,
-    first: Option<&EventRow>,
-) -> Result<i64, StoreError> {
+fn insert_session(db: &Connection, head: &SessionHeader, first: Option<&EventRow>) -> Result<i64, StoreError> {
     let title = first.and_then(|row| match serde_json::from_str(&row.body) {
-        Ok(Event::TurnStarted { text, origin, .. }) => Some(rows::title_of(&text, origin)),
+        Ok(Event::TurnStarted { text, origin, .. }) => Some(event_row::title_of(&text, origin)),
         _ => None,
     });
     let title = match (&head.title, title) {
         (Some(named), _) => named.clone(),
         (None, title) => title.unwrap_or_default(),
     };
-    let at = first.map_or_else(super::desk::now, |row| row.at);
+    let at = first.map_or_else(super::writer::now, |row| row.at);
     db.prepare_cached(
         "INSERT INTO sessions(id, folder, title, named, created, updated, touched, bot)
          VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)",
@@ -253,12 +239,7 @@ fn insert_session(
     Ok(db.last_insert_rowid())
 }
 
-fn insert_row(
-    db: &Connection,
-    key: i64,
-    row: &EventRow,
-    parts: &mut PendingParts,
-) -> Result<(), StoreError> {
+fn insert_row(db: &Connection, key: i64, row: &EventRow, parts: &mut PendingParts) -> Result<(), StoreError> {
     db.prepare_cached(
         "INSERT INTO events(session, at, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?
@@ -291,12 +272,7 @@ pub(super) fn remove_from_index(db: &Connection, key: i64) -> Result<(), StoreEr
 }
 
 /// Removes the parts of what is complete now.
-fn remove_superseded(
-    db: &Connection,
-    id: i64,
-    row: &EventRow,
-    parts: &mut PendingParts,
-) -> Result<(), StoreError> {
+fn remove_superseded(db: &Connection, id: i64, row: &EventRow, parts: &mut PendingParts) -> Result<(), StoreError> {
     let mut forget = db.prepare_cached("DELETE FROM events WHERE id = ?1")?;
     match row.kind {
         RowAction::Delta => parts.reply.push(id),
@@ -355,13 +331,7 @@ fn update_session(db: &Connection, key: i64, row: &EventRow) -> Result<(), Store
             "UPDATE sessions SET updated = max(updated, ?2), input = input + ?3,
                  output = output + ?4, estimated = estimated OR ?5 WHERE key = ?1",
         )?
-        .execute(params![
-            key,
-            row.at,
-            to_sql_integer(input),
-            to_sql_integer(output),
-            estimated
-        ])?;
+        .execute(params![key, row.at, to_sql_integer(input), to_sql_integer(output), estimated])?;
     }
     Ok(())
 }
@@ -379,7 +349,7 @@ fn copy_events(db: &Connection, from: i64, to: i64) -> Result<(), StoreError> {
         let (at, kind, turn): (i64, String, Option<i64>) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let body: String = row.get(3)?;
         add.execute(params![to, at, kind, turn, body])?;
-        index_text(db, db.last_insert_rowid(), &rows::searchable_text_in(&body))?;
+        index_text(db, db.last_insert_rowid(), &event_row::searchable_text_in(&body))?;
     }
     Ok(())
 }

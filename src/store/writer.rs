@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::disk::PATIENCE;
+use super::database::PATIENCE;
 use super::moved::{ExportedSession, PathState};
 use super::read::SessionRecord;
-use super::rows::{EventRow, is_growing_text, is_saved};
+use super::event_row::{EventRow, is_growing_text, is_saved};
 use super::write::PendingParts;
-use super::{Database, EventPage, Lock, Remembered, SavingError, Store, StoreError};
+use super::{Database, SavingError, Lock, EventPage, Remembered, Store, StoreError};
 use crate::protocol::Event;
 use crate::safety::redact::Redactor;
-use crate::words::{Localize, LocalizedText};
+use crate::words::{LocalizedText, Localize};
 
 /// The maximum size of rows that wait for a disk, in bytes; beyond it the oldest are lost.
 const WAITING: usize = 32 << 20;
@@ -164,10 +164,7 @@ impl StoreWriter {
         if !self.has_begun && matches!(event, Event::FolderAdded { .. }) {
             return self.early_events.push(event);
         }
-        if !is_saved(&event)
-            || matches!(self.write_lock, WriteLock::ReadOnly)
-            || !(self.has_begun || starts)
-        {
+        if !is_saved(&event) || matches!(self.write_lock, WriteLock::ReadOnly) || !(self.has_begun || starts) {
             return;
         }
         self.has_begun = true;

@@ -1,12 +1,12 @@
 //! The requests to an open session: look up, resume, and change the session as a whole. All waiting
 //! rows are written first.
 
-use super::{HISTORY, PART, PendingRows, Resumed, SessionHeader, StoreWriter, WriteLock, now};
+use super::{StoreWriter, HISTORY, SessionHeader, WriteLock, PART, Resumed, PendingRows, now};
 use crate::protocol::Event;
 use crate::store::read::SessionRecord;
-use crate::store::rows::{self, EventRow};
+use crate::store::event_row::{self, EventRow};
 use crate::store::write::PendingParts;
-use crate::store::{Database, EventPage, Listed, Remembered, SessionHit, StoreError};
+use crate::store::{Database, SessionHit, Listed, EventPage, Remembered, StoreError};
 
 impl StoreWriter {
     /// The file with all waiting rows written; repairs damage and tries once more.
@@ -46,9 +46,7 @@ impl StoreWriter {
         let folder = self.header.folder.clone();
         let known = self.with_database(|disk| match id {
             Some(id) => disk.find(id),
-            None => disk
-                .last_in_folder(&folder)?
-                .ok_or_else(|| StoreError::NoSession { id: String::new() }),
+            None => disk.last_in_folder(&folder)?.ok_or_else(|| StoreError::NoSession { id: String::new() }),
         })?;
         let held = matches!(self.write_lock, WriteLock::Writable(Some(_)));
         let ours = held && self.key == Some(known.key);
@@ -135,14 +133,8 @@ impl StoreWriter {
         self.save_history(history, |disk, key, body| disk.save_whole_history(key, turn, body));
     }
 
-    fn save_history(
-        &mut self,
-        json: &str,
-        put: impl Fn(&mut Database, i64, &str) -> Result<(), StoreError>,
-    ) {
-        let Some(key) = self.key.filter(|_| !matches!(self.write_lock, WriteLock::ReadOnly)) else {
-            return;
-        };
+    fn save_history(&mut self, json: &str, put: impl Fn(&mut Database, i64, &str) -> Result<(), StoreError>) {
+        let Some(key) = self.key.filter(|_| !matches!(self.write_lock, WriteLock::ReadOnly)) else { return };
         let masked = serde_json::from_str(json).map(|mut value| {
             self.redactor.mask_value(&mut value);
             value.to_string()
@@ -195,7 +187,7 @@ impl StoreWriter {
 
     /// Names the session; before it has begun, the name waits for that.
     pub fn rename(&mut self, title: &str) -> Result<String, StoreError> {
-        let title = rows::one_line(&self.redactor.mask(title), 120);
+        let title = event_row::one_line(&self.redactor.mask(title), 120);
         match self.key {
             Some(_) => {
                 let key = self.writable_key()?;
