@@ -11,7 +11,7 @@ use avocet::protocol::{Requires, SandboxMode, Step, StepAction};
 use avocet::safety::{self, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
-use avocet::tools::world::System;
+use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
 use avocet::words::Lang;
 use tokio::runtime::{Builder, Runtime};

@@ -14,7 +14,7 @@ use avocet::protocol::{Observation, Requires, Step, StepAction};
 use avocet::safety::{self, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::Sandbox;
-use avocet::tools::world::System;
+use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
 use avocet::words::Lang;
 use tokio::sync::mpsc::unbounded_channel;

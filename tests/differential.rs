@@ -13,7 +13,7 @@ use std::time::Duration;
 use avocet::protocol::{Observation, Requires, Step, StepAction, Tier};
 use avocet::safety::{self, Machine as _, Policy, PolicyContext, Promised, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
-use avocet::tools::world::System;
+use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
 use avocet::words::Lang;
 use futures_util::stream::{self, StreamExt as _};

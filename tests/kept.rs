@@ -17,7 +17,7 @@ use avocet::protocol::{Decision, Event, Extensions, Op, Params};
 use avocet::safety::Workspace;
 use avocet::session::library::{ExtensionCache, FindPlaces};
 use avocet::tools::Toolbox;
-use avocet::tools::world::System;
+use avocet::tools::system::System;
 use avocet::words::Lang;
 use futures_util::stream::BoxStream;
 use serde_json::Value;

@@ -20,7 +20,7 @@ use avocet::protocol::{
     ApprovalScope, Decision, Event, Notice, Observation, Op, Question, Rewind, SessionInfo,
 };
 use avocet::session::SessionConfig;
-use avocet::tools::world::System;
+use avocet::tools::system::System;
 use avocet::words::{Lang, session as words};
 
 #[path = "support/talk.rs"]

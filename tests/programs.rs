@@ -15,7 +15,7 @@ use avocet::protocol::{Observation, Requires, SandboxMode, SandboxStatus, Step, 
 use avocet::safety::{self, Cleared, Machine, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
-use avocet::tools::world::System;
+use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
 use avocet::words::Lang;
 use pretty_assertions::assert_eq;

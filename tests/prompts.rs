@@ -26,7 +26,7 @@ use avocet::session::{
 };
 use avocet::tools::Toolbox;
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
-use avocet::tools::world::System;
+use avocet::tools::system::System;
 use avocet::words::{Lang, LocalizedText, session as words};
 use futures_util::FutureExt;
 use futures_util::stream::BoxStream;

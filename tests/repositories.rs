@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use avocet::protocol::{Observation, Requires, Step, StepAction, Tier};
 use avocet::safety::{self, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
-use avocet::tools::world::System;
+use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
 use avocet::words::Lang;
 use pretty_assertions::assert_eq;

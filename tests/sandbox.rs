@@ -19,7 +19,7 @@ use avocet::protocol::{
 use avocet::safety::{self, Cleared, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
-use avocet::tools::world::System;
+use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
 use avocet::words::{Lang, sandbox as words};
 use pretty_assertions::assert_eq;

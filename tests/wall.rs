@@ -20,7 +20,7 @@ use avocet::session::library::ExtensionCache;
 use avocet::session::script::ScriptPlaces;
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
-use avocet::tools::world::System;
+use avocet::tools::system::System;
 use avocet::tools::{PipedOutput, RunControl, ShellInput, Tool, Toolbox};
 use avocet::words::{Lang, Phrase, safety as words, sandbox as held};
 use futures_util::FutureExt;

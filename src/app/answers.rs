@@ -249,7 +249,7 @@ fn ineffective_rules(
     loaded: &crate::config::Loaded,
     folder: &Path,
     home: &Path,
-    world: &crate::tools::world::System,
+    world: &crate::tools::system::System,
 ) -> Vec<crate::words::LocalizedText> {
     let policy = loaded.settings.policy();
     let place = policy::workspace_in(folder, home, true, world);

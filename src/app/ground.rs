@@ -23,7 +23,7 @@ use crate::session::{folders, saved};
 use crate::store::Store;
 use crate::tools::exec::Watchdog;
 use crate::tools::temp::RunFolder;
-use crate::tools::world::{self, System};
+use crate::tools::system::{self, System};
 use crate::tui::ring::NotifyMethod;
 use crate::tui::surroundings::supports_links;
 use crate::tui::theme::{Depth, Background as Shade, ThemeSource};
@@ -113,7 +113,7 @@ impl Startup {
     pub fn workspace(&self) -> safety::Workspace {
         let place = policy::workspace_in(&self.folder, &self.paths.home, self.trusted, &self.system());
         let own = [&self.paths.config, &self.paths.data, &self.paths.state];
-        let own = own.into_iter().map(|path| world::resolve_path(path));
+        let own = own.into_iter().map(|path| system::resolve_path(path));
         // A folder that contains the workspace or the home does not belong to this program alone.
         let holds = |own: &PathBuf| place.workspace.starts_with(own) || place.home.starts_with(own);
         let own = own.filter(|own| !holds(own)).collect();

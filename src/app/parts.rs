@@ -24,9 +24,9 @@ use crate::session::trust::{TrustAnswer, TrustPrompt};
 use crate::session::{Security, RuleChange, SessionConfig, Persona, ModelAccess, Callbacks, rules};
 use crate::tools::exec::{Exec, StepLimits, Setup};
 use crate::tools::sandbox::{SandboxPaths, Sandbox};
-use crate::tools::seen::ReadTracker;
-use crate::tools::world::{self, System};
-use crate::tools::{Tool, Toolbox, branch, file, talk};
+use crate::tools::read_tracker::ReadTracker;
+use crate::tools::system::{self, System};
+use crate::tools::{Tool, Toolbox, git_branch, file, interaction};
 use crate::words::{LocalizedText, Localize, session as words};
 
 /// The user interface that the session is for.
@@ -200,7 +200,7 @@ fn tools(ground: &Startup, world: &System, redactor: &Arc<Redactor>, desk: &file
     let exec = exec.with_step_watch(Arc::new(ground.watchdog.clone()));
     let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(exec.clone()), exec.plugins()];
     tools.extend(file::all(desk));
-    tools.extend(talk::all());
+    tools.extend(interaction::all());
     Toolbox::new(tools).with_backups(desk.backups.clone())
 }
 
@@ -221,7 +221,7 @@ pub fn sandbox_paths(ground: &Startup, world: &System) -> SandboxPaths {
         |folder: &PathBuf| ground.folder.starts_with(folder) || home.starts_with(folder);
     // Also the paths as configured: a link in the workspace could be changed to point elsewhere.
     let named = ground.paths.program_files().into_iter();
-    let mut own: Vec<PathBuf> = named.flat_map(|path| [world::resolve_path(&path), path]).collect();
+    let mut own: Vec<PathBuf> = named.flat_map(|path| [system::resolve_path(&path), path]).collect();
     own.retain(|folder| !holds_all(folder));
     own.sort_unstable();
     own.dedup();
@@ -327,7 +327,7 @@ fn session_info(ground: &Startup, tools: &Toolbox, policy: &Policy, bot: Option<
         cwd: ground.folder.display().to_string(),
         added: ground.added.iter().map(|folder| folder.display().to_string()).collect(),
         // Nothing in an untrusted folder is read.
-        branch: ground.trusted.then(|| branch::current_branch(&ground.folder)).flatten(),
+        branch: ground.trusted.then(|| git_branch::current_branch(&ground.folder)).flatten(),
         tools: tools.tool_infos(),
         allowed: shown(&policy.allow_rules()),
         allowed_covers: rules::covers(policy, &ground.folder),

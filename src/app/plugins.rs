@@ -9,15 +9,13 @@ use crate::protocol::{Notice, Requires, Step, StepAction};
 use crate::safety::{PolicyContext, ToolTask, assess};
 use crate::session::plugins_page;
 use crate::tools::exec::run_in_terminal;
-use crate::tools::world::System;
+use crate::tools::system::System;
 use crate::words::{cli as words, tools as tool_words};
 
 pub fn run_subcommand(ground: &Startup, asked: PluginCommand, json: bool) -> Exit {
     let world = ground.system();
     match asked {
-        PluginCommand::List => {
-            print_rows(ground, &plugins_page(&ground.paths.home, &world).rows, json)
-        }
+        PluginCommand::List => print_rows(ground, &plugins_page(&ground.paths.home, &world).rows, json),
         PluginCommand::Run { alias, args } => run(ground, &world, &alias, &args),
     }
 }

@@ -5,7 +5,7 @@ use super::prompting::{Expansion, ExpansionStop};
 use crate::agent::Host;
 use crate::protocol::{AttachmentInfo, Decision, Event, Mention, Notice, Question};
 use crate::safety::{self, Cleared, NeedsApproval, PathKind, Verdict};
-use crate::tools::attach::{self, Attachment};
+use crate::tools::attachments::{self, Attachment};
 use crate::words::{LocalizedText, prompt as words};
 
 /// The maximum number of files in one message.
@@ -111,17 +111,14 @@ async fn read_mention(
         }
     };
     let mention = mention.clone();
-    let task = tokio::task::spawn_blocking(move || attach::read(&cleared, &mention));
+    let task = tokio::task::spawn_blocking(move || attachments::read(&cleared, &mention));
     match task.await {
         Ok(read) => Ok(read),
         Err(error) => Ok(Err(words::NOT_SENT.with("why", error.to_string()))),
     }
 }
 
-async fn ask_approval(
-    filling: &mut Expansion<'_>,
-    held: NeedsApproval,
-) -> Result<Option<Cleared>, ExpansionStop> {
+async fn ask_approval(filling: &mut Expansion<'_>, held: NeedsApproval) -> Result<Option<Cleared>, ExpansionStop> {
     let judged = held.assessment();
     let question = Question::Step {
         step: judged.step.clone(),

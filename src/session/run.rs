@@ -25,7 +25,7 @@ use crate::protocol::{
     AskId, Decision, TurnOutcome, Event, ExportFormat, SessionInfo, NoticeLevel, Notice, Op, Report, Usage,
 };
 use crate::safety::{self, Policy};
-use crate::tools::{Tool, Toolbox, branch};
+use crate::tools::{Tool, Toolbox, git_branch};
 use crate::words::{LocalizedText, session as words};
 
 /// The maximum number of commands in a reply, as stated in the prompt.
@@ -382,7 +382,7 @@ impl Session {
         }
         // A step may have changed it.
         let trusted = self.security.place.trusted;
-        self.info.branch = trusted.then(|| branch::current_branch(&self.security.place.cwd)).flatten();
+        self.info.branch = trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();
         self.send_info().await;
         self.requeue_unread(running.unread_steering).await;
         // After a failure nothing starts by itself: the next turn would hit the same error.

@@ -18,18 +18,16 @@ use super::{Security, shell, wall};
 use crate::agent::turn::trust;
 use crate::model::{Chunk, Model, Request};
 use crate::protocol::{
-    Mention, Message, Observation, Question, Requires, Risk, SandboxStatus, Step, StepAction, Tier,
+    Mention, Message, Observation, Question, Requires, Risk, SandboxStatus, Step, Tier, StepAction,
 };
 use crate::safety::redact::Redactor;
-use crate::safety::{
-    self, Cleared, Machine, NeedsApproval, Policy, PolicyContext, Verdict, Workspace,
-};
+use crate::safety::{self, Cleared, NeedsApproval, Workspace, Policy, PolicyContext, Verdict, Machine};
 use crate::script::host::PackKey;
 use crate::script::source::{ScriptEntry, SourceFiles};
-use crate::script::{AnswerPart, ModelCall, ScriptEvent, ScriptHost};
+use crate::script::{ScriptHost, ModelCall, AnswerPart, ScriptEvent};
 use crate::store::{KeyValue, Store, StoreError};
-use crate::tools::{RunControl, Toolbox, attach};
-use crate::words::{Localize, LocalizedText, script_run as words};
+use crate::tools::{Toolbox, RunControl, attachments};
+use crate::words::{LocalizedText, Localize, script_run as words};
 
 /// The prefix of step IDs.
 pub const STEP: &str = "script_";
@@ -179,9 +177,7 @@ impl SessionScriptHost {
     /// The user saw the rewritten step with its tier before approving it.
     fn clear_replacement(&self, before: &Step, work: StepAction) -> Result<Cleared, LocalizedText> {
         let verdict = match &work {
-            StepAction::Shell { line } => {
-                safety::assess_shell(&before.id, line, self.policy_context())
-            }
+            StepAction::Shell { line } => safety::assess_shell(&before.id, line, self.policy_context()),
             StepAction::Exec { .. } | StepAction::Tool { .. } => {
                 safety::assess(Step { work, ..before.clone() }, self.policy_context())
             }
@@ -213,9 +209,7 @@ impl SessionScriptHost {
                 let verdict = safety::assess(step, self.policy_context());
                 Box::pin(self.clear_step(verdict)).await
             }
-            ScriptAnswer::RunInstead(_) | ScriptAnswer::Trust | ScriptAnswer::No => {
-                Err(words::STEP_DECLINED.with("why", why))
-            }
+            ScriptAnswer::RunInstead(_) | ScriptAnswer::Trust | ScriptAnswer::No => Err(words::STEP_DECLINED.with("why", why)),
         }
     }
 
@@ -224,7 +218,7 @@ impl SessionScriptHost {
         let verdict = safety::assess_mention(id, path, self.policy_context());
         let cleared = self.clear_step(verdict).await?;
         let mention = Mention { path: path.to_owned(), lines: None };
-        let read = move || attach::read_limited(&cleared, &mention, MOST_READ);
+        let read = move || attachments::read_limited(&cleared, &mention, MOST_READ);
         let read = tokio::task::spawn_blocking(read).await;
         let attachment = read.map_err(|_| words::STEP_BROKEN)??;
         if attachment.attached.cut {
@@ -256,8 +250,7 @@ impl SessionScriptHost {
             return None;
         }
         let id = self.next_id();
-        let (held, question) =
-            wall::unsandboxed_retry(seen, id, |step| safety::assess(step, self.policy_context()))?;
+        let (held, question) = wall::unsandboxed_retry(seen, id, |step| safety::assess(step, self.policy_context()))?;
         let Question::Step { risk, .. } = &question else { return None };
         let asked = ScriptQuestion::Step { risk: risk.clone(), question: Box::new(question) };
         let said = (self.ask_user)(asked).await;
@@ -312,18 +305,14 @@ impl Drop for SessionScriptHost {
 }
 
 impl ScriptHost for SessionScriptHost {
-    fn call_model(
-        &mut self,
-        call: ModelCall,
-    ) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
+    fn call_model(&mut self, call: ModelCall) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
         let Some(model) = self.model.clone() else {
             return stream::iter([Err(crate::words::cli::NO_CONNECTION.into())]).boxed();
         };
         if self.cancel.is_cancelled() {
             return stream::iter([Err(crate::words::exec::CANCELLED.into())]).boxed();
         }
-        let messages =
-            call.messages.into_iter().map(|message| self.mask_message(message)).collect();
+        let messages = call.messages.into_iter().map(|message| self.mask_message(message)).collect();
         let request = Request { messages, params: call.params, schema: call.schema };
         self.emit(ScriptEvent::ModelCallStarted);
         let told = self.events.clone();
@@ -369,9 +358,7 @@ impl ScriptHost for SessionScriptHost {
     }
 
     fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool> {
-        (self.ask_user)(ScriptQuestion::Call(question))
-            .map(|said| said == ScriptAnswer::Yes)
-            .boxed()
+        (self.ask_user)(ScriptQuestion::Call(question)).map(|said| said == ScriptAnswer::Yes).boxed()
     }
 
     fn run_step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {

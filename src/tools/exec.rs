@@ -19,36 +19,36 @@ use tokio_util::sync::CancellationToken;
 
 use super::sandbox::Sandbox;
 use super::sandbox::denied::SandboxBounds;
-use super::{PipedOutput, RunControl, ShellInput, Tool, parse};
-use crate::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, StepAction, Tier};
+use super::{ShellInput, PipedOutput, Tool, RunControl, parse};
+use crate::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, Tier, StepAction};
 use crate::safety::redact::Redactor;
-use crate::safety::{Assessment, Cleared};
+use crate::safety::{Cleared, Assessment};
 use crate::words::{Lang, LocalizedText, Phrase, exec as words};
 
 mod bounds;
 mod capture;
 pub mod editor;
 mod environment;
-mod feed;
+mod helper;
 mod format;
 mod git;
-mod group;
-mod live;
+mod process_group;
+mod live_output;
 mod plugins;
-mod start;
-mod watch;
+mod spawn;
+mod supervise;
 pub mod watchdog;
 
 pub use environment::{ChildEnvironment, Variables};
-pub use feed::{HelperProgram, read_from_helper, write_to_helper};
-pub use group::StepWatch;
+pub use helper::{HelperProgram, read_from_helper, write_to_helper};
+pub use process_group::StepWatch;
 pub use plugins::run_in_terminal;
 pub use watchdog::Watchdog;
 
 use capture::CapturedText;
-use group::StepGroups;
-use start::StepStartError;
-use watch::{ChildOutput, Finished, Pipes, StepEnd, Times};
+use process_group::StepGroups;
+use spawn::StepStartError;
+use supervise::{Finished, StepEnd, ChildOutput, Pipes, Times};
 
 /// The parts that run steps.
 #[derive(Clone, Debug)]
@@ -100,12 +100,8 @@ pub struct Exec {
 impl Exec {
     /// Steps run unheld until [`Exec::held_by`] says otherwise.
     pub fn new(setup: Setup) -> Exec {
-        group::prepare();
-        Exec {
-            setup: Arc::new(setup),
-            sandbox: Arc::new(Sandbox::off()),
-            steps: StepGroups::default(),
-        }
+        process_group::prepare();
+        Exec { setup: Arc::new(setup), sandbox: Arc::new(Sandbox::off()), steps: StepGroups::default() }
     }
 
     pub fn with_sandbox(self, sandbox: Arc<Sandbox>) -> Exec {
@@ -142,12 +138,7 @@ impl Tool for Exec {
         async move { run(&exec, &step, None, &watch).await.observation }.boxed()
     }
 
-    fn run_piped(
-        &self,
-        step: Cleared,
-        input: ShellInput,
-        watch: RunControl,
-    ) -> BoxFuture<'static, PipedOutput> {
+    fn run_piped(&self, step: Cleared, input: ShellInput, watch: RunControl) -> BoxFuture<'static, PipedOutput> {
         let exec = self.clone();
         async move { run(&exec, &step, Some(input), &watch).await }.boxed()
     }
@@ -161,22 +152,16 @@ impl Tool for Exec {
 }
 
 /// `input`: the step is a shell piece of a template and reads this.
-async fn run(
-    exec: &Exec,
-    step: &Cleared,
-    input: Option<ShellInput>,
-    watch: &RunControl,
-) -> PipedOutput {
+async fn run(exec: &Exec, step: &Cleared, input: Option<ShellInput>, watch: &RunControl) -> PipedOutput {
     let judged = step.assessment();
     let setup = &exec.setup;
-    let none =
-        |outcome, say| PipedOutput { observation: not_run(judged, outcome, say), output: None };
+    let none = |outcome, say| PipedOutput { observation: not_run(judged, outcome, say), output: None };
     if watch.cancel.is_cancelled() || exec.steps.exiting.is_cancelled() {
         return none(Outcome::Cancelled, LocalizedText::from(words::CANCELLED));
     }
     let began = Instant::now();
     let is_piece = input.is_some();
-    let (running, inside) = match start::start(exec, step, input).await {
+    let (running, inside) = match spawn::start(exec, step, input).await {
         Ok(started) => started,
         Err(StepStartError::Unable(say)) => return none(Outcome::NotStarted, say),
         Err(StepStartError::Changed(say)) => return none(Outcome::Refused, say),
@@ -186,22 +171,17 @@ async fn run(
         Tier::L0 => setup.limits.alone,
         Tier::L1 | Tier::L2 => setup.limits.approved,
     };
-    let live = live::LiveOutput::new(watch.output.clone(), setup.lang);
-    let stdout = if is_piece {
-        capture::BoundedBuffer::with_head_limit(PIECE)
-    } else {
-        capture::BoundedBuffer::default()
-    };
+    let live = live_output::LiveOutput::new(watch.output.clone(), setup.lang);
+    let stdout = if is_piece { capture::BoundedBuffer::with_head_limit(PIECE) } else { capture::BoundedBuffer::default() };
     let output = ChildOutput::new(live, stdout, setup.redactor.as_ref());
     let processes = bounds::is_limited(judged).then_some(usize::from(bounds::PROCESSES));
     let times = Times { timeout: most, grace: setup.limits.grace, processes };
-    let finished = watch::supervise(running, watch, times, &exec.steps.exiting, output).await;
+    let finished = supervise::supervise(running, watch, times, &exec.steps.exiting, output).await;
     let elapsed = began.elapsed();
     let walls = inside.as_ref().and_then(|inside| inside.bounds().cloned());
     // Its folder may hold much; its removal is not waited for.
     tokio::task::spawn_blocking(move || drop(inside));
-    let mut observation =
-        not_run(judged, outcome(finished.end), LocalizedText::from(words::CANCELLED));
+    let mut observation = not_run(judged, outcome(finished.end), LocalizedText::from(words::CANCELLED));
     observation.note = end_note(&finished, most);
     observation.exit_code = code(&finished);
     observation.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
@@ -231,11 +211,7 @@ const PIECE: usize = 1024 * 1024;
 /// Puts the output in: masked first, then read, then cut. Work for the processor, so
 /// it is done off the threads that wait. Answers with the whole standard output, where
 /// all of it was kept.
-async fn process_output(
-    observation: &mut Observation,
-    setup: &Setup,
-    output: ChildOutput,
-) -> Option<String> {
+async fn process_output(observation: &mut Observation, setup: &Setup, output: ChildOutput) -> Option<String> {
     let redactor = setup.redactor.clone();
     let work = observation.step.work.clone();
     let exit = observation.exit_code;
@@ -244,8 +220,7 @@ async fn process_output(
             Some(redactor) => text.map(|part| redactor.mask(part).into_owned()),
             None => text,
         };
-        let (stdout, stderr) =
-            (masked(output.stdout.into_text()), masked(output.stderr.into_text()));
+        let (stdout, stderr) = (masked(output.stdout.into_text()), masked(output.stderr.into_text()));
         let parsed = parse_output(&work, &stdout, &stderr, exit);
         let shares = (stdout.excerpt(capture::STDOUT), stderr.excerpt(capture::STDERR));
         (shares, parsed, stdout.is_whole().then_some(stdout.front))
@@ -258,12 +233,7 @@ async fn process_output(
     whole
 }
 
-fn parse_output(
-    work: &StepAction,
-    stdout: &CapturedText,
-    stderr: &CapturedText,
-    exit: Option<i32>,
-) -> Option<ParsedOutput> {
+fn parse_output(work: &StepAction, stdout: &CapturedText, stderr: &CapturedText, exit: Option<i32>) -> Option<ParsedOutput> {
     let (program, args) = match work {
         StepAction::Exec { program, args } => (program.clone(), args.clone()),
         StepAction::Shell { line } => parse::split_simple_command(line)?,
@@ -316,9 +286,7 @@ fn end_note(finished: &Finished, most: Duration) -> Option<LocalizedText> {
     match finished.end {
         StepEnd::TimedOut => return Some(words::TIMED_OUT.with("seconds", most.as_secs())),
         StepEnd::Cancelled => return Some(words::CANCELLED.into()),
-        StepEnd::TooManyProcesses => {
-            return Some(words::OUTGREW.with("most", u64::from(bounds::PROCESSES)));
-        }
+        StepEnd::TooManyProcesses => return Some(words::OUTGREW.with("most", u64::from(bounds::PROCESSES))),
         StepEnd::Exited => {}
     }
     if let Some(signal) = status(finished).and_then(|status| status.signal()) {

@@ -15,7 +15,7 @@ mod diagnostics;
 mod files;
 mod git;
 mod search;
-mod shape;
+mod json_shape;
 
 pub use command::split_simple_command;
 
@@ -69,7 +69,7 @@ const RECOGNISERS: &[Recogniser] = &[
     Recogniser { kind: "diagnostics",    programs: &["pytest", "py.test", "python"],      read: diagnostics::python },
     Recogniser { kind: "diagnostics",    programs: &["go", "gofmt", "staticcheck", "golangci-lint"], read: diagnostics::go },
     Recogniser { kind: "diagnostics",    programs: COMPILERS,                             read: diagnostics::compiler },
-    Recogniser { kind: "json",           programs: &[],                                   read: shape::read },
+    Recogniser { kind: "json",           programs: &[],                                   read: json_shape::read },
 ];
 
 /// Commands that run JavaScript tests, directly or by a script's name.

@@ -34,32 +34,32 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::temp::RunFolder;
-use crate::protocol::{PageRow, SandboxMode, SandboxStatus, StepAction, Tier};
+use crate::protocol::{PageRow, SandboxMode, SandboxStatus, Tier, StepAction};
 use crate::safety::{Assessment, Needs};
-use crate::words::{LocalizedText, Phrase, PhraseValue, sandbox as words};
+use crate::words::{LocalizedText, PhraseValue, Phrase, sandbox as words};
 
 mod built;
 #[cfg(target_os = "linux")]
-mod calls;
+mod seccomp;
 pub mod denied;
 #[cfg(target_os = "linux")]
-mod kernel;
+mod landlock;
 #[cfg(not(target_os = "linux"))]
 #[path = "sandbox/no_kernel.rs"]
-mod kernel;
-mod places;
+mod landlock;
+mod readable_paths;
 mod probe;
-mod profile;
+mod seatbelt;
 mod programs;
 mod rights;
 mod temps;
 mod workspace;
 
-pub use places::SandboxPaths;
+pub use readable_paths::SandboxPaths;
 
 use built::LayerCache;
 use denied::SandboxBounds;
-use kernel::Kernel;
+use landlock::Kernel;
 use temps::{StepTempFolder, StepTempFolders};
 
 /// The sandbox of a session.
@@ -160,13 +160,7 @@ impl Confined {
 impl Sandbox {
     pub fn new(setting: SandboxMode, places: SandboxPaths) -> Sandbox {
         let built = LayerCache::default();
-        Sandbox {
-            setting,
-            paths: places,
-            found: OnceLock::new(),
-            layers: built,
-            temps: StepTempFolders::default(),
-        }
+        Sandbox { setting, paths: places, found: OnceLock::new(), layers: built, temps: StepTempFolders::default() }
     }
 
     /// The same with the steps' folders in this run's.
@@ -207,9 +201,7 @@ impl Sandbox {
     pub fn restricts_signals(&self) -> bool {
         match self.support() {
             SandboxSupport::Available(SandboxBackend::Kernel(kernel)) => kernel.rights().signals,
-            SandboxSupport::Available(SandboxBackend::Program) | SandboxSupport::Unavailable(_) => {
-                false
-            }
+            SandboxSupport::Available(SandboxBackend::Program) | SandboxSupport::Unavailable(_) => false,
         }
     }
 
@@ -265,8 +257,7 @@ impl Sandbox {
 
     /// How this step is to be restricted; `None`: it is not.
     fn profile(&self, judged: &Assessment, from: StepOrigin) -> Option<Profile> {
-        let by_hand =
-            matches!(judged.step.work, StepAction::Shell { .. }) && from != StepOrigin::Template;
+        let by_hand = matches!(judged.step.work, StepAction::Shell { .. }) && from != StepOrigin::Template;
         match (self.setting, judged.risk.tier) {
             (SandboxMode::Off, _) => None,
             _ if by_hand || from == StepOrigin::Unsandboxed => None,
@@ -303,7 +294,7 @@ impl Sandbox {
             writes.extend(launch.writes.iter().cloned());
             writes
         };
-        places::create_own_folders(places, &writes);
+        readable_paths::create_own_folders(places, &writes);
         for list in [&mut opened, &mut writes] {
             list.retain(|path| !places.own.iter().any(|own| path.starts_with(own)));
             list.sort_unstable();
@@ -342,11 +333,7 @@ impl Sandbox {
     }
 
     /// Holds the calling thread; nothing holds it where this system cannot.
-    fn confine_thread(
-        &self,
-        profile: &Profile,
-        by_itself: bool,
-    ) -> Result<Option<Confined>, LocalizedText> {
+    fn confine_thread(&self, profile: &Profile, by_itself: bool) -> Result<Option<Confined>, LocalizedText> {
         match self.support() {
             SandboxSupport::Available(means) => {
                 let temp = self.temp(profile)?;
@@ -364,32 +351,24 @@ impl Sandbox {
         }
     }
 
-    fn confine(
-        &self,
-        means: SandboxBackend,
-        profile: &Profile,
-        temp: StepTempFolder,
-    ) -> Result<Confined, String> {
+    fn confine(&self, means: SandboxBackend, profile: &Profile, temp: StepTempFolder) -> Result<Confined, String> {
         let (wrapper, walls) = match means {
             SandboxBackend::Program => {
                 let run = built::startable(&self.paths, profile);
-                let text = profile::profile_text(&self.paths, profile, temp.path(), &run);
+                let text = seatbelt::profile_text(&self.paths, profile, temp.path(), &run);
                 let first = vec!["-p".to_owned(), text];
-                (
-                    Some((profile::PROGRAM.into(), first)),
-                    SandboxBounds::new(&self.paths, profile, &temp),
-                )
+                (Some((seatbelt::PROGRAM.into(), first)), SandboxBounds::new(&self.paths, profile, &temp))
             }
             SandboxBackend::Kernel(kernel) => {
                 let layer = self.layers.layer(kernel, &self.paths, profile, &temp)?;
                 let walls = SandboxBounds::new(&self.paths, profile, &temp);
                 match profile {
                     Profile::Read { .. } => {
-                        let own = kernel::own_folder_layer(kernel, temp.path())?;
-                        kernel::restrict(kernel, &[&layer, &own], profile.confinement())?;
+                        let own = landlock::own_folder_layer(kernel, temp.path())?;
+                        landlock::restrict(kernel, &[&layer, &own], profile.confinement())?;
                     }
                     Profile::Work { .. } => {
-                        kernel::restrict(kernel, &[&layer], profile.confinement())?;
+                        landlock::restrict(kernel, &[&layer], profile.confinement())?;
                     }
                 }
                 (None, walls)
@@ -420,9 +399,7 @@ fn read_profile(judged: &Assessment) -> Profile {
     // would call a closed one changed.
     let searches = |args: &[String]| args.iter().any(|arg| arg == "grep" || arg == "--no-index");
     let compares = match (&judged.step.work, launch.git) {
-        (StepAction::Exec { args, .. }, Some(first)) => {
-            !searches(args.get(first..).unwrap_or_default())
-        }
+        (StepAction::Exec { args, .. }, Some(first)) => !searches(args.get(first..).unwrap_or_default()),
         _ => false,
     };
     Profile::Read {

@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::world::{executable, is_safe_from_others};
+use super::system::{executable, is_safe_from_others};
 use crate::safety::{LinkIdentity, OwnProgram, Program, Shelf};
 
 /// Where such folders may be, links resolved, and the folders of the user's own `PATH`.
@@ -154,7 +154,7 @@ fn unresolved_program(path: &Path) -> Option<Program> {
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    use super::super::world::System;
+    use super::super::system::System;
     use super::*;
     use crate::safety::Machine as _;
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use avocet::protocol::{Requires, Risk, Step, StepAction, Tier};
 use avocet::safety::{Machine, Policy, PolicyContext, Workspace, assess};
-use avocet::tools::world::System;
+use avocet::tools::system::System;
 
 /// A workspace with what the cases speak of, a home with secrets that are none, and
 /// folders outside of both.

@@ -22,8 +22,8 @@ use avocet::session::{
 };
 use avocet::store::Store;
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
-use avocet::tools::seen::ReadTracker;
-use avocet::tools::world::System;
+use avocet::tools::read_tracker::ReadTracker;
+use avocet::tools::system::System;
 use avocet::tools::{Toolbox, file};
 use avocet::words::{Lang, LocalizedText, PhraseValue, session as words};
 use futures_util::FutureExt;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tokio::process::{Child, Command};
 
-use super::group::Tree;
+use super::process_group::Tree;
 use crate::tools::temp::{RunFolder, TempFolder};
 use crate::words::{LocalizedText, exec as words};
 

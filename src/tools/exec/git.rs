@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::super::world::FilesOnly;
+use super::super::system::FilesOnly;
 use super::environment::Variables;
 use crate::safety::repository;
 

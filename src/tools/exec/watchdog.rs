@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use process_wrap::std::{CommandWrap, ProcessSession};
 use serde::{Deserialize, Serialize};
 
-use super::group::{self, StepWatch};
+use super::process_group::{self, StepWatch};
 
 /// The one argument that starts the mode; nothing a user would type.
 pub const MODE: &str = "__watchdog";
@@ -104,7 +104,7 @@ fn spawn(program: &Path) -> io::Result<PipeWriter> {
             .stdout(terminal())
             .stderr(Stdio::null())
             .env_clear()
-            .env(group::MARK, group::NO_STEP)
+            .env(process_group::MARK, process_group::NO_STEP)
             .current_dir("/");
     });
     command.wrap(ProcessSession).spawn()?;
@@ -132,7 +132,7 @@ pub fn run() -> ExitCode {
         }
     }
     for (mark, leader) in steps {
-        group::end_abandoned(leader, &mark);
+        process_group::end_abandoned(leader, &mark);
     }
     if let Some(restore) = taken {
         restore_terminal(&restore);

@@ -14,23 +14,23 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::seen::ReadTracker;
-use super::{RunControl, Tool};
+use super::read_tracker::ReadTracker;
+use super::{Tool, RunControl};
 use crate::protocol::{Change, Observation, Outcome, ParsedOutput};
 use crate::safety::tools::InputError;
-use crate::safety::{Assessment, Cleared, ToolTask};
+use crate::safety::{Cleared, Assessment, ToolTask};
 use crate::words::{LocalizedText, Phrase, tools as words};
 
 pub mod journal;
-mod kept;
+mod backups;
 mod list;
-pub(super) mod place;
+pub(super) mod safe_open;
 mod read;
 mod search;
 mod write;
 
 pub use journal::Journal;
-pub use kept::Backups;
+pub use backups::Backups;
 
 /// One tool: its name, and its descriptions for the user and for the model.
 struct FileToolSpec {
@@ -117,9 +117,8 @@ impl Tool for FileTool {
             let cancel = watch.cancel.clone();
             let work = move || run(&step, &desk, &cancel);
             let done = tokio::task::spawn_blocking(work).await;
-            let done = done.unwrap_or_else(|error| {
-                FileToolResult::failed(words::BROKE.with("why", error.to_string()))
-            });
+            let done = done
+                .unwrap_or_else(|error| FileToolResult::failed(words::BROKE.with("why", error.to_string())));
             observation(&judged, done, began)
         }
         .boxed()
@@ -146,10 +145,7 @@ fn run(step: &Cleared, desk: &FileToolState, cancel: &CancellationToken) -> File
         return cancelled();
     }
     if !step.is_intact() {
-        return FileToolResult {
-            outcome: Some(Outcome::Refused),
-            ..FileToolResult::failed(words::NOT_AS_JUDGED)
-        };
+        return FileToolResult { outcome: Some(Outcome::Refused), ..FileToolResult::failed(words::NOT_AS_JUDGED) };
     }
     match &step.assessment().task {
         Some(ToolTask::Fault(fault)) => fault.clone().into(),

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::super::seen::ReadTracker;
-use super::place::{FileSlot, MissingFolders};
+use super::super::read_tracker::ReadTracker;
+use super::safe_open::{MissingFolders, FileSlot};
 use super::{FileToolResult, head, reason};
 use crate::protocol::ParsedOutput;
 use crate::safety::tools::{Read, digest};
@@ -21,8 +21,7 @@ const START: usize = 8 * 1024;
 
 pub fn run(read: &Read, seen: &ReadTracker) -> FileToolResult {
     let spot = &read.spot;
-    let failed =
-        |error: &std::io::Error| FileToolResult::failed(reason(&spot.shown, &spot.path, error));
+    let failed = |error: &std::io::Error| FileToolResult::failed(reason(&spot.shown, &spot.path, error));
     let slot = match FileSlot::open(&spot.path, MissingFolders::Fail) {
         Ok(slot) => slot,
         Err(error) => return failed(&error),
@@ -53,10 +52,7 @@ pub fn run(read: &Read, seen: &ReadTracker) -> FileToolResult {
 fn numbered_lines(read: &Read, text: &str, whole: bool) -> FileToolResult {
     let total = text.lines().count();
     if total == 0 {
-        return FileToolResult {
-            note: Some(words::EMPTY_FILE.into()),
-            ..FileToolResult::default()
-        };
+        return FileToolResult { note: Some(words::EMPTY_FILE.into()), ..FileToolResult::default() };
     }
     if read.from > total {
         let say = words::PAST_THE_END.with("total", total).with("from", read.from);
@@ -82,13 +78,7 @@ fn numbered_lines(read: &Read, text: &str, whole: bool) -> FileToolResult {
     let note = (cut || read.from > 1 || last < total)
         .then(|| words::LINES_OF.with("from", read.from).with("to", last).with("total", total));
     let parsed = ParsedOutput { kind: "text".to_owned(), total, items: Vec::new() };
-    FileToolResult {
-        stdout: out,
-        truncated: cut,
-        parsed: Some(parsed),
-        note,
-        ..FileToolResult::default()
-    }
+    FileToolResult { stdout: out, truncated: cut, parsed: Some(parsed), note, ..FileToolResult::default() }
 }
 
 /// The kind of a file that is not text; `None` for text.

@@ -3,8 +3,8 @@
 
 use std::io;
 
-use super::place::{ExistingFile, FileSlot, MissingFolders};
-use super::{FileToolResult, FileToolState, reason};
+use super::safe_open::{MissingFolders, FileSlot, ExistingFile};
+use super::{FileToolState, FileToolResult, reason};
 use crate::safety::tools::{Write, digest};
 use crate::words::{LocalizedText, tools as words};
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Profile;
-use super::kernel::{self, Kernel, Layer, ReadAccess, WorkAccess};
-use super::places::{self, SandboxPaths, Stamp, Trees, read_stamp};
+use super::landlock::{self, Kernel, Layer, ReadAccess, WorkAccess};
+use super::readable_paths::{self, SandboxPaths, Stamp, Trees, read_stamp};
 use super::programs::{self, ProgramDirs};
 use super::temps::StepTempFolder;
 use super::workspace::WorkspaceRules;
@@ -79,7 +79,7 @@ impl LayerCache {
             }
             Profile::Work { opened, writes, network } => {
                 let ours = |paths: &[PathBuf]| -> Vec<Trees> {
-                    paths.iter().map(|path| places::cover_except_own(path, places)).collect()
+                    paths.iter().map(|path| readable_paths::cover_except_own(path, places)).collect()
                 };
                 let (read, write) = (ours(opened), ours(writes));
                 let layer = kept.build_work_layer(kernel, (&read, &write, *network), temp)?;
@@ -93,13 +93,7 @@ impl LayerCache {
             kept.layers.remove(0);
         }
         let (profile, lasting) = (profile.clone(), temp.stable_path().to_owned());
-        kept.layers.push(CachedLayer {
-            profile,
-            temp_path: lasting,
-            files,
-            around,
-            layer: Arc::clone(&layer),
-        });
+        kept.layers.push(CachedLayer { profile, temp_path: lasting, files, around, layer: Arc::clone(&layer) });
         Ok(layer)
     }
 
@@ -128,8 +122,7 @@ impl LayerCacheState {
             let looked = folder.workspace.refresh();
             if looked || !folder.trees.as_ref().is_some_and(Trees::is_fresh) {
                 let root = folder.workspace.root().to_owned();
-                folder.trees =
-                    Some(Trees::for_folder(&root, folder.workspace.closed_paths(), places));
+                folder.trees = Some(Trees::for_folder(&root, folder.workspace.closed_paths(), places));
                 changed = true;
             }
         }
@@ -169,13 +162,13 @@ impl LayerCacheState {
             let folder = self.folders.iter().find(|folder| folder.workspace.root() == root);
             match folder.and_then(|folder| folder.trees.as_ref()) {
                 Some(trees) if !compares => read.extend(trees.read.iter().cloned()),
-                _ => read.extend(places::cover_except_own(root, places).read),
+                _ => read.extend(readable_paths::cover_except_own(root, places).read),
             }
         }
         read.extend(run.iter().filter_map(|program| places.install_tree(program)));
         let mut list = places.program_folders();
         list.extend_from_slice(roots);
-        kernel::read_layer(&ReadAccess { read: &read, list: &list, run })
+        landlock::read_layer(&ReadAccess { read: &read, list: &list, run })
     }
 
     fn build_work_layer(
@@ -189,8 +182,8 @@ impl LayerCacheState {
         read.extend(opened.iter().flat_map(|trees| trees.read.iter().cloned()));
         let mut write = vec![temp.stable_path().to_owned()];
         write.extend(writes.iter().flat_map(|trees| trees.read.iter().cloned()));
-        write.extend(places::devices());
-        kernel::work_layer(kernel, &WorkAccess { read: &read, write: &write, network })
+        write.extend(readable_paths::devices());
+        landlock::work_layer(kernel, &WorkAccess { read: &read, write: &write, network })
     }
 }
 

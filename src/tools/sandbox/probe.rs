@@ -7,9 +7,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::kernel::Kernel;
-use super::{Profile, Sandbox, SandboxBackend, SandboxSupport, profile};
-use crate::words::{Phrase, PhraseValue, sandbox as words};
+use super::landlock::Kernel;
+use super::{SandboxSupport, SandboxBackend, Profile, Sandbox, seatbelt};
+use crate::words::{PhraseValue, Phrase, sandbox as words};
 
 /// A port that need not be open: a sandboxed call never gets to ask.
 const DISCARD: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9);
@@ -19,7 +19,7 @@ const DISCARD: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4A
 pub(super) fn detect(sandbox: &Sandbox) -> SandboxSupport {
     match Kernel::detect() {
         Some(kernel) => probe_kernel(sandbox, kernel),
-        None if cfg!(target_os = "macos") && Path::new(profile::PROGRAM).is_file() => {
+        None if cfg!(target_os = "macos") && Path::new(seatbelt::PROGRAM).is_file() => {
             SandboxSupport::Available(SandboxBackend::Program)
         }
         None if cfg!(target_os = "linux") => SandboxSupport::Unavailable(words::NO_KERNEL.into()),

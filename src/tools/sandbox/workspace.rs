@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::places::{Stamp, is_recent, read_stamp};
+use super::readable_paths::{Stamp, is_recent, read_stamp};
 use crate::safety;
 
 /// So many folders are looked through, and so many entries all in all.
@@ -132,13 +132,8 @@ impl WorkspaceRules {
         let (Some(stamp), Ok(entries)) = (read_stamp(path), fs::read_dir(path)) else {
             return Vec::new();
         };
-        let mut folder = ScannedFolder {
-            stamp,
-            scanned_at: looked,
-            closed: Vec::new(),
-            subfolders: Vec::new(),
-            entries: 0,
-        };
+        let mut folder =
+            ScannedFolder { stamp, scanned_at: looked, closed: Vec::new(), subfolders: Vec::new(), entries: 0 };
         let name = path.file_name().and_then(|name| name.to_str());
         for entry in entries.flatten() {
             folder.entries += 1;

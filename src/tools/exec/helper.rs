@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::group;
+use super::process_group;
 use crate::deadline::with_timeout;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -80,7 +80,7 @@ fn start(path: PathBuf, feed: &HelperProgram, stdout: Stdio) -> io::Result<Box<d
             .args(feed.args)
             .env_clear()
             .envs(feed.variables.iter().map(|(name, value)| (name, value)))
-            .env(group::MARK, group::NO_STEP)
+            .env(process_group::MARK, process_group::NO_STEP)
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(stdout)
@@ -131,12 +131,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_program_that_is_missing_or_reads_nothing_is_an_error() {
-        let missing =
-            HelperProgram { program: "no-such-program", args: &[], variables: Vec::new() };
-        assert_eq!(
-            write_to_helper(&missing, b"x").await.unwrap_err().kind(),
-            io::ErrorKind::NotFound
-        );
+        let missing = HelperProgram { program: "no-such-program", args: &[], variables: Vec::new() };
+        assert_eq!(write_to_helper(&missing, b"x").await.unwrap_err().kind(), io::ErrorKind::NotFound);
         let deaf = shell(&["-c", "exec 0<&-; exit 0"]);
         assert!(write_to_helper(&deaf, &vec![b'x'; 4 << 20]).await.is_err());
     }

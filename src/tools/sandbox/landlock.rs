@@ -13,7 +13,7 @@ use landlock::{
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
 use super::rights::Rights;
-use super::{Confinement, calls};
+use super::{Confinement, seccomp};
 
 /// The device every step may write to.
 const NOTHING: &[&str] = &["/dev/null"];
@@ -130,12 +130,8 @@ pub(super) fn own_folder_layer(kernel: Kernel, temp: &Path) -> Result<Layer, Str
 
 /// Restricts the calling thread for good. An error: do not go on, it may be restricted in
 /// part.
-pub(super) fn restrict(
-    kernel: Kernel,
-    layers: &[&Layer],
-    strict: Confinement,
-) -> Result<(), String> {
-    let filter = calls::filter(strict, kernel.rights()).map_err(|error| error.to_string())?;
+pub(super) fn restrict(kernel: Kernel, layers: &[&Layer], strict: Confinement) -> Result<(), String> {
+    let filter = seccomp::filter(strict, kernel.rights()).map_err(|error| error.to_string())?;
     let filter = filter.ok_or("there is no filter for this processor")?;
     for layer in layers {
         enforce(layer.0.try_clone().map_err(|error| error.to_string())?)?;

@@ -15,8 +15,8 @@ use tokio::time::{sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::capture::BoundedBuffer;
-use super::live::{Decoder, LiveOutput};
-use super::start::ChildHandle;
+use super::live_output::{Decoder, LiveOutput};
+use super::spawn::ChildHandle;
 use crate::deadline::with_timeout;
 use crate::safety::redact::Redactor;
 use crate::tools::RunControl;
@@ -154,19 +154,12 @@ async fn wait_for_exit<R: Future<Output = ()>>(
 }
 
 /// Reads on for a while; true when both pipes have ended.
-async fn wait_for_pipes<R: Future<Output = ()>>(
-    reading: &mut Pin<Box<Fuse<R>>>,
-    most: Duration,
-) -> bool {
+async fn wait_for_pipes<R: Future<Output = ()>>(reading: &mut Pin<Box<Fuse<R>>>, most: Duration) -> bool {
     reading.is_terminated() || timeout(most, reading.as_mut()).await.is_ok()
 }
 
 impl ChildOutput {
-    pub(super) fn new(
-        live: LiveOutput,
-        stdout: BoundedBuffer,
-        redactor: Option<&Arc<Redactor>>,
-    ) -> ChildOutput {
+    pub(super) fn new(live: LiveOutput, stdout: BoundedBuffer, redactor: Option<&Arc<Redactor>>) -> ChildOutput {
         ChildOutput {
             stdout,
             stderr: BoundedBuffer::default(),
