@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::model::ModelError;
-use crate::protocol::{Message, NoticeLevel, Risk, Role};
-use crate::safety::{Contents, Machine, PathKind, Policy, PolicyRule, Program, Unknown, Workspace};
+use crate::protocol::{NoticeLevel, Message, Risk, Role};
+use crate::safety::{Contents, PathKind, Workspace, Policy, Program, PolicyRule, Unknown, Machine};
 use crate::words::Lang;
 
 mod ahead;
@@ -81,10 +81,7 @@ impl Bench {
     }
 
     fn says(&mut self, text: &str) -> TurnAction {
-        self.next(TurnInput::Replied(Ok(ModelAnswer {
-            text: text.into(),
-            ..ModelAnswer::default()
-        })))
+        self.next(TurnInput::Replied(Ok(ModelAnswer { text: text.into(), ..ModelAnswer::default() })))
     }
 
     fn says_cut(&mut self, text: &str, cut: Truncation) -> TurnAction {
@@ -172,7 +169,7 @@ fn cmd(lines: &[&str]) -> String {
 fn ran(action: TurnAction, code: Option<i32>, outcome: Outcome) -> Observation {
     let TurnAction::Run(cleared) = action else { panic!("does not run: {action:?}") };
     let judged = cleared.assessment();
-    let mut seen = said::not_run_observation(judged, outcome, None);
+    let mut seen = transcript::not_run_observation(judged, outcome, None);
     seen.exit_code = code;
     seen.duration_ms = 3;
     seen
@@ -453,9 +450,7 @@ fn a_remembered_step_runs_and_its_rule_goes_to_the_session() {
     let rule = rule.clone();
     let action = bench.decides(Decision::Remember(ApprovalScope::Session));
     assert_eq!(line(&action), "run npm install left-pad");
-    let Some(SideEffect::Remember { grant, scope: ApprovalScope::Session }) =
-        bench.side_effects.last()
-    else {
+    let Some(SideEffect::Remember { grant, scope: ApprovalScope::Session }) = bench.side_effects.last() else {
         panic!("tells the session")
     };
     assert_eq!(

@@ -1,9 +1,9 @@
 //! Steps that only interact with the user: a question of the model, its plan. No tool runs them;
 //! the turn itself asks, shows and answers.
 
-use super::{Turn, TurnAction, Waiting, said};
-use crate::protocol::{Decision, Event, Observation, Outcome, Question, TurnOutcome};
-use crate::safety::{Assessment, Cleared, PolicyContext, ToolTask};
+use super::{TurnAction, Turn, Waiting, transcript};
+use crate::protocol::{Decision, TurnOutcome, Event, Observation, Outcome, Question};
+use crate::safety::{Cleared, Assessment, PolicyContext, ToolTask};
 use crate::words::agent as words;
 
 /// Whether the step is one of those.
@@ -68,7 +68,7 @@ impl Turn {
         let seen = Observation {
             exit_code: Some(0),
             stdout: text,
-            ..said::not_run_observation(judged, Outcome::Ran, None)
+            ..transcript::not_run_observation(judged, Outcome::Ran, None)
         };
         self.limits.record_outcome(&seen);
         self.record(seen);
