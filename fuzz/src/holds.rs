@@ -13,8 +13,8 @@ use avocet::safety::{
     is_rule,
 };
 use avocet::script::syntax::{self, ScriptNode, Tree};
-use avocet::script::text::{MessageText, args, relaxed};
-use avocet::script::tool_text;
+use avocet::script::text::{MessageText, args, json5};
+use avocet::script::tool_protocol;
 
 #[path = "../../tests/support/machine.rs"]
 mod machine;
@@ -165,17 +165,17 @@ pub fn calls(data: &[u8]) {
     {
         assert!(!call.name.is_empty(), "a call of nothing");
     }
-    if let Some(value) = relaxed::read(&text) {
-        assert_eq!(relaxed::read(&value.to_string()), Some(value), "{text:?}");
+    if let Some(value) = json5::read(&text) {
+        assert_eq!(json5::read(&value.to_string()), Some(value), "{text:?}");
     }
     let is_tool = |id: &str| id.starts_with(char::is_alphanumeric);
-    for call in tool_text::parse_calls(&text, is_tool) {
+    for call in tool_protocol::parse_calls(&text, is_tool) {
         let is_plain = |name: &str| {
             name.starts_with(|c: char| c.is_alphabetic() || c == '_')
                 && name.chars().all(|c| c.is_alphanumeric() || c == '_')
         };
         if call.args.iter().all(|(name, _)| name.as_deref().is_none_or(is_plain)) {
-            let again = tool_text::parse_calls(&call.text(), is_tool);
+            let again = tool_protocol::parse_calls(&call.text(), is_tool);
             assert_eq!(
                 again.as_slice(),
                 std::slice::from_ref(&call),

@@ -18,20 +18,15 @@ use crate::cli::args::{ApprovalFlags, RunScript};
 use crate::cli::output;
 use crate::cli::report::{self, Printer};
 use crate::cli::script::{self as surface, RunFormat, Writer};
-use crate::protocol::{Message, Notice, Provider, Question, SandboxDenial, StepAction, Tier};
+use crate::protocol::{SandboxDenial, Message, Notice, Provider, Question, Tier, StepAction};
 use crate::script::host::PackKey;
-use crate::script::shape::Manifest;
+use crate::script::manifest::Manifest;
 use crate::script::source::ScriptLibrary;
-use crate::script::{
-    AnswerPart, LocatedError, ModelCall, RunRequest, RunResult, ScriptEvent, ScriptHost, built_in,
-    run,
-};
+use crate::script::{RunResult, LocatedError, ScriptHost, ModelCall, RunRequest, AnswerPart, ScriptEvent, built_in, run};
 use crate::session::script::{FindScripts, ScriptPlaces};
-use crate::session::scripting::{
-    AskUser, DiskFiles, STACK, ScriptAnswer, ScriptQuestion, SessionScriptHost,
-};
+use crate::session::scripting::{ScriptQuestion, AskUser, DiskFiles, STACK, ScriptAnswer, SessionScriptHost};
 use crate::signals;
-use crate::words::{Localize, LocalizedText, cli as words};
+use crate::words::{LocalizedText, Localize, cli as words};
 
 /// Runs a script from the command line.
 pub fn run_script(ground: Startup, asked: &RunScript, json: bool, approved: ApprovalFlags) -> Exit {
@@ -58,8 +53,7 @@ pub fn run_script(ground: Startup, asked: &RunScript, json: bool, approved: Appr
     // The guide has a fixed role and cannot serve as the model of a script.
     let first = built.model_access.first;
     let model = (first.provider != Provider::Guide).then_some(first.model);
-    let mut host =
-        SessionScriptHost::new(model, built.tools, built.security, told, auto_answer(approved));
+    let mut host = SessionScriptHost::new(model, built.tools, built.security, told, auto_answer(approved));
     host.set_store(ground.store());
     let leaving = [ground.leaving.clone(), host.cancel.clone()];
     let look = run_format(&ground, json, asked.no_stream);
@@ -241,8 +235,7 @@ fn auto_answer(approved: ApprovalFlags) -> AskUser {
                     Question::Step { step, .. } => risk.can_expose_secrets(&step.work),
                     _ => true,
                 };
-                let mild =
-                    risk.tier <= Tier::L1 && !risk.lifted && risk.rule != SandboxDenial::RULE;
+                let mild = risk.tier <= Tier::L1 && !risk.lifted && risk.rule != SandboxDenial::RULE;
                 yes && mild && (approved.secrets || !hands_out)
             }
         };
@@ -254,8 +247,7 @@ fn auto_answer(approved: ApprovalFlags) -> AskUser {
 fn report_error(ground: &Startup, json: bool, say: LocalizedText) -> Exit {
     if json {
         let came = Err(LocatedError::new(say));
-        return match Writer::new(output::stdout(), run_format(ground, json, true)).write_end(&came)
-        {
+        return match Writer::new(output::stdout(), run_format(ground, json, true)).write_end(&came) {
             Ok(()) => Exit::Failed,
             Err(error) => ground.fail_io(&error),
         };
@@ -275,8 +267,7 @@ fn check(ground: &Startup, order: &RunRequest, library: &ScriptLibrary, json: bo
             let said = words::SCRIPT_SOUND.with("file", shape.origin.file.clone());
             let value = Value::String(said.text(ground.lang()));
             let done = RunResult { value, visible: Vec::new() };
-            match Writer::new(output::stdout(), run_format(ground, json, true)).write_end(&Ok(done))
-            {
+            match Writer::new(output::stdout(), run_format(ground, json, true)).write_end(&Ok(done)) {
                 Ok(()) => Exit::Done,
                 Err(error) => ground.fail_io(&error),
             }
@@ -295,10 +286,7 @@ struct DryRunHost {
 }
 
 impl ScriptHost for DryRunHost {
-    fn call_model(
-        &mut self,
-        call: ModelCall,
-    ) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
+    fn call_model(&mut self, call: ModelCall) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
         let Ok(mut seen) = self.calls.lock() else {
             return stream::iter([Err(words::DRY_RUN.into())]).boxed();
         };
@@ -336,11 +324,7 @@ impl ScriptHost for DryRunHost {
         self.inner.load_value(key)
     }
 
-    fn store_value(
-        &mut self,
-        key: PackKey,
-        _: Option<Value>,
-    ) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
+    fn store_value(&mut self, key: PackKey, _: Option<Value>) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         self.inner.load_value(key)
     }
 }

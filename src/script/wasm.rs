@@ -56,9 +56,8 @@ impl Module {
         store.limiter(|limits| limits);
         store.set_fuel(FUEL).map_err(|error| module_error(&error))?;
         let linker = Linker::new(&engine);
-        let instance = linker
-            .instantiate_and_start(&mut store, &module)
-            .map_err(|error| trap_error(&error))?;
+        let instance =
+            linker.instantiate_and_start(&mut store, &module).map_err(|error| trap_error(&error))?;
         let functions = module
             .exports()
             .filter_map(|export| match export.ty() {
@@ -100,9 +99,7 @@ impl Module {
         let mut outputs: Vec<Val> =
             of.results().iter().map(|of| Val::default_for_ty(*of)).collect();
         self.store.set_fuel(FUEL).map_err(|error| module_error(&error))?;
-        function
-            .call(&mut self.store, &inputs, &mut outputs)
-            .map_err(|error| trap_error(&error))?;
+        function.call(&mut self.store, &inputs, &mut outputs).map_err(|error| trap_error(&error))?;
         let mut values: Vec<Value> = outputs.iter().map(to_json).collect();
         Ok(match values.len() {
             0 => Value::Null,
@@ -130,7 +127,7 @@ fn is_numeric(of: &wasmi::FuncType) -> bool {
 fn to_wasm(value: &Value, of: ValType) -> Option<Val> {
     let value = match value {
         Value::Bool(yes) => Value::from(i64::from(*yes)),
-        Value::String(text) => super::text::relaxed::parse_number(text.trim())?,
+        Value::String(text) => super::text::json5::parse_number(text.trim())?,
         other => other.clone(),
     };
     let float = value.as_f64()?;

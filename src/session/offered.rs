@@ -21,8 +21,8 @@ use crate::protocol::{
     Ask, AskId, Event, Notice, Observation, Outcome, Provider, Question, Usage, StepAction,
 };
 use crate::safety::{Cleared, SCRIPT_TOOL};
-use crate::script::shape::Manifest;
-use crate::script::shape::input::ScriptArgs;
+use crate::script::manifest::Manifest;
+use crate::script::manifest::input::ScriptArgs;
 use crate::script::source::is_script;
 use crate::script::{LocatedError, RunRequest, ScriptEvent};
 use crate::store::Store;

@@ -26,8 +26,8 @@ use crate::protocol::{
     Ask, AskId, Decision, TurnOutcome, Event, Notice, Observation, TurnOrigin, Provider, Question, ModelMessage,
     Usage,
 };
-use crate::script::shape::Manifest;
-use crate::script::shape::input::ScriptArgs;
+use crate::script::manifest::Manifest;
+use crate::script::manifest::input::ScriptArgs;
 use crate::script::source::{SourceFiles, ScriptLibrary, is_script, stem};
 use crate::script::{RunResult, LocatedError, RunRequest, ScriptEvent, built_in, run as run_order};
 use crate::words::{Lang, LocalizedText, Localize, session as words};

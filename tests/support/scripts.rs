@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use avocet::protocol::{Message, StepAction, Truncation};
 use avocet::script::host::PackKey;
+use avocet::script::manifest::input::ScriptArgs;
 use avocet::script::run::RunRequest;
-use avocet::script::shape::input::ScriptArgs;
 use avocet::script::source::{ScriptEntry, ScriptLibrary, SourceFiles};
 use avocet::script::{
     AnswerPart, LocatedError, ModelCall, RunResult, ScriptEvent, ScriptHost, built_in, run,

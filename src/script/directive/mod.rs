@@ -4,15 +4,15 @@
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::run::calls::{ArgValues, CallSyntax};
+use super::run::calls::{CallSyntax, ArgValues};
 use super::run::{Frame, ScriptFlow, ScriptRun};
 
-mod flow;
+mod control;
 mod matching;
 mod memory;
-mod talk;
+mod messages;
 mod values;
-mod world;
+mod io;
 
 /// The messages to settle before a directive runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +33,7 @@ pub struct DirectiveCall<'a> {
 }
 
 /// The function of a directive; `None` leaves the last result unchanged.
-pub type DirectiveFn =
-    for<'a> fn(&'a mut ScriptRun, &'a mut Frame, DirectiveCall<'a>) -> DirectiveResult<'a>;
+pub type DirectiveFn = for<'a> fn(&'a mut ScriptRun, &'a mut Frame, DirectiveCall<'a>) -> DirectiveResult<'a>;
 pub type DirectiveResult<'a> = BoxFuture<'a, Result<Option<Value>, ScriptFlow>>;
 
 #[derive(Clone, Copy)]
@@ -70,30 +69,30 @@ pub const TABLE: &[DirectiveSpec] = &[
     eager("prompt", Flush::Placeholders, values::prompt),
     eager("parameters", Flush::Placeholders, values::parameters),
     // Flow.
-    lazy("if", flow::run_if),
-    lazy("for", flow::run_for),
-    lazy("while", flow::run_while),
+    lazy("if", control::run_if),
+    lazy("for", control::run_for),
+    lazy("while", control::run_while),
     lazy("match", matching::run_match),
-    lazy("on", flow::on),
-    lazy("once", flow::once),
-    eager("off", Flush::Placeholders, flow::off),
-    eager("emit", Flush::Placeholders, flow::emit),
-    eager("break", Flush::Nothing, flow::break_loop),
-    eager("continue", Flush::Nothing, flow::continue_loop),
-    eager("throw", Flush::Placeholders, flow::throw),
-    eager("exit", Flush::All, flow::exit),
+    lazy("on", control::on),
+    lazy("once", control::once),
+    eager("off", Flush::Placeholders, control::off),
+    eager("emit", Flush::Placeholders, control::emit),
+    eager("break", Flush::Nothing, control::break_loop),
+    eager("continue", Flush::Nothing, control::continue_loop),
+    eager("throw", Flush::Placeholders, control::throw),
+    eager("exit", Flush::All, control::exit),
     // Messages.
-    eager("AI", Flush::Nothing, talk::ai),
-    eager("tool", Flush::Nothing, talk::tool),
-    eager("interact", Flush::All, talk::interact),
-    eager("initDone", Flush::Nothing, talk::init_done),
-    eager("pushMessage", Flush::Nothing, talk::push_message),
-    eager("replaceMessage", Flush::Nothing, talk::replace_message),
-    eager("getMessages", Flush::All, talk::get_messages),
+    eager("AI", Flush::Nothing, messages::ai),
+    eager("tool", Flush::Nothing, messages::tool),
+    eager("interact", Flush::All, messages::interact),
+    eager("initDone", Flush::Nothing, messages::init_done),
+    eager("pushMessage", Flush::Nothing, messages::push_message),
+    eager("replaceMessage", Flush::Nothing, messages::replace_message),
+    eager("getMessages", Flush::All, messages::get_messages),
     // Other scripts, files and steps.
-    eager("exec", Flush::Placeholders, world::exec),
-    eager("pipe", Flush::All, world::pipe),
-    eager("ready", Flush::Nothing, world::ready),
+    eager("exec", Flush::Placeholders, io::exec),
+    eager("pipe", Flush::All, io::pipe),
+    eager("ready", Flush::Nothing, io::ready),
     eager("remember", Flush::All, memory::remember),
     eager("forget", Flush::All, memory::forget),
     eager("saveChats", Flush::All, memory::save_chats),
@@ -101,8 +100,8 @@ pub const TABLE: &[DirectiveSpec] = &[
     eager("abort", Flush::Nothing, memory::abort),
     eager("tokenize", Flush::Placeholders, memory::tokenize),
     eager("countTokens", Flush::Placeholders, memory::count_tokens),
-    eager("readFile", Flush::Nothing, world::read_file),
-    eager("fetchUrl", Flush::Nothing, world::fetch_url),
+    eager("readFile", Flush::Nothing, io::read_file),
+    eager("fetchUrl", Flush::Nothing, io::fetch_url),
 ];
 
 /// The row for a name, written without `$`.

@@ -1,6 +1,6 @@
 //! Reads the head of an `!fn`: its language mark and its name. The engine reads the rest.
 
-use crate::script::text::scan;
+use crate::script::text::delimiters;
 
 /// A language the engine does not speak.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub fn function_name(source: &str) -> Option<&str> {
         }
     }
     let rest = rest.strip_prefix('*').map_or(rest, str::trim_start);
-    let (name, after) = scan::leading_word(rest, |_| false)?;
+    let (name, after) = delimiters::leading_word(rest, |_| false)?;
     after.trim_start().starts_with('(').then_some(name)
 }
 

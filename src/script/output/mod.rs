@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::fault::{ScriptError, quoted};
 use super::syntax;
-use super::text::relaxed;
+use super::text::json5;
 use crate::words::script as words;
 
 mod describe;
-mod nobj;
+mod natural_object;
 mod schema;
 
 pub use describe::{describe, describe_field};
@@ -30,7 +30,7 @@ pub fn convert(kind: &str, text: &str, output: Option<&Value>) -> Result<Value, 
     let value = match kind.trim().to_ascii_lowercase().as_str() {
         "json" | "json_object" | "json_schema" => parse_json(text, schema.as_ref())?,
         "yaml" | "yml" => parse_yaml(text, schema.as_ref())?,
-        "nobj" => nobj::parse(text, schema.as_ref())?,
+        "nobj" => natural_object::parse(text, schema.as_ref())?,
         "text" | "" => Value::from(text),
         other => return Err(words::OUTPUT_KIND.with("kind", quoted(other)).into()),
     };
@@ -75,9 +75,7 @@ fn parse_json(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> 
         Err(error) => error,
     };
     for part in
-        [Some(text.trim()), outermost_slice(bare, '{', '}'), outermost_slice(bare, '[', ']')]
-            .into_iter()
-            .flatten()
+        [Some(text.trim()), outermost_slice(bare, '{', '}'), outermost_slice(bare, '[', ']')].into_iter().flatten()
     {
         if let Ok(value) = serde_json::from_str(part) {
             return Ok(value);
@@ -104,8 +102,8 @@ fn outermost_slice(text: &str, open: char, close: char) -> Option<&str> {
 fn parse_scalar(text: &str, schema: Option<&Value>) -> Option<Value> {
     let value = match schema?.get("type")?.as_str()? {
         "string" => Value::from(text),
-        "number" => relaxed::parse_number(text)?,
-        "integer" => relaxed::parse_number(text).filter(Value::is_i64)?,
+        "number" => json5::parse_number(text)?,
+        "integer" => json5::parse_number(text).filter(Value::is_i64)?,
         "boolean" => parse_bool(text)?,
         _ => return None,
     };

@@ -5,14 +5,14 @@ use futures_util::StreamExt;
 use serde_json::{Map, Value, json};
 
 use super::super::fault::quoted;
-use super::super::host::{AnswerPart, ModelCall, ScriptEvent};
+use super::super::host::{ModelCall, AnswerPart, ScriptEvent};
 use super::super::output;
 use super::params::{self, ModelCallSettings};
-use super::talk::{DialogueMessage, SystemParts, Titles, View, messages};
-use super::think::{self, ThinkPlan};
-use super::{Frame, LONGEST_TEXT, MOST_CALLS, ScriptFlow, ScriptRun};
+use super::dialogue::{DialogueMessage, SystemParts, Titles, View, messages};
+use super::reasoning::{self, ThinkPlan};
+use super::{Frame, ScriptFlow, LONGEST_TEXT, MOST_CALLS, ScriptRun};
 use crate::deadline::Allowance;
-use crate::protocol::{Message, Truncation};
+use crate::protocol::{Truncation, Message};
 use crate::words::script_run as words;
 
 /// The model's reply.
@@ -68,8 +68,7 @@ impl ScriptRun {
             Some(reply) => reply,
             None => {
                 let wish = CallOptions { params: call.clone(), ..CallOptions::default() };
-                let sent =
-                    self.model_messages(frame, frame.dialogue.messages.len(), None, &wish.extra);
+                let sent = self.model_messages(frame, frame.dialogue.messages.len(), None, &wish.extra);
                 self.complete(frame, sent, wish).await?
             }
         };
@@ -93,7 +92,7 @@ impl ScriptRun {
         let view = View { own_name: frame.manifest.name(), titles: &titles };
         let mut extra = extra.clone();
         self.describe_output(frame, &mut extra);
-        if let Some(plan) = think::think_plan(&frame.values) {
+        if let Some(plan) = reasoning::think_plan(&frame.values) {
             extra.notes.extend(plan.prompt());
         }
         let lines = frame.dialogue.messages.iter().take(end).chain(begun);
@@ -122,7 +121,7 @@ impl ScriptRun {
         if frame.values.flag("disableLlmRequest") == Some(true) {
             return Ok(ModelReply::default());
         }
-        let plan = think::think_plan(&frame.values).filter(|_| !wish.quiet);
+        let plan = reasoning::think_plan(&frame.values).filter(|_| !wish.quiet);
         let forced = has_required_format(frame) && !wish.quiet;
         let manner = params::model_call_settings(&frame.values, &wish.params, self.streams, forced);
         let (schema, format) = if wish.quiet { (None, None) } else { request_format(frame) };
@@ -207,9 +206,7 @@ impl ScriptRun {
                     if std::mem::take(&mut frame.dialogue.aborted) {
                         return Ok(None);
                     }
-                    if manner.streams
-                        && params::has_repeating_tail(growing.text, manner.max_tail_repeats)
-                    {
+                    if manner.streams && params::has_repeating_tail(growing.text, manner.max_tail_repeats) {
                         return Ok(None);
                     }
                 }
@@ -292,12 +289,7 @@ struct PartialReply<'a> {
 
 /// `keepOriginal` and `keepThinking`: extra fields next to the result; a field of the result itself
 /// is kept.
-fn hidden_fields(
-    frame: &Frame,
-    text: &str,
-    reply: &ModelReply,
-    value: &Value,
-) -> Map<String, Value> {
+fn hidden_fields(frame: &Frame, text: &str, reply: &ModelReply, value: &Value) -> Map<String, Value> {
     let mut out = Map::new();
     let Value::Object(own) = value else { return out };
     let mut add = |options: &[&str], default: &str, kept: Option<&str>| {
@@ -342,8 +334,7 @@ fn has_required_format(frame: &Frame) -> bool {
 
 /// The format for the server: a schema, or only that it is JSON.
 fn request_format(frame: &Frame) -> (Option<Value>, Option<Value>) {
-    let is_json =
-        matches!(answer_format(frame).as_deref(), Some("json" | "json_object" | "json_schema"));
+    let is_json = matches!(answer_format(frame).as_deref(), Some("json" | "json_object" | "json_schema"));
     if !is_json {
         return (None, None);
     }

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::super::directive::{self, DirectiveCall, Flush};
+use super::super::directive::{self, Flush, DirectiveCall};
 use super::super::fault::quoted;
 use super::super::host::ScriptEvent;
 use super::super::permission::{self, CallVerdict};
-use super::super::shape::Manifest;
-use super::super::shape::input::ScriptArgs;
+use super::super::manifest::Manifest;
+use super::super::manifest::input::ScriptArgs;
 use super::super::syntax::ScriptNode;
 use super::super::text::CallMark;
 use super::super::text::args::Arg;
 use super::import::Callee;
-use super::own;
+use super::builtin_tools;
 use super::tools::is_not_found;
-use super::values::{merge, text_of};
+use super::scope::{merge, text_of};
 use super::{Frame, ScriptFlow, ScriptRun};
 use crate::words::script_run as words;
 
@@ -135,11 +135,7 @@ impl ScriptRun {
     }
 
     /// Runs a call as an instruction: its value is the last result.
-    pub async fn run_directive(
-        &mut self,
-        frame: &mut Frame,
-        called: CallSyntax<'_>,
-    ) -> Result<(), ScriptFlow> {
+    pub async fn run_directive(&mut self, frame: &mut Frame, called: CallSyntax<'_>) -> Result<(), ScriptFlow> {
         if let Some(value) = self.call(frame, called).await? {
             frame.values.hidden.clear();
             frame.values.latest = value;
@@ -173,12 +169,7 @@ impl ScriptRun {
             }
             match row {
                 Some(row) if row.lazy => {
-                    (row.run)(
-                        self,
-                        frame,
-                        DirectiveCall { call: called, args: ArgValues::default() },
-                    )
-                    .await
+                    (row.run)(self, frame, DirectiveCall { call: called, args: ArgValues::default() }).await
                 }
                 Some(row) => {
                     let passed = self.evaluate_call_args(frame, &called).await?;
@@ -193,11 +184,7 @@ impl ScriptRun {
     }
 
     /// All arguments of a call: in brackets, under the key, and in the other keys.
-    async fn evaluate_call_args(
-        &mut self,
-        frame: &mut Frame,
-        called: &CallSyntax<'_>,
-    ) -> Result<ArgValues, ScriptFlow> {
+    async fn evaluate_call_args(&mut self, frame: &mut Frame, called: &CallSyntax<'_>) -> Result<ArgValues, ScriptFlow> {
         let mut passed = self.evaluate_args(frame, called.args).await?;
         if let Some(head) = called.head {
             match self.evaluate_value(frame, head).await? {
@@ -231,9 +218,7 @@ impl ScriptRun {
         passed: ArgValues,
     ) -> Result<Option<Value>, ScriptFlow> {
         match frame.imports.callee(name) {
-            Some(Callee::Js { name, .. }) => {
-                self.call_js(frame, &name, passed.into_function_args()).await
-            }
+            Some(Callee::Js { name, .. }) => self.call_js(frame, &name, passed.into_function_args()).await,
             Some(Callee::Wasm { module, name }) => {
                 self.call_wasm(frame, module, &name, passed.into_function_args()).map(Some)
             }
@@ -258,11 +243,7 @@ impl ScriptRun {
     }
 
     /// `[[@id(args)]]` and `[[@$name(args)]]`.
-    pub async fn invoke(
-        &mut self,
-        frame: &mut Frame,
-        invoke: &CallMark,
-    ) -> Result<Value, ScriptFlow> {
+    pub async fn invoke(&mut self, frame: &mut Frame, invoke: &CallMark) -> Result<Value, ScriptFlow> {
         let CallMark { name, directive, args } = invoke;
         if *directive {
             let called = CallSyntax { name, pipe: false, args, head: None, other_keys: &[] };
@@ -293,7 +274,7 @@ impl ScriptRun {
             Value::Null => frame.dialogue.messages.iter().rev().find(|line| !line.is_pending()),
             latest => return text_of(latest),
         }
-        .map(super::talk::DialogueMessage::text)
+        .map(super::dialogue::DialogueMessage::text)
         .unwrap_or_default()
     }
 
@@ -309,11 +290,10 @@ impl ScriptRun {
             self.check_permission(frame, name, &args.named).await?;
             if frame.imports.has_function(name) {
                 let ScriptArgs { positional: by_place, named } = args;
-                let passed =
-                    ArgValues { positional: by_place, named, passed_variables: Map::new() };
+                let passed = ArgValues { positional: by_place, named, passed_variables: Map::new() };
                 return Ok(self.call_function(frame, name, passed).await?.unwrap_or(Value::Null));
             }
-            let shape = match (self.find_script(frame, name), own::find(name)) {
+            let shape = match (self.find_script(frame, name), builtin_tools::find(name)) {
                 (Err(halt), Some(own)) if is_not_found(&halt) => {
                     return self.run_builtin_tool(own, &args.named).await;
                 }
@@ -354,9 +334,7 @@ impl ScriptRun {
         for rules in frame.permissions.iter().rev() {
             match permission::judge(rules, name, args)? {
                 CallVerdict::Allow => {}
-                CallVerdict::Deny => {
-                    return Err(words::NOT_ALLOWED.with("name", quoted(name)).into());
-                }
+                CallVerdict::Deny => return Err(words::NOT_ALLOWED.with("name", quoted(name)).into()),
                 CallVerdict::Confirm => {
                     let shown = Value::Object(args.clone()).to_string();
                     let question = words::MAY_CALL
@@ -390,7 +368,7 @@ impl ScriptRun {
                 agent
             }
         };
-        agent.dialogue.push(super::talk::DialogueMessage::rendered("user", message));
+        agent.dialogue.push(super::dialogue::DialogueMessage::rendered("user", message));
         let came = self.answer(&mut agent, &Map::new()).await;
         let said = agent.values.latest.clone();
         caller.imports.put_agent(key, agent);
@@ -399,10 +377,7 @@ impl ScriptRun {
     }
 
     /// Runs a script to its end without the automatic answer.
-    pub fn run_without_answer<'a>(
-        &'a mut self,
-        frame: &'a mut Frame,
-    ) -> BoxFuture<'a, Result<(), ScriptFlow>> {
+    pub fn run_without_answer<'a>(&'a mut self, frame: &'a mut Frame) -> BoxFuture<'a, Result<(), ScriptFlow>> {
         Box::pin(async move {
             self.prepare(frame).await?;
             match self.run_body(frame).await {

@@ -10,39 +10,39 @@ use serde_json::{Map, Value};
 
 use super::failure::LocatedError;
 use super::fault::{ScriptError, quoted};
-use super::host::{ScriptEvent, ScriptHost};
+use super::host::{ScriptHost, ScriptEvent};
 use super::permission;
-use super::shape::input::{self, ScriptArgs};
-use super::shape::{Instruction, Manifest};
+use super::manifest::input::{self, ScriptArgs};
+use super::manifest::{Instruction, Manifest};
 use super::source::ScriptLibrary;
 use super::syntax::ScriptNode;
 use crate::words::{LocalizedText, Phrase, script_run as words};
 
 mod answer;
-mod ask;
+mod fill_placeholders;
 pub mod calls;
 mod chain;
 mod eval;
 mod events;
-mod flush;
-mod group;
+mod render;
+mod multi_role;
 mod import;
-pub mod items;
+pub mod instruction;
 mod js;
-mod modes;
+mod tool_schedule;
 mod modules;
-mod own;
+mod builtin_tools;
 mod params;
-mod relay;
-pub mod talk;
-mod think;
+mod shared_host;
+pub mod dialogue;
+mod reasoning;
 pub mod tools;
-pub mod values;
+pub mod scope;
 
 use events::Handler;
 use import::Imports;
-use talk::{Dialogue, DialogueMessage};
-use values::ScopeValues;
+use dialogue::{DialogueMessage, Dialogue};
+use scope::ScopeValues;
 
 /// Deepest nesting of scripts that call each other.
 const DEEPEST: usize = 16;
@@ -136,11 +136,7 @@ pub struct Frame {
 }
 
 /// Finds a script and runs it.
-pub async fn run(
-    order: RunRequest,
-    library: ScriptLibrary,
-    host: Box<dyn ScriptHost>,
-) -> Result<RunResult, LocatedError> {
+pub async fn run(order: RunRequest, library: ScriptLibrary, host: Box<dyn ScriptHost>) -> Result<RunResult, LocatedError> {
     let source = library.find(&order.script, &order.from)?;
     let shape = Arc::new(Manifest::load(source, &library)?);
     let mut run = ScriptRun { host, library, streams: order.streams, depth: 0, steps: 0, calls: 0 };
@@ -160,11 +156,7 @@ pub async fn run(
 
 impl Frame {
     /// A script that is about to start, with its arguments checked.
-    pub fn new(
-        shape: Arc<Manifest>,
-        args: ScriptArgs,
-        callers: &[Arc<Value>],
-    ) -> Result<Frame, LocatedError> {
+    pub fn new(shape: Arc<Manifest>, args: ScriptArgs, callers: &[Arc<Value>]) -> Result<Frame, LocatedError> {
         let (args, left) = input::bind(&shape.inputs, args);
         let mut config = shape.config.clone();
         let prompt = take_map(&mut config, "prompt");
@@ -194,9 +186,8 @@ impl Frame {
         frame.assign_unbound_arg(left);
         let values = &frame.values;
         let known = |name: &str| values.args.get(name).or_else(|| values.config.get(name));
-        input::check(&frame.manifest.inputs, known).map_err(|failure| {
-            failure.or_location(&frame.manifest.origin.file, frame.manifest.front_matter.position)
-        })?;
+        input::check(&frame.manifest.inputs, known)
+            .map_err(|failure| failure.or_location(&frame.manifest.origin.file, frame.manifest.front_matter.position))?;
         if let Some(rules) = frame.manifest.config.get("permissions") {
             frame.permissions.push(Arc::new(rules.clone()));
         }
@@ -233,7 +224,7 @@ pub fn add_prompt_messages(frame: &mut Frame) {
     for message in messages {
         let role = message.get("role").and_then(Value::as_str).unwrap_or("user").to_owned();
         if let Some(content) = message.get("content") {
-            frame.dialogue.push(items::message_from_value(&role, content));
+            frame.dialogue.push(instruction::message_from_value(&role, content));
         }
     }
 }
@@ -247,10 +238,7 @@ fn take_map(config: &mut Map<String, Value>, key: &str) -> Map<String, Value> {
 
 impl ScriptRun {
     /// Runs a script from its first instruction to its end.
-    pub fn run_frame<'a>(
-        &'a mut self,
-        frame: &'a mut Frame,
-    ) -> BoxFuture<'a, Result<Value, ScriptFlow>> {
+    pub fn run_frame<'a>(&'a mut self, frame: &'a mut Frame) -> BoxFuture<'a, Result<Value, ScriptFlow>> {
         Box::pin(async move {
             if self.depth >= DEEPEST {
                 let name = quoted(frame.manifest.id());
@@ -280,9 +268,7 @@ impl ScriptRun {
 
     /// Sets up everything needed before the first instruction.
     pub async fn prepare(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
-        if let Some(said) =
-            frame.manifest.config.get("permissions").and_then(permission::ignored_setting_note)
-        {
+        if let Some(said) = frame.manifest.config.get("permissions").and_then(permission::ignored_setting_note) {
             self.emit_note(said);
         }
         self.report_unsupported_settings(frame);
@@ -299,8 +285,8 @@ impl ScriptRun {
         }
         let patterns = match frame.manifest.config.get("modelPattern") {
             None | Some(Value::Null) => return,
-            Some(Value::Array(list)) => list.iter().map(values::text_of).collect(),
-            Some(one) => vec![values::text_of(one)],
+            Some(Value::Array(list)) => list.iter().map(scope::text_of).collect(),
+            Some(one) => vec![scope::text_of(one)],
         };
         let Some(model) = self.host.model_name() else { return };
         if !patterns.iter().any(|pattern| params::matches_model(pattern, &model)) {
@@ -318,13 +304,11 @@ impl ScriptRun {
         let shape = frame.manifest.clone();
         for item in &shape.body {
             frame.file.clone_from(&item.file);
-            self.run_instruction(frame, &item.node)
-                .await
-                .map_err(|halt| locate_halt(halt, item))?;
+            self.run_instruction(frame, &item.node).await.map_err(|halt| locate_halt(halt, item))?;
         }
         if let Some(extra) = frame.unbound_arg.take() {
             frame.dialogue.prologue_len.get_or_insert(frame.dialogue.messages.len());
-            frame.dialogue.push(DialogueMessage::rendered("user", values::text_of(&extra)));
+            frame.dialogue.push(DialogueMessage::rendered("user", scope::text_of(&extra)));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::print;
 use crate::script::fault::ScriptError;
-use crate::script::text::scan;
+use crate::script::text::delimiters;
 
 pub(super) fn render(text: &str, data: &Value) -> Result<String, ScriptError> {
     let mut out = String::new();
@@ -60,12 +60,12 @@ fn render_field<'a>(text: &'a str, data: &Value) -> Option<(String, &'a str)> {
 
 /// The value of a path; `None` if the text is not a path.
 fn find_path<'d>(path: &str, data: &'d Value) -> Option<Option<&'d Value>> {
-    let (name, mut rest) = scan::leading_word(path, |_| false)?;
+    let (name, mut rest) = delimiters::leading_word(path, |_| false)?;
     let mut value = data.get(name);
     while !rest.is_empty() {
         let (key, after) = match rest.strip_prefix('[') {
             Some(open) => open.split_once(']')?,
-            None => scan::leading_word(rest.strip_prefix('.')?, |_| false)?,
+            None => delimiters::leading_word(rest.strip_prefix('.')?, |_| false)?,
         };
         value = value.and_then(|value| match key.parse::<usize>() {
             Ok(index) if value.is_array() => value.get(index),

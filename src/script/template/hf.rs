@@ -7,10 +7,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Rest, Serde, Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
 
-use super::{
-    Functions, MOST_OUTPUT, Rendered, TemplateCall, bound, methods, output_limit_error, print,
-    template_error,
-};
+use super::{TemplateCall, Functions, MOST_OUTPUT, Rendered, limits, template_error, py_methods, print, output_limit_error};
 use crate::script::fault::ScriptError;
 use crate::words::script as words;
 
@@ -27,7 +24,7 @@ pub(super) fn render(
     functions: &Functions,
 ) -> Result<Rendered, ScriptError> {
     let text = fix_triple_braces(text);
-    let Some(measured) = bound::rewrite(&text) else { return Err(words::TEMPLATE_WORK.into()) };
+    let Some(measured) = limits::rewrite(&text) else { return Err(words::TEMPLATE_WORK.into()) };
     let env = environment(measured.len(), functions)?;
     let template =
         env.template_from_named_str("text", &measured).map_err(|error| render_error(&error))?;
@@ -80,14 +77,14 @@ fn environment(length: usize, functions: &Functions) -> Result<Environment<'stat
     env.set_fuel(Some(FUEL.min(copies.max(1000))));
     env.set_recursion_limit(DEPTH);
     env.set_formatter(write_value);
-    env.set_unknown_method_callback(methods::call_method);
-    env.add_filter(bound::FILTER, methods::check_size);
+    env.set_unknown_method_callback(py_methods::call_method);
+    env.add_filter(limits::FILTER, py_methods::check_size);
     env.add_filter("replace", |text: &str, old: &str, new: &str| {
-        methods::replace(text, old, new, None)
+        py_methods::replace(text, old, new, None)
     });
-    env.add_filter("join", methods::join);
-    env.add_filter("indent", methods::indent);
-    env.add_filter("tojson", methods::tojson);
+    env.add_filter("join", py_methods::join);
+    env.add_filter("indent", py_methods::indent);
+    env.add_filter("tojson", py_methods::tojson);
     env.add_filter("string", |value: Value| value_text(&value));
     env.add_function("raise_exception", |why: &str| -> Result<Value, Error> {
         Err(Error::new(ErrorKind::InvalidOperation, why.to_owned()))

@@ -9,11 +9,11 @@ use serde_json::Value;
 use super::fault::{ScriptError, quoted};
 use crate::words::script as words;
 
-mod bound;
+mod limits;
 mod fstring;
 mod go;
 mod hf;
-mod methods;
+mod py_methods;
 pub mod print;
 
 /// Longest template, in bytes.

@@ -2,7 +2,7 @@
 //! author wrote. Input of a model or of the user is not an expression: [`relaxed`](super::relaxed)
 //! parses that.
 
-use super::scan;
+use super::delimiters;
 
 /// Maximum number of arguments of one call; the rest is dropped.
 pub const MOST: usize = 256;
@@ -34,7 +34,7 @@ pub fn read(text: &str) -> Vec<Arg> {
         return Vec::new();
     }
     let mut args: Vec<Arg> =
-        scan::split_outside(text, ',').into_iter().take(MOST).map(parse_arg).collect();
+        delimiters::split_outside(text, ',').into_iter().take(MOST).map(parse_arg).collect();
     // `f(a,)`: a trailing comma adds no argument.
     if args.last().is_some_and(|arg| arg.name.is_none() && arg.expr.is_empty()) {
         args.pop();
@@ -58,7 +58,7 @@ fn split_named(text: &str) -> Option<(&str, &str)> {
             // After a backslash the quote continues, and an apparent `=` is text.
             (!name.contains('\\')).then_some((name, rest))?
         }
-        _ => scan::leading_word(text, |c| c == '-' || c == '.')?,
+        _ => delimiters::leading_word(text, |c| c == '-' || c == '.')?,
     };
     let value = rest.trim_start().strip_prefix('=')?;
     let free =
@@ -84,7 +84,7 @@ pub fn parse_leading_call(text: &str) -> Option<(CallExpr, &str)> {
     let (name, rest) = leading_name(after)?;
     let (args, rest) = match rest.strip_prefix('(') {
         Some(open) => {
-            let (within, rest) = scan::bracket_content(open, ')')?;
+            let (within, rest) = delimiters::bracket_content(open, ')')?;
             (read(within), rest)
         }
         None => (Vec::new(), rest),

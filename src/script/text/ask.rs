@@ -1,7 +1,7 @@
 //! `[[NAME:options]]`: the variable that receives the reply, and the restrictions on it.
 
 use super::args::{self, Arg};
-use super::scan;
+use super::delimiters;
 
 /// Maximum number of choices in one mark.
 const MOST_CHOICES: usize = 256;
@@ -38,18 +38,13 @@ impl Default for ChoiceMatch {
 impl Placeholder {
     /// A mark without options.
     pub fn new(name: impl Into<String>) -> Placeholder {
-        Placeholder {
-            name: name.into(),
-            params: Vec::new(),
-            choices: Vec::new(),
-            pick: ChoiceMatch::default(),
-        }
+        Placeholder { name: name.into(), params: Vec::new(), choices: Vec::new(), pick: ChoiceMatch::default() }
     }
 
     /// Parses the text after the colon.
     pub(super) fn with_options(name: &str, options: &str) -> Placeholder {
         let mut ask = Placeholder::new(name);
-        let mut parts = scan::split_outside(options, ',').into_iter().peekable();
+        let mut parts = delimiters::split_outside(options, ',').into_iter().peekable();
         while let Some(part) = parts.next() {
             let part = part.trim();
             if let Some(list) = part.strip_prefix('|') {
@@ -69,19 +64,15 @@ impl Placeholder {
 
     /// `a|b|c`, and the options after a `:` that follows the last choice.
     fn add_choices(&mut self, list: &str) {
-        let mut choices = scan::split_outside(list, '|');
+        let mut choices = delimiters::split_outside(list, '|');
         if let Some(last) = choices.pop() {
-            let mut parts = scan::split_outside(last, ':');
+            let mut parts = delimiters::split_outside(last, ':');
             while parts.len() > 1 && parts.last().is_some_and(|part| self.accept_option(part)) {
                 parts.pop();
             }
             let choice = parts.join(":");
-            self.choices = choices
-                .into_iter()
-                .chain([choice.as_str()])
-                .take(MOST_CHOICES)
-                .map(unquoted)
-                .collect();
+            self.choices =
+                choices.into_iter().chain([choice.as_str()]).take(MOST_CHOICES).map(unquoted).collect();
             self.choices.retain(|choice| !choice.is_empty());
         }
     }
@@ -89,7 +80,7 @@ impl Placeholder {
     /// Accepts `2`, `random`, `ai`, `type='random'` or a quoted separator; false for anything else.
     fn accept_option(&mut self, part: &str) -> bool {
         let part = part.trim();
-        if let Some(separator) = scan::unquote(part) {
+        if let Some(separator) = delimiters::unquote(part) {
             self.pick.separator = separator;
         } else if let Some(most) =
             part.parse().ok().filter(|most| *most > 0 && !part.starts_with(['0', '+']))
@@ -113,7 +104,7 @@ impl Placeholder {
 
 fn unquoted(text: &str) -> String {
     let text = text.trim();
-    scan::unquote(text).unwrap_or_else(|| text.to_owned())
+    delimiters::unquote(text).unwrap_or_else(|| text.to_owned())
 }
 
 #[cfg(test)]
@@ -152,10 +143,7 @@ mod tests {
     #[test]
     fn a_choice_may_contain_colons_and_commas() {
         assert_eq!(Placeholder::with_options("F", "|12:30|13:00").choices, ["12:30", "13:00"]);
-        assert_eq!(
-            Placeholder::with_options("F", "|red, dark|blue").choices,
-            ["red, dark", "blue"]
-        );
+        assert_eq!(Placeholder::with_options("F", "|red, dark|blue").choices, ["red, dark", "blue"]);
         assert_eq!(Placeholder::with_options("F", "|'a|b'|\"c:2\"").choices, ["a|b", "c:2"]);
     }
 }

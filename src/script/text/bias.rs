@@ -1,6 +1,6 @@
 //! `((text:bias))` and `((!text:bias))`: words the model should use more or less often.
 
-use super::scan;
+use super::delimiters;
 
 /// Longest mark that is parsed, in bytes.
 const LONGEST: usize = 1024;
@@ -50,7 +50,7 @@ pub(super) fn read(text: &str) -> Option<(Bias, bool, &str)> {
     if word.is_empty() || word.contains(['\n', '(']) {
         return None;
     }
-    let text = scan::unquote(word).unwrap_or_else(|| word.to_owned());
+    let text = delimiters::unquote(word).unwrap_or_else(|| word.to_owned());
     Some((Bias { text, by }, removed, rest.strip_prefix("))")?))
 }
 
@@ -76,10 +76,7 @@ mod tests {
     #[test]
     fn isdk_110_a_bias_is_a_number_a_share_or_never() {
         let bias = |text: &str, by| Bias { text: text.to_owned(), by };
-        assert_eq!(
-            read("happy:20%)) x").unwrap(),
-            (bias("happy", BiasAmount::Share(0.2)), false, " x")
-        );
+        assert_eq!(read("happy:20%)) x").unwrap(), (bias("happy", BiasAmount::Share(0.2)), false, " x"));
         assert_eq!(read("!敏感词:false))").unwrap(), (bias("敏感词", BiasAmount::Never), true, ""));
         assert_eq!(read("a:b:-1.5))").unwrap(), (bias("a:b", BiasAmount::Add(-1.5)), false, ""));
         for other in ["x))", "x:y))", "x:1", "(f:1))", ":1))"] {

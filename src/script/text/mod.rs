@@ -8,15 +8,15 @@
 pub mod args;
 mod ask;
 pub mod bias;
-mod draft;
-pub mod gaps;
-pub mod lead;
-mod marks;
-pub mod relaxed;
+mod message_text;
+pub mod interpolation;
+pub mod prefix;
+mod placeholder;
+pub mod json5;
 pub mod roles;
-pub mod scan;
+pub mod delimiters;
 
-pub use ask::{ChoiceMatch, Placeholder};
+pub use ask::{Placeholder, ChoiceMatch};
 pub use bias::Bias;
-pub use draft::{MessageText, RenderedSpan, RenderedText, TextSpan};
-pub use marks::{CallMark, PlaceholderMark, RegexMark};
+pub use message_text::{MessageText, TextSpan, RenderedText, RenderedSpan};
+pub use placeholder::{CallMark, PlaceholderMark, RegexMark};

@@ -1,6 +1,6 @@
 //! Parses the addressees of a message: `user[@dobby(PM), @other]` and `@dobby(PM), @other hello`.
 
-use super::scan;
+use super::delimiters;
 
 /// Maximum number of roles one message may address.
 const MOST: usize = 64;
@@ -68,7 +68,7 @@ pub fn parse_leading(text: &str, is_role: impl Fn(&str) -> bool) -> (Vec<Address
 }
 
 fn parse_address(text: &str) -> Option<(Addressee, &str)> {
-    let (role, rest) = scan::leading_word(text.strip_prefix('@')?, |c| c == '-')?;
+    let (role, rest) = delimiters::leading_word(text.strip_prefix('@')?, |c| c == '-')?;
     let (arg, rest) = match rest.strip_prefix(['(', '（']) {
         Some(open) => {
             let (arg, rest) = open.split_once([')', '）'])?;

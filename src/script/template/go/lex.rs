@@ -2,7 +2,7 @@
 
 use crate::script::fault::ScriptError;
 use crate::script::template::template_error;
-use crate::script::text::scan;
+use crate::script::text::delimiters;
 
 /// A part of the template, with the line it begins on, counted from 1.
 #[derive(Debug, PartialEq)]
@@ -103,7 +103,7 @@ pub(super) fn tokenize(text: &str, line: usize) -> Result<Vec<GoToken>, ScriptEr
             }
             '$' => {
                 let named = rest.strip_prefix('$').unwrap_or(rest);
-                let (name, after) = scan::leading_word(named, |_| false).unwrap_or(("", named));
+                let (name, after) = delimiters::leading_word(named, |_| false).unwrap_or(("", named));
                 let (names, after) =
                     if after.starts_with('.') { lex_fields(after) } else { (Vec::new(), after) };
                 (GoToken::Variable(name.to_owned(), names), after)
@@ -112,9 +112,8 @@ pub(super) fn tokenize(text: &str, line: usize) -> Result<Vec<GoToken>, ScriptEr
             _ => match lex_sign(rest) {
                 Some(found) => found,
                 None => {
-                    let (word, after) = scan::leading_word(rest, |_| false).ok_or_else(|| {
-                        template_error(line, format!("`{c}` is not expected here"))
-                    })?;
+                    let (word, after) = delimiters::leading_word(rest, |_| false)
+                        .ok_or_else(|| template_error(line, format!("`{c}` is not expected here")))?;
                     (GoToken::Word(word.to_owned()), after)
                 }
             },
@@ -131,7 +130,7 @@ fn lex_string(text: &str, quote: char) -> Option<(GoToken, &str)> {
     let mut chars = inside.chars();
     loop {
         match chars.next()? {
-            '\\' if quote != '`' => scan::push_escape(&mut chars, &mut out)?,
+            '\\' if quote != '`' => delimiters::push_escape(&mut chars, &mut out)?,
             c if c == quote => return Some((GoToken::Text(out), chars.as_str())),
             c => out.push(c),
         }
@@ -143,7 +142,7 @@ fn lex_fields(text: &str) -> (Vec<String>, &str) {
     let mut names = Vec::new();
     let mut rest = text;
     while let Some((name, after)) =
-        rest.strip_prefix('.').and_then(|rest| scan::leading_word(rest, |_| false))
+        rest.strip_prefix('.').and_then(|rest| delimiters::leading_word(rest, |_| false))
     {
         names.push(name.to_owned());
         rest = after;
@@ -156,7 +155,7 @@ fn lex_number(text: &str, line: usize) -> Result<(GoToken, &str), ScriptError> {
         .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_')))
         .unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
-    let value = crate::script::text::relaxed::parse_number(&digits.replace('_', ""));
+    let value = crate::script::text::json5::parse_number(&digits.replace('_', ""));
     let value = value.ok_or_else(|| template_error(line, format!("`{digits}` is no number")))?;
     Ok((GoToken::Number(value), rest))
 }

@@ -2,7 +2,7 @@
 
 use super::Placeholder;
 use super::bias::{self, Bias};
-use super::marks::{self, CallMark, PlaceholderMark, RegexMark};
+use super::placeholder::{self, CallMark, PlaceholderMark, RegexMark};
 
 /// Maximum number of openings tried in one text; the rest is plain.
 const MOST_TRIED: usize = 1024;
@@ -28,13 +28,7 @@ pub struct MessageText {
 impl MessageText {
     /// Parses the author's text. Never fails: anything that is not a mark is text.
     pub fn read(text: &str) -> MessageText {
-        MessageTextParser {
-            rest: text,
-            pending: String::new(),
-            output: MessageText::default(),
-            after_gap: false,
-        }
-        .parse()
+        MessageTextParser { rest: text, pending: String::new(), output: MessageText::default(), after_gap: false }.parse()
     }
 
     /// Text from elsewhere, or after `~`: it stays unchanged.
@@ -69,9 +63,7 @@ impl MessageText {
 
     /// True when a reply of the model is inserted into this text.
     pub fn has_placeholder(&self) -> bool {
-        self.spans.iter().any(|piece| {
-            matches!(piece, TextSpan::Mark { mark: PlaceholderMark::Placeholder(_), .. })
-        })
+        self.spans.iter().any(|piece| matches!(piece, TextSpan::Mark { mark: PlaceholderMark::Placeholder(_), .. }))
     }
 
     /// Replaces a mark with a result. Extra spaces around it are removed.
@@ -125,9 +117,7 @@ impl MessageText {
                 TextSpan::Mark { mark: PlaceholderMark::Placeholder(ask), source } => {
                     shards.push(RenderedSpan::Placeholder { ask, source })
                 }
-                TextSpan::Author(text)
-                | TextSpan::Literal(text)
-                | TextSpan::Mark { source: text, .. } => {
+                TextSpan::Author(text) | TextSpan::Literal(text) | TextSpan::Mark { source: text, .. } => {
                     push_text(&mut shards, &text);
                 }
             }
@@ -313,7 +303,7 @@ impl MessageTextParser<'_> {
     }
 
     fn parse_mark(&mut self, inside: &str) {
-        match marks::read(inside) {
+        match placeholder::read(inside) {
             Some((mark, rest)) => {
                 let length = self.rest.len() - rest.len();
                 let source = self.rest.split_at(length).0.to_owned();

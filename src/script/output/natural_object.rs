@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{parse_bool, relaxed, strip_fence};
+use super::{json5, parse_bool, strip_fence};
 use crate::script::fault::{ScriptError, quoted};
 use crate::words::script as words;
 
@@ -215,7 +215,7 @@ fn parse_scalar(text: &str, kind: &str) -> Option<Value> {
                 .filter(|c| !matches!(c, ',' | '_'))
                 .collect();
             let sign = if negative { "-" } else { "" };
-            relaxed::parse_number(&format!("{sign}{}", digits.trim_end_matches('.')))
+            json5::parse_number(&format!("{sign}{}", digits.trim_end_matches('.')))
                 .filter(|n| kind == "number" || n.is_i64())
         }
         "boolean" => parse_bool(text),

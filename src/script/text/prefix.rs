@@ -1,6 +1,6 @@
 //! The prefixes that say how a text is meant: `~ ! # #: #+ ?=`.
 
-use super::scan;
+use super::delimiters;
 
 /// The place of a text; in a message, the `#` of an edit is optional.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,14 +88,14 @@ fn parse_target(inside: &str) -> Option<(Option<i64>, Option<String>)> {
     let inside = inside.trim();
     let (index, role) = match inside.split_once(':') {
         Some((index, role)) => (index.trim(), role.trim()),
-        None if scan::leading_word(inside, |_| false).is_some() => ("", inside),
+        None if delimiters::leading_word(inside, |_| false).is_some() => ("", inside),
         None => (inside, ""),
     };
     let at = if index.is_empty() { None } else { Some(index.parse().ok()?) };
     let role = match role {
         "" => None,
         role => {
-            let (name, rest) = scan::leading_word(role, |c| c == '-')?;
+            let (name, rest) = delimiters::leading_word(role, |c| c == '-')?;
             Some(rest.is_empty().then(|| name.to_owned())?)
         }
     };
@@ -129,11 +129,7 @@ mod tests {
             ("#:x", TextPrefix::Replace(edit(None, None, false)), "x"),
             ("#:!x", TextPrefix::Replace(edit(None, None, true)), "x"),
             ("#:[0]!x", TextPrefix::Replace(edit(Some(0), None, true)), "x"),
-            (
-                "#+[-1:assistant]x",
-                TextPrefix::Insert(edit(Some(-1), Some("assistant"), false)),
-                "x",
-            ),
+            ("#+[-1:assistant]x", TextPrefix::Insert(edit(Some(-1), Some("assistant"), false)), "x"),
             ("#+[assistant]x", TextPrefix::Insert(edit(None, Some("assistant"), false)), "x"),
             ("#+!x", TextPrefix::Insert(edit(None, None, true)), "x"),
             (":[0]x", TextPrefix::Replace(edit(Some(0), None, false)), "x"),

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::super::failure::LocatedError;
 use super::super::fault::quoted;
-use super::super::text::relaxed;
+use super::super::text::json5;
 use crate::words::{LocalizedText, cli, script_run as words};
 
 /// One declared input.
@@ -26,9 +26,7 @@ pub fn parse_inputs(input: Option<&Value>, file: &str) -> Result<Vec<DeclaredInp
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(items)) => items.clone(),
         Some(Value::String(name)) => vec![Value::String(name.clone())],
-        Some(_) => {
-            return Err(LocatedError::new(words::INPUT_NO_LIST.with("file", file.to_owned())));
-        }
+        Some(_) => return Err(LocatedError::new(words::INPUT_NO_LIST.with("file", file.to_owned()))),
     };
     let mut inputs: Vec<DeclaredInput> = Vec::new();
     for item in items {
@@ -45,9 +43,7 @@ pub fn parse_inputs(input: Option<&Value>, file: &str) -> Result<Vec<DeclaredInp
 
 fn parse_item(item: &Value, file: &str) -> Result<Vec<DeclaredInput>, LocatedError> {
     match item {
-        Value::String(name) => {
-            Ok(vec![DeclaredInput { name: name.clone(), ..DeclaredInput::default() }])
-        }
+        Value::String(name) => Ok(vec![DeclaredInput { name: name.clone(), ..DeclaredInput::default() }]),
         Value::Object(entries) => {
             Ok(entries.iter().map(|(name, about)| parse_input(name, about)).collect())
         }
@@ -101,7 +97,7 @@ impl ScriptArgs {
         if !trimmed.starts_with(['{', '[']) {
             return Ok(ScriptArgs::from_value(Value::String(text.to_owned())));
         }
-        let value = serde_json::from_str(trimmed).ok().or_else(|| relaxed::read(trimmed));
+        let value = serde_json::from_str(trimmed).ok().or_else(|| json5::read(trimmed));
         value.map(ScriptArgs::from_value).ok_or_else(|| cli::ARGS_UNREADABLE.into())
     }
 }
@@ -139,9 +135,7 @@ pub fn check<'a>(
     for input in inputs {
         match known(&input.name) {
             None | Some(Value::Null) if input.required => {
-                return Err(LocatedError::new(
-                    words::INPUT_MISSING.with("name", quoted(&input.name)),
-                ));
+                return Err(LocatedError::new(words::INPUT_MISSING.with("name", quoted(&input.name))));
             }
             Some(value) if !value.is_null() && !is_allowed(&input.choices, value) => {
                 let list: Vec<String> = input.choices.iter().map(plain_text).collect();

@@ -3,7 +3,7 @@
 //! that gets a name passes a filter that measures it, and the number of joins in one template is
 //! limited.
 
-use crate::script::text::scan;
+use crate::script::text::delimiters;
 
 /// The name of the measuring filter; no author would write it by chance.
 pub(super) const FILTER: &str = "avocet__bounded";
@@ -96,9 +96,7 @@ fn raw_block<'a>(text: &'a str, open: &str) -> &'a str {
 /// Writes the tag, with the values it names measured.
 fn write_measured(tag: &str, out: &mut String) {
     let inside = tag_body(tag);
-    let Some((keyword, rest)) = scan::leading_word(inside, |_| false) else {
-        return out.push_str(tag);
-    };
+    let Some((keyword, rest)) = delimiters::leading_word(inside, |_| false) else { return out.push_str(tag) };
     match keyword {
         "set" => match split_assignment(rest) {
             Some((target, value)) => {
@@ -114,7 +112,7 @@ fn write_measured(tag: &str, out: &mut String) {
         }
         "with" => {
             out.push_str(tag);
-            let parts = scan::split_outside(rest, ',');
+            let parts = delimiters::split_outside(rest, ',');
             measure_names(
                 parts.into_iter().map(|part| part.split('=').next().unwrap_or("")),
                 tag,
@@ -123,10 +121,9 @@ fn write_measured(tag: &str, out: &mut String) {
         }
         "macro" => {
             out.push_str(tag);
-            let params =
-                rest.split_once('(').and_then(|(_, params)| scan::bracket_content(params, ')'));
+            let params = rest.split_once('(').and_then(|(_, params)| delimiters::bracket_content(params, ')'));
             let parts =
-                params.map(|(params, _)| scan::split_outside(params, ',')).unwrap_or_default();
+                params.map(|(params, _)| delimiters::split_outside(params, ',')).unwrap_or_default();
             measure_names(
                 parts.into_iter().map(|part| part.split('=').next().unwrap_or("")),
                 tag,
@@ -170,7 +167,7 @@ fn measure_names<'a>(names: impl Iterator<Item = &'a str>, tag: &str, out: &mut 
     let (_, tail) = delimiters(tag);
     for name in names {
         let name = name.trim().trim_matches(['(', ')']).trim();
-        if scan::leading_word(name, |_| false).is_some_and(|(_, rest)| rest.is_empty()) {
+        if delimiters::leading_word(name, |_| false).is_some_and(|(_, rest)| rest.is_empty()) {
             // A trimming sign must not reach past this tag; a plain one trims nothing.
             out.push_str(&format!("{{% set {name} = {name}|{FILTER} {tail}"));
         }

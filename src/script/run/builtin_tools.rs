@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::tool_text::{Param, ToolHelp};
+use super::super::tool_protocol::{ToolHelp, Param};
 use super::{ScriptFlow, ScriptRun};
 use crate::protocol::StepAction;
 use crate::words::script_run as words;
@@ -25,19 +25,11 @@ struct BuiltinParam {
     example: &'static str,
 }
 
-const fn required_param(
-    name: &'static str,
-    about: &'static str,
-    example: &'static str,
-) -> BuiltinParam {
+const fn required_param(name: &'static str, about: &'static str, example: &'static str) -> BuiltinParam {
     BuiltinParam { name, required: true, about, example }
 }
 
-const fn optional_param(
-    name: &'static str,
-    about: &'static str,
-    example: &'static str,
-) -> BuiltinParam {
+const fn optional_param(name: &'static str, about: &'static str, example: &'static str) -> BuiltinParam {
     BuiltinParam { name, required: false, about, example }
 }
 
@@ -106,9 +98,9 @@ impl BuiltinTool {
         let program = args.get("program").and_then(Value::as_str).map(str::trim);
         let program = program.filter(|it| !it.is_empty()).ok_or(words::EXEC_PROGRAM)?;
         let args: Vec<String> = match args.get("args") {
-            Some(Value::Array(items)) => items.iter().map(super::values::text_of).collect(),
+            Some(Value::Array(items)) => items.iter().map(super::scope::text_of).collect(),
             Some(Value::Null) | None => Vec::new(),
-            Some(one) => vec![super::values::text_of(one)],
+            Some(one) => vec![super::scope::text_of(one)],
         };
         Ok(StepAction::Exec { program: program.to_owned(), args })
     }
@@ -116,11 +108,7 @@ impl BuiltinTool {
 
 impl ScriptRun {
     /// Runs such a tool as a step.
-    pub async fn run_builtin_tool(
-        &mut self,
-        own: &BuiltinTool,
-        args: &Map<String, Value>,
-    ) -> Result<Value, ScriptFlow> {
+    pub async fn run_builtin_tool(&mut self, own: &BuiltinTool, args: &Map<String, Value>) -> Result<Value, ScriptFlow> {
         self.count_instruction()?;
         let work = own.step_action(args)?;
         Ok(Value::String(self.host.run_step(work).await?))

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::output;
 use super::template::print;
-use super::text::{args, relaxed, scan};
+use super::text::{args, json5, delimiters};
 
 /// Maximum number of calls taken from one reply.
 const MOST_CALLS: usize = 64;
@@ -218,7 +218,7 @@ fn parse_call<'a>(text: &'a str, is_tool: &impl Fn(&str) -> bool) -> Option<(Too
         return Some((ToolCall { id, args: Vec::new() }, rest));
     };
     let bound = (0..=LONGEST_LINE.min(open.len())).rev().find(|at| open.is_char_boundary(*at))?;
-    let (within, _) = scan::bracket_content(open.split_at(bound).0, ')')?;
+    let (within, _) = delimiters::bracket_content(open.split_at(bound).0, ')')?;
     let rest = open.split_at(within.len() + 1).1;
     Some((ToolCall { id, args: parse_args(within) }, rest))
 }
@@ -228,7 +228,7 @@ fn parse_args(within: &str) -> Vec<(Option<String>, Value)> {
     // `{a: 1}` as the only argument holds named arguments.
     if let [only] = given.as_slice()
         && only.name.is_none()
-        && let Some(Value::Object(map)) = relaxed::read(&only.expr)
+        && let Some(Value::Object(map)) = json5::read(&only.expr)
     {
         return map.into_iter().map(|(name, value)| (Some(name), value)).collect();
     }
@@ -247,7 +247,7 @@ fn split_colon(arg: &args::Arg) -> Option<(String, String)> {
     if arg.name.is_some() {
         return None;
     }
-    let (name, rest) = scan::leading_word(&arg.expr, |c| c == '-')?;
+    let (name, rest) = delimiters::leading_word(&arg.expr, |c| c == '-')?;
     let value = rest.strip_prefix(':')?;
     (value.starts_with(' ') || value.starts_with(['"', '\'']))
         .then(|| (name.to_owned(), value.trim().to_owned()))
@@ -255,7 +255,7 @@ fn split_colon(arg: &args::Arg) -> Option<(String, String)> {
 
 /// Plain data, or else the text unchanged.
 fn parse_value(expr: &str) -> Value {
-    relaxed::read(expr).unwrap_or_else(|| Value::from(expr))
+    json5::read(expr).unwrap_or_else(|| Value::from(expr))
 }
 
 fn one_line(text: &str) -> String {
@@ -307,8 +307,7 @@ mod tests {
             weather().text(),
             "- @weather(location=\"ChongQing, China\", date=\"today\"): get weather information\n  * \"location\" is a required text string representing the place, eg, \"ChongQing, China\"\n  * \"date\" is an optional text string representing the date, eg, \"today\", \"2025-02-04\", default: \"today\""
         );
-        let bare =
-            ToolHelp { id: "now".to_owned(), title: "the time".to_owned(), params: Vec::new() };
+        let bare = ToolHelp { id: "now".to_owned(), title: "the time".to_owned(), params: Vec::new() };
         assert_eq!(tools_help(&[bare]), "- @now: the time");
         let shown = param("key", true, None, json!({"hidden": true}));
         assert!(!shown.is_hidden());

@@ -1,7 +1,7 @@
 //! `{{…}}` inside an expression. Its value is inserted as a literal, never as code: a name that
 //! contains `' || steal() || '` stays a text.
 
-use super::relaxed;
+use super::json5;
 
 /// One part of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ fn quote_after(code: &str, mut quote: Option<char>) -> Option<char> {
 /// otherwise it is a number, a literal word, or a quoted text.
 pub fn literal(value: &str, quote: Option<char>) -> String {
     let Some(mark) = quote else {
-        let plain = relaxed::read(value).filter(|value| !value.is_string());
+        let plain = json5::read(value).filter(|value| !value.is_string());
         return plain.unwrap_or_else(|| value.into()).to_string();
     };
     let mut out = String::new();

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::scan::{leading_word, push_escape};
+use super::delimiters::{push_escape, leading_word};
 
 /// Deepest nesting that is parsed.
 const DEPTH: usize = 64;

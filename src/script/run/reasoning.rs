@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::values::ScopeValues;
+use super::scope::ScopeValues;
 
 /// Backtracking steps before a pattern is given up.
 const BACKTRACKS: usize = 1_000_000;

@@ -2,7 +2,7 @@
 
 use super::args::{self, Arg};
 use super::ask::Placeholder;
-use super::scan;
+use super::delimiters;
 
 /// Longest mark that is parsed, in bytes; anything longer is plain text.
 const LONGEST: usize = 8 * 1024;
@@ -71,26 +71,19 @@ fn parse_call<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a st
 }
 
 fn parse_placeholder<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)> {
-    let (name, rest) =
-        scan::leading_word(text, |_| false).filter(|(name, _)| !name.contains('$'))?;
+    let (name, rest) = delimiters::leading_word(text, |_| false).filter(|(name, _)| !name.contains('$'))?;
     if let Some(rest) = rest.strip_prefix("]]") {
-        return Some((
-            PlaceholderMark::Placeholder(Placeholder::new(name)),
-            rest_after(whole, rest, text.len()),
-        ));
+        return Some((PlaceholderMark::Placeholder(Placeholder::new(name)), rest_after(whole, rest, text.len())));
     }
     let options = rest.strip_prefix(':')?;
-    let end = scan::find_outside(options, |tail| tail.starts_with("]]"))
+    let end = delimiters::find_outside(options, |tail| tail.starts_with("]]"))
         .or_else(|| options.find("]]"))?;
     let (options, rest) = options.split_at(end);
     if options.contains('\n') {
         return None;
     }
     let rest = rest.strip_prefix("]]")?;
-    Some((
-        PlaceholderMark::Placeholder(Placeholder::with_options(name, options)),
-        rest_after(whole, rest, text.len()),
-    ))
+    Some((PlaceholderMark::Placeholder(Placeholder::with_options(name, options)), rest_after(whole, rest, text.len())))
 }
 
 fn parse_regex<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)> {
@@ -135,7 +128,7 @@ fn parse_regex_body(inside: &str) -> Option<RegexMark> {
 }
 
 fn is_name(text: &str) -> bool {
-    scan::leading_word(text, |c| c == '.').is_some_and(|(_, rest)| rest.is_empty())
+    delimiters::leading_word(text, |c| c == '.').is_some_and(|(_, rest)| rest.is_empty())
 }
 
 fn is_number(text: &str) -> bool {
