@@ -33,7 +33,7 @@ use crate::config::draft;
 use crate::config::history::InputHistory;
 use crate::protocol::{SessionInfo, Notice};
 use crate::session::Rescue;
-use crate::session::saved::{Replay, ResumeTarget};
+use crate::session::persistence::{Replay, ResumeTarget};
 use crate::tools::exec::watchdog;
 use crate::words::{Localize, cli as words};
 use crate::{session, signals, tui};

@@ -505,7 +505,7 @@ async fn history_is_restored_with_its_timestamps() {
     let mut talk = ContextSession::saved();
     talk.turn("the first").await;
     let zone = jiff::tz::TimeZone::system();
-    let now = || session::saved::local_millis(jiff::Timestamp::now().as_millisecond(), &zone);
+    let now = || session::persistence::local_millis(jiff::Timestamp::now().as_millisecond(), &zone);
     let then = now();
     while now() < then + 30 {
         tokio::task::yield_now().await;

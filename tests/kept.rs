@@ -15,7 +15,7 @@ use avocet::library::SearchPath;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{Decision, Event, Extensions, Op, Params};
 use avocet::safety::Workspace;
-use avocet::session::library::{ExtensionCache, FindPlaces};
+use avocet::session::extensions::{ExtensionCache, FindPlaces};
 use avocet::tools::Toolbox;
 use avocet::tools::system::System;
 use avocet::words::Lang;

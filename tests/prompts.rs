@@ -19,7 +19,7 @@ use avocet::protocol::{
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Policy, Workspace};
-use avocet::session::library::ExtensionCache;
+use avocet::session::extensions::ExtensionCache;
 use avocet::session::trust::TrustPrompt;
 use avocet::session::{
     self, Callbacks, Connected, Handle, ModelAccess, Persona, Security, SessionConfig,
@@ -260,7 +260,7 @@ fn parts(
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
-        persistence: avocet::session::saved::Persistence::in_memory(),
+        persistence: avocet::session::persistence::Persistence::in_memory(),
         extensions: ExtensionCache::new(Arc::new(move |_| SearchPath::new(&paths, None, &[]))),
         bounds: avocet::context::window::Bounds::default(),
         opening_notices: vec![],

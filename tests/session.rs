@@ -11,8 +11,8 @@ use avocet::protocol::{
     Decision, Event, ExportFormat, Mode, Op, Outcome, Question, Report, Rewind, StepAction, Tier,
     TurnOrigin, TurnOutcome,
 };
-use avocet::session::library::ExtensionCache;
-use avocet::session::script::ScriptPlaces;
+use avocet::session::extensions::ExtensionCache;
+use avocet::session::script_turn::ScriptPlaces;
 use avocet::session::trust::TrustAnswer;
 use avocet::session::{FoundServer, SessionConfig, Wanted};
 use avocet::words::{Lang, session as words};

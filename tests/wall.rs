@@ -16,8 +16,8 @@ use avocet::protocol::{
 };
 use avocet::safety::Cleared;
 use avocet::session::SessionConfig;
-use avocet::session::library::ExtensionCache;
-use avocet::session::script::ScriptPlaces;
+use avocet::session::extensions::ExtensionCache;
+use avocet::session::script_turn::ScriptPlaces;
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::system::System;

@@ -18,8 +18,8 @@ use crate::config::{Environment, Loaded, Paths, Sources, edit, load, themes};
 use crate::library::SearchPath;
 use crate::protocol::Notice;
 use crate::safety;
-use crate::session::library::FindPlaces;
-use crate::session::{folders, saved};
+use crate::session::extensions::FindPlaces;
+use crate::session::{folders, persistence};
 use crate::store::Store;
 use crate::tools::exec::Watchdog;
 use crate::tools::temp::RunFolder;
@@ -287,7 +287,7 @@ impl TrustState {
 /// The wall-clock time, in milliseconds since 1970.
 fn wall_clock_ms() -> u64 {
     let now = jiff::Timestamp::now().as_millisecond();
-    u64::try_from(saved::local_millis(now, &jiff::tz::TimeZone::system())).unwrap_or(0)
+    u64::try_from(persistence::local_millis(now, &jiff::tz::TimeZone::system())).unwrap_or(0)
 }
 
 /// Candidates for the folder of temporary files, best first.

@@ -15,7 +15,7 @@ use crate::library::{ExtensionFileKind, ExtensionSet, expand};
 use crate::prompt::input::{self, Intent};
 use crate::protocol::{Mention, Notice, Op, PromptPart, Prompt};
 use crate::session;
-use crate::session::saved::ResumeTarget;
+use crate::session::persistence::ResumeTarget;
 use crate::signals;
 use crate::words::{LocalizedText, Localize, cli as words, library as w};
 

@@ -18,10 +18,10 @@ use crate::model::exposed_host;
 use crate::protocol::{SessionInfo, Notice};
 use crate::safety::redact::{self, Redactor, is_random, is_secret_name};
 use crate::safety::{Limit, Policy, PolicyRule};
-use crate::session::library::ExtensionCache;
-use crate::session::saved::{Persistence, Replay};
+use crate::session::extensions::ExtensionCache;
+use crate::session::persistence::{Persistence, Replay};
 use crate::session::trust::{TrustAnswer, TrustPrompt};
-use crate::session::{Security, RuleChange, SessionConfig, Persona, ModelAccess, Callbacks, rules};
+use crate::session::{Security, RuleChange, SessionConfig, Persona, ModelAccess, Callbacks, permissions};
 use crate::tools::exec::{Exec, StepLimits, Setup};
 use crate::tools::sandbox::{SandboxPaths, Sandbox};
 use crate::tools::read_tracker::ReadTracker;
@@ -330,7 +330,7 @@ fn session_info(ground: &Startup, tools: &Toolbox, policy: &Policy, bot: Option<
         branch: ground.trusted.then(|| git_branch::current_branch(&ground.folder)).flatten(),
         tools: tools.tool_infos(),
         allowed: shown(&policy.allow_rules()),
-        allowed_covers: rules::covers(policy, &ground.folder),
+        allowed_covers: permissions::covers(policy, &ground.folder),
         denied: shown(&policy.denied),
         max_steps: settings.limits.max_auto_steps,
         check: settings.check.clone(),

@@ -23,8 +23,8 @@ use crate::script::host::PackKey;
 use crate::script::manifest::Manifest;
 use crate::script::source::ScriptLibrary;
 use crate::script::{RunResult, LocatedError, ScriptHost, ModelCall, RunRequest, AnswerPart, ScriptEvent, built_in, run};
-use crate::session::script::{FindScripts, ScriptPlaces};
-use crate::session::scripting::{ScriptQuestion, AskUser, DiskFiles, STACK, ScriptAnswer, SessionScriptHost};
+use crate::session::script_turn::{FindScripts, ScriptPlaces};
+use crate::session::script_host::{ScriptQuestion, AskUser, DiskFiles, STACK, ScriptAnswer, SessionScriptHost};
 use crate::signals;
 use crate::words::{LocalizedText, Localize, cli as words};
 

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::Clean;
 use crate::script::manifest::input::ScriptArgs;
 use crate::script::{RunResult, LocatedError, ScriptEvent};
-use crate::session::script::display_value;
+use crate::session::script_turn::display_value;
 use crate::words::{Lang, LocalizedText, Localize, cli as words};
 
 /// The arguments after the script, if there are any.

@@ -10,7 +10,7 @@ use futures_util::StreamExt;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::host::{TurnMessage, TurnHost};
+use super::turn_host::{TurnMessage, TurnHost};
 use super::run::{Session, turn_channels};
 use super::{Connect, Connected, Wanted};
 use crate::agent::Host;

@@ -1,8 +1,8 @@
 //! Pages that list saved sessions, for the terminal and for commands without a screen.
 
-use super::saved::format_time;
+use super::persistence::format_time;
 use crate::protocol::{Page, PageRow};
-use crate::store::{Listed, SessionHit};
+use crate::store::{SessionHit, Listed};
 use crate::words::{plural, session as words};
 
 /// Saved sessions as a page, and the number of those left out.

@@ -13,41 +13,41 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::JoinHandle;
 
 use crate::model::{Model, ModelError};
-use crate::protocol::{Event, Op, Params, Provider, SessionInfo};
+use crate::protocol::{Event, SessionInfo, Op, Params, Provider};
 use crate::safety::redact::Redactor;
-use crate::safety::{Machine, Policy, PolicyRule, Terms, Workspace};
+use crate::safety::{Workspace, Policy, PolicyRule, Terms, Machine};
 use crate::tools::Toolbox;
 use crate::words::{Lang, LocalizedText};
 
-mod answering;
+mod model_choice;
 mod context;
-mod edited;
+mod preview;
 pub mod export;
-mod files;
+mod attachments;
 pub mod folders;
-mod host;
-pub mod library;
+mod turn_host;
+pub mod extensions;
 pub mod listing;
-mod mend;
-mod offered;
-mod outbox;
-mod prompting;
-mod report;
+mod recovery;
+mod script_tool;
+mod event_sink;
+mod prompt_expansion;
+mod pages;
 mod rewind;
-pub mod rules;
+pub mod permissions;
 mod run;
-pub mod saved;
-pub mod script;
-pub mod scripting;
-mod shell;
-mod skills;
+pub mod persistence;
+pub mod script_turn;
+pub mod script_host;
+mod shell_turn;
+mod skill_tool;
 mod state;
 pub mod trust;
-mod turns;
+mod queue;
 mod undo;
 mod wall;
 
-pub use report::plugins as plugins_page;
+pub use pages::plugins as plugins_page;
 
 /// The maximum number of ops that wait for a session.
 const ROOM: usize = 256;
@@ -81,9 +81,9 @@ pub struct SessionConfig {
     pub tools: Toolbox,
     pub persona: Persona,
     /// Where the session is saved.
-    pub persistence: saved::Persistence,
+    pub persistence: persistence::Persistence,
     /// Commands, skills and bots; read once the session is open.
-    pub extensions: library::ExtensionCache,
+    pub extensions: extensions::ExtensionCache,
     /// The maximum size of a request.
     pub bounds: crate::context::window::Bounds,
     /// Notices shown once, when the session opens.
@@ -177,11 +177,11 @@ pub struct Persona {
 /// Starts a session on the current runtime.
 pub fn start(mut parts: SessionConfig) -> Handle {
     let (ops, op_receiver) = mpsc::channel(ROOM);
-    let (events, event_receiver) = mpsc::channel(outbox::ROOM);
-    let keep = std::mem::replace(&mut parts.persistence, saved::Persistence::in_memory());
+    let (events, event_receiver) = mpsc::channel(event_sink::ROOM);
+    let keep = std::mem::replace(&mut parts.persistence, persistence::Persistence::in_memory());
     let redactor = Arc::clone(&parts.security.redactor);
-    let saved = saved::SessionStore::start(keep, &mut parts.info, redactor);
-    let outbox = outbox::Outbox::new(events, Some(saved.recorder()));
+    let saved = persistence::SessionStore::start(keep, &mut parts.info, redactor);
+    let outbox = event_sink::Outbox::new(events, Some(saved.recorder()));
     let task = tokio::spawn(run::run(parts, saved, op_receiver, outbox));
     Handle { ops, events: event_receiver, task }
 }

@@ -9,14 +9,14 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::context::Summarizer;
-use super::host::{StepJudge, TurnContext, TurnMessage, TurnHost, TurnInbox};
-use super::offered;
-use super::outbox::Outbox;
-use super::saved::SessionStore;
-use super::skills::{self, MachineWithSkills};
+use super::turn_host::{StepJudge, TurnContext, TurnMessage, TurnHost, TurnInbox};
+use super::script_tool;
+use super::event_sink::Outbox;
+use super::persistence::SessionStore;
+use super::skill_tool::{self, MachineWithSkills};
 use super::state::{self, AfterTurn, Conversation, RunningTurn, Responder};
-use super::turns::UserInput;
-use super::{FoundServer, Security, SessionConfig, Rescue, export, report, rules, trust};
+use super::queue::UserInput;
+use super::{FoundServer, Security, SessionConfig, Rescue, export, pages, permissions, trust};
 use crate::agent::ModelAnswer;
 use crate::agent::drive::TurnResult;
 use crate::context::system::{self, SystemFacts};
@@ -204,11 +204,11 @@ impl Session {
             Op::Allow { rule } => self.add_rule(&rule, Adding::Allow).await,
             Op::Deny { rule } => self.add_rule(&rule, Adding::Deny).await,
             Op::Revoke { rule } => {
-                let notice = rules::revoke(&mut self.security, &rule);
+                let notice = permissions::revoke(&mut self.security, &rule);
                 self.publish_rules(notice).await;
             }
             Op::Export { format, path } => {
-                let notice = report::export(self, format, path).await;
+                let notice = pages::export(self, format, path).await;
                 self.mark_exported(&notice).await;
                 self.notify(notice).await;
             }
@@ -237,7 +237,7 @@ impl Session {
             TurnMessage::InstructionsRead(found) => self.set_instructions(found).await,
             TurnMessage::Remember { rule } => self.add_rule(&rule, Adding::Allow).await,
             TurnMessage::RuleGranted { grant, scope } => {
-                let notice = rules::grant(&mut self.security, *grant, scope);
+                let notice = permissions::grant(&mut self.security, *grant, scope);
                 self.publish_rules(notice).await;
             }
             TurnMessage::FolderTrusted => self.trust_from_step().await,
@@ -258,7 +258,7 @@ impl Session {
     async fn set_context_usage(&mut self, ledger: Box<ContextUsage>) {
         let Some(running) = &mut self.running else { return };
         let is_first = running.context_usage.is_none();
-        let notice = report::truncation_notice(&ledger).filter(|_| is_first);
+        let notice = pages::truncation_notice(&ledger).filter(|_| is_first);
         running.context_usage = Some(ledger);
         if let Some(notice) = notice {
             self.notify(notice).await;
@@ -359,8 +359,8 @@ impl Session {
             max_commands: MAX_COMMANDS,
             bot: self.responder.persona.prompt.as_deref(),
         });
-        let prompt = skills::with_skill_section(prompt, library, &self.conversation.active_skills);
-        offered::with_script_section(prompt, &self.model_scripts())
+        let prompt = skill_tool::with_skill_section(prompt, library, &self.conversation.active_skills);
+        script_tool::with_script_section(prompt, &self.model_scripts())
     }
 
     async fn finish_turn(&mut self, ended: Result<TurnResult, String>) {
@@ -494,8 +494,8 @@ impl Session {
     /// `None`: the rule refuses.
     async fn add_rule(&mut self, rule: &str, adding: Adding) {
         let notice = match adding {
-            Adding::Allow => rules::allow(&mut self.security, rule),
-            Adding::Deny => rules::deny(&mut self.security, rule),
+            Adding::Allow => permissions::allow(&mut self.security, rule),
+            Adding::Deny => permissions::deny(&mut self.security, rule),
         };
         self.publish_rules(notice).await;
     }
@@ -504,7 +504,7 @@ impl Session {
         self.policy.send_replace(self.security.policy.clone());
         let shown = |rules: &[safety::PolicyRule]| rules.iter().map(ToString::to_string).collect();
         self.info.allowed = shown(&self.security.policy.allow_rules());
-        self.info.allowed_covers = rules::covers(&self.security.policy, &self.security.place.cwd);
+        self.info.allowed_covers = permissions::covers(&self.security.policy, &self.security.place.cwd);
         self.info.denied = shown(&self.security.policy.denied);
         self.send_info().await;
         self.notify(notice).await;
@@ -519,7 +519,7 @@ impl Session {
             }
             Report::Context => {
                 let sent = self.running.as_ref().and_then(|running| running.context_usage.as_deref());
-                let page = report::context(self, sent);
+                let page = pages::context(self, sent);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Changes => {
@@ -527,18 +527,18 @@ impl Session {
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Plugins => {
-                let page = report::plugins(&self.security.place.home, self.security.world.as_ref());
+                let page = pages::plugins(&self.security.place.home, self.security.world.as_ref());
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Usage => {
-                let page = report::usage(&self.conversation.usage, self.info.usage);
+                let page = pages::usage(&self.conversation.usage, self.info.usage);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Models => {
                 let (connected, found) = (self.responder.connected.clone(), self.responder.found_servers.clone());
                 tokio::spawn(async move {
                     let answer = (connected.list)().await;
-                    for event in report::models(&connected, answer, &found) {
+                    for event in pages::models(&connected, answer, &found) {
                         outbox.send(event).await;
                     }
                 });

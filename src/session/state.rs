@@ -7,15 +7,13 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::library::ExtensionCache;
-use super::skills::ActiveSkills;
-use super::turns::UserInput;
+use super::extensions::ExtensionCache;
+use super::skill_tool::ActiveSkills;
+use super::queue::UserInput;
 use super::{Connected, FoundServer, Persona};
 use crate::agent::drive::TurnResult;
-use crate::context::window::{ContextUsage, History, TurnPosition};
-use crate::protocol::{
-    Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, Usage,
-};
+use crate::context::window::{History, ContextUsage, TurnPosition};
+use crate::protocol::{Ask, AskId, Decision, Event, SessionInfo, Question, Step, Usage, StepAction};
 use crate::safety::ToolRestriction;
 
 /// The most output and answers kept for an export, in bytes.
@@ -131,11 +129,7 @@ impl Conversation {
     /// Clears the conversation; the numbers of steps and questions continue, so that an answer to
     /// an old question never matches a new one.
     pub fn clear(&mut self) {
-        *self = Conversation {
-            next_step: self.next_step,
-            next_ask: self.next_ask,
-            ..Conversation::default()
-        };
+        *self = Conversation { next_step: self.next_step, next_ask: self.next_ask, ..Conversation::default() };
     }
 }
 

@@ -1,7 +1,7 @@
 //! The question whether this folder is trusted: when to ask it, and what an answer changes. `app`
 //! provides the findings; nothing is read here.
 
-use super::host::{TurnMessage, TurnHost};
+use super::turn_host::{TurnMessage, TurnHost};
 use super::run::Session;
 use crate::protocol::{Ask, AskId, Decision, Event, UntrustedFile, Notice, Question, SandboxStatus, TrustOffer};
 use crate::tools::git_branch;

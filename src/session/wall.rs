@@ -1,8 +1,8 @@
 //! A shell command of a template or a step of a script to which the sandbox denied something: asks
 //! the same question as after a step of the model.
 
-use super::shell;
-use crate::protocol::{Observation, Question, SandboxDenial, Step};
+use super::shell_turn;
+use crate::protocol::{SandboxDenial, Observation, Question, Step};
 use crate::safety::{self, NeedsApproval, Verdict};
 
 /// The step as it would run again, and the question whether it should. `judge` judges it again,
@@ -20,7 +20,7 @@ pub(super) fn unsandboxed_retry(
 }
 
 fn question(held: &NeedsApproval, denied: &SandboxDenial) -> Question {
-    let mut question = shell::question(held);
+    let mut question = shell_turn::question(held);
     if let Question::Step { risk, .. } = &mut question {
         *risk = safety::unsandboxed_risk(held.assessment(), denied);
     }

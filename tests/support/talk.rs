@@ -14,8 +14,8 @@ use avocet::protocol::{
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Policy, Workspace};
-use avocet::session::library::ExtensionCache;
-use avocet::session::saved::{Persistence, Replay, ResumeTarget};
+use avocet::session::extensions::ExtensionCache;
+use avocet::session::persistence::{Persistence, Replay, ResumeTarget};
 use avocet::session::trust::TrustPrompt;
 use avocet::session::{
     self, Callbacks, Connected, Handle, ModelAccess, Persona, Security, SessionConfig,

@@ -1,7 +1,7 @@
 //! Judges a step that the user edits at a question, at each key, as its turn would.
 
 use super::run::Session;
-use super::skills::MachineWithSkills;
+use super::skill_tool::MachineWithSkills;
 use crate::protocol::{AskId, Event, Step, StepAction};
 use crate::safety::{self, Policy, PolicyContext};
 
@@ -12,8 +12,7 @@ impl Session {
         let Some(running) = &self.running else { return };
         let Some(held) = running.step_of_question(ask) else { return };
         let step = Step { work: work.clone(), ..held.clone() };
-        let policy =
-            Policy { narrowed: running.restriction.clone(), ..self.security.policy.clone() };
+        let policy = Policy { narrowed: running.restriction.clone(), ..self.security.policy.clone() };
         let world = MachineWithSkills {
             world: std::sync::Arc::clone(&self.security.world),
             library: std::sync::Arc::clone(&self.responder.extensions.library),

@@ -1,7 +1,7 @@
 //! Changes which model answers: another model, another mode, the result of a search for models.
 
 use super::run::Session;
-use super::{FoundServer, Wanted, report};
+use super::{FoundServer, Wanted, pages};
 use crate::protocol::{Event, Mode, Notice, Provider};
 use crate::words::{Lang, session as words};
 
@@ -58,7 +58,7 @@ impl Session {
             return;
         }
         for one in &found {
-            if let Some(notice) = report::found_server_notice(one) {
+            if let Some(notice) = pages::found_server_notice(one) {
                 self.notify(notice).await;
             }
         }

@@ -10,11 +10,11 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 use super::Persona;
-use super::host::TurnMessage;
-use super::offered::{self, ModelScript};
+use super::turn_host::TurnMessage;
+use super::script_tool::{self, ModelScript};
 use super::run::Session;
-use super::script::{FindScripts, ScriptPlaces};
-use super::turns::UserInput;
+use super::script_turn::{FindScripts, ScriptPlaces};
+use super::queue::UserInput;
 use crate::library::{ExtensionSet, SearchPath, expand};
 use crate::protocol::{Extensions, Event, Mention, Notice, Op};
 use crate::store::Store;
@@ -68,7 +68,7 @@ impl Scripts {
             return before;
         }
         let inputs = places.inputs(cwd, &names);
-        let offered = Arc::new(offered::find_model_scripts(&places));
+        let offered = Arc::new(script_tool::find_model_scripts(&places));
         Arc::new(Scripts { places, names, inputs, model_scripts: offered })
     }
 }

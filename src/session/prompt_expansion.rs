@@ -8,8 +8,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::files::{self, AttachmentRead};
-use super::host::{TurnHost, pipe_step};
+use super::attachments::{self, AttachmentRead};
+use super::turn_host::{TurnHost, pipe_step};
 use super::wall;
 use crate::agent::Host;
 use crate::agent::drive::{TurnResult, drive};
@@ -115,7 +115,7 @@ impl Expansion<'_> {
                     reading.attach(self, &mention).await?;
                 }
                 PromptPart::Insert(mention) => {
-                    let read = files::read_inserted(self, &mention).await?;
+                    let read = attachments::read_inserted(self, &mention).await?;
                     text.push_str(read.text.strip_suffix('\n').unwrap_or(&read.text));
                     reading.attached.push(read.attached);
                 }

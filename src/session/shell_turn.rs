@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::host::{TurnHost, run_step};
+use super::turn_host::{TurnHost, run_step};
 use crate::agent::Host;
 use crate::agent::drive::TurnResult;
 use crate::context::shorten;

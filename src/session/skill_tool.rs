@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::offered::ModelScript;
+use super::script_tool::ModelScript;
 use crate::context::shorten;
 use crate::library::skill_list::BUDGET;
 use crate::library::{ExtensionSet, Skill};

@@ -11,10 +11,10 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::context::{InstructionsCheck, Summarizer};
-use super::library::ExtensionScan;
-use super::offered;
-use super::outbox::Outbox;
-use super::skills;
+use super::extensions::ExtensionScan;
+use super::script_tool;
+use super::event_sink::Outbox;
+use super::skill_tool;
 use crate::agent::{ModelAnswer, ModelRequest, Host};
 use crate::config::project_instructions::ProjectInstructions;
 use crate::context::window::{self, Bounds, History, ContextUsage};
@@ -117,7 +117,7 @@ pub struct TurnHost {
     /// The tokens used by summaries and scripts.
     pub extra_usage: Usage,
     /// Scripts that run as steps.
-    pub script_runner: offered::ScriptRunner,
+    pub script_runner: script_tool::ScriptRunner,
     /// The contents of the folder, for a question that offers trust in it.
     pub trust_offer: TrustOffer,
 }
@@ -257,17 +257,17 @@ impl Host for TurnHost {
         let wants = matches!(&step.assessment().task, Some(ToolTask::Plugin(plugin)) if plugin.interactive);
         let observation = match wants {
             true => self.run_in_terminal(step).await,
-            false if offered::script_call(&step.assessment().step.work).is_some() => {
+            false if script_tool::script_call(&step.assessment().step.work).is_some() => {
                 self.run_script(step).await
             }
             false => run_step(&self.context, &mut self.outbox, step).await,
         };
         self.notify(TurnMessage::StepFinished);
-        if let Some((name, _)) = skills::skill_call(&observation.step.work)
+        if let Some((name, _)) = skill_tool::skill_call(&observation.step.work)
             && observation.succeeded()
         {
             self.enter_skill(name, &observation.stdout);
-            self.restrict_tools(skills::skill_restriction(&self.context.extensions, name));
+            self.restrict_tools(skill_tool::skill_restriction(&self.context.extensions, name));
         }
         observation
     }

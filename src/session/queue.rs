@@ -6,13 +6,13 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::context::InstructionsCheck;
-use super::host::TurnHost;
-use super::prompting::{self, AfterExpansion};
+use super::turn_host::TurnHost;
+use super::prompt_expansion::{self, AfterExpansion};
 use super::run::{Session, turn_channels};
-use super::{shell, state};
+use super::{shell_turn, state};
 use crate::agent::drive::drive;
-use crate::agent::turn::{Opening, Turn, TurnStart};
-use crate::protocol::{AskId, Event, Notice, Prompt, TurnOrigin};
+use crate::agent::turn::{Opening, TurnStart, Turn};
+use crate::protocol::{AskId, Event, Notice, TurnOrigin, Prompt};
 use crate::words::session as words;
 
 /// The input of a turn.
@@ -181,9 +181,7 @@ impl Session {
         self.set_default_title(&words.as_typed(), origin);
         self.conversation.last_input = Some((words.clone(), self.conversation.history.position()));
         let text = match words {
-            UserInput::Prompt(prompt) => {
-                return self.start_expansion(*prompt, origin, AfterExpansion::Send);
-            }
+            UserInput::Prompt(prompt) => return self.start_expansion(*prompt, origin, AfterExpansion::Send),
             UserInput::Text(text) | UserInput::Shell { line: text, .. } => text,
         };
         let turn = Turn::new(self.new_turn_start(text, origin));
@@ -197,7 +195,7 @@ impl Session {
 
     fn start_shell(&mut self, line: String, keep: bool) {
         self.info.turns += 1;
-        let line = shell::ShellLine {
+        let line = shell_turn::ShellLine {
             turn: self.info.turns,
             line,
             keep,
@@ -208,7 +206,7 @@ impl Session {
         self.conversation.next_ask += 1;
         let cancel = CancellationToken::new();
         let (wires, ends) = turn_channels();
-        let task = tokio::spawn(shell::run(line, self.turn_host(&cancel, wires)));
+        let task = tokio::spawn(shell_turn::run(line, self.turn_host(&cancel, wires)));
         self.set_running(cancel, ends, task);
     }
 
@@ -217,7 +215,7 @@ impl Session {
         let (wires, ends) = turn_channels();
         let cancel = CancellationToken::new();
         let host = self.turn_host(&cancel, wires);
-        let task = tokio::spawn(prompting::run(prompt, start, then, host));
+        let task = tokio::spawn(prompt_expansion::run(prompt, start, then, host));
         self.set_running(cancel, ends, task);
     }
 

@@ -11,10 +11,10 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::host::TurnHost;
+use super::turn_host::TurnHost;
 use super::run::Session;
-use super::script::{GRACE, ScriptPlaces, spawn_script, script_channels, call_question, script_answer, display_value};
-use super::scripting::{ScriptQuestion, ScriptStore, ScriptAnswer, SessionScriptHost};
+use super::script_turn::{GRACE, ScriptPlaces, spawn_script, script_channels, call_question, script_answer, display_value};
+use super::script_host::{ScriptQuestion, ScriptStore, ScriptAnswer, SessionScriptHost};
 use crate::agent::Host as _;
 use crate::context::shorten;
 use crate::protocol::{
@@ -159,7 +159,7 @@ impl Session {
     }
 
     pub(super) fn toolbox(&self) -> Toolbox {
-        let tools = super::skills::toolbox(&self.tools, &self.responder.extensions.library);
+        let tools = super::skill_tool::toolbox(&self.tools, &self.responder.extensions.library);
         match self.model_scripts().is_empty() {
             true => tools,
             false => tools.with_tool(Arc::new(ScriptRunTool)),

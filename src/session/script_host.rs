@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio_util::sync::CancellationToken;
 
-use super::{Security, shell, wall};
+use super::{Security, shell_turn, wall};
 use crate::agent::turn::trust;
 use crate::model::{Chunk, Model, Request};
 use crate::protocol::{
@@ -195,7 +195,7 @@ impl SessionScriptHost {
         let why = risk.main_reason().cloned().unwrap_or_else(|| words::NO_REASON.into());
         // A file read into the script is read exactly as named, or not at all.
         let reads = step.work.tool() == "file.read";
-        let mut question = Box::new(shell::question(&held));
+        let mut question = Box::new(shell_turn::question(&held));
         if let Question::Step { risk, trust, .. } = question.as_mut() {
             *risk = safety::with_sandbox_reasons(judged, &self.policy);
             *trust = trust::offer(judged, self.policy_context()).filter(|_| !reads);

@@ -14,10 +14,10 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::host::TurnHost;
-use super::offered;
+use super::turn_host::TurnHost;
+use super::script_tool;
 use super::run::{Session, turn_channels};
-use super::scripting::{ScriptQuestion, AskUser, DiskFiles, ScriptStore, STACK, STEP, ScriptAnswer, SessionScriptHost};
+use super::script_host::{ScriptQuestion, AskUser, DiskFiles, ScriptStore, STACK, STEP, ScriptAnswer, SessionScriptHost};
 use crate::agent::Host as _;
 use crate::agent::drive::TurnResult;
 use crate::context::shorten;
@@ -313,7 +313,7 @@ impl<'h> ScriptTurn<'h> {
                     Err(stop) => break stop,
                 },
                 came = &mut running => break ScriptOutcome::Ended(match came {
-                    Ok(came) => came.map_err(|failure| offered::with_session_hints(failure).localized()),
+                    Ok(came) => came.map_err(|failure| script_tool::with_session_hints(failure).localized()),
                     Err(_) => Err(words::SCRIPT_BROKE.into()),
                 }),
                 () = self.host.outbox.flush(), if self.host.outbox.has_unsent() => {}

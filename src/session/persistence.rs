@@ -9,18 +9,15 @@ use tokio::task::JoinHandle;
 
 use super::listing::{hits_page, list_page};
 use super::run::Session;
-use super::turns::UserInput;
-use super::{export, mend};
+use super::queue::UserInput;
+use super::{export, recovery};
 use crate::context::history::{History, TurnPosition};
-use crate::protocol::{
-    Event, Notice, Op, Rewind, SessionInfo, SessionRow, Topic, TurnOrigin, UnsavedWork,
-};
+use crate::protocol::{Event, SessionInfo, Notice, Op, TurnOrigin, Rewind, SessionRow, Topic, UnsavedWork};
 use crate::safety::redact::{Redactor, is_masked};
 use crate::store::{
-    EventPage, Listed, Recorder, Resumed, SavingError, SessionHeader, Store, StoreError,
-    StoreWriter, title_of,
+    StoreWriter, SavingError, SessionHeader, Listed, EventPage, Recorder, Resumed, Store, StoreError, title_of,
 };
-use crate::words::{Localize, LocalizedText, plural, session as words};
+use crate::words::{LocalizedText, Localize, plural, session as words};
 
 /// The number of events shown at once when a session is resumed.
 const TAIL: usize = 200;
@@ -87,26 +84,14 @@ pub(super) enum StoreEvent {
 
 impl SessionStore {
     /// Starts the thread that writes; nothing is opened yet.
-    pub fn start(
-        keeping: Persistence,
-        facts: &mut SessionInfo,
-        redactor: Arc<Redactor>,
-    ) -> SessionStore {
+    pub fn start(keeping: Persistence, facts: &mut SessionInfo, redactor: Arc<Redactor>) -> SessionStore {
         let head = SessionHeader::new(&facts.cwd, facts.bot.as_deref());
         let is_kept = keeping.store.is_persistent();
         facts.session = if is_kept { head.id.clone() } else { String::new() };
         let (told, faults) = unbounded_channel();
         let recorder = Recorder::start(keeping.store, head, redactor, told);
         let Persistence { resume, replay, .. } = keeping;
-        SessionStore {
-            recorder,
-            faults,
-            resume,
-            replay,
-            pending_page: None,
-            bytes_read: 0,
-            is_persistent: is_kept,
-        }
+        SessionStore { recorder, faults, resume, replay, pending_page: None, bytes_read: 0, is_persistent: is_kept }
     }
 
     pub fn recorder(&self) -> Recorder {
@@ -181,13 +166,13 @@ impl SessionStore {
     pub async fn part_events(&self, id: &str) -> Vec<Event> {
         let id = id.to_owned();
         let piece = self.recorder.call(move |desk| desk.turn_or_step(&id)).await;
-        piece.and_then(Result::ok).map(|piece| mend::events_of(&piece)).unwrap_or_default()
+        piece.and_then(Result::ok).map(|piece| recovery::events_of(&piece)).unwrap_or_default()
     }
 
     /// The first and the last saved turn and step.
     pub async fn first_and_last(&self) -> Vec<Event> {
         let piece = self.recorder.call(StoreWriter::first_and_last).await;
-        piece.and_then(Result::ok).map(|piece| mend::events_of(&piece)).unwrap_or_default()
+        piece.and_then(Result::ok).map(|piece| recovery::events_of(&piece)).unwrap_or_default()
     }
 
     async fn query<T: Send + 'static>(
@@ -242,9 +227,9 @@ impl Session {
                 self.send_info().await;
                 Notice::info(fault.localized())
             }
-            SavingError::Recovered { .. }
-            | SavingError::PutBack { .. }
-            | SavingError::Replaced { .. } => Notice::warning(fault.localized()),
+            SavingError::Recovered { .. } | SavingError::PutBack { .. } | SavingError::Replaced { .. } => {
+                Notice::warning(fault.localized())
+            }
         };
         self.notify(notice).await;
     }
@@ -355,13 +340,12 @@ impl Session {
         }
         let elsewhere = (known.folder != self.info.cwd).then(|| known.folder.clone());
         self.conversation.clear();
-        self.conversation.history =
-            Arc::new(mend::rebuild_history(&history, &broken, &known.folder));
+        self.conversation.history = Arc::new(recovery::rebuild_history(&history, &broken, &known.folder));
         self.conversation.next_step = self.conversation.next_step.max(known.next_step);
         self.conversation.next_ask = self.conversation.next_ask.max(known.next_ask);
-        let mut events = mend::events_of(&tail);
+        let mut events = recovery::events_of(&tail);
         self.conversation.last_input = last_input(&events, &self.conversation.history, known.turn);
-        let closing = mend::closing_events(&events, &known.folder);
+        let closing = recovery::closing_events(&events, &known.folder);
         if !read_only {
             for event in &closing {
                 self.store.recorder.append(event).await;
@@ -411,10 +395,7 @@ impl Session {
         if self.info.read_only {
             self.warn_read_only().await;
         } else if self.store.replay != Replay::Nothing {
-            self.notify(
-                Notice::info(words::RESUMED.with("title", title)).with_topic(Topic::Resumed),
-            )
-            .await;
+            self.notify(Notice::info(words::RESUMED.with("title", title)).with_topic(Topic::Resumed)).await;
         }
         if interrupted && self.store.replay == Replay::Nothing {
             self.notify(Notice::info(words::INTERRUPTED)).await;
@@ -430,7 +411,7 @@ impl Session {
     }
 
     async fn send_history_chunk(&mut self, piece: EventPage) {
-        let events = mend::events_of(&piece);
+        let events = recovery::events_of(&piece);
         let told: Vec<Event> =
             events.iter().filter(|event| export::is_exported(event)).cloned().collect();
         self.conversation.prepend_events(&told);
@@ -493,8 +474,7 @@ impl Session {
         }
         (self.info.title, self.info.read_only) = (known.title.clone(), false);
         self.send_info().await;
-        self.notify(Notice::info(words::FORKED.with("title", known.title).with("id", known.id)))
-            .await;
+        self.notify(Notice::info(words::FORKED.with("title", known.title).with("id", known.id))).await;
         Ok(())
     }
 
@@ -519,7 +499,7 @@ impl Session {
             self.store.query(move |desk| desk.rewind(turn, &event, &kept)).await?;
         // The message as typed, if it is still known.
         let typed = self.conversation.message_of(turn);
-        self.conversation.history = Arc::new(mend::rebuild_history(&history, &[], &self.info.cwd));
+        self.conversation.history = Arc::new(recovery::rebuild_history(&history, &[], &self.info.cwd));
         self.conversation.truncate_from(turn);
         behind.into_iter().for_each(|event| self.conversation.push_event(event));
         self.info.turns = turn.saturating_sub(1);

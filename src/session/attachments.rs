@@ -1,7 +1,7 @@
 //! The files a message names: judged, asked about if they are outside the workspace or contain
 //! secrets, and read. A missing file does not stop the message.
 
-use super::prompting::{Expansion, ExpansionStop};
+use super::prompt_expansion::{Expansion, ExpansionStop};
 use crate::agent::Host;
 use crate::protocol::{AttachmentInfo, Decision, Event, Mention, Notice, Question};
 use crate::safety::{self, Cleared, NeedsApproval, PathKind, Verdict};
