@@ -2,7 +2,7 @@
 
 use super::dispatch::find_in;
 use super::table::COMMANDS;
-use super::{ArgsSpec, Category, CommandContext, SlashCommand, ValueSource, kept};
+use super::{ArgsSpec, CommandContext, Category, SlashCommand, ValueSource, custom};
 use crate::words::{PhraseValue, commands as w};
 
 /// One possible completion.
@@ -44,7 +44,7 @@ fn names(call: &CommandContext<'_>, typed: &str) -> Vec<Candidate> {
             Some((rank, candidate))
         })
         .collect();
-    found.extend(kept::typeable(call.extensions).filter_map(|entry| {
+    found.extend(custom::typeable(call.extensions).filter_map(|entry| {
         let rank = rank(&entry.name.to_lowercase(), typed)?;
         let candidate = Candidate {
             text: format!("/{}", entry.name),
@@ -59,12 +59,7 @@ fn names(call: &CommandContext<'_>, typed: &str) -> Vec<Candidate> {
 }
 
 /// Completes the inputs of a script while its arguments are typed: `{name: …, ` and the next one.
-fn script_inputs(
-    call: &CommandContext<'_>,
-    name: &str,
-    script: &str,
-    typed: &str,
-) -> Vec<Candidate> {
+fn script_inputs(call: &CommandContext<'_>, name: &str, script: &str, typed: &str) -> Vec<Candidate> {
     let Some((_, inputs)) = call.extensions.inputs.iter().find(|(known, _)| known == script) else {
         return Vec::new();
     };
@@ -98,12 +93,7 @@ fn script_inputs(
         .collect()
 }
 
-fn values(
-    call: &CommandContext<'_>,
-    command: &SlashCommand,
-    name: &str,
-    typed: &str,
-) -> Vec<Candidate> {
+fn values(call: &CommandContext<'_>, command: &SlashCommand, name: &str, typed: &str) -> Vec<Candidate> {
     if let ArgsSpec::RequiredOfThen(_, ValueSource::Scripts, _) = command.args
         && let Some((script, rest)) = typed.split_once(char::is_whitespace)
     {
@@ -159,12 +149,7 @@ fn last_component(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-fn about(
-    call: &CommandContext<'_>,
-    command: &SlashCommand,
-    value: &str,
-    used: Option<&str>,
-) -> Option<PhraseValue> {
+fn about(call: &CommandContext<'_>, command: &SlashCommand, value: &str, used: Option<&str>) -> Option<PhraseValue> {
     if used == Some(value) {
         return Some(w::IN_USE.into());
     }
@@ -180,12 +165,12 @@ fn current_values(call: &CommandContext<'_>, source: ValueSource) -> Vec<String>
         ValueSource::Themes => call.themes.iter().map(|theme| (*theme).to_owned()).collect(),
         ValueSource::Commands => {
             let names = COMMANDS.iter().map(|command| command.name);
-            let kept = kept::typeable(call.extensions).map(|entry| entry.name.as_str());
+            let kept = custom::typeable(call.extensions).map(|entry| entry.name.as_str());
             names.chain(kept).map(str::to_owned).collect()
         }
         ValueSource::Bots => {
             let names = call.extensions.bots.iter().map(|(name, _)| name.as_str());
-            let none = call.facts.bot.as_ref().map(|_| kept::NO_BOT);
+            let none = call.facts.bot.as_ref().map(|_| custom::NO_BOT);
             names.chain(none).map(str::to_owned).collect()
         }
         ValueSource::Scripts => call.extensions.scripts.clone(),

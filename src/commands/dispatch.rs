@@ -3,9 +3,7 @@
 //! message to the model.
 
 use super::table::{COMMANDS, OVER_A_QUESTION};
-use super::{
-    ArgsSpec, CommandContext, CommandOutcome, SlashCommand, UiAction, WhileBusy, kept, shorten,
-};
+use super::{UiAction, ArgsSpec, WhileBusy, CommandContext, SlashCommand, CommandOutcome, custom, shorten};
 use crate::protocol::Notice;
 use crate::words::commands as w;
 
@@ -44,11 +42,7 @@ pub(super) fn find_in<'t>(table: &'t [SlashCommand], name: &str) -> Option<&'t S
         .or_else(|| table.iter().find(|command| command.aliases.contains(&name.as_str())))
 }
 
-pub(super) fn dispatch_in(
-    table: &[SlashCommand],
-    call: &CommandContext<'_>,
-    line: &str,
-) -> CommandOutcome {
+pub(super) fn dispatch_in(table: &[SlashCommand], call: &CommandContext<'_>, line: &str) -> CommandOutcome {
     let (name, args) = split(line);
     if name.is_empty() {
         return CommandOutcome::Do(UiAction::Help(None));
@@ -56,7 +50,7 @@ pub(super) fn dispatch_in(
     let Some(command) = find_in(table, name) else {
         let known = table.iter().filter(|command| command.reach.covers(call.surface));
         let known: Vec<&str> = known.flat_map(SlashCommand::names).collect();
-        return kept::run(call, name, args, &known);
+        return custom::run(call, name, args, &known);
     };
     if !command.reach.covers(call.surface) {
         return CommandOutcome::Say(Notice::error(w::OUT_OF_REACH.with("name", command.name)));
@@ -92,18 +86,12 @@ fn check(command: &SlashCommand, args: &str) -> Option<CommandOutcome> {
     let say = match command.args {
         ArgsSpec::Optional(_) | ArgsSpec::OptionalOf(..) | ArgsSpec::ChoiceThen(..) => return None,
         ArgsSpec::None if args.is_empty() => return None,
-        ArgsSpec::Required(_) | ArgsSpec::RequiredOf(..) | ArgsSpec::RequiredOfThen(..)
-            if !args.is_empty() =>
-        {
+        ArgsSpec::Required(_) | ArgsSpec::RequiredOf(..) | ArgsSpec::RequiredOfThen(..) if !args.is_empty() => {
             return None;
         }
-        ArgsSpec::Choice(choices) if choices.contains(&args.to_lowercase().as_str()) => {
-            return None;
-        }
+        ArgsSpec::Choice(choices) if choices.contains(&args.to_lowercase().as_str()) => return None,
         ArgsSpec::None => w::NO_ARGS.with("name", command.name),
-        ArgsSpec::Required(what)
-        | ArgsSpec::RequiredOf(what, _)
-        | ArgsSpec::RequiredOfThen(what, ..) => {
+        ArgsSpec::Required(what) | ArgsSpec::RequiredOf(what, _) | ArgsSpec::RequiredOfThen(what, ..) => {
             w::MISSING.with("name", command.name).with("what", format!("<{what}>"))
         }
         ArgsSpec::Choice(choices) if args.is_empty() => {

@@ -1,7 +1,7 @@
 //! Generates the help from the table.
 
 use super::table::COMMANDS;
-use super::{Category, CommandOutcome, PageRow, SlashCommand, Surface, dispatch, kept, refusal};
+use super::{Category, SlashCommand, CommandOutcome, PageRow, Surface, dispatch, custom, refusal};
 use crate::protocol::Extensions;
 use crate::words::{Lang, commands as w};
 
@@ -19,9 +19,9 @@ pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static SlashCom
 pub fn page(topic: Option<&str>, surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
     let Some(topic) = topic else { return overview_page(surface, own) };
     let built_in = dispatch::find_in(COMMANDS, topic).map(command_page);
-    built_in.or_else(|| kept::help(own, topic)).unwrap_or_else(|| {
+    built_in.or_else(|| custom::help(own, topic)).unwrap_or_else(|| {
         let mut known: Vec<&str> = COMMANDS.iter().flat_map(SlashCommand::names).collect();
-        known.extend(kept::typeable(own).map(|entry| entry.name.as_str()));
+        known.extend(custom::typeable(own).map(|entry| entry.name.as_str()));
         refusal("", w::NO_TOPIC, topic, known, w::UNKNOWN_HINT)
     })
 }
@@ -32,7 +32,7 @@ fn overview_page(surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
         rows.push(PageRow::heading(category.name()));
         rows.extend(commands.iter().map(|command| PageRow::pair(command.usage(), command.about)));
     }
-    for (heading, entries) in kept::sections(own) {
+    for (heading, entries) in custom::sections(own) {
         rows.push(PageRow::Heading(heading));
         rows.extend(entries.into_iter().map(|(usage, about)| PageRow::pair(usage, about)));
     }
@@ -40,8 +40,7 @@ fn overview_page(surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
 }
 
 fn command_page(command: &SlashCommand) -> CommandOutcome {
-    let mut rows =
-        vec![PageRow::line(command.about), PageRow::pair(w::HELP_USAGE, command.usage())];
+    let mut rows = vec![PageRow::line(command.about), PageRow::pair(w::HELP_USAGE, command.usage())];
     if !command.aliases.is_empty() {
         rows.push(PageRow::pair(w::HELP_ALIASES, slashed(command.aliases)));
     }

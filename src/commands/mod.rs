@@ -16,7 +16,7 @@ mod configuration;
 mod dispatch;
 mod help;
 mod info;
-mod kept;
+mod custom;
 mod session;
 pub mod table;
 #[cfg(test)]
@@ -25,7 +25,7 @@ mod tests;
 pub use complete::{Candidate, complete, typed_folder};
 pub use dispatch::{dispatch, dispatch_over_question, find};
 pub use help::{by_category, page as help_page, readme_table};
-pub use kept::{NO_BOT, bots_page, run_op, sections as kept_sections, omitted_skill_rows};
+pub use custom::{NO_BOT, bots_page, run_op, sections as kept_sections, omitted_skill_rows};
 
 /// Every name and alias of the table.
 pub fn built_in_names() -> Vec<&'static str> {

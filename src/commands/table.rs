@@ -1,10 +1,10 @@
 //! The table of slash commands: one row for each command, and its only definition.
 
 use super::ArgsSpec::{self, Choice, ChoiceThen, Optional, OptionalOf, Required, RequiredOfThen};
-use super::Availability::{Everywhere, LocalOnly};
-use super::Category::{Configuration, Exit, Info, Session, Tools};
 use super::WhileBusy::{Now, Refuse, Wait};
-use super::{SlashCommand, ValueSource, configuration, info, kept, session};
+use super::Category::{Configuration, Exit, Info, Session, Tools};
+use super::Availability::{Everywhere, LocalOnly};
+use super::{SlashCommand, ValueSource, configuration, info, custom, session};
 use crate::words::commands as w;
 
 #[rustfmt::skip]
@@ -28,7 +28,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     SlashCommand { name: "export",      aliases: &[],                 about: w::ABOUT_EXPORT,      category: Session,       args: ChoiceThen(&["md", "json", "html"], "file"), reach: LocalOnly, busy: Wait, run: session::export },
 
     SlashCommand { name: "model",       aliases: &[],                 about: w::ABOUT_MODEL,       category: Configuration, args: OptionalOf("name", ValueSource::Models),      reach: Everywhere, busy: Wait,   run: configuration::model },
-    SlashCommand { name: "bot",         aliases: &[],                 about: w::ABOUT_BOT,         category: Configuration, args: OptionalOf("name", ValueSource::Bots),              reach: Everywhere, busy: Wait,   run: kept::bot },
+    SlashCommand { name: "bot",         aliases: &[],                 about: w::ABOUT_BOT,         category: Configuration, args: OptionalOf("name", ValueSource::Bots),              reach: Everywhere, busy: Wait,   run: custom::bot },
     SlashCommand { name: "mode",        aliases: &[],                 about: w::ABOUT_MODE,        category: Configuration, args: Choice(&["low", "high"]),                reach: Everywhere, busy: Wait,   run: configuration::mode },
     SlashCommand { name: "lang",        aliases: &[],                 about: w::ABOUT_LANG,        category: Configuration, args: Choice(&["en", "zh"]),                   reach: Everywhere, busy: Now,    run: configuration::lang },
     SlashCommand { name: "theme",       aliases: &[],                 about: w::ABOUT_THEME,       category: Configuration, args: OptionalOf("name", ValueSource::Themes),      reach: LocalOnly,  busy: Now,    run: configuration::theme },
@@ -44,9 +44,9 @@ pub const COMMANDS: &[SlashCommand] = &[
     SlashCommand { name: "diff",        aliases: &[],                 about: w::ABOUT_DIFF,        category: Tools,         args: ArgsSpec::None,                              reach: Everywhere, busy: Wait,   run: session::diff },
     SlashCommand { name: "tools",       aliases: &[],                 about: w::ABOUT_TOOLS,       category: Tools,         args: ArgsSpec::None,                              reach: Everywhere, busy: Now,    run: info::tools },
     SlashCommand { name: "plugins",     aliases: &[],                 about: w::ABOUT_PLUGINS,     category: Tools,         args: ArgsSpec::None,                              reach: Everywhere, busy: Now,    run: info::plugins },
-    SlashCommand { name: "skills",      aliases: &[],                 about: w::ABOUT_SKILLS,      category: Tools,         args: ArgsSpec::None,                                    reach: Everywhere, busy: Now,    run: kept::skills },
-    SlashCommand { name: "run",         aliases: &[],                 about: w::ABOUT_RUN,         category: Tools,         args: RequiredOfThen("script", ValueSource::Scripts, "json"), reach: LocalOnly, busy: Refuse, run: kept::script },
-    SlashCommand { name: "commands",    aliases: &[],                 about: w::ABOUT_COMMANDS,    category: Tools,         args: ArgsSpec::None,                                    reach: Everywhere, busy: Now,    run: kept::commands },
+    SlashCommand { name: "skills",      aliases: &[],                 about: w::ABOUT_SKILLS,      category: Tools,         args: ArgsSpec::None,                                    reach: Everywhere, busy: Now,    run: custom::skills },
+    SlashCommand { name: "run",         aliases: &[],                 about: w::ABOUT_RUN,         category: Tools,         args: RequiredOfThen("script", ValueSource::Scripts, "json"), reach: LocalOnly, busy: Refuse, run: custom::script },
+    SlashCommand { name: "commands",    aliases: &[],                 about: w::ABOUT_COMMANDS,    category: Tools,         args: ArgsSpec::None,                                    reach: Everywhere, busy: Now,    run: custom::commands },
 
     SlashCommand { name: "help",        aliases: &[],                 about: w::ABOUT_HELP,        category: Info,          args: OptionalOf("topic", ValueSource::Commands),   reach: Everywhere, busy: Now,    run: info::help },
     SlashCommand { name: "keys",        aliases: &[],                 about: w::ABOUT_KEYS,        category: Info,          args: ArgsSpec::None,                              reach: LocalOnly,  busy: Now,    run: info::keys },
