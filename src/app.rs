@@ -38,18 +38,18 @@ use crate::tools::exec::watchdog;
 use crate::words::{Localize, cli as words};
 use crate::{session, signals, tui};
 
-mod answers;
-mod ground;
+mod subcommands;
+mod startup;
 mod headless;
-mod kept;
-mod parts;
+mod extensions;
+mod session_builder;
 mod plugins;
-mod reach;
+mod models;
 mod rescue;
 mod room;
 mod scripts;
 
-use ground::Startup;
+use startup::Startup;
 use headless::{HeadlessOptions, HeadlessInput};
 
 /// Runs the program.
@@ -103,16 +103,16 @@ fn route(cli: Cli, ends: Terminals, ground: Startup) -> Exit {
             let what = HeadlessInput::Command { name, args, then, piped };
             HeadlessOptions { input: what, bot, json, approved, schema, resume: take }.run(ground)
         }
-        RunMode::Session(session) => answers::session(&ground, &session, json),
+        RunMode::Session(session) => subcommands::session(&ground, &session, json),
         RunMode::Script(script) => scripts::run_script(ground, &script, json, approved),
-        RunMode::Policy(policy) => answers::policy(&ground, &policy, json),
-        RunMode::Model(model) => answers::model(&ground, model, json),
-        RunMode::Extension { kind, asked } => kept::run(&ground, kind, asked, kept::ExtensionOptions { json, yes }),
-        RunMode::InitHome => kept::init_home(&ground, json),
-        RunMode::Config(config) => answers::config(&ground, &config, json),
+        RunMode::Policy(policy) => subcommands::policy(&ground, &policy, json),
+        RunMode::Model(model) => subcommands::model(&ground, model, json),
+        RunMode::Extension { kind, asked } => extensions::run(&ground, kind, asked, extensions::ExtensionOptions { json, yes }),
+        RunMode::InitHome => extensions::init_home(&ground, json),
+        RunMode::Config(config) => subcommands::config(&ground, &config, json),
         RunMode::Plugin(plugin) => plugins::run_subcommand(&ground, plugin, json),
-        RunMode::Doctor => answers::doctor(&ground, json),
-        RunMode::Completions(shell) => answers::completions(&ground, shell),
+        RunMode::Doctor => subcommands::doctor(&ground, json),
+        RunMode::Completions(shell) => subcommands::completions(&ground, shell),
     }
 }
 
@@ -157,7 +157,7 @@ fn run_screen(
     if !ground.terminal_can_draw() {
         return ground.fail(&Notice::error(words::NO_TERM), Exit::WrongUse);
     }
-    let mut built = match parts::build(&ground, bot, parts::SessionPurpose::Screen) {
+    let mut built = match session_builder::build(&ground, bot, session_builder::SessionPurpose::Screen) {
         Ok(built) => built,
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
@@ -207,7 +207,7 @@ fn screen_config(
     let (themes, torn) = ground.themes();
     let history = InputHistory::open(ground.paths.history());
     let look = &ground.loaded.settings.look;
-    let secrets = Some(Arc::new(parts::redactor(ground, true)));
+    let secrets = Some(Arc::new(session_builder::redactor(ground, true)));
     let refused = ground.paths.state_error().map(Notice::warning);
     tui::ScreenConfig {
         lang: ground.lang(),
@@ -239,7 +239,7 @@ fn run_plain(
     if take == Some(ResumeChoice::Choose) {
         return ground.fail(&Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse);
     }
-    let mut built = match parts::build(&ground, bot, parts::SessionPurpose::Screen) {
+    let mut built = match session_builder::build(&ground, bot, session_builder::SessionPurpose::Screen) {
         Ok(built) => built,
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
@@ -250,7 +250,7 @@ fn run_plain(
         Ok(runtime) => runtime,
         Err(error) => return ground.fail_io(&error),
     };
-    let voice = Printer { lang: ground.lang(), clean: ground::clean };
+    let voice = Printer { lang: ground.lang(), clean: startup::clean };
     let linear = PlainSession::new(built.info.clone(), voice.lang, voice.clean)
         .with_user(io::stdin().is_terminal());
     let ended = runtime.block_on(async {

@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
-use super::ground::{self, Startup};
-use super::{answers, wait_for_session, parts, runtime, shutdown_timeout};
+use super::startup::{self, Startup};
+use super::{subcommands, wait_for_session, session_builder, runtime, shutdown_timeout};
 use crate::cli::args::{ApprovalFlags, ResumeChoice};
 use crate::cli::kept::args::AfterFill;
 use crate::cli::print::{self, Options, PrintChannels};
@@ -51,15 +51,15 @@ impl HeadlessOptions {
             Err(error) => return ground.fail(&Notice::error(error.localized()), Exit::WrongUse),
         };
         let surface = match op {
-            Op::Render { .. } => parts::SessionPurpose::Render,
-            _ => parts::SessionPurpose::Print,
+            Op::Render { .. } => session_builder::SessionPurpose::Render,
+            _ => session_builder::SessionPurpose::Print,
         };
-        let mut built = match parts::build(&ground, self.bot.as_deref(), surface) {
+        let mut built = match session_builder::build(&ground, self.bot.as_deref(), surface) {
             Ok(built) => built,
             Err(failure) => return ground.fail(&failure.notice, failure.exit),
         };
         if let Some(take) = &self.resume {
-            match answers::session_to_resume(&ground, take) {
+            match subcommands::session_to_resume(&ground, take) {
                 Ok(id) => built.persistence.resume = Some(ResumeTarget::Id(id)),
                 Err(why) => return ground.fail(&why.0, why.1),
             }
@@ -72,7 +72,7 @@ impl HeadlessOptions {
             has_user: asks,
             schema,
             voice: ground.printer(),
-            clean: if out_is_terminal { ground::clean } else { str::to_owned },
+            clean: if out_is_terminal { startup::clean } else { str::to_owned },
         };
         let runtime = match runtime() {
             Ok(runtime) => runtime,

@@ -1,8 +1,8 @@
 //! `plugin list` and `plugin run`: lists and runs plugins of slothtool from the command line. The
 //! user typed the command, so no question is asked.
 
-use super::answers::print_rows;
-use super::ground::Startup;
+use super::subcommands::print_rows;
+use super::startup::Startup;
 use crate::cli::Exit;
 use crate::cli::args::PluginCommand;
 use crate::protocol::{Notice, Requires, Step, StepAction};

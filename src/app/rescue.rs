@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::ground::Startup;
+use super::startup::Startup;
 use crate::cli::Exit;
 use crate::disk::private_folder;
 use crate::protocol::Notice;

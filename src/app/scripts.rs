@@ -11,8 +11,8 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::ground::{self, Startup};
-use super::{LEAVING, parts};
+use super::startup::{self, Startup};
+use super::{LEAVING, session_builder};
 use crate::cli::Exit;
 use crate::cli::args::{ApprovalFlags, RunScript};
 use crate::cli::output;
@@ -45,7 +45,7 @@ pub fn run_script(ground: Startup, asked: &RunScript, json: bool, approved: Appr
     if asked.check {
         return check(&ground, &order, &library, json);
     }
-    let built = match parts::build(&ground, asked.bot.as_deref(), parts::SessionPurpose::Script) {
+    let built = match session_builder::build(&ground, asked.bot.as_deref(), session_builder::SessionPurpose::Script) {
         Ok(built) => built,
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
@@ -98,7 +98,7 @@ fn print_note(told: &ScriptEvent, look: RunFormat) {
     if let ScriptEvent::Note(say) = told
         && !look.json
     {
-        let voice = Printer { lang: look.lang, clean: ground::clean };
+        let voice = Printer { lang: look.lang, clean: startup::clean };
         report::notice(&mut output::stderr(), &Notice::warning(say.clone()), voice);
     }
 }
@@ -158,7 +158,7 @@ fn run_and_print(
                 Ok(_) => None,
             };
             if let Some(rest) = rest {
-                let voice = Printer { lang: look.lang, clean: ground::clean };
+                let voice = Printer { lang: look.lang, clean: startup::clean };
                 report::notice(&mut output::stderr(), &Notice::info(rest), voice);
             }
             Ok(ScriptEnd::Done)
@@ -219,7 +219,7 @@ fn run_format(ground: &Startup, json: bool, no_stream: bool) -> RunFormat {
         json,
         live: is_terminal && !no_stream,
         lang: ground.lang(),
-        clean: if is_terminal { ground::clean } else { str::to_owned },
+        clean: if is_terminal { startup::clean } else { str::to_owned },
     }
 }
 

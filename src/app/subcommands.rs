@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
-use super::ground::Startup;
+use super::startup::Startup;
 use super::runtime;
 use crate::cli::args::{self, ConfigCommand, CompletionShell};
 use crate::cli::doctor::{self, DoctorFindings, Terminal};
@@ -119,9 +119,9 @@ async fn fetch_models(connection: Option<Connection>) -> ModelListing {
 
 /// `session …`.
 pub fn session(ground: &Startup, asked: &args::SessionCommand, json: bool) -> Exit {
-    let redactor = super::parts::redactor(ground, false);
+    let redactor = super::session_builder::redactor(ground, false);
     let (store, lang) = (ground.store(), ground.lang());
-    let clean = if output::stdout().is_terminal() { super::ground::clean } else { str::to_owned };
+    let clean = if output::stdout().is_terminal() { super::startup::clean } else { str::to_owned };
     let (folder, redactor) = (&ground.folder, &redactor);
     let desk = session::SessionQuery { store: &store, folder, redactor, json, lang, clean };
     match session::run(asked, &desk, &mut output::stdout()) {
@@ -200,7 +200,7 @@ pub fn doctor(ground: &Startup, json: bool) -> Exit {
         notes: &instruction_files(&ground.folder, ground.trusted),
         idle_rules: &ineffective_rules(&ground.loaded, &ground.folder, &ground.paths.home, &world),
         programs: world.folders(),
-        sandbox: &super::parts::sandbox(ground, &world).rows(),
+        sandbox: &super::session_builder::sandbox(ground, &world).rows(),
         temp: &ground.temp,
         library: &ExtensionSet::load(&ground.search_path()),
     };
@@ -214,7 +214,7 @@ pub fn doctor_page(ground: &Startup) -> Doctor {
     let folder = ground.folder.clone();
     let (terminal, world) = (terminal_info(&ground.environment), ground.system());
     let (setting, places) = (ground.loaded.settings.sandbox, ground.search_path_finder());
-    let (temp, held) = (Arc::clone(&ground.temp), super::parts::sandbox_paths(ground, &world));
+    let (temp, held) = (Arc::clone(&ground.temp), super::session_builder::sandbox_paths(ground, &world));
     Arc::new(move |trusted| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
         let (temp, held) = (Arc::clone(&temp), held.clone());
@@ -284,7 +284,7 @@ pub fn print_rows(ground: &Startup, rows: &[PageRow], json: bool) -> Exit {
     let done = if json {
         report::write_text(&mut out, format!("{}\n", page::json(rows, ground.lang())))
     } else {
-        let clean = if out.is_terminal() { super::ground::clean } else { str::to_owned };
+        let clean = if out.is_terminal() { super::startup::clean } else { str::to_owned };
         page::write(&mut out, rows, Printer { lang: ground.lang(), clean })
     };
     exit_after_writing(ground, done)

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::StartError;
-use super::ground::Startup;
-use super::reach::{self, ModelConnector};
+use super::startup::Startup;
+use super::models::{self, ModelConnector};
 use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
@@ -102,8 +102,8 @@ pub fn build(ground: &Startup, bot: Option<&str>, surface: SessionPurpose) -> Re
         greeting.push(Notice::info(words::GUIDE).with_hint(words::GUIDE_HINT));
     }
     let discover =
-        (no_model && surface == SessionPurpose::Screen).then(|| reach::discover_servers(ground.environment.clone()));
-    let ways = Callbacks { connect: knowledge.into_connect(), doctor: super::answers::doctor_page(ground) };
+        (no_model && surface == SessionPurpose::Screen).then(|| models::discover_servers(ground.environment.clone()));
+    let ways = Callbacks { connect: knowledge.into_connect(), doctor: super::subcommands::doctor_page(ground) };
     let keep = match surface {
         SessionPurpose::Screen => Persistence { store: ground.store(), resume: None, replay: Replay::All },
         SessionPurpose::Print => Persistence { store: ground.store(), resume: None, replay: Replay::Nothing },

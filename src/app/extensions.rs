@@ -4,8 +4,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use super::answers::{print_text, print_rows};
-use super::ground::{self, Startup};
+use super::subcommands::{print_text, print_rows};
+use super::startup::{self, Startup};
 use super::runtime;
 use crate::cli::input::{self, Confirmation};
 use crate::cli::kept;
@@ -83,7 +83,7 @@ fn show(ground: &Startup, library: &ExtensionSet, file: &LoadedFile, how: Extens
     if let LoadState::Refused { because } = &file.state {
         ground.fail(&Notice::warning(because.clone()), Exit::Done);
     }
-    let text = if output::stdout().is_terminal() { ground::clean(&text) } else { text };
+    let text = if output::stdout().is_terminal() { startup::clean(&text) } else { text };
     let end = if text.ends_with('\n') { "" } else { "\n" };
     print_text(ground, &format!("{text}{end}"))
 }
