@@ -24,10 +24,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use crate::cli::args::{Terminals, ResumeChoice, RunMode};
-use crate::cli::linear::PlainSession;
-use crate::cli::linear::run::{PlainEnd, stdin_lines as typed_lines, run as talk};
+use crate::cli::plain::PlainSession;
+use crate::cli::plain::run::{PlainEnd, stdin_lines as typed_lines, run as talk};
 use crate::cli::print::{self, PrintChannels};
-use crate::cli::report::{self, Printer};
+use crate::cli::messages::{self, Printer};
 use crate::cli::{Cli, Exit, output};
 use crate::config::draft;
 use crate::config::history::InputHistory;
@@ -60,7 +60,7 @@ pub fn entry() -> ExitCode {
     output::report_panics();
     let cli = match Cli::parse_from_args(std::env::args_os()) {
         Ok(cli) => cli,
-        Err(page) => return report::usage(&page).into(),
+        Err(page) => return messages::usage(&page).into(),
     };
     let ends = Terminals { stdin: io::stdin().is_terminal(), stdout: output::stdout().is_terminal() };
     match Startup::prepare(&cli) {
@@ -357,7 +357,7 @@ pub(crate) struct StartError {
 
 impl StartError {
     fn report(&self) -> Exit {
-        report::notice(&mut output::stderr(), &self.notice, self.voice);
+        messages::notice(&mut output::stderr(), &self.notice, self.voice);
         self.exit
     }
 }

@@ -8,9 +8,9 @@ use super::subcommands::{print_text, print_rows};
 use super::startup::{self, Startup};
 use super::runtime;
 use crate::cli::input::{self, Confirmation};
-use crate::cli::kept;
-use crate::cli::kept::args::{ExtensionAction, Sampling, Texts};
-use crate::cli::{Exit, output, report};
+use crate::cli::extensions;
+use crate::cli::extensions::args::{ExtensionAction, Sampling, Texts};
+use crate::cli::{Exit, output, messages};
 use crate::library::{LoadedFile, ExtensionFileKind, ExtensionSet, LoadState, examples, edit, skill};
 use crate::library::{Maker, Owner};
 use crate::protocol::Notice;
@@ -31,14 +31,14 @@ pub fn run(ground: &Startup, kind: ExtensionFileKind, asked: ExtensionAction, ho
     let kinds: &[ExtensionFileKind] = if kind == ExtensionFileKind::Skill { &[ExtensionFileKind::Command, ExtensionFileKind::Skill] } else { &[kind] };
     let library = ExtensionSet::load_kinds(&ground.search_path(), kinds);
     let named = |name: &str| {
-        kept::find(&library, kind, name)
+        extensions::find(&library, kind, name)
             .map_err(|absent| ground.fail(&Notice::error(absent.localized()), Exit::WrongUse))
     };
     let done = match asked {
         ExtensionAction::List if how.json => {
-            Ok(print_text(ground, &kept::list_json(&library, kind, ground.lang())))
+            Ok(print_text(ground, &extensions::list_json(&library, kind, ground.lang())))
         }
-        ExtensionAction::List => Ok(print_rows(ground, &kept::rows(&library, kind), false)),
+        ExtensionAction::List => Ok(print_rows(ground, &extensions::rows(&library, kind), false)),
         ExtensionAction::Show(name) => named(&name).map(|file| show(ground, &library, file, how)),
         ExtensionAction::New { name, texts, sampling } => Ok(create(ground, kind, &name, &texts, &sampling)),
         ExtensionAction::Edit(name) => named(&name).map(|file| edit(ground, file)),
@@ -52,7 +52,7 @@ pub fn run(ground: &Startup, kind: ExtensionFileKind, asked: ExtensionAction, ho
 /// `init-home`.
 pub fn init_home(ground: &Startup, json: bool) -> Exit {
     match examples::copy(&ground.paths) {
-        Ok(done) => print_rows(ground, &kept::example_rows(&done, &ground.paths.config), json),
+        Ok(done) => print_rows(ground, &extensions::example_rows(&done, &ground.paths.config), json),
         Err(why) => report_error(ground, why),
     }
 }
@@ -68,7 +68,7 @@ fn report_info(ground: &Startup, say: LocalizedText) -> Exit {
 /// Prints the file unchanged; its path goes to standard error.
 fn show(ground: &Startup, library: &ExtensionSet, file: &LoadedFile, how: ExtensionOptions) -> Exit {
     if how.json {
-        let json = kept::show_json(library, file, ground.lang());
+        let json = extensions::show_json(library, file, ground.lang());
         return print_text(ground, &format!("{json}\n"));
     }
     let text = match crate::config::atomic_file::read(&file.path) {
@@ -101,9 +101,9 @@ fn create(ground: &Startup, kind: ExtensionFileKind, name: &str, texts: &Texts, 
         return report_error(ground, w::THERE_ALREADY.with("file", file.display().to_string()));
     }
     let text = match &texts.prompt {
-        Some(prompt) => kept::new_file_text(kind, texts, prompt, sampling),
+        Some(prompt) => extensions::new_file_text(kind, texts, prompt, sampling),
         None if io::stdin().is_terminal() => {
-            let draft = kept::draft_text(kind, texts, sampling, ground.lang());
+            let draft = extensions::draft_text(kind, texts, sampling, ground.lang());
             let check = |text: &str| edit::check(kind, OWN, &file, text);
             match edit_until_valid(ground, &file, &draft, check) {
                 Ok(Some(text)) => text,
@@ -115,7 +115,7 @@ fn create(ground: &Startup, kind: ExtensionFileKind, name: &str, texts: &Texts, 
             Ok(piped) if piped.truncated => {
                 return report_error(ground, w::PIPED_TOO_LONG.with("most", input::LONGEST / 1024));
             }
-            Ok(piped) => kept::new_file_text(kind, texts, &piped.text, sampling),
+            Ok(piped) => extensions::new_file_text(kind, texts, &piped.text, sampling),
             Err(error) => return ground.fail_io(&error),
         },
     };
@@ -216,9 +216,9 @@ fn confirm(ground: &Startup, question: LocalizedText, usual: bool) -> Confirmati
 
 fn check(ground: &Startup, file: &LoadedFile) -> Exit {
     let refused = matches!(file.state, LoadState::Refused { .. });
-    for say in kept::check_findings(file) {
+    for say in extensions::check_findings(file) {
         let notice = if refused { Notice::error(say) } else { Notice::info(say) };
-        report::notice(&mut output::stderr(), &notice, ground.printer());
+        messages::notice(&mut output::stderr(), &notice, ground.printer());
     }
     if refused { Exit::Failed } else { Exit::Done }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::startup::{self, Startup};
 use super::{subcommands, wait_for_session, session_builder, runtime, shutdown_timeout};
 use crate::cli::args::{ApprovalFlags, ResumeChoice};
-use crate::cli::kept::args::AfterFill;
+use crate::cli::extensions::args::AfterFill;
 use crate::cli::print::{self, Options, PrintChannels};
 use crate::cli::schema::Schema;
 use crate::cli::{Exit, input, output};

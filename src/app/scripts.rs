@@ -16,7 +16,7 @@ use super::{LEAVING, session_builder};
 use crate::cli::Exit;
 use crate::cli::args::{ApprovalFlags, RunScript};
 use crate::cli::output;
-use crate::cli::report::{self, Printer};
+use crate::cli::messages::{self, Printer};
 use crate::cli::script::{self as surface, RunFormat, Writer};
 use crate::protocol::{SandboxDenial, Message, Notice, Provider, Question, Tier, StepAction};
 use crate::script::host::PackKey;
@@ -73,7 +73,7 @@ pub fn run_script(ground: Startup, asked: &RunScript, json: bool, approved: Appr
         Ok(Ok(Ok(ScriptEnd::Failed(say)))) => {
             if !json {
                 let notice = Notice::error(say);
-                report::notice(&mut output::stderr(), &notice, voice);
+                messages::notice(&mut output::stderr(), &notice, voice);
             }
             Exit::Failed
         }
@@ -99,7 +99,7 @@ fn print_note(told: &ScriptEvent, look: RunFormat) {
         && !look.json
     {
         let voice = Printer { lang: look.lang, clean: startup::clean };
-        report::notice(&mut output::stderr(), &Notice::warning(say.clone()), voice);
+        messages::notice(&mut output::stderr(), &Notice::warning(say.clone()), voice);
     }
 }
 
@@ -159,7 +159,7 @@ fn run_and_print(
             };
             if let Some(rest) = rest {
                 let voice = Printer { lang: look.lang, clean: startup::clean };
-                report::notice(&mut output::stderr(), &Notice::info(rest), voice);
+                messages::notice(&mut output::stderr(), &Notice::info(rest), voice);
             }
             Ok(ScriptEnd::Done)
         }

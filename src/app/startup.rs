@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::StartError;
 use crate::cli::policy;
-use crate::cli::report::{self, Printer};
+use crate::cli::messages::{self, Printer};
 use crate::cli::{Cli, Exit, output};
 use crate::commands;
 use crate::config::paths::project_files;
@@ -154,12 +154,12 @@ impl Startup {
 
     pub fn report_problems(&self) {
         for notice in self.notices() {
-            report::notice(&mut output::stderr(), &notice, self.printer());
+            messages::notice(&mut output::stderr(), &notice, self.printer());
         }
     }
 
     pub fn fail(&self, notice: &Notice, exit: Exit) -> Exit {
-        report::notice(&mut output::stderr(), notice, self.printer());
+        messages::notice(&mut output::stderr(), notice, self.printer());
         exit
     }
 

@@ -12,8 +12,8 @@ use super::runtime;
 use crate::cli::args::{self, ConfigCommand, CompletionShell};
 use crate::cli::doctor::{self, DoctorFindings, Terminal};
 use crate::cli::model::ModelListing;
-use crate::cli::report::{self, Printer};
-use crate::cli::{Exit, config, model, output, page, policy, session};
+use crate::cli::messages::{self, Printer};
+use crate::cli::{Exit, config, model, output, table, policy, session};
 use crate::config::{Connection, Environment, ProviderSetting};
 use crate::library::ExtensionSet;
 use crate::model::list_models;
@@ -275,23 +275,23 @@ fn terminal_info(environment: &Environment) -> Terminal {
 
 /// `completions SHELL`.
 pub fn completions(ground: &Startup, shell: CompletionShell) -> Exit {
-    let done = report::write_text(&mut output::stdout(), args::completions(shell));
+    let done = messages::write_text(&mut output::stdout(), args::completions(shell));
     exit_after_writing(ground, done)
 }
 
 pub fn print_rows(ground: &Startup, rows: &[PageRow], json: bool) -> Exit {
     let mut out = output::stdout();
     let done = if json {
-        report::write_text(&mut out, format!("{}\n", page::json(rows, ground.lang())))
+        messages::write_text(&mut out, format!("{}\n", table::json(rows, ground.lang())))
     } else {
         let clean = if out.is_terminal() { super::startup::clean } else { str::to_owned };
-        page::write(&mut out, rows, Printer { lang: ground.lang(), clean })
+        table::write(&mut out, rows, Printer { lang: ground.lang(), clean })
     };
     exit_after_writing(ground, done)
 }
 
 pub fn print_text(ground: &Startup, text: &str) -> Exit {
-    let done = report::write_text(&mut output::stdout(), text);
+    let done = messages::write_text(&mut output::stdout(), text);
     exit_after_writing(ground, done)
 }
 

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use super::kept::args::{AfterFill, BotSub, CommandSub, ExtensionAction, SkillSub};
+use super::extensions::args::{ExtensionAction, BotSub, CommandSub, SkillSub, AfterFill};
 pub use super::session::SessionCommand;
-pub use super::take::ResumeChoice;
+pub use super::resume::ResumeChoice;
 use crate::library::ExtensionFileKind;
-use crate::words::{self, Localize, LocalizedText};
+use crate::words::{self, LocalizedText, Localize};
 
 /// A coding agent for the terminal. It proposes. You decide.
 #[derive(Clone, Debug, PartialEq, Parser)]

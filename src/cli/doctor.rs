@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 
 use super::Exit;
-use super::kept;
+use super::extensions;
 use super::model::ModelListing;
 use crate::commands::PageRow;
-use crate::config::{Connection, Loaded, Paths, ProviderSetting, SettingsLayer};
+use crate::config::{Connection, SettingsLayer, Loaded, Paths, ProviderSetting};
 use crate::library::ExtensionSet;
 use crate::protocol::{InstructionFile, Notice, SandboxMode};
 use crate::tools::temp::RunFolder;
@@ -59,16 +59,14 @@ pub fn rows(found: &DoctorFindings<'_>) -> Vec<PageRow> {
         PageRow::pair(w::DOCTOR_FOLDER, found.folder.display().to_string()),
         PageRow::pair(w::DOCTOR_TRUST, if found.trusted { w::TRUSTED } else { w::NOT_TRUSTED }),
     ];
-    rows.extend(
-        found.notes.iter().map(|note| PageRow::pair(context::PART_NOTES, note.localized())),
-    );
+    rows.extend(found.notes.iter().map(|note| PageRow::pair(context::PART_NOTES, note.localized())));
     rows.extend(files(found.paths));
     rows.push(PageRow::pair(temp::DOCTOR, found.temp.doctor_value()));
     rows.extend(settings(found.loaded));
     rows.extend(found.idle_rules.iter().map(|why| PageRow::pair(w::DOCTOR_WRONG, why.clone())));
     rows.extend(model(found));
     rows.push(PageRow::heading(w::DOCTOR_KEPT));
-    rows.extend(kept::doctor_rows(found.library));
+    rows.extend(extensions::doctor_rows(found.library));
     rows.extend(terminal(found.terminal));
     rows.extend(found.sandbox.iter().cloned());
     rows.push(PageRow::heading(w::DOCTOR_PROGRAMS));
@@ -89,9 +87,7 @@ pub fn exit(found: &DoctorFindings<'_>) -> Exit {
 pub fn notices(rows: &[PageRow]) -> Vec<Notice> {
     let notice = |row: &PageRow| {
         let say = match row {
-            PageRow::Heading(text) | PageRow::Line(text) => {
-                w::DOCTOR_LINE.with("text", text.clone())
-            }
+            PageRow::Heading(text) | PageRow::Line(text) => w::DOCTOR_LINE.with("text", text.clone()),
             PageRow::Pair { label, value } => {
                 w::DOCTOR_PAIR.with("label", label.clone()).with("value", value.clone())
             }
@@ -115,13 +111,11 @@ fn files(paths: &Paths) -> Vec<PageRow> {
 /// First the problems, then each value that was set, with the layer it comes from.
 fn settings(loaded: &Loaded) -> Vec<PageRow> {
     let mut rows = vec![PageRow::heading(w::DOCTOR_SETTINGS)];
-    let wrong =
-        loaded.problems.iter().map(|problem| PageRow::pair(w::DOCTOR_WRONG, problem.localized()));
+    let wrong = loaded.problems.iter().map(|problem| PageRow::pair(w::DOCTOR_WRONG, problem.localized()));
     rows.extend(wrong);
     let set = loaded.all().into_iter().filter(|(_, _, layer)| *layer != SettingsLayer::BuiltIn);
     rows.extend(set.flat_map(|(key, value, layer)| {
-        let older =
-            (key == "safety.sandbox").then(|| renamed_word(&value.display_text())).flatten();
+        let older = (key == "safety.sandbox").then(|| renamed_word(&value.display_text())).flatten();
         let seen = super::config::without_password(&key, value).display_text();
         let value = w::DOCTOR_VALUE.with("value", seen);
         let row = PageRow::pair(key, value.with("from", layer.localized()));
@@ -204,8 +198,8 @@ fn terminal(terminal: &Terminal) -> Vec<PageRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::page;
-    use crate::cli::report::Printer;
+    use crate::cli::table;
+    use crate::cli::messages::Printer;
     use crate::config::{Environment, Sources, load};
     use crate::words::Lang;
 
@@ -214,8 +208,7 @@ mod tests {
         std::fs::write(folder.path().join("config.toml"), text).unwrap();
         let paths = Paths::with_root(folder.path(), folder.path().to_owned());
         let environment = Environment::from_pairs([("AVOCET_API_KEY", "sk-secret")]);
-        let sources =
-            Sources { paths: &paths, environment: &environment, options: &[], project: &[] };
+        let sources = Sources { paths: &paths, environment: &environment, options: &[], project: &[] };
         let loaded = load(sources);
         let terminal = Terminal { size: Some((80, 24)), ..Terminal::default() };
         let found = DoctorFindings {
@@ -234,7 +227,7 @@ mod tests {
         };
         let mut out = Vec::new();
         let rows = rows(&found);
-        page::write(&mut out, &rows, Printer { lang, clean: str::to_owned }).unwrap();
+        table::write(&mut out, &rows, Printer { lang, clean: str::to_owned }).unwrap();
         assert_eq!(notices(&rows).len(), rows.len());
         (String::from_utf8(out).unwrap(), exit(&found))
     }

@@ -5,7 +5,7 @@
 //! error, because only the end of a turn shows which reply was the answer. [`print`](super::print)
 //! writes and waits.
 
-use super::pieces::{self, TemplateApproval, ApprovalLine};
+use super::shell_approval::{self, TemplateApproval, ApprovalLine};
 use super::print::Options;
 use super::{Exit, shown};
 use crate::protocol::{
@@ -286,7 +286,7 @@ impl<'a> HeadlessTurn<'a> {
         {
             let question = asking.question();
             self.approval = Some(asking);
-            let says = pieces::command_lines(of, cwd, pieces).into_iter();
+            let says = shell_approval::command_lines(of, cwd, pieces).into_iter();
             let told = says.map(|say| HeadlessEffect::Tell(StderrLine::Question(say)));
             return told.chain([HeadlessEffect::Ask(question)]).collect();
         }

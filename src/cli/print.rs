@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::ApprovalFlags;
 use super::headless::{HeadlessEffect, HeadlessTurn, StderrLine};
-use super::report::{self, Printer};
+use super::messages::{self, Printer};
 use super::schema::Schema;
 use super::{Clean, Exit};
 use crate::protocol::{Event, Notice, Op};
@@ -236,7 +236,7 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
                 writeln!(self.err, "{}", (voice.clean)(&say.text(voice.lang)))
             }
             StderrLine::Notice(notice) => {
-                report::notice(&mut self.err, notice, voice);
+                messages::notice(&mut self.err, notice, voice);
                 Ok(())
             }
         };

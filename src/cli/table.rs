@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value as Json, json};
 use unicode_width::UnicodeWidthStr;
 
-use super::report::{self, Printer};
+use super::messages::{self, Printer};
 use crate::commands::PageRow;
 use crate::words::{Lang, PhraseValue};
 
@@ -36,7 +36,7 @@ pub fn write(out: &mut impl Write, rows: &[PageRow], voice: Printer) -> io::Resu
             PageRow::Line(line) => page += &format!("  {}\n", shown(line)),
         }
     }
-    report::write_text(out, page)
+    messages::write_text(out, page)
 }
 
 /// The rows as one JSON object: headings name objects, lines go into `lines`. The names are English

@@ -1,6 +1,6 @@
 //! Shows a question as numbered lines, and reads the lines that answer it.
 
-use crate::cli::pieces::{self, GRAVE, normalize_width, tier_phrase};
+use crate::cli::shell_approval::{self, GRAVE, normalize_width, tier_phrase};
 use crate::protocol::{
     Ask, AskId, Change, Decision, UntrustedFile, Question, Reason, Risk, ApprovalScope, TemplateCommand, Tier,
     TrustOffer, StepAction,
@@ -82,7 +82,7 @@ impl PlainQuestion {
         let mut says = match &self.ask.question {
             Question::Pause { why } => vec![why.clone(), w::PAUSE.into()],
             Question::Step { .. } => step_question_lines(&self.ask.question),
-            Question::Pieces { of, cwd, pieces } => pieces::command_lines(of, cwd, pieces),
+            Question::Pieces { of, cwd, pieces } => shell_approval::command_lines(of, cwd, pieces),
             Question::Trust { folder, above, because, found } => {
                 trust_question_lines(folder, above.as_deref(), because, found)
             }
@@ -277,7 +277,7 @@ impl PlainQuestion {
             });
         };
         let word = if piece.is_high_risk() { p::LINE_PIECE_GRAVE } else { p::LINE_PIECE_NOW };
-        let say = pieces::command_line(word, at, piece);
+        let say = shell_approval::command_line(word, at, piece);
         self.stage = AnswerStage::DecidingCommand { at, run };
         ParsedLine::AskAgain(say)
     }

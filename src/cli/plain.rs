@@ -5,7 +5,7 @@
 //! A state machine without I/O: takes the events of the session and the lines of the user, and
 //! returns what to write or send. [`run`] writes and waits.
 
-use super::pieces::tier_phrase;
+use super::shell_approval::tier_phrase;
 use super::{Clean, Exit, shown};
 use crate::commands::{self, UiAction, CommandContext, CommandOutcome, Surface};
 use crate::prompt::input::{self, Intent};

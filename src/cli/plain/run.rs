@@ -8,9 +8,9 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::sleep_until;
 
 use super::{PlainEffect, PlainSession};
-use crate::cli::print::{PrintChannels, QUIET};
-use crate::cli::report::{self, Printer};
-use crate::cli::{Exit, page};
+use crate::cli::print::{QUIET, PrintChannels};
+use crate::cli::messages::{self, Printer};
+use crate::cli::{Exit, table};
 use crate::protocol::Op;
 use crate::{signals, terminal_modes};
 
@@ -152,10 +152,10 @@ pub async fn run(
 fn write(out: &mut impl Write, effect: &PlainEffect, voice: Printer) -> io::Result<()> {
     match effect {
         PlainEffect::Line(line) => writeln!(out, "{line}")?,
-        PlainEffect::Notice(notice) => report::notice(out, notice, voice),
+        PlainEffect::Notice(notice) => messages::notice(out, notice, voice),
         PlainEffect::Page(shown) => {
             writeln!(out, "{}", (voice.clean)(&shown.title.text(voice.lang)))?;
-            page::write(out, &shown.rows, voice)?;
+            table::write(out, &shown.rows, voice)?;
         }
         PlainEffect::Prompt => write!(out, "> ")?,
         PlainEffect::Send(_) | PlainEffect::End(_) => {}
