@@ -5,10 +5,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::glyph::SPINNER;
-use super::paint::{self, DrawContext};
+use super::symbols::SPINNER;
+use super::draw::{self, DrawContext};
 use super::theme::Theme;
-use super::{Millis, clean};
+use super::{Millis, text};
 use crate::protocol::{Event, Step, Tier};
 use crate::words::{Lang, context, screen as words};
 
@@ -159,10 +159,10 @@ impl Activity {
         };
         let elapsed = self.elapsed(now);
         let time = if elapsed < 1_000 { String::new() } else { format_duration(elapsed, lang) };
-        let room = width.saturating_sub(clean::width(&time) + 5);
+        let room = width.saturating_sub(text::width(&time) + 5);
         Line::from(vec![
             Span::styled(format!("{sign} "), style),
-            Span::styled(clean::elide_middle(&said, room), theme.text),
+            Span::styled(text::elide_middle(&said, room), theme.text),
             Span::styled(format!("  {time}"), theme.dim),
         ])
     }
@@ -171,14 +171,14 @@ impl Activity {
     pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, right: &Line<'_>) {
         let width = usize::from(area.width);
         let right_at = width.saturating_sub(right.width() + 1);
-        paint::line(area, buf, right_at, width.saturating_sub(1), right);
+        draw::line(area, buf, right_at, width.saturating_sub(1), right);
         let room = right_at.saturating_sub(3);
-        paint::line(area, buf, 0, right_at, &self.line(pen.now, pen.theme, pen.lang, room));
+        draw::line(area, buf, 0, right_at, &self.line(pen.now, pen.theme, pen.lang, room));
     }
 }
 
 fn running(step: &Step, tier: Tier) -> ActivityKind {
-    ActivityKind::Running { command: clean::command_line(&step.work), tier }
+    ActivityKind::Running { command: text::command_line(&step.work), tier }
 }
 
 /// `4 s`, `2 min 05 s`.

@@ -11,23 +11,23 @@ use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget as _;
 use tui_textarea::{AtomicRange, CursorMove, CursorRenderMode, TextArea, WrapMode};
 
-use super::clean;
+use super::text;
 use super::files::FileList;
-use super::glyph::CHOSEN;
+use super::symbols::CHOSEN;
 use super::keys::EditAction;
-use super::paint::DrawContext;
+use super::draw::DrawContext;
 use super::theme::Theme;
 use super::vim::{VimMode, Vim};
 use crate::config::draft::SavedDraft;
 use crate::words::Lang;
 
-mod fold;
+mod paste;
 mod history;
 mod mention;
 mod search;
 mod vi;
 
-pub use fold::FoldedPastes;
+pub use paste::FoldedPastes;
 pub use history::ComposerHistory;
 pub use mention::{MentionDraft, Mentions};
 pub use search::{HistorySearch, SearchSource};
@@ -407,7 +407,7 @@ impl Composer {
             return None;
         }
         if self.is_empty() {
-            let hint = clean::elide_end(dress.hint, inner.width.into());
+            let hint = text::elide_end(dress.hint, inner.width.into());
             buf.set_stringn(inner.x, inner.y, hint, inner.width.into(), dress.theme.dim);
             return Some(inner.as_position());
         }
@@ -497,7 +497,7 @@ fn chars_before(line: &str, at: usize) -> usize {
 
 /// Columns of the mark.
 fn indent() -> u16 {
-    u16::try_from(clean::width(CHOSEN)).unwrap_or(2)
+    u16::try_from(text::width(CHOSEN)).unwrap_or(2)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use super::clipboard::CopyResult;
-use super::ring::NotifyMethod;
+use super::notify::NotifyMethod;
 use super::theme::Background;
 use crate::protocol::{self, AskId, Op};
 use crate::words::LocalizedText;

@@ -11,18 +11,18 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget as _};
 
-use super::clean;
+use super::text;
 use super::composer::MentionDraft;
-use super::glyph::{CHOSEN, NOT_CHOSEN};
+use super::symbols::{CHOSEN, NOT_CHOSEN};
 use super::keys::KeyAction;
-use super::paint::{self, DrawContext, HorizontalRule};
+use super::draw::{self, DrawContext, HorizontalRule};
 use crate::words::input as words;
 
 mod finder;
-mod sieve;
+mod matcher;
 
 pub use finder::Finder;
-pub use sieve::{FileMatches, FileMatch, MatchCoverage, FileMatcher};
+pub use matcher::{FileMatches, FileMatch, MatchCoverage, FileMatcher};
 
 /// Names visible at once.
 const ROWS: usize = 8;
@@ -72,7 +72,7 @@ impl FileList {
             (Some(before), Some(now)) if before.query == now.query => {}
             (_, Some(now)) => {
                 self.chosen = 0;
-                let mut matcher = Matcher::new(sieve::config());
+                let mut matcher = Matcher::new(matcher::config());
                 self.matches.narrow(&now.query, &mut matcher);
             }
         }
@@ -155,10 +155,10 @@ impl FileMatch {
         let hit = base.patch(Style { bg: base.bg, ..theme.accent }).add_modifier(Modifier::BOLD);
         let skipped = match skipped_chars(&self.path, room) {
             0 => 0,
-            _ => skipped_chars(&self.path, room.saturating_sub(clean::GAP.len() - 1)),
+            _ => skipped_chars(&self.path, room.saturating_sub(text::GAP.len() - 1)),
         };
         if skipped > 0 {
-            line.push_span(Span::styled(clean::GAP, base));
+            line.push_span(Span::styled(text::GAP, base));
         }
         for (at, c) in self.path.chars().enumerate().skip(skipped) {
             let marked = u32::try_from(at).is_ok_and(|at| self.positions.contains(&at));
@@ -168,19 +168,19 @@ impl FileMatch {
                 _ => line.push_span(Span::styled(c.to_string(), style)),
             }
         }
-        paint::line(area, buf, 0, area.width.into(), &line);
+        draw::line(area, buf, 0, area.width.into(), &line);
     }
 }
 
 /// Characters to omit at the start of a path so that its end fits, which is more useful than the
 /// start.
 fn skipped_chars(path: &str, columns: usize) -> usize {
-    if clean::width(path) <= columns {
+    if text::width(path) <= columns {
         return 0;
     }
     let mut width = 1;
     let fits = |c: &char| {
-        width += clean::width(c.encode_utf8(&mut [0; 4]));
+        width += text::width(c.encode_utf8(&mut [0; 4]));
         width <= columns
     };
     path.chars().count() - path.chars().rev().take_while(fits).count()

@@ -9,10 +9,10 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::clean;
-use super::glyph::{CHOSEN, NOT_CHOSEN};
+use super::text;
+use super::symbols::{CHOSEN, NOT_CHOSEN};
 use super::keys::KeyAction;
-use super::paint::{self, DrawContext, HorizontalRule};
+use super::draw::{self, DrawContext, HorizontalRule};
 use super::theme::Theme;
 use crate::commands::{self, ArgsSpec, CommandContext, Candidate, SlashCommand, complete};
 use crate::words::{Lang, screen as words};
@@ -177,7 +177,7 @@ impl Palette {
         }
         let height = u16::try_from(shown + 1).unwrap_or(above.height);
         let area = Rect { y: above.bottom() - height, height, ..above };
-        paint::clear(area, buf, theme);
+        draw::clear(area, buf, theme);
         let now = self.selected.unwrap_or(0);
         let category = self.current().and_then(|found| found.candidate.category);
         let category = category.map_or("", |category| category.name().text(lang));
@@ -211,8 +211,8 @@ impl Columns {
         let widest = |of: &dyn Fn(&Candidate) -> usize| {
             found.iter().map(|found| of(&found.candidate)).max().unwrap_or(0)
         };
-        let name = widest(&|c| clean::width(&c.text) + 1 + clean::width(&c.hint));
-        let category = widest(&|c| c.category.map_or(0, |it| clean::width(it.name().text(lang))));
+        let name = widest(&|c| text::width(&c.text) + 1 + text::width(&c.hint));
+        let category = widest(&|c| c.category.map_or(0, |it| text::width(it.name().text(lang))));
         Columns {
             about: (name + 4).min((width / 3).max(16)),
             category: (width >= WIDE && category > 0).then(|| width.saturating_sub(category + 2)),
@@ -232,18 +232,18 @@ impl PaletteItem {
         let mut name = vec![Span::styled(sigil, base)];
         name.extend(self.highlighted_text(base, theme));
         name.push(Span::raw(" "));
-        let used = clean::width(&self.candidate.text) + 3;
+        let used = text::width(&self.candidate.text) + 3;
         let room = columns.about.saturating_sub(used + 2);
-        name.push(Span::styled(clean::elide_end(&self.candidate.hint, room), quiet));
-        paint::line(area, buf, 0, columns.about.saturating_sub(2), &Line::from(name));
+        name.push(Span::styled(text::elide_end(&self.candidate.hint, room), quiet));
+        draw::line(area, buf, 0, columns.about.saturating_sub(2), &Line::from(name));
         let end = columns.category.unwrap_or(area.width.into());
         let about = self.candidate.about.as_ref().map_or_else(String::new, |it| it.text(pen.lang));
-        let about = clean::elide_end(&clean::single_line(&about), end.saturating_sub(columns.about + 2));
-        paint::line(area, buf, columns.about, end, &Line::styled(about, quiet));
+        let about = text::elide_end(&text::single_line(&about), end.saturating_sub(columns.about + 2));
+        draw::line(area, buf, columns.about, end, &Line::styled(about, quiet));
         if let Some(at) = columns.category {
             let category = self.candidate.category.map_or("", |it| it.name().text(pen.lang));
             let category = Line::styled(category, quiet);
-            paint::line(area, buf, at, area.width.into(), &category);
+            draw::line(area, buf, at, area.width.into(), &category);
         }
     }
 

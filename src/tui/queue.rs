@@ -7,10 +7,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::clean;
-use super::glyph::{CHOSEN, NOT_CHOSEN};
+use super::text;
+use super::symbols::{CHOSEN, NOT_CHOSEN};
 use super::keys::KeyAction;
-use super::paint::{self, DrawContext};
+use super::draw::{self, DrawContext};
 use crate::config::draft::SavedDraft;
 use crate::protocol::{Notice, Op};
 use crate::words::{plural, input, screen as words};
@@ -189,7 +189,7 @@ impl Queue {
 
     pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let label = words::QUEUE_LABEL.text(pen.lang);
-        let column = clean::width(label) + 2;
+        let column = text::width(label) + 2;
         let room = usize::from(area.width).saturating_sub(column + 5);
         let all = self.len();
         let most = usize::from(area.height.saturating_sub(u16::from(all > area.height.into())));
@@ -207,9 +207,9 @@ impl Queue {
             let more = plural(more, input::QUEUE_ONE_MORE, words::QUEUE_MORE).text(pen.lang);
             lines.push(Line::from(Span::styled(format!("{NOT_CHOSEN}{more}"), pen.theme.dim)));
         }
-        let lines = paint::label_lines(label, pen.theme.dim, column, lines);
+        let lines = draw::label_lines(label, pen.theme.dim, column, lines);
         let inner = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
-        paint::lines(inner, buf, &lines);
+        draw::lines(inner, buf, &lines);
     }
 
     fn line(&self, at: usize, text: &str, room: usize, pen: &DrawContext<'_>) -> Line<'static> {
@@ -218,7 +218,7 @@ impl Queue {
             true => (CHOSEN, pen.theme.selection),
             false => (NOT_CHOSEN, pen.theme.text),
         };
-        let text = clean::elide_end(&text.replace('\n', " "), room);
+        let text = text::elide_end(&text.replace('\n', " "), room);
         Line::from(vec![Span::styled(sigil, pen.theme.accent), Span::styled(text, style)])
     }
 }

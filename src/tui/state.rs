@@ -3,8 +3,8 @@
 
 use super::Millis;
 use super::activity::Activity;
-use super::chips::Suggestions;
-use super::clerk;
+use super::suggestions::Suggestions;
+use super::autosave;
 use super::composer::Composer;
 use super::files::FileMatches;
 use super::folders::FolderListing;
@@ -12,9 +12,9 @@ use super::guard::QuestionGuard;
 use super::modal::Modals;
 use super::palette::Palette;
 use super::queue::Queue;
-use super::ring::NotifyMethod;
-use super::start;
-use super::surroundings::TerminalCaps;
+use super::notify::NotifyMethod;
+use super::welcome;
+use super::terminal_caps::TerminalCaps;
 use super::theme::{AUTO, Depth, Background, ThemeSource, Theme, ThemeRegistry};
 use super::transcript::Transcript;
 use crate::commands::{self, CommandContext, Surface};
@@ -38,7 +38,7 @@ pub struct ScreenConfig {
     /// The text in the input when the last session ended.
     pub draft: SavedDraft,
     /// The files for the history and the draft.
-    pub save_paths: clerk::SavePaths,
+    pub save_paths: autosave::SavePaths,
     /// The user's editor, as in `VISUAL`.
     pub editor: Option<String>,
     /// The folder for the editor's files.
@@ -164,7 +164,7 @@ impl State {
         }
         composer.set_vim(Some(habits.vim));
         let mut chips = Suggestions::default();
-        chips.set(&start::suggestions(lang));
+        chips.set(&welcome::suggestions(lang));
         let mut transcript = Transcript::default();
         notices.into_iter().chain(queue.restored_notice()).for_each(|notice| transcript.add_notice(notice));
         let (mut dress, torn) = Appearance::from_theme_name(theme, ThemeRegistry::new(themes), &around, lang);
@@ -190,7 +190,7 @@ impl State {
     /// When something must be redrawn even if no event comes; `None`: never.
     pub fn next_wakeup(&self, now: Millis) -> Option<Millis> {
         let spinner = self.activity.is_animated().then_some(now + super::activity::FRAME);
-        let reading = self.transcript.is_searching().then_some(now + super::pace::FRAME);
+        let reading = self.transcript.is_searching().then_some(now + super::frame_limiter::FRAME);
         let told = self.presence.temporary_message.as_ref().map(|(_, until)| *until);
         let listens = self.modals.is_question_on_top().then(|| self.guard.next_wakeup(now)).flatten();
         [spinner, self.presence.confirm_quit_until, reading, told, listens].into_iter().flatten().min()

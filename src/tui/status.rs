@@ -6,8 +6,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::clean;
-use super::paint::{self, DrawContext};
+use super::text;
+use super::draw::{self, DrawContext};
 use crate::protocol::{SessionInfo, Provider, SandboxStatus};
 use crate::words::{Lang, Phrase, screen as words};
 
@@ -33,17 +33,17 @@ pub fn draw(area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, facts: &Session
     let right = hint_line(hints, pen, width / 2);
     let room = width.saturating_sub(right.width() + GAP);
     let left = fit_parts(parts(facts, pen), room);
-    paint::line(area, buf, 2, width + 2, &left);
+    draw::line(area, buf, 2, width + 2, &left);
     let free = width.saturating_sub(left.width() + GAP);
     if right.width() <= free {
-        paint::line(area, buf, width + 2 - right.width(), width + 2, &right);
+        draw::line(area, buf, width + 2 - right.width(), width + 2, &right);
     }
 }
 
 /// Only hints, while the keys matter more than the facts.
 pub fn draw_hints(area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, hints: &[KeyHint]) {
     let width = usize::from(area.width).saturating_sub(3);
-    paint::line(area, buf, 2, width + 2, &hint_line(hints, pen, width));
+    draw::line(area, buf, 2, width + 2, &hint_line(hints, pen, width));
 }
 
 /// The hints that fit, the first ones first.
@@ -52,7 +52,7 @@ fn hint_line(hints: &[KeyHint], pen: &DrawContext<'_>, room: usize) -> Line<'sta
     for hint in hints {
         let does = hint.action.text(pen.lang);
         let gap = if line.spans.is_empty() { 0 } else { GAP };
-        if line.width() + gap + clean::width(hint.key) + 1 + clean::width(does) > room {
+        if line.width() + gap + text::width(hint.key) + 1 + text::width(does) > room {
             break;
         }
         line.spans.push(Span::raw(" ".repeat(gap)));
@@ -74,14 +74,14 @@ fn parts(facts: &SessionInfo, pen: &DrawContext<'_>) -> Vec<StatusPart> {
         parts.push(part(5, mode, theme.dim));
     }
     if let Some(bot) = &facts.bot {
-        parts.push(part(6, clean::single_line(bot), theme.dim));
+        parts.push(part(6, text::single_line(bot), theme.dim));
     }
-    parts.push(part(7, clean::elide_middle(&folder(&facts.cwd), 32), theme.dim));
+    parts.push(part(7, text::elide_middle(&folder(&facts.cwd), 32), theme.dim));
     if matches!(facts.shelter, SandboxStatus::Absent | SandboxStatus::Off) {
         parts.push(part(8, words::STATUS_NO_SANDBOX.text(pen.lang).to_owned(), theme.warn));
     }
     if let Some(branch) = &facts.branch {
-        parts.push(part(4, clean::elide_middle(branch, 24), theme.accent));
+        parts.push(part(4, text::elide_middle(branch, 24), theme.accent));
     }
     let usage = facts.usage;
     if usage.input_tokens + usage.output_tokens > 0 {
@@ -96,7 +96,7 @@ fn parts(facts: &SessionInfo, pen: &DrawContext<'_>) -> Vec<StatusPart> {
 
 fn fit_parts(mut parts: Vec<StatusPart>, room: usize) -> Line<'static> {
     let width = |parts: &[StatusPart]| {
-        parts.iter().map(|part| clean::width(&part.text) + GAP).sum::<usize>().saturating_sub(GAP)
+        parts.iter().map(|part| text::width(&part.text) + GAP).sum::<usize>().saturating_sub(GAP)
     };
     while parts.len() > 1 && width(&parts) > room {
         let least = parts.iter().enumerate().min_by_key(|(_, part)| part.priority);
@@ -109,7 +109,7 @@ fn fit_parts(mut parts: Vec<StatusPart>, room: usize) -> Line<'static> {
         if !line.spans.is_empty() {
             line.spans.push(Span::raw(" ".repeat(GAP)));
         }
-        line.spans.push(Span::styled(clean::elide_end(&part.text, room), part.style));
+        line.spans.push(Span::styled(text::elide_end(&part.text, room), part.style));
     }
     line
 }
@@ -118,7 +118,7 @@ fn fit_parts(mut parts: Vec<StatusPart>, room: usize) -> Line<'static> {
 pub fn model(facts: &SessionInfo, lang: Lang) -> String {
     match is_guide(facts) {
         true => words::STATUS_GUIDE.text(lang).to_owned(),
-        false => clean::elide_middle(&facts.model, 32),
+        false => text::elide_middle(&facts.model, 32),
     }
 }
 
@@ -130,8 +130,8 @@ pub fn is_guide(facts: &SessionInfo) -> bool {
 pub fn folder(cwd: &str) -> String {
     let parts: Vec<_> = cwd.split('/').filter(|part| !part.is_empty()).collect();
     match parts.as_slice() {
-        [.., parent, name] => clean::single_line(&format!("{parent}/{name}")),
-        _ => clean::single_line(cwd),
+        [.., parent, name] => text::single_line(&format!("{parent}/{name}")),
+        _ => text::single_line(cwd),
     }
 }
 

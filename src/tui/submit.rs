@@ -5,7 +5,7 @@ use super::event::{ScreenEffect, Millis};
 use super::modal::Modal;
 use super::queue::DeferredItem;
 use super::state::State;
-use super::{choosing, start};
+use super::{pickers, welcome};
 use crate::commands::{self, UiAction, CommandOutcome, Surface};
 use crate::prompt::input::{self, Intent};
 use crate::protocol::{Mention, Notice, Op};
@@ -127,7 +127,7 @@ fn apply_outcome(state: &mut State, outcome: CommandOutcome, at: Millis) -> Vec<
 /// Carries out actions that only a user interface can.
 fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
     match act {
-        UiAction::Quit => return choosing::quit(state),
+        UiAction::Quit => return pickers::quit(state),
         UiAction::Help(_) => {
             let help = Modal::help(&state.completions.extensions);
             state.modals.open(help);
@@ -146,11 +146,11 @@ fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
             return vec![ScreenEffect::SaveSetting { key: "timestamps", value: on.to_string() }];
         }
         UiAction::Theme(Some(name)) => return set_theme(state, &name),
-        UiAction::Theme(None) => choosing::open_themes(state),
-        UiAction::Models => return choosing::open_models(state),
-        UiAction::Sessions => return choosing::open_sessions(state),
-        UiAction::Rewind => choosing::open_turns(state),
-        UiAction::Bots => choosing::open_bots(state),
+        UiAction::Theme(None) => pickers::open_themes(state),
+        UiAction::Models => return pickers::open_models(state),
+        UiAction::Sessions => return pickers::open_sessions(state),
+        UiAction::Rewind => pickers::open_turns(state),
+        UiAction::Bots => pickers::open_bots(state),
         UiAction::Dump => return dump(state),
         UiAction::Search(words) if words.is_empty() => state.transcript.search(),
         UiAction::Search(words) => state.transcript.search_for(&words),
@@ -166,7 +166,7 @@ pub fn set_lang(state: &mut State, lang: Lang) {
     }
     state.appearance.lang = lang;
     if state.transcript.is_empty() {
-        state.suggestions.set(&start::suggestions(lang));
+        state.suggestions.set(&welcome::suggestions(lang));
     }
 }
 

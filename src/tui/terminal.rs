@@ -26,8 +26,8 @@ use crossterm::{Command, execute, queue};
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-use super::careful::{WideCharBackend, SharedLinks};
-use super::clean;
+use super::backend::{WideCharBackend, SharedLinks};
+use super::text;
 use super::clipboard::Multiplexer;
 use super::transcript::Hyperlink;
 use crate::tools::exec::Watchdog;
@@ -181,7 +181,7 @@ impl Screen {
     /// When the terminal is gone.
     pub fn title(&mut self, title: &str) -> io::Result<()> {
         // It leaves inside a sequence of the terminal: nothing in it may end that.
-        let title = clean::single_line(title).replace(char::is_control, " ");
+        let title = text::single_line(title).replace(char::is_control, " ");
         execute!(self.terminal.backend_mut(), SetTitle(title))
     }
 
@@ -238,7 +238,7 @@ impl Screen {
         self.lock.release();
         self.is_on_main_screen = true;
         let mut out = io::stdout().lock();
-        out.write_all(clean::sanitize(text).as_bytes())?;
+        out.write_all(text::sanitize(text).as_bytes())?;
         out.flush()?;
         // The key that ends it must not need Enter, and is not echoed.
         enable_raw_mode()

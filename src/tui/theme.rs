@@ -10,14 +10,14 @@ use ratatui::style::{Modifier, Style};
 use crate::protocol::Tier;
 use crate::words::LocalizedText;
 
-mod ground;
-mod paint;
-mod read;
-mod wardrobe;
+mod background;
+mod downsample;
+mod parse;
+mod registry;
 
-pub use ground::Background;
-pub use paint::Depth;
-pub use wardrobe::{AUTO, ThemeSource, ThemeRegistry};
+pub use background::Background;
+pub use downsample::Depth;
+pub use registry::{AUTO, ThemeSource, ThemeRegistry};
 
 /// The built-in themes: name and source.
 const BUILT_IN: &[(&str, &str)] = &[
@@ -100,7 +100,7 @@ impl Theme {
 
     /// Parses a theme file. The error names the meaning and its problem.
     pub fn parse(toml: &str, depth: Depth) -> Result<Theme, LocalizedText> {
-        read::parse_theme(toml, depth)
+        parse::parse_theme(toml, depth)
     }
 
     /// The style of a tier. Its name is always shown too.

@@ -12,13 +12,13 @@ use super::palette;
 use super::state::{WindowFocus, MouseOwner, State};
 use super::submit;
 use super::transcript::{ReleaseOutcome, Scroll};
-use super::{choosing, ring, start, title};
+use super::{pickers, notify, welcome, title};
 use crate::protocol::{self, Notice, Op};
 use crate::words::{LocalizedText, screen as words};
 
 mod asking;
-mod past;
-mod writing;
+mod history;
+mod input;
 
 /// A second Ctrl-C counts within this time.
 const LEAVING: Millis = 3_000;
@@ -55,7 +55,7 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
         ScreenInput::Tick => handle_tick(state, at),
         ScreenInput::EditorClosed(edited) => {
             state.guard.restart(at);
-            writing::apply_editor_result(state, edited)
+            input::apply_editor_result(state, edited)
         }
         ScreenInput::FirstMessage(text) => {
             let draft = state.composer.draft();
@@ -107,11 +107,11 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffec
         state.guard.record_typing(at);
     }
     if state.queue.has_selection()
-        && let Some(effects) = writing::queue_key(state, key)
+        && let Some(effects) = input::queue_key(state, key)
     {
         return effects;
     }
-    if state.composer.active_search().is_some() && writing::search_key(state, key) {
+    if state.composer.active_search().is_some() && input::search_key(state, key) {
         return Vec::new();
     }
     if state.transcript.search_key(key) {
@@ -125,7 +125,7 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffec
     if state.composer.files.is_open()
         && let Some(action) = keys::action(KeyContext::Palette, key)
     {
-        writing::files_key(state, action);
+        input::files_key(state, action);
         return Vec::new();
     }
     if state.composer.vim_key(key) {
@@ -159,7 +159,7 @@ fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect>
             Vec::new()
         }
         ModalAction::Send(op) => vec![ScreenEffect::Send(op)],
-        ModalAction::Picked(topic, choice) => choosing::apply_choice(state, topic, choice, at),
+        ModalAction::Picked(topic, choice) => pickers::apply_choice(state, topic, choice, at),
         ModalAction::Unhandled => match keys::action(KeyContext::Anywhere, key) {
             Some(
                 KeyAction::Palette
@@ -200,7 +200,7 @@ fn palette_key(state: &mut State, action: KeyAction, at: Millis) -> Vec<ScreenEf
 fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
     match action {
         KeyAction::Stop => return stop(state, at),
-        KeyAction::Quit => return choosing::quit(state),
+        KeyAction::Quit => return pickers::quit(state),
         KeyAction::Redraw => return vec![ScreenEffect::Redraw],
         KeyAction::Suspend => return vec![ScreenEffect::Suspend],
         KeyAction::Mouse => return vec![toggle_mouse(state)],
@@ -223,9 +223,9 @@ fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<
         KeyAction::Down => {
             state.composer.down(state.appearance.lang);
             state.palette.close();
-            writing::refresh_files(state);
+            input::refresh_files(state);
         }
-        KeyAction::SearchHistory => writing::search(state),
+        KeyAction::SearchHistory => input::search(state),
         KeyAction::Editor => return vec![ScreenEffect::Editor(state.composer.full_text())],
         KeyAction::Suggest => suggest(state, None),
         KeyAction::SuggestNth => suggest(state, keys::digit(key)),
@@ -252,15 +252,15 @@ fn interrupt(state: &mut State, leaving: Option<Millis>, at: Millis) -> Vec<Scre
         return stop(state, at);
     }
     if leaving.is_some_and(|until| at < until) {
-        return choosing::quit(state);
+        return pickers::quit(state);
     }
     state.presence.confirm_quit_until = Some(at + LEAVING);
     Vec::new()
 }
 
 fn stop(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
-    if past::is_second_escape(state, at) {
-        choosing::open_turns(state);
+    if history::is_second_escape(state, at) {
+        pickers::open_turns(state);
         return Vec::new();
     }
     state.transcript.deselect();
@@ -290,7 +290,7 @@ fn up(state: &mut State) -> Vec<ScreenEffect> {
     }
     state.composer.up(lang);
     state.palette.close();
-    writing::refresh_files(state);
+    input::refresh_files(state);
     Vec::new()
 }
 
@@ -328,7 +328,7 @@ fn input_changed(state: &mut State) {
     let mut palette = std::mem::take(&mut state.palette);
     palette.refresh(&state.composer.display_text(), &state.command_context());
     state.palette = palette;
-    writing::refresh_files(state);
+    input::refresh_files(state);
 }
 
 fn handle_paste(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> {
@@ -419,7 +419,7 @@ fn handle_turn_end(state: &mut State, elapsed_ms: u64, at: Millis) -> Vec<Screen
     state.suggestions.set(state.transcript.suggestions());
     let mut effects = submit::run_deferred(state, at);
     if elapsed_ms >= LONG_TURN {
-        effects.extend(ring::notify_done(state));
+        effects.extend(notify::notify_done(state));
     }
     effects
 }
@@ -433,7 +433,7 @@ fn handle_session_event(state: &mut State, event: protocol::Event, at: Millis) -
             let modal = Modal::for_question(*ask, &state.facts);
             state.modals.open(modal);
             asking::open_question(state, at);
-            return ring::notify_question(state);
+            return notify::notify_question(state);
         }
         protocol::Event::TerminalRequested { ask } => return vec![ScreenEffect::LendTerminal(ask)],
         protocol::Event::QuestionClosed { ask } => {
@@ -449,18 +449,18 @@ fn handle_session_event(state: &mut State, event: protocol::Event, at: Millis) -
         protocol::Event::Facts(facts) => {
             state.facts = *facts;
             submit::set_lang(state, state.facts.lang);
-            return choosing::quit_after_export(state);
+            return pickers::quit_after_export(state);
         }
-        protocol::Event::HistoryChunk { events, at, .. } => past::prepend_events(state, &events, &at),
-        protocol::Event::Rewound { text, .. } => past::restore_message(state, &text),
-        protocol::Event::RewindAsked { turn, files } => choosing::open_rewind_parts(state, turn, files),
-        protocol::Event::Sessions { rows, more } => choosing::fill_sessions(state, rows, more),
-        protocol::Event::Cleared => state.suggestions.set(&start::suggestions(state.appearance.lang)),
+        protocol::Event::HistoryChunk { events, at, .. } => history::prepend_events(state, &events, &at),
+        protocol::Event::Rewound { text, .. } => history::restore_message(state, &text),
+        protocol::Event::RewindAsked { turn, files } => pickers::open_rewind_parts(state, turn, files),
+        protocol::Event::Sessions { rows, more } => pickers::fill_sessions(state, rows, more),
+        protocol::Event::Cleared => state.suggestions.set(&welcome::suggestions(state.appearance.lang)),
         protocol::Event::Models { names } => {
             state.completions.models = names;
-            choosing::fill_models(state);
+            pickers::fill_models(state);
         }
-        protocol::Event::Catalogue(kept) => writing::set_extensions(state, *kept),
+        protocol::Event::Catalogue(kept) => input::set_extensions(state, *kept),
         // Keys typed meanwhile were meant for the step.
         protocol::Event::TerminalReturned => state.guard.restart(at),
         protocol::Event::Closed => return vec![ScreenEffect::Quit],

@@ -9,11 +9,11 @@ use ratatui::text::{Line, Span};
 use super::composer::ComposerStyle;
 use super::event::Millis;
 use super::guard::Focus;
-use super::paint::{self, DrawContext, HorizontalRule};
+use super::draw::{self, DrawContext, HorizontalRule};
 use super::state::{MouseOwner, State};
 use super::status::{self, KeyHint};
 use super::transcript::{DrawOptions, Stage};
-use super::{clean, start};
+use super::{text, welcome};
 use crate::words::{plural, input, screen as words};
 
 /// On a smaller screen only a sentence is shown.
@@ -44,7 +44,7 @@ pub fn view(state: &mut State, frame: &mut Frame<'_>, now: Millis) {
     let theme = state.appearance.theme.clone();
     let lang = state.appearance.lang;
     let pen = DrawContext { theme: &theme, lang, now };
-    paint::fill(frame.buffer_mut(), theme.text);
+    draw::fill(frame.buffer_mut(), theme.text);
     if screen.width < SMALLEST.0 || screen.height < SMALLEST.1 {
         draw_too_small(screen, frame, &pen);
         return;
@@ -137,8 +137,8 @@ fn draw_without_question(
 }
 
 fn draw_too_small(screen: Rect, frame: &mut Frame<'_>, pen: &DrawContext<'_>) {
-    let say = clean::elide_end(words::TOO_SMALL.text(pen.lang), screen.width.into());
-    paint::lines(screen, frame.buffer_mut(), &[Line::styled(say, pen.theme.dim)]);
+    let say = text::elide_end(words::TOO_SMALL.text(pen.lang), screen.width.into());
+    draw::lines(screen, frame.buffer_mut(), &[Line::styled(say, pen.theme.dim)]);
 }
 
 fn draw_main(
@@ -231,7 +231,7 @@ fn draw_transcript(state: &mut State, area: Rect, frame: &mut Frame<'_>, pen: &D
         return;
     }
     if state.transcript.is_empty() && !state.activity.is_busy() {
-        start::draw(area, frame.buffer_mut(), pen, &state.facts, state.completions.has_no_extensions());
+        welcome::draw(area, frame.buffer_mut(), pen, &state.facts, state.completions.has_no_extensions());
         return;
     }
     let look = DrawOptions {
@@ -308,7 +308,7 @@ fn draw_search(
 /// On the right over the input: what is out of view, or how to stop.
 fn notice_line(state: &State, width: u16, pen: &DrawContext<'_>) -> Line<'static> {
     if let Some((say, _)) = &state.presence.temporary_message {
-        let text = clean::elide_end(&say.text(pen.lang), width.into());
+        let text = text::elide_end(&say.text(pen.lang), width.into());
         return Line::styled(text, pen.theme.info);
     }
     let unseen = state.transcript.unseen_rows();
@@ -335,8 +335,8 @@ fn draw_status(
     let buf = frame.buffer_mut();
     let area = draw_vim_mode(state, areas.status, buf, pen);
     if state.presence.confirm_quit_until.is_some() {
-        let say = clean::elide_end(words::LEAVE_ASKED.text(pen.lang), area.width.into());
-        paint::line(area, buf, 2, area.width.into(), &Line::styled(say, pen.theme.warn));
+        let say = text::elide_end(words::LEAVE_ASKED.text(pen.lang), area.width.into());
+        draw::line(area, buf, 2, area.width.into(), &Line::styled(say, pen.theme.warn));
     } else if let Some(found) = state.transcript.search_status() {
         let typing = found.stage == Stage::Typing;
         status::draw_hints(area, buf, pen, if typing { SEARCH } else { FOUND });
@@ -360,8 +360,8 @@ fn draw_vim_mode(state: &State, area: Rect, buf: &mut Buffer, pen: &DrawContext<
     let Some(mode) = state.composer.vim_mode() else { return area };
     let name = mode.name().text(pen.lang);
     let style = pen.theme.accent.add_modifier(Modifier::BOLD);
-    paint::line(area, buf, 2, area.width.into(), &Line::styled(name, style));
-    let taken = u16::try_from(clean::width(name) + 3).unwrap_or(0).min(area.width);
+    draw::line(area, buf, 2, area.width.into(), &Line::styled(name, style));
+    let taken = u16::try_from(text::width(name) + 3).unwrap_or(0).min(area.width);
     Rect { x: area.x + taken, width: area.width - taken, ..area }
 }
 

@@ -10,8 +10,8 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::history::KEPT;
 use super::plain_area;
-use crate::tui::clean;
-use crate::tui::paint::{self, DrawContext};
+use crate::tui::text;
+use crate::tui::draw::{self, DrawContext};
 use crate::tui::theme::Theme;
 use crate::words::{Lang, input as words};
 
@@ -116,7 +116,7 @@ impl HistorySearch {
     fn show_hit(&mut self, entries: &[String], hit: HistoryHit) {
         self.hit = hit;
         let Some(entry) = self.current_entry(entries) else { return };
-        let lines: Vec<String> = entry.split('\n').map(clean::sanitize).collect();
+        let lines: Vec<String> = entry.split('\n').map(text::sanitize).collect();
         let at = lines.iter().position(|line| find_ignoring_case(line, &self.query).is_some()).unwrap_or(0);
         self.text.set_lines(lines, (at, 0));
     }
@@ -151,10 +151,10 @@ impl HistorySearch {
     /// Draws the query in one row; returns the position of the cursor.
     pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Position {
         let label = words::SEARCH_LABEL.text(pen.lang);
-        let room = usize::from(area.width).saturating_sub(clean::width(label) + 4);
+        let room = usize::from(area.width).saturating_sub(text::width(label) + 4);
         let query = tail(&self.query, room);
         let note = self.note(pen.lang);
-        let caret = 2 + clean::width(label) + clean::width(&query);
+        let caret = 2 + text::width(label) + text::width(&query);
         let mut line = Line::from(vec![
             Span::styled(label, pen.theme.dim),
             Span::styled(query, pen.theme.text),
@@ -162,14 +162,14 @@ impl HistorySearch {
         if !note.is_empty() {
             line.push_span(Span::styled(format!("   {note}"), pen.theme.warn));
         }
-        paint::line(area, buf, 2, area.width.into(), &line);
+        draw::line(area, buf, 2, area.width.into(), &line);
         let x = area.x + u16::try_from(caret).unwrap_or(0).min(area.width.saturating_sub(1));
         Position { x, y: area.y }
     }
 
     /// Columns that [`Search::draw`] takes, without the note.
     pub fn width(&self, pen: &DrawContext<'_>) -> usize {
-        2 + clean::width(words::SEARCH_LABEL.text(pen.lang)) + clean::width(&self.query) + 1
+        2 + text::width(words::SEARCH_LABEL.text(pen.lang)) + text::width(&self.query) + 1
     }
 
     /// Whether there is no note next to the query.
@@ -183,7 +183,7 @@ fn tail(text: &str, columns: usize) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut width = 0;
     for grapheme in text.graphemes(true).rev() {
-        width += clean::width(grapheme);
+        width += text::width(grapheme);
         if width > columns {
             break;
         }

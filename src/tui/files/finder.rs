@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc as news;
 
-use super::sieve::{FileMatches, MatchCoverage, FileMatcher};
+use super::matcher::{FileMatches, MatchCoverage, FileMatcher};
 use crate::tools::walk;
 use crate::tui::Millis;
 

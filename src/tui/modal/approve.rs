@@ -4,14 +4,14 @@
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 
-use super::asking::{QuestionState, Subject};
+use super::question::{QuestionState, Subject};
 use super::choice::{Severity, Choices};
-use super::command::{self, StepDetails};
-use super::on_sheet::Dialog;
+use super::step_details::{self, StepDetails};
+use super::dialog::Dialog;
 use super::rows::{LongDiffCache, Rows};
-use super::sheet::DialogPage;
+use super::dialog_frame::DialogPage;
 use crate::protocol::{UpcomingStep, AskId, Change, Risk, Tier, TrustOffer, StepAction};
-use crate::tui::paint::DrawContext;
+use crate::tui::draw::DrawContext;
 use crate::words::{LocalizedText, screen as words};
 
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl Dialog for ApproveDialog {
         let mut page = subject.page(title, width, pen);
         // The end of a very long diff need not be seen if the diff is read page by page.
         let paged = subject.change.is_some() && self.step.severity() == Severity::HighRisk;
-        let most = if paged { super::change::MUST } else { usize::MAX };
+        let most = if paged { super::file_change::MUST } else { usize::MAX };
         let long = page.required.split_off(page.required.len().min(most));
         page.count = self.step.count_text(pen);
         page.required.push(Line::default());
@@ -155,12 +155,12 @@ impl ApproveDialog {
 
 /// A step after this one: its tier, and its whole command, since an approval may include it.
 fn upcoming_step_rows(step: &UpcomingStep, width: usize, pen: &DrawContext<'_>, longs: &LongDiffCache) -> Rows {
-    let tone = command::tone(&step.risk, pen).add_modifier(Modifier::BOLD);
+    let tone = step_details::tone(&step.risk, pen).add_modifier(Modifier::BOLD);
     let label = format!("  {}", step.risk.tier.name());
     let room = width.saturating_sub(6);
     let work = match &step.change {
-        Some(change) => super::change::rows(step.work.tool(), change, room, pen, longs),
-        None => command::action_rows(&step.work, &step.risk, room, pen).into(),
+        Some(change) => super::file_change::rows(step.work.tool(), change, room, pen, longs),
+        None => step_details::action_rows(&step.work, &step.risk, room, pen).into(),
     };
     work.labelled(&label, tone, 6)
 }

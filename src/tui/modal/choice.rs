@@ -5,10 +5,10 @@ use crossterm::event::KeyEvent;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::asking;
-use crate::tui::glyph::{CHOSEN, NOT_CHOSEN};
+use super::question;
+use crate::tui::symbols::{CHOSEN, NOT_CHOSEN};
 use crate::tui::keys;
-use crate::tui::paint::DrawContext;
+use crate::tui::draw::DrawContext;
 use crate::tui::status::KeyHint;
 use crate::words::{Phrase, prompt, screen as words};
 
@@ -222,10 +222,10 @@ impl Choices {
         let marks =
             self.rows.iter().any(|row| row.pick == ChoicePick::All && row.letter == MARKED.letter);
         match (self.has_nothing_to_reject(), marks) {
-            (true, _) => asking::PAUSING,
-            (false, _) if self.is_trust() => asking::TRUSTING,
-            (false, true) => asking::MARKING,
-            (false, false) => asking::CHOOSING,
+            (true, _) => question::PAUSING,
+            (false, _) if self.is_trust() => question::TRUSTING,
+            (false, true) => question::MARKING,
+            (false, false) => question::CHOOSING,
         }
     }
 

@@ -11,8 +11,8 @@ use super::page::{PageList, PageScroll};
 use crate::commands::{SlashCommand, Surface, by_category, kept_sections};
 use crate::protocol::Extensions;
 use crate::tui::keys::{self, KeyAction, KEYS, KeyContext};
-use crate::tui::paint::DrawContext;
-use crate::tui::{clean, status};
+use crate::tui::draw::DrawContext;
+use crate::tui::{text, status};
 use crate::words::{PhraseValue, Phrase, screen as words};
 
 /// From this width on, keys and commands are side by side.
@@ -87,7 +87,7 @@ impl HelpDialog {
         for (heading, entries) in &self.extensions {
             list.head(&heading.text(pen.lang));
             for (usage, about) in entries {
-                list.row(clean::single_line(usage), clean::single_line(&about.text(pen.lang)));
+                list.row(text::single_line(usage), text::single_line(&about.text(pen.lang)));
             }
         }
         list.rows(width, pen)

@@ -9,8 +9,8 @@ use super::ModalAction;
 use super::help::key_list;
 use super::page::PageScroll;
 use crate::tui::keys::{self, KeyAction, KeyContext};
-use crate::tui::paint::{self, DrawContext};
-use crate::tui::{clean, status};
+use crate::tui::draw::{self, DrawContext};
+use crate::tui::{text, status};
 use crate::words::screen as words;
 
 /// The longest search.
@@ -69,14 +69,14 @@ impl KeyPage {
     }
 
     fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
-        let typed = clean::elide_middle(&self.query, usize::from(area.width).saturating_sub(6));
-        let caret = 4 + u16::try_from(clean::width(&typed)).unwrap_or(0);
+        let typed = text::elide_middle(&self.query, usize::from(area.width).saturating_sub(6));
+        let caret = 4 + u16::try_from(text::width(&typed)).unwrap_or(0);
         let shown = match typed.is_empty() {
             true => Span::styled(words::KEYS_SEARCH.text(pen.lang).to_owned(), pen.theme.dim),
             false => Span::styled(typed, pen.theme.text),
         };
         let line = Line::from(vec![Span::styled("> ", pen.theme.accent), shown]);
-        paint::line(area, buf, 2, area.width.into(), &line);
+        draw::line(area, buf, 2, area.width.into(), &line);
         Some(Position { x: area.x + caret, y: area.y })
     }
 }

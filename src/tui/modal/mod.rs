@@ -10,38 +10,38 @@ use ratatui::layout::{Position, Rect};
 use super::Millis;
 use super::guard::FocusNotice;
 use super::keys::ScrollAction;
-use super::paint::DrawContext;
+use super::draw::DrawContext;
 use crate::protocol::{Ask, AskId, Extensions, Change, SessionInfo, Op, Question, Risk, StepAction};
 use crate::words::Lang;
 
 mod approve;
-mod ask;
-mod asking;
-mod change;
+mod model_question;
+mod question;
+mod file_change;
 mod choice;
-mod choose;
-mod command;
+mod picker;
+mod step_details;
 mod edit;
 mod help;
 mod key_page;
-mod on_sheet;
+mod dialog;
 mod page;
 mod pause;
-mod pieces;
+mod template_commands;
 mod rows;
-mod sheet;
+mod dialog_frame;
 mod shell;
 mod trust;
 
 use approve::{ApproveDialog, StepQuestion};
-use ask::ModelQuestionDialog;
-use asking::QuestionState;
-pub use choose::{PickerAction, Picker, PickerRow, Topic};
+use model_question::ModelQuestionDialog;
+use question::QuestionState;
+pub use picker::{PickerAction, Picker, PickerRow, Topic};
 use help::HelpDialog;
 use key_page::KeyPage;
-use on_sheet::Dialog;
+use dialog::Dialog;
 use pause::PauseDialog;
-use pieces::TemplateDialog;
+use template_commands::TemplateDialog;
 use shell::ShellDialog;
 use trust::TrustDialog;
 
@@ -83,8 +83,8 @@ impl Modal {
                 TrustDialog::new(id, (folder, above), facts.trusted, because, found),
             )),
             Question::Choice { text, choices, free, .. } => {
-                let text = crate::tui::clean::sanitize(&text);
-                let choices = choices.iter().map(|text| crate::tui::clean::single_line(text)).collect();
+                let text = crate::tui::text::sanitize(&text);
+                let choices = choices.iter().map(|text| crate::tui::text::single_line(text)).collect();
                 Modal::ModelQuestion(Box::new(ModelQuestionDialog::new(id, text, choices, free)))
             }
             Question::Step {

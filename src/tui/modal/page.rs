@@ -7,8 +7,8 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use crate::tui::keys::{KeyAction, ScrollAction};
-use crate::tui::paint::{self, DrawContext, HorizontalRule};
-use crate::tui::{clean, status};
+use crate::tui::draw::{self, DrawContext, HorizontalRule};
+use crate::tui::{text, status};
 use crate::words::screen as words;
 
 /// The scroll position of a page.
@@ -70,7 +70,7 @@ impl PageScroll {
         rows: Vec<Line<'static>>,
         hints: &[status::KeyHint],
     ) {
-        paint::clear(area, buf, pen.theme);
+        draw::clear(area, buf, pen.theme);
         if area.height < 3 || area.width < 12 {
             return;
         }
@@ -92,7 +92,7 @@ impl PageScroll {
             height: area.height.saturating_sub(4),
         };
         let shown: Vec<_> = rows.into_iter().skip(self.offset).take(self.room).collect();
-        paint::lines(body, buf, &shown);
+        draw::lines(body, buf, &shown);
         let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
         status::draw_hints(foot, buf, pen, hints);
     }
@@ -147,7 +147,7 @@ impl PageList {
 
     pub fn rows(self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let widest = self.0.iter().map(|entry| match entry {
-            Entry::Row(left, _) => clean::width(left),
+            Entry::Row(left, _) => text::width(left),
             Entry::Head(_) => 0,
         });
         let column = (widest.max().unwrap_or(0) + 3).min((width / 3).max(20));
@@ -161,16 +161,16 @@ impl PageList {
                     rows.push(Line::styled(text, pen.theme.accent.add_modifier(Modifier::BOLD)));
                 }
                 Entry::Row(left, right) => {
-                    let right = clean::wrap(&right, width.saturating_sub(column + 2));
+                    let right = text::wrap(&right, width.saturating_sub(column + 2));
                     let right =
                         right.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect();
                     let label = format!("  {left}");
-                    let (label, own) = match clean::width(&left) + 2 > column {
+                    let (label, own) = match text::width(&left) + 2 > column {
                         true => (String::new(), Some(label)),
                         false => (label, None),
                     };
                     rows.extend(own.map(|own| Line::styled(own, pen.theme.text)));
-                    rows.extend(paint::label_lines(&label, pen.theme.text, column + 2, right));
+                    rows.extend(draw::label_lines(&label, pen.theme.text, column + 2, right));
                 }
             }
         }

@@ -2,13 +2,13 @@
 
 use ratatui::text::Line;
 
-use super::asking::QuestionState;
+use super::question::QuestionState;
 use super::choice::{Severity, Choices};
-use super::on_sheet::Dialog;
-use super::sheet::DialogPage;
+use super::dialog::Dialog;
+use super::dialog_frame::DialogPage;
 use crate::protocol::{AskId, Risk, StepAction};
-use crate::tui::clean;
-use crate::tui::paint::DrawContext;
+use crate::tui::text;
+use crate::tui::draw::DrawContext;
 use crate::words::{LocalizedText, screen as words};
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Dialog for PauseDialog {
     }
 
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
-        let rows = clean::wrap(&self.why.text(pen.lang), width.min(100));
+        let rows = text::wrap(&self.why.text(pen.lang), width.min(100));
         DialogPage {
             title: words::PAUSE_TITLE.text(pen.lang).to_owned(),
             tone: pen.theme.warn,

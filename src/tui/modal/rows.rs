@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 
 use crate::protocol::Change;
-use crate::tui::paint::{self, DrawContext};
+use crate::tui::draw::{self, DrawContext};
 use crate::tui::transcript::LongDiff;
 
 #[derive(Clone, Debug, Default)]
@@ -73,7 +73,7 @@ impl Rows {
         let mut label = Some(label);
         let parts = self.0.into_iter().map(|part| match part {
             RowsPart::Lines(lines) => {
-                RowsPart::Lines(paint::label_lines(label.take().unwrap_or_default(), tone, column, lines))
+                RowsPart::Lines(draw::label_lines(label.take().unwrap_or_default(), tone, column, lines))
             }
             long @ RowsPart::LongDiff(..) => long,
         });

@@ -5,13 +5,13 @@ use ratatui::style::Modifier;
 use ratatui::text::Line;
 
 use super::approve::StepQuestion;
-use super::asking::{QuestionState, Subject};
+use super::question::{QuestionState, Subject};
 use super::choice::Choices;
-use super::command::{self, StepDetails};
-use super::on_sheet::Dialog;
-use super::sheet::DialogPage;
+use super::step_details::{self, StepDetails};
+use super::dialog::Dialog;
+use super::dialog_frame::DialogPage;
 use crate::protocol::{AskId, SubCommand, Risk, StepAction};
-use crate::tui::paint::{self, DrawContext};
+use crate::tui::draw::{self, DrawContext};
 use crate::words::screen as words;
 
 #[derive(Debug)]
@@ -52,10 +52,10 @@ impl ShellDialog {
         }
         let mut rows = vec![Line::styled(words::SHELL_PIECES.text(pen.lang), pen.theme.dim)];
         for piece in &self.commands {
-            let tone = command::tone(&piece.risk, pen).add_modifier(Modifier::BOLD);
+            let tone = step_details::tone(&piece.risk, pen).add_modifier(Modifier::BOLD);
             let tier = piece.risk.tier.name();
-            let text = command::full_rows(&piece.text, pen.theme.text, width.saturating_sub(6), pen);
-            rows.extend(paint::label_lines(&format!("  {tier}"), tone, 6, text));
+            let text = step_details::full_rows(&piece.text, pen.theme.text, width.saturating_sub(6), pen);
+            rows.extend(draw::label_lines(&format!("  {tier}"), tone, 6, text));
         }
         rows.push(Line::default());
         rows

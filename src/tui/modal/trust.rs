@@ -4,13 +4,13 @@
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::asking::QuestionState;
+use super::question::QuestionState;
 use super::choice::{Severity, Choices};
-use super::on_sheet::Dialog;
-use super::sheet::DialogPage;
+use super::dialog::Dialog;
+use super::dialog_frame::DialogPage;
 use crate::protocol::{AskId, UntrustedFile, Risk, TrustOffer, StepAction};
-use crate::tui::clean;
-use crate::tui::paint::DrawContext;
+use crate::tui::text;
+use crate::tui::draw::DrawContext;
 use crate::words::{LocalizedText, screen as words};
 
 /// Files that are named; the rest is only counted.
@@ -31,12 +31,12 @@ impl Dialog for TrustDialog {
     }
 
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
-        let mut must = rows(&clean::single_line(&self.folder), width, pen.theme.markup.strong);
+        let mut must = rows(&text::single_line(&self.folder), width, pen.theme.markup.strong);
         must.extend(rows(&self.reason.text(pen.lang), width, pen.theme.text));
         must.extend(rows(words::TRUST_MEANS.text(pen.lang), width, pen.theme.text));
         must.extend(file_rows(&self.files, width, pen));
         if let Some(above) = &self.folder_above {
-            let above = words::TRUST_ABOVE.with("folder", clean::single_line(above));
+            let above = words::TRUST_ABOVE.with("folder", text::single_line(above));
             must.extend(rows(&above.text(pen.lang), width, pen.theme.dim));
         }
         DialogPage {
@@ -64,7 +64,7 @@ impl TrustDialog {
 
 /// The part of a step's question about the trust it offers.
 pub(super) fn offer_rows(offer: &TrustOffer, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-    let head = words::ASK_TRUST.with("folder", clean::single_line(&offer.folder)).text(pen.lang);
+    let head = words::ASK_TRUST.with("folder", text::single_line(&offer.folder)).text(pen.lang);
     let mut out = rows(&head, width, pen.theme.text);
     if let Some(hazard) = &offer.hazard {
         out.extend(rows(&hazard.text(pen.lang), width, pen.theme.warn));
@@ -86,7 +86,7 @@ fn file_rows(found: &[UntrustedFile], width: usize, pen: &DrawContext<'_>) -> Ve
     let mut out = rows(words::TRUST_FOUND.text(pen.lang), width, pen.theme.text);
     out.extend(sorted.take(NAMED).flat_map(|file| {
         let size = words::TRUST_FILE
-            .with("name", clean::single_line(&file.name))
+            .with("name", text::single_line(&file.name))
             .with("bytes", file.bytes)
             .text(pen.lang);
         let tone = if file.steers { pen.theme.warn } else { pen.theme.dim };
@@ -100,5 +100,5 @@ fn file_rows(found: &[UntrustedFile], width: usize, pen: &DrawContext<'_>) -> Ve
 }
 
 fn rows(text: &str, width: usize, tone: Style) -> Vec<Line<'static>> {
-    clean::wrap(text, width.min(100)).into_iter().map(|row| Line::styled(row, tone)).collect()
+    text::wrap(text, width.min(100)).into_iter().map(|row| Line::styled(row, tone)).collect()
 }

@@ -2,7 +2,7 @@
 
 use ratatui::style::Color;
 
-use super::paint::{Rgb, parse_hex};
+use super::downsample::{Rgb, parse_hex};
 use super::*;
 use crate::words::Lang;
 
@@ -75,7 +75,7 @@ const GROUNDS: &[(&str, &[&str], f64)] = &[
 fn rgb(color: Option<Color>) -> Option<Rgb> {
     match color? {
         Color::Rgb(r, g, b) => Some((r, g, b)),
-        named => paint::SIXTEEN.iter().find(|(_, known, _)| *known == named).map(|row| row.2),
+        named => downsample::SIXTEEN.iter().find(|(_, known, _)| *known == named).map(|row| row.2),
     }
 }
 

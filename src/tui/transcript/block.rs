@@ -8,13 +8,13 @@ use ratatui::text::{Line, Span};
 use super::diff::is_diff;
 use super::highlight::{self, HighlightCache, Snippet};
 use super::markdown::{self, Code};
-use super::paper::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
+use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::step::StepBlock;
 use super::text::{TextPart, BlockText};
 use super::time::{self, ArrivalTime};
 use super::{page, plan};
 use crate::protocol::{AttachmentInfo, Truncation, TurnOutcome, NoticeLevel, Notice, TurnOrigin, PlanItem, PageRow, Usage};
-use crate::tui::{clean, glyph};
+use crate::tui::{text, symbols};
 use crate::words::{LocalizedText, screen, session};
 
 /// Columns before the text of every block, where its mark is.
@@ -155,13 +155,13 @@ impl Block {
         let theme = paper.theme;
         let (mark, style) = match &self.body {
             BlockBody::UserMessage { origin: TurnOrigin::Shell, .. } => ("!", theme.user),
-            BlockBody::UserMessage { .. } => (glyph::SIGIL, theme.user),
-            BlockBody::Answer(AnswerBlock { state: AnswerState::Error, .. }) => (glyph::FAILED, theme.danger),
+            BlockBody::UserMessage { .. } => (symbols::SIGIL, theme.user),
+            BlockBody::Answer(AnswerBlock { state: AnswerState::Error, .. }) => (symbols::FAILED, theme.danger),
             BlockBody::Step(step) => step.mark(paper),
             BlockBody::Notice(Notice { level: NoticeLevel::Warning, .. }) => ("!", theme.warn),
-            BlockBody::Notice(Notice { level: NoticeLevel::Error, .. }) => (glyph::FAILED, theme.danger),
+            BlockBody::Notice(Notice { level: NoticeLevel::Error, .. }) => (symbols::FAILED, theme.danger),
             BlockBody::TurnEnd { ending: TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. }, .. } => {
-                (glyph::FAILED, theme.danger)
+                (symbols::FAILED, theme.danger)
             }
             BlockBody::TurnEnd { ending: TurnOutcome::Limit { .. }, .. } | BlockBody::Retry { .. } | BlockBody::Truncated(_) => {
                 ("!", theme.warn)
@@ -315,8 +315,8 @@ impl Block {
 /// `@src/main.rs  120 lines`, kept together on one row.
 fn layout_attachment(item: &AttachmentInfo, paper: &LayoutContext<'_>) -> StyledRow {
     let size = format!("  {}", paper.localize(&item.size_text()));
-    let room = paper.prose_width().saturating_sub(clean::width(&size)).max(8);
-    let name = clean::elide_middle(&clean::single_line(&item.name), room);
+    let room = paper.prose_width().saturating_sub(text::width(&size)).max(8);
+    let name = text::elide_middle(&text::single_line(&item.name), room);
     let name = Span::styled(name, paper.theme.user);
     Line::from(vec![name, Span::styled(size, paper.theme.dim)]).into()
 }
@@ -355,7 +355,7 @@ fn layout_reasoning(text: &BlockText, done: bool, paper: &LayoutContext<'_>) -> 
     if done {
         let first = text.source().split(['\n', '。']).find(|line| !line.trim().is_empty());
         let row = format!("{label}{}", first.unwrap_or_default().trim());
-        return vec![Line::styled(clean::elide_end(&row, paper.prose_width()), style).into()];
+        return vec![Line::styled(text::elide_end(&row, paper.prose_width()), style).into()];
     }
     let source = text.source().trim_end();
     let from = source.char_indices().rev().nth(THOUGHT_TAIL).map_or(0, |(at, _)| at);
@@ -375,7 +375,7 @@ fn layout_notice(notice: &Notice, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
     let mut rows = layout_sentence(&notice.say, style, paper);
     if let Some(hint) = &notice.hint {
         let label = paper.phrase(screen::HINT);
-        let indent = clean::width(label);
+        let indent = text::width(label);
         rows.extend(layout_labelled(label, indent, &paper.localize(hint), theme.dim, paper));
     }
     rows
@@ -436,7 +436,7 @@ pub(super) fn layout_labelled(
 ) -> Vec<StyledRow> {
     let indent = if indent + 8 > paper.prose_width() { 0 } else { indent };
     let room = (paper.prose_width() - indent).max(1);
-    let pad = indent.saturating_sub(clean::width(label));
+    let pad = indent.saturating_sub(text::width(label));
     let first = vec![Span::styled(format!("{label}{}", " ".repeat(pad)), paper.theme.dim)];
     let rest = vec![Span::raw(" ".repeat(indent))];
     let mut para = Paragraph::default();

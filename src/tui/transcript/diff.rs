@@ -12,7 +12,7 @@ use ratatui::text::Span;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::markdown::bar_prefixes;
-use super::paper::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
+use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use crate::tui::theme::Theme;
 use crate::words::Lang;
 

@@ -5,7 +5,7 @@ use ratatui::text::{Line as Row, Span};
 
 use super::diff::{DiffLine, LineNumbers, number_columns, mark_changed_words, layout_line};
 use super::markdown::bar_prefixes;
-use super::paper::LayoutContext;
+use super::paragraph::LayoutContext;
 use crate::tui::theme::Theme;
 use crate::words::Lang;
 

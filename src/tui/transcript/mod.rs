@@ -18,7 +18,7 @@ use crate::tui::Millis;
 use crate::tui::theme::Theme;
 use crate::words::{Lang, LocalizedText};
 
-mod bar;
+mod search_bar;
 mod block;
 mod diff;
 mod highlight;
@@ -26,31 +26,31 @@ mod long_diff;
 mod markdown;
 mod output;
 mod page;
-mod paper;
-mod plain;
+mod paragraph;
+mod plain_text;
 mod plan;
-mod reading;
-mod scroll;
+mod source_lines;
+mod viewport;
 mod search;
 mod select;
 mod step;
-mod story;
+mod builder;
 mod text;
 mod time;
 
 pub use diff::rows as diff_rows;
 pub use highlight::{Highlighter, HighlightedCode, Snippet};
 pub use long_diff::LongDiff;
-pub use scroll::Scroll;
+pub use viewport::Scroll;
 pub use search::{SearchStatus, Stage};
 pub use select::ReleaseOutcome;
 
 use block::{BlockBody, Fold};
-use paper::{LinkColumns, MEASURE, StyledRow};
-use scroll::{RowPosition, STAMP, LayoutSetting, RowCache, end_position, blank_rows_before, gutter};
+use paragraph::{LinkColumns, MEASURE, StyledRow};
+use viewport::{RowPosition, STAMP, LayoutSetting, RowCache, end_position, blank_rows_before, gutter};
 use search::{SearchHit, TranscriptSearch};
 use select::Pointer;
-use story::TranscriptBuilder;
+use builder::TranscriptBuilder;
 use time::ArrivalTime;
 
 /// Counting of unseen rows stops here.

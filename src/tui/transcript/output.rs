@@ -7,10 +7,10 @@ use ratatui::text::{Line, Span};
 use super::block::layout_sentence;
 use super::diff;
 use super::markdown::bar_prefixes;
-use super::paper::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
+use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::time;
 use crate::safety::sanitize::{Cleaner, TextSource, clean, is_binary};
-use crate::tui::clean::elide_end;
+use crate::tui::text::elide_end;
 use crate::words::screen;
 
 /// Rows shown of a running command.

@@ -1,9 +1,9 @@
 //! A titled block of lines, such as the answer of `/status`.
 
 use super::block::{layout_labelled, layout_sentence};
-use super::paper::{Break, LayoutContext, Paragraph, StyledRow};
+use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow};
 use crate::protocol::PageRow;
-use crate::tui::clean;
+use crate::tui::text;
 use crate::words::LocalizedText;
 
 /// A label wider than this does not push all other values to the right.
@@ -19,20 +19,20 @@ pub(super) fn layout(title: &LocalizedText, rows: &[PageRow], paper: &LayoutCont
                 if out.len() > 1 {
                     out.push(StyledRow::default());
                 }
-                let text = clean::single_line(&text.text(paper.lang));
+                let text = text::single_line(&text.text(paper.lang));
                 let para = Paragraph::styled(&text, theme.markup.strong);
                 out.extend(para.rows(paper.width, Break::Words));
             }
             PageRow::Line(text) => {
-                let text = clean::sanitize(&text.text(paper.lang));
+                let text = text::sanitize(&text.text(paper.lang));
                 let para = Paragraph::styled(&text, theme.text).with_tabs_expanded();
                 let by = if is_prose(&text) { Break::Words } else { Break::Columns };
                 out.extend(para.rows(paper.width, by));
             }
             PageRow::Pair { label, value } => {
-                let label = clean::single_line(&label.text(paper.lang));
-                let value = clean::sanitize(&value.text(paper.lang));
-                let indent = indent.max(clean::width(&label) + 2);
+                let label = text::single_line(&label.text(paper.lang));
+                let value = text::sanitize(&value.text(paper.lang));
+                let indent = indent.max(text::width(&label) + 2);
                 out.extend(layout_labelled(&label, indent, &value, theme.text, paper));
             }
         }
@@ -47,7 +47,7 @@ fn is_prose(text: &str) -> bool {
 
 fn label_width(row: &PageRow, paper: &LayoutContext<'_>) -> Option<usize> {
     match row {
-        PageRow::Pair { label, .. } => Some(clean::width(&clean::single_line(&label.text(paper.lang))) + 2)
+        PageRow::Pair { label, .. } => Some(text::width(&text::single_line(&label.text(paper.lang))) + 2)
             .filter(|width| *width <= LABEL),
         PageRow::Heading(_) | PageRow::Line(_) => None,
     }

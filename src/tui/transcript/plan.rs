@@ -4,7 +4,7 @@
 use ratatui::style::Modifier;
 
 use super::block::layout_labelled;
-use super::paper::{LayoutContext, StyledRow};
+use super::paragraph::{LayoutContext, StyledRow};
 use crate::protocol::{PlanItem, PlanState};
 use crate::words::{plural, screen};
 

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::block::Block;
-use super::paper::{LayoutContext, StyledRow};
-use super::reading::{Cells, join_rows};
+use super::paragraph::{LayoutContext, StyledRow};
+use super::source_lines::{Cells, join_rows};
 
 /// Rows that are searched per frame.
 const SLICE: usize = 800;

@@ -6,8 +6,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::Transcript;
-use super::reading::{SourceLine, join_rows};
-use super::scroll::{RowPosition, blank_rows_before, gutter};
+use super::source_lines::{SourceLine, join_rows};
+use super::viewport::{RowPosition, blank_rows_before, gutter};
 use crate::tui::Millis;
 
 /// Presses on one cell within this time form a double and a triple click.
@@ -286,7 +286,7 @@ enum CharClass {
 }
 
 fn kind(c: char) -> CharClass {
-    let wide = || crate::tui::clean::width(c.encode_utf8(&mut [0; 4])) > 1;
+    let wide = || crate::tui::text::width(c.encode_utf8(&mut [0; 4])) > 1;
     match c {
         _ if c.is_whitespace() => CharClass::Blank,
         _ if c.is_alphanumeric() && wide() => CharClass::Wide,

@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::block::{Fold, layout_labelled, layout_sentence};
 use super::output::{Excerpt, Tail};
-use super::paper::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
+use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::time;
 use crate::protocol::{Observation, TurnOrigin, Outcome, ParsedOutput, Risk, Tier, StepAction};
-use crate::tui::clean;
-use crate::tui::glyph::{DONE, FAILED, WHEEL};
+use crate::tui::text;
+use crate::tui::symbols::{DONE, FAILED, WHEEL};
 use crate::words::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
 use crate::words::{LocalizedText, Phrase, exec, screen};
 
@@ -181,14 +181,14 @@ impl StepBlock {
         let facts = self.status_spans(paper);
         let taken: usize = facts.iter().map(Span::width).sum();
         let width = paper.prose_width();
-        let command = clean::command_line(&self.work);
+        let command = text::command_line(&self.work);
         let room = width.saturating_sub(taken + 2);
-        let beside = clean::width(&command).min(COMMAND) <= room;
-        let shown = if open && clean::width(&command) > room {
+        let beside = text::width(&command).min(COMMAND) <= room;
+        let shown = if open && text::width(&command) > room {
             Paragraph::styled(&command, paper.theme.text).rows(width, Break::Words)
         } else {
             let room = if beside { room } else { width };
-            vec![Line::styled(clean::elide_middle(&command, room), paper.theme.text).into()]
+            vec![Line::styled(text::elide_middle(&command, room), paper.theme.text).into()]
         };
         let fits = shown.len() == 1 && shown.iter().all(|row| row.width() <= room);
         let mut rows = shown;
@@ -276,7 +276,7 @@ impl StepBlock {
             rows.extend(layout_labelled(label, 12, &text, paper.theme.text, paper));
         };
         if !done.cwd.is_empty() {
-            pair(screen::STEP_FOLDER, clean::single_line(&done.cwd));
+            pair(screen::STEP_FOLDER, text::single_line(&done.cwd));
         }
         for reason in &self.risk.reasons {
             let rule = screen::STEP_RULE

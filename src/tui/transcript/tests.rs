@@ -77,7 +77,7 @@ fn row(buf: &Buffer, y: u16) -> String {
         let symbol = buf.cell((x, y)).map_or("", |cell| cell.symbol());
         if skip == 0 {
             out.push_str(symbol);
-            skip = crate::tui::clean::width(symbol).saturating_sub(1);
+            skip = crate::tui::text::width(symbol).saturating_sub(1);
         } else {
             skip -= 1;
         }

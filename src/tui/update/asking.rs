@@ -3,7 +3,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{act, input_changed, palette_key, writing};
+use super::{act, input_changed, palette_key, input};
 use crate::protocol::{Decision, Op};
 use crate::tui::Millis;
 use crate::tui::event::ScreenEffect;
@@ -11,7 +11,7 @@ use crate::tui::guard::{Focus, KeyKind, Route};
 use crate::tui::keys::{self, KeyAction, EditAction, KeyContext, ScrollAction};
 use crate::tui::modal::ModalAction;
 use crate::tui::state::State;
-use crate::tui::{choosing, submit};
+use crate::tui::{pickers, submit};
 
 /// A second Esc counts within this time.
 const AGAIN: Millis = 1_000;
@@ -119,7 +119,7 @@ fn handle_question_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Scr
             }
             vec![ScreenEffect::Send(op)]
         }
-        ModalAction::Picked(topic, choice) => choosing::apply_choice(state, topic, choice, at),
+        ModalAction::Picked(topic, choice) => pickers::apply_choice(state, topic, choice, at),
         ModalAction::Unhandled if is_text_key(key) => {
             state.guard.record_typing(at);
             state.modals.reset_selection();
@@ -187,7 +187,7 @@ fn handle_list_key(state: &mut State, key: &KeyEvent, at: Millis) -> Option<Vec<
         return Some(effects);
     }
     if state.composer.files.is_open() {
-        writing::files_key(state, action);
+        input::files_key(state, action);
         return Some(Vec::new());
     }
     None

@@ -268,7 +268,7 @@ fn a_long_turn_notifies_only_without_focus() {
     receive(&mut state, started());
     assert_eq!(
         receive(&mut state, ended(60_000)),
-        [ScreenEffect::Notify(crate::tui::ring::NotifyMethod::Bell, "Avocet is done.")]
+        [ScreenEffect::Notify(crate::tui::notify::NotifyMethod::Bell, "Avocet is done.")]
     );
     receive(&mut state, started());
     assert_eq!(receive(&mut state, ended(600)), []);

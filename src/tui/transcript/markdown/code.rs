@@ -4,10 +4,10 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use ratatui::text::{Line, Span};
 
 use super::super::diff::{self, is_diff};
-use super::super::paper::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
+use super::super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::OPTIONS;
-use crate::tui::clean;
-use crate::tui::glyph::{BAR, BAR_ON, BAR_TOP};
+use crate::tui::text;
+use crate::tui::symbols::{BAR, BAR_ON, BAR_TOP};
 
 type Prefix = Vec<Span<'static>>;
 
@@ -37,7 +37,7 @@ pub(in super::super) fn layout(
         let room = width.saturating_sub(2);
         out.push(StyledRow::decoration(Line::from(vec![
             Span::styled(format!("{BAR_TOP} "), theme.border),
-            Span::styled(clean::elide_end(label, room), theme.dim),
+            Span::styled(text::elide_end(label, room), theme.dim),
         ])));
     }
     if code.is_empty() {
@@ -99,7 +99,7 @@ pub(in super::super) fn nested_code_blocks(source: &str) -> Vec<(String, String)
             }
             (Event::Text(text), Some((_, code))) => code.push_str(&text),
             (Event::End(TagEnd::CodeBlock), _) => {
-                found.extend(open.take().map(|(language, code)| (language, clean::sanitize(&code))));
+                found.extend(open.take().map(|(language, code)| (language, text::sanitize(&code))));
             }
             _ => {}
         }

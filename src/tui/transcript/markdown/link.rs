@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::tui::clean;
+use crate::tui::text;
 
 /// The longest address sent to a terminal, in bytes.
 const LONGEST: usize = 2_000;
@@ -74,7 +74,7 @@ pub(super) fn address(target: &str) -> Option<Rc<str>> {
         "file" => matches!(host, "" | "localhost") && rest.len() > host.len(),
         _ => false,
     };
-    let seen = clean::single_line(target) == target && !target.contains(char::is_whitespace);
+    let seen = text::single_line(target) == target && !target.contains(char::is_whitespace);
     (leads && seen && target.len() <= LONGEST).then(|| encoded(target).into())
 }
 

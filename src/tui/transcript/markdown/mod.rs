@@ -5,13 +5,13 @@ use pulldown_cmark::Options;
 
 mod code;
 mod link;
-mod set;
+mod layout;
 mod split;
 mod table;
 
 pub(super) use code::{Code, bar_prefixes, nested_code_blocks, layout as set_code};
 pub(super) use link::Targets;
-pub(super) use set::layout;
+pub(super) use layout::layout;
 pub(super) use split::{Fence, MarkdownBlock, MarkdownBlockKind, split};
 
 /// The features that models use: the common core, tables, task lists, strikethrough.

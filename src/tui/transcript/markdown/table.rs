@@ -4,8 +4,8 @@
 use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
 
-use super::super::paper::{Break, LayoutContext, Paragraph, StyledRow};
-use crate::tui::glyph::{BAR, RULE};
+use super::super::paragraph::{Break, LayoutContext, Paragraph, StyledRow};
+use crate::tui::symbols::{BAR, RULE};
 
 /// Space between two columns.
 const BETWEEN: usize = 3;

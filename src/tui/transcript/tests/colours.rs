@@ -12,7 +12,7 @@ fn style_of(screen: &mut Screen, text: &str) -> Style {
     let found = (0..screen.height).find_map(|y| {
         let row = row(&buf, y);
         let (before, _) = row.split_once(text)?;
-        let x = u16::try_from(crate::tui::clean::width(before)).ok()?;
+        let x = u16::try_from(crate::tui::text::width(before)).ok()?;
         buf.cell((x, y)).map(|cell| cell.style())
     });
     found.unwrap_or_else(|| panic!("no {text}"))

@@ -8,17 +8,17 @@ use ratatui::text::{Line, Span};
 
 use super::ModalAction;
 use super::choice::{self, Severity, QuestionChoice, Choices, ChoicePick};
-use super::command;
+use super::step_details;
 use super::edit::{Editor, EditAssessment};
 use super::rows::LongDiffCache;
-use super::sheet::{self, Foot, DialogPage, DialogFrame, MessageUntil};
+use super::dialog_frame::{self, Foot, DialogPage, DialogFrame, MessageUntil};
 use crate::protocol::{AskId, Change, Decision, Op, Risk, ApprovalScope, StepAction};
 use crate::tui::composer::{Composer, ComposerStyle};
 use crate::tui::guard::FocusNotice;
 use crate::tui::keys::{self, KeyAction, EditAction, KeyContext, ScrollAction};
-use crate::tui::paint::DrawContext;
+use crate::tui::draw::DrawContext;
 use crate::tui::status::KeyHint;
-use crate::tui::{Millis, clean};
+use crate::tui::{Millis, text};
 use crate::words::{Lang, LocalizedText, Phrase, prompt, screen as words};
 
 /// A second press approves what was not all seen, but not while the key is held down.
@@ -419,7 +419,7 @@ impl QuestionState {
             QuestionMode::WritingReason(field) => field.draw(area, buf, &dress),
             QuestionMode::Choosing | QuestionMode::Sent => None,
         };
-        sheet::cursor_in_field(area, caret)
+        dialog_frame::cursor_in_field(area, caret)
     }
 }
 
@@ -484,27 +484,27 @@ impl<'a> Subject<'a> {
     pub fn page(&self, title: Phrase, width: usize, pen: &DrawContext<'_>) -> DialogPage {
         let sure = matches!(self.certainty, Certainty::Proposed | Certainty::Assessed);
         let badge = match self.certainty {
-            Certainty::Proposed | Certainty::Assessed => command::badge(self.risk),
+            Certainty::Proposed | Certainty::Assessed => step_details::badge(self.risk),
             Certainty::Pending => words::EDIT_JUDGING,
             Certainty::Unreadable(_) => words::EDIT_UNREADABLE,
         };
         let title = if self.is_edited() { words::EDIT_TITLE } else { title };
         let must = match self.certainty {
-            Certainty::Unreadable(fault) => clean::wrap(&fault.text(pen.lang), width)
+            Certainty::Unreadable(fault) => text::wrap(&fault.text(pen.lang), width)
                 .into_iter()
                 .map(|row| Line::styled(row, pen.theme.warn))
                 .collect(),
             Certainty::Proposed | Certainty::Assessed | Certainty::Pending => match self.change {
                 Some(change) => {
-                    super::change::rows(self.work.tool(), change, width, pen, self.long_diffs)
+                    super::file_change::rows(self.work.tool(), change, width, pen, self.long_diffs)
                 }
-                None => command::action_rows(self.work, self.risk, width, pen).into(),
+                None => step_details::action_rows(self.work, self.risk, width, pen).into(),
             },
         };
         DialogPage {
             title: title.text(pen.lang).to_owned(),
             badge: badge.text(pen.lang).to_owned(),
-            tone: if sure { command::tone(self.risk, pen) } else { pen.theme.dim },
+            tone: if sure { step_details::tone(self.risk, pen) } else { pen.theme.dim },
             required: must,
             ..DialogPage::default()
         }
@@ -556,7 +556,7 @@ pub fn hint_line(hints: &[KeyHint], width: usize, pen: &DrawContext<'_>) -> Line
     let mut line = Line::default();
     for hint in hints {
         let text = format!(" {}   ", hint.action.text(pen.lang));
-        if line.width() + hint.key.len() + clean::width(text.trim_end()) > width {
+        if line.width() + hint.key.len() + text::width(text.trim_end()) > width {
             break;
         }
         line.spans.push(Span::styled(hint.key, pen.theme.text));

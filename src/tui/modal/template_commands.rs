@@ -6,16 +6,16 @@ use crossterm::event::KeyEvent;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::asking::QuestionState;
+use super::question::QuestionState;
 use super::choice::{Severity, Choices};
-use super::command::{self, StepDetails};
-use super::on_sheet::Dialog;
-use super::sheet::DialogPage;
+use super::step_details::{self, StepDetails};
+use super::dialog::Dialog;
+use super::dialog_frame::DialogPage;
 use crate::protocol::{AskId, Risk, TemplateCommand, StepAction};
 use crate::safety::sanitize::escape;
 use crate::tui::keys::{self, KeyAction, KeyContext};
-use crate::tui::paint::{self, DrawContext};
-use crate::tui::{clean, glyph};
+use crate::tui::draw::{self, DrawContext};
+use crate::tui::{text, symbols};
 use crate::words::{prompt as words, screen};
 
 /// Columns before the line of a piece.
@@ -89,11 +89,11 @@ impl Dialog for TemplateDialog {
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
         let worst =
             self.rows.iter().map(|row| &row.command.risk).max_by_key(|risk| (risk.tier, risk.lifted));
-        let of = clean::elide_middle(&escape(&self.template).text, width / 2);
+        let of = text::elide_middle(&escape(&self.template).text, width / 2);
         let mut page = DialogPage {
             title: words::PIECES_TITLE.with("of", of).text(pen.lang),
-            badge: worst.map_or("", |risk| command::badge(risk).text(pen.lang)).to_owned(),
-            tone: worst.map_or(pen.theme.dim, |risk| command::tone(risk, pen)),
+            badge: worst.map_or("", |risk| step_details::badge(risk).text(pen.lang)).to_owned(),
+            tone: worst.map_or(pen.theme.dim, |risk| step_details::tone(risk, pen)),
             ..DialogPage::default()
         };
         for at in 0..self.rows.len() {
@@ -162,28 +162,28 @@ impl TemplateDialog {
         let Some(TemplateCommandRow { command: piece, marked, .. }) = self.rows.get(at) else { return Vec::new() };
         let here = self.cursor == Some(at);
         let room = width.saturating_sub(COLUMN);
-        let sigil = if here { glyph::CHOSEN } else { glyph::NOT_CHOSEN };
+        let sigil = if here { symbols::CHOSEN } else { symbols::NOT_CHOSEN };
         let mark = if *marked { "[x]" } else { "[ ]" };
         let label = format!("{sigil}{mark} {} {}", at + 1, piece.risk.tier.name());
-        let tone = command::tone(&piece.risk, pen).add_modifier(Modifier::BOLD);
+        let tone = step_details::tone(&piece.risk, pen).add_modifier(Modifier::BOLD);
         let tone = if here { pen.theme.selection.patch(tone) } else { tone };
         let work = StepAction::Shell { line: piece.line.clone() };
         let mut rows =
-            paint::label_lines(&label, tone, COLUMN, command::action_rows(&work, &piece.risk, room, pen));
+            draw::label_lines(&label, tone, COLUMN, step_details::action_rows(&work, &piece.risk, room, pen));
         let indent = || Span::raw(" ".repeat(COLUMN));
         if piece.commands.len() > 1 {
             for simple in &piece.commands {
-                let tone = command::tone(&simple.risk, pen);
-                let text = command::full_rows(&simple.text, pen.theme.dim, room.saturating_sub(4), pen);
+                let tone = step_details::tone(&simple.risk, pen);
+                let text = step_details::full_rows(&simple.text, pen.theme.dim, room.saturating_sub(4), pen);
                 let label = format!("{}{}", " ".repeat(COLUMN), simple.risk.tier.name());
-                rows.extend(paint::label_lines(&label, tone, COLUMN + 4, text));
+                rows.extend(draw::label_lines(&label, tone, COLUMN + 4, text));
             }
         }
         let why = piece.risk.main_reason().filter(|_| piece.risk.tier > crate::protocol::Tier::L0);
         let why = why.map(|why| why.text(pen.lang)).into_iter();
         let grave = piece.is_high_risk().then(|| words::PIECE_GRAVE.text(pen.lang).to_owned());
         for text in why.chain(grave) {
-            for row in clean::wrap(&text, room) {
+            for row in text::wrap(&text, room) {
                 rows.push(Line::from(vec![indent(), Span::styled(row, pen.theme.dim)]));
             }
         }

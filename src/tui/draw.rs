@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget as _};
 
 use super::theme::Theme;
-use super::{Millis, clean, glyph};
+use super::{Millis, text, symbols};
 use crate::words::Lang;
 
 /// What every area needs for drawing.
@@ -62,7 +62,7 @@ pub fn label_lines(
     text.into_iter()
         .map(|line| {
             let label = first.take().unwrap_or_default();
-            let pad = column.saturating_sub(clean::width(label));
+            let pad = column.saturating_sub(text::width(label));
             let mut spans =
                 vec![Span::styled(label.to_owned(), label_style), Span::raw(" ".repeat(pad))];
             spans.extend(line.spans.into_iter().map(|span| span.patch_style(line.style)));
@@ -82,12 +82,12 @@ pub struct HorizontalRule<'a> {
 
 impl<'a> HorizontalRule<'a> {
     pub fn new(style: Style) -> HorizontalRule<'a> {
-        HorizontalRule { style, stroke: glyph::RULE, left: Vec::new(), right: Vec::new() }
+        HorizontalRule { style, stroke: symbols::RULE, left: Vec::new(), right: Vec::new() }
     }
 
     #[must_use]
     pub fn heavy(mut self) -> HorizontalRule<'a> {
-        self.stroke = glyph::HEAVY;
+        self.stroke = symbols::HEAVY;
         self
     }
 

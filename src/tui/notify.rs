@@ -1,7 +1,7 @@
 //! Notifies a user who is looking elsewhere: by a notification of the terminal, by its bell, or not
 //! at all.
 
-use super::clean;
+use super::text;
 use super::event::ScreenEffect;
 use super::state::{WindowFocus, State};
 use crate::words::{Phrase, screen as words};
@@ -41,7 +41,7 @@ impl NotifyMethod {
 
     /// The sequence to write to the terminal.
     pub fn sequence(self, text: &str) -> String {
-        let text = clean::single_line(text).replace(char::is_control, " ");
+        let text = text::single_line(text).replace(char::is_control, " ");
         match self {
             NotifyMethod::Off => String::new(),
             NotifyMethod::Bell => "\x07".to_owned(),

@@ -8,9 +8,9 @@ use ratatui::text::{Line, Span};
 use super::Transcript;
 use super::search::{SearchStatus, TranscriptSearch, Stage};
 use super::time::group_digits;
-use crate::tui::clean;
+use crate::tui::text;
 use crate::tui::keys::{self, KeyAction, KeyContext};
-use crate::tui::paint::{self, DrawContext};
+use crate::tui::draw::{self, DrawContext};
 use crate::words::{LocalizedText, screen};
 
 impl Transcript {
@@ -94,16 +94,16 @@ impl Transcript {
             false => pen.theme.dim,
         };
         let width = usize::from(area.width);
-        let from = width.saturating_sub(clean::width(&count) + 2);
-        let start = clean::width(label) + 2;
+        let from = width.saturating_sub(text::width(&count) + 2);
+        let start = text::width(label) + 2;
         let words = tail(found.query, from.saturating_sub(start + 2));
-        let caret = start + clean::width(words);
+        let caret = start + text::width(words);
         let line = Line::from(vec![
             Span::styled(label, pen.theme.accent),
             Span::styled(words.to_owned(), pen.theme.text),
         ]);
-        paint::line(area, buf, 2, from.saturating_sub(1), &line);
-        paint::line(area, buf, from, width, &Line::styled(count, style));
+        draw::line(area, buf, 2, from.saturating_sub(1), &line);
+        draw::line(area, buf, from, width, &Line::styled(count, style));
         let typing = found.stage == Stage::Typing;
         typing.then(|| Position { x: area.x + caret as u16, y: area.y })
     }
@@ -137,7 +137,7 @@ fn without_last_char(words: &str) -> String {
 
 /// The end of the words, as much as fits.
 fn tail(words: &str, room: usize) -> &str {
-    let fits = |at: &usize| words.get(*at..).is_some_and(|rest| clean::width(rest) <= room);
+    let fits = |at: &usize| words.get(*at..).is_some_and(|rest| text::width(rest) <= room);
     let at = words.char_indices().map(|(at, _)| at).find(fits).unwrap_or(words.len());
     words.get(at..).unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 use ratatui::style::{Color, Modifier, Style};
 use toml_edit::{Document, Item, TableLike};
 
-use super::paint::{SIXTEEN, parse_hex, to_terminal_color};
+use super::downsample::{SIXTEEN, parse_hex, to_terminal_color};
 use super::{DiffColors, Depth, Markup, Syntax, Theme};
 use crate::words::{LocalizedText, screen};
 

@@ -5,8 +5,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::clean;
-use super::paint::{self, DrawContext};
+use super::text;
+use super::draw::{self, DrawContext};
 
 /// One per digit.
 const MOST: usize = 9;
@@ -23,7 +23,7 @@ pub struct Suggestions {
 impl Suggestions {
     /// New suggestions: cleaned, one line each.
     pub fn set<T: AsRef<str>>(&mut self, texts: &[T]) {
-        self.texts = texts.iter().take(MOST).map(|text| clean::single_line(text.as_ref())).collect();
+        self.texts = texts.iter().take(MOST).map(|text| text::single_line(text.as_ref())).collect();
         self.texts.retain(|text| !text.trim().is_empty());
         self.last_inserted = None;
     }
@@ -63,7 +63,7 @@ impl Suggestions {
                 line.spans.push(Span::styled(text, style));
                 line.spans.push(Span::raw(" ".repeat(GAP)));
             }
-            paint::line(Rect { y, height: 1, ..area }, buf, 0, area.width.into(), &line);
+            draw::line(Rect { y, height: 1, ..area }, buf, 0, area.width.into(), &line);
         }
     }
 
@@ -73,8 +73,8 @@ impl Suggestions {
         let mut rows: Vec<Vec<(usize, String)>> = Vec::new();
         let mut used = room;
         for (at, text) in self.texts.iter().enumerate() {
-            let text = clean::elide_end(text, room.saturating_sub(2).min(48));
-            let wide = clean::width(&text) + 2;
+            let text = text::elide_end(text, room.saturating_sub(2).min(48));
+            let wide = text::width(&text) + 2;
             if used + GAP + wide > room {
                 if rows.len() == usize::from(ROWS) {
                     break;

@@ -1,8 +1,8 @@
 //! The whole conversation as text, for the terminal's own scrollback.
 
 use super::Transcript;
-use super::reading::join_rows;
-use super::scroll::{LayoutSetting, blank_rows_before};
+use super::source_lines::join_rows;
+use super::viewport::{LayoutSetting, blank_rows_before};
 use crate::tui::theme::Theme;
 use crate::words::screen as words;
 

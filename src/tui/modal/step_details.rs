@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::protocol::{Effect, Reason, Risk, Tier, StepAction};
 use crate::safety::argv;
 use crate::safety::sanitize::escape;
-use crate::tui::paint::DrawContext;
-use crate::tui::{clean, paint};
+use crate::tui::draw::DrawContext;
+use crate::tui::{text, draw};
 use crate::words::safety::{ELEVATES, ELEVATES_ASKED};
 use crate::words::{LocalizedText, Phrase, screen as words};
 
@@ -50,7 +50,7 @@ fn exec(
             token(arg, pointed.map_or(pen.theme.text, |tier| pointed_style(tier, pen)))
         }))
         .collect();
-    let total: usize = tokens.iter().map(|token| clean::width(&token.text) + 1).sum();
+    let total: usize = tokens.iter().map(|token| text::width(&token.text) + 1).sum();
     let broken = tokens.iter().any(|token| token.breaks().count() >= BROKEN);
     if total <= width + 1 && !broken {
         let mut line = Line::default();
@@ -106,7 +106,7 @@ fn tool(name: &str, input: &Value, width: usize, pen: &DrawContext<'_>) -> Vec<L
         rows.extend(escaped_text(&input.to_string(), pen.theme.text).rows(width, pen));
         return rows;
     };
-    let column = fields.keys().map(|key| clean::width(key) + 2).max().unwrap_or(0).min(width / 3);
+    let column = fields.keys().map(|key| text::width(key) + 2).max().unwrap_or(0).min(width / 3);
     for (key, value) in fields {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let lines: Vec<_> = text
@@ -116,14 +116,14 @@ fn tool(name: &str, input: &Value, width: usize, pen: &DrawContext<'_>) -> Vec<L
             })
             .collect();
         let key = escaped_text(key, pen.theme.dim);
-        match clean::width(&key.text) + 2 > column {
+        match text::width(&key.text) + 2 > column {
             true => {
                 rows.extend(key.rows(width.saturating_sub(2), pen).into_iter().map(indented));
-                rows.extend(paint::label_lines("", pen.theme.dim, column + 2, lines));
+                rows.extend(draw::label_lines("", pen.theme.dim, column + 2, lines));
             }
             false => {
                 let label = format!("  {}", key.text);
-                rows.extend(paint::label_lines(&label, pen.theme.dim, column + 2, lines));
+                rows.extend(draw::label_lines(&label, pen.theme.dim, column + 2, lines));
             }
         }
     }
@@ -158,7 +158,7 @@ impl StepDetails {
             words::ASK_MODEL_SAYS,
             words::ASK_EXPECTED,
         ];
-        let widest = labels.iter().map(|label| clean::width(label.text(pen.lang))).max();
+        let widest = labels.iter().map(|label| text::width(label.text(pen.lang))).max();
         let column = (widest.unwrap_or(0) + 2).min(width / 2);
         StepDetails { column, width: width.saturating_sub(column), rows: Vec::new() }
     }
@@ -180,9 +180,9 @@ impl StepDetails {
     /// Sentences that continue the fact above.
     pub fn push_continuation(&mut self, says: &[LocalizedText], pen: &DrawContext<'_>) {
         for say in says {
-            let rows = clean::wrap(&say.text(pen.lang), self.width);
+            let rows = text::wrap(&say.text(pen.lang), self.width);
             let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.dim)).collect();
-            self.rows.extend(paint::label_lines("", Style::default(), self.column, rows));
+            self.rows.extend(draw::label_lines("", Style::default(), self.column, rows));
         }
     }
 
@@ -191,11 +191,11 @@ impl StepDetails {
         if text.trim().is_empty() {
             return;
         }
-        let mut rows = clean::wrap(text.trim(), self.width);
+        let mut rows = text::wrap(text.trim(), self.width);
         if rows.len() > 4 {
             rows.truncate(4);
             if let Some(last) = rows.last_mut() {
-                *last = clean::elide_end(&format!("{last} ..."), self.width);
+                *last = text::elide_end(&format!("{last} ..."), self.width);
             }
         }
         let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect();
@@ -206,7 +206,7 @@ impl StepDetails {
         let comma = words::ASK_COMMA.text(pen.lang);
         let named: Vec<_> = effects.iter().map(|effect| effect_phrase(*effect).text(pen.lang)).collect();
         if !named.is_empty() {
-            let rows = clean::wrap(&named.join(comma), self.width);
+            let rows = text::wrap(&named.join(comma), self.width);
             let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect();
             self.push_labelled(words::ASK_EFFECTS, rows, pen);
         }
@@ -224,10 +224,10 @@ impl StepDetails {
         let style = pen.theme.tier(reason.tier);
         let mut rows: Vec<Line<'static>> = match argument_of(work, reason) {
             Some(arg) => {
-                let arg = clean::elide_middle(&argv::quote(arg).text, self.width / 3);
+                let arg = text::elide_middle(&argv::quote(arg).text, self.width / 3);
                 let text = format!("{arg}  {say}");
                 let mut rows: Vec<_> =
-                    clean::wrap(&text, self.width).into_iter().map(Line::from).collect();
+                    text::wrap(&text, self.width).into_iter().map(Line::from).collect();
                 if let Some(first) = rows.first_mut()
                     && let Some(rest) = first.to_string().strip_prefix(&arg)
                 {
@@ -238,11 +238,11 @@ impl StepDetails {
                 }
                 rows
             }
-            None => clean::wrap(&say, self.width).into_iter().map(Line::from).collect(),
+            None => text::wrap(&say, self.width).into_iter().map(Line::from).collect(),
         };
-        let rule = format!("  {}", clean::single_line(&reason.rule));
+        let rule = format!("  {}", text::single_line(&reason.rule));
         match rows.last_mut() {
-            Some(last) if last.width() + clean::width(&rule) <= self.width => {
+            Some(last) if last.width() + text::width(&rule) <= self.width => {
                 last.spans.push(Span::styled(rule, pen.theme.dim));
             }
             _ => rows.push(Line::styled(rule, pen.theme.dim)),
@@ -251,8 +251,8 @@ impl StepDetails {
     }
 
     fn push_labelled(&mut self, label: Phrase, rows: Vec<Line<'static>>, pen: &DrawContext<'_>) {
-        let label = clean::elide_end(label.text(pen.lang), self.column.saturating_sub(1));
-        self.rows.extend(paint::label_lines(&label, pen.theme.dim, self.column, rows));
+        let label = text::elide_end(label.text(pen.lang), self.column.saturating_sub(1));
+        self.rows.extend(draw::label_lines(&label, pen.theme.dim, self.column, rows));
     }
 }
 
@@ -301,14 +301,14 @@ impl StyledText {
     fn rows(self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let width = width.max(1);
         let breaks = self.breaks().count();
-        let parts = match breaks >= BROKEN || breaks > 0 && clean::width(&self.text) > width {
+        let parts = match breaks >= BROKEN || breaks > 0 && text::width(&self.text) > width {
             true => self.lines(),
             false => std::iter::once(0..self.text.len()).collect(),
         };
         let row = |part: &Range<usize>| {
             let text = self.text.get(part.clone()).unwrap_or_default();
             let start = part.start;
-            clean::cut_ranges(text, width).into_iter().map(move |row| row.start + start..row.end + start)
+            text::cut_ranges(text, width).into_iter().map(move |row| row.start + start..row.end + start)
         };
         parts.iter().flat_map(row).map(|row| Line::from(self.spans(row, pen))).collect()
     }

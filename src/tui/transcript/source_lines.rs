@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::paper::StyledRow;
-use crate::tui::clean;
+use super::paragraph::StyledRow;
+use crate::tui::text;
 
 /// One line of the source, as far as it is shown.
 #[derive(Debug, Default)]
@@ -80,7 +80,7 @@ impl SourceLine {
         let end = bytes.end.min(piece.range.end);
         let column = |at: usize| {
             let before = self.text.get(piece.range.start..at).unwrap_or_default();
-            piece.prefix_columns + clean::width(before)
+            piece.prefix_columns + text::width(before)
         };
         (start < end).then(|| Cells { row: piece.row, columns: column(start)..column(end) })
     }
@@ -119,7 +119,7 @@ impl SourceLine {
 fn clusters_before(text: &str, columns: usize) -> &str {
     let mut used = 0;
     let fits = |cluster: &&str| {
-        used += clean::width(cluster);
+        used += text::width(cluster);
         used <= columns
     };
     let len: usize = text.graphemes(true).take_while(fits).map(str::len).sum();
@@ -132,7 +132,7 @@ fn until(text: &str, column: Option<usize>) -> &str {
     let mut used = 0;
     let starts = |cluster: &&str| {
         let start = used;
-        used += clean::width(cluster);
+        used += text::width(cluster);
         start <= column
     };
     let len: usize = text.graphemes(true).take_while(starts).map(str::len).sum();
@@ -147,7 +147,7 @@ fn clusters_after(text: &str, columns: usize) -> &str {
 mod tests {
     use ratatui::style::Style;
 
-    use super::super::paper::{Break, Paragraph, with_prefix};
+    use super::super::paragraph::{Break, Paragraph, with_prefix};
     use super::*;
 
     fn rows(text: &str, width: usize, how: Break) -> Vec<StyledRow> {

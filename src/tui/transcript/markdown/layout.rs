@@ -4,12 +4,12 @@ use pulldown_cmark::{BrokenLink, CodeBlockKind, CowStr, Event, HeadingLevel, Par
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::super::paper::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
+use super::super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::link::{self, Targets};
 use super::table::Table;
 use super::{Code, OPTIONS};
-use crate::tui::clean;
-use crate::tui::glyph::{BAR, RULE};
+use crate::tui::text;
+use crate::tui::symbols::{BAR, RULE};
 use crate::words::screen;
 
 /// Nested lists and quotes are indented up to this depth.
@@ -155,7 +155,7 @@ impl MarkdownLayout<'_> {
             Tag::Strikethrough => self.push_style(markup.struck),
             Tag::Link { dest_url, .. } => {
                 self.resolve_soft_break("");
-                self.targets.push((clean::single_line(&dest_url), self.para.text().len()));
+                self.targets.push((text::single_line(&dest_url), self.para.text().len()));
                 self.push_style(markup.link);
             }
             Tag::Image { dest_url, .. } => self.image(&dest_url),
@@ -243,7 +243,7 @@ impl MarkdownLayout<'_> {
         }
         self.join = Join::None;
         let wide =
-            |c: Option<char>| c.is_some_and(|c| clean::width(c.encode_utf8(&mut [0; 4])) > 1);
+            |c: Option<char>| c.is_some_and(|c| text::width(c.encode_utf8(&mut [0; 4])) > 1);
         let both = wide(self.para.text().chars().last()) && wide(next.chars().next());
         if !both && !self.para.is_empty() {
             self.para.push(" ", self.style());
@@ -329,7 +329,7 @@ impl MarkdownLayout<'_> {
         self.resolve_soft_break("");
         self.para.push(self.paper.phrase(screen::IMAGE), theme.dim);
         // The text of an image is never its target: both are shown.
-        self.targets.push((clean::single_line(dest), usize::MAX));
+        self.targets.push((text::single_line(dest), usize::MAX));
         self.push_style(theme.markup.link);
     }
 
@@ -372,7 +372,7 @@ impl MarkdownLayout<'_> {
 
     fn code_block(&mut self) {
         if let BlockContent::Code { label, code } = std::mem::replace(&mut self.content, BlockContent::Text) {
-            let code = clean::sanitize(&code);
+            let code = text::sanitize(&code);
             let code = Code { code: &code, before: "", label: Some(&label), nth: self.codes };
             self.codes += 1;
             self.push_block(|paper, width| super::set_code(&code, &label, paper, width));

@@ -6,9 +6,9 @@ use ratatui::text::{Line, Span};
 
 use super::rows::{LongDiffCache, Rows};
 use crate::protocol::Change;
-use crate::tui::paint::DrawContext;
+use crate::tui::draw::DrawContext;
 use crate::tui::transcript::LongDiff;
-use crate::tui::{clean, transcript};
+use crate::tui::{text, transcript};
 use crate::words::screen as words;
 
 /// Rows of a diff that must be seen before it can be approved. The rest of a longer diff can be
@@ -21,7 +21,7 @@ const LONG: usize = 64 * 1024;
 /// The head of the diff, and its rows.
 pub fn rows(tool: &str, change: &Change, width: usize, pen: &DrawContext<'_>, longs: &LongDiffCache) -> Rows {
     let name = change.diff.lines().next().and_then(|line| line.strip_prefix("--- "));
-    let name = clean::single_line(name.unwrap_or(&change.path));
+    let name = text::single_line(name.unwrap_or(&change.path));
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);
     let kind = match (&change.before, &change.after) {
         (None, _) => words::CHANGE_NEW.text(pen.lang),
@@ -36,9 +36,9 @@ pub fn rows(tool: &str, change: &Change, width: usize, pen: &DrawContext<'_>, lo
         counts.push(Span::styled(format!("  {kind}"), pen.theme.dim));
     }
     let taken: usize = counts.iter().map(Span::width).sum();
-    let tool = clean::single_line(tool);
-    let room = width.saturating_sub(taken + clean::width(&tool) + 1);
-    let rows = match clean::width(&name) <= room {
+    let tool = text::single_line(tool);
+    let room = width.saturating_sub(taken + text::width(&tool) + 1);
+    let rows = match text::width(&name) <= room {
         true => {
             let mut head = vec![Span::styled(tool, pen.theme.dim), Span::raw(" ")];
             head.push(Span::styled(name, bold));
@@ -49,7 +49,7 @@ pub fn rows(tool: &str, change: &Change, width: usize, pen: &DrawContext<'_>, lo
             let mut head = vec![Span::styled(tool, pen.theme.dim)];
             head.extend(counts);
             let mut rows = vec![Line::from(head)];
-            rows.extend(super::command::full_rows(&name, bold, width, pen));
+            rows.extend(super::step_details::full_rows(&name, bold, width, pen));
             rows
         }
     };

@@ -8,14 +8,14 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::ModalAction;
-use super::asking::{self, Field};
-use super::sheet::{self, Foot, DialogPage, DialogFrame};
+use super::question::{self, Field};
+use super::dialog_frame::{self, Foot, DialogPage, DialogFrame};
 use crate::protocol::{AskId, Decision, Op};
-use crate::tui::clean;
+use crate::tui::text;
 use crate::tui::composer::{Composer, ComposerStyle};
 use crate::tui::guard::FocusNotice;
 use crate::tui::keys::{self, KeyAction, KeyContext, ScrollAction};
-use crate::tui::paint::{self, DrawContext};
+use crate::tui::draw::{self, DrawContext};
 use crate::tui::status::KeyHint;
 use crate::words::{Lang, Phrase, screen as words};
 
@@ -94,7 +94,7 @@ impl ModelQuestionDialog {
         match &mut self.mode {
             ModelQuestionMode::Sent => ModalAction::Unhandled,
             ModelQuestionMode::Choosing => self.choose(key),
-            ModelQuestionMode::Writing(field) => match asking::handle_field_key(field, key, lang) {
+            ModelQuestionMode::Writing(field) => match question::handle_field_key(field, key, lang) {
                 Field::Changed => ModalAction::Stay,
                 Field::Unhandled => ModalAction::Unhandled,
                 Field::Cancelled if self.choices.is_empty() => self.activate_row(ModelQuestionRow::NoAnswer),
@@ -171,7 +171,7 @@ impl ModelQuestionDialog {
 
     fn page(&mut self, screen: u16, pen: &DrawContext<'_>) -> DialogPage {
         let width = DialogPage::body_width(screen);
-        let rows = clean::wrap(&self.text, width.min(MEASURE));
+        let rows = text::wrap(&self.text, width.min(MEASURE));
         let mut page = DialogPage {
             title: words::CHOICE_TITLE.text(pen.lang).to_owned(),
             tone: pen.theme.accent,
@@ -200,9 +200,9 @@ impl ModelQuestionDialog {
             page.hint = Line::styled(words::QUESTION_SENT.text(pen.lang), pen.theme.dim);
             return page;
         }
-        let say = asking::listening_text(self.listening);
+        let say = question::listening_text(self.listening);
         page.message = say.map(|say| Line::styled(say.text(pen.lang), pen.theme.warn));
-        page.hint = asking::with_draft(hints, self.listening, width, pen);
+        page.hint = question::with_draft(hints, self.listening, width, pen);
         page
     }
 
@@ -213,7 +213,7 @@ impl ModelQuestionDialog {
     }
 
     fn cell(&self, at: usize, row: ModelQuestionRow, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-        let here = asking::listening_text(self.listening).is_none();
+        let here = question::listening_text(self.listening).is_none();
         let chosen = at == self.chosen && here;
         let (sigil, style) =
             if chosen { ("› ", pen.theme.selection) } else { ("  ", pen.theme.text) };
@@ -224,9 +224,9 @@ impl ModelQuestionDialog {
             ModelQuestionRow::OwnAnswer => word(words::CHOICE_OWN),
             ModelQuestionRow::NoAnswer => word(words::CHOICE_NOTHING),
         };
-        let rows = clean::wrap(&text, width.saturating_sub(5).max(1));
+        let rows = text::wrap(&text, width.saturating_sub(5).max(1));
         let rows = rows.into_iter().map(|row| Line::styled(format!(" {row} "), style)).collect();
-        let mut lines = paint::label_lines(&format!("  {} ", letter(row)), letter_style, 4, rows);
+        let mut lines = draw::label_lines(&format!("  {} ", letter(row)), letter_style, 4, rows);
         if let Some(first) = lines.first_mut().and_then(|line| line.spans.first_mut()) {
             *first = Span::styled(first.content.trim_start().to_owned(), letter_style);
         }
@@ -237,7 +237,7 @@ impl ModelQuestionDialog {
     }
 
     pub fn height(&mut self, screen: Rect, pen: &DrawContext<'_>) -> u16 {
-        sheet::height(screen, &self.page(screen.width, pen))
+        dialog_frame::height(screen, &self.page(screen.width, pen))
     }
 
     pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
@@ -248,7 +248,7 @@ impl ModelQuestionDialog {
             ModelQuestionMode::Writing(field) => field.draw(area, buf, &dress),
             ModelQuestionMode::Choosing | ModelQuestionMode::Sent => None,
         };
-        sheet::cursor_in_field(area, caret)
+        dialog_frame::cursor_in_field(area, caret)
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::block::{Block, BlockBody, GUTTER, Height};
 use super::highlight::{HighlightedCode, HighlightCache};
-use super::paper::{LayoutContext, StyledRow};
+use super::paragraph::{LayoutContext, StyledRow};
 use crate::tui::Millis;
 use crate::tui::theme::Theme;
 use crate::words::Lang;

@@ -13,9 +13,9 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::protocol::StepAction;
 use crate::safety::sanitize::{TextSource, clean, escape};
 
-mod rows;
+mod wrap;
 
-pub use rows::{cut_ranges, wrap_ranges};
+pub use wrap::{cut_ranges, wrap_ranges};
 
 /// Columns between two tab stops.
 pub(super) const TAB: usize = 4;

@@ -10,9 +10,9 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::rows::Rows;
-use crate::tui::clean;
+use crate::tui::text;
 use crate::tui::keys::ScrollAction;
-use crate::tui::paint::{self, DrawContext, HorizontalRule};
+use crate::tui::draw::{self, DrawContext, HorizontalRule};
 use crate::words::screen as words;
 
 /// Below this width no question can be shown so that it can be reviewed.
@@ -174,11 +174,11 @@ impl DialogFrame {
         pen: &DrawContext<'_>,
     ) -> Option<Rect> {
         let area = docked(screen, page);
-        paint::clear(area, buf, pen.theme);
+        draw::clear(area, buf, pen.theme);
         if is_too_small(screen) {
             self.reset();
             let calm = Line::styled(words::QUESTION_TOO_SMALL.text(pen.lang), pen.theme.warn);
-            paint::lines(area, buf, &[calm]);
+            draw::lines(area, buf, &[calm]);
             return None;
         }
         page.head(area, buf, pen);
@@ -194,7 +194,7 @@ impl DialogFrame {
         let above_hint = Rect { height: area.height.saturating_sub(1), ..area };
         let foot = Rect { y: below, height: plan.foot, ..inner }.intersection(above_hint);
         let hint = Rect { y: area.bottom().saturating_sub(1), height: 1, ..inner };
-        paint::lines(hint, buf, std::slice::from_ref(&self.hint(page, pen)));
+        draw::lines(hint, buf, std::slice::from_ref(&self.hint(page, pen)));
         page.foot(foot, buf, &plan, pen)
     }
 
@@ -212,7 +212,7 @@ impl DialogFrame {
         if self.offset <= self.seen_rows {
             self.seen_rows = self.seen_rows.max(self.offset + shown.len());
         }
-        paint::lines(area, buf, &shown);
+        draw::lines(area, buf, &shown);
     }
 
     /// If a part is hidden, the hint says so first, and why that matters now.
@@ -275,10 +275,10 @@ fn docked(screen: Rect, page: &DialogPage) -> Rect {
 fn append_key_hints(said: Span<'static>, keys: &Line<'static>, room: usize) -> Line<'static> {
     let mut line = Line::from(vec![said]);
     for hint in keys.spans.chunks(2) {
-        let wide: usize = hint.iter().map(|span| clean::width(&span.content)).sum();
+        let wide: usize = hint.iter().map(|span| text::width(&span.content)).sum();
         let blanks = hint
             .last()
-            .map_or(0, |span| clean::width(&span.content) - clean::width(span.content.trim_end()));
+            .map_or(0, |span| text::width(&span.content) - text::width(span.content.trim_end()));
         let gap = if line.spans.len() == 1 { 3 } else { 0 };
         if line.width() + gap + wide - blanks > room {
             break;
@@ -337,7 +337,7 @@ impl DialogPage {
         let bold = self.tone.add_modifier(Modifier::BOLD);
         let mut rule = HorizontalRule::new(self.tone).heavy().left(Span::styled(self.title.as_str(), bold));
         let wide =
-            clean::width(&self.title) + clean::width(&self.count) + clean::width(&self.badge);
+            text::width(&self.title) + text::width(&self.count) + text::width(&self.badge);
         if !self.count.is_empty() && wide + 9 <= usize::from(area.width) {
             rule = rule.left(Span::styled(self.count.as_str(), pen.theme.dim));
         }
@@ -352,11 +352,11 @@ impl DialogPage {
             Foot::Choices { grid, flow } => {
                 // The mark of the selected choice is in the margin.
                 let area = Rect { x: area.x - MARGIN, width: area.width + MARGIN, ..area };
-                paint::lines(area, buf, if plan.spread { grid } else { flow });
+                draw::lines(area, buf, if plan.spread { grid } else { flow });
                 None
             }
             Foot::Field { label, .. } => {
-                paint::lines(area, buf, &[Line::styled(label.clone(), pen.theme.dim)]);
+                draw::lines(area, buf, &[Line::styled(label.clone(), pen.theme.dim)]);
                 let height = area.height.saturating_sub(1);
                 Some(Rect { y: area.y + 1, height, ..area })
             }

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::highlight::{HighlightedCode, HighlightCache};
-use crate::tui::clean;
+use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::words::{Lang, LocalizedText, Phrase};
 
@@ -47,7 +47,7 @@ impl LayoutContext<'_> {
 
     /// A sentence with its values made safe to print.
     pub fn localize(&self, say: &LocalizedText) -> String {
-        clean::sanitize(&say.text(self.lang))
+        text::sanitize(&say.text(self.lang))
     }
 }
 
@@ -77,7 +77,7 @@ impl Paragraph {
 
     /// Adds text after cleaning it: a parser can turn harmless text into text that is not.
     pub fn push(&mut self, text: &str, style: Style) {
-        self.text.push_str(&clean::sanitize(text));
+        self.text.push_str(&text::sanitize(text));
         match self.runs.last_mut() {
             Some((end, last)) if *last == style => *end = self.text.len(),
             _ => self.runs.push((self.text.len(), style)),
@@ -112,12 +112,12 @@ impl Paragraph {
 
     /// Columns of its widest line when nothing is broken.
     pub fn widest(&self) -> usize {
-        self.text.split('\n').map(clean::width).max().unwrap_or_default()
+        self.text.split('\n').map(text::width).max().unwrap_or_default()
     }
 
     /// Columns of its widest word.
     pub fn widest_word(&self) -> usize {
-        self.text.split_whitespace().map(clean::width).max().unwrap_or_default()
+        self.text.split_whitespace().map(text::width).max().unwrap_or_default()
     }
 
     pub fn rows(&self, width: usize, how: Break) -> Vec<StyledRow> {
@@ -126,8 +126,8 @@ impl Paragraph {
         for line in self.text.split('\n') {
             // Tabs are already spaces, see `expanded`: offsets refer to that text.
             let rows = match how {
-                Break::Words => clean::wrap_ranges(line, width),
-                Break::Columns => clean::cut_ranges(line, width),
+                Break::Words => text::wrap_ranges(line, width),
+                Break::Columns => text::cut_ranges(line, width),
             };
             let mut before = None;
             for row in rows {
@@ -153,7 +153,7 @@ impl Paragraph {
         for (end, style) in self.runs {
             for (at, c) in self.text.get(start..end).unwrap_or_default().char_indices() {
                 out.move_offsets(start + at);
-                let spaces = if c == '\t' { clean::TAB - column % clean::TAB } else { 0 };
+                let spaces = if c == '\t' { text::TAB - column % text::TAB } else { 0 };
                 out.text.extend(std::iter::repeat_n(' ', spaces));
                 if c != '\t' {
                     out.text.push(c);
@@ -187,7 +187,7 @@ impl Paragraph {
     fn links_in(&self, from: usize, to: usize) -> Vec<LinkColumns> {
         let column = |at: usize| {
             let before = self.text.get(from..at).unwrap_or_default();
-            u16::try_from(clean::width(before)).unwrap_or(u16::MAX)
+            u16::try_from(text::width(before)).unwrap_or(u16::MAX)
         };
         let inside = |(range, address): &(Range<usize>, Rc<str>)| {
             let (start, end) = (range.start.max(from), range.end.min(to));

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::paint::{self, DrawContext};
-use super::{clean, status};
+use super::draw::{self, DrawContext};
+use super::{text, status};
 use crate::protocol::SessionInfo;
 use crate::words::{Lang, Phrase, library, screen as words};
 
@@ -23,7 +23,7 @@ pub fn draw(area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, facts: &Session
     let width = usize::from(area.width).saturating_sub(4);
     let mut lines = lines(pen, facts, width);
     if offers {
-        let offer = clean::wrap(library::EXAMPLES_OFFERED.text(pen.lang), width);
+        let offer = text::wrap(library::EXAMPLES_OFFERED.text(pen.lang), width);
         lines.push(Line::default());
         lines.extend(offer.into_iter().map(|line| Line::styled(line, pen.theme.dim)));
     }
@@ -38,7 +38,7 @@ pub fn draw(area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, facts: &Session
         width: u16::try_from(width).unwrap_or(0),
         height: area.height.saturating_sub(u16::try_from(above).unwrap_or(0)),
     };
-    paint::lines(inner, buf, &lines);
+    draw::lines(inner, buf, &lines);
 }
 
 fn lines(pen: &DrawContext<'_>, facts: &SessionInfo, width: usize) -> Vec<Line<'static>> {
@@ -47,28 +47,28 @@ fn lines(pen: &DrawContext<'_>, facts: &SessionInfo, width: usize) -> Vec<Line<'
         Span::styled("Avocet", theme.accent.add_modifier(Modifier::BOLD)),
         Span::styled(concat!("  ", env!("CARGO_PKG_VERSION")), theme.dim),
     ])];
-    let about = clean::wrap(words::START_ABOUT.text(pen.lang), width);
+    let about = text::wrap(words::START_ABOUT.text(pen.lang), width);
     lines.extend(about.into_iter().map(|line| Line::styled(line, theme.text)));
     lines.push(Line::default());
     let mut place =
-        vec![Span::styled(clean::elide_middle(&facts.cwd, width.saturating_sub(12)), theme.text)];
+        vec![Span::styled(text::elide_middle(&facts.cwd, width.saturating_sub(12)), theme.text)];
     if let Some(branch) = &facts.branch {
-        place.push(Span::styled(format!("   {}", clean::elide_middle(branch, 24)), theme.accent));
+        place.push(Span::styled(format!("   {}", text::elide_middle(branch, 24)), theme.accent));
     }
     let labels = [words::START_FOLDER, words::START_MODEL, words::START_KEYS]
         .map(|label| label.text(pen.lang));
-    let column = labels.iter().map(|label| clean::width(label)).max().unwrap_or(0) + 3;
+    let column = labels.iter().map(|label| text::width(label)).max().unwrap_or(0) + 3;
     let [folder, model, keys] = labels;
-    lines.extend(paint::label_lines(folder, theme.dim, column, vec![Line::from(place)]));
-    lines.extend(paint::label_lines(
+    lines.extend(draw::label_lines(folder, theme.dim, column, vec![Line::from(place)]));
+    lines.extend(draw::label_lines(
         model,
         theme.dim,
         column,
         answers(pen, facts, width.saturating_sub(column)),
     ));
-    let are = clean::wrap(words::START_KEYS_ARE.text(pen.lang), width.saturating_sub(column));
+    let are = text::wrap(words::START_KEYS_ARE.text(pen.lang), width.saturating_sub(column));
     let are = are.into_iter().map(|line| Line::styled(line, theme.text)).collect();
-    lines.extend(paint::label_lines(keys, theme.dim, column, are));
+    lines.extend(draw::label_lines(keys, theme.dim, column, are));
     lines
 }
 
@@ -76,10 +76,10 @@ fn lines(pen: &DrawContext<'_>, facts: &SessionInfo, width: usize) -> Vec<Line<'
 fn answers(pen: &DrawContext<'_>, facts: &SessionInfo, width: usize) -> Vec<Line<'static>> {
     let mut lines = vec![Line::styled(status::model(facts, pen.lang), pen.theme.text)];
     if status::is_guide(facts) {
-        let how = clean::wrap(words::START_CONNECT.text(pen.lang), width);
+        let how = text::wrap(words::START_CONNECT.text(pen.lang), width);
         lines.extend(how.into_iter().map(|line| Line::styled(line, pen.theme.dim)));
     } else if !facts.base_url.is_empty() {
-        lines.push(Line::styled(clean::elide_middle(&facts.base_url, width), pen.theme.dim));
+        lines.push(Line::styled(text::elide_middle(&facts.base_url, width), pen.theme.dim));
     }
     lines
 }

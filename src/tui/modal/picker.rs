@@ -13,8 +13,8 @@ use ratatui::text::{Line, Span};
 
 use super::ModalAction;
 use crate::tui::keys::{self, KeyAction, KeyContext};
-use crate::tui::paint::{self, DrawContext, HorizontalRule};
-use crate::tui::{clean, status};
+use crate::tui::draw::{self, DrawContext, HorizontalRule};
+use crate::tui::{text, status};
 use crate::words::{LocalizedText, Phrase, screen as words};
 
 /// Rows visible at once.
@@ -227,7 +227,7 @@ impl Picker {
     pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         let height = self.height(screen);
         let area = Rect { y: screen.bottom() - height, height, ..screen };
-        paint::clear(area, buf, pen.theme);
+        draw::clear(area, buf, pen.theme);
         self.head(area, buf, pen);
         let caret = self.draw_filter(Rect { y: area.y + 1, ..area }, buf, pen);
         let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(FRAME), ..area };
@@ -244,15 +244,15 @@ impl Picker {
                 Topic::Theme => swatch(pen),
                 _ => self.preview(sample, pen),
             };
-            paint::line(sample, buf, 2, sample.width.into(), &line);
+            draw::line(sample, buf, 2, sample.width.into(), &line);
         }
         let foot = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
         match &self.note {
             Some(say) => {
                 let text =
-                    clean::elide_end(&say.text(pen.lang), area.width.saturating_sub(3).into());
+                    text::elide_end(&say.text(pen.lang), area.width.saturating_sub(3).into());
                 let line = Line::styled(text, pen.theme.warn);
-                paint::line(foot, buf, 2, foot.width.into(), &line);
+                draw::line(foot, buf, 2, foot.width.into(), &line);
             }
             None => status::draw_hints(foot, buf, pen, HINTS),
         }
@@ -262,9 +262,9 @@ impl Picker {
     /// More of the selected row.
     fn preview(&self, area: Rect, pen: &DrawContext<'_>) -> Line<'static> {
         let row = self.matches.get(self.selected).and_then(|found| self.rows.get(found.row));
-        let more = row.map(|row| clean::single_line(&row.details)).unwrap_or_default();
+        let more = row.map(|row| text::single_line(&row.details)).unwrap_or_default();
         let room = usize::from(area.width).saturating_sub(3);
-        Line::styled(clean::elide_end(&more, room), pen.theme.dim)
+        Line::styled(text::elide_end(&more, room), pen.theme.dim)
     }
 
     fn head(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
@@ -284,14 +284,14 @@ impl Picker {
 
     fn draw_filter(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         let room = usize::from(area.width).saturating_sub(5);
-        let typed = clean::elide_middle(&self.filter_text, room);
-        let caret = 4 + u16::try_from(clean::width(&typed)).unwrap_or(0);
+        let typed = text::elide_middle(&self.filter_text, room);
+        let caret = 4 + u16::try_from(text::width(&typed)).unwrap_or(0);
         let shown = match typed.is_empty() {
             true => Span::styled(self.topic.placeholder().text(pen.lang).to_owned(), pen.theme.dim),
             false => Span::styled(typed, pen.theme.text),
         };
         let line = Line::from(vec![Span::styled("> ", pen.theme.accent), shown]);
-        paint::line(area, buf, 2, area.width.into(), &line);
+        draw::line(area, buf, 2, area.width.into(), &line);
         Some(Position { x: area.x + caret, y: area.y })
     }
 
@@ -300,10 +300,10 @@ impl Picker {
         if self.matches.is_empty() {
             let say = if self.rows.is_empty() { self.topic.empty_text() } else { words::CHOOSE_NONE };
             let line = Line::styled(say.text(pen.lang), pen.theme.dim);
-            paint::line(area, buf, 2, area.width.into(), &line);
+            draw::line(area, buf, 2, area.width.into(), &line);
             return;
         }
-        let widest = self.rows.iter().map(|row| clean::width(row.display_text())).max().unwrap_or(0);
+        let widest = self.rows.iter().map(|row| text::width(row.display_text())).max().unwrap_or(0);
         let most = match self.topic {
             Topic::Turn => area.width,
             _ => area.width / 2,
@@ -338,19 +338,19 @@ impl Picker {
         let mut name = vec![Span::styled(sigil, base)];
         // A name that had to be made safe has other characters than those that matched.
         let shown = row.display_text();
-        if clean::single_line(shown) == shown {
+        if text::single_line(shown) == shown {
             name.extend((0_u32..).zip(shown.chars()).map(|(at, c)| {
                 let style = if found.letters.contains(&at) { hit } else { base };
                 Span::styled(c.to_string(), style)
             }));
         } else {
-            name.push(Span::styled(clean::single_line(shown), base));
+            name.push(Span::styled(text::single_line(shown), base));
         }
-        paint::line(area, buf, 0, column.saturating_sub(1), &Line::from(name));
+        draw::line(area, buf, 0, column.saturating_sub(1), &Line::from(name));
         if let Some(about) = &row.about {
             let room = usize::from(area.width).saturating_sub(column + 2);
-            let about = clean::elide_end(&about.text(pen.lang), room);
-            paint::line(area, buf, column, area.width.into(), &Line::styled(about, quiet));
+            let about = text::elide_end(&about.text(pen.lang), room);
+            draw::line(area, buf, column, area.width.into(), &Line::styled(about, quiet));
         }
     }
 }

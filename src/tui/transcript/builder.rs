@@ -9,7 +9,7 @@ use crate::protocol::{
     Requires, Risk, PageRow, Step as Proposed, Usage, StepAction,
 };
 use crate::safety::sanitize::{Cleaner, TextSource};
-use crate::tui::clean;
+use crate::tui::text;
 use crate::words::LocalizedText;
 
 /// Turns shorter than this end without a line of their own.
@@ -181,12 +181,12 @@ impl TranscriptBuilder {
             TurnOrigin::Shell => text.trim_start_matches('!').trim_start(),
             TurnOrigin::Typed | TurnOrigin::Queue | TurnOrigin::Command => text,
         };
-        let text = BlockText::from_source(clean::sanitize(text.trim_end()), TextSyntax::Plain);
+        let text = BlockText::from_source(text::sanitize(text.trim_end()), TextSyntax::Plain);
         self.push(BlockBody::UserMessage { text, origin, turn: Some(turn) });
     }
 
     fn push_steering(&mut self, text: &str) {
-        let text = BlockText::from_source(clean::sanitize(text.trim_end()), TextSyntax::Plain);
+        let text = BlockText::from_source(text::sanitize(text.trim_end()), TextSyntax::Plain);
         self.push(BlockBody::UserMessage { text, origin: TurnOrigin::Typed, turn: None });
     }
 
@@ -248,7 +248,7 @@ impl TranscriptBuilder {
     fn finish_reply(&mut self, replied: &ModelMessage) {
         self.end_reasoning();
         self.drop_retry();
-        let source = clean::sanitize(replied.message.trim_matches('\n'));
+        let source = text::sanitize(replied.message.trim_matches('\n'));
         let form = if replied.markdown { TextSyntax::Markdown } else { TextSyntax::Plain };
         let state = if replied.error { AnswerState::Error } else { AnswerState::Complete };
         match self.answer.take() {
@@ -276,7 +276,7 @@ impl TranscriptBuilder {
         if let Some(cut) = replied.cut.filter(|cut| !(told && *cut == Truncation::Broken)) {
             self.push(BlockBody::Truncated(cut));
         }
-        self.suggestions = replied.suggestions.iter().map(|text| clean::single_line(text)).collect();
+        self.suggestions = replied.suggestions.iter().map(|text| text::single_line(text)).collect();
     }
 
     fn update_step(&mut self, proposed: &Proposed, risk: &Risk, state: StepState) {

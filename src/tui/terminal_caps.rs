@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::clipboard::Clipboard;
 use super::event::Millis;
-use super::ring::NotifyMethod;
+use super::notify::NotifyMethod;
 use super::theme::{Depth, Background};
 
 #[derive(Clone, Debug, Default)]

@@ -6,11 +6,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::ModalAction;
-use super::asking::QuestionState;
-use super::sheet::{self, DialogPage};
+use super::question::QuestionState;
+use super::dialog_frame::{self, DialogPage};
 use crate::protocol::{Risk, StepAction};
 use crate::tui::Millis;
-use crate::tui::paint::DrawContext;
+use crate::tui::draw::DrawContext;
 use crate::words::Lang;
 
 pub trait Dialog {
@@ -41,7 +41,7 @@ pub trait Dialog {
     }
 
     fn height(&mut self, screen: Rect, pen: &DrawContext<'_>) -> u16 {
-        sheet::height(screen, &self.page(screen.width, pen))
+        dialog_frame::height(screen, &self.page(screen.width, pen))
     }
 
     fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
