@@ -4,11 +4,11 @@
 #![allow(clippy::unwrap_used, reason = "benches")]
 
 use avocet::commands::{CommandContext, Surface};
+use avocet::i18n::Lang;
 use avocet::protocol::{Extensions, SessionInfo};
 use avocet::tui::files::{FileMatcher, MatchCoverage};
 use avocet::tui::palette::Palette;
 use avocet::tui::theme::{Depth, Theme};
-use avocet::words::Lang;
 use divan::{Bencher, black_box};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use avocet::i18n::Lang;
 use avocet::protocol::{Requires, SandboxMode, Step, StepAction};
 use avocet::safety::{self, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
-use avocet::words::Lang;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;

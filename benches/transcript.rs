@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "benches")]
 
+use avocet::i18n::Lang;
 use avocet::protocol::{Event, ModelMessage, TurnOrigin};
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::transcript::{DrawOptions, Highlighter, Scroll, Transcript};
-use avocet::words::Lang;
 use divan::{AllocProfiler, Bencher};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

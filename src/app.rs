@@ -35,7 +35,7 @@ use crate::protocol::{SessionInfo, Notice};
 use crate::session::Rescue;
 use crate::session::persistence::{Replay, ResumeTarget};
 use crate::tools::exec::watchdog;
-use crate::words::{Localize, cli as words};
+use crate::i18n::{Localize, cli as words};
 use crate::{session, signals, tui};
 
 mod subcommands;

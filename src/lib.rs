@@ -28,7 +28,7 @@ pub mod script;
 pub mod agent;
 
 // Extensions: reads the bots, commands and skills that users write.
-pub mod library;
+pub mod extensions;
 
 // Edges: network, processes, files.
 pub mod config;
@@ -38,7 +38,7 @@ pub mod tools;
 
 // System: what the layers above share.
 pub mod deadline;
-pub mod disk;
+pub mod private_dir;
 pub mod signals;
 pub mod terminal_modes;
 
@@ -51,4 +51,4 @@ pub mod safety;
 pub mod protocol;
 
 // Words: the sentences that users read.
-pub mod words;
+pub mod i18n;

@@ -273,7 +273,7 @@ fn every_phrase_is_used() {
         !speakers.iter().any(|(source, names)| names.contains(name) && source.text.contains(area))
     };
     let silent: Vec<&str> =
-        avocet::words::all().map(|word| word.key).filter(|key| silent(key)).collect();
+        avocet::i18n::all().map(|word| word.key).filter(|key| silent(key)).collect();
     assert!(silent.is_empty(), "nothing says these: {}", silent.join(", "));
 }
 

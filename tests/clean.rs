@@ -6,13 +6,13 @@
 use std::fs;
 use std::path::PathBuf;
 
+use avocet::i18n::{Lang, screen};
 use avocet::protocol::{
     Event, ModelMessage, Notice, Observation, Outcome, Requires, Risk, Step, StepAction, Tier,
     TurnOrigin,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::transcript::{DrawOptions, Scroll, Transcript};
-use avocet::words::{Lang, screen};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::Value;

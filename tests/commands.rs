@@ -10,8 +10,8 @@ use avocet::commands::table::COMMANDS;
 use avocet::commands::{
     ArgsSpec, CommandContext, CommandOutcome, SlashCommand, Surface, dispatch, find, readme_table,
 };
+use avocet::i18n::{Lang, PhraseValue, sandbox as held};
 use avocet::protocol::{Extensions, NoticeLevel, PageRow, SandboxStatus, SessionInfo};
-use avocet::words::{Lang, PhraseValue, sandbox as held};
 
 #[test]
 fn names_and_aliases_are_unique() {

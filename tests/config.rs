@@ -10,9 +10,9 @@ use avocet::config::{
     Environment, Loaded, Paths, ProviderSetting, SettingsLayer, Sources, edit, load,
     paths::project_files,
 };
+use avocet::i18n::{Lang, Localize};
 use avocet::protocol::Mode;
 use avocet::safety::{Limit, PolicyRule, Unknown};
-use avocet::words::{Lang, Localize};
 
 /// A person with a home and a project, each in a folder of its own.
 struct ConfigFixture {

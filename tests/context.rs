@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex};
 use avocet::context::history::messages_size;
 use avocet::context::size::ContextSize;
 use avocet::context::window::Bounds;
+use avocet::i18n::{Lang, context as words};
 use avocet::model::{Chunk, Model, ModelError, Request};
 use avocet::protocol::{Compaction, Event, Message, Op, Page, Report, Role, TurnOutcome};
 use avocet::session::{self, SessionConfig};
-use avocet::words::{Lang, context as words};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 

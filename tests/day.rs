@@ -10,13 +10,13 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use avocet::i18n::Lang;
 use avocet::protocol::{Observation, Requires, Step, StepAction};
 use avocet::safety::{self, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::Sandbox;
 use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
-use avocet::words::Lang;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 

@@ -25,6 +25,7 @@ use avocet::agent::drive::drive;
 use avocet::agent::turn::{Opening, Turn, TurnStart};
 use avocet::agent::{Host, ModelAnswer, ModelRequest};
 use avocet::context::window::{Bounds, History, RequestParts, request};
+use avocet::i18n::Lang;
 use avocet::model::ModelError;
 use avocet::protocol::{
     ApprovalScope, Ask, Decision, Event, Message, Observation, Outcome, Question, StepAction,
@@ -34,7 +35,6 @@ use avocet::safety::tools::digest;
 use avocet::safety::{
     Cleared, Contents, Machine, PathKind, Policy, PolicyContext, PolicyRule, Program, Workspace,
 };
-use avocet::words::Lang;
 use pretty_assertions::assert_str_eq;
 use tokio_util::sync::CancellationToken;
 

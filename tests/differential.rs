@@ -10,12 +10,12 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use avocet::i18n::Lang;
 use avocet::protocol::{Observation, Requires, Step, StepAction, Tier};
 use avocet::safety::{self, Machine as _, Policy, PolicyContext, Promised, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
-use avocet::words::Lang;
 use futures_util::stream::{self, StreamExt as _};
 use tempfile::TempDir;
 

@@ -9,6 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use avocet::i18n::Lang;
 use avocet::protocol::{Observation, Outcome, Requires, Step, StepAction};
 use avocet::safety::{
     self, Cleared, Contents, Machine, PathKind, Policy, PolicyContext, Program, Unknown, Verdict,
@@ -16,7 +17,6 @@ use avocet::safety::{
 };
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::{RunControl, Tool};
-use avocet::words::Lang;
 use pretty_assertions::assert_eq;
 use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};

@@ -11,14 +11,14 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 
 use avocet::config::Paths;
-use avocet::library::SearchPath;
+use avocet::extensions::SearchPath;
+use avocet::i18n::Lang;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{Decision, Event, Extensions, Op, Params};
 use avocet::safety::Workspace;
 use avocet::session::extensions::{ExtensionCache, FindPlaces};
 use avocet::tools::Toolbox;
 use avocet::tools::system::System;
-use avocet::words::Lang;
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 

@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use avocet::i18n::{Lang, session as words};
 use avocet::model::Scripted;
 use avocet::protocol::{
     ApprovalScope, Decision, Event, Notice, Observation, Op, Question, Rewind, SessionInfo,
 };
 use avocet::session::SessionConfig;
 use avocet::tools::system::System;
-use avocet::words::{Lang, session as words};
 
 #[path = "support/talk.rs"]
 #[macro_use]

@@ -11,13 +11,13 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use avocet::i18n::Lang;
 use avocet::protocol::{Observation, Requires, SandboxMode, SandboxStatus, Step, StepAction};
 use avocet::safety::{self, Cleared, Machine, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
-use avocet::words::Lang;
 use pretty_assertions::assert_eq;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use avocet::config::Paths;
-use avocet::library::SearchPath;
+use avocet::extensions::SearchPath;
+use avocet::i18n::{Lang, LocalizedText, session as words};
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::prompt::input;
 use avocet::prompt::template::{Template, TemplateForm, TemplateValues};
@@ -27,7 +28,6 @@ use avocet::session::{
 use avocet::tools::Toolbox;
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::system::System;
-use avocet::words::{Lang, LocalizedText, session as words};
 use futures_util::FutureExt;
 use futures_util::stream::BoxStream;
 

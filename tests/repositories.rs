@@ -9,12 +9,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use avocet::i18n::Lang;
 use avocet::protocol::{Observation, Requires, Step, StepAction, Tier};
 use avocet::safety::{self, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
-use avocet::words::Lang;
 use pretty_assertions::assert_eq;
 use tempfile::TempDir;
 

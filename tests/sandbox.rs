@@ -13,6 +13,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use avocet::i18n::{Lang, sandbox as words};
 use avocet::protocol::{
     Observation, Outcome, Requires, SandboxMode, SandboxStatus, Step, StepAction,
 };
@@ -21,7 +22,6 @@ use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
-use avocet::words::{Lang, sandbox as words};
 use pretty_assertions::assert_eq;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use avocet::i18n::{Lang, Phrase, library, session};
 use avocet::protocol::{
     Ask, AskId, AttachmentInfo, AttachmentSize, Change, Decision, Effect as May, Event, Extension,
     ExtensionKind, ExtensionState, Extensions, Mode, ModelMessage, Notice, Observation, Op,
@@ -12,7 +13,6 @@ use avocet::protocol::{
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{self, ScreenConfig, ScreenEffect, ScreenInput, State};
-use avocet::words::{Lang, Phrase, library, session};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use avocet::i18n::{Lang, session as words};
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
     Decision, Event, ExportFormat, Mode, Op, Outcome, Question, Report, Rewind, StepAction, Tier,
@@ -15,7 +16,6 @@ use avocet::session::extensions::ExtensionCache;
 use avocet::session::script_turn::ScriptPlaces;
 use avocet::session::trust::TrustAnswer;
 use avocet::session::{FoundServer, SessionConfig, Wanted};
-use avocet::words::{Lang, session as words};
 use futures_util::FutureExt;
 use futures_util::stream::BoxStream;
 
@@ -321,7 +321,7 @@ async fn an_added_folder_is_read_unasked() {
     let path = other.join("a.txt").display().to_string();
     let mut talk = TestSession::start(&[&cmd("cat", &[&path]), DONE]);
     for (folder, word) in [
-        ("/", avocet::words::safety::ADD_TOO_MUCH),
+        ("/", avocet::i18n::safety::ADD_TOO_MUCH),
         ("nowhere", words::ADD_NO_FOLDER),
         (&*other.display().to_string(), words::ADDED_FOLDER),
         (&*other.display().to_string(), words::ADD_KNOWN),

@@ -5,9 +5,9 @@ use std::io::Cursor;
 use std::time::{Duration, Instant};
 
 use avocet::cli::policy::explain_batch;
+use avocet::i18n::Lang;
 use avocet::protocol::Tier;
 use avocet::safety::Workspace;
-use avocet::words::Lang;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde::Deserialize;

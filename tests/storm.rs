@@ -3,13 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use avocet::i18n::{Lang, screen as words};
 use avocet::protocol::{
     Ask, AskId, Event, ModelMessage, Notice, Observation, Outcome, Question, Reason, Requires,
     Risk, SessionInfo, Step, StepAction, SubCommand, Tier, Truncation, TurnOrigin, TurnOutcome,
     Usage,
 };
 use avocet::tui::{self, ScreenConfig, ScreenInput, State};
-use avocet::words::{Lang, screen as words};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent, MouseEventKind};
 use proptest::prelude::*;
 use ratatui::Terminal;

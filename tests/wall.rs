@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use avocet::i18n::{Lang, Phrase, safety as words, sandbox as held};
 use avocet::model::Scripted;
 use avocet::prompt::template::{Template, TemplateForm, TemplateValues};
 use avocet::protocol::{
@@ -22,7 +23,6 @@ use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::system::System;
 use avocet::tools::{PipedOutput, RunControl, ShellInput, Tool, Toolbox};
-use avocet::words::{Lang, Phrase, safety as words, sandbox as held};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use pretty_assertions::assert_eq;

@@ -11,11 +11,11 @@ use std::fmt::Debug;
 use std::path::PathBuf;
 
 use avocet::context::history::History;
+use avocet::i18n;
 use avocet::protocol::{
     Decision, Event, ExportFormat, ExtensionState, NoticeLevel, Op, Outcome, PageRow, Question,
     Report, TurnOutcome,
 };
-use avocet::words;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -167,7 +167,7 @@ fn the_models_history_of_a_session_roundtrips_as_recorded() {
 fn every_phrase_key_ever_stored_still_exists() {
     let lost: Vec<_> = fixture("keys.txt")
         .lines()
-        .filter(|key| words::find(key).is_none())
+        .filter(|key| i18n::find(key).is_none())
         .map(str::to_owned)
         .collect();
     assert!(lost.is_empty(), "add these to words::RENAMED: {lost:?}");
@@ -175,9 +175,9 @@ fn every_phrase_key_ever_stored_still_exists() {
 
 #[test]
 fn no_renamed_key_shadows_an_existing_phrase() {
-    for (old, new) in words::RENAMED {
-        assert!(words::all().all(|word| word.key != *old), "{old} is a key of today");
-        assert!(words::all().any(|word| word.key == *new), "{old}: there is no {new}");
+    for (old, new) in i18n::RENAMED {
+        assert!(i18n::all().all(|word| word.key != *old), "{old} is a key of today");
+        assert!(i18n::all().any(|word| word.key == *new), "{old}: there is no {new}");
     }
 }
 
@@ -185,7 +185,7 @@ fn no_renamed_key_shadows_an_existing_phrase() {
 #[ignore = "records the keys of today in tests/fixtures/wire/keys.txt"]
 fn record_the_keys() {
     let mut keys: BTreeSet<String> = fixture("keys.txt").lines().map(str::to_owned).collect();
-    keys.extend(words::all().map(|word| word.key.to_owned()));
+    keys.extend(i18n::all().map(|word| word.key.to_owned()));
     let text: String = keys.iter().map(|key| format!("{key}\n")).collect();
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/wire/keys.txt");
     std::fs::write(dir, text).unwrap();

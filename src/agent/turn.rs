@@ -17,7 +17,7 @@ use crate::protocol::{
     ModelMessage, ApprovalScope, Step, Tier, Usage, StepAction,
 };
 use crate::safety::{self, Cleared, Grant, NeedsApproval, Assessment, PolicyContext, Verdict};
-use crate::words::{LocalizedText, Localize, Phrase, agent as words};
+use crate::i18n::{LocalizedText, Localize, Phrase, agent as words};
 
 mod preapproval;
 mod project_check;

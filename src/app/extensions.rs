@@ -11,11 +11,11 @@ use crate::cli::input::{self, Confirmation};
 use crate::cli::extensions;
 use crate::cli::extensions::args::{ExtensionAction, Sampling, Texts};
 use crate::cli::{Exit, output, messages};
-use crate::library::{LoadedFile, ExtensionFileKind, ExtensionSet, LoadState, examples, edit, skill};
-use crate::library::{Maker, Owner};
+use crate::extensions::{LoadedFile, ExtensionFileKind, ExtensionSet, LoadState, examples, edit, skill};
+use crate::extensions::{Maker, Owner};
 use crate::protocol::Notice;
 use crate::tools::exec::editor::Editing;
-use crate::words::{LocalizedText, Localize, library as w};
+use crate::i18n::{LocalizedText, Localize, library as w};
 
 /// The options of the subcommand.
 #[derive(Clone, Copy, Debug)]

@@ -11,13 +11,13 @@ use crate::cli::print::{self, Options, PrintChannels};
 use crate::cli::schema::Schema;
 use crate::cli::{Exit, input, output};
 use crate::commands;
-use crate::library::{ExtensionFileKind, ExtensionSet, expand};
+use crate::extensions::{ExtensionFileKind, ExtensionSet, expand};
 use crate::prompt::input::{self, Intent};
 use crate::protocol::{Mention, Notice, Op, PromptPart, Prompt};
 use crate::session;
 use crate::session::persistence::ResumeTarget;
 use crate::signals;
-use crate::words::{LocalizedText, Localize, cli as words, library as w};
+use crate::i18n::{LocalizedText, Localize, cli as words, library as w};
 
 /// The turn, and its options.
 pub struct HeadlessOptions {

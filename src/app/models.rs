@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::protocol::{Mode, Provider};
 use crate::session::{Connect, Connected, FoundServer, Wanted};
-use crate::words::{Lang, LocalizedText, Localize, cli as words};
+use crate::i18n::{Lang, LocalizedText, Localize, cli as words};
 
 /// What a connection needs; owned, because the session keeps it.
 #[derive(Clone, Debug)]

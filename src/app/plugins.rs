@@ -10,7 +10,7 @@ use crate::safety::{PolicyContext, ToolTask, assess};
 use crate::session::plugins_page;
 use crate::tools::exec::run_in_terminal;
 use crate::tools::system::System;
-use crate::words::{cli as words, tools as tool_words};
+use crate::i18n::{cli as words, tools as tool_words};
 
 pub fn run_subcommand(ground: &Startup, asked: PluginCommand, json: bool) -> Exit {
     let world = ground.system();

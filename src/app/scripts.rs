@@ -26,7 +26,7 @@ use crate::script::{RunResult, LocatedError, ScriptHost, ModelCall, RunRequest, 
 use crate::session::script_turn::{FindScripts, ScriptPlaces};
 use crate::session::script_host::{ScriptQuestion, AskUser, DiskFiles, STACK, ScriptAnswer, SessionScriptHost};
 use crate::signals;
-use crate::words::{LocalizedText, Localize, cli as words};
+use crate::i18n::{LocalizedText, Localize, cli as words};
 
 /// Runs a script from the command line.
 pub fn run_script(ground: Startup, asked: &RunScript, json: bool, approved: ApprovalFlags) -> Exit {

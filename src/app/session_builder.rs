@@ -12,8 +12,8 @@ use crate::config::paths::project_files;
 use crate::config::trust::{TrustLevel, FolderTrust};
 use crate::config::{diagnostic, atomic_file, toolchain, trust};
 use crate::context::window::Bounds;
-use crate::disk::beside;
-use crate::library::bot;
+use crate::private_dir::beside;
+use crate::extensions::bot;
 use crate::model::exposed_host;
 use crate::protocol::{SessionInfo, Notice};
 use crate::safety::redact::{self, Redactor, is_random, is_secret_name};
@@ -27,7 +27,7 @@ use crate::tools::sandbox::{SandboxPaths, Sandbox};
 use crate::tools::read_tracker::ReadTracker;
 use crate::tools::system::{self, System};
 use crate::tools::{Tool, Toolbox, git_branch, file, interaction};
-use crate::words::{LocalizedText, Localize, session as words};
+use crate::i18n::{LocalizedText, Localize, session as words};
 
 /// The user interface that the session is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

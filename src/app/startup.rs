@@ -15,7 +15,7 @@ use crate::config::paths::project_files;
 use crate::config::settings::{Color, Notify};
 use crate::config::trust::{self, TrustLevel, FolderTrust, Survey, TrustStore};
 use crate::config::{Environment, Loaded, Paths, Sources, edit, load, themes};
-use crate::library::SearchPath;
+use crate::extensions::SearchPath;
 use crate::protocol::Notice;
 use crate::safety;
 use crate::session::extensions::FindPlaces;
@@ -28,7 +28,7 @@ use crate::tui::notify::NotifyMethod;
 use crate::tui::terminal_caps::supports_links;
 use crate::tui::theme::{Depth, Background as Shade, ThemeSource};
 use crate::tui::{Clipboard, SaveSettingFn, TerminalCaps};
-use crate::words::{Lang, LocalizedText, Localize, cli as words};
+use crate::i18n::{Lang, LocalizedText, Localize, cli as words};
 
 #[derive(Debug)]
 pub struct Startup {
@@ -330,6 +330,6 @@ fn resolve_folder(named: Option<&Path>, lang: Lang) -> Result<PathBuf, StartErro
     }
 }
 
-fn start_error(say: impl Into<crate::words::LocalizedText>, lang: Lang) -> StartError {
+fn start_error(say: impl Into<crate::i18n::LocalizedText>, lang: Lang) -> StartError {
     StartError { notice: Box::new(Notice::error(say)), exit: Exit::WrongUse, voice: printer_for(lang) }
 }

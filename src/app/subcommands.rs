@@ -15,14 +15,14 @@ use crate::cli::model::ModelListing;
 use crate::cli::messages::{self, Printer};
 use crate::cli::{Exit, config, model, output, table, policy, session};
 use crate::config::{Connection, Environment, ProviderSetting};
-use crate::library::ExtensionSet;
+use crate::extensions::ExtensionSet;
 use crate::model::list_models;
 use crate::protocol::{InstructionFile, Notice, Page, PageRow, StepAction};
 use crate::safety::PolicyContext;
 use crate::session::Doctor;
 use crate::store::{Database, StoreError};
 use crate::tools::sandbox::Sandbox;
-use crate::words::{Localize, cli as words};
+use crate::i18n::{Localize, cli as words};
 
 /// `policy explain` and `policy list`.
 pub fn policy(ground: &Startup, asked: &args::PolicyCommand, json: bool) -> Exit {
@@ -238,7 +238,7 @@ pub fn doctor_page(ground: &Startup) -> Doctor {
                 temp: &temp,
                 library: &library.unwrap_or_default(),
             });
-            Page { title: crate::words::session::DOCTOR.into(), rows }
+            Page { title: crate::i18n::session::DOCTOR.into(), rows }
         }
         .boxed()
     })
@@ -250,7 +250,7 @@ fn ineffective_rules(
     folder: &Path,
     home: &Path,
     world: &crate::tools::system::System,
-) -> Vec<crate::words::LocalizedText> {
+) -> Vec<crate::i18n::LocalizedText> {
     let policy = loaded.settings.policy();
     let place = policy::workspace_in(folder, home, true, world);
     let scene = PolicyContext { policy: &policy, place: &place, world };

@@ -9,8 +9,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use super::extensions::args::{ExtensionAction, BotSub, CommandSub, SkillSub, AfterFill};
 pub use super::session::SessionCommand;
 pub use super::resume::ResumeChoice;
-use crate::library::ExtensionFileKind;
-use crate::words::{self, LocalizedText, Localize};
+use crate::extensions::ExtensionFileKind;
+use crate::i18n::{self, LocalizedText, Localize};
 
 /// A coding agent for the terminal. It proposes. You decide.
 #[derive(Clone, Debug, PartialEq, Parser)]
@@ -364,7 +364,7 @@ pub enum UsageError {
 
 impl Localize for UsageError {
     fn localized(&self) -> LocalizedText {
-        use words::cli as w;
+        use i18n::cli as w;
         match self {
             UsageError::TwoPrompts => w::TWO_PROMPTS.into(),
             UsageError::TwoBots => w::TWO_BOTS.into(),

@@ -9,7 +9,7 @@ use crate::config::edit::{self, EditError};
 use crate::config::toml_schema::TomlValue;
 use crate::config::{SettingsLayer, Loaded};
 use crate::model::display_address;
-use crate::words::{Lang, LocalizedText, Localize, cli as w};
+use crate::i18n::{Lang, LocalizedText, Localize, cli as w};
 
 /// The output: an answer for standard output, a message for standard error.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,10 +8,10 @@ use super::extensions;
 use super::model::ModelListing;
 use crate::commands::PageRow;
 use crate::config::{Connection, SettingsLayer, Loaded, Paths, ProviderSetting};
-use crate::library::ExtensionSet;
+use crate::extensions::ExtensionSet;
 use crate::protocol::{InstructionFile, Notice, SandboxMode};
 use crate::tools::temp::RunFolder;
-use crate::words::{Localize, PhraseValue, cli as w, context, session, temp};
+use crate::i18n::{Localize, PhraseValue, cli as w, context, session, temp};
 
 /// The facts to report.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct DoctorFindings<'a> {
     /// The project's instructions to agents; empty if the folder is not trusted.
     pub notes: &'a [InstructionFile],
     /// Why rules of the settings that allow steps have no effect.
-    pub idle_rules: &'a [crate::words::LocalizedText],
+    pub idle_rules: &'a [crate::i18n::LocalizedText],
     /// The folders where programs are looked up.
     pub programs: &'a [PathBuf],
     /// The result of testing the sandbox.
@@ -130,7 +130,7 @@ fn settings(loaded: &Loaded) -> Vec<PageRow> {
 /// Today's name for a word of an older version.
 fn renamed_word(word: &str) -> Option<PageRow> {
     let new = SandboxMode::parse(word)?.name();
-    let say = crate::words::sandbox::OLD_WORD.with("old", word).with("new", new);
+    let say = crate::i18n::sandbox::OLD_WORD.with("old", word).with("new", new);
     (new != word).then(|| PageRow::line(say))
 }
 
@@ -201,7 +201,7 @@ mod tests {
     use crate::cli::table;
     use crate::cli::messages::Printer;
     use crate::config::{Environment, Sources, load};
-    use crate::words::Lang;
+    use crate::i18n::Lang;
 
     fn page_of(text: &str, offer: &ModelListing, lang: Lang) -> (String, Exit) {
         let folder = tempfile::tempdir().unwrap();

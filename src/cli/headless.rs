@@ -12,7 +12,7 @@ use crate::protocol::{
     Ask, AskId, AttachmentInfo, Decision, SandboxDenial, TurnOutcome, Event, Notice, Observation, Op, Outcome,
     Question, ModelMessage, Risk, TemplateCommand, Step, Tier, Topic, StepAction,
 };
-use crate::words::{LocalizedText, cli as w, prompt, session, json_with_text};
+use crate::i18n::{LocalizedText, cli as w, prompt, session, json_with_text};
 
 /// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]
@@ -239,7 +239,7 @@ impl<'a> HeadlessTurn<'a> {
                     let text = choices.first().cloned().unwrap_or_default();
                     return vec![line, decide(ask.id, Decision::Answer { text })];
                 }
-                let word = Some(w::NOBODY_ANSWERS.text(crate::words::Lang::En).to_owned());
+                let word = Some(w::NOBODY_ANSWERS.text(crate::i18n::Lang::En).to_owned());
                 let notice = Notice::info(w::MODEL_ASKED.with("text", text.as_str()));
                 vec![
                     HeadlessEffect::Tell(StderrLine::Notice(notice.with_hint(w::NOBODY_ANSWERS))),
@@ -334,7 +334,7 @@ impl<'a> HeadlessTurn<'a> {
             | Outcome::NotStarted => self.blocked,
         };
         let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
-        let about = |word: crate::words::Phrase| {
+        let about = |word: crate::i18n::Phrase| {
             Notice::warning(word.with("step", shown::action_line(&step.work)).with("why", why.clone()))
         };
         match outcome {

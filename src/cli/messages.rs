@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::{Clean, Exit, output};
-use crate::protocol::{Notice, NoticeLevel};
-use crate::words::{Lang, cli as w};
+use crate::protocol::{NoticeLevel, Notice};
+use crate::i18n::{Lang, cli as w};
 
 /// How to write sentences: their language, and what makes them safe.
 #[derive(Clone, Copy, Debug)]

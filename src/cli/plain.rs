@@ -15,7 +15,7 @@ use crate::protocol::{
     Risk, Step, Tier, StepAction,
 };
 use crate::safety::sanitize::escape;
-use crate::words::{Lang, LocalizedText, Phrase, context, linear as w, prompt, session};
+use crate::i18n::{Lang, LocalizedText, Phrase, context, linear as w, prompt, session};
 
 mod leaving;
 mod question;
@@ -525,7 +525,7 @@ impl PlainSession {
             (Came::TimedOut, _) => self.say(w::TIMED_OUT),
             (Came::Interrupted, _) => self.say(w::INTERRUPTED),
             (Came::NotStarted, _) => {
-                let why = seen.note.clone().unwrap_or_else(|| crate::words::cli::NO_REASON.into());
+                let why = seen.note.clone().unwrap_or_else(|| crate::i18n::cli::NO_REASON.into());
                 self.say(w::NOT_STARTED.with("step", escaped_step(&seen.step.work)).with("why", why))
             }
             (Came::Cancelled, _) => self.step_line(w::CANCELLED, &seen.step, seen.risk.tier),
@@ -546,7 +546,7 @@ impl PlainSession {
     }
 
     fn refusal_line(&self, seen: &Observation) -> PlainEffect {
-        let why = seen.risk.main_reason().cloned().unwrap_or_else(|| crate::words::cli::NO_REASON.into());
+        let why = seen.risk.main_reason().cloned().unwrap_or_else(|| crate::i18n::cli::NO_REASON.into());
         self.say(w::REFUSED.with("step", escaped_step(&seen.step.work)).with("why", why))
     }
 

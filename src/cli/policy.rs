@@ -14,7 +14,7 @@ use crate::prompt::template;
 use crate::protocol::{Requires, Risk, PageRow, Step, Tier, StepAction};
 use crate::safety::{self, Assessment, Workspace, PolicyContext, ToolTask, Verdict, Machine};
 use crate::tools::system::System;
-use crate::words::{Lang, LocalizedText, safety as words};
+use crate::i18n::{Lang, LocalizedText, safety as words};
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum PolicyCommand {

@@ -18,7 +18,7 @@ use super::schema::Schema;
 use super::{Clean, Exit};
 use crate::protocol::{Event, Notice, Op};
 use crate::terminal_modes::discard_typed;
-use crate::words::{LocalizedText, cli as w};
+use crate::i18n::{LocalizedText, cli as w};
 
 #[derive(Debug)]
 pub struct Options {

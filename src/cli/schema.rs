@@ -7,7 +7,7 @@ use boon::{Compiler, Draft, SchemaIndex, Schemas, ValidationError};
 use serde_json::Value;
 
 use crate::config::{diagnostic::ConfigError, atomic_file};
-use crate::words::{LocalizedText, Localize, cli as w};
+use crate::i18n::{LocalizedText, Localize, cli as w};
 
 /// A schema that is ready to check answers.
 pub struct Schema {
@@ -32,7 +32,7 @@ impl Schema {
         let name = file.display().to_string();
         let text = match atomic_file::read(file) {
             Ok(Some(text)) => text,
-            Ok(None) => return Err(unreadable(&name, crate::words::config::IO_NOT_FOUND)),
+            Ok(None) => return Err(unreadable(&name, crate::i18n::config::IO_NOT_FOUND)),
             Err(ConfigError::Unreadable { why }) => return Err(unreadable(&name, why)),
             Err(_) => return Err(unreadable(&name, w::NO_TEXT_FILE)),
         };
@@ -75,7 +75,7 @@ impl fmt::Debug for Schema {
     }
 }
 
-fn unreadable(file: &str, why: impl Into<crate::words::PhraseValue>) -> SchemaError {
+fn unreadable(file: &str, why: impl Into<crate::i18n::PhraseValue>) -> SchemaError {
     SchemaError(w::SCHEMA_UNREADABLE.with("file", file).with("why", why))
 }
 
@@ -107,7 +107,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::Lang;
+    use crate::i18n::Lang;
 
     const PERSON: &str = r#"{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"tags":{"type":"array","items":{"type":"integer"}}}}"#;
 

@@ -17,7 +17,7 @@ use super::Clean;
 use crate::script::manifest::input::ScriptArgs;
 use crate::script::{RunResult, LocatedError, ScriptEvent};
 use crate::session::script_turn::display_value;
-use crate::words::{Lang, LocalizedText, Localize, cli as words};
+use crate::i18n::{Lang, LocalizedText, Localize, cli as words};
 
 /// The arguments after the script, if there are any.
 pub fn args(text: Option<&str>) -> Result<ScriptArgs, LocalizedText> {

@@ -3,7 +3,7 @@
 
 use crate::protocol::{AskId, Decision, TemplateCommand, Tier};
 use crate::safety::sanitize::escape;
-use crate::words::{LocalizedText, Phrase, linear, prompt as w, screen};
+use crate::i18n::{LocalizedText, Phrase, linear, prompt as w, screen};
 
 /// The word that approves a command of high risk, so that no habit approves it.
 pub const GRAVE: &str = "YES";
@@ -133,7 +133,7 @@ fn is_no(typed: &str) -> bool {
 mod tests {
     use super::*;
     use crate::protocol::Risk;
-    use crate::words::Lang;
+    use crate::i18n::Lang;
 
     fn piece(id: &str, tier: Tier) -> TemplateCommand {
         let risk = Risk { tier, rule: "x".into(), reasons: vec![], effects: vec![], lifted: false };

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::messages::{self, Printer};
 use crate::commands::PageRow;
-use crate::words::{Lang, PhraseValue};
+use crate::i18n::{Lang, PhraseValue};
 
 /// In columns, a label wider than this does not push the values further right.
 const WIDEST: usize = 32;
@@ -80,7 +80,7 @@ fn text(value: &PhraseValue, lang: Lang) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::commands as w;
+    use crate::i18n::commands as w;
 
     fn rows() -> Vec<PageRow> {
         vec![

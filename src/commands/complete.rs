@@ -3,7 +3,7 @@
 use super::dispatch::find_in;
 use super::table::COMMANDS;
 use super::{ArgsSpec, CommandContext, Category, SlashCommand, ValueSource, custom};
-use crate::words::{PhraseValue, commands as w};
+use crate::i18n::{PhraseValue, commands as w};
 
 /// One possible completion.
 #[derive(Clone, Debug, PartialEq, Eq)]

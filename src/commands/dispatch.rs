@@ -5,7 +5,7 @@
 use super::table::{COMMANDS, OVER_A_QUESTION};
 use super::{UiAction, ArgsSpec, WhileBusy, CommandContext, SlashCommand, CommandOutcome, custom, shorten};
 use crate::protocol::Notice;
-use crate::words::commands as w;
+use crate::i18n::commands as w;
 
 /// The row for a name or alias, with or without its slash; names take precedence over aliases.
 pub fn find(name: &str) -> Option<&'static SlashCommand> {

@@ -3,7 +3,7 @@
 use super::table::COMMANDS;
 use super::{Category, SlashCommand, CommandOutcome, PageRow, Surface, dispatch, custom, refusal};
 use crate::protocol::Extensions;
-use crate::words::{Lang, commands as w};
+use crate::i18n::{Lang, commands as w};
 
 /// The commands available on a surface, by category; empty categories are omitted.
 pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static SlashCommand>)> {

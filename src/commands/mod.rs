@@ -9,7 +9,7 @@
 use crate::config::suggest;
 pub use crate::protocol::PageRow;
 use crate::protocol::{Extensions, SessionInfo, Notice, Op};
-use crate::words::{Lang, LocalizedText, Phrase};
+use crate::i18n::{Lang, LocalizedText, Phrase};
 
 mod complete;
 mod configuration;
@@ -82,7 +82,7 @@ impl Category {
     ];
 
     pub fn name(self) -> Phrase {
-        use crate::words::commands as w;
+        use crate::i18n::commands as w;
         match self {
             Category::Session => w::CATEGORY_SESSION,
             Category::Configuration => w::CATEGORY_CONFIGURATION,
@@ -267,7 +267,7 @@ fn refusal<'a>(
     let near: Vec<String> = near.iter().map(|name| format!("`{lead}{name}`")).collect();
     CommandOutcome::Say(match near.is_empty() {
         true => notice.with_hint(otherwise),
-        false => notice.with_hint(crate::words::commands::NEAR.with("near", near.join(", "))),
+        false => notice.with_hint(crate::i18n::commands::NEAR.with("near", near.join(", "))),
     })
 }
 

@@ -5,7 +5,7 @@ use super::WhileBusy::{Now, Refuse, Wait};
 use super::Category::{Configuration, Exit, Info, Session, Tools};
 use super::Availability::{Everywhere, LocalOnly};
 use super::{SlashCommand, ValueSource, configuration, info, custom, session};
-use crate::words::commands as w;
+use crate::i18n::commands as w;
 
 #[rustfmt::skip]
 pub const COMMANDS: &[SlashCommand] = &[

@@ -3,11 +3,10 @@
 use super::dispatch::{dispatch_in, find_in};
 use super::*;
 use crate::protocol::{
-    ExportFormat, Extension, ExtensionKind, ExtensionState, Mode, OmittedSkills, Report, ToolInfo,
-    Usage,
+    Extension, ExtensionKind, ExtensionState, ExportFormat, Mode, Report, ToolInfo, OmittedSkills, Usage,
 };
-use crate::words;
-use crate::words::PhraseValue;
+use crate::i18n;
+use crate::i18n::PhraseValue;
 
 struct CommandFixture {
     facts: SessionInfo,
@@ -21,21 +20,12 @@ struct CommandFixture {
 
 fn fixture() -> CommandFixture {
     let base_url = "http://127.0.0.1:8080/v1".into();
-    let facts =
-        SessionInfo { model: "large".into(), base_url, max_steps: 25, ..SessionInfo::default() };
+    let facts = SessionInfo { model: "large".into(), base_url, max_steps: 25, ..SessionInfo::default() };
     let models = vec!["Large".to_owned(), "small".to_owned()];
     let themes = vec!["dark".to_owned(), "light".to_owned()];
     let kept = Extensions::default();
     let folders = Vec::new();
-    CommandFixture {
-        facts,
-        models,
-        themes,
-        extensions: kept,
-        folders,
-        busy: false,
-        surface: Surface::Local,
-    }
+    CommandFixture { facts, models, themes, extensions: kept, folders, busy: false, surface: Surface::Local }
 }
 
 fn busy() -> CommandFixture {
@@ -48,17 +38,8 @@ fn from_gateway() -> CommandFixture {
 
 impl CommandFixture {
     fn call(&self) -> CommandContext<'_> {
-        let CommandFixture { facts, models, themes, extensions: kept, folders, busy, surface } =
-            self;
-        CommandContext {
-            facts,
-            models,
-            themes,
-            extensions: kept,
-            folders,
-            surface: *surface,
-            busy: *busy,
-        }
+        let CommandFixture { facts, models, themes, extensions: kept, folders, busy, surface } = self;
+        CommandContext { facts, models, themes, extensions: kept, folders, surface: *surface, busy: *busy }
     }
 
     fn dispatch_line(&self, line: &str) -> CommandOutcome {
@@ -87,8 +68,7 @@ fn notice_text(outcome: CommandOutcome) -> String {
 
 /// A page as text, one line for each row.
 fn page_rows(outcome: CommandOutcome) -> Vec<String> {
-    let text =
-        |value: &PhraseValue| words::commands::USAGE.with("usage", value.clone()).text(Lang::En);
+    let text = |value: &PhraseValue| i18n::commands::USAGE.with("usage", value.clone()).text(Lang::En);
     let text = |value: &PhraseValue| text(value).trim_start_matches("Usage: ").to_owned();
     let CommandOutcome::Page { rows, .. } = outcome else { return vec![notice_text(outcome)] };
     rows.iter()
@@ -162,10 +142,7 @@ fn each_command_does_what_its_row_says() {
             "/diff",
             CommandOutcome::Many(vec![
                 CommandOutcome::Send(Op::Report { report: Report::Changes }),
-                CommandOutcome::Send(Op::Shell {
-                    line: "git diff --stat --patch".into(),
-                    keep: false,
-                }),
+                CommandOutcome::Send(Op::Shell { line: "git diff --stat --patch".into(), keep: false }),
             ]),
         ),
         ("/rewind", CommandOutcome::Do(UiAction::Rewind)),
@@ -214,11 +191,7 @@ fn an_export_finds_its_format_by_word_by_ending_or_by_custom() {
     ];
     for (line, format, path) in cases {
         let path = path.map(str::to_owned);
-        assert_eq!(
-            fixture().dispatch_line(line),
-            CommandOutcome::Send(Op::Export { format, path }),
-            "{line}"
-        );
+        assert_eq!(fixture().dispatch_line(line), CommandOutcome::Send(Op::Export { format, path }), "{line}");
     }
 }
 
@@ -249,9 +222,7 @@ fn mistakes_are_reported_with_the_usage() {
 
 #[test]
 fn a_model_the_server_does_not_list_is_tried_with_a_warning() {
-    let CommandOutcome::Many(outcomes) = fixture().dispatch_line("/model huge") else {
-        panic!("two outcomes")
-    };
+    let CommandOutcome::Many(outcomes) = fixture().dispatch_line("/model huge") else { panic!("two outcomes") };
     assert_eq!(outcomes[1], CommandOutcome::Send(Op::SetModel { name: "huge".into() }));
     let mut alone = fixture();
     alone.facts.base_url.clear();
@@ -262,17 +233,10 @@ fn a_model_the_server_does_not_list_is_tried_with_a_warning() {
 #[test]
 fn during_a_turn_each_command_behaves_as_its_row_says() {
     assert_eq!(busy().dispatch_line("/stop"), CommandOutcome::Send(Op::Stop));
-    assert!(
-        busy().notice_for("/new").starts_with("`/new` is not available while a turn is running.")
-    );
-    let CommandOutcome::Many(outcomes) = busy().dispatch_line("/mode low") else {
-        panic!("two outcomes")
-    };
+    assert!(busy().notice_for("/new").starts_with("`/new` is not available while a turn is running."));
+    let CommandOutcome::Many(outcomes) = busy().dispatch_line("/mode low") else { panic!("two outcomes") };
     assert_eq!(outcomes[1], CommandOutcome::Do(UiAction::Later("/mode low".into())));
-    assert_eq!(
-        fixture().dispatch_line("/mode low"),
-        CommandOutcome::Send(Op::SetMode { mode: Mode::Low })
-    );
+    assert_eq!(fixture().dispatch_line("/mode low"), CommandOutcome::Send(Op::SetMode { mode: Mode::Low }));
     // A mistake is reported at once, not after the turn.
     assert!(busy().notice_for("/mode fast").contains("takes one of"));
 }
@@ -402,7 +366,7 @@ fn rules_are_numbered_consecutively_and_revoked_by_number() {
 fn the_tools_page_lists_each_tool() {
     let mut desk = fixture();
     assert_eq!(page_rows(desk.dispatch_line("/tools")), ["None."]);
-    let about = words::commands::ABOUT_EXIT.into();
+    let about = i18n::commands::ABOUT_EXIT.into();
     desk.facts.tools = vec![ToolInfo { name: "exec".into(), about }];
     assert_eq!(page_rows(desk.dispatch_line("/tools")), ["exec: Quit"]);
 }
@@ -418,15 +382,15 @@ fn help_explains_one_command_or_lists_all() {
 }
 
 fn entry(kind: ExtensionKind, name: &str, about: &str, state: ExtensionState) -> Extension {
-    let from = words::commands::SKILLS.into();
+    let from = i18n::commands::SKILLS.into();
     Extension { kind, name: name.into(), about: about.into(), hint: String::new(), from, state }
 }
 
 /// A user with a few custom commands, skills and bots.
 fn with_extensions() -> CommandFixture {
     use ExtensionKind::{Command, Skill};
-    let hidden = || ExtensionState::Hidden(words::commands::NO_RULES.into());
-    let broken = ExtensionState::Broken(words::commands::NO_TOOLS.into());
+    let hidden = || ExtensionState::Hidden(i18n::commands::NO_RULES.into());
+    let broken = ExtensionState::Broken(i18n::commands::NO_TOOLS.into());
     let entries = vec![
         entry(Command, "summarize", "Summarise", ExtensionState::Usable),
         entry(Command, "git:commit", "Commit", ExtensionState::Usable),
@@ -438,10 +402,7 @@ fn with_extensions() -> CommandFixture {
         entry(Command, "torn", "/x/torn.toml", broken),
     ];
     let bots = vec![("reviewer".to_owned(), "Reviews".to_owned())];
-    CommandFixture {
-        extensions: Extensions { entries, bots, ..Extensions::default() },
-        ..fixture()
-    }
+    CommandFixture { extensions: Extensions { entries, bots, ..Extensions::default() }, ..fixture() }
 }
 
 fn invoked(name: &str, args: &str) -> CommandOutcome {
@@ -452,18 +413,11 @@ fn invoked(name: &str, args: &str) -> CommandOutcome {
 fn a_built_in_wins_over_a_command_and_a_command_over_a_skill() {
     let keeper = with_extensions();
     assert_eq!(keeper.dispatch_line("/help"), CommandOutcome::Do(UiAction::Help(None)));
-    assert_eq!(
-        keeper.dispatch_line("/summarize focus on  risks"),
-        invoked("summarize", "focus on  risks")
-    );
+    assert_eq!(keeper.dispatch_line("/summarize focus on  risks"), invoked("summarize", "focus on  risks"));
     assert_eq!(keeper.dispatch_line("/pdf x"), invoked("pdf", "x"));
     assert_eq!(keeper.dispatch_line("/find-bug"), invoked("find-bug", ""));
     assert_eq!(keeper.dispatch_line("/deploy now"), invoked("deploy", "now"));
-    assert_eq!(
-        keeper.dispatch_line("/commit"),
-        invoked("git:commit", ""),
-        "the last part is enough"
-    );
+    assert_eq!(keeper.dispatch_line("/commit"), invoked("git:commit", ""), "the last part is enough");
 }
 
 #[test]
@@ -520,9 +474,7 @@ fn commands_and_skills_are_listed_with_their_problems() {
 fn skills_over_the_limit_are_counted() {
     let mut keeper = with_extensions();
     keeper.extensions.entries = (0..5_000)
-        .map(|number| {
-            entry(ExtensionKind::Skill, &format!("s{number}"), "x", ExtensionState::Usable)
-        })
+        .map(|number| entry(ExtensionKind::Skill, &format!("s{number}"), "x", ExtensionState::Usable))
         .collect();
     let page = page_rows(keeper.dispatch_line("/skills"));
     assert_eq!(page.last().unwrap(), "… and 4800 more");
@@ -539,8 +491,7 @@ fn skills_omitted_from_the_models_list_are_reported_with_the_limit() {
     let [.., say, named, more] = &page[..] else { panic!("{page:?}") };
     assert!(say.contains("8 KiB") && say.contains("3 of 6 are left out"), "{say}");
     assert_eq!((named.as_str(), more.as_str()), ("Left out: s3, s4", "… and 1 more"));
-    keeper.extensions.untold =
-        OmittedSkills { of: 6, cut: true, most: 8 * 1024, ..OmittedSkills::default() };
+    keeper.extensions.untold = OmittedSkills { of: 6, cut: true, most: 8 * 1024, ..OmittedSkills::default() };
     let page = page_rows(keeper.dispatch_line("/skills"));
     assert!(page.last().unwrap().contains("all 6 are in it"), "{page:?}");
 }
@@ -548,8 +499,7 @@ fn skills_omitted_from_the_models_list_are_reported_with_the_limit() {
 #[test]
 fn bot_selects_a_bot_by_name_or_from_a_list_or_leaves_it() {
     let mut keeper = with_extensions();
-    let set =
-        |name: Option<&str>| CommandOutcome::Send(Op::SetBot { name: name.map(str::to_owned) });
+    let set = |name: Option<&str>| CommandOutcome::Send(Op::SetBot { name: name.map(str::to_owned) });
     assert_eq!(keeper.dispatch_line("/bot"), CommandOutcome::Do(UiAction::Bots));
     assert_eq!(keeper.dispatch_line("/bot reviewer"), set(Some("reviewer")));
     assert_eq!(

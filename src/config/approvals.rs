@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use super::atomic_file;
 use crate::protocol::Effect;
 use crate::safety::{Grant, Pinned, PolicyRule, Terms};
-use crate::words::{self, LocalizedText};
+use crate::i18n::{self, LocalizedText};
 
 const VERSION: u32 = 2;
 const MOST: usize = 500;
@@ -265,11 +265,11 @@ fn upgrade_v1(first: ApprovalsV1) -> Option<ApprovalsFile> {
 }
 
 fn narrowed_message(count: usize) -> LocalizedText {
-    words::plural(count, words::rules::NARROWED, words::rules::NARROWED_MANY)
+    i18n::plural(count, i18n::rules::NARROWED, i18n::rules::NARROWED_MANY)
 }
 
 fn unreadable_message(file: &Path) -> LocalizedText {
-    words::config::APPROVALS_BROKEN.with("file", file.display().to_string())
+    i18n::config::APPROVALS_BROKEN.with("file", file.display().to_string())
 }
 
 #[cfg(test)]
@@ -363,7 +363,7 @@ mod tests {
         fs::create_dir_all(approvals.file.parent().unwrap()).unwrap();
         fs::write(&approvals.file, text).unwrap();
         let (older, said) = open(store.path());
-        assert_eq!(said.map(|say| say.phrase()), Some(words::rules::NARROWED));
+        assert_eq!(said.map(|say| say.phrase()), Some(i18n::rules::NARROWED));
         assert_eq!(older.rules(Side::Allowed), ["cargo test *"]);
         assert_eq!(older.rules(Side::Denied), ["rm *"]);
         assert_eq!(older.grants(), []);

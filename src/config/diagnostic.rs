@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::protocol::Notice;
-use crate::words::{self, Localize, LocalizedText, PhraseValue};
+use crate::i18n::{self, LocalizedText, Localize, PhraseValue};
 
 /// One problem.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -114,12 +114,7 @@ impl ConfigError {
 
 impl ConfigDiagnostic {
     pub fn of_file(file: impl Into<PathBuf>, fault: ConfigError) -> ConfigDiagnostic {
-        ConfigDiagnostic {
-            source: DiagnosticSource::File(file.into()),
-            place: None,
-            key: None,
-            fault,
-        }
+        ConfigDiagnostic { source: DiagnosticSource::File(file.into()), place: None, key: None, fault }
     }
 
     pub fn notice(&self) -> Notice {
@@ -134,9 +129,9 @@ impl ConfigDiagnostic {
     pub fn hint(&self) -> Option<LocalizedText> {
         let of_safety = self.key.as_deref().is_some_and(|key| key.starts_with("safety."));
         match &self.fault {
-            fault if fault.is_whole_file() => Some(words::config::HINT_WHOLE.into()),
-            ConfigError::Mismatch(_) if of_safety => Some(words::config::HINT_STRICTEST.into()),
-            ConfigError::Rule(_) => Some(words::config::HINT_RULE.into()),
+            fault if fault.is_whole_file() => Some(i18n::config::HINT_WHOLE.into()),
+            ConfigError::Mismatch(_) if of_safety => Some(i18n::config::HINT_STRICTEST.into()),
+            ConfigError::Rule(_) => Some(i18n::config::HINT_RULE.into()),
             _ => None,
         }
     }
@@ -144,14 +139,14 @@ impl ConfigDiagnostic {
     fn place(&self) -> PhraseValue {
         let file = match &self.source {
             DiagnosticSource::Variable(name) => {
-                return words::config::AT_VARIABLE.with("name", name.as_str()).into();
+                return i18n::config::AT_VARIABLE.with("name", name.as_str()).into();
             }
-            DiagnosticSource::CommandLine => return words::config::AT_COMMAND_LINE.into(),
+            DiagnosticSource::CommandLine => return i18n::config::AT_COMMAND_LINE.into(),
             DiagnosticSource::File(file) => file.display().to_string(),
         };
         match self.place {
             None => file.into(),
-            Some(TextPosition { line, column }) => words::config::AT_PLACE
+            Some(TextPosition { line, column }) => i18n::config::AT_PLACE
                 .with("file", file)
                 .with("line", line)
                 .with("column", column)
@@ -162,7 +157,7 @@ impl ConfigDiagnostic {
 
 impl Localize for ConfigDiagnostic {
     fn localized(&self) -> LocalizedText {
-        use words::config as w;
+        use i18n::config as w;
         let say = match &self.fault {
             ConfigError::Unreadable { why } => w::UNREADABLE.with("why", why.clone()),
             ConfigError::NotAFile => w::NOT_A_FILE.into(),
@@ -173,9 +168,7 @@ impl Localize for ConfigDiagnostic {
                 return w::MISSING.with("place", self.place()).with("key", *key);
             }
             ConfigError::Unknown { near: None } => w::UNKNOWN.into(),
-            ConfigError::Unknown { near: Some(near) } => {
-                w::UNKNOWN_NEAR.with("near", near.as_str())
-            }
+            ConfigError::Unknown { near: Some(near) } => w::UNKNOWN_NEAR.with("near", near.as_str()),
             ConfigError::Elsewhere(say) => w::ELSEWHERE.with("where", say.clone()),
             ConfigError::Mismatch(mismatch) => w::WRONG
                 .with("expected", mismatch.expected.clone())
@@ -193,7 +186,7 @@ impl Localize for ConfigDiagnostic {
 
 /// The system's reason, in plain words if it is a common one.
 pub fn io_reason(error: &io::Error) -> LocalizedText {
-    use words::config as w;
+    use i18n::config as w;
     match error.kind() {
         io::ErrorKind::NotFound => w::IO_NOT_FOUND.into(),
         io::ErrorKind::PermissionDenied => w::IO_PERMISSION.into(),

@@ -12,7 +12,7 @@ use super::keys::KEYS;
 use super::diagnostic::{self, ConfigError, Mismatch, ConfigDiagnostic, DiagnosticSource};
 use super::atomic_file;
 use super::toml_schema::{self, SettingKey, TomlValue};
-use crate::words::{self, LocalizedText, Localize};
+use crate::i18n::{self, LocalizedText, Localize};
 
 /// Why a key was not changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -42,7 +42,7 @@ pub enum EditError {
 
 impl Localize for EditError {
     fn localized(&self) -> LocalizedText {
-        use words::config as w;
+        use i18n::config as w;
         match self {
             EditError::Problem(problem) => problem.localized(),
             EditError::Value { key, mismatch } => w::BAD_VALUE
@@ -137,8 +137,8 @@ fn insert_value(table: &mut dyn TableLike, path: &str, value: &TomlValue) -> Res
     match inner.as_table_like_mut() {
         Some(inner) => insert_value(inner, rest, value),
         None => Err(ConfigError::mismatch(
-            words::config::A_TABLE.with("key", section),
-            words::config::FOUND_VALUE.with("value", inner.to_string().trim()),
+            i18n::config::A_TABLE.with("key", section),
+            i18n::config::FOUND_VALUE.with("value", inner.to_string().trim()),
         )),
     }
 }

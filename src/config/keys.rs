@@ -4,7 +4,7 @@
 use super::toml_schema::SettingKey;
 use super::toml_schema::TomlKind::{Choice, Count, Flag, List, Renamed, Text};
 use super::toml_schema::ListKind::{Paths, Programs, RuleIds, Rules, Words};
-use crate::words::config as w;
+use crate::i18n::config as w;
 
 /// Every setting. A `*` stands for a name that the user chooses.
 #[rustfmt::skip]

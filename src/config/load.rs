@@ -14,7 +14,7 @@ use super::settings::Settings;
 use super::toml_schema::{self, TomlEntry, SettingKey, TomlReport, TomlValue};
 use super::{Environment, Paths, atomic_file};
 use crate::protocol::SandboxMode;
-use crate::words::{self, LocalizedText, Localize};
+use crate::i18n::{self, LocalizedText, Localize};
 
 /// The sources of the layers.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ pub enum SettingsLayer {
 
 impl Localize for SettingsLayer {
     fn localized(&self) -> LocalizedText {
-        use words::config as w;
+        use i18n::config as w;
         let shown = |file: &Path| file.display().to_string();
         match self {
             SettingsLayer::BuiltIn => w::FROM_BUILT_IN.into(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use directories::{BaseDirs, ProjectDirs};
 
 use super::Environment;
-use crate::words::{self, LocalizedText, Localize};
+use crate::i18n::{self, LocalizedText, Localize};
 
 /// The user's folders, absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub struct NoHome {
 impl Localize for NoHome {
     fn localized(&self) -> LocalizedText {
         match &self.relative {
-            Some(path) => words::config::HOME_RELATIVE.with("path", path.display().to_string()),
-            None => words::config::NO_HOME.into(),
+            Some(path) => i18n::config::HOME_RELATIVE.with("path", path.display().to_string()),
+            None => i18n::config::NO_HOME.into(),
         }
     }
 }
@@ -84,7 +84,7 @@ impl Paths {
         let error = access(there, Access::WRITE_OK | Access::EXEC_OK).err()?;
         let why = super::diagnostic::io_reason(&error.into());
         let state = self.state.display().to_string();
-        Some(words::config::STATE_REFUSED.with("folder", state).with("why", why))
+        Some(i18n::config::STATE_REFUSED.with("folder", state).with("why", why))
     }
 
     pub fn settings(&self) -> PathBuf {

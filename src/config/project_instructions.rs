@@ -14,7 +14,7 @@ use crate::context::project_instructions::{self, MOST, Notes};
 use crate::protocol::{Notice, format_bytes};
 use crate::safety::sanitize::{TextSource, clean};
 use crate::safety::{is_sensitive_name, steering};
-use crate::words::context as words;
+use crate::i18n::context as words;
 
 /// The first of these that exists in a folder is read.
 pub const NAMES: [&str; 4] = steering::NOTES;
@@ -124,7 +124,7 @@ fn leads_to_secrets(real: &Path, root: &Path) -> bool {
     })
 }
 
-fn unreadable(why: crate::words::LocalizedText) -> NoticeBuilder {
+fn unreadable(why: crate::i18n::LocalizedText) -> NoticeBuilder {
     Box::new(move |path| {
         Notice::warning(words::NOTES_UNREADABLE.with("path", path).with("why", why.clone()))
     })

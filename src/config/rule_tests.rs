@@ -11,7 +11,7 @@ use toml_edit::{Array, Item, Value};
 use super::diagnostic::ConfigError;
 use super::toml_schema::{self, ListKind};
 use crate::safety::PolicyRule;
-use crate::words::{self, LocalizedText};
+use crate::i18n::{self, LocalizedText};
 
 /// A position in the text, and the problem there.
 type RuleProblem = (Option<usize>, ConfigError);
@@ -32,7 +32,7 @@ pub(super) fn read(key: &str, items: &Array) -> (Vec<String>, Vec<RuleProblem>) 
             }
             // A rule that cannot be parsed may have been meant to forbid something.
             Err(found) => {
-                let expected = words::config::A_LIST_OF_RULES.into();
+                let expected = i18n::config::A_LIST_OF_RULES.into();
                 wrong.push((at, ConfigError::mismatch(expected, found)));
             }
         }
@@ -56,14 +56,14 @@ fn parse_rule(item: &Value) -> Result<(String, Option<LocalizedText>), Localized
             "rule" => continue,
             "match" => true,
             "not_match" => false,
-            other => return Err(words::config::FOUND_VALUE.with("value", other)),
+            other => return Err(i18n::config::FOUND_VALUE.with("value", other)),
         };
         for line in value.as_array().ok_or_else(found)? {
             let line = line.as_str().ok_or_else(found)?;
             if failed.is_none() && rule.matches_line(line) != Some(wanted) {
                 let word = match wanted {
-                    true => words::config::RULE_MUST_MATCH,
-                    false => words::config::RULE_MUST_NOT_MATCH,
+                    true => i18n::config::RULE_MUST_MATCH,
+                    false => i18n::config::RULE_MUST_NOT_MATCH,
                 };
                 failed = Some(word.with("rule", text).with("line", line));
             }
@@ -79,7 +79,7 @@ mod tests {
     use super::super::keys::KEYS;
     use super::super::toml_schema::{self, TomlValue};
 
-    use crate::words::{Lang, Localize};
+    use crate::i18n::{Lang, Localize};
 
     fn of(text: &str) -> (Vec<(String, Vec<String>)>, Vec<String>) {
         let reading = toml_schema::read(Path::new("config.toml"), text, KEYS);

@@ -11,7 +11,7 @@ use super::load::{SettingsLayer, Layers};
 use super::diagnostic::{ConfigError, ConfigDiagnostic, DiagnosticSource};
 use crate::protocol::{self, Mode, SandboxMode, SandboxStatus};
 use crate::safety::{Limit, Policy, PolicyRule, Unknown};
-use crate::words::Lang;
+use crate::i18n::Lang;
 
 #[derive(Clone, Debug)]
 pub struct Settings {

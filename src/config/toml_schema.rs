@@ -10,7 +10,7 @@ use toml_edit::{Document, Item, TableLike};
 use super::suggest;
 use super::diagnostic::{ConfigError, TextPosition, ConfigDiagnostic, DiagnosticSource};
 use super::rule_tests;
-use crate::words::{self, LocalizedText, Phrase};
+use crate::i18n::{self, LocalizedText, Phrase};
 
 /// One row of a table of keys.
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +145,7 @@ impl TomlReader<'_> {
             (Some(key), _) => self.value(key, at, value_at, path, item),
             (None, Some(table)) if is_section(self.keys, &path) => self.table(&path, table),
             (None, None) if is_section(self.keys, &path) => {
-                let expected = words::config::A_TABLE.with("key", path.as_str());
+                let expected = i18n::config::A_TABLE.with("key", path.as_str());
                 let fault = ConfigError::mismatch(expected, describe_item(item));
                 self.report(value_at, Some(path), fault);
             }
@@ -218,7 +218,7 @@ impl TomlKind {
 
     /// What a value must be.
     pub fn expected(&self) -> LocalizedText {
-        use words::config as w;
+        use i18n::config as w;
         match self {
             TomlKind::Text => w::A_TEXT.into(),
             TomlKind::Choice(choices) | TomlKind::Renamed(choices, _) => {
@@ -295,7 +295,7 @@ fn text_value(text: &str) -> Option<TomlValue> {
 fn list_value(of: ListKind, item: &Item) -> Result<TomlValue, LocalizedText> {
     let items = item.as_array().ok_or_else(|| describe_item(item))?;
     if items.len() > MOST_ITEMS {
-        return Err(words::config::FOUND_MANY.with("count", items.len()));
+        return Err(i18n::config::FOUND_MANY.with("count", items.len()));
     }
     if of == ListKind::Rules {
         let (rules, faults) = rule_tests::read("", items);
@@ -336,7 +336,7 @@ impl ListKind {
 
 /// The type of the item, in a word; a short text is shown.
 pub(super) fn describe_item(item: &Item) -> LocalizedText {
-    use words::config as w;
+    use i18n::config as w;
     match item.as_str() {
         Some(text) => describe_text(text),
         None if item.is_bool() => w::FOUND_FLAG.into(),
@@ -355,7 +355,7 @@ fn describe_text(text: &str) -> LocalizedText {
     if short.len() < text.len() {
         short.push('…');
     }
-    words::config::FOUND_VALUE.with("value", short)
+    i18n::config::FOUND_VALUE.with("value", short)
 }
 
 /// `profiles.*.high` covers `profiles.work.high`.

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use super::{paths, atomic_file};
 use crate::protocol::UntrustedFile;
 use crate::safety::steering;
-use crate::words::{self, LocalizedText, Phrase};
+use crate::i18n::{self, LocalizedText, Phrase};
 
 const VERSION: u32 = 1;
 /// The maximum number of remembered folders; of listed files; the depth of the search in folders;
@@ -118,15 +118,15 @@ pub fn hazard(folder: &Path, home: &Path) -> Option<Phrase> {
     let wide = SYSTEM.iter().any(|name| folder == Path::new(name));
     let own = [0, rustix::process::geteuid().as_raw()].contains(&meta.uid());
     if folder == Path::new("/") {
-        Some(words::config::HAZARD_ROOT)
+        Some(i18n::config::HAZARD_ROOT)
     } else if home.starts_with(folder) {
-        Some(words::config::HAZARD_HOME)
+        Some(i18n::config::HAZARD_HOME)
     } else if meta.mode() & 0o002 != 0 {
-        Some(words::config::HAZARD_WRITABLE)
+        Some(i18n::config::HAZARD_WRITABLE)
     } else if !own {
-        Some(words::config::HAZARD_OWNER)
+        Some(i18n::config::HAZARD_OWNER)
     } else {
-        wide.then_some(words::config::HAZARD_WIDE)
+        wide.then_some(i18n::config::HAZARD_WIDE)
     }
 }
 
@@ -140,7 +140,7 @@ impl TrustStore {
             Ok(Some(text)) => parse(&text).map_or((empty, false), |kept| (kept, true)),
             Err(_) => (empty, false),
         };
-        let broken = || words::config::TRUST_BROKEN.with("file", file.display().to_string());
+        let broken = || i18n::config::TRUST_BROKEN.with("file", file.display().to_string());
         let said = (!sound).then(broken);
         (TrustStore { file, contents: kept }, said)
     }

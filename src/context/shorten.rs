@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::protocol::{Observation, Outcome, ParsedOutput, StepAction};
-use crate::words::Lang;
+use crate::i18n::Lang;
 
 /// Number of items of a parsed list that an old result keeps.
 const ITEMS: usize = 8;

@@ -1,7 +1,7 @@
 //! The system prompt: the protocol, the tools, the environment. Its text is in
 //! `assets/prompts/system.md`; this file only fills in the placeholders, each once.
 
-use crate::words::{self, Lang};
+use crate::i18n::{self, Lang};
 
 const TEMPLATE: &str = include_str!("../../assets/prompts/system.md");
 
@@ -22,7 +22,7 @@ pub struct SystemFacts<'a> {
 
 /// The whole system prompt. A value that looks like a placeholder stays as it is.
 pub fn prompt(setting: &SystemFacts<'_>) -> String {
-    let prompt = words::fill(TEMPLATE.trim_end(), |name| placeholder_value(name, setting));
+    let prompt = i18n::fill(TEMPLATE.trim_end(), |name| placeholder_value(name, setting));
     match setting.bot.map(str::trim).filter(|bot| !bot.is_empty()) {
         Some(bot) => format!("{bot}\n\n{prompt}"),
         None => prompt,

@@ -10,7 +10,7 @@ use futures_util::stream::BoxStream;
 use serde_json::Value;
 
 use crate::protocol::{Truncation, Message, Params, Usage};
-use crate::words::LocalizedText;
+use crate::i18n::LocalizedText;
 
 mod address;
 mod default_model;

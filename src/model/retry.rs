@@ -11,8 +11,8 @@ use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use tokio::time::sleep;
 
-use super::{Chunk, Model, ModelError, Request, RetryAdvice};
-use crate::words::Localize;
+use super::{RetryAdvice, Chunk, Model, ModelError, Request};
+use crate::i18n::Localize;
 
 /// How often to retry, and how long to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Risk, Step, StepAction, Tier};
-use crate::words::LocalizedText;
+use super::{Change, Risk, Step, Tier, StepAction};
+use crate::i18n::LocalizedText;
 
 /// Identifies one question; an answer to another one is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

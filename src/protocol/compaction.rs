@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Page, PageRow};
-use crate::words::{LocalizedText, context as words};
+use crate::i18n::{LocalizedText, context as words};
 
 /// Maximum number of parts listed one by one.
 const NAMED: usize = 6;
@@ -52,9 +52,7 @@ pub struct CompactionSummary {
 impl Compaction {
     /// The result, in a sentence.
     pub fn localized(&self) -> LocalizedText {
-        words::RECEIPT
-            .with("before", format_bytes(self.before))
-            .with("after", format_bytes(self.after))
+        words::RECEIPT.with("before", format_bytes(self.before)).with("after", format_bytes(self.after))
     }
 
     /// The page for the user.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::{LocalizedText, sandbox as words};
+use crate::i18n::{LocalizedText, sandbox as words};
 
 /// As far as it can be determined: paths as the user knows them, absolute.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

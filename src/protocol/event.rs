@@ -3,10 +3,10 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
-    Ask, AskId, AttachmentInfo, Change, Compaction, Extensions, Observation, Page, PlanItem,
-    Rewind, Risk, SessionInfo, SessionRow, Step, StepAction,
+    Ask, AskId, AttachmentInfo, Extensions, Change, SessionInfo, Observation, Page, PlanItem, Compaction, Rewind,
+    Risk, SessionRow, Step, StepAction,
 };
-use crate::words::{LocalizedText, session};
+use crate::i18n::{LocalizedText, session};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -235,9 +235,7 @@ pub enum TurnOutcome {
 /// Version 0.1 distinguished an interrupted turn from a failed one only by its sentence.
 fn ending_of_any_version<'de, D: Deserializer<'de>>(from: D) -> Result<TurnOutcome, D::Error> {
     Ok(match TurnOutcome::deserialize(from)? {
-        TurnOutcome::Failed { why } if why.phrase() == session::INTERRUPTED => {
-            TurnOutcome::Interrupted
-        }
+        TurnOutcome::Failed { why } if why.phrase() == session::INTERRUPTED => TurnOutcome::Interrupted,
         other => other,
     })
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::LocalizedText;
+use crate::i18n::LocalizedText;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extensions {
@@ -86,9 +86,8 @@ impl Extensions {
     /// its name if that is unique.
     pub fn find(&self, name: &str) -> Option<&Extension> {
         let whole = |entry: &&Extension| entry.can_be_typed() && entry.name == name;
-        let last = |entry: &&Extension| {
-            entry.can_be_typed() && entry.name.rsplit(':').next() == Some(name)
-        };
+        let last =
+            |entry: &&Extension| entry.can_be_typed() && entry.name.rsplit(':').next() == Some(name);
         self.entries.iter().find(whole).or_else(|| {
             let mut ends = self.entries.iter().filter(last);
             ends.next().filter(|_| ends.next().is_none())

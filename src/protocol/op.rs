@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{AskId, Decision, Mention, Mode, Prompt, StepAction};
-use crate::words::Lang;
+use crate::i18n::Lang;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::{LocalizedText, PhraseValue};
+use crate::i18n::{LocalizedText, PhraseValue};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Page {

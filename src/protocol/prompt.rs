@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::{LocalizedText, plural, prompt as words};
+use crate::i18n::{LocalizedText, plural, prompt as words};
 
 /// A user message being prepared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,9 +102,7 @@ impl Mention {
         let path = if blank { format!("\"{}\"", self.path) } else { self.path.clone() };
         match self.lines {
             None => format!("@{path}"),
-            Some(LineRange { first, last: Some(last) }) if first == last => {
-                format!("@{path}:{first}")
-            }
+            Some(LineRange { first, last: Some(last) }) if first == last => format!("@{path}:{first}"),
             Some(LineRange { first, last: Some(last) }) => format!("@{path}:{first}-{last}"),
             Some(LineRange { first, last: None }) => format!("@{path}:{first}-"),
         }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use self::strict::ReplyError;
 use super::StepAction;
 use super::step::Requires;
-use crate::words::{LocalizedText, protocol as words};
+use crate::i18n::{LocalizedText, protocol as words};
 
 mod repair;
 mod schema;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::StepAction;
-use crate::words::LocalizedText;
+use crate::i18n::LocalizedText;
 
 /// L0 runs, L1 asks, L2 is refused (001 §11). The highest that applies wins.
 #[derive(

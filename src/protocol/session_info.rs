@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Mode, Usage, format_bytes};
-use crate::words::{Lang, LocalizedText, context as words};
+use crate::i18n::{Lang, LocalizedText, context as words};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionInfo {

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use crate::safety::sanitize::{Escaped, escape};
-use crate::words::{LocalizedText, screen as words};
+use crate::i18n::{LocalizedText, screen as words};
 
 /// Characters that need no quotes.
 const PLAIN: &str = "-_./,:=+@%^";

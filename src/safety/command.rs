@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::protocol::{Effect, Tier};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 use super::args::{self, ArgPart, Takes, ArgToken, ValueKind};
 use super::checks;

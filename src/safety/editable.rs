@@ -3,7 +3,7 @@
 
 use super::{argv, is_hidden};
 use crate::protocol::StepAction;
-use crate::words::{LocalizedText, screen as words};
+use crate::i18n::{LocalizedText, screen as words};
 
 /// How the text is read.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! excessive sizes. Checked before anything else.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 use super::findings::{Findings, excerpt};
 

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::protocol::{Change, SubCommand, Risk, Step, Tier};
-use crate::words::{Phrase, safety as words};
+use crate::i18n::{Phrase, safety as words};
 
 mod args;
 pub mod argv;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::protocol::SandboxStatus;
-use crate::words::{LocalizedText, safety as words};
+use crate::i18n::{LocalizedText, safety as words};
 
 use super::grant::Grant;
 use super::skill::ToolRestriction;

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::protocol::Tier;
-use crate::words::{LocalizedText, Phrase, prompt, safety as words};
+use crate::i18n::{LocalizedText, Phrase, prompt, safety as words};
 
 use super::rules;
 use super::spec::Spec;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::findings::{Findings, excerpt};
 use super::command::JudgeContext;
 use crate::protocol::{Effect, Tier};
-use crate::words::prompt as words;
+use crate::i18n::prompt as words;
 
 /// The tool.
 pub const TOOL: &str = "script.run";

@@ -10,7 +10,7 @@ use super::command::{JudgeContext, ArgPosition};
 use super::policy::{Policy, PolicyRule};
 use super::shell;
 use crate::protocol::{Effect, Tier, StepAction};
-use crate::words::prompt as words;
+use crate::i18n::prompt as words;
 
 /// The tool.
 pub const TOOL: &str = "skill";
@@ -61,7 +61,7 @@ pub(super) fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Fin
         let say = words::SKILL_UNKNOWN.with("name", excerpt(name));
         return findings.add("skill.unknown", Tier::L2, say, None, &[]);
     };
-    let say = |word: crate::words::Phrase| word.with("name", excerpt(name));
+    let say = |word: crate::i18n::Phrase| word.with("name", excerpt(name));
     findings.add(TOOL, Tier::L0, say(words::SKILL_ENTERS), None, &[Effect::Read]);
     if !skill.open {
         findings.add("skill.closed", Tier::L1, say(words::SKILL_CLOSED), None, &[]);

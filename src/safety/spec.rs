@@ -6,7 +6,7 @@
 //! abbreviation or a cluster does not hide one.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::Phrase;
+use crate::i18n::Phrase;
 
 use super::args::ArgToken;
 use super::findings::Findings;
@@ -136,7 +136,7 @@ impl Spec {
 
     /// A program that only reads, as long as everything about the step is listed.
     pub const fn read(names: &'static str) -> Spec {
-        let why = crate::words::safety::ONLY_READS;
+        let why = crate::i18n::safety::ONLY_READS;
         Spec::new(names, Tier::L0, why, &[Effect::Read], Operands::None)
     }
 

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::protocol::{Effect, Requires, SandboxStatus, Step, Tier, StepAction};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 use super::findings::{Findings, excerpt};
 use super::grant::{self, GrantQuestion};

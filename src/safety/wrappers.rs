@@ -2,7 +2,7 @@
 //! its own.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 use super::args::{ArgPart, ArgToken};
 use super::checks::{self, Site};
@@ -207,7 +207,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 #[rustfmt::skip]
-const CODE: &[(&str, crate::words::Phrase, Effect)] = &[
+const CODE: &[(&str, crate::i18n::Phrase, Effect)] = &[
     ("rm -rf", words::CODE_DELETES, Effect::Delete),
     ("rmtree", words::CODE_DELETES, Effect::Delete),
     ("rmSync", words::CODE_DELETES, Effect::Delete),

@@ -11,7 +11,7 @@ use super::manifest::{Instruction, Manifest};
 use super::source::ScriptLibrary;
 use super::syntax::{ScriptNode, Tree};
 use super::text::args;
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// Checks every instruction and reports the first fault with its place.
 ///

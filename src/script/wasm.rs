@@ -8,7 +8,7 @@ use wasmi::{
 };
 
 use super::fault::{ScriptError, quoted};
-use crate::words::script as words;
+use crate::i18n::script as words;
 
 /// Largest module, in bytes.
 pub const LARGEST: usize = 16 * 1024 * 1024;

@@ -6,7 +6,7 @@ use crate::agent::Host;
 use crate::protocol::{AttachmentInfo, Decision, Event, Mention, Notice, Question};
 use crate::safety::{self, Cleared, NeedsApproval, PathKind, Verdict};
 use crate::tools::attachments::{self, Attachment};
-use crate::words::{LocalizedText, prompt as words};
+use crate::i18n::{LocalizedText, prompt as words};
 
 /// The maximum number of files in one message.
 const MOST: usize = 20;

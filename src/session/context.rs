@@ -24,7 +24,7 @@ use crate::protocol::{
     TurnOutcome, Event, Mode, Notice, Observation, TurnOrigin, Params, PlanItem, Provider, Compaction, format_bytes,
 };
 use crate::safety::redact::Redactor;
-use crate::words::{Lang, LocalizedText, Localize, context as words};
+use crate::i18n::{Lang, LocalizedText, Localize, context as words};
 
 /// The maximum size of a summary, in bytes; a longer answer is not used.
 const LONGEST: usize = 64 * 1024;

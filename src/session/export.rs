@@ -2,7 +2,7 @@
 //! the session writes it.
 
 use crate::protocol::{Event, ExportFormat, Observation, PlanItem, PlanState, StepAction};
-use crate::words::{Lang, session as words};
+use crate::i18n::{Lang, session as words};
 
 /// The whole conversation in one format. The caller masks secrets.
 pub fn render(record: &[Event], format: ExportFormat, lang: Lang) -> String {
@@ -226,15 +226,12 @@ fn quote(arg: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Change, ModelMessage, Outcome, Risk, Step, Tier, TurnOrigin};
+    use crate::protocol::{Change, TurnOrigin, Outcome, ModelMessage, Risk, Step, Tier};
 
     fn record() -> Vec<Event> {
         vec![
             Event::TurnStarted { turn: 1, text: "<b>hi</b>".into(), origin: TurnOrigin::Typed },
-            Event::Replied(ModelMessage {
-                message: "1 < 2 & done".into(),
-                ..ModelMessage::default()
-            }),
+            Event::Replied(ModelMessage { message: "1 < 2 & done".into(), ..ModelMessage::default() }),
         ]
     }
 

@@ -15,10 +15,10 @@ use super::script_tool::{self, ModelScript};
 use super::run::Session;
 use super::script_turn::{FindScripts, ScriptPlaces};
 use super::queue::UserInput;
-use crate::library::{ExtensionSet, SearchPath, expand};
+use crate::extensions::{ExtensionSet, SearchPath, expand};
 use crate::protocol::{Extensions, Event, Mention, Notice, Op};
 use crate::store::Store;
-use crate::words::{Localize, session as words};
+use crate::i18n::{Localize, session as words};
 
 /// The folders to read; true: those of the project as well.
 pub type FindPlaces = Arc<dyn Fn(bool) -> SearchPath + Send + Sync>;

@@ -3,7 +3,7 @@
 use super::persistence::format_time;
 use crate::protocol::{Page, PageRow};
 use crate::store::{SessionHit, Listed};
-use crate::words::{plural, session as words};
+use crate::i18n::{plural, session as words};
 
 /// Saved sessions as a page, and the number of those left out.
 pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {

@@ -17,7 +17,7 @@ use crate::protocol::{Event, SessionInfo, Op, Params, Provider};
 use crate::safety::redact::Redactor;
 use crate::safety::{Workspace, Policy, PolicyRule, Terms, Machine};
 use crate::tools::Toolbox;
-use crate::words::{Lang, LocalizedText};
+use crate::i18n::{Lang, LocalizedText};
 
 mod model_choice;
 mod context;

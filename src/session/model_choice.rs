@@ -3,7 +3,7 @@
 use super::run::Session;
 use super::{FoundServer, Wanted, pages};
 use crate::protocol::{Event, Mode, Notice, Provider};
-use crate::words::{Lang, session as words};
+use crate::i18n::{Lang, session as words};
 
 impl Session {
     pub(super) async fn set_model(&mut self, name: String) {

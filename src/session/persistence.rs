@@ -17,7 +17,7 @@ use crate::safety::redact::{Redactor, is_masked};
 use crate::store::{
     StoreWriter, SavingError, SessionHeader, Listed, EventPage, Recorder, Resumed, Store, StoreError, title_of,
 };
-use crate::words::{LocalizedText, Localize, plural, session as words};
+use crate::i18n::{LocalizedText, Localize, plural, session as words};
 
 /// The number of events shown at once when a session is resumed.
 const TAIL: usize = 200;

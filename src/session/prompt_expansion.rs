@@ -22,7 +22,7 @@ use crate::protocol::{
 use crate::safety::{self, Cleared, NeedsApproval, ToolRestriction, Policy, Verdict};
 use crate::tools::attachments;
 use crate::tools::{ShellInput, PipedOutput};
-use crate::words::{LocalizedText, prompt as words};
+use crate::i18n::{LocalizedText, prompt as words};
 
 /// What to do with the expanded prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,7 +236,7 @@ impl Expansion<'_> {
         let PipedOutput { observation: seen, output } = piped;
         let (outcome, code) = (seen.outcome, seen.exit_code);
         let tail = last_lines(&seen.stderr).to_owned();
-        let unsent = |word: crate::words::Phrase| {
+        let unsent = |word: crate::i18n::Phrase| {
             let say = word.with("line", shorten(&line)).with("tail", tail.clone());
             Err(ExpansionStop::Unsent(say.with("code", code.unwrap_or_default())))
         };

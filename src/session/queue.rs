@@ -13,7 +13,7 @@ use super::{shell_turn, state};
 use crate::agent::drive::drive;
 use crate::agent::turn::{Opening, TurnStart, Turn};
 use crate::protocol::{AskId, Event, Notice, TurnOrigin, Prompt};
-use crate::words::session as words;
+use crate::i18n::session as words;
 
 /// The input of a turn.
 #[derive(Clone, Debug, PartialEq)]

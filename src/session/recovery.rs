@@ -9,7 +9,7 @@ use crate::protocol::{
     Truncation, TurnOutcome, Event, Observation, TurnOrigin, Outcome, Question, ModelMessage, Risk, Step, Usage,
 };
 use crate::store::{EventPage, Remembered};
-use crate::words::session as words;
+use crate::i18n::session as words;
 
 /// The maximum length of the last output kept from an interrupted step, in bytes.
 const TAIL: usize = 128 * 1024;

@@ -26,7 +26,7 @@ use crate::protocol::{
 };
 use crate::safety::{self, Policy};
 use crate::tools::{Tool, Toolbox, git_branch};
-use crate::words::{LocalizedText, session as words};
+use crate::i18n::{LocalizedText, session as words};
 
 /// The maximum number of commands in a reply, as stated in the prompt.
 const MAX_COMMANDS: usize = 16;

@@ -27,7 +27,7 @@ use crate::script::source::{ScriptEntry, SourceFiles};
 use crate::script::{ScriptHost, ModelCall, AnswerPart, ScriptEvent};
 use crate::store::{KeyValue, Store, StoreError};
 use crate::tools::{Toolbox, RunControl, attachments};
-use crate::words::{LocalizedText, Localize, script_run as words};
+use crate::i18n::{LocalizedText, Localize, script_run as words};
 
 /// The prefix of step IDs.
 pub const STEP: &str = "script_";
@@ -307,10 +307,10 @@ impl Drop for SessionScriptHost {
 impl ScriptHost for SessionScriptHost {
     fn call_model(&mut self, call: ModelCall) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
         let Some(model) = self.model.clone() else {
-            return stream::iter([Err(crate::words::cli::NO_CONNECTION.into())]).boxed();
+            return stream::iter([Err(crate::i18n::cli::NO_CONNECTION.into())]).boxed();
         };
         if self.cancel.is_cancelled() {
-            return stream::iter([Err(crate::words::exec::CANCELLED.into())]).boxed();
+            return stream::iter([Err(crate::i18n::exec::CANCELLED.into())]).boxed();
         }
         let messages = call.messages.into_iter().map(|message| self.mask_message(message)).collect();
         let request = Request { messages, params: call.params, schema: call.schema };

@@ -27,7 +27,7 @@ use crate::script::source::is_script;
 use crate::script::{LocatedError, RunRequest, ScriptEvent};
 use crate::store::Store;
 use crate::tools::{Tool, Toolbox, RunControl};
-use crate::words::{Lang, LocalizedText, Localize, Phrase, prompt, script_run, session as words};
+use crate::i18n::{Lang, LocalizedText, Localize, Phrase, prompt, script_run, session as words};
 
 /// The maximum length of their list in the system prompt, in bytes.
 const BUDGET: usize = 2 * 1024;

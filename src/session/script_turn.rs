@@ -30,7 +30,7 @@ use crate::script::manifest::Manifest;
 use crate::script::manifest::input::ScriptArgs;
 use crate::script::source::{SourceFiles, ScriptLibrary, is_script, stem};
 use crate::script::{RunResult, LocatedError, RunRequest, ScriptEvent, built_in, run as run_order};
-use crate::words::{Lang, LocalizedText, Localize, session as words};
+use crate::i18n::{Lang, LocalizedText, Localize, session as words};
 
 /// The maximum number of names offered.
 const MOST_NAMES: usize = 200;

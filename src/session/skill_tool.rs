@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::script_tool::ModelScript;
 use crate::context::shorten;
-use crate::library::skill_list::BUDGET;
-use crate::library::{ExtensionSet, Skill};
+use crate::extensions::skill_list::BUDGET;
+use crate::extensions::{ExtensionSet, Skill};
 use crate::prompt::template::{TemplateForm, Template, TemplateValues};
 use crate::protocol::{Observation, Outcome, Step, StepAction};
 use crate::safety::redact::Redactor;
@@ -23,7 +23,7 @@ use crate::safety::{
     Cleared, Contents, FileKind, PathKind, ToolRestriction, OwnProgram, Program, SKILL_TOOL, SkillInfo, Machine,
 };
 use crate::tools::{Tool, Toolbox, RunControl};
-use crate::words::{Lang, LocalizedText, Phrase, prompt as words};
+use crate::i18n::{Lang, LocalizedText, Phrase, prompt as words};
 
 /// The maximum length of a skill's text for a model, in bytes.
 const LONGEST: usize = 24 * 1024;

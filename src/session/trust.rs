@@ -5,7 +5,7 @@ use super::turn_host::{TurnMessage, TurnHost};
 use super::run::Session;
 use crate::protocol::{Ask, AskId, Decision, Event, UntrustedFile, Notice, Question, SandboxStatus, TrustOffer};
 use crate::tools::git_branch;
-use crate::words::{LocalizedText, sandbox as held, session as words};
+use crate::i18n::{LocalizedText, sandbox as held, session as words};
 
 /// The data for the question, and the function that saves the answer.
 pub struct TrustPrompt {

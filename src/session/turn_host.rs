@@ -18,7 +18,7 @@ use super::skill_tool;
 use crate::agent::{ModelAnswer, ModelRequest, Host};
 use crate::config::project_instructions::ProjectInstructions;
 use crate::context::window::{self, Bounds, History, ContextUsage};
-use crate::library::ExtensionSet;
+use crate::extensions::ExtensionSet;
 use crate::model::{Chunk, Model, ModelError, Request};
 use crate::protocol::streaming::Partial;
 use crate::protocol::{
@@ -28,7 +28,7 @@ use crate::protocol::{
 use crate::safety::redact::Redactor;
 use crate::safety::{Cleared, Grant, ToolRestriction, Workspace, Policy, PolicyContext, ToolTask, Machine};
 use crate::tools::{ShellInput, PipedOutput, Tool, Toolbox, RunControl};
-use crate::words::session as words;
+use crate::i18n::session as words;
 
 /// A message from a turn to its session.
 #[derive(Debug)]
@@ -436,7 +436,7 @@ impl TurnHost {
                 Some(Err(error)) if self.answer.text.is_empty() => return Err(error),
                 Some(Err(error)) => {
                     self.answer.cut = Some(Truncation::Broken);
-                    let notice = crate::protocol::Notice::error(crate::words::Localize::localized(&error));
+                    let notice = crate::protocol::Notice::error(crate::i18n::Localize::localized(&error));
                     self.outbox.send(Event::Notice(notice)).await;
                     break;
                 }

@@ -21,7 +21,7 @@ use crate::protocol::{
 };
 use crate::safety::tools::Restore;
 use crate::safety::{self, Verdict};
-use crate::words::{plural, session as words};
+use crate::i18n::{plural, session as words};
 
 /// The change of one file by one turn.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -251,8 +251,8 @@ mod tests {
 
     #[test]
     fn a_continued_session_is_reported_and_not_saved() {
-        use crate::words::session;
-        let told = |say: crate::words::Phrase| Event::Notice(Notice::info(say));
+        use crate::i18n::session;
+        let told = |say: crate::i18n::Phrase| Event::Notice(Notice::info(say));
         let resumed = Notice::info(session::RESUMED.with("title", "tests")).with_topic(Topic::Resumed);
         assert!(!is_saved(&Event::Notice(resumed)));
         assert!(is_saved(&told(session::INTERRUPTED)));

@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
-use crate::disk::private_folder;
+use crate::private_dir::private_folder;
 use crate::protocol::Event;
-use crate::words::{LocalizedText, Localize, store as words};
+use crate::i18n::{LocalizedText, Localize, store as words};
 
 mod writer;
 mod database;

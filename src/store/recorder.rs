@@ -13,7 +13,7 @@ use super::writer::{StoreWriter, SessionHeader};
 use super::{SavingError, Store};
 use crate::protocol::Event;
 use crate::safety::redact::Redactor;
-use crate::words::{LocalizedText, store as words};
+use crate::i18n::{LocalizedText, store as words};
 
 /// The maximum number of waiting jobs.
 const ROOM: usize = 1024;

@@ -10,7 +10,7 @@ use crate::protocol::{
     TurnOutcome, Notice, Observation, TurnOrigin, Outcome, ModelMessage, Risk, Step, Tier, Usage, StepAction,
 };
 use crate::safety::redact::Redactor;
-use crate::words::store as words;
+use crate::i18n::store as words;
 
 mod damage;
 mod moved;

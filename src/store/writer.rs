@@ -18,7 +18,7 @@ use super::write::PendingParts;
 use super::{Database, SavingError, Lock, EventPage, Remembered, Store, StoreError};
 use crate::protocol::Event;
 use crate::safety::redact::Redactor;
-use crate::words::{LocalizedText, Localize};
+use crate::i18n::{LocalizedText, Localize};
 
 /// The maximum size of rows that wait for a disk, in bytes; beyond it the oldest are lost.
 const WAITING: usize = 32 << 20;

@@ -11,7 +11,7 @@ use std::path::Path;
 use super::file::safe_open::{MissingFolders, FileSlot};
 use crate::protocol::{AttachmentInfo, LineRange, Mention, AttachmentSize};
 use crate::safety::{Cleared, ToolTask};
-use crate::words::{LocalizedText, prompt as words};
+use crate::i18n::{LocalizedText, prompt as words};
 
 /// The size limit of one attachment, in bytes; the middle of a longer one is left out.
 const MOST: usize = 32 * 1024;

@@ -23,7 +23,7 @@ use super::{ShellInput, PipedOutput, Tool, RunControl, parse};
 use crate::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, Tier, StepAction};
 use crate::safety::redact::Redactor;
 use crate::safety::{Cleared, Assessment};
-use crate::words::{Lang, LocalizedText, Phrase, exec as words};
+use crate::i18n::{Lang, LocalizedText, Phrase, exec as words};
 
 mod bounds;
 mod capture;

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::protocol::{Observation, SandboxStatus, ToolInfo, StepAction};
 use crate::safety::Cleared;
-use crate::words::Phrase;
+use crate::i18n::Phrase;
 
 mod around;
 pub mod attachments;

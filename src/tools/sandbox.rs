@@ -36,7 +36,7 @@ use std::sync::{Arc, OnceLock};
 use super::temp::RunFolder;
 use crate::protocol::{PageRow, SandboxMode, SandboxStatus, Tier, StepAction};
 use crate::safety::{Assessment, Needs};
-use crate::words::{LocalizedText, PhraseValue, Phrase, sandbox as words};
+use crate::i18n::{LocalizedText, PhraseValue, Phrase, sandbox as words};
 
 mod built;
 #[cfg(target_os = "linux")]
@@ -325,7 +325,7 @@ impl Sandbox {
             // The caller may be gone; then the step is dropped here, and ends.
             let _ = sender.send(inside.map(|inside| (start(inside.as_ref()), inside)));
         });
-        spawned.map_err(|error| match crate::disk::exhausted_resource(&error) {
+        spawned.map_err(|error| match crate::private_dir::exhausted_resource(&error) {
             Some(what) => words::NOT_APPLIED.with("why", what),
             None => not_applied(error.to_string()),
         })?;

@@ -10,7 +10,7 @@ use super::draw::{self, DrawContext};
 use super::theme::Theme;
 use super::{Millis, text};
 use crate::protocol::{Event, Step, Tier};
-use crate::words::{Lang, context, screen as words};
+use crate::i18n::{Lang, context, screen as words};
 
 /// The time between two frames of the spinner: eight per second.
 pub const FRAME: Millis = 125;

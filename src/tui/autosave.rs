@@ -21,7 +21,7 @@ use crate::config::draft::{self, SavedDraft};
 use crate::config::history::InputHistory;
 use crate::protocol;
 use crate::safety::redact::Redactor;
-use crate::words::LocalizedText;
+use crate::i18n::LocalizedText;
 
 /// How long the thread may take to finish.
 const FAREWELL: Duration = Duration::from_millis(500);

@@ -9,7 +9,7 @@ use std::future::pending;
 use tokio::task::JoinHandle;
 
 use crate::tools::exec::{HelperProgram, read_from_helper, write_to_helper};
-use crate::words::{LocalizedText, screen as words};
+use crate::i18n::{LocalizedText, screen as words};
 
 /// Facts about the environment: plain data, gathered by the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -166,7 +166,7 @@ impl Copier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::Lang;
+    use crate::i18n::Lang;
 
     fn programs(variables: &[&str]) -> Vec<&'static str> {
         let set = variables.iter().map(|name| ((*name).to_owned(), "x".to_owned()));

@@ -19,7 +19,7 @@ use super::draw::DrawContext;
 use super::theme::Theme;
 use super::vim::{VimMode, Vim};
 use crate::config::draft::SavedDraft;
-use crate::words::Lang;
+use crate::i18n::Lang;
 
 mod paste;
 mod history;

@@ -8,7 +8,7 @@ use ratatui::widgets::{Clear, Widget as _};
 
 use super::theme::Theme;
 use super::{Millis, text, symbols};
-use crate::words::Lang;
+use crate::i18n::Lang;
 
 /// What every area needs for drawing.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use super::clipboard::CopyResult;
 use super::notify::NotifyMethod;
 use super::theme::Background;
 use crate::protocol::{self, AskId, Op};
-use crate::words::LocalizedText;
+use crate::i18n::LocalizedText;
 
 /// Milliseconds since the screen began; the driver has the clock.
 pub type Millis = u64;

@@ -16,7 +16,7 @@ use super::composer::MentionDraft;
 use super::symbols::{CHOSEN, NOT_CHOSEN};
 use super::keys::KeyAction;
 use super::draw::{self, DrawContext, HorizontalRule};
-use crate::words::input as words;
+use crate::i18n::input as words;
 
 mod finder;
 mod matcher;

@@ -5,7 +5,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::words::{Lang, Phrase, input, screen as words};
+use crate::i18n::{Lang, Phrase, input, screen as words};
 
 /// The context of a key. The first context that knows a key wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use super::text;
 use super::event::ScreenEffect;
 use super::state::{WindowFocus, State};
-use crate::words::{Phrase, screen as words};
+use crate::i18n::{Phrase, screen as words};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NotifyMethod {

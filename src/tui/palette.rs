@@ -15,7 +15,7 @@ use super::keys::KeyAction;
 use super::draw::{self, DrawContext, HorizontalRule};
 use super::theme::Theme;
 use crate::commands::{self, ArgsSpec, CommandContext, Candidate, SlashCommand, complete};
-use crate::words::{Lang, screen as words};
+use crate::i18n::{Lang, screen as words};
 
 /// Candidates visible at once.
 const ROWS: usize = 8;

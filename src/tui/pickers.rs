@@ -8,7 +8,7 @@ use super::submit;
 use super::theme::{AUTO, Theme};
 use crate::commands::NO_BOT;
 use crate::protocol::{ExportFormat, Op, Report, Rewind, SessionRow};
-use crate::words::{LocalizedText, Phrase, screen as words};
+use crate::i18n::{LocalizedText, Phrase, screen as words};
 
 /// Descriptions of the built-in themes.
 const ABOUT: &[(&str, Phrase)] = &[

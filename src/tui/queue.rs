@@ -13,7 +13,7 @@ use super::keys::KeyAction;
 use super::draw::{self, DrawContext};
 use crate::config::draft::SavedDraft;
 use crate::protocol::{Notice, Op};
-use crate::words::{plural, input, screen as words};
+use crate::i18n::{plural, input, screen as words};
 
 /// Messages that are shown; the rest are counted.
 const SHOWN: usize = 3;

@@ -34,7 +34,7 @@ use crate::signals::{self, Signal};
 use crate::tools::exec::Watchdog;
 use crate::tools::exec::editor::Editing;
 use crate::tools::temp::RunFolder;
-use crate::words::{LocalizedText, input as words};
+use crate::i18n::{LocalizedText, input as words};
 
 /// Events that are processed before a frame is drawn, however many more wait.
 const BURST: usize = 1_024;

@@ -21,7 +21,7 @@ use crate::commands::{self, CommandContext, Surface};
 use crate::config::draft::SavedDraft;
 use crate::protocol::{Extensions, SessionInfo, Notice, Op};
 use crate::tools::exec::Watchdog;
-use crate::words::{Lang, LocalizedText};
+use crate::i18n::{Lang, LocalizedText};
 
 /// The initial configuration of the screen: plain data, gathered by the caller.
 #[derive(Clone, Debug, Default)]

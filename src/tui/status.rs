@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::text;
 use super::draw::{self, DrawContext};
 use crate::protocol::{SessionInfo, Provider, SandboxStatus};
-use crate::words::{Lang, Phrase, screen as words};
+use crate::i18n::{Lang, Phrase, screen as words};
 
 const GAP: usize = 3;
 

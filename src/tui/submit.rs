@@ -9,7 +9,7 @@ use super::{pickers, welcome};
 use crate::commands::{self, UiAction, CommandOutcome, Surface};
 use crate::prompt::input::{self, Intent};
 use crate::protocol::{Mention, Notice, Op};
-use crate::words::{Lang, input, screen as words};
+use crate::i18n::{Lang, input, screen as words};
 
 pub fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     if state.composer.display_text().trim().is_empty() {

@@ -8,7 +8,7 @@
 use ratatui::style::{Modifier, Style};
 
 use crate::protocol::Tier;
-use crate::words::LocalizedText;
+use crate::i18n::LocalizedText;
 
 mod background;
 mod downsample;

@@ -3,7 +3,7 @@
 use super::text;
 use super::event::ScreenEffect;
 use super::state::State;
-use crate::words::screen as words;
+use crate::i18n::screen as words;
 
 /// The title, if it has changed.
 pub fn refresh(state: &mut State) -> Option<ScreenEffect> {

@@ -14,7 +14,7 @@ use super::submit;
 use super::transcript::{ReleaseOutcome, Scroll};
 use super::{pickers, notify, welcome, title};
 use crate::protocol::{self, Notice, Op};
-use crate::words::{LocalizedText, screen as words};
+use crate::i18n::{LocalizedText, screen as words};
 
 mod asking;
 mod history;

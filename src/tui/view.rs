@@ -14,7 +14,7 @@ use super::state::{MouseOwner, State};
 use super::status::{self, KeyHint};
 use super::transcript::{DrawOptions, Stage};
 use super::{text, welcome};
-use crate::words::{plural, input, screen as words};
+use crate::i18n::{plural, input, screen as words};
 
 /// On a smaller screen only a sentence is shown.
 const SMALLEST: (u16, u16) = (20, 4);

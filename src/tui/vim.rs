@@ -7,7 +7,7 @@
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use self::grid::{Cell, Grid};
-use crate::words::{Phrase, input as words};
+use crate::i18n::{Phrase, input as words};
 
 mod grid;
 

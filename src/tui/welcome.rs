@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::draw::{self, DrawContext};
 use super::{text, status};
 use crate::protocol::SessionInfo;
-use crate::words::{Lang, Phrase, library, screen as words};
+use crate::i18n::{Lang, Phrase, library, screen as words};
 
 /// The first suggestions.
 const SUGGESTIONS: &[Phrase] =

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use avocet::i18n::LocalizedText;
 use avocet::protocol::{Message, StepAction, Truncation};
 use avocet::script::host::PackKey;
 use avocet::script::manifest::input::ScriptArgs;
@@ -12,7 +13,6 @@ use avocet::script::source::{ScriptEntry, ScriptLibrary, SourceFiles};
 use avocet::script::{
     AnswerPart, LocatedError, ModelCall, RunResult, ScriptEvent, ScriptHost, built_in, run,
 };
-use avocet::words::LocalizedText;
 use futures_util::FutureExt;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
@@ -173,7 +173,7 @@ impl ScriptHost for CannedHost {
 
 /// Any sentence, as a test says it.
 fn word(text: &str) -> LocalizedText {
-    avocet::words::Phrase { key: "test.SAID", en: "{text}", zh: "{text}" }.with("text", text)
+    avocet::i18n::Phrase { key: "test.SAID", en: "{text}", zh: "{text}" }.with("text", text)
 }
 
 /// Runs the script of a folder, with what a person would say and whether the folder is

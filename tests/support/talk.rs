@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use avocet::context::window::Bounds;
+use avocet::i18n::{Lang, LocalizedText, PhraseValue, session as words};
 use avocet::model::{Model, ModelError};
 use avocet::protocol::{
     AskId, Decision, Event, Notice, Op, Page, PageRow, Question, SessionInfo, TurnOutcome,
@@ -25,7 +26,6 @@ use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::read_tracker::ReadTracker;
 use avocet::tools::system::System;
 use avocet::tools::{Toolbox, file};
-use avocet::words::{Lang, LocalizedText, PhraseValue, session as words};
 use futures_util::FutureExt;
 
 /// What the redactor of [`parts`] knows.

@@ -4,7 +4,7 @@
 use super::{TurnAction, Turn, Waiting, transcript};
 use crate::protocol::{Decision, TurnOutcome, Event, Observation, Outcome, Question};
 use crate::safety::{Cleared, Assessment, PolicyContext, ToolTask};
-use crate::words::agent as words;
+use crate::i18n::agent as words;
 
 /// Whether the step is one of those.
 pub(super) fn is_interaction(judged: &Assessment) -> bool {

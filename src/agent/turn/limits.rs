@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::protocol::{Observation, Outcome, Step, StepAction};
-use crate::words::{LocalizedText, agent as words};
+use crate::i18n::{LocalizedText, agent as words};
 
 /// This many identical steps or failures in a row count as a loop.
 const LOOP: usize = 3;
@@ -31,14 +31,7 @@ enum Failure {
 
 impl TurnLimits {
     pub fn new(max_steps: usize) -> TurnLimits {
-        TurnLimits {
-            max_steps,
-            steps_run: 0,
-            last_action: None,
-            repeats: 0,
-            last_failure: None,
-            failures: 0,
-        }
+        TurnLimits { max_steps, steps_run: 0, last_action: None, repeats: 0, last_failure: None, failures: 0 }
     }
 
     /// Whether to ask even about a safe step.

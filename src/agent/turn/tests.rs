@@ -7,7 +7,7 @@ use super::*;
 use crate::model::ModelError;
 use crate::protocol::{NoticeLevel, Message, Risk, Role};
 use crate::safety::{Contents, PathKind, Workspace, Policy, Program, PolicyRule, Unknown, Machine};
-use crate::words::Lang;
+use crate::i18n::Lang;
 
 mod ahead;
 mod cancel;

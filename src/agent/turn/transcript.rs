@@ -11,7 +11,7 @@ use crate::context::history::{TurnRecord, ReplyKind};
 use crate::protocol::reply::{Proposal, ParsedReply, Reply};
 use crate::protocol::{Message, Observation, Outcome, Role, StepAction, streaming};
 use crate::safety::{Assessment, PolicyContext};
-use crate::words::{Lang, LocalizedText, exec};
+use crate::i18n::{Lang, LocalizedText, exec};
 
 /// How much of an invalid reply is sent back with its error, in bytes.
 const FAULTY: usize = 2_000;

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use crate::library::ExtensionFileKind;
+use crate::extensions::ExtensionFileKind;
 
 #[derive(Clone, Debug, PartialEq, Subcommand)]
 pub enum BotSub {
@@ -200,9 +200,7 @@ impl From<CommandSub> for (ExtensionFileKind, ExtensionAction) {
     fn from(sub: CommandSub) -> (ExtensionFileKind, ExtensionAction) {
         let asked = match sub {
             CommandSub::List => ExtensionAction::List,
-            CommandSub::Run { name, .. } | CommandSub::Render { name, .. } => {
-                ExtensionAction::Show(name)
-            }
+            CommandSub::Run { name, .. } | CommandSub::Render { name, .. } => ExtensionAction::Show(name),
             CommandSub::Show { name } => ExtensionAction::Show(name),
             CommandSub::New { name, texts } => {
                 ExtensionAction::New { name, texts, sampling: Sampling::default() }

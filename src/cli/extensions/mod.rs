@@ -10,9 +10,9 @@ use toml_edit::Value as Toml;
 
 use self::args::{Sampling, Texts};
 use crate::commands::{self, PageRow};
-use crate::library::examples::ExampleCopy;
-use crate::library::{LookupError, ShadowedBy, LoadedFile, ExtensionFileKind, ExtensionSet, Owner, LoadState, edit, skill_list};
-use crate::words::{Lang, LocalizedText, Localize, library as w};
+use crate::extensions::examples::ExampleCopy;
+use crate::extensions::{LookupError, ShadowedBy, LoadedFile, ExtensionFileKind, ExtensionSet, Owner, LoadState, edit, skill_list};
+use crate::i18n::{Lang, LocalizedText, Localize, library as w};
 
 /// All files of a kind: those in use, by origin, then the others.
 pub fn rows(library: &ExtensionSet, kind: ExtensionFileKind) -> Vec<PageRow> {
@@ -259,8 +259,8 @@ pub fn check_findings(file: &LoadedFile) -> Vec<LocalizedText> {
 mod tests {
     use super::*;
     use crate::config::Paths;
-    use crate::library::{Maker, command};
-    use crate::library::{SearchPath, bot};
+    use crate::extensions::{Maker, command};
+    use crate::extensions::{SearchPath, bot};
 
     const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
@@ -287,7 +287,7 @@ mod tests {
         for lang in [Lang::En, Lang::Zh] {
             let draft = draft_text(ExtensionFileKind::Command, &Texts::default(), &Sampling::default(), lang);
             assert!(draft.starts_with("# ") && draft.contains("{{args}}"), "{draft}");
-            let form = crate::library::TemplateMarks::Toml;
+            let form = crate::extensions::TemplateMarks::Toml;
             assert!(command::read(Path::new("c.toml"), "c", OWN, form, &draft).is_err());
             let written = draft.replace("prompt = \"\"\"\n", "prompt = \"\"\"\nDo it.");
             assert!(

@@ -7,7 +7,7 @@ use crate::protocol::{
 };
 use crate::safety::sanitize::escape;
 use crate::safety::editable::{self, EditableForm};
-use crate::words::{LocalizedText, Phrase, linear as w, prompt as p};
+use crate::i18n::{LocalizedText, Phrase, linear as w, prompt as p};
 
 #[derive(Debug)]
 pub struct PlainQuestion {

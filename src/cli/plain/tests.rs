@@ -388,7 +388,7 @@ fn kept(names: &[&str]) -> Event {
         name: (*name).to_owned(),
         about: "about".into(),
         hint: String::new(),
-        from: crate::words::library::OF_USER.into(),
+        from: crate::i18n::library::OF_USER.into(),
         state: ExtensionState::Usable,
     };
     let entries = names.iter().map(entry).collect();

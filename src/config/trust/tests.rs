@@ -188,10 +188,10 @@ fn a_folder_that_is_more_than_a_project_gets_a_warning() {
     fs::create_dir_all(&shop).unwrap();
     fs::set_permissions(&shop, fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(hazard(&shop, &home), None);
-    assert_eq!(hazard(&home, &home), Some(words::config::HAZARD_HOME));
-    assert_eq!(hazard(Path::new("/"), &home), Some(words::config::HAZARD_ROOT));
+    assert_eq!(hazard(&home, &home), Some(i18n::config::HAZARD_HOME));
+    assert_eq!(hazard(Path::new("/"), &home), Some(i18n::config::HAZARD_ROOT));
     fs::set_permissions(&shop, fs::Permissions::from_mode(0o777)).unwrap();
-    assert_eq!(hazard(&shop, &home), Some(words::config::HAZARD_WRITABLE));
+    assert_eq!(hazard(&shop, &home), Some(i18n::config::HAZARD_WRITABLE));
 }
 
 #[test]

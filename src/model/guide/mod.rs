@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::scripted::split_text;
 use super::{Chunk, Model, ModelError, Request};
 use crate::protocol::Message;
-use crate::words::Lang;
+use crate::i18n::Lang;
 
 mod plan;
 mod report;

@@ -6,7 +6,7 @@
 use super::report::{self, ReportWriter};
 use super::progress::StepResult;
 use super::intent::GuideIntent;
-use crate::words::{self, Lang, Phrase, guide as words_of};
+use crate::i18n::{self, Lang, Phrase, guide as words_of};
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Next {
@@ -66,7 +66,7 @@ fn answer_with(word: Phrase, lang: Lang) -> Next {
 }
 
 fn propose(
-    why: impl Into<words::LocalizedText>,
+    why: impl Into<i18n::LocalizedText>,
     expected: Phrase,
     commands: Vec<Vec<String>>,
     lang: Lang,

@@ -2,7 +2,7 @@
 
 use super::plan::HEAD;
 use super::progress::StepResult;
-use crate::words::{self, Lang, Phrase, guide as words_of};
+use crate::i18n::{self, Lang, Phrase, guide as words_of};
 
 /// An answer.
 #[derive(Debug, PartialEq)]
@@ -53,7 +53,7 @@ pub(super) fn not_run(finding: &StepResult, lang: Lang) -> ReportWriter {
 
 /// The user's own words in the note that tells the model of a rejection.
 fn user_reason(note: &str) -> Option<&str> {
-    let (before, _) = words::agent::DECLINED_WORD.en.split_once('{')?;
+    let (before, _) = i18n::agent::DECLINED_WORD.en.split_once('{')?;
     note.strip_prefix(before).filter(|word| !word.is_empty())
 }
 
@@ -109,7 +109,7 @@ pub(super) fn history(log: &StepResult, lang: Lang) -> ReportWriter {
         return no_repository(log, lang);
     }
     let lines: Vec<&str> = log.stdout.lines().filter(|line| !line.is_empty()).collect();
-    let head = words::plural(lines.len(), words_of::LAST_COMMIT, words_of::COMMITS);
+    let head = i18n::plural(lines.len(), words_of::LAST_COMMIT, words_of::COMMITS);
     let mut text = head.text(lang);
     text.push_str(&fence("", &capped(&lines, lang)));
     ReportWriter::with_suggestions(text, &[words_of::TRY_CHANGES, words_of::TRY_TESTS], lang)
@@ -209,7 +209,7 @@ pub(super) fn listing(listing: &StepResult, lang: Lang) -> ReportWriter {
         return ReportWriter::new(words_of::NOTHING_LISTED.text(lang), lang);
     }
     let count = listing.total.max(files.len());
-    let head = words::plural(count, words_of::LISTED_ONE, words_of::LISTED).text(lang);
+    let head = i18n::plural(count, words_of::LISTED_ONE, words_of::LISTED).text(lang);
     let names: Vec<&str> = files.iter().map(String::as_str).collect();
     let offers = [words_of::TRY_COUNT, words_of::TRY_CHANGES, words_of::TRY_TESTS];
     let mut say =
@@ -293,12 +293,12 @@ fn with_output(head: String, run: &StepResult, lang: Lang) -> String {
     text
 }
 
-fn line_count(count: usize) -> words::LocalizedText {
-    words::plural(count, words_of::ONE_LINE, words_of::LINES)
+fn line_count(count: usize) -> i18n::LocalizedText {
+    i18n::plural(count, words_of::ONE_LINE, words_of::LINES)
 }
 
-fn file_count(files: usize) -> words::LocalizedText {
-    words::plural(files, words_of::ONE_FILE, words_of::SOME_FILES)
+fn file_count(files: usize) -> i18n::LocalizedText {
+    i18n::plural(files, words_of::ONE_FILE, words_of::SOME_FILES)
 }
 
 fn show(file: &str, lang: Lang) -> String {
@@ -309,7 +309,7 @@ fn show(file: &str, lang: Lang) -> String {
 fn capped(lines: &[&str], lang: Lang) -> String {
     let mut text = lines.iter().take(MOST).copied().collect::<Vec<_>>().join("\n");
     if lines.len() > MOST {
-        let more: words::LocalizedText = words_of::MORE.with("count", lines.len() - MOST);
+        let more: i18n::LocalizedText = words_of::MORE.with("count", lines.len() - MOST);
         text.push_str(&format!("\n{}", more.text(lang)));
     }
     text

@@ -3,7 +3,7 @@
 use futures_util::FutureExt;
 
 use super::*;
-use crate::words::{agent, guide as words_of};
+use crate::i18n::{agent, guide as words_of};
 
 fn results(wish: &str, results: &[Value]) -> Vec<Message> {
     let mut messages = vec![Message::system("The protocol."), Message::user(wish)];
@@ -262,7 +262,7 @@ fn an_earlier_turn_does_not_count() {
 
 #[test]
 fn the_guide_understands_every_suggestion() {
-    let offers = crate::words::all().filter(|word| word.key.starts_with("guide.TRY_"));
+    let offers = crate::i18n::all().filter(|word| word.key.starts_with("guide.TRY_"));
     let mut count = 0;
     for word in offers {
         for lang in [Lang::En, Lang::Zh] {

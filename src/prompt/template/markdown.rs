@@ -1,9 +1,9 @@
 //! The placeholders of Markdown commands and skills.
 
-use super::{ArgPlaceholder, PathPart, Piece, TemplateForm, push_piece_text, shell};
+use super::{PathPart, TemplateForm, ArgPlaceholder, Piece, push_piece_text, shell};
 use crate::prompt::mention;
 use crate::protocol::LineRange;
-use crate::words::LocalizedText;
+use crate::i18n::LocalizedText;
 
 /// Names of the folder of a skill.
 const ROOTS: &[&str] = &["${SKILL_ROOT}", "${CLAUDE_SKILL_DIR}"];
@@ -66,11 +66,7 @@ fn closes_fence(open: &str, mark: &str, row: &str) -> bool {
     mark.starts_with(open) && row.trim().trim_start_matches(mark).is_empty()
 }
 
-fn parse_line(
-    row: &str,
-    within: LineContext,
-    pieces: &mut Vec<Piece>,
-) -> Result<(), crate::words::Phrase> {
+fn parse_line(row: &str, within: LineContext, pieces: &mut Vec<Piece>) -> Result<(), crate::i18n::Phrase> {
     let (mut at, mut from) = (0, 0);
     let mut before: Option<char> = None;
     let mut code = false;
@@ -104,7 +100,7 @@ fn parse_line(
 }
 
 /// `` !`line` `` at the start of `text`.
-fn parse_shell(text: &str) -> Result<Option<(Piece, usize)>, crate::words::Phrase> {
+fn parse_shell(text: &str) -> Result<Option<(Piece, usize)>, crate::i18n::Phrase> {
     let Some((inner, _)) = text.strip_prefix("!`").and_then(|rest| rest.split_once('`')) else {
         return Ok(None);
     };

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::super::{Requires, StepAction};
 use super::{MOST_COMMANDS, Proposal, Reply};
-use crate::words::{LocalizedText, Phrase, protocol as words};
+use crate::i18n::{LocalizedText, Phrase, protocol as words};
 
 type Object = Map<String, Value>;
 

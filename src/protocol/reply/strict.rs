@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 use super::DEEPEST;
-use crate::words::{LocalizedText, protocol as words};
+use crate::i18n::{LocalizedText, protocol as words};
 
 /// Why a text is not one JSON object.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@
 //! differently is not understood here, and so is asked about.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 use super::super::args::{ArgPart, ArgToken};
 use super::super::findings::Findings;

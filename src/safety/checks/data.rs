@@ -1,7 +1,7 @@
 //! Finds database statements that lose data or escape to a shell.
 
 use crate::protocol::Tier;
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 use super::super::args::ArgToken;
 use super::super::findings::Findings;

@@ -2,7 +2,7 @@
 //! are L0.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 use super::super::args::ArgToken;
 use super::super::findings::{Findings, excerpt};

@@ -2,7 +2,7 @@
 //! findings.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 use super::super::args::{ArgPart, ArgToken};
 use super::super::findings::{Findings, excerpt};

@@ -2,7 +2,7 @@
 //! that are forced, paths that mean everything.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::{Phrase, safety as words};
+use crate::i18n::{Phrase, safety as words};
 
 use super::super::args::{self, ArgPart, ArgToken};
 use super::super::findings::{Findings, excerpt};

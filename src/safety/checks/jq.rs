@@ -2,7 +2,7 @@
 //! modules are not among them.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 use super::super::args::{self, ArgToken};
 use super::super::findings::Findings;

@@ -3,7 +3,7 @@
 //! that what is refused in a shell is refused here, too.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 use super::super::args::{ArgPart, ArgToken};
 use super::super::findings::Findings;

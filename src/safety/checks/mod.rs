@@ -4,7 +4,7 @@
 //! Each function only adds findings; a text it does not understand is raised.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 use super::args::{self, ArgPart, ArgToken};
 use super::findings::{Findings, excerpt};

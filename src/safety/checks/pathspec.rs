@@ -6,7 +6,7 @@
 //! is asked.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 use super::super::args::{self, ArgPart, ArgToken};
 use super::super::findings::{Findings, excerpt};

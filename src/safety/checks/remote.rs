@@ -1,7 +1,7 @@
 //! Words that take things down on other machines and in containers.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 use super::super::args::ArgToken;
 use super::super::findings::{Findings, excerpt};

@@ -2,7 +2,7 @@
 //! is L0.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 use super::super::args::{self, ArgPart, ArgToken};
 use super::super::findings::Findings;

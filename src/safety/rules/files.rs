@@ -4,7 +4,7 @@ use super::super::checks;
 use super::super::spec::Operands::{Named, PatternThenReads, Reads, Text};
 use super::super::spec::{Danger, Spec};
 use crate::protocol::Effect::{Exec, Outside, Resource, Write};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 const ANY: usize = usize::MAX;
 

@@ -3,7 +3,7 @@
 use super::super::spec::Operands::Command;
 use super::super::spec::Spec;
 use crate::protocol::Effect::{Delete, Elevate, Exec, Irreversible};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 const DISK: &[crate::protocol::Effect] = &[Delete, Irreversible];
 const POWER: &[crate::protocol::Effect] = &[Elevate, Irreversible];

@@ -9,7 +9,7 @@ use super::super::checks;
 use super::super::spec::Operands::{Named, None as No, Reads, Text};
 use super::super::spec::Spec;
 use crate::protocol::Effect::Exec;
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 const ANY: usize = usize::MAX;
 

@@ -6,7 +6,7 @@ use super::super::spec::{Danger, Spec};
 use crate::protocol::Effect::{
     Elevate, Exec, Irreversible, Network, Outside, Read, Secret, Terminal, Write,
 };
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[

@@ -5,7 +5,7 @@ use super::super::spec::Operands::Loose;
 use super::super::spec::{Danger, Spec};
 use super::super::wrappers;
 use crate::protocol::Effect::{Delete, Exec, Irreversible, Network, Secret, Write};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 const FAR: &[crate::protocol::Effect] = &[Network, Irreversible];
 

@@ -4,7 +4,7 @@ use super::super::checks;
 use super::super::spec::Operands::PatternThenReads;
 use super::super::spec::{Danger, Spec};
 use crate::protocol::Effect::{Exec, Outside};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[

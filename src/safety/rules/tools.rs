@@ -7,7 +7,7 @@ use super::super::spec::{Danger, Spec};
 use crate::protocol::Effect::{
     Delete, Elevate, Exec, Irreversible, Network, Outside, Secret, Write,
 };
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 const ANY: usize = usize::MAX;
 const LOSES: &[crate::protocol::Effect] = &[Delete, Irreversible];

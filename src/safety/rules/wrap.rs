@@ -4,7 +4,7 @@ use super::super::spec::Operands::Command;
 use super::super::spec::{Danger, Spec};
 use super::super::wrappers;
 use crate::protocol::Effect::{Exec, Outside, Write};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[

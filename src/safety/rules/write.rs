@@ -5,7 +5,7 @@ use super::super::spec::Operands::{Loose, ReadsThenWrites, Writes};
 use super::super::spec::{Danger, Spec};
 use super::super::wrappers;
 use crate::protocol::Effect::{Delete, Elevate, Exec, Irreversible, Network, Write};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 const RECURSIVE: &[&str] = &["-R|--recursive"];
 const LASTING: &[crate::protocol::Effect] = &[Delete, Irreversible];

@@ -2,7 +2,7 @@
 //! module.
 
 use super::super::warning::Warning;
-use crate::words::Phrase as Say;
+use crate::i18n::Phrase as Say;
 
 /// A line, taken apart.
 #[derive(Clone, Debug, Default, PartialEq)]

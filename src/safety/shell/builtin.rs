@@ -2,7 +2,7 @@
 //! commands.
 
 use crate::protocol::{Effect, Tier};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 use super::super::findings::{Findings, excerpt};
 use super::super::command::{Invocation, JudgeContext};

@@ -3,7 +3,7 @@
 use super::super::warning::Warning;
 use super::parser::{Preceding, CompoundForm, OpenCommand, ShellParser};
 use super::ast::ShellWord;
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 impl ShellParser<'_> {
     /// Takes `()` after the name of a function.

@@ -5,7 +5,7 @@
 //! handed back to a shell: a line runs as it was typed.
 
 use crate::protocol::{Effect, SubCommand, Tier};
-use crate::words::{LocalizedText, safety as words};
+use crate::i18n::{LocalizedText, safety as words};
 
 use super::checks::{self, Site};
 use super::findings::{Findings, excerpt};

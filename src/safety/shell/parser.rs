@@ -5,7 +5,7 @@
 
 use super::super::warning::Warning;
 use super::ast::{Script, Set, Simple, Trait, RedirectKind, ShellWord};
-use crate::words::{Phrase as Say, safety as words};
+use crate::i18n::{Phrase as Say, safety as words};
 
 /// Takes a line apart.
 pub fn parse(line: &str) -> Script {

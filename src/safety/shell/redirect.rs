@@ -3,7 +3,7 @@
 use super::super::warning::Warning;
 use super::parser::{Heredoc, OpenCommand, ShellParser};
 use super::ast::{Redirect, Trait, RedirectKind};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 impl ShellParser<'_> {
     pub(super) fn redirection(&mut self, open: &mut OpenCommand) {

@@ -4,7 +4,7 @@
 use super::super::warning::Warning;
 use super::parser::{ListEnd, ShellParser};
 use super::ast::{Trait, ShellWord};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 /// A word while it is read.
 #[derive(Default)]

@@ -16,7 +16,7 @@ use crate::safety::findings::Findings;
 use crate::safety::command::JudgeContext;
 use crate::safety::paths::PathClass;
 use crate::safety::steering;
-use crate::words::{LocalizedText, safety as words};
+use crate::i18n::{LocalizedText, safety as words};
 
 /// A file larger than this is not changed, in bytes.
 const MOST: usize = 4 * 1024 * 1024;

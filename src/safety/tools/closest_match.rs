@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::{InputError, edit::TextEdit};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 /// Lines of the file and of the wanted text that are compared.
 const FILE: usize = 40_000;

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::{InputError, closest_match};
-use crate::words::{LocalizedText, safety as words};
+use crate::i18n::{LocalizedText, safety as words};
 
 /// One text for another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,7 +117,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::words::Lang;
+    use crate::i18n::Lang;
 
     fn edit(old: &str, new: &str) -> TextEdit {
         TextEdit { old: old.into(), new: new.into(), all: false }

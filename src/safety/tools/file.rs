@@ -6,7 +6,7 @@ use super::input::{InputFields, Names, PATH};
 use super::{Access, InputError, ListTask, Read, SearchTask, ToolTask, add_read_findings, resolve_path};
 use crate::safety::findings::Findings;
 use crate::safety::command::JudgeContext;
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 const FROM: Names = &["from", "start", "start_line", "line_start", "offset", "line"];
 const TO: Names = &["to", "end", "end_line", "line_end"];

@@ -7,7 +7,7 @@ use super::{ChoiceTask, InputError, ToolTask};
 use crate::protocol::{PlanItem, PlanState, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::command::JudgeContext;
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 const QUESTION: Names = &["question", "text", "message", "prompt"];
 const CHOICES: Names = &["choices", "options", "answers"];

@@ -13,7 +13,7 @@ use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::command::JudgeContext;
 use crate::safety::redact::{Redactor, Revealed, UnknownMask};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 /// The masks of one step, against the file as it is.
 pub(super) struct Masks<'a> {

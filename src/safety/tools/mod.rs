@@ -19,7 +19,7 @@ use super::command::JudgeContext;
 use super::paths::{self, PathClass};
 use super::{Contents, PathKind};
 use crate::protocol::{Change, Effect, PlanItem, Tier, StepAction};
-use crate::words::{LocalizedText, safety as words};
+use crate::i18n::{LocalizedText, safety as words};
 
 mod change;
 mod diff;

@@ -12,7 +12,7 @@ use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::command::JudgeContext;
 use crate::safety::paths;
-use crate::words::{LocalizedText, safety as words};
+use crate::i18n::{LocalizedText, safety as words};
 
 /// A settings file is not larger, in bytes.
 const MOST: usize = 1024 * 1024;
@@ -179,7 +179,7 @@ fn check_loosening(old: &Value, new: &Value, out: &mut Findings) {
                 Loosens::WhenLonger => !is_subset(after, before),
                 Loosens::Always => after.is_some(),
             };
-            let (rule, tier, word): (_, _, crate::words::Phrase) = match loosens {
+            let (rule, tier, word): (_, _, crate::i18n::Phrase) = match loosens {
                 true => ("config.loosens", Tier::L2, words::CONFIG_LOOSENS),
                 false => ("config.tightens", Tier::L1, words::CONFIG_TIGHTENS),
             };

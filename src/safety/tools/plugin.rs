@@ -12,7 +12,7 @@ use crate::safety::findings::Findings;
 use crate::safety::command::JudgeContext;
 use crate::safety::paths::{self, PathClass};
 use crate::safety::{Contents, Machine};
-use crate::words::{LocalizedText, safety as words};
+use crate::i18n::{LocalizedText, safety as words};
 
 const ALIAS: Names = &["alias", "plugin", "name"];
 const ARGS: Names = &["args", "arguments", "argv"];

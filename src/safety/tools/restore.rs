@@ -9,7 +9,7 @@ use crate::protocol::{Effect, Requires, Step, Tier, StepAction};
 use crate::safety::findings::Findings;
 use crate::safety::command::JudgeContext;
 use crate::safety::{Assessment, Launch, PolicyContext};
-use crate::words::safety as words;
+use crate::i18n::safety as words;
 
 /// A file of this size was never changed by us, in bytes.
 const MOST: usize = 64 * 1024 * 1024;

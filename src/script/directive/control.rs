@@ -9,7 +9,7 @@ use super::super::run::{Frame, ScriptFlow, ScriptRun};
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::delimiters::unquote;
 use super::{DirectiveResult, DirectiveCall};
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// Maximum number of iterations of one loop.
 const MOST_TURNS: usize = 100_000;

@@ -12,7 +12,7 @@ use super::super::manifest::input::ScriptArgs;
 use super::super::source;
 use super::{DirectiveResult, DirectiveCall, memory};
 use crate::protocol::StepAction;
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// `$exec: {id, args}` runs another script.
 pub fn exec<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {

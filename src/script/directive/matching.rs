@@ -8,7 +8,7 @@ use super::super::syntax::ScriptNode;
 use super::super::text::json5;
 use super::control::sibling_node;
 use super::{DirectiveResult, DirectiveCall};
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// The name by which a case refers to the value.
 const VALUE: &str = "COND__";

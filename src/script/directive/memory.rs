@@ -11,7 +11,7 @@ use super::super::run::tools::MemoryEvent;
 use super::super::run::scope::text_of;
 use super::super::run::{Frame, ScriptFlow, ScriptRun};
 use super::{DirectiveResult, DirectiveCall};
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// The collection of dialogues among the script's own values.
 const CHATS: &str = "chats";

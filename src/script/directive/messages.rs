@@ -7,7 +7,7 @@ use super::super::run::instruction::message_from_value;
 use super::super::run::scope::text_of;
 use super::super::run::{Frame, ScriptRun};
 use super::{DirectiveResult, DirectiveCall};
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// `$AI: {parameters}`: the model answers now.
 pub fn ai<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {

@@ -6,7 +6,7 @@ use super::super::host::ScriptEvent;
 use super::super::run::scope::{merge, text_of};
 use super::super::run::{Frame, ScriptFlow, ScriptRun, add_prompt_messages};
 use super::{DirectiveResult, DirectiveCall};
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// `$print: value`.
 pub fn print<'a>(run: &'a mut ScriptRun, _: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::failure::{LocatedError, Location};
 use super::super::fault::quoted;
 use super::super::syntax::{ScriptNode, Tree};
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// One entry of `import`.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,9 +65,7 @@ pub fn parse_imports(node: Option<&ScriptNode>, file: &str) -> Result<Vec<Import
     match &node.tree {
         Tree::Null => Ok(Vec::new()),
         Tree::Text(name) => Ok(vec![parse_import(name, None, file, node)?]),
-        Tree::Map(pairs) => {
-            pairs.iter().map(|(key, value)| parse_import_pair(key, value, file)).collect()
-        }
+        Tree::Map(pairs) => pairs.iter().map(|(key, value)| parse_import_pair(key, value, file)).collect(),
         Tree::List(items) => {
             let mut out = Vec::new();
             for item in items {
@@ -109,12 +107,7 @@ pub fn parse_exports(node: &ScriptNode, file: &str) -> Result<Vec<Export>, Locat
     Ok(out)
 }
 
-fn parse_export(
-    name: &str,
-    value: Option<&ScriptNode>,
-    file: &str,
-    at: &ScriptNode,
-) -> Result<Export, LocatedError> {
+fn parse_export(name: &str, value: Option<&ScriptNode>, file: &str, at: &ScriptNode) -> Result<Export, LocatedError> {
     if name == "." {
         return Ok(Export::Itself);
     }
@@ -127,21 +120,12 @@ fn parse_export(
     }
 }
 
-fn parse_import_pair(
-    key: &ScriptNode,
-    value: &ScriptNode,
-    file: &str,
-) -> Result<Import, LocatedError> {
+fn parse_import_pair(key: &ScriptNode, value: &ScriptNode, file: &str) -> Result<Import, LocatedError> {
     let name = key.key_text().ok_or_else(|| invalid_entry_error(key, file))?;
     parse_import(&name, Some(value), file, key)
 }
 
-fn parse_import(
-    name: &str,
-    value: Option<&ScriptNode>,
-    file: &str,
-    at: &ScriptNode,
-) -> Result<Import, LocatedError> {
+fn parse_import(name: &str, value: Option<&ScriptNode>, file: &str, at: &ScriptNode) -> Result<Import, LocatedError> {
     let spot = Location::new(file, at.position);
     let kind = import_kind(name).map_err(|what| LocatedError::with_location(what, spot.clone()))?;
     let mut quiet = false;
@@ -152,9 +136,7 @@ fn parse_import(
             Tree::Text(star) if star == "*" => Picks::Namespace,
             Tree::Text(name) => Picks::Alias(strip_dollar(name)),
             Tree::List(items) => Picks::Selected(parse_picks(items, file, &mut quiet)?),
-            Tree::Map(_) => {
-                Picks::Selected(parse_picks(std::slice::from_ref(value), file, &mut quiet)?)
-            }
+            Tree::Map(_) => Picks::Selected(parse_picks(std::slice::from_ref(value), file, &mut quiet)?),
             _ => return Err(invalid_entry_error(value, file)),
         },
     };
@@ -166,11 +148,7 @@ fn parse_import(
     Ok(Import { kind, picks, skips_init: quiet, location: spot })
 }
 
-fn parse_picks(
-    items: &[ScriptNode],
-    file: &str,
-    quiet: &mut bool,
-) -> Result<Vec<ImportPick>, LocatedError> {
+fn parse_picks(items: &[ScriptNode], file: &str, quiet: &mut bool) -> Result<Vec<ImportPick>, LocatedError> {
     let mut out = Vec::new();
     for item in items {
         match &item.tree {
@@ -179,9 +157,7 @@ fn parse_picks(
             }
             Tree::Map(pairs) => {
                 for (key, value) in pairs {
-                    let name = strip_dollar(
-                        &key.key_text().ok_or_else(|| invalid_entry_error(item, file))?,
-                    );
+                    let name = strip_dollar(&key.key_text().ok_or_else(|| invalid_entry_error(item, file))?);
                     let value = value.to_value();
                     if name == "initializeExec" {
                         *quiet |= value == Value::Bool(false)
@@ -199,7 +175,7 @@ fn parse_picks(
     Ok(out)
 }
 
-fn import_kind(name: &str) -> Result<ImportKind, crate::words::LocalizedText> {
+fn import_kind(name: &str) -> Result<ImportKind, crate::i18n::LocalizedText> {
     if let Some(module) = name.strip_prefix("js:") {
         return Ok(ImportKind::Module(module.to_owned()));
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::super::failure::LocatedError;
 use super::super::fault::quoted;
 use super::super::text::json5;
-use crate::words::{LocalizedText, cli, script_run as words};
+use crate::i18n::{LocalizedText, cli, script_run as words};
 
 /// One declared input.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -9,7 +9,7 @@ use super::failure::{LocatedError, Location};
 use super::source::{ScriptLibrary, ScriptOrigin, ScriptSource};
 use super::syntax::{ScriptNode, Tree};
 use super::tool_protocol::{ToolHelp, Param};
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 pub mod input;
 pub mod imports;

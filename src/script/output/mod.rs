@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::fault::{ScriptError, quoted};
 use super::syntax;
 use super::text::json5;
-use crate::words::script as words;
+use crate::i18n::script as words;
 
 mod describe;
 mod natural_object;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{json5, parse_bool, strip_fence};
 use crate::script::fault::{ScriptError, quoted};
-use crate::words::script as words;
+use crate::i18n::script as words;
 
 /// Deepest nesting of objects.
 const DEEPEST: usize = 16;

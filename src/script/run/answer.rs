@@ -13,7 +13,7 @@ use super::reasoning::{self, ThinkPlan};
 use super::{Frame, ScriptFlow, LONGEST_TEXT, MOST_CALLS, ScriptRun};
 use crate::deadline::Allowance;
 use crate::protocol::{Truncation, Message};
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// The model's reply.
 #[derive(Clone, Debug, Default, PartialEq)]

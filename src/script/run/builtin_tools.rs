@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::super::tool_protocol::{ToolHelp, Param};
 use super::{ScriptFlow, ScriptRun};
 use crate::protocol::StepAction;
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// One of the program's own tools, as it is described to a model.
 #[derive(Debug)]

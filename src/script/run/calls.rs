@@ -20,7 +20,7 @@ use super::builtin_tools;
 use super::tools::is_not_found;
 use super::scope::{merge, text_of};
 use super::{Frame, ScriptFlow, ScriptRun};
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// A call as written in the script.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ use super::super::text::prefix::{self, TextPrefix, PrefixPosition};
 use super::super::text::{MessageText, interpolation, json5};
 use super::calls::{CallSyntax, ArgValues};
 use super::{Frame, ScriptFlow, ScriptRun};
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 impl ScriptRun {
     /// The value of a JavaScript expression; `None` if it is undefined.

@@ -17,7 +17,7 @@ use super::super::source;
 use super::super::wasm;
 use super::calls::ArgValues;
 use super::{Frame, ScriptFlow, ScriptRun};
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// The name of a module's initialiser.
 const INIT: &str = "initializeExec";

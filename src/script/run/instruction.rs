@@ -12,7 +12,7 @@ use super::calls::CallSyntax;
 use super::dialogue::{MessageBody, RenderMode, DialogueMessage};
 use super::scope::text_of;
 use super::{Frame, ScriptFlow, MOST_LINES, ScriptRun, locate_in_block};
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 impl ScriptRun {
     /// Runs one instruction.

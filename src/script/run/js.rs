@@ -15,7 +15,7 @@ use super::import::Callee;
 use super::modules::JsFile;
 use super::scope::text_of;
 use super::{Frame, ScriptFlow, ScriptRun};
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// How many unknown names a condition may hold; they count as undefined.
 const MOST_UNKNOWN: usize = 16;

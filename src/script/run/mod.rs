@@ -16,7 +16,7 @@ use super::manifest::input::{self, ScriptArgs};
 use super::manifest::{Instruction, Manifest};
 use super::source::ScriptLibrary;
 use super::syntax::ScriptNode;
-use crate::words::{LocalizedText, Phrase, script_run as words};
+use crate::i18n::{LocalizedText, Phrase, script_run as words};
 
 mod answer;
 mod fill_placeholders;

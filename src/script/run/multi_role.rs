@@ -7,7 +7,7 @@ use super::answer::{ModelReply, CallOptions};
 use super::dialogue::{SystemParts, messages_for_role};
 use super::{Frame, ScriptFlow, ScriptRun};
 use crate::protocol::Message;
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 use serde_json::{Map, Value};
 
 impl ScriptRun {

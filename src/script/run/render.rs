@@ -12,7 +12,7 @@ use super::super::text::{MessageText, RegexMark, RenderedText};
 use super::dialogue::{MessageBody, RenderMode, DialogueMessage, SystemParts};
 use super::scope::text_of;
 use super::{Frame, ScriptFlow, LONGEST_TEXT, ScriptRun};
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// Backtracking steps before a regular expression is given up.
 const BACKTRACKS: usize = 1_000_000;

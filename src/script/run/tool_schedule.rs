@@ -20,7 +20,7 @@ use super::shared_host::Relay;
 use super::tools::{ToolKind, MOST_CALLS, Results, ScriptTool};
 use super::scope::text_of;
 use super::{Frame, ScriptFlow, ScriptRun};
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// Maximum number of rounds of calls for one answer.
 const MOST_ROUNDS: usize = 5;

@@ -17,7 +17,7 @@ use super::dialogue::SystemParts;
 use super::scope::{merge, text_of};
 use super::{Frame, ScriptFlow, ScriptRun};
 use crate::protocol::Message;
-use crate::words::script_run as words;
+use crate::i18n::script_run as words;
 
 /// Maximum number of tools of one script, and of calls in one reply.
 const MOST_TOOLS: usize = 100;

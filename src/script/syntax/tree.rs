@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use serde_json::{Map, Number, Value};
 
-use crate::words::{LocalizedText, script_run as words};
+use crate::i18n::{LocalizedText, script_run as words};
 
 /// Deepest nesting, and maximum number of nodes including those that aliases expand to.
 const DEEPEST: usize = 64;
@@ -97,10 +97,7 @@ impl ScriptNode {
 type TreeError = (LocalizedText, SourcePosition);
 
 /// Parses the one document of a text; `source` maps a place to its real one.
-pub fn read(
-    yaml: &str,
-    source: &dyn Fn(SourcePosition) -> SourcePosition,
-) -> Result<ScriptNode, TreeError> {
+pub fn read(yaml: &str, source: &dyn Fn(SourcePosition) -> SourcePosition) -> Result<ScriptNode, TreeError> {
     let mut builder = TreeBuilder { source, ..TreeBuilder::new(source) };
     let mut documents = 0;
     for event in Parser::new_from_str(yaml) {
@@ -113,9 +110,7 @@ pub fn read(
         }
         builder.handle_event(event, span)?;
     }
-    Ok(builder.root.unwrap_or_else(|| {
-        ScriptNode::new(Tree::Null, source(SourcePosition { line: 1, column: 1 }))
-    }))
+    Ok(builder.root.unwrap_or_else(|| ScriptNode::new(Tree::Null, source(SourcePosition { line: 1, column: 1 }))))
 }
 
 struct TreeBuilder<'a> {
@@ -156,11 +151,7 @@ impl<'a> TreeBuilder<'a> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let tree = parse_scalar(&text, style, tag.as_deref());
-                let node = ScriptNode {
-                    tree,
-                    tag: custom_tag(tag.as_deref()),
-                    position: self.position(span),
-                };
+                let node = ScriptNode { tree, tag: custom_tag(tag.as_deref()), position: self.position(span) };
                 self.count_nodes(1, span)?;
                 self.add_node(node, anchor, 1, span)
             }
@@ -219,13 +210,7 @@ impl<'a> TreeBuilder<'a> {
         }
     }
 
-    fn add_node(
-        &mut self,
-        node: ScriptNode,
-        anchor: usize,
-        size: usize,
-        span: Span,
-    ) -> Result<(), TreeError> {
+    fn add_node(&mut self, node: ScriptNode, anchor: usize, size: usize, span: Span) -> Result<(), TreeError> {
         if anchor > 0 {
             self.anchors.insert(anchor, (node.clone(), size));
         }
@@ -238,10 +223,7 @@ impl<'a> TreeBuilder<'a> {
             Tree::Map(pairs) => match open.key.take() {
                 Some(key) => pairs.push((key, node)),
                 None if matches!(node.tree, Tree::List(_) | Tree::Map(_)) && open.is_map => {
-                    return Err((
-                        words::KEY_NO_TEXT.into(),
-                        (self.source)(self.key_position(span)),
-                    ));
+                    return Err((words::KEY_NO_TEXT.into(), (self.source)(self.key_position(span))));
                 }
                 None => open.key = Some(node),
             },

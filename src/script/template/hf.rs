@@ -9,7 +9,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 
 use super::{TemplateCall, Functions, MOST_OUTPUT, Rendered, limits, template_error, py_methods, print, output_limit_error};
 use crate::script::fault::ScriptError;
-use crate::words::script as words;
+use crate::i18n::script as words;
 
 /// Maximum number of instructions of one rendering.
 const FUEL: u64 = 200_000;

@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::fault::{ScriptError, quoted};
-use crate::words::script as words;
+use crate::i18n::script as words;
 
 mod limits;
 mod fstring;

@@ -15,7 +15,7 @@ use tokio::process::{Child, Command};
 
 use super::process_group::Tree;
 use crate::tools::temp::{RunFolder, TempFolder};
-use crate::words::{LocalizedText, exec as words};
+use crate::i18n::{LocalizedText, exec as words};
 
 /// The longest text that is read back, in bytes.
 const LONGEST: u64 = 4 << 20;
@@ -70,7 +70,7 @@ impl Editing {
     pub async fn wait(&mut self) -> Result<(), LocalizedText> {
         let editor = self.editor.as_str();
         let wrong =
-            |word: crate::words::Phrase, why: String| word.with("editor", editor).with("why", why);
+            |word: crate::i18n::Phrase, why: String| word.with("editor", editor).with("why", why);
         match self.child.wait().await {
             Ok(status) if status.success() => Ok(()),
             Ok(status) if matches!(status.code(), Some(126 | 127)) => {
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     async fn edited(editor: &str, text: &str) -> Result<String, String> {
-        let said = |say: LocalizedText| say.text(crate::words::Lang::En);
+        let said = |say: LocalizedText| say.text(crate::i18n::Lang::En);
         let temp = RunFolder::default();
         let mut editing = Editing::start(&temp, editor, text).map_err(said)?;
         editing.wait().await.map_err(said)?;

@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::words::{LocalizedText, Phrase, exec as words};
+use crate::i18n::{LocalizedText, Phrase, exec as words};
 
 /// As much of a file as the kernel looks at.
 const HEAD: usize = 256;
@@ -201,8 +201,7 @@ fn machine(head: &[u8]) -> Option<String> {
     }
     let number = number(head, 18, 2)?;
     let known = MACHINES.iter().find(|(known, _)| *known == number);
-    let own =
-        open_head(Path::new("/proc/self/exe")).and_then(|(own, ..)| self::number(&own, 18, 2));
+    let own = open_head(Path::new("/proc/self/exe")).and_then(|(own, ..)| self::number(&own, 18, 2));
     let name = known.map_or_else(|| format!("ELF {number}"), |(_, name)| (*name).to_owned());
     (own != Some(number)).then_some(name)
 }
@@ -253,7 +252,7 @@ mod formats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::Lang;
+    use crate::i18n::Lang;
 
     fn check_bytes(name: &str, bytes: &[u8]) -> Result<(), String> {
         let folder = tempfile::tempdir().unwrap();
@@ -322,11 +321,7 @@ mod tests {
         let wine = "enabled\ninterpreter /usr/bin/wine\nflags: \nextension .exe\n";
         assert!(formats::format_matches(wine, b"MZ", Path::new("/x/a.exe")));
         assert!(!formats::format_matches(wine, b"MZ", Path::new("/x/a")));
-        assert!(!formats::format_matches(
-            &wine.replace("enabled", "disabled"),
-            b"",
-            Path::new("a.exe")
-        ));
+        assert!(!formats::format_matches(&wine.replace("enabled", "disabled"), b"", Path::new("a.exe")));
         let magic = "enabled\ninterpreter /q\nflags: F\noffset 0\nmagic 7f454c46\nmask ffffff00\n";
         assert!(formats::format_matches(magic, b"\x7fELX\x02", Path::new("a")));
         assert!(!formats::format_matches(magic, b"\x7fEXX\x02", Path::new("a")));

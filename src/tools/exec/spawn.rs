@@ -18,7 +18,7 @@ use super::process_group::{self, Group, StepMark, StepGroups, StartPermit};
 use super::{Exec, bounds, helper, format, git};
 use crate::protocol::{Tier, StepAction};
 use crate::safety::{Cleared, Assessment, LinkIdentity, Program, Seal, LaunchRequest, ToolTask};
-use crate::words::{LocalizedText, exec as words};
+use crate::i18n::{LocalizedText, exec as words};
 
 /// Why a step did not start, and whose decision that is.
 #[derive(Debug)]
@@ -263,7 +263,7 @@ fn spawn(plan: LaunchPlan, mark: StepMark, steps: &StepGroups) -> Result<ChildHa
 
 /// One sentence for the system's error.
 fn spawn_error_message(path: &Path, error: &io::Error) -> LocalizedText {
-    if let Some(what) = crate::disk::exhausted_resource(error) {
+    if let Some(what) = crate::private_dir::exhausted_resource(error) {
         return words::NO_ROOM.with("path", path_text(path)).with("why", what);
     }
     let word = match error.kind() {

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::disk::{beside, private_folder};
+use crate::private_dir::{beside, private_folder};
 use crate::safety::tools::digest;
 
 /// All that is kept, in bytes.

@@ -19,7 +19,7 @@ use super::{Tool, RunControl};
 use crate::protocol::{Change, Observation, Outcome, ParsedOutput};
 use crate::safety::tools::InputError;
 use crate::safety::{Cleared, Assessment, ToolTask};
-use crate::words::{LocalizedText, Phrase, tools as words};
+use crate::i18n::{LocalizedText, Phrase, tools as words};
 
 pub mod journal;
 mod backups;
@@ -162,7 +162,7 @@ fn run(step: &Cleared, desk: &FileToolState, cancel: &CancellationToken) -> File
 fn cancelled() -> FileToolResult {
     FileToolResult {
         outcome: Some(Outcome::Cancelled),
-        note: Some(crate::words::exec::CANCELLED.into()),
+        note: Some(crate::i18n::exec::CANCELLED.into()),
         ..FileToolResult::default()
     }
 }

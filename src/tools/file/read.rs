@@ -7,7 +7,7 @@ use super::safe_open::{MissingFolders, FileSlot};
 use super::{FileToolResult, head, reason};
 use crate::protocol::ParsedOutput;
 use crate::safety::tools::{Read, digest};
-use crate::words::tools as words;
+use crate::i18n::tools as words;
 
 /// The largest file that is looked at, in bytes.
 const MOST: u64 = 16 * 1024 * 1024;

@@ -12,7 +12,7 @@ use crate::protocol::{Requires, Step, StepAction};
 use crate::safety::{Workspace, Policy, PolicyContext, Verdict, assess};
 use crate::tools::Toolbox;
 use crate::tools::system::System;
-use crate::words::Lang;
+use crate::i18n::Lang;
 
 struct FileFixture {
     root: PathBuf,

@@ -6,7 +6,7 @@ use std::io;
 use super::safe_open::{MissingFolders, FileSlot, ExistingFile};
 use super::{FileToolState, FileToolResult, reason};
 use crate::safety::tools::{Write, digest};
-use crate::words::{LocalizedText, tools as words};
+use crate::i18n::{LocalizedText, tools as words};
 
 /// A file this large was never judged, in bytes.
 const MOST: u64 = 64 * 1024 * 1024;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::temp::{RunFolder, TempFolder};
-use crate::words::LocalizedText;
+use crate::i18n::LocalizedText;
 
 /// The folders of a session, made when one is needed first.
 #[derive(Debug, Default)]
@@ -64,8 +64,7 @@ impl StepTempFolders {
         // It is gone or full: another place may be good.
         *self.root.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let root = self.get_or_create(&self.root, "steps")?;
-        let folder =
-            root.subfolder("step").map_err(|error| super::not_applied(error.to_string()))?;
+        let folder = root.subfolder("step").map_err(|error| super::not_applied(error.to_string()))?;
         Ok(StepTempFolder::Own { folder, root })
     }
 

@@ -2,7 +2,7 @@
 //! kept here until it is sent.
 
 use crate::config::draft::Paste;
-use crate::words::{Lang, screen as words};
+use crate::i18n::{Lang, screen as words};
 
 /// From this size on a paste is folded: every keystroke costs time with every character in the
 /// input.

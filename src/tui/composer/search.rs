@@ -13,7 +13,7 @@ use super::plain_area;
 use crate::tui::text;
 use crate::tui::draw::{self, DrawContext};
 use crate::tui::theme::Theme;
-use crate::words::{Lang, input as words};
+use crate::i18n::{Lang, input as words};
 
 /// The longest query, in characters.
 const LONGEST: usize = 200;

@@ -12,7 +12,7 @@ use super::rows::{LongDiffCache, Rows};
 use super::dialog_frame::DialogPage;
 use crate::protocol::{UpcomingStep, AskId, Change, Risk, Tier, TrustOffer, StepAction};
 use crate::tui::draw::DrawContext;
-use crate::words::{LocalizedText, screen as words};
+use crate::i18n::{LocalizedText, screen as words};
 
 #[derive(Debug)]
 pub struct ApproveDialog {

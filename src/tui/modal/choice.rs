@@ -10,7 +10,7 @@ use crate::tui::symbols::{CHOSEN, NOT_CHOSEN};
 use crate::tui::keys;
 use crate::tui::draw::DrawContext;
 use crate::tui::status::KeyHint;
-use crate::words::{Phrase, prompt, screen as words};
+use crate::i18n::{Phrase, prompt, screen as words};
 
 /// The possible answers of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

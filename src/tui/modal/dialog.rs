@@ -11,7 +11,7 @@ use super::dialog_frame::{self, DialogPage};
 use crate::protocol::{Risk, StepAction};
 use crate::tui::Millis;
 use crate::tui::draw::DrawContext;
-use crate::words::Lang;
+use crate::i18n::Lang;
 
 pub trait Dialog {
     /// The common part, and the step in question where it can be edited.

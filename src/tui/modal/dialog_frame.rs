@@ -13,7 +13,7 @@ use super::rows::Rows;
 use crate::tui::text;
 use crate::tui::keys::ScrollAction;
 use crate::tui::draw::{self, DrawContext, HorizontalRule};
-use crate::words::screen as words;
+use crate::i18n::screen as words;
 
 /// Below this width no question can be shown so that it can be reviewed.
 pub const NARROWEST: u16 = 24;

@@ -4,7 +4,7 @@
 use crate::protocol::{Change, Risk, Tier, StepAction};
 use crate::safety::editable::{self, EditableForm};
 use crate::tui::composer::Composer;
-use crate::words::{Lang, LocalizedText};
+use crate::i18n::{Lang, LocalizedText};
 
 #[derive(Debug)]
 pub struct Editor {

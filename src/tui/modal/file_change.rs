@@ -9,7 +9,7 @@ use crate::protocol::Change;
 use crate::tui::draw::DrawContext;
 use crate::tui::transcript::LongDiff;
 use crate::tui::{text, transcript};
-use crate::words::screen as words;
+use crate::i18n::screen as words;
 
 /// Rows of a diff that must be seen before it can be approved. The rest of a longer diff can be
 /// scrolled to, or read in the file.

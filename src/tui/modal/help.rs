@@ -13,7 +13,7 @@ use crate::protocol::Extensions;
 use crate::tui::keys::{self, KeyAction, KEYS, KeyContext};
 use crate::tui::draw::DrawContext;
 use crate::tui::{text, status};
-use crate::words::{PhraseValue, Phrase, screen as words};
+use crate::i18n::{PhraseValue, Phrase, screen as words};
 
 /// From this width on, keys and commands are side by side.
 const WIDE: u16 = 132;
@@ -146,8 +146,8 @@ const PLACES: &[(KeyContext, Phrase)] = &[
     (KeyContext::Anywhere, words::PLACE_ANYWHERE),
     (KeyContext::Question, words::PLACE_QUESTION),
     (KeyContext::Palette, words::PLACE_PALETTE),
-    (KeyContext::Queue, crate::words::input::PLACE_QUEUE),
-    (KeyContext::HistorySearch, crate::words::input::PLACE_SEARCH),
+    (KeyContext::Queue, crate::i18n::input::PLACE_QUEUE),
+    (KeyContext::HistorySearch, crate::i18n::input::PLACE_SEARCH),
     (KeyContext::Search, words::PLACE_SEARCH),
     (KeyContext::SearchResults, words::PLACE_FOUND),
 ];

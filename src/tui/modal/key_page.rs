@@ -11,7 +11,7 @@ use super::page::PageScroll;
 use crate::tui::keys::{self, KeyAction, KeyContext};
 use crate::tui::draw::{self, DrawContext};
 use crate::tui::{text, status};
-use crate::words::screen as words;
+use crate::i18n::screen as words;
 
 /// The longest search.
 const LONGEST: usize = 80;

@@ -12,7 +12,7 @@ use super::guard::FocusNotice;
 use super::keys::ScrollAction;
 use super::draw::DrawContext;
 use crate::protocol::{Ask, AskId, Extensions, Change, SessionInfo, Op, Question, Risk, StepAction};
-use crate::words::Lang;
+use crate::i18n::Lang;
 
 mod approve;
 mod model_question;

@@ -17,7 +17,7 @@ use crate::tui::guard::FocusNotice;
 use crate::tui::keys::{self, KeyAction, KeyContext, ScrollAction};
 use crate::tui::draw::{self, DrawContext};
 use crate::tui::status::KeyHint;
-use crate::words::{Lang, Phrase, screen as words};
+use crate::i18n::{Lang, Phrase, screen as words};
 
 /// Rows of the field for a free answer.
 const FIELD: u16 = 6;

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use crate::tui::keys::{KeyAction, ScrollAction};
 use crate::tui::draw::{self, DrawContext, HorizontalRule};
 use crate::tui::{text, status};
-use crate::words::screen as words;
+use crate::i18n::screen as words;
 
 /// The scroll position of a page.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use super::dialog_frame::DialogPage;
 use crate::protocol::{AskId, Risk, StepAction};
 use crate::tui::text;
 use crate::tui::draw::DrawContext;
-use crate::words::{LocalizedText, screen as words};
+use crate::i18n::{LocalizedText, screen as words};
 
 #[derive(Debug)]
 pub struct PauseDialog {

@@ -15,7 +15,7 @@ use super::ModalAction;
 use crate::tui::keys::{self, KeyAction, KeyContext};
 use crate::tui::draw::{self, DrawContext, HorizontalRule};
 use crate::tui::{text, status};
-use crate::words::{LocalizedText, Phrase, screen as words};
+use crate::i18n::{LocalizedText, Phrase, screen as words};
 
 /// Rows visible at once.
 const ROWS: usize = 10;

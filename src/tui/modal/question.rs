@@ -19,7 +19,7 @@ use crate::tui::keys::{self, KeyAction, EditAction, KeyContext, ScrollAction};
 use crate::tui::draw::DrawContext;
 use crate::tui::status::KeyHint;
 use crate::tui::{Millis, text};
-use crate::words::{Lang, LocalizedText, Phrase, prompt, screen as words};
+use crate::i18n::{Lang, LocalizedText, Phrase, prompt, screen as words};
 
 /// A second press approves what was not all seen, but not while the key is held down.
 const HELD: Millis = 700;

@@ -12,7 +12,7 @@ use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use crate::protocol::{AskId, SubCommand, Risk, StepAction};
 use crate::tui::draw::{self, DrawContext};
-use crate::words::screen as words;
+use crate::i18n::screen as words;
 
 #[derive(Debug)]
 pub struct ShellDialog {

@@ -12,8 +12,8 @@ use crate::safety::argv;
 use crate::safety::sanitize::escape;
 use crate::tui::draw::DrawContext;
 use crate::tui::{text, draw};
-use crate::words::safety::{ELEVATES, ELEVATES_ASKED};
-use crate::words::{LocalizedText, Phrase, screen as words};
+use crate::i18n::safety::{ELEVATES, ELEVATES_ASKED};
+use crate::i18n::{LocalizedText, Phrase, screen as words};
 
 /// A text with this many line breaks is shown line by line, even if it fits on one row.
 const BROKEN: usize = 3;

@@ -16,7 +16,7 @@ use crate::safety::sanitize::escape;
 use crate::tui::keys::{self, KeyAction, KeyContext};
 use crate::tui::draw::{self, DrawContext};
 use crate::tui::{text, symbols};
-use crate::words::{prompt as words, screen};
+use crate::i18n::{prompt as words, screen};
 
 /// Columns before the line of a piece.
 const COLUMN: usize = 12;

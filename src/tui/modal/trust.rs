@@ -11,7 +11,7 @@ use super::dialog_frame::DialogPage;
 use crate::protocol::{AskId, UntrustedFile, Risk, TrustOffer, StepAction};
 use crate::tui::text;
 use crate::tui::draw::DrawContext;
-use crate::words::{LocalizedText, screen as words};
+use crate::i18n::{LocalizedText, screen as words};
 
 /// Files that are named; the rest is only counted.
 const NAMED: usize = 12;

@@ -5,7 +5,7 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::downsample::{SIXTEEN, parse_hex, to_terminal_color};
 use super::{DiffColors, Depth, Markup, Syntax, Theme};
-use crate::words::{LocalizedText, screen};
+use crate::i18n::{LocalizedText, screen};
 
 /// Keys of the file that are not meanings.
 const ABOUT: &[&str] = &["name", "background"];

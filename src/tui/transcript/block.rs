@@ -15,7 +15,7 @@ use super::time::{self, ArrivalTime};
 use super::{page, plan};
 use crate::protocol::{AttachmentInfo, Truncation, TurnOutcome, NoticeLevel, Notice, TurnOrigin, PlanItem, PageRow, Usage};
 use crate::tui::{text, symbols};
-use crate::words::{LocalizedText, screen, session};
+use crate::i18n::{LocalizedText, screen, session};
 
 /// Columns before the text of every block, where its mark is.
 pub(super) const GUTTER: usize = 2;
@@ -413,7 +413,7 @@ fn layout_turn_end(ending: &TurnOutcome, usage: &Usage, elapsed_ms: u64, paper: 
     rows
 }
 
-fn truncation_phrase(cut: Truncation) -> crate::words::Phrase {
+fn truncation_phrase(cut: Truncation) -> crate::i18n::Phrase {
     match cut {
         Truncation::Cancelled => screen::CUT_CANCELLED,
         Truncation::Broken => screen::CUT_BROKEN,

@@ -10,7 +10,7 @@ use crate::protocol::{
 };
 use crate::safety::sanitize::{Cleaner, TextSource};
 use crate::tui::text;
-use crate::words::LocalizedText;
+use crate::i18n::LocalizedText;
 
 /// Turns shorter than this end without a line of their own.
 const LONG_TURN_MS: u64 = 20_000;

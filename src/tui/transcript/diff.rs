@@ -14,7 +14,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::markdown::bar_prefixes;
 use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use crate::tui::theme::Theme;
-use crate::words::Lang;
+use crate::i18n::Lang;
 
 /// Lines longer than this many bytes are not compared word by word.
 const LINE: usize = 400;

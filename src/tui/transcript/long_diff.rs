@@ -7,7 +7,7 @@ use super::diff::{DiffLine, LineNumbers, number_columns, mark_changed_words, lay
 use super::markdown::bar_prefixes;
 use super::paragraph::LayoutContext;
 use crate::tui::theme::Theme;
-use crate::words::Lang;
+use crate::i18n::Lang;
 
 /// Lines between two stops.
 const STRIDE: usize = 64;

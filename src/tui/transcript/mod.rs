@@ -16,7 +16,7 @@ use ratatui::style::{Modifier, Style};
 use crate::protocol::{Event, Notice, PageRow};
 use crate::tui::Millis;
 use crate::tui::theme::Theme;
-use crate::words::{Lang, LocalizedText};
+use crate::i18n::{Lang, LocalizedText};
 
 mod search_bar;
 mod block;

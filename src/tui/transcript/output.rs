@@ -11,7 +11,7 @@ use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::time;
 use crate::safety::sanitize::{Cleaner, TextSource, clean, is_binary};
 use crate::tui::text::elide_end;
-use crate::words::screen;
+use crate::i18n::screen;
 
 /// Rows shown of a running command.
 const RUNNING: usize = 4;

@@ -4,7 +4,7 @@ use super::block::{layout_labelled, layout_sentence};
 use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow};
 use crate::protocol::PageRow;
 use crate::tui::text;
-use crate::words::LocalizedText;
+use crate::i18n::LocalizedText;
 
 /// A label wider than this does not push all other values to the right.
 const LABEL: usize = 28;

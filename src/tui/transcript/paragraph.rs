@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::highlight::{HighlightedCode, HighlightCache};
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::words::{Lang, LocalizedText, Phrase};
+use crate::i18n::{Lang, LocalizedText, Phrase};
 
 /// Prose is not laid out wider than this, however wide the screen is.
 pub(super) const MEASURE: usize = 100;

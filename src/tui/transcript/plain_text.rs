@@ -4,7 +4,7 @@ use super::Transcript;
 use super::source_lines::join_rows;
 use super::viewport::{LayoutSetting, blank_rows_before};
 use crate::tui::theme::Theme;
-use crate::words::screen as words;
+use crate::i18n::screen as words;
 
 /// At most this many bytes are written, counted from the end.
 const MOST: usize = 32 << 20;

@@ -6,7 +6,7 @@ use ratatui::style::Modifier;
 use super::block::layout_labelled;
 use super::paragraph::{LayoutContext, StyledRow};
 use crate::protocol::{PlanItem, PlanState};
-use crate::words::{plural, screen};
+use crate::i18n::{plural, screen};
 
 pub(super) fn layout(items: &[PlanItem], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
     let theme = paper.theme;

@@ -11,7 +11,7 @@ use super::time::group_digits;
 use crate::tui::text;
 use crate::tui::keys::{self, KeyAction, KeyContext};
 use crate::tui::draw::{self, DrawContext};
-use crate::words::{LocalizedText, screen};
+use crate::i18n::{LocalizedText, screen};
 
 impl Transcript {
     /// Opens the search, or its words for editing.

@@ -12,8 +12,8 @@ use super::time;
 use crate::protocol::{Observation, TurnOrigin, Outcome, ParsedOutput, Risk, Tier, StepAction};
 use crate::tui::text;
 use crate::tui::symbols::{DONE, FAILED, WHEEL};
-use crate::words::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
-use crate::words::{LocalizedText, Phrase, exec, screen};
+use crate::i18n::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
+use crate::i18n::{LocalizedText, Phrase, exec, screen};
 
 /// Rows of a failed step's last output while it is folded.
 const FAILURE: usize = 3;

@@ -8,7 +8,7 @@ use crate::protocol::{
     Truncation, TurnOutcome, Observation, TurnOrigin, Outcome, Reason, ModelMessage, Risk, Step, Tier, Usage, StepAction,
 };
 use crate::tui::theme::Depth;
-use crate::words::screen;
+use crate::i18n::screen;
 
 mod colours;
 mod finding;

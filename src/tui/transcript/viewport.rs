@@ -9,7 +9,7 @@ use super::highlight::{HighlightedCode, HighlightCache};
 use super::paragraph::{LayoutContext, StyledRow};
 use crate::tui::Millis;
 use crate::tui::theme::Theme;
-use crate::words::Lang;
+use crate::i18n::Lang;
 
 /// Columns of a time, `14:03`, and the space before it.
 pub(super) const STAMP: usize = 7;

@@ -9,7 +9,7 @@ use crate::tui::files;
 use crate::tui::keys::{self, KeyAction, EditAction, KeyContext};
 use crate::tui::queue;
 use crate::tui::state::State;
-use crate::words::LocalizedText;
+use crate::i18n::LocalizedText;
 
 /// A key in the list of files.
 pub(super) fn files_key(state: &mut State, action: KeyAction) {

@@ -11,7 +11,7 @@ use crate::protocol::{
 };
 use crate::tui::state::ScreenConfig;
 use crate::tui::view::view;
-use crate::words::{Lang, Phrase};
+use crate::i18n::{Lang, Phrase};
 
 mod asking;
 mod copying;

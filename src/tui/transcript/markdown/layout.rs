@@ -10,7 +10,7 @@ use super::table::Table;
 use super::{Code, OPTIONS};
 use crate::tui::text;
 use crate::tui::symbols::{BAR, RULE};
-use crate::words::screen;
+use crate::i18n::screen;
 
 /// Nested lists and quotes are indented up to this depth.
 const DEPTH: usize = 12;

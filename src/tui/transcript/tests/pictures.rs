@@ -4,7 +4,7 @@ use ratatui::style::Modifier;
 
 use super::*;
 use crate::protocol::{Ask, AskId, Notice, ParsedOutput, Question};
-use crate::words::agent;
+use crate::i18n::agent;
 
 const MARKDOWN: &str = "# Where the time goes
 

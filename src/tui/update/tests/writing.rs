@@ -223,7 +223,7 @@ fn the_editor_gets_the_whole_text_and_its_result_is_one_step_of_undo() {
 fn a_failed_editor_leaves_the_text_and_says_why() {
     let mut state = screen();
     press(&mut state, "a draft");
-    let failed = Err(crate::words::input::NO_EDITOR.into());
+    let failed = Err(crate::i18n::input::NO_EDITOR.into());
     update(&mut state, TimedInput { at: 0, input: ScreenInput::EditorClosed(failed) });
     assert_eq!(state.composer.display_text(), "a draft");
     assert!(!state.transcript.is_empty(), "it is said");
@@ -281,7 +281,7 @@ fn a_new_command_joins_the_open_list() {
         name: "summarize".into(),
         about: "Summarise".into(),
         hint: String::new(),
-        from: crate::words::library::OF_USER.into(),
+        from: crate::i18n::library::OF_USER.into(),
         state: protocol::ExtensionState::Usable,
     };
     let kept = protocol::Extensions { entries: vec![entry], ..protocol::Extensions::default() };
@@ -300,7 +300,7 @@ fn files_named_after_a_command_go_with_it() {
             name: "explain".into(),
             about: "Explain".into(),
             hint: String::new(),
-            from: crate::words::library::OF_USER.into(),
+            from: crate::i18n::library::OF_USER.into(),
             state: protocol::ExtensionState::Usable,
         }],
         bots: vec![],

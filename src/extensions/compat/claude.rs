@@ -5,10 +5,10 @@
 
 use std::path::Path;
 
-use crate::library::front_matter;
-use crate::library::skill::{hint, one_line, tools};
-use crate::library::{CustomCommand, TemplateMarks, Owner, message_at};
-use crate::words::{LocalizedText, library as w};
+use crate::extensions::front_matter;
+use crate::extensions::skill::{hint, one_line, tools};
+use crate::extensions::{CustomCommand, TemplateMarks, Owner, message_at};
+use crate::i18n::{LocalizedText, library as w};
 
 /// Maximum length in characters of a description taken from the text itself.
 const DESCRIBED: usize = 100;
@@ -61,9 +61,9 @@ fn first_line_description(body: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::library::Maker;
-    use crate::library::yaml::YamlNode;
-    use crate::words::Lang;
+    use crate::extensions::Maker;
+    use crate::extensions::yaml::YamlNode;
+    use crate::i18n::Lang;
 
     const OWNER: Owner = Owner { maker: Maker::Claude, project: true };
 

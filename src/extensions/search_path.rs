@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::ExtensionFileKind;
 use crate::config::{Paths, paths};
-use crate::words::{self, Localize, LocalizedText};
+use crate::i18n::{self, LocalizedText, Localize};
 
 /// One folder of the search path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum Maker {
 
 impl Localize for Owner {
     fn localized(&self) -> LocalizedText {
-        use words::library as w;
+        use i18n::library as w;
         let name = match self.maker {
             Maker::Avocet if self.project => return w::OF_PROJECT.into(),
             Maker::Avocet => return w::OF_USER.into(),
@@ -69,15 +69,10 @@ const FOREIGN: &[(&str, ExtensionFileKind, Maker)] = &[
     (".gemini/commands", ExtensionFileKind::Command, Maker::Gemini),
 ];
 /// Further ones in the user's home only.
-const OF_HOME: &[(&str, ExtensionFileKind, Maker)] = &[
-    (".r9s/bots", ExtensionFileKind::Bot, Maker::R9s),
-    (".r9s/commands", ExtensionFileKind::Command, Maker::R9s),
-];
-const OWN: &[(&str, ExtensionFileKind)] = &[
-    ("bots", ExtensionFileKind::Bot),
-    ("commands", ExtensionFileKind::Command),
-    ("skills", ExtensionFileKind::Skill),
-];
+const OF_HOME: &[(&str, ExtensionFileKind, Maker)] =
+    &[(".r9s/bots", ExtensionFileKind::Bot, Maker::R9s), (".r9s/commands", ExtensionFileKind::Command, Maker::R9s)];
+const OWN: &[(&str, ExtensionFileKind)] =
+    &[("bots", ExtensionFileKind::Bot), ("commands", ExtensionFileKind::Command), ("skills", ExtensionFileKind::Skill)];
 
 /// Number of names in a folder that may be entries, including sub-folders.
 fn entries(folder: &Path, depth: usize) -> usize {
@@ -145,27 +140,19 @@ impl SearchPath {
             of_kind.map(|(name, _)| entries(&folder.join(name), 0)).sum()
         };
         let counts = [
-            (
-                count(ExtensionFileKind::Skill),
-                words::library::WAIT_SKILL,
-                words::library::WAIT_SKILLS,
-            ),
-            (
-                count(ExtensionFileKind::Command),
-                words::library::WAIT_COMMAND,
-                words::library::WAIT_COMMANDS,
-            ),
-            (count(ExtensionFileKind::Bot), words::library::WAIT_BOT, words::library::WAIT_BOTS),
+            (count(ExtensionFileKind::Skill), i18n::library::WAIT_SKILL, i18n::library::WAIT_SKILLS),
+            (count(ExtensionFileKind::Command), i18n::library::WAIT_COMMAND, i18n::library::WAIT_COMMANDS),
+            (count(ExtensionFileKind::Bot), i18n::library::WAIT_BOT, i18n::library::WAIT_BOTS),
         ];
         let mut found = counts.into_iter().filter(|(count, ..)| *count > 0);
-        let said = |(count, one, many): (usize, words::Phrase, words::Phrase)| {
-            words::plural(count, one, many)
+        let said = |(count, one, many): (usize, i18n::Phrase, i18n::Phrase)| {
+            i18n::plural(count, one, many)
         };
         let first = found.next().map(said);
         let what = found.fold(first, |what, next| {
-            what.map(|what| words::library::WAIT_AND.with("one", what).with("other", said(next)))
+            what.map(|what| i18n::library::WAIT_AND.with("one", what).with("other", said(next)))
         });
-        let waiting = what.map(|what| words::library::WAITING.with("what", what));
+        let waiting = what.map(|what| i18n::library::WAITING.with("what", what));
         SearchPath { untrusted_note: waiting, ..self }
     }
 
@@ -238,10 +225,7 @@ mod tests {
             ]
         );
         let stranger = SearchPath::new(&paths, None, &[]);
-        assert_eq!(
-            folders(&stranger, ExtensionFileKind::Bot, root.path()),
-            ["own/bots", "home/.r9s/bots"]
-        );
+        assert_eq!(folders(&stranger, ExtensionFileKind::Bot, root.path()), ["own/bots", "home/.r9s/bots"]);
         assert!(stranger.list.iter().all(|place| !place.owner.project));
     }
 
@@ -250,8 +234,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let paths = Paths::with_root(&home.path().join("own"), home.path().to_owned());
         let places = SearchPath::new(&paths, Some(home.path()), &[]);
-        let skills: Vec<_> =
-            places.of_kind(ExtensionFileKind::Skill).map(|place| place.owner).collect();
+        let skills: Vec<_> = places.of_kind(ExtensionFileKind::Skill).map(|place| place.owner).collect();
         let claude = Owner { maker: Maker::Claude, project: false };
         assert_eq!(skills.iter().filter(|owner| **owner == claude).count(), 1);
         assert_eq!(skills.iter().filter(|owner| owner.maker == Maker::Claude).count(), 1);

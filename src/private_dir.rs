@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::words::{Phrase, exec as words};
+use crate::i18n::{Phrase, exec as words};
 
 pub mod beside;
 pub mod owner;

@@ -14,7 +14,7 @@ use super::{
 use crate::config::{ConfigError, suggest, atomic_file};
 use crate::protocol::{Extensions, Extension, ExtensionKind, ExtensionState};
 use crate::safety::sanitize;
-use crate::words::{LocalizedText, Localize, library as w};
+use crate::i18n::{LocalizedText, Localize, library as w};
 
 /// Everything found in all folders at one time.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::io_message;
 use crate::config::{Paths, atomic_file};
-use crate::words::{LocalizedText, library as w};
+use crate::i18n::{LocalizedText, library as w};
 
 /// A path below the config folder, and the text of the file.
 #[rustfmt::skip]
@@ -51,7 +51,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::library::{ExtensionFileKind, ExtensionSet, SearchPath, LoadState};
+    use crate::extensions::{ExtensionFileKind, ExtensionSet, SearchPath, LoadState};
 
     #[test]
     fn they_are_copied_once_and_nothing_is_overwritten() {

@@ -43,7 +43,7 @@ pub use skill_list::SkillsContext;
 
 use crate::config::diagnostic::{TextPosition as At, ConfigDiagnostic, DiagnosticSource};
 use crate::config::{ConfigError, diagnostic};
-use crate::words::{self, LocalizedText, Localize, Phrase};
+use crate::i18n::{self, LocalizedText, Localize, Phrase};
 
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,7 +66,7 @@ impl ExtensionFileKind {
     }
 
     pub fn phrase(self) -> Phrase {
-        use words::library as w;
+        use i18n::library as w;
         match self {
             ExtensionFileKind::Bot => w::A_BOT,
             ExtensionFileKind::Command => w::A_COMMAND,
@@ -81,7 +81,7 @@ fn message_at(file: &std::path::Path, place: Option<At>, word: Phrase) -> Locali
     match place {
         None => word.with("place", file),
         Some(At { line, column }) => {
-            let place = words::config::AT_PLACE.with("file", file);
+            let place = i18n::config::AT_PLACE.with("file", file);
             word.with("place", place.with("line", line).with("column", column))
         }
     }

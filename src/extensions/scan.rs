@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{ExtensionFileKind, Maker, SearchDir, name, skill};
-use crate::words::{LocalizedText, library as w};
+use crate::i18n::{LocalizedText, library as w};
 
 /// How deep folders are searched, how many of them, and how many entries in one.
 const DEEPEST: usize = 6;
@@ -69,8 +69,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
 pub fn may_be_read(path: &Path, place: &SearchDir) -> bool {
     let real = || path.canonicalize().ok();
     let within = || place.link_targets.iter().filter_map(|root| root.canonicalize().ok());
-    place.link_targets.is_empty()
-        || real().is_none_or(|real| within().any(|root| real.starts_with(root)))
+    place.link_targets.is_empty() || real().is_none_or(|real| within().any(|root| real.starts_with(root)))
 }
 
 /// The layout of the files in a folder.
@@ -201,7 +200,7 @@ impl Walk<'_> {
         }
     }
 
-    fn refuse(&mut self, found: ScannedFile, why: crate::words::Phrase) {
+    fn refuse(&mut self, found: ScannedFile, why: crate::i18n::Phrase) {
         let why = why.with("name", name::display_name(&found.name));
         self.out.refused.push((found, why));
     }
@@ -220,8 +219,8 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::library::Owner;
-    use crate::words::Lang;
+    use crate::extensions::Owner;
+    use crate::i18n::Lang;
 
     struct ScanFixture(tempfile::TempDir);
 
@@ -246,11 +245,7 @@ mod tests {
         }
 
         fn names(&self, kind: ExtensionFileKind, maker: Maker) -> Vec<String> {
-            scan_folder(&self.place(kind, maker))
-                .files
-                .into_iter()
-                .map(|found| found.name)
-                .collect()
+            scan_folder(&self.place(kind, maker)).files.into_iter().map(|found| found.name).collect()
         }
     }
 
@@ -302,8 +297,7 @@ mod tests {
 
     #[test]
     fn a_name_that_cannot_be_typed_is_refused_and_shown() {
-        let desk =
-            ScanFixture::new(&["in/a b.toml", "in/-x.toml", "in/esc\u{1b}[2J.toml", "in/ok.toml"]);
+        let desk = ScanFixture::new(&["in/a b.toml", "in/-x.toml", "in/esc\u{1b}[2J.toml", "in/ok.toml"]);
         let look = scan_folder(&desk.place(ExtensionFileKind::Command, Maker::Avocet));
         assert_eq!(look.files.len(), 1);
         let said: Vec<String> = look.refused.iter().map(|(_, why)| why.text(Lang::En)).collect();
@@ -313,18 +307,14 @@ mod tests {
 
     #[test]
     fn a_project_link_is_followed_only_to_targets_the_trust_check_covered() {
-        let desk =
-            ScanFixture::new(&["in/ok/SKILL.md", "seen/linked/SKILL.md", "out/secret/SKILL.md"]);
+        let desk = ScanFixture::new(&["in/ok/SKILL.md", "seen/linked/SKILL.md", "out/secret/SKILL.md"]);
         let root = desk.0.path();
         symlink(root.join("seen/linked"), root.join("in/inside")).unwrap();
         symlink(root.join("out/secret"), root.join("in/outside")).unwrap();
         fs::create_dir(root.join("in/half")).unwrap();
         symlink(root.join("out/secret/SKILL.md"), root.join("in/half/SKILL.md")).unwrap();
         let within = vec![root.join("in"), root.join("seen")];
-        let place = SearchDir {
-            link_targets: within,
-            ..desk.place(ExtensionFileKind::Skill, Maker::Claude)
-        };
+        let place = SearchDir { link_targets: within, ..desk.place(ExtensionFileKind::Skill, Maker::Claude) };
         let brought = scan_folder(&place);
         let names: Vec<_> = brought.files.iter().map(|found| found.name.as_str()).collect();
         assert_eq!(names, ["inside", "ok"]);
@@ -332,10 +322,7 @@ mod tests {
         let free = SearchDir { link_targets: Vec::new(), ..place.clone() };
         assert_eq!(scan_folder(&free).files.len(), 4, "a person's own links lead anywhere");
         let outside = SearchDir { link_targets: vec![root.join("seen")], ..place };
-        assert_eq!(
-            (scan_folder(&outside).files.len(), scan_folder(&outside).refused.len()),
-            (0, 1)
-        );
+        assert_eq!((scan_folder(&outside).files.len(), scan_folder(&outside).refused.len()), (0, 1));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::config::atomic_file;
 use crate::config::toml_schema::TomlKind::{Count, Number, Text};
 use crate::config::toml_schema::{self, TomlEntry, SettingKey, TomlValue};
 use crate::protocol::Params;
-use crate::words::{self, LocalizedText, Localize, Phrase};
+use crate::i18n::{self, LocalizedText, Localize, Phrase};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bot {
@@ -35,9 +35,9 @@ const KEYS: &[SettingKey] = &[
     key("max_tokens",         Count { min: 1, max: 10_000_000 }, None),
     key("presence_penalty",   Number { min: -2.0, max: 2.0 }, None),
     key("frequency_penalty",  Number { min: -2.0, max: 2.0 }, None),
-    key("system_prompt_file", Text, Some(words::config::PROMPT_IN_BOT)),
-    key("model",              Text, Some(words::config::MODEL_OUTSIDE_BOT)),
-    key("base_url",           Text, Some(words::config::BASE_URL_OUTSIDE_BOT)),
+    key("system_prompt_file", Text, Some(i18n::config::PROMPT_IN_BOT)),
+    key("model",              Text, Some(i18n::config::MODEL_OUTSIDE_BOT)),
+    key("base_url",           Text, Some(i18n::config::BASE_URL_OUTSIDE_BOT)),
 ];
 
 /// Parses a bot's file. The error names the first problem.
@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
     use crate::config::Paths;
-    use crate::words::Lang;
+    use crate::i18n::Lang;
 
     struct BotFixture {
         root: tempfile::TempDir,

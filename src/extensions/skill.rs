@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::yaml::YamlNode;
 use super::{Owner, message_at, front_matter, name, toml_message};
 use crate::config::atomic_file;
-use crate::words::{LocalizedText, library as w};
+use crate::i18n::{LocalizedText, library as w};
 
 /// The name of the file.
 pub const FILE: &str = "SKILL.md";
@@ -188,8 +188,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::library::Maker;
-    use crate::words::Lang;
+    use crate::extensions::Maker;
+    use crate::i18n::Lang;
 
     const OWNER: Owner = Owner { maker: Maker::Avocet, project: false };
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 use crate::config::Paths;
 use crate::protocol::ExtensionState;
-use crate::words::Lang;
+use crate::i18n::Lang;
 
 struct LibraryFixture {
     root: tempfile::TempDir,

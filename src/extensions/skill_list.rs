@@ -9,7 +9,7 @@ use std::path::Path;
 use super::skill::one_line;
 use super::{ExtensionFileKind, Maker, Owner, SearchDir, Skill, scan, skill};
 use crate::protocol::OmittedSkills;
-use crate::words::LocalizedText;
+use crate::i18n::LocalizedText;
 
 /// Largest list of skills for the model, in bytes.
 pub const BUDGET: usize = 8 * 1024;
@@ -45,12 +45,8 @@ impl SkillsContext {
     /// with the reason.
     pub fn load_from_directory(&mut self, folder: &Path) -> Vec<InvalidSkill> {
         let owner = Owner { maker: Maker::Avocet, project: false };
-        let place = SearchDir {
-            folder: folder.to_owned(),
-            kind: ExtensionFileKind::Skill,
-            owner,
-            link_targets: Vec::new(),
-        };
+        let place =
+            SearchDir { folder: folder.to_owned(), kind: ExtensionFileKind::Skill, owner, link_targets: Vec::new() };
         let look = scan::scan_folder(&place);
         let mut refused: Vec<InvalidSkill> =
             look.refused.into_iter().map(|(found, why)| (found.path, why)).collect();
@@ -109,12 +105,7 @@ impl SkillsContext {
     /// The list, the number of skills it names, and whether it is shortened.
     fn fit_list(&self, budget: usize) -> (String, usize, bool) {
         let told = self.enterable();
-        let ways: [fn(&Skill) -> String; 4] = [
-            entry_with_examples,
-            entry_with_description,
-            entry_with_short_description,
-            entry_with_name,
-        ];
+        let ways: [fn(&Skill) -> String; 4] = [entry_with_examples, entry_with_description, entry_with_short_description, entry_with_name];
         for (at, way) in ways.into_iter().enumerate() {
             let lines: Vec<String> = told.iter().copied().map(way).collect();
             let size: usize = lines.iter().map(|line| line.len() + 1).sum();
@@ -181,8 +172,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::library::skill::UnusedMetadata;
-    use crate::words::Lang;
+    use crate::extensions::skill::UnusedMetadata;
+    use crate::i18n::Lang;
 
     fn skill(name: &str, description: &str, examples: &[&str]) -> Skill {
         Skill {

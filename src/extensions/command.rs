@@ -8,7 +8,7 @@ use super::{Owner, toml_message};
 use crate::config::toml_schema::TomlKind::Text;
 use crate::config::toml_schema::{self, TomlEntry, SettingKey, TomlValue};
 use crate::config::{ConfigError, ConfigDiagnostic};
-use crate::words::{LocalizedText, Localize};
+use crate::i18n::{LocalizedText, Localize};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomCommand {
@@ -98,8 +98,8 @@ pub fn read(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::library::Maker;
-    use crate::words::Lang;
+    use crate::extensions::Maker;
+    use crate::i18n::Lang;
 
     fn of(text: &str, form: TemplateMarks) -> Result<(CustomCommand, Vec<String>), String> {
         let owner = Owner { maker: Maker::Avocet, project: false };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::load::{LookupError, parse_command};
 use super::{ExtensionFileKind, Maker, Owner, bot, io_message, name};
 use crate::config::{Paths, atomic_file};
-use crate::words::{LocalizedText, Localize, library as w};
+use crate::i18n::{LocalizedText, Localize, library as w};
 
 const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
@@ -74,7 +74,7 @@ pub fn toml(pairs: &[(&str, toml_edit::Value)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::Lang;
+    use crate::i18n::Lang;
 
     fn paths(root: &Path) -> Paths {
         Paths::with_root(&root.join("own"), root.join("home"))
