@@ -12,7 +12,7 @@ use crate::cli::schema::Schema;
 use crate::cli::{Exit, input, output};
 use crate::commands;
 use crate::extensions::{ExtensionFileKind, ExtensionSet, expand};
-use crate::prompt::input::{self, Intent};
+use crate::prompt::input::{self as line, Intent};
 use crate::protocol::{Mention, Notice, Op, PromptPart, Prompt};
 use crate::session;
 use crate::session::persistence::ResumeTarget;
@@ -121,7 +121,7 @@ impl HeadlessOptions {
 /// The text with the piped input after it. A name after `/` is a command here too; piped input is
 /// never parsed as one.
 fn message_op(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Exit> {
-    if let Some(Intent::Command { name, args, mentions }) = prompt.map(input::parse) {
+    if let Some(Intent::Command { name, args, mentions }) = prompt.map(line::parse) {
         if commands::find(&name).is_some_and(|command| command.name == "run") && !args.is_empty() {
             return Ok(commands::run_op(&args));
         }
@@ -135,13 +135,13 @@ fn message_op(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op,
     }
     let read = || input::read(io::stdin().lock()).map_err(|error| ground.fail_io(&error));
     let piped = if piped { Some(read()?.text) } else { None };
-    let parts = match prompt.map(input::parse) {
+    let parts = match prompt.map(line::parse) {
         Some(Intent::Message { parts }) => parts,
         Some(Intent::Shell { .. } | Intent::Command { .. } | Intent::Empty) | None => {
             prompt.map(|text| PromptPart::Text(text.to_owned())).into_iter().collect()
         }
     };
-    let whole = input::join_message(Some(&input::text_of(&parts)), piped.as_deref());
+    let whole = input::join_message(Some(&line::text_of(&parts)), piped.as_deref());
     let Some(shown) = whole else {
         let notice = Notice::error(words::NO_PROMPT).with_hint(words::NO_PROMPT_HINT);
         return Err(ground.fail(&notice, Exit::WrongUse));

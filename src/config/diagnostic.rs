@@ -11,7 +11,7 @@ use crate::i18n::{self, LocalizedText, Localize, PhraseValue};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", self.localized())]
 pub struct ConfigDiagnostic {
-    pub source: DiagnosticSource,
+    pub origin: DiagnosticSource,
     /// The position in the file; `None` if it concerns the whole file.
     pub place: Option<TextPosition>,
     /// The key, `safety.lift`; `None` if it concerns the whole file.
@@ -114,7 +114,7 @@ impl ConfigError {
 
 impl ConfigDiagnostic {
     pub fn of_file(file: impl Into<PathBuf>, fault: ConfigError) -> ConfigDiagnostic {
-        ConfigDiagnostic { source: DiagnosticSource::File(file.into()), place: None, key: None, fault }
+        ConfigDiagnostic { origin: DiagnosticSource::File(file.into()), place: None, key: None, fault }
     }
 
     pub fn notice(&self) -> Notice {
@@ -137,7 +137,7 @@ impl ConfigDiagnostic {
     }
 
     fn place(&self) -> PhraseValue {
-        let file = match &self.source {
+        let file = match &self.origin {
             DiagnosticSource::Variable(name) => {
                 return i18n::config::AT_VARIABLE.with("name", name.as_str()).into();
             }

@@ -162,7 +162,7 @@ fn remove_value(table: &mut dyn TableLike, path: &str) -> bool {
 
 fn not_a_table(file: &Path, key: &str, fault: ConfigError) -> EditError {
     let written = DiagnosticSource::File(file.to_owned());
-    EditError::Problem(Box::new(ConfigDiagnostic { source: written, place: None, key: Some(key.to_owned()), fault }))
+    EditError::Problem(Box::new(ConfigDiagnostic { origin: written, place: None, key: Some(key.to_owned()), fault }))
 }
 
 fn lock(file: &Path) -> Result<atomic_file::FileLock, EditError> {

@@ -253,7 +253,7 @@ fn load_project(file: &Path, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
             ConfigError::NotForProjects
         };
         let written = DiagnosticSource::File(file.to_owned());
-        problems.push(ConfigDiagnostic { source: written, place, key: Some(path), fault });
+        problems.push(ConfigDiagnostic { origin: written, place, key: Some(path), fault });
     }
     problems
 }
@@ -334,5 +334,5 @@ fn load_command_line(line: &[(&'static str, String)], stack: &mut Layers) -> Vec
 
 fn invalid_value(key: &SettingKey, written: DiagnosticSource, found: LocalizedText) -> ConfigDiagnostic {
     let fault = ConfigError::mismatch(key.kind.expected(), found);
-    ConfigDiagnostic { source: written, place: None, key: Some(key.path.to_owned()), fault }
+    ConfigDiagnostic { origin: written, place: None, key: Some(key.path.to_owned()), fault }
 }

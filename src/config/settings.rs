@@ -223,7 +223,7 @@ fn check_profile(profile: &str, stack: &Layers, problems: &mut Vec<ConfigDiagnos
     if profile != "default" && !known.iter().any(|name| name == profile) {
         let fault = ConfigError::NoProfile { known };
         problems.push(ConfigDiagnostic {
-            source: source,
+            origin: source,
             place: None,
             key: Some(profile.to_owned()),
             fault,

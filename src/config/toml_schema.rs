@@ -189,7 +189,7 @@ impl TomlReader<'_> {
     fn report(&mut self, at: Option<usize>, key: Option<String>, fault: ConfigError) {
         let place = at.map(|at| position_at(self.text, at));
         let written = DiagnosticSource::File(self.file.to_owned());
-        self.out.problems.push(ConfigDiagnostic { source: written, place, key, fault });
+        self.out.problems.push(ConfigDiagnostic { origin: written, place, key, fault });
     }
 }
 

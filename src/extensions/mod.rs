@@ -89,7 +89,7 @@ fn message_at(file: &std::path::Path, place: Option<At>, word: Phrase) -> Locali
 
 /// The problem of a TOML file, as one sentence.
 fn toml_message(file: &std::path::Path, fault: ConfigError) -> LocalizedText {
-    ConfigDiagnostic { source: DiagnosticSource::File(PathBuf::from(file)), place: None, key: None, fault }.localized()
+    ConfigDiagnostic { origin: DiagnosticSource::File(PathBuf::from(file)), place: None, key: None, fault }.localized()
 }
 
 /// Why one of the user's files could not be created, changed or deleted.

@@ -15,9 +15,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// Defines the rows of one area: the constants, and the table that the tests read.
 macro_rules! words {
     ($area:literal: $($(#[$doc:meta])* $name:ident: $en:literal, $zh:literal;)*) => {
-        $($(#[$doc])* pub const $name: $crate::words::Word =
-            $crate::words::Word { key: concat!($area, ".", stringify!($name)), en: $en, zh: $zh };)*
-        pub(super) const ALL: &[$crate::words::Word] = &[$($name),*];
+        $($(#[$doc])* pub const $name: $crate::i18n::Phrase =
+            $crate::i18n::Phrase { key: concat!($area, ".", stringify!($name)), en: $en, zh: $zh };)*
+        pub(super) const ALL: &[$crate::i18n::Phrase] = &[$($name),*];
     };
 }
 
@@ -177,9 +177,9 @@ impl From<Phrase> for PhraseValue {
 
 macro_rules! value_from_number {
     ($($number:ty)*) => {
-        $(impl From<$number> for Value {
-            fn from(number: $number) -> Value {
-                Value::Text(number.to_string())
+        $(impl From<$number> for PhraseValue {
+            fn from(number: $number) -> PhraseValue {
+                PhraseValue::Text(number.to_string())
             }
         })*
     };

@@ -20,7 +20,7 @@ use crate::protocol::{
     TemplateCommand, PromptSource, PromptSourceKind, Step, Topic, Usage,
 };
 use crate::safety::{self, Cleared, NeedsApproval, ToolRestriction, Policy, Verdict};
-use crate::tools::attachments;
+use crate::tools::attachments::block;
 use crate::tools::{ShellInput, PipedOutput};
 use crate::i18n::{LocalizedText, prompt as words};
 
@@ -123,7 +123,7 @@ impl Expansion<'_> {
         }
         for attachment in &reading.blocks {
             text.push_str("\n\n");
-            text.push_str(&attachments::block(attachment));
+            text.push_str(&block(attachment));
         }
         if !reading.attached.is_empty() {
             self.host.emit(Event::Attached { items: reading.attached }).await;

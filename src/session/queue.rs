@@ -36,11 +36,11 @@ impl UserInput {
     /// The text as the user typed it.
     pub fn as_typed(&self) -> String {
         match self {
-            UserInput::Text(text) if needs_escape(text) => format!("{PLAIN}{text}"),
+            UserInput::Text(text) if needs_escape(text) => format!("{ESCAPE}{text}"),
             UserInput::Text(text) => text.clone(),
             UserInput::Prompt(prompt) => prompt.shown.clone(),
-            UserInput::Shell { line, keep: true } => format!("{KEPT}{line}"),
-            UserInput::Shell { line, keep: false } => format!("{APART}{line}"),
+            UserInput::Shell { line, keep: true } => format!("{SHELL}{line}"),
+            UserInput::Shell { line, keep: false } => format!("{SHELL_PRIVATE}{line}"),
         }
     }
 

@@ -112,16 +112,16 @@ pub async fn run(
     let cause = driver.run().await;
     let draft = driver.state.draft();
     let knows_unsaved = driver.state.presence.has_handled_unsaved;
-    let Driver { screen, ops, mut pending_ops: outbox, workers: aside, .. } = driver;
+    let Driver { screen, ops, mut pending_ops, workers, .. } = driver;
     drop(screen);
-    aside.auto_saver.close(draft.clone()).await;
-    outbox.push_back(Op::Shutdown);
-    let _ = timeout(FAREWELL, shutdown(ops, outbox)).await;
+    workers.auto_saver.close(draft.clone()).await;
+    pending_ops.push_back(Op::Shutdown);
+    let _ = timeout(FAREWELL, shutdown(ops, pending_ops)).await;
     Ok(ScreenExit { cause, draft, has_handled_unsaved: knows_unsaved })
 }
 
-async fn shutdown(ops: Sender<Op>, outbox: VecDeque<Op>) {
-    for op in outbox {
+async fn shutdown(ops: Sender<Op>, pending_ops: VecDeque<Op>) {
+    for op in pending_ops {
         if ops.send(op).await.is_err() {
             return;
         }

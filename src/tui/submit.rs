@@ -7,7 +7,7 @@ use super::queue::DeferredItem;
 use super::state::State;
 use super::{pickers, welcome};
 use crate::commands::{self, UiAction, CommandOutcome, Surface};
-use crate::prompt::input::{self, Intent};
+use crate::prompt::input::{self as line, Intent};
 use crate::protocol::{Mention, Notice, Op};
 use crate::i18n::{Lang, input, screen as words};
 
@@ -24,9 +24,9 @@ pub fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     }
     let whole = |text: &str| taken.folds.expand(text);
     let mut effects = vec![ScreenEffect::SaveHistory(whole(&taken.display_text))];
-    effects.extend(match input::parse_with_pastes(&taken.display_text, &taken.small_pastes) {
+    effects.extend(match line::parse_with_pastes(&taken.display_text, &taken.small_pastes) {
         Intent::Empty => Vec::new(),
-        Intent::Message { parts } => vec![ScreenEffect::Send(input::submit_op(parts, whole))],
+        Intent::Message { parts } => vec![ScreenEffect::Send(line::submit_op(parts, whole))],
         Intent::Shell { line, keep } => vec![ScreenEffect::Send(Op::Shell { line: whole(&line), keep })],
         // The user's extensions are not read yet: the session decides.
         Intent::Command { name, args, mentions }
